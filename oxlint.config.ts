@@ -1,0 +1,79 @@
+import { defineConfig } from 'oxlint';
+
+/**
+ * The layers of `src/`: what each folder may import besides itself. Imports across folders are written
+ * `#src/<layer>/…`, imports inside a folder `./…`; so a layer is visible in the import line, and a
+ * wrong one is a lint error.
+ */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  domain: [],
+  ports: ['domain'],
+  engine: ['domain', 'ports'],
+  commands: ['domain', 'ports'],
+  store: ['domain', 'ports'],
+  egress: ['domain', 'ports'],
+  vault: ['domain', 'ports'],
+  system: ['domain', 'ports'],
+  api: ['domain', 'ports', 'commands'],
+  control: ['domain', 'ports'],
+  app: ['domain', 'ports', 'engine', 'commands', 'store', 'egress', 'vault', 'system', 'api', 'control'],
+  cli: ['domain', 'ports', 'control', 'app'],
+};
+
+const LAYERS = Object.keys(MAY_IMPORT);
+
+function forbidden(layer: string): readonly string[] {
+  // An empty alternation would match everything: a name that cannot exist stands in for it.
+  return [...LAYERS.filter((other) => other !== layer && !MAY_IMPORT[layer]?.includes(other)), '-'];
+}
+
+/** Ambient time, randomness and settings enter through ports; only these layers hold the real ones. */
+const AMBIENT_LAYERS = ['system', 'app', 'cli'];
+const AMBIENT_GLOBALS = ['setTimeout', 'setInterval', 'setImmediate'];
+const AMBIENT_PROPERTIES = [
+  { object: 'Date', property: 'now' },
+  { object: 'Math', property: 'random' },
+  { object: 'process', property: 'env' },
+];
+
+export default defineConfig({
+  plugins: ['typescript', 'unicorn', 'oxc', 'import', 'promise'],
+  categories: { correctness: 'error', suspicious: 'error', perf: 'error' },
+  rules: {
+    'import/no-cycle': 'error',
+    'import/no-unassigned-import': 'off',
+    'no-await-in-loop': 'off',
+    'no-shadow': 'off',
+    'unicorn/consistent-function-scoping': 'off',
+    'unicorn/no-array-sort': 'off',
+    'typescript/no-floating-promises': 'error',
+    'typescript/no-misused-promises': 'error',
+    'typescript/no-non-null-assertion': 'error',
+    'typescript/switch-exhaustiveness-check': 'error',
+  },
+  overrides: LAYERS.map((layer) => ({
+    files: [`src/${layer}/**`],
+    excludeFiles: ['**/*.test.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            {
+              regex: `^#src/(${forbidden(layer).join('|')})/`,
+              message: `src/${layer} may import only: ${[layer, ...(MAY_IMPORT[layer] ?? [])].join(', ')}.`,
+            },
+            { regex: '^\\.\\./', message: 'Write imports across folders as #src/<layer>/….' },
+            { regex: '^#test/', message: 'The product does not import its tests.' },
+          ],
+        },
+      ],
+      ...(AMBIENT_LAYERS.includes(layer)
+        ? {}
+        : {
+            'no-restricted-globals': ['error', ...AMBIENT_GLOBALS],
+            'no-restricted-properties': ['error', ...AMBIENT_PROPERTIES],
+          }),
+    },
+  })),
+});

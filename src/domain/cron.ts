@@ -1,0 +1,106 @@
+/**
+ * When a cron expression falls due. Every local minute that matches the expression is due:
+ * - where the clock shows it once, at that instant;
+ * - where the clock jumps over it, at the instant the gap ends, once however many minutes were lost;
+ * - where the clock shows it twice, in the first pass; in the second too when the expression is an
+ *   interval (`Cron.interval`), for then the time between two runs is what was asked for.
+ *
+ * So the search goes span by span (a span is time without a clock change) and asks, in each, for the
+ * first matching local minute. The clock change at a span's start is only a matter of where that search
+ * begins: with the minutes jumped over, or after the minutes already seen.
+ */
+import { allDays, type Cron } from './cron-expression.ts';
+import {
+  daysInMonth,
+  epochDay,
+  INSTANT_MS_MAX,
+  type Instant,
+  instant,
+  MS_PER_DAY,
+  MS_PER_MINUTE,
+} from './instant.ts';
+import { type Span, spanAt } from './zone.ts';
+
+export { type Cron, cachedCron, parseCron } from './cron-expression.ts';
+
+const NONE = -1;
+const MINUTES_PER_DAY = 1_440;
+
+/** The lowest bit of a set at or above `from`; NONE when there is none. */
+function nextBit(set: number, from: number): number {
+  const rest = (set >>> from) << from;
+  return rest === 0 ? NONE : 31 - Math.clz32(rest & -rest);
+}
+
+function nextMinute(cron: Cron, from: number): number {
+  const below30 = from < 30 ? nextBit(cron.minutesBelow30, from) : NONE;
+  if (below30 !== NONE) return below30;
+  const from30 = nextBit(cron.minutesFrom30, Math.max(from - 30, 0));
+  return from30 === NONE ? NONE : from30 + 30;
+}
+
+/** The first matching minute of a day at or after minute `from` of it. */
+function nextMinuteOfDay(cron: Cron, from: number): number {
+  const hour = Math.floor(from / 60);
+  const matching = nextBit(cron.hours, hour);
+  if (matching === hour) {
+    const minute = nextMinute(cron, from % 60);
+    if (minute !== NONE) return hour * 60 + minute;
+  }
+  const later = matching === hour ? nextBit(cron.hours, hour + 1) : matching;
+  return later === NONE ? NONE : later * 60 + nextMinute(cron, 0);
+}
+
+function weekday(day: number): number {
+  // 1970-01-01 was a Thursday.
+  return (((day + 4) % 7) + 7) % 7;
+}
+
+/** The first matching local minute in [from, before), in milliseconds; null when there is none. */
+function nextLocalMinute(cron: Cron, from: number, before: number): number | null {
+  const date = new Date(from);
+  let year = date.getUTCFullYear();
+  let month = date.getUTCMonth();
+  let day = date.getUTCDate() - 1;
+  let minuteOfDay = Math.ceil(from / MS_PER_MINUTE) - Math.floor(from / MS_PER_DAY) * MINUTES_PER_DAY;
+  for (;;) {
+    const monthStart = epochDay(year, month + 1, 1);
+    if (monthStart * MS_PER_DAY >= before) return null;
+    const days = (cron.daysByFirstWeekday[weekday(monthStart)] ?? 0) & allDays(daysInMonth(year, month + 1));
+    const inMonth = (cron.months & (1 << month)) !== 0;
+    for (let match = inMonth ? nextBit(days, day) : NONE; match !== NONE; match = nextBit(days, match + 1)) {
+      const minute = nextMinuteOfDay(cron, match === day ? minuteOfDay : 0);
+      if (minute === NONE) continue;
+      const found = (monthStart + match) * MS_PER_DAY + minute * MS_PER_MINUTE;
+      return found < before ? found : null;
+    }
+    day = 0;
+    minuteOfDay = 0;
+    const nextMonth = nextBit(cron.months, month + 1);
+    year += nextMonth === NONE ? 1 : 0;
+    month = nextMonth === NONE ? nextBit(cron.months, 0) : nextMonth;
+  }
+}
+
+/** Where in local time the search of a span begins. */
+function firstLocal(cron: Cron, span: Span, after: Instant): number {
+  // In a gap the lower of the two is the clock before it, and the minutes it jumped over count; in a
+  // fold it is the clock after it, and the minutes it repeats count for intervals only.
+  const entryOffsetMs = cron.interval ? Math.min(span.offsetMs, span.offsetBeforeMs) : span.offsetBeforeMs;
+  const entry = span.start + entryOffsetMs;
+  return after < span.start ? entry : Math.max(entry, after + span.offsetMs + 1);
+}
+
+/** The earliest occurrence strictly after `after` and not after `until`. */
+export function nextOccurrence(cron: Cron, zone: string, after: Instant, until: Instant): Instant | null {
+  if (!cron.possible) return null;
+  let at = after + 1;
+  while (at <= until && at <= INSTANT_MS_MAX) {
+    const span = spanAt(zone, instant(at));
+    const before = Math.min(span.end, until + 1) + span.offsetMs;
+    const local = nextLocalMinute(cron, firstLocal(cron, span, after), before);
+    if (local !== null) return instant(Math.max(span.start, local - span.offsetMs));
+    at = span.end;
+  }
+  return null;
+}

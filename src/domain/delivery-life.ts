@@ -1,0 +1,305 @@
+/**
+ * The life of a delivery, once. LIFE is the whole table of moves; the functions below are the only way
+ * from one delivery to the next, and each asks the table. Stores write what comes out of them, guarded
+ * by `revision`; nobody repeats a transition in SQL.
+ *
+ *   scheduled ──claim──▶ claimed ──succeed──▶ succeeded
+ *       ▲                  │  ├──fail──▶ dead_letter     (3xx, blocked, forbidden header, attempts used up)
+ *       │                  │  ├──expire──▶ expired       (the retry would start past the deadline)
+ *   paused ◀──park──       │  └──abandon──▶ canceled     (its schedule was canceled meanwhile)
+ *                          └──retry──▶ retry_scheduled ──claim──▶ claimed …
+ */
+import type { Attempt, Claim, Delivery, DeliveryStatus, Target } from './delivery.ts';
+import { durationMs } from './duration.ts';
+import type { AttemptId, DeliveryId, ScheduleId } from './id.ts';
+import { type Instant, instant } from './instant.ts';
+import type { Partition } from './partition.ts';
+import { type RetryPolicy, retryDueAt } from './retry.ts';
+import type { Schedule } from './schedule.ts';
+
+export type DeliveryEvent =
+  | 'claim'
+  | 'succeed'
+  | 'retry'
+  | 'fail'
+  | 'expire'
+  | 'abandon'
+  | 'park'
+  | 'pause'
+  | 'resume'
+  | 'resume_retry'
+  | 'cancel';
+
+type Moves = Readonly<Partial<Record<DeliveryEvent, DeliveryStatus>>>;
+
+export const LIFE: Readonly<Record<DeliveryStatus, Moves>> = {
+  scheduled: { claim: 'claimed', expire: 'expired', fail: 'dead_letter', pause: 'paused', cancel: 'canceled' },
+  claimed: {
+    succeed: 'succeeded',
+    retry: 'retry_scheduled',
+    fail: 'dead_letter',
+    expire: 'expired',
+    abandon: 'canceled',
+    park: 'paused',
+  },
+  retry_scheduled: {
+    claim: 'claimed',
+    expire: 'expired',
+    fail: 'dead_letter',
+    pause: 'paused',
+    cancel: 'canceled',
+  },
+  paused: { resume: 'scheduled', resume_retry: 'retry_scheduled', expire: 'expired', cancel: 'canceled' },
+  succeeded: {},
+  dead_letter: {},
+  expired: {},
+  canceled: {},
+};
+
+const TERMINAL = statusesWhere((moves) => Object.keys(moves).length === 0);
+const REPLAYABLE: ReadonlySet<DeliveryStatus> = new Set(['succeeded', 'dead_letter', 'expired']);
+
+/** A first attempt that starts this soon after its instant is made whatever its ttl. */
+export const PUNCTUAL_MS = 300;
+
+export function isTerminal(status: DeliveryStatus): boolean {
+  return TERMINAL.has(status);
+}
+
+export function isReplayable(status: DeliveryStatus): boolean {
+  return REPLAYABLE.has(status);
+}
+
+/** Waiting for its instant or for a retry, or held by a pause: everything the API may still change. */
+export function isPending(status: DeliveryStatus): boolean {
+  return LIFE[status].cancel !== undefined;
+}
+
+/** Waiting to be sent, and found by the look-ahead. */
+export function isWaiting(status: DeliveryStatus): boolean {
+  return LIFE[status].claim !== undefined;
+}
+
+export const WAITING_STATUSES: readonly DeliveryStatus[] = [...statusesWhere((moves) => moves.claim !== undefined)];
+
+function statusesWhere(test: (moves: Moves) => boolean): ReadonlySet<DeliveryStatus> {
+  const found = Object.entries(LIFE).filter(([, moves]) => test(moves));
+  return new Set(found.map(([status]) => status as DeliveryStatus));
+}
+
+/** The same delivery after `event`, with `changes`. An event the table does not have is a bug of the caller. */
+function moved(delivery: Delivery, event: DeliveryEvent, now: Instant, changes: Partial<Delivery> = {}): Delivery {
+  const status = LIFE[delivery.status][event];
+  if (status === undefined) throw new Error(`A ${delivery.status} delivery cannot ${event}.`);
+  return {
+    ...delivery,
+    ...(isTerminal(status) ? { dueAt: null, finalizedAt: now } : {}),
+    ...changes,
+    status,
+    claim: status === 'claimed' ? (changes.claim ?? delivery.claim) : null,
+    revision: delivery.revision + 1,
+  };
+}
+
+export function deadlineOf(scheduledFor: Instant, ttl: string | null): Instant | null {
+  return ttl === null ? null : instant(scheduledFor + (durationMs(ttl) ?? 0));
+}
+
+export interface Materialization {
+  readonly partition: Partition;
+  readonly id: DeliveryId;
+  readonly scheduleId: ScheduleId;
+  readonly occurrence: Instant;
+  readonly scheduledFor: Instant;
+  readonly ttl: string | null;
+  readonly idempotencyKey: string;
+  readonly target: Target;
+  readonly retryPolicy: RetryPolicy;
+  readonly createdAt: Instant;
+}
+
+export function materialize(given: Materialization): Delivery {
+  return {
+    ...given,
+    status: 'scheduled',
+    dueAt: given.scheduledFor,
+    deadline: deadlineOf(given.scheduledFor, given.ttl),
+    attemptCount: 0,
+    lastStatusCode: null,
+    error: null,
+    replayOf: null,
+    claim: null,
+    finalizedAt: null,
+    revision: 1,
+  };
+}
+
+/** A new delivery from a finished one: the same snapshot and key, due now, its deadline counted anew. */
+export function replay(original: Delivery, id: DeliveryId, now: Instant): Delivery {
+  return {
+    ...materialize({ ...original, id, scheduledFor: now, createdAt: now }),
+    replayOf: original.id,
+  };
+}
+
+/** Moves a pending delivery to another instant; attempts are kept, the deadline is counted anew. */
+export function move(
+  delivery: Delivery,
+  to: { readonly occurrence: Instant; readonly scheduledFor: Instant; readonly idempotencyKey: string },
+): Delivery {
+  return {
+    ...delivery,
+    occurrence: to.occurrence,
+    scheduledFor: to.scheduledFor,
+    dueAt: to.scheduledFor,
+    deadline: deadlineOf(to.scheduledFor, delivery.ttl),
+    // Receivers deduplicate on the key: once one try has carried it, it stays.
+    idempotencyKey: delivery.attemptCount === 0 ? to.idempotencyKey : delivery.idempotencyKey,
+    revision: delivery.revision + 1,
+  };
+}
+
+/** What an edit of the schedule changes in a delivery that is still pending. */
+export function refit(
+  delivery: Delivery,
+  to: { readonly target: Target; readonly ttl: string | null; readonly retryPolicy: RetryPolicy },
+): Delivery {
+  return {
+    ...delivery,
+    ...to,
+    deadline: deadlineOf(delivery.scheduledFor, to.ttl),
+    revision: delivery.revision + 1,
+  };
+}
+
+export function pause(delivery: Delivery, now: Instant): Delivery {
+  return moved(delivery, 'pause', now);
+}
+
+/** Back to waiting; an instant that passed meanwhile is due at once. */
+export function resume(delivery: Delivery, now: Instant): Delivery {
+  if (mayStart(delivery, now) === 'expired') return moved(delivery, 'expire', now);
+  return moved(delivery, delivery.attemptCount === 0 ? 'resume' : 'resume_retry', now);
+}
+
+export function cancel(delivery: Delivery, now: Instant): Delivery {
+  return moved(delivery, 'cancel', now);
+}
+
+/** What a pause, resume or cancel of a schedule does to every other delivery of it, untried or tried before. */
+export interface Sweep {
+  readonly from: readonly DeliveryStatus[];
+  readonly untriedTo: DeliveryStatus;
+  readonly triedTo: DeliveryStatus;
+  readonly finalizedAt: Instant | null;
+}
+
+export function sweep(order: 'pause' | 'resume' | 'cancel', now: Instant): Sweep {
+  const from = [...statusesWhere((moves) => moves[order] !== undefined)];
+  const untriedTo = from.map((status) => LIFE[status][order]).find((to) => to !== undefined);
+  if (untriedTo === undefined) throw new Error(`No delivery can ${order}.`);
+  const triedTo = order === 'resume' ? 'retry_scheduled' : untriedTo;
+  return { from, untriedTo, triedTo, finalizedAt: isTerminal(untriedTo) ? now : null };
+}
+
+/** Whether a pending delivery may be tried at `now`: the deadline and the attempts decide. */
+export function mayStart(delivery: Delivery, now: Instant): 'yes' | 'expired' | 'exhausted' {
+  const isLate = delivery.deadline !== null && now > delivery.deadline;
+  const isPunctual = delivery.attemptCount === 0 && now <= delivery.scheduledFor + PUNCTUAL_MS;
+  if (delivery.attemptCount >= delivery.retryPolicy.maxAttempts) return 'exhausted';
+  return isLate && !isPunctual ? 'expired' : 'yes';
+}
+
+/** Takes a due delivery for sending: the delivery, and the row of the try that is about to be made. */
+export function claim(
+  delivery: Delivery,
+  by: Claim,
+  attemptId: AttemptId,
+  now: Instant,
+): { readonly delivery: Delivery; readonly attempt: Attempt } {
+  const attemptNo = delivery.attemptCount + 1;
+  return {
+    delivery: moved(delivery, 'claim', now, { claim: by, attemptCount: attemptNo, dueAt: null }),
+    attempt: {
+      partition: delivery.partition,
+      id: attemptId,
+      deliveryId: delivery.id,
+      attemptNo,
+      outcome: 'retryable',
+      statusCode: null,
+      dueAt: delivery.dueAt ?? now,
+      firedAt: now,
+      finishedAt: null,
+      egressMs: null,
+      error: null,
+    },
+  };
+}
+
+/** Ends a waiting delivery without a try: its deadline passed, or no retry can ever be made. */
+export function endUnsent(delivery: Delivery, why: 'expired' | 'exhausted', now: Instant): Delivery {
+  return why === 'expired' ? moved(delivery, 'expire', now) : moved(delivery, 'fail', now);
+}
+
+/** The gate put it off: nothing but the instant of the next try changes. */
+export function putOff(delivery: Delivery, until: Instant): Delivery {
+  return { ...delivery, dueAt: until, revision: delivery.revision + 1 };
+}
+
+export type TryResult =
+  | { readonly outcome: 'success'; readonly statusCode: number }
+  | { readonly outcome: 'retryable' | 'terminal'; readonly statusCode: number | null; readonly error: string };
+
+/** The error of a try whose process died before it could settle. */
+export const INTERRUPTED: TryResult = { outcome: 'retryable', statusCode: null, error: 'interrupted' };
+
+/** Closes a try and moves its delivery. What was ordered of the schedule meanwhile counts. */
+export function settle(
+  delivery: Delivery,
+  attempt: Attempt,
+  result: TryResult,
+  schedule: Pick<Schedule, 'state' | 'endedAt'>,
+  now: Instant,
+): { readonly delivery: Delivery; readonly attempt: Attempt } {
+  const error = result.outcome === 'success' ? null : result.error;
+  const closed: Attempt = {
+    ...attempt,
+    outcome: result.outcome,
+    statusCode: result.statusCode,
+    finishedAt: now,
+    egressMs: Math.max(now - attempt.firedAt, 0),
+    error,
+  };
+  const dueAt = retryDueAt(delivery.retryPolicy, attempt.attemptNo, now);
+  const event = settling(delivery, attempt.attemptNo, result, schedule, dueAt);
+  const waits = event === 'retry' || event === 'park';
+  return {
+    attempt: closed,
+    delivery: moved(delivery, event, now, {
+      lastStatusCode: result.statusCode ?? delivery.lastStatusCode,
+      error,
+      ...(waits ? { dueAt } : {}),
+    }),
+  };
+}
+
+function settling(
+  delivery: Delivery,
+  attemptNo: number,
+  result: TryResult,
+  schedule: Pick<Schedule, 'state' | 'endedAt'>,
+  retryAt: Instant,
+): DeliveryEvent {
+  if (result.outcome === 'success') return 'succeed';
+  if (result.outcome === 'terminal') return 'fail';
+  if (attemptNo >= delivery.retryPolicy.maxAttempts) return 'fail';
+  if (wasCanceled(delivery, schedule)) return 'abandon';
+  if (delivery.deadline !== null && retryAt > delivery.deadline) return 'expire';
+  return schedule.state === 'paused' ? 'park' : 'retry';
+}
+
+/** A replay made of a schedule that had been canceled before is not touched by that cancel. */
+function wasCanceled(delivery: Delivery, schedule: Pick<Schedule, 'state' | 'endedAt'>): boolean {
+  if (schedule.state !== 'canceled') return false;
+  return delivery.replayOf === null || (schedule.endedAt ?? 0) >= delivery.createdAt;
+}

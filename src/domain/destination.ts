@@ -1,0 +1,20 @@
+export const METHODS = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE'] as const;
+export type Method = (typeof METHODS)[number];
+export const DEFAULT_METHOD: Method = 'POST';
+
+/** Longer URLs are refused by most servers and proxies on the way. */
+export const URL_CHARACTERS_MAX = 8192;
+
+// Control characters are silently dropped or escaped by URL parsers: what is shown would not be what is sent.
+const UNWRITABLE = /\p{Cc}|^ | $/u;
+
+/**
+ * Whether a URL may be stored as a destination. Only its form is judged here: addresses, literal or
+ * resolved, are judged by the egress guard at every connection.
+ */
+export function isDestination(text: string, httpAllowed: boolean): boolean {
+  if (text.length > URL_CHARACTERS_MAX || !text.isWellFormed() || UNWRITABLE.test(text)) return false;
+  const url = URL.parse(text);
+  if (url === null || url.username !== '' || url.password !== '') return false;
+  return url.protocol === 'https:' || (httpAllowed && url.protocol === 'http:');
+}

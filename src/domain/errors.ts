@@ -1,0 +1,182 @@
+/**
+ * Every error the API can answer with, as data: one row per code. The OpenAPI document, the HTTP layer
+ * and the docs all read this table; an error is recognised by its code, never by its text.
+ */
+export type ErrorType =
+  | 'invalid_request_error'
+  | 'authentication_error'
+  | 'rate_limit_error'
+  | 'idempotency_error'
+  | 'not_found_error'
+  | 'api_error';
+
+interface ErrorRow {
+  readonly status: number;
+  readonly type: ErrorType;
+  readonly message: string;
+}
+
+const INVALID = 'invalid_request_error';
+
+export const ERRORS = {
+  missing_api_key: {
+    status: 401,
+    type: 'authentication_error',
+    message: 'No API key was given. Send it as: Authorization: Bearer <key>.',
+  },
+  invalid_api_key: { status: 401, type: 'authentication_error', message: 'This API key is unknown or revoked.' },
+  not_found: {
+    status: 404,
+    type: 'not_found_error',
+    message: 'There is no such object or path for this API key.',
+  },
+
+  invalid_request: { status: 400, type: INVALID, message: 'A field has a wrong type or value.' },
+  invalid_json: { status: 400, type: INVALID, message: 'The request body must be a JSON object.' },
+  invalid_duration: {
+    status: 400,
+    type: INVALID,
+    message: 'Not a valid duration or wall-clock time, such as 30s, 1h30m or 2026-11-15T08:00:00.',
+  },
+  invalid_fire_at: {
+    status: 400,
+    type: INVALID,
+    message: 'fire_at must be an RFC 3339 instant with an offset or Z, such as 2026-11-15T08:00:00Z.',
+  },
+  multiple_timing: {
+    status: 400,
+    type: INVALID,
+    message: 'Give exactly one of delay, fire_at, local_fire_at and cron.',
+  },
+  multiple_endpoint: { status: 400, type: INVALID, message: 'Give either endpoint or endpoint_id, not both.' },
+  method_on_profile: {
+    status: 400,
+    type: INVALID,
+    message: 'The method comes from the endpoint profile; leave it out beside endpoint_id.',
+  },
+  invalid_method: { status: 400, type: INVALID, message: 'method must be POST, PUT, PATCH, GET or DELETE.' },
+  invalid_cursor: {
+    status: 400,
+    type: INVALID,
+    message: 'This cursor is not valid here. Use next_cursor from a page of the same list.',
+  },
+  invalid_version: {
+    status: 400,
+    type: INVALID,
+    message: 'Sched-Version must be a date in the form YYYY-MM-DD.',
+  },
+  payload_too_large: { status: 413, type: INVALID, message: 'The payload is larger than allowed.' },
+
+  idempotency_key_too_long: {
+    status: 400,
+    type: 'idempotency_error',
+    message: 'Idempotency-Key may have at most 255 characters.',
+  },
+  idempotency_key_reuse: {
+    status: 409,
+    type: 'idempotency_error',
+    message: 'This Idempotency-Key was used for a different request.',
+  },
+  idempotency_in_progress: {
+    status: 409,
+    type: 'idempotency_error',
+    message: 'A request with this Idempotency-Key is still in progress. Try again shortly.',
+  },
+
+  not_replayable: {
+    status: 409,
+    type: INVALID,
+    message: 'Only a delivery that succeeded, was dead-lettered or expired can be replayed.',
+  },
+  profile_in_use: {
+    status: 409,
+    type: INVALID,
+    message: 'An active or paused schedule still uses this endpoint profile.',
+  },
+  schedule_not_active: {
+    status: 409,
+    type: INVALID,
+    message: 'A canceled or completed schedule cannot be rescheduled.',
+  },
+
+  missing_timing: {
+    status: 422,
+    type: INVALID,
+    message: 'Give one of delay, fire_at, local_fire_at and cron.',
+  },
+  missing_endpoint: { status: 422, type: INVALID, message: 'Give endpoint or endpoint_id.' },
+  sub_floor_delay: { status: 422, type: INVALID, message: 'delay must be at least 1s.' },
+  fire_at_in_past: {
+    status: 422,
+    type: INVALID,
+    message: 'The instant must be at least 1 s in the future.',
+  },
+  fire_at_too_far: {
+    status: 422,
+    type: INVALID,
+    message: 'The instant may be at most 10 years ahead.',
+  },
+  invalid_cron: {
+    status: 422,
+    type: INVALID,
+    message:
+      'Not a five-field cron expression with an occurrence in the next 10 years, or not an IANA time zone.',
+  },
+  too_many_labels: { status: 422, type: INVALID, message: 'metadata may have at most 50 labels.' },
+  url_blocked: {
+    status: 422,
+    type: INVALID,
+    message: 'The destination must be a publicly routable https:// URL without credentials.',
+  },
+  invalid_retry_policy: {
+    status: 422,
+    type: INVALID,
+    message: 'A retry_policy field is out of range or of a wrong type.',
+  },
+  missing_url: { status: 422, type: INVALID, message: 'An endpoint profile needs a url.' },
+  invalid_endpoint: { status: 422, type: INVALID, message: 'endpoint_id names no endpoint profile.' },
+  endpoint_archived: { status: 422, type: INVALID, message: 'This endpoint profile is archived.' },
+  invalid_timeout: {
+    status: 422,
+    type: INVALID,
+    message: 'timeout must be a duration above 0 and at most 1h.',
+  },
+  invalid_retry_budget: {
+    status: 422,
+    type: INVALID,
+    message: 'retry_budget must be { rate, burst }, both numbers of at least 0.',
+  },
+  invalid_rate_limit: {
+    status: 422,
+    type: INVALID,
+    message: 'rate_limit must be { per_second }, a number of at least 0.',
+  },
+  invalid_breaker_policy: {
+    status: 422,
+    type: INVALID,
+    message:
+      'breaker_policy needs threshold (1-1000) and base_open, max_open, probe_timeout (each above 0, at most 24h).',
+  },
+
+  internal_error: { status: 500, type: 'api_error', message: 'Something went wrong on our side.' },
+  unavailable: {
+    status: 503,
+    type: 'api_error',
+    message: 'The store cannot be reached or is full. Nothing was changed; try again.',
+  },
+} as const satisfies Readonly<Record<string, ErrorRow>>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** A refusal the caller is told about: a code of the table and the field at fault. */
+export class Refusal extends Error {
+  readonly code: ErrorCode;
+  readonly param: string | null;
+
+  constructor(code: ErrorCode, param: string | null = null, message?: string) {
+    super(message ?? ERRORS[code].message);
+    this.name = 'Refusal';
+    this.code = code;
+    this.param = param;
+  }
+}

@@ -1,0 +1,45 @@
+import { durationMs } from './duration.ts';
+import { type Instant, instant } from './instant.ts';
+
+export interface RetryPolicy {
+  readonly maxAttempts: number;
+  readonly strategy: 'exponential';
+  /** Durations are kept as they were sent, to be echoed so. */
+  readonly base: string;
+  readonly factor: number;
+  readonly max: string;
+  /** Accepted and echoed; backoff is deterministic. */
+  readonly jitter: boolean;
+}
+
+const HOUR_MS = 3_600_000;
+
+export const RETRY_BOUNDS = {
+  maxAttempts: { min: 1, max: 50 },
+  baseMs: { min: 0, max: 24 * HOUR_MS },
+  factor: { min: 1, max: 100 },
+  maxMs: { min: 0, max: 168 * HOUR_MS },
+} as const;
+
+export const DEFAULT_RETRY_POLICY: RetryPolicy = {
+  maxAttempts: 8,
+  strategy: 'exponential',
+  base: '5s',
+  factor: 2,
+  max: '1h',
+  jitter: true,
+};
+
+/** How long to wait after attempt `attemptNo` (from 1) ended. */
+export function backoffMs(policy: RetryPolicy, attemptNo: number): number {
+  const baseMs = durationMs(policy.base) ?? 0;
+  const maxMs = durationMs(policy.max) ?? 0;
+  // A huge factor may overflow to infinity, and 0 x infinity is NaN: no base, no wait.
+  const grown = baseMs === 0 ? 0 : baseMs * policy.factor ** attemptNo;
+  return Math.min(maxMs, Math.floor(grown));
+}
+
+/** When the attempt after `attemptNo` is due, given when that one ended. */
+export function retryDueAt(policy: RetryPolicy, attemptNo: number, endedAt: Instant): Instant {
+  return instant(endedAt + backoffMs(policy, attemptNo));
+}

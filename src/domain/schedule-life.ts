@@ -1,0 +1,313 @@
+/**
+ * The life of a schedule: what creating, editing, moving, pausing, resuming and canceling one does to it
+ * and to its pending delivery, and what the engine's claiming and settling does to it. Pure: each function
+ * takes what was read and returns what is to be written, both sides guarded by their `revision`.
+ */
+import * as deliveryLife from './delivery-life.ts';
+import type { Claim, Delivery, Target } from './delivery.ts';
+import type { Method } from './destination.ts';
+import type { AttemptId, DeliveryId, ScheduleId } from './id.ts';
+import { formatInstant, type Instant, instant } from './instant.ts';
+import type { Labels } from './labels.ts';
+import { jittered, nextOf, type Occurrence, recurrenceOf } from './occurrence.ts';
+import type { Partition } from './partition.ts';
+import type { Profile, RateLimit } from './profile.ts';
+import type { RetryPolicy } from './retry.ts';
+import {
+  type Destination,
+  isEnded,
+  methodOf,
+  retryPolicyOf,
+  type Schedule,
+  type ScheduleState,
+  type ScheduleView,
+  type Timing,
+  urlOf,
+} from './schedule.ts';
+
+export type ScheduleEvent = 'pause' | 'resume' | 'cancel' | 'complete';
+
+export const SCHEDULE_LIFE: Readonly<
+  Record<ScheduleState, Readonly<Partial<Record<ScheduleEvent, ScheduleState>>>>
+> = {
+  active: { pause: 'paused', cancel: 'canceled', complete: 'completed' },
+  paused: { resume: 'active', cancel: 'canceled', complete: 'completed' },
+  canceled: {},
+  completed: {},
+};
+
+/** What an operation changes. Null: nothing, and the answer is what was read. */
+export interface ScheduleChange {
+  readonly schedule: Schedule;
+  /** The pending delivery, when it changed. */
+  readonly pending: Delivery | null;
+  /** What happens besides to the schedule's other deliveries. */
+  readonly sweep: deliveryLife.Sweep | null;
+}
+
+export interface NewSchedule {
+  readonly partition: Partition;
+  readonly id: ScheduleId;
+  readonly deliveryId: DeliveryId;
+  readonly timing: Timing;
+  readonly destination: Destination;
+  readonly profile: Profile | null;
+  readonly headerNames: readonly string[];
+  readonly jitter: string | null;
+  readonly ttl: string | null;
+  readonly idempotencyKey: string | null;
+  readonly retryPolicy: RetryPolicy | null;
+  readonly rateLimit: RateLimit | null;
+  readonly metadata: Labels;
+}
+
+/** A new schedule with its first delivery; null when the recurrence never fires. */
+export function create(
+  given: NewSchedule,
+  now: Instant,
+): { readonly schedule: Schedule; readonly pending: Delivery } | null {
+  const { deliveryId, profile, ...own } = given;
+  const schedule: Schedule = {
+    ...own,
+    state: 'active',
+    pendingId: deliveryId,
+    lastOccurrence: null,
+    createdAt: now,
+    updatedAt: now,
+    endedAt: null,
+    revision: 1,
+  };
+  const occurrence = occurrenceOf(schedule, schedule.timing, now, now);
+  return occurrence && { schedule, pending: pendingFor(schedule, profile, deliveryId, occurrence, now) };
+}
+
+function occurrenceOf(schedule: Schedule, timing: Timing, last: Instant, now: Instant): Occurrence | null {
+  return timing.kind === 'one_shot'
+    ? jittered(schedule.id, timing.fireAt, schedule.jitter, now)
+    : nextOf(recurrenceOf(schedule.id, timing, schedule.jitter), last, now);
+}
+
+function pendingFor(
+  schedule: Schedule,
+  profile: Profile | null,
+  id: DeliveryId,
+  occurrence: Occurrence,
+  now: Instant,
+): Delivery {
+  return deliveryLife.materialize({
+    partition: schedule.partition,
+    id,
+    scheduleId: schedule.id,
+    occurrence: occurrence.nominal,
+    scheduledFor: occurrence.firesAt,
+    ttl: schedule.ttl,
+    idempotencyKey: keyOf(schedule, id, occurrence.nominal),
+    target: targetOf(schedule, profile),
+    retryPolicy: retryPolicyOf(schedule, profile),
+    createdAt: now,
+  });
+}
+
+function targetOf(schedule: Schedule, profile: Profile | null): Target {
+  return {
+    url: urlOf(schedule, profile),
+    method: methodOf(schedule, profile),
+    endpointId: profile?.id ?? null,
+    endpointVersion: profile?.version ?? null,
+  };
+}
+
+/** Each occurrence has a key of its own; the one delivery of a one-shot has the customer's, or its id. */
+function keyOf(schedule: Schedule, id: DeliveryId, nominal: Instant): string {
+  return schedule.timing.kind === 'one_shot'
+    ? (schedule.idempotencyKey ?? id)
+    : `${schedule.idempotencyKey ?? schedule.id}:${formatInstant(nominal)}`;
+}
+
+export interface ScheduleEdit {
+  readonly endpoint?: string;
+  readonly method?: Method;
+  readonly ttl?: string | null;
+  readonly retryPolicy?: RetryPolicy | null;
+  readonly metadata?: Labels;
+}
+
+/** An edit reaches the pending delivery too, unless it is being sent; of an ended schedule only the record changes. */
+export function edit(view: ScheduleView, changes: ScheduleEdit, now: Instant): ScheduleChange {
+  const { schedule, pending, profile } = view;
+  const { endpoint, method, ...own } = changes;
+  const destination: Destination =
+    schedule.destination.kind === 'inline'
+      ? {
+          kind: 'inline',
+          url: endpoint ?? schedule.destination.url,
+          method: method ?? schedule.destination.method,
+        }
+      : schedule.destination;
+  const edited: Schedule = { ...schedule, ...own, destination, updatedAt: now, revision: schedule.revision + 1 };
+  if (isEnded(schedule) || pending === null || !deliveryLife.isPending(pending.status)) {
+    return { schedule: edited, pending: null, sweep: null };
+  }
+  const refitted = deliveryLife.refit(pending, {
+    target:
+      destination.kind === 'inline'
+        ? { ...pending.target, url: destination.url, method: destination.method }
+        : pending.target,
+    ttl: edited.ttl,
+    retryPolicy: changes.retryPolicy === undefined ? pending.retryPolicy : retryPolicyOf(edited, profile),
+  });
+  return { schedule: edited, pending: refitted, sweep: null };
+}
+
+/**
+ * Moves the fire time. A recurring schedule given an instant moves only its next occurrence; given a cron
+ * expression, any schedule recurs by it. Null: a delivery being sent cannot be moved.
+ */
+export function reschedule(view: ScheduleView, timing: Timing, now: Instant): ScheduleChange | null {
+  const { schedule, pending } = view;
+  if (isEnded(schedule) || pending === null || !deliveryLife.isPending(pending.status)) return null;
+
+  const isMoveOfNext = schedule.timing.kind === 'recurring' && timing.kind === 'one_shot';
+  const rescheduled: Schedule = {
+    ...schedule,
+    timing: isMoveOfNext ? schedule.timing : timing,
+    updatedAt: now,
+    revision: schedule.revision + 1,
+  };
+  const last = instant(Math.max(schedule.lastOccurrence ?? now, now));
+  const target = occurrenceOf(rescheduled, timing, last, now);
+  if (target === null) return null;
+  const occurrence = isMoveOfNext ? pending.occurrence : target.nominal;
+  const moved = deliveryLife.move(pending, {
+    occurrence,
+    scheduledFor: target.firesAt,
+    idempotencyKey: keyOf(rescheduled, pending.id, occurrence),
+  });
+  return { schedule: rescheduled, pending: moved, sweep: null };
+}
+
+export function pause(view: ScheduleView, now: Instant): ScheduleChange | null {
+  const schedule = moved(view.schedule, 'pause', now);
+  if (schedule === null) return null;
+  const { pending } = view;
+  return {
+    schedule,
+    pending: pending && deliveryLife.isWaiting(pending.status) ? deliveryLife.pause(pending, now) : null,
+    sweep: deliveryLife.sweep('pause', now),
+  };
+}
+
+/**
+ * A one-shot whose instant passed meanwhile is due at once, or expired. A recurring schedule keeps a pending
+ * instant that is still ahead, else skips what it missed.
+ */
+export function resume(view: ScheduleView, now: Instant): ScheduleChange | null {
+  const schedule = moved(view.schedule, 'resume', now);
+  if (schedule === null) return null;
+  const sweep = deliveryLife.sweep('resume', now);
+  const { pending } = view;
+  if (pending?.status !== 'paused') return { schedule, pending: null, sweep };
+
+  const isMissed = pending.dueAt !== null && pending.dueAt <= now;
+  if (schedule.timing.kind === 'one_shot' || !isMissed || pending.attemptCount > 0) {
+    const resumed = deliveryLife.resume(pending, now);
+    return { ...completing(schedule, resumed, now), sweep };
+  }
+  const next = nextOf(recurrenceOf(schedule.id, schedule.timing, schedule.jitter), pending.occurrence, now);
+  if (next === null) return { schedule, pending: deliveryLife.resume(pending, now), sweep };
+  const caughtUp = deliveryLife.move(pending, {
+    occurrence: next.nominal,
+    scheduledFor: next.firesAt,
+    idempotencyKey: keyOf(schedule, pending.id, next.nominal),
+  });
+  // One stored change, one revision, though two steps of the life led to it.
+  return { schedule, pending: { ...deliveryLife.resume(caughtUp, now), revision: caughtUp.revision }, sweep };
+}
+
+export function cancel(view: ScheduleView, now: Instant): ScheduleChange | null {
+  const schedule = moved(view.schedule, 'cancel', now);
+  if (schedule === null) return null;
+  const { pending } = view;
+  return {
+    schedule,
+    pending: pending && deliveryLife.isPending(pending.status) ? deliveryLife.cancel(pending, now) : null,
+    sweep: deliveryLife.sweep('cancel', now),
+  };
+}
+
+function moved(schedule: Schedule, event: ScheduleEvent, now: Instant): Schedule | null {
+  const state = SCHEDULE_LIFE[schedule.state][event];
+  if (state === undefined) return null;
+  return {
+    ...schedule,
+    state,
+    updatedAt: now,
+    endedAt: state === 'canceled' || state === 'completed' ? now : null,
+    revision: schedule.revision + 1,
+  };
+}
+
+/** A one-shot is completed by the end of its delivery; a recurring schedule never completes by itself. */
+function completing(
+  schedule: Schedule,
+  delivery: Delivery,
+  now: Instant,
+): { readonly schedule: Schedule; readonly pending: Delivery } {
+  const ends =
+    schedule.timing.kind === 'one_shot' &&
+    schedule.pendingId === delivery.id &&
+    deliveryLife.isReplayable(delivery.status);
+  const completed = ends ? moved(schedule, 'complete', now) : null;
+  return {
+    schedule: completed === null ? schedule : { ...completed, revision: schedule.revision },
+    pending: delivery,
+  };
+}
+
+/** The schedule after its delivery ended or moved on by the engine; null when that does not concern it. */
+export function completedBy(schedule: Schedule, delivery: Delivery, now: Instant): Schedule | null {
+  const { schedule: after } = completing(schedule, delivery, now);
+  return after === schedule ? null : { ...after, revision: schedule.revision + 1 };
+}
+
+export interface Claimed {
+  readonly delivery: Delivery;
+  readonly attempt: ReturnType<typeof deliveryLife.claim>['attempt'];
+  /** Recurring: the schedule moved on to its next occurrence. */
+  readonly advanced: { readonly schedule: Schedule; readonly next: Delivery } | null;
+}
+
+/** Claims a due delivery; taking the pending one of a recurring schedule materializes the next in the same step. */
+export function claim(
+  delivery: Delivery,
+  { schedule, profile }: Pick<ScheduleView, 'schedule' | 'profile'>,
+  by: Claim,
+  ids: { readonly attempt: AttemptId; readonly delivery: DeliveryId },
+  now: Instant,
+): Claimed {
+  return {
+    ...deliveryLife.claim(delivery, by, ids.attempt, now),
+    advanced: advance(schedule, profile, delivery, ids.delivery, now),
+  };
+}
+
+/** The next occurrence of a recurring schedule whose pending delivery is taken or ended. */
+export function advance(
+  schedule: Schedule,
+  profile: Profile | null,
+  taken: Delivery,
+  nextId: DeliveryId,
+  now: Instant,
+): { readonly schedule: Schedule; readonly next: Delivery } | null {
+  if (schedule.timing.kind !== 'recurring' || schedule.pendingId !== taken.id || isEnded(schedule)) return null;
+  const recurrence = recurrenceOf(schedule.id, schedule.timing, schedule.jitter);
+  const occurrence = nextOf(recurrence, taken.occurrence, now);
+  if (occurrence === null) return null;
+  const advanced: Schedule = {
+    ...schedule,
+    pendingId: nextId,
+    lastOccurrence: taken.occurrence,
+    revision: schedule.revision + 1,
+  };
+  return { schedule: advanced, next: pendingFor(advanced, profile, nextId, occurrence, now) };
+}

@@ -1,0 +1,77 @@
+import type { Delivery } from './delivery.ts';
+import { DEFAULT_METHOD, type Method } from './destination.ts';
+import type { DeliveryId, EndpointId, ScheduleId } from './id.ts';
+import type { Instant } from './instant.ts';
+import type { Labels } from './labels.ts';
+import type { Partition } from './partition.ts';
+import type { Profile, RateLimit } from './profile.ts';
+import { DEFAULT_RETRY_POLICY, type RetryPolicy } from './retry.ts';
+
+export const SCHEDULE_STATES = ['active', 'paused', 'canceled', 'completed'] as const;
+export type ScheduleState = (typeof SCHEDULE_STATES)[number];
+
+export const SCHEDULE_KINDS = ['one_shot', 'recurring'] as const;
+export type ScheduleKind = (typeof SCHEDULE_KINDS)[number];
+
+/** When a schedule fires: once at a nominal instant, or by a cron expression in a zone. */
+export type Timing =
+  | { readonly kind: 'one_shot'; readonly fireAt: Instant; readonly timezone: string | null }
+  | { readonly kind: 'recurring'; readonly cron: string; readonly timezone: string };
+
+/** Where a schedule delivers: a URL of its own, or whatever its profile says at each materialization. */
+export type Destination =
+  | { readonly kind: 'inline'; readonly url: string; readonly method: Method }
+  | { readonly kind: 'profile'; readonly endpointId: EndpointId };
+
+export interface Schedule {
+  readonly partition: Partition;
+  readonly id: ScheduleId;
+  readonly state: ScheduleState;
+  readonly timing: Timing;
+  readonly destination: Destination;
+  readonly headerNames: readonly string[];
+  readonly jitter: string | null;
+  readonly ttl: string | null;
+  readonly idempotencyKey: string | null;
+  /** Null: the profile's, or the defaults. */
+  readonly retryPolicy: RetryPolicy | null;
+  readonly rateLimit: RateLimit | null;
+  readonly metadata: Labels;
+  /** The next delivery of a recurring schedule, the only one of a one-shot. */
+  readonly pendingId: DeliveryId;
+  /** The occurrence claimed last: later ones must lie after it, whatever happens to the recurrence. */
+  readonly lastOccurrence: Instant | null;
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+  /** When it was canceled or completed. */
+  readonly endedAt: Instant | null;
+  /** Rises with every stored change: what a concurrent writer is checked against. */
+  readonly revision: number;
+}
+
+/** A schedule with what it refers to, read in one moment. */
+export interface ScheduleView {
+  readonly schedule: Schedule;
+  /** The delivery named by `pendingId`; null once retention has removed it. */
+  readonly pending: Delivery | null;
+  /** The profile as it is now; null for an inline destination. */
+  readonly profile: Profile | null;
+}
+
+export function isEnded(schedule: Schedule): boolean {
+  return schedule.state === 'canceled' || schedule.state === 'completed';
+}
+
+export function urlOf(schedule: Schedule, profile: Profile | null): string {
+  return schedule.destination.kind === 'inline' ? schedule.destination.url : (profile?.url ?? '');
+}
+
+export function methodOf(schedule: Schedule, profile: Profile | null): Method {
+  return schedule.destination.kind === 'inline'
+    ? schedule.destination.method
+    : (profile?.method ?? DEFAULT_METHOD);
+}
+
+export function retryPolicyOf(schedule: Schedule, profile: Profile | null): RetryPolicy {
+  return schedule.retryPolicy ?? profile?.retryPolicy ?? DEFAULT_RETRY_POLICY;
+}

@@ -1,0 +1,62 @@
+/** What the control plane keeps: projects, their API keys and their signing secrets. */
+import type { KeyId, ProjectId, SecretId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Mode, Partition } from '#src/domain/partition.ts';
+
+export interface Project {
+  readonly id: ProjectId;
+  readonly name: string;
+  /** The version requests without a `Sched-Version` header are served by. */
+  readonly pinnedVersion: string;
+  readonly partitions: Readonly<Record<Mode, Partition>>;
+  readonly createdAt: Instant;
+}
+
+export interface ApiKey {
+  readonly id: KeyId;
+  readonly partition: Partition;
+  readonly mode: Mode;
+  /** SHA-256 of the whole key, in hex. The key itself is stored nowhere. */
+  readonly hash: string;
+  /** The last characters of the key, to tell keys apart. */
+  readonly hint: string;
+  readonly createdAt: Instant;
+  readonly revokedAt: Instant | null;
+}
+
+/** Who a key speaks for. */
+export interface Tenant {
+  readonly partition: Partition;
+  readonly mode: Mode;
+  readonly keyHash: string;
+  readonly pinnedVersion: string;
+}
+
+export interface SigningSecret {
+  readonly id: SecretId;
+  readonly partition: Partition;
+  readonly sealed: Uint8Array;
+  readonly createdAt: Instant;
+  /** When it stops signing; null for the current one. */
+  readonly expiresAt: Instant | null;
+}
+
+export interface ControlStore {
+  /** `taken`: a project of that name exists. The store numbers the partitions. */
+  addProject(project: Omit<Project, 'partitions'>): Promise<Project | 'taken'>;
+  findProject(name: string): Promise<Project | null>;
+  listProjects(): Promise<readonly Project[]>;
+
+  /** `taken`: the same key exists already. */
+  addKey(key: ApiKey): Promise<'done' | 'taken'>;
+  listKeys(partition: Partition): Promise<readonly ApiKey[]>;
+  /** False when no live key has this id. */
+  revokeKey(id: KeyId, now: Instant): Promise<boolean>;
+  /** The tenant of a key that is not revoked. */
+  findTenant(keyHash: string): Promise<Tenant | null>;
+
+  /** Newest first, those that still sign at `now`. */
+  listSecrets(partition: Partition, now: Instant): Promise<readonly SigningSecret[]>;
+  /** Adds a secret; those that still signed without an end stop at `othersExpireAt`. */
+  addSecret(secret: SigningSecret, othersExpireAt: Instant): Promise<void>;
+}

@@ -1,0 +1,4 @@
+/** Cryptographically strong in the product, seeded in simulations. */
+export interface Random {
+  bytes(count: number): Uint8Array;
+}

@@ -1,0 +1,158 @@
+/**
+ * The store: where schedules, deliveries, attempts and profiles live.
+ *
+ * Reads give domain objects as they were at one moment. Writes take domain objects as they shall be, made
+ * by the rules in `domain/` from what was read; each verb is one atomic step, guarded by `revision`: a row
+ * is replaced only if it still has the revision it was read with. A guard that fails answers `stale`, the
+ * whole verb changes nothing, and the caller reads again and decides again. So whoever claims, cancels,
+ * moves or pauses first wins, and the rules stay out of SQL.
+ *
+ * A write that carries a receipt stores it in the same step: an idempotent request has its effect and its
+ * finished answer, or neither.
+ */
+import type { Attempt, Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
+import type { Sweep } from '#src/domain/delivery-life.ts';
+import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Labels } from '#src/domain/labels.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { Profile } from '#src/domain/profile.ts';
+import type { Schedule, ScheduleKind, ScheduleState, ScheduleView } from '#src/domain/schedule.ts';
+
+/** The store cannot be reached, is full or is broken. Nothing was changed. */
+export class StoreUnavailable extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'StoreUnavailable';
+  }
+}
+
+/** The finished answer to an idempotent request, kept to be given again. */
+export interface Receipt {
+  readonly key: string;
+  readonly fingerprint: string;
+  readonly status: number;
+  readonly body: string;
+  readonly createdAt: Instant;
+  readonly expiresAt: Instant;
+}
+
+/** `key_taken`: another request stored a receipt under the same key first. */
+export type Written = 'done' | 'stale' | 'key_taken';
+
+/** A page of a list, newest first: what lies before the id `before`. */
+export interface Page<Id extends string> {
+  readonly before: Id | null;
+  readonly limit: number;
+}
+
+export interface ScheduleFilter {
+  readonly state: ScheduleState | null;
+  readonly kind: ScheduleKind | null;
+  /** All must match. */
+  readonly labels: Labels;
+}
+
+export interface DeliveryFilter {
+  readonly status: DeliveryStatus | null;
+  readonly scheduleId: ScheduleId | null;
+  /** Both exclusive. */
+  readonly createdAfter: Instant | null;
+  readonly createdBefore: Instant | null;
+}
+
+export interface ScheduleAddition {
+  readonly schedule: Schedule;
+  readonly pending: Delivery;
+  /** Headers and body, sealed; null when there are none. */
+  readonly payload: Uint8Array | null;
+  /** The profile the pending delivery was made from: it must still be the same. */
+  readonly profile: Profile | null;
+  readonly receipt: Receipt | null;
+}
+
+export interface ScheduleReplacement {
+  readonly schedule: Schedule;
+  readonly pending: Delivery | null;
+  readonly sweep: Sweep | null;
+  readonly receipt: Receipt | null;
+}
+
+export interface ReplayAddition {
+  readonly delivery: Delivery;
+  readonly receipt: Receipt | null;
+}
+
+export interface ProfileWrite {
+  readonly profile: Profile;
+  /** The static headers, sealed; null when there are none. */
+  readonly headers: Uint8Array | null;
+  readonly receipt: Receipt | null;
+}
+
+export interface ClaimWrite {
+  readonly delivery: Delivery;
+  readonly attempt: Attempt;
+  readonly advanced: { readonly schedule: Schedule; readonly next: Delivery } | null;
+}
+
+export interface SettleWrite {
+  readonly delivery: Delivery;
+  readonly attempt: Attempt;
+  /** The state of the schedule that this was decided under: it must still be the same. */
+  readonly decidedUnder: ScheduleState;
+  /** The schedule, when the end of its delivery completed it. */
+  readonly completed: Schedule | null;
+}
+
+export interface Store {
+  findSchedule(partition: Partition, id: ScheduleId): Promise<ScheduleView | null>;
+  listSchedules(
+    partition: Partition,
+    filter: ScheduleFilter,
+    page: Page<ScheduleId>,
+  ): Promise<readonly ScheduleView[]>;
+  addSchedule(addition: ScheduleAddition): Promise<Written>;
+  replaceSchedule(replacement: ScheduleReplacement): Promise<Written>;
+  /** Headers and body of a schedule, sealed. */
+  findPayload(partition: Partition, id: ScheduleId): Promise<Uint8Array | null>;
+
+  findDelivery(partition: Partition, id: DeliveryId): Promise<Delivery | null>;
+  listDeliveries(
+    partition: Partition,
+    filter: DeliveryFilter,
+    page: Page<DeliveryId>,
+  ): Promise<readonly Delivery[]>;
+  addReplay(addition: ReplayAddition): Promise<Written>;
+  /** In the order of `attemptNo`, after the given one. */
+  listAttempts(
+    partition: Partition,
+    id: DeliveryId,
+    afterAttemptNo: number,
+    limit: number,
+  ): Promise<readonly Attempt[]>;
+
+  findProfile(partition: Partition, id: EndpointId): Promise<Profile | null>;
+  listProfiles(
+    partition: Partition,
+    includeArchived: boolean,
+    page: Page<EndpointId>,
+  ): Promise<readonly Profile[]>;
+  /** The static headers of one version of a profile, sealed. */
+  findProfileHeaders(partition: Partition, id: EndpointId, version: number): Promise<Uint8Array | null>;
+  addProfile(addition: ProfileWrite): Promise<Written>;
+  replaceProfile(replacement: ProfileWrite): Promise<Written>;
+  /** `in_use`: an active or paused schedule refers to it. */
+  archiveProfile(profile: Profile): Promise<'done' | 'stale' | 'in_use'>;
+
+  /** The receipt under a key, unless it has expired. */
+  findReceipt(partition: Partition, key: string, now: Instant): Promise<Receipt | null>;
+
+  /** Each item for itself: done or stale. */
+  claim(writes: readonly ClaimWrite[]): Promise<readonly ('done' | 'stale')[]>;
+  settle(writes: readonly SettleWrite[]): Promise<readonly ('done' | 'stale')[]>;
+
+  /** Resolves when a write could be made durable. */
+  check(now: Instant): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,83 @@
+import Database from 'better-sqlite3';
+import type { Instant } from '#src/domain/instant.ts';
+import { StoreUnavailable } from '#src/ports/store.ts';
+import { MIGRATIONS } from './migrations.ts';
+
+export type Db = Database.Database;
+
+/** How long a write waits for the command line, or the command line for the service. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** 'SCHD': tells our files from any other SQLite database. */
+const APPLICATION_ID = 0x53434844;
+
+export function openForWriting(path: string): Db {
+  return unavailableInstead(() => {
+    const db = new Database(path, { timeout: BUSY_TIMEOUT_MS });
+    db.pragma('journal_mode = WAL');
+    db.pragma('synchronous = FULL');
+    return db;
+  });
+}
+
+export function openForReading(path: string): Db {
+  return unavailableInstead(() => new Database(path, { timeout: BUSY_TIMEOUT_MS, readonly: true }));
+}
+
+/** Brings the schema up to date. A database of a newer version, or of another program, is refused. */
+export function migrate(db: Db, now: Instant): void {
+  const newest = MIGRATIONS.at(-1)?.version ?? 0;
+  unavailableInstead(() => {
+    db.exec('BEGIN IMMEDIATE');
+    try {
+      const current = schemaVersion(db);
+      if (current > newest) {
+        throw new StoreUnavailable(
+          `The database has schema version ${current}, this version of Sched knows ${newest}. Run a newer Sched.`,
+        );
+      }
+      db.exec(
+        `CREATE TABLE IF NOT EXISTS migrations (
+           version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL
+         ) STRICT`,
+      );
+      for (const migration of MIGRATIONS.filter(({ version }) => version > current)) {
+        db.exec(migration.sql);
+        db.prepare('INSERT INTO migrations (version, name, applied_at) VALUES (?, ?, ?)').run(
+          migration.version,
+          migration.name,
+          now,
+        );
+      }
+      db.pragma(`application_id = ${APPLICATION_ID}`);
+      db.pragma(`user_version = ${newest}`);
+      db.exec('COMMIT');
+    } finally {
+      if (db.inTransaction) db.exec('ROLLBACK');
+    }
+  });
+}
+
+function schemaVersion(db: Db): number {
+  const isEmpty = db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
+  if (!isEmpty && db.pragma('application_id', { simple: true }) !== APPLICATION_ID) {
+    throw new StoreUnavailable('The database file belongs to another program.');
+  }
+  return Number(db.pragma('user_version', { simple: true }));
+}
+
+const UNAVAILABLE = /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|BUSY|LOCKED|NOTADB|CORRUPT|PERM|PROTOCOL|NOLFS)/;
+
+/** Whether SQLite says that the disk, the file or the lock is at fault, not the statement. */
+export function isUnavailable(error: unknown): error is Error {
+  return error instanceof Database.SqliteError && UNAVAILABLE.test(error.code);
+}
+
+export function unavailableInstead<T>(run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (isUnavailable(error)) throw new StoreUnavailable(`SQLite: ${error.message}.`, { cause: error });
+    throw error;
+  }
+}

@@ -1,0 +1,133 @@
+/** The control plane's questions and verbs. Few and small: they run on the writing connection, reads included. */
+import type { KeyId, ProjectId, SecretId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Mode, Partition } from '#src/domain/partition.ts';
+import type { ApiKey, Project, SigningSecret, Tenant } from '#src/ports/control-store.ts';
+import type { Db } from './connection.ts';
+
+interface ProjectRow {
+  readonly id: ProjectId;
+  readonly name: string;
+  readonly pinned_version: string;
+  readonly created_at: Instant;
+  readonly test: Partition;
+  readonly live: Partition;
+}
+
+const PROJECTS = `SELECT p.*, t.partition AS test, l.partition AS live FROM projects p
+  JOIN partitions t ON t.project_id = p.id AND t.mode = 'test'
+  JOIN partitions l ON l.project_id = p.id AND l.mode = 'live'`;
+
+function toProject(row: ProjectRow): Project {
+  return {
+    id: row.id,
+    name: row.name,
+    pinnedVersion: row.pinned_version,
+    partitions: { test: row.test, live: row.live },
+    createdAt: row.created_at,
+  };
+}
+
+interface KeyRow {
+  readonly id: KeyId;
+  readonly partition: Partition;
+  readonly mode: Mode;
+  readonly hash: string;
+  readonly hint: string;
+  readonly created_at: Instant;
+  readonly revoked_at: Instant | null;
+}
+
+interface SecretRow {
+  readonly id: SecretId;
+  readonly partition: Partition;
+  readonly sealed: Uint8Array;
+  readonly created_at: Instant;
+  readonly expires_at: Instant | null;
+}
+
+export function prepareControlReads(db: Db) {
+  const project = db.prepare(`${PROJECTS} WHERE p.name = ?`);
+  const projects = db.prepare(`${PROJECTS} ORDER BY p.id`);
+  const keys = db.prepare(
+    'SELECT k.*, p.mode FROM api_keys k JOIN partitions p USING (partition) WHERE k.partition = ? ORDER BY k.id',
+  );
+  const tenant = db.prepare(
+    `SELECT k.partition, p.mode, k.hash AS keyHash, j.pinned_version AS pinnedVersion
+     FROM api_keys k JOIN partitions p USING (partition) JOIN projects j ON j.id = p.project_id
+     WHERE k.hash = ? AND k.revoked_at IS NULL`,
+  );
+  const secrets = db.prepare(
+    `SELECT * FROM signing_secrets WHERE partition = ? AND (expires_at IS NULL OR expires_at > ?)
+     ORDER BY id DESC`,
+  );
+  return {
+    project(name: string): Project | null {
+      const row = project.get(name) as ProjectRow | undefined;
+      return row === undefined ? null : toProject(row);
+    },
+    projects(): readonly Project[] {
+      return (projects.all() as ProjectRow[]).map(toProject);
+    },
+    keys(partition: Partition): readonly ApiKey[] {
+      return (keys.all(partition) as KeyRow[]).map((row) => ({
+        id: row.id,
+        partition: row.partition,
+        mode: row.mode,
+        hash: row.hash,
+        hint: row.hint,
+        createdAt: row.created_at,
+        revokedAt: row.revoked_at,
+      }));
+    },
+    tenant(keyHash: string): Tenant | null {
+      return (tenant.get(keyHash) as Tenant | undefined) ?? null;
+    },
+    secrets(partition: Partition, now: Instant): readonly SigningSecret[] {
+      return (secrets.all(partition, now) as SecretRow[]).map((row) => ({
+        id: row.id,
+        partition: row.partition,
+        sealed: row.sealed,
+        createdAt: row.created_at,
+        expiresAt: row.expires_at,
+      }));
+    },
+  };
+}
+
+export function prepareControlWrites(db: Db) {
+  const insertProject = db.prepare(
+    `INSERT INTO projects (id, name, pinned_version, created_at)
+     VALUES (:id, :name, :pinnedVersion, :createdAt) ON CONFLICT (name) DO NOTHING`,
+  );
+  const insertPartition = db.prepare('INSERT INTO partitions (project_id, mode) VALUES (?, ?)');
+  const insertKey = db.prepare(
+    `INSERT INTO api_keys (id, partition, hash, hint, created_at, revoked_at)
+     VALUES (:id, :partition, :hash, :hint, :createdAt, :revokedAt) ON CONFLICT (hash) DO NOTHING`,
+  );
+  const revoke = db.prepare('UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL');
+  const retire = db.prepare(
+    'UPDATE signing_secrets SET expires_at = ? WHERE partition = ? AND expires_at IS NULL',
+  );
+  const insertSecret = db.prepare(
+    `INSERT INTO signing_secrets (id, partition, sealed, created_at, expires_at)
+     VALUES (:id, :partition, :sealed, :createdAt, :expiresAt)`,
+  );
+  return {
+    addProject(project: Omit<Project, 'partitions'>): Project | 'taken' {
+      if (insertProject.run(project).changes !== 1) return 'taken';
+      const number = (mode: Mode) => Number(insertPartition.run(project.id, mode).lastInsertRowid) as Partition;
+      return { ...project, partitions: { test: number('test'), live: number('live') } };
+    },
+    addKey({ mode: _, ...key }: ApiKey): 'done' | 'taken' {
+      return insertKey.run(key).changes === 1 ? 'done' : 'taken';
+    },
+    revokeKey({ id, now }: { readonly id: KeyId; readonly now: Instant }): boolean {
+      return revoke.run(now, id).changes === 1;
+    },
+    addSecret(given: { readonly secret: SigningSecret; readonly othersExpireAt: Instant }): void {
+      retire.run(given.othersExpireAt, given.secret.partition);
+      insertSecret.run(given.secret);
+    },
+  };
+}

@@ -1,0 +1,194 @@
+/**
+ * The schema, forward only: a migration that has been released never changes, the next one comes after it.
+ *
+ * Ids sort by creation (see `domain/id.ts`), so an index that ends in `id` serves a list newest first.
+ * JSON columns hold text: what they contain is never asked for in SQL.
+ */
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  readonly sql: string;
+}
+
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    version: 1,
+    name: 'the first schema',
+    sql: `
+      CREATE TABLE projects (
+        id TEXT PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        pinned_version TEXT NOT NULL,
+        created_at INTEGER NOT NULL
+      ) STRICT;
+
+      CREATE TABLE partitions (
+        partition INTEGER PRIMARY KEY,
+        project_id TEXT NOT NULL REFERENCES projects (id),
+        mode TEXT NOT NULL,
+        UNIQUE (project_id, mode)
+      ) STRICT;
+
+      CREATE TABLE api_keys (
+        id TEXT PRIMARY KEY,
+        partition INTEGER NOT NULL REFERENCES partitions (partition),
+        hash TEXT NOT NULL UNIQUE,
+        hint TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        revoked_at INTEGER
+      ) STRICT;
+      CREATE INDEX api_keys_of ON api_keys (partition, id);
+
+      CREATE TABLE signing_secrets (
+        id TEXT PRIMARY KEY,
+        partition INTEGER NOT NULL REFERENCES partitions (partition),
+        sealed BLOB NOT NULL,
+        created_at INTEGER NOT NULL,
+        expires_at INTEGER
+      ) STRICT;
+      CREATE INDEX signing_secrets_of ON signing_secrets (partition, id);
+
+      CREATE TABLE endpoints (
+        partition INTEGER NOT NULL,
+        id TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        archived INTEGER NOT NULL,
+        created_at INTEGER NOT NULL,
+        updated_at INTEGER NOT NULL,
+        revision INTEGER NOT NULL,
+        PRIMARY KEY (partition, id)
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX endpoints_unarchived ON endpoints (partition, id) WHERE archived = 0;
+
+      CREATE TABLE endpoint_versions (
+        partition INTEGER NOT NULL,
+        endpoint_id TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        url TEXT NOT NULL,
+        method TEXT NOT NULL,
+        header_names TEXT NOT NULL,
+        headers BLOB,
+        timeout TEXT,
+        retry_policy TEXT NOT NULL,
+        retry_budget TEXT,
+        rate_limit TEXT,
+        breaker_policy TEXT,
+        metadata TEXT NOT NULL,
+        PRIMARY KEY (partition, endpoint_id, version)
+      ) STRICT;
+
+      CREATE TABLE schedules (
+        partition INTEGER NOT NULL,
+        id TEXT NOT NULL,
+        state TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        endpoint TEXT,
+        method TEXT,
+        endpoint_id TEXT,
+        header_names TEXT NOT NULL,
+        fire_at INTEGER,
+        cron TEXT,
+        timezone TEXT,
+        jitter TEXT,
+        ttl TEXT,
+        idempotency_key TEXT,
+        retry_policy TEXT,
+        rate_limit TEXT,
+        metadata TEXT NOT NULL,
+        pending_id TEXT NOT NULL,
+        last_occurrence INTEGER,
+        created_at INTEGER NOT NULL,
+        updated_at INTEGER NOT NULL,
+        ended_at INTEGER,
+        revision INTEGER NOT NULL,
+        PRIMARY KEY (partition, id)
+      ) STRICT;
+      CREATE INDEX schedules_by_state ON schedules (partition, state, kind, id);
+      CREATE INDEX schedules_using_endpoint ON schedules (partition, endpoint_id)
+        WHERE endpoint_id IS NOT NULL AND state IN ('active', 'paused');
+
+      CREATE TABLE schedule_labels (
+        partition INTEGER NOT NULL,
+        digest BLOB NOT NULL,
+        schedule_id TEXT NOT NULL,
+        PRIMARY KEY (partition, digest, schedule_id)
+      ) STRICT, WITHOUT ROWID;
+
+      CREATE TABLE payloads (
+        partition INTEGER NOT NULL,
+        schedule_id TEXT NOT NULL,
+        sealed BLOB NOT NULL,
+        PRIMARY KEY (partition, schedule_id)
+      ) STRICT;
+
+      CREATE TABLE deliveries (
+        partition INTEGER NOT NULL,
+        id TEXT NOT NULL,
+        schedule_id TEXT NOT NULL,
+        status TEXT NOT NULL,
+        occurrence INTEGER NOT NULL,
+        scheduled_for INTEGER NOT NULL,
+        due_at INTEGER,
+        ttl TEXT,
+        deadline INTEGER,
+        attempt_count INTEGER NOT NULL,
+        last_status_code INTEGER,
+        error TEXT,
+        idempotency_key TEXT NOT NULL,
+        replay_of TEXT,
+        url TEXT NOT NULL,
+        method TEXT NOT NULL,
+        endpoint_id TEXT,
+        endpoint_version INTEGER,
+        retry_policy TEXT NOT NULL,
+        claim_node TEXT,
+        claim_token TEXT,
+        created_at INTEGER NOT NULL,
+        finalized_at INTEGER,
+        revision INTEGER NOT NULL,
+        PRIMARY KEY (partition, id)
+      ) STRICT;
+      CREATE UNIQUE INDEX deliveries_occurrence ON deliveries (partition, schedule_id, occurrence)
+        WHERE replay_of IS NULL;
+      CREATE INDEX deliveries_of_schedule ON deliveries (partition, schedule_id, id);
+      CREATE INDEX deliveries_by_status ON deliveries (partition, status, id);
+      CREATE INDEX deliveries_pending ON deliveries (partition, schedule_id)
+        WHERE status IN ('scheduled', 'retry_scheduled', 'paused');
+      CREATE INDEX deliveries_due ON deliveries (due_at)
+        WHERE status IN ('scheduled', 'retry_scheduled');
+      CREATE INDEX deliveries_claimed ON deliveries (claim_node) WHERE status = 'claimed';
+
+      CREATE TABLE attempts (
+        partition INTEGER NOT NULL,
+        delivery_id TEXT NOT NULL,
+        attempt_no INTEGER NOT NULL,
+        id TEXT NOT NULL,
+        outcome TEXT NOT NULL,
+        status_code INTEGER,
+        due_at INTEGER NOT NULL,
+        fired_at INTEGER NOT NULL,
+        finished_at INTEGER,
+        egress_ms INTEGER,
+        error TEXT,
+        PRIMARY KEY (partition, delivery_id, attempt_no)
+      ) STRICT, WITHOUT ROWID;
+
+      CREATE TABLE receipts (
+        partition INTEGER NOT NULL,
+        key TEXT NOT NULL,
+        fingerprint TEXT NOT NULL,
+        status INTEGER NOT NULL,
+        body TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        expires_at INTEGER NOT NULL,
+        PRIMARY KEY (partition, key)
+      ) STRICT;
+      CREATE INDEX receipts_expiring ON receipts (expires_at);
+
+      CREATE TABLE heartbeat (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        at INTEGER NOT NULL
+      ) STRICT;
+    `,
+  },
+];

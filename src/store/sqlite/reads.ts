@@ -1,0 +1,274 @@
+/** The questions, on a read-only connection. Each is one indexed look-up or one bounded walk along an index. */
+import type Database from 'better-sqlite3';
+import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import { type DeliveryId, type EndpointId, firstIdAt, type ScheduleId } from '#src/domain/id.ts';
+import { type Instant, instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { Profile } from '#src/domain/profile.ts';
+import {
+  SCHEDULE_KINDS,
+  SCHEDULE_STATES,
+  type Schedule,
+  type ScheduleView,
+} from '#src/domain/schedule.ts';
+import type { DeliveryFilter, Page, Receipt, ScheduleFilter } from '#src/ports/store.ts';
+import type { Db } from './connection.ts';
+import {
+  type AttemptRow,
+  type DeliveryRow,
+  fromAttemptRow,
+  fromDeliveryRow,
+  fromProfileRows,
+  fromScheduleRow,
+  labelDigest,
+  type ProfileHeadRow,
+  type ProfileVersionRow,
+  type ScheduleRow,
+} from './rows.ts';
+
+type Statement = Database.Statement<unknown[]>;
+type Parameter = string | number | Uint8Array | null;
+
+/** Sorts after every id: the start of a list. */
+const PAST_EVERY_ID = '\u{10ffff}';
+
+export class Reads {
+  readonly #db: Db;
+  readonly #statements = new Map<string, Statement>();
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  #get<Row>(sql: string, ...parameters: readonly Parameter[]): Row | undefined {
+    return this.#prepared(sql).get(...parameters) as Row | undefined;
+  }
+
+  #all<Row>(sql: string, ...parameters: readonly Parameter[]): readonly Row[] {
+    return this.#prepared(sql).all(...parameters) as Row[];
+  }
+
+  #prepared(sql: string): Statement {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = this.#db.prepare<unknown[]>(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  /** Everything read inside is of one moment. */
+  #atOnce<T>(read: () => T): T {
+    this.#prepared('BEGIN').run();
+    try {
+      return read();
+    } finally {
+      this.#prepared('COMMIT').run();
+    }
+  }
+
+  schedule(partition: Partition, id: ScheduleId): ScheduleView | null {
+    return this.#atOnce(() => {
+      const row = this.#get<ScheduleRow>(
+        'SELECT * FROM schedules WHERE partition = ? AND id = ?',
+        partition,
+        id,
+      );
+      return row === undefined ? null : this.#view(fromScheduleRow(row));
+    });
+  }
+
+  #view(schedule: Schedule): ScheduleView {
+    const { partition, pendingId, destination } = schedule;
+    return {
+      schedule,
+      pending: this.delivery(partition, pendingId),
+      profile: destination.kind === 'inline' ? null : this.#profile(partition, destination.endpointId),
+    };
+  }
+
+  schedules(partition: Partition, filter: ScheduleFilter, page: Page<ScheduleId>): readonly ScheduleView[] {
+    return this.#atOnce(() => {
+      const rows =
+        filter.labels.length > 0
+          ? this.#labelled(partition, filter, page)
+          : filter.state !== null || filter.kind !== null
+            ? this.#byState(partition, filter, page)
+            : this.#all<ScheduleRow>(
+                'SELECT * FROM schedules WHERE partition = ? AND id < ? ORDER BY id DESC LIMIT ?',
+                partition,
+                page.before ?? PAST_EVERY_ID,
+                page.limit,
+              );
+      return rows.map((row) => this.#view(fromScheduleRow(row)));
+    });
+  }
+
+  /** One bounded walk per (state, kind) that fits, merged: one index serves every combination. */
+  #byState(partition: Partition, filter: ScheduleFilter, page: Page<ScheduleId>): readonly ScheduleRow[] {
+    const states = filter.state === null ? SCHEDULE_STATES : [filter.state];
+    const kinds = filter.kind === null ? SCHEDULE_KINDS : [filter.kind];
+    const walks = states.flatMap((state) => kinds.map((kind) => [state, kind] as const));
+    const sql = walks.map(
+      () => `SELECT * FROM (SELECT * FROM schedules
+        WHERE partition = ? AND state = ? AND kind = ? AND id < ? ORDER BY id DESC LIMIT ?)`,
+    );
+    const parameters = walks.flatMap(([state, kind]) => [
+      partition,
+      state,
+      kind,
+      page.before ?? PAST_EVERY_ID,
+      page.limit,
+    ]);
+    return this.#all<ScheduleRow>(
+      `${sql.join(' UNION ALL ')} ORDER BY id DESC LIMIT ?`,
+      ...parameters,
+      page.limit,
+    );
+  }
+
+  #labelled(partition: Partition, filter: ScheduleFilter, page: Page<ScheduleId>): readonly ScheduleRow[] {
+    const [first, ...others] = filter.labels.map(([name, value]) => labelDigest(name, value));
+    if (first === undefined) return [];
+    const conditions = others.map(
+      () => `AND EXISTS (SELECT 1 FROM schedule_labels o
+        WHERE o.partition = l.partition AND o.digest = ? AND o.schedule_id = l.schedule_id)`,
+    );
+    const parameters: Parameter[] = [partition, first, page.before ?? PAST_EVERY_ID, ...others];
+    if (filter.state !== null) {
+      conditions.push('AND s.state = ?');
+      parameters.push(filter.state);
+    }
+    if (filter.kind !== null) {
+      conditions.push('AND s.kind = ?');
+      parameters.push(filter.kind);
+    }
+    return this.#all<ScheduleRow>(
+      `SELECT s.* FROM schedule_labels l
+       CROSS JOIN schedules s ON s.partition = l.partition AND s.id = l.schedule_id
+       WHERE l.partition = ? AND l.digest = ? AND l.schedule_id < ? ${conditions.join(' ')}
+       ORDER BY l.schedule_id DESC LIMIT ?`,
+      ...parameters,
+      page.limit,
+    );
+  }
+
+  payload(partition: Partition, id: ScheduleId): Uint8Array | null {
+    const sql = 'SELECT sealed FROM payloads WHERE partition = ? AND schedule_id = ?';
+    return this.#get<{ sealed: Uint8Array }>(sql, partition, id)?.sealed ?? null;
+  }
+
+  delivery(partition: Partition, id: DeliveryId): Delivery | null {
+    const row = this.#get<DeliveryRow>(
+      'SELECT * FROM deliveries WHERE partition = ? AND id = ?',
+      partition,
+      id,
+    );
+    return row === undefined ? null : fromDeliveryRow(row);
+  }
+
+  deliveries(partition: Partition, filter: DeliveryFilter, page: Page<DeliveryId>): readonly Delivery[] {
+    const { createdAfter, createdBefore } = filter;
+    const conditions = ['partition = ?', 'id < ?'];
+    const parameters: Parameter[] = [partition, before(page, createdBefore)];
+    if (createdAfter !== null) {
+      conditions.push('id >= ?');
+      parameters.push(firstIdAt('dlv', instant(createdAfter + 1)));
+    }
+    if (filter.status !== null) {
+      conditions.push('status = ?');
+      parameters.push(filter.status);
+    }
+    if (filter.scheduleId !== null) {
+      conditions.push('schedule_id = ?');
+      parameters.push(filter.scheduleId);
+    }
+    const rows = this.#all<DeliveryRow>(
+      `SELECT * FROM deliveries ${deliveryIndex(filter)}
+       WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT ?`,
+      ...parameters,
+      page.limit,
+    );
+    return rows.map(fromDeliveryRow);
+  }
+
+  attempts(partition: Partition, id: DeliveryId, after: number, limit: number): readonly Attempt[] {
+    const rows = this.#all<AttemptRow>(
+      `SELECT * FROM attempts
+       WHERE partition = ? AND delivery_id = ? AND attempt_no > ? ORDER BY attempt_no LIMIT ?`,
+      partition,
+      id,
+      after,
+      limit,
+    );
+    return rows.map(fromAttemptRow);
+  }
+
+  profile(partition: Partition, id: EndpointId): Profile | null {
+    return this.#atOnce(() => this.#profile(partition, id));
+  }
+
+  #profile(partition: Partition, id: EndpointId): Profile | null {
+    const head = this.#get<ProfileHeadRow>(
+      'SELECT * FROM endpoints WHERE partition = ? AND id = ?',
+      partition,
+      id,
+    );
+    return head === undefined ? null : this.#profileOf(head);
+  }
+
+  #profileOf(head: ProfileHeadRow): Profile | null {
+    const version = this.#get<ProfileVersionRow>(
+      'SELECT * FROM endpoint_versions WHERE partition = ? AND endpoint_id = ? AND version = ?',
+      head.partition,
+      head.id,
+      head.version,
+    );
+    return version === undefined ? null : fromProfileRows(head, version);
+  }
+
+  profiles(partition: Partition, includeArchived: boolean, page: Page<EndpointId>): readonly Profile[] {
+    return this.#atOnce(() => {
+      const heads = this.#all<ProfileHeadRow>(
+        `SELECT * FROM endpoints
+         WHERE partition = ? AND id < ? ${includeArchived ? '' : 'AND archived = 0'}
+         ORDER BY id DESC LIMIT ?`,
+        partition,
+        page.before ?? PAST_EVERY_ID,
+        page.limit,
+      );
+      return heads.map((head) => this.#profileOf(head)).filter((profile) => profile !== null);
+    });
+  }
+
+  profileHeaders(partition: Partition, id: EndpointId, version: number): Uint8Array | null {
+    const sql =
+      'SELECT headers FROM endpoint_versions WHERE partition = ? AND endpoint_id = ? AND version = ?';
+    return this.#get<{ headers: Uint8Array | null }>(sql, partition, id, version)?.headers ?? null;
+  }
+
+  receipt(partition: Partition, key: string, now: Instant): Receipt | null {
+    const row = this.#get<Receipt>(
+      `SELECT key, fingerprint, status, body, created_at AS createdAt, expires_at AS expiresAt
+       FROM receipts WHERE partition = ? AND key = ? AND expires_at > ?`,
+      partition,
+      key,
+      now,
+    );
+    return row ?? null;
+  }
+}
+
+/** The earlier of the page's start and the filter's end. */
+function before(page: Page<DeliveryId>, createdBefore: Instant | null): string {
+  const start = page.before ?? PAST_EVERY_ID;
+  if (createdBefore === null) return start;
+  const end = firstIdAt('dlv', createdBefore);
+  return start < end ? start : end;
+}
+
+/** The planner has no statistics to choose by; the narrower index is known. */
+function deliveryIndex(filter: DeliveryFilter): string {
+  if (filter.scheduleId !== null) return 'INDEXED BY deliveries_of_schedule';
+  if (filter.status !== null) return 'INDEXED BY deliveries_by_status';
+  return '';
+}

@@ -1,0 +1,328 @@
+/** Rows as SQLite has them, and the domain's objects. Casts live here: what comes out of our own tables was put in by us. */
+import { createHash } from 'node:crypto';
+import type { Attempt, AttemptOutcome, Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
+import type { Method } from '#src/domain/destination.ts';
+import type { AttemptId, DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Labels } from '#src/domain/labels.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { BreakerPolicy, Profile, RateLimit, RetryBudget } from '#src/domain/profile.ts';
+import type { RetryPolicy } from '#src/domain/retry.ts';
+import type { Destination, Schedule, ScheduleKind, ScheduleState, Timing } from '#src/domain/schedule.ts';
+
+export interface ScheduleRow {
+  readonly partition: Partition;
+  readonly id: ScheduleId;
+  readonly state: ScheduleState;
+  readonly kind: ScheduleKind;
+  readonly endpoint: string | null;
+  readonly method: Method | null;
+  readonly endpoint_id: EndpointId | null;
+  readonly header_names: string;
+  readonly fire_at: Instant | null;
+  readonly cron: string | null;
+  readonly timezone: string | null;
+  readonly jitter: string | null;
+  readonly ttl: string | null;
+  readonly idempotency_key: string | null;
+  readonly retry_policy: string | null;
+  readonly rate_limit: string | null;
+  readonly metadata: string;
+  readonly pending_id: DeliveryId;
+  readonly last_occurrence: Instant | null;
+  readonly created_at: Instant;
+  readonly updated_at: Instant;
+  readonly ended_at: Instant | null;
+  readonly revision: number;
+}
+
+export function toScheduleRow(schedule: Schedule): ScheduleRow {
+  const { timing, destination } = schedule;
+  const isOneShot = timing.kind === 'one_shot';
+  const isInline = destination.kind === 'inline';
+  return {
+    partition: schedule.partition,
+    id: schedule.id,
+    state: schedule.state,
+    kind: timing.kind,
+    endpoint: isInline ? destination.url : null,
+    method: isInline ? destination.method : null,
+    endpoint_id: isInline ? null : destination.endpointId,
+    header_names: JSON.stringify(schedule.headerNames),
+    fire_at: isOneShot ? timing.fireAt : null,
+    cron: isOneShot ? null : timing.cron,
+    timezone: timing.timezone,
+    jitter: schedule.jitter,
+    ttl: schedule.ttl,
+    idempotency_key: schedule.idempotencyKey,
+    retry_policy: toJson(schedule.retryPolicy),
+    rate_limit: toJson(schedule.rateLimit),
+    metadata: JSON.stringify(schedule.metadata),
+    pending_id: schedule.pendingId,
+    last_occurrence: schedule.lastOccurrence,
+    created_at: schedule.createdAt,
+    updated_at: schedule.updatedAt,
+    ended_at: schedule.endedAt,
+    revision: schedule.revision,
+  };
+}
+
+export function fromScheduleRow(row: ScheduleRow): Schedule {
+  return {
+    partition: row.partition,
+    id: row.id,
+    state: row.state,
+    timing: timingOf(row),
+    destination: destinationOf(row),
+    headerNames: JSON.parse(row.header_names) as readonly string[],
+    jitter: row.jitter,
+    ttl: row.ttl,
+    idempotencyKey: row.idempotency_key,
+    retryPolicy: fromJson<RetryPolicy>(row.retry_policy),
+    rateLimit: fromJson<RateLimit>(row.rate_limit),
+    metadata: JSON.parse(row.metadata) as Labels,
+    pendingId: row.pending_id,
+    lastOccurrence: row.last_occurrence,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    endedAt: row.ended_at,
+    revision: row.revision,
+  };
+}
+
+function timingOf(row: ScheduleRow): Timing {
+  return row.kind === 'one_shot'
+    ? { kind: 'one_shot', fireAt: row.fire_at as Instant, timezone: row.timezone }
+    : { kind: 'recurring', cron: row.cron as string, timezone: row.timezone as string };
+}
+
+function destinationOf(row: ScheduleRow): Destination {
+  return row.endpoint_id === null
+    ? { kind: 'inline', url: row.endpoint as string, method: row.method as Method }
+    : { kind: 'profile', endpointId: row.endpoint_id };
+}
+
+export interface DeliveryRow {
+  readonly partition: Partition;
+  readonly id: DeliveryId;
+  readonly schedule_id: ScheduleId;
+  readonly status: DeliveryStatus;
+  readonly occurrence: Instant;
+  readonly scheduled_for: Instant;
+  readonly due_at: Instant | null;
+  readonly ttl: string | null;
+  readonly deadline: Instant | null;
+  readonly attempt_count: number;
+  readonly last_status_code: number | null;
+  readonly error: string | null;
+  readonly idempotency_key: string;
+  readonly replay_of: DeliveryId | null;
+  readonly url: string;
+  readonly method: Method;
+  readonly endpoint_id: EndpointId | null;
+  readonly endpoint_version: number | null;
+  readonly retry_policy: string;
+  readonly claim_node: string | null;
+  readonly claim_token: string | null;
+  readonly created_at: Instant;
+  readonly finalized_at: Instant | null;
+  readonly revision: number;
+}
+
+export function toDeliveryRow(delivery: Delivery): DeliveryRow {
+  return {
+    partition: delivery.partition,
+    id: delivery.id,
+    schedule_id: delivery.scheduleId,
+    status: delivery.status,
+    occurrence: delivery.occurrence,
+    scheduled_for: delivery.scheduledFor,
+    due_at: delivery.dueAt,
+    ttl: delivery.ttl,
+    deadline: delivery.deadline,
+    attempt_count: delivery.attemptCount,
+    last_status_code: delivery.lastStatusCode,
+    error: delivery.error,
+    idempotency_key: delivery.idempotencyKey,
+    replay_of: delivery.replayOf,
+    url: delivery.target.url,
+    method: delivery.target.method,
+    endpoint_id: delivery.target.endpointId,
+    endpoint_version: delivery.target.endpointVersion,
+    retry_policy: JSON.stringify(delivery.retryPolicy),
+    claim_node: delivery.claim?.node ?? null,
+    claim_token: delivery.claim?.token ?? null,
+    created_at: delivery.createdAt,
+    finalized_at: delivery.finalizedAt,
+    revision: delivery.revision,
+  };
+}
+
+export function fromDeliveryRow(row: DeliveryRow): Delivery {
+  const isClaimed = row.claim_node !== null && row.claim_token !== null;
+  return {
+    partition: row.partition,
+    id: row.id,
+    scheduleId: row.schedule_id,
+    status: row.status,
+    occurrence: row.occurrence,
+    scheduledFor: row.scheduled_for,
+    dueAt: row.due_at,
+    ttl: row.ttl,
+    deadline: row.deadline,
+    attemptCount: row.attempt_count,
+    lastStatusCode: row.last_status_code,
+    error: row.error,
+    idempotencyKey: row.idempotency_key,
+    replayOf: row.replay_of,
+    target: {
+      url: row.url,
+      method: row.method,
+      endpointId: row.endpoint_id,
+      endpointVersion: row.endpoint_version,
+    },
+    retryPolicy: JSON.parse(row.retry_policy) as RetryPolicy,
+    claim: isClaimed ? { node: row.claim_node, token: row.claim_token } : null,
+    createdAt: row.created_at,
+    finalizedAt: row.finalized_at,
+    revision: row.revision,
+  };
+}
+
+export interface AttemptRow {
+  readonly partition: Partition;
+  readonly delivery_id: DeliveryId;
+  readonly attempt_no: number;
+  readonly id: AttemptId;
+  readonly outcome: AttemptOutcome;
+  readonly status_code: number | null;
+  readonly due_at: Instant;
+  readonly fired_at: Instant;
+  readonly finished_at: Instant | null;
+  readonly egress_ms: number | null;
+  readonly error: string | null;
+}
+
+export function toAttemptRow(attempt: Attempt): AttemptRow {
+  return {
+    partition: attempt.partition,
+    delivery_id: attempt.deliveryId,
+    attempt_no: attempt.attemptNo,
+    id: attempt.id,
+    outcome: attempt.outcome,
+    status_code: attempt.statusCode,
+    due_at: attempt.dueAt,
+    fired_at: attempt.firedAt,
+    finished_at: attempt.finishedAt,
+    egress_ms: attempt.egressMs,
+    error: attempt.error,
+  };
+}
+
+export function fromAttemptRow(row: AttemptRow): Attempt {
+  return {
+    partition: row.partition,
+    id: row.id,
+    deliveryId: row.delivery_id,
+    attemptNo: row.attempt_no,
+    outcome: row.outcome,
+    statusCode: row.status_code,
+    dueAt: row.due_at,
+    firedAt: row.fired_at,
+    finishedAt: row.finished_at,
+    egressMs: row.egress_ms,
+    error: row.error,
+  };
+}
+
+/** A profile is its head (`endpoints`) and its newest version (`endpoint_versions`). */
+export interface ProfileHeadRow {
+  readonly partition: Partition;
+  readonly id: EndpointId;
+  readonly version: number;
+  readonly archived: number;
+  readonly created_at: Instant;
+  readonly updated_at: Instant;
+  readonly revision: number;
+}
+
+export interface ProfileVersionRow {
+  readonly partition: Partition;
+  readonly endpoint_id: EndpointId;
+  readonly version: number;
+  readonly url: string;
+  readonly method: Method;
+  readonly header_names: string;
+  readonly timeout: string | null;
+  readonly retry_policy: string;
+  readonly retry_budget: string | null;
+  readonly rate_limit: string | null;
+  readonly breaker_policy: string | null;
+  readonly metadata: string;
+}
+
+export function toProfileHeadRow(profile: Profile): ProfileHeadRow {
+  return {
+    partition: profile.partition,
+    id: profile.id,
+    version: profile.version,
+    archived: profile.archived ? 1 : 0,
+    created_at: profile.createdAt,
+    updated_at: profile.updatedAt,
+    revision: profile.revision,
+  };
+}
+
+export function toProfileVersionRow(profile: Profile): ProfileVersionRow {
+  return {
+    partition: profile.partition,
+    endpoint_id: profile.id,
+    version: profile.version,
+    url: profile.url,
+    method: profile.method,
+    header_names: JSON.stringify(profile.headerNames),
+    timeout: profile.timeout,
+    retry_policy: JSON.stringify(profile.retryPolicy),
+    retry_budget: toJson(profile.retryBudget),
+    rate_limit: toJson(profile.rateLimit),
+    breaker_policy: toJson(profile.breakerPolicy),
+    metadata: JSON.stringify(profile.metadata),
+  };
+}
+
+export function fromProfileRows(head: ProfileHeadRow, version: ProfileVersionRow): Profile {
+  return {
+    partition: head.partition,
+    id: head.id,
+    version: head.version,
+    url: version.url,
+    method: version.method,
+    headerNames: JSON.parse(version.header_names) as readonly string[],
+    timeout: version.timeout,
+    retryPolicy: JSON.parse(version.retry_policy) as RetryPolicy,
+    retryBudget: fromJson<RetryBudget>(version.retry_budget),
+    rateLimit: fromJson<RateLimit>(version.rate_limit),
+    breakerPolicy: fromJson<BreakerPolicy>(version.breaker_policy),
+    metadata: JSON.parse(version.metadata) as Labels,
+    archived: head.archived === 1,
+    createdAt: head.created_at,
+    updatedAt: head.updated_at,
+    revision: head.revision,
+  };
+}
+
+const LABEL_DIGEST_BYTES = 16;
+
+/** A label as the index knows it: of one size, however long name and value are. */
+export function labelDigest(name: string, value: string): Uint8Array {
+  const hash = createHash('sha256').update(JSON.stringify([name, value])).digest();
+  return hash.subarray(0, LABEL_DIGEST_BYTES);
+}
+
+function toJson(value: object | null): string | null {
+  return value === null ? null : JSON.stringify(value);
+}
+
+function fromJson<T>(text: string | null): T | null {
+  return text === null ? null : (JSON.parse(text) as T);
+}

@@ -1,0 +1,228 @@
+/** The embedded store: one SQLite file, read from this thread, written from one of its own. */
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import type { DeliveryId, EndpointId, KeyId, ScheduleId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { Profile } from '#src/domain/profile.ts';
+import type { ScheduleView } from '#src/domain/schedule.ts';
+import type {
+  ApiKey,
+  ControlStore,
+  Project,
+  SigningSecret,
+  Tenant,
+} from '#src/ports/control-store.ts';
+import {
+  type ClaimWrite,
+  type DeliveryFilter,
+  type Page,
+  type ProfileWrite,
+  type Receipt,
+  type ReplayAddition,
+  type ScheduleAddition,
+  type ScheduleFilter,
+  type ScheduleReplacement,
+  type SettleWrite,
+  type Store,
+  StoreUnavailable,
+  type Written,
+} from '#src/ports/store.ts';
+import { type Db, migrate, openForReading, openForWriting, unavailableInstead } from './connection.ts';
+import { prepareControlReads } from './control.ts';
+import { type DirectoryLock, lockDirectory } from './lock.ts';
+import { Reads } from './reads.ts';
+import { Writer } from './writer.ts';
+
+export interface SqliteOptions {
+  readonly directory: string;
+  readonly now: Instant;
+  /** A service holds the directory alone; the command line works beside it. */
+  readonly exclusive: boolean;
+  /** A bound on the size of the file, in pages. */
+  readonly maxPages?: number;
+}
+
+export const DATABASE_FILE = 'sched.db';
+
+export class SqliteStore implements Store, ControlStore {
+  readonly #reader: Db;
+  readonly #reads: Reads;
+  readonly #control: ReturnType<typeof prepareControlReads>;
+  readonly #writer: Writer;
+  readonly #lock: DirectoryLock | null;
+
+  private constructor(reader: Db, writer: Writer, lock: DirectoryLock | null) {
+    this.#reader = reader;
+    this.#reads = new Reads(reader);
+    this.#control = prepareControlReads(reader);
+    this.#writer = writer;
+    this.#lock = lock;
+  }
+
+  static async open(options: SqliteOptions): Promise<SqliteStore> {
+    ensureDirectory(options.directory);
+    const path = join(options.directory, DATABASE_FILE);
+    const lock = options.exclusive ? lockDirectory(options.directory) : null;
+    try {
+      migrateFile(path, options.now);
+      const writer = await Writer.open({ path, maxPages: options.maxPages ?? null });
+      return new SqliteStore(openForReading(path), writer, lock);
+    } catch (error) {
+      lock?.release();
+      throw error;
+    }
+  }
+
+  /** Reads are answered at once; the port is asynchronous for stores that are not. */
+  #read<T>(read: () => T): Promise<T> {
+    try {
+      return Promise.resolve(unavailableInstead(read));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  findSchedule(partition: Partition, id: ScheduleId): Promise<ScheduleView | null> {
+    return this.#read(() => this.#reads.schedule(partition, id));
+  }
+
+  listSchedules(partition: Partition, filter: ScheduleFilter, page: Page<ScheduleId>) {
+    return this.#read(() => this.#reads.schedules(partition, filter, page));
+  }
+
+  addSchedule(addition: ScheduleAddition): Promise<Written> {
+    return this.#writer.run('addSchedule', addition);
+  }
+
+  replaceSchedule(replacement: ScheduleReplacement): Promise<Written> {
+    return this.#writer.run('replaceSchedule', replacement);
+  }
+
+  findPayload(partition: Partition, id: ScheduleId): Promise<Uint8Array | null> {
+    return this.#read(() => this.#reads.payload(partition, id));
+  }
+
+  findDelivery(partition: Partition, id: DeliveryId): Promise<Delivery | null> {
+    return this.#read(() => this.#reads.delivery(partition, id));
+  }
+
+  listDeliveries(partition: Partition, filter: DeliveryFilter, page: Page<DeliveryId>) {
+    return this.#read(() => this.#reads.deliveries(partition, filter, page));
+  }
+
+  addReplay(addition: ReplayAddition): Promise<Written> {
+    return this.#writer.run('addReplay', addition);
+  }
+
+  listAttempts(
+    partition: Partition,
+    id: DeliveryId,
+    afterAttemptNo: number,
+    limit: number,
+  ): Promise<readonly Attempt[]> {
+    return this.#read(() => this.#reads.attempts(partition, id, afterAttemptNo, limit));
+  }
+
+  findProfile(partition: Partition, id: EndpointId): Promise<Profile | null> {
+    return this.#read(() => this.#reads.profile(partition, id));
+  }
+
+  listProfiles(partition: Partition, includeArchived: boolean, page: Page<EndpointId>) {
+    return this.#read(() => this.#reads.profiles(partition, includeArchived, page));
+  }
+
+  findProfileHeaders(partition: Partition, id: EndpointId, version: number): Promise<Uint8Array | null> {
+    return this.#read(() => this.#reads.profileHeaders(partition, id, version));
+  }
+
+  addProfile(addition: ProfileWrite): Promise<Written> {
+    return this.#writer.run('addProfile', addition);
+  }
+
+  replaceProfile(replacement: ProfileWrite): Promise<Written> {
+    return this.#writer.run('replaceProfile', replacement);
+  }
+
+  archiveProfile(profile: Profile): Promise<'done' | 'stale' | 'in_use'> {
+    return this.#writer.run('archiveProfile', profile);
+  }
+
+  findReceipt(partition: Partition, key: string, now: Instant): Promise<Receipt | null> {
+    return this.#read(() => this.#reads.receipt(partition, key, now));
+  }
+
+  claim(writes: readonly ClaimWrite[]): Promise<readonly ('done' | 'stale')[]> {
+    return this.#writer.run('claim', writes);
+  }
+
+  settle(writes: readonly SettleWrite[]): Promise<readonly ('done' | 'stale')[]> {
+    return this.#writer.run('settle', writes);
+  }
+
+  check(now: Instant): Promise<void> {
+    return this.#writer.run('check', now);
+  }
+
+  addProject(project: Omit<Project, 'partitions'>): Promise<Project | 'taken'> {
+    return this.#writer.run('addProject', project);
+  }
+
+  findProject(name: string): Promise<Project | null> {
+    return this.#read(() => this.#control.project(name));
+  }
+
+  listProjects(): Promise<readonly Project[]> {
+    return this.#read(() => this.#control.projects());
+  }
+
+  addKey(key: ApiKey): Promise<'done' | 'taken'> {
+    return this.#writer.run('addKey', key);
+  }
+
+  listKeys(partition: Partition): Promise<readonly ApiKey[]> {
+    return this.#read(() => this.#control.keys(partition));
+  }
+
+  revokeKey(id: KeyId, now: Instant): Promise<boolean> {
+    return this.#writer.run('revokeKey', { id, now });
+  }
+
+  findTenant(keyHash: string): Promise<Tenant | null> {
+    return this.#read(() => this.#control.tenant(keyHash));
+  }
+
+  listSecrets(partition: Partition, now: Instant): Promise<readonly SigningSecret[]> {
+    return this.#read(() => this.#control.secrets(partition, now));
+  }
+
+  addSecret(secret: SigningSecret, othersExpireAt: Instant): Promise<void> {
+    return this.#writer.run('addSecret', { secret, othersExpireAt });
+  }
+
+  async close(): Promise<void> {
+    await this.#writer.close();
+    this.#reader.close();
+    this.#lock?.release();
+  }
+}
+
+function ensureDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new StoreUnavailable(`The data directory ${directory} cannot be created.`, { cause: error });
+  }
+}
+
+function migrateFile(path: string, now: Instant): void {
+  const isNew = !existsSync(path);
+  const db = openForWriting(path);
+  try {
+    if (isNew) chmodSync(path, 0o600);
+    migrate(db, now);
+  } finally {
+    db.close();
+  }
+}

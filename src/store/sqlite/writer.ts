@@ -1,0 +1,89 @@
+/**
+ * Group commit, seen from the service: verbs wait here while the writing thread is busy with a batch, and
+ * go out together as the next one. Under load many share a commit; a lone one goes at once.
+ */
+import { Worker } from 'node:worker_threads';
+import { StoreUnavailable } from '#src/ports/store.ts';
+import type { Answer, Call, Verb, Verbs, WriterData } from './writer-thread.ts';
+
+const BATCH_MAX = 256;
+/** More than this waiting means that the disk cannot keep up: refuse rather than grow. */
+const WAITING_MAX = 20_000;
+
+interface Waiting extends Call {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class Writer {
+  readonly #worker: Worker;
+  #waiting: Waiting[] = [];
+  #underWay: readonly Waiting[] = [];
+  #closed: Error | null = null;
+
+  private constructor(worker: Worker) {
+    this.#worker = worker;
+    worker.on('message', (answers: readonly Answer[]) => this.#settle(answers));
+    worker.on('error', (error) => this.#fail(new StoreUnavailable('The writing thread failed.', { cause: error })));
+    worker.on('exit', () => this.#fail(new StoreUnavailable('The store is closed.')));
+  }
+
+  static async open(data: WriterData): Promise<Writer> {
+    const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: data });
+    await new Promise<void>((resolve, reject) => {
+      worker.once('message', () => resolve());
+      worker.once('error', reject);
+    });
+    worker.removeAllListeners();
+    return new Writer(worker);
+  }
+
+  run<V extends Verb>(verb: V, argument: Parameters<Verbs[V]>[0]): Promise<ReturnType<Verbs[V]>> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed !== null) return reject(this.#closed);
+      if (this.#waiting.length >= WAITING_MAX) {
+        return reject(new StoreUnavailable('Too many writes are waiting for the disk.'));
+      }
+      this.#waiting.push({ verb, argument, resolve: resolve as (value: unknown) => void, reject });
+      this.#send();
+    });
+  }
+
+  #send(): void {
+    if (this.#underWay.length > 0 || this.#waiting.length === 0) return;
+    this.#underWay = this.#waiting.splice(0, BATCH_MAX);
+    this.#worker.postMessage(this.#underWay.map(({ verb, argument }) => ({ verb, argument })));
+  }
+
+  #settle(answers: readonly Answer[]): void {
+    const done = this.#underWay;
+    this.#underWay = [];
+    this.#send();
+    for (const [i, { resolve, reject }] of done.entries()) {
+      const answer = answers[i];
+      if (answer?.ok === true) resolve(answer.value);
+      else if (answer?.unavailable === true) reject(new StoreUnavailable(`SQLite: ${answer.message}.`));
+      else reject(new Error(`A store verb failed: ${answer?.message ?? 'no answer'}.`));
+    }
+  }
+
+  #fail(error: Error): void {
+    this.#closed ??= error;
+    const lost = [...this.#underWay, ...this.#waiting];
+    this.#underWay = [];
+    this.#waiting = [];
+    for (const { reject } of lost) reject(error);
+  }
+
+  /** Lets what is waiting be written, then closes the file. */
+  async close(): Promise<void> {
+    if (this.#closed !== null) return;
+    const exited = new Promise<void>((resolve) => this.#worker.once('exit', () => resolve()));
+    while (this.#underWay.length > 0 || this.#waiting.length > 0) {
+      await new Promise<void>((resolve) => this.#worker.once('message', () => resolve()));
+    }
+    this.#closed = new StoreUnavailable('The store is closed.');
+    this.#worker.postMessage('close');
+    await exited;
+  }
+}

@@ -1,0 +1,4 @@
+import { instant } from '#src/domain/instant.ts';
+import type { Clock } from '#src/ports/clock.ts';
+
+export const systemClock: Clock = { now: () => instant(Date.now()) };

@@ -1,0 +1,26 @@
+import { pino } from 'pino';
+import type { Log } from '#src/ports/telemetry.ts';
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const STDERR = 2;
+
+/** JSON lines on standard error: standard output is for what a person asked to see. */
+export function systemLog(level: LogLevel): Log & { flush(): void } {
+  const destination = pino.destination({ dest: STDERR, sync: false });
+  const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  return {
+    debug: (fields, message) => logger.debug(fields, message),
+    info: (fields, message) => logger.info(fields, message),
+    warn: (fields, message) => logger.warn(fields, message),
+    error: (fields, message) => logger.error(fields, message),
+    flush: () => {
+      try {
+        destination.flushSync();
+      } catch {
+        // Nothing was written yet, or standard error is gone: there is nobody left to tell.
+      }
+    },
+  };
+}

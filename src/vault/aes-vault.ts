@@ -1,0 +1,91 @@
+/**
+ * AES-256-GCM at rest. A sealed value is: format (1 byte), key id (8), nonce (12), tag (16), ciphertext.
+ *
+ * Every context, a row and field, is encrypted under a key of its own, derived from the master key: random
+ * nonces then never come near the limit that one key has, however many schedules are stored. The context
+ * is authenticated too, so that a ciphertext opens only where it was sealed. The key id says which master
+ * key was used: to rotate, seal with a new key and keep the old one readable.
+ */
+import { createCipheriv, createDecipheriv, createHash, createHmac } from 'node:crypto';
+import type { Random } from '#src/ports/random.ts';
+import type { Vault } from '#src/ports/vault.ts';
+
+export const MASTER_KEY_BYTES = 32;
+
+const FORMAT = 1;
+const KEY_ID_BYTES = 8;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const NONCE_AT = 1 + KEY_ID_BYTES;
+const TAG_AT = NONCE_AT + NONCE_BYTES;
+const TEXT_AT = TAG_AT + TAG_BYTES;
+
+/** The value was sealed with a key that is not at hand, for another place, or was tampered with. */
+export class CannotOpen extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'CannotOpen';
+  }
+}
+
+interface MasterKey {
+  readonly id: Buffer;
+  readonly key: Buffer;
+}
+
+export class AesVault implements Vault {
+  readonly #random: Random;
+  readonly #current: MasterKey;
+  readonly #keys: readonly MasterKey[];
+
+  /** Seals with `key`; opens what was sealed with it or with one of `previous`. */
+  constructor(random: Random, key: Uint8Array, previous: readonly Uint8Array[] = []) {
+    this.#random = random;
+    this.#current = masterKey(key);
+    this.#keys = [this.#current, ...previous.map(masterKey)];
+  }
+
+  seal(context: string, plain: Uint8Array): Uint8Array {
+    const nonce = this.#random.bytes(NONCE_BYTES);
+    const cipher = createCipheriv('aes-256-gcm', derive(this.#current, context), nonce);
+    cipher.setAAD(Buffer.from(context));
+    const text = cipher.update(plain);
+    cipher.final();
+    const sealed = Buffer.allocUnsafe(TEXT_AT + text.length);
+    sealed[0] = FORMAT;
+    this.#current.id.copy(sealed, 1);
+    sealed.set(nonce, NONCE_AT);
+    cipher.getAuthTag().copy(sealed, TAG_AT);
+    text.copy(sealed, TEXT_AT);
+    return sealed;
+  }
+
+  open(context: string, sealed: Uint8Array): Uint8Array {
+    const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
+    if (bytes.length < TEXT_AT || bytes[0] !== FORMAT) throw new CannotOpen('Not a sealed value.');
+    const key = this.#keys.find(({ id }) => id.equals(bytes.subarray(1, NONCE_AT)));
+    if (key === undefined) throw new CannotOpen('Sealed with a master key that is not at hand.');
+    const decipher = createDecipheriv(
+      'aes-256-gcm',
+      derive(key, context),
+      bytes.subarray(NONCE_AT, TAG_AT),
+    );
+    decipher.setAAD(Buffer.from(context));
+    decipher.setAuthTag(bytes.subarray(TAG_AT, TEXT_AT));
+    try {
+      return Buffer.concat([decipher.update(bytes.subarray(TEXT_AT)), decipher.final()]);
+    } catch (error) {
+      throw new CannotOpen('Sealed for another place, or tampered with.', { cause: error });
+    }
+  }
+}
+
+function masterKey(key: Uint8Array): MasterKey {
+  if (key.length !== MASTER_KEY_BYTES) throw new Error(`A master key has ${MASTER_KEY_BYTES} bytes.`);
+  const id = createHash('sha256').update('sched master key id').update(key).digest();
+  return { id: id.subarray(0, KEY_ID_BYTES), key: Buffer.from(key) };
+}
+
+function derive({ key }: MasterKey, context: string): Buffer {
+  return createHmac('sha256', key).update(context).digest();
+}
