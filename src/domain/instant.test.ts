@@ -154,7 +154,7 @@ describe('reading RFC 3339', () => {
 
   test('any other text is refused without an error', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
+      fc.property(fc.string({ unit: 'binary-ascii' }), (text) => {
         expect(parseInstant(text)).toBe(oracle(text));
       }),
     );
