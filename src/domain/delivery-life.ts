@@ -33,7 +33,13 @@ export type DeliveryEvent =
 type Moves = Readonly<Partial<Record<DeliveryEvent, DeliveryStatus>>>;
 
 export const LIFE: Readonly<Record<DeliveryStatus, Moves>> = {
-  scheduled: { claim: 'claimed', expire: 'expired', fail: 'dead_letter', pause: 'paused', cancel: 'canceled' },
+  scheduled: {
+    claim: 'claimed',
+    expire: 'expired',
+    fail: 'dead_letter',
+    pause: 'paused',
+    cancel: 'canceled',
+  },
   claimed: {
     succeed: 'succeeded',
     retry: 'retry_scheduled',
@@ -80,7 +86,9 @@ export function isWaiting(status: DeliveryStatus): boolean {
   return LIFE[status].claim !== undefined;
 }
 
-export const WAITING_STATUSES: readonly DeliveryStatus[] = [...statusesWhere((moves) => moves.claim !== undefined)];
+export const WAITING_STATUSES: readonly DeliveryStatus[] = [
+  ...statusesWhere((moves) => moves.claim !== undefined),
+];
 
 function statusesWhere(test: (moves: Moves) => boolean): ReadonlySet<DeliveryStatus> {
   const found = Object.entries(LIFE).filter(([, moves]) => test(moves));
@@ -88,7 +96,12 @@ function statusesWhere(test: (moves: Moves) => boolean): ReadonlySet<DeliverySta
 }
 
 /** The same delivery after `event`, with `changes`. An event the table does not have is a bug of the caller. */
-function moved(delivery: Delivery, event: DeliveryEvent, now: Instant, changes: Partial<Delivery> = {}): Delivery {
+function moved(
+  delivery: Delivery,
+  event: DeliveryEvent,
+  now: Instant,
+  changes: Partial<Delivery> = {},
+): Delivery {
   const status = LIFE[delivery.status][event];
   if (status === undefined) throw new Error(`A ${delivery.status} delivery cannot ${event}.`);
   return {
@@ -248,7 +261,11 @@ export function putOff(delivery: Delivery, until: Instant): Delivery {
 
 export type TryResult =
   | { readonly outcome: 'success'; readonly statusCode: number }
-  | { readonly outcome: 'retryable' | 'terminal'; readonly statusCode: number | null; readonly error: string };
+  | {
+      readonly outcome: 'retryable' | 'terminal';
+      readonly statusCode: number | null;
+      readonly error: string;
+    };
 
 /** The error of a try whose process died before it could settle. */
 export const INTERRUPTED: TryResult = { outcome: 'retryable', statusCode: null, error: 'interrupted' };

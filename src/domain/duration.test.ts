@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { durationMs, durationMsCeil, formatDuration, parseDuration } from './duration.ts';
 
@@ -161,7 +161,7 @@ describe('reading a duration, as Go does', () => {
     return text.startsWith('-') ? -sum : sum;
   }
 
-  const digits = fc.string({ unit: fc.constantFrom(...'0123456789'), maxLength: 7 });
+  const digits = fc.string({ unit: fc.constantFrom(...'0123456789'.split('')), maxLength: 7 });
   const component = fc
     .tuple(digits, fc.constantFrom('', '.'), digits, fc.constantFrom(...Object.keys(UNITS)))
     .map(([whole, dot, fraction, unit]) => whole + dot + fraction + unit);
@@ -190,7 +190,7 @@ describe('reading a duration, as Go does', () => {
       text: wellFormedOrNearly,
       position: fc.nat(40),
       removed: fc.integer({ min: 0, max: 2 }),
-      inserted: fc.string({ unit: fc.constantFrom(...'0159.+-nusmhd \u00b5eE,_'), maxLength: 2 }),
+      inserted: fc.string({ unit: fc.constantFrom(...'0159.+-nusmhd \u00b5eE,_'.split('')), maxLength: 2 }),
     });
     fc.assert(
       fc.property(damage, ({ text, position, removed, inserted }) => {

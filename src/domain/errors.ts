@@ -24,7 +24,11 @@ export const ERRORS = {
     type: 'authentication_error',
     message: 'No API key was given. Send it as: Authorization: Bearer <key>.',
   },
-  invalid_api_key: { status: 401, type: 'authentication_error', message: 'This API key is unknown or revoked.' },
+  invalid_api_key: {
+    status: 401,
+    type: 'authentication_error',
+    message: 'This API key is unknown or revoked.',
+  },
   not_found: {
     status: 404,
     type: 'not_found_error',
@@ -48,7 +52,11 @@ export const ERRORS = {
     type: INVALID,
     message: 'Give exactly one of delay, fire_at, local_fire_at and cron.',
   },
-  multiple_endpoint: { status: 400, type: INVALID, message: 'Give either endpoint or endpoint_id, not both.' },
+  multiple_endpoint: {
+    status: 400,
+    type: INVALID,
+    message: 'Give either endpoint or endpoint_id, not both.',
+  },
   method_on_profile: {
     status: 400,
     type: INVALID,

@@ -13,9 +13,6 @@ import type { ScheduleView, Timing } from './schedule.ts';
 
 const YEAR_MS = 365.25 * 24 * 3_600_000;
 
-/** A cron expression must fire within this time to be accepted. */
-export const HORIZON_MS = 10 * YEAR_MS;
-
 /** How far ahead an accepted expression is searched: 29 February can be eight years away. */
 const SEARCH_MS = 20 * YEAR_MS;
 
@@ -69,9 +66,9 @@ export function nextOf(recurrence: Recurrence, last: Instant, now: Instant): Occ
   }
 }
 
-/** Whether an expression fires within the horizon. */
-export function fires(cron: Cron, timezone: string, now: Instant): boolean {
-  return nextOccurrence(cron, timezone, now, instant(now + HORIZON_MS)) !== null;
+/** Whether an expression fires at all until then. */
+export function fires(cron: Cron, timezone: string, now: Instant, until: Instant): boolean {
+  return nextOccurrence(cron, timezone, now, until) !== null;
 }
 
 export function recurrenceOf(

@@ -3,8 +3,9 @@
  * and to its pending delivery, and what the engine's claiming and settling does to it. Pure: each function
  * takes what was read and returns what is to be written, both sides guarded by their `revision`.
  */
-import * as deliveryLife from './delivery-life.ts';
+
 import type { Claim, Delivery, Target } from './delivery.ts';
+import * as deliveryLife from './delivery-life.ts';
 import type { Method } from './destination.ts';
 import type { AttemptId, DeliveryId, ScheduleId } from './id.ts';
 import { formatInstant, type Instant, instant } from './instant.ts';
@@ -144,7 +145,13 @@ export function edit(view: ScheduleView, changes: ScheduleEdit, now: Instant): S
           method: method ?? schedule.destination.method,
         }
       : schedule.destination;
-  const edited: Schedule = { ...schedule, ...own, destination, updatedAt: now, revision: schedule.revision + 1 };
+  const edited: Schedule = {
+    ...schedule,
+    ...own,
+    destination,
+    updatedAt: now,
+    revision: schedule.revision + 1,
+  };
   if (isEnded(schedule) || pending === null || !deliveryLife.isPending(pending.status)) {
     return { schedule: edited, pending: null, sweep: null };
   }
@@ -299,7 +306,8 @@ export function advance(
   nextId: DeliveryId,
   now: Instant,
 ): { readonly schedule: Schedule; readonly next: Delivery } | null {
-  if (schedule.timing.kind !== 'recurring' || schedule.pendingId !== taken.id || isEnded(schedule)) return null;
+  if (schedule.timing.kind !== 'recurring' || schedule.pendingId !== taken.id || isEnded(schedule))
+    return null;
   const recurrence = recurrenceOf(schedule.id, schedule.timing, schedule.jitter);
   const occurrence = nextOf(recurrence, taken.occurrence, now);
   if (occurrence === null) return null;

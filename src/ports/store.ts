@@ -147,6 +147,8 @@ export interface Store {
 
   /** The receipt under a key, unless it has expired. */
   findReceipt(partition: Partition, key: string, now: Instant): Promise<Receipt | null>;
+  /** Keeps the answer of a request that changed nothing. */
+  addReceipt(partition: Partition, receipt: Receipt): Promise<'done' | 'key_taken'>;
 
   /** Each item for itself: done or stale. */
   claim(writes: readonly ClaimWrite[]): Promise<readonly ('done' | 'stale')[]>;

@@ -65,11 +65,7 @@ export class AesVault implements Vault {
     if (bytes.length < TEXT_AT || bytes[0] !== FORMAT) throw new CannotOpen('Not a sealed value.');
     const key = this.#keys.find(({ id }) => id.equals(bytes.subarray(1, NONCE_AT)));
     if (key === undefined) throw new CannotOpen('Sealed with a master key that is not at hand.');
-    const decipher = createDecipheriv(
-      'aes-256-gcm',
-      derive(key, context),
-      bytes.subarray(NONCE_AT, TAG_AT),
-    );
+    const decipher = createDecipheriv('aes-256-gcm', derive(key, context), bytes.subarray(NONCE_AT, TAG_AT));
     decipher.setAAD(Buffer.from(context));
     decipher.setAuthTag(bytes.subarray(TAG_AT, TEXT_AT));
     try {

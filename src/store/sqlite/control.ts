@@ -116,7 +116,8 @@ export function prepareControlWrites(db: Db) {
   return {
     addProject(project: Omit<Project, 'partitions'>): Project | 'taken' {
       if (insertProject.run(project).changes !== 1) return 'taken';
-      const number = (mode: Mode) => Number(insertPartition.run(project.id, mode).lastInsertRowid) as Partition;
+      const number = (mode: Mode) =>
+        Number(insertPartition.run(project.id, mode).lastInsertRowid) as Partition;
       return { ...project, partitions: { test: number('test'), live: number('live') } };
     },
     addKey({ mode: _, ...key }: ApiKey): 'done' | 'taken' {

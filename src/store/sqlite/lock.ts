@@ -19,7 +19,9 @@ export function lockDirectory(directory: string): DirectoryLock {
     db.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     db.close();
-    throw new StoreUnavailable(`The data directory ${directory} is in use by another Sched.`, { cause: error });
+    throw new StoreUnavailable(`The data directory ${directory} is in use by another Sched.`, {
+      cause: error,
+    });
   }
   return { release: () => db.close() };
 }

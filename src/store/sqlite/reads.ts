@@ -5,12 +5,7 @@ import { type DeliveryId, type EndpointId, firstIdAt, type ScheduleId } from '#s
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
-import {
-  SCHEDULE_KINDS,
-  SCHEDULE_STATES,
-  type Schedule,
-  type ScheduleView,
-} from '#src/domain/schedule.ts';
+import { SCHEDULE_KINDS, SCHEDULE_STATES, type Schedule, type ScheduleView } from '#src/domain/schedule.ts';
 import type { DeliveryFilter, Page, Receipt, ScheduleFilter } from '#src/ports/store.ts';
 import type { Db } from './connection.ts';
 import {

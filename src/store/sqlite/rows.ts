@@ -315,7 +315,9 @@ const LABEL_DIGEST_BYTES = 16;
 
 /** A label as the index knows it: of one size, however long name and value are. */
 export function labelDigest(name: string, value: string): Uint8Array {
-  const hash = createHash('sha256').update(JSON.stringify([name, value])).digest();
+  const hash = createHash('sha256')
+    .update(JSON.stringify([name, value]))
+    .digest();
   return hash.subarray(0, LABEL_DIGEST_BYTES);
 }
 

@@ -7,13 +7,7 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
-import type {
-  ApiKey,
-  ControlStore,
-  Project,
-  SigningSecret,
-  Tenant,
-} from '#src/ports/control-store.ts';
+import type { ApiKey, ControlStore, Project, SigningSecret, Tenant } from '#src/ports/control-store.ts';
 import {
   type ClaimWrite,
   type DeliveryFilter,
@@ -151,6 +145,10 @@ export class SqliteStore implements Store, ControlStore {
 
   findReceipt(partition: Partition, key: string, now: Instant): Promise<Receipt | null> {
     return this.#read(() => this.#reads.receipt(partition, key, now));
+  }
+
+  addReceipt(partition: Partition, receipt: Receipt): Promise<'done' | 'key_taken'> {
+    return this.#writer.run('addReceipt', { partition, receipt });
   }
 
   claim(writes: readonly ClaimWrite[]): Promise<readonly ('done' | 'stale')[]> {

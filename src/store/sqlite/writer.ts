@@ -24,7 +24,9 @@ export class Writer {
   private constructor(worker: Worker) {
     this.#worker = worker;
     worker.on('message', (answers: readonly Answer[]) => this.#settle(answers));
-    worker.on('error', (error) => this.#fail(new StoreUnavailable('The writing thread failed.', { cause: error })));
+    worker.on('error', (error) =>
+      this.#fail(new StoreUnavailable('The writing thread failed.', { cause: error })),
+    );
     worker.on('exit', () => this.#fail(new StoreUnavailable('The store is closed.')));
   }
 

@@ -178,8 +178,13 @@ export function prepareWrites(db: Db) {
     archiveProfile(profile: Profile): 'done' | 'stale' | 'in_use' {
       return whole<'stale' | 'in_use'>(() => {
         updateProfileHead(profile);
-        if (statements.profileUse.get(profile.partition, profile.id) !== undefined) throw new Undone('in_use');
+        if (statements.profileUse.get(profile.partition, profile.id) !== undefined)
+          throw new Undone('in_use');
       });
+    },
+
+    addReceipt(given: { readonly partition: Partition; readonly receipt: Receipt }): 'done' | 'key_taken' {
+      return whole<'key_taken'>(() => keep(given.partition, given.receipt));
     },
 
     claim(writes: readonly ClaimWrite[]): readonly ('done' | 'stale')[] {
@@ -351,6 +356,8 @@ function prepareStatements(db: Db) {
            AND state IN ('active', 'paused') LIMIT 1`,
       )
       .pluck(),
-    beat: db.prepare('INSERT INTO heartbeat (one, at) VALUES (1, ?) ON CONFLICT DO UPDATE SET at = excluded.at'),
+    beat: db.prepare(
+      'INSERT INTO heartbeat (one, at) VALUES (1, ?) ON CONFLICT DO UPDATE SET at = excluded.at',
+    ),
   };
 }

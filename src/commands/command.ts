@@ -1,0 +1,55 @@
+/** What every command needs, and the loop they share. */
+import { Refusal } from '#src/domain/errors.ts';
+import type { IdMint } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Clock } from '#src/ports/clock.ts';
+import type { Hints } from '#src/ports/hints.ts';
+import { type Receipt, type Store, StoreUnavailable, type Written } from '#src/ports/store.ts';
+import type { Vault } from '#src/ports/vault.ts';
+
+export interface Commands {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: IdMint;
+  readonly vault: Vault;
+  readonly hints: Hints;
+}
+
+/** A finished answer: what is sent, and what is kept for the same request made again. */
+export interface Finished {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Turns a result into the answer; given by the API, called before anything is stored. */
+export type Render<T> = (result: T) => Finished;
+
+/** Makes the receipt of an answer; null for a request without an idempotency key. */
+export type Keep = (finished: Finished, now: Instant) => Receipt | null;
+
+/** Another request stored its receipt under the same key first. */
+export class KeyTaken extends Error {}
+
+/** How often a decision is made anew because what it was made from had changed meanwhile. */
+const TRIES_MAX = 20;
+
+/** One try at a decision: `done`, or why it must be made anew. */
+export interface Tried {
+  readonly written: Written;
+  readonly finished: Finished;
+}
+
+/** Reads, decides and writes until nobody else came between. */
+export async function untilWritten(attempt: () => Promise<Tried>): Promise<Finished> {
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const { written, finished } = await attempt();
+    if (written === 'done') return finished;
+    if (written === 'key_taken') throw new KeyTaken();
+  }
+  throw new StoreUnavailable('The object kept changing while it was being written.');
+}
+
+export function found<T>(object: T | null): T {
+  if (object === null) throw new Refusal('not_found');
+  return object;
+}

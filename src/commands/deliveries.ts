@@ -1,0 +1,26 @@
+import type { Delivery } from '#src/domain/delivery.ts';
+import { isReplayable, replay } from '#src/domain/delivery-life.ts';
+import { Refusal } from '#src/domain/errors.ts';
+import type { DeliveryId } from '#src/domain/id.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { type Commands, type Finished, found, type Keep, type Render, untilWritten } from './command.ts';
+
+/** A finished delivery never changes again, so nothing can come between reading it and storing its replay. */
+export function replayDelivery(
+  { store, clock, ids, hints }: Commands,
+  partition: Partition,
+  id: DeliveryId,
+  render: Render<Delivery>,
+  keep: Keep,
+): Promise<Finished> {
+  return untilWritten(async () => {
+    const original = found(await store.findDelivery(partition, id));
+    if (!isReplayable(original.status)) throw new Refusal('not_replayable');
+    const now = clock.now();
+    const delivery = replay(original, ids.mint('dlv', now), now);
+    const finished = render(delivery);
+    const written = await store.addReplay({ delivery, receipt: keep(finished, now) });
+    if (written === 'done') hints.dueAt(now);
+    return { written, finished };
+  });
+}

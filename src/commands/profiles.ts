@@ -1,0 +1,106 @@
+import type { Method } from '#src/domain/destination.ts';
+import { Refusal } from '#src/domain/errors.ts';
+import type { Headers } from '#src/domain/headers.ts';
+import type { EndpointId } from '#src/domain/id.ts';
+import type { Labels } from '#src/domain/labels.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { encodeHeaders, profileHeadersContext } from '#src/domain/payload.ts';
+import {
+  archiveProfile as archived,
+  type BreakerPolicy,
+  editProfile as edited,
+  type Profile,
+  type RateLimit,
+  type RetryBudget,
+} from '#src/domain/profile.ts';
+import type { RetryPolicy } from '#src/domain/retry.ts';
+import { type Commands, type Finished, found, type Keep, type Render, untilWritten } from './command.ts';
+
+export interface ProfileOrder {
+  readonly url: string;
+  readonly method: Method;
+  readonly headers: Headers;
+  readonly timeout: string | null;
+  readonly retryPolicy: RetryPolicy;
+  readonly retryBudget: RetryBudget | null;
+  readonly rateLimit: RateLimit | null;
+  readonly breakerPolicy: BreakerPolicy | null;
+  readonly metadata: Labels;
+}
+
+export function createProfile(
+  { store, clock, ids, vault }: Commands,
+  partition: Partition,
+  read: () => ProfileOrder,
+  render: Render<Profile>,
+  keep: Keep,
+): Promise<Finished> {
+  const now = clock.now();
+  const { headers, ...order } = read();
+  const profile: Profile = {
+    ...order,
+    partition,
+    id: ids.mint('ep', now),
+    version: 1,
+    headerNames: namesOf(headers),
+    archived: false,
+    createdAt: now,
+    updatedAt: now,
+    revision: 1,
+  };
+  return untilWritten(async () => {
+    const finished = render(profile);
+    const sealed = sealedHeaders(vault, profile, headers);
+    const written = await store.addProfile({ profile, headers: sealed, receipt: keep(finished, now) });
+    return { written, finished };
+  });
+}
+
+/** Fields are read once the profile is known: that there is none outranks a fault in them. */
+export function editProfile(
+  { store, clock, vault }: Commands,
+  partition: Partition,
+  id: EndpointId,
+  read: () => Partial<ProfileOrder>,
+  render: Render<Profile>,
+  keep: Keep,
+): Promise<Finished> {
+  return untilWritten(async () => {
+    const before = found(await store.findProfile(partition, id));
+    const { headers, ...edit } = read();
+    const now = clock.now();
+    const profile = edited(before, { ...edit, ...(headers && { headerNames: namesOf(headers) }) }, now);
+    const sealed =
+      headers === undefined
+        ? await store.findProfileHeaders(partition, id, before.version)
+        : sealedHeaders(vault, profile, headers);
+    const finished = render(profile);
+    const written = await store.replaceProfile({ profile, headers: sealed, receipt: keep(finished, now) });
+    return { written, finished };
+  });
+}
+
+export function archiveProfile(
+  { store, clock }: Commands,
+  partition: Partition,
+  id: EndpointId,
+  render: Render<Profile>,
+): Promise<Finished> {
+  return untilWritten(async () => {
+    const before = found(await store.findProfile(partition, id));
+    const profile = archived(before, clock.now());
+    const written = profile === before ? 'done' : await store.archiveProfile(profile);
+    if (written === 'in_use') throw new Refusal('profile_in_use');
+    return { written, finished: render(profile) };
+  });
+}
+
+function namesOf(headers: Headers): readonly string[] {
+  return headers.map(([name]) => name);
+}
+
+/** Bound to the profile, not to one version of it: an edit that leaves the headers alone carries them over. */
+function sealedHeaders(vault: Commands['vault'], profile: Profile, headers: Headers): Uint8Array | null {
+  const plain = encodeHeaders(headers);
+  return plain && vault.seal(profileHeadersContext(profile.partition, profile.id), plain);
+}

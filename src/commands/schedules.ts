@@ -1,0 +1,145 @@
+import { Refusal } from '#src/domain/errors.ts';
+import type { Headers } from '#src/domain/headers.ts';
+import type { ScheduleId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Labels } from '#src/domain/labels.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { encodePayload, payloadContext } from '#src/domain/payload.ts';
+import type { Profile, RateLimit } from '#src/domain/profile.ts';
+import type { RetryPolicy } from '#src/domain/retry.ts';
+import {
+  type Destination,
+  isEnded,
+  type Schedule,
+  type ScheduleView,
+  type Timing,
+} from '#src/domain/schedule.ts';
+import * as life from '#src/domain/schedule-life.ts';
+import {
+  type Commands,
+  type Finished,
+  found,
+  type Keep,
+  type Render,
+  type Tried,
+  untilWritten,
+} from './command.ts';
+
+export interface ScheduleOrder {
+  readonly timing: Timing;
+  readonly destination: Destination;
+  readonly headers: Headers;
+  readonly body: string | null;
+  readonly jitter: string | null;
+  readonly ttl: string | null;
+  readonly idempotencyKey: string | null;
+  readonly retryPolicy: RetryPolicy | null;
+  readonly rateLimit: RateLimit | null;
+  readonly metadata: Labels;
+}
+
+export async function createSchedule(
+  { store, clock, ids, vault, hints }: Commands,
+  partition: Partition,
+  read: (now: Instant) => ScheduleOrder,
+  render: Render<ScheduleView>,
+  keep: Keep,
+): Promise<Finished> {
+  const now = clock.now();
+  const { headers, body, ...order } = read(now);
+  const id = ids.mint('sch', now);
+  const deliveryId = ids.mint('dlv', now);
+  const plain = encodePayload({ headers, body });
+  const payload = plain && vault.seal(payloadContext(partition, id), plain);
+  const headerNames = headers.map(([name]) => name);
+
+  return untilWritten(async () => {
+    const profile = await backing(store, partition, order.destination);
+    const made = life.create({ ...order, partition, id, deliveryId, profile, headerNames }, now);
+    if (made === null) throw new Refusal('invalid_cron', 'cron');
+    const finished = render({ ...made, profile });
+    const written = await store.addSchedule({ ...made, payload, profile, receipt: keep(finished, now) });
+    if (written === 'done') hints.dueAt(made.pending.scheduledFor);
+    return { written, finished };
+  });
+}
+
+/** The profile a new schedule shall deliver through. */
+async function backing(
+  store: Commands['store'],
+  partition: Partition,
+  destination: Destination,
+): Promise<Profile | null> {
+  if (destination.kind === 'inline') return null;
+  const profile = await store.findProfile(partition, destination.endpointId);
+  if (profile === null) throw new Refusal('invalid_endpoint', 'endpoint_id');
+  if (profile.archived) throw new Refusal('endpoint_archived', 'endpoint_id');
+  return profile;
+}
+
+/** Fields are read once the schedule is known: that there is none outranks a fault in them. */
+export function editSchedule(
+  commands: Commands,
+  partition: Partition,
+  id: ScheduleId,
+  read: (schedule: Schedule) => life.ScheduleEdit,
+  render: Render<ScheduleView>,
+  keep: Keep,
+): Promise<Finished> {
+  return change(commands, partition, id, render, keep, (view, now) =>
+    life.edit(view, read(view.schedule), now),
+  );
+}
+
+export function rescheduleSchedule(
+  commands: Commands,
+  partition: Partition,
+  id: ScheduleId,
+  read: (now: Instant) => Timing,
+  render: Render<ScheduleView>,
+  keep: Keep,
+): Promise<Finished> {
+  return change(commands, partition, id, render, keep, (view, now) => {
+    if (isEnded(view.schedule)) throw new Refusal('schedule_not_active');
+    return life.reschedule(view, read(now), now);
+  });
+}
+
+const ORDERS = { pause: life.pause, resume: life.resume, cancel: life.cancel };
+export type Order = keyof typeof ORDERS;
+
+export function orderSchedule(
+  commands: Commands,
+  partition: Partition,
+  id: ScheduleId,
+  order: Order,
+  render: Render<ScheduleView>,
+): Promise<Finished> {
+  return change(commands, partition, id, render, () => null, ORDERS[order]);
+}
+
+/** Decides on what is stored now and writes the decision, unless there is nothing to change. */
+function change(
+  { store, clock, hints }: Commands,
+  partition: Partition,
+  id: ScheduleId,
+  render: Render<ScheduleView>,
+  keep: Keep,
+  decide: (view: ScheduleView, now: Instant) => life.ScheduleChange | null,
+): Promise<Finished> {
+  return untilWritten(async (): Promise<Tried> => {
+    const view = found(await store.findSchedule(partition, id));
+    const now = clock.now();
+    const changed = decide(view, now);
+    const after = changed === null ? view : { ...view, ...changed, pending: changed.pending ?? view.pending };
+    const finished = render(after);
+    const receipt = keep(finished, now);
+    if (changed === null) {
+      return { written: receipt === null ? 'done' : await store.addReceipt(partition, receipt), finished };
+    }
+    const written = await store.replaceSchedule({ ...changed, receipt });
+    const dueAt = changed.pending?.dueAt ?? null;
+    if (written === 'done' && dueAt !== null) hints.dueAt(dueAt);
+    return { written, finished };
+  });
+}

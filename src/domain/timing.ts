@@ -1,0 +1,84 @@
+/** The four ways to say when: a delay, an instant, a wall-clock time, a cron expression. */
+import { cachedCron } from './cron.ts';
+import { durationMsCeil, parseDuration } from './duration.ts';
+import type { ErrorCode } from './errors.ts';
+import { type Instant, instant, parseInstant } from './instant.ts';
+import { fires } from './occurrence.ts';
+import type { Timing } from './schedule.ts';
+import { isZone, localInstant, parseLocalTime } from './zone.ts';
+
+export const TIMING_FIELDS = ['delay', 'fire_at', 'local_fire_at', 'cron'] as const;
+export type TimingField = (typeof TIMING_FIELDS)[number];
+
+/** Nothing can be ordered for sooner than this. */
+export const FLOOR_MS = 1_000;
+const FLOOR_NS = 1_000_000_000n;
+const HORIZON_YEARS = 10;
+
+export const DEFAULT_TIMEZONE = 'UTC';
+
+export interface Fault {
+  readonly code: ErrorCode;
+  readonly param: string;
+}
+
+export type TimingRead =
+  | { readonly ok: true; readonly timing: Timing }
+  | { readonly ok: false; readonly fault: Fault };
+
+/** The latest instant that can be ordered at `now`. */
+export function horizon(now: Instant): Instant {
+  const at = new Date(now);
+  at.setUTCFullYear(at.getUTCFullYear() + HORIZON_YEARS);
+  return instant(at.getTime());
+}
+
+/** Reads one timing field; `timezone` counts for `local_fire_at` and `cron`, and must be real wherever it is given. */
+export function readTiming(
+  field: TimingField,
+  text: string,
+  timezone: string | null,
+  now: Instant,
+): TimingRead {
+  const zone = timezone ?? DEFAULT_TIMEZONE;
+  switch (field) {
+    case 'delay':
+      return readDelay(text, now);
+    case 'fire_at': {
+      const at = parseInstant(text);
+      return at === null ? refused('invalid_fire_at', field) : oneShot(field, at, null, now);
+    }
+    case 'local_fire_at': {
+      const local = parseLocalTime(text);
+      if (local === null) return refused('invalid_duration', field);
+      return isZone(zone)
+        ? oneShot(field, localInstant(zone, local), zone, now)
+        : refused('invalid_cron', 'timezone');
+    }
+    case 'cron': {
+      const cron = cachedCron(text);
+      if (cron === null) return refused('invalid_cron', field);
+      if (!isZone(zone)) return refused('invalid_cron', 'timezone');
+      if (!fires(cron, zone, now, horizon(now))) return refused('invalid_cron', field);
+      return { ok: true, timing: { kind: 'recurring', cron: text, timezone: zone } };
+    }
+  }
+}
+
+function readDelay(text: string, now: Instant): TimingRead {
+  const nanoseconds = parseDuration(text);
+  const delayMs = durationMsCeil(text);
+  if (nanoseconds === null || delayMs === null) return refused('invalid_duration', 'delay');
+  if (nanoseconds < FLOOR_NS) return refused('sub_floor_delay', 'delay');
+  return oneShot('delay', instant(now + delayMs), null, now);
+}
+
+function oneShot(field: TimingField, fireAt: Instant, timezone: string | null, now: Instant): TimingRead {
+  if (fireAt < now + FLOOR_MS) return refused('fire_at_in_past', field);
+  if (fireAt > horizon(now)) return refused('fire_at_too_far', field);
+  return { ok: true, timing: { kind: 'one_shot', fireAt, timezone } };
+}
+
+function refused(code: ErrorCode, param: string): TimingRead {
+  return { ok: false, fault: { code, param } };
+}
