@@ -46,6 +46,9 @@ export default defineConfig({
     'no-shadow': 'off',
     'unicorn/consistent-function-scoping': 'off',
     'unicorn/no-array-sort': 'off',
+    'unicorn/require-post-message-target-origin': 'off',
+    'typescript/consistent-return': 'off',
+    'typescript/no-unnecessary-type-arguments': 'off',
     // Rows, messages between threads and branded values are cast where they enter; review keeps it there.
     'typescript/no-unsafe-type-assertion': 'off',
     'typescript/no-unnecessary-type-parameters': 'off',

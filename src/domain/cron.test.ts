@@ -295,6 +295,15 @@ describe('the bounds', () => {
     },
   );
 
+  test('the search ends with time itself', () => {
+    const [first, last] = [instant(-8.64e15), instant(8.64e15)];
+    for (const zone of ['UTC', 'Pacific/Kiritimati', 'Etc/GMT+12']) {
+      expect(nextOccurrence(cron('0 0 1 1 *'), zone, instant(last - 1_000_000), last)).toBeNull();
+      expect(nextOccurrence(hourly, zone, last, last)).toBeNull();
+      expect(nextOccurrence(cron('0 0 1 1 *'), zone, first, instant(first + 1_000_000))).toBeNull();
+    }
+  });
+
   test('a date that comes after the end is not found', () => {
     expect(
       nextOccurrence(cron('0 0 29 2 *'), 'UTC', at('2096-03-01T00:00:00Z'), at('2103-12-31T00:00:00Z')),

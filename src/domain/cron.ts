@@ -65,7 +65,8 @@ function nextLocalMinute(cron: Cron, from: number, before: number): number | nul
   let minuteOfDay = Math.ceil(from / MS_PER_MINUTE) - Math.floor(from / MS_PER_DAY) * MINUTES_PER_DAY;
   for (;;) {
     const monthStart = epochDay(year, month + 1, 1);
-    if (monthStart * MS_PER_DAY >= before) return null;
+    // So put that it also ends where there is no date: within an offset of the ends of time.
+    if (!(monthStart * MS_PER_DAY < before)) return null;
     const days = (cron.daysByFirstWeekday[weekday(monthStart)] ?? 0) & allDays(daysInMonth(year, month + 1));
     const inMonth = (cron.months & (1 << month)) !== 0;
     for (let match = inMonth ? nextBit(days, day) : NONE; match !== NONE; match = nextBit(days, match + 1)) {
@@ -95,7 +96,7 @@ function firstLocal(cron: Cron, span: Span, after: Instant): number {
 export function nextOccurrence(cron: Cron, zone: string, after: Instant, until: Instant): Instant | null {
   if (!cron.possible) return null;
   let at = after + 1;
-  while (at <= until && at <= INSTANT_MS_MAX) {
+  while (at <= until && at < INSTANT_MS_MAX) {
     const span = spanAt(zone, instant(at));
     const before = Math.min(span.end, until + 1) + span.offsetMs;
     const local = nextLocalMinute(cron, firstLocal(cron, span, after), before);

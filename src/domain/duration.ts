@@ -14,6 +14,8 @@ const UNIT_NS: ReadonlyMap<string, bigint> = new Map([
   ['h', 3_600_000_000_000n],
 ]);
 const UNIT_CHARACTERS_MAX = 2;
+/** Longer texts, which only zeros or repeated units could fill, are refused: their cost is the caller's to choose. */
+const DURATION_CHARACTERS_MAX = 1_000;
 
 const NS_PER_MS = 1_000_000n;
 const NS_MAX = 2n ** 63n - 1n;

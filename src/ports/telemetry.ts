@@ -14,3 +14,9 @@ export interface Metrics {
   /** One store verb carried out, from the call to its answer. */
   storeVerb(verb: string, outcome: 'ok' | 'error', seconds: number): void;
 }
+
+/** The metrics as a Prometheus server scrapes them. */
+export interface Exposition {
+  readonly contentType: string;
+  exposition(): Promise<string>;
+}

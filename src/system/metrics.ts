@@ -1,16 +1,10 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-import type { Metrics } from '#src/ports/telemetry.ts';
+import type { Exposition, Metrics } from '#src/ports/telemetry.ts';
 
 const REQUEST_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const VERB_BUCKETS_S = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
 
-export interface PrometheusMetrics extends Metrics {
-  readonly contentType: string;
-  /** The text a Prometheus server scrapes. */
-  exposition(): Promise<string>;
-}
-
-export function prometheusMetrics(): PrometheusMetrics {
+export function prometheusMetrics(): Metrics & Exposition {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({

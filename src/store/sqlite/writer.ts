@@ -2,6 +2,7 @@
  * Group commit, seen from the service: verbs wait here while the writing thread is busy with a batch, and
  * go out together as the next one. Under load many share a commit; a lone one goes at once.
  */
+import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Answer, Call, Verb, Verbs, WriterData } from './writer-thread.ts';
@@ -32,11 +33,7 @@ export class Writer {
 
   static async open(data: WriterData): Promise<Writer> {
     const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: data });
-    await new Promise<void>((resolve, reject) => {
-      worker.once('message', () => resolve());
-      worker.once('error', reject);
-    });
-    worker.removeAllListeners();
+    await once(worker, 'message');
     return new Writer(worker);
   }
 
@@ -80,10 +77,8 @@ export class Writer {
   /** Lets what is waiting be written, then closes the file. */
   async close(): Promise<void> {
     if (this.#closed !== null) return;
-    const exited = new Promise<void>((resolve) => this.#worker.once('exit', () => resolve()));
-    while (this.#underWay.length > 0 || this.#waiting.length > 0) {
-      await new Promise<void>((resolve) => this.#worker.once('message', () => resolve()));
-    }
+    const exited = once(this.#worker, 'exit');
+    while (this.#underWay.length > 0 || this.#waiting.length > 0) await once(this.#worker, 'message');
     this.#closed = new StoreUnavailable('The store is closed.');
     this.#worker.postMessage('close');
     await exited;

@@ -1,0 +1,81 @@
+/** One API call, from the raw request to what a handler needs. */
+import { createHash } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import type { Finished, Keep } from '#src/commands/command.ts';
+import {
+  type Answered,
+  IDEMPOTENCY_KEY_CHARACTERS_MAX,
+  type Idempotency,
+  type IdempotentRequest,
+} from '#src/commands/idempotency.ts';
+import { Refusal } from '#src/domain/errors.ts';
+import { type IdKind, parseId } from '#src/domain/id.ts';
+import type { Tenant } from '#src/ports/control-store.ts';
+import type { Operation } from './contract/operations.ts';
+import type { JsonObject } from './read-bodies.ts';
+
+export interface Call {
+  readonly tenant: Tenant;
+  readonly query: URLSearchParams;
+  readonly body: JsonObject;
+  /** The object in the path; what has not the form of an id is an object that does not exist. */
+  id<K extends IdKind>(kind: K): NonNullable<ReturnType<typeof parseId<K>>>;
+  /** Has the effect once per `Idempotency-Key`. */
+  once(act: (keep: Keep) => Promise<Finished>): Promise<Answered>;
+}
+
+export function readCall(
+  request: FastifyRequest,
+  operation: Operation,
+  tenant: Tenant,
+  idempotency: Idempotency,
+): Call {
+  const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  const body = operation.body === null ? {} : readJson(raw, operation.body.required);
+  const idempotent = operation.idempotent ? readIdempotency(request, raw) : null;
+  const [, search = ''] = splitUrl(request.url);
+  return {
+    tenant,
+    query: new URLSearchParams(search),
+    body,
+    id(kind) {
+      const { id = '' } = request.params as { readonly id?: string };
+      const parsed = parseId(kind, id);
+      if (parsed === null) throw new Refusal('not_found');
+      return parsed;
+    },
+    once: (act) => idempotency.once(tenant.partition, idempotent, act),
+  };
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Bodies are JSON whatever their content type. */
+function readJson(raw: Buffer, required: boolean): JsonObject {
+  if (raw.length === 0 && !required) return {};
+  const value = parseJson(raw);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Refusal('invalid_json');
+  return value as JsonObject;
+}
+
+function parseJson(raw: Buffer): unknown {
+  try {
+    return JSON.parse(utf8.decode(raw));
+  } catch {
+    throw new Refusal('invalid_json');
+  }
+}
+
+function readIdempotency(request: FastifyRequest, raw: Buffer): IdempotentRequest | null {
+  const key = request.headers['idempotency-key'];
+  if (typeof key !== 'string' || key === '') return null;
+  if (key.length > IDEMPOTENCY_KEY_CHARACTERS_MAX) throw new Refusal('idempotency_key_too_long');
+  const [path] = splitUrl(request.url);
+  const fingerprint = createHash('sha256').update(`${request.method} ${path}\n`).update(raw).digest('hex');
+  return { key, fingerprint };
+}
+
+function splitUrl(url: string): readonly [path: string, search: string] {
+  const at = url.indexOf('?');
+  return at < 0 ? [url, ''] : [url.slice(0, at), url.slice(at + 1)];
+}

@@ -1,0 +1,73 @@
+/** The request bodies. Unknown fields are ignored; null is absent. */
+import { z } from 'zod';
+import * as field from './fields.ts';
+
+const timing = {
+  delay: z.string().nullish().meta({ description: 'From now; at least 1s.', example: '5m' }),
+  fire_at: z.string().nullish().meta({
+    format: 'date-time',
+    description: 'RFC 3339 instant with offset or Z.',
+    example: '2027-01-01T09:00:00+01:00',
+  }),
+  local_fire_at: z.string().nullish().meta({
+    description: 'Wall-clock time YYYY-MM-DDTHH:MM:SS in `timezone`.',
+    example: '2027-01-01T09:00:00',
+  }),
+  cron: z.string().nullish().meta({
+    description: 'Five fields: minute, hour, day of month, month, day of week.',
+    example: '0 9 * * MON-FRI',
+  }),
+  timezone: z.string().nullish().meta({
+    description: 'IANA time zone for `local_fire_at` and `cron`. UTC when left out.',
+    example: 'Europe/Berlin',
+  }),
+};
+
+export const ScheduleCreate = z
+  .object({
+    endpoint: field.url.nullish(),
+    endpoint_id: z.string().nullish().meta({ description: 'An endpoint profile instead of a URL.' }),
+    method: field.method.nullish(),
+    headers: field.headers.nullish(),
+    body: field.body.nullish(),
+    ...timing,
+    ttl: field.ttl.nullish(),
+    idempotency_key: field.idempotencyKey.nullish(),
+    retry_policy: field.retryPolicy.nullish(),
+    rate_limit: field.rateLimit.nullish(),
+    jitter: field.jitter.nullish(),
+    metadata: field.metadata.nullish(),
+  })
+  .meta({
+    id: 'ScheduleCreate',
+    description:
+      'Exactly one destination (`endpoint` or `endpoint_id`) and one timing (`delay`, `fire_at`, `local_fire_at` or `cron`).',
+  });
+
+export const ScheduleUpdate = z
+  .object({
+    endpoint: field.url.nullish(),
+    method: field.method.nullish(),
+    ttl: field.ttl.nullish(),
+    retry_policy: field.retryPolicy.nullish(),
+    metadata: field.metadata.nullish(),
+  })
+  .meta({ id: 'ScheduleUpdate', description: 'What is left out stays. Timing changes by reschedule only.' });
+
+export const ScheduleReschedule = z
+  .object(timing)
+  .meta({ id: 'ScheduleReschedule', description: 'Exactly one of `delay`, `fire_at`, `local_fire_at` and `cron`.' });
+
+export const EndpointWrite = z
+  .object({
+    url: field.url.nullish(),
+    method: field.method.nullish(),
+    headers: field.headers.nullish(),
+    timeout: field.timeout.nullish(),
+    retry_policy: field.retryPolicy.nullish(),
+    retry_budget: field.retryBudget.nullish(),
+    rate_limit: field.rateLimit.nullish().meta({ description: 'Accepted and echoed; not enforced yet.' }),
+    breaker_policy: field.breakerPolicy.nullish(),
+    metadata: field.metadata.nullish(),
+  })
+  .meta({ id: 'EndpointWrite', description: '`url` is required on create; on PATCH what is left out stays.' });

@@ -1,0 +1,181 @@
+/**
+ * The fields of the interface as schemas: what is accepted, its type and its place in the OpenAPI document,
+ * from one source. A schema only says that a value is wrong; which error that is follows from the field
+ * (`faults.ts`), or from `params.code` where one field has several.
+ */
+import { z } from 'zod';
+import 'zod-openapi';
+import { METHODS } from '#src/domain/destination.ts';
+import { parseDuration } from '#src/domain/duration.ts';
+import type { ErrorCode } from '#src/domain/errors.ts';
+import { HEADERS_BYTES_MAX } from '#src/domain/headers.ts';
+import { LABELS_MAX } from '#src/domain/labels.ts';
+import { BODY_CHARACTERS_MAX } from '#src/domain/payload.ts';
+import { BREAKER_BOUNDS, TIMEOUT_MAX_MS } from '#src/domain/profile.ts';
+import { DEFAULT_RETRY_POLICY, RETRY_BOUNDS } from '#src/domain/retry.ts';
+
+type StringMap = Readonly<Record<string, string>>;
+
+function isStringMap(value: unknown): value is StringMap {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.values(value).every((entry) => typeof entry === 'string')
+  );
+}
+
+/** The code of an issue that has one of its own. */
+function coded(code: ErrorCode) {
+  return { code: 'custom', params: { code } } as const;
+}
+
+function stringMap(description: string, example: StringMap) {
+  return z.custom<StringMap>(isStringMap).meta({
+    description,
+    override: { type: 'object', additionalProperties: { type: 'string' }, example },
+  });
+}
+
+export const method = z.enum(METHODS).meta({ description: 'HTTP method. POST when left out.', example: 'POST' });
+
+export const url = z.string().meta({
+  format: 'uri',
+  description: 'HTTPS destination, without credentials.',
+  example: 'https://example.com/hooks/reminder',
+});
+
+export const headers = stringMap(
+  'Custom headers, encrypted at rest; values are never returned. Names plus values: at most 16,384 bytes.',
+  { 'X-Tenant': 'acme' },
+).superRefine((value, context) => {
+  if (!isStringMap(value)) return;
+  let bytes = 0;
+  for (const [name, text] of Object.entries(value)) bytes += Buffer.byteLength(name) + Buffer.byteLength(text);
+  if (bytes > HEADERS_BYTES_MAX) context.addIssue(coded('payload_too_large'));
+});
+
+/** What a label may not hold: text that cannot be written as UTF-8, and NUL, which PostgreSQL cannot store. */
+function isPlainText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}
+
+export const metadata = stringMap('Labels, at most 50. Lists can be filtered by them.', {
+  team: 'billing',
+}).superRefine((value, context) => {
+  if (!isStringMap(value)) return;
+  const entries = Object.entries(value);
+  if (!entries.every(([name, text]) => isPlainText(name) && isPlainText(text))) {
+    context.addIssue(coded('invalid_request'));
+  }
+  if (entries.length > LABELS_MAX) context.addIssue(coded('too_many_labels'));
+});
+
+export const body = z
+  .string()
+  .superRefine((value, context) => {
+    // A lone surrogate has no UTF-8 form: it could not be sent as it was given.
+    if (!value.isWellFormed()) context.addIssue(coded('invalid_request'));
+    if (value.length > BODY_CHARACTERS_MAX && characters(value) > BODY_CHARACTERS_MAX) {
+      context.addIssue(coded('payload_too_large'));
+    }
+  })
+  .meta({
+    description: 'Request body, sent as UTF-8, encrypted at rest and never returned.',
+    maxLength: BODY_CHARACTERS_MAX,
+    example: '{"hello":"world"}',
+  });
+
+function characters(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}
+
+/** It travels in a header, so it is what a header can carry. */
+const IDEMPOTENCY_KEY = /^[\u0021-\u007e](?:[\u0020-\u007e]{0,253}[\u0021-\u007e])?$/;
+
+export const idempotencyKey = z.string().regex(IDEMPOTENCY_KEY).meta({
+  description:
+    'Sent to the receiver as Idempotency-Key. Up to 255 visible ASCII characters. A recurring schedule appends the instant of each occurrence.',
+  example: 'invoice-4711',
+});
+
+const NS_PER_MS = 1_000_000n;
+
+/** A Go duration within bounds, compared to the nanosecond. */
+function duration(
+  description: string,
+  example: string,
+  bounds: { readonly aboveMs?: number; readonly minMs?: number; readonly maxMs?: number } = {},
+) {
+  const { aboveMs, minMs, maxMs } = bounds;
+  return z
+    .string()
+    .refine((text) => {
+      const nanoseconds = parseDuration(text);
+      return (
+        nanoseconds !== null &&
+        (aboveMs === undefined || nanoseconds > BigInt(aboveMs) * NS_PER_MS) &&
+        (minMs === undefined || nanoseconds >= BigInt(minMs) * NS_PER_MS) &&
+        (maxMs === undefined || nanoseconds <= BigInt(maxMs) * NS_PER_MS)
+      );
+    })
+    .meta({ description, example });
+}
+
+export const ttl = duration('Deliver-by deadline, counted from the first fire; caps retries too.', '24h');
+export const jitter = duration('Spreads fires by plus or minus this window, the same way each time.', '30s', {
+  minMs: 0,
+});
+
+/** Nested fields of a policy may be null like any other: absent. */
+export const retryPolicy = z
+  .object({
+    max_attempts: z
+      .int()
+      .min(RETRY_BOUNDS.maxAttempts.min)
+      .max(RETRY_BOUNDS.maxAttempts.max)
+      .nullish()
+      .meta({ example: DEFAULT_RETRY_POLICY.maxAttempts }),
+    strategy: z.literal('exponential').nullish(),
+    base: duration('The wait that grows by the factor with each try. 0 to 24h.', '5s', {
+      minMs: RETRY_BOUNDS.baseMs.min,
+      maxMs: RETRY_BOUNDS.baseMs.max,
+    }).nullish(),
+    factor: z.number().min(RETRY_BOUNDS.factor.min).max(RETRY_BOUNDS.factor.max).nullish(),
+    max: duration('Longest wait between tries. 0 to 168h.', '1h', {
+      minMs: RETRY_BOUNDS.maxMs.min,
+      maxMs: RETRY_BOUNDS.maxMs.max,
+    }).nullish(),
+    jitter: z.boolean().nullish().meta({ description: 'Accepted and echoed; backoff is deterministic.' }),
+  })
+  .meta({
+    id: 'RetryPolicyInput',
+    description: 'The retry after attempt n is due min(max, base x factor^n) after its end. Left out: defaults.',
+  });
+
+export const timeout = duration('Time for one try, above 0 and at most 1h. 30s when unset.', '10s', {
+  aboveMs: 0,
+  maxMs: TIMEOUT_MAX_MS,
+});
+
+export const retryBudget = z
+  .object({ rate: z.number().min(0), burst: z.number().min(0) })
+  .meta({ id: 'RetryBudget', description: 'Retries per second, and how many at once, to this endpoint.' });
+
+export const rateLimit = z
+  .object({ per_second: z.number().min(0) })
+  .meta({ id: 'RateLimit', description: 'Most deliveries per second; 0 is no limit.' });
+
+const openWindow = (example: string) =>
+  duration('Above 0 and at most 24h.', example, { aboveMs: 0, maxMs: BREAKER_BOUNDS.windowMaxMs });
+
+export const breakerPolicy = z
+  .object({
+    threshold: z.int().min(BREAKER_BOUNDS.threshold.min).max(BREAKER_BOUNDS.threshold.max),
+    base_open: openWindow('30s'),
+    max_open: openWindow('1h'),
+    probe_timeout: openWindow('30s'),
+  })
+  .meta({ id: 'BreakerPolicy', description: 'When to stop trying a failing endpoint. All four or none.' });

@@ -1,0 +1,124 @@
+/** The OpenAPI 3.1 document, from the operations, their schemas and the table of errors. */
+import { z } from 'zod';
+import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
+import { ERRORS, type ErrorCode } from '#src/domain/errors.ts';
+import { CURRENT_VERSION } from '#src/domain/version.ts';
+import { type Operation, type OperationId, OPERATIONS } from './operations.ts';
+import { ApiError } from './resources.ts';
+
+export type OpenApiDocument = ReturnType<typeof createDocument>;
+
+const ALWAYS: readonly ErrorCode[] = [
+  'missing_api_key',
+  'invalid_api_key',
+  'invalid_version',
+  'internal_error',
+  'unavailable',
+];
+
+const DESCRIPTION = `Sched stores schedules and sends each one's HTTP request at its instant.
+
+Every call carries \`Authorization: Bearer <key>\`; a key sees only its own project and mode. Bodies are JSON.
+Durations are written as in Go (\`30s\`, \`1h30m\`), instants as in RFC 3339. Every answer carries
+\`Sched-Request-Id\`. Calls that accept \`Idempotency-Key\` take effect once per key within 24 hours; a repeated
+answer carries \`Idempotent-Replayed: true\`. Clients must ignore fields they do not know.`;
+
+const responseHeaders = z.object({
+  'Sched-Request-Id': z.string().meta({ description: 'Correlation id of this answer.' }),
+  'Sched-Version': z.string().meta({ description: 'The interface version that served it.' }),
+});
+
+const replayHeader = z.object({
+  'Idempotent-Replayed': z
+    .literal('true')
+    .optional()
+    .meta({ description: 'Present when this is the stored answer to an earlier request.' }),
+});
+
+export function openApiDocument(): OpenApiDocument {
+  const paths: ZodOpenApiPathsObject = {};
+  for (const [id, operation] of Object.entries(OPERATIONS) as [OperationId, Operation][]) {
+    const path = `/v1${operation.path}`;
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(id, operation) };
+  }
+  return createDocument({
+    openapi: '3.1.0',
+    info: {
+      title: 'Sched',
+      version: 'v0',
+      description: DESCRIPTION,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: 'This service' }],
+    security: [{ apiKey: [] }],
+    tags: [...new Set(Object.values(OPERATIONS).map(({ tag }) => tag))].map((name) => ({ name })),
+    components: {
+      securitySchemes: {
+        apiKey: { type: 'http', scheme: 'bearer', description: 'sk_test_… or sk_live_…' },
+      },
+    },
+    paths,
+  });
+}
+
+function describe(id: OperationId, operation: Operation): ZodOpenApiOperationObject {
+  const headers = operation.idempotent ? responseHeaders.extend(replayHeader.shape) : responseHeaders;
+  return {
+    operationId: id,
+    tags: [operation.tag],
+    summary: operation.summary,
+    ...(operation.description === undefined ? {} : { description: operation.description }),
+    requestParams: {
+      ...(operation.path.includes('{id}') && { path: z.object({ id: z.string() }) }),
+      ...(operation.query && { query: operation.query }),
+      header: requestHeaders(operation),
+    },
+    ...(operation.body && {
+      requestBody: {
+        required: operation.body.required,
+        content: { 'application/json': { schema: operation.body.schema } },
+      },
+    }),
+    responses: {
+      [`${operation.status}`]: {
+        description: operation.status === 201 ? 'Created' : 'OK',
+        headers,
+        content: { 'application/json': { schema: operation.answer } },
+      },
+      ...errorResponses(operation),
+    },
+  };
+}
+
+function requestHeaders(operation: Operation) {
+  const version = z.iso
+    .date()
+    .optional()
+    .meta({ description: "Interface version; the project's own when left out.", example: CURRENT_VERSION });
+  const key = z
+    .string()
+    .max(255)
+    .optional()
+    .meta({ description: 'Makes the call safe to repeat; a UUID is ideal.' });
+  return operation.idempotent
+    ? z.object({ 'Idempotency-Key': key, 'Sched-Version': version })
+    : z.object({ 'Sched-Version': version });
+}
+
+/** Errors by status, each with the codes that can come with it. */
+function errorResponses(operation: Operation): ZodOpenApiOperationObject['responses'] {
+  const notFound: readonly ErrorCode[] = operation.path.includes('{id}') ? ['not_found'] : [];
+  const codes = [...new Set([...operation.errors, ...notFound, ...ALWAYS])];
+  const statuses = [...new Set(codes.map((code) => ERRORS[code].status))].sort((a, b) => a - b);
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const those = codes.filter((code) => ERRORS[code].status === status);
+      const response = {
+        description: those.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join('\n\n'),
+        headers: z.object({ 'Sched-Request-Id': z.string() }),
+        content: { 'application/json': { schema: ApiError } },
+      };
+      return [`${status}`, response];
+    }),
+  );
+}

@@ -1,0 +1,301 @@
+/**
+ * Every operation of the interface, as data. Routes are registered from this table and the OpenAPI document
+ * is written from it, so that neither can have what the other lacks.
+ */
+import { z } from 'zod';
+import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
+import type { ErrorCode } from '#src/domain/errors.ts';
+import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
+import { EndpointWrite, ScheduleCreate, ScheduleReschedule, ScheduleUpdate } from './bodies.ts';
+import { Attempt, Delivery, Endpoint, listOf, Schedule } from './resources.ts';
+
+export interface Operation {
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  /** Under `/v1`; `{id}` is the object's id. */
+  readonly path: string;
+  readonly tag: 'Schedules' | 'Endpoint profiles' | 'Deliveries';
+  readonly summary: string;
+  readonly description?: string;
+  /** Null: a body is ignored. An optional one may be empty. */
+  readonly body: { readonly schema: z.ZodType; readonly required: boolean } | null;
+  readonly query: z.ZodObject | null;
+  /** Whether `Idempotency-Key` is honoured. */
+  readonly idempotent: boolean;
+  readonly status: 200 | 201;
+  readonly answer: z.ZodType;
+  /** Besides those every operation can have: 401, 404 by path, 500 and 503. */
+  readonly errors: readonly ErrorCode[];
+}
+
+const page = {
+  cursor: z.string().optional().meta({ description: 'next_cursor of the page before, from the same list.' }),
+  limit: z
+    .int()
+    .optional()
+    .meta({ description: '1 to 100, 20 when left out. A value out of range is replaced, never refused.' }),
+};
+
+const IDEMPOTENCY: readonly ErrorCode[] = [
+  'idempotency_key_too_long',
+  'idempotency_key_reuse',
+  'idempotency_in_progress',
+];
+const BODY: readonly ErrorCode[] = ['invalid_json', 'payload_too_large'];
+const TIMING: readonly ErrorCode[] = [
+  'invalid_duration',
+  'invalid_fire_at',
+  'multiple_timing',
+  'missing_timing',
+  'sub_floor_delay',
+  'fire_at_in_past',
+  'fire_at_too_far',
+  'invalid_cron',
+];
+const ENDPOINT: readonly ErrorCode[] = [
+  'invalid_method',
+  'invalid_request',
+  'url_blocked',
+  'invalid_timeout',
+  'invalid_retry_policy',
+  'invalid_retry_budget',
+  'invalid_rate_limit',
+  'invalid_breaker_policy',
+  'too_many_labels',
+];
+
+function read(
+  path: string,
+  tag: Operation['tag'],
+  summary: string,
+  answer: z.ZodType,
+  query: z.ZodObject | null = null,
+): Operation {
+  return {
+    method: 'GET',
+    path,
+    tag,
+    summary,
+    body: null,
+    query,
+    idempotent: false,
+    status: 200,
+    answer,
+    errors: query === null ? [] : ['invalid_cursor', 'invalid_request'],
+  };
+}
+
+function order(path: string, tag: Operation['tag'], summary: string, description: string, answer: z.ZodType): Operation {
+  return {
+    method: 'POST',
+    path,
+    tag,
+    summary,
+    description,
+    body: null,
+    query: null,
+    idempotent: false,
+    status: 200,
+    answer,
+    errors: [],
+  };
+}
+
+const ScheduleList = listOf('Schedule', Schedule);
+const DeliveryList = listOf('Delivery', Delivery);
+const AttemptList = listOf('Attempt', Attempt);
+const EndpointList = listOf('Endpoint', Endpoint);
+
+export const OPERATIONS = {
+  createSchedule: {
+    method: 'POST',
+    path: '/schedules',
+    tag: 'Schedules',
+    summary: 'Create a schedule',
+    description: 'Once this is answered with 201, the delivery will be tried or end in a recorded status.',
+    body: { schema: ScheduleCreate, required: true },
+    query: null,
+    idempotent: true,
+    status: 201,
+    answer: Schedule,
+    errors: [
+      ...BODY,
+      ...IDEMPOTENCY,
+      'multiple_endpoint',
+      'method_on_profile',
+      'invalid_method',
+      'missing_endpoint',
+      ...TIMING,
+      'invalid_request',
+      'url_blocked',
+      'invalid_retry_policy',
+      'invalid_rate_limit',
+      'too_many_labels',
+      'invalid_endpoint',
+      'endpoint_archived',
+    ],
+  },
+  listSchedules: {
+    ...read(
+      '/schedules',
+      'Schedules',
+      'List schedules',
+      ScheduleList,
+      z.object({
+        ...page,
+        state: z.enum(SCHEDULE_STATES).optional(),
+        kind: z.enum(SCHEDULE_KINDS).optional(),
+        'metadata[key]': z.string().optional().meta({
+          description: 'Only schedules with this label: `metadata[team]=billing`. Several must all match.',
+        }),
+      }),
+    ),
+    description: 'Newest first.',
+  },
+  getSchedule: read('/schedules/{id}', 'Schedules', 'Get a schedule', Schedule),
+  updateSchedule: {
+    method: 'PATCH',
+    path: '/schedules/{id}',
+    tag: 'Schedules',
+    summary: 'Change a schedule',
+    description:
+      'Reaches the pending delivery too, unless it is being sent. Timing fields are ignored: use reschedule.',
+    body: { schema: ScheduleUpdate, required: false },
+    query: null,
+    idempotent: true,
+    status: 200,
+    answer: Schedule,
+    errors: [
+      ...BODY,
+      ...IDEMPOTENCY,
+      'multiple_endpoint',
+      'method_on_profile',
+      'invalid_method',
+      'invalid_duration',
+      'invalid_request',
+      'url_blocked',
+      'invalid_retry_policy',
+      'too_many_labels',
+    ],
+  },
+  rescheduleSchedule: {
+    method: 'POST',
+    path: '/schedules/{id}/reschedule',
+    tag: 'Schedules',
+    summary: 'Move the fire time',
+    description:
+      'A recurring schedule given an instant moves only its next occurrence; `cron` replaces the recurrence. A delivery that is being sent is not moved.',
+    body: { schema: ScheduleReschedule, required: true },
+    query: null,
+    idempotent: true,
+    status: 200,
+    answer: Schedule,
+    errors: [...BODY, ...IDEMPOTENCY, ...TIMING, 'schedule_not_active'],
+  },
+  pauseSchedule: order(
+    '/schedules/{id}/pause',
+    'Schedules',
+    'Pause a schedule',
+    'What is pending waits. Pausing again changes nothing.',
+    Schedule,
+  ),
+  resumeSchedule: order(
+    '/schedules/{id}/resume',
+    'Schedules',
+    'Resume a schedule',
+    'A one-shot whose instant passed fires at once, or is expired; a recurring schedule skips what it missed.',
+    Schedule,
+  ),
+  cancelSchedule: order(
+    '/schedules/{id}/cancel',
+    'Schedules',
+    'Cancel a schedule',
+    'For good. History stays. A delivery that is being sent finishes its try and is not retried.',
+    Schedule,
+  ),
+  listScheduleDeliveries: read(
+    '/schedules/{id}/deliveries',
+    'Schedules',
+    'List the deliveries of a schedule',
+    DeliveryList,
+    z.object(page),
+  ),
+  createEndpoint: {
+    method: 'POST',
+    path: '/endpoints',
+    tag: 'Endpoint profiles',
+    summary: 'Create an endpoint profile',
+    body: { schema: EndpointWrite, required: true },
+    query: null,
+    idempotent: true,
+    status: 201,
+    answer: Endpoint,
+    errors: [...BODY, ...IDEMPOTENCY, 'missing_url', ...ENDPOINT],
+  },
+  listEndpoints: read(
+    '/endpoints',
+    'Endpoint profiles',
+    'List endpoint profiles',
+    EndpointList,
+    z.object({ ...page, include_archived: z.boolean().optional() }),
+  ),
+  getEndpoint: read('/endpoints/{id}', 'Endpoint profiles', 'Get an endpoint profile', Endpoint),
+  updateEndpoint: {
+    method: 'PATCH',
+    path: '/endpoints/{id}',
+    tag: 'Endpoint profiles',
+    summary: 'Change an endpoint profile',
+    description:
+      'Makes a new version. Deliveries that exist keep the version they were made with; later ones take the new one.',
+    body: { schema: EndpointWrite, required: false },
+    query: null,
+    idempotent: true,
+    status: 200,
+    answer: Endpoint,
+    errors: [...BODY, ...IDEMPOTENCY, ...ENDPOINT],
+  },
+  archiveEndpoint: {
+    ...order(
+      '/endpoints/{id}/archive',
+      'Endpoint profiles',
+      'Archive an endpoint profile',
+      'It stays readable but can back no new schedule.',
+      Endpoint,
+    ),
+    errors: ['profile_in_use'],
+  },
+  listDeliveries: read(
+    '/deliveries',
+    'Deliveries',
+    'List deliveries',
+    DeliveryList,
+    z.object({
+      ...page,
+      status: z.enum(DELIVERY_STATUSES).optional(),
+      schedule_id: z.string().optional(),
+      created_after: z.iso.datetime({ offset: true }).optional().meta({ description: 'Exclusive.' }),
+      created_before: z.iso.datetime({ offset: true }).optional().meta({ description: 'Exclusive.' }),
+    }),
+  ),
+  getDelivery: read('/deliveries/{id}', 'Deliveries', 'Get a delivery', Delivery),
+  replayDelivery: {
+    ...order(
+      '/deliveries/{id}/replay',
+      'Deliveries',
+      'Replay a finished delivery',
+      'Makes a new delivery, due now, from the same snapshot and with the same Idempotency-Key: a receiver that deduplicates will ignore it if it processed the original.',
+      Delivery,
+    ),
+    idempotent: true,
+    status: 201,
+    errors: [...IDEMPOTENCY, 'not_replayable'],
+  },
+  listAttempts: read(
+    '/deliveries/{id}/attempts',
+    'Deliveries',
+    'List the attempts of a delivery',
+    AttemptList,
+    z.object(page),
+  ),
+} as const satisfies Readonly<Record<string, Operation>>;
+
+export type OperationId = keyof typeof OPERATIONS;

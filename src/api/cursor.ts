@@ -1,0 +1,35 @@
+/**
+ * Cursors: opaque, and good only for the list they came from. A list is ordered by (created_at, id), and an
+ * id begins with the instant of its creation: the id of the last item shown is the whole position. It
+ * never changes, so rescheduling, or rows added meanwhile, make no page skip or repeat an item.
+ */
+import { createHash } from 'node:crypto';
+import type { Partition } from '#src/domain/partition.ts';
+import { Refusal } from '#src/domain/errors.ts';
+
+const MARK_BYTES = 6;
+const CURSOR_CHARACTERS_MAX = 128;
+
+/** Names one list of one tenant, such as `schedules` or `deliveries of sch_…`. */
+export interface List {
+  readonly partition: Partition;
+  readonly name: string;
+}
+
+function markOf({ partition, name }: List): Buffer {
+  return createHash('sha256').update(`cursor/${partition}/${name}`).digest().subarray(0, MARK_BYTES);
+}
+
+export function encodeCursor(list: List, position: string): string {
+  return Buffer.concat([markOf(list), Buffer.from(position)]).toString('base64url');
+}
+
+/** The position in a cursor of this list; anything else is refused. */
+export function decodeCursor<T>(list: List, cursor: string, parse: (position: string) => T | null): T {
+  if (cursor.length > CURSOR_CHARACTERS_MAX) throw new Refusal('invalid_cursor', 'cursor');
+  const bytes = Buffer.from(cursor, 'base64url');
+  const isOurs = bytes.subarray(0, MARK_BYTES).equals(markOf(list)) && bytes.toString('base64url') === cursor;
+  const position = isOurs ? parse(bytes.subarray(MARK_BYTES).toString()) : null;
+  if (position === null) throw new Refusal('invalid_cursor', 'cursor');
+  return position;
+}

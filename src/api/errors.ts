@@ -1,0 +1,52 @@
+/** Whatever goes wrong, answered in the one envelope. What was not foreseen is logged, and told as nothing. */
+import type { FastifyError, FastifyReply } from 'fastify';
+import { ERRORS, type ErrorCode, Refusal } from '#src/domain/errors.ts';
+import { StoreUnavailable } from '#src/ports/store.ts';
+import type { Log } from '#src/ports/telemetry.ts';
+import type { ErrorResource } from './contract/resources.ts';
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+export function errorBody(refusal: Refusal, requestId: string): string {
+  const { code, param, message } = refusal;
+  const body: ErrorResource = {
+    error: { type: ERRORS[code].type, code, message, param, request_id: requestId },
+  };
+  return JSON.stringify(body);
+}
+
+export function refuse(reply: FastifyReply, refusal: Refusal): FastifyReply {
+  return reply
+    .code(ERRORS[refusal.code].status)
+    .header('content-type', JSON_TYPE)
+    .send(errorBody(refusal, reply.request.id));
+}
+
+/** What the framework itself refuses. */
+const CODE_OF_FRAMEWORK: Readonly<Record<string, ErrorCode>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_json',
+  FST_ERR_NOT_FOUND: 'not_found',
+  FST_ERR_BAD_URL: 'not_found',
+};
+
+export function refusalOf(error: unknown, requestId: string, log: Log): Refusal {
+  if (error instanceof Refusal) return error;
+  if (error instanceof StoreUnavailable) {
+    log.error({ request_id: requestId, error: error.message }, 'store unavailable');
+    return new Refusal('unavailable');
+  }
+  const { code, statusCode } = error as Partial<FastifyError>;
+  const known = CODE_OF_FRAMEWORK[code ?? ''];
+  if (known !== undefined) return new Refusal(known);
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new Refusal('invalid_request');
+  log.error({ request_id: requestId, error: describe(error) }, 'internal error');
+  return new Refusal('internal_error');
+}
+
+/** Type and stack, without the message: a message may quote what the customer sent. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const frames = (error.stack ?? '').split('\n').filter((line) => line.trimStart().startsWith('at '));
+  return [error.name, ...frames.slice(0, 8).map((line) => line.trim())].join(' | ');
+}

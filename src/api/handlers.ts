@@ -1,0 +1,213 @@
+/** What each operation does: read the call, run the command or the question, present the result. */
+import type { Commands, Finished, Render } from '#src/commands/command.ts';
+import { replayDelivery } from '#src/commands/deliveries.ts';
+import type { Answered } from '#src/commands/idempotency.ts';
+import { archiveProfile, createProfile, editProfile } from '#src/commands/profiles.ts';
+import {
+  createSchedule,
+  editSchedule,
+  type Order,
+  orderSchedule,
+  rescheduleSchedule,
+} from '#src/commands/schedules.ts';
+import { DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
+import { Refusal } from '#src/domain/errors.ts';
+import { type DeliveryId, parseId } from '#src/domain/id.ts';
+import type { Mode } from '#src/domain/partition.ts';
+import type { Profile } from '#src/domain/profile.ts';
+import { SCHEDULE_KINDS, SCHEDULE_STATES, type ScheduleView } from '#src/domain/schedule.ts';
+import type { DeliveryFilter } from '#src/ports/store.ts';
+import type { Call } from './call.ts';
+import type { OperationId } from './contract/operations.ts';
+import { listed, type PageRequest, readPage } from './lists.ts';
+import { presentAttempt, presentDelivery, presentProfile, presentSchedule } from './present.ts';
+import { readChoice, readInstant, readLabels, readText } from './query.ts';
+import {
+  readEndpointCreate,
+  readEndpointUpdate,
+  readReschedule,
+  readScheduleCreate,
+  readScheduleUpdate,
+} from './read-bodies.ts';
+
+export type Handler = (call: Call) => Promise<Finished | Answered>;
+
+function json(status: number, resource: object): Finished {
+  return { status, body: JSON.stringify(resource) };
+}
+
+function scheduleAs(status: number, mode: Mode): Render<ScheduleView> {
+  return (view) => json(status, presentSchedule(view, mode));
+}
+
+function profileAs(status: number, mode: Mode): Render<Profile> {
+  return (profile) => json(status, presentProfile(profile, mode));
+}
+
+function existing<T>(object: T | null): T {
+  if (object === null) throw new Refusal('not_found');
+  return object;
+}
+
+export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Record<OperationId, Handler>> {
+  const { store } = commands;
+
+  function ordered(order: Order): Handler {
+    return (call) =>
+      orderSchedule(commands, call.tenant.partition, call.id('sch'), order, scheduleAs(200, call.tenant.mode));
+  }
+
+  async function deliveryList(
+    { tenant }: Call,
+    page: PageRequest<DeliveryId>,
+    filter: DeliveryFilter,
+  ): Promise<Finished> {
+    const rows = await store.listDeliveries(tenant.partition, filter, page.rows);
+    return json(200, listed(page, rows, (row: Delivery) => presentDelivery(row, tenant.mode)));
+  }
+
+  return {
+    createSchedule: ({ tenant, body, once }) =>
+      once((keep) =>
+        createSchedule(
+          commands,
+          tenant.partition,
+          (now) => readScheduleCreate(body, now, httpAllowed),
+          scheduleAs(201, tenant.mode),
+          keep,
+        ),
+      ),
+
+    listSchedules: async ({ tenant, query }) => {
+      const page = readPage(query, tenant.partition, 'schedules', 'sch');
+      const filter = {
+        state: readChoice(query, 'state', SCHEDULE_STATES),
+        kind: readChoice(query, 'kind', SCHEDULE_KINDS),
+        labels: readLabels(query),
+      };
+      const rows = await store.listSchedules(tenant.partition, filter, page.rows);
+      const items = rows.map((view) => ({ id: view.schedule.id, view }));
+      return json(200, listed(page, items, ({ view }) => presentSchedule(view, tenant.mode)));
+    },
+
+    getSchedule: async (call) => {
+      const view = existing(await store.findSchedule(call.tenant.partition, call.id('sch')));
+      return json(200, presentSchedule(view, call.tenant.mode));
+    },
+
+    updateSchedule: (call) =>
+      call.once((keep) =>
+        editSchedule(
+          commands,
+          call.tenant.partition,
+          call.id('sch'),
+          (schedule) => readScheduleUpdate(call.body, schedule, httpAllowed),
+          scheduleAs(200, call.tenant.mode),
+          keep,
+        ),
+      ),
+
+    rescheduleSchedule: (call) =>
+      call.once((keep) =>
+        rescheduleSchedule(
+          commands,
+          call.tenant.partition,
+          call.id('sch'),
+          (now) => readReschedule(call.body, now),
+          scheduleAs(200, call.tenant.mode),
+          keep,
+        ),
+      ),
+
+    pauseSchedule: ordered('pause'),
+    resumeSchedule: ordered('resume'),
+    cancelSchedule: ordered('cancel'),
+
+    listScheduleDeliveries: async (call) => {
+      const scheduleId = call.id('sch');
+      const page = readPage(call.query, call.tenant.partition, `deliveries of ${scheduleId}`, 'dlv');
+      existing(await store.findSchedule(call.tenant.partition, scheduleId));
+      return deliveryList(call, page, { scheduleId, status: null, createdAfter: null, createdBefore: null });
+    },
+
+    createEndpoint: ({ tenant, body, once }) =>
+      once((keep) =>
+        createProfile(
+          commands,
+          tenant.partition,
+          () => readEndpointCreate(body, httpAllowed),
+          profileAs(201, tenant.mode),
+          keep,
+        ),
+      ),
+
+    listEndpoints: async ({ tenant, query }) => {
+      const page = readPage(query, tenant.partition, 'endpoints', 'ep');
+      const includeArchived = readChoice(query, 'include_archived', ['true', 'false']) === 'true';
+      const rows = await store.listProfiles(tenant.partition, includeArchived, page.rows);
+      return json(200, listed(page, rows, (row) => presentProfile(row, tenant.mode)));
+    },
+
+    getEndpoint: async (call) => {
+      const profile = existing(await store.findProfile(call.tenant.partition, call.id('ep')));
+      return json(200, presentProfile(profile, call.tenant.mode));
+    },
+
+    updateEndpoint: (call) =>
+      call.once((keep) =>
+        editProfile(
+          commands,
+          call.tenant.partition,
+          call.id('ep'),
+          () => readEndpointUpdate(call.body, httpAllowed),
+          profileAs(200, call.tenant.mode),
+          keep,
+        ),
+      ),
+
+    archiveEndpoint: (call) =>
+      archiveProfile(commands, call.tenant.partition, call.id('ep'), profileAs(200, call.tenant.mode)),
+
+    listDeliveries: async (call) => {
+      const { query } = call;
+      const page = readPage(query, call.tenant.partition, 'deliveries', 'dlv');
+      const scheduleText = readText(query, 'schedule_id');
+      const filter = {
+        status: readChoice(query, 'status', DELIVERY_STATUSES),
+        createdAfter: readInstant(query, 'created_after'),
+        createdBefore: readInstant(query, 'created_before'),
+      };
+      if (scheduleText === null) return deliveryList(call, page, { ...filter, scheduleId: null });
+      const scheduleId = parseId('sch', scheduleText);
+      // What is no id names no schedule: it has no deliveries.
+      return scheduleId === null
+        ? json(200, listed(page, [], (row: Delivery) => presentDelivery(row, call.tenant.mode)))
+        : deliveryList(call, page, { ...filter, scheduleId });
+    },
+
+    getDelivery: async (call) => {
+      const delivery = existing(await store.findDelivery(call.tenant.partition, call.id('dlv')));
+      return json(200, presentDelivery(delivery, call.tenant.mode));
+    },
+
+    replayDelivery: (call) =>
+      call.once((keep) =>
+        replayDelivery(
+          commands,
+          call.tenant.partition,
+          call.id('dlv'),
+          (delivery) => json(201, presentDelivery(delivery, call.tenant.mode)),
+          keep,
+        ),
+      ),
+
+    listAttempts: async (call) => {
+      const id = call.id('dlv');
+      const page = readPage(call.query, call.tenant.partition, `attempts of ${id}`, 'attempt_no');
+      existing(await store.findDelivery(call.tenant.partition, id));
+      const rows = await store.listAttempts(call.tenant.partition, id, page.rows.before ?? 0, page.rows.limit);
+      const items = rows.map((attempt) => ({ id: attempt.attemptNo, attempt }));
+      return json(200, listed(page, items, ({ attempt }) => presentAttempt(attempt)));
+    },
+  };
+}

@@ -1,0 +1,130 @@
+/** Domain objects as the interface shows them. Header values, bodies and secrets have no way in here. */
+import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import { isWaiting } from '#src/domain/delivery-life.ts';
+import { formatInstant, type Instant } from '#src/domain/instant.ts';
+import type { Labels } from '#src/domain/labels.ts';
+import { nextRuns, pendingFireAt } from '#src/domain/occurrence.ts';
+import type { Mode } from '#src/domain/partition.ts';
+import type { Profile } from '#src/domain/profile.ts';
+import type { RetryPolicy } from '#src/domain/retry.ts';
+import { methodOf, retryPolicyOf, type ScheduleView, urlOf } from '#src/domain/schedule.ts';
+import type {
+  AttemptResource,
+  DeliveryResource,
+  EndpointResource,
+  RetryPolicyResource,
+  ScheduleResource,
+} from './contract/resources.ts';
+
+function orNull(at: Instant | null): string | null {
+  return at === null ? null : formatInstant(at);
+}
+
+function presentLabels(labels: Labels): Record<string, string> {
+  return Object.fromEntries(labels);
+}
+
+function presentRetryPolicy(policy: RetryPolicy): RetryPolicyResource {
+  return {
+    max_attempts: policy.maxAttempts,
+    strategy: policy.strategy,
+    base: policy.base,
+    factor: policy.factor,
+    max: policy.max,
+    jitter: policy.jitter,
+  };
+}
+
+export function presentSchedule(view: ScheduleView, mode: Mode): ScheduleResource {
+  const { schedule, profile } = view;
+  const { timing, destination } = schedule;
+  return {
+    id: schedule.id,
+    object: 'schedule',
+    mode,
+    kind: timing.kind,
+    state: schedule.state,
+    endpoint: urlOf(schedule, profile),
+    endpoint_id: destination.kind === 'profile' ? destination.endpointId : null,
+    method: methodOf(schedule, profile),
+    header_keys: [...schedule.headerNames],
+    fire_at: timing.kind === 'one_shot' ? formatInstant(timing.fireAt) : null,
+    cron: timing.kind === 'recurring' ? timing.cron : null,
+    timezone: timing.timezone,
+    next_fire_at: orNull(pendingFireAt(view)),
+    next_runs: nextRuns(view).map(formatInstant),
+    ttl: schedule.ttl,
+    jitter: schedule.jitter,
+    idempotency_key: schedule.idempotencyKey,
+    retry_policy: presentRetryPolicy(retryPolicyOf(schedule, profile)),
+    rate_limit: schedule.rateLimit && { per_second: schedule.rateLimit.perSecond },
+    metadata: presentLabels(schedule.metadata),
+    created_at: formatInstant(schedule.createdAt),
+    updated_at: formatInstant(schedule.updatedAt),
+  };
+}
+
+export function presentDelivery(delivery: Delivery, mode: Mode): DeliveryResource {
+  return {
+    id: delivery.id,
+    object: 'delivery',
+    schedule_id: delivery.scheduleId,
+    mode,
+    status: delivery.status,
+    scheduled_for: formatInstant(delivery.scheduledFor),
+    deadline: orNull(delivery.deadline),
+    next_fire_at: isWaiting(delivery.status) ? orNull(delivery.dueAt) : null,
+    attempt_count: delivery.attemptCount,
+    last_status_code: delivery.lastStatusCode,
+    error: delivery.error,
+    idempotency_key: delivery.idempotencyKey,
+    replay_of: delivery.replayOf,
+    endpoint_id: delivery.target.endpointId,
+    endpoint_version: delivery.target.endpointVersion,
+    created_at: formatInstant(delivery.createdAt),
+    finalized_at: orNull(delivery.finalizedAt),
+  };
+}
+
+export function presentAttempt(attempt: Attempt): AttemptResource {
+  return {
+    id: attempt.id,
+    object: 'attempt',
+    delivery_id: attempt.deliveryId,
+    attempt_no: attempt.attemptNo,
+    outcome: attempt.outcome,
+    status_code: attempt.statusCode,
+    due_at: formatInstant(attempt.dueAt),
+    fired_at: formatInstant(attempt.firedAt),
+    lateness_ms: attempt.firedAt - attempt.dueAt,
+    finished_at: orNull(attempt.finishedAt),
+    egress_ms: attempt.egressMs,
+    error: attempt.error,
+  };
+}
+
+export function presentProfile(profile: Profile, mode: Mode): EndpointResource {
+  return {
+    id: profile.id,
+    object: 'endpoint',
+    mode,
+    url: profile.url,
+    method: profile.method,
+    header_keys: [...profile.headerNames],
+    timeout: profile.timeout,
+    retry_policy: presentRetryPolicy(profile.retryPolicy),
+    retry_budget: profile.retryBudget && { ...profile.retryBudget },
+    rate_limit: profile.rateLimit && { per_second: profile.rateLimit.perSecond },
+    breaker_policy: profile.breakerPolicy && {
+      threshold: profile.breakerPolicy.threshold,
+      base_open: profile.breakerPolicy.baseOpen,
+      max_open: profile.breakerPolicy.maxOpen,
+      probe_timeout: profile.breakerPolicy.probeTimeout,
+    },
+    metadata: presentLabels(profile.metadata),
+    version: profile.version,
+    archived: profile.archived,
+    created_at: formatInstant(profile.createdAt),
+    updated_at: formatInstant(profile.updatedAt),
+  };
+}

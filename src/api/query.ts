@@ -1,0 +1,54 @@
+/** Query strings. Empty values are absent; of a name given twice the first counts. */
+import { Refusal } from '#src/domain/errors.ts';
+import { type Instant, parseInstant } from '#src/domain/instant.ts';
+import { LABELS_MAX, type Labels } from '#src/domain/labels.ts';
+
+export const LIMIT_DEFAULT = 20;
+export const LIMIT_MAX = 100;
+
+/** A page's size: never an error. */
+export function readLimit(query: URLSearchParams): number {
+  const text = query.get('limit') ?? '';
+  if (!/^\s*[+-]?\d+\s*$/.test(text)) return LIMIT_DEFAULT;
+  const limit = Number(text);
+  return limit < 1 ? LIMIT_DEFAULT : Math.min(limit, LIMIT_MAX);
+}
+
+export function readText(query: URLSearchParams, name: string): string | null {
+  const text = query.get(name);
+  return text === '' ? null : text;
+}
+
+export function readChoice<T extends string>(
+  query: URLSearchParams,
+  name: string,
+  choices: readonly T[],
+): T | null {
+  const text = readText(query, name);
+  if (text === null) return null;
+  const choice = choices.find((candidate) => candidate === text);
+  if (choice === undefined) throw new Refusal('invalid_request', name, `${name} must be one of: ${choices.join(', ')}.`);
+  return choice;
+}
+
+export function readInstant(query: URLSearchParams, name: string): Instant | null {
+  const text = readText(query, name);
+  if (text === null) return null;
+  // An offset's + arrives as a space when the client did not encode it.
+  const at = parseInstant(text.replace(' ', '+'));
+  if (at === null) throw new Refusal('invalid_request', name, `${name} must be an RFC 3339 instant.`);
+  return at;
+}
+
+const LABEL = /^metadata\[(.+)\]$/s;
+
+/** `metadata[name]=value`, all of which must match. */
+export function readLabels(query: URLSearchParams): Labels {
+  const labels: (readonly [string, string])[] = [];
+  for (const [name, value] of query) {
+    const label = LABEL.exec(name)?.[1];
+    if (label !== undefined && value !== '') labels.push([label, value]);
+  }
+  if (labels.length > LABELS_MAX) throw new Refusal('too_many_labels', 'metadata');
+  return labels;
+}

@@ -1,0 +1,186 @@
+/** From a JSON object to what a command takes, or the one error that is told. */
+import type { z } from 'zod';
+import type { ProfileOrder } from '#src/commands/profiles.ts';
+import type { ScheduleOrder } from '#src/commands/schedules.ts';
+import { DEFAULT_METHOD, isDestination } from '#src/domain/destination.ts';
+import type { EndpointId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Labels } from '#src/domain/labels.ts';
+import type { BreakerPolicy, RateLimit } from '#src/domain/profile.ts';
+import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '#src/domain/retry.ts';
+import type { Destination, Schedule, Timing } from '#src/domain/schedule.ts';
+import type { ScheduleEdit } from '#src/domain/schedule-life.ts';
+import { readTiming, TIMING_FIELDS } from '#src/domain/timing.ts';
+import { isZone } from '#src/domain/zone.ts';
+import { EndpointWrite, ScheduleCreate, ScheduleReschedule, ScheduleUpdate } from './contract/bodies.ts';
+import type * as field from './contract/fields.ts';
+import { Faults } from './faults.ts';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Null is absent. */
+function has(body: JsonObject, name: string): boolean {
+  return body[name] !== undefined && body[name] !== null;
+}
+
+/** The parsed body; faults are collected, not thrown, so that the first in order can be told. */
+function parse<S extends z.ZodType>(schema: S, body: JsonObject, faults: Faults): z.output<S> | null {
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) faults.addIssues(parsed.error.issues);
+  return parsed.success ? parsed.data : null;
+}
+
+function collectTiming(body: JsonObject, now: Instant, faults: Faults): Timing | null {
+  const given = TIMING_FIELDS.filter((name) => has(body, name));
+  const timezone = has(body, 'timezone') ? body['timezone'] : null;
+  if (given.length > 1) faults.add('multiple_timing', given[1] ?? null);
+  if (given.length === 0) faults.add('missing_timing', null);
+  if (timezone !== null && !(typeof timezone === 'string' && isZone(timezone))) {
+    faults.add('invalid_cron', 'timezone');
+    return null;
+  }
+  const [name] = given;
+  const text = name === undefined ? undefined : body[name];
+  if (name === undefined || typeof text !== 'string') return null;
+  const read = readTiming(name, text, timezone, now);
+  if (read.ok) return read.timing;
+  faults.addFault(read.fault);
+  return null;
+}
+
+function collectUrl(body: JsonObject, name: 'endpoint' | 'url', httpAllowed: boolean, faults: Faults): void {
+  const text = body[name];
+  if (typeof text === 'string' && !isDestination(text, httpAllowed)) faults.add('url_blocked', name);
+}
+
+export function readScheduleCreate(body: JsonObject, now: Instant, httpAllowed: boolean): ScheduleOrder {
+  const faults = new Faults();
+  const isProfileBacked = has(body, 'endpoint_id');
+  if (isProfileBacked && has(body, 'endpoint')) faults.add('multiple_endpoint', 'endpoint_id');
+  if (isProfileBacked && has(body, 'method')) faults.add('method_on_profile', 'method');
+  if (!isProfileBacked && !has(body, 'endpoint')) faults.add('missing_endpoint', 'endpoint');
+  const timing = collectTiming(body, now, faults);
+  collectUrl(body, 'endpoint', httpAllowed, faults);
+  const fields = parse(ScheduleCreate, body, faults);
+  faults.throwIfAny();
+  if (fields === null || timing === null) throw new Error('A faulty body passed without a fault.');
+  return {
+    timing,
+    destination: destinationOf(fields),
+    headers: entries(fields.headers),
+    body: fields.body ?? null,
+    jitter: fields.jitter ?? null,
+    ttl: fields.ttl ?? null,
+    idempotencyKey: fields.idempotency_key ?? null,
+    retryPolicy: retryPolicyOf(fields.retry_policy),
+    rateLimit: rateLimitOf(fields.rate_limit),
+    metadata: entries(fields.metadata),
+  };
+}
+
+function destinationOf(fields: z.output<typeof ScheduleCreate>): Destination {
+  // The text of an id that names nothing is refused when it is looked up.
+  return typeof fields.endpoint_id === 'string'
+    ? { kind: 'profile', endpointId: fields.endpoint_id as EndpointId }
+    : { kind: 'inline', url: fields.endpoint ?? '', method: fields.method ?? DEFAULT_METHOD };
+}
+
+export function readScheduleUpdate(body: JsonObject, schedule: Schedule, httpAllowed: boolean): ScheduleEdit {
+  const faults = new Faults();
+  if (schedule.destination.kind === 'profile') {
+    if (has(body, 'endpoint')) faults.add('multiple_endpoint', 'endpoint');
+    if (has(body, 'method')) faults.add('method_on_profile', 'method');
+  }
+  collectUrl(body, 'endpoint', httpAllowed, faults);
+  const fields = parse(ScheduleUpdate, body, faults);
+  faults.throwIfAny();
+  if (fields === null) throw new Error('A faulty body passed without a fault.');
+  return {
+    ...(typeof fields.endpoint === 'string' && { endpoint: fields.endpoint }),
+    ...(typeof fields.method === 'string' && { method: fields.method }),
+    ...(fields.ttl !== undefined && { ttl: fields.ttl }),
+    ...(fields.retry_policy !== undefined && { retryPolicy: retryPolicyOf(fields.retry_policy) }),
+    ...(fields.metadata !== undefined && { metadata: entries(fields.metadata) }),
+  };
+}
+
+export function readReschedule(body: JsonObject, now: Instant): Timing {
+  const faults = new Faults();
+  const timing = collectTiming(body, now, faults);
+  parse(ScheduleReschedule, body, faults);
+  faults.throwIfAny();
+  if (timing === null) throw new Error('A faulty body passed without a fault.');
+  return timing;
+}
+
+export function readEndpointCreate(body: JsonObject, httpAllowed: boolean): ProfileOrder {
+  const faults = new Faults();
+  if (!has(body, 'url')) faults.add('missing_url', 'url');
+  const edit = collectEndpoint(body, httpAllowed, faults);
+  return {
+    url: edit.url ?? '',
+    method: edit.method ?? DEFAULT_METHOD,
+    headers: edit.headers ?? [],
+    timeout: edit.timeout ?? null,
+    retryPolicy: edit.retryPolicy ?? DEFAULT_RETRY_POLICY,
+    retryBudget: edit.retryBudget ?? null,
+    rateLimit: edit.rateLimit ?? null,
+    breakerPolicy: edit.breakerPolicy ?? null,
+    metadata: edit.metadata ?? [],
+  };
+}
+
+export function readEndpointUpdate(body: JsonObject, httpAllowed: boolean): Partial<ProfileOrder> {
+  return collectEndpoint(body, httpAllowed, new Faults());
+}
+
+function collectEndpoint(body: JsonObject, httpAllowed: boolean, faults: Faults): Partial<ProfileOrder> {
+  collectUrl(body, 'url', httpAllowed, faults);
+  const fields = parse(EndpointWrite, body, faults);
+  faults.throwIfAny();
+  if (fields === null) throw new Error('A faulty body passed without a fault.');
+  return {
+    ...(typeof fields.url === 'string' && { url: fields.url }),
+    ...(typeof fields.method === 'string' && { method: fields.method }),
+    ...(fields.headers !== undefined && { headers: entries(fields.headers) }),
+    ...(fields.timeout !== undefined && { timeout: fields.timeout }),
+    ...(fields.retry_policy !== undefined && {
+      retryPolicy: retryPolicyOf(fields.retry_policy) ?? DEFAULT_RETRY_POLICY,
+    }),
+    ...(fields.retry_budget !== undefined && { retryBudget: fields.retry_budget }),
+    ...(fields.rate_limit !== undefined && { rateLimit: rateLimitOf(fields.rate_limit) }),
+    ...(fields.breaker_policy !== undefined && { breakerPolicy: breakerPolicyOf(fields.breaker_policy) }),
+    ...(fields.metadata !== undefined && { metadata: entries(fields.metadata) }),
+  };
+}
+
+function entries(map: Readonly<Record<string, string>> | null | undefined): Labels {
+  return map === null || map === undefined ? [] : Object.entries(map);
+}
+
+/** Defaults fill what a policy leaves out. */
+function retryPolicyOf(given: z.output<typeof field.retryPolicy> | null | undefined): RetryPolicy | null {
+  if (given === null || given === undefined) return null;
+  return {
+    maxAttempts: given.max_attempts ?? DEFAULT_RETRY_POLICY.maxAttempts,
+    strategy: 'exponential',
+    base: given.base ?? DEFAULT_RETRY_POLICY.base,
+    factor: given.factor ?? DEFAULT_RETRY_POLICY.factor,
+    max: given.max ?? DEFAULT_RETRY_POLICY.max,
+    jitter: given.jitter ?? DEFAULT_RETRY_POLICY.jitter,
+  };
+}
+
+function rateLimitOf(given: z.output<typeof field.rateLimit> | null | undefined): RateLimit | null {
+  return given === null || given === undefined ? null : { perSecond: given.per_second };
+}
+
+function breakerPolicyOf(given: z.output<typeof field.breakerPolicy> | null): BreakerPolicy | null {
+  if (given === null) return null;
+  return {
+    threshold: given.threshold,
+    baseOpen: given.base_open,
+    maxOpen: given.max_open,
+    probeTimeout: given.probe_timeout,
+  };
+}

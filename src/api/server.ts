@@ -1,0 +1,167 @@
+/** The HTTP server: `/v1`, the reference pages and the probes, with one envelope for every error. */
+import type { Socket } from 'node:net';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { Idempotency } from '#src/commands/idempotency.ts';
+import { Refusal } from '#src/domain/errors.ts';
+import { IdMint } from '#src/domain/id.ts';
+import { versionFor } from '#src/domain/version.ts';
+import type { Clock } from '#src/ports/clock.ts';
+import type { ControlStore, Tenant } from '#src/ports/control-store.ts';
+import type { Hints } from '#src/ports/hints.ts';
+import type { Random } from '#src/ports/random.ts';
+import type { Store } from '#src/ports/store.ts';
+import type { Exposition, Log, Metrics } from '#src/ports/telemetry.ts';
+import type { Vault } from '#src/ports/vault.ts';
+import { Keys } from './auth.ts';
+import { readCall } from './call.ts';
+import { type Operation, type OperationId, OPERATIONS } from './contract/operations.ts';
+import { errorBody, JSON_TYPE, refusalOf, refuse } from './errors.ts';
+import { handlers } from './handlers.ts';
+import { probes } from './probes.ts';
+import { referencePages } from './reference.ts';
+
+export interface ApiOptions {
+  readonly store: Store & ControlStore;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: Metrics & Exposition;
+  readonly hints: Hints;
+  /** The operator's exception: plain http:// destinations may be stored. */
+  readonly httpAllowed: boolean;
+}
+
+const BODY_BYTES_MAX = 1_048_576;
+const ID_CHARACTERS_MAX = 128;
+/** A client that takes longer than this to send its request is cut off. */
+const REQUEST_TIMEOUT_MS = 60_000;
+const KEEP_ALIVE_MS = 72_000;
+
+const NO_TENANT = Symbol('no tenant');
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    tenant: Tenant | typeof NO_TENANT;
+  }
+}
+
+export function buildServer(options: ApiOptions): FastifyInstance {
+  const { clock, log, metrics } = options;
+  const ids = new IdMint((count) => options.random.bytes(count));
+  const requestId = () => ids.mint('req', clock.now());
+
+  const server = Fastify({
+    logger: false,
+    genReqId: requestId,
+    requestIdHeader: false,
+    bodyLimit: BODY_BYTES_MAX,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: ID_CHARACTERS_MAX },
+    rewriteUrl: ({ url = '/' }) => (isDecodable(url) ? url : undecodable(url)),
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, requestId()),
+  });
+
+  server.decorateRequest('tenant', NO_TENANT);
+  takeAnyBody(server);
+  server.addHook('onRequest', async (request, reply) => {
+    reply.header('Sched-Request-Id', request.id);
+  });
+  server.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'none';
+    const ms = reply.elapsedTime;
+    metrics.requestServed(request.method, route, reply.statusCode, ms / 1000);
+    log.info(
+      { request_id: request.id, method: request.method, route, status: reply.statusCode, ms: Math.round(ms * 10) / 10 },
+      'request',
+    );
+  });
+  server.setErrorHandler((error, request, reply) => refuse(reply, refusalOf(error, request.id, log)));
+  server.setNotFoundHandler((_request, reply) => refuse(reply, new Refusal('not_found')));
+
+  server.register(async (scope) => v1(scope, options, ids), { prefix: '/v1' });
+  referencePages(server);
+  probes(server, options);
+  return server;
+}
+
+async function v1(scope: FastifyInstance, options: ApiOptions, ids: IdMint): Promise<void> {
+  const { store, clock, vault, hints } = options;
+  const keys = new Keys(store, clock);
+  const idempotency = new Idempotency(store, clock);
+  const handle = handlers({ store, clock, ids, vault, hints }, options.httpAllowed);
+
+  scope.addHook('onRequest', async (request, reply) => {
+    const tenant = await keys.tenantOf(request.headers.authorization);
+    request.tenant = tenant;
+    if (request.is404) throw new Refusal('not_found');
+    reply.header('Sched-Version', servedVersion(request, tenant));
+  });
+  scope.setNotFoundHandler((_request, reply) => refuse(reply, new Refusal('not_found')));
+
+  for (const [id, operation] of Object.entries(OPERATIONS) as [OperationId, Operation][]) {
+    scope.route({
+      method: operation.method,
+      url: operation.path.replace('{id}', ':id'),
+      handler: async (request, reply) => {
+        const { tenant } = request;
+        if (tenant === NO_TENANT) throw new Error('A call without a tenant.');
+        const answer = await handle[id](readCall(request, operation, tenant, idempotency));
+        if ('replayed' in answer && answer.replayed) reply.header('Idempotent-Replayed', 'true');
+        return send(reply, answer.status, answer.body);
+      },
+    });
+  }
+}
+
+function send(reply: FastifyReply, status: number, body: string): FastifyReply {
+  return reply.code(status).header('content-type', JSON_TYPE).send(body);
+}
+
+function servedVersion(request: FastifyRequest, tenant: Tenant): string {
+  const asked = request.headers['sched-version'];
+  const version = versionFor(typeof asked === 'string' && asked !== '' ? asked : tenant.pinnedVersion);
+  if (version === null) throw new Refusal('invalid_version', 'Sched-Version');
+  return version;
+}
+
+/** Bodies are taken as bytes, whatever their content type says: they are fingerprinted, then read as JSON. */
+function takeAnyBody(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  server.addHook('onRequest', async (request) => {
+    // The framework refuses malformed content types before a parser is chosen.
+    if (request.headers['content-type'] !== undefined) request.headers['content-type'] = 'application/json';
+  });
+}
+
+function isDecodable(url: string): boolean {
+  if (!url.includes('%')) return true;
+  try {
+    decodeURIComponent(url.split('?', 1)[0] ?? '');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A path that no route has: it is not found, after authentication like any other. */
+function undecodable(url: string): string {
+  return url.startsWith('/v1/') ? '/v1/-' : '/-';
+}
+
+/** What is not even HTTP, answered by hand: there is no request to reply to. */
+function answerBrokenRequest(error: Error & { readonly code?: string }, socket: Socket, requestId: string): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return;
+  const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+  const refusal = new Refusal(isTooLarge ? 'payload_too_large' : 'invalid_request', null, 'Not a valid HTTP request.');
+  const body = errorBody(refusal, requestId);
+  const status = isTooLarge ? '413 Payload Too Large' : '400 Bad Request';
+  socket.end(
+    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: ${JSON_TYPE}\r\n` +
+      `Sched-Request-Id: ${requestId}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}

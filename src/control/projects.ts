@@ -1,0 +1,26 @@
+import { CURRENT_VERSION } from '#src/domain/version.ts';
+import type { ControlStore, Project } from '#src/ports/control-store.ts';
+import { ControlRefusal } from './refusal.ts';
+import type { ControlWorld } from './world.ts';
+
+const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+
+export async function requireProject(store: ControlStore, name: string): Promise<Project> {
+  const project = await store.findProject(name);
+  if (project === null) throw new ControlRefusal('unknown_project', name);
+  return project;
+}
+
+/** A project with its two partitions, still without keys and secrets. */
+export async function addProject(world: ControlWorld, name: string): Promise<Project> {
+  if (!NAME.test(name)) throw new ControlRefusal('invalid_project_name', name);
+  const now = world.clock.now();
+  const project = await world.store.addProject({
+    id: world.ids.mint('prj', now),
+    name,
+    pinnedVersion: CURRENT_VERSION,
+    createdAt: now,
+  });
+  if (project === 'taken') throw new ControlRefusal('project_exists', name);
+  return project;
+}

@@ -1,0 +1,92 @@
+/**
+ * Signing secrets, one in force per (project, mode). Rotation adds a new one; those before it sign beside
+ * it for the overlap, so that receivers can change over without refusing a delivery.
+ */
+import { durationMsCeil } from '#src/domain/duration.ts';
+import { type Instant, instant } from '#src/domain/instant.ts';
+import type { Mode, Partition } from '#src/domain/partition.ts';
+import type { Project, SigningSecret } from '#src/ports/control-store.ts';
+import type { Random } from '#src/ports/random.ts';
+import type { Vault } from '#src/ports/vault.ts';
+import { requireProject } from './projects.ts';
+import { ControlRefusal } from './refusal.ts';
+import type { SealingWorld } from './world.ts';
+
+const SECRET_BYTES = 32;
+export const OVERLAP_DEFAULT = '24h';
+
+export interface OpenSecret {
+  readonly id: SigningSecret['id'];
+  /** The whole text, `whsec_` included, is the key of the signature. */
+  readonly text: string;
+  readonly createdAt: Instant;
+  readonly expiresAt: Instant | null;
+}
+
+function newSecretText(random: Random): string {
+  return `whsec_${Buffer.from(random.bytes(SECRET_BYTES)).toString('base64')}`;
+}
+
+function contextOf({ partition, id }: Pick<SigningSecret, 'partition' | 'id'>): string {
+  return `secret/${partition}/${id}`;
+}
+
+export function openSecret(vault: Vault, secret: SigningSecret): OpenSecret {
+  const text = Buffer.from(vault.open(contextOf(secret), secret.sealed)).toString('utf8');
+  return { id: secret.id, text, createdAt: secret.createdAt, expiresAt: secret.expiresAt };
+}
+
+/** Those that sign now, newest first. */
+export async function openSecrets(world: SealingWorld, partition: Partition): Promise<readonly OpenSecret[]> {
+  const secrets = await world.store.listSecrets(partition, world.clock.now());
+  return secrets.map((secret) => openSecret(world.vault, secret));
+}
+
+/** Makes `text` the secret in force; those before it stop signing after the overlap, a duration. */
+export async function addSecret(
+  world: SealingWorld,
+  partition: Partition,
+  text: string,
+  overlap: string = OVERLAP_DEFAULT,
+): Promise<OpenSecret> {
+  const overlapMs = durationMsCeil(overlap);
+  if (overlapMs === null || overlapMs < 0) throw new ControlRefusal('invalid_overlap', overlap);
+  const now = world.clock.now();
+  const id = world.ids.mint('sec', now);
+  const sealed = world.vault.seal(contextOf({ partition, id }), Buffer.from(text, 'utf8'));
+  const secret = { id, partition, sealed, createdAt: now, expiresAt: null };
+  await world.store.addSecret(secret, instant(now + overlapMs));
+  return { id, text, createdAt: now, expiresAt: null };
+}
+
+/** Gives a (project, mode) that has no secret its first one; null when it has one. */
+export async function ensureSecret(
+  world: SealingWorld,
+  project: Project,
+  mode: Mode,
+): Promise<OpenSecret | null> {
+  const partition = project.partitions[mode];
+  const present = await world.store.listSecrets(partition, world.clock.now());
+  return present.length > 0 ? null : addSecret(world, partition, newSecretText(world.random));
+}
+
+export async function showSecrets(
+  world: SealingWorld,
+  projectName: string,
+  mode: Mode,
+): Promise<readonly OpenSecret[]> {
+  const project = await requireProject(world.store, projectName);
+  return openSecrets(world, project.partitions[mode]);
+}
+
+/** Answers all that sign from now on, newest first. With no overlap, only the new one does. */
+export async function rotateSecret(
+  world: SealingWorld,
+  projectName: string,
+  mode: Mode,
+  overlap: string = OVERLAP_DEFAULT,
+): Promise<readonly OpenSecret[]> {
+  const partition = (await requireProject(world.store, projectName)).partitions[mode];
+  await addSecret(world, partition, newSecretText(world.random), overlap);
+  return openSecrets(world, partition);
+}
