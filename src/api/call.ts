@@ -21,7 +21,7 @@ export interface Call {
   /** The object in the path; what has not the form of an id is an object that does not exist. */
   id<K extends IdKind>(kind: K): NonNullable<ReturnType<typeof parseId<K>>>;
   /** Has the effect once per `Idempotency-Key`. */
-  once(act: (keep: Keep) => Promise<Finished>): Promise<Answered>;
+  readonly once: (act: (keep: Keep) => Promise<Finished>) => Promise<Answered>;
 }
 
 export function readCall(
@@ -33,7 +33,7 @@ export function readCall(
   const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   const body = operation.body === null ? {} : readJson(raw, operation.body.required);
   const idempotent = operation.idempotent ? readIdempotency(request, raw) : null;
-  const [, search = ''] = splitUrl(request.url);
+  const [, search] = splitUrl(request.url);
   return {
     tenant,
     query: new URLSearchParams(search),

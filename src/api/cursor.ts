@@ -4,8 +4,8 @@
  * never changes, so rescheduling, or rows added meanwhile, make no page skip or repeat an item.
  */
 import { createHash } from 'node:crypto';
-import type { Partition } from '#src/domain/partition.ts';
 import { Refusal } from '#src/domain/errors.ts';
+import type { Partition } from '#src/domain/partition.ts';
 
 const MARK_BYTES = 6;
 const CURSOR_CHARACTERS_MAX = 128;

@@ -39,7 +39,8 @@ export function refusalOf(error: unknown, requestId: string, log: Log): Refusal 
   const { code, statusCode } = error as Partial<FastifyError>;
   const known = CODE_OF_FRAMEWORK[code ?? ''];
   if (known !== undefined) return new Refusal(known);
-  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new Refusal('invalid_request');
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
+    return new Refusal('invalid_request');
   log.error({ request_id: requestId, error: describe(error) }, 'internal error');
   return new Refusal('internal_error');
 }

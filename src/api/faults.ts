@@ -55,7 +55,7 @@ export class Faults {
   addIssues(issues: readonly z.core.$ZodIssue[]): void {
     for (const issue of issues) {
       const param = String(issue.path[0]);
-      const own = issue.code === 'custom' ? (issue.params?.['code'] as ErrorCode | undefined) : undefined;
+      const own = issue.code === 'custom' ? (issue.params?.code as ErrorCode | undefined) : undefined;
       this.add(own ?? CODE_OF_FIELD[param] ?? 'invalid_request', param);
     }
   }

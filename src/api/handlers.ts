@@ -54,7 +54,13 @@ export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Rec
 
   function ordered(order: Order): Handler {
     return (call) =>
-      orderSchedule(commands, call.tenant.partition, call.id('sch'), order, scheduleAs(200, call.tenant.mode));
+      orderSchedule(
+        commands,
+        call.tenant.partition,
+        call.id('sch'),
+        order,
+        scheduleAs(200, call.tenant.mode),
+      );
   }
 
   async function deliveryList(
@@ -63,7 +69,10 @@ export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Rec
     filter: DeliveryFilter,
   ): Promise<Finished> {
     const rows = await store.listDeliveries(tenant.partition, filter, page.rows);
-    return json(200, listed(page, rows, (row: Delivery) => presentDelivery(row, tenant.mode)));
+    return json(
+      200,
+      listed(page, rows, (row: Delivery) => presentDelivery(row, tenant.mode)),
+    );
   }
 
   return {
@@ -87,7 +96,10 @@ export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Rec
       };
       const rows = await store.listSchedules(tenant.partition, filter, page.rows);
       const items = rows.map((view) => ({ id: view.schedule.id, view }));
-      return json(200, listed(page, items, ({ view }) => presentSchedule(view, tenant.mode)));
+      return json(
+        200,
+        listed(page, items, ({ view }) => presentSchedule(view, tenant.mode)),
+      );
     },
 
     getSchedule: async (call) => {
@@ -145,7 +157,10 @@ export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Rec
       const page = readPage(query, tenant.partition, 'endpoints', 'ep');
       const includeArchived = readChoice(query, 'include_archived', ['true', 'false']) === 'true';
       const rows = await store.listProfiles(tenant.partition, includeArchived, page.rows);
-      return json(200, listed(page, rows, (row) => presentProfile(row, tenant.mode)));
+      return json(
+        200,
+        listed(page, rows, (row) => presentProfile(row, tenant.mode)),
+      );
     },
 
     getEndpoint: async (call) => {
@@ -181,7 +196,10 @@ export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Rec
       const scheduleId = parseId('sch', scheduleText);
       // What is no id names no schedule: it has no deliveries.
       return scheduleId === null
-        ? json(200, listed(page, [], (row: Delivery) => presentDelivery(row, call.tenant.mode)))
+        ? json(
+            200,
+            listed(page, [], (row: Delivery) => presentDelivery(row, call.tenant.mode)),
+          )
         : deliveryList(call, page, { ...filter, scheduleId });
     },
 
@@ -205,9 +223,17 @@ export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Rec
       const id = call.id('dlv');
       const page = readPage(call.query, call.tenant.partition, `attempts of ${id}`, 'attempt_no');
       existing(await store.findDelivery(call.tenant.partition, id));
-      const rows = await store.listAttempts(call.tenant.partition, id, page.rows.before ?? 0, page.rows.limit);
+      const rows = await store.listAttempts(
+        call.tenant.partition,
+        id,
+        page.rows.before ?? 0,
+        page.rows.limit,
+      );
       const items = rows.map((attempt) => ({ id: attempt.attemptNo, attempt }));
-      return json(200, listed(page, items, ({ attempt }) => presentAttempt(attempt)));
+      return json(
+        200,
+        listed(page, items, ({ attempt }) => presentAttempt(attempt)),
+      );
     },
   };
 }

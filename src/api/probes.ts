@@ -23,7 +23,10 @@ export function probes(server: FastifyInstance, { store, clock, metrics }: Probe
       return await reply.header('content-type', JSON_TYPE).send('{"status":"ready"}');
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
-      return reply.code(503).header('content-type', JSON_TYPE).send('{"status":"unavailable","reason":"store"}');
+      return reply
+        .code(503)
+        .header('content-type', JSON_TYPE)
+        .send('{"status":"unavailable","reason":"store"}');
     }
   });
 

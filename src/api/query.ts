@@ -27,7 +27,8 @@ export function readChoice<T extends string>(
   const text = readText(query, name);
   if (text === null) return null;
   const choice = choices.find((candidate) => candidate === text);
-  if (choice === undefined) throw new Refusal('invalid_request', name, `${name} must be one of: ${choices.join(', ')}.`);
+  if (choice === undefined)
+    throw new Refusal('invalid_request', name, `${name} must be one of: ${choices.join(', ')}.`);
   return choice;
 }
 

@@ -32,7 +32,7 @@ function parse<S extends z.ZodType>(schema: S, body: JsonObject, faults: Faults)
 
 function collectTiming(body: JsonObject, now: Instant, faults: Faults): Timing | null {
   const given = TIMING_FIELDS.filter((name) => has(body, name));
-  const timezone = has(body, 'timezone') ? body['timezone'] : null;
+  const timezone = has(body, 'timezone') ? body.timezone : null;
   if (given.length > 1) faults.add('multiple_timing', given[1] ?? null);
   if (given.length === 0) faults.add('missing_timing', null);
   if (timezone !== null && !(typeof timezone === 'string' && isZone(timezone))) {

@@ -14,7 +14,7 @@ import type { Exposition, Log, Metrics } from '#src/ports/telemetry.ts';
 import type { Vault } from '#src/ports/vault.ts';
 import { Keys } from './auth.ts';
 import { readCall } from './call.ts';
-import { type Operation, type OperationId, OPERATIONS } from './contract/operations.ts';
+import { OPERATIONS, type Operation, type OperationId } from './contract/operations.ts';
 import { errorBody, JSON_TYPE, refusalOf, refuse } from './errors.ts';
 import { handlers } from './handlers.ts';
 import { probes } from './probes.ts';
@@ -75,7 +75,13 @@ export function buildServer(options: ApiOptions): FastifyInstance {
     const ms = reply.elapsedTime;
     metrics.requestServed(request.method, route, reply.statusCode, ms / 1000);
     log.info(
-      { request_id: request.id, method: request.method, route, status: reply.statusCode, ms: Math.round(ms * 10) / 10 },
+      {
+        request_id: request.id,
+        method: request.method,
+        route,
+        status: reply.statusCode,
+        ms: Math.round(ms * 10) / 10,
+      },
       'request',
     );
   });
@@ -154,10 +160,18 @@ function undecodable(url: string): string {
 }
 
 /** What is not even HTTP, answered by hand: there is no request to reply to. */
-function answerBrokenRequest(error: Error & { readonly code?: string }, socket: Socket, requestId: string): void {
+function answerBrokenRequest(
+  error: Error & { readonly code?: string },
+  socket: Socket,
+  requestId: string,
+): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return;
   const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const refusal = new Refusal(isTooLarge ? 'payload_too_large' : 'invalid_request', null, 'Not a valid HTTP request.');
+  const refusal = new Refusal(
+    isTooLarge ? 'payload_too_large' : 'invalid_request',
+    null,
+    'Not a valid HTTP request.',
+  );
   const body = errorBody(refusal, requestId);
   const status = isTooLarge ? '413 Payload Too Large' : '400 Bad Request';
   socket.end(

@@ -81,6 +81,7 @@ function leadingFraction(text: string, from: number, to: number, unitNs: bigint)
 
 /** Nanoseconds, or null when Go would refuse the text. */
 export function parseDuration(text: string): bigint | null {
+  if (text.length > DURATION_CHARACTERS_MAX) return null;
   const sign = text.charCodeAt(0);
   let at = sign === MINUS || sign === PLUS ? 1 : 0;
   if (at === text.length) return null;

@@ -54,9 +54,10 @@ export const ScheduleUpdate = z
   })
   .meta({ id: 'ScheduleUpdate', description: 'What is left out stays. Timing changes by reschedule only.' });
 
-export const ScheduleReschedule = z
-  .object(timing)
-  .meta({ id: 'ScheduleReschedule', description: 'Exactly one of `delay`, `fire_at`, `local_fire_at` and `cron`.' });
+export const ScheduleReschedule = z.object(timing).meta({
+  id: 'ScheduleReschedule',
+  description: 'Exactly one of `delay`, `fire_at`, `local_fire_at` and `cron`.',
+});
 
 export const EndpointWrite = z
   .object({
@@ -70,4 +71,7 @@ export const EndpointWrite = z
     breaker_policy: field.breakerPolicy.nullish(),
     metadata: field.metadata.nullish(),
   })
-  .meta({ id: 'EndpointWrite', description: '`url` is required on create; on PATCH what is left out stays.' });
+  .meta({
+    id: 'EndpointWrite',
+    description: '`url` is required on create; on PATCH what is left out stays.',
+  });

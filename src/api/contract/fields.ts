@@ -37,7 +37,9 @@ function stringMap(description: string, example: StringMap) {
   });
 }
 
-export const method = z.enum(METHODS).meta({ description: 'HTTP method. POST when left out.', example: 'POST' });
+export const method = z
+  .enum(METHODS)
+  .meta({ description: 'HTTP method. POST when left out.', example: 'POST' });
 
 export const url = z.string().meta({
   format: 'uri',
@@ -51,7 +53,8 @@ export const headers = stringMap(
 ).superRefine((value, context) => {
   if (!isStringMap(value)) return;
   let bytes = 0;
-  for (const [name, text] of Object.entries(value)) bytes += Buffer.byteLength(name) + Buffer.byteLength(text);
+  for (const [name, text] of Object.entries(value))
+    bytes += Buffer.byteLength(name) + Buffer.byteLength(text);
   if (bytes > HEADERS_BYTES_MAX) context.addIssue(coded('payload_too_large'));
 });
 
@@ -152,7 +155,8 @@ export const retryPolicy = z
   })
   .meta({
     id: 'RetryPolicyInput',
-    description: 'The retry after attempt n is due min(max, base x factor^n) after its end. Left out: defaults.',
+    description:
+      'The retry after attempt n is due min(max, base x factor^n) after its end. Left out: defaults.',
   });
 
 export const timeout = duration('Time for one try, above 0 and at most 1h. 30s when unset.', '10s', {

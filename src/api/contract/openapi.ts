@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { ERRORS, type ErrorCode } from '#src/domain/errors.ts';
 import { CURRENT_VERSION } from '#src/domain/version.ts';
-import { type Operation, type OperationId, OPERATIONS } from './operations.ts';
+import { OPERATIONS, type Operation, type OperationId } from './operations.ts';
 import { ApiError } from './resources.ts';
 
 export type OpenApiDocument = ReturnType<typeof createDocument>;

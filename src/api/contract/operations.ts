@@ -84,7 +84,13 @@ function read(
   };
 }
 
-function order(path: string, tag: Operation['tag'], summary: string, description: string, answer: z.ZodType): Operation {
+function order(
+  path: string,
+  tag: Operation['tag'],
+  summary: string,
+  description: string,
+  answer: z.ZodType,
+): Operation {
   return {
     method: 'POST',
     path,

@@ -120,7 +120,7 @@ export function prepareControlWrites(db: Db) {
         Number(insertPartition.run(project.id, mode).lastInsertRowid) as Partition;
       return { ...project, partitions: { test: number('test'), live: number('live') } };
     },
-    addKey({ mode: _, ...key }: ApiKey): 'done' | 'taken' {
+    addKey(key: ApiKey): 'done' | 'taken' {
       return insertKey.run(key).changes === 1 ? 'done' : 'taken';
     },
     revokeKey({ id, now }: { readonly id: KeyId; readonly now: Instant }): boolean {

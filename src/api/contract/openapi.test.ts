@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { describe, expect, test } from 'vitest';
+import { renderReference } from '../reference-page.ts';
+import { openApiDocument } from './openapi.ts';
+import { OPERATIONS } from './operations.ts';
+
+const document = openApiDocument();
+
+describe('the OpenAPI document', () => {
+  test('is valid OpenAPI 3.1', async () => {
+    const result = await new Validator().validate(JSON.parse(JSON.stringify(document)));
+    expect(result.errors).toBeUndefined();
+    expect(result.valid).toBe(true);
+  });
+
+  test('is the one in docs/openapi.json; `npm run openapi` writes it', () => {
+    const written = readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8');
+    expect(JSON.parse(written)).toEqual(JSON.parse(JSON.stringify(document)));
+  });
+
+  test('has every operation', () => {
+    const described = Object.values(document.paths ?? {}).flatMap((item) =>
+      Object.values(item as Record<string, { operationId: string }>).map(({ operationId }) => operationId),
+    );
+    expect(described.sort()).toEqual(Object.keys(OPERATIONS).sort());
+  });
+
+  test('every reference leads somewhere', () => {
+    const names = new Set(Object.keys(document.components?.schemas ?? {}));
+    const references = [...JSON.stringify(document).matchAll(/#\/components\/schemas\/(\w+)/g)];
+    expect(references.length).toBeGreaterThan(0);
+    for (const [, name] of references) expect(names).toContain(name);
+  });
+});
+
+describe('the reference page', () => {
+  const page = renderReference(document);
+
+  test('has a section for every operation and every object', () => {
+    for (const id of Object.keys(OPERATIONS)) expect(page).toContain(`id="${id.toLowerCase()}"`);
+    for (const name of Object.keys(document.components?.schemas ?? {})) {
+      expect(page).toContain(`id="${name.toLowerCase()}"`);
+    }
+  });
+
+  test('every link leads to a place on the page or to the document', () => {
+    const places = new Set([...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => `#${id}`));
+    for (const [, target = ''] of page.matchAll(/href="([^"]+)"/g)) {
+      if (target !== '/openapi.json') expect(places).toContain(target);
+    }
+  });
+
+  test('loads nothing and runs nothing', () => {
+    expect(page).not.toMatch(/<script|<img|<link|<iframe|src=|@import|url\(/);
+  });
+});
