@@ -43,6 +43,7 @@ export default defineConfig({
     'import/no-cycle': 'error',
     'import/no-unassigned-import': 'off',
     'no-await-in-loop': 'off',
+    'oxc/no-map-spread': 'off',
     'no-shadow': 'off',
     'unicorn/consistent-function-scoping': 'off',
     'unicorn/no-array-sort': 'off',
