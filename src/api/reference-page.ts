@@ -237,7 +237,8 @@ section { margin: 2rem 0 3rem; scroll-margin-top: 1rem; }
 a { color: var(--link); }
 nav a { text-decoration: none; }
 nav a:hover, nav a:focus { text-decoration: underline; }
-code { font: .9em ui-monospace, monospace; background: var(--raised); padding: .1em .3em; border-radius: 4px; overflow-wrap: anywhere; }
+code { font: .9em ui-monospace, monospace; background: var(--raised); padding: .1em .3em; border-radius: 4px; }
+th code { white-space: nowrap; } td code { overflow-wrap: anywhere; }
 .call b { font: 700 .8rem ui-monospace, monospace; padding: .2em .5em; border-radius: 4px; color: #fff; background: #57606a; }
 .call b.get { background: #0969da; } .call b.post { background: #1a7f37; } .call b.patch { background: #9a6700; }
 .note { color: var(--soft); font-size: .8rem; font-weight: 400; }

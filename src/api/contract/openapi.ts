@@ -41,7 +41,7 @@ export function openApiDocument(): OpenApiDocument {
     const path = `/v1${operation.path}`;
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(id, operation) };
   }
-  return createDocument({
+  const document = createDocument({
     openapi: '3.1.0',
     info: {
       title: 'Sched',
@@ -59,6 +59,28 @@ export function openApiDocument(): OpenApiDocument {
     },
     paths,
   });
+  return openToMoreFields(document);
+}
+
+const OUTPUT_SUFFIX = 'Output';
+
+/**
+ * Answers may gain fields at any time, so no object is closed to more. That leaves objects used both ways
+ * with two equal descriptions: one of them stays.
+ */
+function openToMoreFields(document: OpenApiDocument): OpenApiDocument {
+  const text = JSON.stringify(document, (key, value: unknown) =>
+    key === 'additionalProperties' && value === false ? undefined : value,
+  );
+  const names = Object.keys(document.components?.schemas ?? {});
+  const doubles = names.filter((name) => names.includes(`${name}${OUTPUT_SUFFIX}`));
+  const merged = doubles.reduce(
+    (json, name) => json.replaceAll(`schemas/${name}${OUTPUT_SUFFIX}"`, `schemas/${name}"`),
+    text,
+  );
+  const result = JSON.parse(merged) as OpenApiDocument;
+  for (const name of doubles) delete result.components?.schemas?.[`${name}${OUTPUT_SUFFIX}`];
+  return result;
 }
 
 function describe(id: OperationId, operation: Operation): ZodOpenApiOperationObject {
