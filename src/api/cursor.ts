@@ -3,7 +3,7 @@
  * id begins with the instant of its creation: the id of the last item shown is the whole position. It
  * never changes, so rescheduling, or rows added meanwhile, make no page skip or repeat an item.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Refusal } from '#src/domain/errors.ts';
 import type { Partition } from '#src/domain/partition.ts';
 
@@ -17,7 +17,7 @@ export interface List {
 }
 
 function markOf({ partition, name }: List): Buffer {
-  return createHash('sha256').update(`cursor/${partition}/${name}`).digest().subarray(0, MARK_BYTES);
+  return hash('sha256', `cursor/${partition}/${name}`, 'buffer').subarray(0, MARK_BYTES);
 }
 
 export function encodeCursor(list: List, position: string): string {

@@ -2,7 +2,7 @@
  * API keys: `sk_test_` or `sk_live_` and a random part. The service keeps only the hash of a key: it is
  * random enough that a plain SHA-256 cannot be searched, and the same key always finds the same row.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { MODES, type Mode } from './partition.ts';
 
 /** What the service makes: 32 of 62 characters, 190 bits. */
@@ -27,7 +27,7 @@ export function parseApiKey(text: string): Mode | null {
 
 /** SHA-256 of the whole key, in hex: what is stored, and what a request's key is looked up by. */
 export function hashKey(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', text, 'hex');
 }
 
 /** The end of a key: enough to tell keys apart, too little to guess one. */

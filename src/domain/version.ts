@@ -7,6 +7,7 @@ const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 
 /** The version that serves a request asking for `date`: the newest not after it, or the first. Null: no real date. */
 export function versionFor(date: string): string | null {
+  if (VERSIONS.includes(date)) return date;
   const [, year, month, day] = DATE.exec(date) ?? [];
   if (year === undefined) return null;
   const at = new Date(Date.UTC(2000, 0, 1));

@@ -9,7 +9,15 @@ const STDERR = 2;
 /** JSON lines on standard error: standard output is for what a person asked to see. */
 export function systemLog(level: LogLevel): Log & { flush(): void } {
   const destination = pino.destination({ dest: STDERR, sync: false });
-  const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  const logger = pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    destination,
+  );
   return {
     debug: (fields, message) => logger.debug(fields, message),
     info: (fields, message) => logger.info(fields, message),

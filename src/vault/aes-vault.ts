@@ -1,12 +1,20 @@
 /**
  * AES-256-GCM at rest. A sealed value is: format (1 byte), key id (8), nonce (12), tag (16), ciphertext.
  *
- * Every context, a row and field, is encrypted under a key of its own, derived from the master key: random
- * nonces then never come near the limit that one key has, however many schedules are stored. The context
- * is authenticated too, so that a ciphertext opens only where it was sealed. The key id says which master
- * key was used: to rotate, seal with a new key and keep the old one readable.
+ * A context names a place, `<scope>/<row>`, such as `payload/7/sch_…`. Each scope has a key of its own, derived
+ * from the master key: random nonces then stay far from the limit that one key has, however much one
+ * service stores. The whole context is authenticated, so that a ciphertext opens only where it was sealed.
+ * The key id says which master key was used: to rotate, seal with a new key and keep the old one readable.
  */
-import { createCipheriv, createDecipheriv, createHash, createHmac } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  createSecretKey,
+  type KeyObject,
+} from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Random } from '#src/ports/random.ts';
 import type { Vault } from '#src/ports/vault.ts';
 
@@ -28,9 +36,13 @@ export class CannotOpen extends Error {
   }
 }
 
+/** Making a key object costs more than using it: those of the busiest scopes are kept. */
+const SCOPES_MAX = 10_000;
+
 interface MasterKey {
   readonly id: Buffer;
-  readonly key: Buffer;
+  readonly key: KeyObject;
+  readonly scopes: LRUCache<string, KeyObject>;
 }
 
 export class AesVault implements Vault {
@@ -79,9 +91,18 @@ export class AesVault implements Vault {
 function masterKey(key: Uint8Array): MasterKey {
   if (key.length !== MASTER_KEY_BYTES) throw new Error(`A master key has ${MASTER_KEY_BYTES} bytes.`);
   const id = createHash('sha256').update('sched master key id').update(key).digest();
-  return { id: id.subarray(0, KEY_ID_BYTES), key: Buffer.from(key) };
+  return {
+    id: id.subarray(0, KEY_ID_BYTES),
+    key: createSecretKey(key),
+    scopes: new LRUCache({ max: SCOPES_MAX }),
+  };
 }
 
-function derive({ key }: MasterKey, context: string): Buffer {
-  return createHmac('sha256', key).update(context).digest();
+function derive({ key, scopes }: MasterKey, context: string): KeyObject {
+  const scope = context.slice(0, Math.max(context.lastIndexOf('/'), 0));
+  const known = scopes.get(scope);
+  if (known !== undefined) return known;
+  const derived = createSecretKey(createHmac('sha256', key).update(scope).digest());
+  scopes.set(scope, derived);
+  return derived;
 }

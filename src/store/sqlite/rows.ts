@@ -1,5 +1,5 @@
 /** Rows as SQLite has them, and the domain's objects. Casts live here: what comes out of our own tables was put in by us. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Attempt, AttemptOutcome, Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
 import type { Method } from '#src/domain/destination.ts';
 import type { AttemptId, DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
@@ -315,10 +315,7 @@ const LABEL_DIGEST_BYTES = 16;
 
 /** A label as the index knows it: of one size, however long name and value are. */
 export function labelDigest(name: string, value: string): Uint8Array {
-  const hash = createHash('sha256')
-    .update(JSON.stringify([name, value]))
-    .digest();
-  return hash.subarray(0, LABEL_DIGEST_BYTES);
+  return hash('sha256', JSON.stringify([name, value]), 'buffer').subarray(0, LABEL_DIGEST_BYTES);
 }
 
 function toJson(value: object | null): string | null {
