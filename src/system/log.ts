@@ -5,10 +5,18 @@ export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const STDERR = 2;
+/** Lines are written together, at the latest after a moment: a write for each would cost more than its request. */
+const BUFFER_BYTES = 4096;
+const FLUSH_MS = 100;
 
 /** JSON lines on standard error: standard output is for what a person asked to see. */
 export function systemLog(level: LogLevel): Log & { flush(): void } {
-  const destination = pino.destination({ dest: STDERR, sync: false });
+  const destination = pino.destination({
+    dest: STDERR,
+    sync: false,
+    minLength: BUFFER_BYTES,
+    periodicFlush: FLUSH_MS,
+  });
   const logger = pino(
     {
       level,

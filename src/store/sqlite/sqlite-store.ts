@@ -24,9 +24,10 @@ import {
   type Written,
 } from '#src/ports/store.ts';
 import { type Db, migrate, openForReading, openForWriting, unavailableInstead } from './connection.ts';
-import { prepareControlReads } from './control.ts';
+import { prepareControlReads } from './control-reads.ts';
 import { type DirectoryLock, lockDirectory } from './lock.ts';
 import { Reads } from './reads.ts';
+import { verbs } from './verbs.ts';
 import { Writer } from './writer.ts';
 
 export interface SqliteOptions {
@@ -69,13 +70,14 @@ export class SqliteStore implements Store, ControlStore {
     }
   }
 
+  #ask<T>(read: () => T): T {
+    if (!this.#reader.open) throw new StoreUnavailable('The store is closed.');
+    return unavailableInstead(read);
+  }
+
   /** Reads are answered at once; the port is asynchronous for stores that are not. */
-  #read<T>(read: () => T): Promise<T> {
-    try {
-      return Promise.resolve(unavailableInstead(read));
-    } catch (error) {
-      return Promise.reject(error);
-    }
+  async #read<T>(read: () => T): Promise<T> {
+    return this.#ask(read);
   }
 
   findSchedule(partition: Partition, id: ScheduleId): Promise<ScheduleView | null> {
@@ -87,11 +89,15 @@ export class SqliteStore implements Store, ControlStore {
   }
 
   addSchedule(addition: ScheduleAddition): Promise<Written> {
-    return this.#writer.run('addSchedule', addition);
+    return this.#writer.run(verbs.addSchedule(addition));
   }
 
-  replaceSchedule(replacement: ScheduleReplacement): Promise<Written> {
-    return this.#writer.run('replaceSchedule', replacement);
+  async replaceSchedule(replacement: ScheduleReplacement): Promise<Written> {
+    const { partition, id, revision } = replacement.schedule;
+    const before = this.#ask(() => this.#reads.schedule(partition, id));
+    // Another revision than the one replaced would have other labels; the write would find that too.
+    if (before?.schedule.revision !== revision - 1) return 'stale';
+    return this.#writer.run(verbs.replaceSchedule(replacement, before.schedule.metadata));
   }
 
   findPayload(partition: Partition, id: ScheduleId): Promise<Uint8Array | null> {
@@ -107,7 +113,7 @@ export class SqliteStore implements Store, ControlStore {
   }
 
   addReplay(addition: ReplayAddition): Promise<Written> {
-    return this.#writer.run('addReplay', addition);
+    return this.#writer.run(verbs.addReplay(addition));
   }
 
   listAttempts(
@@ -132,15 +138,15 @@ export class SqliteStore implements Store, ControlStore {
   }
 
   addProfile(addition: ProfileWrite): Promise<Written> {
-    return this.#writer.run('addProfile', addition);
+    return this.#writer.run(verbs.addProfile(addition));
   }
 
   replaceProfile(replacement: ProfileWrite): Promise<Written> {
-    return this.#writer.run('replaceProfile', replacement);
+    return this.#writer.run(verbs.replaceProfile(replacement));
   }
 
   archiveProfile(profile: Profile): Promise<'done' | 'stale' | 'in_use'> {
-    return this.#writer.run('archiveProfile', profile);
+    return this.#writer.run(verbs.archiveProfile(profile));
   }
 
   findReceipt(partition: Partition, key: string, now: Instant): Promise<Receipt | null> {
@@ -148,23 +154,24 @@ export class SqliteStore implements Store, ControlStore {
   }
 
   addReceipt(partition: Partition, receipt: Receipt): Promise<'done' | 'key_taken'> {
-    return this.#writer.run('addReceipt', { partition, receipt });
+    return this.#writer.run(verbs.addReceipt(partition, receipt));
   }
 
   claim(writes: readonly ClaimWrite[]): Promise<readonly ('done' | 'stale')[]> {
-    return this.#writer.run('claim', writes);
+    return Promise.all(writes.map((write) => this.#writer.run<'stale'>(verbs.claim(write))));
   }
 
   settle(writes: readonly SettleWrite[]): Promise<readonly ('done' | 'stale')[]> {
-    return this.#writer.run('settle', writes);
+    return Promise.all(writes.map((write) => this.#writer.run<'stale'>(verbs.settle(write))));
   }
 
-  check(now: Instant): Promise<void> {
-    return this.#writer.run('check', now);
+  async check(now: Instant): Promise<void> {
+    await this.#writer.run(verbs.check(now));
   }
 
-  addProject(project: Omit<Project, 'partitions'>): Promise<Project | 'taken'> {
-    return this.#writer.run('addProject', project);
+  async addProject(project: Omit<Project, 'partitions'>): Promise<Project | 'taken'> {
+    const answer = await this.#writer.run<'taken'>(verbs.addProject(project));
+    return answer === 'taken' ? 'taken' : ((await this.findProject(project.name)) ?? 'taken');
   }
 
   findProject(name: string): Promise<Project | null> {
@@ -176,15 +183,15 @@ export class SqliteStore implements Store, ControlStore {
   }
 
   addKey(key: ApiKey): Promise<'done' | 'taken'> {
-    return this.#writer.run('addKey', key);
+    return this.#writer.run(verbs.addKey(key));
   }
 
   listKeys(partition: Partition): Promise<readonly ApiKey[]> {
     return this.#read(() => this.#control.keys(partition));
   }
 
-  revokeKey(id: KeyId, now: Instant): Promise<boolean> {
-    return this.#writer.run('revokeKey', { id, now });
+  async revokeKey(id: KeyId, now: Instant): Promise<boolean> {
+    return (await this.#writer.run(verbs.revokeKey(id, now))) === 'done';
   }
 
   findTenant(keyHash: string): Promise<Tenant | null> {
@@ -195,8 +202,8 @@ export class SqliteStore implements Store, ControlStore {
     return this.#read(() => this.#control.secrets(partition, now));
   }
 
-  addSecret(secret: SigningSecret, othersExpireAt: Instant): Promise<void> {
-    return this.#writer.run('addSecret', { secret, othersExpireAt });
+  async addSecret(secret: SigningSecret, othersExpireAt: Instant): Promise<void> {
+    await this.#writer.run(verbs.addSecret(secret, othersExpireAt));
   }
 
   async close(): Promise<void> {

@@ -1,61 +1,135 @@
 /**
  * The writing thread: the only writer of the service, so that waiting for the disk never holds up the
- * thread that fires. A message is a batch of verbs; they share one transaction and one fsync, each in a
- * savepoint of its own, and are answered together once the commit is on disk.
+ * thread that fires. A message is a batch of verbs; they share one transaction and one fsync, and are
+ * answered together once the commit is on disk.
+ *
+ * A verb is all or nothing. As long as every step of every verb holds, that needs no help. When one has to
+ * be undone, the whole transaction is, and the batch is run again with a savepoint around each verb: they
+ * cost as much as the verb itself, and are almost never needed.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Db, isUnavailable, openForWriting } from './connection.ts';
-import { prepareControlWrites } from './control.ts';
-import { prepareWrites } from './writes.ts';
+import { STATEMENTS, type Statement, type StatementName } from './statements.ts';
+import type { Otherwise, Parameter, Step } from './verbs.ts';
 
-export type Verbs = ReturnType<typeof prepareWrites> & ReturnType<typeof prepareControlWrites>;
-export type Verb = keyof Verbs;
-
-export interface Call {
-  readonly verb: Verb;
-  readonly argument: unknown;
-}
+export type Batch = readonly (readonly Step[])[];
 
 /** `unavailable`: the disk or the file is at fault; nothing of the batch was stored. */
-export type Answer =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly unavailable: boolean; readonly message: string };
+export type Answer = 'done' | Otherwise | { readonly failed: string; readonly unavailable: boolean };
 
 export interface WriterData {
   readonly path: string;
   readonly maxPages: number | null;
 }
 
-export function runBatch(db: Db, verbs: Verbs, calls: readonly Call[]): readonly Answer[] {
-  try {
-    db.exec('BEGIN IMMEDIATE');
-    const answers = calls.map((call) => runVerb(db, verbs, call));
-    db.exec('COMMIT');
-    return answers;
-  } catch (error) {
-    if (db.inTransaction) db.exec('ROLLBACK');
-    const failure = failureOf(error);
-    return calls.map(() => failure);
+/** A verb did not hold, or threw, after it had written something. */
+class MustUndo extends Error {}
+
+type Run = (parameters: readonly Parameter[]) => boolean;
+
+export class Executor {
+  readonly #db: Db;
+  readonly #run: Readonly<Record<StatementName, Run>>;
+
+  constructor(db: Db) {
+    this.#db = db;
+    const prepared = Object.entries(STATEMENTS).map(([name, statement]) => [name, prepare(db, statement)]);
+    this.#run = Object.fromEntries(prepared) as Record<StatementName, Run>;
+  }
+
+  run(batch: Batch): readonly Answer[] {
+    try {
+      return this.#transaction(() => batch.map((steps) => this.#plain(steps)));
+    } catch (error) {
+      if (!(error instanceof MustUndo)) return allFailed(batch, error);
+    }
+    try {
+      return this.#transaction(() => batch.map((steps) => this.#undoable(steps)));
+    } catch (error) {
+      return allFailed(batch, error);
+    }
+  }
+
+  #transaction<T>(act: () => T): T {
+    this.#db.exec('BEGIN IMMEDIATE');
+    try {
+      const result = act();
+      this.#db.exec('COMMIT');
+      return result;
+    } finally {
+      // On some errors, a full disk among them, SQLite has already undone the transaction.
+      if (this.#db.inTransaction) this.#db.exec('ROLLBACK');
+    }
+  }
+
+  #plain(steps: readonly Step[]): Answer {
+    let hasWritten = false;
+    try {
+      for (const [name, otherwise, ...parameters] of steps) {
+        if (!this.#run[name](parameters)) {
+          if (hasWritten) throw new MustUndo();
+          return otherwise ?? failure(new Error(`${name} did not hold.`));
+        }
+        hasWritten ||= isWrite(STATEMENTS[name]);
+      }
+      return 'done';
+    } catch (error) {
+      if (isUnavailable(error) || error instanceof MustUndo) throw error;
+      throw new MustUndo('', { cause: error });
+    }
+  }
+
+  #undoable(steps: readonly Step[]): Answer {
+    this.#db.exec('SAVEPOINT verb');
+    try {
+      const answer = this.#firstOtherwise(steps);
+      if (answer !== 'done') this.#db.exec('ROLLBACK TO verb');
+      return answer;
+    } catch (error) {
+      if (isUnavailable(error) || !this.#db.inTransaction) throw error;
+      this.#db.exec('ROLLBACK TO verb');
+      return failure(error);
+    } finally {
+      if (this.#db.inTransaction) this.#db.exec('RELEASE verb');
+    }
+  }
+
+  #firstOtherwise(steps: readonly Step[]): Answer {
+    for (const [name, otherwise, ...parameters] of steps) {
+      if (!this.#run[name](parameters)) return otherwise ?? failure(new Error(`${name} did not hold.`));
+    }
+    return 'done';
   }
 }
 
-function runVerb(db: Db, verbs: Verbs, call: Call): Answer {
-  try {
-    const verb = verbs[call.verb] as (argument: unknown) => unknown;
-    return { ok: true, value: verb(call.argument) };
-  } catch (error) {
-    // A verb undoes itself; only when the disk fails, or SQLite gave up the transaction, do the others fail too.
-    if (isUnavailable(error) || !db.inTransaction) throw error;
-    return failureOf(error);
+function isWrite({ holds }: Statement): boolean {
+  return holds === 'always' || holds === 'changed_one';
+}
+
+function prepare(db: Db, { sql, holds }: Statement): Run {
+  const statement = db.prepare<unknown[]>(sql);
+  switch (holds) {
+    case 'always':
+      return (parameters) => statement.run(...parameters) !== undefined;
+    case 'changed_one':
+      return (parameters) => statement.run(...parameters).changes === 1;
+    case 'found':
+      return (parameters) => statement.get(...parameters) !== undefined;
+    case 'found_none':
+      return (parameters) => statement.get(...parameters) === undefined;
   }
 }
 
-function failureOf(error: unknown): Answer {
+function failure(error: unknown): Answer {
   return {
-    ok: false,
+    failed: error instanceof Error ? error.message : String(error),
     unavailable: isUnavailable(error),
-    message: error instanceof Error ? error.message : String(error),
   };
+}
+
+function allFailed(batch: Batch, error: unknown): readonly Answer[] {
+  const failed = failure(error);
+  return batch.map(() => failed);
 }
 
 if (parentPort !== null) {
@@ -63,14 +137,14 @@ if (parentPort !== null) {
   const { path, maxPages } = workerData as WriterData;
   const db = openForWriting(path);
   if (maxPages !== null) db.pragma(`max_page_count = ${maxPages}`);
-  const verbs: Verbs = { ...prepareWrites(db), ...prepareControlWrites(db) };
-  port.on('message', (calls: readonly Call[] | 'close') => {
-    if (calls === 'close') {
+  const executor = new Executor(db);
+  port.on('message', (batch: Batch | 'close') => {
+    if (batch === 'close') {
       db.close();
       port.close();
       return;
     }
-    port.postMessage(runBatch(db, verbs, calls));
+    port.postMessage(executor.run(batch));
   });
   port.postMessage('open');
 }

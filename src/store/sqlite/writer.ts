@@ -5,14 +5,16 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import type { Answer, Call, Verb, Verbs, WriterData } from './writer-thread.ts';
+import type { Otherwise, Step } from './verbs.ts';
+import type { Answer, WriterData } from './writer-thread.ts';
 
 const BATCH_MAX = 256;
 /** More than this waiting means that the disk cannot keep up: refuse rather than grow. */
 const WAITING_MAX = 20_000;
 
-interface Waiting extends Call {
-  readonly resolve: (value: unknown) => void;
+interface Waiting {
+  readonly steps: readonly Step[];
+  readonly resolve: (answer: 'done' | Otherwise) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -37,13 +39,14 @@ export class Writer {
     return new Writer(worker);
   }
 
-  run<V extends Verb>(verb: V, argument: Parameters<Verbs[V]>[0]): Promise<ReturnType<Verbs[V]>> {
+  /** Runs a verb; its answer is one of those its steps can give. */
+  run<A extends Otherwise>(steps: readonly Step[]): Promise<'done' | A> {
     return new Promise((resolve, reject) => {
       if (this.#closed !== null) return reject(this.#closed);
       if (this.#waiting.length >= WAITING_MAX) {
         return reject(new StoreUnavailable('Too many writes are waiting for the disk.'));
       }
-      this.#waiting.push({ verb, argument, resolve: resolve as (value: unknown) => void, reject });
+      this.#waiting.push({ steps, resolve: resolve as Waiting['resolve'], reject });
       this.#send();
     });
   }
@@ -51,7 +54,7 @@ export class Writer {
   #send(): void {
     if (this.#underWay.length > 0 || this.#waiting.length === 0) return;
     this.#underWay = this.#waiting.splice(0, BATCH_MAX);
-    this.#worker.postMessage(this.#underWay.map(({ verb, argument }) => ({ verb, argument })));
+    this.#worker.postMessage(this.#underWay.map(({ steps }) => steps));
   }
 
   #settle(answers: readonly Answer[]): void {
@@ -59,10 +62,10 @@ export class Writer {
     this.#underWay = [];
     this.#send();
     for (const [i, { resolve, reject }] of done.entries()) {
-      const answer = answers[i];
-      if (answer?.ok === true) resolve(answer.value);
-      else if (answer?.unavailable === true) reject(new StoreUnavailable(`SQLite: ${answer.message}.`));
-      else reject(new Error(`A store verb failed: ${answer?.message ?? 'no answer'}.`));
+      const answer = answers[i] ?? { failed: 'no answer', unavailable: false };
+      if (typeof answer === 'string') resolve(answer);
+      else if (answer.unavailable) reject(new StoreUnavailable(`SQLite: ${answer.failed}.`));
+      else reject(new Error(`A store verb failed: ${answer.failed}.`));
     }
   }
 

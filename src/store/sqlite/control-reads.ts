@@ -1,4 +1,4 @@
-/** The control plane's questions and verbs. Few and small: they run on the writing connection, reads included. */
+/** The control plane's questions. */
 import type { KeyId, ProjectId, SecretId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Mode, Partition } from '#src/domain/partition.ts';
@@ -91,44 +91,6 @@ export function prepareControlReads(db: Db) {
         createdAt: row.created_at,
         expiresAt: row.expires_at,
       }));
-    },
-  };
-}
-
-export function prepareControlWrites(db: Db) {
-  const insertProject = db.prepare(
-    `INSERT INTO projects (id, name, pinned_version, created_at)
-     VALUES (:id, :name, :pinnedVersion, :createdAt) ON CONFLICT (name) DO NOTHING`,
-  );
-  const insertPartition = db.prepare('INSERT INTO partitions (project_id, mode) VALUES (?, ?)');
-  const insertKey = db.prepare(
-    `INSERT INTO api_keys (id, partition, hash, hint, created_at, revoked_at)
-     VALUES (:id, :partition, :hash, :hint, :createdAt, :revokedAt) ON CONFLICT (hash) DO NOTHING`,
-  );
-  const revoke = db.prepare('UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL');
-  const retire = db.prepare(
-    'UPDATE signing_secrets SET expires_at = ? WHERE partition = ? AND expires_at IS NULL',
-  );
-  const insertSecret = db.prepare(
-    `INSERT INTO signing_secrets (id, partition, sealed, created_at, expires_at)
-     VALUES (:id, :partition, :sealed, :createdAt, :expiresAt)`,
-  );
-  return {
-    addProject(project: Omit<Project, 'partitions'>): Project | 'taken' {
-      if (insertProject.run(project).changes !== 1) return 'taken';
-      const number = (mode: Mode) =>
-        Number(insertPartition.run(project.id, mode).lastInsertRowid) as Partition;
-      return { ...project, partitions: { test: number('test'), live: number('live') } };
-    },
-    addKey(key: ApiKey): 'done' | 'taken' {
-      return insertKey.run(key).changes === 1 ? 'done' : 'taken';
-    },
-    revokeKey({ id, now }: { readonly id: KeyId; readonly now: Instant }): boolean {
-      return revoke.run(now, id).changes === 1;
-    },
-    addSecret(given: { readonly secret: SigningSecret; readonly othersExpireAt: Instant }): void {
-      retire.run(given.othersExpireAt, given.secret.partition);
-      insertSecret.run(given.secret);
     },
   };
 }

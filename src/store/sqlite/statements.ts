@@ -1,0 +1,226 @@
+/**
+ * Every statement that changes something, by name, and the checks that go with them. A verb of the store is
+ * a list of these with their parameters (`verbs.ts`), run by the writing thread (`writer-thread.ts`).
+ *
+ * `holds` says when a statement did what it was for: it changed one row, found a row, or found none.
+ */
+import type { AttemptRow, DeliveryRow, ProfileHeadRow, ProfileVersionRow, ScheduleRow } from './rows.ts';
+
+export const SCHEDULE_FIXED = [
+  'partition',
+  'id',
+  'endpoint_id',
+  'header_names',
+  'jitter',
+  'idempotency_key',
+  'rate_limit',
+  'created_at',
+] as const satisfies readonly (keyof ScheduleRow)[];
+
+export const SCHEDULE_MUTABLE = [
+  'state',
+  'kind',
+  'endpoint',
+  'method',
+  'fire_at',
+  'cron',
+  'timezone',
+  'ttl',
+  'retry_policy',
+  'metadata',
+  'pending_id',
+  'last_occurrence',
+  'updated_at',
+  'ended_at',
+  'revision',
+] as const satisfies readonly (keyof ScheduleRow)[];
+
+export const DELIVERY_FIXED = [
+  'partition',
+  'id',
+  'schedule_id',
+  'replay_of',
+  'endpoint_id',
+  'endpoint_version',
+  'created_at',
+] as const satisfies readonly (keyof DeliveryRow)[];
+
+export const DELIVERY_MUTABLE = [
+  'status',
+  'occurrence',
+  'scheduled_for',
+  'due_at',
+  'ttl',
+  'deadline',
+  'attempt_count',
+  'last_status_code',
+  'error',
+  'idempotency_key',
+  'url',
+  'method',
+  'retry_policy',
+  'claim_node',
+  'claim_token',
+  'finalized_at',
+  'revision',
+] as const satisfies readonly (keyof DeliveryRow)[];
+
+export const ATTEMPT_FIXED = [
+  'partition',
+  'delivery_id',
+  'attempt_no',
+  'id',
+  'due_at',
+  'fired_at',
+] as const satisfies readonly (keyof AttemptRow)[];
+
+export const ATTEMPT_OUTCOME = [
+  'outcome',
+  'status_code',
+  'finished_at',
+  'egress_ms',
+  'error',
+] as const satisfies readonly (keyof AttemptRow)[];
+
+export const PROFILE_FIXED = [
+  'partition',
+  'id',
+  'created_at',
+] as const satisfies readonly (keyof ProfileHeadRow)[];
+
+export const PROFILE_MUTABLE = [
+  'version',
+  'archived',
+  'updated_at',
+  'revision',
+] as const satisfies readonly (keyof ProfileHeadRow)[];
+
+export const PROFILE_VERSION = [
+  'partition',
+  'endpoint_id',
+  'version',
+  'url',
+  'method',
+  'header_names',
+  'timeout',
+  'retry_policy',
+  'retry_budget',
+  'rate_limit',
+  'breaker_policy',
+  'metadata',
+] as const satisfies readonly (keyof ProfileVersionRow)[];
+
+function insertInto(table: string, ...columns: readonly string[]): string {
+  return `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
+}
+
+/** Replaces a row that still has the revision it was read with. */
+function replaceIn(table: string, columns: readonly string[]): string {
+  const assignments = columns.map((column) => `${column} = ?`);
+  return `UPDATE ${table} SET ${assignments.join(', ')} WHERE partition = ? AND id = ? AND revision = ?`;
+}
+
+export interface Statement {
+  readonly sql: string;
+  readonly holds: 'always' | 'changed_one' | 'found' | 'found_none';
+}
+
+export const STATEMENTS = {
+  insertSchedule: { sql: insertInto('schedules', ...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE), holds: 'always' },
+  replaceSchedule: { sql: replaceIn('schedules', SCHEDULE_MUTABLE), holds: 'changed_one' },
+  scheduleInState: {
+    sql: 'SELECT 1 FROM schedules WHERE partition = ? AND id = ? AND state = ?',
+    holds: 'found',
+  },
+  insertLabel: {
+    sql: 'INSERT OR IGNORE INTO schedule_labels (partition, digest, schedule_id) VALUES (?, ?, ?)',
+    holds: 'always',
+  },
+  deleteLabel: {
+    sql: 'DELETE FROM schedule_labels WHERE partition = ? AND digest = ? AND schedule_id = ?',
+    holds: 'always',
+  },
+  insertPayload: { sql: insertInto('payloads', 'partition', 'schedule_id', 'sealed'), holds: 'always' },
+
+  insertDelivery: { sql: insertInto('deliveries', ...DELIVERY_FIXED, ...DELIVERY_MUTABLE), holds: 'always' },
+  /** Does not hold when the occurrence exists already. */
+  insertNextDelivery: {
+    sql: `${insertInto('deliveries', ...DELIVERY_FIXED, ...DELIVERY_MUTABLE)} ON CONFLICT DO NOTHING`,
+    holds: 'changed_one',
+  },
+  replaceDelivery: { sql: replaceIn('deliveries', DELIVERY_MUTABLE), holds: 'changed_one' },
+  sweepDeliveries: {
+    sql: `UPDATE deliveries INDEXED BY deliveries_pending
+      SET status = CASE WHEN attempt_count = 0 THEN ? ELSE ? END,
+          due_at = CASE WHEN ? IS NULL THEN due_at END,
+          finalized_at = ?,
+          revision = revision + 1
+      WHERE partition = ? AND schedule_id = ?
+        AND status IN ('scheduled', 'retry_scheduled', 'paused')
+        AND status IN (SELECT value FROM json_each(?))`,
+    holds: 'always',
+  },
+  insertAttempt: { sql: insertInto('attempts', ...ATTEMPT_FIXED, ...ATTEMPT_OUTCOME), holds: 'always' },
+  closeAttempt: {
+    sql: `UPDATE attempts SET ${ATTEMPT_OUTCOME.map((column) => `${column} = ?`).join(', ')}
+      WHERE partition = ? AND delivery_id = ? AND attempt_no = ? AND finished_at IS NULL`,
+    holds: 'changed_one',
+  },
+
+  insertReceipt: {
+    sql: `INSERT INTO receipts (partition, key, fingerprint, status, body, created_at, expires_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (partition, key) DO UPDATE SET
+        fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,
+        created_at = excluded.created_at, expires_at = excluded.expires_at
+      WHERE receipts.expires_at <= excluded.created_at`,
+    holds: 'changed_one',
+  },
+
+  insertProfile: { sql: insertInto('endpoints', ...PROFILE_FIXED, ...PROFILE_MUTABLE), holds: 'always' },
+  replaceProfile: { sql: replaceIn('endpoints', PROFILE_MUTABLE), holds: 'changed_one' },
+  insertProfileVersion: {
+    sql: insertInto('endpoint_versions', ...PROFILE_VERSION, 'headers'),
+    holds: 'always',
+  },
+  profileAtRevision: {
+    sql: 'SELECT 1 FROM endpoints WHERE partition = ? AND id = ? AND revision = ?',
+    holds: 'found',
+  },
+  profileUnused: {
+    sql: `SELECT 1 FROM schedules INDEXED BY schedules_using_endpoint
+      WHERE partition = ? AND endpoint_id = ? AND endpoint_id IS NOT NULL
+        AND state IN ('active', 'paused') LIMIT 1`,
+    holds: 'found_none',
+  },
+
+  insertProject: {
+    sql: `${insertInto('projects', 'id', 'name', 'pinned_version', 'created_at')} ON CONFLICT (name) DO NOTHING`,
+    holds: 'changed_one',
+  },
+  insertPartition: { sql: insertInto('partitions', 'project_id', 'mode'), holds: 'always' },
+  insertKey: {
+    sql: `${insertInto('api_keys', 'id', 'partition', 'hash', 'hint', 'created_at', 'revoked_at')}
+      ON CONFLICT (hash) DO NOTHING`,
+    holds: 'changed_one',
+  },
+  revokeKey: {
+    sql: 'UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL',
+    holds: 'changed_one',
+  },
+  retireSecrets: {
+    sql: 'UPDATE signing_secrets SET expires_at = ? WHERE partition = ? AND expires_at IS NULL',
+    holds: 'always',
+  },
+  insertSecret: {
+    sql: insertInto('signing_secrets', 'id', 'partition', 'sealed', 'created_at', 'expires_at'),
+    holds: 'always',
+  },
+
+  beat: {
+    sql: 'INSERT INTO heartbeat (one, at) VALUES (1, ?) ON CONFLICT DO UPDATE SET at = excluded.at',
+    holds: 'always',
+  },
+} as const satisfies Readonly<Record<string, Statement>>;
+
+export type StatementName = keyof typeof STATEMENTS;

@@ -1,0 +1,218 @@
+/**
+ * The verbs that change something, each as the steps it takes. They are made on the thread that calls and
+ * run on the thread that writes; what crosses between them is flat, since copying objects between threads
+ * costs more than writing them.
+ *
+ * Steps that can fail come first: then nothing has to be undone when they do.
+ */
+import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import type { Sweep } from '#src/domain/delivery-life.ts';
+import type { KeyId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Labels } from '#src/domain/labels.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { Profile } from '#src/domain/profile.ts';
+import type { Schedule } from '#src/domain/schedule.ts';
+import type { ApiKey, Project, SigningSecret } from '#src/ports/control-store.ts';
+import type {
+  ClaimWrite,
+  ProfileWrite,
+  Receipt,
+  ReplayAddition,
+  ScheduleAddition,
+  ScheduleReplacement,
+  SettleWrite,
+} from '#src/ports/store.ts';
+import {
+  labelDigest,
+  toAttemptRow,
+  toDeliveryRow,
+  toProfileHeadRow,
+  toProfileVersionRow,
+  toScheduleRow,
+} from './rows.ts';
+import {
+  ATTEMPT_FIXED,
+  ATTEMPT_OUTCOME,
+  DELIVERY_FIXED,
+  DELIVERY_MUTABLE,
+  PROFILE_FIXED,
+  PROFILE_MUTABLE,
+  PROFILE_VERSION,
+  SCHEDULE_FIXED,
+  SCHEDULE_MUTABLE,
+  type StatementName,
+} from './statements.ts';
+
+export type Parameter = string | number | Uint8Array | null;
+
+/** What a verb answers when a step did not hold. */
+export type Otherwise = 'stale' | 'key_taken' | 'in_use' | 'taken' | 'missing';
+
+/** A statement, the verb's answer if it does not hold, and its parameters. */
+export type Step = readonly [StatementName, Otherwise | null, ...Parameter[]];
+
+function pick<Row, Column extends keyof Row>(row: Row, columns: readonly Column[]): Row[Column][] {
+  return columns.map((column) => row[column]);
+}
+
+function insertSchedule(schedule: Schedule): readonly Step[] {
+  const row = toScheduleRow(schedule);
+  return [
+    ['insertSchedule', null, ...pick(row, SCHEDULE_FIXED), ...pick(row, SCHEDULE_MUTABLE)],
+    ...labelSteps('insertLabel', schedule, schedule.metadata),
+  ];
+}
+
+function labelSteps(
+  statement: 'insertLabel' | 'deleteLabel',
+  { partition, id }: Schedule,
+  labels: Labels,
+): readonly Step[] {
+  return labels.map(([name, value]): Step => [statement, null, partition, labelDigest(name, value), id]);
+}
+
+function replaceSchedule(schedule: Schedule): Step {
+  const row = toScheduleRow(schedule);
+  return ['replaceSchedule', 'stale', ...pick(row, SCHEDULE_MUTABLE), ...guard(schedule)];
+}
+
+function insertDelivery(delivery: Delivery): Step {
+  return ['insertDelivery', null, ...deliveryParameters(delivery)];
+}
+
+function insertNextDelivery(delivery: Delivery): Step {
+  return ['insertNextDelivery', 'stale', ...deliveryParameters(delivery)];
+}
+
+function deliveryParameters(delivery: Delivery): readonly Parameter[] {
+  const row = toDeliveryRow(delivery);
+  return [...pick(row, DELIVERY_FIXED), ...pick(row, DELIVERY_MUTABLE)];
+}
+
+function replaceDelivery(delivery: Delivery): Step {
+  const row = toDeliveryRow(delivery);
+  return ['replaceDelivery', 'stale', ...pick(row, DELIVERY_MUTABLE), ...guard(delivery)];
+}
+
+function guard(object: { readonly partition: Partition; readonly id: string; readonly revision: number }) {
+  return [object.partition, object.id, object.revision - 1] as const;
+}
+
+function sweepDeliveries({ partition, id }: Schedule, sweep: Sweep): Step {
+  const { from, untriedTo, triedTo, finalizedAt } = sweep;
+  const place = [partition, id, JSON.stringify(from)];
+  return ['sweepDeliveries', null, untriedTo, triedTo, finalizedAt, finalizedAt, ...place];
+}
+
+function insertAttempt(attempt: Attempt): Step {
+  const row = toAttemptRow(attempt);
+  return ['insertAttempt', null, ...pick(row, ATTEMPT_FIXED), ...pick(row, ATTEMPT_OUTCOME)];
+}
+
+function closeAttempt(attempt: Attempt): Step {
+  const row = toAttemptRow(attempt);
+  const key = [row.partition, row.delivery_id, row.attempt_no];
+  return ['closeAttempt', 'stale', ...pick(row, ATTEMPT_OUTCOME), ...key];
+}
+
+function keep(partition: Partition, receipt: Receipt | null): readonly Step[] {
+  if (receipt === null) return [];
+  const { key, fingerprint, status, body, createdAt, expiresAt } = receipt;
+  return [['insertReceipt', 'key_taken', partition, key, fingerprint, status, body, createdAt, expiresAt]];
+}
+
+function replaceProfileHead(profile: Profile): Step {
+  const row = toProfileHeadRow(profile);
+  return ['replaceProfile', 'stale', ...pick(row, PROFILE_MUTABLE), ...guard(profile)];
+}
+
+function insertProfileVersion({ profile, headers }: ProfileWrite): Step {
+  return ['insertProfileVersion', null, ...pick(toProfileVersionRow(profile), PROFILE_VERSION), headers];
+}
+
+export const verbs = {
+  addSchedule: ({ schedule, pending, payload, profile, receipt }: ScheduleAddition): readonly Step[] => [
+    ...(profile === null ? [] : [profileAtRevision(profile)]),
+    ...keep(schedule.partition, receipt),
+    ...insertSchedule(schedule),
+    ...(payload === null ? [] : [['insertPayload', null, schedule.partition, schedule.id, payload] as const]),
+    insertDelivery(pending),
+  ],
+
+  /** `oldLabels`: those of the revision that is replaced. */
+  replaceSchedule: (
+    { schedule, pending, sweep, receipt }: ScheduleReplacement,
+    oldLabels: Labels,
+  ): readonly Step[] => [
+    replaceSchedule(schedule),
+    ...(pending === null ? [] : [replaceDelivery(pending)]),
+    ...keep(schedule.partition, receipt),
+    ...labelSteps('deleteLabel', schedule, oldLabels),
+    ...labelSteps('insertLabel', schedule, schedule.metadata),
+    ...(sweep === null ? [] : [sweepDeliveries(schedule, sweep)]),
+  ],
+
+  addReplay: ({ delivery, receipt }: ReplayAddition): readonly Step[] => [
+    ...keep(delivery.partition, receipt),
+    insertDelivery(delivery),
+  ],
+
+  addProfile: (write: ProfileWrite): readonly Step[] => {
+    const row = toProfileHeadRow(write.profile);
+    return [
+      ...keep(write.profile.partition, write.receipt),
+      ['insertProfile', null, ...pick(row, PROFILE_FIXED), ...pick(row, PROFILE_MUTABLE)],
+      insertProfileVersion(write),
+    ];
+  },
+
+  replaceProfile: (write: ProfileWrite): readonly Step[] => [
+    replaceProfileHead(write.profile),
+    ...keep(write.profile.partition, write.receipt),
+    insertProfileVersion(write),
+  ],
+
+  archiveProfile: (profile: Profile): readonly Step[] => [
+    ['profileUnused', 'in_use', profile.partition, profile.id],
+    replaceProfileHead(profile),
+  ],
+
+  addReceipt: (partition: Partition, receipt: Receipt): readonly Step[] => keep(partition, receipt),
+
+  claim: ({ delivery, attempt, advanced }: ClaimWrite): readonly Step[] => [
+    replaceDelivery(delivery),
+    ...(advanced === null ? [] : [replaceSchedule(advanced.schedule), insertNextDelivery(advanced.next)]),
+    insertAttempt(attempt),
+  ],
+
+  settle: ({ delivery, attempt, decidedUnder, completed }: SettleWrite): readonly Step[] => [
+    ['scheduleInState', 'stale', delivery.partition, delivery.scheduleId, decidedUnder],
+    replaceDelivery(delivery),
+    closeAttempt(attempt),
+    ...(completed === null ? [] : [replaceSchedule(completed)]),
+  ],
+
+  check: (now: Instant): readonly Step[] => [['beat', null, now]],
+
+  addProject: (project: Omit<Project, 'partitions'>): readonly Step[] => [
+    ['insertProject', 'taken', project.id, project.name, project.pinnedVersion, project.createdAt],
+    ['insertPartition', null, project.id, 'test'],
+    ['insertPartition', null, project.id, 'live'],
+  ],
+
+  addKey: (key: ApiKey): readonly Step[] => [
+    ['insertKey', 'taken', key.id, key.partition, key.hash, key.hint, key.createdAt, key.revokedAt],
+  ],
+
+  revokeKey: (id: KeyId, now: Instant): readonly Step[] => [['revokeKey', 'missing', now, id]],
+
+  addSecret: (secret: SigningSecret, othersExpireAt: Instant): readonly Step[] => [
+    ['retireSecrets', null, othersExpireAt, secret.partition],
+    ['insertSecret', null, secret.id, secret.partition, secret.sealed, secret.createdAt, secret.expiresAt],
+  ],
+};
+
+function profileAtRevision({ partition, id, revision }: Profile): Step {
+  return ['profileAtRevision', 'stale', partition, id, revision];
+}
