@@ -47,7 +47,7 @@ describe('rotation', () => {
     expect(await showSecrets(world, 'shop', 'live')).toEqual(live);
   });
 
-  test.each(['-1s', '1d', '24', '', 'soon'])(
+  test.each(['-1s', '-1ns', '1d', '24', '', 'soon'])(
     'the overlap %j is refused, and nothing changes',
     async (overlap) => {
       await using world = await openTestWorld();

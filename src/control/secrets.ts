@@ -50,7 +50,7 @@ export async function addSecret(
   overlap: string = OVERLAP_DEFAULT,
 ): Promise<OpenSecret> {
   const overlapMs = durationMsCeil(overlap);
-  if (overlapMs === null || overlapMs < 0) throw new ControlRefusal('invalid_overlap', overlap);
+  if (overlapMs === null || overlap.startsWith('-')) throw new ControlRefusal('invalid_overlap', overlap);
   const now = world.clock.now();
   const id = world.ids.mint('sec', now);
   const sealed = world.vault.seal(contextOf({ partition, id }), Buffer.from(text, 'utf8'));

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { StoreUnavailable } from '#src/ports/store.ts';
+import type { Metrics } from '#src/ports/telemetry.ts';
+import { openTestWorld } from '#test/process/control-world.ts';
+import { observedStore } from './observed-store.ts';
+
+interface Observed {
+  readonly verb: string;
+  readonly outcome: string;
+  readonly seconds: number;
+}
+
+function recorder(): { readonly seen: Observed[]; readonly metrics: Metrics } {
+  const seen: Observed[] = [];
+  return {
+    seen,
+    metrics: {
+      requestServed: () => {},
+      storeVerb: (verb, outcome, seconds) => seen.push({ verb, outcome, seconds }),
+    },
+  };
+}
+
+test('each verb answers as before, and is timed under its name', async () => {
+  await using world = await openTestWorld();
+  const { seen, metrics } = recorder();
+  const store = observedStore(world.store, metrics);
+  await store.check(world.clock.now());
+  expect(await store.findProject('nowhere')).toBeNull();
+  expect(seen).toMatchObject([
+    { verb: 'check', outcome: 'ok' },
+    { verb: 'findProject', outcome: 'ok' },
+  ]);
+  for (const { seconds } of seen) expect(seconds).toBeGreaterThan(0);
+});
+
+test('a verb that fails is counted as such, and fails for its caller in the same way', async () => {
+  const { seen, metrics } = recorder();
+  const failure = new StoreUnavailable('full');
+  const store = observedStore({ check: () => Promise.reject(failure) }, metrics);
+  await expect(store.check()).rejects.toBe(failure);
+  expect(seen).toMatchObject([{ verb: 'check', outcome: 'error' }]);
+});
+
+test('what is no verb passes through', () => {
+  const { seen, metrics } = recorder();
+  const store = observedStore({ name: 'store', size: () => 3 }, metrics);
+  expect(store.name).toBe('store');
+  expect(store.size()).toBe(3);
+  expect(seen).toEqual([]);
+});

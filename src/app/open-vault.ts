@@ -1,0 +1,61 @@
+/**
+ * The vault that fits the data. The master key comes from the settings, else from the data directory; it
+ * is checked against what the store holds before anything new is sealed, or a wrong key would go unnoticed
+ * until a delivery cannot be signed. For the same reason a key is generated only where nothing is sealed
+ * yet: beside sealed data, a missing key file is lost, or lives in the settings of the service.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { openSecret } from '#src/control/secrets.ts';
+import type { ControlWorld } from '#src/control/world.ts';
+import { MODES } from '#src/domain/partition.ts';
+import type { SigningSecret } from '#src/ports/control-store.ts';
+import type { Random } from '#src/ports/random.ts';
+import { AesVault, CannotOpen } from '#src/vault/aes-vault.ts';
+import { MASTER_KEY_FILE, masterKeyIn } from '#src/vault/master-key.ts';
+import type { ControlSettings } from './config.ts';
+import { messageOf, StartFailure } from './failures.ts';
+
+export async function openVault(
+  settings: ControlSettings,
+  world: ControlWorld,
+  mayGenerate: boolean,
+): Promise<AesVault> {
+  const sealed = await sealedSecrets(world);
+  const key =
+    settings.masterKey ?? keyInDirectory(settings.dataDir, world.random, mayGenerate && sealed.length === 0);
+  const vault = new AesVault(world.random, key, settings.masterKeysPrevious ?? []);
+  try {
+    for (const secret of sealed) openSecret(vault, secret);
+  } catch (error) {
+    if (!(error instanceof CannotOpen)) throw error;
+    const source = settings.masterKey === null ? join(settings.dataDir, MASTER_KEY_FILE) : 'SCHED_MASTER_KEY';
+    throw new StartFailure(
+      `${source} does not match the key this data was sealed with; an earlier key belongs in SCHED_MASTER_KEY_PREVIOUS.`,
+      { cause: error },
+    );
+  }
+  return vault;
+}
+
+async function sealedSecrets({ store, clock }: ControlWorld): Promise<readonly SigningSecret[]> {
+  const sealed: SigningSecret[] = [];
+  for (const { partitions } of await store.listProjects()) {
+    for (const mode of MODES) sealed.push(...(await store.listSecrets(partitions[mode], clock.now())));
+  }
+  return sealed;
+}
+
+function keyInDirectory(directory: string, random: Random, mayGenerate: boolean): Uint8Array {
+  const path = join(directory, MASTER_KEY_FILE);
+  if (!mayGenerate && !existsSync(path)) {
+    throw new StartFailure(
+      `The master key ${path} is missing: put it back, or set SCHED_MASTER_KEY to the key this data was sealed with.`,
+    );
+  }
+  try {
+    return masterKeyIn(directory, random);
+  } catch (error) {
+    throw new StartFailure(`The master key cannot be used: ${messageOf(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,100 @@
+/** How the text of a setting becomes its value. `undefined`: it cannot. */
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { parseApiKey } from '#src/domain/api-key.ts';
+import { durationMsCeil } from '#src/domain/duration.ts';
+import type { Mode } from '#src/domain/partition.ts';
+import { parseMasterKey } from '#src/vault/master-key.ts';
+
+export interface Cidr {
+  readonly address: string;
+  readonly prefixBits: number;
+  readonly family: 'ipv4' | 'ipv6';
+}
+
+const HOST_CHARACTERS_MAX = 253;
+const HOST_LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/i;
+const DIGITS = /^\d+$/;
+const PORT_MAX = 65_535;
+export const SIGNING_SECRET_CHARACTERS_MIN = 16;
+
+/** A name whose last part is a number is an IPv4 address, and then a wrong one. */
+export function parseHost(text: string): string | undefined {
+  if (isIP(text) !== 0) return text;
+  const labels = text.split('.');
+  if (text.length > HOST_CHARACTERS_MAX || DIGITS.test(labels.at(-1) ?? '')) return undefined;
+  return labels.every((label) => HOST_LABEL.test(label)) ? text : undefined;
+}
+
+export function parsePort(text: string): number | undefined {
+  return wholeNumber(text, PORT_MAX);
+}
+
+function wholeNumber(text: string, max: number): number | undefined {
+  const value = DIGITS.test(text) ? Number(text) : Number.NaN;
+  return value <= max ? value : undefined;
+}
+
+export function parseMasterKeys(text: string): readonly Uint8Array[] | undefined {
+  return eachOf(text, (item) => parseMasterKey(item) ?? undefined);
+}
+
+export function parseCidrs(text: string): readonly Cidr[] | undefined {
+  return eachOf(text, parseCidr);
+}
+
+function parseCidr(text: string): Cidr | undefined {
+  const [address = '', prefix = '', ...more] = text.split('/');
+  const family = isIP(address);
+  // An address with a zone (fe80::1%eth0) is one of this machine's links, not a network.
+  if (family === 0 || address.includes('%') || more.length > 0) return undefined;
+  const prefixBits = wholeNumber(prefix, family === 4 ? 32 : 128);
+  return prefixBits === undefined ? undefined : { address, prefixBits, family: `ipv${family === 4 ? 4 : 6}` };
+}
+
+/** Items between commas; one that cannot be read spoils the list. */
+function eachOf<T>(text: string, parse: (item: string) => T | undefined): readonly T[] | undefined {
+  const values: T[] = [];
+  for (const item of text.split(',')) {
+    const value = parse(item.trim());
+    if (value === undefined) return undefined;
+    values.push(value);
+  }
+  return values;
+}
+
+export function parseBoolean(text: string): boolean | undefined {
+  if (text === 'true') return true;
+  return text === 'false' ? false : undefined;
+}
+
+export function oneOf<T extends string>(choices: readonly T[]): (text: string) => T | undefined {
+  return (text) => choices.find((choice) => choice === text);
+}
+
+/** From 0 to `maxMs`. Rounded up: only a true 0 is 0, which for some settings means something else. */
+export function durationUpTo(maxMs: number): (text: string) => number | undefined {
+  return (text) => {
+    const ms = durationMsCeil(text);
+    return ms === null || text.startsWith('-') || ms > maxMs ? undefined : ms;
+  };
+}
+
+/** The certificates of a PEM file. Read here: what was checked is what is used. */
+export function readCertificates(path: string): string | undefined {
+  try {
+    const pem = readFileSync(path, 'utf8');
+    return new X509Certificate(pem).raw.length > 0 ? pem : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function apiKeyOf(mode: Mode): (text: string) => string | undefined {
+  return (text) => (parseApiKey(text) === mode ? text : undefined);
+}
+
+export function parseSigningSecret(text: string): string | undefined {
+  return text.length >= SIGNING_SECRET_CHARACTERS_MIN ? text : undefined;
+}

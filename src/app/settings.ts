@@ -1,0 +1,188 @@
+/**
+ * Every setting, once: what it is called, what it means, what it is when unset and how it is read. The
+ * flags of the command line, its help and the table in `docs/settings.md` all come from here.
+ */
+import { API_KEY_CHARACTERS_MIN } from '#src/domain/api-key.ts';
+import { LOG_LEVELS } from '#src/system/log.ts';
+import { parseMasterKey } from '#src/vault/master-key.ts';
+import {
+  apiKeyOf,
+  durationUpTo,
+  oneOf,
+  parseBoolean,
+  parseCidrs,
+  parseHost,
+  parseMasterKeys,
+  parsePort,
+  parseSigningSecret,
+  readCertificates,
+  SIGNING_SECRET_CHARACTERS_MIN,
+} from './setting-values.ts';
+
+export const ROLES = ['all', 'api', 'dispatcher'] as const;
+
+const DAY_MS = 86_400_000;
+/** What a duration can be at most, 2^63 nanoseconds. */
+const DURATION_MAX_MS = Number.POSITIVE_INFINITY;
+
+interface Row<T> {
+  readonly env: string;
+  /** What stands for its value in a help text. */
+  readonly value: string;
+  readonly about: string;
+  /** Completes a sentence that begins with the setting's name, when the value cannot be. */
+  readonly complaint: string;
+  /** A secret is never shown, a wrong one neither. */
+  readonly secret?: true;
+  readonly parse: (text: string) => T | undefined;
+}
+
+export interface Setting<T> extends Row<T> {
+  readonly flag: string;
+  /** The text that stands for an unset setting; null when there is none. */
+  readonly fallback: string | null;
+  readonly unset: T;
+}
+
+function setting<T>(fallback: string, row: Row<T>): Setting<T> {
+  const unset = row.parse(fallback);
+  if (unset === undefined) throw new Error(`The default of ${row.env} cannot be read.`);
+  return { ...row, flag: flagOf(row.env), fallback, unset };
+}
+
+function optional<T>(row: Row<T>): Setting<T | null> {
+  return { ...row, flag: flagOf(row.env), fallback: null, unset: null };
+}
+
+function flagOf(env: string): string {
+  return `--${env.replace('SCHED_', '').toLowerCase().replaceAll('_', '-')}`;
+}
+
+export const SETTINGS = {
+  host: setting('127.0.0.1', {
+    env: 'SCHED_HOST',
+    value: 'address',
+    about:
+      'The address to listen on: an IP address or a host name of this machine. `0.0.0.0` is all of them.',
+    complaint: 'must be an IP address or a host name',
+    parse: parseHost,
+  }),
+  port: setting('8080', {
+    env: 'SCHED_PORT',
+    value: 'number',
+    about: 'The port to listen on; 0 takes any that is free.',
+    complaint: 'must be a whole number from 0 to 65535',
+    parse: parsePort,
+  }),
+  dataDir: setting('./data', {
+    env: 'SCHED_DATA_DIR',
+    value: 'path',
+    about: 'The directory of the SQLite database and of the generated master key.',
+    complaint: 'must be a path',
+    parse: (text) => text,
+  }),
+  databaseUrl: optional<never>({
+    env: 'SCHED_DATABASE_URL',
+    value: 'url',
+    about: 'For a later release. Leave it unset: PostgreSQL is not supported by this version yet.',
+    complaint: 'must be left unset: PostgreSQL is not supported by this version yet',
+    secret: true,
+    parse: () => undefined,
+  }),
+  masterKey: optional({
+    env: 'SCHED_MASTER_KEY',
+    value: 'base64',
+    about:
+      'The key that seals headers, bodies and signing secrets: 32 bytes in base64. Unset, one is generated into the data directory (`master.key`, mode 0600).',
+    complaint: 'must be 32 bytes in base64, such as `openssl rand -base64 32` prints',
+    secret: true,
+    parse: (text) => parseMasterKey(text) ?? undefined,
+  }),
+  masterKeysPrevious: optional({
+    env: 'SCHED_MASTER_KEY_PREVIOUS',
+    value: 'base64,…',
+    about: 'Earlier master keys, separated by commas: what they sealed can still be read.',
+    complaint: 'must be keys of 32 bytes in base64, separated by commas',
+    secret: true,
+    parse: parseMasterKeys,
+  }),
+  role: setting('all', {
+    env: 'SCHED_ROLE',
+    value: 'role',
+    about: 'What this node does: `all`, `api` or `dispatcher`. For clusters; with SQLite leave it at `all`.',
+    complaint: `must be one of ${ROLES.join(', ')}`,
+    parse: oneOf(ROLES),
+  }),
+  egressAllow: optional({
+    env: 'SCHED_EGRESS_ALLOW',
+    value: 'cidr,…',
+    about:
+      'Private networks that deliveries may reach, as CIDRs separated by commas (`10.1.0.0/16,fd00::/8`). Unset, only public addresses.',
+    complaint: 'must be networks in CIDR notation, separated by commas, such as 10.1.0.0/16,fd00::/8',
+    parse: parseCidrs,
+  }),
+  egressAllowHttp: setting('false', {
+    env: 'SCHED_EGRESS_ALLOW_HTTP',
+    value: 'true|false',
+    about: 'Whether plain `http://` may be used inside the networks of `SCHED_EGRESS_ALLOW`.',
+    complaint: 'must be true or false',
+    parse: parseBoolean,
+  }),
+  egressCertificates: optional({
+    env: 'SCHED_EGRESS_CA_FILE',
+    value: 'path',
+    about: 'A PEM file with further certificate authorities, for private receivers.',
+    complaint: 'must be a readable file of certificates in PEM form',
+    parse: readCertificates,
+  }),
+  bootstrapTestKey: optional({
+    env: 'SCHED_BOOTSTRAP_TEST_KEY',
+    value: 'key',
+    about:
+      'A test key for the project `default`: `sk_test_` and at least 16 characters. Unset, one is generated and printed at the first start.',
+    complaint: `must be sk_test_ followed by at least ${API_KEY_CHARACTERS_MIN} visible ASCII characters`,
+    secret: true,
+    parse: apiKeyOf('test'),
+  }),
+  bootstrapLiveKey: optional({
+    env: 'SCHED_BOOTSTRAP_LIVE_KEY',
+    value: 'key',
+    about: 'The same for live mode, with `sk_live_`.',
+    complaint: `must be sk_live_ followed by at least ${API_KEY_CHARACTERS_MIN} visible ASCII characters`,
+    secret: true,
+    parse: apiKeyOf('live'),
+  }),
+  bootstrapSigningSecret: optional({
+    env: 'SCHED_BOOTSTRAP_SIGNING_SECRET',
+    value: 'secret',
+    about:
+      'The signing secret of the project `default` in both modes, at least 16 characters. Unset, one for each mode is generated and printed at the first start.',
+    complaint: `must have at least ${SIGNING_SECRET_CHARACTERS_MIN} characters`,
+    secret: true,
+    parse: parseSigningSecret,
+  }),
+  retentionMs: setting('2160h', {
+    env: 'SCHED_RETENTION',
+    value: 'duration',
+    about: 'How long finished deliveries are kept; `0` keeps them for ever.',
+    complaint: 'must be a duration of at least 0, such as 2160h or 0',
+    parse: durationUpTo(DURATION_MAX_MS),
+  }),
+  shutdownGraceMs: setting('30s', {
+    env: 'SCHED_SHUTDOWN_GRACE',
+    value: 'duration',
+    about: 'How long a stop waits for what is under way, at most 24h.',
+    complaint: 'must be a duration from 0 to 24h, such as 30s',
+    parse: durationUpTo(DAY_MS),
+  }),
+  logLevel: setting('info', {
+    env: 'SCHED_LOG_LEVEL',
+    value: 'level',
+    about: `What is logged: \`${LOG_LEVELS.join('`, `')}\`.`,
+    complaint: `must be one of ${LOG_LEVELS.join(', ')}`,
+    parse: oneOf(LOG_LEVELS),
+  }),
+} as const;
+
+type ValueOf<S> = S extends Setting<infer T> ? T : never;
+export type Settings = { readonly [K in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[K]> };

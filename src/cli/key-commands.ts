@@ -1,0 +1,71 @@
+import type { Command } from 'commander';
+import { CONTROL_SETTINGS, readControlSettings } from '#src/app/config.ts';
+import { withControl } from '#src/app/control-session.ts';
+import { createKey, listKeys, revokeKey } from '#src/control/keys.ts';
+import { formatInstant } from '#src/domain/instant.ts';
+import type { ApiKey } from '#src/ports/control-store.ts';
+import {
+  addModeOption,
+  addProjectOption,
+  addSettings,
+  answering,
+  type CliWorld,
+  modeOf,
+  projectOf,
+} from './command.ts';
+import { instantOr, table } from './output.ts';
+
+export function keyCommands(program: Command, world: CliWorld): void {
+  const keys = program.command('key').description('API keys');
+
+  const create = addModeOption(
+    addProjectOption(keys.command('create').description('make a key; it is shown once')),
+  );
+  answering(addSettings(create, CONTROL_SETTINGS), world, async (given) => {
+    const project = projectOf(given);
+    const mode = modeOf(given);
+    const { text, key } = await withControl(readControlSettings(given), (control) =>
+      createKey(control, project, mode),
+    );
+    return {
+      json: { ...jsonOf(key, project), key: text },
+      text: `A ${mode} key for project ${project} (${key.id}). It is shown once, keep it:\n\n  ${text}\n`,
+    };
+  });
+
+  const list = addProjectOption(
+    keys.command('list').description('list the keys of a project, revoked ones too'),
+  );
+  answering(addSettings(list, CONTROL_SETTINGS), world, async (given) => {
+    const project = projectOf(given);
+    const all = await withControl(readControlSettings(given), (control) => listKeys(control, project));
+    const rows = all.map((key) => [
+      key.id,
+      key.mode,
+      `…${key.hint}`,
+      formatInstant(key.createdAt),
+      instantOr(key.revokedAt, '-'),
+    ]);
+    return {
+      json: all.map((key) => jsonOf(key, project)),
+      text: table([['ID', 'MODE', 'KEY', 'CREATED', 'REVOKED'], ...rows]),
+    };
+  });
+
+  const revoke = keys.command('revoke').argument('<id>').description('put a key out of force, for good');
+  answering(addSettings(revoke, CONTROL_SETTINGS), world, async (given, id) => {
+    await withControl(readControlSettings(given), (control) => revokeKey(control, id));
+    return { json: { id, revoked: true }, text: `Key ${id} is revoked.` };
+  });
+}
+
+function jsonOf(key: ApiKey, project: string) {
+  return {
+    id: key.id,
+    project,
+    mode: key.mode,
+    hint: key.hint,
+    created_at: formatInstant(key.createdAt),
+    revoked_at: key.revokedAt === null ? null : formatInstant(key.revokedAt),
+  };
+}

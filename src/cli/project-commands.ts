@@ -1,0 +1,43 @@
+import type { Command } from 'commander';
+import { CONTROL_SETTINGS, readControlSettings } from '#src/app/config.ts';
+import { withControl, withSecrets } from '#src/app/control-session.ts';
+import { createProject } from '#src/control/create-project.ts';
+import { formatInstant } from '#src/domain/instant.ts';
+import type { Project } from '#src/ports/control-store.ts';
+import { addSettings, answering, type CliWorld } from './command.ts';
+import { table } from './output.ts';
+
+export function projectCommands(program: Command, world: CliWorld): void {
+  const projects = program
+    .command('project')
+    .description('projects: each has its own keys, secrets and data');
+
+  const create = projects.command('create').argument('<name>').description('make a project');
+  answering(addSettings(create, CONTROL_SETTINGS), world, async (given, name) => {
+    const project = await withSecrets(
+      readControlSettings(given),
+      (control) => createProject(control, name),
+      true,
+    );
+    return {
+      json: jsonOf(project),
+      text: `Project ${project.name} is there. Next: sched key create --project ${name} --mode test`,
+    };
+  });
+
+  const list = projects.command('list').description('list the projects');
+  answering(addSettings(list, CONTROL_SETTINGS), world, async (given) => {
+    const all = await withControl(readControlSettings(given), ({ store }) => store.listProjects());
+    const rows = all.map((project) => [
+      project.name,
+      project.id,
+      project.pinnedVersion,
+      formatInstant(project.createdAt),
+    ]);
+    return { json: all.map(jsonOf), text: table([['NAME', 'ID', 'VERSION', 'CREATED'], ...rows]) };
+  });
+}
+
+function jsonOf({ id, name, pinnedVersion, createdAt }: Project) {
+  return { id, name, version: pinnedVersion, created_at: formatInstant(createdAt) };
+}

@@ -1,0 +1,60 @@
+import type { Command } from 'commander';
+import { CONTROL_SETTINGS, readControlSettings } from '#src/app/config.ts';
+import { withSecrets } from '#src/app/control-session.ts';
+import { type OpenSecret, OVERLAP_DEFAULT, rotateSecret, showSecrets } from '#src/control/secrets.ts';
+import { formatInstant } from '#src/domain/instant.ts';
+import {
+  addModeOption,
+  addProjectOption,
+  addSettings,
+  answering,
+  type CliWorld,
+  modeOf,
+  projectOf,
+} from './command.ts';
+import { type Answer, instantOr, table } from './output.ts';
+
+export function secretCommands(program: Command, world: CliWorld): void {
+  const secrets = program.command('secret').description('signing secrets');
+
+  const show = secrets.command('show').description('show the secrets that sign, newest first');
+  addModeOption(addProjectOption(show));
+  answering(addSettings(show, CONTROL_SETTINGS), world, async (given) =>
+    answerOf(
+      await withSecrets(readControlSettings(given), (control) =>
+        showSecrets(control, projectOf(given), modeOf(given)),
+      ),
+    ),
+  );
+
+  const rotate = secrets
+    .command('rotate')
+    .description('make a new secret; the ones before it sign beside it for the overlap')
+    .option('--overlap <duration>', 'how long the ones before it still sign', OVERLAP_DEFAULT);
+  addModeOption(addProjectOption(rotate));
+  answering(addSettings(rotate, CONTROL_SETTINGS), world, async (given) =>
+    answerOf(
+      await withSecrets(readControlSettings(given), (control) =>
+        rotateSecret(control, projectOf(given), modeOf(given), given.flags['--overlap']),
+      ),
+    ),
+  );
+}
+
+function answerOf(secrets: readonly OpenSecret[]): Answer {
+  const rows = secrets.map(({ id, text, createdAt, expiresAt }) => [
+    text,
+    id,
+    formatInstant(createdAt),
+    instantOr(expiresAt, '-'),
+  ]);
+  return {
+    json: secrets.map(({ id, text, createdAt, expiresAt }) => ({
+      id,
+      secret: text,
+      created_at: formatInstant(createdAt),
+      expires_at: expiresAt === null ? null : formatInstant(expiresAt),
+    })),
+    text: table([['SECRET', 'ID', 'CREATED', 'SIGNS UNTIL'], ...rows]),
+  };
+}

@@ -1,0 +1,179 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { accessSync, chmodSync, constants, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { runSched, startSched, temporaryDirectory } from './sched-process.ts';
+
+/** A start that fails: exit code 1 and exactly one line, which is returned. */
+async function failedStart(dataDir: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
+  const { code, stderr, stdout } = await runSched(['serve'], { dataDir, env: { SCHED_PORT: '0', ...env } });
+  expect(stderr).toMatch(/^sched: .+\n$/);
+  expect(code).toBe(1);
+  expect(stdout).not.toContain('listens');
+  return stderr;
+}
+
+/** A data directory that a service has used. */
+async function usedDirectory(): Promise<string> {
+  const dataDir = temporaryDirectory();
+  await using sched = await startSched({ dataDir });
+  await sched.stop();
+  return dataDir;
+}
+
+describe('the address', () => {
+  test('a port that is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const address = other.address();
+    const port = typeof address === 'object' ? String(address?.port) : '';
+    const dataDir = temporaryDirectory();
+    const taken = await runSched(['serve', '--port', port], { dataDir });
+    other.close();
+    expect(taken.code).toBe(1);
+    expect(taken.stderr).toMatch(new RegExp(`^sched: Port ${port} of 127\\.0\\.0\\.1 is taken.*\\n$`));
+
+    // The keys it had already made were printed, and are good for the next start.
+    const key = /sk_test_\w+/.exec(taken.stdout)?.[0];
+    await using sched = await startSched({ dataDir });
+    const answer = await fetch(`${sched.url}/v1/schedules`, { headers: { authorization: `Bearer ${key}` } });
+    expect(answer.status).toBe(200);
+  });
+
+  test('a host that is not this machine', async () => {
+    expect(await failedStart(temporaryDirectory(), { SCHED_HOST: '203.0.113.7' })).toContain('SCHED_HOST');
+    expect(await failedStart(temporaryDirectory(), { SCHED_HOST: 'no.such.host.invalid' })).toContain(
+      'SCHED_HOST',
+    );
+  });
+});
+
+describe('the data directory', () => {
+  test('below a file', async () => {
+    const file = join(temporaryDirectory(), 'file');
+    writeFileSync(file, '');
+    expect(await failedStart(join(file, 'data'))).toMatch(/data directory .* cannot be created/);
+  });
+
+  test('a file itself', async () => {
+    const file = join(temporaryDirectory(), 'file');
+    writeFileSync(file, '');
+    expect(await failedStart(file)).toMatch(/is not a directory/);
+  });
+
+  test('not writable', async () => {
+    const directory = join(temporaryDirectory(), 'data');
+    mkdirSync(directory);
+    const undo = makeReadOnly(directory);
+    try {
+      // Where nothing keeps this user (root, on some file systems) from writing, there is nothing to see.
+      if (isWritable(directory)) return;
+      expect(await failedStart(directory)).toMatch(/data directory .* is not writable/);
+    } finally {
+      undo();
+    }
+  });
+
+  test('in use by another Sched; that one is not disturbed', async () => {
+    await using first = await startSched();
+    expect(await failedStart(first.dataDir)).toMatch(/in use by another Sched/);
+    expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
+    await first.kill();
+    await using next = await startSched({ dataDir: first.dataDir });
+    expect((await fetch(`${next.url}/readyz`)).status).toBe(200);
+  });
+});
+
+describe('the database', () => {
+  test('of a newer version', async () => {
+    const dataDir = await usedDirectory();
+    const db = new Database(join(dataDir, 'sched.db'));
+    db.pragma('user_version = 9999');
+    db.close();
+    expect(await failedStart(dataDir)).toMatch(/schema version 9999.*newer Sched/);
+  });
+
+  test('of another program; it is left as it was', async () => {
+    const dataDir = temporaryDirectory();
+    const db = new Database(join(dataDir, 'sched.db'));
+    db.exec('CREATE TABLE theirs (id INTEGER)');
+    db.close();
+    expect(await failedStart(dataDir)).toMatch(/belongs to another program/);
+    const tables = new Database(join(dataDir, 'sched.db'))
+      .prepare('SELECT name FROM sqlite_schema')
+      .pluck()
+      .all();
+    expect(tables).toEqual(['theirs']);
+  });
+
+  test('no database at all; it is left as it was', async () => {
+    const dataDir = temporaryDirectory();
+    const text = 'this is not a database, but long enough to look at '.repeat(100);
+    writeFileSync(join(dataDir, 'sched.db'), text);
+    expect(await failedStart(dataDir)).toMatch(/not a database/);
+    expect(readFileSync(join(dataDir, 'sched.db'), 'utf8')).toBe(text);
+  });
+});
+
+describe('the master key', () => {
+  test('another one than the data was sealed with', async () => {
+    const dataDir = await usedDirectory();
+    const SCHED_MASTER_KEY = randomBytes(32).toString('base64');
+    const line = await failedStart(dataDir, { SCHED_MASTER_KEY });
+    expect(line).toContain('SCHED_MASTER_KEY does not match the key this data was sealed with');
+    expect(line).not.toContain(SCHED_MASTER_KEY);
+  });
+
+  test('a new one, with the old one beside it, is fine', async () => {
+    const dataDir = await usedDirectory();
+    const env = {
+      SCHED_MASTER_KEY: randomBytes(32).toString('base64'),
+      SCHED_MASTER_KEY_PREVIOUS: readFileSync(join(dataDir, 'master.key'), 'utf8').trim(),
+    };
+    await using sched = await startSched({ dataDir, env });
+    expect((await fetch(`${sched.url}/readyz`)).status).toBe(200);
+  });
+
+  test('its file lost: no new one is made', async () => {
+    const dataDir = await usedDirectory();
+    rmSync(join(dataDir, 'master.key'));
+    expect(await failedStart(dataDir)).toMatch(/master\.key is missing/);
+    expect(() => accessSync(join(dataDir, 'master.key'))).toThrow(/ENOENT/);
+  });
+
+  test('its file spoiled', async () => {
+    const dataDir = await usedDirectory();
+    writeFileSync(join(dataDir, 'master.key'), 'spoiled\n');
+    expect(await failedStart(dataDir)).toMatch(/master\.key does not hold a master key/);
+  });
+});
+
+/** Permissions do not keep root out; the immutable flag does, where the file system knows it. */
+function makeReadOnly(directory: string): () => void {
+  chmodSync(directory, 0o500);
+  const chattr = (flag: string) => {
+    try {
+      execFileSync('chattr', [flag, directory], { stdio: 'ignore' });
+    } catch {
+      // No chattr, or a file system without flags.
+    }
+  };
+  chattr('+i');
+  return () => {
+    chattr('-i');
+    chmodSync(directory, 0o700);
+  };
+}
+
+function isWritable(directory: string): boolean {
+  try {
+    accessSync(directory, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,248 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { runSched, type SchedProcess, startSched, temporaryDirectory } from './sched-process.ts';
+
+const REVOCATION_MS_MAX = 1_000;
+
+async function statusWith(sched: SchedProcess, key: string): Promise<number> {
+  const answer = await fetch(`${sched.url}/v1/schedules`, { headers: { authorization: `Bearer ${key}` } });
+  await answer.body?.cancel();
+  return answer.status;
+}
+
+/** What a command answers with `--json`; it must have succeeded, without a word on standard error. */
+async function json(dataDir: string, ...args: readonly string[]): Promise<unknown> {
+  const { code, stdout, stderr } = await runSched([...args, '--json'], { dataDir });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+async function newKey(dataDir: string, ...args: readonly string[]): Promise<{ id: string; key: string }> {
+  const answer = await json(dataDir, 'key', 'create', ...args);
+  expect(answer).toMatchObject({ id: expect.any(String), key: expect.any(String) });
+  return answer as { id: string; key: string };
+}
+
+async function migrated(): Promise<string> {
+  const dataDir = temporaryDirectory();
+  await json(dataDir, 'migrate');
+  return dataDir;
+}
+
+describe('beside the running service', () => {
+  test('a new key works at once, and a revoked one is refused within a second', async () => {
+    await using sched = await startSched();
+    const { id, key } = await newKey(sched.dataDir, '--mode', 'test');
+    expect(key).toMatch(/^sk_test_[0-9A-Za-z]{32}$/);
+    expect(await statusWith(sched, key)).toBe(200);
+
+    // Asked all the while, so that the service has seen the key just before.
+    const revoked = new AbortController();
+    const asking = (async () => {
+      while (!revoked.signal.aborted) expect([200, 401]).toContain(await statusWith(sched, key));
+    })();
+    const answer = await json(sched.dataDir, 'key', 'revoke', id);
+    const at = performance.now();
+    revoked.abort();
+    await asking;
+    expect(answer).toEqual({ id, revoked: true });
+    while ((await statusWith(sched, key)) === 200)
+      expect(performance.now() - at).toBeLessThan(REVOCATION_MS_MAX);
+    expect(await statusWith(sched, key)).toBe(401);
+    expect(await statusWith(sched, sched.testKey)).toBe(200);
+  });
+
+  test('a new project has keys of its own, and sees nothing of the others', async () => {
+    await using sched = await startSched();
+    const { dataDir } = sched;
+    expect(await json(dataDir, 'project', 'create', 'shop')).toMatchObject({
+      name: 'shop',
+      version: '2026-11-15',
+    });
+    const { key } = await newKey(dataDir, '--project', 'shop', '--mode', 'live');
+    const create = await fetch(`${sched.url}/v1/schedules`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${sched.liveKey}` },
+      body: JSON.stringify({ endpoint: 'https://example.com', delay: '1h' }),
+    });
+    expect(create.status).toBe(201);
+    const seen = await fetch(`${sched.url}/v1/schedules`, { headers: { authorization: `Bearer ${key}` } });
+    expect(await seen.json()).toMatchObject({ data: [] });
+  });
+});
+
+describe('projects', () => {
+  test('are listed in the order they were made, as JSON and as a table', async () => {
+    const dataDir = temporaryDirectory();
+    await json(dataDir, 'project', 'create', 'shop');
+    await json(dataDir, 'project', 'create', 'a');
+    expect(await json(dataDir, 'project', 'list')).toMatchObject([{ name: 'shop' }, { name: 'a' }]);
+    const { stdout } = await runSched(['project', 'list'], { dataDir });
+    const [header = '', shop = '', a = '', ...rest] = stdout.split('\n');
+    expect(rest).toEqual(['']);
+    expect(header).toMatch(/^NAME {2}ID +VERSION {5}CREATED$/);
+    expect(shop).toMatch(/^shop {2}prj_\w{26} {2}2026-11-15 {2}\S+Z$/);
+    expect(a).toMatch(/^a {5}prj_\w{26} {2}2026-11-15 {2}\S+Z$/);
+  });
+
+  test('the first one may make the database, which the service then uses', async () => {
+    const dataDir = join(temporaryDirectory(), 'new');
+    await json(dataDir, 'project', 'create', 'shop');
+    const { key } = await newKey(dataDir, '--project', 'shop', '--mode', 'test');
+    await using sched = await startSched({ dataDir });
+    expect(await statusWith(sched, key)).toBe(200);
+  });
+});
+
+describe('keys', () => {
+  test('are listed without the key, revoked ones with the moment', async () => {
+    const dataDir = await migrated();
+    await json(dataDir, 'project', 'create', 'default');
+    const first = await newKey(dataDir, '--mode', 'test');
+    const second = await newKey(dataDir, '--mode', 'live');
+    await json(dataDir, 'key', 'revoke', first.id);
+    const list = await json(dataDir, 'key', 'list');
+    expect(list).toEqual([
+      {
+        id: first.id,
+        project: 'default',
+        mode: 'test',
+        hint: first.key.slice(-4),
+        created_at: expect.stringMatching(/Z$/),
+        revoked_at: expect.stringMatching(/Z$/),
+      },
+      expect.objectContaining({ id: second.id, mode: 'live', revoked_at: null }),
+    ]);
+    const { stdout } = await runSched(['key', 'list'], { dataDir });
+    expect(stdout).toMatch(/^ID +MODE +KEY +CREATED +REVOKED\n/);
+    for (const { id, key } of [first, second]) {
+      expect(stdout).toContain(`${id}  `);
+      expect(stdout).not.toContain(key);
+    }
+  });
+
+  test('a person is shown a new key once, on a line of its own', async () => {
+    const dataDir = await migrated();
+    await json(dataDir, 'project', 'create', 'default');
+    const { stdout } = await runSched(['key', 'create', '--mode', 'live'], { dataDir });
+    expect(stdout).toMatch(/shown once.*\n\n {2}sk_live_[0-9A-Za-z]{32}\n/);
+  });
+});
+
+describe('secrets', () => {
+  test('rotation keeps the old one for the overlap', async () => {
+    const dataDir = temporaryDirectory();
+    await json(dataDir, 'project', 'create', 'default');
+    const [old] = (await json(dataDir, 'secret', 'show', '--mode', 'test')) as { secret: string }[];
+    const rotated = await json(dataDir, 'secret', 'rotate', '--mode', 'test', '--overlap', '1h30m');
+    expect(rotated).toEqual([
+      expect.objectContaining({ secret: expect.stringMatching(/^whsec_/), expires_at: null }),
+      { ...old, expires_at: expect.stringMatching(/Z$/) },
+    ]);
+    expect(await json(dataDir, 'secret', 'show', '--mode', 'test')).toEqual(rotated);
+    const { stdout } = await runSched(['secret', 'show', '--mode', 'test'], { dataDir });
+    expect(stdout).toMatch(/^SECRET +ID +CREATED +SIGNS UNTIL\nwhsec_/);
+  });
+
+  test('cannot be shown without the master key, and none is made', async () => {
+    const dataDir = temporaryDirectory();
+    await json(dataDir, 'project', 'create', 'default');
+    rmSync(join(dataDir, 'master.key'));
+    for (const args of [
+      ['secret', 'show', '--mode', 'test'],
+      ['secret', 'rotate', '--mode', 'test'],
+      ['project', 'create', 'shop'],
+    ]) {
+      const { code, stdout, stderr } = await runSched(args, { dataDir });
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toMatch(/^sched: The master key .*master\.key is missing.*\n$/);
+    }
+    expect(existsSync(join(dataDir, 'master.key'))).toBe(false);
+  });
+});
+
+describe('what cannot be done: exit code 1 and one line', () => {
+  test.concurrent.each([
+    [['key', 'create', '--mode', 'test', '--project', 'nope'], /There is no project "nope"/],
+    [['key', 'list', '--project', 'nope'], /There is no project "nope"/],
+    [['secret', 'show', '--mode', 'test', '--project', 'nope'], /The master key .* is missing/],
+    [['key', 'revoke', 'key_00000000000000000000000000'], /No key that is in force has the id/],
+    [['key', 'revoke', 'nonsense'], /No key that is in force has the id/],
+  ])('%j', async (args, line) => {
+    const { code, stdout, stderr } = await runSched(args, { dataDir: await migrated() });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^sched: .+\n$/);
+    expect(stderr).toMatch(line);
+  });
+
+  test('a project that exists', async () => {
+    const dataDir = temporaryDirectory();
+    await json(dataDir, 'project', 'create', 'shop');
+    const { code, stderr } = await runSched(['project', 'create', 'shop'], { dataDir });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'sched: A project shop exists already.\n' });
+  });
+
+  test.concurrent.each([
+    [['project', 'list']],
+    [['key', 'create', '--mode', 'test']],
+    [['key', 'list']],
+    [['key', 'revoke', 'key_00000000000000000000000000']],
+    [['secret', 'show', '--mode', 'test']],
+    [['secret', 'rotate', '--mode', 'test']],
+  ])('without a database, %j makes none', async (args) => {
+    const dataDir = temporaryDirectory();
+    const { code, stderr } = await runSched(args, { dataDir });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^sched: There is no database in .+\n$/);
+    expect(readdirSync(dataDir)).toEqual([]);
+  });
+});
+
+describe('wrong usage: exit code 2 and one line', () => {
+  test.concurrent.each([
+    [['nonsense']],
+    [['serve', '--prot', '1']],
+    [['key', 'create']],
+    [['key', 'create', '--mode', 'prod']],
+    [['key', 'revoke']],
+    [['key', 'list', 'surplus']],
+    [['project', 'create']],
+    [['project', 'create', 'No Such Name']],
+    [['secret', 'rotate', '--mode']],
+  ])('%j', async (args) => {
+    const { code, stdout, stderr } = await runSched(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^sched: .+\n$/);
+  });
+
+  test('an overlap that is no duration, or negative', async () => {
+    const dataDir = temporaryDirectory();
+    await json(dataDir, 'project', 'create', 'default');
+    for (const overlap of ['1d', '-1h', '']) {
+      const args = ['secret', 'rotate', '--mode', 'test', `--overlap=${overlap}`];
+      const { code, stderr } = await runSched(args, { dataDir });
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/^sched: .*overlap.*\n$/);
+    }
+    expect(await json(dataDir, 'secret', 'show', '--mode', 'test')).toHaveLength(1);
+  });
+});
+
+test.concurrent('--version and --help', async () => {
+  expect(await runSched(['--version'])).toEqual({ code: 0, stdout: '0.1.0\n', stderr: '' });
+  const help = await runSched(['--help']);
+  expect(help.code).toBe(0);
+  for (const command of ['serve', 'migrate', 'project', 'key', 'secret'])
+    expect(help.stdout).toContain(command);
+  expect((await runSched(['serve', '--help'])).stdout).toMatch(
+    /--port <number> .*\[SCHED_PORT, default 8080\]/s,
+  );
+});
+
+test.concurrent('migrate makes the database, and does it again without harm', async () => {
+  const dataDir = join(temporaryDirectory(), 'new');
+  const first = await json(dataDir, 'migrate');
+  expect(first).toEqual({ data_dir: dataDir, schema_version: expect.any(Number) });
+  expect(await json(dataDir, 'migrate')).toEqual(first);
+});

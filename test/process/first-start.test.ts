@@ -1,0 +1,137 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readControlSettings } from '#src/app/config.ts';
+import { withSecrets } from '#src/app/control-session.ts';
+import { createProject } from '#src/control/create-project.ts';
+import { addKey } from '#src/control/keys.ts';
+import { type Output, runSched, type SchedProcess, startSched, temporaryDirectory } from './sched-process.ts';
+
+const TEST_KEY = 'sk_test_of-the-operator-0001';
+const LIVE_KEY = 'sk_live_of-the-operator-0001';
+const SECRET = 'a signing secret of the operator';
+const BROUGHT = {
+  SCHED_BOOTSTRAP_TEST_KEY: TEST_KEY,
+  SCHED_BOOTSTRAP_LIVE_KEY: LIVE_KEY,
+  SCHED_BOOTSTRAP_SIGNING_SECRET: SECRET,
+};
+
+async function statusWith(sched: SchedProcess, key: string): Promise<number> {
+  const answer = await fetch(`${sched.url}/v1/schedules`, { headers: { authorization: `Bearer ${key}` } });
+  await answer.body?.cancel();
+  return answer.status;
+}
+
+function secretsIn({ stdout }: Output): readonly string[] {
+  return stdout.match(/(sk_test_|sk_live_|whsec_)\S+/g) ?? [];
+}
+
+const onlyTheAddress = /^Sched listens on http:\/\/127\.0\.0\.1:\d+\n$/;
+
+describe('the first start, nothing brought', () => {
+  test('prints the keys and signing secrets once, on standard output only; a later start does not', async () => {
+    const dataDir = temporaryDirectory();
+    await using first = await startSched({ dataDir });
+    const secrets = secretsIn(first.output);
+    expect(secrets.map((text) => text.replace(/_[^_]*$/, ''))).toEqual([
+      'sk_test',
+      'sk_live',
+      'whsec',
+      'whsec',
+    ]);
+    expect(first.output.stdout).toMatch(/shown once/);
+    expect(await statusWith(first, first.testKey)).toBe(200);
+    expect(await statusWith(first, first.liveKey)).toBe(200);
+    expect(await statusWith(first, `${first.testKey}x`)).toBe(401);
+    await first.stop();
+    for (const text of secrets) expect(first.output.stderr).not.toContain(text);
+
+    await using second = await startSched({ dataDir });
+    expect(second.output.stdout).toMatch(onlyTheAddress);
+    expect(await statusWith(second, first.testKey)).toBe(200);
+  });
+
+  test('the database and the master key are for nobody else to read', async () => {
+    await using sched = await startSched();
+    for (const file of ['sched.db', 'master.key']) {
+      expect(statSync(join(sched.dataDir, file)).mode & 0o777).toBe(0o600);
+    }
+  });
+
+  test('what secret show prints is what was printed', async () => {
+    await using sched = await startSched();
+    const { dataDir } = sched;
+    for (const [mode, printed] of [
+      ['test', secretsIn(sched.output)[2]],
+      ['live', secretsIn(sched.output)[3]],
+    ] as const) {
+      const { stdout } = await runSched(['secret', 'show', '--mode', mode, '--json'], { dataDir });
+      expect(JSON.parse(stdout)).toMatchObject([{ secret: printed, expires_at: null }]);
+    }
+  });
+});
+
+describe('keys and a secret brought by the environment', () => {
+  test('are used and not printed', async () => {
+    await using sched = await startSched({ env: BROUGHT });
+    expect(sched.output.stdout).toMatch(onlyTheAddress);
+    expect(await statusWith(sched, TEST_KEY)).toBe(200);
+    expect(await statusWith(sched, LIVE_KEY)).toBe(200);
+    for (const mode of ['test', 'live']) {
+      const shown = await runSched(['secret', 'show', '--mode', mode, '--json'], { dataDir: sched.dataDir });
+      expect(JSON.parse(shown.stdout)).toMatchObject([{ secret: SECRET }]);
+    }
+    await sched.stop();
+    expect(sched.output.stderr).not.toMatch(/of-the-operator|of the operator/);
+  });
+
+  test('are added at a later start, beside what was generated', async () => {
+    const dataDir = temporaryDirectory();
+    await using first = await startSched({ dataDir });
+    await first.stop();
+    await using second = await startSched({ dataDir, env: BROUGHT });
+    expect(second.output.stdout).toMatch(onlyTheAddress);
+    expect(await statusWith(second, TEST_KEY)).toBe(200);
+    expect(await statusWith(second, first.testKey)).toBe(200);
+    const shown = await runSched(['secret', 'show', '--mode', 'test', '--json'], { dataDir });
+    expect(JSON.parse(shown.stdout)).toMatchObject([
+      { secret: SECRET, expires_at: null },
+      { secret: secretsIn(first.output)[2], expires_at: expect.stringMatching(/Z$/) },
+    ]);
+  });
+
+  test('a key of another project is a bad setting', async () => {
+    const dataDir = temporaryDirectory();
+    const settings = readControlSettings({ flags: { '--data-dir': dataDir }, env: {} });
+    await withSecrets(
+      settings,
+      async (world) => addKey(world, await createProject(world, 'shop'), 'live', LIVE_KEY),
+      true,
+    );
+    const { code, stderr } = await runSched(['serve'], { dataDir, env: { ...BROUGHT, SCHED_PORT: '0' } });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^sched: SCHED_BOOTSTRAP_LIVE_KEY .*another project\.\n$/);
+  });
+
+  test('an empty setting counts as unset', async () => {
+    const env = Object.fromEntries(Object.keys(BROUGHT).map((name) => [name, '']));
+    await using sched = await startSched({ env: { ...env, SCHED_MASTER_KEY: '', SCHED_LOG_LEVEL: '' } });
+    expect(secretsIn(sched.output)).toHaveLength(4);
+  });
+});
+
+test('flags win over the environment', async () => {
+  await using sched = await startSched({
+    env: { SCHED_HOST: 'no.such.host.invalid', SCHED_LOG_LEVEL: 'no level' },
+    args: ['--host', '127.0.0.1', '--log-level', 'silent'],
+  });
+  await sched.stop();
+  expect(sched.output.stderr).toBe('');
+});
+
+test('the store is watched: its verbs are among the metrics', async () => {
+  await using sched = await startSched();
+  expect(await statusWith(sched, sched.testKey)).toBe(200);
+  const metrics = await (await fetch(`${sched.url}/metrics`)).text();
+  expect(metrics).toMatch(/^sched_store_verb_duration_seconds_count\{verb="listSchedules"\} 1$/m);
+});

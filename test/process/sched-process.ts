@@ -1,0 +1,176 @@
+/**
+ * The real thing, for tests: `sched` as a process of its own, on a port and in a directory of its own.
+ *
+ *     await using sched = await startSched();
+ *     await fetch(`${sched.url}/v1/schedules`, { headers: { authorization: `Bearer ${sched.testKey}` } });
+ *
+ * A process never outlives its test: leaving the scope kills it, and so does the end of the test run.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../..');
+const MAIN = 'src/cli/main.ts';
+const LISTENS = /^Sched listens on (http:\/\/\S+)$/m;
+const WAIT_MS_MAX = 30_000;
+
+export interface SchedOptions {
+  /** Settings: nothing is taken over from the environment of the tests. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Default: a fresh one. */
+  readonly dataDir?: string;
+  /** Further flags. */
+  readonly args?: readonly string[];
+}
+
+export interface Output {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface Finished extends Output {
+  readonly code: number | null;
+}
+
+export interface SchedProcess extends AsyncDisposable {
+  readonly url: string;
+  readonly pid: number;
+  readonly dataDir: string;
+  /** Given by the environment, or printed at the first start. */
+  readonly testKey: string;
+  readonly liveKey: string;
+  /** All that it has written so far. */
+  readonly output: Output;
+  readonly exited: Promise<Exit>;
+  /** When it has written something of this form. */
+  said(form: RegExp): Promise<void>;
+  signal(signal: NodeJS.Signals): void;
+  /** SIGTERM, and its end. */
+  stop(): Promise<Exit>;
+  /** SIGKILL, and its end. */
+  kill(): Promise<Exit>;
+}
+
+const running = new Set<ChildProcess>();
+const directories = new Set<string>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true });
+});
+// How vitest ends its workers, and a person a script: without a listener nothing above would run.
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));
+
+/** Removed at the end of the test run. */
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'sched-test-'));
+  directories.add(directory);
+  return directory;
+}
+
+interface Launched {
+  readonly child: ChildProcess;
+  readonly output: Output;
+  readonly exited: Promise<Exit>;
+}
+
+function launch(args: readonly string[], env: Readonly<Record<string, string>>): Launched {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SCHED_'));
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd: ROOT,
+    env: { ...Object.fromEntries(inherited), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output.stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    output.stderr += text;
+  });
+  running.add(child);
+  const exited = once(child, 'close').then((): Exit => {
+    running.delete(child);
+    return { code: child.exitCode, signal: child.signalCode };
+  });
+  return { child, output, exited };
+}
+
+/** Runs a command to its end. */
+export async function runSched(args: readonly string[], options: SchedOptions = {}): Promise<Finished> {
+  const dataDir = options.dataDir ?? temporaryDirectory();
+  const command = launch([...args, ...(options.args ?? [])], { SCHED_DATA_DIR: dataDir, ...options.env });
+  const { code } = await command.exited;
+  return { code, ...command.output };
+}
+
+/** Starts the service and waits until it listens. */
+export async function startSched(options: SchedOptions = {}): Promise<SchedProcess> {
+  const dataDir = options.dataDir ?? temporaryDirectory();
+  const env = { SCHED_PORT: '0', SCHED_DATA_DIR: dataDir, ...options.env };
+  const launched = launch(['serve', ...(options.args ?? [])], env);
+  const { child, output, exited } = launched;
+
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    return exited;
+  };
+  const [, url = ''] = await written(LISTENS, launched).catch(async (error: unknown) => {
+    await end('SIGKILL');
+    throw error;
+  });
+  return {
+    url,
+    pid: child.pid ?? -1,
+    dataDir,
+    output,
+    exited,
+    get testKey() {
+      return options.env?.SCHED_BOOTSTRAP_TEST_KEY ?? printed(output, /sk_test_\w{32}/);
+    },
+    get liveKey() {
+      return options.env?.SCHED_BOOTSTRAP_LIVE_KEY ?? printed(output, /sk_live_\w{32}/);
+    },
+    said: async (form) => void (await written(form, launched)),
+    signal: (signal) => {
+      child.kill(signal);
+    },
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+    [Symbol.asyncDispose]: async () => void (await end('SIGKILL')),
+  };
+}
+
+function printed({ stdout }: Output, form: RegExp): string {
+  const found = form.exec(stdout)?.[0];
+  if (found === undefined) throw new Error('This start printed no such key: bring one by the environment.');
+  return found;
+}
+
+async function written(form: RegExp, { child, output, exited }: Launched): Promise<RegExpExecArray> {
+  const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>();
+  const look = () => {
+    const found = form.exec(output.stdout) ?? form.exec(output.stderr);
+    if (found !== null) resolve(found);
+  };
+  const fail = (why: string) => reject(new Error(`Sched ${why}.\n${output.stdout}${output.stderr}`));
+  const timer = setTimeout(() => fail(`did not say ${form} within ${WAIT_MS_MAX} ms`), WAIT_MS_MAX);
+  child.stdout?.on('data', look);
+  child.stderr?.on('data', look);
+  exited.then(({ code }) => fail(`ended with exit code ${code} before it said ${form}`), reject);
+  look();
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    child.stdout?.off('data', look);
+    child.stderr?.off('data', look);
+  }
+}
