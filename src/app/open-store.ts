@@ -10,7 +10,7 @@ export interface OpenStoreOptions {
   readonly clock: Clock;
   /** The service holds the directory alone; the command line works beside it. */
   readonly exclusive: boolean;
-  /** Whether a database that is not there is made. */
+  /** Whether the database is made, or brought up to date. */
   readonly create: boolean;
 }
 
@@ -23,7 +23,7 @@ export async function openStore(options: OpenStoreOptions): Promise<SqliteStore>
     );
   }
   try {
-    return await SqliteStore.open({ directory, now: clock.now(), exclusive });
+    return await SqliteStore.open({ directory, now: clock.now(), exclusive, migrate: create });
   } catch (error) {
     throw new StartFailure(`The store in ${directory} cannot be opened. ${messageOf(error)}`, {
       cause: error,

@@ -4,7 +4,7 @@ import type { Headers } from '#src/domain/headers.ts';
 import type { EndpointId } from '#src/domain/id.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import { encodeHeaders, profileHeadersContext } from '#src/domain/payload.ts';
+import { encodeHeaders } from '#src/domain/payload.ts';
 import {
   archiveProfile as archived,
   type BreakerPolicy,
@@ -14,6 +14,7 @@ import {
   type RetryBudget,
 } from '#src/domain/profile.ts';
 import type { RetryPolicy } from '#src/domain/retry.ts';
+import { profileHeadersPlace } from '#src/domain/sealed-places.ts';
 import { type Commands, type Finished, found, type Keep, type Render, untilWritten } from './command.ts';
 
 export interface ProfileOrder {
@@ -99,8 +100,7 @@ function namesOf(headers: Headers): readonly string[] {
   return headers.map(([name]) => name);
 }
 
-/** Bound to the profile, not to one version of it: an edit that leaves the headers alone carries them over. */
 function sealedHeaders(vault: Commands['vault'], profile: Profile, headers: Headers): Uint8Array | null {
   const plain = encodeHeaders(headers);
-  return plain && vault.seal(profileHeadersContext(profile.partition, profile.id), plain);
+  return plain && vault.seal(profileHeadersPlace(profile.partition, profile.id), plain);
 }

@@ -4,7 +4,7 @@ import type { ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import { encodePayload, payloadContext } from '#src/domain/payload.ts';
+import { encodePayload } from '#src/domain/payload.ts';
 import type { Profile, RateLimit } from '#src/domain/profile.ts';
 import type { RetryPolicy } from '#src/domain/retry.ts';
 import {
@@ -15,6 +15,7 @@ import {
   type Timing,
 } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-life.ts';
+import { payloadPlace } from '#src/domain/sealed-places.ts';
 import {
   type Commands,
   type Finished,
@@ -50,7 +51,7 @@ export async function createSchedule(
   const id = ids.mint('sch', now);
   const deliveryId = ids.mint('dlv', now);
   const plain = encodePayload({ headers, body });
-  const payload = plain && vault.seal(payloadContext(partition, id), plain);
+  const payload = plain && vault.seal(payloadPlace(partition, id), plain);
   const headerNames = headers.map(([name]) => name);
 
   return untilWritten(async () => {

@@ -8,7 +8,7 @@
  * between two steps is completed by the next one.
  *
  * What an operator took away stays away: a revoked key is not put back in force, and a mode whose keys
- * were all revoked gets no new one.
+ * were all revoked gets no new one. A brought secret that was rotated away does not come back.
  */
 import { hashKey } from '#src/domain/api-key.ts';
 import { MODES, type Mode } from '#src/domain/partition.ts';
@@ -16,7 +16,7 @@ import type { Project } from '#src/ports/control-store.ts';
 import { addKey, makeKey } from './keys.ts';
 import { addProject } from './projects.ts';
 import { ControlRefusal } from './refusal.ts';
-import { addSecret, ensureSecret, openSecrets } from './secrets.ts';
+import { addSecret, ensureSecret, wasSecret } from './secrets.ts';
 import type { SealingWorld } from './world.ts';
 
 export const DEFAULT_PROJECT = 'default';
@@ -97,8 +97,8 @@ async function bootstrapSecret(
 ): Promise<'present' | 'superseded' | { readonly text: string }> {
   if (brought === null) return (await ensureSecret(world, project, mode)) ?? 'present';
   const partition = project.partitions[mode];
-  const signing = await openSecrets(world, partition);
-  if (signing.some(({ text }) => text === brought)) return 'present';
+  if (await wasSecret(world, partition, brought)) return 'present';
+  const signing = await world.store.listSecrets(partition, world.clock.now());
   await addSecret(world, partition, brought);
   return signing.length > 0 ? 'superseded' : 'present';
 }

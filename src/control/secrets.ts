@@ -5,6 +5,7 @@
 import { durationMsCeil } from '#src/domain/duration.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Mode, Partition } from '#src/domain/partition.ts';
+import { signingSecretPlace } from '#src/domain/sealed-places.ts';
 import type { Project, SigningSecret } from '#src/ports/control-store.ts';
 import type { Random } from '#src/ports/random.ts';
 import type { Vault } from '#src/ports/vault.ts';
@@ -27,12 +28,10 @@ function newSecretText(random: Random): string {
   return `whsec_${Buffer.from(random.bytes(SECRET_BYTES)).toString('base64')}`;
 }
 
-function contextOf({ partition, id }: Pick<SigningSecret, 'partition' | 'id'>): string {
-  return `secret/${partition}/${id}`;
-}
-
 export function openSecret(vault: Vault, secret: SigningSecret): OpenSecret {
-  const text = Buffer.from(vault.open(contextOf(secret), secret.sealed)).toString('utf8');
+  const text = Buffer.from(
+    vault.open(signingSecretPlace(secret.partition, secret.id), secret.sealed),
+  ).toString('utf8');
   return { id: secret.id, text, createdAt: secret.createdAt, expiresAt: secret.expiresAt };
 }
 
@@ -40,6 +39,12 @@ export function openSecret(vault: Vault, secret: SigningSecret): OpenSecret {
 export async function openSecrets(world: SealingWorld, partition: Partition): Promise<readonly OpenSecret[]> {
   const secrets = await world.store.listSecrets(partition, world.clock.now());
   return secrets.map((secret) => openSecret(world.vault, secret));
+}
+
+/** Whether this text ever was a secret here, signing or retired. */
+export async function wasSecret(world: SealingWorld, partition: Partition, text: string): Promise<boolean> {
+  const secrets = await world.store.listSecrets(partition, instant(0));
+  return secrets.some((secret) => openSecret(world.vault, secret).text === text);
 }
 
 /** Makes `text` the secret in force; those before it stop signing after the overlap, a duration. */
@@ -53,7 +58,7 @@ export async function addSecret(
   if (overlapMs === null || overlap.startsWith('-')) throw new ControlRefusal('invalid_overlap', overlap);
   const now = world.clock.now();
   const id = world.ids.mint('sec', now);
-  const sealed = world.vault.seal(contextOf({ partition, id }), Buffer.from(text, 'utf8'));
+  const sealed = world.vault.seal(signingSecretPlace(partition, id), Buffer.from(text, 'utf8'));
   const secret = { id, partition, sealed, createdAt: now, expiresAt: null };
   await world.store.addSecret(secret, instant(now + overlapMs));
   return { id, text, createdAt: now, expiresAt: null };

@@ -4,8 +4,6 @@
  */
 
 import type { Headers } from './headers.ts';
-import type { EndpointId, ScheduleId } from './id.ts';
-import type { Partition } from './partition.ts';
 
 /** At most so many characters of body. */
 export const BODY_CHARACTERS_MAX = 262_144;
@@ -17,15 +15,6 @@ export interface Payload {
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-
-/** The vault contexts: what is sealed for one place does not open in another. */
-export function payloadContext(partition: Partition, id: ScheduleId): string {
-  return `payload/${partition}/${id}`;
-}
-
-export function profileHeadersContext(partition: Partition, id: EndpointId): string {
-  return `headers/${partition}/${id}`;
-}
 
 /** Null when there is nothing to keep. */
 export function encodePayload({ headers, body }: Payload): Uint8Array | null {

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Random } from '#src/ports/random.ts';
 import { MASTER_KEY_BYTES } from './aes-vault.ts';
@@ -15,14 +15,22 @@ export function parseMasterKey(text: string): Uint8Array | null {
 /** The key kept in the data directory, made there the first time, for nobody else to read. */
 export function masterKeyIn(directory: string, random: Random): Uint8Array {
   const path = join(directory, MASTER_KEY_FILE);
-  const fresh = Buffer.from(random.bytes(MASTER_KEY_BYTES)).toString('base64');
-  try {
-    // 'wx' makes it or leaves it: an existing key is never overwritten, whoever was faster.
-    writeFileSync(path, `${fresh}\n`, { mode: 0o600, flag: 'wx', flush: true });
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-  }
+  if (!existsSync(path)) writeNewKey(path, random);
   const key = parseMasterKey(readFileSync(path, 'utf8'));
   if (key === null) throw new Error(`${path} does not hold a master key (32 bytes in base64).`);
   return key;
+}
+
+/** Under its name there is only ever a whole key: it is written beside and linked in, unless another was faster. */
+function writeNewKey(path: string, random: Random): void {
+  const draft = `${path}.${Buffer.from(random.bytes(8)).toString('hex')}`;
+  const text = `${Buffer.from(random.bytes(MASTER_KEY_BYTES)).toString('base64')}\n`;
+  writeFileSync(draft, text, { mode: 0o600, flag: 'wx', flush: true });
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  } finally {
+    unlinkSync(draft);
+  }
 }

@@ -14,8 +14,14 @@ const APPLICATION_ID = 0x53434844;
 export function openForWriting(path: string): Db {
   return unavailableInstead(() => {
     const db = new Database(path, { timeout: BUSY_TIMEOUT_MS });
-    db.pragma('journal_mode = WAL');
-    db.pragma('synchronous = FULL');
+    try {
+      refuseForeign(db);
+      db.pragma('journal_mode = WAL');
+      db.pragma('synchronous = FULL');
+    } catch (error) {
+      db.close();
+      throw error;
+    }
     return db;
   });
 }
@@ -24,18 +30,16 @@ export function openForReading(path: string): Db {
   return unavailableInstead(() => new Database(path, { timeout: BUSY_TIMEOUT_MS, readonly: true }));
 }
 
-/** Brings the schema up to date. A database of a newer version, or of another program, is refused. */
+/** The schema this version of the program works with. */
+export const SCHEMA_VERSION = MIGRATIONS.at(-1)?.version ?? 0;
+
+/** Brings the schema up to date. A database of a newer version is refused. */
 export function migrate(db: Db, now: Instant): void {
-  const newest = MIGRATIONS.at(-1)?.version ?? 0;
   unavailableInstead(() => {
     db.exec('BEGIN IMMEDIATE');
     try {
       const current = schemaVersion(db);
-      if (current > newest) {
-        throw new StoreUnavailable(
-          `The database has schema version ${current}, this version of Sched knows ${newest}. Run a newer Sched.`,
-        );
-      }
+      refuseNewer(current);
       db.exec(
         `CREATE TABLE IF NOT EXISTS migrations (
            version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL
@@ -50,7 +54,7 @@ export function migrate(db: Db, now: Instant): void {
         );
       }
       db.pragma(`application_id = ${APPLICATION_ID}`);
-      db.pragma(`user_version = ${newest}`);
+      db.pragma(`user_version = ${SCHEMA_VERSION}`);
       db.exec('COMMIT');
     } finally {
       if (db.inTransaction) db.exec('ROLLBACK');
@@ -58,11 +62,33 @@ export function migrate(db: Db, now: Instant): void {
   });
 }
 
-function schemaVersion(db: Db): number {
+/** For whoever works beside a running service: the schema must be the one both know. */
+export function requireCurrent(db: Db): void {
+  const current = unavailableInstead(() => schemaVersion(db));
+  refuseNewer(current);
+  if (current < SCHEMA_VERSION) {
+    throw new StoreUnavailable(
+      `The database has schema version ${current}, this version of Sched needs ${SCHEMA_VERSION}: run \`sched migrate\`.`,
+    );
+  }
+}
+
+function refuseNewer(current: number): void {
+  if (current > SCHEMA_VERSION) {
+    throw new StoreUnavailable(
+      `The database has schema version ${current}, this version of Sched knows ${SCHEMA_VERSION}. Run a newer Sched.`,
+    );
+  }
+}
+
+function refuseForeign(db: Db): void {
   const isEmpty = db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
   if (!isEmpty && db.pragma('application_id', { simple: true }) !== APPLICATION_ID) {
     throw new StoreUnavailable('The database file belongs to another program.');
   }
+}
+
+function schemaVersion(db: Db): number {
   return Number(db.pragma('user_version', { simple: true }));
 }
 

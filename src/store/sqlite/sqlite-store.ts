@@ -23,7 +23,14 @@ import {
   StoreUnavailable,
   type Written,
 } from '#src/ports/store.ts';
-import { type Db, migrate, openForReading, openForWriting, unavailableInstead } from './connection.ts';
+import {
+  type Db,
+  migrate,
+  openForReading,
+  openForWriting,
+  requireCurrent,
+  unavailableInstead,
+} from './connection.ts';
 import { prepareControlReads } from './control-reads.ts';
 import { type DirectoryLock, lockDirectory } from './lock.ts';
 import { Reads } from './reads.ts';
@@ -35,6 +42,8 @@ export interface SqliteOptions {
   readonly now: Instant;
   /** A service holds the directory alone; the command line works beside it. */
   readonly exclusive: boolean;
+  /** Whether to make the database or bring it up to date; else it must be. The default is to. */
+  readonly migrate?: boolean;
   /** A bound on the size of the file, in pages. */
   readonly maxPages?: number;
 }
@@ -61,7 +70,7 @@ export class SqliteStore implements Store, ControlStore {
     const path = join(options.directory, DATABASE_FILE);
     const lock = options.exclusive ? lockDirectory(options.directory) : null;
     try {
-      migrateFile(path, options.now);
+      prepareFile(path, options);
       const writer = await Writer.open({ path, maxPages: options.maxPages ?? null });
       return new SqliteStore(openForReading(path), writer, lock);
     } catch (error) {
@@ -221,12 +230,13 @@ function ensureDirectory(directory: string): void {
   }
 }
 
-function migrateFile(path: string, now: Instant): void {
+function prepareFile(path: string, { now, migrate: mayMigrate = true }: SqliteOptions): void {
   const isNew = !existsSync(path);
   const db = openForWriting(path);
   try {
     if (isNew) chmodSync(path, 0o600);
-    migrate(db, now);
+    if (mayMigrate) migrate(db, now);
+    else requireCurrent(db);
   } finally {
     db.close();
   }

@@ -1,0 +1,425 @@
+import { describe, expect, test } from 'vitest';
+import { Builders, FAILURE, HOUR_MS, REDIRECT, SUCCESS } from '#src/store/contract/builders.ts';
+import { type Attempt, DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from './delivery.ts';
+import {
+  cancel,
+  claim,
+  type DeliveryEvent,
+  deadlineOf,
+  endUnsent,
+  INTERRUPTED,
+  isPending,
+  isReplayable,
+  isTerminal,
+  isWaiting,
+  LIFE,
+  materialize,
+  mayStart,
+  move,
+  PUNCTUAL_MS,
+  pause,
+  putOff,
+  refit,
+  replay,
+  resume,
+  settle,
+  sweep,
+  type TryResult,
+  WAITING_STATUSES,
+} from './delivery-life.ts';
+import { type Instant, instant } from './instant.ts';
+import type { Partition } from './partition.ts';
+import { DEFAULT_RETRY_POLICY } from './retry.ts';
+import { SCHEDULE_STATES, type Schedule, type ScheduleState } from './schedule.ts';
+
+const build = new Builders(1 as Partition);
+const BY = { node: 'node-1', token: 'token-1' };
+
+function scheduleIn(
+  state: ScheduleState,
+  endedAt: Instant | null = null,
+): Pick<Schedule, 'state' | 'endedAt'> {
+  return { state, endedAt };
+}
+
+function deliveryOf(status: DeliveryStatus, changes: Partial<Delivery> = {}): Delivery {
+  const { pending } = build.schedule();
+  return { ...pending, status, claim: status === 'claimed' ? BY : null, ...changes };
+}
+
+/** A delivery whose attempt `attemptNo` is under way, with the row of that attempt. */
+function underWay(
+  attemptNo: number,
+  changes: Partial<Delivery> = {},
+): { delivery: Delivery; attempt: Attempt } {
+  const waiting = deliveryOf('retry_scheduled', { attemptCount: attemptNo - 1, ...changes });
+  return claim(waiting, BY, build.ids.mint('att', build.now), waiting.scheduledFor);
+}
+
+/** How each event comes about. */
+const HAPPEN: Readonly<Record<DeliveryEvent, (delivery: Delivery, now: Instant) => Delivery>> = {
+  claim: (delivery, now) => claim(delivery, BY, build.ids.mint('att', now), now).delivery,
+  succeed: (delivery, now) =>
+    settle(delivery, underWay(1).attempt, SUCCESS, scheduleIn('active'), now).delivery,
+  retry: (delivery, now) =>
+    settle(delivery, underWay(1).attempt, FAILURE, scheduleIn('active'), now).delivery,
+  abandon: (delivery, now) =>
+    settle(delivery, underWay(1).attempt, FAILURE, scheduleIn('canceled', now), now).delivery,
+  park: (delivery, now) => settle(delivery, underWay(1).attempt, FAILURE, scheduleIn('paused'), now).delivery,
+  fail: (delivery, now) => endUnsent(delivery, 'exhausted', now),
+  expire: (delivery, now) => endUnsent(delivery, 'expired', now),
+  pause,
+  resume: (delivery, now) => resume({ ...delivery, attemptCount: 0 }, now),
+  resume_retry: (delivery, now) => resume({ ...delivery, attemptCount: 2 }, now),
+  cancel,
+};
+const EVENTS = Object.keys(HAPPEN) as DeliveryEvent[];
+
+/** The whole table; what is not in it cannot happen. */
+const ALLOWED: readonly (readonly [from: DeliveryStatus, event: DeliveryEvent, to: DeliveryStatus])[] = [
+  ['scheduled', 'claim', 'claimed'],
+  ['scheduled', 'expire', 'expired'],
+  ['scheduled', 'fail', 'dead_letter'],
+  ['scheduled', 'pause', 'paused'],
+  ['scheduled', 'cancel', 'canceled'],
+  ['claimed', 'succeed', 'succeeded'],
+  ['claimed', 'retry', 'retry_scheduled'],
+  ['claimed', 'fail', 'dead_letter'],
+  ['claimed', 'expire', 'expired'],
+  ['claimed', 'abandon', 'canceled'],
+  ['claimed', 'park', 'paused'],
+  ['retry_scheduled', 'claim', 'claimed'],
+  ['retry_scheduled', 'expire', 'expired'],
+  ['retry_scheduled', 'fail', 'dead_letter'],
+  ['retry_scheduled', 'pause', 'paused'],
+  ['retry_scheduled', 'cancel', 'canceled'],
+  ['paused', 'resume', 'scheduled'],
+  ['paused', 'resume_retry', 'retry_scheduled'],
+  ['paused', 'expire', 'expired'],
+  ['paused', 'cancel', 'canceled'],
+];
+
+describe('the life of a delivery', () => {
+  const every = DELIVERY_STATUSES.flatMap((from) => EVENTS.map((event) => [from, event] as const));
+
+  test.for(every)('%s, %s', ([from, event]) => {
+    const to = ALLOWED.find(([status, name]) => status === from && name === event)?.[2];
+    expect(LIFE[from][event]).toBe(to);
+    const delivery = deliveryOf(from);
+    const happen = () => HAPPEN[event](delivery, build.now);
+    if (to === undefined) {
+      expect(happen).toThrow(`A ${from} delivery cannot ${event}.`);
+      return;
+    }
+    const after = happen();
+    expect(after).toMatchObject({ status: to, id: delivery.id, revision: delivery.revision + 1 });
+    expect(after.claim === null).toBe(to !== 'claimed');
+    expect(after.finalizedAt).toBe(isTerminal(to) ? build.now : null);
+    if (isTerminal(to) || to === 'claimed') expect(after.dueAt).toBeNull();
+    else expect(after.dueAt).not.toBeNull();
+  });
+
+  test.for([
+    ['scheduled', { terminal: false, replayable: false, pending: true, waiting: true }],
+    ['claimed', { terminal: false, replayable: false, pending: false, waiting: false }],
+    ['retry_scheduled', { terminal: false, replayable: false, pending: true, waiting: true }],
+    ['paused', { terminal: false, replayable: false, pending: true, waiting: false }],
+    ['succeeded', { terminal: true, replayable: true, pending: false, waiting: false }],
+    ['dead_letter', { terminal: true, replayable: true, pending: false, waiting: false }],
+    ['expired', { terminal: true, replayable: true, pending: false, waiting: false }],
+    ['canceled', { terminal: true, replayable: false, pending: false, waiting: false }],
+  ] as const)('%s is %o', ([status, is]) => {
+    expect({
+      terminal: isTerminal(status),
+      replayable: isReplayable(status),
+      pending: isPending(status),
+      waiting: isWaiting(status),
+    }).toEqual(is);
+    expect(WAITING_STATUSES.includes(status)).toBe(is.waiting);
+  });
+
+  test.for([
+    ['pause', ['scheduled', 'retry_scheduled'], 'paused', 'paused'],
+    ['resume', ['paused'], 'scheduled', 'retry_scheduled'],
+    ['cancel', ['scheduled', 'retry_scheduled', 'paused'], 'canceled', 'canceled'],
+  ] as const)('the %s of a schedule sweeps %o', ([order, from, untriedTo, triedTo]) => {
+    const finalizedAt = order === 'cancel' ? build.now : null;
+    expect(sweep(order, build.now)).toEqual({ from, untriedTo, triedTo, finalizedAt });
+  });
+});
+
+describe('a new delivery', () => {
+  test('is scheduled and due at its instant, with nothing tried yet', () => {
+    const { pending } = build.schedule();
+    const given = { ...pending, ttl: '90s', scheduledFor: instant(build.now + 5_000) };
+    expect(materialize(given)).toMatchObject({
+      status: 'scheduled',
+      dueAt: given.scheduledFor,
+      deadline: given.scheduledFor + 90_000,
+      attemptCount: 0,
+      lastStatusCode: null,
+      error: null,
+      replayOf: null,
+      claim: null,
+      finalizedAt: null,
+      revision: 1,
+    });
+  });
+
+  test.for([
+    [null, null],
+    ['0', 0],
+    ['1h30m', 5_400_000],
+    ['-5m', -300_000],
+    ['1.5s', 1_500],
+  ] as const)('with ttl %s has its deadline %s ms after its instant', ([ttl, afterMs]) => {
+    expect(deadlineOf(build.now, ttl)).toBe(afterMs === null ? null : build.now + afterMs);
+  });
+
+  test('by replay is due now, with the snapshot and key of the original and a deadline of its own', () => {
+    const original = deliveryOf('dead_letter', {
+      ttl: '1h',
+      attemptCount: 8,
+      lastStatusCode: 500,
+      error: 'HTTP 500',
+      finalizedAt: build.now,
+    });
+    const now = build.tick(HOUR_MS * 30);
+    const id = build.ids.mint('dlv', now);
+    const made = replay(original, id, now);
+    expect(made).toEqual({
+      ...original,
+      id,
+      replayOf: original.id,
+      status: 'scheduled',
+      scheduledFor: now,
+      dueAt: now,
+      deadline: now + HOUR_MS,
+      attemptCount: 0,
+      lastStatusCode: null,
+      error: null,
+      claim: null,
+      createdAt: now,
+      finalizedAt: null,
+      revision: 1,
+    });
+    expect(replay({ ...original, ttl: null }, id, now).deadline).toBeNull();
+    expect(replay(made, original.id, now).replayOf).toBe(id);
+  });
+});
+
+describe('a pending delivery', () => {
+  test('that is moved keeps its attempts, and its key once a try has carried it', () => {
+    const to = { occurrence: build.now, scheduledFor: instant(build.now + 1_000), idempotencyKey: 'new' };
+    const untried = deliveryOf('scheduled', { ttl: '10s', idempotencyKey: 'old' });
+    const shared = { occurrence: to.occurrence, scheduledFor: to.scheduledFor, dueAt: to.scheduledFor };
+    const deadline = to.scheduledFor + 10_000;
+    expect(move(untried, to)).toEqual({
+      ...untried,
+      ...shared,
+      deadline,
+      idempotencyKey: 'new',
+      revision: 2,
+    });
+    const tried = deliveryOf('retry_scheduled', { ttl: '10s', idempotencyKey: 'old', attemptCount: 3 });
+    expect(move(tried, to)).toEqual({ ...tried, ...shared, deadline, revision: 2 });
+  });
+
+  test('that is refitted takes target, ttl and policy, and counts its deadline anew', () => {
+    const delivery = deliveryOf('scheduled', { ttl: '10s' });
+    const target = { ...delivery.target, url: 'https://example.com/other', method: 'GET' } as const;
+    const retryPolicy = { ...DEFAULT_RETRY_POLICY, maxAttempts: 2 };
+    expect(refit(delivery, { target, ttl: '1h', retryPolicy })).toEqual({
+      ...delivery,
+      target,
+      ttl: '1h',
+      deadline: delivery.scheduledFor + HOUR_MS,
+      retryPolicy,
+      revision: 2,
+    });
+    expect(refit(delivery, { target, ttl: null, retryPolicy }).deadline).toBeNull();
+  });
+
+  test('that the gate put off changes only in when it is due', () => {
+    const delivery = deliveryOf('retry_scheduled', { attemptCount: 1 });
+    const until = instant(build.now + 30_000);
+    expect(putOff(delivery, until)).toEqual({ ...delivery, dueAt: until, revision: 2 });
+  });
+
+  test('that is paused and resumed is due when it was, tried or not', () => {
+    for (const attemptCount of [0, 1]) {
+      const delivery = deliveryOf(attemptCount === 0 ? 'scheduled' : 'retry_scheduled', { attemptCount });
+      expect(resume(pause(delivery, build.now), build.now)).toEqual({ ...delivery, revision: 3 });
+    }
+  });
+
+  test('that is resumed past its deadline ends expired', () => {
+    const delivery = deliveryOf('paused', {
+      deadline: instant(build.now - 1),
+      scheduledFor: instant(build.now - HOUR_MS),
+    });
+    expect(resume(delivery, build.now)).toMatchObject({
+      status: 'expired',
+      finalizedAt: build.now,
+      dueAt: null,
+    });
+  });
+});
+
+describe('whether a try may start', () => {
+  const late = (ms: number) => ms;
+  test.for([
+    ['no ttl, years late', { ttl: null, lateMs: 1e11, tried: 0 }, 'yes'],
+    ['before the deadline', { ttl: '10s', lateMs: late(9_999), tried: 0 }, 'yes'],
+    ['at the deadline', { ttl: '10s', lateMs: late(10_000), tried: 0 }, 'yes'],
+    ['past the deadline', { ttl: '10s', lateMs: late(10_001), tried: 0 }, 'expired'],
+    ['zero ttl, on time', { ttl: '0', lateMs: late(0), tried: 0 }, 'yes'],
+    ['zero ttl, within 300 ms', { ttl: '0', lateMs: late(300), tried: 0 }, 'yes'],
+    ['zero ttl, after 301 ms', { ttl: '0', lateMs: late(301), tried: 0 }, 'expired'],
+    ['negative ttl, on time', { ttl: '-1h', lateMs: late(0), tried: 0 }, 'yes'],
+    ['negative ttl, within 300 ms', { ttl: '-1h', lateMs: late(300), tried: 0 }, 'yes'],
+    ['negative ttl, after 301 ms', { ttl: '-1h', lateMs: late(301), tried: 0 }, 'expired'],
+    ['200 ms ttl, within 300 ms', { ttl: '200ms', lateMs: late(300), tried: 0 }, 'yes'],
+    ['a retry at the deadline', { ttl: '10s', lateMs: late(10_000), tried: 3 }, 'yes'],
+    ['a retry past the deadline', { ttl: '10s', lateMs: late(10_001), tried: 3 }, 'expired'],
+    ['a retry within 300 ms of a zero ttl', { ttl: '0', lateMs: late(1), tried: 1 }, 'expired'],
+    ['the attempts used up', { ttl: null, lateMs: late(0), tried: 8 }, 'exhausted'],
+    ['the attempts used up and past the deadline', { ttl: '0', lateMs: late(1), tried: 8 }, 'exhausted'],
+    ['more attempts made than a lowered limit', { ttl: null, lateMs: late(0), tried: 9 }, 'exhausted'],
+  ] as const)('%s', ([, { ttl, lateMs, tried }, expected]) => {
+    const scheduledFor = instant(build.now + HOUR_MS);
+    const delivery = deliveryOf(tried === 0 ? 'scheduled' : 'retry_scheduled', {
+      scheduledFor,
+      deadline: deadlineOf(scheduledFor, ttl),
+      attemptCount: tried,
+    });
+    expect(mayStart(delivery, instant(scheduledFor + lateMs))).toBe(expected);
+    expect(PUNCTUAL_MS).toBe(300);
+  });
+});
+
+describe('a claim', () => {
+  test('counts the attempt and opens its row', () => {
+    const waiting = deliveryOf('retry_scheduled', { attemptCount: 2, dueAt: instant(build.now - 40) });
+    const id = build.ids.mint('att', build.now);
+    const { delivery, attempt } = claim(waiting, BY, id, build.now);
+    expect(delivery).toEqual({
+      ...waiting,
+      status: 'claimed',
+      claim: BY,
+      attemptCount: 3,
+      dueAt: null,
+      revision: 2,
+    });
+    expect(attempt).toEqual({
+      partition: waiting.partition,
+      id,
+      deliveryId: waiting.id,
+      attemptNo: 3,
+      outcome: 'retryable',
+      statusCode: null,
+      dueAt: build.now - 40,
+      firedAt: build.now,
+      finishedAt: null,
+      egressMs: null,
+      error: null,
+    });
+  });
+});
+
+describe('settling', () => {
+  const TERMINAL: TryResult = REDIRECT;
+  const RESULTS = [SUCCESS, FAILURE, TERMINAL, INTERRUPTED];
+  /** The deadline, told by where the retry would fall. */
+  const DEADLINES = { none: null, later: 1, exactly: 0, earlier: -1 } as const;
+  const REPLAYS = { none: null, 'made before the end': -1, 'made after the end': 1 } as const;
+
+  const combinations = RESULTS.flatMap((result) =>
+    [true, false].flatMap((attemptsLeft) =>
+      (Object.keys(DEADLINES) as (keyof typeof DEADLINES)[]).flatMap((deadline) =>
+        SCHEDULE_STATES.flatMap((state) =>
+          (Object.keys(REPLAYS) as (keyof typeof REPLAYS)[]).map((replayed) => ({
+            result,
+            attemptsLeft,
+            deadline,
+            state,
+            replayed,
+          })),
+        ),
+      ),
+    ),
+  );
+
+  function expectedStatus({
+    result,
+    attemptsLeft,
+    deadline,
+    state,
+    replayed,
+  }: (typeof combinations)[number]) {
+    if (result.outcome === 'success') return 'succeeded';
+    if (result.outcome === 'terminal') return 'dead_letter';
+    if (!attemptsLeft) return 'dead_letter';
+    if (state === 'canceled' && replayed !== 'made after the end') return 'canceled';
+    if (deadline === 'earlier') return 'expired';
+    return state === 'paused' ? 'paused' : 'retry_scheduled';
+  }
+
+  test(`in each of ${combinations.length} combinations`, () => {
+    for (const combination of combinations) {
+      const { result, attemptsLeft, deadline, state, replayed } = combination;
+      const endedAt = instant(build.now + 500);
+      const finishedAt = instant(build.now + HOUR_MS + 1_234);
+      // After attempt 2: 5 s x 2^2.
+      const retryAt = instant(finishedAt + 20_000);
+      const offset = DEADLINES[deadline];
+      const age = REPLAYS[replayed];
+      const { delivery, attempt } = underWay(2, {
+        deadline: offset === null ? null : instant(retryAt + offset),
+        retryPolicy: { ...DEFAULT_RETRY_POLICY, maxAttempts: attemptsLeft ? 3 : 2 },
+        lastStatusCode: 429,
+        error: 'HTTP 429',
+        ...(age !== null && {
+          replayOf: build.ids.mint('dlv', build.now),
+          createdAt: instant(endedAt + age),
+        }),
+      });
+      const isEnded = state === 'canceled' || state === 'completed';
+      const settled = settle(
+        delivery,
+        attempt,
+        result,
+        scheduleIn(state, isEnded ? endedAt : null),
+        finishedAt,
+      );
+
+      const status = expectedStatus(combination);
+      const error = result.outcome === 'success' ? null : result.error;
+      const waits = status === 'retry_scheduled' || status === 'paused';
+      expect(settled.delivery, JSON.stringify(combination)).toEqual({
+        ...delivery,
+        status,
+        claim: null,
+        dueAt: waits ? retryAt : null,
+        finalizedAt: waits ? null : finishedAt,
+        lastStatusCode: result.statusCode ?? 429,
+        error,
+        revision: delivery.revision + 1,
+      });
+      expect(settled.attempt, JSON.stringify(combination)).toEqual({
+        ...attempt,
+        outcome: result.outcome,
+        statusCode: result.statusCode,
+        finishedAt,
+        egressMs: finishedAt - attempt.firedAt,
+        error,
+      });
+    }
+  });
+
+  test('a clock that was set back shows no negative time', () => {
+    const { delivery, attempt } = underWay(1);
+    const earlier = instant(attempt.firedAt - 5_000);
+    expect(settle(delivery, attempt, SUCCESS, scheduleIn('active'), earlier).attempt.egressMs).toBe(0);
+  });
+});

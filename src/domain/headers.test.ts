@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest';
+import { HEADERS_BYTES_MAX, isSendableHeader, mergeHeaders } from './headers.ts';
+
+test('names plus values may have 16 KB', () => {
+  expect(HEADERS_BYTES_MAX).toBe(16_384);
+});
+
+describe('sendable is', () => {
+  test.for([
+    ['X-Tenant', 'acme'],
+    ['x', ''],
+    ['Content-Type', 'application/json; charset=utf-8'],
+    ['Authorization', 'Bearer abc.def'],
+    ["!#$%&'*+-.^_`|~09azAZ", 'every token character'],
+    ['Accept', ' spaces at both ends '],
+    ['X-Latin', 'Grüße, ÿ and \u00a0'],
+    ['X-Symbols', '~!@#$%^&*()_+{}|:"<>?[]\\;\',./'],
+    ['Hostname', 'not host'],
+    ['Tea', 'not te'],
+    ['Proxy', 'no hyphen'],
+    ['Sched-Signature', 'overwritten by ours'],
+    ['Idempotency-Key', 'overwritten by ours'],
+    ['Upgrade-Insecure-Requests', '1'],
+  ] as const)('%s: %s', ([name, value]) => {
+    expect(isSendableHeader(name, value)).toBe(true);
+  });
+});
+
+describe('forbidden is', () => {
+  const RESERVED = [
+    'host',
+    'content-length',
+    'connection',
+    'keep-alive',
+    'te',
+    'trailer',
+    'transfer-encoding',
+    'upgrade',
+  ];
+
+  test.for([...RESERVED, 'proxy-authorization', 'proxy-', 'proxy-x'])('the name %s in any case', (name) => {
+    for (const spelling of [name, name.toUpperCase(), name.replace(/^./, (first) => first.toUpperCase())]) {
+      expect(isSendableHeader(spelling, 'value')).toBe(false);
+    }
+  });
+
+  test.for([
+    '',
+    ' ',
+    'a b',
+    'a:',
+    'a\r\nb',
+    'a\n',
+    '\ta',
+    'a\0',
+    'ä',
+    '試験',
+    'a,b',
+    '"a"',
+    'a/b',
+    '(a)',
+    '\ud800',
+  ])('the name %j, which is no token', (name) => {
+    expect(isSendableHeader(name, 'value')).toBe(false);
+  });
+
+  test('every control character in a value, tab among them', () => {
+    const controls = [...Array(0x20).keys(), 0x7f, ...Array.from({ length: 0x20 }, (_, i) => 0x80 + i)];
+    for (const code of controls) {
+      for (const value of [
+        String.fromCharCode(code),
+        `a${String.fromCharCode(code)}b`,
+        `a${String.fromCharCode(code)}`,
+      ]) {
+        expect(isSendableHeader('x', value), `U+${code.toString(16)}`).toBe(false);
+      }
+    }
+  });
+
+  test.for(['Ā', '試験', '🙈', '\ud800', '\u2028', '’'])('the value %j, outside Latin-1', (value) => {
+    expect(isSendableHeader('x', value)).toBe(false);
+  });
+});
+
+describe('merged', () => {
+  test('the headers of the schedule win over those of the profile, whatever their case', () => {
+    const profile = [
+      ['X-One', 'profile'],
+      ['X-Two', 'profile'],
+    ] as const;
+    const schedule = [
+      ['x-two', 'schedule'],
+      ['X-Three', 'schedule'],
+    ] as const;
+    expect(mergeHeaders(profile, schedule)).toEqual([
+      ['X-One', 'profile'],
+      ['x-two', 'schedule'],
+      ['X-Three', 'schedule'],
+    ]);
+    expect(mergeHeaders(profile, [])).toEqual(profile);
+    expect(mergeHeaders([], schedule)).toEqual(schedule);
+  });
+});
