@@ -137,8 +137,8 @@ export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Rec
 
     listScheduleDeliveries: async (call) => {
       const scheduleId = call.id('sch');
-      const page = readPage(call.query, call.tenant.partition, `deliveries of ${scheduleId}`, 'dlv');
       existing(await store.findSchedule(call.tenant.partition, scheduleId));
+      const page = readPage(call.query, call.tenant.partition, `deliveries of ${scheduleId}`, 'dlv');
       return deliveryList(call, page, { scheduleId, status: null, createdAfter: null, createdBefore: null });
     },
 
@@ -221,8 +221,8 @@ export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Rec
 
     listAttempts: async (call) => {
       const id = call.id('dlv');
-      const page = readPage(call.query, call.tenant.partition, `attempts of ${id}`, 'attempt_no');
       existing(await store.findDelivery(call.tenant.partition, id));
+      const page = readPage(call.query, call.tenant.partition, `attempts of ${id}`, 'attempt_no');
       const rows = await store.listAttempts(
         call.tenant.partition,
         id,

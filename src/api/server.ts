@@ -1,8 +1,10 @@
 /** The HTTP server: `/v1`, the reference pages and the probes, with one envelope for every error. */
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Idempotency } from '#src/commands/idempotency.ts';
-import { Refusal } from '#src/domain/errors.ts';
+import { Turns } from '#src/commands/turns.ts';
+import { ERRORS, Refusal } from '#src/domain/errors.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { versionFor } from '#src/domain/version.ts';
 import type { Clock } from '#src/ports/clock.ts';
@@ -33,7 +35,8 @@ export interface ApiOptions {
 }
 
 const BODY_BYTES_MAX = 1_048_576;
-const ID_CHARACTERS_MAX = 128;
+/** An id of any length that Node lets through is one that names nothing. */
+const ID_CHARACTERS_MAX = 65_536;
 /** A client that takes longer than this to send its request is cut off. */
 const REQUEST_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_MS = 72_000;
@@ -53,6 +56,8 @@ export function buildServer(options: ApiOptions): FastifyInstance {
 
   const server = Fastify({
     logger: false,
+    // Node's own answer to a request without a Host would lack the envelope; the service does not need one.
+    http: { requireHostHeader: false },
     genReqId: requestId,
     requestIdHeader: false,
     bodyLimit: BODY_BYTES_MAX,
@@ -65,6 +70,9 @@ export function buildServer(options: ApiOptions): FastifyInstance {
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, requestId()),
   });
 
+  server.server.on('checkExpectation', (_request, response: ServerResponse) => {
+    answerExpectation(response, requestId());
+  });
   server.decorateRequest('tenant', NO_TENANT);
   takeAnyBody(server);
   server.addHook('onRequest', async (request, reply) => {
@@ -98,7 +106,7 @@ async function v1(scope: FastifyInstance, options: ApiOptions, ids: IdMint): Pro
   const { store, clock, vault, hints } = options;
   const keys = new Keys(store, clock);
   const idempotency = new Idempotency(store, clock);
-  const handle = handlers({ store, clock, ids, vault, hints }, options.httpAllowed);
+  const handle = handlers({ store, clock, ids, vault, hints, turns: new Turns() }, options.httpAllowed);
 
   scope.addHook('onRequest', async (request, reply) => {
     const tenant = await keys.tenantOf(request.headers.authorization);
@@ -157,6 +165,19 @@ function isDecodable(url: string): boolean {
 /** A path that no route has: it is not found, after authentication like any other. */
 function undecodable(url: string): string {
   return url.startsWith('/v1/') ? '/v1/-' : '/-';
+}
+
+/** An `Expect` header that asks for anything but 100-continue. */
+function answerExpectation(response: ServerResponse, requestId: string): void {
+  const refusal = new Refusal('invalid_request', null, 'The Expect header cannot be met.');
+  const body = errorBody(refusal, requestId);
+  response.writeHead(ERRORS[refusal.code].status, {
+    'content-type': JSON_TYPE,
+    'content-length': Buffer.byteLength(body),
+    'sched-request-id': requestId,
+    connection: 'close',
+  });
+  response.end(body);
 }
 
 /** What is not even HTTP, answered by hand: there is no request to reply to. */

@@ -6,6 +6,7 @@ import type { Clock } from '#src/ports/clock.ts';
 import type { Hints } from '#src/ports/hints.ts';
 import { type Receipt, type Store, StoreUnavailable, type Written } from '#src/ports/store.ts';
 import type { Vault } from '#src/ports/vault.ts';
+import type { Turns } from './turns.ts';
 
 export interface Commands {
   readonly store: Store;
@@ -13,6 +14,7 @@ export interface Commands {
   readonly ids: IdMint;
   readonly vault: Vault;
   readonly hints: Hints;
+  readonly turns: Turns;
 }
 
 /** A finished answer: what is sent, and what is kept for the same request made again. */

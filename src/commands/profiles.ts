@@ -15,7 +15,15 @@ import {
 } from '#src/domain/profile.ts';
 import type { RetryPolicy } from '#src/domain/retry.ts';
 import { profileHeadersPlace } from '#src/domain/sealed-places.ts';
-import { type Commands, type Finished, found, type Keep, type Render, untilWritten } from './command.ts';
+import {
+  type Commands,
+  type Finished,
+  found,
+  type Keep,
+  type Render,
+  type Tried,
+  untilWritten,
+} from './command.ts';
 
 export interface ProfileOrder {
   readonly url: string;
@@ -59,14 +67,14 @@ export function createProfile(
 
 /** Fields are read once the profile is known: that there is none outranks a fault in them. */
 export function editProfile(
-  { store, clock, vault }: Commands,
+  { store, clock, vault, turns }: Commands,
   partition: Partition,
   id: EndpointId,
   read: () => Partial<ProfileOrder>,
   render: Render<Profile>,
   keep: Keep,
 ): Promise<Finished> {
-  return untilWritten(async () => {
+  const attempt = async (): Promise<Tried> => {
     const before = found(await store.findProfile(partition, id));
     const { headers, ...edit } = read();
     const now = clock.now();
@@ -78,22 +86,24 @@ export function editProfile(
     const finished = render(profile);
     const written = await store.replaceProfile({ profile, headers: sealed, receipt: keep(finished, now) });
     return { written, finished };
-  });
+  };
+  return turns.take(`${partition}/${id}`, () => untilWritten(attempt));
 }
 
 export function archiveProfile(
-  { store, clock }: Commands,
+  { store, clock, turns }: Commands,
   partition: Partition,
   id: EndpointId,
   render: Render<Profile>,
 ): Promise<Finished> {
-  return untilWritten(async () => {
+  const attempt = async (): Promise<Tried> => {
     const before = found(await store.findProfile(partition, id));
     const profile = archived(before, clock.now());
     const written = profile === before ? 'done' : await store.archiveProfile(profile);
     if (written === 'in_use') throw new Refusal('profile_in_use');
     return { written, finished: render(profile) };
-  });
+  };
+  return turns.take(`${partition}/${id}`, () => untilWritten(attempt));
 }
 
 function namesOf(headers: Headers): readonly string[] {

@@ -121,14 +121,14 @@ export function orderSchedule(
 
 /** Decides on what is stored now and writes the decision, unless there is nothing to change. */
 function change(
-  { store, clock, hints }: Commands,
+  { store, clock, hints, turns }: Commands,
   partition: Partition,
   id: ScheduleId,
   render: Render<ScheduleView>,
   keep: Keep,
   decide: (view: ScheduleView, now: Instant) => life.ScheduleChange | null,
 ): Promise<Finished> {
-  return untilWritten(async (): Promise<Tried> => {
+  const attempt = async (): Promise<Tried> => {
     const view = found(await store.findSchedule(partition, id));
     const now = clock.now();
     const changed = decide(view, now);
@@ -142,5 +142,6 @@ function change(
     const dueAt = changed.pending?.dueAt ?? null;
     if (written === 'done' && dueAt !== null) hints.dueAt(dueAt);
     return { written, finished };
-  });
+  };
+  return turns.take(`${partition}/${id}`, () => untilWritten(attempt));
 }

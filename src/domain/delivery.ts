@@ -36,7 +36,7 @@ export interface Delivery {
   readonly id: DeliveryId;
   readonly scheduleId: ScheduleId;
   readonly status: DeliveryStatus;
-  /** Which occurrence of the schedule this is: unique per schedule, replays apart. A moved occurrence keeps it. */
+  /** Its nominal instant, which tells the occurrences of a schedule apart: replays aside, each lies after the last. */
   readonly occurrence: Instant;
   readonly scheduledFor: Instant;
   /** When the next attempt may start. Kept while paused; null while claimed and once terminal. */

@@ -88,7 +88,7 @@ export function nextRuns(view: ScheduleView): readonly Instant[] {
 
   const recurrence = recurrenceOf(schedule.id, schedule.timing, schedule.jitter);
   const runs = [due];
-  let last = pending.occurrence;
+  let last = schedule.cronAt ?? pending.occurrence;
   let at = due;
   while (runs.length < NEXT_RUNS) {
     const next = nextOf(recurrence, last, at);

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { seededBytes } from '#src/store/contract/builders.ts';
 import type { Headers } from './headers.ts';
-import { IdMint } from './id.ts';
+import { type EndpointId, IdMint, type ScheduleId, type SecretId } from './id.ts';
 import { instant } from './instant.ts';
 import type { Partition } from './partition.ts';
 import {
@@ -10,9 +11,8 @@ import {
   decodePayload,
   encodeHeaders,
   encodePayload,
-  payloadContext,
-  profileHeadersContext,
 } from './payload.ts';
+import { payloadPlace, profileHeadersPlace, signingSecretPlace } from './sealed-places.ts';
 
 const anyText = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -59,17 +59,16 @@ describe('the headers of a profile', () => {
   });
 });
 
-test('no two places of the vault share a context', () => {
-  const mint = new IdMint(() => new Uint8Array(10));
-  const schedule = mint.mint('sch', instant(1));
-  const endpoint = mint.mint('ep', instant(1));
-  const [one, eleven] = [1 as Partition, 11 as Partition];
-  const contexts = [
-    payloadContext(one, schedule),
-    payloadContext(eleven, schedule),
-    payloadContext(one, mint.mint('sch', instant(1))),
-    profileHeadersContext(one, endpoint),
-    profileHeadersContext(eleven, endpoint),
-  ];
-  expect(new Set(contexts).size).toBe(contexts.length);
+test('no two places of the vault are the same', () => {
+  const mint = new IdMint(seededBytes(1));
+  const row = () => mint.mint('sch', instant(1)).slice(4);
+  const [first, second] = [row(), row()];
+  const places = [1 as Partition, 11 as Partition].flatMap((partition) =>
+    [first, second].flatMap((tail) => [
+      payloadPlace(partition, `sch_${tail}` as ScheduleId),
+      profileHeadersPlace(partition, `ep_${tail}` as EndpointId),
+      signingSecretPlace(partition, `sec_${tail}` as SecretId),
+    ]),
+  );
+  expect(new Set(places).size).toBe(places.length);
 });

@@ -1,4 +1,4 @@
-import { durationMs } from './duration.ts';
+import { parseDuration } from './duration.ts';
 import { type Instant, instant } from './instant.ts';
 
 export interface RetryPolicy {
@@ -13,6 +13,7 @@ export interface RetryPolicy {
 }
 
 const HOUR_MS = 3_600_000;
+const NS_PER_MS = 1_000_000;
 
 export const RETRY_BOUNDS = {
   maxAttempts: { min: 1, max: 50 },
@@ -32,11 +33,9 @@ export const DEFAULT_RETRY_POLICY: RetryPolicy = {
 
 /** How long to wait after attempt `attemptNo` (from 1) ended. */
 export function backoffMs(policy: RetryPolicy, attemptNo: number): number {
-  const baseMs = durationMs(policy.base) ?? 0;
-  const maxMs = durationMs(policy.max) ?? 0;
-  // A huge factor may overflow to infinity, and 0 x infinity is NaN: no base, no wait.
-  const grown = baseMs === 0 ? 0 : baseMs * policy.factor ** attemptNo;
-  return Math.min(maxMs, Math.floor(grown));
+  const baseMs = Number(parseDuration(policy.base) ?? 0n) / NS_PER_MS;
+  const maxMs = Number(parseDuration(policy.max) ?? 0n) / NS_PER_MS;
+  return Math.floor(Math.min(maxMs, baseMs * policy.factor ** attemptNo));
 }
 
 /** When the attempt after `attemptNo` is due, given when that one ended. */

@@ -68,24 +68,41 @@ export function create(
   now: Instant,
 ): { readonly schedule: Schedule; readonly pending: Delivery } | null {
   const { deliveryId, profile, ...own } = given;
+  const occurrence = occurrenceOf(given, given.timing, now, now);
+  if (occurrence === null) return null;
   const schedule: Schedule = {
     ...own,
     state: 'active',
     pendingId: deliveryId,
+    cronAt: given.timing.kind === 'recurring' ? occurrence.nominal : null,
     lastOccurrence: null,
     createdAt: now,
     updatedAt: now,
     endedAt: null,
     revision: 1,
   };
-  const occurrence = occurrenceOf(schedule, schedule.timing, now, now);
-  return occurrence && { schedule, pending: pendingFor(schedule, profile, deliveryId, occurrence, now) };
+  return { schedule, pending: pendingFor(schedule, profile, deliveryId, occurrence, now) };
 }
 
-function occurrenceOf(schedule: Schedule, timing: Timing, last: Instant, now: Instant): Occurrence | null {
+function occurrenceOf(
+  { id, jitter }: Pick<Schedule, 'id' | 'jitter'>,
+  timing: Timing,
+  last: Instant,
+  now: Instant,
+): Occurrence | null {
   return timing.kind === 'one_shot'
-    ? jittered(schedule.id, timing.fireAt, schedule.jitter, now)
-    : nextOf(recurrenceOf(schedule.id, timing, schedule.jitter), last, now);
+    ? jittered(id, timing.fireAt, jitter, now)
+    : nextOf(recurrenceOf(id, timing, jitter), last, now);
+}
+
+/** Where a recurrence is taken up anew: now, or the last occurrence, which jitter may have sent ahead of its instant. */
+function afterWhatWas({ lastOccurrence }: Schedule, now: Instant): Instant {
+  return instant(Math.max(lastOccurrence ?? now, now));
+}
+
+/** An occurrence must not be taken for one before it, which jitter may have sent ahead of its instant. */
+function distinct(nominal: Instant, { lastOccurrence }: Schedule): Instant {
+  return lastOccurrence !== null && nominal <= lastOccurrence ? instant(lastOccurrence + 1) : nominal;
 }
 
 function pendingFor(
@@ -95,14 +112,15 @@ function pendingFor(
   occurrence: Occurrence,
   now: Instant,
 ): Delivery {
+  const nominal = distinct(occurrence.nominal, schedule);
   return deliveryLife.materialize({
     partition: schedule.partition,
     id,
     scheduleId: schedule.id,
-    occurrence: occurrence.nominal,
+    occurrence: nominal,
     scheduledFor: occurrence.firesAt,
     ttl: schedule.ttl,
-    idempotencyKey: keyOf(schedule, id, occurrence.nominal),
+    idempotencyKey: keyOf(schedule, id, nominal),
     target: targetOf(schedule, profile),
     retryPolicy: retryPolicyOf(schedule, profile),
     createdAt: now,
@@ -175,22 +193,25 @@ export function reschedule(view: ScheduleView, timing: Timing, now: Instant): Sc
   if (isEnded(schedule) || pending === null || !deliveryLife.isPending(pending.status)) return null;
 
   const isMoveOfNext = schedule.timing.kind === 'recurring' && timing.kind === 'one_shot';
+  const target = occurrenceOf(schedule, timing, afterWhatWas(schedule, now), now);
+  if (target === null) return null;
   const rescheduled: Schedule = {
     ...schedule,
     timing: isMoveOfNext ? schedule.timing : timing,
+    cronAt: timing.kind === 'recurring' ? target.nominal : schedule.cronAt,
     updatedAt: now,
     revision: schedule.revision + 1,
   };
-  const last = instant(Math.max(schedule.lastOccurrence ?? now, now));
-  const target = occurrenceOf(rescheduled, timing, last, now);
-  if (target === null) return null;
-  const occurrence = isMoveOfNext ? pending.occurrence : target.nominal;
-  const moved = deliveryLife.move(pending, {
+  return { schedule: rescheduled, pending: movedTo(rescheduled, pending, target), sweep: null };
+}
+
+function movedTo(schedule: Schedule, pending: Delivery, { nominal, firesAt }: Occurrence): Delivery {
+  const occurrence = distinct(nominal, schedule);
+  return deliveryLife.move(pending, {
     occurrence,
-    scheduledFor: target.firesAt,
-    idempotencyKey: keyOf(rescheduled, pending.id, occurrence),
+    scheduledFor: firesAt,
+    idempotencyKey: keyOf(schedule, pending.id, occurrence),
   });
-  return { schedule: rescheduled, pending: moved, sweep: null };
 }
 
 export function pause(view: ScheduleView, now: Instant): ScheduleChange | null {
@@ -216,19 +237,20 @@ export function resume(view: ScheduleView, now: Instant): ScheduleChange | null 
   if (pending?.status !== 'paused') return { schedule, pending: null, sweep };
 
   const isMissed = pending.dueAt !== null && pending.dueAt <= now;
-  if (schedule.timing.kind === 'one_shot' || !isMissed || pending.attemptCount > 0) {
+  if (schedule.timing.kind === 'one_shot' || !isMissed) {
     const resumed = deliveryLife.resume(pending, now);
     return { ...completing(schedule, resumed, now), sweep };
   }
-  const next = nextOf(recurrenceOf(schedule.id, schedule.timing, schedule.jitter), pending.occurrence, now);
+  const last = instant(Math.max(pending.occurrence, afterWhatWas(schedule, now)));
+  const next = occurrenceOf(schedule, schedule.timing, last, now);
   if (next === null) return { schedule, pending: deliveryLife.resume(pending, now), sweep };
-  const caughtUp = deliveryLife.move(pending, {
-    occurrence: next.nominal,
-    scheduledFor: next.firesAt,
-    idempotencyKey: keyOf(schedule, pending.id, next.nominal),
-  });
-  // One stored change, one revision, though two steps of the life led to it.
-  return { schedule, pending: { ...deliveryLife.resume(caughtUp, now), revision: caughtUp.revision }, sweep };
+  const caughtUp = movedTo(schedule, pending, next);
+  return {
+    schedule: { ...schedule, cronAt: next.nominal },
+    // One stored change, one revision, though two steps of the life led to it.
+    pending: { ...deliveryLife.resume(caughtUp, now), revision: caughtUp.revision },
+    sweep,
+  };
 }
 
 export function cancel(view: ScheduleView, now: Instant): ScheduleChange | null {
@@ -309,11 +331,12 @@ export function advance(
   if (schedule.timing.kind !== 'recurring' || schedule.pendingId !== taken.id || isEnded(schedule))
     return null;
   const recurrence = recurrenceOf(schedule.id, schedule.timing, schedule.jitter);
-  const occurrence = nextOf(recurrence, taken.occurrence, now);
+  const occurrence = nextOf(recurrence, schedule.cronAt ?? taken.occurrence, now);
   if (occurrence === null) return null;
   const advanced: Schedule = {
     ...schedule,
     pendingId: nextId,
+    cronAt: occurrence.nominal,
     lastOccurrence: taken.occurrence,
     revision: schedule.revision + 1,
   };

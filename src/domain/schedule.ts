@@ -39,7 +39,9 @@ export interface Schedule {
   readonly metadata: Labels;
   /** The next delivery of a recurring schedule, the only one of a one-shot. */
   readonly pendingId: DeliveryId;
-  /** The occurrence claimed last: later ones must lie after it, whatever happens to the recurrence. */
+  /** Recurring: the instant of the recurrence that the pending delivery stands for, also when it was moved. */
+  readonly cronAt: Instant | null;
+  /** The occurrence claimed last: later ones lie after it, whatever happens to the recurrence. */
   readonly lastOccurrence: Instant | null;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;

@@ -96,6 +96,7 @@ export const MIGRATIONS: readonly Migration[] = [
         rate_limit TEXT,
         metadata TEXT NOT NULL,
         pending_id TEXT NOT NULL,
+        cron_at INTEGER,
         last_occurrence INTEGER,
         created_at INTEGER NOT NULL,
         updated_at INTEGER NOT NULL,

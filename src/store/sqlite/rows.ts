@@ -29,6 +29,7 @@ export interface ScheduleRow {
   readonly rate_limit: string | null;
   readonly metadata: string;
   readonly pending_id: DeliveryId;
+  readonly cron_at: Instant | null;
   readonly last_occurrence: Instant | null;
   readonly created_at: Instant;
   readonly updated_at: Instant;
@@ -59,6 +60,7 @@ export function toScheduleRow(schedule: Schedule): ScheduleRow {
     rate_limit: toJson(schedule.rateLimit),
     metadata: JSON.stringify(schedule.metadata),
     pending_id: schedule.pendingId,
+    cron_at: schedule.cronAt,
     last_occurrence: schedule.lastOccurrence,
     created_at: schedule.createdAt,
     updated_at: schedule.updatedAt,
@@ -82,6 +84,7 @@ export function fromScheduleRow(row: ScheduleRow): Schedule {
     rateLimit: fromJson<RateLimit>(row.rate_limit),
     metadata: JSON.parse(row.metadata) as Labels,
     pendingId: row.pending_id,
+    cronAt: row.cron_at,
     lastOccurrence: row.last_occurrence,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

@@ -29,6 +29,7 @@ export const SCHEDULE_MUTABLE = [
   'retry_policy',
   'metadata',
   'pending_id',
+  'cron_at',
   'last_occurrence',
   'updated_at',
   'ended_at',

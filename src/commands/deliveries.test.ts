@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import { DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
+import { isReplayable } from '#src/domain/delivery-life.ts';
+import { type Instant, instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { Builders } from '#src/store/contract/builders.ts';
+import { ALL_DELIVERIES } from '#src/store/contract/everything.ts';
+import { openTestWorld, type TestWorld } from '#test/process/control-world.ts';
+import { type Commands, type Keep, KeyTaken } from './command.ts';
+import { replayDelivery } from './deliveries.ts';
+import { Turns } from './turns.ts';
+
+const PARTITION = 1 as Partition;
+const NO_RECEIPT: Keep = () => null;
+
+function commandsOf({
+  store,
+  clock,
+  ids,
+  vault,
+}: TestWorld): Commands & { readonly hinted: readonly Instant[] } {
+  const hinted: Instant[] = [];
+  return { store, clock, ids, vault, hinted, hints: { dueAt: (at) => hinted.push(at) }, turns: new Turns() };
+}
+
+function render(delivery: Delivery) {
+  return { status: 201, body: JSON.stringify(delivery) };
+}
+
+async function given(world: TestWorld, status: Delivery['status']): Promise<Delivery> {
+  const made = new Builders(PARTITION, world.ids).schedule({ ttl: '1h' });
+  const pending = { ...made.pending, status };
+  const addition = { schedule: made.schedule, pending, payload: null, profile: null, receipt: null };
+  expect(await world.store.addSchedule(addition)).toBe('done');
+  return pending;
+}
+
+function stored(world: TestWorld): Promise<readonly Delivery[]> {
+  return world.store.listDeliveries(PARTITION, ALL_DELIVERIES, { before: null, limit: 9 });
+}
+
+describe('replaying', () => {
+  test.for(DELIVERY_STATUSES.filter(isReplayable))(
+    'a %s delivery makes a new one, due now',
+    async (status) => {
+      await using world = await openTestWorld();
+      const original = await given(world, status);
+      const commands = commandsOf(world);
+      const now = world.advance(5_000);
+      const { body } = await replayDelivery(commands, PARTITION, original.id, render, NO_RECEIPT);
+      const replayed = JSON.parse(body) as Delivery;
+      expect(await stored(world)).toEqual([replayed, original]);
+      expect(replayed).toMatchObject({
+        status: 'scheduled',
+        replayOf: original.id,
+        dueAt: now,
+        createdAt: now,
+      });
+      expect(commands.hinted).toEqual([now]);
+    },
+  );
+
+  test.for(DELIVERY_STATUSES.filter((status) => !isReplayable(status)))(
+    'a %s delivery is refused',
+    async (status) => {
+      await using world = await openTestWorld();
+      const original = await given(world, status);
+      const answer = replayDelivery(commandsOf(world), PARTITION, original.id, render, NO_RECEIPT);
+      await expect(answer).rejects.toMatchObject({ code: 'not_replayable', param: null });
+      expect(await stored(world)).toEqual([original]);
+    },
+  );
+
+  test('one of another partition is not found', async () => {
+    await using world = await openTestWorld();
+    const { id } = await given(world, 'succeeded');
+    const answer = replayDelivery(commandsOf(world), 2 as Partition, id, render, NO_RECEIPT);
+    await expect(answer).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('under a key that is taken makes none', async () => {
+    await using world = await openTestWorld();
+    const { id } = await given(world, 'succeeded');
+    const keep: Keep = ({ status, body }, now) => {
+      const expiresAt = instant(now + 1_000);
+      return { key: 'key', fingerprint: 'same', status, body, createdAt: now, expiresAt };
+    };
+    const commands = commandsOf(world);
+    await replayDelivery(commands, PARTITION, id, render, keep);
+    await expect(replayDelivery(commands, PARTITION, id, render, keep)).rejects.toThrow(KeyTaken);
+    expect(await stored(world)).toHaveLength(2);
+    expect(commands.hinted).toHaveLength(1);
+  });
+});

@@ -1,0 +1,229 @@
+import { describe, expect, test } from 'vitest';
+import { Refusal } from '#src/domain/errors.ts';
+import { instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { StoreUnavailable } from '#src/ports/store.ts';
+import { openTestWorld, type TestWorld } from '#test/process/control-world.ts';
+import { type Finished, type Keep, KeyTaken } from './command.ts';
+import { IDEMPOTENCY_KEY_CHARACTERS_MAX, IDEMPOTENCY_WINDOW_MS, Idempotency } from './idempotency.ts';
+
+const TEST = 1 as Partition;
+const LIVE = 2 as Partition;
+const REQUEST = { key: 'key-1', fingerprint: 'POST /v1/schedules {}' };
+
+/** An effect that is counted: it stores its receipt, and answers with its number. */
+class Effects {
+  count = 0;
+  readonly #world: TestWorld;
+
+  constructor(world: TestWorld) {
+    this.#world = world;
+  }
+
+  readonly act = async (keep: Keep, partition = TEST): Promise<Finished> => {
+    const finished = { status: 201, body: `{"effect":${this.count + 1}}` };
+    const receipt = keep(finished, this.#world.clock.now());
+    if (receipt !== null && (await this.#world.store.addReceipt(partition, receipt)) === 'key_taken') {
+      throw new KeyTaken();
+    }
+    this.count += 1;
+    return finished;
+  };
+}
+
+function node(world: TestWorld): Idempotency {
+  return new Idempotency(world.store, world.clock);
+}
+
+async function codeOf(answer: Promise<unknown>): Promise<string> {
+  try {
+    await answer;
+    return 'answered';
+  } catch (error) {
+    if (error instanceof Refusal) return error.code;
+    throw error;
+  }
+}
+
+test('the window is 24 hours, a key has at most 255 characters', () => {
+  expect(IDEMPOTENCY_WINDOW_MS).toBe(86_400_000);
+  expect(IDEMPOTENCY_KEY_CHARACTERS_MAX).toBe(255);
+});
+
+describe('a request without a key', () => {
+  test('has its effect every time, and keeps nothing', async () => {
+    await using world = await openTestWorld();
+    const effects = new Effects(world);
+    const idempotency = node(world);
+    for (const body of ['{"effect":1}', '{"effect":2}']) {
+      expect(await idempotency.once(TEST, null, effects.act)).toEqual({ status: 201, body, replayed: false });
+    }
+  });
+});
+
+describe('a request with a key', () => {
+  test('made again has no further effect: it is given the first answer', async () => {
+    await using world = await openTestWorld();
+    const effects = new Effects(world);
+    const idempotency = node(world);
+    const answer = { status: 201, body: '{"effect":1}' };
+    expect(await idempotency.once(TEST, REQUEST, effects.act)).toEqual({ ...answer, replayed: false });
+    for (let again = 0; again < 3; again++) {
+      expect(await idempotency.once(TEST, REQUEST, effects.act)).toEqual({ ...answer, replayed: true });
+    }
+    expect(effects.count).toBe(1);
+  });
+
+  test('is known after a restart, and on another node', async () => {
+    await using world = await openTestWorld();
+    const effects = new Effects(world);
+    await node(world).once(TEST, REQUEST, effects.act);
+    expect(await node(world).once(TEST, REQUEST, effects.act)).toMatchObject({ replayed: true });
+    expect(effects.count).toBe(1);
+  });
+
+  test('that differs is refused', async () => {
+    await using world = await openTestWorld();
+    const effects = new Effects(world);
+    const idempotency = node(world);
+    await idempotency.once(TEST, REQUEST, effects.act);
+    const different = { ...REQUEST, fingerprint: 'POST /v1/schedules {"a":1}' };
+    expect(await codeOf(idempotency.once(TEST, different, effects.act))).toBe('idempotency_key_reuse');
+    expect(await codeOf(idempotency.once(TEST, REQUEST, effects.act))).toBe('answered');
+    expect(effects.count).toBe(1);
+  });
+
+  test('counts in its own partition only', async () => {
+    await using world = await openTestWorld();
+    const effects = new Effects(world);
+    const idempotency = node(world);
+    const answers = await Promise.all(
+      [TEST, LIVE].map((partition) =>
+        idempotency.once(partition, REQUEST, (keep) => effects.act(keep, partition)),
+      ),
+    );
+    expect(answers.map(({ replayed }) => replayed)).toEqual([false, false]);
+    expect(effects.count).toBe(2);
+  });
+
+  test('is told apart from others in flight, also where partition and key run together', async () => {
+    await using world = await openTestWorld();
+    const effects = new Effects(world);
+    const idempotency = node(world);
+    const requests = [
+      [1, '1/x'],
+      [11, '/x'],
+      [1, '/1/x'],
+      [11, 'x'],
+    ] as const;
+    const answers = await Promise.all(
+      requests.map(([partition, key]) =>
+        idempotency.once(partition as Partition, { ...REQUEST, key }, (keep) =>
+          effects.act(keep, partition as Partition),
+        ),
+      ),
+    );
+    expect(answers.every(({ replayed }) => !replayed)).toBe(true);
+  });
+});
+
+describe('equal requests at once', () => {
+  test('have one effect: the others are told that it is in progress', async () => {
+    await using world = await openTestWorld();
+    const effects = new Effects(world);
+    const idempotency = node(world);
+    const codes = await Promise.all(
+      Array.from({ length: 50 }, () => codeOf(idempotency.once(TEST, REQUEST, effects.act))),
+    );
+    expect(codes.filter((code) => code === 'answered')).toHaveLength(1);
+    expect(codes.filter((code) => code === 'idempotency_in_progress')).toHaveLength(49);
+    expect(effects.count).toBe(1);
+    expect(await idempotency.once(TEST, REQUEST, effects.act)).toMatchObject({ replayed: true });
+  });
+
+  test('on several nodes have one effect, and one answer', async () => {
+    await using world = await openTestWorld();
+    const effects = new Effects(world);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => node(world).once(TEST, REQUEST, effects.act)),
+    );
+    expect(effects.count).toBe(1);
+    expect(new Set(answers.map(({ body }) => body)).size).toBe(1);
+    expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
+  });
+
+  test('that differ, on several nodes: one has its effect, the others are refused', async () => {
+    await using world = await openTestWorld();
+    const effects = new Effects(world);
+    const codes = await Promise.all(
+      Array.from({ length: 5 }, (_, i) =>
+        codeOf(node(world).once(TEST, { ...REQUEST, fingerprint: String(i) }, effects.act)),
+      ),
+    );
+    expect(codes.toSorted()).toEqual(['answered', ...Array<string>(4).fill('idempotency_key_reuse')]);
+    expect(effects.count).toBe(1);
+  });
+});
+
+describe('a key is free again', () => {
+  test.for([
+    ['a refusal', new Refusal('invalid_cron', 'cron')],
+    ['a store that is unavailable', new StoreUnavailable('full')],
+    ['an error of ours', new TypeError('broken')],
+  ] as const)('after %s', async ([, error]) => {
+    await using world = await openTestWorld();
+    const effects = new Effects(world);
+    const idempotency = node(world);
+    await expect(idempotency.once(TEST, REQUEST, () => Promise.reject(error))).rejects.toBe(error);
+    const different = { ...REQUEST, fingerprint: 'corrected' };
+    expect(await idempotency.once(TEST, different, effects.act)).toMatchObject({ replayed: false });
+    expect(effects.count).toBe(1);
+  });
+
+  test('after an error that was thrown at once', async () => {
+    await using world = await openTestWorld();
+    const idempotency = node(world);
+    const throwing = () => {
+      throw new Refusal('missing_url', 'url');
+    };
+    expect(await codeOf(idempotency.once(TEST, REQUEST, throwing))).toBe('missing_url');
+    expect(await codeOf(idempotency.once(TEST, REQUEST, throwing))).toBe('missing_url');
+  });
+
+  test('24 hours after the answer, to the millisecond', async () => {
+    await using world = await openTestWorld();
+    const effects = new Effects(world);
+    const idempotency = node(world);
+    await idempotency.once(TEST, REQUEST, effects.act);
+    world.advance(IDEMPOTENCY_WINDOW_MS - 1);
+    expect(await idempotency.once(TEST, REQUEST, effects.act)).toMatchObject({ replayed: true });
+    world.advance(1);
+    const different = { ...REQUEST, fingerprint: 'a new day' };
+    expect(await idempotency.once(TEST, different, effects.act)).toMatchObject({ replayed: false });
+    expect(effects.count).toBe(2);
+    expect(await codeOf(idempotency.once(TEST, REQUEST, effects.act))).toBe('idempotency_key_reuse');
+  });
+});
+
+test('a key that was taken and expired in the same breath is to be tried again', async () => {
+  await using world = await openTestWorld();
+  const idempotency = node(world);
+  const late = idempotency.once(TEST, REQUEST, async () => {
+    world.advance(IDEMPOTENCY_WINDOW_MS);
+    throw new KeyTaken();
+  });
+  expect(await codeOf(late)).toBe('idempotency_in_progress');
+});
+
+test('what is kept is the answer, from now on and for the window', async () => {
+  await using world = await openTestWorld();
+  const now = world.clock.now();
+  await node(world).once(TEST, REQUEST, new Effects(world).act);
+  expect(await world.store.findReceipt(TEST, REQUEST.key, now)).toEqual({
+    ...REQUEST,
+    status: 201,
+    body: '{"effect":1}',
+    createdAt: now,
+    expiresAt: instant(now + IDEMPOTENCY_WINDOW_MS),
+  });
+});

@@ -1,0 +1,204 @@
+import { describe, expect, test } from 'vitest';
+import { Refusal } from '#src/domain/errors.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { decodeHeaders } from '#src/domain/payload.ts';
+import type { Profile } from '#src/domain/profile.ts';
+import * as profileLife from '#src/domain/profile.ts';
+import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
+import { profileHeadersPlace } from '#src/domain/sealed-places.ts';
+import { StoreUnavailable } from '#src/ports/store.ts';
+import { Builders } from '#src/store/contract/builders.ts';
+import { interleaved } from '#src/store/contract/interleave.ts';
+import { openTestWorld, START, type TestWorld } from '#test/process/control-world.ts';
+import type { Commands, Keep } from './command.ts';
+import { archiveProfile, createProfile, editProfile, type ProfileOrder } from './profiles.ts';
+import { Turns } from './turns.ts';
+
+const PARTITION = 1 as Partition;
+const NO_RECEIPT: Keep = () => null;
+
+const ORDER: ProfileOrder = {
+  url: 'https://example.com/profile',
+  method: 'PUT',
+  headers: [['X-Secret', 'hush']],
+  timeout: null,
+  retryPolicy: DEFAULT_RETRY_POLICY,
+  retryBudget: null,
+  rateLimit: null,
+  breakerPolicy: null,
+  metadata: [],
+};
+
+function commandsOf({ store, clock, ids, vault }: TestWorld): Commands {
+  return { store, clock, ids, vault, hints: { dueAt: () => {} }, turns: new Turns() };
+}
+
+function render(profile: Profile) {
+  return { status: 200, body: JSON.stringify(profile) };
+}
+
+async function answered(world: TestWorld, answer: Promise<{ readonly body: string }>): Promise<Profile> {
+  const profile = JSON.parse((await answer).body) as Profile;
+  expect(await world.store.findProfile(PARTITION, profile.id)).toEqual(profile);
+  return profile;
+}
+
+function given(world: TestWorld): Promise<Profile> {
+  return answered(
+    world,
+    createProfile(commandsOf(world), PARTITION, () => ORDER, render, NO_RECEIPT),
+  );
+}
+
+async function headersOf(world: TestWorld, { id }: Profile, version: number) {
+  const sealed = await world.store.findProfileHeaders(PARTITION, id, version);
+  return sealed && decodeHeaders(world.vault.open(profileHeadersPlace(PARTITION, id), sealed));
+}
+
+/** Somebody else's edit of a profile as it is stored now. */
+async function edited(world: TestWorld, { id }: Profile, edit: profileLife.ProfileEdit): Promise<void> {
+  const before = await world.store.findProfile(PARTITION, id);
+  if (before === null) throw new Error('The profile is there.');
+  const headers = await world.store.findProfileHeaders(PARTITION, id, before.version);
+  const profile = profileLife.editProfile(before, edit, world.clock.now());
+  expect(await world.store.replaceProfile({ profile, headers, receipt: null })).toBe('done');
+}
+
+describe('creating a profile', () => {
+  test('stores what it answers, header values sealed', async () => {
+    await using world = await openTestWorld();
+    const profile = await given(world);
+    expect(profile).toMatchObject({
+      version: 1,
+      headerNames: ['X-Secret'],
+      archived: false,
+      createdAt: START,
+    });
+    expect(await headersOf(world, profile, 1)).toEqual(ORDER.headers);
+    const sealed = await world.store.findProfileHeaders(PARTITION, profile.id, 1);
+    expect(Buffer.from(sealed ?? []).includes('hush')).toBe(false);
+  });
+});
+
+describe('editing a profile', () => {
+  test('carries the headers over when it does not name them, and replaces them when it does', async () => {
+    await using world = await openTestWorld();
+    const profile = await given(world);
+    const edit = (order: Partial<ProfileOrder>) =>
+      answered(
+        world,
+        editProfile(commandsOf(world), PARTITION, profile.id, () => order, render, NO_RECEIPT),
+      );
+    expect(await edit({ timeout: '5s' })).toMatchObject({
+      version: 2,
+      timeout: '5s',
+      headerNames: ['X-Secret'],
+    });
+    expect(await headersOf(world, profile, 2)).toEqual(ORDER.headers);
+    expect(await edit({ headers: [['X-New', 'value']] })).toMatchObject({
+      version: 3,
+      headerNames: ['X-New'],
+    });
+    expect(await headersOf(world, profile, 3)).toEqual([['X-New', 'value']]);
+    expect(await edit({ headers: [] })).toMatchObject({ version: 4, headerNames: [] });
+    expect(await headersOf(world, profile, 4)).toBeNull();
+    expect(await headersOf(world, profile, 1)).toEqual(ORDER.headers);
+  });
+
+  test('while it is edited meanwhile: both edits hold, each a version', async () => {
+    await using world = await openTestWorld();
+    const profile = await given(world);
+    const store = interleaved(
+      world.store,
+      'replaceProfile',
+      () => edited(world, profile, { timeout: '7s' }),
+      2,
+    );
+    const commands = { ...commandsOf(world), store };
+    const answer = editProfile(
+      commands,
+      PARTITION,
+      profile.id,
+      () => ({ method: 'GET' }),
+      render,
+      NO_RECEIPT,
+    );
+    expect(await answered(world, answer)).toMatchObject({ method: 'GET', timeout: '7s', version: 4 });
+    expect(await headersOf(world, profile, 4)).toEqual(ORDER.headers);
+  });
+
+  test('that is always edited meanwhile is given up', async () => {
+    await using world = await openTestWorld();
+    const profile = await given(world);
+    const store = interleaved(
+      world.store,
+      'replaceProfile',
+      () => edited(world, profile, { timeout: '7s' }),
+      Number.POSITIVE_INFINITY,
+    );
+    const commands = { ...commandsOf(world), store };
+    const answer = editProfile(
+      commands,
+      PARTITION,
+      profile.id,
+      () => ({ method: 'GET' }),
+      render,
+      NO_RECEIPT,
+    );
+    await expect(answer).rejects.toThrow(StoreUnavailable);
+    expect(await world.store.findProfile(PARTITION, profile.id)).toMatchObject({
+      method: 'PUT',
+      version: 21,
+    });
+  });
+
+  test('that is not there is refused before its fields are read; a fault in them changes nothing', async () => {
+    await using world = await openTestWorld();
+    const profile = await given(world);
+    const faulty = () => {
+      throw new Refusal('invalid_timeout', 'timeout');
+    };
+    const edit = (partition: number) =>
+      editProfile(commandsOf(world), partition as Partition, profile.id, faulty, render, NO_RECEIPT);
+    await expect(edit(2)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(edit(PARTITION)).rejects.toMatchObject({ code: 'invalid_timeout' });
+    expect(await world.store.findProfile(PARTITION, profile.id)).toEqual(profile);
+  });
+});
+
+describe('archiving a profile', () => {
+  test('again answers the same', async () => {
+    await using world = await openTestWorld();
+    const { id } = await given(world);
+    const archive = () => answered(world, archiveProfile(commandsOf(world), PARTITION, id, render));
+    const first = await archive();
+    expect(first).toMatchObject({ archived: true, version: 1 });
+    world.advance(1_000);
+    expect(await archive()).toEqual(first);
+  });
+
+  test('while it is edited meanwhile archives the new version', async () => {
+    await using world = await openTestWorld();
+    const profile = await given(world);
+    const store = interleaved(world.store, 'archiveProfile', () => edited(world, profile, { timeout: '7s' }));
+    const answer = archiveProfile({ ...commandsOf(world), store }, PARTITION, profile.id, render);
+    expect(await answered(world, answer)).toMatchObject({ archived: true, version: 2, timeout: '7s' });
+  });
+
+  test('while a schedule comes to use it meanwhile is refused', async () => {
+    await using world = await openTestWorld();
+    const profile = await given(world);
+    const addition = new Builders(PARTITION, world.ids).scheduleOn(profile);
+    const store = interleaved(world.store, 'archiveProfile', () => world.store.addSchedule(addition));
+    const answer = archiveProfile({ ...commandsOf(world), store }, PARTITION, profile.id, render);
+    await expect(answer).rejects.toMatchObject({ code: 'profile_in_use' });
+    expect(await world.store.findProfile(PARTITION, profile.id)).toEqual(profile);
+  });
+
+  test('that is not there is refused', async () => {
+    await using world = await openTestWorld();
+    const { id } = await given(world);
+    const answer = archiveProfile(commandsOf(world), 2 as Partition, id, render);
+    await expect(answer).rejects.toMatchObject({ code: 'not_found' });
+  });
+});

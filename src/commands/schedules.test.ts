@@ -1,0 +1,472 @@
+import { describe, expect, test } from 'vitest';
+import { Refusal } from '#src/domain/errors.ts';
+import { type Instant, instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { decodePayload } from '#src/domain/payload.ts';
+import { archiveProfile, editProfile, type Profile } from '#src/domain/profile.ts';
+import type { ScheduleView, Timing } from '#src/domain/schedule.ts';
+import * as life from '#src/domain/schedule-life.ts';
+import { payloadPlace } from '#src/domain/sealed-places.ts';
+import { type Receipt, StoreUnavailable } from '#src/ports/store.ts';
+import { Builders, FAILURE, HOUR_MS, HOURLY, SUCCESS } from '#src/store/contract/builders.ts';
+import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
+import { interleaved } from '#src/store/contract/interleave.ts';
+import { openTestWorld, START, type TestWorld } from '#test/process/control-world.ts';
+import { type Commands, type Keep, KeyTaken } from './command.ts';
+import {
+  createSchedule,
+  editSchedule,
+  orderSchedule,
+  rescheduleSchedule,
+  type ScheduleOrder,
+} from './schedules.ts';
+import { Turns } from './turns.ts';
+
+const PARTITION = 1 as Partition;
+const NO_RECEIPT: Keep = () => null;
+const LATER: Timing = { kind: 'one_shot', fireAt: instant(START + HOUR_MS), timezone: null };
+
+const ORDER: ScheduleOrder = {
+  timing: LATER,
+  destination: { kind: 'inline', url: 'https://example.com/hook', method: 'POST' },
+  headers: [['X-Tenant', 'acme']],
+  body: '{"hello":"world"}',
+  jitter: null,
+  ttl: null,
+  idempotencyKey: null,
+  retryPolicy: null,
+  rateLimit: null,
+  metadata: [['team', 'ops']],
+};
+
+/** The commands on a world, and the hints they gave. */
+function commandsOf(world: TestWorld): Commands & { readonly hinted: readonly Instant[] } {
+  const hinted: Instant[] = [];
+  const { store, clock, ids, vault } = world;
+  return { store, clock, ids, vault, hinted, hints: { dueAt: (at) => hinted.push(at) }, turns: new Turns() };
+}
+
+/** The view that was rendered is the body, so that an answer can be compared with what is stored. */
+function render({ schedule, pending, profile }: ScheduleView) {
+  return { status: 200, body: JSON.stringify({ schedule, pending, profile }) };
+}
+
+async function stored(world: TestWorld): Promise<ScheduleView> {
+  const [view] = await world.store.listSchedules(PARTITION, ALL_SCHEDULES, { before: null, limit: 2 });
+  if (view === undefined) throw new Error('Nothing is stored.');
+  return view;
+}
+
+async function expectAnswered(
+  world: TestWorld,
+  answer: Promise<{ readonly body: string }>,
+): Promise<ScheduleView> {
+  const view = JSON.parse((await answer).body) as ScheduleView;
+  expect(await stored(world)).toEqual(view);
+  return view;
+}
+
+function keepAs(key: string): Keep {
+  return ({ status, body }, now): Receipt => ({
+    key,
+    fingerprint: key,
+    status,
+    body,
+    createdAt: now,
+    expiresAt: instant(now + 1_000),
+  });
+}
+
+async function given(world: TestWorld, order: Partial<ScheduleOrder> = {}): Promise<ScheduleView> {
+  await createSchedule(commandsOf(world), PARTITION, () => ({ ...ORDER, ...order }), render, NO_RECEIPT);
+  return stored(world);
+}
+
+/** Somebody else's write: decided on what is stored at that moment. */
+async function meanwhile(world: TestWorld, decide: (view: ScheduleView) => life.ScheduleChange | null) {
+  const change = decide(await stored(world));
+  if (change === null) throw new Error('There is something to change.');
+  expect(await world.store.replaceSchedule({ ...change, receipt: null })).toBe('done');
+}
+
+async function fired(world: TestWorld): Promise<void> {
+  const builders = new Builders(PARTITION, world.ids);
+  const view = await stored(world);
+  if (view.pending === null) throw new Error('There is a pending delivery.');
+  expect(await world.store.claim([builders.claim(view.pending, view)])).toEqual(['done']);
+}
+
+describe('creating a schedule', () => {
+  test('stores what it answers, the payload sealed, and hints when it is due', async () => {
+    await using world = await openTestWorld();
+    const commands = commandsOf(world);
+    const answer = createSchedule(commands, PARTITION, () => ORDER, render, NO_RECEIPT);
+    const { schedule } = await expectAnswered(world, answer);
+    expect(schedule).toMatchObject({
+      headerNames: ['X-Tenant'],
+      metadata: [['team', 'ops']],
+      createdAt: START,
+    });
+    const sealed = await world.store.findPayload(PARTITION, schedule.id);
+    if (sealed === null) throw new Error('The payload is stored.');
+    expect(Buffer.from(sealed).includes('hello')).toBe(false);
+    expect(decodePayload(world.vault.open(payloadPlace(PARTITION, schedule.id), sealed))).toEqual({
+      headers: ORDER.headers,
+      body: ORDER.body,
+    });
+    expect(commands.hinted).toEqual([START + HOUR_MS]);
+  });
+
+  test('is told the same now that everything is judged by', async () => {
+    await using world = await openTestWorld();
+    const at = world.advance(1_234);
+    const read = (now: Instant) => {
+      world.advance(50);
+      return {
+        ...ORDER,
+        timing: { kind: 'one_shot', fireAt: instant(now + 1_000), timezone: null } as const,
+      };
+    };
+    const answer = createSchedule(commandsOf(world), PARTITION, read, render, NO_RECEIPT);
+    const { schedule, pending } = await expectAnswered(world, answer);
+    expect([schedule.createdAt, pending?.scheduledFor]).toEqual([at, at + 1_000]);
+  });
+
+  test('that is refused stores nothing', async () => {
+    await using world = await openTestWorld();
+    const commands = commandsOf(world);
+    const refused = createSchedule(
+      commands,
+      PARTITION,
+      () => {
+        throw new Refusal('missing_timing');
+      },
+      render,
+      keepAs('key'),
+    );
+    await expect(refused).rejects.toMatchObject({ code: 'missing_timing' });
+    const never = { ...ORDER, timing: { ...HOURLY, cron: '0 0 30 2 *' } as Timing };
+    const answer = createSchedule(commands, PARTITION, () => never, render, keepAs('key'));
+    await expect(answer).rejects.toMatchObject({ code: 'invalid_cron', param: 'cron' });
+    expect(await world.store.listSchedules(PARTITION, ALL_SCHEDULES, { before: null, limit: 1 })).toEqual([]);
+    expect(await world.store.findReceipt(PARTITION, 'key', START)).toBeNull();
+    expect(commands.hinted).toEqual([]);
+  });
+
+  test('keeps its receipt with the effect; under a key that is taken it has none', async () => {
+    await using world = await openTestWorld();
+    const commands = commandsOf(world);
+    const { body } = await createSchedule(commands, PARTITION, () => ORDER, render, keepAs('key'));
+    expect(await world.store.findReceipt(PARTITION, 'key', START)).toMatchObject({ status: 200, body });
+    const again = createSchedule(commands, PARTITION, () => ORDER, render, keepAs('key'));
+    await expect(again).rejects.toThrow(KeyTaken);
+    expect(
+      await world.store.listSchedules(PARTITION, ALL_SCHEDULES, { before: null, limit: 9 }),
+    ).toHaveLength(1);
+    expect(commands.hinted).toHaveLength(1);
+  });
+});
+
+describe('creating a schedule through a profile', () => {
+  async function givenProfile(world: TestWorld): Promise<{ profile: Profile; order: ScheduleOrder }> {
+    const profile = new Builders(PARTITION, world.ids).profile();
+    expect(await world.store.addProfile({ profile, headers: null, receipt: null })).toBe('done');
+    return { profile, order: { ...ORDER, destination: { kind: 'profile', endpointId: profile.id } } };
+  }
+
+  test('that was edited meanwhile takes the new version', async () => {
+    await using world = await openTestWorld();
+    const { profile, order } = await givenProfile(world);
+    const edited = editProfile(profile, { url: 'https://example.com/v2' }, START);
+    const store = interleaved(world.store, 'addSchedule', () =>
+      world.store.replaceProfile({ profile: edited, headers: null, receipt: null }),
+    );
+    const commands = { ...commandsOf(world), store };
+    const answer = createSchedule(commands, PARTITION, () => order, render, keepAs('key'));
+    const view = await expectAnswered(world, answer);
+    expect(view.pending?.target).toMatchObject({ url: 'https://example.com/v2', endpointVersion: 2 });
+    expect(view.profile).toEqual(edited);
+  });
+
+  test('that was archived meanwhile is refused, and nothing is stored', async () => {
+    await using world = await openTestWorld();
+    const { profile, order } = await givenProfile(world);
+    const store = interleaved(world.store, 'addSchedule', () =>
+      world.store.archiveProfile(archiveProfile(profile, START)),
+    );
+    const commands = { ...commandsOf(world), store };
+    const answer = createSchedule(commands, PARTITION, () => order, render, keepAs('key'));
+    await expect(answer).rejects.toMatchObject({ code: 'endpoint_archived', param: 'endpoint_id' });
+    expect(await world.store.listSchedules(PARTITION, ALL_SCHEDULES, { before: null, limit: 1 })).toEqual([]);
+    expect(await world.store.findReceipt(PARTITION, 'key', START)).toBeNull();
+  });
+
+  test('that does not exist, or only in another partition, is refused', async () => {
+    await using world = await openTestWorld();
+    const { order } = await givenProfile(world);
+    const elsewhere = createSchedule(commandsOf(world), 2 as Partition, () => order, render, NO_RECEIPT);
+    await expect(elsewhere).rejects.toMatchObject({ code: 'invalid_endpoint', param: 'endpoint_id' });
+  });
+
+  test('that keeps changing is given up', async () => {
+    await using world = await openTestWorld();
+    const { profile, order } = await givenProfile(world);
+    let current = profile;
+    const change = () => {
+      current = editProfile(current, {}, START);
+      return world.store.replaceProfile({ profile: current, headers: null, receipt: null });
+    };
+    const store = interleaved(world.store, 'addSchedule', change, Number.POSITIVE_INFINITY);
+    const answer = createSchedule(
+      { ...commandsOf(world), store },
+      PARTITION,
+      () => order,
+      render,
+      NO_RECEIPT,
+    );
+    await expect(answer).rejects.toThrow(StoreUnavailable);
+    expect(current.revision).toBe(21);
+  });
+});
+
+describe('editing a schedule', () => {
+  test('while it is claimed meanwhile: the delivery that is being sent is left alone', async () => {
+    await using world = await openTestWorld();
+    const before = await given(world);
+    const store = interleaved(world.store, 'replaceSchedule', () => fired(world));
+    const answer = editSchedule(
+      { ...commandsOf(world), store },
+      PARTITION,
+      before.schedule.id,
+      () => ({ ttl: '9h' }),
+      render,
+      NO_RECEIPT,
+    );
+    const view = await expectAnswered(world, answer);
+    expect(view).toMatchObject({ schedule: { ttl: '9h' }, pending: { status: 'claimed', ttl: null } });
+  });
+
+  test('while it is edited meanwhile: both edits hold, and fields are judged by what is stored', async () => {
+    await using world = await openTestWorld();
+    const { schedule } = await given(world);
+    const store = interleaved(
+      world.store,
+      'replaceSchedule',
+      (time) => meanwhile(world, (view) => life.edit(view, { metadata: [['time', String(time)]] }, START)),
+      3,
+    );
+    const seen: number[] = [];
+    const read = (read: ScheduleView['schedule']) => {
+      seen.push(read.revision);
+      return { ttl: '9h' };
+    };
+    const answer = editSchedule(
+      { ...commandsOf(world), store },
+      PARTITION,
+      schedule.id,
+      read,
+      render,
+      keepAs('key'),
+    );
+    const view = await expectAnswered(world, answer);
+    expect(view.schedule).toMatchObject({ ttl: '9h', metadata: [['time', '3']], revision: 5 });
+    expect(seen).toEqual([1, 2, 3, 4]);
+    const receipt = await world.store.findReceipt(PARTITION, 'key', START);
+    expect(JSON.parse(receipt?.body ?? 'null')).toEqual(view);
+  });
+
+  test('while it is canceled meanwhile: the record is changed, the canceled delivery is not', async () => {
+    await using world = await openTestWorld();
+    const { schedule } = await given(world);
+    const store = interleaved(world.store, 'replaceSchedule', () =>
+      meanwhile(world, (view) => life.cancel(view, START)),
+    );
+    const answer = editSchedule(
+      { ...commandsOf(world), store },
+      PARTITION,
+      schedule.id,
+      () => ({ ttl: '9h' }),
+      render,
+      NO_RECEIPT,
+    );
+    expect(await expectAnswered(world, answer)).toMatchObject({
+      schedule: { state: 'canceled', ttl: '9h' },
+      pending: { status: 'canceled', ttl: null },
+    });
+  });
+
+  test('that is not there is refused before its fields are read', async () => {
+    await using world = await openTestWorld();
+    const { schedule } = await given(world);
+    const unread = () => {
+      throw new Error('Fields are read too early.');
+    };
+    const answer = editSchedule(commandsOf(world), 2 as Partition, schedule.id, unread, render, NO_RECEIPT);
+    await expect(answer).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
+
+describe('rescheduling', () => {
+  const SOON: Timing = { kind: 'one_shot', fireAt: instant(START + 5_000), timezone: null };
+
+  test('moves the delivery and hints its new instant', async () => {
+    await using world = await openTestWorld();
+    const { schedule } = await given(world);
+    const commands = commandsOf(world);
+    const view = await expectAnswered(
+      world,
+      rescheduleSchedule(commands, PARTITION, schedule.id, () => SOON, render, NO_RECEIPT),
+    );
+    expect(view.pending?.dueAt).toBe(START + 5_000);
+    expect(commands.hinted).toEqual([START + 5_000]);
+  });
+
+  test('while its delivery is claimed meanwhile: the answer is the actual state, nothing changed', async () => {
+    await using world = await openTestWorld();
+    const { schedule } = await given(world);
+    const store = interleaved(world.store, 'replaceSchedule', () => fired(world));
+    const commands = { ...commandsOf(world), store };
+    const answer = rescheduleSchedule(commands, PARTITION, schedule.id, () => SOON, render, keepAs('key'));
+    const view = await expectAnswered(world, answer);
+    expect(view).toMatchObject({ schedule: { timing: LATER, revision: 1 }, pending: { status: 'claimed' } });
+    expect(JSON.parse((await world.store.findReceipt(PARTITION, 'key', START))?.body ?? 'null')).toEqual(
+      view,
+    );
+    expect(commands.hinted).toEqual([]);
+  });
+
+  test('while it is canceled meanwhile is refused, and keeps no receipt', async () => {
+    await using world = await openTestWorld();
+    const { schedule } = await given(world);
+    const store = interleaved(world.store, 'replaceSchedule', () =>
+      meanwhile(world, (view) => life.cancel(view, START)),
+    );
+    const answer = rescheduleSchedule(
+      { ...commandsOf(world), store },
+      PARTITION,
+      schedule.id,
+      () => SOON,
+      render,
+      keepAs('key'),
+    );
+    await expect(answer).rejects.toMatchObject({ code: 'schedule_not_active' });
+    expect(await world.store.findReceipt(PARTITION, 'key', START)).toBeNull();
+  });
+
+  test('an ended schedule is refused before its fields are read', async () => {
+    await using world = await openTestWorld();
+    const { schedule } = await given(world);
+    await orderSchedule(commandsOf(world), PARTITION, schedule.id, 'cancel', render);
+    const unread = () => {
+      throw new Error('Fields are read too early.');
+    };
+    const answer = rescheduleSchedule(commandsOf(world), PARTITION, schedule.id, unread, render, NO_RECEIPT);
+    await expect(answer).rejects.toMatchObject({ code: 'schedule_not_active' });
+  });
+
+  test('that changes nothing keeps its receipt all the same, once', async () => {
+    await using world = await openTestWorld();
+    const { schedule } = await given(world);
+    await fired(world);
+    const again = () =>
+      rescheduleSchedule(commandsOf(world), PARTITION, schedule.id, () => SOON, render, keepAs('key'));
+    const { body } = await again();
+    expect(await world.store.findReceipt(PARTITION, 'key', START)).toMatchObject({ body });
+    await expect(again()).rejects.toThrow(KeyTaken);
+  });
+});
+
+describe('pause, resume and cancel', () => {
+  test.for([
+    ['pause', 'paused'],
+    ['cancel', 'canceled'],
+  ] as const)('%s while the delivery is claimed meanwhile leaves it to finish', async ([order, state]) => {
+    await using world = await openTestWorld();
+    const { schedule } = await given(world);
+    const store = interleaved(world.store, 'replaceSchedule', () => fired(world));
+    const answer = orderSchedule({ ...commandsOf(world), store }, PARTITION, schedule.id, order, render);
+    expect(await expectAnswered(world, answer)).toMatchObject({
+      schedule: { state },
+      pending: { status: 'claimed' },
+    });
+  });
+
+  test('cancel while a recurrence moves on cancels the next delivery, not the one being sent', async () => {
+    await using world = await openTestWorld();
+    const { schedule, pending } = await given(world, { timing: HOURLY });
+    const store = interleaved(world.store, 'replaceSchedule', () => fired(world));
+    const view = await expectAnswered(
+      world,
+      orderSchedule({ ...commandsOf(world), store }, PARTITION, schedule.id, 'cancel', render),
+    );
+    expect(view.pending?.id).not.toBe(pending?.id);
+    const statuses = (
+      await world.store.listDeliveries(PARTITION, ALL_DELIVERIES, { before: null, limit: 9 })
+    ).map(({ status }) => status);
+    expect(statuses).toEqual(['canceled', 'claimed']);
+  });
+
+  test('resume hints when the delivery is due', async () => {
+    await using world = await openTestWorld();
+    const { schedule } = await given(world);
+    const commands = commandsOf(world);
+    await orderSchedule(commands, PARTITION, schedule.id, 'pause', render);
+    world.advance(2 * HOUR_MS);
+    await orderSchedule(commands, PARTITION, schedule.id, 'resume', render);
+    expect(commands.hinted.at(-1)).toBe(START + HOUR_MS);
+  });
+
+  test('that change nothing write nothing', async () => {
+    await using world = await openTestWorld();
+    const { schedule } = await given(world);
+    const unwritten = interleaved(
+      world.store,
+      'replaceSchedule',
+      () => Promise.reject(new Error('Something is written.')),
+      Number.POSITIVE_INFINITY,
+    );
+    const commands = { ...commandsOf(world), store: unwritten };
+    await expectAnswered(world, orderSchedule(commands, PARTITION, schedule.id, 'resume', render));
+    await orderSchedule(commandsOf(world), PARTITION, schedule.id, 'cancel', render);
+    world.advance(1_000);
+    for (const order of ['pause', 'resume', 'cancel'] as const) {
+      await expectAnswered(world, orderSchedule(commands, PARTITION, schedule.id, order, render));
+    }
+  });
+
+  test('pause while its only delivery ends meanwhile: a completed schedule stays completed', async () => {
+    await using world = await openTestWorld();
+    const { schedule } = await given(world);
+    const builders = new Builders(PARTITION, world.ids);
+    const finish = async () => {
+      const view = await stored(world);
+      if (view.pending === null) throw new Error('There is a pending delivery.');
+      const claim = builders.claim(view.pending, view);
+      expect(await world.store.claim([claim])).toEqual(['done']);
+      expect(await world.store.settle([builders.settle(claim, view.schedule, SUCCESS)])).toEqual(['done']);
+    };
+    const store = interleaved(world.store, 'replaceSchedule', finish);
+    const answer = orderSchedule({ ...commandsOf(world), store }, PARTITION, schedule.id, 'pause', render);
+    expect(await expectAnswered(world, answer)).toMatchObject({
+      schedule: { state: 'completed' },
+      pending: { status: 'succeeded' },
+    });
+  });
+
+  test('pause and resume reach an earlier occurrence that waits for its retry', async () => {
+    await using world = await openTestWorld();
+    const { schedule, pending } = await given(world, { timing: HOURLY });
+    const builders = new Builders(PARTITION, world.ids);
+    const view = await stored(world);
+    if (view.pending === null || pending === null) throw new Error('There is a pending delivery.');
+    const claim = builders.claim(view.pending, view);
+    await world.store.claim([claim]);
+    await world.store.settle([builders.settle(claim, (await stored(world)).schedule, FAILURE)]);
+    const statusAfter = async (order: 'pause' | 'resume') => {
+      await orderSchedule(commandsOf(world), PARTITION, schedule.id, order, render);
+      return (await world.store.findDelivery(PARTITION, pending.id))?.status;
+    };
+    expect(await statusAfter('pause')).toBe('paused');
+    expect(await statusAfter('resume')).toBe('retry_scheduled');
+  });
+});

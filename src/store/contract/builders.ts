@@ -1,0 +1,167 @@
+/** Domain objects as the API and the engine make them: valid, each with an id of its own, in the order they are made. */
+import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import * as deliveryLife from '#src/domain/delivery-life.ts';
+import { IdMint } from '#src/domain/id.ts';
+import { type Instant, instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { Profile } from '#src/domain/profile.ts';
+import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
+import type { Schedule, ScheduleView, Timing } from '#src/domain/schedule.ts';
+import * as life from '#src/domain/schedule-life.ts';
+import type { ClaimWrite, Receipt, ScheduleAddition, SettleWrite } from '#src/ports/store.ts';
+
+export const START = instant(Date.UTC(2026, 10, 15, 8));
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60 * SECOND_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
+export const HOURLY: Timing = { kind: 'recurring', cron: '0 * * * *', timezone: 'UTC' };
+
+export const SUCCESS: deliveryLife.TryResult = { outcome: 'success', statusCode: 204 };
+export const FAILURE: deliveryLife.TryResult = { outcome: 'retryable', statusCode: 503, error: 'HTTP 503' };
+export const REDIRECT: deliveryLife.TryResult = { outcome: 'terminal', statusCode: 302, error: 'HTTP 302' };
+
+/** The same bytes every time, good enough for ids that only have to differ. */
+export function seededBytes(seed: number): (count: number) => Uint8Array {
+  let state = seed;
+  return (count) =>
+    Uint8Array.from({ length: count }, () => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return state >>> 24;
+    });
+}
+
+export interface Made {
+  readonly schedule: Schedule;
+  readonly pending: Delivery;
+}
+
+export class Builders {
+  readonly partition: Partition;
+  readonly ids: IdMint;
+  #now = START;
+  #receipts = 0;
+
+  constructor(partition: Partition, ids: IdMint = new IdMint(seededBytes(1))) {
+    this.partition = partition;
+    this.ids = ids;
+  }
+
+  get now(): Instant {
+    return this.#now;
+  }
+
+  /** Lets time pass; what is made from now on is made then. */
+  tick(ms = 1): Instant {
+    this.#now = instant(this.#now + ms);
+    return this.#now;
+  }
+
+  oneShot(inMs: number = HOUR_MS): Timing {
+    return { kind: 'one_shot', fireAt: instant(this.#now + inMs), timezone: null };
+  }
+
+  /** A schedule with its first delivery; left to itself an inline one-shot in an hour. */
+  schedule(given: Partial<life.NewSchedule> = {}): Made {
+    const made = life.create(
+      {
+        partition: this.partition,
+        id: this.ids.mint('sch', this.#now),
+        deliveryId: this.ids.mint('dlv', this.#now),
+        timing: this.oneShot(),
+        destination: { kind: 'inline', url: 'https://example.com/hook', method: 'POST' },
+        profile: null,
+        headerNames: [],
+        jitter: null,
+        ttl: null,
+        idempotencyKey: null,
+        retryPolicy: null,
+        rateLimit: null,
+        metadata: [],
+        ...given,
+      },
+      this.#now,
+    );
+    if (made === null) throw new Error('The schedule would never fire.');
+    return made;
+  }
+
+  /** A schedule that delivers through a profile. */
+  scheduleOn(profile: Profile, given: Partial<life.NewSchedule> = {}): ScheduleAddition {
+    const made = this.schedule({
+      destination: { kind: 'profile', endpointId: profile.id },
+      profile,
+      ...given,
+    });
+    return { ...made, payload: null, profile, receipt: null };
+  }
+
+  profile(given: Partial<Profile> = {}): Profile {
+    return {
+      partition: this.partition,
+      id: this.ids.mint('ep', this.#now),
+      version: 1,
+      url: 'https://example.com/profile',
+      method: 'PUT',
+      headerNames: [],
+      timeout: null,
+      retryPolicy: DEFAULT_RETRY_POLICY,
+      retryBudget: null,
+      rateLimit: null,
+      breakerPolicy: null,
+      metadata: [],
+      archived: false,
+      createdAt: this.#now,
+      updatedAt: this.#now,
+      revision: 1,
+      ...given,
+    };
+  }
+
+  receipt(given: Partial<Receipt> = {}): Receipt {
+    this.#receipts += 1;
+    return {
+      key: `key-${this.#receipts}`,
+      fingerprint: `fingerprint-${this.#receipts}`,
+      status: 201,
+      body: '{"object":"schedule"}',
+      createdAt: this.#now,
+      expiresAt: instant(this.#now + DAY_MS),
+      ...given,
+    };
+  }
+
+  /** Takes a delivery for sending, as a node called `node` would. */
+  claim(
+    delivery: Delivery,
+    { schedule, profile }: Omit<ScheduleView, 'pending'>,
+    node = 'node-1',
+  ): ClaimWrite {
+    return life.claim(
+      delivery,
+      { schedule, profile },
+      { node, token: `${node}/${delivery.revision}` },
+      { attempt: this.ids.mint('att', this.#now), delivery: this.ids.mint('dlv', this.#now) },
+      this.#now,
+    );
+  }
+
+  /** Closes a try, and completes the schedule where that is its end. */
+  settle(
+    { delivery, attempt }: { readonly delivery: Delivery; readonly attempt: Attempt },
+    schedule: Schedule,
+    result: deliveryLife.TryResult,
+  ): SettleWrite {
+    const settled = deliveryLife.settle(delivery, attempt, result, schedule, this.#now);
+    return {
+      ...settled,
+      decidedUnder: schedule.state,
+      completed: life.completedBy(schedule, settled.delivery, this.#now),
+    };
+  }
+
+  replay(original: Delivery): Delivery {
+    return deliveryLife.replay(original, this.ids.mint('dlv', this.#now), this.#now);
+  }
+}

@@ -1,0 +1,99 @@
+/** All that a store holds of some partitions, read through its port: what "nothing changed" is compared by. */
+import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import { type Instant, instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { Profile } from '#src/domain/profile.ts';
+import type { ScheduleView } from '#src/domain/schedule.ts';
+import type { ApiKey, ControlStore, SigningSecret } from '#src/ports/control-store.ts';
+import type { DeliveryFilter, Page, Receipt, ScheduleFilter, Store } from '#src/ports/store.ts';
+
+export const ALL_SCHEDULES: ScheduleFilter = { state: null, kind: null, labels: [] };
+export const ALL_DELIVERIES: DeliveryFilter = {
+  status: null,
+  scheduleId: null,
+  createdAfter: null,
+  createdBefore: null,
+};
+
+const PAGE_ROWS = 100;
+const ATTEMPTS_MAX = 1_000;
+/** Before every receipt's end: expired ones are shown too. */
+const THE_BEGINNING: Instant = instant(0);
+
+export interface Everything {
+  readonly schedules: readonly ScheduleView[];
+  readonly payloads: readonly (string | null)[];
+  readonly deliveries: readonly Delivery[];
+  readonly attempts: readonly Attempt[];
+  readonly profiles: readonly Profile[];
+  readonly profileHeaders: readonly (string | null)[];
+  readonly receipts: readonly (Receipt | null)[];
+  readonly keys: readonly ApiKey[];
+  readonly secrets: readonly SigningSecret[];
+}
+
+/** Every row of a list, page by page. */
+export async function allPages<Row, Id extends string>(
+  list: (page: Page<Id>) => Promise<readonly Row[]>,
+  idOf: (row: Row) => Id,
+  limit: number = PAGE_ROWS,
+): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for (let before: Id | null = null; ; ) {
+    const page: readonly Row[] = await list({ before, limit });
+    rows.push(...page);
+    const last = page.at(-1);
+    if (last === undefined || page.length < limit) return rows;
+    before = idOf(last);
+  }
+}
+
+export async function readEverything(
+  store: Store & ControlStore,
+  partition: Partition,
+  receiptKeys: Iterable<string>,
+): Promise<Everything> {
+  const schedules = await allPages(
+    (page) => store.listSchedules(partition, ALL_SCHEDULES, page),
+    ({ schedule }: ScheduleView) => schedule.id,
+  );
+  const deliveries = await allPages(
+    (page) => store.listDeliveries(partition, ALL_DELIVERIES, page),
+    ({ id }: Delivery) => id,
+  );
+  const profiles = await allPages(
+    (page) => store.listProfiles(partition, true, page),
+    ({ id }: Profile) => id,
+  );
+  const versions = profiles.flatMap(({ id, version }) =>
+    Array.from({ length: version }, (_, index) => ({ id, version: index + 1 })),
+  );
+  return {
+    schedules,
+    payloads: await mapped(schedules, async ({ schedule }) =>
+      hex(await store.findPayload(partition, schedule.id)),
+    ),
+    deliveries,
+    attempts: (
+      await mapped(deliveries, ({ id }) => store.listAttempts(partition, id, 0, ATTEMPTS_MAX))
+    ).flat(),
+    profiles,
+    profileHeaders: await mapped(versions, async ({ id, version }) =>
+      hex(await store.findProfileHeaders(partition, id, version)),
+    ),
+    receipts: await mapped([...receiptKeys], (key) => store.findReceipt(partition, key, THE_BEGINNING)),
+    keys: await store.listKeys(partition),
+    secrets: await store.listSecrets(partition, THE_BEGINNING),
+  };
+}
+
+function mapped<Row, Result>(
+  rows: readonly Row[],
+  read: (row: Row) => Promise<Result>,
+): Promise<readonly Result[]> {
+  return Promise.all(rows.map(read));
+}
+
+export function hex(bytes: Uint8Array | null): string | null {
+  return bytes === null ? null : Buffer.from(bytes).toString('hex');
+}

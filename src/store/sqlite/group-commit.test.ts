@@ -1,0 +1,104 @@
+/** The writing thread: verbs that wait for each other share a commit, and none spoils another's. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { StoreUnavailable } from '#src/ports/store.ts';
+import { Builders, START } from '#src/store/contract/builders.ts';
+import { DATABASE_FILE, SqliteStore } from './sqlite-store.ts';
+
+const PARTITION = 1 as Partition;
+
+let directory: string;
+let store: SqliteStore;
+let build: Builders;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'sched-commit-'));
+  store = await SqliteStore.open({ directory, now: START, exclusive: true });
+  build = new Builders(PARTITION);
+});
+
+afterEach(async () => {
+  await store.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const WAL_HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
+
+/** Commits in the write-ahead log, by its format: the last frame of each names the size of the database. */
+function commitsInLog(): number {
+  const wal = readFileSync(join(directory, `${DATABASE_FILE}-wal`));
+  if (wal.length < WAL_HEADER_BYTES) return 0;
+  const pageBytes = wal.readUInt32BE(8);
+  const salt = wal.subarray(16, 24);
+  let commits = 0;
+  for (let at = WAL_HEADER_BYTES; at < wal.length; at += FRAME_HEADER_BYTES + pageBytes) {
+    if (!wal.subarray(at + 8, at + 16).equals(salt)) break;
+    if (wal.readUInt32BE(at + 4) !== 0) commits += 1;
+  }
+  return commits;
+}
+
+function add() {
+  return store.addSchedule({ ...build.schedule(), payload: null, profile: null, receipt: build.receipt() });
+}
+
+describe('verbs', () => {
+  test('one after the other have a commit each', async () => {
+    const before = commitsInLog();
+    for (let i = 0; i < 10; i++) await add();
+    expect(commitsInLog() - before).toBe(10);
+  });
+
+  test('that come together share a commit', async () => {
+    const before = commitsInLog();
+    const written = await Promise.all(Array.from({ length: 200 }, add));
+    expect(written).toEqual(written.map(() => 'done'));
+    expect(commitsInLog() - before).toBeLessThanOrEqual(3);
+  });
+
+  test('are answered after their commit: another connection sees what is answered', async () => {
+    const beside = await SqliteStore.open({ directory, now: START, exclusive: false });
+    await Promise.all(
+      Array.from({ length: 100 }, async () => {
+        const { schedule, pending } = build.schedule();
+        await store.addSchedule({ schedule, pending, payload: null, profile: null, receipt: null });
+        expect((await beside.findSchedule(PARTITION, schedule.id))?.schedule).toEqual(schedule);
+      }),
+    );
+    await beside.close();
+  });
+
+  test('that fail or are stale leave the others of their commit alone', async () => {
+    const made = Array.from({ length: 30 }, () => build.schedule());
+    const [taken = build.schedule()] = made;
+    const receipt = build.receipt();
+    const answers = await Promise.allSettled(
+      made.flatMap((each) => [
+        store.addSchedule({ ...each, payload: null, profile: null, receipt: null }),
+        store.addSchedule({ ...taken, payload: null, profile: null, receipt: null }),
+        store.addReceipt(PARTITION, receipt),
+      ]),
+    );
+    const counted = answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : 'refused'));
+    expect(counted.filter((answer) => answer === 'done')).toHaveLength(30 + 1);
+    expect(counted.filter((answer) => answer === 'key_taken')).toHaveLength(29);
+    expect(counted.filter((answer) => answer === 'refused')).toHaveLength(30);
+    for (const { schedule } of made) expect(await store.findSchedule(PARTITION, schedule.id)).not.toBeNull();
+  });
+
+  test('that cannot all wait are refused, and those that wait are written', async () => {
+    const answers = await Promise.allSettled(
+      Array.from({ length: 20_500 }, (_, i) => store.check(instant(START + i))),
+    );
+    const refused = answers.filter((answer) => answer.status === 'rejected');
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.length).toBeLessThanOrEqual(500);
+    for (const { reason } of refused) expect(reason).toBeInstanceOf(StoreUnavailable);
+    await store.check(START);
+  });
+});

@@ -1,0 +1,208 @@
+/** Opening the file: what is refused, what is set up, who may open it beside whom. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterAll, describe, expect, test } from 'vitest';
+import { instant } from '#src/domain/instant.ts';
+import { StoreUnavailable } from '#src/ports/store.ts';
+import { START } from '#src/store/contract/builders.ts';
+import { openForWriting } from './connection.ts';
+import { MIGRATIONS } from './migrations.ts';
+import { DATABASE_FILE, SqliteStore } from './sqlite-store.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'sched-opening-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+let directories = 0;
+function freshDirectory(): string {
+  directories += 1;
+  const directory = join(root, String(directories));
+  mkdirSync(directory);
+  return directory;
+}
+
+function open(directory: string, exclusive = true): Promise<SqliteStore> {
+  return SqliteStore.open({ directory, now: START, exclusive });
+}
+
+/** Runs SQL on the file of a closed store. */
+function onFile<T>(directory: string, run: (db: Database.Database) => T): T {
+  const db = new Database(join(directory, DATABASE_FILE));
+  try {
+    return run(db);
+  } finally {
+    db.close();
+  }
+}
+
+async function created(): Promise<string> {
+  const directory = freshDirectory();
+  await (await open(directory)).close();
+  return directory;
+}
+
+describe('a new database', () => {
+  test('is made with its directory, readable by its owner only', async () => {
+    const directory = join(freshDirectory(), 'deep', 'data');
+    const store = await open(directory);
+    await store.check(START);
+    expect(statSync(directory).mode & 0o777).toBe(0o700);
+    for (const file of [DATABASE_FILE, `${DATABASE_FILE}-wal`, `${DATABASE_FILE}-shm`]) {
+      expect(statSync(join(directory, file)).mode & 0o777).toBe(0o600);
+    }
+    await store.close();
+  });
+
+  test('records its migrations, once', async () => {
+    const directory = await created();
+    const recorded = () =>
+      onFile(directory, (db) => ({
+        migrations: db.prepare('SELECT * FROM migrations ORDER BY version').all(),
+        version: db.pragma('user_version', { simple: true }),
+        schema: db.prepare('SELECT sql FROM sqlite_schema ORDER BY name').pluck().all(),
+      }));
+    const first = recorded();
+    expect(first.migrations).toEqual(
+      MIGRATIONS.map(({ version, name }) => ({ version, name, applied_at: START })),
+    );
+    expect(first.version).toBe(MIGRATIONS.at(-1)?.version);
+    const later = instant(START + 1_000);
+    await (await SqliteStore.open({ directory, now: later, exclusive: true })).close();
+    expect(recorded()).toEqual(first);
+  });
+
+  test('has migrations numbered from 1 without a gap', () => {
+    expect(MIGRATIONS.map(({ version }) => version)).toEqual(MIGRATIONS.map((_, index) => index + 1));
+  });
+
+  test('is written through a log that is on disk before the answer', async () => {
+    const directory = await created();
+    const path = join(directory, DATABASE_FILE);
+    expect(onFile(directory, (db) => db.pragma('journal_mode', { simple: true }))).toBe('wal');
+    // Of one connection only: the writing thread opens its own by this same function.
+    const db = openForWriting(path);
+    expect(db.pragma('synchronous', { simple: true })).toBe(2);
+    db.close();
+    const store = await open(directory);
+    await store.check(START);
+    expect(statSync(`${path}-wal`).size).toBeGreaterThan(0);
+    await store.close();
+  });
+});
+
+describe('refused, and left as it is, is', () => {
+  async function expectRefusal(directory: string, message: RegExp): Promise<void> {
+    const before = readFileSync(join(directory, DATABASE_FILE));
+    await expect(open(directory)).rejects.toThrow(StoreUnavailable);
+    await expect(open(directory)).rejects.toThrow(message);
+    expect(readFileSync(join(directory, DATABASE_FILE)).equals(before)).toBe(true);
+  }
+
+  test('a database of a newer version', async () => {
+    const directory = await created();
+    onFile(directory, (db) => db.pragma('user_version = 1000'));
+    await expectRefusal(
+      directory,
+      /schema version 1000, this version of Sched knows \d+\. Run a newer Sched/,
+    );
+    onFile(directory, (db) => db.pragma(`user_version = ${MIGRATIONS.length}`));
+    await (await open(directory)).close();
+  });
+
+  test('a database of an older version, by who may not migrate it', async () => {
+    const directory = await created();
+    onFile(directory, (db) => db.pragma('user_version = 0'));
+    const beside = () => SqliteStore.open({ directory, now: START, exclusive: false, migrate: false });
+    const before = readFileSync(join(directory, DATABASE_FILE));
+    await expect(beside()).rejects.toThrow(StoreUnavailable);
+    await expect(beside()).rejects.toThrow(
+      /schema version 0, this version of Sched needs \d+: run `sched migrate`/,
+    );
+    expect(readFileSync(join(directory, DATABASE_FILE)).equals(before)).toBe(true);
+    onFile(directory, (db) => db.pragma(`user_version = ${MIGRATIONS.length}`));
+    await (await beside()).close();
+  });
+
+  test('a database of another program', async () => {
+    const directory = freshDirectory();
+    onFile(directory, (db) => db.exec('CREATE TABLE theirs (a INTEGER); INSERT INTO theirs VALUES (1)'));
+    await expectRefusal(directory, /belongs to another program/);
+    expect(onFile(directory, (db) => db.prepare('SELECT a FROM theirs').pluck().all())).toEqual([1]);
+  });
+
+  test('a file that is no database', async () => {
+    const directory = freshDirectory();
+    writeFileSync(join(directory, DATABASE_FILE), 'no database, '.repeat(1_000));
+    await expectRefusal(directory, /not a database/);
+  });
+
+  test('a directory that cannot be made', async () => {
+    const file = join(freshDirectory(), 'file');
+    writeFileSync(file, '');
+    await expect(open(join(file, 'data'))).rejects.toThrow(StoreUnavailable);
+    await expect(open(join(file, 'data'))).rejects.toThrow(/data directory .* cannot be created/);
+  });
+});
+
+describe('one data directory', () => {
+  test('is held by one service at a time', async () => {
+    const directory = freshDirectory();
+    const first = await open(directory);
+    await expect(open(directory)).rejects.toThrow(StoreUnavailable);
+    await expect(open(directory)).rejects.toThrow(
+      `The data directory ${directory} is in use by another Sched.`,
+    );
+    await first.check(START);
+    await first.close();
+    await (await open(directory)).close();
+  });
+
+  test('is shared with the command line, and each sees what the other writes', async () => {
+    const directory = freshDirectory();
+    const service = await open(directory);
+    const commandLine = await open(directory, false);
+    const project = { pinnedVersion: '2026-11-15', createdAt: START };
+    const mine = await service.addProject({ ...project, id: 'prj_1' as never, name: 'of-the-service' });
+    const theirs = await commandLine.addProject({
+      ...project,
+      id: 'prj_2' as never,
+      name: 'of-the-command-line',
+    });
+    expect(await commandLine.findProject('of-the-service')).toEqual(mine);
+    expect(await service.findProject('of-the-command-line')).toEqual(theirs);
+    await expect(open(directory)).rejects.toThrow(StoreUnavailable);
+
+    const writes = [service, commandLine].flatMap((store) =>
+      Array.from({ length: 50 }, (_, i) => store.check(instant(START + i))),
+    );
+    await Promise.all(writes);
+    await commandLine.close();
+    await service.check(START);
+    await service.close();
+  });
+
+  test('is free again when its service was killed', async () => {
+    const directory = freshDirectory();
+    const script = join(root, 'hold.mjs');
+    writeFileSync(
+      script,
+      `import { SqliteStore } from '${new URL('./sqlite-store.ts', import.meta.url).href}';
+       const store = await SqliteStore.open({ directory: process.argv[2], now: 0, exclusive: true });
+       await store.check(0);
+       process.stdout.write('open');`,
+    );
+    const child = spawn(process.execPath, [script, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const exited = once(child, 'exit');
+    try {
+      expect(String(await Promise.race([once(child.stdout, 'data'), exited]))).toBe('open');
+      await expect(open(directory)).rejects.toThrow(/in use by another Sched/);
+    } finally {
+      child.kill('SIGKILL');
+      await exited;
+    }
+    await (await open(directory)).close();
+  });
+});

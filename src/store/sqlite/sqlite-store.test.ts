@@ -1,0 +1,23 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { START } from '#src/store/contract/builders.ts';
+import { storeContract } from '#src/store/contract/store-contract.ts';
+import { SqliteStore } from './sqlite-store.ts';
+
+storeContract('the SQLite store', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'sched-contract-'));
+  let store = await SqliteStore.open({ directory, now: START, exclusive: true });
+  return {
+    store,
+    reopen: async () => {
+      await store.close();
+      store = await SqliteStore.open({ directory, now: START, exclusive: true });
+      return store;
+    },
+    close: async () => {
+      await store.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+});
