@@ -115,6 +115,6 @@ describe('a cursor', () => {
       }),
       { numRuns: 500, seed: 5 },
     );
-    expectRefused(list, 'A'.repeat(1_000_000), anyText);
+    expect(() => decodeCursor(list, 'A'.repeat(1_000_000), anyText)).toThrow(Refusal);
   });
 });

@@ -1,10 +1,8 @@
 /** The HTTP server: `/v1`, the reference pages and the probes, with one envelope for every error. */
-import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Idempotency } from '#src/commands/idempotency.ts';
 import { Turns } from '#src/commands/turns.ts';
-import { ERRORS, Refusal } from '#src/domain/errors.ts';
+import { Refusal } from '#src/domain/errors.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { versionFor } from '#src/domain/version.ts';
 import type { Clock } from '#src/ports/clock.ts';
@@ -15,9 +13,10 @@ import type { Store } from '#src/ports/store.ts';
 import type { Exposition, Log, Metrics } from '#src/ports/telemetry.ts';
 import type { Vault } from '#src/ports/vault.ts';
 import { Keys } from './auth.ts';
+import { answerBrokenRequest, answerExpectation, isDecodable, undecodable } from './broken-requests.ts';
 import { readCall } from './call.ts';
 import { OPERATIONS, type Operation, type OperationId } from './contract/operations.ts';
-import { errorBody, JSON_TYPE, refusalOf, refuse } from './errors.ts';
+import { JSON_TYPE, refusalOf, refuse } from './errors.ts';
 import { handlers } from './handlers.ts';
 import { probes } from './probes.ts';
 import { referencePages } from './reference.ts';
@@ -70,15 +69,17 @@ export function buildServer(options: ApiOptions): FastifyInstance {
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, requestId()),
   });
 
-  server.server.on('checkExpectation', (_request, response: ServerResponse) => {
-    answerExpectation(response, requestId());
-  });
+  server.server.on('checkExpectation', (_request, response) => answerExpectation(response, requestId()));
   server.decorateRequest('tenant', NO_TENANT);
   takeAnyBody(server);
-  server.addHook('onRequest', async (request, reply) => {
+  // Hooks that wait for nothing take a callback: a promise for each would be a cost on every request.
+  server.addHook('onRequest', (request, reply, done) => {
     reply.header('Sched-Request-Id', request.id);
+    // The framework refuses malformed content types before a parser is chosen; bodies are JSON whatever it says.
+    if (request.headers['content-type'] !== undefined) request.headers['content-type'] = 'application/json';
+    done();
   });
-  server.addHook('onResponse', async (request, reply) => {
+  server.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none';
     const ms = reply.elapsedTime;
     metrics.requestServed(request.method, route, reply.statusCode, ms / 1000);
@@ -92,6 +93,7 @@ export function buildServer(options: ApiOptions): FastifyInstance {
       },
       'request',
     );
+    done();
   });
   server.setErrorHandler((error, request, reply) => refuse(reply, refusalOf(error, request.id, log)));
   server.setNotFoundHandler((_request, reply) => refuse(reply, new Refusal('not_found')));
@@ -142,61 +144,8 @@ function servedVersion(request: FastifyRequest, tenant: Tenant): string {
   return version;
 }
 
-/** Bodies are taken as bytes, whatever their content type says: they are fingerprinted, then read as JSON. */
+/** Bodies are taken as bytes: they are fingerprinted, then read as JSON. */
 function takeAnyBody(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  server.addHook('onRequest', async (request) => {
-    // The framework refuses malformed content types before a parser is chosen.
-    if (request.headers['content-type'] !== undefined) request.headers['content-type'] = 'application/json';
-  });
-}
-
-function isDecodable(url: string): boolean {
-  if (!url.includes('%')) return true;
-  try {
-    decodeURIComponent(url.split('?', 1)[0] ?? '');
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** A path that no route has: it is not found, after authentication like any other. */
-function undecodable(url: string): string {
-  return url.startsWith('/v1/') ? '/v1/-' : '/-';
-}
-
-/** An `Expect` header that asks for anything but 100-continue. */
-function answerExpectation(response: ServerResponse, requestId: string): void {
-  const refusal = new Refusal('invalid_request', null, 'The Expect header cannot be met.');
-  const body = errorBody(refusal, requestId);
-  response.writeHead(ERRORS[refusal.code].status, {
-    'content-type': JSON_TYPE,
-    'content-length': Buffer.byteLength(body),
-    'sched-request-id': requestId,
-    connection: 'close',
-  });
-  response.end(body);
-}
-
-/** What is not even HTTP, answered by hand: there is no request to reply to. */
-function answerBrokenRequest(
-  error: Error & { readonly code?: string },
-  socket: Socket,
-  requestId: string,
-): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return;
-  const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const refusal = new Refusal(
-    isTooLarge ? 'payload_too_large' : 'invalid_request',
-    null,
-    'Not a valid HTTP request.',
-  );
-  const body = errorBody(refusal, requestId);
-  const status = isTooLarge ? '413 Payload Too Large' : '400 Bad Request';
-  socket.end(
-    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: ${JSON_TYPE}\r\n` +
-      `Sched-Request-Id: ${requestId}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
 }

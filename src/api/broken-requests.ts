@@ -1,0 +1,57 @@
+/**
+ * Requests that never reach a route: what is not HTTP, expects the impossible or cannot be decoded. They get
+ * the envelope and a request id like any other.
+ */
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { ERRORS, Refusal } from '#src/domain/errors.ts';
+import { errorBody, JSON_TYPE } from './errors.ts';
+
+export function isDecodable(url: string): boolean {
+  if (!url.includes('%')) return true;
+  try {
+    decodeURIComponent(url.split('?', 1)[0] ?? '');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A path that no route has: it is not found, after authentication like any other. */
+export function undecodable(url: string): string {
+  return url.startsWith('/v1/') ? '/v1/-' : '/-';
+}
+
+/** An `Expect` header that asks for anything but 100-continue. */
+export function answerExpectation(response: ServerResponse, requestId: string): void {
+  const refusal = new Refusal('invalid_request', null, 'The Expect header cannot be met.');
+  const body = errorBody(refusal, requestId);
+  response.writeHead(ERRORS[refusal.code].status, {
+    'content-type': JSON_TYPE,
+    'content-length': Buffer.byteLength(body),
+    'sched-request-id': requestId,
+    connection: 'close',
+  });
+  response.end(body);
+}
+
+/** What is not even HTTP, answered by hand: there is no request to reply to. */
+export function answerBrokenRequest(
+  error: Error & { readonly code?: string },
+  socket: Socket,
+  requestId: string,
+): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return;
+  const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+  const refusal = new Refusal(
+    isTooLarge ? 'payload_too_large' : 'invalid_request',
+    null,
+    'Not a valid HTTP request.',
+  );
+  const body = errorBody(refusal, requestId);
+  const status = isTooLarge ? '413 Payload Too Large' : '400 Bad Request';
+  socket.end(
+    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: ${JSON_TYPE}\r\n` +
+      `Sched-Request-Id: ${requestId}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}
