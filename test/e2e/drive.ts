@@ -1,0 +1,151 @@
+/**
+ * Moves deliveries as the engine will: by the rules of the domain, through the store's own verbs, on a
+ * second connection beside the running service. Time is what the delivery says: it is claimed at its due
+ * instant, so that nothing has to be waited for.
+ */
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import type { Delivery } from '#src/domain/delivery.ts';
+import { endUnsent, move, settle, type TryResult } from '#src/domain/delivery-life.ts';
+import { IdMint, parseId } from '#src/domain/id.ts';
+import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { ScheduleView } from '#src/domain/schedule.ts';
+import { claim, completedBy } from '#src/domain/schedule-life.ts';
+import { DATABASE_FILE, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import { systemRandom } from '#src/system/random.ts';
+
+const NODE = 'e2e';
+
+export const OK = { outcome: 'success', statusCode: 200 } as const satisfies TryResult;
+export const SERVER_ERROR = {
+  outcome: 'retryable',
+  statusCode: 503,
+  error: 'HTTP 503',
+} as const satisfies TryResult;
+export const REDIRECT = {
+  outcome: 'terminal',
+  statusCode: 302,
+  error: 'HTTP 302',
+} as const satisfies TryResult;
+
+interface Read {
+  readonly store: SqliteStore;
+  readonly delivery: Delivery;
+  readonly view: ScheduleView;
+}
+
+interface Opened {
+  readonly store: SqliteStore;
+  readonly partition: Partition;
+}
+
+/** On the deliveries of project `default` in test mode. Opened at first use: most files need none. */
+export class Drive {
+  readonly #dataDir: () => string;
+  readonly #ids: IdMint;
+  #opened: Promise<Opened> | null = null;
+
+  constructor(dataDir: () => string) {
+    const random = systemRandom();
+    this.#dataDir = dataDir;
+    this.#ids = new IdMint((count) => random.bytes(count));
+  }
+
+  #open(): Promise<Opened> {
+    this.#opened ??= open(this.#dataDir());
+    return this.#opened;
+  }
+
+  async close(): Promise<void> {
+    await (await this.#opened)?.store.close();
+  }
+
+  async #read(id: string): Promise<Read> {
+    const { store, partition } = await this.#open();
+    const deliveryId = parseId('dlv', id);
+    const delivery = deliveryId && (await store.findDelivery(partition, deliveryId));
+    const view = delivery && (await store.findSchedule(partition, delivery.scheduleId));
+    if (delivery === null || view === null) throw new Error(`There is no delivery ${id}.`);
+    return { store, delivery, view };
+  }
+
+  /** Begins a try `lateMs` after its due instant, and answers when that was. */
+  async claim(id: string, lateMs = 0): Promise<Instant> {
+    const { store, delivery, view } = await this.#read(id);
+    const at = instant((delivery.dueAt ?? delivery.scheduledFor) + lateMs);
+    const ids = { attempt: this.#ids.mint('att', at), delivery: this.#ids.mint('dlv', at) };
+    const claimed = claim(delivery, view, { node: NODE, token: ids.attempt }, ids, at);
+    done(await store.claim([claimed]));
+    return at;
+  }
+
+  /** Ends the try under way, `tookMs` after it began. */
+  async settle(id: string, result: TryResult, tookMs = 0): Promise<void> {
+    const { store, delivery, view } = await this.#read(id);
+    const { attemptCount } = delivery;
+    const [attempt] = await store.listAttempts(delivery.partition, delivery.id, attemptCount - 1, 1);
+    if (attempt === undefined) throw new Error(`No try of ${id} is under way.`);
+    const at = instant(attempt.firedAt + tookMs);
+    const settled = settle(delivery, attempt, result, view.schedule, at);
+    const completed = completedBy(view.schedule, settled.delivery, at);
+    done(await store.settle([{ ...settled, completed, decidedUnder: view.schedule.state }]));
+  }
+
+  /** One whole try after the other. */
+  async fire(id: string, ...results: readonly TryResult[]): Promise<void> {
+    for (const result of results) {
+      await this.claim(id);
+      await this.settle(id, result);
+    }
+  }
+
+  /** Ends the delivery of a one-shot that is past its deadline, with no try. */
+  async expire(id: string): Promise<void> {
+    const { store, delivery, view } = await this.#read(id);
+    const at = instant(delivery.deadline ?? delivery.scheduledFor);
+    const pending = endUnsent(delivery, 'expired', at);
+    const schedule = completedBy(view.schedule, pending, at);
+    if (schedule === null) throw new Error(`${id} does not complete its schedule.`);
+    done([await store.replaceSchedule({ schedule, pending, sweep: null, receipt: null })]);
+  }
+
+  /** While `act` runs nothing can be written: a request that changes something stays in flight. */
+  async whileNothingIsWritten<T>(act: () => Promise<T>): Promise<T> {
+    const db = new Database(join(this.#dataDir(), DATABASE_FILE));
+    try {
+      db.exec('BEGIN IMMEDIATE');
+      return await act();
+    } finally {
+      db.close();
+    }
+  }
+
+  /** Lets `ms` pass for a pending delivery, by moving its instant that far back. */
+  async letPass(id: string, ms: number): Promise<void> {
+    const { store, delivery, view } = await this.#read(id);
+    const earlier = (at: Instant) => instant(at - ms);
+    const occurrence = earlier(delivery.occurrence);
+    const pending = move(delivery, {
+      occurrence,
+      scheduledFor: earlier(delivery.scheduledFor),
+      idempotencyKey: delivery.idempotencyKey.replace(
+        formatInstant(delivery.occurrence),
+        formatInstant(occurrence),
+      ),
+    });
+    const schedule = { ...view.schedule, revision: view.schedule.revision + 1 };
+    done([await store.replaceSchedule({ schedule, pending, sweep: null, receipt: null })]);
+  }
+}
+
+async function open(dataDir: string): Promise<Opened> {
+  const store = await SqliteStore.open({ directory: dataDir, now: instant(Date.now()), exclusive: false });
+  const project = await store.findProject('default');
+  if (project === null) throw new Error('There is no project default.');
+  return { store, partition: project.partitions.test };
+}
+
+function done(written: readonly string[]): void {
+  if (written.some((one) => one !== 'done')) throw new Error(`Not written: ${written.join(', ')}.`);
+}
