@@ -69,7 +69,9 @@ function parseJson(raw: Buffer): unknown {
 function readIdempotency(request: FastifyRequest, raw: Buffer): IdempotentRequest | null {
   const key = request.headers['idempotency-key'];
   if (typeof key !== 'string' || key === '') return null;
-  if (key.length > IDEMPOTENCY_KEY_CHARACTERS_MAX) throw new Refusal('idempotency_key_too_long');
+  // Headers arrive as Latin-1; a key written in UTF-8 is counted in its own characters.
+  const characters = Buffer.from(key, 'latin1').toString().length;
+  if (characters > IDEMPOTENCY_KEY_CHARACTERS_MAX) throw new Refusal('idempotency_key_too_long');
   const [path] = splitUrl(request.url);
   const fingerprint = createHash('sha256').update(`${request.method} ${path}\n`).update(raw).digest('hex');
   return { key, fingerprint };

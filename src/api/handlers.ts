@@ -189,8 +189,8 @@ export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Rec
       const scheduleText = readText(query, 'schedule_id');
       const filter = {
         status: readChoice(query, 'status', DELIVERY_STATUSES),
-        createdAfter: readInstant(query, 'created_after'),
-        createdBefore: readInstant(query, 'created_before'),
+        createdAfter: readInstant(query, 'created_after', 'down'),
+        createdBefore: readInstant(query, 'created_before', 'up'),
       };
       if (scheduleText === null) return deliveryList(call, page, { ...filter, scheduleId: null });
       const scheduleId = parseId('sch', scheduleText);

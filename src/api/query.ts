@@ -1,6 +1,6 @@
 /** Query strings. Empty values are absent; of a name given twice the first counts. */
 import { Refusal } from '#src/domain/errors.ts';
-import { type Instant, parseInstant } from '#src/domain/instant.ts';
+import { type Instant, instant, parseInstant } from '#src/domain/instant.ts';
 import { LABELS_MAX, type Labels } from '#src/domain/labels.ts';
 
 export const LIMIT_DEFAULT = 20;
@@ -32,14 +32,17 @@ export function readChoice<T extends string>(
   return choice;
 }
 
-export function readInstant(query: URLSearchParams, name: string): Instant | null {
+/** A bound on creation, in whole milliseconds: what lies between two of them is `rounded` to one. */
+export function readInstant(query: URLSearchParams, name: string, rounded: 'up' | 'down'): Instant | null {
   const text = readText(query, name);
   if (text === null) return null;
   // An offset's + arrives as a space when the client did not encode it.
   const at = parseInstant(text.replace(' ', '+'));
   if (at === null) throw new Refusal('invalid_request', name, `${name} must be an RFC 3339 instant.`);
-  return at;
+  return rounded === 'up' && BELOW_MILLISECONDS.test(text) ? instant(at + 1) : at;
 }
+
+const BELOW_MILLISECONDS = /\.\d{3}0*[1-9]/;
 
 const LABEL = /^metadata\[(.+)\]$/s;
 
@@ -50,6 +53,8 @@ export function readLabels(query: URLSearchParams): Labels {
     const label = LABEL.exec(name)?.[1];
     if (label !== undefined && value !== '') labels.push([label, value]);
   }
-  if (labels.length > LABELS_MAX) throw new Refusal('too_many_labels', 'metadata');
+  if (labels.length > LABELS_MAX) {
+    throw new Refusal('invalid_request', 'metadata', `At most ${LABELS_MAX} labels can be asked for.`);
+  }
   return labels;
 }

@@ -6,7 +6,9 @@ export const DEFAULT_METHOD: Method = 'POST';
 export const URL_CHARACTERS_MAX = 8192;
 
 // Control characters are silently dropped or escaped by URL parsers: what is shown would not be what is sent.
-const UNWRITABLE = /\p{Cc}|^ | $/u;
+const UNWRITABLE = /\p{Cc}|\\|^ | $/u;
+// Parsers mend `https:example.com` too: what is stored is written out.
+const WRITTEN_OUT = /^https?:\/\/[^/]/i;
 
 /**
  * Whether a URL may be stored as a destination. Only its form is judged here: addresses, literal or
@@ -14,6 +16,7 @@ const UNWRITABLE = /\p{Cc}|^ | $/u;
  */
 export function isDestination(text: string, httpAllowed: boolean): boolean {
   if (text.length > URL_CHARACTERS_MAX || !text.isWellFormed() || UNWRITABLE.test(text)) return false;
+  if (!WRITTEN_OUT.test(text)) return false;
   const url = URL.parse(text);
   if (url === null || url.username !== '' || url.password !== '') return false;
   return url.protocol === 'https:' || (httpAllowed && url.protocol === 'http:');

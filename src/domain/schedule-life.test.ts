@@ -370,7 +370,7 @@ describe('resuming', () => {
   test('a recurrence skips what it missed, and takes the next occurrence after now', () => {
     const { view } = fixture({ timing: HOURLY, ttl: '5m' });
     const resumed = resumedAt(view, today('12:30:00'));
-    expect(resumed.schedule.state).toBe('active');
+    expect(resumed.schedule).toMatchObject({ state: 'active', cronAt: today('13:00:00') });
     expect(resumed.pending).toEqual({
       ...view.pending,
       occurrence: today('13:00:00'),
