@@ -1,19 +1,14 @@
-import type { Method } from '#src/domain/destination.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import type { Headers } from '#src/domain/headers.ts';
 import type { EndpointId } from '#src/domain/id.ts';
-import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { encodeHeaders } from '#src/domain/payload.ts';
 import {
   archiveProfile as archived,
-  type BreakerPolicy,
   editProfile as edited,
   type Profile,
-  type RateLimit,
-  type RetryBudget,
+  type ProfileTerms,
 } from '#src/domain/profile.ts';
-import type { RetryPolicy } from '#src/domain/retry.ts';
 import { profileHeadersPlace } from '#src/domain/sealed-places.ts';
 import {
   type Commands,
@@ -25,16 +20,8 @@ import {
   untilWritten,
 } from './command.ts';
 
-export interface ProfileOrder {
-  readonly url: string;
-  readonly method: Method;
+export interface ProfileOrder extends ProfileTerms {
   readonly headers: Headers;
-  readonly timeout: string | null;
-  readonly retryPolicy: RetryPolicy;
-  readonly retryBudget: RetryBudget | null;
-  readonly rateLimit: RateLimit | null;
-  readonly breakerPolicy: BreakerPolicy | null;
-  readonly metadata: Labels;
 }
 
 export function createProfile(

@@ -2,15 +2,14 @@ import { Refusal } from '#src/domain/errors.ts';
 import type { Headers } from '#src/domain/headers.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { encodePayload } from '#src/domain/payload.ts';
-import type { Profile, RateLimit } from '#src/domain/profile.ts';
-import type { RetryPolicy } from '#src/domain/retry.ts';
+import type { Profile } from '#src/domain/profile.ts';
 import {
   type Destination,
   isEnded,
   type Schedule,
+  type ScheduleTerms,
   type ScheduleView,
   type Timing,
 } from '#src/domain/schedule.ts';
@@ -26,17 +25,9 @@ import {
   untilWritten,
 } from './command.ts';
 
-export interface ScheduleOrder {
-  readonly timing: Timing;
-  readonly destination: Destination;
+export interface ScheduleOrder extends ScheduleTerms {
   readonly headers: Headers;
   readonly body: string | null;
-  readonly jitter: string | null;
-  readonly ttl: string | null;
-  readonly idempotencyKey: string | null;
-  readonly retryPolicy: RetryPolicy | null;
-  readonly rateLimit: RateLimit | null;
-  readonly metadata: Labels;
 }
 
 export async function createSchedule(

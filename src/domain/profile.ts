@@ -59,21 +59,13 @@ export interface Profile {
   readonly revision: number;
 }
 
-/** What an edit may replace; what is left out stays. */
-export type ProfileEdit = Partial<
-  Pick<
-    Profile,
-    | 'url'
-    | 'method'
-    | 'headerNames'
-    | 'timeout'
-    | 'retryPolicy'
-    | 'retryBudget'
-    | 'rateLimit'
-    | 'breakerPolicy'
-    | 'metadata'
-  >
+/** What a customer decides; an edit may replace any of it. */
+export type ProfileTerms = Pick<
+  Profile,
+  'url' | 'method' | 'timeout' | 'retryPolicy' | 'retryBudget' | 'rateLimit' | 'breakerPolicy' | 'metadata'
 >;
+
+export type ProfileEdit = Partial<ProfileTerms & Pick<Profile, 'headerNames'>>;
 
 export function editProfile(profile: Profile, edit: ProfileEdit, now: Instant): Profile {
   return {

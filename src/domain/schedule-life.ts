@@ -12,7 +12,7 @@ import { formatInstant, type Instant, instant } from './instant.ts';
 import type { Labels } from './labels.ts';
 import { jittered, nextOf, type Occurrence, recurrenceOf } from './occurrence.ts';
 import type { Partition } from './partition.ts';
-import type { Profile, RateLimit } from './profile.ts';
+import type { Profile } from './profile.ts';
 import type { RetryPolicy } from './retry.ts';
 import {
   type Destination,
@@ -21,6 +21,7 @@ import {
   retryPolicyOf,
   type Schedule,
   type ScheduleState,
+  type ScheduleTerms,
   type ScheduleView,
   type Timing,
   urlOf,
@@ -46,20 +47,12 @@ export interface ScheduleChange {
   readonly sweep: deliveryLife.Sweep | null;
 }
 
-export interface NewSchedule {
+export interface NewSchedule extends ScheduleTerms {
   readonly partition: Partition;
   readonly id: ScheduleId;
   readonly deliveryId: DeliveryId;
-  readonly timing: Timing;
-  readonly destination: Destination;
   readonly profile: Profile | null;
   readonly headerNames: readonly string[];
-  readonly jitter: string | null;
-  readonly ttl: string | null;
-  readonly idempotencyKey: string | null;
-  readonly retryPolicy: RetryPolicy | null;
-  readonly rateLimit: RateLimit | null;
-  readonly metadata: Labels;
 }
 
 /** A new schedule with its first delivery; null when the recurrence never fires. */

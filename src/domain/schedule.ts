@@ -51,6 +51,12 @@ export interface Schedule {
   readonly revision: number;
 }
 
+/** What a customer decides when ordering one. */
+export type ScheduleTerms = Pick<
+  Schedule,
+  'timing' | 'destination' | 'jitter' | 'ttl' | 'idempotencyKey' | 'retryPolicy' | 'rateLimit' | 'metadata'
+>;
+
 /** A schedule with what it refers to, read in one moment. */
 export interface ScheduleView {
   readonly schedule: Schedule;
