@@ -123,7 +123,7 @@ export function firingContract(suite: Suite): void {
       ['pause', (view: ScheduleView, bench: Bench) => life.pause(view, bench.now)],
       ['reschedule', (view: ScheduleView, bench: Bench) => life.reschedule(view, bench.oneShot(), bench.now)],
       ['edit', (view: ScheduleView, bench: Bench) => life.edit(view, { ttl: '9s' }, bench.now)],
-    ] as const)('and a %s at once: whoever is first wins', async ([, decide]) => {
+    ] as const)('and %s at once: whoever is first wins', async ([, decide]) => {
       const bench = await suite.bench();
       for (const claimFirst of [true, false]) {
         const view = await bench.addSchedule();
@@ -248,6 +248,12 @@ export function firingContract(suite: Suite): void {
       const settled = bench.settle(claimed, view.schedule, SUCCESS);
       const unknown: SettleWrite = { ...settled, attempt: { ...settled.attempt, attemptNo: 2 } };
       expect(await bench.changesNothing(() => bench.store.settle([unknown]))).toEqual(['stale']);
+
+      expect(await bench.store.settle([bench.settle(claimed, view.schedule, FAILURE)])).toEqual(['done']);
+      const delivery = await bench.delivery(claimed.delivery.id);
+      const again = { ...settled.delivery, revision: delivery.revision + 1 };
+      const closed: SettleWrite = { ...settled, delivery: again };
+      expect(await bench.changesNothing(() => bench.store.settle([closed]))).toEqual(['stale']);
     });
 
     test('answers each for itself', async () => {

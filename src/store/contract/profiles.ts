@@ -113,7 +113,7 @@ export function profilesContract(suite: Suite): void {
       ['active', null, 'in_use'],
       ['paused', life.pause, 'in_use'],
       ['canceled', life.cancel, 'done'],
-    ] as const)('under an %s schedule', async ([, order, answer]) => {
+    ] as const)('under a schedule that is %s', async ([, order, answer]) => {
       const bench = await suite.bench();
       const profile = await bench.addProfile();
       const { schedule } = await bench.addMade(bench.scheduleOn(profile), profile);

@@ -119,6 +119,21 @@ test('of verbs that share a commit the refused leave nothing, the acknowledged e
   expect((await everything([])).schedules).toHaveLength(before + done.length);
 });
 
+test('claims in one call that do not all fit: those that are not answered `done` were not made', async () => {
+  const due = Array.from({ length: 600 }, () => addition(10));
+  await Promise.all(due.map((each) => store.addSchedule(each)));
+  await fill(4_000);
+  const views = due.map(({ schedule, pending }) => ({ schedule, pending, profile: null }));
+  const claims = views.map((view) => build.claim(view.pending, view));
+  const answers = await store.claim(claims).catch((error: unknown) => {
+    expect(error).toBeInstanceOf(StoreUnavailable);
+    return claims.map(() => 'refused');
+  });
+  const done = answers.filter((answer) => answer === 'done').length;
+  const claimed = await Promise.all(due.map(({ pending }) => store.findDelivery(PARTITION, pending.id)));
+  expect(claimed.filter((delivery) => delivery?.status === 'claimed')).toHaveLength(done);
+});
+
 test('with room again everything acknowledged is there, and writes work', async () => {
   const { done, refused } = await fill(20_000);
   await reopen();
