@@ -36,6 +36,8 @@ const FIRST: readonly ErrorCode[] = [
 ];
 
 function rank(code: ErrorCode): number {
+  // The profile is looked up last, and what is no id cannot be found.
+  if (code === 'invalid_endpoint') return Number.POSITIVE_INFINITY;
   const place = FIRST.indexOf(code);
   return place >= 0 ? place : FIRST.length + ERRORS[code].status;
 }

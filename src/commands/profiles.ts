@@ -24,7 +24,7 @@ export interface ProfileOrder extends ProfileTerms {
   readonly headers: Headers;
 }
 
-export function createProfile(
+export async function createProfile(
   { store, clock, ids, vault }: Commands,
   partition: Partition,
   read: () => ProfileOrder,

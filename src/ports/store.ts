@@ -150,7 +150,7 @@ export interface Store {
   /** Keeps the answer of a request that changed nothing. */
   addReceipt(partition: Partition, receipt: Receipt): Promise<'done' | 'key_taken'>;
 
-  /** Each item for itself: done or stale. */
+  /** A batch, each item for itself: done or stale; when the store fails, none. */
   claim(writes: readonly ClaimWrite[]): Promise<readonly ('done' | 'stale')[]>;
   settle(writes: readonly SettleWrite[]): Promise<readonly ('done' | 'stale')[]>;
 

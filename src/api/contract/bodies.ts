@@ -26,7 +26,7 @@ const timing = {
 export const ScheduleCreate = z
   .object({
     endpoint: field.url.nullish(),
-    endpoint_id: z.string().nullish().meta({ description: 'An endpoint profile instead of a URL.' }),
+    endpoint_id: field.endpointId.nullish(),
     method: field.method.nullish(),
     headers: field.headers.nullish(),
     body: field.body.nullish(),

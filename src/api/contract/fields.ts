@@ -9,6 +9,7 @@ import { METHODS } from '#src/domain/destination.ts';
 import { parseDuration } from '#src/domain/duration.ts';
 import type { ErrorCode } from '#src/domain/errors.ts';
 import { HEADERS_BYTES_MAX } from '#src/domain/headers.ts';
+import { parseId } from '#src/domain/id.ts';
 import { LABELS_MAX } from '#src/domain/labels.ts';
 import { BODY_CHARACTERS_MAX } from '#src/domain/payload.ts';
 import { BREAKER_BOUNDS, TIMEOUT_MAX_MS } from '#src/domain/profile.ts';
@@ -46,6 +47,11 @@ export const url = z.string().meta({
   description: 'HTTPS destination, without credentials.',
   example: 'https://example.com/hooks/reminder',
 });
+
+export const endpointId = z
+  .string()
+  .refine((text) => parseId('ep', text) !== null)
+  .meta({ description: 'An endpoint profile instead of a URL.', example: 'ep_01jcq3v8k4zqgw5m2r7n9x0abc' });
 
 export const headers = stringMap(
   'Custom headers, encrypted at rest; values are never returned. Names plus values: at most 16,384 bytes.',

@@ -151,10 +151,8 @@ export const MIGRATIONS: readonly Migration[] = [
       ) STRICT;
       CREATE UNIQUE INDEX deliveries_occurrence ON deliveries (partition, schedule_id, occurrence)
         WHERE replay_of IS NULL;
-      CREATE INDEX deliveries_of_schedule ON deliveries (partition, schedule_id, id);
+      CREATE INDEX deliveries_of_schedule ON deliveries (partition, schedule_id, status, id);
       CREATE INDEX deliveries_by_status ON deliveries (partition, status, id);
-      CREATE INDEX deliveries_pending ON deliveries (partition, schedule_id)
-        WHERE status IN ('scheduled', 'retry_scheduled', 'paused');
       CREATE INDEX deliveries_due ON deliveries (due_at)
         WHERE status IN ('scheduled', 'retry_scheduled');
       CREATE INDEX deliveries_claimed ON deliveries (claim_node) WHERE status = 'claimed';

@@ -1,6 +1,6 @@
 /** The questions, on a read-only connection. Each is one indexed look-up or one bounded walk along an index. */
 import type Database from 'better-sqlite3';
-import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import { type Attempt, DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from '#src/domain/delivery.ts';
 import { type DeliveryId, type EndpointId, firstIdAt, type ScheduleId } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -137,9 +137,10 @@ export class Reads {
       conditions.push('AND s.kind = ?');
       parameters.push(filter.kind);
     }
+    // The + keeps the planner from trading the look-up by id for a walk past the page's start.
     return this.#all<ScheduleRow>(
       `SELECT s.* FROM schedule_labels l
-       CROSS JOIN schedules s ON s.partition = l.partition AND s.id = l.schedule_id
+       CROSS JOIN schedules s ON s.partition = l.partition AND s.id = +l.schedule_id
        WHERE l.partition = ? AND l.digest = ? AND l.schedule_id < ? ${conditions.join(' ')}
        ORDER BY l.schedule_id DESC LIMIT ?`,
       ...parameters,
@@ -162,28 +163,40 @@ export class Reads {
   }
 
   deliveries(partition: Partition, filter: DeliveryFilter, page: Page<DeliveryId>): readonly Delivery[] {
-    const { createdAfter, createdBefore } = filter;
-    const conditions = ['partition = ?', 'id < ?'];
-    const parameters: Parameter[] = [partition, before(page, createdBefore)];
-    if (createdAfter !== null) {
-      conditions.push('id >= ?');
-      parameters.push(firstIdAt('dlv', instant(createdAfter + 1)));
-    }
-    if (filter.status !== null) {
-      conditions.push('status = ?');
-      parameters.push(filter.status);
-    }
-    if (filter.scheduleId !== null) {
-      conditions.push('schedule_id = ?');
-      parameters.push(filter.scheduleId);
-    }
-    const rows = this.#all<DeliveryRow>(
-      `SELECT * FROM deliveries ${deliveryIndex(filter)}
-       WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT ?`,
-      ...parameters,
-      page.limit,
-    );
+    const range = [idsAfter(filter.createdAfter), idsBefore(filter.createdBefore, page.before), page.limit];
+    const rows =
+      filter.scheduleId === null
+        ? this.#all<DeliveryRow>(
+            filter.status === null
+              ? `SELECT * FROM deliveries WHERE partition = ? AND ${PAGE}`
+              : `SELECT * FROM deliveries INDEXED BY deliveries_by_status
+                 WHERE partition = ? AND status = ? AND ${PAGE}`,
+            partition,
+            ...(filter.status === null ? [] : [filter.status]),
+            ...range,
+          )
+        : this.#ofSchedule(partition, filter.scheduleId, filter.status, range, page.limit);
     return rows.map(fromDeliveryRow);
+  }
+
+  /** One bounded walk per status, merged: one index serves a schedule's list with and without that filter. */
+  #ofSchedule(
+    partition: Partition,
+    scheduleId: ScheduleId,
+    status: DeliveryStatus | null,
+    range: readonly Parameter[],
+    limit: number,
+  ): readonly DeliveryRow[] {
+    const statuses = status === null ? DELIVERY_STATUSES : [status];
+    const walks = statuses.map(
+      () => `SELECT * FROM (SELECT * FROM deliveries INDEXED BY deliveries_of_schedule
+        WHERE partition = ? AND schedule_id = ? AND status = ? AND ${PAGE})`,
+    );
+    return this.#all<DeliveryRow>(
+      `${walks.join(' UNION ALL ')} ORDER BY id DESC LIMIT ?`,
+      ...statuses.flatMap((each) => [partition, scheduleId, each, ...range]),
+      limit,
+    );
   }
 
   attempts(partition: Partition, id: DeliveryId, after: number, limit: number): readonly Attempt[] {
@@ -224,7 +237,7 @@ export class Reads {
   profiles(partition: Partition, includeArchived: boolean, page: Page<EndpointId>): readonly Profile[] {
     return this.#atOnce(() => {
       const heads = this.#all<ProfileHeadRow>(
-        `SELECT * FROM endpoints
+        `SELECT * FROM endpoints ${includeArchived ? '' : 'INDEXED BY endpoints_unarchived'}
          WHERE partition = ? AND id < ? ${includeArchived ? '' : 'AND archived = 0'}
          ORDER BY id DESC LIMIT ?`,
         partition,
@@ -253,17 +266,15 @@ export class Reads {
   }
 }
 
-/** The earlier of the page's start and the filter's end. */
-function before(page: Page<DeliveryId>, createdBefore: Instant | null): string {
-  const start = page.before ?? PAST_EVERY_ID;
-  if (createdBefore === null) return start;
-  const end = firstIdAt('dlv', createdBefore);
-  return start < end ? start : end;
+/** Everything created after, and before: ids begin with the instant of their creation. */
+const PAGE = 'id >= ? AND id < ? ORDER BY id DESC LIMIT ?';
+
+function idsAfter(createdAfter: Instant | null): string {
+  return createdAfter === null ? '' : firstIdAt('dlv', instant(createdAfter + 1));
 }
 
-/** The planner has no statistics to choose by; the narrower index is known. */
-function deliveryIndex(filter: DeliveryFilter): string {
-  if (filter.scheduleId !== null) return 'INDEXED BY deliveries_of_schedule';
-  if (filter.status !== null) return 'INDEXED BY deliveries_by_status';
-  return '';
+function idsBefore(createdBefore: Instant | null, pageStart: DeliveryId | null): string {
+  const start = pageStart ?? PAST_EVERY_ID;
+  const end = createdBefore === null ? PAST_EVERY_ID : firstIdAt('dlv', createdBefore);
+  return start < end ? start : end;
 }

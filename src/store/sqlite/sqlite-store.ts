@@ -66,7 +66,7 @@ export class SqliteStore implements Store, ControlStore {
   }
 
   static async open(options: SqliteOptions): Promise<SqliteStore> {
-    ensureDirectory(options.directory);
+    if (options.migrate !== false) ensureDirectory(options.directory);
     const path = join(options.directory, DATABASE_FILE);
     const lock = options.exclusive ? lockDirectory(options.directory) : null;
     try {
@@ -167,11 +167,11 @@ export class SqliteStore implements Store, ControlStore {
   }
 
   claim(writes: readonly ClaimWrite[]): Promise<readonly ('done' | 'stale')[]> {
-    return Promise.all(writes.map((write) => this.#writer.run<'stale'>(verbs.claim(write))));
+    return this.#writer.runAll<'stale'>(writes.map(verbs.claim));
   }
 
   settle(writes: readonly SettleWrite[]): Promise<readonly ('done' | 'stale')[]> {
-    return Promise.all(writes.map((write) => this.#writer.run<'stale'>(verbs.settle(write))));
+    return this.#writer.runAll<'stale'>(writes.map(verbs.settle));
   }
 
   async check(now: Instant): Promise<void> {
@@ -232,6 +232,7 @@ function ensureDirectory(directory: string): void {
 
 function prepareFile(path: string, { now, migrate: mayMigrate = true }: SqliteOptions): void {
   const isNew = !existsSync(path);
+  if (isNew && !mayMigrate) throw new StoreUnavailable(`There is no database ${path}.`);
   const db = openForWriting(path);
   try {
     if (isNew) chmodSync(path, 0o600);

@@ -151,13 +151,12 @@ export const STATEMENTS = {
   },
   replaceDelivery: { sql: replaceIn('deliveries', DELIVERY_MUTABLE), holds: 'changed_one' },
   sweepDeliveries: {
-    sql: `UPDATE deliveries INDEXED BY deliveries_pending
+    sql: `UPDATE deliveries INDEXED BY deliveries_of_schedule
       SET status = CASE WHEN attempt_count = 0 THEN ? ELSE ? END,
           due_at = CASE WHEN ? IS NULL THEN due_at END,
           finalized_at = ?,
           revision = revision + 1
       WHERE partition = ? AND schedule_id = ?
-        AND status IN ('scheduled', 'retry_scheduled', 'paused')
         AND status IN (SELECT value FROM json_each(?))`,
     holds: 'always',
   },

@@ -12,9 +12,10 @@ const BATCH_MAX = 256;
 /** More than this waiting means that the disk cannot keep up: refuse rather than grow. */
 const WAITING_MAX = 20_000;
 
+/** Verbs asked for in one call: they go in one batch, so that a disk that fails fails them all. */
 interface Waiting {
-  readonly steps: readonly Step[];
-  readonly resolve: (answer: 'done' | Otherwise) => void;
+  readonly verbs: readonly (readonly Step[])[];
+  readonly resolve: (answers: readonly ('done' | Otherwise)[]) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -40,32 +41,48 @@ export class Writer {
   }
 
   /** Runs a verb; its answer is one of those its steps can give. */
-  run<A extends Otherwise>(steps: readonly Step[]): Promise<'done' | A> {
+  async run<A extends Otherwise>(steps: readonly Step[]): Promise<'done' | A> {
+    const [answer = 'done'] = await this.runAll<A>([steps]);
+    return answer;
+  }
+
+  /** Runs verbs that are independent of each other and answers each. They are never parted, however many. */
+  runAll<A extends Otherwise>(verbs: readonly (readonly Step[])[]): Promise<readonly ('done' | A)[]> {
     return new Promise((resolve, reject) => {
       if (this.#closed !== null) return reject(this.#closed);
       if (this.#waiting.length >= WAITING_MAX) {
         return reject(new StoreUnavailable('Too many writes are waiting for the disk.'));
       }
-      this.#waiting.push({ steps, resolve: resolve as Waiting['resolve'], reject });
+      this.#waiting.push({ verbs, resolve: resolve as Waiting['resolve'], reject });
       this.#send();
     });
   }
 
   #send(): void {
     if (this.#underWay.length > 0 || this.#waiting.length === 0) return;
-    this.#underWay = this.#waiting.splice(0, BATCH_MAX);
-    this.#worker.postMessage(this.#underWay.map(({ steps }) => steps));
+    let calls = 0;
+    let verbs = 0;
+    for (const waiting of this.#waiting) {
+      verbs += waiting.verbs.length;
+      if (calls > 0 && verbs > BATCH_MAX) break;
+      calls++;
+    }
+    this.#underWay = this.#waiting.splice(0, calls);
+    this.#worker.postMessage(this.#underWay.flatMap((call) => call.verbs));
   }
 
   #settle(answers: readonly Answer[]): void {
     const done = this.#underWay;
     this.#underWay = [];
     this.#send();
-    for (const [i, { resolve, reject }] of done.entries()) {
-      const answer = answers[i] ?? { failed: 'no answer', unavailable: false };
-      if (typeof answer === 'string') resolve(answer);
-      else if (answer.unavailable) reject(new StoreUnavailable(`SQLite: ${answer.failed}.`));
-      else reject(new Error(`A store verb failed: ${answer.failed}.`));
+    let at = 0;
+    for (const { verbs, resolve, reject } of done) {
+      const own = answers.slice(at, at + verbs.length);
+      at += verbs.length;
+      const failed = own.find((answer) => typeof answer !== 'string');
+      if (failed === undefined) resolve(own.filter((answer) => typeof answer === 'string'));
+      else if (failed.unavailable) reject(new StoreUnavailable(`SQLite: ${failed.failed}.`));
+      else reject(new Error(`A store verb failed: ${failed.failed}.`));
     }
   }
 
