@@ -4,7 +4,7 @@
  * takes what was read and returns what is to be written, both sides guarded by their `revision`.
  */
 
-import type { Claim, Delivery, Target } from './delivery.ts';
+import type { Attempt, Claim, Delivery, Target } from './delivery.ts';
 import * as deliveryLife from './delivery-life.ts';
 import type { Method } from './destination.ts';
 import type { AttemptId, DeliveryId, ScheduleId } from './id.ts';
@@ -294,7 +294,7 @@ export function completedBy(schedule: Schedule, delivery: Delivery, now: Instant
 
 export interface Claimed {
   readonly delivery: Delivery;
-  readonly attempt: ReturnType<typeof deliveryLife.claim>['attempt'];
+  readonly attempt: Attempt;
   /** Recurring: the schedule moved on to its next occurrence. */
   readonly advanced: { readonly schedule: Schedule; readonly next: Delivery } | null;
 }
