@@ -1,4 +1,5 @@
 /** One API call, from the raw request to what a handler needs. */
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Finished, Keep } from '#src/commands/command.ts';
@@ -48,8 +49,6 @@ export function readCall(
   };
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
 /** Bodies are JSON whatever their content type. */
 function readJson(raw: Buffer, required: boolean): JsonObject {
   if (raw.length === 0 && !required) return {};
@@ -59,8 +58,9 @@ function readJson(raw: Buffer, required: boolean): JsonObject {
 }
 
 function parseJson(raw: Buffer): unknown {
+  if (!isUtf8(raw)) throw new Refusal('invalid_json');
   try {
-    return JSON.parse(utf8.decode(raw));
+    return JSON.parse(raw.toString());
   } catch {
     throw new Refusal('invalid_json');
   }

@@ -16,9 +16,13 @@ export function instant(ms: number): Instant {
   return ms;
 }
 
+/** What was written last: an object shows the same instant several times over. */
+let last: { readonly at: Instant; readonly text: string } | null = null;
+
 /** UTC with milliseconds: `2026-11-15T08:00:00.000Z`. */
 export function formatInstant(at: Instant): string {
-  return new Date(at).toISOString();
+  if (last?.at !== at) last = { at, text: new Date(at).toISOString() };
+  return last.text;
 }
 
 const DAYS_BEFORE_MONTH = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334] as const;

@@ -27,13 +27,30 @@ export function prometheusMetrics(): Metrics & Exposition {
     labelNames: ['verb'],
     registers: [registry],
   });
+  const requestsOf = remembered((method: string, route: string, status: number) =>
+    requests.labels({ method, route, status }),
+  );
+  const verbsOf = remembered((verb: string) => verbs.labels({ verb }));
   return {
     contentType: registry.contentType,
     exposition: () => registry.metrics(),
-    requestServed: (method, route, status, seconds) => requests.observe({ method, route, status }, seconds),
+    requestServed: (method, route, status, seconds) => requestsOf(method, route, status).observe(seconds),
     storeVerb: (verb, outcome, seconds) => {
-      verbs.observe({ verb }, seconds);
+      verbsOf(verb).observe(seconds);
       if (outcome === 'error') verbErrors.inc({ verb });
     },
+  };
+}
+
+/** Finding the series of a set of labels costs more than counting in it. Routes, statuses and verbs are few. */
+function remembered<Labels extends readonly (string | number)[], Series>(
+  find: (...labels: Labels) => Series,
+): (...labels: Labels) => Series {
+  const known = new Map<string, Series>();
+  return (...labels) => {
+    const key = labels.join(' ');
+    const series = known.get(key) ?? find(...labels);
+    known.set(key, series);
+    return series;
   };
 }
