@@ -57,10 +57,13 @@ function readJson(raw: Buffer, required: boolean): JsonObject {
   return value as JsonObject;
 }
 
+const BYTE_ORDER_MARK = '\ufeff';
+
 function parseJson(raw: Buffer): unknown {
   if (!isUtf8(raw)) throw new Refusal('invalid_json');
   try {
-    return JSON.parse(raw.toString());
+    const text = raw.toString();
+    return JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
   } catch {
     throw new Refusal('invalid_json');
   }
