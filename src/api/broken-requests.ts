@@ -2,8 +2,8 @@
  * Requests that never reach a route: what is not HTTP, expects the impossible or cannot be decoded. They get
  * the envelope and a request id like any other.
  */
-import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { ERRORS, Refusal } from '#src/domain/errors.ts';
 import { errorBody, JSON_TYPE } from './errors.ts';
 
@@ -35,23 +35,42 @@ export function answerExpectation(response: ServerResponse, requestId: string): 
   response.end(body);
 }
 
-/** What is not even HTTP, answered by hand: there is no request to reply to. */
-export function answerBrokenRequest(
-  error: Error & { readonly code?: string },
-  socket: Socket,
-  requestId: string,
-): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return;
-  const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const refusal = new Refusal(
-    isTooLarge ? 'payload_too_large' : 'invalid_request',
-    null,
-    'Not a valid HTTP request.',
-  );
-  const body = errorBody(refusal, requestId);
-  const status = isTooLarge ? '413 Payload Too Large' : '400 Bad Request';
-  socket.end(
-    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: ${JSON_TYPE}\r\n` +
-      `Sched-Request-Id: ${requestId}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
+/**
+ * What is not even HTTP, answered by hand: there is no request to reply to. Behind a request that has arrived
+ * whole and is still under way it gets no answer, since that would be read as the answer to that request.
+ */
+export class BrokenRequests {
+  readonly #underWay = new WeakMap<Duplex, Set<IncomingMessage>>();
+
+  watch(server: Server): void {
+    server.on('request', (request, response) => {
+      const { socket } = request;
+      const requests = this.#underWay.get(socket) ?? new Set();
+      this.#underWay.set(socket, requests.add(request));
+      response.once('close', () => requests.delete(request));
+    });
+  }
+
+  #isAnswering(socket: Duplex): boolean {
+    return [...(this.#underWay.get(socket) ?? [])].some(({ complete }) => complete);
+  }
+
+  answer(error: Error & { readonly code?: string }, socket: Duplex, requestId: string): void {
+    if (error.code === 'ECONNRESET' || !socket.writable || this.#isAnswering(socket)) {
+      socket.destroy();
+      return;
+    }
+    const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+    const refusal = new Refusal(
+      isTooLarge ? 'payload_too_large' : 'invalid_request',
+      null,
+      'Not a valid HTTP request.',
+    );
+    const body = errorBody(refusal, requestId);
+    const status = isTooLarge ? '413 Payload Too Large' : '400 Bad Request';
+    socket.end(
+      `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: ${JSON_TYPE}\r\n` +
+        `Sched-Request-Id: ${requestId}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    );
+  }
 }

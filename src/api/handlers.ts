@@ -10,7 +10,7 @@ import {
   orderSchedule,
   rescheduleSchedule,
 } from '#src/commands/schedules.ts';
-import { DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
+import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { type DeliveryId, parseId } from '#src/domain/id.ts';
 import type { Mode } from '#src/domain/partition.ts';
@@ -19,7 +19,7 @@ import { SCHEDULE_KINDS, SCHEDULE_STATES, type ScheduleView } from '#src/domain/
 import type { DeliveryFilter } from '#src/ports/store.ts';
 import type { Call } from './call.ts';
 import type { OperationId } from './contract/operations.ts';
-import { listed, type PageRequest, readPage } from './lists.ts';
+import { answerPage, type PageRequest, readPage } from './lists.ts';
 import { presentAttempt, presentDelivery, presentProfile, presentSchedule } from './present.ts';
 import { readChoice, readInstant, readLabels, readText } from './query.ts';
 import {
@@ -49,6 +49,10 @@ function existing<T>(object: T | null): T {
   return object;
 }
 
+async function noDeliveries(): Promise<readonly DeliveryId[]> {
+  return [];
+}
+
 export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Record<OperationId, Handler>> {
   const { store } = commands;
 
@@ -63,15 +67,15 @@ export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Rec
       );
   }
 
-  async function deliveryList(
+  function deliveryList(
     { tenant }: Call,
     page: PageRequest<DeliveryId>,
     filter: DeliveryFilter,
   ): Promise<Finished> {
-    const rows = await store.listDeliveries(tenant.partition, filter, page.rows);
-    return json(
-      200,
-      listed(page, rows, (row: Delivery) => presentDelivery(row, tenant.mode)),
+    return answerPage(
+      page,
+      (before, limit) => store.listDeliveries(tenant.partition, filter, { before, limit }),
+      (delivery) => ({ position: delivery.id, resource: presentDelivery(delivery, tenant.mode) }),
     );
   }
 
@@ -94,11 +98,10 @@ export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Rec
         kind: readChoice(query, 'kind', SCHEDULE_KINDS),
         labels: readLabels(query),
       };
-      const rows = await store.listSchedules(tenant.partition, filter, page.rows);
-      const items = rows.map((view) => ({ id: view.schedule.id, view }));
-      return json(
-        200,
-        listed(page, items, ({ view }) => presentSchedule(view, tenant.mode)),
+      return answerPage(
+        page,
+        (before, limit) => store.listSchedules(tenant.partition, filter, { before, limit }),
+        (view) => ({ position: view.schedule.id, resource: presentSchedule(view, tenant.mode) }),
       );
     },
 
@@ -156,10 +159,10 @@ export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Rec
     listEndpoints: async ({ tenant, query }) => {
       const page = readPage(query, tenant.partition, 'endpoints', 'ep');
       const includeArchived = readChoice(query, 'include_archived', ['true', 'false']) === 'true';
-      const rows = await store.listProfiles(tenant.partition, includeArchived, page.rows);
-      return json(
-        200,
-        listed(page, rows, (row) => presentProfile(row, tenant.mode)),
+      return answerPage(
+        page,
+        (before, limit) => store.listProfiles(tenant.partition, includeArchived, { before, limit }),
+        (profile) => ({ position: profile.id, resource: presentProfile(profile, tenant.mode) }),
       );
     },
 
@@ -196,10 +199,7 @@ export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Rec
       const scheduleId = parseId('sch', scheduleText);
       // What is no id names no schedule: it has no deliveries.
       return scheduleId === null
-        ? json(
-            200,
-            listed(page, [], (row: Delivery) => presentDelivery(row, call.tenant.mode)),
-          )
+        ? answerPage(page, noDeliveries, (id: DeliveryId) => ({ position: id, resource: {} }))
         : deliveryList(call, page, { ...filter, scheduleId });
     },
 
@@ -223,16 +223,10 @@ export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Rec
       const id = call.id('dlv');
       existing(await store.findDelivery(call.tenant.partition, id));
       const page = readPage(call.query, call.tenant.partition, `attempts of ${id}`, 'attempt_no');
-      const rows = await store.listAttempts(
-        call.tenant.partition,
-        id,
-        page.rows.before ?? 0,
-        page.rows.limit,
-      );
-      const items = rows.map((attempt) => ({ id: attempt.attemptNo, attempt }));
-      return json(
-        200,
-        listed(page, items, ({ attempt }) => presentAttempt(attempt)),
+      return answerPage(
+        page,
+        (after, limit) => store.listAttempts(call.tenant.partition, id, after ?? 0, limit),
+        (attempt) => ({ position: attempt.attemptNo, resource: presentAttempt(attempt) }),
       );
     },
   };

@@ -1,14 +1,19 @@
-/** Pages of lists: what to ask the store for, and the envelope around what it gives. */
+/** Pages of lists: where a page starts, what goes on it, and the envelope around it. */
+import type { Finished } from '#src/commands/command.ts';
 import { type IdKind, parseId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { decodeCursor, encodeCursor, type List } from './cursor.ts';
 import { readLimit, readText } from './query.ts';
 
+/** A page of very large items ends early: labels may be as long as a request, and others wait meanwhile. */
+const PAGE_CHARACTERS_MAX = 4 * 1_048_576;
+const ROWS_AT_ONCE = 10;
+
 export interface PageRequest<Position> {
   readonly list: List;
   readonly limit: number;
-  /** One row more than is shown says whether there is more. */
-  readonly rows: { readonly before: Position | null; readonly limit: number };
+  /** The last item of the page before. */
+  readonly after: Position | null;
 }
 
 type PositionOf<K extends IdKind | 'attempt_no'> = K extends IdKind
@@ -22,10 +27,9 @@ export function readPage<K extends IdKind | 'attempt_no'>(
   kind: K,
 ): PageRequest<PositionOf<K>> {
   const list: List = { partition, name };
-  const limit = readLimit(query);
   const cursor = readText(query, 'cursor');
-  const before = cursor === null ? null : decodeCursor(list, cursor, (text) => positionOf(kind, text));
-  return { list, limit, rows: { before: before as PositionOf<K> | null, limit: limit + 1 } };
+  const after = cursor === null ? null : decodeCursor(list, cursor, (text) => positionOf(kind, text));
+  return { list, limit: readLimit(query), after: after as PositionOf<K> | null };
 }
 
 function positionOf(kind: IdKind | 'attempt_no', text: string): string | number | null {
@@ -33,18 +37,39 @@ function positionOf(kind: IdKind | 'attempt_no', text: string): string | number 
   return /^[1-9]\d{0,5}$/.test(text) ? Number(text) : null;
 }
 
-export function listed<Row extends { readonly id: string | number }, Item>(
-  page: PageRequest<string | number>,
-  rows: readonly Row[],
-  present: (row: Row) => Item,
-) {
-  const shown = rows.slice(0, page.limit);
-  const last = shown.at(-1);
-  const hasMore = rows.length > page.limit;
-  return {
-    object: 'list' as const,
-    data: shown.map(present),
-    has_more: hasMore,
-    next_cursor: hasMore && last !== undefined ? encodeCursor(page.list, String(last.id)) : null,
-  };
+/** What a list shows of a row, and where it stands in it. */
+export interface Item<Position> {
+  readonly position: Position;
+  readonly resource: object;
+}
+
+/** Fills a page from `fetch`, which gives so many rows after a position, and answers it. */
+export async function answerPage<Row, Position extends string | number>(
+  { list, limit, after }: PageRequest<Position>,
+  fetch: (after: Position | null, limit: number) => Promise<readonly Row[]>,
+  show: (row: Row) => Item<Position>,
+): Promise<Finished> {
+  const shown: string[] = [];
+  let characters = 0;
+  let last = after;
+  for (;;) {
+    // One row more than is shown says whether there is more.
+    const wanted = Math.min(ROWS_AT_ONCE, limit + 1 - shown.length);
+    const rows = await fetch(last, wanted);
+    for (const row of rows) {
+      const { position, resource } = show(row);
+      const text = JSON.stringify(resource);
+      const isFull = shown.length === limit || characters + text.length > PAGE_CHARACTERS_MAX;
+      if (isFull && shown.length > 0) return envelope(shown, encodeCursor(list, String(last)));
+      shown.push(text);
+      characters += text.length;
+      last = position;
+    }
+    if (rows.length < wanted) return envelope(shown, null);
+  }
+}
+
+function envelope(items: readonly string[], nextCursor: string | null): Finished {
+  const rest = JSON.stringify({ has_more: nextCursor !== null, next_cursor: nextCursor }).slice(1);
+  return { status: 200, body: `{"object":"list","data":[${items.join(',')}],${rest}` };
 }

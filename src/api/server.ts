@@ -13,7 +13,7 @@ import type { Store } from '#src/ports/store.ts';
 import type { Exposition, Log, Metrics } from '#src/ports/telemetry.ts';
 import type { Vault } from '#src/ports/vault.ts';
 import { Keys } from './auth.ts';
-import { answerBrokenRequest, answerExpectation, isDecodable, undecodable } from './broken-requests.ts';
+import { answerExpectation, BrokenRequests, isDecodable, undecodable } from './broken-requests.ts';
 import { readCall } from './call.ts';
 import { OPERATIONS, type Operation, type OperationId } from './contract/operations.ts';
 import { JSON_TYPE, refusalOf, refuse } from './errors.ts';
@@ -53,6 +53,8 @@ export function buildServer(options: ApiOptions): FastifyInstance {
   const ids = new IdMint((count) => options.random.bytes(count));
   const requestId = () => ids.mint('req', clock.now());
 
+  const broken = new BrokenRequests();
+
   const server = Fastify({
     logger: false,
     // Node's own answer to a request without a Host would lack the envelope; the service does not need one.
@@ -66,9 +68,10 @@ export function buildServer(options: ApiOptions): FastifyInstance {
     return503OnClosing: false,
     routerOptions: { maxParamLength: ID_CHARACTERS_MAX },
     rewriteUrl: ({ url = '/' }) => (isDecodable(url) ? url : undecodable(url)),
-    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, requestId()),
+    clientErrorHandler: (error, socket) => broken.answer(error, socket, requestId()),
   });
 
+  broken.watch(server.server);
   server.server.on('checkExpectation', (_request, response) => answerExpectation(response, requestId()));
   server.decorateRequest('tenant', NO_TENANT);
   takeAnyBody(server);

@@ -188,6 +188,8 @@ export const MIGRATIONS: readonly Migration[] = [
         one INTEGER PRIMARY KEY CHECK (one = 1),
         at INTEGER NOT NULL
       ) STRICT;
+
+      CREATE TABLE room (bytes BLOB NOT NULL) STRICT;
     `,
   },
 ];

@@ -111,6 +111,9 @@ export const PROFILE_VERSION = [
   'metadata',
 ] as const satisfies readonly (keyof ProfileVersionRow)[];
 
+/** More than a create of ordinary size takes. */
+const ROOM_BYTES = 262_144;
+
 function insertInto(table: string, ...columns: readonly string[]): string {
   return `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
 }
@@ -217,6 +220,8 @@ export const STATEMENTS = {
     holds: 'always',
   },
 
+  takeRoom: { sql: `INSERT INTO room (bytes) VALUES (zeroblob(${ROOM_BYTES}))`, holds: 'always' },
+  giveRoomBack: { sql: 'DELETE FROM room', holds: 'always' },
   beat: {
     sql: 'INSERT INTO heartbeat (one, at) VALUES (1, ?) ON CONFLICT DO UPDATE SET at = excluded.at',
     holds: 'always',

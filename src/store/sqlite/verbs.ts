@@ -194,6 +194,8 @@ export const verbs = {
   ],
 
   check: (now: Instant): readonly Step[] => [['beat', null, now]],
+  takeRoom: (): readonly Step[] => [['takeRoom', null]],
+  giveRoomBack: (): readonly Step[] => [['giveRoomBack', null]],
 
   addProject: (project: Omit<Project, 'partitions'>): readonly Step[] => [
     ['insertProject', 'taken', project.id, project.name, project.pinnedVersion, project.createdAt],

@@ -24,6 +24,12 @@ export class Writer {
   #waiting: Waiting[] = [];
   #underWay: readonly Waiting[] = [];
   #closed: Error | null = null;
+  #isFailing = false;
+
+  /** Whether the disk refused the last batch. */
+  get isFailing(): boolean {
+    return this.#isFailing;
+  }
 
   private constructor(worker: Worker) {
     this.#worker = worker;
@@ -74,6 +80,7 @@ export class Writer {
   #settle(answers: readonly Answer[]): void {
     const done = this.#underWay;
     this.#underWay = [];
+    this.#isFailing = answers.some((answer) => typeof answer !== 'string' && answer.unavailable);
     this.#send();
     let at = 0;
     for (const { verbs, resolve, reject } of done) {

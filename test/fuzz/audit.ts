@@ -1,0 +1,162 @@
+/** That nothing else is stored: the counts while the run pauses, every list at its end, and the file itself. */
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import Database from 'better-sqlite3';
+import type { DeliveryResource, EndpointResource, ScheduleResource } from '#src/api/contract/resources.ts';
+import { demand } from './checks.ts';
+import { checkSchedule, mayHaveFired } from './effects.ts';
+import type { Model, Totals } from './model.ts';
+
+export const DATABASE_FILE = 'sched.db';
+
+export function storedTotals(
+  dataDir: string,
+): Totals & { readonly deliveries: number; readonly abandoned: number } {
+  const db = new Database(join(dataDir, DATABASE_FILE), { readonly: true });
+  try {
+    const count = (sql: string) => Number(db.prepare(sql).pluck().get());
+    db.exec('BEGIN');
+    return {
+      schedules: count('SELECT count(*) FROM schedules'),
+      endpoints: count('SELECT count(*) FROM endpoints'),
+      endpointVersions: count('SELECT count(*) FROM endpoint_versions'),
+      payloads: count('SELECT count(*) FROM payloads'),
+      receipts: count('SELECT count(*) FROM receipts'),
+      deliveries: count('SELECT count(*) FROM deliveries WHERE replay_of IS NULL'),
+      abandoned: count("SELECT count(*) FROM schedules WHERE idempotency_key GLOB 'abandoned-*'"),
+    };
+  } finally {
+    db.close();
+  }
+}
+
+/** While no request is under way: as many of everything as were accepted. */
+export function checkTotals(dataDir: string, model: Model): void {
+  const stored = storedTotals(dataDir);
+  const { totals } = model;
+  const told = `stored ${JSON.stringify(stored)}, accepted ${JSON.stringify(totals)}`;
+  demand(stored.schedules - stored.abandoned === totals.schedules, `schedules: ${told}`);
+  demand(stored.deliveries >= stored.schedules, `deliveries: ${told}`);
+  demand(stored.endpoints === totals.endpoints, `endpoints: ${told}`);
+  demand(stored.endpointVersions === totals.endpointVersions, `endpoint versions: ${told}`);
+  demand(stored.receipts === totals.receipts, `receipts: ${told}`);
+  demand(
+    stored.payloads >= totals.payloads && stored.payloads <= totals.payloads + stored.abandoned,
+    `payloads: ${told}`,
+  );
+}
+
+interface Page<T> {
+  readonly data: readonly T[];
+  readonly next_cursor: string | null;
+}
+
+async function walk<T>(url: string, key: string, path: string): Promise<readonly T[]> {
+  const items: T[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const answer: Response = await fetch(
+      `${url}/v1${path}${path.includes('?') ? '&' : '?'}limit=100&cursor=${cursor}`,
+      {
+        headers: { authorization: `Bearer ${key}` },
+      },
+    );
+    demand(answer.status === 200, `${path} answered ${answer.status}`);
+    const page = (await answer.json()) as Page<T>;
+    items.push(...page.data);
+    cursor = page.next_cursor;
+  }
+  return items;
+}
+
+export interface Stored {
+  readonly schedules: number;
+  readonly abandoned: number;
+  readonly endpoints: number;
+  readonly deliveries: number;
+}
+
+/** Every list, walked to its end, holds exactly what was accepted. */
+export async function checkLists(
+  url: string,
+  keys: { readonly test: string; readonly live: string },
+  model: Model,
+): Promise<Stored> {
+  const schedules = await walk<ScheduleResource>(url, keys.test, '/schedules');
+  const laneOf = new Map(
+    model.lanes.flatMap((lane) => lane.schedules.map(({ json }) => [json.id, lane] as const)),
+  );
+  let abandoned = 0;
+  for (const json of schedules) {
+    const lane = laneOf.get(json.id);
+    if (lane === undefined) {
+      demand(
+        model.abandoned.has(json.idempotency_key ?? ''),
+        `schedule ${json.id} was never accepted: ${JSON.stringify(json).slice(0, 500)}`,
+      );
+      abandoned += 1;
+      continue;
+    }
+    checkSchedule(lane, json);
+  }
+  demand(
+    schedules.length - abandoned === laneOf.size,
+    `${laneOf.size} schedules accepted, ${schedules.length - abandoned} stored`,
+  );
+  demand(new Set(schedules.map(({ id }) => id)).size === schedules.length, 'a schedule is listed twice');
+
+  const endpoints = await walk<EndpointResource>(url, keys.test, '/endpoints?include_archived=true');
+  const accepted = new Map(
+    model.lanes.flatMap((lane) => lane.endpoints.map(({ json }) => [json.id, json] as const)),
+  );
+  demand(
+    endpoints.length === accepted.size,
+    `${accepted.size} endpoints accepted, ${endpoints.length} stored`,
+  );
+  for (const json of endpoints) {
+    demand(
+      isDeepStrictEqual(json, accepted.get(json.id)),
+      `endpoint ${json.id} is not as its last answer showed it`,
+    );
+  }
+
+  const deliveries = await walk<DeliveryResource>(url, keys.test, '/deliveries');
+  checkDeliveries(schedules, deliveries);
+  for (const path of ['/schedules', '/endpoints', '/deliveries']) {
+    demand((await walk(url, keys.live, path)).length === 0, `${path} of the other mode is not empty`);
+  }
+  return {
+    schedules: schedules.length,
+    abandoned,
+    endpoints: endpoints.length,
+    deliveries: deliveries.length,
+  };
+}
+
+/** Every schedule has the one delivery it was created with, and no delivery is without its schedule. */
+function checkDeliveries(
+  schedules: readonly ScheduleResource[],
+  deliveries: readonly DeliveryResource[],
+): void {
+  const bySchedule = new Map(schedules.map((schedule) => [schedule.id, { schedule, count: 0 }]));
+  for (const delivery of deliveries) {
+    const entry = bySchedule.get(delivery.schedule_id ?? '');
+    demand(entry !== undefined, `delivery ${delivery.id} has no schedule`);
+    entry.count += 1;
+  }
+  for (const { schedule, count } of bySchedule.values()) {
+    demand(
+      count === 1 || (count > 1 && schedule.kind === 'recurring') || mayHaveFired(schedule),
+      `schedule ${schedule.id} has ${count} deliveries`,
+    );
+  }
+}
+
+/** `ok`, or what SQLite found. */
+export function integrityOf(dataDir: string): string {
+  const db = new Database(join(dataDir, DATABASE_FILE), { readonly: true });
+  try {
+    return String(db.pragma('integrity_check', { simple: true }));
+  } finally {
+    db.close();
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * What must be stored: every object as its last answer showed it, and nothing else. A lane sends one request
+ * at a time and changes only what it made itself, so its model is exact whatever the other lanes do.
+ */
+import type { EndpointResource, ScheduleResource } from '#src/api/contract/resources.ts';
+
+export interface KnownSchedule {
+  json: ScheduleResource;
+  /** Its profile was edited since: what the profile decides is no longer what the last answer showed. */
+  profileEdited: boolean;
+}
+
+export interface KnownEndpoint {
+  json: EndpointResource;
+}
+
+export interface KeptAnswer {
+  readonly key: string;
+  readonly path: string;
+  readonly method: string;
+  readonly requestBody: Buffer;
+  readonly status: number;
+  readonly answer: string;
+}
+
+/** How many answers of idempotent requests a lane can ask for again. */
+const KEPT_MAX = 50;
+
+export class Lane {
+  readonly number: number;
+  readonly schedules: KnownSchedule[] = [];
+  readonly endpoints: KnownEndpoint[] = [];
+  readonly kept: KeptAnswer[] = [];
+  readonly #schedulesById = new Map<string, KnownSchedule>();
+  readonly #endpointsById = new Map<string, KnownEndpoint>();
+
+  constructor(number: number) {
+    this.number = number;
+  }
+
+  addSchedule(json: ScheduleResource): void {
+    const known = { json, profileEdited: false };
+    this.schedules.push(known);
+    this.#schedulesById.set(json.id, known);
+  }
+
+  addEndpoint(json: EndpointResource): void {
+    const known = { json };
+    this.endpoints.push(known);
+    this.#endpointsById.set(json.id, known);
+  }
+
+  schedule(id: string): KnownSchedule | undefined {
+    return this.#schedulesById.get(id);
+  }
+
+  endpoint(id: string): KnownEndpoint | undefined {
+    return this.#endpointsById.get(id);
+  }
+
+  keep(answer: KeptAnswer): void {
+    if (this.kept.length >= KEPT_MAX) this.kept.shift();
+    this.kept.push(answer);
+  }
+}
+
+/** What is stored in all, beside the objects the lanes know. */
+export interface Totals {
+  schedules: number;
+  endpoints: number;
+  endpointVersions: number;
+  payloads: number;
+  receipts: number;
+}
+
+export class Model {
+  readonly lanes: readonly Lane[];
+  readonly totals: Totals = { schedules: 0, endpoints: 0, endpointVersions: 0, payloads: 0, receipts: 0 };
+  /** `idempotency_key`s of creates whose client hung up before the answer: these may be stored. */
+  readonly abandoned = new Set<string>();
+
+  constructor(laneCount: number) {
+    this.lanes = Array.from({ length: laneCount }, (_, i) => new Lane(i));
+  }
+}

@@ -1,0 +1,112 @@
+/** Hostile use that single requests do not show: many at once, much at once, and requests that are cut in two. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ScheduleResource } from '#src/api/contract/resources.ts';
+import { Client, inParallel } from '#test/faults/client.ts';
+import { type SchedProcess, startSched } from '#test/process/sched-process.ts';
+import { Wire } from './wire.ts';
+
+const AT_ONCE = 64;
+const PAGE_MAX = 100;
+const LARGE_SCHEDULES = 20;
+/** A page is short of 4 MiB, and an envelope. */
+const PAGE_CHARACTERS_MAX = 5_000_000;
+/** As large as a request body lets a label be. */
+const LARGEST_LABEL = 'x'.repeat(1_048_000);
+
+let sched: SchedProcess;
+let client: Client;
+
+beforeAll(async () => {
+  sched = await startSched();
+  client = new Client(sched.url, sched.testKey, AT_ONCE);
+});
+
+afterAll(async () => {
+  client.close();
+  await sched[Symbol.asyncDispose]();
+});
+
+/** All at once, on connections that are open and warm. */
+async function atOnce<T>(send: (i: number) => Promise<T>): Promise<readonly T[]> {
+  const all = Array.from({ length: AT_ONCE }, (_, i) => i);
+  for (let warmUp = 0; warmUp < 5; warmUp++)
+    await Promise.all(all.map(() => client.send('GET', '/v1/schedules')));
+  return Promise.all(all.map(send));
+}
+
+async function create(path: string, body: object): Promise<ScheduleResource> {
+  const { status, text } = await client.send('POST', path, { body: JSON.stringify(body) });
+  expect(status).toBe(201);
+  return JSON.parse(text) as ScheduleResource;
+}
+
+test('many edits of one schedule at the same moment: all succeed, the last one counts', async () => {
+  const { id } = await create('/v1/schedules', { endpoint: 'https://fuzz.invalid/', delay: '24h' });
+  const edits = Array.from({ length: AT_ONCE }, (_, i) => ({ ttl: `${i + 1}h` }));
+  const answers = await atOnce((i) =>
+    client.send('PATCH', `/v1/schedules/${id}`, { body: JSON.stringify(edits[i]) }),
+  );
+  expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+  const { ttl } = JSON.parse((await client.send('GET', `/v1/schedules/${id}`)).text) as ScheduleResource;
+  expect(edits).toContainEqual({ ttl });
+});
+
+test('many edits of one profile at the same moment: each is a version', async () => {
+  const { id } = await create('/v1/endpoints', { url: 'https://fuzz.invalid/' });
+  const answers = await atOnce(() => client.send('PATCH', `/v1/endpoints/${id}`, { body: '{}' }));
+  expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+  const { version } = JSON.parse((await client.send('GET', `/v1/endpoints/${id}`)).text) as {
+    readonly version: number;
+  };
+  expect(version).toBe(1 + AT_ONCE);
+});
+
+test('a page of the largest schedules there can be ends early, and the pages together have them all', async () => {
+  const schedule = { endpoint: 'https://fuzz.invalid/', delay: '24h', metadata: { large: LARGEST_LABEL } };
+  const ids = new Set<string>();
+  await inParallel(Array.from({ length: LARGE_SCHEDULES }), 4, async () => {
+    ids.add((await create('/v1/schedules', schedule)).id);
+  });
+  let cursor = '';
+  for (let pages = 0; ids.size > 0; pages++) {
+    expect(pages).toBeLessThan(LARGE_SCHEDULES);
+    const { status, text } = await client.send('GET', `/v1/schedules?limit=${PAGE_MAX}&cursor=${cursor}`);
+    expect(status).toBe(200);
+    expect(text.length).toBeLessThan(PAGE_CHARACTERS_MAX);
+    const page = JSON.parse(text) as { data: ScheduleResource[]; has_more: boolean; next_cursor: string };
+    for (const { id } of page.data) ids.delete(id);
+    expect(page.has_more || ids.size === 0).toBe(true);
+    cursor = page.next_cursor;
+  }
+});
+
+const PLAIN = '{"endpoint":"https://fuzz.invalid/","delay":"24h"}';
+
+test('a right request with rubbish behind it is answered for itself, or not at all', async () => {
+  const wire = new Wire(Number(new URL(sched.url).port));
+  const head = `POST /v1/schedules HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${sched.testKey}\r\nContent-Length: ${PLAIN.length}\r\n\r\n`;
+  const outcome = await wire.exchange([Buffer.from(`${head}${PLAIN}\u0000rubbish\r\n\r\n`)], 'POST');
+  wire.close();
+  // An error for what comes second, read by the client as the answer to its create, would have it try again.
+  expect(outcome.kind === 'answer' ? outcome.answer.status : 'cut off').toBeOneOf([201, 'cut off']);
+});
+
+const BARE: readonly (readonly [name: string, lines: string])[] = [
+  ['no Host', 'GET /v1/schedules HTTP/1.1\r\n'],
+  ['an expectation that nobody knows', 'GET /v1/schedules HTTP/1.1\r\nHost: x\r\nExpect: the-moon\r\n'],
+  ['an id that is far too long', `GET /v1/schedules/${'x'.repeat(5_000)} HTTP/1.1\r\nHost: x\r\n`],
+  ['headers that are far too long', `GET /v1/schedules HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n`],
+  ['no HTTP', 'rubbish\r\n'],
+];
+
+test.each(BARE)('%s: answered in the envelope, with a request id', async (_name, lines) => {
+  const wire = new Wire(Number(new URL(sched.url).port));
+  const outcome = await wire.exchange([Buffer.from(`${lines}\r\n`)], 'GET');
+  wire.close();
+  if (outcome.kind !== 'answer') throw new Error(outcome.kind);
+  const { status, headers, body } = outcome.answer;
+  expect(status).toBeLessThan(500);
+  expect(JSON.parse(body.toString() || 'null')).toMatchObject({
+    error: { request_id: headers.get('sched-request-id') ?? 'a request id' },
+  });
+});

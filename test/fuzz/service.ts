@@ -1,0 +1,12 @@
+/** The service as the fuzzer runs it: keys that are known beforehand, every log line kept. */
+import { type SchedProcess, startSched } from '#test/process/sched-process.ts';
+
+export const TEST_KEY = 'sk_test_fuzzfuzzfuzzfuzzfuzzfuzzfuzzfuzz';
+export const LIVE_KEY = 'sk_live_fuzzfuzzfuzzfuzzfuzzfuzzfuzzfuzz';
+
+export function startFuzzed(dataDir: string): Promise<SchedProcess> {
+  return startSched({
+    dataDir,
+    env: { SCHED_BOOTSTRAP_TEST_KEY: TEST_KEY, SCHED_BOOTSTRAP_LIVE_KEY: LIVE_KEY, SCHED_LOG_LEVEL: 'info' },
+  });
+}

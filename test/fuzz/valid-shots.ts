@@ -1,0 +1,199 @@
+/** Requests that must succeed, and idempotent ones made again: hostile input must not disturb them. */
+import type { OperationId } from '#src/api/contract/operations.ts';
+import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
+import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
+import { endpointWrite, scheduleCreate, scheduleUpdate, timing } from './fields.ts';
+import { object } from './json-text.ts';
+import type { KnownEndpoint, KnownSchedule } from './model.ts';
+import { type Aim, answeredWith, refusedAs, type Shot, secretOf, shot } from './shot.ts';
+
+/** Any of the lane's own, newer ones more often: they are the ones being changed. */
+function ownSchedule({ prng, lane }: Aim): KnownSchedule | null {
+  if (lane.schedules.length === 0) return null;
+  const recent = lane.schedules.slice(-50);
+  return prng.chance(0.7) ? prng.pick(recent) : prng.pick(lane.schedules);
+}
+
+function ownEndpoint({ prng, lane }: Aim): KnownEndpoint | null {
+  return lane.endpoints.length === 0 ? null : prng.pick(lane.endpoints.slice(-50));
+}
+
+/** Bytes above ASCII and inner blanks are part of a key like any others. */
+function idempotencyKey(aim: Aim): string | null {
+  if (aim.prng.chance(0.6)) return null;
+  const odd = aim.prng.pick(['', '\u00ff\u0080', 'a\tb', "'--", '__proto__', 'k'.repeat(200)]);
+  return `fz${odd}-${aim.index}`;
+}
+
+function body(members: Parameters<typeof object>[0]): Buffer {
+  return Buffer.from(object(members));
+}
+
+function keyed(key: string | null) {
+  return key === null ? [] : [['Idempotency-Key', key] as const];
+}
+
+export function createSchedule(aim: Aim): Shot {
+  const secret = secretOf(aim);
+  const profile = aim.lane.endpoints.findLast(({ json }) => !json.archived);
+  const key = idempotencyKey(aim);
+  const request = {
+    method: 'POST',
+    path: '/v1/schedules',
+    headers: [...keyed(key), ...(aim.prng.chance(0.05) ? [['Sched-Version', '2026-11-15'] as const] : [])],
+    body: body(scheduleCreate(aim.prng, secret, profile?.json.id ?? null)),
+  };
+  return shot(aim, request, {
+    kind: 'create',
+    operation: 'createSchedule',
+    key,
+    secret,
+    expected: answeredWith(201),
+  });
+}
+
+export function createEndpoint(aim: Aim): Shot {
+  const secret = secretOf(aim);
+  const key = idempotencyKey(aim);
+  const request = {
+    method: 'POST',
+    path: '/v1/endpoints',
+    headers: keyed(key),
+    body: body(endpointWrite(aim.prng, secret, true)),
+  };
+  return shot(aim, request, {
+    kind: 'create',
+    operation: 'createEndpoint',
+    key,
+    secret,
+    expected: answeredWith(201),
+  });
+}
+
+/** Changes one of the lane's own objects. */
+export function change(aim: Aim): Shot {
+  const { prng } = aim;
+  const schedule = ownSchedule(aim);
+  const endpoint = ownEndpoint(aim);
+  if (schedule === null || endpoint === null)
+    return prng.chance(0.5) ? createSchedule(aim) : createEndpoint(aim);
+  const secret = secretOf(aim);
+  const isEnded = schedule.json.state === 'canceled' || schedule.json.state === 'completed';
+  const key = idempotencyKey(aim);
+  const onSchedule = (method: string, verb: string, operation: OperationId, members: Buffer | null): Shot =>
+    shot(
+      aim,
+      { method, path: `/v1/schedules/${schedule.json.id}${verb}`, headers: keyed(key), body: members },
+      { kind: 'change', operation, key, secret, target: schedule.json.id, expected: answeredWith(200) },
+    );
+  const onEndpoint = (method: string, verb: string, operation: OperationId, members: Buffer | null): Shot =>
+    shot(
+      aim,
+      { method, path: `/v1/endpoints/${endpoint.json.id}${verb}`, headers: keyed(key), body: members },
+      { kind: 'change', operation, key, secret, target: endpoint.json.id, expected: answeredWith(200) },
+    );
+  return prng.weighted<() => Shot>([
+    [
+      4,
+      () =>
+        onSchedule(
+          'PATCH',
+          '',
+          'updateSchedule',
+          body(scheduleUpdate(prng, schedule.json.endpoint_id === null)),
+        ),
+    ],
+    [
+      3,
+      () => ({
+        ...onSchedule('POST', '/reschedule', 'rescheduleSchedule', body(timing(prng))),
+        expected: isEnded ? refusedAs('schedule_not_active') : answeredWith(200),
+      }),
+    ],
+    [2, () => ({ ...onSchedule('POST', '/pause', 'pauseSchedule', null), key: null })],
+    [2, () => ({ ...onSchedule('POST', '/resume', 'resumeSchedule', Buffer.from('}{ ignored')), key: null })],
+    [1, () => ({ ...onSchedule('POST', '/cancel', 'cancelSchedule', null), key: null })],
+    [3, () => onEndpoint('PATCH', '', 'updateEndpoint', body(endpointWrite(prng, secret, false)))],
+    [1, () => ({ ...onEndpoint('POST', '/archive', 'archiveEndpoint', null), key: null, expected: null })],
+  ])();
+}
+
+export function read(aim: Aim): Shot {
+  const { prng } = aim;
+  const schedule = ownSchedule(aim);
+  const endpoint = ownEndpoint(aim);
+  const limit = prng.pick(['1', '5', '20', '100', '0', '-1', '101', 'x', '1e3', '99999999999999999999', '']);
+  const list = (path: string, operation: OperationId, query: string): Shot =>
+    shot(
+      aim,
+      { method: 'GET', path: `/v1${path}?limit=${limit}${query}`, body: null },
+      { kind: 'read', operation, expected: answeredWith(200) },
+    );
+  const one = (path: string, operation: OperationId, target: string): Shot =>
+    shot(
+      aim,
+      { method: 'GET', path: `/v1${path}/${target}`, body: null },
+      { kind: 'read', operation, target, expected: answeredWith(200) },
+    );
+  return prng.weighted<() => Shot>([
+    [
+      2,
+      () =>
+        list(
+          '/schedules',
+          'listSchedules',
+          prng.pick([
+            '',
+            `&state=${prng.pick(SCHEDULE_STATES)}`,
+            `&kind=${prng.pick(SCHEDULE_KINDS)}`,
+            '&metadata[constructor]=0&metadata[__proto__]=1s',
+          ]),
+        ),
+    ],
+    [1, () => list('/endpoints', 'listEndpoints', prng.pick(['', '&include_archived=true']))],
+    [
+      1,
+      () =>
+        list(
+          '/deliveries',
+          'listDeliveries',
+          prng.pick([
+            '',
+            `&status=${prng.pick(DELIVERY_STATUSES)}`,
+            '&created_after=2026-01-01T00:00:00%2000:00',
+            '&created_before=0000-01-01T00:00:00Z',
+          ]),
+        ),
+    ],
+    [3, () => (schedule === null ? createSchedule(aim) : one('/schedules', 'getSchedule', schedule.json.id))],
+    [2, () => (endpoint === null ? createEndpoint(aim) : one('/endpoints', 'getEndpoint', endpoint.json.id))],
+    [
+      2,
+      () =>
+        schedule === null
+          ? createSchedule(aim)
+          : list(`/schedules/${schedule.json.id}/deliveries`, 'listScheduleDeliveries', ''),
+    ],
+  ])();
+}
+
+/** The same idempotent request again, or another one under its key. */
+export function again(aim: Aim): Shot {
+  const { prng, lane } = aim;
+  if (lane.kept.length === 0) return createSchedule(aim);
+  const kept = prng.pick(lane.kept);
+  const isSame = prng.chance(0.6);
+  const requestBody = isSame ? kept.requestBody : Buffer.concat([kept.requestBody, Buffer.from(' ')]);
+  const request = {
+    method: kept.method,
+    path: kept.path,
+    headers: [['Idempotency-Key', kept.key] as const],
+    body: requestBody,
+  };
+  return shot(aim, request, {
+    kind: 'again',
+    operation: null,
+    key: kept.key,
+    expected: isSame ? answeredWith(kept.status) : refusedAs('idempotency_key_reuse'),
+  });
+}
