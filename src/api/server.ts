@@ -80,6 +80,8 @@ export function buildServer(options: ApiOptions): FastifyInstance {
     reply.header('Sched-Request-Id', request.id);
     // The framework refuses malformed content types before a parser is chosen; bodies are JSON whatever it says.
     if (request.headers['content-type'] !== undefined) request.headers['content-type'] = 'application/json';
+    // Node reads nothing more from a connection that asked for an upgrade, made or not.
+    if (request.headers.upgrade !== undefined) reply.header('Connection', 'close');
     done();
   });
   server.addHook('onResponse', (request, reply, done) => {

@@ -6,6 +6,8 @@ import { type SchedProcess, startSched } from '#test/process/sched-process.ts';
 import { Wire } from './wire.ts';
 
 const AT_ONCE = 64;
+/** Longer than any answer takes. */
+const SILENCE_MS = 3_000;
 const PAGE_MAX = 100;
 const LARGE_SCHEDULES = 20;
 /** A page is short of 4 MiB, and an envelope. */
@@ -89,6 +91,15 @@ test('a right request with rubbish behind it is answered for itself, or not at a
   wire.close();
   // An error for what comes second, read by the client as the answer to its create, would have it try again.
   expect(outcome.kind === 'answer' ? outcome.answer.status : 'cut off').toBeOneOf([201, 'cut off']);
+});
+
+test('rubbish behind an upgrade that is not made is answered, or its connection closed', async () => {
+  const wire = new Wire(Number(new URL(sched.url).port), SILENCE_MS);
+  const upgrade = 'GET /healthz HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n';
+  expect(await wire.exchange([Buffer.from(upgrade)], 'GET')).toMatchObject({ answer: { status: 200 } });
+  const { kind } = await wire.exchange([Buffer.from('\u0000rubbish\r\n\r\n')], 'GET');
+  wire.close();
+  expect(kind).not.toBe('silence');
 });
 
 const BARE: readonly (readonly [name: string, lines: string])[] = [

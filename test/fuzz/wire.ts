@@ -4,7 +4,7 @@
  */
 import { connect, type Socket } from 'node:net';
 
-const ANSWER_MS_MAX = 30_000;
+const ANSWER_MS_MAX = 10_000;
 
 export interface Answer {
   readonly status: number;
@@ -26,20 +26,22 @@ interface Waiting {
 
 export class Wire {
   readonly #port: number;
+  readonly #answerMsMax: number;
   #socket: Socket | null = null;
   #received: Buffer = Buffer.alloc(0);
   #waiting: Waiting | null = null;
   connections = 0;
 
-  constructor(port: number) {
+  constructor(port: number, answerMsMax = ANSWER_MS_MAX) {
     this.#port = port;
+    this.#answerMsMax = answerMsMax;
   }
 
   /** Sends the pieces and waits for one answer. */
   async exchange(pieces: readonly Buffer[], method: string): Promise<Outcome> {
     const socket = this.#connected();
     const answered = new Promise<Outcome>((resolve) => {
-      const timer = setTimeout(() => this.#settle({ kind: 'silence' }), ANSWER_MS_MAX);
+      const timer = setTimeout(() => this.#settle({ kind: 'silence' }), this.#answerMsMax);
       this.#waiting = {
         isHead: method === 'HEAD',
         since: performance.now(),
