@@ -1,5 +1,5 @@
 /** What each operation does: read the call, run the command or the question, present the result. */
-import type { Commands, Finished, Render } from '#src/commands/command.ts';
+import { type Commands, type Finished, found, type Render } from '#src/commands/command.ts';
 import { replayDelivery } from '#src/commands/deliveries.ts';
 import type { Answered } from '#src/commands/idempotency.ts';
 import { archiveProfile, createProfile, editProfile } from '#src/commands/profiles.ts';
@@ -11,7 +11,6 @@ import {
   rescheduleSchedule,
 } from '#src/commands/schedules.ts';
 import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
-import { Refusal } from '#src/domain/errors.ts';
 import { type DeliveryId, parseId } from '#src/domain/id.ts';
 import type { Mode } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
@@ -44,15 +43,6 @@ function profileAs(status: number, mode: Mode): Render<Profile> {
   return (profile) => json(status, presentProfile(profile, mode));
 }
 
-function existing<T>(object: T | null): T {
-  if (object === null) throw new Refusal('not_found');
-  return object;
-}
-
-async function noDeliveries(): Promise<readonly DeliveryId[]> {
-  return [];
-}
-
 export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Record<OperationId, Handler>> {
   const { store } = commands;
 
@@ -67,14 +57,16 @@ export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Rec
       );
   }
 
+  /** Without a filter: the list is empty. */
   function deliveryList(
     { tenant }: Call,
     page: PageRequest<DeliveryId>,
-    filter: DeliveryFilter,
+    filter: DeliveryFilter | null,
   ): Promise<Finished> {
     return answerPage(
       page,
-      (before, limit) => store.listDeliveries(tenant.partition, filter, { before, limit }),
+      async (before, limit) =>
+        filter === null ? [] : store.listDeliveries(tenant.partition, filter, { before, limit }),
       (delivery) => ({ position: delivery.id, resource: presentDelivery(delivery, tenant.mode) }),
     );
   }
@@ -106,7 +98,7 @@ export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Rec
     },
 
     getSchedule: async (call) => {
-      const view = existing(await store.findSchedule(call.tenant.partition, call.id('sch')));
+      const view = found(await store.findSchedule(call.tenant.partition, call.id('sch')));
       return json(200, presentSchedule(view, call.tenant.mode));
     },
 
@@ -140,7 +132,7 @@ export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Rec
 
     listScheduleDeliveries: async (call) => {
       const scheduleId = call.id('sch');
-      existing(await store.findSchedule(call.tenant.partition, scheduleId));
+      found(await store.findSchedule(call.tenant.partition, scheduleId));
       const page = readPage(call.query, call.tenant.partition, `deliveries of ${scheduleId}`, 'dlv');
       return deliveryList(call, page, { scheduleId, status: null, createdAfter: null, createdBefore: null });
     },
@@ -167,7 +159,7 @@ export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Rec
     },
 
     getEndpoint: async (call) => {
-      const profile = existing(await store.findProfile(call.tenant.partition, call.id('ep')));
+      const profile = found(await store.findProfile(call.tenant.partition, call.id('ep')));
       return json(200, presentProfile(profile, call.tenant.mode));
     },
 
@@ -198,13 +190,11 @@ export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Rec
       if (scheduleText === null) return deliveryList(call, page, { ...filter, scheduleId: null });
       const scheduleId = parseId('sch', scheduleText);
       // What is no id names no schedule: it has no deliveries.
-      return scheduleId === null
-        ? answerPage(page, noDeliveries, (id: DeliveryId) => ({ position: id, resource: {} }))
-        : deliveryList(call, page, { ...filter, scheduleId });
+      return deliveryList(call, page, scheduleId === null ? null : { ...filter, scheduleId });
     },
 
     getDelivery: async (call) => {
-      const delivery = existing(await store.findDelivery(call.tenant.partition, call.id('dlv')));
+      const delivery = found(await store.findDelivery(call.tenant.partition, call.id('dlv')));
       return json(200, presentDelivery(delivery, call.tenant.mode));
     },
 
@@ -221,7 +211,7 @@ export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Rec
 
     listAttempts: async (call) => {
       const id = call.id('dlv');
-      existing(await store.findDelivery(call.tenant.partition, id));
+      found(await store.findDelivery(call.tenant.partition, id));
       const page = readPage(call.query, call.tenant.partition, `attempts of ${id}`, 'attempt_no');
       return answerPage(
         page,

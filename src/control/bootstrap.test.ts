@@ -139,6 +139,16 @@ describe('a later start', () => {
     expect(await showSecrets(world, 'default', 'test')).toEqual(rotated);
   });
 
+  test('does not bring a secret back that was rotated away', async () => {
+    await using world = await openTestWorld();
+    await bootstrap(world, ALL);
+    await rotateSecret(world, 'default', 'test', '0s');
+    const [inForce] = await showSecrets(world, 'default', 'test');
+    expect(await bootstrap(world, ALL)).toEqual(NOTHING_NEW);
+    expect(await showSecrets(world, 'default', 'test')).toEqual([inForce]);
+    expect(inForce?.text).not.toBe(SECRET);
+  });
+
   test('does not put a revoked key back in force, and says which', async () => {
     await using world = await openTestWorld();
     await bootstrap(world, ALL);

@@ -63,16 +63,8 @@ export class Executor {
   }
 
   #plain(steps: readonly Step[]): Answer {
-    let hasWritten = false;
     try {
-      for (const [name, otherwise, ...parameters] of steps) {
-        if (!this.#run[name](parameters)) {
-          if (hasWritten) throw new MustUndo();
-          return otherwise ?? failure(new Error(`${name} did not hold.`));
-        }
-        hasWritten ||= isWrite(STATEMENTS[name]);
-      }
-      return 'done';
+      return this.#steps(steps, false);
     } catch (error) {
       if (isUnavailable(error) || error instanceof MustUndo) throw error;
       throw new MustUndo('', { cause: error });
@@ -82,7 +74,7 @@ export class Executor {
   #undoable(steps: readonly Step[]): Answer {
     this.#db.exec('SAVEPOINT verb');
     try {
-      const answer = this.#firstOtherwise(steps);
+      const answer = this.#steps(steps, true);
       if (answer !== 'done') this.#db.exec('ROLLBACK TO verb');
       return answer;
     } catch (error) {
@@ -94,9 +86,15 @@ export class Executor {
     }
   }
 
-  #firstOtherwise(steps: readonly Step[]): Answer {
+  /** `done`, or the answer of the first step that does not hold. */
+  #steps(steps: readonly Step[], canUndo: boolean): Answer {
+    let hasWritten = false;
     for (const [name, otherwise, ...parameters] of steps) {
-      if (!this.#run[name](parameters)) return otherwise ?? failure(new Error(`${name} did not hold.`));
+      if (!this.#run[name](parameters)) {
+        if (hasWritten && !canUndo) throw new MustUndo();
+        return otherwise ?? failure(new Error(`${name} did not hold.`));
+      }
+      hasWritten ||= isWrite(STATEMENTS[name]);
     }
     return 'done';
   }
