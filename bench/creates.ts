@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { readProfiles } from './cpu-profile.ts';
 import type { LoadResult } from './load.ts';
 import { API_KEY, type Loader, type Server, startBareRoute, startLoader, startService } from './processes.ts';
+import { median } from './statistics.ts';
 
 const WARM_UP_SECONDS = 2;
 const PROFILED_FUNCTIONS = 25;
@@ -62,13 +63,6 @@ async function measure(loader: Loader, { server, keyed }: Contender, duration: n
   return { ...result, cpuMicrosPerRequest };
 }
 
-function median(numbers: readonly number[]): number {
-  const sorted = [...numbers].sort((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  const upper = sorted[middle] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2;
-}
-
 function lineOf({ name, rounds: done }: Contender, bare: Contender): Line {
   const perSecond = median(done.map((round) => round.perSecond));
   const cpu = done.map((round) => round.cpuMicrosPerRequest).filter((each) => each !== null);
@@ -106,7 +100,7 @@ function printTable(lines: readonly Line[]): void {
 }
 
 const bareRoute = await startBareRoute();
-const service = await startService(values.profile ?? null);
+const service = await startService({ profileDir: values.profile, env: { SCHED_ROLE: 'api' } });
 const loader = startLoader();
 const bare: Contender = { name: 'bare route', server: bareRoute, keyed: false, rounds: [] };
 const contenders: readonly Contender[] = [

@@ -15,6 +15,8 @@ export interface Server {
   readonly url: string;
   /** Processor time used so far, all threads; null where the system does not tell. */
   cpuMs(): number | null;
+  /** Memory in use, in MB; null where the system does not tell. */
+  memoryMb(): number | null;
   stop(): Promise<void>;
 }
 
@@ -29,6 +31,7 @@ async function start(args: readonly string[], env: Readonly<Record<string, strin
   return {
     url,
     cpuMs: () => cpuMsOf(child.pid ?? -1),
+    memoryMb: () => memoryMbOf(child.pid ?? -1),
     stop: async () => {
       const exited = once(child, 'exit');
       child.kill('SIGTERM');
@@ -58,16 +61,34 @@ function cpuMsOf(pid: number): number | null {
   }
 }
 
+function memoryMbOf(pid: number): number | null {
+  try {
+    const kilobytes = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return Number(kilobytes) / 1024;
+  } catch {
+    return null;
+  }
+}
+
 export function startBareRoute(): Promise<Server> {
   return start(['bench/bare-route.ts']);
 }
 
-/** The real service on a fresh data directory. With `profileDir`, its processor profiles are written there. */
-export async function startService(profileDir: string | null): Promise<Server> {
+export interface ServiceOptions {
+  /** Its processor profiles are written there. */
+  readonly profileDir?: string | undefined;
+  readonly env?: Readonly<Record<string, string>>;
+  /** So many schedules are stored already, due in a year. */
+  readonly pending?: number;
+}
+
+/** The real service on a fresh data directory. */
+export async function startService({ profileDir, env, pending = 0 }: ServiceOptions = {}): Promise<Server> {
   const dataDir = mkdtempSync(join(tmpdir(), 'sched-bench-'));
-  const flags = profileDir === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDir}`];
-  const env = { SCHED_PORT: '0', SCHED_DATA_DIR: dataDir, SCHED_BOOTSTRAP_TEST_KEY: API_KEY };
-  const server = await start([...flags, 'src/cli/main.ts', 'serve'], env);
+  const flags = profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDir}`];
+  const settings = { SCHED_PORT: '0', SCHED_DATA_DIR: dataDir, SCHED_BOOTSTRAP_TEST_KEY: API_KEY, ...env };
+  if (pending > 0) await fill(dataDir, settings, pending);
+  const server = await start([...flags, 'src/cli/main.ts', 'serve'], settings);
   return {
     ...server,
     stop: async () => {
@@ -75,6 +96,16 @@ export async function startService(profileDir: string | null): Promise<Server> {
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+async function fill(dataDir: string, settings: Readonly<Record<string, string>>, count: number) {
+  await (await start(['src/cli/main.ts', 'serve'], settings)).stop();
+  const filling = spawn(process.execPath, ['bench/fill.ts', dataDir, String(count)], {
+    cwd: ROOT,
+    stdio: 'inherit',
+  });
+  const [code] = (await once(filling, 'exit')) as [number | null];
+  if (code !== 0) throw new Error('The data directory could not be filled.');
 }
 
 export interface Loader {

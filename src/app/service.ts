@@ -7,10 +7,15 @@ import { type BootstrapReport, bootstrap } from '#src/control/bootstrap.ts';
 import { ControlRefusal } from '#src/control/refusal.ts';
 import type { SealingWorld } from '#src/control/world.ts';
 import { IdMint } from '#src/domain/id.ts';
+import { createEgress } from '#src/egress/client.ts';
+import { Engine } from '#src/engine/engine.ts';
+import type { Hints } from '#src/ports/hints.ts';
+import type { Random } from '#src/ports/random.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import { systemClock } from '#src/system/clock.ts';
 import { prometheusMetrics } from '#src/system/metrics.ts';
 import { systemRandom } from '#src/system/random.ts';
+import { systemTimers } from '#src/system/timers.ts';
 import { SettingsError } from './failures.ts';
 import { announcement } from './first-start.ts';
 import { closeServer, listen } from './listening.ts';
@@ -44,6 +49,29 @@ export async function startService(settings: Settings, io: ServiceIo): Promise<S
     // Before anything else can fail: what was just made is known nowhere else.
     io.print(announcement(report.made));
 
+    const egress = createEgress({
+      allow: settings.egressAllow ?? [],
+      allowHttp: settings.egressAllowHttp,
+      certificates: settings.egressCertificates,
+      timers: systemTimers,
+    });
+    const engine =
+      settings.role === 'api'
+        ? null
+        : new Engine(
+            {
+              ...control,
+              store,
+              egress,
+              vault,
+              timers: systemTimers,
+              log: io.log,
+              metrics,
+              node: nodeName(random),
+            },
+            { retentionMs: settings.retentionMs },
+          );
+
     const server = buildServer({
       store,
       vault,
@@ -51,18 +79,22 @@ export async function startService(settings: Settings, io: ServiceIo): Promise<S
       random,
       log: io.log,
       metrics,
-      // Nobody waits for hints until deliveries are sent; and they may be lost.
-      hints: { dueAt: () => {} },
+      hints: engine ?? NO_HINTS,
       httpAllowed: settings.egressAllowHttp && settings.egressAllow !== null,
     });
+    await engine?.start();
     const url = await listen(server, settings);
     warnOf(report, io.log);
     return {
       url,
       async stop() {
         try {
-          await closeServer(server, settings.shutdownGraceMs);
+          await Promise.all([
+            closeServer(server, settings.shutdownGraceMs),
+            engine?.stop(settings.shutdownGraceMs),
+          ]);
         } finally {
+          await egress.close();
           await opened.close();
         }
       },
@@ -71,6 +103,15 @@ export async function startService(settings: Settings, io: ServiceIo): Promise<S
     await opened.close();
     throw error;
   }
+}
+
+/** Another dispatcher is told by the store alone. */
+const NO_HINTS: Hints = { due: () => {}, lookAgain: () => {} };
+
+const NODE_NAME_BYTES = 8;
+
+function nodeName(random: Random): string {
+  return Buffer.from(random.bytes(NODE_NAME_BYTES)).toString('hex');
 }
 
 async function bootstrapDefault(world: SealingWorld, settings: Settings): Promise<BootstrapReport> {

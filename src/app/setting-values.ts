@@ -5,13 +5,8 @@ import { isIP } from 'node:net';
 import { parseApiKey } from '#src/domain/api-key.ts';
 import { durationMsCeil } from '#src/domain/duration.ts';
 import type { Mode } from '#src/domain/partition.ts';
+import type { Cidr } from '#src/domain/public-address.ts';
 import { parseMasterKey } from '#src/vault/master-key.ts';
-
-export interface Cidr {
-  readonly address: string;
-  readonly prefixBits: number;
-  readonly family: 'ipv4' | 'ipv6';
-}
 
 const HOST_CHARACTERS_MAX = 253;
 const HOST_LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/i;

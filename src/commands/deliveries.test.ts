@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
 import { isReplayable } from '#src/domain/delivery-life.ts';
+import type { Due } from '#src/domain/due.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { Builders } from '#src/store/contract/builders.ts';
@@ -20,7 +21,11 @@ function commandsOf({
   vault,
 }: TestWorld): Commands & { readonly hinted: readonly Instant[] } {
   const hinted: Instant[] = [];
-  return { store, clock, ids, vault, hinted, hints: { dueAt: (at) => hinted.push(at) }, turns: new Turns() };
+  const hints = {
+    due: (due: Due | null) => hinted.push(...(due === null ? [] : [due.dueAt])),
+    lookAgain: () => {},
+  };
+  return { store, clock, ids, vault, hinted, hints, turns: new Turns() };
 }
 
 function render(delivery: Delivery) {

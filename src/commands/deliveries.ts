@@ -1,5 +1,6 @@
 import type { Delivery } from '#src/domain/delivery.ts';
 import { isReplayable, replay } from '#src/domain/delivery-life.ts';
+import { dueOf } from '#src/domain/due.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -20,7 +21,7 @@ export function replayDelivery(
     const delivery = replay(original, ids.mint('dlv', now), now);
     const finished = render(delivery);
     const written = await store.addReplay({ delivery, receipt: keep(finished, now) });
-    if (written === 'done') hints.dueAt(now);
+    if (written === 'done') hints.due(dueOf(delivery));
     return { written, finished };
   });
 }

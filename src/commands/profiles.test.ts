@@ -30,7 +30,7 @@ const ORDER: ProfileOrder = {
 };
 
 function commandsOf({ store, clock, ids, vault }: TestWorld): Commands {
-  return { store, clock, ids, vault, hints: { dueAt: () => {} }, turns: new Turns() };
+  return { store, clock, ids, vault, hints: { due: () => {}, lookAgain: () => {} }, turns: new Turns() };
 }
 
 function render(profile: Profile) {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Due } from '#src/domain/due.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -43,7 +44,11 @@ const ORDER: ScheduleOrder = {
 function commandsOf(world: TestWorld): Commands & { readonly hinted: readonly Instant[] } {
   const hinted: Instant[] = [];
   const { store, clock, ids, vault } = world;
-  return { store, clock, ids, vault, hinted, hints: { dueAt: (at) => hinted.push(at) }, turns: new Turns() };
+  const hints = {
+    due: (due: Due | null) => hinted.push(...(due === null ? [] : [due.dueAt])),
+    lookAgain: () => {},
+  };
+  return { store, clock, ids, vault, hinted, hints, turns: new Turns() };
 }
 
 /** The view that was rendered is the body, so that an answer can be compared with what is stored. */

@@ -1,3 +1,4 @@
+import { dueOf } from '#src/domain/due.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import type { Headers } from '#src/domain/headers.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
@@ -51,7 +52,7 @@ export async function createSchedule(
     if (made === null) throw new Refusal('invalid_cron', 'cron');
     const finished = render({ ...made, profile });
     const written = await store.addSchedule({ ...made, payload, profile, receipt: keep(finished, now) });
-    if (written === 'done') hints.dueAt(made.pending.scheduledFor);
+    if (written === 'done') hints.due(dueOf(made.pending));
     return { written, finished };
   });
 }
@@ -130,8 +131,10 @@ function change(
       return { written: receipt === null ? 'done' : await store.addReceipt(partition, receipt), finished };
     }
     const written = await store.replaceSchedule({ ...changed, receipt });
-    const dueAt = changed.pending?.dueAt ?? null;
-    if (written === 'done' && dueAt !== null) hints.dueAt(dueAt);
+    if (written === 'done') {
+      if (changed.pending !== null) hints.due(dueOf(changed.pending));
+      if (changed.sweep !== null) hints.lookAgain();
+    }
     return { written, finished };
   };
   return turns.take(`${partition}/${id}`, () => untilWritten(attempt));

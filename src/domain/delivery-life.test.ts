@@ -243,7 +243,7 @@ describe('a pending delivery', () => {
   test('that the gate put off changes only in when it is due', () => {
     const delivery = deliveryOf('retry_scheduled', { attemptCount: 1 });
     const until = instant(build.now + 30_000);
-    expect(putOff(delivery, until)).toEqual({ ...delivery, dueAt: until, revision: 2 });
+    expect(putOff(delivery, until, true)).toEqual({ ...delivery, dueAt: until, booked: true, revision: 2 });
   });
 
   test('that is paused and resumed is due when it was, tried or not', () => {

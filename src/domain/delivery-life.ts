@@ -107,6 +107,7 @@ function moved(
   return {
     ...delivery,
     ...(isTerminal(status) ? { dueAt: null, finalizedAt: now } : {}),
+    booked: false,
     ...changes,
     status,
     claim: status === 'claimed' ? (changes.claim ?? delivery.claim) : null,
@@ -136,6 +137,7 @@ export function materialize(given: Materialization): Delivery {
     ...given,
     status: 'scheduled',
     dueAt: given.scheduledFor,
+    booked: false,
     deadline: deadlineOf(given.scheduledFor, given.ttl),
     attemptCount: 0,
     lastStatusCode: null,
@@ -165,6 +167,7 @@ export function move(
     occurrence: to.occurrence,
     scheduledFor: to.scheduledFor,
     dueAt: to.scheduledFor,
+    booked: false,
     deadline: deadlineOf(to.scheduledFor, delivery.ttl),
     // Receivers deduplicate on the key: once one try has carried it, it stays.
     idempotencyKey: delivery.attemptCount === 0 ? to.idempotencyKey : delivery.idempotencyKey,
@@ -254,9 +257,9 @@ export function endUnsent(delivery: Delivery, why: 'expired' | 'exhausted', now:
   return why === 'expired' ? moved(delivery, 'expire', now) : moved(delivery, 'fail', now);
 }
 
-/** The gate put it off: nothing but the instant of the next try changes. */
-export function putOff(delivery: Delivery, until: Instant): Delivery {
-  return { ...delivery, dueAt: until, revision: delivery.revision + 1 };
+/** The gate put it off, with its turn booked for then or not; nothing else changes. */
+export function putOff(delivery: Delivery, until: Instant, booked: boolean): Delivery {
+  return { ...delivery, dueAt: until, booked, revision: delivery.revision + 1 };
 }
 
 export type TryResult =

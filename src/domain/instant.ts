@@ -16,6 +16,14 @@ export function instant(ms: number): Instant {
   return ms;
 }
 
+/** The end of the year 9999, the last that RFC 3339 can write. */
+const WRITABLE_MS_MAX = 253_402_300_799_999;
+
+/** An instant worked out from rates, which may be as small as they like: never too late to be written. */
+export function instantUpTo(ms: number): Instant {
+  return instant(Math.min(Math.ceil(ms), WRITABLE_MS_MAX));
+}
+
 /** What was written last: an object shows the same instant several times over. */
 let last: { readonly at: Instant; readonly text: string } | null = null;
 

@@ -1,6 +1,9 @@
-import type { Instant } from '#src/domain/instant.ts';
+import type { Due } from '#src/domain/due.ts';
 
-/** Tells the dispatcher that something may be due earlier than it is waiting for. May be lost. */
+/** Tells the dispatcher of work it may not have seen yet. Hints may be lost: it looks for itself as well. */
 export interface Hints {
-  dueAt(instant: Instant): void;
+  /** This delivery is now due then; null when it no longer waits. */
+  due(due: Due | null): void;
+  /** Something became due that is not named here. */
+  lookAgain(): void;
 }

@@ -12,6 +12,9 @@
  */
 import type { Attempt, Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
 import type { Sweep } from '#src/domain/delivery-life.ts';
+import type { Due } from '#src/domain/due.ts';
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import type { Gate } from '#src/domain/gate.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
@@ -105,6 +108,51 @@ export interface SettleWrite {
   readonly completed: Schedule | null;
 }
 
+/** A waiting delivery that is about to be sent, with what is needed to decide. */
+export interface Work {
+  readonly delivery: Delivery;
+  readonly schedule: Schedule;
+  /** The profile as it is now; null for an inline destination. */
+  readonly profile: Profile | null;
+  /** The gate of its endpoint as it was saved last. */
+  readonly gate: Gate | null;
+}
+
+/** What a delivery sends, sealed, as frozen when it was materialized. */
+export interface Message {
+  /** Headers and body of the schedule; null when there are none. */
+  readonly payload: Uint8Array | null;
+  /** Of the profile's version that the delivery names; null for an inline destination. */
+  readonly profile: { readonly timeout: string | null; readonly headers: Uint8Array | null } | null;
+}
+
+/** A waiting delivery ended without a try, and what that does to its schedule. */
+export interface EndWrite {
+  readonly delivery: Delivery;
+  /** The schedule, when the end of its delivery completed it. */
+  readonly completed: Schedule | null;
+  readonly advanced: { readonly schedule: Schedule; readonly next: Delivery } | null;
+}
+
+/** A claim whose node is gone, with the try that nobody will finish. */
+export interface LostClaim {
+  readonly delivery: Delivery;
+  readonly attempt: Attempt;
+  readonly schedule: Schedule;
+}
+
+export interface SavedGate {
+  readonly partition: Partition;
+  readonly endpoint: EndpointKey;
+  /** Null: nothing worth keeping; it is removed. */
+  readonly gate: Gate | null;
+  readonly savedAt: Instant;
+}
+
+/** What retention removes: each with everything that hangs on it. */
+export const PRUNABLE = ['deliveries', 'schedules', 'receipts', 'gates'] as const;
+export type Prunable = (typeof PRUNABLE)[number];
+
 export interface Store {
   findSchedule(partition: Partition, id: ScheduleId): Promise<ScheduleView | null>;
   listSchedules(
@@ -153,6 +201,25 @@ export interface Store {
   /** A batch, each item for itself: done or stale; when the store fails, none. */
   claim(writes: readonly ClaimWrite[]): Promise<readonly ('done' | 'stale')[]>;
   settle(writes: readonly SettleWrite[]): Promise<readonly ('done' | 'stale')[]>;
+  endUnsent(writes: readonly EndWrite[]): Promise<readonly ('done' | 'stale')[]>;
+  /** Deliveries whose due instant was moved by the gate. */
+  putOff(deliveries: readonly Delivery[]): Promise<readonly ('done' | 'stale')[]>;
+
+  /** Waiting deliveries of every partition in the order of (dueAt, id): after `after`, due at `until` at the latest. */
+  listDue(after: Pick<Due, 'dueAt' | 'id'> | null, until: Instant, limit: number): Promise<readonly Due[]>;
+  /** In the order asked for; null for a delivery that is gone. Each is of one moment. */
+  findWork(deliveries: readonly Pick<Due, 'partition' | 'id'>[]): Promise<readonly (Work | null)[]>;
+  findMessage(delivery: Delivery): Promise<Message>;
+  /** Claims of nodes that are not among the living. */
+  listLostClaims(livingNodes: readonly string[], limit: number): Promise<readonly LostClaim[]>;
+  saveGates(gates: readonly SavedGate[]): Promise<void>;
+
+  /**
+   * Removes at most `limit` of what ended before: deliveries finalized, schedules ended that have no delivery
+   * left, receipts expired, gates saved last. Answers how many it looked at: fewer than `limit`, and there is
+   * no more for now.
+   */
+  prune(what: Prunable, before: Instant, limit: number): Promise<number>;
 
   /** Resolves when a write could be made durable. */
   check(now: Instant): Promise<void>;

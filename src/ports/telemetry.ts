@@ -1,3 +1,5 @@
+import type { AttemptOutcome, DeliveryStatus } from '#src/domain/delivery.ts';
+
 type LogFields = Readonly<Record<string, string | number | boolean | null>>;
 
 /** Structured logs. Fields never hold secrets, header values or bodies. */
@@ -13,6 +15,31 @@ export interface Metrics {
   requestServed(method: string, route: string, status: number, seconds: number): void;
   /** One store verb carried out, from the call to its answer. */
   storeVerb(verb: string, outcome: 'ok' | 'error', seconds: number): void;
+}
+
+export interface AttemptFacts {
+  readonly outcome: AttemptOutcome;
+  /** What its delivery became. */
+  readonly status: DeliveryStatus;
+  readonly seconds: number;
+}
+
+/** What can be read off the engine at any moment. */
+export interface EngineGauges {
+  /** Due deliveries in memory that wait for their turn. */
+  readonly waiting: number;
+  readonly inFlight: number;
+  readonly breakers: { readonly open: number; readonly halfOpen: number };
+}
+
+export interface EngineMetrics {
+  /** How late after its due instant a delivery was claimed, and its request handed to the network. */
+  lateness(stage: 'claim' | 'send', seconds: number): void;
+  attemptFinished(facts: AttemptFacts): void;
+  /** Deliveries ended without a try, or put off by the gate. */
+  unsent(what: 'expired' | 'dead_letter' | 'put_off'): void;
+  /** Reads the gauges whenever the metrics are asked for. */
+  watch(read: () => EngineGauges): void;
 }
 
 /** The metrics as a Prometheus server scrapes them. */

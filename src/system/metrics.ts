@@ -1,10 +1,14 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-import type { Exposition, Metrics } from '#src/ports/telemetry.ts';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { EngineGauges, EngineMetrics, Exposition, Metrics } from '#src/ports/telemetry.ts';
 
 const REQUEST_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const VERB_BUCKETS_S = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
 
-export function prometheusMetrics(): Metrics & Exposition {
+/** The accuracy promised is 100 to 300 ms. */
+const LATENESS_BUCKETS_S = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1, 5, 30, 300, 3_600];
+const ATTEMPT_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+export function prometheusMetrics(): Metrics & EngineMetrics & Exposition {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
@@ -32,6 +36,7 @@ export function prometheusMetrics(): Metrics & Exposition {
   );
   const verbsOf = remembered((verb: string) => verbs.labels({ verb }));
   return {
+    ...engineMetrics(registry),
     contentType: registry.contentType,
     exposition: () => registry.metrics(),
     requestServed: (method, route, status, seconds) => requestsOf(method, route, status).observe(seconds),
@@ -40,6 +45,74 @@ export function prometheusMetrics(): Metrics & Exposition {
       if (outcome === 'error') verbErrors.inc({ verb });
     },
   };
+}
+
+function engineMetrics(registry: Registry): EngineMetrics {
+  const registers = [registry];
+  const lateness = new Histogram({
+    name: 'sched_delivery_lateness_seconds',
+    help: 'Time from the due instant of a try to its claim, and to handing its request to the network.',
+    labelNames: ['stage'],
+    buckets: LATENESS_BUCKETS_S,
+    registers,
+  });
+  const attempts = new Histogram({
+    name: 'sched_attempt_duration_seconds',
+    help: 'Time from claiming a try to its end, by outcome.',
+    labelNames: ['outcome'],
+    buckets: ATTEMPT_BUCKETS_S,
+    registers,
+  });
+  const settled = new Counter({
+    name: 'sched_deliveries_settled_total',
+    help: 'What tries made of their deliveries; retry_scheduled counts the retries.',
+    labelNames: ['status'],
+    registers,
+  });
+  const unsent = new Counter({
+    name: 'sched_deliveries_unsent_total',
+    help: 'Due deliveries that were not sent: expired, dead_letter, or put_off by breaker, budget or rate limit.',
+    labelNames: ['what'],
+    registers,
+  });
+  const stages = { claim: lateness.labels('claim'), send: lateness.labels('send') };
+  const outcomes = {
+    success: attempts.labels('success'),
+    retryable: attempts.labels('retryable'),
+    terminal: attempts.labels('terminal'),
+  };
+  const settledAs = remembered((status: string) => settled.labels(status));
+  return {
+    lateness: (stage, seconds) => stages[stage].observe(seconds),
+    attemptFinished: ({ outcome, status, seconds }) => {
+      outcomes[outcome].observe(seconds);
+      settledAs(status).inc();
+    },
+    unsent: (what) => unsent.inc({ what }),
+    watch: (read) => watchEngine(registry, read),
+  };
+}
+
+function watchEngine(registry: Registry, read: () => EngineGauges): void {
+  const gauge = (name: string, help: string, value: (gauges: EngineGauges) => number) =>
+    registry.registerMetric(
+      new Gauge({
+        name,
+        help,
+        registers: [],
+        collect() {
+          this.set(value(read()));
+        },
+      }),
+    );
+  gauge('sched_deliveries_due', 'Due deliveries that wait for their turn.', ({ waiting }) => waiting);
+  gauge('sched_deliveries_in_flight', 'Deliveries being sent.', ({ inFlight }) => inFlight);
+  gauge('sched_breakers_open', 'Circuit breakers that let nothing through.', ({ breakers }) => breakers.open);
+  gauge(
+    'sched_breakers_half_open',
+    'Circuit breakers whose window is over and that wait for the verdict of a probe.',
+    ({ breakers }) => breakers.halfOpen,
+  );
 }
 
 /** Finding the series of a set of labels costs more than counting in it. Routes, statuses and verbs are few. */

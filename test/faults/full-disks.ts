@@ -62,7 +62,7 @@ export async function withPageLimit(): Promise<FullDisk> {
     log,
     clock: systemClock,
     metrics: prometheusMetrics(),
-    hints: { dueAt: () => {} },
+    hints: { due: () => {}, lookAgain: () => {} },
     httpAllowed: false,
   });
   const url = await server.listen({ host: '127.0.0.1', port: 0 });

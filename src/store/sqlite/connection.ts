@@ -11,13 +11,14 @@ const BUSY_TIMEOUT_MS = 5_000;
 /** 'SCHD': tells our files from any other SQLite database. */
 const APPLICATION_ID = 0x53434844;
 
-export function openForWriting(path: string): Db {
+/** Not `durable`, an answered write may be lost with the machine, but not with the process. */
+export function openForWriting(path: string, durable = true): Db {
   return unavailableInstead(() => {
     const db = new Database(path, { timeout: BUSY_TIMEOUT_MS });
     try {
       refuseForeign(db);
       db.pragma('journal_mode = WAL');
-      db.pragma('synchronous = FULL');
+      db.pragma(`synchronous = ${durable ? 'FULL' : 'OFF'}`);
     } catch (error) {
       db.close();
       throw error;

@@ -192,4 +192,28 @@ export const MIGRATIONS: readonly Migration[] = [
       CREATE TABLE room (bytes BLOB NOT NULL) STRICT;
     `,
   },
+  {
+    version: 2,
+    name: 'looking ahead, gates and retention',
+    sql: `
+      ALTER TABLE deliveries ADD COLUMN booked INTEGER NOT NULL DEFAULT 0;
+
+      DROP INDEX deliveries_due;
+      CREATE INDEX deliveries_due ON deliveries (due_at, id)
+        WHERE status IN ('scheduled', 'retry_scheduled');
+      CREATE INDEX deliveries_finalized ON deliveries (finalized_at)
+        WHERE finalized_at IS NOT NULL;
+      CREATE INDEX schedules_ended ON schedules (ended_at, id)
+        WHERE ended_at IS NOT NULL;
+
+      CREATE TABLE gates (
+        partition INTEGER NOT NULL,
+        endpoint TEXT NOT NULL,
+        state TEXT NOT NULL,
+        saved_at INTEGER NOT NULL,
+        PRIMARY KEY (partition, endpoint)
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX gates_saved ON gates (saved_at);
+    `,
+  },
 ];

@@ -1,5 +1,4 @@
 /** The questions, on a read-only connection. Each is one indexed look-up or one bounded walk along an index. */
-import type Database from 'better-sqlite3';
 import { type Attempt, DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from '#src/domain/delivery.ts';
 import { type DeliveryId, type EndpointId, firstIdAt, type ScheduleId } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
@@ -8,6 +7,7 @@ import type { Profile } from '#src/domain/profile.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES, type Schedule, type ScheduleView } from '#src/domain/schedule.ts';
 import type { DeliveryFilter, Page, Receipt, ScheduleFilter } from '#src/ports/store.ts';
 import type { Db } from './connection.ts';
+import { type Parameter, Questions } from './questions.ts';
 import {
   type AttemptRow,
   type DeliveryRow,
@@ -21,49 +21,19 @@ import {
   type ScheduleRow,
 } from './rows.ts';
 
-type Statement = Database.Statement<unknown[]>;
-type Parameter = string | number | Uint8Array | null;
-
 /** Sorts after every id: the start of a list. */
 const PAST_EVERY_ID = '\u{10ffff}';
 
 export class Reads {
-  readonly #db: Db;
-  readonly #statements = new Map<string, Statement>();
+  readonly #ask: Questions;
 
   constructor(db: Db) {
-    this.#db = db;
-  }
-
-  #get<Row>(sql: string, ...parameters: readonly Parameter[]): Row | undefined {
-    return this.#prepared(sql).get(...parameters) as Row | undefined;
-  }
-
-  #all<Row>(sql: string, ...parameters: readonly Parameter[]): readonly Row[] {
-    return this.#prepared(sql).all(...parameters) as Row[];
-  }
-
-  #prepared(sql: string): Statement {
-    const known = this.#statements.get(sql);
-    if (known !== undefined) return known;
-    const statement = this.#db.prepare<unknown[]>(sql);
-    this.#statements.set(sql, statement);
-    return statement;
-  }
-
-  /** Everything read inside is of one moment. */
-  #atOnce<T>(read: () => T): T {
-    this.#prepared('BEGIN').run();
-    try {
-      return read();
-    } finally {
-      this.#prepared('COMMIT').run();
-    }
+    this.#ask = new Questions(db);
   }
 
   schedule(partition: Partition, id: ScheduleId): ScheduleView | null {
-    return this.#atOnce(() => {
-      const row = this.#get<ScheduleRow>(
+    return this.#ask.atOnce(() => {
+      const row = this.#ask.get<ScheduleRow>(
         'SELECT * FROM schedules WHERE partition = ? AND id = ?',
         partition,
         id,
@@ -82,13 +52,13 @@ export class Reads {
   }
 
   schedules(partition: Partition, filter: ScheduleFilter, page: Page<ScheduleId>): readonly ScheduleView[] {
-    return this.#atOnce(() => {
+    return this.#ask.atOnce(() => {
       const rows =
         filter.labels.length > 0
           ? this.#labelled(partition, filter, page)
           : filter.state !== null || filter.kind !== null
             ? this.#byState(partition, filter, page)
-            : this.#all<ScheduleRow>(
+            : this.#ask.all<ScheduleRow>(
                 'SELECT * FROM schedules WHERE partition = ? AND id < ? ORDER BY id DESC LIMIT ?',
                 partition,
                 page.before ?? PAST_EVERY_ID,
@@ -114,7 +84,7 @@ export class Reads {
       page.before ?? PAST_EVERY_ID,
       page.limit,
     ]);
-    return this.#all<ScheduleRow>(
+    return this.#ask.all<ScheduleRow>(
       `${sql.join(' UNION ALL ')} ORDER BY id DESC LIMIT ?`,
       ...parameters,
       page.limit,
@@ -138,7 +108,7 @@ export class Reads {
       parameters.push(filter.kind);
     }
     // The + keeps the planner from trading the look-up by id for a walk past the page's start.
-    return this.#all<ScheduleRow>(
+    return this.#ask.all<ScheduleRow>(
       `SELECT s.* FROM schedule_labels l
        CROSS JOIN schedules s ON s.partition = l.partition AND s.id = +l.schedule_id
        WHERE l.partition = ? AND l.digest = ? AND l.schedule_id < ? ${conditions.join(' ')}
@@ -150,11 +120,11 @@ export class Reads {
 
   payload(partition: Partition, id: ScheduleId): Uint8Array | null {
     const sql = 'SELECT sealed FROM payloads WHERE partition = ? AND schedule_id = ?';
-    return this.#get<{ sealed: Uint8Array }>(sql, partition, id)?.sealed ?? null;
+    return this.#ask.get<{ sealed: Uint8Array }>(sql, partition, id)?.sealed ?? null;
   }
 
   delivery(partition: Partition, id: DeliveryId): Delivery | null {
-    const row = this.#get<DeliveryRow>(
+    const row = this.#ask.get<DeliveryRow>(
       'SELECT * FROM deliveries WHERE partition = ? AND id = ?',
       partition,
       id,
@@ -166,7 +136,7 @@ export class Reads {
     const range = [idsAfter(filter.createdAfter), idsBefore(filter.createdBefore, page.before), page.limit];
     const rows =
       filter.scheduleId === null
-        ? this.#all<DeliveryRow>(
+        ? this.#ask.all<DeliveryRow>(
             filter.status === null
               ? `SELECT * FROM deliveries WHERE partition = ? AND ${PAGE}`
               : `SELECT * FROM deliveries INDEXED BY deliveries_by_status
@@ -192,7 +162,7 @@ export class Reads {
       () => `SELECT * FROM (SELECT * FROM deliveries INDEXED BY deliveries_of_schedule
         WHERE partition = ? AND schedule_id = ? AND status = ? AND ${PAGE})`,
     );
-    return this.#all<DeliveryRow>(
+    return this.#ask.all<DeliveryRow>(
       `${walks.join(' UNION ALL ')} ORDER BY id DESC LIMIT ?`,
       ...statuses.flatMap((each) => [partition, scheduleId, each, ...range]),
       limit,
@@ -200,7 +170,7 @@ export class Reads {
   }
 
   attempts(partition: Partition, id: DeliveryId, after: number, limit: number): readonly Attempt[] {
-    const rows = this.#all<AttemptRow>(
+    const rows = this.#ask.all<AttemptRow>(
       `SELECT * FROM attempts
        WHERE partition = ? AND delivery_id = ? AND attempt_no > ? ORDER BY attempt_no LIMIT ?`,
       partition,
@@ -212,11 +182,11 @@ export class Reads {
   }
 
   profile(partition: Partition, id: EndpointId): Profile | null {
-    return this.#atOnce(() => this.#profile(partition, id));
+    return this.#ask.atOnce(() => this.#profile(partition, id));
   }
 
   #profile(partition: Partition, id: EndpointId): Profile | null {
-    const head = this.#get<ProfileHeadRow>(
+    const head = this.#ask.get<ProfileHeadRow>(
       'SELECT * FROM endpoints WHERE partition = ? AND id = ?',
       partition,
       id,
@@ -225,7 +195,7 @@ export class Reads {
   }
 
   #profileOf(head: ProfileHeadRow): Profile | null {
-    const version = this.#get<ProfileVersionRow>(
+    const version = this.#ask.get<ProfileVersionRow>(
       'SELECT * FROM endpoint_versions WHERE partition = ? AND endpoint_id = ? AND version = ?',
       head.partition,
       head.id,
@@ -235,8 +205,8 @@ export class Reads {
   }
 
   profiles(partition: Partition, includeArchived: boolean, page: Page<EndpointId>): readonly Profile[] {
-    return this.#atOnce(() => {
-      const heads = this.#all<ProfileHeadRow>(
+    return this.#ask.atOnce(() => {
+      const heads = this.#ask.all<ProfileHeadRow>(
         `SELECT * FROM endpoints ${includeArchived ? '' : 'INDEXED BY endpoints_unarchived'}
          WHERE partition = ? AND id < ? ${includeArchived ? '' : 'AND archived = 0'}
          ORDER BY id DESC LIMIT ?`,
@@ -251,11 +221,11 @@ export class Reads {
   profileHeaders(partition: Partition, id: EndpointId, version: number): Uint8Array | null {
     const sql =
       'SELECT headers FROM endpoint_versions WHERE partition = ? AND endpoint_id = ? AND version = ?';
-    return this.#get<{ headers: Uint8Array | null }>(sql, partition, id, version)?.headers ?? null;
+    return this.#ask.get<{ headers: Uint8Array | null }>(sql, partition, id, version)?.headers ?? null;
   }
 
   receipt(partition: Partition, key: string, now: Instant): Receipt | null {
-    const row = this.#get<Receipt>(
+    const row = this.#ask.get<Receipt>(
       `SELECT key, fingerprint, status, body, created_at AS createdAt, expires_at AS expiresAt
        FROM receipts WHERE partition = ? AND key = ? AND expires_at > ?`,
       partition,

@@ -113,6 +113,7 @@ export interface DeliveryRow {
   readonly occurrence: Instant;
   readonly scheduled_for: Instant;
   readonly due_at: Instant | null;
+  readonly booked: number;
   readonly ttl: string | null;
   readonly deadline: Instant | null;
   readonly attempt_count: number;
@@ -141,6 +142,7 @@ export function toDeliveryRow(delivery: Delivery): DeliveryRow {
     occurrence: delivery.occurrence,
     scheduled_for: delivery.scheduledFor,
     due_at: delivery.dueAt,
+    booked: delivery.booked ? 1 : 0,
     ttl: delivery.ttl,
     deadline: delivery.deadline,
     attempt_count: delivery.attemptCount,
@@ -171,6 +173,7 @@ export function fromDeliveryRow(row: DeliveryRow): Delivery {
     occurrence: row.occurrence,
     scheduledFor: row.scheduled_for,
     dueAt: row.due_at,
+    booked: row.booked === 1,
     ttl: row.ttl,
     deadline: row.deadline,
     attemptCount: row.attempt_count,

@@ -2,6 +2,7 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import type { Due } from '#src/domain/due.ts';
 import type { DeliveryId, EndpointId, KeyId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -11,16 +12,22 @@ import type { ApiKey, ControlStore, Project, SigningSecret, Tenant } from '#src/
 import {
   type ClaimWrite,
   type DeliveryFilter,
+  type EndWrite,
+  type LostClaim,
+  type Message,
   type Page,
   type ProfileWrite,
+  type Prunable,
   type Receipt,
   type ReplayAddition,
+  type SavedGate,
   type ScheduleAddition,
   type ScheduleFilter,
   type ScheduleReplacement,
   type SettleWrite,
   type Store,
   StoreUnavailable,
+  type Work,
   type Written,
 } from '#src/ports/store.ts';
 import {
@@ -32,10 +39,12 @@ import {
   unavailableInstead,
 } from './connection.ts';
 import { prepareControlReads } from './control-reads.ts';
+import { FiringReads } from './firing-reads.ts';
 import { type DirectoryLock, lockDirectory } from './lock.ts';
 import { Reads } from './reads.ts';
+import { Retention } from './retention.ts';
 import { verbs } from './verbs.ts';
-import { Writer } from './writer.ts';
+import { type OpenWriter, type WriteQueue, Writer } from './writer.ts';
 
 export interface SqliteOptions {
   readonly directory: string;
@@ -46,6 +55,10 @@ export interface SqliteOptions {
   readonly migrate?: boolean;
   /** A bound on the size of the file, in pages. */
   readonly maxPages?: number;
+  /** False where nothing has to outlive the machine: a simulation. The default is true. */
+  readonly durable?: boolean;
+  /** Who writes; left to itself, a thread of its own. */
+  readonly openWriter?: OpenWriter;
 }
 
 export const DATABASE_FILE = 'sched.db';
@@ -54,13 +67,17 @@ export class SqliteStore implements Store, ControlStore {
   readonly #reader: Db;
   readonly #reads: Reads;
   readonly #control: ReturnType<typeof prepareControlReads>;
-  readonly #writer: Writer;
+  readonly #firing: FiringReads;
+  readonly #retention: Retention;
+  readonly #writer: WriteQueue;
   readonly #lock: DirectoryLock | null;
 
-  private constructor(reader: Db, writer: Writer, lock: DirectoryLock | null) {
+  private constructor(reader: Db, writer: WriteQueue, lock: DirectoryLock | null) {
     this.#reader = reader;
     this.#reads = new Reads(reader);
     this.#control = prepareControlReads(reader);
+    this.#firing = new FiringReads(reader);
+    this.#retention = new Retention(reader);
     this.#writer = writer;
     this.#lock = lock;
   }
@@ -71,7 +88,8 @@ export class SqliteStore implements Store, ControlStore {
     const lock = options.exclusive ? lockDirectory(options.directory) : null;
     try {
       prepareFile(path, options);
-      const writer = await Writer.open({ path, maxPages: options.maxPages ?? null });
+      const { maxPages = null, durable = true, openWriter = Writer.open } = options;
+      const writer = await openWriter({ path, maxPages, durable });
       return new SqliteStore(openForReading(path), writer, lock);
     } catch (error) {
       lock?.release();
@@ -174,6 +192,40 @@ export class SqliteStore implements Store, ControlStore {
     return this.#writer.runAll<'stale'>(writes.map(verbs.settle));
   }
 
+  endUnsent(writes: readonly EndWrite[]): Promise<readonly ('done' | 'stale')[]> {
+    return this.#writer.runAll<'stale'>(writes.map(verbs.endUnsent));
+  }
+
+  putOff(deliveries: readonly Delivery[]): Promise<readonly ('done' | 'stale')[]> {
+    return this.#writer.runAll<'stale'>(deliveries.map(verbs.putOff));
+  }
+
+  listDue(after: Pick<Due, 'dueAt' | 'id'> | null, until: Instant, limit: number): Promise<readonly Due[]> {
+    return this.#read(() => this.#firing.due(after, until, limit));
+  }
+
+  findWork(deliveries: readonly Pick<Due, 'partition' | 'id'>[]): Promise<readonly (Work | null)[]> {
+    return this.#read(() => this.#firing.work(deliveries));
+  }
+
+  findMessage(delivery: Delivery): Promise<Message> {
+    return this.#read(() => this.#firing.message(delivery));
+  }
+
+  listLostClaims(livingNodes: readonly string[], limit: number): Promise<readonly LostClaim[]> {
+    return this.#read(() => this.#firing.lostClaims(livingNodes, limit));
+  }
+
+  async saveGates(gates: readonly SavedGate[]): Promise<void> {
+    if (gates.length > 0) await this.#writer.run(verbs.saveGates(gates));
+  }
+
+  async prune(what: Prunable, before: Instant, limit: number): Promise<number> {
+    const { looked, verbs: removing } = this.#ask(() => this.#retention.removals(what, before, limit));
+    if (removing.length > 0) await this.#writer.runAll<'stale'>(removing);
+    return looked;
+  }
+
   /** A disk that refused the last write must take more than a beat, which may still fit where nothing else does. */
   async check(now: Instant): Promise<void> {
     if (this.#writer.isFailing) {
@@ -235,10 +287,10 @@ function ensureDirectory(directory: string): void {
   }
 }
 
-function prepareFile(path: string, { now, migrate: mayMigrate = true }: SqliteOptions): void {
+function prepareFile(path: string, { now, migrate: mayMigrate = true, durable }: SqliteOptions): void {
   const isNew = !existsSync(path);
   if (isNew && !mayMigrate) throw new StoreUnavailable(`There is no database ${path}.`);
-  const db = openForWriting(path);
+  const db = openForWriting(path, durable);
   try {
     if (isNew) chmodSync(path, 0o600);
     if (mayMigrate) migrate(db, now);

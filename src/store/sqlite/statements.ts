@@ -51,6 +51,7 @@ export const DELIVERY_MUTABLE = [
   'occurrence',
   'scheduled_for',
   'due_at',
+  'booked',
   'ttl',
   'deadline',
   'attempt_count',
@@ -136,6 +137,13 @@ export const STATEMENTS = {
     sql: 'SELECT 1 FROM schedules WHERE partition = ? AND id = ? AND state = ?',
     holds: 'found',
   },
+  scheduleExists: { sql: 'SELECT 1 FROM schedules WHERE partition = ? AND id = ?', holds: 'found' },
+  removeSchedule: {
+    sql: `DELETE FROM schedules WHERE partition = ? AND id = ? AND revision = ?
+      AND NOT EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_of_schedule
+        WHERE d.partition = schedules.partition AND d.schedule_id = schedules.id)`,
+    holds: 'changed_one',
+  },
   insertLabel: {
     sql: 'INSERT OR IGNORE INTO schedule_labels (partition, digest, schedule_id) VALUES (?, ?, ?)',
     holds: 'always',
@@ -145,6 +153,7 @@ export const STATEMENTS = {
     holds: 'always',
   },
   insertPayload: { sql: insertInto('payloads', 'partition', 'schedule_id', 'sealed'), holds: 'always' },
+  removePayload: { sql: 'DELETE FROM payloads WHERE partition = ? AND schedule_id = ?', holds: 'always' },
 
   insertDelivery: { sql: insertInto('deliveries', ...DELIVERY_FIXED, ...DELIVERY_MUTABLE), holds: 'always' },
   /** Does not hold when the occurrence exists already. */
@@ -157,17 +166,35 @@ export const STATEMENTS = {
     sql: `UPDATE deliveries INDEXED BY deliveries_of_schedule
       SET status = CASE WHEN attempt_count = 0 THEN ? ELSE ? END,
           due_at = CASE WHEN ? IS NULL THEN due_at END,
+          booked = 0,
           finalized_at = ?,
           revision = revision + 1
       WHERE partition = ? AND schedule_id = ?
         AND status IN (SELECT value FROM json_each(?))`,
     holds: 'always',
   },
+  removeDelivery: {
+    sql: 'DELETE FROM deliveries WHERE partition = ? AND id = ? AND revision = ?',
+    holds: 'changed_one',
+  },
   insertAttempt: { sql: insertInto('attempts', ...ATTEMPT_FIXED, ...ATTEMPT_OUTCOME), holds: 'always' },
   closeAttempt: {
     sql: `UPDATE attempts SET ${ATTEMPT_OUTCOME.map((column) => `${column} = ?`).join(', ')}
       WHERE partition = ? AND delivery_id = ? AND attempt_no = ? AND finished_at IS NULL`,
     holds: 'changed_one',
+  },
+
+  removeAttempts: { sql: 'DELETE FROM attempts WHERE partition = ? AND delivery_id = ?', holds: 'always' },
+
+  saveGate: {
+    sql: `${insertInto('gates', 'partition', 'endpoint', 'state', 'saved_at')}
+      ON CONFLICT DO UPDATE SET state = excluded.state, saved_at = excluded.saved_at`,
+    holds: 'always',
+  },
+  removeGate: { sql: 'DELETE FROM gates WHERE partition = ? AND endpoint = ?', holds: 'always' },
+  removeOldGate: {
+    sql: 'DELETE FROM gates WHERE partition = ? AND endpoint = ? AND saved_at < ?',
+    holds: 'always',
   },
 
   insertReceipt: {
@@ -178,6 +205,11 @@ export const STATEMENTS = {
         created_at = excluded.created_at, expires_at = excluded.expires_at
       WHERE receipts.expires_at <= excluded.created_at`,
     holds: 'changed_one',
+  },
+
+  removeReceipt: {
+    sql: 'DELETE FROM receipts WHERE partition = ? AND key = ? AND expires_at <= ?',
+    holds: 'always',
   },
 
   insertProfile: { sql: insertInto('endpoints', ...PROFILE_FIXED, ...PROFILE_MUTABLE), holds: 'always' },

@@ -7,7 +7,8 @@
  */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { Sweep } from '#src/domain/delivery-life.ts';
-import type { KeyId } from '#src/domain/id.ts';
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import type { DeliveryId, KeyId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -16,9 +17,11 @@ import type { Schedule } from '#src/domain/schedule.ts';
 import type { ApiKey, Project, SigningSecret } from '#src/ports/control-store.ts';
 import type {
   ClaimWrite,
+  EndWrite,
   ProfileWrite,
   Receipt,
   ReplayAddition,
+  SavedGate,
   ScheduleAddition,
   ScheduleReplacement,
   SettleWrite,
@@ -66,7 +69,7 @@ function insertSchedule(schedule: Schedule): readonly Step[] {
 
 function labelSteps(
   statement: 'insertLabel' | 'deleteLabel',
-  { partition, id }: Schedule,
+  { partition, id }: Pick<Schedule, 'partition' | 'id'>,
   labels: Labels,
 ): readonly Step[] {
   return labels.map(([name, value]): Step => [statement, null, partition, labelDigest(name, value), id]);
@@ -131,6 +134,17 @@ function insertProfileVersion({ profile, headers }: ProfileWrite): Step {
   return ['insertProfileVersion', null, ...pick(toProfileVersionRow(profile), PROFILE_VERSION), headers];
 }
 
+function advance(advanced: ClaimWrite['advanced']): readonly Step[] {
+  return advanced === null ? [] : [replaceSchedule(advanced.schedule), insertNextDelivery(advanced.next)];
+}
+
+/** What is removed only as it was read. */
+interface Revised<Id> {
+  readonly partition: Partition;
+  readonly id: Id;
+  readonly revision: number;
+}
+
 export const verbs = {
   addSchedule: ({ schedule, pending, payload, profile, receipt }: ScheduleAddition): readonly Step[] => [
     ...(profile === null ? [] : [profileAtRevision(profile)]),
@@ -154,6 +168,8 @@ export const verbs = {
   ],
 
   addReplay: ({ delivery, receipt }: ReplayAddition): readonly Step[] => [
+    // Retention may have taken it since the original was read: what belongs to nothing would never be sent.
+    ['scheduleExists', 'stale', delivery.partition, delivery.scheduleId],
     ...keep(delivery.partition, receipt),
     insertDelivery(delivery),
   ],
@@ -182,7 +198,7 @@ export const verbs = {
 
   claim: ({ delivery, attempt, advanced }: ClaimWrite): readonly Step[] => [
     replaceDelivery(delivery),
-    ...(advanced === null ? [] : [replaceSchedule(advanced.schedule), insertNextDelivery(advanced.next)]),
+    ...advance(advanced),
     insertAttempt(attempt),
   ],
 
@@ -191,6 +207,40 @@ export const verbs = {
     replaceDelivery(delivery),
     closeAttempt(attempt),
     ...(completed === null ? [] : [replaceSchedule(completed)]),
+  ],
+
+  endUnsent: ({ delivery, completed, advanced }: EndWrite): readonly Step[] => [
+    replaceDelivery(delivery),
+    ...(completed === null ? [] : [replaceSchedule(completed)]),
+    ...advance(advanced),
+  ],
+
+  putOff: (delivery: Delivery): readonly Step[] => [replaceDelivery(delivery)],
+
+  saveGates: (gates: readonly SavedGate[]): readonly Step[] =>
+    gates.map(({ partition, endpoint, gate, savedAt }) =>
+      gate === null
+        ? ['removeGate', null, partition, endpoint]
+        : ['saveGate', null, partition, endpoint, JSON.stringify(gate), savedAt],
+    ),
+
+  removeDelivery: ({ partition, id, revision }: Revised<DeliveryId>): readonly Step[] => [
+    ['removeDelivery', 'stale', partition, id, revision],
+    ['removeAttempts', null, partition, id],
+  ],
+
+  removeSchedule: (schedule: Revised<ScheduleId>, labels: Labels): readonly Step[] => [
+    ['removeSchedule', 'stale', schedule.partition, schedule.id, schedule.revision],
+    ['removePayload', null, schedule.partition, schedule.id],
+    ...labelSteps('deleteLabel', schedule, labels),
+  ],
+
+  removeReceipt: (partition: Partition, key: string, before: Instant): readonly Step[] => [
+    ['removeReceipt', null, partition, key, before],
+  ],
+
+  removeGate: (partition: Partition, endpoint: EndpointKey, before: Instant): readonly Step[] => [
+    ['removeOldGate', null, partition, endpoint, before],
   ],
 
   check: (now: Instant): readonly Step[] => [['beat', null, now]],

@@ -5,8 +5,8 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { StoreUnavailable } from '#src/ports/store.ts';
+import type { Answer, WriterData } from './executor.ts';
 import type { Otherwise, Step } from './verbs.ts';
-import type { Answer, WriterData } from './writer-thread.ts';
 
 const BATCH_MAX = 256;
 /** More than this waiting means that the disk cannot keep up: refuse rather than grow. */
@@ -19,14 +19,36 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-export class Writer {
+/** Whom verbs are handed to. */
+export interface WriteQueue {
+  /** Whether the disk refused what was written last. */
+  readonly isFailing: boolean;
+  /** Runs a verb; its answer is one of those its steps can give. */
+  run<A extends Otherwise>(steps: readonly Step[]): Promise<'done' | A>;
+  /** Runs verbs that are independent of each other and answers each. They are never parted, however many. */
+  runAll<A extends Otherwise>(verbs: readonly (readonly Step[])[]): Promise<readonly ('done' | A)[]>;
+  /** Lets what is waiting be written, then closes the file. */
+  close(): Promise<void>;
+}
+
+export type OpenWriter = (data: WriterData) => Promise<WriteQueue>;
+
+/** What one call is answered, or the error it fails with. */
+export function answered(answers: readonly Answer[]): readonly ('done' | Otherwise)[] | Error {
+  const failed = answers.find((answer) => typeof answer !== 'string');
+  if (failed === undefined) return answers.filter((answer) => typeof answer === 'string');
+  if (failed.unavailable) return new StoreUnavailable(`SQLite: ${failed.failed}.`);
+  return new Error(`A store verb failed: ${failed.failed}.`);
+}
+
+/** The writing thread's queue. */
+export class Writer implements WriteQueue {
   readonly #worker: Worker;
   #waiting: Waiting[] = [];
   #underWay: readonly Waiting[] = [];
   #closed: Error | null = null;
   #isFailing = false;
 
-  /** Whether the disk refused the last batch. */
   get isFailing(): boolean {
     return this.#isFailing;
   }
@@ -46,13 +68,11 @@ export class Writer {
     return new Writer(worker);
   }
 
-  /** Runs a verb; its answer is one of those its steps can give. */
   async run<A extends Otherwise>(steps: readonly Step[]): Promise<'done' | A> {
     const [answer = 'done'] = await this.runAll<A>([steps]);
     return answer;
   }
 
-  /** Runs verbs that are independent of each other and answers each. They are never parted, however many. */
   runAll<A extends Otherwise>(verbs: readonly (readonly Step[])[]): Promise<readonly ('done' | A)[]> {
     return new Promise((resolve, reject) => {
       if (this.#closed !== null) return reject(this.#closed);
@@ -84,12 +104,10 @@ export class Writer {
     this.#send();
     let at = 0;
     for (const { verbs, resolve, reject } of done) {
-      const own = answers.slice(at, at + verbs.length);
+      const own = answered(answers.slice(at, at + verbs.length));
       at += verbs.length;
-      const failed = own.find((answer) => typeof answer !== 'string');
-      if (failed === undefined) resolve(own.filter((answer) => typeof answer === 'string'));
-      else if (failed.unavailable) reject(new StoreUnavailable(`SQLite: ${failed.failed}.`));
-      else reject(new Error(`A store verb failed: ${failed.failed}.`));
+      if (own instanceof Error) reject(own);
+      else resolve(own);
     }
   }
 
@@ -101,7 +119,6 @@ export class Writer {
     for (const { reject } of lost) reject(error);
   }
 
-  /** Lets what is waiting be written, then closes the file. */
   async close(): Promise<void> {
     if (this.#closed !== null) return;
     const exited = once(this.#worker, 'exit');

@@ -1,0 +1,96 @@
+/**
+ * The circuit breaker of an endpoint.
+ *
+ *   closed ──threshold failures in a row──▶ open ──window over──▶ probing ──failure──▶ open, window doubled
+ *     ▲                                                            │
+ *     └──────────────────────────success──────────────────────────┘
+ *
+ * Pure: a state, what happened and when. While open nothing is sent; when the window is over one probe goes
+ * out, and the others wait for its verdict, at most `probeTimeout`: then another one probes.
+ */
+import { durationMs } from './duration.ts';
+import { type Instant, instant } from './instant.ts';
+import type { BreakerPolicy } from './profile.ts';
+
+export interface Breaker {
+  /** Failures in a row while closed. */
+  readonly failures: number;
+  /** When the window ends, or ended while probing; null while closed. */
+  readonly openUntil: Instant | null;
+  readonly windowMs: number;
+  /** How long the verdict of the probe under way is waited for; null when none is out. */
+  readonly probeUntil: Instant | null;
+}
+
+export const CLOSED: Breaker = { failures: 0, openUntil: null, windowMs: 0, probeUntil: null };
+
+export type BreakerState = 'closed' | 'open' | 'half_open';
+
+export function stateOf({ openUntil }: Breaker, now: Instant): BreakerState {
+  if (openUntil === null) return 'closed';
+  return now < openUntil ? 'open' : 'half_open';
+}
+
+export type Passage =
+  | { readonly kind: 'pass'; readonly probe: boolean; readonly breaker: Breaker }
+  | { readonly kind: 'wait'; readonly until: Instant; readonly breaker: Breaker };
+
+/** Asks for the way; a probe is counted as sent by asking. */
+export function ask(before: Breaker, policy: BreakerPolicy, now: Instant): Passage {
+  const probeTimeoutMs = windowOf(policy.probeTimeout);
+  const breaker = withinWindows(before, probeTimeoutMs, now);
+  const { openUntil, probeUntil } = breaker;
+  if (openUntil === null) return { kind: 'pass', probe: false, breaker };
+  if (now < openUntil) return { kind: 'wait', until: openUntil, breaker };
+  if (probeUntil !== null && now < probeUntil) return { kind: 'wait', until: probeUntil, breaker };
+  const until = instant(now + probeTimeoutMs);
+  return { kind: 'pass', probe: true, breaker: { ...breaker, probeUntil: until } };
+}
+
+/** A clock that was set back must not make a window longer than it is. */
+function withinWindows(breaker: Breaker, probeTimeoutMs: number, now: Instant): Breaker {
+  const { openUntil, probeUntil, windowMs } = breaker;
+  const openAtMost = now + windowMs;
+  const probeAtMost = now + probeTimeoutMs;
+  if ((openUntil ?? now) <= openAtMost && (probeUntil ?? now) <= probeAtMost) return breaker;
+  return {
+    ...breaker,
+    openUntil: openUntil && instant(Math.min(openUntil, openAtMost)),
+    probeUntil: probeUntil && instant(Math.min(probeUntil, probeAtMost)),
+  };
+}
+
+/** What a try says of its destination. `nothing`: it was not reached, or the verdict is not about it. */
+export type Evidence = 'success' | 'failure' | 'nothing';
+
+export function learn(
+  breaker: Breaker,
+  policy: BreakerPolicy,
+  evidence: Evidence,
+  isProbe: boolean,
+  now: Instant,
+): Breaker {
+  if (evidence === 'success') return isQuiet(breaker) ? breaker : CLOSED;
+  if (breaker.openUntil === null) {
+    if (evidence === 'nothing') return breaker;
+    const failures = breaker.failures + 1;
+    if (failures < policy.threshold) return { ...breaker, failures };
+    return opened(failures, Math.min(windowOf(policy.baseOpen), windowOf(policy.maxOpen)), now);
+  }
+  // Of those that left before it opened, a failure is no news.
+  if (!isProbe) return breaker;
+  if (evidence === 'nothing') return { ...breaker, probeUntil: null };
+  return opened(breaker.failures, Math.min(breaker.windowMs * 2, windowOf(policy.maxOpen)), now);
+}
+
+function isQuiet({ failures, openUntil }: Breaker): boolean {
+  return failures === 0 && openUntil === null;
+}
+
+function opened(failures: number, windowMs: number, now: Instant): Breaker {
+  return { failures, openUntil: instant(now + windowMs), windowMs, probeUntil: null };
+}
+
+function windowOf(duration: string): number {
+  return durationMs(duration) ?? 0;
+}

@@ -1,0 +1,32 @@
+/** Whether a waiting delivery is sent now: the one decision made before it is claimed. */
+import type { Delivery } from './delivery.ts';
+import { isWaiting, mayStart } from './delivery-life.ts';
+import { admit, type Gate, type GateTerms } from './gate.ts';
+import type { Instant } from './instant.ts';
+
+export type Verdict =
+  | { readonly kind: 'send'; readonly probe: boolean; readonly gate: Gate }
+  /** Its next try is moved; see `domain/gate.ts` for what is booked. */
+  | { readonly kind: 'put_off'; readonly until: Instant; readonly booked: boolean; readonly gate: Gate }
+  /** It ends without this try. */
+  | { readonly kind: 'end'; readonly why: 'expired' | 'exhausted' }
+  /** It was moved since it was seen. */
+  | { readonly kind: 'not_yet'; readonly dueAt: Instant }
+  /** Canceled, paused, claimed by another or finished since it was seen. */
+  | { readonly kind: 'gone' };
+
+export function judge(delivery: Delivery, gate: Gate, terms: GateTerms, now: Instant): Verdict {
+  const { dueAt } = delivery;
+  if (!isWaiting(delivery.status) || dueAt === null) return { kind: 'gone' };
+  if (dueAt > now) return { kind: 'not_yet', dueAt };
+  const start = mayStart(delivery, now);
+  if (start !== 'yes') return { kind: 'end', why: start };
+
+  const admission = admit(gate, terms, delivery, now);
+  if (admission.kind === 'never') return { kind: 'end', why: 'exhausted' };
+  if (admission.kind === 'pass') return { kind: 'send', probe: admission.probe, gate: admission.gate };
+  // One that would be too late by then is not made to wait for it.
+  const { until, booked } = admission;
+  if (mayStart(delivery, until) === 'expired') return { kind: 'end', why: 'expired' };
+  return { kind: 'put_off', until, booked, gate: admission.gate };
+}

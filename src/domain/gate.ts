@@ -1,0 +1,101 @@
+/**
+ * The gate of an endpoint: circuit breaker, retry budget and rate limit. It decides before a delivery is
+ * claimed. One that is put off because of budget or rate has its turn booked: when it comes back at that
+ * instant it passes, without a second token.
+ */
+import { ask, type Breaker, CLOSED, type Evidence, learn } from './breaker.ts';
+import type { Delivery } from './delivery.ts';
+import { type Instant, instant } from './instant.ts';
+import { isFree, type Pace, step } from './pace.ts';
+import {
+  type BreakerPolicy,
+  DEFAULT_BREAKER_POLICY,
+  DEFAULT_RETRY_BUDGET,
+  type Profile,
+  type RateLimit,
+  type RetryBudget,
+} from './profile.ts';
+import { type Bucket, isFull, take } from './token-bucket.ts';
+
+export interface Gate {
+  readonly breaker: Breaker;
+  readonly budget: Bucket | null;
+  readonly pace: Pace | null;
+}
+
+export const OPEN_GATE: Gate = { breaker: CLOSED, budget: null, pace: null };
+
+export interface GateTerms {
+  readonly breaker: BreakerPolicy;
+  readonly budget: RetryBudget;
+  readonly rateLimit: RateLimit | null;
+}
+
+/** The policies of the endpoint as they are now: its state is shared, so its terms are too. */
+export function gateTerms(profile: Profile | null, rateLimit: RateLimit | null): GateTerms {
+  return {
+    breaker: profile?.breakerPolicy ?? DEFAULT_BREAKER_POLICY,
+    budget: profile?.retryBudget ?? DEFAULT_RETRY_BUDGET,
+    rateLimit: rateLimit === null || rateLimit.perSecond === 0 ? null : rateLimit,
+  };
+}
+
+export type Admission =
+  | { readonly kind: 'pass'; readonly probe: boolean; readonly gate: Gate }
+  | {
+      readonly kind: 'wait';
+      readonly until: Instant;
+      /** Whether its turn at `until` is booked, or it has to ask again. */
+      readonly booked: boolean;
+      readonly gate: Gate;
+    }
+  /** No token of the retry budget can ever come. */
+  | { readonly kind: 'never' };
+
+/** A booked turn that was missed by more than this has lapsed: after a downtime the pace begins anew. */
+export const BOOKING_LAPSES_MS = 300;
+
+export function admit(gate: Gate, terms: GateTerms, delivery: Delivery, now: Instant): Admission {
+  const passage = ask(gate.breaker, terms.breaker, now);
+  if (passage.kind === 'wait') {
+    return { kind: 'wait', until: passage.until, booked: false, gate: withBreaker(gate, passage.breaker) };
+  }
+
+  const booked = delivery.booked && now <= (delivery.dueAt ?? now) + BOOKING_LAPSES_MS;
+  const needsToken = delivery.attemptCount > 0 && !booked;
+  const budget = needsToken ? take(gate.budget, terms.budget, now) : null;
+  if (budget !== null && budget.readyAt === null) return { kind: 'never' };
+  const perSecond = terms.rateLimit?.perSecond ?? null;
+  const paced = perSecond === null || booked ? null : step(gate.pace, perSecond, now);
+
+  const isTaken = budget !== null || paced !== null;
+  const after = isTaken
+    ? { ...gate, budget: budget?.bucket ?? gate.budget, pace: paced?.pace ?? gate.pace }
+    : gate;
+  const readyAt = instant(Math.max(now, budget?.readyAt ?? now, paced?.readyAt ?? now));
+  // A probe that has to wait for its token has not been sent.
+  if (readyAt > now) return { kind: 'wait', until: readyAt, booked: true, gate: after };
+  return { kind: 'pass', probe: passage.probe, gate: withBreaker(after, passage.breaker) };
+}
+
+/** The very same gate where nothing changed: then there is nothing to keep. */
+function withBreaker(gate: Gate, breaker: Breaker): Gate {
+  return breaker === gate.breaker ? gate : { ...gate, breaker };
+}
+
+/** What a finished try teaches the gate. */
+export function recorded(
+  gate: Gate,
+  policy: BreakerPolicy,
+  evidence: Evidence,
+  isProbe: boolean,
+  now: Instant,
+): Gate {
+  return withBreaker(gate, learn(gate.breaker, policy, evidence, isProbe, now));
+}
+
+/** Whether it can be forgotten: it would let everything through that a new one would. */
+export function isForgettable({ breaker, budget, pace }: Gate, now: Instant): boolean {
+  const isQuiet = breaker.openUntil === null && breaker.failures === 0;
+  return isQuiet && isFull(budget, now) && isFree(pace, now);
+}

@@ -1,0 +1,81 @@
+/** The headers of a delivery: the customer's first, the service's own last, which nobody can override. */
+import type { KeyObject } from 'node:crypto';
+import type { Attempt, Delivery } from './delivery.ts';
+import { type Headers, isSendableHeader } from './headers.ts';
+import type { Instant } from './instant.ts';
+import { signatureHeader } from './signature.ts';
+import { traceparent } from './trace.ts';
+
+const USER_AGENT = 'Sched/1';
+const JSON_TYPE = 'application/json';
+const MS_PER_SECOND = 1_000;
+
+/** Names the service sets itself; every other `Sched-` name is kept for it. */
+const OWN_NAMES: ReadonlySet<string> = new Set(['idempotency-key', 'traceparent', 'user-agent']);
+const OWN_PREFIX = 'sched-';
+
+export interface Outbound {
+  readonly delivery: Delivery;
+  readonly attempt: Pick<Attempt, 'id' | 'attemptNo'>;
+  readonly url: URL;
+  /** The customer's, merged. */
+  readonly custom: Headers;
+  readonly body: Uint8Array | null;
+  /** The body as text, to tell whether it is JSON. */
+  readonly bodyText: string | null;
+  readonly keys: readonly KeyObject[];
+  readonly now: Instant;
+}
+
+/** The first header that may not be sent; null when all may. */
+export function forbiddenHeader(headers: Headers): string | null {
+  return headers.find(([name, value]) => !isSendableHeader(name, value))?.[0] ?? null;
+}
+
+export function outboundHeaders(outbound: Outbound): Headers {
+  const { delivery, attempt, url, body, bodyText, keys, now } = outbound;
+  const custom = outbound.custom.filter(([name]) => !isOwn(name));
+  const timestamp = Math.floor(now / MS_PER_SECOND);
+  const signature = signatureHeader(
+    {
+      timestamp,
+      deliveryId: delivery.id,
+      attemptNo: attempt.attemptNo,
+      method: delivery.target.method,
+      path: url.pathname,
+      body,
+    },
+    keys,
+  );
+  return [
+    ...custom,
+    ...contentType(custom, bodyText),
+    ['User-Agent', USER_AGENT],
+    ['traceparent', traceparent(delivery.id, attempt.id)],
+    ['Idempotency-Key', delivery.idempotencyKey],
+    ['Sched-Delivery-Id', delivery.id],
+    ['Sched-Attempt', String(attempt.attemptNo)],
+    ['Sched-Timestamp', String(timestamp)],
+    ['Sched-Signature', signature],
+  ];
+}
+
+function isOwn(name: string): boolean {
+  const lower = name.toLowerCase();
+  return OWN_NAMES.has(lower) || lower.startsWith(OWN_PREFIX);
+}
+
+/** None is invented but for a body that is JSON. */
+function contentType(custom: Headers, bodyText: string | null): Headers {
+  if (bodyText === null || custom.some(([name]) => name.toLowerCase() === 'content-type')) return [];
+  return isJson(bodyText) ? [['Content-Type', JSON_TYPE]] : [];
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * Which addresses are on the public Internet. The thinking is an allow-list: what cannot be read is not
+ * public, IPv6 is public only inside 2000::/3, and of both families everything that has a special purpose
+ * (IANA's registries, globally reachable or not) is left out, with the metadata services of clouds.
+ *
+ * IPv6 forms that carry an IPv4 address (mapped, translated, 6to4, Teredo, ISATAP) are never public,
+ * whatever they carry: a receiver that is reachable at all is reachable without them.
+ */
+import ipaddr from 'ipaddr.js';
+
+export type Family = 'ipv4' | 'ipv6';
+
+export interface Cidr {
+  readonly address: string;
+  readonly prefixBits: number;
+  readonly family: Family;
+}
+
+export interface Address {
+  readonly family: Family;
+  readonly bytes: readonly number[];
+  /** The one way to write it. */
+  readonly text: string;
+}
+
+// A tail of four decimal numbers is allowed; in the ways of old (octal, hexadecimal) it is not.
+const IPV6_CHARACTERS = /^[0-9a-f:]+((0|[1-9]\d*)(\.(0|[1-9]\d*)){3})?$/i;
+const BYTE_BITS = 8;
+
+/** Parsed once: judging an address is done at every connection. */
+interface Range {
+  readonly network: Address;
+  readonly prefixBits: number;
+}
+
+const SPECIAL_IPV4 = ranges([
+  '0.0.0.0/8', // this network
+  '10.0.0.0/8', // private
+  '100.64.0.0/10', // carrier-grade NAT; holds Alibaba's metadata service
+  '127.0.0.0/8', // loopback
+  '168.63.129.16/32', // Azure's platform and metadata service
+  '169.254.0.0/16', // link-local; holds most metadata services
+  '172.16.0.0/12', // private
+  '192.0.0.0/24', // protocol assignments; holds Oracle's metadata service
+  '192.0.2.0/24', // documentation
+  '192.31.196.0/24', // AS112
+  '192.52.193.0/24', // multicast tunnels
+  '192.88.99.0/24', // 6to4 relays
+  '192.168.0.0/16', // private
+  '192.175.48.0/24', // AS112
+  '198.18.0.0/15', // benchmarks
+  '198.51.100.0/24', // documentation
+  '203.0.113.0/24', // documentation
+  '224.0.0.0/4', // multicast
+  '240.0.0.0/4', // reserved, and broadcast
+]);
+
+const GLOBAL_IPV6 = ranges(['2000::/3']);
+
+const SPECIAL_IPV6 = ranges([
+  '2001::/23', // protocol assignments: Teredo, benchmarks, ORCHID
+  '2001:db8::/32', // documentation
+  '2002::/16', // 6to4
+  '2620:4f:8000::/48', // AS112
+  '3ffe::/16', // the former 6bone
+  '3fff::/20', // documentation
+]);
+
+/** Only the common spellings: four decimal numbers, or IPv6 without a zone. */
+export function parseAddress(text: string): Address | undefined {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return address('ipv4', ipaddr.IPv4.parse(text));
+  if (!IPV6_CHARACTERS.test(text) || !ipaddr.IPv6.isValid(text)) return undefined;
+  return address('ipv6', ipaddr.IPv6.parse(text));
+}
+
+function address(family: Family, parsed: ipaddr.IPv4 | ipaddr.IPv6): Address {
+  return { family, bytes: parsed.toByteArray(), text: parsed.toString() };
+}
+
+export function isSameAddress(one: Address, other: Address): boolean {
+  return one.family === other.family && one.text === other.text;
+}
+
+export function isPublicAddress(text: string): boolean {
+  const address = parseAddress(text);
+  if (address === undefined) return false;
+  return address.family === 'ipv4'
+    ? !isInRanges(address, SPECIAL_IPV4)
+    : isInRanges(address, GLOBAL_IPV6) && !isInRanges(address, SPECIAL_IPV6) && !isIsatap(address);
+}
+
+/** An IPv4 address is never inside an IPv6 range, nor the other way round, in whatever form. */
+export function isInside(address: Address, cidrs: readonly Cidr[]): boolean {
+  return cidrs.some(({ address: text, prefixBits }) => {
+    const network = parseAddress(text);
+    return network !== undefined && isInRanges(address, [{ network, prefixBits }]);
+  });
+}
+
+function isInRanges({ family, bytes }: Address, ranges: readonly Range[]): boolean {
+  return ranges.some(
+    ({ network, prefixBits }) => network.family === family && sharePrefix(bytes, network.bytes, prefixBits),
+  );
+}
+
+function sharePrefix(one: readonly number[], other: readonly number[], bits: number): boolean {
+  const whole = Math.floor(bits / BYTE_BITS);
+  for (let index = 0; index < whole; index += 1) {
+    if (one[index] !== other[index]) return false;
+  }
+  const free = BYTE_BITS - (bits % BYTE_BITS);
+  return free === BYTE_BITS || (one[whole] ?? 0) >> free === (other[whole] ?? 0) >> free;
+}
+
+/** An interface identifier of 0:5efe or 200:5efe, and an IPv4 address behind it. */
+function isIsatap({ bytes }: Address): boolean {
+  return (bytes[8] === 0 || bytes[8] === 2) && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe;
+}
+
+function ranges(texts: readonly string[]): readonly Range[] {
+  return texts.map((text) => {
+    const [address = '', prefixBits = ''] = text.split('/');
+    const network = parseAddress(address);
+    if (network === undefined) throw new Error(`Not a range: ${text}.`);
+    return { network, prefixBits: Number(prefixBits) };
+  });
+}

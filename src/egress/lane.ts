@@ -1,0 +1,81 @@
+/**
+ * One undici client: one connection at a time, for one request at a time. A connection that was closed while
+ * it waited, before anything was written on it, is made anew by undici; through the connector, where the
+ * destination is judged as ever.
+ */
+import type { Socket } from 'node:net';
+import { type buildConnector, Client, type Dispatcher } from 'undici';
+import type { Connector } from './connector.ts';
+import { failed, notSent } from './failures.ts';
+import { InformationalFilter } from './informational.ts';
+
+/** How long a connection waits where the server does not say. */
+const IDLE_MS = 4_000;
+/** The longest that a server may ask for. */
+const IDLE_MS_MAX = 30_000;
+/** A connection is given up this long before the server would: its end must not meet a request. */
+const IDLE_MARGIN_MS = 1_000;
+const HEADERS_BYTES_MAX = 16_384;
+
+/** Time-outs come from the caller. */
+const NO_TIMEOUT = 0;
+
+export class Lane {
+  readonly origin: string;
+  readonly #url: URL;
+  readonly #connector: Connector;
+  readonly #client: Client;
+  readonly #ended = new AbortController();
+  #filter: InformationalFilter | undefined;
+  #isConnected = false;
+
+  constructor(url: URL, connector: Connector, onDisconnect: (lane: Lane) => void) {
+    this.origin = url.origin;
+    this.#url = url;
+    this.#connector = connector;
+    this.#client = new Client(url.origin, {
+      allowH2: false,
+      pipelining: 1,
+      headersTimeout: NO_TIMEOUT,
+      bodyTimeout: NO_TIMEOUT,
+      keepAliveTimeout: IDLE_MS,
+      keepAliveMaxTimeout: IDLE_MS_MAX,
+      keepAliveTimeoutThreshold: IDLE_MARGIN_MS,
+      maxHeaderSize: HEADERS_BYTES_MAX,
+      connect: (_options, callback) => void this.#connect(callback),
+    });
+    this.#client.on('connect', () => {
+      this.#isConnected = true;
+    });
+    this.#client.on('disconnect', () => {
+      this.#isConnected = false;
+      onDisconnect(this);
+    });
+  }
+
+  get isConnected(): boolean {
+    return this.#isConnected;
+  }
+
+  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+    this.#filter?.expectAnswer();
+    this.#client.dispatch(options, handler);
+  }
+
+  async destroy(): Promise<void> {
+    this.#ended.abort();
+    await this.#client.destroy();
+  }
+
+  async #connect(callback: buildConnector.Callback): Promise<void> {
+    let socket: Socket;
+    try {
+      socket = await this.#connector.open(this.#url, this.#ended.signal);
+    } catch (error) {
+      return callback(notSent(error), null);
+    }
+    if (socket.destroyed) return callback(failed('connection reset'), null);
+    this.#filter = InformationalFilter.install(socket);
+    callback(null, socket);
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * The gates of the endpoints this node sends to. Most endpoints have none: it takes a failure, a retry or a
+ * rate limit to make one. They live in memory, are saved a moment after they change and at once when a breaker
+ * opens or closes, and are read back with the first delivery that needs them.
+ *
+ * Deliveries that an open breaker put off are remembered, as many as fit: when it closes early they need not
+ * wait for the end of its window.
+ */
+import { type Evidence, stateOf } from '#src/domain/breaker.ts';
+import type { Due } from '#src/domain/due.ts';
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import { type Gate, isForgettable, OPEN_GATE, recorded } from '#src/domain/gate.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { BreakerPolicy } from '#src/domain/profile.ts';
+import type { SavedGate, Work } from '#src/ports/store.ts';
+import type { EngineWorld } from './world.ts';
+
+const GATES_MAX = 20_000;
+const SAVE_EVERY_MS = 1_000;
+const SAVED_TOGETHER_MAX = 200;
+const HELD_BACK_PER_GATE_MAX = 1_000;
+const HELD_BACK_MAX = 20_000;
+
+interface Kept {
+  readonly partition: Partition;
+  readonly endpoint: EndpointKey;
+  gate: Gate;
+  isSaved: boolean;
+  heldBack: Due[];
+}
+
+export class Gates {
+  readonly #world: EngineWorld;
+  /** The one used longest ago first. */
+  readonly #kept = new Map<string, Kept>();
+  #heldBack = 0;
+  #callOff: (() => void) | null = null;
+  #isSaving = false;
+
+  constructor(world: EngineWorld) {
+    this.#world = world;
+  }
+
+  /** What is in memory is newer than what was read with the delivery. */
+  of(due: Due, read: Work['gate']): Gate {
+    const known = this.#kept.get(keyOf(due));
+    if (known !== undefined) return known.gate;
+    if (read === null) return OPEN_GATE;
+    const { partition, endpoint } = due;
+    this.#kept.set(keyOf(due), { partition, endpoint, gate: read, isSaved: true, heldBack: [] });
+    return read;
+  }
+
+  set(due: Due, gate: Gate): void {
+    const key = keyOf(due);
+    const before = this.#kept.get(key);
+    if (before === undefined && gate === OPEN_GATE) return;
+    if (before?.gate === gate) return;
+    const { partition, endpoint } = due;
+    const kept: Kept = before ?? { partition, endpoint, gate, isSaved: false, heldBack: [] };
+    const turned = (before?.gate.breaker.openUntil ?? null) !== gate.breaker.openUntil;
+    kept.gate = gate;
+    kept.isSaved = false;
+    this.#kept.delete(key);
+    this.#kept.set(key, kept);
+    this.#saveIn(turned ? 0 : SAVE_EVERY_MS);
+  }
+
+  /** Remembers one that the breaker put off. */
+  holdBack(due: Due): void {
+    const kept = this.#kept.get(keyOf(due));
+    if (kept === undefined || this.#heldBack >= HELD_BACK_MAX) return;
+    if (kept.heldBack.length >= HELD_BACK_PER_GATE_MAX) return;
+    kept.heldBack.push(due);
+    this.#heldBack++;
+  }
+
+  /** A finished try; answers those that need not wait any longer. */
+  learn(
+    due: Due,
+    read: Work['gate'],
+    policy: BreakerPolicy,
+    evidence: Evidence,
+    isProbe: boolean,
+    now: Instant,
+  ): readonly Due[] {
+    const before = this.of(due, read);
+    this.set(due, recorded(before, policy, evidence, isProbe, now));
+    const kept = this.#kept.get(keyOf(due));
+    if (kept === undefined || kept.gate.breaker.openUntil !== null) return [];
+    const freed = kept.heldBack;
+    kept.heldBack = [];
+    this.#heldBack -= freed.length;
+    return freed;
+  }
+
+  breakers(now: Instant): { readonly open: number; readonly halfOpen: number } {
+    let open = 0;
+    let halfOpen = 0;
+    for (const { gate } of this.#kept.values()) {
+      const state = stateOf(gate.breaker, now);
+      if (state === 'open') open++;
+      else if (state === 'half_open') halfOpen++;
+    }
+    return { open, halfOpen };
+  }
+
+  #saveIn(ms: number): void {
+    if (this.#callOff !== null && ms > 0) return;
+    this.#callOff?.();
+    this.#callOff = this.#world.timers.after(ms, () => {
+      this.#callOff = null;
+      void this.#saveAll();
+    });
+  }
+
+  async #saveAll(): Promise<void> {
+    if (this.#isSaving) return this.#saveIn(SAVE_EVERY_MS);
+    this.#isSaving = true;
+    try {
+      await this.save();
+      this.#forgetSome();
+    } catch (error) {
+      this.#world.log.warn({ error: String(error) }, 'the state of the gates could not be saved');
+      this.#saveIn(SAVE_EVERY_MS);
+    } finally {
+      this.#isSaving = false;
+    }
+  }
+
+  /** Saves everything that changed since it was saved last. */
+  async save(): Promise<void> {
+    const { store, clock } = this.#world;
+    const unsaved = [...this.#kept.values()].filter(({ isSaved }) => !isSaved);
+    for (let at = 0; at < unsaved.length; at += SAVED_TOGETHER_MAX) {
+      const part = unsaved.slice(at, at + SAVED_TOGETHER_MAX);
+      const now = clock.now();
+      const written = part.map(({ gate }) => gate);
+      await store.saveGates(part.map((kept) => toSave(kept, now)));
+      for (const [index, kept] of part.entries()) kept.isSaved = kept.gate === written[index];
+    }
+  }
+
+  /** Saved ones can be read again; those that say nothing need not be. */
+  #forgetSome(): void {
+    const now = this.#world.clock.now();
+    let excess = this.#kept.size - GATES_MAX;
+    for (const [key, kept] of this.#kept) {
+      if (!kept.isSaved || kept.heldBack.length > 0) continue;
+      if (excess <= 0 && !isForgettable(kept.gate, now)) continue;
+      this.#kept.delete(key);
+      excess--;
+    }
+  }
+
+  stop(): void {
+    this.#callOff?.();
+    this.#callOff = null;
+  }
+}
+
+function toSave({ partition, endpoint, gate }: Kept, now: Instant): SavedGate {
+  return { partition, endpoint, gate: isForgettable(gate, now) ? null : gate, savedAt: now };
+}
+
+function keyOf({ partition, endpoint }: Pick<Due, 'partition' | 'endpoint'>): string {
+  return `${partition}/${endpoint}`;
+}

@@ -1,0 +1,72 @@
+/** Removes what has been kept long enough: a little at a time, so that nothing that fires waits for it. */
+import { type Instant, instant } from '#src/domain/instant.ts';
+import { PRUNABLE, type Prunable } from '#src/ports/store.ts';
+import { type EngineWorld, pause } from './world.ts';
+
+const EVERY_MS = 60_000;
+const FIRST_AFTER_MS = 1_000;
+const REMOVED_TOGETHER_MAX = 25;
+const PAUSE_MS = 25;
+const GATES_KEPT_MS = 30 * 86_400_000;
+
+export class Janitor {
+  readonly #world: EngineWorld;
+  readonly #retentionMs: number;
+  #callOff: (() => void) | null = null;
+  #isStopped = false;
+  #round: Promise<void> = Promise.resolve();
+
+  /** A retention of 0 keeps history for ever. */
+  constructor(world: EngineWorld, retentionMs: number) {
+    this.#world = world;
+    this.#retentionMs = retentionMs;
+  }
+
+  start(): void {
+    this.#in(Math.min(FIRST_AFTER_MS, this.#everyMs));
+  }
+
+  /** A short retention is kept to more closely. */
+  get #everyMs(): number {
+    return this.#retentionMs === 0 ? EVERY_MS : Math.min(EVERY_MS, Math.max(this.#retentionMs, PAUSE_MS));
+  }
+
+  #in(ms: number): void {
+    if (this.#isStopped) return;
+    this.#callOff = this.#world.timers.after(ms, () => {
+      this.#round = this.#tidy().finally(() => this.#in(this.#everyMs));
+    });
+  }
+
+  async #tidy(): Promise<void> {
+    try {
+      for (const what of PRUNABLE) await this.#prune(what);
+    } catch (error) {
+      this.#world.log.warn({ error: String(error) }, 'old history could not be removed');
+    }
+  }
+
+  async #prune(what: Prunable): Promise<void> {
+    const { store, timers, clock } = this.#world;
+    const before = this.#before(what, clock.now());
+    if (before === null) return;
+    while (!this.#isStopped) {
+      const removed = await store.prune(what, before, REMOVED_TOGETHER_MAX);
+      if (removed < REMOVED_TOGETHER_MAX) return;
+      await pause(timers, PAUSE_MS);
+    }
+  }
+
+  /** Null: kept for ever. */
+  #before(what: Prunable, now: Instant): Instant | null {
+    if (what === 'receipts') return now;
+    if (what === 'gates') return instant(now - GATES_KEPT_MS);
+    return this.#retentionMs === 0 ? null : instant(now - Math.min(this.#retentionMs, now));
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#callOff?.();
+    await this.#round;
+  }
+}

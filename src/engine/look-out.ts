@@ -1,0 +1,82 @@
+/**
+ * Finds due work in the store, whatever hints were lost. Ahead: what comes due in the next moments, each time
+ * anew. Behind: what is due and not in memory, because its lane had no room or because the service was down;
+ * a cursor goes through it page by page and begins again at the end, so that what waits for a busy endpoint
+ * never hides what waits for another. Both read a page at a time, and let the rest of the service work
+ * between pages.
+ */
+import type { Due } from '#src/domain/due.ts';
+import { type Instant, instant } from '#src/domain/instant.ts';
+import type { EngineWorld } from './world.ts';
+import { pause } from './world.ts';
+
+export const LOOK_AHEAD_MS = 2_000;
+const PAGE_ROWS = 250;
+/** What is read in vain at most, in one look behind, before the others get their time. */
+const FRUITLESS_PAGES_MAX = 20;
+
+/** Sorts after every id. */
+const LAST_ID = '\u{10ffff}' as Due['id'];
+
+export interface Finds {
+  /** False: there is no room for more. */
+  ahead(due: Due): boolean;
+  /** False: not taken in, because it is known or its lane is full. */
+  behind(due: Due): boolean;
+  /** Whether there is room for anything from behind. */
+  readonly hasRoomBehind: boolean;
+  /** After each page. */
+  pageRead(): void;
+}
+
+export class LookOut {
+  readonly #world: Pick<EngineWorld, 'store' | 'clock' | 'timers'>;
+  readonly #finds: Finds;
+  #cursor: Pick<Due, 'dueAt' | 'id'> | null = null;
+  #isMoreBehind = false;
+
+  constructor(world: Pick<EngineWorld, 'store' | 'clock' | 'timers'>, finds: Finds) {
+    this.#world = world;
+    this.#finds = finds;
+  }
+
+  /** Whether the last look behind ended before it had seen everything. */
+  get isMoreBehind(): boolean {
+    return this.#isMoreBehind;
+  }
+
+  async ahead(): Promise<void> {
+    const { store, clock, timers } = this.#world;
+    const now = clock.now();
+    const until = instant(now + LOOK_AHEAD_MS);
+    for (let after: Pick<Due, 'dueAt' | 'id'> = { dueAt: now, id: LAST_ID }; ; ) {
+      const page = await store.listDue(after, until, PAGE_ROWS);
+      const hasRoom = page.every((due) => this.#finds.ahead(due));
+      const last = page.at(-1);
+      if (last === undefined) return;
+      this.#finds.pageRead();
+      if (!hasRoom || page.length < PAGE_ROWS) return;
+      after = last;
+      await pause(timers, 0);
+    }
+  }
+
+  async behind(): Promise<void> {
+    const { store, clock, timers } = this.#world;
+    const now: Instant = clock.now();
+    for (let fruitless = 0; fruitless < FRUITLESS_PAGES_MAX; ) {
+      this.#isMoreBehind = true;
+      if (!this.#finds.hasRoomBehind) return;
+      const page = await store.listDue(this.#cursor, now, PAGE_ROWS);
+      const taken = page.filter((due) => this.#finds.behind(due)).length;
+      if (page.length < PAGE_ROWS) {
+        this.#cursor = null;
+        this.#isMoreBehind = false;
+      } else this.#cursor = page.at(-1) ?? null;
+      if (taken === 0) fruitless++;
+      this.#finds.pageRead();
+      if (!this.#isMoreBehind) return;
+      await pause(timers, 0);
+    }
+  }
+}

@@ -1,0 +1,47 @@
+/** What an exchange with a destination comes to: the result of the try, and what it says of the destination. */
+import type { Evidence } from '#src/domain/breaker.ts';
+import { INTERRUPTED, type TryResult } from '#src/domain/delivery-life.ts';
+import type { SendResult } from '#src/ports/egress.ts';
+
+export type Exchange = SendResult | { readonly kind: 'timed_out' } | { readonly kind: 'interrupted' };
+
+export interface Outcome {
+  readonly result: TryResult;
+  readonly evidence: Evidence;
+}
+
+export function outcomeOf(exchange: Exchange): Outcome {
+  switch (exchange.kind) {
+    case 'answered':
+      return answered(exchange.statusCode);
+    case 'timed_out':
+      return { result: failed('retryable', 'timeout'), evidence: 'failure' };
+    case 'failed':
+      return { result: failed('retryable', exchange.why), evidence: 'failure' };
+    case 'unresolved':
+      return { result: failed('retryable', exchange.why), evidence: 'nothing' };
+    case 'forbidden':
+      return { result: failed('terminal', exchange.why), evidence: 'nothing' };
+    case 'interrupted':
+      return { result: INTERRUPTED, evidence: 'nothing' };
+  }
+}
+
+function answered(statusCode: number): Outcome {
+  if (statusCode >= 200 && statusCode < 300) {
+    return { result: { outcome: 'success', statusCode }, evidence: 'success' };
+  }
+  const isRedirect = statusCode >= 300 && statusCode < 400;
+  return {
+    result: {
+      outcome: isRedirect ? 'terminal' : 'retryable',
+      statusCode,
+      error: isRedirect ? `redirect (HTTP ${statusCode})` : `HTTP ${statusCode}`,
+    },
+    evidence: isRedirect ? 'nothing' : 'failure',
+  };
+}
+
+function failed(outcome: 'retryable' | 'terminal', error: string): TryResult {
+  return { outcome, statusCode: null, error };
+}

@@ -1,0 +1,72 @@
+/**
+ * Ends tries: attempt closed, delivery moved, schedule completed, in one step. It is decided on the schedule
+ * as it was known when the delivery was claimed; if that has changed since, the store says so, and it is
+ * decided again. A claim that is no longer ours is left alone. A store that is away is waited for: the
+ * outcome is known nowhere else.
+ */
+import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import { settle, type TryResult } from '#src/domain/delivery-life.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Schedule } from '#src/domain/schedule.ts';
+import { completedBy } from '#src/domain/schedule-life.ts';
+import type { SettleWrite } from '#src/ports/store.ts';
+import { type EngineWorld, pause } from './world.ts';
+
+export interface Try {
+  /** Claimed. */
+  readonly delivery: Delivery;
+  readonly attempt: Attempt;
+  readonly schedule: Schedule;
+}
+
+const RETRY_MS = 500;
+
+export class Settler {
+  readonly #world: EngineWorld;
+  #isGivingUp = false;
+
+  constructor(world: EngineWorld) {
+    this.#world = world;
+  }
+
+  /** The settled try; null when the claim was not ours any more. */
+  async settle(given: Try, result: TryResult, endedAt: Instant): Promise<SettleWrite | null> {
+    const { store, timers, log } = this.#world;
+    for (let current: Try | null = given; current !== null; ) {
+      try {
+        const write = decide(current, result, endedAt);
+        const [answer] = await store.settle([write]);
+        if (answer === 'done') return write;
+        current = await this.#again(current);
+      } catch (error) {
+        if (this.#isGivingUp) throw error;
+        log.error({ delivery: given.delivery.id, error: String(error) }, 'a try could not be settled yet');
+        await pause(timers, RETRY_MS);
+      }
+    }
+    return null;
+  }
+
+  /** The same try as things are now. */
+  async #again({ delivery, attempt }: Try): Promise<Try | null> {
+    const [work] = await this.#world.store.findWork([delivery]);
+    if (work === undefined || work === null) return null;
+    const { claim } = work.delivery;
+    if (claim === null || claim.token !== delivery.claim?.token) return null;
+    return { delivery: work.delivery, attempt, schedule: work.schedule };
+  }
+
+  /** From now on a store that is away is not waited for. */
+  giveUp(): void {
+    this.#isGivingUp = true;
+  }
+}
+
+function decide({ delivery, attempt, schedule }: Try, result: TryResult, endedAt: Instant): SettleWrite {
+  const settled = settle(delivery, attempt, result, schedule, endedAt);
+  return {
+    ...settled,
+    decidedUnder: schedule.state,
+    completed: completedBy(schedule, settled.delivery, endedAt),
+  };
+}

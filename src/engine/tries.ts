@@ -1,0 +1,149 @@
+/** The tries under way: made ready while they are being claimed, sent, settled, told of. */
+import { type Due, dueOf } from '#src/domain/due.ts';
+import { gateTerms } from '#src/domain/gate.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Hints } from '#src/ports/hints.ts';
+import type { SettleWrite } from '#src/ports/store.ts';
+import { type Composed, Composer } from './composer.ts';
+import type { Claiming, Sending } from './dispatcher.ts';
+import type { Gates } from './gates.ts';
+import { type Outcome, outcomeOf } from './outcome.ts';
+import { Sender } from './sender.ts';
+import type { Settler } from './settler.ts';
+import type { EngineWorld } from './world.ts';
+
+/** Tries that may be claimed and not settled yet, requests under way included. */
+const UNSETTLED_MAX = 4_096;
+const MS_PER_SECOND = 1_000;
+
+/** What the tries ask of the dispatcher. */
+export interface AfterTry extends Hints {
+  release(due: Due): void;
+  bringForward(heldBack: readonly Due[]): Promise<void>;
+  /** A claim may have been made that nobody works on. */
+  lostTrack(): void;
+}
+
+export class Tries implements Sending {
+  readonly #world: EngineWorld;
+  readonly #gates: Gates;
+  readonly #settler: Settler;
+  readonly #after: AfterTry;
+  readonly #composer: Composer;
+  readonly #sender: Sender;
+  /** By the token of their claim. */
+  readonly #underWay = new Map<string, Promise<Composed>>();
+  readonly #whenIdle: (() => void)[] = [];
+  #isInterrupted = false;
+
+  constructor(world: EngineWorld, gates: Gates, settler: Settler, after: AfterTry) {
+    this.#world = world;
+    this.#gates = gates;
+    this.#settler = settler;
+    this.#after = after;
+    this.#composer = new Composer(world);
+    this.#sender = new Sender(world);
+  }
+
+  get isSaturated(): boolean {
+    return this.#underWay.size >= UNSETTLED_MAX;
+  }
+
+  isUnderWay(token: string): boolean {
+    return this.#underWay.has(token);
+  }
+
+  prepare({ write }: Claiming): void {
+    this.#underWay.set(write.attempt.id, this.#composer.compose(write.delivery, write.attempt));
+  }
+
+  begin(claiming: Claiming): void {
+    const { delivery, attempt } = claiming.write;
+    this.#run(claiming)
+      .catch((error: unknown) => {
+        this.#world.log.error({ delivery: delivery.id, error: String(error) }, 'a try was left unsettled');
+      })
+      .finally(() => this.#forget(attempt.id));
+  }
+
+  drop({ due, work, write, isProbe }: Claiming, unsure: boolean): void {
+    this.#forget(write.attempt.id);
+    if (isProbe) {
+      const { breaker } = gateTerms(work.profile, null);
+      this.#gates.learn(due, work.gate, breaker, 'nothing', true, this.#world.clock.now());
+    }
+    if (unsure) this.#after.lostTrack();
+  }
+
+  async #run(claiming: Claiming): Promise<void> {
+    const { due, work, write, isProbe } = claiming;
+    const outcome = await this.#outcome(claiming);
+    const endedAt = this.#world.clock.now();
+    this.#after.release(due);
+    const { breaker } = gateTerms(work.profile, null);
+    const freed = this.#gates.learn(due, work.gate, breaker, outcome.evidence, isProbe, endedAt);
+    const schedule = write.advanced?.schedule ?? work.schedule;
+    const settled = await this.#settler.settle({ ...write, schedule }, outcome.result, endedAt);
+    this.#report(claiming, outcome, settled, endedAt);
+    if (settled !== null) this.#after.due(dueOf(settled.delivery));
+    if (freed.length > 0) await this.#after.bringForward(freed);
+  }
+
+  async #outcome({ write }: Claiming): Promise<Outcome> {
+    const { clock, metrics } = this.#world;
+    const composed = await this.#underWay.get(write.attempt.id);
+    if (this.#isInterrupted || composed === undefined) return outcomeOf({ kind: 'interrupted' });
+    if (composed.kind === 'unsendable') return { result: composed.result, evidence: 'nothing' };
+    metrics.lateness('send', (clock.now() - write.attempt.dueAt) / MS_PER_SECOND);
+    return outcomeOf(await this.#sender.send(composed.request, composed.timeoutMs));
+  }
+
+  /** One wide line for each try. Of the URL only the host: the rest may hold what is secret. */
+  #report({ write, isProbe }: Claiming, { result }: Outcome, settled: SettleWrite | null, at: Instant): void {
+    const { log, metrics } = this.#world;
+    const { delivery, attempt } = write;
+    const status = settled?.delivery.status ?? 'claimed';
+    const egressMs = Math.max(at - attempt.firedAt, 0);
+    metrics.attemptFinished({ outcome: result.outcome, status, seconds: egressMs / MS_PER_SECOND });
+    log.info(
+      {
+        partition: delivery.partition,
+        schedule: delivery.scheduleId,
+        delivery: delivery.id,
+        attempt: attempt.id,
+        attempt_no: attempt.attemptNo,
+        method: delivery.target.method,
+        host: URL.parse(delivery.target.url)?.host ?? null,
+        endpoint: delivery.target.endpointId,
+        due_at: attempt.dueAt,
+        lateness_ms: attempt.firedAt - attempt.dueAt,
+        egress_ms: egressMs,
+        outcome: result.outcome,
+        status_code: result.statusCode,
+        error: result.outcome === 'success' ? null : result.error,
+        probe: isProbe,
+        delivery_status: settled === null ? 'taken over' : status,
+        next_at: settled?.delivery.dueAt ?? null,
+      },
+      'attempt',
+    );
+  }
+
+  #forget(token: string): void {
+    this.#underWay.delete(token);
+    if (this.#underWay.size > 0) return;
+    for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  /** When nothing is under way. */
+  idle(): Promise<void> {
+    if (this.#underWay.size === 0) return Promise.resolve();
+    return new Promise((resolve) => void this.#whenIdle.push(resolve));
+  }
+
+  /** Breaks off the requests under way, and lets none begin. */
+  interrupt(): void {
+    this.#isInterrupted = true;
+    this.#sender.interrupt();
+  }
+}

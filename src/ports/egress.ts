@@ -1,0 +1,30 @@
+/**
+ * The way out: one guarded HTTP request. Addresses are judged at every connection, redirects are not
+ * followed, and nothing of the answer is kept but its status.
+ */
+import type { Method } from '#src/domain/destination.ts';
+import type { Headers } from '#src/domain/headers.ts';
+
+export interface OutboundRequest {
+  readonly method: Method;
+  /** Parsed once, by the WHATWG rules: what is judged is what is connected to. */
+  readonly url: URL;
+  /** All sendable (see `domain/headers.ts`), in the order they are to be sent. */
+  readonly headers: Headers;
+  readonly body: Uint8Array | null;
+}
+
+export type SendResult =
+  | { readonly kind: 'answered'; readonly statusCode: number }
+  /** The guard refused: a blocked address, or plain HTTP where it is not allowed. Not a byte was sent. */
+  | { readonly kind: 'forbidden'; readonly why: string }
+  /** The name does not resolve: nobody was reached. */
+  | { readonly kind: 'unresolved'; readonly why: string }
+  /** No answer: refused, reset, broken off, a failed handshake. */
+  | { readonly kind: 'failed'; readonly why: string };
+
+export interface Egress {
+  /** Never rejects. After `signal` the request is broken off, and what comes back no longer matters. */
+  send(request: OutboundRequest, signal: AbortSignal): Promise<SendResult>;
+  close(): Promise<void>;
+}

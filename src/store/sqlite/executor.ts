@@ -1,0 +1,140 @@
+/**
+ * Runs verbs on the writing connection. A batch of them shares one transaction and one fsync; they are
+ * answered together once the commit is on disk.
+ *
+ * A verb is all or nothing. As long as every step of every verb holds, that needs no help. When one has to
+ * be undone, the whole transaction is, and the batch is run again with a savepoint around each verb: they
+ * cost as much as the verb itself, and are almost never needed.
+ */
+import { type Db, isUnavailable, openForWriting } from './connection.ts';
+import { STATEMENTS, type Statement, type StatementName } from './statements.ts';
+import type { Otherwise, Parameter, Step } from './verbs.ts';
+
+export type Batch = readonly (readonly Step[])[];
+
+/** `unavailable`: the disk or the file is at fault; nothing of the batch was stored. */
+export type Answer = 'done' | Otherwise | { readonly failed: string; readonly unavailable: boolean };
+
+export interface WriterData {
+  readonly path: string;
+  readonly maxPages: number | null;
+  readonly durable: boolean;
+}
+
+/** A verb did not hold, or threw, after it had written something. */
+class MustUndo extends Error {}
+
+type Run = (parameters: readonly Parameter[]) => boolean;
+
+export class Executor {
+  readonly #db: Db;
+  readonly #run: Readonly<Record<StatementName, Run>>;
+
+  private constructor(db: Db) {
+    this.#db = db;
+    const prepared = Object.entries(STATEMENTS).map(([name, statement]) => [name, prepare(db, statement)]);
+    this.#run = Object.fromEntries(prepared) as Record<StatementName, Run>;
+  }
+
+  static open({ path, maxPages, durable }: WriterData): Executor {
+    const db = openForWriting(path, durable);
+    if (maxPages !== null) db.pragma(`max_page_count = ${maxPages}`);
+    return new Executor(db);
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  run(batch: Batch): readonly Answer[] {
+    try {
+      return this.#transaction(() => batch.map((steps) => this.#plain(steps)));
+    } catch (error) {
+      if (!(error instanceof MustUndo)) return allFailed(batch, error);
+    }
+    try {
+      return this.#transaction(() => batch.map((steps) => this.#undoable(steps)));
+    } catch (error) {
+      return allFailed(batch, error);
+    }
+  }
+
+  #transaction<T>(act: () => T): T {
+    this.#db.exec('BEGIN IMMEDIATE');
+    try {
+      const result = act();
+      this.#db.exec('COMMIT');
+      return result;
+    } finally {
+      // On some errors, a full disk among them, SQLite has already undone the transaction.
+      if (this.#db.inTransaction) this.#db.exec('ROLLBACK');
+    }
+  }
+
+  #plain(steps: readonly Step[]): Answer {
+    try {
+      return this.#steps(steps, false);
+    } catch (error) {
+      if (isUnavailable(error) || error instanceof MustUndo) throw error;
+      throw new MustUndo('', { cause: error });
+    }
+  }
+
+  #undoable(steps: readonly Step[]): Answer {
+    this.#db.exec('SAVEPOINT verb');
+    try {
+      const answer = this.#steps(steps, true);
+      if (answer !== 'done') this.#db.exec('ROLLBACK TO verb');
+      return answer;
+    } catch (error) {
+      if (isUnavailable(error) || !this.#db.inTransaction) throw error;
+      this.#db.exec('ROLLBACK TO verb');
+      return failure(error);
+    } finally {
+      if (this.#db.inTransaction) this.#db.exec('RELEASE verb');
+    }
+  }
+
+  /** `done`, or the answer of the first step that does not hold. */
+  #steps(steps: readonly Step[], canUndo: boolean): Answer {
+    let hasWritten = false;
+    for (const [name, otherwise, ...parameters] of steps) {
+      if (!this.#run[name](parameters)) {
+        if (hasWritten && !canUndo) throw new MustUndo();
+        return otherwise ?? failure(new Error(`${name} did not hold.`));
+      }
+      hasWritten ||= isWrite(STATEMENTS[name]);
+    }
+    return 'done';
+  }
+}
+
+function isWrite({ holds }: Statement): boolean {
+  return holds === 'always' || holds === 'changed_one';
+}
+
+function prepare(db: Db, { sql, holds }: Statement): Run {
+  const statement = db.prepare<unknown[]>(sql);
+  switch (holds) {
+    case 'always':
+      return (parameters) => statement.run(...parameters) !== undefined;
+    case 'changed_one':
+      return (parameters) => statement.run(...parameters).changes === 1;
+    case 'found':
+      return (parameters) => statement.get(...parameters) !== undefined;
+    case 'found_none':
+      return (parameters) => statement.get(...parameters) === undefined;
+  }
+}
+
+function failure(error: unknown): Answer {
+  return {
+    failed: error instanceof Error ? error.message : String(error),
+    unavailable: isUnavailable(error),
+  };
+}
+
+function allFailed(batch: Batch, error: unknown): readonly Answer[] {
+  const failed = failure(error);
+  return batch.map(() => failed);
+}

@@ -1,0 +1,176 @@
+/**
+ * What the engine asks on its way to a request. These questions are asked for every delivery, often many at
+ * a time and when it is due: each is a short walk along an index or a few look-ups by key, and sealed bytes
+ * are read only for what is really sent.
+ */
+import type { Delivery } from '#src/domain/delivery.ts';
+import type { Due } from '#src/domain/due.ts';
+import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
+import type { Gate } from '#src/domain/gate.ts';
+import type { DeliveryId, EndpointId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { Schedule } from '#src/domain/schedule.ts';
+import type { LostClaim, Message, Work } from '#src/ports/store.ts';
+import type { Db } from './connection.ts';
+import { Questions } from './questions.ts';
+import { Reads } from './reads.ts';
+import {
+  type AttemptRow,
+  type DeliveryRow,
+  fromAttemptRow,
+  fromDeliveryRow,
+  fromScheduleRow,
+  type ScheduleRow,
+} from './rows.ts';
+
+interface DueRow {
+  readonly partition: Partition;
+  readonly id: DeliveryId;
+  readonly due_at: Instant;
+  readonly deadline: Instant | null;
+  readonly endpoint_id: EndpointId | null;
+  readonly url: string;
+}
+
+type Place = Pick<Due, 'dueAt' | 'id'>;
+const BEFORE_EVERYTHING = { dueAt: Number.MIN_SAFE_INTEGER, id: '' };
+
+export class FiringReads {
+  readonly #ask: Questions;
+  readonly #reads: Reads;
+
+  constructor(db: Db) {
+    this.#ask = new Questions(db);
+    this.#reads = new Reads(db);
+  }
+
+  due(after: Place | null, until: Instant, limit: number): readonly Due[] {
+    const { dueAt, id } = after ?? BEFORE_EVERYTHING;
+    const rows = this.#ask.all<DueRow>(
+      `SELECT partition, id, due_at, deadline, endpoint_id, url
+       FROM deliveries INDEXED BY deliveries_due
+       WHERE status IN ('scheduled', 'retry_scheduled') AND (due_at, id) > (?, ?) AND due_at <= ?
+       ORDER BY due_at, id LIMIT ?`,
+      dueAt,
+      id,
+      until,
+      limit,
+    );
+    return rows.map((row) => ({
+      partition: row.partition,
+      id: row.id,
+      dueAt: row.due_at,
+      deadline: row.deadline,
+      endpoint: endpointKeyOf({ endpointId: row.endpoint_id, url: row.url }),
+    }));
+  }
+
+  work(deliveries: readonly Pick<Due, 'partition' | 'id'>[]): readonly (Work | null)[] {
+    return this.#ask.atOnce(() => {
+      // Deliveries of a batch often share their endpoint.
+      const profiles = new Shared((partition, id: EndpointId) => this.#reads.profile(partition, id));
+      const gates = new Shared((partition, endpoint: EndpointKey) => this.#gate(partition, endpoint));
+      return deliveries.map(({ partition, id }) => {
+        const delivery = this.#reads.delivery(partition, id);
+        const schedule = delivery === null ? null : this.#scheduleOf(delivery);
+        if (delivery === null || schedule === null) return null;
+        const { destination } = schedule;
+        return {
+          delivery,
+          schedule,
+          profile: destination.kind === 'inline' ? null : profiles.of(partition, destination.endpointId),
+          gate: gates.of(partition, endpointKeyOf(delivery.target)),
+        };
+      });
+    });
+  }
+
+  #scheduleOf({ partition, scheduleId }: Delivery): Schedule | null {
+    const sql = 'SELECT * FROM schedules WHERE partition = ? AND id = ?';
+    const row = this.#ask.get<ScheduleRow>(sql, partition, scheduleId);
+    return row === undefined ? null : fromScheduleRow(row);
+  }
+
+  #gate(partition: Partition, endpoint: EndpointKey): Gate | null {
+    const sql = 'SELECT state FROM gates WHERE partition = ? AND endpoint = ?';
+    const row = this.#ask.get<{ readonly state: string }>(sql, partition, endpoint);
+    return row === undefined ? null : (JSON.parse(row.state) as Gate);
+  }
+
+  message({ partition, scheduleId, target }: Delivery): Message {
+    const payload = this.#reads.payload(partition, scheduleId);
+    if (target.endpointId === null) return { payload, profile: null };
+    const profile = this.#ask.get<NonNullable<Message['profile']>>(
+      `SELECT timeout, headers FROM endpoint_versions
+       WHERE partition = ? AND endpoint_id = ? AND version = ?`,
+      partition,
+      target.endpointId,
+      target.endpointVersion,
+    );
+    return { payload, profile: profile ?? null };
+  }
+
+  /** From node to node along the index: the claims of the living, however many, are stepped over. */
+  lostClaims(livingNodes: readonly string[], limit: number): readonly LostClaim[] {
+    return this.#ask.atOnce(() => {
+      const living = new Set(livingNodes);
+      const lost: LostClaim[] = [];
+      let node = this.#claimingNodeAfter('');
+      while (node !== null && lost.length < limit) {
+        if (!living.has(node)) lost.push(...this.#claimsOf(node, limit - lost.length));
+        node = this.#claimingNodeAfter(node);
+      }
+      return lost;
+    });
+  }
+
+  #claimingNodeAfter(node: string): string | null {
+    const row = this.#ask.get<{ readonly claim_node: string }>(
+      `SELECT claim_node FROM deliveries INDEXED BY deliveries_claimed
+       WHERE status = 'claimed' AND claim_node > ? ORDER BY claim_node LIMIT 1`,
+      node,
+    );
+    return row?.claim_node ?? null;
+  }
+
+  #claimsOf(node: string, limit: number): readonly LostClaim[] {
+    const rows = this.#ask.all<DeliveryRow>(
+      `SELECT * FROM deliveries INDEXED BY deliveries_claimed
+       WHERE status = 'claimed' AND claim_node = ? LIMIT ?`,
+      node,
+      limit,
+    );
+    return rows.flatMap((row) => {
+      const delivery = fromDeliveryRow(row);
+      const schedule = this.#scheduleOf(delivery);
+      const attempt = this.#ask.get<AttemptRow>(
+        'SELECT * FROM attempts WHERE partition = ? AND delivery_id = ? AND attempt_no = ?',
+        delivery.partition,
+        delivery.id,
+        delivery.attemptCount,
+      );
+      if (schedule === null || attempt === undefined) return [];
+      return [{ delivery, schedule, attempt: fromAttemptRow(attempt) }];
+    });
+  }
+}
+
+/** Reads what several have in common once. */
+class Shared<Key extends string, Value> {
+  readonly #read: (partition: Partition, key: Key) => Value;
+  readonly #known = new Map<string, Value>();
+
+  constructor(read: (partition: Partition, key: Key) => Value) {
+    this.#read = read;
+  }
+
+  of(partition: Partition, key: Key): Value {
+    const place = `${partition} ${key}`;
+    const known = this.#known.get(place);
+    if (known !== undefined) return known;
+    const value = this.#read(partition, key);
+    this.#known.set(place, value);
+    return value;
+  }
+}

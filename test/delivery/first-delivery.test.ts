@@ -1,0 +1,172 @@
+/** At the scheduled instant the service sends an HTTP request: never before it, and once. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { attemptsOf, created, delivery, fromNow, ms, onlyDelivery, schedule, SECOND, TIMESTAMP } from '#test/e2e/expectations.ts';
+import { answer, held } from '#test/receiver/behaviours.ts';
+import { headerOf, type Receiver, startReceiver } from '#test/receiver/receiver.ts';
+import { audit } from './audit.ts';
+import { SIGNING_SECRET, useDeliveries } from './harness.ts';
+import { becomes, ends, sleep } from './waits.ts';
+
+const { api, live, hook, given } = useDeliveries();
+
+/** Not what is promised, but what even a busy machine keeps. */
+const LATE_MS_MAX = 3 * SECOND;
+
+/** A wall-clock time without offset, at least a second ahead. */
+function localTimeSoon(timeZone: string): string {
+  const at = Math.ceil((Date.now() + 1.2 * SECOND) / SECOND) * SECOND;
+  return new Date(at).toLocaleString('sv-SE', { timeZone }).replace(' ', 'T');
+}
+
+describe.concurrent('a one-shot fires at its instant, however it was given', () => {
+  it.each([
+    ['delay', () => ({ delay: '1s' })],
+    ['delay of a second and a fraction', () => ({ delay: '1.234s' })],
+    ['fire_at', () => ({ fire_at: fromNow(1_345) })],
+    ['fire_at with an offset', () => ({ fire_at: `${fromNow(1_456 + 5.5 * 3_600 * SECOND).slice(0, -1)}+05:30` })],
+    ['local_fire_at', () => ({ local_fire_at: localTimeSoon('Asia/Tokyo'), timezone: 'Asia/Tokyo' })],
+    ['delay with jitter', () => ({ delay: '2s', jitter: '900ms' })],
+  ])('%s', async (_what, timing) => {
+    const target = hook();
+    const { shown, pending } = await given({ endpoint: target.url, ...timing() });
+    expect(pending).toMatchObject({ status: 'scheduled', attempt_count: 0, scheduled_for: shown.next_fire_at });
+    const request = await target.arrived();
+    expect(request.arrivedAt).toBeGreaterThanOrEqual(ms(pending.scheduled_for));
+    expect(request.arrivedAt).toBeLessThan(ms(pending.scheduled_for) + LATE_MS_MAX);
+
+    const { delivery, attempts } = await ends(api, pending.id);
+    expect(attempts).toMatchObject([{ due_at: pending.scheduled_for, outcome: 'success' }]);
+    expect(delivery.scheduled_for).toBe(pending.scheduled_for);
+    expect(target.requests).toHaveLength(1);
+  });
+});
+
+describe.concurrent('while it is being sent and after', () => {
+  it('claimed covers the whole send; then succeeded, and the one-shot is completed', async () => {
+    const gate = held(answer(204));
+    const target = hook(gate);
+    const { id, pending } = await given({ endpoint: target.url });
+    const request = await target.arrived();
+
+    const claimed = await delivery(api, pending.id);
+    expect(claimed).toEqual({ ...pending, status: 'claimed', attempt_count: 1, next_fire_at: null });
+    const [open] = await attemptsOf(api, pending.id);
+    expect(open).toEqual({
+      id: expect.stringMatching(/^att_[0-9a-z]{26}$/),
+      object: 'attempt',
+      delivery_id: pending.id,
+      attempt_no: 1,
+      outcome: 'retryable',
+      status_code: null,
+      due_at: pending.scheduled_for,
+      fired_at: expect.stringMatching(TIMESTAMP),
+      lateness_ms: ms(open?.fired_at) - ms(pending.scheduled_for),
+      finished_at: null,
+      egress_ms: null,
+      error: null,
+    });
+    expect((await schedule(api, id)).state).toBe('active');
+    expect(ms(open?.fired_at)).toBeLessThanOrEqual(request.arrivedAt);
+
+    await sleep(200);
+    gate.release();
+    const { delivery: done, attempts } = await ends(api, pending.id);
+    const [attempt] = attempts;
+    expect(attempts).toEqual([
+      {
+        ...open,
+        outcome: 'success',
+        status_code: 204,
+        finished_at: expect.stringMatching(TIMESTAMP),
+        egress_ms: expect.any(Number),
+      },
+    ]);
+    expect(attempt?.egress_ms).toBeGreaterThanOrEqual(200);
+    expect(attempt?.egress_ms).toBeLessThanOrEqual(ms(attempt?.finished_at) - ms(attempt?.fired_at));
+    expect(done).toEqual({
+      ...claimed,
+      status: 'succeeded',
+      last_status_code: 204,
+      finalized_at: attempt?.finished_at,
+    });
+    expect(await schedule(api, id)).toMatchObject({ state: 'completed', next_fire_at: null, next_runs: [] });
+    expect(target.requests).toHaveLength(1);
+  });
+
+  it('the receiver is told whose delivery it is, which attempt, and when it was signed', async () => {
+    const target = hook();
+    const { pending } = await given({ endpoint: target.url });
+    const request = await target.arrived();
+    const { attempts } = await ends(api, pending.id);
+    expect(headerOf(request, 'Sched-Delivery-Id')).toBe(pending.id);
+    expect(headerOf(request, 'Sched-Attempt')).toBe('1');
+    const signedAt = Number(headerOf(request, 'Sched-Timestamp'));
+    expect(signedAt).toBeGreaterThanOrEqual(Math.floor(ms(attempts[0]?.fired_at) / SECOND));
+    expect(signedAt).toBeLessThanOrEqual(Math.floor(request.arrivedAt / SECOND));
+  });
+});
+
+describe.concurrent('Idempotency-Key', () => {
+  it('of a one-shot: as it was given', async () => {
+    const target = hook();
+    await given({ endpoint: target.url, idempotency_key: 'order-1704/a.b,c;d=e' });
+    expect(headerOf(await target.arrived(), 'Idempotency-Key')).toBe('order-1704/a.b,c;d=e');
+  });
+
+  it('else the id of the delivery', async () => {
+    const target = hook();
+    const { pending } = await given({ endpoint: target.url });
+    expect(headerOf(await target.arrived(), 'Idempotency-Key')).toBe(pending.id);
+  });
+});
+
+describe.concurrent('many at the same instant', () => {
+  it('a hundred: each is sent once, none before it', async () => {
+    const target = hook();
+    const fireAt = fromNow(2 * SECOND);
+    const pending = await Promise.all(
+      Array.from({ length: 100 }, (_, i) => given({ endpoint: target.url, fire_at: fireAt, body: `${i}` })),
+    );
+    await Promise.all(pending.map(({ pending: { id } }) => becomes(api, id, 'succeeded')));
+    expect(target.requests.map(({ body }) => Number(`${body}`)).toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 100 }, (_, i) => i),
+    );
+    for (const { arrivedAt } of target.requests) expect(arrivedAt).toBeGreaterThanOrEqual(ms(fireAt));
+  });
+});
+
+describe.concurrent('modes', () => {
+  it('live deliveries fire beside test deliveries, each in its own partition', async () => {
+    const target = hook();
+    const { id } = await created(live, { endpoint: target.url, delay: '1s' });
+    const pending = await onlyDelivery(live, id);
+    expect(pending.mode).toBe('live');
+    expect(headerOf(await target.arrived(), 'Sched-Delivery-Id')).toBe(pending.id);
+    await becomes(live, pending.id, 'succeeded');
+    expect((await api.get(`/v1/deliveries/${pending.id}`)).status).toBe(404);
+  });
+});
+
+describe('receivers that the operator allowed', () => {
+  const others: Record<string, Receiver> = {};
+  beforeAll(async () => {
+    others['https on ::1'] = await startReceiver({ host: '::1' });
+    others['plain http on 127.0.0.1'] = await startReceiver({ scheme: 'http' });
+    others['plain http on ::1'] = await startReceiver({ scheme: 'http', host: '::1' });
+  });
+  afterAll(async () => {
+    for (const receiver of Object.values(others)) await receiver[Symbol.asyncDispose]();
+  });
+
+  describe.concurrent('are reached', () => {
+    it.each(['https on ::1', 'plain http on 127.0.0.1', 'plain http on ::1'])('%s', async (where) => {
+      const receiver = others[where];
+      if (receiver === undefined) throw new Error(where);
+      const target = receiver.hook();
+      const { pending } = await given({ endpoint: target.url, body: '{"where":1}' });
+      await target.arrived();
+      await becomes(api, pending.id, 'succeeded');
+      await audit([api], receiver.requests, [SIGNING_SECRET]);
+    });
+  });
+});

@@ -1,0 +1,125 @@
+/**
+ * The real service with its engine, and a real receiver: one of each per test file.
+ *
+ * The tests of a file run together, so that they wait for the same seconds; each has a hook, and so an
+ * endpoint, of its own. When all are done the whole of it is audited (see `audit.ts`).
+ */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
+import { Api, PLANTED } from '#test/e2e/client.ts';
+import { created, onlyDelivery } from '#test/e2e/expectations.ts';
+import type { Delivery, Schedule } from '#test/e2e/resources.ts';
+import { runSched, type SchedProcess, startSched, temporaryDirectory } from '#test/process/sched-process.ts';
+import type { Behaviour } from '#test/receiver/behaviours.ts';
+import { CA_FILE, type Hook, type Receiver, startReceiver } from '#test/receiver/receiver.ts';
+import { audit } from './audit.ts';
+
+export const TEST_KEY = 'sk_test_deliveryDELIVERY0123456789';
+export const LIVE_KEY = 'sk_live_deliveryDELIVERY0123456789';
+export const SIGNING_SECRET = 'whsec_deliveryDELIVERY0123456789';
+
+export const SETTINGS = {
+  SCHED_BOOTSTRAP_TEST_KEY: TEST_KEY,
+  SCHED_BOOTSTRAP_LIVE_KEY: LIVE_KEY,
+  SCHED_BOOTSTRAP_SIGNING_SECRET: SIGNING_SECRET,
+  SCHED_LOG_LEVEL: 'debug',
+  SCHED_EGRESS_ALLOW: '127.0.0.0/8,::1/128',
+  SCHED_EGRESS_ALLOW_HTTP: 'true',
+  SCHED_EGRESS_CA_FILE: CA_FILE,
+  NODE_COMPILE_CACHE: join(import.meta.dirname, '../../node_modules/.cache/sched-e2e'),
+};
+
+/** Far more than a file has. */
+const TESTS_AT_ONCE = 500;
+
+/** A schedule with its one delivery. */
+export interface Given {
+  readonly id: string;
+  readonly shown: Schedule;
+  readonly pending: Delivery;
+}
+
+export interface Deliveries {
+  /** Project `default`, test mode. */
+  readonly api: Api;
+  readonly live: Api;
+  readonly receiver: () => Receiver;
+  readonly sched: () => SchedProcess;
+  /** A path of the receiver nobody else has; see `Receiver.hook`. */
+  readonly hook: (...script: readonly Behaviour[]) => Hook;
+  /** A schedule in test mode; due in a second unless it says when. */
+  readonly given: (body: object) => Promise<Given>;
+  /** Another secret that deliveries may be signed with. */
+  readonly alsoSignedWith: (secret: string) => void;
+  /** `sched … --json` beside the running service, and what it answers. */
+  readonly command: <T>(...args: readonly string[]) => Promise<T>;
+}
+
+/** To be called at the top of a test file. */
+export function useDeliveries(env: Readonly<Record<string, string>> = {}): Deliveries {
+  vi.setConfig({ maxConcurrency: TESTS_AT_ONCE });
+  const secrets = [SIGNING_SECRET];
+  let running: { readonly sched: SchedProcess; readonly receiver: Receiver } | null = null;
+  const world = () => {
+    if (running === null) throw new Error('The service is not running.');
+    return running;
+  };
+  const anonymous = Api.at(() => world().sched.url);
+  const api = anonymous.as(TEST_KEY);
+  const live = anonymous.as(LIVE_KEY);
+
+  beforeAll(async () => {
+    const receiver = await startReceiver();
+    running = { receiver, sched: await startSched({ env: { ...SETTINGS, ...env } }) };
+  });
+  afterAll(async () => {
+    const { sched, receiver } = world();
+    try {
+      await audit([api, live], receiver.requests, secrets);
+      expect(receiver.strays).toEqual([]);
+    } finally {
+      await receiver[Symbol.asyncDispose]();
+      const { code } = await sched.stop();
+      rmSync(sched.dataDir, { recursive: true, force: true });
+      expect(code).toBe(0);
+      expectNothingPlanted(sched.output, secrets);
+    }
+  });
+
+  return {
+    api,
+    live,
+    receiver: () => world().receiver,
+    sched: () => world().sched,
+    hook: (...script) => world().receiver.hook(...script),
+    given: (body) => given(api, body),
+    alsoSignedWith: (secret) => secrets.push(secret),
+    async command<T>(...args: readonly string[]) {
+      const { code, stdout, stderr } = await runSched([...args, '--json'], { dataDir: world().sched.dataDir });
+      expect(`${code} ${stderr}`).toBe('0 ');
+      return JSON.parse(stdout) as T;
+    },
+  };
+}
+
+export async function given(api: Api, body: object): Promise<Given> {
+  const isTimed = ['delay', 'fire_at', 'local_fire_at', 'cron'].some((field) => field in body);
+  const shown = await created(api, isTimed ? body : { ...body, delay: '1s' });
+  return { id: shown.id, shown, pending: await onlyDelivery(api, shown.id) };
+}
+
+/** The service of a test that starts and stops it itself. */
+export function startService(
+  dataDir: string = temporaryDirectory(),
+  env: Readonly<Record<string, string>> = {},
+): Promise<SchedProcess> {
+  return startSched({ dataDir, env: { ...SETTINGS, ...env } });
+}
+
+/** No key, secret, header value or body may stand anywhere in what a process wrote. */
+export function expectNothingPlanted(output: SchedProcess['output'], secrets: readonly string[]): void {
+  const written = output.stdout + output.stderr;
+  const hidden = [TEST_KEY, LIVE_KEY, PLANTED, ...secrets];
+  expect(hidden.filter((each) => written.includes(each))).toEqual([]);
+}

@@ -1,0 +1,290 @@
+/** What the destination does, and what becomes of the attempt and its delivery. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createdProfile, ms, schedule } from '#test/e2e/expectations.ts';
+import {
+  answer,
+  answerAfterInformation,
+  type Behaviour,
+  bytes,
+  closeUnanswered,
+  delayed,
+  endlessBody,
+  hang,
+  hugeHeaders,
+  redirect,
+  reset,
+} from '#test/receiver/behaviours.ts';
+import { type Identity, type Receiver, startReceiver } from '#test/receiver/receiver.ts';
+import { useDeliveries } from './harness.ts';
+import { becomes, ends } from './waits.ts';
+
+const { api, hook, given } = useDeliveries();
+
+const ONCE = { retry_policy: { max_attempts: 1 } };
+/** Such a retry is never seen by a test. */
+const MUCH_LATER = { retry_policy: { base: '1h' } };
+
+describe.concurrent('HTTP 2xx: succeeded', () => {
+  it.each([200, 201, 202, 203, 204, 205, 206, 226, 299])('%i', async (status) => {
+    const target = hook(answer(status));
+    const { id, pending } = await given({ endpoint: target.url });
+    const { delivery, attempts } = await ends(api, pending.id);
+    expect(delivery).toMatchObject({ status: 'succeeded', last_status_code: status, error: null });
+    expect(attempts).toMatchObject([{ outcome: 'success', status_code: status, error: null }]);
+    expect((await schedule(api, id)).state).toBe('completed');
+  });
+
+  it('after informational answers: the final one counts', async () => {
+    const { pending } = await given({ endpoint: hook(answerAfterInformation(201)).url });
+    expect((await ends(api, pending.id)).delivery).toMatchObject({ status: 'succeeded', last_status_code: 201 });
+  });
+
+  it('that came after a while', async () => {
+    const { pending } = await given({ endpoint: hook(delayed(400, answer(200))).url });
+    const { delivery, attempts } = await ends(api, pending.id);
+    expect(delivery.status).toBe('succeeded');
+    expect(attempts[0]?.egress_ms).toBeGreaterThanOrEqual(399);
+  });
+});
+
+describe.concurrent('HTTP 3xx: terminal, dead_letter, and never followed', () => {
+  it.each([300, 301, 302, 303, 304, 305, 307, 308, 399])('%i', async (status) => {
+    const elsewhere = hook();
+    const target = hook(redirect(status, elsewhere.url), answer(200));
+    const { id, pending } = await given({ endpoint: target.url, retry_policy: { base: '0' } });
+    const { delivery, attempts } = await ends(api, pending.id);
+    expect(delivery).toMatchObject({ status: 'dead_letter', last_status_code: status, attempt_count: 1 });
+    expect(attempts).toMatchObject([
+      { outcome: 'terminal', status_code: status, error: expect.stringContaining(`${status}`) },
+    ]);
+    expect((await schedule(api, id)).state).toBe('completed');
+    expect(target.requests).toHaveLength(1);
+    expect(elsewhere.requests).toEqual([]);
+  });
+});
+
+describe.concurrent('any other answer: retryable', () => {
+  it.each([400, 401, 403, 404, 405, 408, 409, 410, 413, 418, 422, 425, 429, 451, 499, 500, 501, 502, 503, 504, 599])(
+    '%i',
+    async (status) => {
+      const target = hook(answer(status));
+      const { id, pending } = await given({ endpoint: target.url, ...MUCH_LATER });
+      await target.arrived();
+      const waiting = await becomes(api, pending.id, 'retry_scheduled');
+      expect(waiting).toMatchObject({
+        last_status_code: status,
+        attempt_count: 1,
+        finalized_at: null,
+        error: expect.stringContaining(`${status}`),
+      });
+      expect((await schedule(api, id)).state).toBe('active');
+    },
+  );
+
+  it('an answer with Retry-After: the backoff stays what it is', async () => {
+    const target = hook(answer(503, { headers: { 'retry-after': '60' } }), answer(200));
+    const { pending } = await given({ endpoint: target.url, retry_policy: { base: '50ms', factor: 1 } });
+    const { delivery, attempts } = await ends(api, pending.id);
+    expect(delivery.status).toBe('succeeded');
+    expect(ms(attempts[1]?.due_at) - ms(attempts[0]?.finished_at)).toBe(50);
+  });
+});
+
+interface Failure {
+  readonly delivery: { readonly error: string | null };
+}
+
+/** One attempt without an answer: retryable, with no status code and an error. */
+async function expectUnanswered(endpoint: string): Promise<Failure> {
+  const { pending } = await given({ endpoint, ...ONCE, body: 'x'.repeat(100) });
+  const { delivery, attempts } = await ends(api, pending.id);
+  expect(delivery).toMatchObject({ status: 'dead_letter', last_status_code: null, attempt_count: 1 });
+  expect(attempts).toMatchObject([
+    { outcome: 'retryable', status_code: null, error: expect.stringMatching(/\S/) },
+  ]);
+  expect(delivery.error).toBe(attempts[0]?.error);
+  return { delivery };
+}
+
+describe.concurrent('no answer: retryable', () => {
+  const failures: readonly (readonly [string, () => Behaviour])[] = [
+    ['a reset before the request is read', () => reset('before reading')],
+    ['a reset after the request is read', () => reset('after reading')],
+    ['the connection is closed without an answer', () => closeUnanswered()],
+    ['what comes back is no HTTP', () => bytes('SSH-2.0-OpenSSH_9.9\r\n')],
+    ['half a head', () => bytes('HTTP/1.1 200 OK\r\nX-Half')],
+    ['informational answers and then the end', () => bytes('HTTP/1.1 100 Continue\r\n\r\n')],
+  ];
+  it.each(failures)('%s', async (_what, behaviour) => {
+    await expectUnanswered(hook(behaviour()).url);
+  });
+
+  it('a switch of protocols that nobody asked for', async () => {
+    const head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+    const { pending } = await given({ endpoint: hook(bytes(head)).url, ...ONCE });
+    const { attempts } = await ends(api, pending.id);
+    expect(attempts).toMatchObject([{ outcome: 'retryable' }]);
+  });
+
+  it('a connection that is refused', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    server.close();
+    await expectUnanswered(`https://127.0.0.1:${address.port}/refused`);
+  });
+
+  it('a server that does not speak TLS', async () => {
+    await using plain = await startReceiver({ scheme: 'http' });
+    await expectUnanswered(`https://127.0.0.1:${plain.port}/no-tls`);
+    expect(plain.requests).toEqual([]);
+  });
+
+  it('a server that wants TLS where http is used', async () => {
+    await using secure = await startReceiver();
+    const target = secure.hookAt('/no-http');
+    await expectUnanswered(target.url.replace('https:', 'http:'));
+    expect(target.requests).toEqual([]);
+  });
+
+  it('a name that does not resolve', async () => {
+    await expectUnanswered('https://nosuch.invalid/hook');
+  });
+
+  it('after a failure the next attempt is made on a connection of its own', async () => {
+    const target = hook(reset('after reading'), closeUnanswered(), answer(200));
+    const { pending } = await given({ endpoint: target.url, retry_policy: { base: '30ms', factor: 1 } });
+    const { delivery, attempts } = await ends(api, pending.id);
+    expect(delivery).toMatchObject({ status: 'succeeded', attempt_count: 3 });
+    expect(attempts.map(({ outcome }) => outcome)).toEqual(['retryable', 'retryable', 'success']);
+    expect(new Set(target.requests.map(({ connection }) => connection)).size).toBe(3);
+  });
+});
+
+describe('certificates', () => {
+  const others = new Map<Identity, Receiver>();
+  beforeAll(async () => {
+    for (const identity of ['expired', 'other-name', 'untrusted'] as const) {
+      others.set(identity, await startReceiver({ identity }));
+    }
+  });
+  afterAll(async () => {
+    for (const receiver of others.values()) await receiver[Symbol.asyncDispose]();
+  });
+
+  describe.concurrent('are verified: retryable, and not a byte of the request is sent', () => {
+    it.each(['expired', 'other-name', 'untrusted'] as const)('%s', async (identity) => {
+      const receiver = others.get(identity);
+      if (receiver === undefined) throw new Error(identity);
+      const target = receiver.hook();
+      await expectUnanswered(target.url);
+      expect(target.requests).toEqual([]);
+      expect(receiver.connections).toBeGreaterThanOrEqual(1);
+    });
+  });
+});
+
+describe.concurrent('time-outs', () => {
+  it('the profile’s timeout: retryable, and not before it is over', async () => {
+    const target = hook(hang(), delayed(100, answer(200)));
+    const { id } = await createdProfile(api, { url: target.url, timeout: '350ms' });
+    const { pending } = await given({ endpoint_id: id, retry_policy: { base: '20ms', factor: 1 } });
+    const { delivery, attempts } = await ends(api, pending.id);
+    expect(delivery).toMatchObject({ status: 'succeeded', attempt_count: 2 });
+    expect(attempts).toMatchObject([
+      { outcome: 'retryable', status_code: null, error: expect.stringMatching(/time/i) },
+      { outcome: 'success' },
+    ]);
+    expect(attempts[0]?.egress_ms).toBeGreaterThanOrEqual(350);
+    expect(attempts[0]?.egress_ms).toBeLessThan(2_000);
+  });
+
+  it('a head that never ends counts as no answer', async () => {
+    const target = hook(bytes('HTTP/1.1 200 OK\r\nX-A: b\r\n', 'stay'));
+    const { id } = await createdProfile(api, { url: target.url, timeout: '300ms' });
+    const { pending } = await given({ endpoint_id: id, ...ONCE });
+    const { attempts } = await ends(api, pending.id);
+    expect(attempts).toMatchObject([{ outcome: 'retryable', status_code: null }]);
+  });
+
+  it('a hung destination does not delay another one', async () => {
+    const hung = hook(hang());
+    const other = hook();
+    const { id } = await createdProfile(api, { url: hung.url, timeout: '2s' });
+    await Promise.all(Array.from({ length: 30 }, () => given({ endpoint_id: id, ...ONCE })));
+    const { pending } = await given({ endpoint: other.url });
+    const { attempts } = await ends(api, pending.id);
+    expect(attempts[0]?.lateness_ms).toBeLessThan(1_000);
+  });
+});
+
+describe.concurrent('the body of an answer is thrown away, at most 64 KiB of it is read', () => {
+  it('a body without end: succeeded, and the connection is cut', async () => {
+    const pouring = endlessBody(200);
+    const { pending } = await given({ endpoint: hook(pouring).url });
+    const { delivery, attempts } = await ends(api, pending.id);
+    expect(delivery).toMatchObject({ status: 'succeeded', last_status_code: 200 });
+    expect(attempts[0]?.egress_ms).toBeLessThan(5_000);
+    await pouring.cut;
+    // What lay in the buffers of both sides had been poured as well.
+    expect(pouring.bytesPoured).toBeLessThan(16 * 1_048_576);
+  });
+
+  it('an error with a body without end is an error', async () => {
+    const pouring = endlessBody(500);
+    const { pending } = await given({ endpoint: hook(pouring).url, ...ONCE });
+    expect((await ends(api, pending.id)).delivery).toMatchObject({ status: 'dead_letter', last_status_code: 500 });
+    await pouring.cut;
+  });
+
+  it('a body that trickles does not outlast the time-out', async () => {
+    const trickle = endlessBody(200, { chunk: 10, everyMs: 50 });
+    const target = hook(trickle);
+    const { id } = await createdProfile(api, { url: target.url, timeout: '600ms' });
+    const { pending } = await given({ endpoint_id: id, ...ONCE });
+    const { attempts } = await ends(api, pending.id);
+    expect(attempts[0]?.egress_ms).toBeLessThan(3_000);
+    await trickle.cut;
+  });
+
+  it('never decompressed: a body that is no gzip, though it says so', async () => {
+    const target = hook(answer(200, { headers: { 'content-encoding': 'gzip' }, body: 'no gzip' }));
+    const { pending } = await given({ endpoint: target.url });
+    expect((await ends(api, pending.id)).delivery.status).toBe('succeeded');
+  });
+
+  it('a 2xx whose body breaks off is a 2xx', async () => {
+    const target = hook(bytes('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nabc', 'reset'));
+    const { pending } = await given({ endpoint: target.url, ...ONCE });
+    expect((await ends(api, pending.id)).delivery).toMatchObject({ status: 'succeeded', last_status_code: 200 });
+  });
+
+  it('a head without measure does not bring the service down', async () => {
+    const { pending } = await given({ endpoint: hook(hugeHeaders(200, 2_000_000)).url, ...ONCE });
+    const { attempts } = await ends(api, pending.id);
+    expect(attempts).toHaveLength(1);
+    expect(attempts[0]?.finished_at).not.toBeNull();
+  });
+});
+
+describe.concurrent('connections', () => {
+  it('are kept for the next delivery, where the destination keeps them', async () => {
+    const target = hook();
+    const first = await given({ endpoint: target.url });
+    await ends(api, first.pending.id);
+    const second = await given({ endpoint: target.url });
+    await ends(api, second.pending.id);
+    expect(target.requests).toHaveLength(2);
+  });
+
+  it('that the destination closes are no failure', async () => {
+    const target = hook(answer(200, { closes: true }));
+    for (let i = 0; i < 2; i++) {
+      const { pending } = await given({ endpoint: target.url, ...ONCE });
+      expect((await ends(api, pending.id)).delivery.status).toBe('succeeded');
+    }
+  });
+});

@@ -1,0 +1,59 @@
+/** The API tells of no change by itself: what the service has settled is found by looking. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import type { Api } from '#test/e2e/client.ts';
+import { attemptsOf, delivery } from '#test/e2e/expectations.ts';
+import type { Attempt, Delivery } from '#test/e2e/resources.ts';
+
+const LOOK_EVERY_MS = 20;
+const WAIT_MS_MAX = 20_000;
+
+const ENDED = ['succeeded', 'dead_letter', 'expired', 'canceled'];
+
+async function once(
+  api: Api,
+  id: string,
+  isSo: (shown: Delivery) => boolean,
+  what: string,
+): Promise<Delivery> {
+  const patience = Date.now() + WAIT_MS_MAX;
+  for (;;) {
+    const shown = await delivery(api, id);
+    if (isSo(shown)) return shown;
+    if (Date.now() > patience) {
+      throw new Error(`${id} is not ${what} within ${WAIT_MS_MAX} ms: ${JSON.stringify(shown)}`);
+    }
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+/** The delivery when it has this status. A terminal one it must not have ends the wait at once. */
+export function becomes(api: Api, id: string, status: string): Promise<Delivery> {
+  return once(
+    api,
+    id,
+    (shown) => {
+      if (shown.status !== status && ENDED.includes(shown.status)) expect(shown).toMatchObject({ status });
+      return shown.status === status;
+    },
+    status,
+  );
+}
+
+/** The delivery when it is as the predicate says. */
+export function comesTo(api: Api, id: string, isSo: (shown: Delivery) => boolean): Promise<Delivery> {
+  return once(api, id, isSo, 'so');
+}
+
+export interface Ended {
+  readonly delivery: Delivery;
+  readonly attempts: readonly Attempt[];
+}
+
+/** The delivery in its terminal status, with its attempts. */
+export async function ends(api: Api, id: string): Promise<Ended> {
+  const shown = await once(api, id, ({ status }) => ENDED.includes(status), 'ended');
+  return { delivery: shown, attempts: await attemptsOf(api, id) };
+}
+
+export { sleep };

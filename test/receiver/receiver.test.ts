@@ -1,0 +1,183 @@
+/** The receiver is what the deliveries are judged by: it is judged first, with a client that is not ours. */
+import { readFileSync } from 'node:fs';
+import { Agent, request as httpsRequest } from 'node:https';
+import { request as httpRequest } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  answer,
+  answerAfterInformation,
+  bytes,
+  closeUnanswered,
+  delayed,
+  endlessBody,
+  hang,
+  held,
+  hugeHeaders,
+  redirect,
+  reset,
+} from './behaviours.ts';
+import { CA_FILE, headerOf, type Receiver, startReceiver, valuesOf } from './receiver.ts';
+
+const ca = readFileSync(CA_FILE);
+const agent = new Agent({ keepAlive: true, ca });
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+afterAll(async () => {
+  agent.destroy();
+  await receiver[Symbol.asyncDispose]();
+});
+
+interface Sending {
+  readonly method?: string;
+  readonly headers?: readonly string[];
+  readonly body?: string;
+  readonly maxHeaderSize?: number;
+}
+
+/** The status, or the error code. */
+function send(url: string, { method = 'POST', headers = [], body = '', ...more }: Sending = {}) {
+  const { promise, resolve } = Promise.withResolvers<number | string | undefined>();
+  const { protocol, host } = new URL(url);
+  const length = ['Content-Length', `${Buffer.byteLength(body)}`];
+  const options = { method, headers: ['Host', host, ...length, ...headers], timeout: 300, ...more };
+  const send = protocol === 'https:' ? httpsRequest : httpRequest;
+  const sent = send(url, { ...options, ...(protocol === 'https:' ? { agent } : {}) }, (response) => {
+    response.resume().on('end', () => resolve(response.statusCode));
+    response.on('error', (error: NodeJS.ErrnoException) => resolve(error.code));
+  });
+  sent.on('timeout', () => sent.destroy(Object.assign(new Error('time-out'), { code: 'TIME-OUT' })));
+  sent.on('error', (error: NodeJS.ErrnoException) => resolve(error.code));
+  sent.end(body);
+  return promise;
+}
+
+describe('what is recorded', () => {
+  it('method, path with query, headers in order and as written, exact bytes, the instant', async () => {
+    const hook = receiver.hook();
+    const before = Date.now();
+    const body = 'Grüße \u{1f4e8}\u0000\r\n';
+    const headers = ['x-B', '1', 'X-a', 'two', 'X-B', '3'];
+    expect(await send(`${hook.url}?a=%2F&b`, { method: 'PATCH', headers, body })).toBe(200);
+    const [request] = hook.requests;
+    expect(request).toMatchObject({ method: 'PATCH', path: `${hook.path}?a=%2F&b`, body: Buffer.from(body) });
+    expect(request?.headers.slice(2, 5)).toEqual([
+      ['x-B', '1'],
+      ['X-a', 'two'],
+      ['X-B', '3'],
+    ]);
+    expect(request?.arrivedAt).toBeGreaterThanOrEqual(before);
+    expect(request?.arrivedAt).toBeLessThanOrEqual(Date.now());
+  });
+
+  it('a header sent twice is no header sent once', async () => {
+    const hook = receiver.hook();
+    await send(hook.url, { headers: ['X-Twice', '1', 'x-twice', '2', 'X-Once', '3'] });
+    const request = await hook.arrived();
+    expect(valuesOf(request, 'x-TWICE')).toEqual(['1', '2']);
+    expect(headerOf(request, 'x-once')).toBe('3');
+    expect(() => headerOf(request, 'x-twice')).toThrow('2 times');
+    expect(() => headerOf(request, 'x-none')).toThrow('0 times');
+  });
+
+  it('GET and DELETE with a body', async () => {
+    const hook = receiver.hook();
+    for (const method of ['GET', 'DELETE']) await send(hook.url, { method, body: method });
+    expect(hook.requests.map(({ body }) => `${body}`)).toEqual(['GET', 'DELETE']);
+  });
+
+  it('connections are counted, and requests on a kept one share its number', async () => {
+    const hook = receiver.hook(answer(200), answer(200, { closes: true }), answer(200));
+    const before = receiver.connections;
+    for (let i = 0; i < 3; i++) await send(hook.url);
+    const [first, second, third] = hook.requests.map(({ connection }) => connection);
+    expect(second).toBe(first);
+    expect(third).toBeGreaterThan(second ?? 0);
+    expect(receiver.connections - before).toBeGreaterThanOrEqual(1);
+  });
+
+  it('arrivals wake those who wait for them', async () => {
+    const hook = receiver.hook();
+    const third = hook.arrived(3);
+    const first = hook.arrived();
+    for (let i = 0; i < 3; i++) await send(`${hook.url}?${i}`);
+    expect((await first).path).toBe(`${hook.path}?0`);
+    expect((await third).path).toBe(`${hook.path}?2`);
+  });
+
+  it('what has no hook is a stray, and answered 404', async () => {
+    expect(await send(`${receiver.origin}/nobody`)).toBe(404);
+    expect(receiver.strays.map(({ path }) => path)).toEqual(['/nobody']);
+  });
+});
+
+describe('behaviours', () => {
+  it('are taken in turn; the last one stays', async () => {
+    const hook = receiver.hook(answer(500), redirect(302, '/x'), answer(204));
+    const statuses = [];
+    for (let i = 0; i < 4; i++) statuses.push(await send(hook.url));
+    expect(statuses).toEqual([500, 302, 204, 204]);
+    hook.behave(answer(201));
+    expect(await send(hook.url)).toBe(201);
+  });
+
+  it.each([
+    ['1xx and then the answer', () => answerAfterInformation(200), 200],
+    ['a delay', () => delayed(20, answer(202)), 202],
+    ['no answer', () => hang(), 'TIME-OUT'],
+    ['a reset before reading', () => reset('before reading'), 'ECONNRESET'],
+    ['a reset after reading', () => reset('after reading'), 'ECONNRESET'],
+    ['an end without an answer', () => closeUnanswered(), 'ECONNRESET'],
+    ['no HTTP', () => bytes('SSH-2.0-OpenSSH\r\n'), 'HPE_INVALID_CONSTANT'],
+    ['a body that breaks off', () => bytes('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc'), 'ECONNRESET'],
+    ['a head too large', () => hugeHeaders(200, 100_000), 'HPE_HEADER_OVERFLOW'],
+  ])('%s', async (_what, behaviour, outcome) => {
+    const hook = receiver.hook(behaviour());
+    expect(await send(hook.url, { body: 'x'.repeat(100) })).toBe(outcome);
+    expect(hook.requests).toHaveLength(1);
+  });
+
+  it('a held answer comes when it is released', async () => {
+    const gate = held(answer(201));
+    const hook = receiver.hook(gate);
+    const answered = send(hook.url);
+    await hook.arrived();
+    gate.release();
+    expect(await answered).toBe(201);
+  });
+
+  it('a body without end is poured until the other side ends it', async () => {
+    const pouring = endlessBody(200);
+    const hook = receiver.hook(pouring);
+    const sent = httpsRequest(hook.url, { agent: false, ca }, (response) => {
+      let bytesRead = 0;
+      response.on('data', (chunk: Buffer) => {
+        bytesRead += chunk.length;
+        if (bytesRead > 100_000) sent.destroy();
+      });
+      response.on('error', () => {});
+    });
+    sent.on('error', () => {});
+    sent.end();
+    await pouring.cut;
+    expect(pouring.bytesPoured).toBeGreaterThan(100_000);
+  });
+});
+
+describe('where and as whom', () => {
+  it.each([
+    ['https on 127.0.0.1', {}, 200],
+    ['https on ::1', { host: '::1' as const }, 200],
+    ['http', { scheme: 'http' as const }, 200],
+    ['an expired certificate', { identity: 'expired' as const }, 'CERT_HAS_EXPIRED'],
+    ['one of another name', { identity: 'other-name' as const }, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    ['one of an unknown authority', { identity: 'untrusted' as const }, expect.stringMatching(/UNABLE|SELF/)],
+  ])('%s', async (_what, options, outcome) => {
+    await using other = await startReceiver(options);
+    const hook = other.hook();
+    expect(await send(hook.url)).toEqual(outcome);
+    expect(hook.requests).toHaveLength(outcome === 200 ? 1 : 0);
+    expect(other.connections).toBe(1);
+  });
+});

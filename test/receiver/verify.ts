@@ -1,0 +1,50 @@
+/**
+ * The receiver's side of the signature, written from the specification and from nothing else: no line of
+ * this may come from `src/`, or a mistake there would be confirmed here.
+ *
+ *     Sched-Signature: t=<timestamp>,v1=<signature>[,v1=<signature>…]
+ *
+ * Signed are `<timestamp>.<delivery_id>.<attempt>.<METHOD>.<path>.<body>`: the path as sent, without the
+ * query; the body's exact bytes. HMAC-SHA256 in hex; the key is the secret's whole text in UTF-8. Any one
+ * v1 that verifies is enough. Timestamps more than 300 s away are too old, or not of this world.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { headerOf, type ReceivedRequest } from './receiver.ts';
+
+const TIMESTAMP_AWAY_S_MAX = 300;
+const SIGNATURE = /^t=(?<timestamp>\d+)(?<parts>(?:,v1=[0-9a-f]{64})+)$/;
+
+export type Verdict = 'verified' | 'malformed' | 'another timestamp' | 'too old' | 'no signature matches';
+
+export interface Signature {
+  readonly timestamp: string;
+  /** The v1 parts in their order. */
+  readonly v1: readonly string[];
+}
+
+export function signatureOf(request: ReceivedRequest): Signature | null {
+  const found = SIGNATURE.exec(headerOf(request, 'Sched-Signature'))?.groups;
+  if (found === undefined) return null;
+  const { timestamp = '', parts = '' } = found;
+  return { timestamp, v1: parts.split(',v1=').slice(1) };
+}
+
+export function expectedSignature(request: ReceivedRequest, secret: string): string {
+  const timestamp = headerOf(request, 'Sched-Timestamp');
+  const deliveryId = headerOf(request, 'Sched-Delivery-Id');
+  const attempt = headerOf(request, 'Sched-Attempt');
+  const path = request.path.replace(/\?.*$/s, '');
+  const head = [timestamp, deliveryId, attempt, request.method, path, ''].join('.');
+  return createHmac('sha256', Buffer.from(secret, 'utf8')).update(head, 'utf8').update(request.body).digest('hex');
+}
+
+/** `now`: the receiver's clock, in ms. */
+export function verify(request: ReceivedRequest, secret: string, now: number = request.arrivedAt): Verdict {
+  const signature = signatureOf(request);
+  if (signature === null) return 'malformed';
+  if (signature.timestamp !== headerOf(request, 'Sched-Timestamp')) return 'another timestamp';
+  if (Math.abs(now / 1_000 - Number(signature.timestamp)) > TIMESTAMP_AWAY_S_MAX) return 'too old';
+  const expected = Buffer.from(expectedSignature(request, secret));
+  const isAnyRight = signature.v1.some((each) => timingSafeEqual(Buffer.from(each), expected));
+  return isAnyRight ? 'verified' : 'no signature matches';
+}
