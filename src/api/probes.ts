@@ -1,5 +1,5 @@
 /** `/healthz`, `/readyz` and `/metrics`: for machines that watch, without a key. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Clock } from '#src/ports/clock.ts';
 import { type Store, StoreUnavailable } from '#src/ports/store.ts';
 import type { Exposition } from '#src/ports/telemetry.ts';
@@ -9,25 +9,32 @@ export interface ProbeOptions {
   readonly store: Pick<Store, 'check'>;
   readonly clock: Clock;
   readonly metrics: Exposition;
+  /** Whether due deliveries are being fired, where that is this node's work. */
+  readonly isFiring: () => boolean;
 }
 
-export function probes(server: FastifyInstance, { store, clock, metrics }: ProbeOptions): void {
+export function probes(server: FastifyInstance, options: ProbeOptions): void {
+  const { store, clock, metrics, isFiring } = options;
+  const unready = (reply: FastifyReply, reason: string) =>
+    reply
+      .code(503)
+      .header('content-type', JSON_TYPE)
+      .send(JSON.stringify({ status: 'unavailable', reason }));
+
   server.get('/healthz', async (_request, reply) => {
     return reply.header('content-type', JSON_TYPE).send('{"status":"ok"}');
   });
 
-  // Ready is who can make a write durable right now.
+  // Ready is who can make a write durable right now, and fires what is due.
   server.get('/readyz', async (_request, reply) => {
     try {
       await store.check(clock.now());
-      return await reply.header('content-type', JSON_TYPE).send('{"status":"ready"}');
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
-      return reply
-        .code(503)
-        .header('content-type', JSON_TYPE)
-        .send('{"status":"unavailable","reason":"store"}');
+      return unready(reply, 'store');
     }
+    if (!isFiring()) return unready(reply, 'engine');
+    return reply.header('content-type', JSON_TYPE).send('{"status":"ready"}');
   });
 
   server.get('/metrics', async (_request, reply) => {

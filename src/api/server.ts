@@ -29,6 +29,7 @@ export interface ApiOptions {
   readonly log: Log;
   readonly metrics: Metrics & Exposition;
   readonly hints: Hints;
+  readonly isFiring: () => boolean;
   /** The operator's exception: plain http:// destinations may be stored. */
   readonly httpAllowed: boolean;
 }

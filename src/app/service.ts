@@ -80,10 +80,11 @@ export async function startService(settings: Settings, io: ServiceIo): Promise<S
       log: io.log,
       metrics,
       hints: engine ?? NO_HINTS,
+      isFiring: () => engine?.isFiring ?? true,
       httpAllowed: settings.egressAllowHttp && settings.egressAllow !== null,
     });
-    await engine?.start();
     const url = await listen(server, settings);
+    await engine?.start();
     warnOf(report, io.log);
     return {
       url,

@@ -23,7 +23,8 @@ export interface Address {
   readonly text: string;
 }
 
-// A tail of four decimal numbers is allowed; in the ways of old (octal, hexadecimal) it is not.
+// The library also reads octal, hexadecimal and short forms; and to refuse is costly for it.
+const FOUR_DECIMALS = /^(0|[1-9]\d*)(\.(0|[1-9]\d*)){3}$/;
 const IPV6_CHARACTERS = /^[0-9a-f:]+((0|[1-9]\d*)(\.(0|[1-9]\d*)){3})?$/i;
 const BYTE_BITS = 8;
 
@@ -68,7 +69,9 @@ const SPECIAL_IPV6 = ranges([
 
 /** Only the common spellings: four decimal numbers, or IPv6 without a zone. */
 export function parseAddress(text: string): Address | undefined {
-  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return address('ipv4', ipaddr.IPv4.parse(text));
+  if (FOUR_DECIMALS.test(text)) {
+    return ipaddr.IPv4.isValid(text) ? address('ipv4', ipaddr.IPv4.parse(text)) : undefined;
+  }
   if (!IPV6_CHARACTERS.test(text) || !ipaddr.IPv6.isValid(text)) return undefined;
   return address('ipv6', ipaddr.IPv6.parse(text));
 }

@@ -2,6 +2,7 @@
  * Why a request was not answered, in words that may be shown to the customer: short, always the same for the
  * same cause, and without addresses, names or anything else of the inside.
  */
+import { errors } from 'undici';
 import type { SendResult } from '#src/ports/egress.ts';
 
 export type Unanswered = Exclude<SendResult, { readonly kind: 'answered' }>;
@@ -32,7 +33,6 @@ export function failed(why: string, cause?: unknown): NotSent {
 export const BROKEN_OFF: Unanswered = { kind: 'failed', why: 'broken off' };
 
 const NOT_TRUSTED = 'certificate is not trusted';
-const CLOSED_EARLY = 'connection closed before an answer';
 const UNREACHABLE = 'destination is unreachable';
 const MALFORMED = 'malformed answer';
 
@@ -67,25 +67,22 @@ const WHY_BY_CODE: Readonly<Record<string, string>> = {
   CERT_REJECTED: 'certificate is not valid',
   HOSTNAME_MISMATCH: 'certificate is for another name',
   EPROTO: 'TLS handshake failed',
-  UND_ERR_SOCKET: CLOSED_EARLY,
+  UND_ERR_SOCKET: 'connection closed before an answer',
   UND_ERR_HEADERS_OVERFLOW: 'headers of the answer are too large',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: CLOSED_EARLY,
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: MALFORMED,
   UND_ERR_DESTROYED: 'broken off',
   UND_ERR_INVALID_ARG: 'request cannot be written',
   UND_ERR_NOT_SUPPORTED: 'request cannot be written',
   ERR_ASSERTION: MALFORMED,
-  // The parser stops at the end of the connection, in the middle of a head.
-  HPE_INVALID_EOF_STATE: CLOSED_EARLY,
 };
 
 const WHY_BY_PREFIX: readonly (readonly [prefix: string, why: string])[] = [
-  ['HPE_', MALFORMED],
   ['ERR_SSL_', 'TLS handshake failed'],
   ['ERR_TLS_', 'TLS handshake failed'],
   ['ERR_OSSL_', 'TLS handshake failed'],
 ];
 
-/** undici has one code for every closed connection: these two are its own verdict on what came. */
+/** undici closes the connection with these when it does not like what came. */
 const MALFORMED_MESSAGES: ReadonlySet<string> = new Set(['bad response', 'bad upgrade']);
 
 export function notSent(error: unknown): NotSent {
@@ -94,7 +91,7 @@ export function notSent(error: unknown): NotSent {
 
 function whyOf(error: unknown): string {
   if (!(error instanceof Error)) return 'connection failed';
-  if (MALFORMED_MESSAGES.has(error.message)) return MALFORMED;
+  if (error instanceof errors.HTTPParserError || MALFORMED_MESSAGES.has(error.message)) return MALFORMED;
   const code = 'code' in error ? String(error.code) : '';
   const byPrefix = WHY_BY_PREFIX.find(([prefix]) => code.startsWith(prefix));
   return WHY_BY_CODE[code] ?? byPrefix?.[1] ?? 'connection failed';

@@ -20,6 +20,9 @@ const HEADERS_BYTES_MAX = 16_384;
 /** Time-outs come from the caller. */
 const NO_TIMEOUT = 0;
 
+/** Made once: an error costs more than the rest of ending a lane. */
+const ENDED = failed('broken off');
+
 export class Lane {
   readonly origin: string;
   readonly #url: URL;
@@ -63,8 +66,8 @@ export class Lane {
   }
 
   async destroy(): Promise<void> {
-    this.#ended.abort();
-    await this.#client.destroy();
+    this.#ended.abort(ENDED);
+    await this.#client.destroy(ENDED);
   }
 
   async #connect(callback: buildConnector.Callback): Promise<void> {

@@ -68,6 +68,7 @@ export class Dispatcher implements Hints {
   #isTurnComing = false;
   #isLooking = false;
   #isResting = false;
+  #hasLooked = false;
   #state: 'new' | 'running' | 'stopped' = 'new';
 
   constructor(world: EngineWorld, gates: Gates, sending: Sending) {
@@ -93,6 +94,11 @@ export class Dispatcher implements Hints {
     return this.#lanes.underWay;
   }
 
+  /** Whether due work is found and claimed as it should be. */
+  get isFiring(): boolean {
+    return this.#state === 'running' && this.#hasLooked && !this.#isResting;
+  }
+
   start(): void {
     this.#state = 'running';
     this.#lookIn(0);
@@ -109,7 +115,7 @@ export class Dispatcher implements Hints {
     if (due === null || this.#state !== 'running') return;
     if (due.dueAt > this.#world.clock.now() + LOOK_AHEAD_MS) return;
     if (!this.#nearDue.add(due)) return;
-    if (due.dueAt <= this.#world.clock.now()) this.#turnSoon();
+    if (due.dueAt <= this.#world.clock.now()) this.turnSoon();
     else if (this.#wakeAt === null || due.dueAt < this.#wakeAt) this.#sleep();
   }
 
@@ -120,7 +126,7 @@ export class Dispatcher implements Hints {
   /** A slot is free again. */
   release(due: Due): void {
     this.#lanes.release(due);
-    this.#turnSoon();
+    this.turnSoon();
   }
 
   #lookIn(ms: number): void {
@@ -134,7 +140,9 @@ export class Dispatcher implements Hints {
     try {
       await this.#lookOut.ahead();
       await this.#lookOut.behind();
+      this.#hasLooked = true;
     } catch (error) {
+      this.#hasLooked = false;
       this.#world.log.warn({ error: String(error) }, 'due work could not be looked for');
     } finally {
       this.#isLooking = false;
@@ -145,7 +153,8 @@ export class Dispatcher implements Hints {
     this.#lookIn(isHungry ? LOOK_AGAIN_MS : LOOK_EVERY_MS);
   }
 
-  #turnSoon(): void {
+  /** There may be room for more. */
+  turnSoon(): void {
     if (this.#isTurnComing) return;
     this.#isTurnComing = true;
     queueMicrotask(() => this.#turn());
@@ -264,7 +273,7 @@ export class Dispatcher implements Hints {
           this.#sending.begin(claiming);
         } else {
           this.#sending.drop(claiming, false);
-          this.release(due);
+          this.#lookAtAgain(due);
         }
       }
     } catch (error) {
@@ -303,7 +312,6 @@ export class Dispatcher implements Hints {
     );
   }
 
-  /** What is stale was changed by somebody else, who hinted at it if it is due. */
   async #write<W>(
     decided: readonly Decided<W>[],
     write: (writes: readonly W[]) => Promise<readonly ('done' | 'stale')[]>,
@@ -312,13 +320,21 @@ export class Dispatcher implements Hints {
     try {
       const answers = await write(decided.map((one) => one.write));
       for (const [index, one] of decided.entries()) {
-        this.release(one.due);
-        if (answers[index] === 'done') done(one);
+        if (answers[index] === 'done') {
+          this.release(one.due);
+          done(one);
+        } else this.#lookAtAgain(one.due);
       }
     } catch (error) {
       for (const { due } of decided) this.release(due);
       this.#rest(error);
     }
+  }
+
+  /** Somebody else changed it meanwhile. It may still be due, and a hint at it may have been passed over. */
+  #lookAtAgain(due: Due): void {
+    this.release(due);
+    this.due(due);
   }
 
   /** Those that an open breaker held back and that need not wait any longer. */

@@ -39,6 +39,7 @@ export class Engine implements Hints {
       due: (due) => this.#dispatcher.due(due),
       lookAgain: () => this.#dispatcher.lookAgain(),
       release: (due) => this.#dispatcher.release(due),
+      turnSoon: () => this.#dispatcher.turnSoon(),
       bringForward: (heldBack) => this.#dispatcher.bringForward(heldBack),
       lostTrack: () => void this.#recoverUntilDone(RECOVER_AGAIN_MS),
     });
@@ -62,6 +63,10 @@ export class Engine implements Hints {
 
   lookAgain(): void {
     this.#dispatcher.lookAgain();
+  }
+
+  get isFiring(): boolean {
+    return this.#dispatcher.isFiring;
   }
 
   gauges(): EngineGauges {

@@ -10,6 +10,7 @@ import { type Evidence, stateOf } from '#src/domain/breaker.ts';
 import type { Due } from '#src/domain/due.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { type Gate, isForgettable, OPEN_GATE, recorded } from '#src/domain/gate.ts';
+import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { BreakerPolicy } from '#src/domain/profile.ts';
@@ -27,7 +28,7 @@ interface Kept {
   readonly endpoint: EndpointKey;
   gate: Gate;
   isSaved: boolean;
-  heldBack: Due[];
+  readonly heldBack: Map<DeliveryId, Due>;
 }
 
 export class Gates {
@@ -48,7 +49,7 @@ export class Gates {
     if (known !== undefined) return known.gate;
     if (read === null) return OPEN_GATE;
     const { partition, endpoint } = due;
-    this.#kept.set(keyOf(due), { partition, endpoint, gate: read, isSaved: true, heldBack: [] });
+    this.#kept.set(keyOf(due), { partition, endpoint, gate: read, isSaved: true, heldBack: new Map() });
     return read;
   }
 
@@ -58,7 +59,7 @@ export class Gates {
     if (before === undefined && gate === OPEN_GATE) return;
     if (before?.gate === gate) return;
     const { partition, endpoint } = due;
-    const kept: Kept = before ?? { partition, endpoint, gate, isSaved: false, heldBack: [] };
+    const kept: Kept = before ?? { partition, endpoint, gate, isSaved: false, heldBack: new Map() };
     const turned = (before?.gate.breaker.openUntil ?? null) !== gate.breaker.openUntil;
     kept.gate = gate;
     kept.isSaved = false;
@@ -71,8 +72,8 @@ export class Gates {
   holdBack(due: Due): void {
     const kept = this.#kept.get(keyOf(due));
     if (kept === undefined || this.#heldBack >= HELD_BACK_MAX) return;
-    if (kept.heldBack.length >= HELD_BACK_PER_GATE_MAX) return;
-    kept.heldBack.push(due);
+    if (kept.heldBack.size >= HELD_BACK_PER_GATE_MAX || kept.heldBack.has(due.id)) return;
+    kept.heldBack.set(due.id, due);
     this.#heldBack++;
   }
 
@@ -89,8 +90,8 @@ export class Gates {
     this.set(due, recorded(before, policy, evidence, isProbe, now));
     const kept = this.#kept.get(keyOf(due));
     if (kept === undefined || kept.gate.breaker.openUntil !== null) return [];
-    const freed = kept.heldBack;
-    kept.heldBack = [];
+    const freed = [...kept.heldBack.values()];
+    kept.heldBack.clear();
     this.#heldBack -= freed.length;
     return freed;
   }
@@ -147,7 +148,7 @@ export class Gates {
     const now = this.#world.clock.now();
     let excess = this.#kept.size - GATES_MAX;
     for (const [key, kept] of this.#kept) {
-      if (!kept.isSaved || kept.heldBack.length > 0) continue;
+      if (!kept.isSaved || kept.heldBack.size > 0) continue;
       if (excess <= 0 && !isForgettable(kept.gate, now)) continue;
       this.#kept.delete(key);
       excess--;

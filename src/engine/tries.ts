@@ -19,6 +19,7 @@ const MS_PER_SECOND = 1_000;
 /** What the tries ask of the dispatcher. */
 export interface AfterTry extends Hints {
   release(due: Due): void;
+  turnSoon(): void;
   bringForward(heldBack: readonly Due[]): Promise<void>;
   /** A claim may have been made that nobody works on. */
   lostTrack(): void;
@@ -130,7 +131,9 @@ export class Tries implements Sending {
   }
 
   #forget(token: string): void {
+    const wasSaturated = this.isSaturated;
     this.#underWay.delete(token);
+    if (wasSaturated) this.#after.turnSoon();
     if (this.#underWay.size > 0) return;
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }

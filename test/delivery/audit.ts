@@ -67,10 +67,11 @@ function faultsOf(
     ...requests.flatMap((request, i) => {
       const attempt = attempts[Number(numbers[i]) - 1];
       if (attempt === undefined) return [`attempt ${numbers[i]} has no row`];
-      const isUnsigned = !secrets.some((secret) => verify(request, secret, nowOf(request, sameClock)) === 'verified');
+      const now = nowOf(request, sameClock);
+      const isSigned = secrets.some((secret) => verify(request, secret, now) === 'verified');
       const key = valuesOf(request, 'Idempotency-Key').join();
       return [
-        ...faultIf(isUnsigned, `attempt ${numbers[i]} is not signed as specified`),
+        ...faultIf(request.isWhole && !isSigned, `attempt ${numbers[i]} is not signed as specified`),
         ...faultIf(key !== delivery.idempotency_key, `attempt ${numbers[i]} had the key ${key}`),
         ...faultIf(valuesOf(request, 'Sched-Request-Id').length > 0, 'Sched-Request-Id was sent'),
         ...(sameClock ? clockFaults(request, attempt) : []),

@@ -63,6 +63,7 @@ export async function withPageLimit(): Promise<FullDisk> {
     clock: systemClock,
     metrics: prometheusMetrics(),
     hints: { due: () => {}, lookAgain: () => {} },
+    isFiring: () => true,
     httpAllowed: false,
   });
   const url = await server.listen({ host: '127.0.0.1', port: 0 });

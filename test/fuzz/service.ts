@@ -1,4 +1,4 @@
-/** The service as the fuzzer runs it: keys that are known beforehand, every log line kept. */
+/** The service as the fuzzer runs it: keys that are known beforehand, every log line kept, and nothing sent out. */
 import { type SchedProcess, startSched } from '#test/process/sched-process.ts';
 
 export const TEST_KEY = 'sk_test_fuzzfuzzfuzzfuzzfuzzfuzzfuzzfuzz';
@@ -7,6 +7,11 @@ export const LIVE_KEY = 'sk_live_fuzzfuzzfuzzfuzzfuzzfuzzfuzzfuzz';
 export function startFuzzed(dataDir: string): Promise<SchedProcess> {
   return startSched({
     dataDir,
-    env: { SCHED_BOOTSTRAP_TEST_KEY: TEST_KEY, SCHED_BOOTSTRAP_LIVE_KEY: LIVE_KEY, SCHED_LOG_LEVEL: 'info' },
+    env: {
+      SCHED_BOOTSTRAP_TEST_KEY: TEST_KEY,
+      SCHED_BOOTSTRAP_LIVE_KEY: LIVE_KEY,
+      SCHED_LOG_LEVEL: 'info',
+      SCHED_ROLE: 'api',
+    },
   });
 }

@@ -34,7 +34,8 @@ export interface ReceivedRequest {
   readonly path: string;
   /** In their order, names as sent; values as Latin-1. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Empty where the behaviour did not read it. */
+  /** False where the behaviour left the body unread, and it is empty here. */
+  readonly isWhole: boolean;
   readonly body: Buffer;
 }
 
@@ -182,6 +183,7 @@ export class Receiver implements AsyncDisposable {
       method,
       path,
       headers: pairs(request.rawHeaders),
+      isWhole: !behaviour.leavesBody,
       body,
     };
     if (hook === undefined) this.strays.push(received);

@@ -23,6 +23,7 @@ function received(changes: Partial<ReceivedRequest> = {}, headers: Record<string
     method: 'POST',
     path: '/hooks/caf%C3%A9?query=is-not-signed',
     headers: Object.entries(all),
+    isWhole: true,
     body: Buffer.from('{"n":1}'),
     ...changes,
   };

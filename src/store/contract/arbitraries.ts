@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import { DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
 import { METHODS } from '#src/domain/destination.ts';
+import type { Gate } from '#src/domain/gate.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import type { Profile } from '#src/domain/profile.ts';
@@ -144,6 +145,7 @@ export const deliveryChanges: fc.Arbitrary<
     | 'occurrence'
     | 'scheduledFor'
     | 'dueAt'
+    | 'booked'
     | 'ttl'
     | 'deadline'
     | 'attemptCount'
@@ -160,6 +162,7 @@ export const deliveryChanges: fc.Arbitrary<
   occurrence: anyInstant,
   scheduledFor: anyInstant,
   dueAt: fc.option(anyInstant),
+  booked: fc.boolean(),
   ttl: fc.option(durationText),
   deadline: fc.option(fc.integer({ min: -1e12, max: 1e15 }).map(instant)),
   attemptCount: count,
@@ -207,6 +210,28 @@ export const profileContents: fc.Arbitrary<
     }),
   ),
   metadata: labels,
+});
+
+const bucket = fc.record({
+  terms: fc.record({ rate, burst: rate }),
+  tokens: fc.double({ min: -1e6, max: 1e9, noNaN: true }).map((value) => value + 0),
+  at: anyInstant,
+});
+
+export const gate: fc.Arbitrary<Gate> = fc.record({
+  breaker: fc.record({
+    failures: count,
+    openUntil: fc.option(anyInstant),
+    windowMs: count,
+    probeUntil: fc.option(anyInstant),
+  }),
+  budget: fc.option(bucket),
+  pace: fc.option(
+    fc.record({
+      freeAt: fc.double({ min: 0, max: 1e15, noNaN: true }).map((value) => value + 0),
+      at: anyInstant,
+    }),
+  ),
 });
 
 export const receiptContents: fc.Arbitrary<Pick<Receipt, 'fingerprint' | 'status' | 'body'>> = fc.record({

@@ -1,5 +1,5 @@
 /** Where a test of the contract works: one opened store for many tests, a project of its own for each. */
-import { expect } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { TryResult } from '#src/domain/delivery-life.ts';
 import { type DeliveryId, IdMint, type ScheduleId } from '#src/domain/id.ts';
@@ -10,7 +10,7 @@ import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { NewSchedule, ScheduleChange } from '#src/domain/schedule-life.ts';
 import { CURRENT_VERSION } from '#src/domain/version.ts';
 import type { ControlStore, Project } from '#src/ports/control-store.ts';
-import type { Receipt, Store } from '#src/ports/store.ts';
+import type { ClaimWrite, Receipt, Store, Work } from '#src/ports/store.ts';
 import { Builders, type Made, START, seededBytes } from './builders.ts';
 import { type Everything, readEverything } from './everything.ts';
 
@@ -72,6 +72,14 @@ export class Suite {
   async bench(): Promise<Bench> {
     return new Bench(this, await this.project());
   }
+}
+
+/** A store of its own for a `describe` whose verbs reach into every partition. */
+export function ownSuite(suite: Suite): Suite {
+  const own = new Suite(suite.open);
+  beforeAll(() => own.start());
+  afterAll(() => own.stop());
+  return own;
 }
 
 /** Builders for the `test` partition of a fresh project, and the steps that most tests begin with. */
@@ -148,6 +156,25 @@ export class Bench extends Builders {
 
   async pending(id: ScheduleId): Promise<Delivery> {
     return pendingOf(await this.view(id));
+  }
+
+  async work(delivery: Pick<Delivery, 'partition' | 'id'>): Promise<Work> {
+    const [work = null] = await this.store.findWork([delivery]);
+    if (work === null) throw new Error(`There is no ${delivery.id}.`);
+    return work;
+  }
+
+  /** Stores a claim of the schedule's pending delivery. */
+  async take(view: ScheduleView, node?: string): Promise<ClaimWrite> {
+    const claimed = this.claim(pendingOf(view), view, node);
+    expect(await this.store.claim([claimed])).toEqual(['done']);
+    return claimed;
+  }
+
+  async addReplay(original: Delivery, given: Partial<Delivery> = {}): Promise<Delivery> {
+    const delivery = { ...this.replay(original), ...given };
+    expect(await this.store.addReplay({ delivery, receipt: null })).toBe('done');
+    return delivery;
   }
 
   /** Decides by the domain on what is stored now, and stores the decision. */

@@ -1,14 +1,23 @@
 /** Domain objects as the API and the engine make them: valid, each with an id of its own, in the order they are made. */
+import { CLOSED } from '#src/domain/breaker.ts';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import * as deliveryLife from '#src/domain/delivery-life.ts';
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { Profile } from '#src/domain/profile.ts';
+import { DEFAULT_RETRY_BUDGET, type Profile } from '#src/domain/profile.ts';
 import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
 import type { Schedule, ScheduleView, Timing } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-life.ts';
-import type { ClaimWrite, Receipt, ScheduleAddition, SettleWrite } from '#src/ports/store.ts';
+import type {
+  ClaimWrite,
+  EndWrite,
+  Receipt,
+  SavedGate,
+  ScheduleAddition,
+  SettleWrite,
+} from '#src/ports/store.ts';
 
 export const START = instant(Date.UTC(2026, 10, 15, 8));
 export const SECOND_MS = 1_000;
@@ -158,6 +167,35 @@ export class Builders {
       ...settled,
       decidedUnder: schedule.state,
       completed: life.completedBy(schedule, settled.delivery, this.#now),
+    };
+  }
+
+  /** Ends a waiting delivery without a try, and completes or moves on its schedule. */
+  endUnsent(
+    delivery: Delivery,
+    { schedule, profile }: Omit<ScheduleView, 'pending'>,
+    why: 'expired' | 'exhausted' = 'expired',
+  ): EndWrite {
+    const ended = deliveryLife.endUnsent(delivery, why, this.#now);
+    return {
+      delivery: ended,
+      completed: life.completedBy(schedule, ended, this.#now),
+      advanced: life.advance(schedule, profile, delivery, this.ids.mint('dlv', this.#now), this.#now),
+    };
+  }
+
+  /** What is saved of an endpoint's gate: one failure, one token taken. */
+  gate(endpoint: EndpointKey, given: Partial<SavedGate> = {}): SavedGate {
+    return {
+      partition: this.partition,
+      endpoint,
+      gate: {
+        breaker: { ...CLOSED, failures: 1 },
+        budget: { terms: DEFAULT_RETRY_BUDGET, tokens: 98.5, at: this.#now },
+        pace: null,
+      },
+      savedAt: this.#now,
+      ...given,
     };
   }
 

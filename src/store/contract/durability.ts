@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { instant } from '#src/domain/instant.ts';
 import { editProfile } from '#src/domain/profile.ts';
 import * as life from '#src/domain/schedule-life.ts';
@@ -125,6 +126,7 @@ async function populate(bench: Bench): Promise<void> {
   bench.tick(HOUR_MS);
   const finished = await bench.fire(pendingOf(view), SUCCESS);
   await bench.store.addReplay({ delivery: bench.replay(finished), receipt: null });
+  await bench.store.saveGates([bench.gate(endpointKeyOf(finished.target))]);
   await bench.change(view.schedule.id, (read) => life.pause(read, bench.now));
   const { partition } = bench;
   const key = { id: bench.ids.mint('key', bench.now), partition, mode: 'test', hint: 'abcd' } as const;

@@ -1,5 +1,6 @@
 /** All that a store holds of some partitions, read through its port: what "nothing changed" is compared by. */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import type { Gate } from '#src/domain/gate.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
@@ -25,6 +26,8 @@ export interface Everything {
   readonly payloads: readonly (string | null)[];
   readonly deliveries: readonly Delivery[];
   readonly attempts: readonly Attempt[];
+  /** The gate of each delivery's endpoint. */
+  readonly gates: readonly (Gate | null)[];
   readonly profiles: readonly Profile[];
   readonly profileHeaders: readonly (string | null)[];
   readonly receipts: readonly (Receipt | null)[];
@@ -77,6 +80,7 @@ export async function readEverything(
     attempts: (
       await mapped(deliveries, ({ id }) => store.listAttempts(partition, id, 0, ATTEMPTS_MAX))
     ).flat(),
+    gates: (await store.findWork(deliveries)).map((work) => work?.gate ?? null),
     profiles,
     profileHeaders: await mapped(versions, async ({ id, version }) =>
       hex(await store.findProfileHeaders(partition, id, version)),

@@ -148,7 +148,7 @@ export function firingContract(suite: Suite): void {
     ] as const)('%s closes the try and moves delivery and schedule', async ([, result, status, state]) => {
       const bench = await suite.bench();
       const view = await bench.addSchedule();
-      const claimed = await storeClaim(bench, view);
+      const claimed = await bench.take(view);
       bench.tick(250);
       const settled = bench.settle(claimed, view.schedule, result);
       expect(await bench.store.settle([settled])).toEqual(['done']);
@@ -190,7 +190,7 @@ export function firingContract(suite: Suite): void {
     test('is refused when the claim has moved on: recovered and taken by another node', async () => {
       const bench = await suite.bench();
       const view = await bench.addSchedule();
-      const lost = await storeClaim(bench, view);
+      const lost = await bench.take(view);
       const recovered = bench.settle(lost, view.schedule, INTERRUPTED);
       expect(await bench.store.settle([recovered])).toEqual(['done']);
       const taken = bench.claim(recovered.delivery, view, 'node-2');
@@ -205,7 +205,7 @@ export function firingContract(suite: Suite): void {
     test('twice is done once', async () => {
       const bench = await suite.bench();
       const view = await bench.addSchedule();
-      const claimed = await storeClaim(bench, view);
+      const claimed = await bench.take(view);
       const both = [SUCCESS, FAILURE].map((result) => bench.settle(claimed, view.schedule, result));
       const answers = await Promise.all(both.map((settled) => bench.store.settle([settled])));
       expect(answers).toEqual([['done'], ['stale']]);
@@ -218,7 +218,7 @@ export function firingContract(suite: Suite): void {
     ] as const)('a failure decided before the schedule was %s is decided anew', async ([, order, status]) => {
       const bench = await suite.bench();
       const view = await bench.addSchedule();
-      const claimed = await storeClaim(bench, view);
+      const claimed = await bench.take(view);
       const early = bench.settle(claimed, view.schedule, FAILURE);
       const { schedule } = await bench.change(view.schedule.id, (read) => order(read, bench.tick()));
       expect(await bench.changesNothing(() => bench.store.settle([early]))).toEqual(['stale']);
@@ -229,7 +229,7 @@ export function firingContract(suite: Suite): void {
     test('a success that completes the schedule is decided anew when the schedule was edited', async () => {
       const bench = await suite.bench();
       const view = await bench.addSchedule();
-      const claimed = await storeClaim(bench, view);
+      const claimed = await bench.take(view);
       const early = bench.settle(claimed, view.schedule, SUCCESS);
       expect(early.completed?.state).toBe('completed');
       const metadata = [['kept', 'yes']] as const;
@@ -244,7 +244,7 @@ export function firingContract(suite: Suite): void {
     test('a try that is not under way changes nothing', async () => {
       const bench = await suite.bench();
       const view = await bench.addSchedule();
-      const claimed = await storeClaim(bench, view);
+      const claimed = await bench.take(view);
       const settled = bench.settle(claimed, view.schedule, SUCCESS);
       const unknown: SettleWrite = { ...settled, attempt: { ...settled.attempt, attemptNo: 2 } };
       expect(await bench.changesNothing(() => bench.store.settle([unknown]))).toEqual(['stale']);
@@ -260,8 +260,7 @@ export function firingContract(suite: Suite): void {
       const bench = await suite.bench();
       const views = [await bench.addSchedule(), await bench.addSchedule(), await bench.addSchedule()];
       const settles = [];
-      for (const view of views)
-        settles.push(bench.settle(await storeClaim(bench, view), view.schedule, SUCCESS));
+      for (const view of views) settles.push(bench.settle(await bench.take(view), view.schedule, SUCCESS));
       const [first, second, third] = settles;
       if (first === undefined || second === undefined || third === undefined) return;
       await bench.store.settle([second]);
@@ -273,12 +272,6 @@ export function firingContract(suite: Suite): void {
 
 function claimPending(bench: Bench, view: ScheduleView): ClaimWrite {
   return bench.claim(pendingOf(view), view);
-}
-
-async function storeClaim(bench: Bench, view: ScheduleView): Promise<ClaimWrite> {
-  const claimed = claimPending(bench, view);
-  expect(await bench.store.claim([claimed])).toEqual(['done']);
-  return claimed;
 }
 
 function attempts(bench: Bench, { delivery }: ClaimWrite) {

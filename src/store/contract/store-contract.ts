@@ -7,11 +7,17 @@ import { type Open, Suite } from './bench.ts';
 import { controlContract } from './control.ts';
 import { durabilityContract } from './durability.ts';
 import { firingContract } from './firing.ts';
+import { gatesContract } from './gates.ts';
 import { listsContract } from './lists.ts';
+import { lookingAheadContract } from './looking-ahead.ts';
+import { lostClaimsContract } from './lost-claims.ts';
 import { profilesContract } from './profiles.ts';
 import { receiptsContract } from './receipts.ts';
+import { retentionContract } from './retention.ts';
 import { schedulesContract } from './schedules.ts';
 import { sweepsContract } from './sweeps.ts';
+import { unsentContract } from './unsent.ts';
+import { workContract } from './work.ts';
 
 export function storeContract(name: string, open: Open): void {
   describe(name, () => {
@@ -24,7 +30,13 @@ export function storeContract(name: string, open: Open): void {
     profilesContract(suite);
     receiptsContract(suite);
     firingContract(suite);
+    unsentContract(suite);
     sweepsContract(suite);
+    lookingAheadContract(suite);
+    workContract(suite);
+    lostClaimsContract(suite);
+    gatesContract(suite);
+    retentionContract(suite);
     controlContract(suite);
     durabilityContract(suite);
   });

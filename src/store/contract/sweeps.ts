@@ -2,12 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from '#src/domain/delivery.ts';
 import * as deliveryLife from '#src/domain/delivery-life.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
-import { type Instant, instant } from '#src/domain/instant.ts';
+import type { Instant } from '#src/domain/instant.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-life.ts';
 import type { Bench, Suite } from './bench.ts';
-import { DAY_MS, HOUR_MS, HOURLY, SUCCESS } from './builders.ts';
-import { ALL_DELIVERIES } from './everything.ts';
+import { crowd, deliveriesOf } from './crowd.ts';
 
 const STEPS = { pause: deliveryLife.pause, resume: deliveryLife.resume, cancel: deliveryLife.cancel };
 const ORDERS = { pause: life.pause, resume: life.resume, cancel: life.cancel };
@@ -91,41 +90,11 @@ function swept(delivery: Delivery, order: Order, now: Instant): Delivery {
   return movesBy(delivery.status, order) ? STEPS[order](delivery, now) : delivery;
 }
 
-async function deliveriesOf(bench: Bench, scheduleId: ScheduleId): Promise<readonly Delivery[]> {
-  const filter = { ...ALL_DELIVERIES, scheduleId };
-  return (
-    await bench.store.listDeliveries(bench.partition, filter, { before: null, limit: 100 })
-  ).toReversed();
-}
-
-/**
- * A recurring schedule, ready for `order`, with replays in every status, untried and tried before, and an
- * earlier occurrence among them. Oldest first.
- */
+/** A crowd, ready for `order`. Oldest first. */
 async function crowded(bench: Bench, order: Order): Promise<readonly Delivery[]> {
-  const { schedule, pending } = await bench.addSchedule({ timing: HOURLY });
-  bench.tick(HOUR_MS);
-  const original = await bench.fire(pending ?? raise(), SUCCESS);
-  for (const status of DELIVERY_STATUSES) {
-    for (const attemptCount of [0, 3]) {
-      bench.tick();
-      const replay = { ...bench.replay(original), status, attemptCount };
-      expect(
-        await bench.store.addReplay({
-          delivery: { ...replay, ...instants(replay, bench.now) },
-          receipt: null,
-        }),
-      ).toBe('done');
-    }
-  }
+  const { schedule } = await crowd(bench);
   if (order === 'resume') await pauseOnly(bench, schedule.id);
   return deliveriesOf(bench, schedule.id);
-}
-
-/** As such a delivery would have them: no due instant while claimed and after the end. */
-function instants({ status }: Delivery, now: Instant): Partial<Delivery> {
-  if (deliveryLife.isTerminal(status)) return { dueAt: null, finalizedAt: now };
-  return { dueAt: status === 'claimed' ? null : instant(now + DAY_MS) };
 }
 
 /** Pauses the schedule and its pending delivery, and leaves the crowd as it is. */

@@ -9,7 +9,7 @@ export type Db = Database.Database;
 const BUSY_TIMEOUT_MS = 5_000;
 
 /** 'SCHD': tells our files from any other SQLite database. */
-const APPLICATION_ID = 0x53434844;
+export const APPLICATION_ID = 0x53434844;
 
 /** Not `durable`, an answered write may be lost with the machine, but not with the process. */
 export function openForWriting(path: string, durable = true): Db {

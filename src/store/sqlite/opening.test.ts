@@ -86,6 +86,9 @@ describe('a new database', () => {
     const db = openForWriting(path);
     expect(db.pragma('synchronous', { simple: true })).toBe(2);
     db.close();
+    const careless = openForWriting(path, false);
+    expect(careless.pragma('synchronous', { simple: true })).toBe(0);
+    careless.close();
     const store = await open(directory);
     await store.check(START);
     expect(statSync(`${path}-wal`).size).toBeGreaterThan(0);

@@ -10,11 +10,14 @@ import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import { START } from '#src/store/contract/builders.ts';
+import { Builders, START } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
 import { type Db, migrate, openForWriting } from './connection.ts';
 import { prepareControlReads } from './control-reads.ts';
+import { FiringReads } from './firing-reads.ts';
 import { Reads } from './reads.ts';
+import { Retention } from './retention.ts';
+import { toDeliveryRow, toProfileHeadRow, toProfileVersionRow, toScheduleRow } from './rows.ts';
 import { STATEMENTS } from './statements.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'sched-plans-'));
@@ -59,6 +62,9 @@ function planOf(sql: string): readonly string[] {
 function searches(plans: readonly string[]): readonly string[] {
   return plans.filter((detail) => /^(SEARCH|SCAN)/.test(detail) && !detail.startsWith('SCAN ('));
 }
+
+/** One row, by its whole key. */
+const LOOK_UP = /^SEARCH \w+ USING .*\(partition=\? AND \w+=\?( AND (version|attempt_no)=\?)?\)$/;
 
 const BY_ID = 'SEARCH schedules USING INDEX sqlite_autoindex_schedules_1 (partition=? AND id<?)';
 const BY_STATE =
@@ -150,10 +156,67 @@ describe('a page walks along an index', () => {
   });
 });
 
-test('what is due is found in the order of its instants, without the rest', () => {
-  const sql = `SELECT partition, id, due_at FROM deliveries
-    WHERE status IN ('scheduled', 'retry_scheduled') AND due_at <= ? ORDER BY due_at LIMIT ?`;
-  expect(planOf(sql)).toEqual(['SEARCH deliveries USING INDEX deliveries_due (due_at<?)']);
+describe('the engine finds', () => {
+  const build = new Builders(PARTITION);
+
+  /** What a question has to find to come to its next one. */
+  function insert(table: string, row: object): void {
+    const columns = Object.keys(row);
+    const places = columns.map(() => '?').join(', ');
+    db.prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places})`).run(...Object.values(row));
+  }
+
+  test('what is due along its instants, from where it was, without the rest', () => {
+    expect(plansOf((asked) => new FiringReads(asked).due(null, START, 100))).toEqual([
+      'SEARCH deliveries USING INDEX deliveries_due ((due_at,id)>(?,?) AND due_at<?)',
+    ]);
+  });
+
+  test('the work of a delivery by look-ups', () => {
+    const profile = build.profile();
+    const { schedule, pending } = build.scheduleOn(profile);
+    insert('endpoints', toProfileHeadRow(profile));
+    insert('endpoint_versions', toProfileVersionRow(profile));
+    insert('schedules', toScheduleRow(schedule));
+    insert('deliveries', toDeliveryRow(pending));
+    const plans = plansOf((asked) => {
+      const reads = new FiringReads(asked);
+      expect(reads.work([pending])).toEqual([{ delivery: pending, schedule, profile, gate: null }]);
+      reads.message(pending);
+    });
+    // Delivery, schedule, both parts of the profile, gate; payload and version.
+    expect(plans).toHaveLength(7);
+    for (const step of plans) expect(step).toMatch(LOOK_UP);
+  });
+
+  test('lost claims past those of the living', () => {
+    const { schedule, pending } = build.schedule();
+    const { delivery } = build.claim(pending, { schedule, profile: null });
+    insert('deliveries', toDeliveryRow(delivery));
+    const plans = plansOf((asked) => new FiringReads(asked).lostClaims([], 100));
+    expect(plans).toEqual([
+      expect.stringMatching(/^SEARCH deliveries USING .*INDEX deliveries_claimed \(claim_node>\?\)$/),
+      'SEARCH deliveries USING INDEX deliveries_claimed (claim_node=?)',
+      expect.stringMatching(LOOK_UP),
+      expect.stringMatching(LOOK_UP),
+    ]);
+  });
+});
+
+test.for([
+  ['deliveries', ['SEARCH deliveries USING INDEX deliveries_finalized (finalized_at<?)']],
+  [
+    'schedules',
+    [
+      'SEARCH schedules USING INDEX schedules_ended ((ended_at,id)>(?,?) AND ended_at<?)',
+      'CORRELATED SCALAR SUBQUERY 1',
+      'SEARCH d USING COVERING INDEX deliveries_of_schedule (partition=? AND schedule_id=?)',
+    ],
+  ],
+  ['receipts', ['SEARCH receipts USING INDEX receipts_expiring (expires_at<?)']],
+  ['gates', ['SEARCH gates USING COVERING INDEX gates_saved (saved_at<?)']],
+] as const)('retention of %s walks from the oldest on', ([what, expected]) => {
+  expect(plansOf((asked) => new Retention(asked).removals(what, START, 100))).toEqual(expected);
 });
 
 test('a question about one object is a look-up of it', () => {
@@ -167,8 +230,7 @@ test('a question about one object is a look-up of it', () => {
     reads.receipt(PARTITION, 'key', START);
   });
   expect(plans).toHaveLength(6);
-  for (const step of plans)
-    expect(step).toMatch(/^SEARCH \w+ USING .*\(partition=\? AND \w+=\?( AND version=\?)?\)$/);
+  for (const step of plans) expect(step).toMatch(LOOK_UP);
 });
 
 test('the control plane scans nothing but the list of projects', () => {

@@ -39,6 +39,7 @@ import {
   unavailableInstead,
 } from './connection.ts';
 import { prepareControlReads } from './control-reads.ts';
+import type { WriterData } from './executor.ts';
 import { FiringReads } from './firing-reads.ts';
 import { type DirectoryLock, lockDirectory } from './lock.ts';
 import { Reads } from './reads.ts';
@@ -88,7 +89,7 @@ export class SqliteStore implements Store, ControlStore {
     const lock = options.exclusive ? lockDirectory(options.directory) : null;
     try {
       prepareFile(path, options);
-      const { maxPages = null, durable = true, openWriter = Writer.open } = options;
+      const { maxPages = null, durable = true, openWriter = openThread } = options;
       const writer = await openWriter({ path, maxPages, durable });
       return new SqliteStore(openForReading(path), writer, lock);
     } catch (error) {
@@ -277,6 +278,10 @@ export class SqliteStore implements Store, ControlStore {
     this.#reader.close();
     this.#lock?.release();
   }
+}
+
+function openThread(data: WriterData): Promise<WriteQueue> {
+  return Writer.open(data);
 }
 
 function ensureDirectory(directory: string): void {

@@ -1,0 +1,307 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ask, type Breaker, CLOSED, type Evidence, learn, stateOf } from './breaker.ts';
+import { type Instant, instant } from './instant.ts';
+import { type BreakerPolicy, DEFAULT_BREAKER_POLICY } from './profile.ts';
+
+const START = instant(Date.UTC(2026, 10, 15, 8));
+const POLICY: BreakerPolicy = { threshold: 3, baseOpen: '30s', maxOpen: '3m', probeTimeout: '10s' };
+const BASE_MS = 30_000;
+const MAX_MS = 180_000;
+const PROBE_MS = 10_000;
+
+function at(ms: number): Instant {
+  return instant(START + ms);
+}
+
+/** Tries that were not probes, one after the other, at one instant. */
+function after(before: Breaker, evidences: readonly Evidence[], now = START, policy = POLICY): Breaker {
+  return evidences.reduce((breaker, evidence) => learn(breaker, policy, evidence, false, now), before);
+}
+
+function failures(count: number): readonly Evidence[] {
+  return Array.from({ length: count }, () => 'failure');
+}
+
+const OPENED = after(CLOSED, failures(3));
+
+/** The breaker once its window is over and a probe went out. */
+function probing(breaker: Breaker, now: Instant, policy = POLICY): Breaker {
+  const passage = ask(breaker, policy, now);
+  expect(passage).toMatchObject({ kind: 'pass', probe: true });
+  return passage.breaker;
+}
+
+/** What a failed probe makes of it, sent the moment the window is over and answered at once. */
+function probeFailed(breaker: Breaker, policy = POLICY): { readonly breaker: Breaker; readonly at: Instant } {
+  const now = breaker.openUntil ?? START;
+  return { breaker: learn(probing(breaker, now, policy), policy, 'failure', true, now), at: now };
+}
+
+describe('a closed breaker', () => {
+  test('lets everything pass, and none of it is a probe', () => {
+    expect(ask(CLOSED, POLICY, START)).toEqual({ kind: 'pass', probe: false, breaker: CLOSED });
+    const failing = after(CLOSED, failures(2));
+    expect(ask(failing, POLICY, START)).toEqual({ kind: 'pass', probe: false, breaker: failing });
+  });
+
+  test.for([1, 2, 5, 1_000])('is opened by %i failures in a row, not by one fewer', (threshold) => {
+    const policy = { ...POLICY, threshold };
+    const almost = after(CLOSED, failures(threshold - 1), START, policy);
+    expect(stateOf(almost, START)).toBe('closed');
+    expect(stateOf(after(almost, ['failure'], START, policy), START)).toBe('open');
+  });
+
+  test('is opened by default after 5 failures, for 30 s', () => {
+    const almost = after(CLOSED, failures(4), START, DEFAULT_BREAKER_POLICY);
+    expect(stateOf(almost, START)).toBe('closed');
+    const opened = after(almost, ['failure'], START, DEFAULT_BREAKER_POLICY);
+    expect(opened.openUntil).toBe(at(30_000));
+  });
+
+  test('counts anew after a success', () => {
+    const almost = after(CLOSED, ['failure', 'failure', 'success', 'failure', 'failure']);
+    expect(stateOf(almost, START)).toBe('closed');
+    expect(stateOf(after(almost, ['failure']), START)).toBe('open');
+  });
+
+  test('neither counts nor forgets for a try that says nothing of the destination', () => {
+    const almost = after(CLOSED, ['failure', 'nothing', 'failure', 'nothing', 'nothing']);
+    expect(stateOf(almost, START)).toBe('closed');
+    expect(stateOf(after(almost, ['failure']), START)).toBe('open');
+  });
+
+  test('opens when, and only when, the last threshold tries that said something were failures', () => {
+    const tries = fc.array(fc.constantFrom<Evidence>('success', 'failure', 'nothing'), { maxLength: 60 });
+    fc.assert(
+      fc.property(tries, fc.integer({ min: 1, max: 6 }), (evidences, threshold) => {
+        const policy = { ...POLICY, threshold };
+        let breaker = CLOSED;
+        let inARow = 0;
+        for (const evidence of evidences) {
+          breaker = learn(breaker, policy, evidence, false, START);
+          if (evidence !== 'nothing') inARow = evidence === 'failure' ? inARow + 1 : 0;
+          expect(stateOf(breaker, START)).toBe(inARow >= threshold ? 'open' : 'closed');
+          if (inARow >= threshold) return;
+        }
+      }),
+    );
+  });
+
+  test('is the very same one where nothing was learnt', () => {
+    expect(learn(CLOSED, POLICY, 'success', false, START)).toBe(CLOSED);
+    expect(learn(CLOSED, POLICY, 'nothing', false, START)).toBe(CLOSED);
+    expect(ask(CLOSED, POLICY, START).breaker).toBe(CLOSED);
+  });
+});
+
+describe('an open breaker', () => {
+  test('puts everything off to the end of the window', () => {
+    for (const now of [START, at(1), at(BASE_MS - 1)]) {
+      expect(stateOf(OPENED, now)).toBe('open');
+      expect(ask(OPENED, POLICY, now)).toEqual({ kind: 'wait', until: at(BASE_MS), breaker: OPENED });
+    }
+  });
+
+  test('stays as it is when one that left before it opened fails or says nothing', () => {
+    for (const evidence of ['failure', 'nothing'] as const) {
+      expect(learn(OPENED, POLICY, evidence, false, at(1_000))).toBe(OPENED);
+    }
+  });
+
+  test('is closed by a success, also of one that left before it opened', () => {
+    expect(learn(OPENED, POLICY, 'success', false, at(1_000))).toEqual(CLOSED);
+  });
+
+  test('is open no longer than max_open, also when base_open is longer', () => {
+    const policy = { ...POLICY, baseOpen: '1h', maxOpen: '1m' };
+    expect(after(CLOSED, failures(3), START, policy).openUntil).toBe(at(60_000));
+  });
+});
+
+describe('when the window is over', () => {
+  test('one probe goes out, at its very end', () => {
+    expect(ask(OPENED, POLICY, at(BASE_MS - 1)).kind).toBe('wait');
+    expect(stateOf(OPENED, at(BASE_MS))).toBe('half_open');
+    expect(ask(OPENED, POLICY, at(BASE_MS))).toMatchObject({ kind: 'pass', probe: true });
+  });
+
+  test('the others wait for its verdict, up to probe_timeout; then the next one probes', () => {
+    const sentAt = BASE_MS + 5;
+    const out = probing(OPENED, at(sentAt));
+    for (const ms of [0, 1, PROBE_MS - 1]) {
+      const passage = ask(out, POLICY, at(sentAt + ms));
+      expect(passage).toEqual({ kind: 'wait', until: at(sentAt + PROBE_MS), breaker: out });
+    }
+    const next = probing(out, at(sentAt + PROBE_MS));
+    expect(ask(next, POLICY, at(sentAt + PROBE_MS))).toMatchObject({ until: at(sentAt + 2 * PROBE_MS) });
+  });
+
+  test('a failed probe opens it for twice the window, again and again, up to max_open', () => {
+    const windows: number[] = [];
+    for (let breaker = OPENED; windows.length < 5; ) {
+      const failed = probeFailed(breaker);
+      windows.push((failed.breaker.openUntil ?? 0) - failed.at);
+      breaker = failed.breaker;
+    }
+    expect(windows).toEqual([2 * BASE_MS, 4 * BASE_MS, MAX_MS, MAX_MS, MAX_MS]);
+  });
+
+  test('by default the window grows from 30 s to 1 h', () => {
+    const windows: number[] = [];
+    let breaker = after(CLOSED, failures(5), START, DEFAULT_BREAKER_POLICY);
+    for (let now = START; windows.length < 9; ) {
+      windows.push(((breaker.openUntil ?? 0) - now) / 1_000);
+      ({ breaker, at: now } = probeFailed(breaker, DEFAULT_BREAKER_POLICY));
+    }
+    expect(windows).toEqual([30, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600]);
+  });
+
+  test('the doubled window counts from the verdict, not from the sending of the probe', () => {
+    const out = probing(OPENED, at(BASE_MS));
+    const reopened = learn(out, POLICY, 'failure', true, at(BASE_MS + 7_000));
+    expect(reopened.openUntil).toBe(at(BASE_MS + 7_000 + 2 * BASE_MS));
+    expect(reopened.probeUntil).toBeNull();
+  });
+
+  test('a successful probe closes it, and the next window is base_open again', () => {
+    const grown = probeFailed(probeFailed(OPENED).breaker).breaker;
+    const now = grown.openUntil ?? START;
+    const closed = learn(probing(grown, now), POLICY, 'success', true, now);
+    expect(closed).toEqual(CLOSED);
+    expect(after(closed, failures(3), now).openUntil).toBe(now + BASE_MS);
+  });
+
+  test('a probe that says nothing lets the next one probe at once, with the window as it was', () => {
+    const out = probing(OPENED, at(BASE_MS));
+    const inconclusive = learn(out, POLICY, 'nothing', true, at(BASE_MS + 1));
+    expect(stateOf(inconclusive, at(BASE_MS + 1))).toBe('half_open');
+    const next = probing(inconclusive, at(BASE_MS + 1));
+    const reopened = learn(next, POLICY, 'failure', true, at(BASE_MS + 2));
+    expect(reopened.openUntil).toBe(at(BASE_MS + 2 + 2 * BASE_MS));
+  });
+
+  test('what left before it opened and fails now is no verdict: the probe is still waited for', () => {
+    const out = probing(OPENED, at(BASE_MS));
+    for (const evidence of ['failure', 'nothing'] as const) {
+      expect(learn(out, POLICY, evidence, false, at(BASE_MS + 1))).toBe(out);
+    }
+  });
+
+  test('a failed probe with no verdict in time still doubles the window when it comes in late', () => {
+    const first = probing(OPENED, at(BASE_MS));
+    const second = probing(first, at(BASE_MS + PROBE_MS));
+    const late = learn(second, POLICY, 'failure', true, at(BASE_MS + PROBE_MS + 1));
+    expect(late.openUntil).toBe(at(BASE_MS + PROBE_MS + 1 + 2 * BASE_MS));
+  });
+
+  // Bug: windows are cut off to whole milliseconds, so this one is none: everybody is the one probe.
+  test.fails('a probe_timeout below a millisecond still lets one probe out at a time', () => {
+    const policy = { ...POLICY, probeTimeout: '500us' };
+    const out = probing(OPENED, at(BASE_MS), policy);
+    expect(ask(out, policy, at(BASE_MS)).kind).toBe('wait');
+  });
+
+  // Bug: as above; twice nothing is nothing, and the window never grows.
+  test.fails('a base_open below a millisecond still doubles at each failed probe', () => {
+    const policy = { ...POLICY, baseOpen: '500us' };
+    let breaker = after(CLOSED, failures(3), START, policy);
+    for (let probes = 0; probes < 10; probes++) ({ breaker } = probeFailed(breaker, policy));
+    expect(breaker.windowMs).toBeGreaterThanOrEqual(512);
+  });
+});
+
+describe('a clock that is set back', () => {
+  const HOUR_MS = 3_600_000;
+
+  test('does not lengthen the window', () => {
+    const passage = ask(OPENED, POLICY, at(-HOUR_MS));
+    expect(passage).toMatchObject({ kind: 'wait', until: at(-HOUR_MS + BASE_MS) });
+    expect(ask(passage.breaker, POLICY, at(-HOUR_MS + BASE_MS))).toMatchObject({ kind: 'pass', probe: true });
+  });
+
+  test('does not lengthen the wait for a verdict', () => {
+    const out = probing(OPENED, at(BASE_MS));
+    const early = ask(out, POLICY, at(-HOUR_MS));
+    const opened = ask(early.breaker, POLICY, at(-HOUR_MS + BASE_MS));
+    expect([early.kind, opened]).toMatchObject(['wait', { kind: 'pass', probe: true }]);
+
+    const grown = probing({ ...OPENED, openUntil: at(-2 * HOUR_MS) }, at(0));
+    expect(ask(grown, POLICY, at(-HOUR_MS))).toMatchObject({ kind: 'wait', until: at(-HOUR_MS + PROBE_MS) });
+  });
+
+  test('changes nothing that is as near as it may be', () => {
+    const passage = ask(OPENED, POLICY, START);
+    expect(passage.breaker).toBe(OPENED);
+  });
+});
+
+describe('whatever happens', () => {
+  interface Step {
+    readonly kind: 'ask' | Evidence;
+    readonly late: boolean;
+    readonly ms: number;
+  }
+  const steps: fc.Arbitrary<readonly Step[]> = fc.array(
+    fc.record({
+      kind: fc.constantFrom<Step['kind'][]>('ask', 'ask', 'failure', 'failure', 'success', 'nothing'),
+      late: fc.boolean(),
+      ms: fc.oneof(
+        fc.integer({ min: 0, max: 2_000 }),
+        fc.integer({ min: 0, max: 400_000 }),
+        fc.integer({ min: -4_000_000, max: 0 }),
+      ),
+    }),
+    { maxLength: 80 },
+  );
+
+  test('nobody waits longer than the longest window, and one probe is out at a time', () => {
+    fc.assert(
+      fc.property(steps, (given) => {
+        let breaker = CLOSED;
+        let now = START;
+        let probeOutSince: Instant | null = null;
+        for (const { kind, late, ms } of given) {
+          now = instant(now + ms);
+          // After the clock was set back it cannot be told any more how long the probe is out.
+          if (probeOutSince !== null && now < probeOutSince) probeOutSince = null;
+          if (kind !== 'ask') {
+            breaker = learn(breaker, POLICY, kind, !late, now);
+            if (!late || kind === 'success') probeOutSince = null;
+            expect(breaker.windowMs).toBeLessThanOrEqual(MAX_MS);
+            continue;
+          }
+          const passage = ask(breaker, POLICY, now);
+          if (passage.kind === 'wait') {
+            expect(passage.until).toBeGreaterThan(now);
+            expect(passage.until).toBeLessThanOrEqual(now + Math.max(passage.breaker.windowMs, PROBE_MS));
+          } else if (passage.probe) {
+            if (probeOutSince !== null) expect(now).toBeGreaterThanOrEqual(probeOutSince + PROBE_MS);
+            probeOutSince = now;
+          }
+          breaker = passage.breaker;
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('asking after the time that was named always leads on: to a probe in the end', () => {
+    fc.assert(
+      fc.property(steps, (given) => {
+        let breaker = CLOSED;
+        let now = START;
+        for (const { kind, late, ms } of given) {
+          now = instant(now + ms);
+          breaker =
+            kind === 'ask' ? ask(breaker, POLICY, now).breaker : learn(breaker, POLICY, kind, !late, now);
+        }
+        let passage = ask(breaker, POLICY, now);
+        for (let waits = 0; passage.kind === 'wait' && waits < 2; waits++) {
+          passage = ask(passage.breaker, POLICY, passage.until);
+        }
+        expect(passage.kind).toBe('pass');
+      }),
+    );
+  });
+});

@@ -1,0 +1,195 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { formatInstant, type Instant, instant } from './instant.ts';
+import { DEFAULT_RETRY_BUDGET } from './profile.ts';
+import { type Bucket, type BucketTerms, isFull, take } from './token-bucket.ts';
+
+const START = instant(Date.UTC(2026, 10, 15, 8));
+const TERMS: BucketTerms = { rate: 10, burst: 5 };
+
+function at(ms: number): Instant {
+  return instant(START + ms);
+}
+
+/** Takes so many at one instant: the bucket after, and how long each has to wait. */
+function takes(count: number, terms: BucketTerms, now = START, from: Bucket | null = null) {
+  let bucket = from;
+  const waits: (number | null)[] = [];
+  for (let taken = 0; taken < count; taken++) {
+    const { bucket: next, readyAt } = take(bucket, terms, now);
+    waits.push(readyAt === null ? null : readyAt - now);
+    bucket = next;
+  }
+  return { bucket, waits };
+}
+
+describe('a token bucket', () => {
+  test('is full to begin with: a burst passes at once, then tokens come at the rate, each booked once', () => {
+    expect(takes(8, TERMS).waits).toEqual([0, 0, 0, 0, 0, 100, 200, 300]);
+  });
+
+  test('by default: 100 retries at once, 10 per second from then on', () => {
+    const { waits } = takes(103, DEFAULT_RETRY_BUDGET);
+    expect(waits.slice(0, 100)).toEqual(Array.from({ length: 100 }, () => 0));
+    expect(waits.slice(100)).toEqual([100, 200, 300]);
+  });
+
+  test('fills up again at the rate, never beyond the burst', () => {
+    const { bucket } = takes(5, TERMS);
+    expect(takes(4, TERMS, at(300), bucket).waits).toEqual([0, 0, 0, 100]);
+    expect(takes(6, TERMS, at(3_600_000), bucket).waits).toEqual([0, 0, 0, 0, 0, 100]);
+  });
+
+  test('what is booked is paid off first', () => {
+    const { bucket } = takes(8, TERMS);
+    expect(take(bucket, TERMS, at(100)).readyAt).toBe(at(400));
+    expect(take(bucket, TERMS, at(399)).readyAt).toBe(at(400));
+    expect(take(bucket, TERMS, at(400)).readyAt).toBe(at(400));
+  });
+
+  test('with rate 0 gives its burst away and then none, ever', () => {
+    const terms = { rate: 0, burst: 2 };
+    const { bucket, waits } = takes(4, terms);
+    expect(waits).toEqual([0, 0, null, null]);
+    expect(take(bucket, terms, at(1e12)).readyAt).toBeNull();
+  });
+
+  test('with burst 0 everybody waits for a token of his own', () => {
+    expect(takes(3, { rate: 4, burst: 0 }).waits).toEqual([250, 500, 750]);
+    expect(takes(1, { rate: 0, burst: 0 }).waits).toEqual([null]);
+  });
+
+  test('with a burst below one token waits for the rest of it', () => {
+    expect(takes(2, { rate: 1, burst: 0.5 }).waits).toEqual([500, 1_500]);
+    expect(takes(1, { rate: 0, burst: 0.5 }).waits).toEqual([null]);
+  });
+
+  test.for<BucketTerms>([
+    { rate: 10, burst: 7 },
+    { rate: 11, burst: 5 },
+  ])('begins anew when its terms are changed: %o', (terms) => {
+    const { bucket } = takes(50, TERMS);
+    expect(take(bucket, terms, START)).toEqual(take(null, terms, START));
+  });
+
+  test('goes on as it was when the same terms are written again', () => {
+    const { bucket } = takes(6, TERMS);
+    expect(take(bucket, { ...TERMS }, START).readyAt).toBe(at(200));
+  });
+
+  test('a clock that is set back gives nothing away, and is not waited for either', () => {
+    const { bucket } = takes(6, TERMS);
+    const back = takes(1, TERMS, at(-3_600_000), bucket);
+    expect(back.waits).toEqual([200]);
+    expect(takes(1, TERMS, at(-3_600_000 + 300), back.bucket).waits).toEqual([0]);
+  });
+
+  test('is worth forgetting as soon as it is full again', () => {
+    expect(isFull(null, START)).toBe(true);
+    const { bucket } = takes(3, TERMS);
+    expect(isFull(bucket, at(299))).toBe(false);
+    expect(isFull(bucket, at(300))).toBe(true);
+    expect(isFull(takes(8, TERMS).bucket, at(799))).toBe(false);
+    expect(isFull(takes(2, { rate: 0, burst: 2 }).bucket, at(1e12))).toBe(false);
+  });
+});
+
+const rates = fc.oneof(fc.constantFrom(0.1, 1, 10, 333, 1_000), fc.double({ min: 0.01, max: 2_000, noNaN: true }));
+const bursts = fc.oneof(fc.constantFrom(0, 0.5, 1, 5, 100), fc.double({ min: 0, max: 200, noNaN: true }));
+
+/** Time that passes, and how much the clock is set back meanwhile. */
+const moments = fc.array(
+  fc.record({
+    ms: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 5_000 })),
+    setBackMs: fc.oneof(
+      { weight: 9, arbitrary: fc.constant(0) },
+      { weight: 1, arbitrary: fc.integer({ min: 0, max: 100_000 }) },
+    ),
+    takes: fc.integer({ min: 1, max: 8 }),
+  }),
+  { minLength: 1, maxLength: 40 },
+);
+
+describe('whenever tokens are asked for', () => {
+  test('never more than burst + rate × t are granted in any stretch of t seconds', () => {
+    fc.assert(
+      fc.property(rates, bursts, moments, (rate, burst, given) => {
+        const terms = { rate, burst };
+        let bucket: Bucket | null = null;
+        let elapsedMs = 0;
+        let clockMs: number = START;
+        const granted: number[] = [];
+        for (const moment of given) {
+          elapsedMs += moment.ms;
+          clockMs += moment.ms - moment.setBackMs;
+          for (let count = 0; count < moment.takes; count++) {
+            const taken = take(bucket, terms, instant(clockMs));
+            bucket = taken.bucket;
+            if (taken.readyAt !== null) granted.push(elapsedMs + taken.readyAt - clockMs);
+          }
+        }
+        granted.sort((a, b) => a - b);
+        for (const [first, from] of granted.entries()) {
+          for (let last = first; last < granted.length; last++) {
+            // Grants are rounded up to whole milliseconds: they may come a millisecond closer together.
+            const seconds = ((granted[last] ?? 0) - from + 1) / 1_000;
+            expect(last - first + 1).toBeLessThanOrEqual(Math.max(burst, 1) + rate * seconds + 1e-6);
+          }
+        }
+      }),
+    );
+  });
+
+  test('every booked token is granted at its own time, in the order of asking', () => {
+    fc.assert(
+      fc.property(rates, bursts, fc.integer({ min: 2, max: 100 }), (rate, burst, count) => {
+        const { waits } = takes(count, { rate, burst });
+        const booked = waits.map((wait) => wait ?? Number.NaN).filter((wait) => wait > 0);
+        for (const [index, wait] of booked.entries()) {
+          const ideal = ((index + 1 + Math.floor(burst) - burst) * 1_000) / rate;
+          expect(Math.abs(wait - ideal)).toBeLessThan(1 + 1e-6);
+        }
+      }),
+    );
+  });
+
+  test('a full one that is forgotten is not missed', () => {
+    fc.assert(
+      fc.property(rates, bursts, moments, (rate, burst, given) => {
+        const terms = { rate, burst };
+        let bucket: Bucket | null = null;
+        let now = START;
+        for (const { ms, takes: count } of given) {
+          now = instant(now + ms);
+          if (isFull(bucket, now)) {
+            expect(takes(20, terms, now, bucket).waits).toEqual(takes(20, terms, now, null).waits);
+          }
+          ({ bucket } = takes(count, terms, now, bucket));
+        }
+      }),
+    );
+  });
+
+  test('however small or large rate and burst are, what comes out can be written and kept', () => {
+    const extremes = fc.oneof(
+      fc.constantFrom(0, Number.MIN_VALUE, 1e-300, 1e-9, 1e9, 1e300, Number.MAX_VALUE),
+      fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }),
+    );
+    fc.assert(
+      fc.property(extremes, extremes, moments, (rate, burst, given) => {
+        let bucket: Bucket | null = null;
+        let now = START;
+        for (const { ms } of given) {
+          now = instant(now + ms);
+          const taken = take(bucket, { rate, burst }, now);
+          if (taken.readyAt !== null) {
+            expect(taken.readyAt).toBeGreaterThanOrEqual(now);
+            expect(formatInstant(taken.readyAt)).toMatch(/^\d{4}-/);
+          }
+          bucket = taken.bucket;
+          expect(JSON.parse(JSON.stringify(bucket))).toEqual(bucket);
+        }
+      }),
+    );
+  });
+});

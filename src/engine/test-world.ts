@@ -1,0 +1,377 @@
+/**
+ * For tests only: the world of an engine in virtual time, on a real SQLite store that writes at once, with an
+ * egress that answers as the test says. Nothing here waits for wall time: between two timers everything that
+ * can happen by itself has happened.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import { type Due, dueOf } from '#src/domain/due.ts';
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import { type DeliveryId, IdMint, type ScheduleId } from '#src/domain/id.ts';
+import { type Instant, instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { encodeHeaders, encodePayload, type Payload } from '#src/domain/payload.ts';
+import type { Profile } from '#src/domain/profile.ts';
+import type { ScheduleView } from '#src/domain/schedule.ts';
+import type { NewSchedule, ScheduleChange } from '#src/domain/schedule-life.ts';
+import { payloadPlace, profileHeadersPlace, signingSecretPlace } from '#src/domain/sealed-places.ts';
+import type { Clock } from '#src/ports/clock.ts';
+import type { Egress, OutboundRequest, SendResult } from '#src/ports/egress.ts';
+import { StoreUnavailable } from '#src/ports/store.ts';
+import type { AttemptFacts, EngineGauges, EngineMetrics, Log } from '#src/ports/telemetry.ts';
+import type { Timers } from '#src/ports/timers.ts';
+// oxlint-disable no-restricted-imports -- a test world is put together like the service itself
+import { Builders, START, seededBytes } from '#src/store/contract/builders.ts';
+import { Executor, type WriterData } from '#src/store/sqlite/executor.ts';
+import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import { answered, type WriteQueue } from '#src/store/sqlite/writer.ts';
+import { AesVault } from '#src/vault/aes-vault.ts';
+// oxlint-enable no-restricted-imports
+import type { EngineWorld } from './world.ts';
+
+export const PARTITION = 1 as Partition;
+
+/** More timers in one stretch of time than any test means to set off: something sets itself off for ever. */
+const TIMERS_MAX = 200_000;
+
+interface Timer {
+  readonly at: number;
+  readonly act: () => void;
+}
+
+/** A wall clock that can be set, and timers that do not care. */
+export class VirtualTime implements Clock, Timers {
+  #elapsedMs = 0;
+  #offsetMs: number;
+  /** In the order they were set. */
+  readonly #timers = new Set<Timer>();
+
+  constructor(start: Instant) {
+    this.#offsetMs = start;
+  }
+
+  now(): Instant {
+    return instant(this.#offsetMs + this.#elapsedMs);
+  }
+
+  after(ms: number, act: () => void): () => void {
+    const timer = { at: this.#elapsedMs + ms, act };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
+  }
+
+  /** Timers that were set and neither went off nor were called off. */
+  get pending(): number {
+    return this.#timers.size;
+  }
+
+  /** Sets the wall clock ahead or back. */
+  setClock(byMs: number): void {
+    this.#offsetMs += byMs;
+  }
+
+  /** Lets everything happen that needs no time to pass. */
+  async settled(): Promise<void> {
+    await setImmediate();
+  }
+
+  /** Lets time pass: every timer goes off at its moment, one after the other. */
+  async advance(ms: number): Promise<void> {
+    const until = this.#elapsedMs + ms;
+    await this.settled();
+    for (let fired = 0; ; fired++) {
+      if (fired > TIMERS_MAX) throw new Error('Timers go off without end.');
+      const next = this.#earliest();
+      if (next === null || next.at > until) break;
+      this.#timers.delete(next);
+      this.#elapsedMs = Math.max(this.#elapsedMs, next.at);
+      next.act();
+      await this.settled();
+    }
+    this.#elapsedMs = until;
+  }
+
+  #earliest(): Timer | null {
+    let earliest: Timer | null = null;
+    for (const timer of this.#timers) if (earliest === null || timer.at < earliest.at) earliest = timer;
+    return earliest;
+  }
+}
+
+export interface Sent {
+  readonly request: OutboundRequest;
+  readonly signal: AbortSignal;
+  readonly at: Instant;
+  answer(result: SendResult): void;
+}
+
+export const OK: SendResult = { kind: 'answered', statusCode: 200 };
+export const BROKEN: SendResult = { kind: 'answered', statusCode: 503 };
+
+/** Keeps what was sent. What the test has no answer for hangs until it is answered. */
+export class ScriptedEgress implements Egress {
+  readonly sent: Sent[] = [];
+  respond: (request: OutboundRequest) => SendResult | null = () => OK;
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  send(request: OutboundRequest, signal: AbortSignal): Promise<SendResult> {
+    const { promise, resolve } = Promise.withResolvers<SendResult>();
+    this.sent.push({ request, signal, at: this.#clock.now(), answer: resolve });
+    const response = this.respond(request);
+    if (response !== null) resolve(response);
+    return promise;
+  }
+
+  async close(): Promise<void> {}
+
+  /** Of every request, in the order they were sent. */
+  header(name: string): readonly (string | undefined)[] {
+    return this.sent.map(({ request }) => headerOf(request, name));
+  }
+}
+
+export function headerOf({ headers }: OutboundRequest, name: string): string | undefined {
+  return headers.find(([own]) => own.toLowerCase() === name.toLowerCase())?.[1];
+}
+
+/** `refuses`: nothing is done. `loses`: it is done, and its answer gets lost. */
+export type Fault = 'refuses' | 'loses';
+
+/** The store, with what was asked of it and with faults as the test wants them. */
+export class Faults {
+  readonly asked: string[] = [];
+  readonly #faults = new Map<string, Fault>();
+  readonly #before = new Map<string, () => unknown>();
+
+  set(fault: Fault, ...verbs: readonly (keyof SqliteStore)[]): void {
+    for (const verb of verbs) this.#faults.set(verb, fault);
+  }
+
+  clear(): void {
+    this.#faults.clear();
+  }
+
+  /** Once, before the verb is carried out. */
+  before(verb: keyof SqliteStore, act: () => unknown): void {
+    this.#before.set(verb, act);
+  }
+
+  times(verb: keyof SqliteStore): number {
+    return this.asked.filter((name) => name === verb).length;
+  }
+
+  around(store: SqliteStore): SqliteStore {
+    return new Proxy(store, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name, target);
+        if (typeof member !== 'function' || typeof name !== 'string') return member;
+        return (...given: readonly unknown[]) => this.#call(name, () => Reflect.apply(member, target, given));
+      },
+    });
+  }
+
+  async #call(verb: string, carryOut: () => unknown): Promise<unknown> {
+    this.asked.push(verb);
+    const fault = this.#faults.get(verb);
+    if (fault === 'refuses') throw new StoreUnavailable('The store is away.');
+    const act = this.#before.get(verb);
+    this.#before.delete(verb);
+    await act?.();
+    const answer = await carryOut();
+    if (fault === 'loses') throw new StoreUnavailable('The answer of the store got lost.');
+    return answer;
+  }
+}
+
+interface Line {
+  readonly level: keyof Log;
+  readonly fields: Readonly<Record<string, string | number | boolean | null>>;
+  readonly message: string;
+}
+
+class KeptLog implements Log {
+  readonly lines: Line[] = [];
+  debug(fields: Line['fields'], message: string): void {
+    this.lines.push({ level: 'debug', fields, message });
+  }
+  info(fields: Line['fields'], message: string): void {
+    this.lines.push({ level: 'info', fields, message });
+  }
+  warn(fields: Line['fields'], message: string): void {
+    this.lines.push({ level: 'warn', fields, message });
+  }
+  error(fields: Line['fields'], message: string): void {
+    this.lines.push({ level: 'error', fields, message });
+  }
+}
+
+class KeptMetrics implements EngineMetrics {
+  readonly latenesses: (readonly ['claim' | 'send', number])[] = [];
+  readonly attempts: AttemptFacts[] = [];
+  readonly unsents: string[] = [];
+  gauges: (() => EngineGauges) | null = null;
+  lateness(stage: 'claim' | 'send', seconds: number): void {
+    this.latenesses.push([stage, seconds]);
+  }
+  attemptFinished(facts: AttemptFacts): void {
+    this.attempts.push(facts);
+  }
+  unsent(what: 'expired' | 'dead_letter' | 'put_off'): void {
+    this.unsents.push(what);
+  }
+  watch(read: () => EngineGauges): void {
+    this.gauges = read;
+  }
+}
+
+export interface Order extends Partial<NewSchedule> {
+  readonly inMs?: number;
+  readonly url?: string;
+  readonly payload?: Partial<Payload>;
+}
+
+export class EngineTestWorld implements EngineWorld, AsyncDisposable {
+  readonly time: VirtualTime;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly egress: ScriptedEgress;
+  readonly faults = new Faults();
+  readonly log = new KeptLog();
+  readonly metrics = new KeptMetrics();
+  readonly vault: AesVault;
+  readonly ids = new IdMint(seededBytes(7));
+  /** As the engine has it, faults included. */
+  readonly store: SqliteStore;
+  /** As it is. */
+  readonly disk: SqliteStore;
+  node = 'node-1';
+  readonly #directory: string;
+
+  private constructor(directory: string, disk: SqliteStore, time: VirtualTime) {
+    this.#directory = directory;
+    this.disk = disk;
+    this.time = time;
+    this.clock = time;
+    this.timers = time;
+    this.egress = new ScriptedEgress(time);
+    this.store = this.faults.around(disk);
+    this.vault = new AesVault({ bytes: seededBytes(11) }, seededBytes(3)(32));
+  }
+
+  static async open(): Promise<EngineTestWorld> {
+    const directory = mkdtempSync(join(tmpdir(), 'sched-engine-'));
+    const options = { directory, now: START, exclusive: false, durable: false, openWriter: writesAtOnce };
+    return new EngineTestWorld(directory, await SqliteStore.open(options), new VirtualTime(START));
+  }
+
+  get now(): Instant {
+    return this.time.now();
+  }
+
+  /** Builders whose present is the world's. */
+  get build(): Builders {
+    const builders = new Builders(PARTITION, this.ids);
+    builders.tick(this.now - START);
+    return builders;
+  }
+
+  /** A stored schedule; left to itself a one-shot, due in five seconds. */
+  async schedule(order: Order = {}): Promise<ScheduleView & { readonly pending: Delivery }> {
+    const { inMs = 5_000, url = 'https://example.com/hook', payload, profile = null, ...given } = order;
+    const made = this.build.schedule({
+      timing: this.build.oneShot(inMs),
+      destination:
+        profile === null
+          ? { kind: 'inline', url, method: 'POST' }
+          : { kind: 'profile', endpointId: profile.id },
+      profile,
+      ...given,
+    });
+    const bytes = payload === undefined ? null : encodePayload({ headers: [], body: null, ...payload });
+    const sealed = bytes && this.vault.seal(payloadPlace(PARTITION, made.schedule.id), bytes);
+    const addition = { ...made, payload: sealed, profile, receipt: null };
+    if ((await this.disk.addSchedule(addition)) !== 'done') throw new Error('The schedule was not stored.');
+    return { ...made, profile };
+  }
+
+  async profile(given: Partial<Profile> = {}, headers: Payload['headers'] = []): Promise<Profile> {
+    const profile = this.build.profile(given);
+    const bytes = encodeHeaders(headers);
+    const sealed = bytes && this.vault.seal(profileHeadersPlace(PARTITION, profile.id), bytes);
+    await this.disk.addProfile({ profile, headers: sealed, receipt: null });
+    return profile;
+  }
+
+  /** What the API would do. */
+  async change(id: ScheduleId, decide: (view: ScheduleView) => ScheduleChange | null): Promise<void> {
+    const view = await this.disk.findSchedule(PARTITION, id);
+    const change = view && decide(view);
+    if (change === null) throw new Error('There is something to change.');
+    const written = await this.disk.replaceSchedule({ ...change, receipt: null });
+    if (written !== 'done') throw new Error(`The change is ${written}.`);
+  }
+
+  async secret(text: string, overlapMs = 86_400_000): Promise<void> {
+    const id = this.ids.mint('sec', this.now);
+    const sealed = this.vault.seal(signingSecretPlace(PARTITION, id), Buffer.from(text));
+    const secret = { id, partition: PARTITION, sealed, createdAt: this.now, expiresAt: null };
+    await this.disk.addSecret(secret, instant(this.now + overlapMs));
+  }
+
+  async delivery(id: DeliveryId): Promise<Delivery> {
+    const found = await this.disk.findDelivery(PARTITION, id);
+    if (found === null) throw new Error(`There is no delivery ${id}.`);
+    return found;
+  }
+
+  attempts(id: DeliveryId): Promise<readonly Attempt[]> {
+    return this.disk.listAttempts(PARTITION, id, 0, 100);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.disk.close();
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+}
+
+async function writesAtOnce(data: WriterData): Promise<WriteQueue> {
+  const executor = Executor.open(data);
+  const runAll = async (verbs: Parameters<WriteQueue['runAll']>[0]) => {
+    const answers = answered(executor.run(verbs));
+    if (answers instanceof Error) throw answers;
+    return answers;
+  };
+  const queue = {
+    isFailing: false,
+    runAll,
+    run: async (steps: Parameters<WriteQueue['run']>[0]) => (await runAll([steps]))[0] ?? 'done',
+    close: async () => executor.close(),
+  };
+  return queue as WriteQueue;
+}
+
+/** A waiting delivery as the dispatcher knows it, of which only the named matters. */
+export function dueAt(at: number, given: Partial<Due> & { readonly name?: string } = {}): Due {
+  const { name = 'a', ...own } = given;
+  return {
+    partition: PARTITION,
+    id: `dlv_${name}` as DeliveryId,
+    dueAt: instant(at),
+    deadline: null,
+    endpoint: 'https://example.com/hook' as EndpointKey,
+    ...own,
+  };
+}
+
+export function requireDue(delivery: Delivery): Due {
+  const due = dueOf(delivery);
+  if (due === null) throw new Error(`The delivery is ${delivery.status}.`);
+  return due;
+}

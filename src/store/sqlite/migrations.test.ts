@@ -1,0 +1,91 @@
+/** A database of an earlier version, with rows in it, brought up to date. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
+import { isTerminal, putOff } from '#src/domain/delivery-life.ts';
+import { dueOf } from '#src/domain/due.ts';
+import { instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { Builders, DAY_MS, START } from '#src/store/contract/builders.ts';
+import { readEverything } from '#src/store/contract/everything.ts';
+import { APPLICATION_ID } from './connection.ts';
+import { MIGRATIONS } from './migrations.ts';
+import { toDeliveryRow, toScheduleRow } from './rows.ts';
+import { DATABASE_FILE, SqliteStore } from './sqlite-store.ts';
+
+const PARTITION = 1 as Partition;
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'sched-migrations-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+/** A file as the program left it that knew migrations up to `version`. */
+function fileOf(version: number, fill: (insert: (table: string, row: object) => void) => void): void {
+  const empty = new Database(join(directory, DATABASE_FILE));
+  empty.exec(
+    'CREATE TABLE migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT',
+  );
+  for (const migration of MIGRATIONS.slice(0, version)) {
+    empty.exec(migration.sql);
+    empty.prepare('INSERT INTO migrations VALUES (?, ?, ?)').run(migration.version, migration.name, START);
+  }
+  empty.pragma(`application_id = ${APPLICATION_ID}`);
+  empty.pragma(`user_version = ${version}`);
+  fill((table, row) => {
+    const columns = Object.keys(row);
+    const places = columns.map(() => '?').join(', ');
+    empty
+      .prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places})`)
+      .run(...Object.values(row));
+  });
+  empty.close();
+}
+
+test('from version 1: everything is there, nothing is booked, what waits is found, what ended can go', async () => {
+  const build = new Builders(PARTITION);
+  const made = DELIVERY_STATUSES.map((status) => {
+    const { schedule, pending } = build.schedule();
+    const ended = isTerminal(status) ? { dueAt: null, finalizedAt: START } : {};
+    const delivery: Delivery = { ...pending, ...ended, status };
+    const endedAt = isTerminal(status) ? START : null;
+    return { delivery, schedule: { ...schedule, endedAt, state: endedAt ? 'completed' : 'active' } as const };
+  });
+  fileOf(1, (insert) => {
+    for (const { schedule, delivery } of made) {
+      const { booked: _, ...row } = toDeliveryRow(delivery);
+      insert('deliveries', row);
+      insert('schedules', toScheduleRow(schedule));
+    }
+  });
+
+  const later = instant(START + DAY_MS);
+  const store = await SqliteStore.open({ directory, now: later, exclusive: true });
+  try {
+    const { deliveries, schedules } = await readEverything(store, PARTITION, []);
+    expect(deliveries.toReversed()).toEqual(made.map(({ delivery }) => delivery));
+    expect(schedules.map(({ schedule }) => schedule).toReversed()).toEqual(
+      made.map(({ schedule }) => schedule),
+    );
+
+    const due = await store.listDue(null, later, 100);
+    expect(due).toEqual(made.flatMap(({ delivery }) => dueOf(delivery) ?? []));
+    const first = deliveries.find(({ status }) => status === 'scheduled');
+    if (first === undefined) throw new Error('One is scheduled.');
+    expect(await store.putOff([putOff(first, later, true)])).toEqual(['done']);
+    expect(await store.findDelivery(PARTITION, first.id)).toMatchObject({ booked: true, dueAt: later });
+
+    const ended = made.filter(({ schedule }) => schedule.endedAt !== null).length;
+    expect(await store.prune('deliveries', later, 100)).toBe(ended);
+    expect(await store.prune('schedules', later, 100)).toBe(ended);
+    const left = await readEverything(store, PARTITION, []);
+    expect(left.schedules).toHaveLength(made.length - ended);
+    expect(left.deliveries).toHaveLength(made.length - ended);
+  } finally {
+    await store.close();
+  }
+});

@@ -1,0 +1,132 @@
+/** Destinations: publicly routable ones only. The address is judged when the delivery connects, every time. */
+import { lookup } from 'node:dns/promises';
+import { hostname } from 'node:os';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Api } from '#test/e2e/client.ts';
+import { createdProfile, expectError, ms, schedule } from '#test/e2e/expectations.ts';
+import type { SchedProcess } from '#test/process/sched-process.ts';
+import { given as givenTo, startService, TEST_KEY, useDeliveries } from './harness.ts';
+import { ends } from './waits.ts';
+
+const NOTHING_ALLOWED = { SCHED_EGRESS_ALLOW: '', SCHED_EGRESS_ALLOW_HTTP: '' };
+const { api, receiver, given } = useDeliveries(NOTHING_ALLOWED);
+
+const RETRIES = { retry_policy: { base: '0' } };
+
+async function expectBlocked(at: Api, body: object): Promise<void> {
+  const { id, pending } = await givenTo(at, { ...body, ...RETRIES });
+  const { delivery, attempts } = await ends(at, pending.id);
+  expect(delivery).toMatchObject({ status: 'dead_letter', last_status_code: null, attempt_count: 1 });
+  expect(attempts).toMatchObject([
+    { outcome: 'terminal', status_code: null, error: expect.stringMatching(/\S/) },
+  ]);
+  expect(delivery.error).toBe(attempts[0]?.error);
+  expect(ms(delivery.finalized_at)).toBe(ms(attempts[0]?.finished_at));
+  expect((await schedule(at, id)).state).toBe('completed');
+}
+
+describe.concurrent('a literal that is not publicly routable: 201, and dead_letter when it fires', () => {
+  it.each([
+    ['private', '10.0.0.1'],
+    ['private', '172.16.0.1'],
+    ['private', '172.31.255.255'],
+    ['private', '192.168.1.1'],
+    ['link-local, cloud metadata', '169.254.169.254'],
+    ['carrier-grade NAT', '100.64.0.1'],
+    ['this network', '0.0.0.0'],
+    ['documentation', '192.0.2.1'],
+    ['benchmarks', '198.18.0.1'],
+    ['multicast', '224.0.0.1'],
+    ['reserved', '240.0.0.1'],
+    ['broadcast', '255.255.255.255'],
+    ['unspecified', '[::]'],
+    ['unique local', '[fd00:ec2::254]'],
+    ['link-local', '[fe80::1]'],
+    ['multicast', '[ff02::1]'],
+    ['IPv4-mapped', '[::ffff:10.0.0.1]'],
+    ['NAT64 of a private address', '[64:ff9b::a00:1]'],
+    ['6to4 of a private address', '[2002:a00:1::]'],
+    ['documentation', '[2001:db8::1]'],
+  ])('%s: %s', async (_what, host) => {
+    await expectBlocked(api, { endpoint: `https://${host}/hook` });
+  });
+});
+
+describe.concurrent('this machine, in every disguise: no connection is ever made', () => {
+  const here = (host: string) => `https://${host}:${receiver().port}/hook`;
+
+  it.each([
+    '127.0.0.1',
+    '127.255.255.254',
+    '2130706433',
+    '0x7f000001',
+    '0177.0.0.1',
+    '127.1',
+    '127.0.0.1.',
+    '１２７.0.0.1',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    'localhost',
+    'LOCALHOST',
+    'localhost.',
+    'anything.localhost',
+  ])('%s', async (host) => {
+    const answer = await api.post('/v1/schedules', { endpoint: here(host), delay: '1s' });
+    // What the parser of URLs does not take for one is refused at once: that is fine too.
+    if (answer.status === 422) expectError(answer, 422, 'url_blocked', 'endpoint');
+    else await expectBlocked(api, { endpoint: here(host) });
+    expect(receiver().connections).toBe(0);
+  });
+
+  it('a profile’s url likewise', async () => {
+    const { id } = await createdProfile(api, { url: here('127.0.0.1') });
+    await expectBlocked(api, { endpoint_id: id });
+    expect(receiver().connections).toBe(0);
+  });
+
+  it('a name of the hosts file that leads here', async ({ skip }) => {
+    const addresses = await lookup(hostname(), { all: true }).catch(() => []);
+    const isLocal = addresses.some(({ address }) => /^(?:127|10|172|192\.168|169\.254)\.|^::1$/.test(address));
+    if (!isLocal) skip('This machine’s name does not lead to a private address.');
+    await expectBlocked(api, { endpoint: here(hostname()) });
+    expect(receiver().connections).toBe(0);
+  });
+
+  it('environment proxies are no way around', async () => {
+    const { pending } = await given({ endpoint: 'https://nosuch.invalid/hook', retry_policy: { max_attempts: 1 } });
+    expect((await ends(api, pending.id)).attempts).toMatchObject([{ outcome: 'retryable', status_code: null }]);
+    expect(receiver().connections).toBe(0);
+  });
+});
+
+describe('where the operator allowed 127.0.0.0/8 and ::1, and http there', () => {
+  let sched: SchedProcess;
+  const allowed = Api.at(() => sched.url).as(TEST_KEY);
+  beforeAll(async () => {
+    sched = await startService(undefined, {
+      HTTPS_PROXY: `http://127.0.0.1:${receiver().port}`,
+      HTTP_PROXY: `http://127.0.0.1:${receiver().port}`,
+    });
+  });
+  afterAll(() => sched[Symbol.asyncDispose]());
+
+  describe.concurrent('the rest stays blocked', () => {
+    it.each([
+      'https://10.0.0.1/hook',
+      'https://169.254.169.254/latest/meta-data',
+      'https://[fd00::1]/hook',
+      'http://10.0.0.1/hook',
+      'http://192.168.0.1/hook',
+    ])('%s', async (endpoint) => {
+      await expectBlocked(allowed, { endpoint });
+    });
+
+    it.each(['http://93.184.215.14/hook', 'http://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]/hook'])(
+      'plain http to a public address: %s',
+      async (endpoint) => {
+        await expectBlocked(allowed, { endpoint });
+      },
+    );
+  });
+});

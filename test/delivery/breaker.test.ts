@@ -1,0 +1,200 @@
+/** The circuit breaker: an endpoint that fails again and again is left alone for a while, then probed. */
+import { describe, expect, it } from 'vitest';
+import { attemptsOf, createdProfile, delivery, fromNow, ms, SECOND } from '#test/e2e/expectations.ts';
+import { answer, type Behaviour, hang, held, redirect } from '#test/receiver/behaviours.ts';
+import { useDeliveries } from './harness.ts';
+import { becomes, comesTo, ends, sleep } from './waits.ts';
+
+const { api, hook, given } = useDeliveries();
+
+const FAST_RETRIES = { base: '10ms', factor: 1, max_attempts: 50 };
+
+interface Tuning {
+  readonly threshold?: number;
+  readonly base_open?: string;
+  readonly max_open?: string;
+  readonly probe_timeout?: string;
+}
+
+async function guarded(script: readonly Behaviour[], tuning: Tuning = {}, more: object = {}) {
+  const target = hook(...script);
+  const breaker_policy = { threshold: 2, base_open: '600ms', max_open: '10m', probe_timeout: '10s', ...tuning };
+  const profile = await createdProfile(api, {
+    url: target.url,
+    breaker_policy,
+    retry_policy: FAST_RETRIES,
+    ...more,
+  });
+  return { target, endpoint_id: profile.id };
+}
+
+describe.concurrent('threshold consecutive failures open it', () => {
+  it('due deliveries are put off to the end of the window, with no attempt; then a probe goes out', async () => {
+    const { target, endpoint_id } = await guarded([answer(500), answer(500), answer(200)], {
+      base_open: '1500ms',
+    });
+    const failing = await given({ endpoint_id });
+    await target.arrived(2);
+    const late = await given({ endpoint_id });
+    const [, opening] = await comesToAttempts(failing.pending.id, 2);
+    const openUntil = ms(opening?.finished_at) + 1_500;
+
+    const waiting = await comesTo(api, failing.pending.id, ({ next_fire_at }) => ms(next_fire_at) >= openUntil);
+    expect(waiting).toMatchObject({ status: 'retry_scheduled', attempt_count: 2 });
+    expect(ms(waiting.next_fire_at) - openUntil).toBeLessThan(50);
+    const putOff = await comesTo(api, late.pending.id, ({ next_fire_at, status }) =>
+      status !== 'scheduled' || ms(next_fire_at) > ms(late.pending.scheduled_for),
+    );
+    expect(putOff).toMatchObject({ status: 'scheduled', attempt_count: 0, scheduled_for: late.pending.scheduled_for });
+    expect(await attemptsOf(api, late.pending.id)).toEqual([]);
+    expect(target.requests).toHaveLength(2);
+
+    const probe = await target.arrived(3);
+    expect(probe.arrivedAt).toBeGreaterThanOrEqual(openUntil);
+    await becomes(api, failing.pending.id, 'succeeded');
+    await becomes(api, late.pending.id, 'succeeded');
+    expect(target.requests).toHaveLength(4);
+  });
+
+  it('the window doubles at each failed probe, up to max_open; a success resets it', async () => {
+    const script = [500, 500, 500, 500, 500, 200, 500, 500, 200].map((status) => answer(status));
+    const { target, endpoint_id } = await guarded(script, { base_open: '200ms', max_open: '500ms' });
+    const first = await given({ endpoint_id });
+    const { attempts } = await ends(api, first.pending.id);
+    const gaps = attempts.slice(1).map(({ fired_at }, i) => ms(fired_at) - ms(attempts[i]?.finished_at));
+    expect(attempts).toHaveLength(6);
+    for (const [i, leastMs] of [10, 200, 400, 500, 500].entries()) {
+      expect(gaps[i]).toBeGreaterThanOrEqual(leastMs);
+      expect(gaps[i]).toBeLessThan(leastMs + 1_500);
+    }
+    const second = await given({ endpoint_id });
+    const again = (await ends(api, second.pending.id)).attempts;
+    expect(again).toHaveLength(3);
+    const reopened = ms(again[2]?.fired_at) - ms(again[1]?.finished_at);
+    expect(reopened).toBeGreaterThanOrEqual(200);
+    expect(target.requests).toHaveLength(9);
+  });
+
+  it('one probe: the others wait for its verdict, and then go', async () => {
+    const gate = held();
+    const { target, endpoint_id } = await guarded([answer(500), answer(500), gate, answer(200)]);
+    const failing = await given({ endpoint_id });
+    await target.arrived(2);
+    const fireAt = fromNow(1_100);
+    const others = await Promise.all(Array.from({ length: 5 }, () => given({ endpoint_id, fire_at: fireAt })));
+    await target.arrived(3);
+    await sleep(ms(fireAt) - Date.now() + 400);
+    expect(target.requests).toHaveLength(3);
+    gate.release();
+    for (const { pending } of [failing, ...others]) await becomes(api, pending.id, 'succeeded');
+    expect(target.requests).toHaveLength(8);
+  });
+
+  it('a probe without a verdict within probe_timeout: another one probes', async () => {
+    const { target, endpoint_id } = await guarded(
+      [answer(500), answer(500), hang(), answer(200)],
+      { base_open: '200ms', probe_timeout: '500ms' },
+      { timeout: '20s' },
+    );
+    await given({ endpoint_id });
+    const probe = await target.arrived(3);
+    const other = await given({ endpoint_id, retry_policy: FAST_RETRIES });
+    const next = await target.arrived(4);
+    expect(next.arrivedAt - probe.arrivedAt).toBeGreaterThanOrEqual(400);
+    await becomes(api, other.pending.id, 'succeeded');
+  });
+
+  it('it is the endpoint’s own: another endpoint is not held up', async () => {
+    const { target, endpoint_id } = await guarded([answer(500)], { base_open: '10m' });
+    await given({ endpoint_id });
+    await target.arrived(2);
+    const other = hook();
+    const { pending } = await given({ endpoint: other.url });
+    expect((await ends(api, pending.id)).attempts[0]?.lateness_ms).toBeLessThan(2_000);
+  });
+});
+
+async function comesToAttempts(id: string, count: number) {
+  for (;;) {
+    const attempts = await attemptsOf(api, id);
+    if (attempts.length >= count && attempts[count - 1]?.finished_at !== null) return attempts;
+    await sleep(20);
+  }
+}
+
+describe.concurrent('what counts', () => {
+  it('a success between: the count begins anew', async () => {
+    const script = [500, 200, 500, 200, 500, 200].map((status) => answer(status));
+    const { target, endpoint_id } = await guarded(script, { base_open: '10m' });
+    for (let i = 0; i < 3; i++) {
+      const { pending } = await given({ endpoint_id });
+      await becomes(api, pending.id, 'succeeded');
+    }
+    expect(target.requests).toHaveLength(6);
+  });
+
+  it.each([
+    ['a name that does not resolve', 'https://nosuch.invalid/counts', 'retryable'],
+    ['a blocked address', 'https://10.0.0.1/counts', 'terminal'],
+  ])('%s does not', async (_what, url, outcome) => {
+    const { id } = await createdProfile(api, {
+      url,
+      breaker_policy: { threshold: 1, base_open: '10m', max_open: '10m', probe_timeout: '10m' },
+      retry_policy: { max_attempts: 3, base: '20ms', factor: 1 },
+    });
+    const first = await given({ endpoint_id: id });
+    expect((await ends(api, first.pending.id)).attempts.map((each) => each.outcome)).toEqual(
+      Array(outcome === 'retryable' ? 3 : 1).fill(outcome),
+    );
+    const second = await given({ endpoint_id: id });
+    expect((await ends(api, second.pending.id)).delivery.status).toBe('dead_letter');
+  });
+
+  it('a redirect does not', async () => {
+    const { endpoint_id, target } = await guarded([redirect(302, '/x')], { threshold: 1, base_open: '10m' });
+    for (let i = 0; i < 2; i++) {
+      const { pending } = await given({ endpoint_id });
+      await becomes(api, pending.id, 'dead_letter');
+    }
+    expect(target.requests).toHaveLength(2);
+  });
+
+  it.each([
+    ['a time-out', () => hang()],
+    ['a client error', () => answer(404)],
+  ])('%s does', async (_what, behaviour) => {
+    const { target, endpoint_id } = await guarded([behaviour()], { threshold: 1, base_open: '10m' }, { timeout: '100ms' });
+    const { pending } = await given({ endpoint_id });
+    await comesTo(api, pending.id, ({ next_fire_at }) => next_fire_at !== null && ms(next_fire_at) > Date.now() + 60_000);
+    expect(target.requests).toHaveLength(1);
+  });
+});
+
+describe.concurrent('the defaults', () => {
+  it('5 consecutive failures open it for 30 s', async () => {
+    const target = hook(answer(500));
+    const { pending } = await given({ endpoint: target.url, retry_policy: FAST_RETRIES });
+    const waiting = await comesTo(
+      api,
+      pending.id,
+      ({ next_fire_at }) => next_fire_at !== null && ms(next_fire_at) > Date.now() + 20 * SECOND,
+    );
+    expect(waiting).toMatchObject({ status: 'retry_scheduled', attempt_count: 5 });
+    const fifth = (await attemptsOf(api, pending.id))[4];
+    const openMs = ms(waiting.next_fire_at) - ms(fifth?.finished_at);
+    expect(openMs).toBeGreaterThanOrEqual(30 * SECOND);
+    expect(openMs).toBeLessThan(31 * SECOND);
+    expect(target.requests).toHaveLength(5);
+    expect((await delivery(api, pending.id)).attempt_count).toBe(5);
+  });
+
+  it('an inline endpoint is its origin and path: the query does not make another', async () => {
+    const target = hook(answer(500));
+    const { pending } = await given({ endpoint: target.url, retry_policy: FAST_RETRIES });
+    await target.arrived(5);
+    await comesTo(api, pending.id, ({ next_fire_at }) => next_fire_at !== null && ms(next_fire_at) > Date.now() + 20 * SECOND);
+    const other = await given({ endpoint: `${target.url}?other` });
+    await comesTo(api, other.pending.id, ({ next_fire_at }) => ms(next_fire_at) > ms(other.pending.scheduled_for));
+    expect(target.requests).toHaveLength(5);
+  });
+});

@@ -1,0 +1,311 @@
+/** Pause, resume, cancel, reschedule and PATCH against deliveries that wait, and that are being sent. */
+import { describe, expect, it } from 'vitest';
+import {
+  attemptsOf,
+  delivery,
+  fromNow,
+  HOUR,
+  ms,
+  onlyDelivery,
+  ordered,
+  patched,
+  rescheduled,
+  schedule,
+  SECOND,
+} from '#test/e2e/expectations.ts';
+import { answer, held } from '#test/receiver/behaviours.ts';
+import { headerOf } from '#test/receiver/receiver.ts';
+import { useDeliveries } from './harness.ts';
+import { becomes, ends, sleep } from './waits.ts';
+
+const { api, hook, given } = useDeliveries();
+
+/** Long enough that what was to come would have come. */
+async function pass(instant: string): Promise<void> {
+  await sleep(ms(instant) - Date.now() + 300);
+}
+
+describe.concurrent('pause', () => {
+  it('holds a delivery that waits; resume of an overdue one fires it at once', async () => {
+    const target = hook();
+    const { id, pending } = await given({ endpoint: target.url });
+    await ordered(api, id, 'pause');
+    await pass(pending.scheduled_for);
+    expect(target.requests).toEqual([]);
+    expect((await delivery(api, pending.id)).status).toBe('paused');
+
+    const resumedAt = Date.now();
+    await ordered(api, id, 'resume');
+    const request = await target.arrived();
+    expect(request.arrivedAt).toBeGreaterThanOrEqual(resumedAt);
+    const { delivery: done, attempts } = await ends(api, pending.id);
+    expect(done).toMatchObject({ status: 'succeeded', scheduled_for: pending.scheduled_for });
+    expect(attempts).toMatchObject([{ attempt_no: 1, due_at: pending.scheduled_for }]);
+    expect(attempts[0]?.lateness_ms).toBeGreaterThanOrEqual(300);
+  });
+
+  it('resume before its instant: it fires then, and not before', async () => {
+    const target = hook();
+    const { id, pending } = await given({ endpoint: target.url, delay: '1.5s' });
+    await ordered(api, id, 'pause');
+    await ordered(api, id, 'resume');
+    expect((await target.arrived()).arrivedAt).toBeGreaterThanOrEqual(ms(pending.scheduled_for));
+    await becomes(api, pending.id, 'succeeded');
+  });
+
+  it('resume after the deadline: expired, with no attempt', async () => {
+    const target = hook();
+    const { id, pending } = await given({ endpoint: target.url, ttl: '50ms' });
+    await ordered(api, id, 'pause');
+    await pass(pending.scheduled_for);
+    await sleep(100);
+    await ordered(api, id, 'resume');
+    const { delivery, attempts } = await ends(api, pending.id);
+    expect(delivery).toMatchObject({ status: 'expired', attempt_count: 0 });
+    expect(attempts).toEqual([]);
+    expect((await schedule(api, id)).state).toBe('completed');
+    expect(target.requests).toEqual([]);
+  });
+
+  it('holds a retry; resume lets it go on', async () => {
+    const target = hook(answer(500), answer(200));
+    const { id, pending } = await given({ endpoint: target.url, retry_policy: { base: '600ms', factor: 1 } });
+    const waiting = await becomes(api, pending.id, 'retry_scheduled');
+    await ordered(api, id, 'pause');
+    await pass(waiting.next_fire_at ?? '');
+    expect(target.requests).toHaveLength(1);
+    await ordered(api, id, 'resume');
+    const { delivery, attempts } = await ends(api, pending.id);
+    expect(delivery).toMatchObject({ status: 'succeeded', attempt_count: 2 });
+    expect(attempts[1]?.due_at).toBe(waiting.next_fire_at);
+  });
+
+  it('while it is being sent: it finishes, is then paused rather than retried, and goes on after resume', async () => {
+    const gate = held(answer(500));
+    const target = hook(gate, answer(200));
+    const { id, pending } = await given({ endpoint: target.url, retry_policy: { base: '20ms', factor: 1 } });
+    await target.arrived();
+    expect((await ordered(api, id, 'pause')).state).toBe('paused');
+    expect((await delivery(api, pending.id)).status).toBe('claimed');
+    gate.release();
+    await becomes(api, pending.id, 'paused');
+    await sleep(200);
+    expect(target.requests).toHaveLength(1);
+    await ordered(api, id, 'resume');
+    await becomes(api, pending.id, 'succeeded');
+    expect(headerOf(await target.arrived(2), 'Sched-Attempt')).toBe('2');
+  });
+
+  it('while it is being sent, and it succeeds: completed', async () => {
+    const gate = held();
+    const target = hook(gate);
+    const { id, pending } = await given({ endpoint: target.url });
+    await target.arrived();
+    await ordered(api, id, 'pause');
+    gate.release();
+    await becomes(api, pending.id, 'succeeded');
+    expect((await schedule(api, id)).state).toBe('completed');
+  });
+});
+
+describe.concurrent('cancel', () => {
+  it('a delivery that waits is never sent', async () => {
+    const target = hook();
+    const { id, pending } = await given({ endpoint: target.url });
+    await ordered(api, id, 'cancel');
+    await pass(pending.scheduled_for);
+    expect(await delivery(api, pending.id)).toMatchObject({ status: 'canceled', attempt_count: 0 });
+    expect(await attemptsOf(api, pending.id)).toEqual([]);
+    expect(target.requests).toEqual([]);
+  });
+
+  it('a delivery that waits for a retry is not retried', async () => {
+    const target = hook(answer(500));
+    const { id, pending } = await given({ endpoint: target.url, retry_policy: { base: '500ms', factor: 1 } });
+    const waiting = await becomes(api, pending.id, 'retry_scheduled');
+    await ordered(api, id, 'cancel');
+    await pass(waiting.next_fire_at ?? '');
+    expect(await delivery(api, pending.id)).toMatchObject({ status: 'canceled', attempt_count: 1 });
+    expect(target.requests).toHaveLength(1);
+  });
+
+  it('one that is being sent finishes its attempt, and is then canceled rather than retried', async () => {
+    const gate = held(answer(500));
+    const target = hook(gate);
+    const { id, pending } = await given({ endpoint: target.url, retry_policy: { base: '10ms' } });
+    await target.arrived();
+    expect((await ordered(api, id, 'cancel')).state).toBe('canceled');
+    expect((await delivery(api, pending.id)).status).toBe('claimed');
+    gate.release();
+    const { delivery: done, attempts } = await ends(api, pending.id);
+    expect(done).toMatchObject({
+      status: 'canceled',
+      attempt_count: 1,
+      last_status_code: 500,
+      finalized_at: attempts[0]?.finished_at,
+    });
+    expect(attempts).toMatchObject([{ outcome: 'retryable', status_code: 500 }]);
+    await sleep(100);
+    expect(target.requests).toHaveLength(1);
+    expect((await schedule(api, id)).state).toBe('canceled');
+  });
+
+  it('one that is being sent and succeeds has succeeded; the schedule stays canceled', async () => {
+    const gate = held();
+    const target = hook(gate);
+    const { id, pending } = await given({ endpoint: target.url });
+    await target.arrived();
+    await ordered(api, id, 'cancel');
+    gate.release();
+    await becomes(api, pending.id, 'succeeded');
+    expect((await schedule(api, id)).state).toBe('canceled');
+  });
+
+  it('a moment before the instant: either canceled and never sent, or sent and recorded', async () => {
+    const targets = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const target = hook();
+        return { target, ...(await given({ endpoint: target.url })) };
+      }),
+    );
+    const soonest = Math.min(...targets.map(({ pending }) => ms(pending.scheduled_for)));
+    await sleep(soonest - Date.now() - 5);
+    await Promise.all(targets.map(({ id }) => ordered(api, id, 'cancel')));
+    for (const { target, pending } of targets) {
+      const { delivery: done, attempts } = await ends(api, pending.id);
+      const isSent = done.status === 'succeeded';
+      expect({ status: done.status, attempts: attempts.length, requests: target.requests.length }).toEqual({
+        status: isSent ? 'succeeded' : 'canceled',
+        attempts: isSent ? 1 : 0,
+        requests: isSent ? 1 : 0,
+      });
+    }
+  });
+});
+
+describe.concurrent('reschedule', () => {
+  it('earlier: it fires then', async () => {
+    const target = hook();
+    const { id, pending } = await given({ endpoint: target.url, delay: '1h' });
+    const moved = await rescheduled(api, id, { fire_at: fromNow(1_200) });
+    expect((await target.arrived()).arrivedAt).toBeGreaterThanOrEqual(ms(moved.fire_at));
+    const { attempts } = await ends(api, pending.id);
+    expect(attempts).toMatchObject([{ due_at: moved.fire_at, outcome: 'success' }]);
+  });
+
+  it('later: it does not fire at the instant it had', async () => {
+    const target = hook();
+    const { id, pending } = await given({ endpoint: target.url });
+    const moved = await rescheduled(api, id, { delay: '2s' });
+    await pass(pending.scheduled_for);
+    expect(target.requests).toEqual([]);
+    expect((await target.arrived()).arrivedAt).toBeGreaterThanOrEqual(ms(moved.next_fire_at));
+    await becomes(api, pending.id, 'succeeded');
+    expect(target.requests).toHaveLength(1);
+  });
+
+  it('back and forth: once, at the last instant', async () => {
+    const target = hook();
+    const { id, pending } = await given({ endpoint: target.url });
+    await rescheduled(api, id, { delay: '1h' });
+    await rescheduled(api, id, { delay: '1s' });
+    await rescheduled(api, id, { delay: '30m' });
+    const moved = await rescheduled(api, id, { delay: '1.5s' });
+    expect((await target.arrived()).arrivedAt).toBeGreaterThanOrEqual(ms(moved.next_fire_at));
+    await becomes(api, pending.id, 'succeeded');
+    expect(target.requests).toHaveLength(1);
+  });
+
+  it('a delivery that waits for a retry is moved too: attempts and key kept, deadline counted anew', async () => {
+    const target = hook(answer(500), answer(200));
+    const { id, pending } = await given({ endpoint: target.url, ttl: '3h', retry_policy: { base: '30m' } });
+    await becomes(api, pending.id, 'retry_scheduled');
+    const moved = await rescheduled(api, id, { delay: '1s' });
+    const waiting = await onlyDelivery(api, id);
+    expect(waiting).toMatchObject({
+      status: 'retry_scheduled',
+      attempt_count: 1,
+      next_fire_at: moved.next_fire_at,
+      deadline: new Date(ms(moved.next_fire_at) + 3 * HOUR).toISOString(),
+    });
+    const request = await target.arrived(2);
+    expect(request.arrivedAt).toBeGreaterThanOrEqual(ms(moved.next_fire_at));
+    expect(headerOf(request, 'Sched-Attempt')).toBe('2');
+    expect(headerOf(request, 'Idempotency-Key')).toBe(pending.idempotency_key);
+    await becomes(api, pending.id, 'succeeded');
+  });
+
+  it('while it is being sent: 200 with the actual state, and nothing changes', async () => {
+    const gate = held();
+    const target = hook(gate);
+    const { id, pending, shown } = await given({ endpoint: target.url });
+    await target.arrived();
+    expect(await rescheduled(api, id, { delay: '5h' })).toMatchObject({ state: 'active', fire_at: shown.fire_at });
+    gate.release();
+    await becomes(api, pending.id, 'succeeded');
+    expect(target.requests).toHaveLength(1);
+    expect((await schedule(api, id)).state).toBe('completed');
+  });
+
+  it('a paused one stays paused, and fires at the new instant after resume', async () => {
+    const target = hook();
+    const { id } = await given({ endpoint: target.url, delay: '1h' });
+    await ordered(api, id, 'pause');
+    await rescheduled(api, id, { delay: '1s' });
+    await sleep(1.3 * SECOND);
+    expect(target.requests).toEqual([]);
+    await ordered(api, id, 'resume');
+    await target.arrived();
+  });
+});
+
+describe.concurrent('PATCH reaches a delivery that has not been claimed', () => {
+  it('endpoint and method', async () => {
+    const before = hook();
+    const after = hook();
+    const { id, pending } = await given({ endpoint: before.url, body: '{}' });
+    await patched(api, id, { endpoint: after.url, method: 'PUT' });
+    expect((await after.arrived()).method).toBe('PUT');
+    await becomes(api, pending.id, 'succeeded');
+    expect(before.requests).toEqual([]);
+  });
+
+  it('ttl: the deadline moves', async () => {
+    const target = hook(answer(500));
+    const { id, pending } = await given({ endpoint: target.url, retry_policy: { base: '1m' } });
+    expect(pending.deadline).toBeNull();
+    await patched(api, id, { ttl: '1s' });
+    const { delivery } = await ends(api, pending.id);
+    expect(delivery).toMatchObject({
+      status: 'expired',
+      deadline: new Date(ms(pending.scheduled_for) + SECOND).toISOString(),
+    });
+  });
+
+  it('retry_policy', async () => {
+    const target = hook(answer(500));
+    const { id, pending } = await given({ endpoint: target.url, retry_policy: { base: '1h' } });
+    await patched(api, id, { retry_policy: { base: '20ms', factor: 1, max_attempts: 2 } });
+    expect((await ends(api, pending.id)).delivery).toMatchObject({ status: 'dead_letter', attempt_count: 2 });
+  });
+
+  it('timing fields are ignored', async () => {
+    const target = hook();
+    const { id, pending } = await given({ endpoint: target.url });
+    await patched(api, id, { delay: '9h', fire_at: fromNow(9 * HOUR), cron: '* * * * *' });
+    await target.arrived();
+    expect((await ends(api, pending.id)).attempts[0]?.due_at).toBe(pending.scheduled_for);
+  });
+
+  it('one that is being sent goes on as it was', async () => {
+    const gate = held();
+    const before = hook(gate);
+    const after = hook();
+    const { id, pending } = await given({ endpoint: before.url });
+    await before.arrived();
+    await patched(api, id, { endpoint: after.url });
+    gate.release();
+    await becomes(api, pending.id, 'succeeded');
+    expect([before.requests.length, after.requests.length]).toEqual([1, 0]);
+  });
+});

@@ -1,0 +1,155 @@
+/** The retry budget of an endpoint, and the rate limit of a schedule towards its endpoint. */
+import { describe, expect, it } from 'vitest';
+import type { Api } from '#test/e2e/client.ts';
+import { attemptsOf, createdProfile, fromNow, ms } from '#test/e2e/expectations.ts';
+import { answer } from '#test/receiver/behaviours.ts';
+import { useDeliveries } from './harness.ts';
+import { becomes, comesTo, ends, sleep } from './waits.ts';
+
+const { api, hook, given } = useDeliveries();
+
+/** Failures without end, and no breaker that would end them. */
+const NO_BREAKER = { threshold: 1_000, base_open: '1s', max_open: '1s', probe_timeout: '1s' };
+
+/** The turns that were given to these attempts: a put-off one is due at the turn it was booked for. */
+async function turns(api: Api, ids: readonly string[], attemptNo: number): Promise<readonly number[]> {
+  const attempts = await Promise.all(ids.map((id) => attemptsOf(api, id)));
+  const at = attempts.flatMap((each) => each.filter(({ attempt_no }) => attempt_no >= attemptNo));
+  return at.map(({ due_at }) => ms(due_at)).toSorted((a, b) => a - b);
+}
+
+/** Never faster than a bucket of `burst` tokens, filled `perSecond`, lets through. */
+function expectPaced(instants: readonly number[], perSecond: number, burst: number): void {
+  instants.forEach((first, i) => {
+    instants.slice(i + 1).forEach((second, distance) => {
+      const tokens = distance + 2 - Math.max(burst, 1);
+      const leastMs = Math.floor((tokens * 1_000) / perSecond);
+      // Instants are whole milliseconds.
+      expect(second - first).toBeGreaterThanOrEqual(Math.max(leastMs - 1, 0));
+    });
+  });
+}
+
+describe.concurrent('retry_budget', () => {
+  it('rate 0, burst 0: no retry can ever be made: dead_letter at the first one', async () => {
+    const target = hook(answer(500));
+    const { id } = await createdProfile(api, {
+      url: target.url,
+      retry_budget: { rate: 0, burst: 0 },
+      retry_policy: { base: '300ms', factor: 1 },
+    });
+    const { pending } = await given({ endpoint_id: id });
+    const { delivery, attempts } = await ends(api, pending.id);
+    expect(delivery).toMatchObject({ status: 'dead_letter', attempt_count: 1, last_status_code: 500 });
+    expect(attempts).toHaveLength(1);
+    expect(target.requests).toHaveLength(1);
+  });
+
+  it('rate 0, burst 2: two retries, and no third', async () => {
+    const target = hook(answer(500));
+    const { id } = await createdProfile(api, {
+      url: target.url,
+      retry_budget: { rate: 0, burst: 2 },
+      retry_policy: { base: '20ms', factor: 1 },
+    });
+    const { pending } = await given({ endpoint_id: id });
+    expect((await ends(api, pending.id)).delivery).toMatchObject({ status: 'dead_letter', attempt_count: 3 });
+  });
+
+  it('first attempts need no token', async () => {
+    const target = hook();
+    const { id } = await createdProfile(api, { url: target.url, retry_budget: { rate: 0, burst: 0 } });
+    const all = await Promise.all(Array.from({ length: 5 }, () => given({ endpoint_id: id })));
+    await Promise.all(all.map(({ pending }) => becomes(api, pending.id, 'succeeded')));
+  });
+
+  it('paces retries: burst at once, the others as tokens come', async () => {
+    const target = hook(answer(500));
+    const { id } = await createdProfile(api, {
+      url: target.url,
+      breaker_policy: NO_BREAKER,
+      retry_budget: { rate: 4, burst: 2 },
+      retry_policy: { base: '10ms', factor: 1, max_attempts: 2 },
+    });
+    const fireAt = fromNow(1_500);
+    const all = await Promise.all(
+      Array.from({ length: 7 }, () => given({ endpoint_id: id, fire_at: fireAt })),
+    );
+    const ids = all.map(({ pending }) => pending.id);
+    await Promise.all(ids.map((id) => becomes(api, id, 'dead_letter')));
+    const retries = await turns(api, ids, 2);
+    expect(retries).toHaveLength(7);
+    expectPaced(retries, 4, 2);
+    expect((retries.at(-1) ?? 0) - (retries[0] ?? 0)).toBeLessThan(5_000);
+  });
+
+  it('one that waits for its token stays retry_scheduled, with next_fire_at moved and no attempt', async () => {
+    const target = hook(answer(500));
+    const { id } = await createdProfile(api, {
+      url: target.url,
+      retry_budget: { rate: 0.01, burst: 0 },
+      retry_policy: { base: '50ms', factor: 1 },
+    });
+    const { pending } = await given({ endpoint_id: id });
+    await target.arrived();
+    const isPutOff = ({ next_fire_at }: { next_fire_at: string | null }) =>
+      next_fire_at !== null && ms(next_fire_at) > Date.now() + 10_000;
+    const waiting = await comesTo(api, pending.id, isPutOff);
+    expect(waiting).toMatchObject({ status: 'retry_scheduled', attempt_count: 1 });
+    expect(target.requests).toHaveLength(1);
+  });
+});
+
+describe.concurrent('rate_limit of a schedule', () => {
+  it('is kept towards its endpoint: one at a time, so many per second', async () => {
+    const target = hook();
+    const fireAt = fromNow(1_500);
+    const all = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        given({ endpoint: target.url, fire_at: fireAt, rate_limit: { per_second: 5 } }),
+      ),
+    );
+    const ids = all.map(({ pending }) => pending.id);
+    await Promise.all(ids.map((id) => becomes(api, id, 'succeeded')));
+    const due = await turns(api, ids, 1);
+    expectPaced(due, 5, 1);
+    expect((due.at(-1) ?? 0) - (due[0] ?? 0)).toBeLessThan(6_000);
+  });
+
+  it('while it waits: scheduled, no attempt, next_fire_at moved, scheduled_for not', async () => {
+    const target = hook();
+    const fireAt = fromNow(1_500);
+    const slow = { endpoint: target.url, fire_at: fireAt, rate_limit: { per_second: 0.02 } };
+    const [first, second] = await Promise.all([given(slow), given(slow)]);
+    await target.arrived();
+    const shown = await Promise.all(
+      [first, second].map(({ pending }) =>
+        comesTo(api, pending.id, (each) => each.status === 'succeeded' || (each.next_fire_at ?? '') > fireAt),
+      ),
+    );
+    const waiting = shown.find(({ status }) => status === 'scheduled');
+    expect(waiting).toMatchObject({ attempt_count: 0, scheduled_for: fireAt });
+    expect(ms(waiting?.next_fire_at) - ms(fireAt)).toBeGreaterThanOrEqual(50_000);
+    expect(await attemptsOf(api, waiting?.id ?? '')).toEqual([]);
+    expect(target.requests).toHaveLength(1);
+  });
+
+  it('per_second 0 is no limit, and another endpoint is not held up', async () => {
+    const free = hook();
+    const all = await Promise.all(
+      Array.from({ length: 10 }, () => given({ endpoint: free.url, rate_limit: { per_second: 0 } })),
+    );
+    await Promise.all(all.map(({ pending }) => becomes(api, pending.id, 'succeeded')));
+    const due = await turns(api, all.map(({ pending }) => pending.id), 1);
+    expect((due.at(-1) ?? 0) - (due[0] ?? 0)).toBeLessThan(3_000);
+  });
+
+  it('the profile’s rate_limit is stored and echoed only', async () => {
+    const target = hook();
+    const { id } = await createdProfile(api, { url: target.url, rate_limit: { per_second: 0.1 } });
+    const all = await Promise.all(Array.from({ length: 3 }, () => given({ endpoint_id: id })));
+    await Promise.all(all.map(({ pending }) => becomes(api, pending.id, 'succeeded')));
+    await sleep(0);
+    expect(target.requests).toHaveLength(3);
+  });
+});

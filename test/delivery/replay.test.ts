@@ -1,0 +1,131 @@
+/** A finished delivery can be replayed: a new delivery is sent, with the same key and body. */
+import { describe, expect, it } from 'vitest';
+import { planted } from '#test/e2e/client.ts';
+import {
+  createdProfile,
+  delivery,
+  expectError,
+  ms,
+  ordered,
+  patched,
+  patchedProfile,
+  replayed,
+  schedule,
+  SECOND,
+} from '#test/e2e/expectations.ts';
+import { answer, held, redirect } from '#test/receiver/behaviours.ts';
+import { headerOf } from '#test/receiver/receiver.ts';
+import { useDeliveries } from './harness.ts';
+import { becomes, ends } from './waits.ts';
+
+const { api, hook, given } = useDeliveries();
+
+describe.concurrent('succeeded, dead_letter and expired: sent again at once', () => {
+  it.each([
+    ['succeeded', answer(200), {}],
+    ['dead_letter', redirect(301, '/elsewhere'), {}],
+    ['expired', answer(500), { ttl: '10m', retry_policy: { base: '1h' } }],
+  ])('%s', async (status, first, more) => {
+    const target = hook(first, answer(200));
+    const headers = { 'X-Kept': planted('kept') };
+    const { id, pending } = await given({ endpoint: target.url, headers, body: '{"n":1}', ...more });
+    const { delivery: original } = await ends(api, pending.id);
+    expect(original.status).toBe(status);
+
+    const fresh = await replayed(api, original.id);
+    expect(fresh).toMatchObject({ replay_of: original.id, idempotency_key: original.idempotency_key });
+    const { delivery: done, attempts } = await ends(api, fresh.id);
+    expect(done).toMatchObject({ status: 'succeeded', attempt_count: 1, replay_of: original.id });
+    expect(attempts).toMatchObject([{ attempt_no: 1, due_at: fresh.scheduled_for, outcome: 'success' }]);
+
+    const [before, after] = target.requests;
+    if (before === undefined || after === undefined) throw new Error('Not sent twice.');
+    expect(headerOf(after, 'Sched-Delivery-Id')).toBe(fresh.id);
+    expect(headerOf(after, 'Sched-Attempt')).toBe('1');
+    expect(headerOf(after, 'Idempotency-Key')).toBe(headerOf(before, 'Idempotency-Key'));
+    expect(headerOf(after, 'X-Kept')).toBe(planted('kept'));
+    expect(after.body.equals(before.body)).toBe(true);
+    expect(headerOf(after, 'traceparent').slice(0, 35)).not.toBe(headerOf(before, 'traceparent').slice(0, 35));
+    expect(after.arrivedAt).toBeGreaterThanOrEqual(ms(fresh.scheduled_for));
+
+    expect(await delivery(api, original.id)).toEqual(original);
+    expect((await schedule(api, id)).state).toBe('completed');
+    expect(target.requests).toHaveLength(2);
+  });
+});
+
+describe.concurrent('a replay is a delivery like any other', () => {
+  it('it is retried by the original’s policy, and its deadline is counted anew', async () => {
+    const target = hook(answer(200), answer(500), answer(500), answer(200));
+    const { pending } = await given({
+      endpoint: target.url,
+      ttl: '30s',
+      retry_policy: { base: '20ms', factor: 1, max_attempts: 3 },
+    });
+    await becomes(api, pending.id, 'succeeded');
+    const fresh = await replayed(api, pending.id);
+    expect(ms(fresh.deadline) - ms(fresh.scheduled_for)).toBe(30 * SECOND);
+    expect((await ends(api, fresh.id)).delivery).toMatchObject({ status: 'succeeded', attempt_count: 3 });
+  });
+
+  it('it goes where the original went, whatever became of the schedule', async () => {
+    const target = hook();
+    const other = hook();
+    const { id, pending } = await given({ endpoint: target.url });
+    await becomes(api, pending.id, 'succeeded');
+    await patched(api, id, { endpoint: other.url, method: 'DELETE' });
+    const fresh = await replayed(api, pending.id);
+    await becomes(api, fresh.id, 'succeeded');
+    expect((await target.arrived(2)).method).toBe('POST');
+    expect(other.requests).toEqual([]);
+  });
+
+  it('of a profile: its version is the original’s', async () => {
+    const target = hook();
+    const other = hook();
+    const profile = await createdProfile(api, { url: target.url, headers: { 'X-Version': planted('1') } });
+    const { pending } = await given({ endpoint_id: profile.id });
+    await becomes(api, pending.id, 'succeeded');
+    await patchedProfile(api, profile.id, { url: other.url, headers: { 'X-Version': planted('2') } });
+    const fresh = await replayed(api, pending.id);
+    expect(fresh.endpoint_version).toBe(1);
+    await becomes(api, fresh.id, 'succeeded');
+    expect(headerOf(await target.arrived(2), 'X-Version')).toBe(planted('1'));
+    expect(other.requests).toEqual([]);
+  });
+
+  it('of a canceled schedule: sent', async () => {
+    const target = hook();
+    const { id, pending } = await given({ endpoint: target.url, cron: '0 0 1 1 *' });
+    expectError(await api.post(`/v1/deliveries/${pending.id}/replay`), 409, 'not_replayable');
+    await api.post(`/v1/schedules/${id}/reschedule`, { delay: '1s' });
+    await becomes(api, pending.id, 'succeeded');
+    await ordered(api, id, 'cancel');
+    const fresh = await replayed(api, pending.id);
+    await becomes(api, fresh.id, 'succeeded');
+    expect(target.requests).toHaveLength(2);
+  });
+
+  it('ten replays at once: ten deliveries', async () => {
+    const target = hook();
+    const { pending } = await given({ endpoint: target.url });
+    await becomes(api, pending.id, 'succeeded');
+    const fresh = await Promise.all(Array.from({ length: 10 }, () => replayed(api, pending.id)));
+    await Promise.all(fresh.map(({ id }) => becomes(api, id, 'succeeded')));
+    expect(new Set(target.requests.map((request) => headerOf(request, 'Sched-Delivery-Id'))).size).toBe(11);
+  });
+});
+
+describe.concurrent('409 not_replayable', () => {
+  it('while it is being sent, and while it waits for a retry', async () => {
+    const gate = held(answer(500));
+    const target = hook(gate);
+    const { pending } = await given({ endpoint: target.url, retry_policy: { base: '1h' } });
+    await target.arrived();
+    expectError(await api.post(`/v1/deliveries/${pending.id}/replay`), 409, 'not_replayable');
+    gate.release();
+    await becomes(api, pending.id, 'retry_scheduled');
+    expectError(await api.post(`/v1/deliveries/${pending.id}/replay`), 409, 'not_replayable');
+    expect(target.requests).toHaveLength(1);
+  });
+});

@@ -1,0 +1,54 @@
+/** The real service as these tests run it: it may send to receivers on this machine, and its keys are known. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { type SchedProcess, startSched } from '#test/process/sched-process.ts';
+import { CA_FILE } from '#test/receiver/receiver.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+
+export const TEST_KEY = 'sk_test_firingFIRINGfiringFIRING01234567';
+
+const SETTINGS = {
+  SCHED_BOOTSTRAP_TEST_KEY: TEST_KEY,
+  SCHED_BOOTSTRAP_LIVE_KEY: 'sk_live_firingFIRINGfiringFIRING01234567',
+  SCHED_BOOTSTRAP_SIGNING_SECRET: 'whsec_firingFIRINGfiringFIRING01234567',
+  SCHED_LOG_LEVEL: 'warn',
+  SCHED_EGRESS_ALLOW: '127.0.0.0/8,::1/128',
+  SCHED_EGRESS_CA_FILE: CA_FILE,
+  NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/sched-e2e'),
+};
+
+export interface FiringOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** A module of `preload/`. */
+  readonly preload?: string;
+}
+
+function environmentOf({ env = {}, preload }: FiringOptions): Readonly<Record<string, string>> {
+  const file = preload === undefined ? null : join(import.meta.dirname, 'preload', preload);
+  return {
+    ...SETTINGS,
+    ...(file === null ? {} : { NODE_OPTIONS: `--import=${pathToFileURL(file).href}` }),
+    ...env,
+  };
+}
+
+export function startFiring(dataDir: string, options: FiringOptions = {}): Promise<SchedProcess> {
+  return startSched({ dataDir, env: environmentOf(options) });
+}
+
+/** A start that is killed after so many ms, whatever it was doing: opening the store, closing lost tries. */
+export async function startAndKill(dataDir: string, afterMs: number): Promise<void> {
+  const child = spawn(process.execPath, ['src/cli/main.ts', 'serve'], {
+    cwd: ROOT,
+    env: { ...process.env, ...SETTINGS, SCHED_PORT: '0', SCHED_DATA_DIR: dataDir },
+    stdio: 'ignore',
+  });
+  const exited = once(child, 'exit');
+  await sleep(afterMs);
+  child.kill('SIGKILL');
+  await exited;
+}

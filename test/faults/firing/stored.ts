@@ -1,0 +1,92 @@
+/** What the database says, read from beside the service: the other side of every comparison. */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { DATABASE_FILE } from '#test/fuzz/audit.ts';
+
+export interface StoredSchedule {
+  readonly id: string;
+  readonly kind: 'one_shot' | 'recurring';
+  readonly state: string;
+}
+
+export interface StoredDelivery {
+  readonly id: string;
+  readonly schedule_id: string;
+  readonly status: string;
+  readonly scheduled_for: number;
+  readonly due_at: number | null;
+  readonly deadline: number | null;
+  readonly attempt_count: number;
+  readonly idempotency_key: string;
+  /** JSON. */
+  readonly retry_policy: string;
+  readonly url: string;
+  readonly finalized_at: number | null;
+}
+
+export interface StoredAttempt {
+  readonly delivery_id: string;
+  readonly attempt_no: number;
+  readonly outcome: 'success' | 'retryable' | 'terminal';
+  readonly status_code: number | null;
+  readonly due_at: number;
+  readonly fired_at: number;
+  readonly finished_at: number | null;
+  readonly error: string | null;
+}
+
+export interface Stored {
+  readonly schedules: readonly StoredSchedule[];
+  readonly deliveries: readonly StoredDelivery[];
+  readonly attempts: readonly StoredAttempt[];
+}
+
+const LOOK_EVERY_MS = 50;
+
+function reading<T>(dataDir: string, read: (db: Database.Database) => T): T {
+  const db = new Database(join(dataDir, DATABASE_FILE), { readonly: true });
+  try {
+    return read(db);
+  } finally {
+    db.close();
+  }
+}
+
+export function readStored(dataDir: string): Stored {
+  return reading(dataDir, (db) => {
+    db.exec('BEGIN');
+    return {
+      schedules: db.prepare<[], StoredSchedule>('SELECT * FROM schedules').all(),
+      deliveries: db.prepare<[], StoredDelivery>('SELECT * FROM deliveries ORDER BY id').all(),
+      attempts: db
+        .prepare<[], StoredAttempt>('SELECT * FROM attempts ORDER BY delivery_id, attempt_no')
+        .all(),
+    };
+  });
+}
+
+export function countWhere(dataDir: string, condition: string): number {
+  const sql = `SELECT count(*) FROM deliveries JOIN schedules
+    ON schedules.partition = deliveries.partition AND schedules.id = deliveries.schedule_id
+    WHERE ${condition}`;
+  return reading(dataDir, (db) => Number(db.prepare(sql).pluck().get()));
+}
+
+/** Everything but the occurrence that a recurring schedule always has before it. */
+export const UNFINISHED = `deliveries.status IN ('claimed', 'retry_scheduled', 'scheduled', 'paused')
+  AND NOT (kind = 'recurring' AND deliveries.status = 'scheduled')`;
+
+export const CLAIMED = "deliveries.status = 'claimed'";
+
+/** Waits until no delivery is like this; gives the ms it took. */
+export async function noneLeft(dataDir: string, condition: string, patienceMs: number): Promise<number> {
+  const start = performance.now();
+  for (;;) {
+    const left = countWhere(dataDir, condition);
+    const tookMs = performance.now() - start;
+    if (left === 0) return tookMs;
+    if (tookMs > patienceMs) throw new Error(`${left} deliveries are left after ${patienceMs} ms: ${condition}`);
+    await sleep(LOOK_EVERY_MS);
+  }
+}

@@ -1,0 +1,206 @@
+/**
+ * The network: hosts that behave well, badly, slowly or not at all, each in spells of its own. It keeps a record
+ * of every request it was handed, whatever the store says, and whatever became of the process that sent it.
+ */
+import type { DeliveryId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Egress, OutboundRequest, SendResult } from '#src/ports/egress.ts';
+import type { Prng } from '#test/fuzz/prng.ts';
+import type { Scope, VirtualTime } from './virtual-time.ts';
+
+export const HOSTS = ['alpha', 'bravo', 'charlie', 'delta', 'echo'] as const;
+export type Host = (typeof HOSTS)[number];
+
+/** What became of a request: an answer the engine was given, or that it broke it off, or that nobody will know. */
+export type Fortune =
+  | { readonly kind: 'answered'; readonly result: SendResult }
+  | { readonly kind: 'broken_off' }
+  | { readonly kind: 'orphaned' };
+
+export interface Sent {
+  readonly node: string;
+  readonly deliveryId: DeliveryId;
+  readonly attemptNo: number;
+  readonly idempotencyKey: string;
+  readonly url: string;
+  readonly method: string;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: Uint8Array | null;
+  /** By the wall clock of the world, and monotonic. */
+  readonly at: Instant;
+  readonly elapsedMs: number;
+  fortune: Fortune | null;
+  endedMs: number | null;
+}
+
+type Spell =
+  | 'healthy'
+  | 'flaky'
+  | 'broken'
+  | 'refusing'
+  | 'redirecting'
+  | 'hanging'
+  | 'slow'
+  | 'resetting'
+  | 'unresolved'
+  | 'forbidden';
+
+const SPELLS: readonly (readonly [number, Spell])[] = [
+  [40, 'healthy'],
+  [14, 'flaky'],
+  [14, 'broken'],
+  [6, 'refusing'],
+  [2, 'redirecting'],
+  [6, 'hanging'],
+  [6, 'slow'],
+  [6, 'resetting'],
+  [4, 'unresolved'],
+  [2, 'forbidden'],
+];
+
+const SPELL_MS: readonly (readonly [number, readonly [number, number]])[] = [
+  [3, [2_000, 20_000]],
+  [4, [20_000, 300_000]],
+  [3, [300_000, 7_200_000]],
+];
+
+interface HostState {
+  spell: Spell;
+  until: number;
+}
+
+type Reaction =
+  | { readonly afterMs: number; readonly result: SendResult }
+  /** Nothing ever comes back. */
+  | null;
+
+export interface Receipts {
+  sent(sent: Sent): void;
+  ended(sent: Sent): void;
+}
+
+export class Network {
+  readonly #time: VirtualTime;
+  readonly #prng: Prng;
+  readonly #receipts: Receipts;
+  readonly #hosts = new Map<string, HostState>();
+  readonly #inFlight = new Set<Sent>();
+  #isHealed = false;
+
+  constructor(time: VirtualTime, prng: Prng, receipts: Receipts) {
+    this.#time = time;
+    this.#prng = prng;
+    this.#receipts = receipts;
+  }
+
+  /** From now on every host is well. */
+  heal(): void {
+    this.#isHealed = true;
+  }
+
+  /** The way out of one process; what it has under way is answered to it only while it lives. */
+  egress(node: string, scope: Scope): Egress {
+    return {
+      send: (request, signal) => this.#send(node, scope, request, signal),
+      close: async () => {},
+    };
+  }
+
+  #send(node: string, scope: Scope, request: OutboundRequest, signal: AbortSignal): Promise<SendResult> {
+    const headers = new Map(request.headers.map(([name, value]) => [name.toLowerCase(), value]));
+    const sent: Sent = {
+      node,
+      deliveryId: (headers.get('sched-delivery-id') ?? '') as DeliveryId,
+      attemptNo: Number(headers.get('sched-attempt')),
+      idempotencyKey: headers.get('idempotency-key') ?? '',
+      url: request.url.href,
+      method: request.method,
+      headers,
+      body: request.body,
+      at: this.#time.now(),
+      elapsedMs: this.#time.elapsedMs,
+      fortune: null,
+      endedMs: null,
+    };
+    this.#inFlight.add(sent);
+    this.#receipts.sent(sent);
+    const reaction = this.#reaction(request.url.hostname);
+    return new Promise((resolve) => {
+      const callOff =
+        reaction === null
+          ? () => {}
+          : this.#time.after(reaction.afterMs, 'work', scope, () => {
+              this.#end(sent, { kind: 'answered', result: reaction.result });
+              resolve(reaction.result);
+            });
+      signal.addEventListener('abort', () => {
+        if (sent.fortune !== null) return;
+        callOff();
+        this.#end(sent, { kind: 'broken_off' });
+        resolve({ kind: 'failed', why: 'aborted' });
+      });
+    });
+  }
+
+  #end(sent: Sent, fortune: Fortune): void {
+    sent.fortune = fortune;
+    sent.endedMs = this.#time.elapsedMs;
+    this.#inFlight.delete(sent);
+    this.#receipts.ended(sent);
+  }
+
+  /** The process is gone: its requests may arrive, but nobody hears of it. */
+  orphan(node: string): void {
+    for (const sent of this.#inFlight) if (sent.node === node) this.#end(sent, { kind: 'orphaned' });
+  }
+
+  #spell(host: string): Spell {
+    if (this.#isHealed) return 'healthy';
+    const now = this.#time.elapsedMs;
+    const state = this.#hosts.get(host) ?? { spell: 'healthy', until: 0 };
+    while (state.until <= now) {
+      const [from, to] = this.#prng.weighted(SPELL_MS);
+      state.spell = this.#prng.weighted(SPELLS);
+      state.until = Math.max(state.until, now - 10_000) + this.#prng.between(from, to);
+    }
+    this.#hosts.set(host, state);
+    return state.spell;
+  }
+
+  #reaction(host: string): Reaction {
+    const prng = this.#prng;
+    const soon = prng.chance(0.9) ? prng.between(1, 80) : prng.between(80, 3_000);
+    const ok: SendResult = { kind: 'answered', statusCode: prng.pick([200, 200, 201, 204]) };
+    switch (this.#spell(host)) {
+      case 'healthy':
+        return { afterMs: soon, result: prng.chance(0.97) ? ok : { kind: 'answered', statusCode: 503 } };
+      case 'flaky':
+        return { afterMs: soon, result: prng.chance(0.5) ? ok : this.#failure() };
+      case 'broken':
+        return { afterMs: soon, result: { kind: 'answered', statusCode: prng.pick([500, 502, 503, 504]) } };
+      case 'refusing':
+        return { afterMs: soon, result: { kind: 'answered', statusCode: prng.pick([400, 404, 410, 429]) } };
+      case 'redirecting':
+        return { afterMs: soon, result: { kind: 'answered', statusCode: prng.pick([301, 302, 307]) } };
+      case 'hanging':
+        return null;
+      case 'slow':
+        return { afterMs: prng.between(1_000, 45_000), result: ok };
+      case 'resetting':
+        return { afterMs: soon, result: { kind: 'failed', why: 'connection reset' } };
+      case 'unresolved':
+        return { afterMs: soon, result: { kind: 'unresolved', why: 'name does not resolve' } };
+      case 'forbidden':
+        return { afterMs: 0, result: { kind: 'forbidden', why: 'blocked address' } };
+    }
+  }
+
+  #failure(): SendResult {
+    return this.#prng.pick<SendResult>([
+      { kind: 'answered', statusCode: 500 },
+      { kind: 'answered', statusCode: 429 },
+      { kind: 'failed', why: 'connection refused' },
+      { kind: 'failed', why: 'connection reset' },
+    ]);
+  }
+}

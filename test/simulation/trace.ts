@@ -1,0 +1,43 @@
+/** What happened, line by line: the last lines to be read, all of them in a hash that tells two runs apart. */
+import { createHash } from 'node:crypto';
+import type { VirtualTime } from './virtual-time.ts';
+
+export class Trace {
+  readonly #time: VirtualTime;
+  readonly #keep: number;
+  readonly #hash = createHash('sha256');
+  #lines: string[] = [];
+  #count = 0;
+
+  constructor(time: VirtualTime, keep: number) {
+    this.#time = time;
+    this.#keep = keep;
+  }
+
+  add(what: string): void {
+    const { elapsedMs } = this.#time;
+    const line = `${clockText(elapsedMs)} ${new Date(this.#time.now()).toISOString().slice(5, 23)} ${what}`;
+    this.#hash.update(line);
+    this.#count++;
+    this.#lines.push(line);
+    if (this.#lines.length > 2 * this.#keep) this.#lines = this.#lines.slice(-this.#keep);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  digest(): string {
+    return this.#hash.copy().digest('hex').slice(0, 16);
+  }
+
+  last(count: number = this.#keep): readonly string[] {
+    return this.#lines.slice(-count);
+  }
+}
+
+/** Elapsed time as days, hours, minutes and so on: `2d 03:04:05.678`. */
+function clockText(ms: number): string {
+  const days = Math.floor(ms / 86_400_000);
+  return `${days}d ${new Date(ms).toISOString().slice(11, 23)}`;
+}
