@@ -6,7 +6,7 @@ import type { DeliveryId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { type Commands, type Finished, found, type Keep, type Render, untilWritten } from './command.ts';
 
-/** A finished delivery never changes again, so nothing can come between reading it and storing its replay. */
+/** A finished delivery never changes again: all that can come between is retention, which removes it. */
 export function replayDelivery(
   { store, clock, ids, hints }: Commands,
   partition: Partition,

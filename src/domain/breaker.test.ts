@@ -15,7 +15,7 @@ function at(ms: number): Instant {
 }
 
 /** Tries that were not probes, one after the other, at one instant. */
-function after(before: Breaker, evidences: readonly Evidence[], now = START, policy = POLICY): Breaker {
+function learnt(before: Breaker, evidences: readonly Evidence[], now = START, policy = POLICY): Breaker {
   return evidences.reduce((breaker, evidence) => learn(breaker, policy, evidence, false, now), before);
 }
 
@@ -23,7 +23,7 @@ function failures(count: number): readonly Evidence[] {
   return Array.from({ length: count }, () => 'failure');
 }
 
-const OPENED = after(CLOSED, failures(3));
+const OPENED = learnt(CLOSED, failures(3));
 
 /** The breaker once its window is over and a probe went out. */
 function probing(breaker: Breaker, now: Instant, policy = POLICY): Breaker {
@@ -41,34 +41,34 @@ function probeFailed(breaker: Breaker, policy = POLICY): { readonly breaker: Bre
 describe('a closed breaker', () => {
   test('lets everything pass, and none of it is a probe', () => {
     expect(ask(CLOSED, POLICY, START)).toEqual({ kind: 'pass', probe: false, breaker: CLOSED });
-    const failing = after(CLOSED, failures(2));
+    const failing = learnt(CLOSED, failures(2));
     expect(ask(failing, POLICY, START)).toEqual({ kind: 'pass', probe: false, breaker: failing });
   });
 
   test.for([1, 2, 5, 1_000])('is opened by %i failures in a row, not by one fewer', (threshold) => {
     const policy = { ...POLICY, threshold };
-    const almost = after(CLOSED, failures(threshold - 1), START, policy);
+    const almost = learnt(CLOSED, failures(threshold - 1), START, policy);
     expect(stateOf(almost, START)).toBe('closed');
-    expect(stateOf(after(almost, ['failure'], START, policy), START)).toBe('open');
+    expect(stateOf(learnt(almost, ['failure'], START, policy), START)).toBe('open');
   });
 
   test('is opened by default after 5 failures, for 30 s', () => {
-    const almost = after(CLOSED, failures(4), START, DEFAULT_BREAKER_POLICY);
+    const almost = learnt(CLOSED, failures(4), START, DEFAULT_BREAKER_POLICY);
     expect(stateOf(almost, START)).toBe('closed');
-    const opened = after(almost, ['failure'], START, DEFAULT_BREAKER_POLICY);
+    const opened = learnt(almost, ['failure'], START, DEFAULT_BREAKER_POLICY);
     expect(opened.openUntil).toBe(at(30_000));
   });
 
   test('counts anew after a success', () => {
-    const almost = after(CLOSED, ['failure', 'failure', 'success', 'failure', 'failure']);
+    const almost = learnt(CLOSED, ['failure', 'failure', 'success', 'failure', 'failure']);
     expect(stateOf(almost, START)).toBe('closed');
-    expect(stateOf(after(almost, ['failure']), START)).toBe('open');
+    expect(stateOf(learnt(almost, ['failure']), START)).toBe('open');
   });
 
   test('neither counts nor forgets for a try that says nothing of the destination', () => {
-    const almost = after(CLOSED, ['failure', 'nothing', 'failure', 'nothing', 'nothing']);
+    const almost = learnt(CLOSED, ['failure', 'nothing', 'failure', 'nothing', 'nothing']);
     expect(stateOf(almost, START)).toBe('closed');
-    expect(stateOf(after(almost, ['failure']), START)).toBe('open');
+    expect(stateOf(learnt(almost, ['failure']), START)).toBe('open');
   });
 
   test('opens when, and only when, the last threshold tries that said something were failures', () => {
@@ -115,7 +115,7 @@ describe('an open breaker', () => {
 
   test('is open no longer than max_open, also when base_open is longer', () => {
     const policy = { ...POLICY, baseOpen: '1h', maxOpen: '1m' };
-    expect(after(CLOSED, failures(3), START, policy).openUntil).toBe(at(60_000));
+    expect(learnt(CLOSED, failures(3), START, policy).openUntil).toBe(at(60_000));
   });
 });
 
@@ -149,7 +149,7 @@ describe('when the window is over', () => {
 
   test('by default the window grows from 30 s to 1 h', () => {
     const windows: number[] = [];
-    let breaker = after(CLOSED, failures(5), START, DEFAULT_BREAKER_POLICY);
+    let breaker = learnt(CLOSED, failures(5), START, DEFAULT_BREAKER_POLICY);
     for (let now = START; windows.length < 9; ) {
       windows.push(((breaker.openUntil ?? 0) - now) / 1_000);
       ({ breaker, at: now } = probeFailed(breaker, DEFAULT_BREAKER_POLICY));
@@ -169,7 +169,7 @@ describe('when the window is over', () => {
     const now = grown.openUntil ?? START;
     const closed = learn(probing(grown, now), POLICY, 'success', true, now);
     expect(closed).toEqual(CLOSED);
-    expect(after(closed, failures(3), now).openUntil).toBe(now + BASE_MS);
+    expect(learnt(closed, failures(3), now).openUntil).toBe(now + BASE_MS);
   });
 
   test('a probe that says nothing lets the next one probe at once, with the window as it was', () => {
@@ -205,7 +205,7 @@ describe('when the window is over', () => {
   // Bug: as above; twice nothing is nothing, and the window never grows.
   test.fails('a base_open below a millisecond still doubles at each failed probe', () => {
     const policy = { ...POLICY, baseOpen: '500us' };
-    let breaker = after(CLOSED, failures(3), START, policy);
+    let breaker = learnt(CLOSED, failures(3), START, policy);
     for (let probes = 0; probes < 10; probes++) ({ breaker } = probeFailed(breaker, policy));
     expect(breaker.windowMs).toBeGreaterThanOrEqual(512);
   });

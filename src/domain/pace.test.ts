@@ -65,7 +65,10 @@ describe('a steady pace', () => {
   });
 });
 
-const rates = fc.oneof(fc.constantFrom(0.1, 1, 3, 10, 7_000), fc.double({ min: 0.01, max: 5_000, noNaN: true }));
+const rates = fc.oneof(
+  fc.constantFrom(0.1, 1, 3, 10, 7_000),
+  fc.double({ min: 0.01, max: 5_000, noNaN: true }),
+);
 const moments = fc.array(
   fc.record({
     ms: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 5_000 })),

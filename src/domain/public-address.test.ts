@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isInside, isPublicAddress, isSameAddress, parseAddress } from './public-address.ts';
 

@@ -94,7 +94,10 @@ describe('a token bucket', () => {
   });
 });
 
-const rates = fc.oneof(fc.constantFrom(0.1, 1, 10, 333, 1_000), fc.double({ min: 0.01, max: 2_000, noNaN: true }));
+const rates = fc.oneof(
+  fc.constantFrom(0.1, 1, 10, 333, 1_000),
+  fc.double({ min: 0.01, max: 2_000, noNaN: true }),
+);
 const bursts = fc.oneof(fc.constantFrom(0, 0.5, 1, 5, 100), fc.double({ min: 0, max: 200, noNaN: true }));
 
 /** Time that passes, and how much the clock is set back meanwhile. */

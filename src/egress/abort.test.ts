@@ -1,7 +1,16 @@
 /** A request can be broken off at any moment: at once, and leaving nothing open. */
 import { Socket } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
-import { ANSWERED, BROKEN_OFF, httpsRig, loopbackEgress, send, tcpRig, tlsRig } from '#test/egress/rig.ts';
+import {
+  ANSWERED,
+  BROKEN_OFF,
+  eventually,
+  httpsRig,
+  loopbackEgress,
+  send,
+  tcpRig,
+  tlsRig,
+} from '#test/egress/rig.ts';
 
 describe('broken off', () => {
   test('before it began', async () => {
@@ -18,7 +27,7 @@ describe('broken off', () => {
     };
     const aborter = new AbortController();
     const sent = send(loopbackEgress({ resolve }), 'https://hung.test/', { signal: aborter.signal });
-    await vi.waitFor(() => expect(signals).toHaveLength(1));
+    await eventually(() => expect(signals).toHaveLength(1));
     aborter.abort();
     expect(await sent).toEqual(BROKEN_OFF);
     expect(signals[0]?.aborted).toBe(true);
@@ -49,7 +58,7 @@ describe('broken off', () => {
     };
     const aborter = new AbortController();
     const sent = send(loopbackEgress({ connect }), 'https://127.0.0.1/', { signal: aborter.signal });
-    await vi.waitFor(() => expect(sockets).toHaveLength(1));
+    await eventually(() => expect(sockets).toHaveLength(1));
     aborter.abort();
     expect(await sent).toEqual(BROKEN_OFF);
     expect(sockets[0]?.destroyed).toBe(true);
@@ -59,10 +68,10 @@ describe('broken off', () => {
     const rig = await tcpRig((socket) => socket.resume());
     const aborter = new AbortController();
     const sent = send(loopbackEgress(), rig.url(), { signal: aborter.signal });
-    await vi.waitFor(() => expect(rig.accepted).toHaveLength(1));
+    await eventually(() => expect(rig.accepted).toHaveLength(1));
     aborter.abort();
     expect(await sent).toEqual(BROKEN_OFF);
-    await vi.waitFor(() => expect(rig.open()).toBe(0));
+    await eventually(() => expect(rig.open()).toBe(0));
   });
 
   test.each([
@@ -79,10 +88,10 @@ describe('broken off', () => {
     );
     const aborter = new AbortController();
     const sent = send(loopbackEgress(), rig.url(), { signal: aborter.signal });
-    await vi.waitFor(() => expect(requests).toBe(1));
+    await eventually(() => expect(requests).toBe(1));
     aborter.abort();
     expect(await sent).toEqual(BROKEN_OFF);
-    await vi.waitFor(() => expect(rig.open()).toBe(0));
+    await eventually(() => expect(rig.open()).toBe(0));
   });
 
   test('on a connection that is used again, before anything is written', async () => {
@@ -93,7 +102,7 @@ describe('broken off', () => {
     const sent = send(egress, rig.url(), { signal: aborter.signal });
     aborter.abort();
     expect(await sent).toEqual(BROKEN_OFF);
-    await vi.waitFor(() => expect(rig.open()).toBe(0));
+    await eventually(() => expect(rig.open()).toBe(0));
     expect(await send(egress, rig.url())).toEqual(ANSWERED);
   });
 
@@ -110,6 +119,6 @@ describe('broken off', () => {
     }
     expect([...kinds].toSorted()).toEqual(['answered', 'failed']);
     await egress.close();
-    await vi.waitFor(() => expect(rig.open()).toBe(0));
+    await eventually(() => expect(rig.open()).toBe(0));
   });
 });

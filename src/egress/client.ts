@@ -9,7 +9,8 @@ import type { Timers } from '#src/ports/timers.ts';
 import { Connector, type ConnectorOptions } from './connector.ts';
 import { type Connect, tcpConnect } from './dial.ts';
 import { Exchange } from './exchange.ts';
-import { BROKEN_OFF } from './failures.ts';
+import { BROKEN_OFF, notSent } from './failures.ts';
+import { type EgressRules, judgeUrl } from './guard.ts';
 import { Lanes } from './lanes.ts';
 import { type Resolve, systemResolver } from './resolver.ts';
 
@@ -22,23 +23,34 @@ export interface EgressOptions extends ConnectorOptions {
 
 export function createEgress(options: EgressOptions): Egress {
   const { timers, resolve = systemResolver({ timers }), connect = tcpConnect } = options;
-  return new GuardedEgress(new Lanes(new Connector(options, { timers, resolve, connect })), timers);
+  const lanes = new Lanes(new Connector(options, { timers, resolve, connect }));
+  return new GuardedEgress(options, lanes, timers);
 }
 
 class GuardedEgress implements Egress {
+  readonly #rules: EgressRules;
   readonly #lanes: Lanes;
   readonly #timers: Timers;
   #isClosed = false;
 
-  constructor(lanes: Lanes, timers: Timers) {
+  constructor(rules: EgressRules, lanes: Lanes, timers: Timers) {
+    this.#rules = rules;
     this.#lanes = lanes;
     this.#timers = timers;
   }
 
   async send(request: OutboundRequest, signal: AbortSignal): Promise<SendResult> {
     if (this.#isClosed || signal.aborted) return BROKEN_OFF;
-    return await new Promise<SendResult>((settle) => {
-      const { method, url, headers, body } = request;
+    try {
+      judgeUrl(request.url, this.#rules);
+      return await this.#exchange(request, signal);
+    } catch (error) {
+      return notSent(error).result;
+    }
+  }
+
+  #exchange({ method, url, headers, body }: OutboundRequest, signal: AbortSignal): Promise<SendResult> {
+    return new Promise((settle) => {
       const lane = this.#lanes.take(url);
       lane.dispatch(
         { method, path: `${url.pathname}${url.search}`, headers: flat(headers), body },

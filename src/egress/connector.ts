@@ -14,11 +14,14 @@ import {
 import { LRUCache } from 'lru-cache';
 import { type DialWorld, dial } from './dial.ts';
 import { failed, NotSent, notSent, unresolved } from './failures.ts';
-import { type EgressRules, type Host, hostOf, judge, refuseBeforeResolving } from './guard.ts';
+import { type EgressRules, type Host, hostOf, judgeAddresses } from './guard.ts';
 import type { Resolve } from './resolver.ts';
 
 /** Resuming a session spares both sides the costly half of a handshake. */
 const TLS_SESSIONS_MAX = 1_000;
+
+/** A name may have thousands of addresses: the rest is neither judged nor connected to. */
+const ADDRESSES_MAX = 32;
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80 };
 
@@ -46,9 +49,8 @@ export class Connector {
 
   async open(url: URL, signal: AbortSignal): Promise<Socket> {
     try {
-      refuseBeforeResolving(url, this.#rules);
       const host = hostOf(url);
-      const addresses = judge(url, await this.#addressesOf(host, signal), this.#rules);
+      const addresses = judgeAddresses(url, await this.#addressesOf(host, signal), this.#rules);
       const port = url.port === '' ? (DEFAULT_PORTS[url.protocol] ?? 0) : Number(url.port);
       const socket = await dial(addresses, port, this.#world, signal);
       return url.protocol === 'https:' ? await this.#secure(socket, host, port, signal) : socket;
@@ -61,7 +63,7 @@ export class Connector {
     if (literal !== undefined) return [literal];
     try {
       const addresses = await unlessAborted(signal, this.#world.resolve(name, signal));
-      if (addresses.length > 0) return addresses;
+      if (addresses.length > 0) return addresses.slice(0, ADDRESSES_MAX);
     } catch (error) {
       throw error instanceof NotSent ? error : unresolved('name does not resolve', error);
     }

@@ -13,7 +13,7 @@ import { failed, forbidden } from './failures.ts';
 /** Starts a connection to exactly this address. */
 export type Connect = (address: Address, port: number) => Socket;
 
-/** Names may have any number of addresses: all are judged, this many are tried. */
+/** Of the addresses, all of which were judged. */
 const ADDRESSES_TRIED_MAX = 6;
 const HEAD_START_MS = 200;
 const TCP_KEEP_ALIVE_MS = 60_000;

@@ -1,7 +1,7 @@
 /**
- * Who may be connected to. A destination is judged at each new connection, twice: by its scheme and name
- * before anything is asked, and by all of its addresses before anything is opened. One blocked address
- * among several refuses the destination: names with mixed answers are how guards are slipped past.
+ * Who may be connected to. A destination is judged twice: by its scheme and name with each request, and by
+ * all of its addresses with each new connection, before it is opened. One blocked address among several
+ * refuses the destination: names with mixed answers are how guards are slipped past.
  *
  * Only the host that the WHATWG parser returns is looked at. It has read every odd spelling of an IPv4
  * address (decimal, octal, full-width) into four decimal numbers, and it is also what is connected to.
@@ -39,7 +39,7 @@ export function hostOf({ hostname }: URL): Host {
 }
 
 /** What can be refused without asking for an address. */
-export function refuseBeforeResolving(url: URL, { allowHttp }: EgressRules): void {
+export function judgeUrl(url: URL, { allowHttp }: EgressRules): void {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw forbidden('scheme is not allowed');
   if (url.protocol === 'http:' && !allowHttp) throw forbidden('plain HTTP is not allowed');
   // Whatever such a name resolves to, it means this machine (RFC 6761).
@@ -47,7 +47,11 @@ export function refuseBeforeResolving(url: URL, { allowHttp }: EgressRules): voi
 }
 
 /** The addresses, all of which may be connected to. */
-export function judge(url: URL, texts: readonly string[], { allow }: EgressRules): readonly Address[] {
+export function judgeAddresses(
+  url: URL,
+  texts: readonly string[],
+  { allow }: EgressRules,
+): readonly Address[] {
   return texts.map((text) => {
     const address = parseAddress(text);
     if (address === undefined) throw forbidden('address is not allowed');

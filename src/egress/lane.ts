@@ -34,7 +34,7 @@ export class Lane {
 
   constructor(url: URL, connector: Connector, onDisconnect: (lane: Lane) => void) {
     this.origin = url.origin;
-    this.#url = url;
+    this.#url = new URL(url.origin);
     this.#connector = connector;
     this.#client = new Client(url.origin, {
       allowH2: false,

@@ -140,7 +140,7 @@ test('no name is connected to that has a blocked address, alone or among public 
   for (const answer of answers) {
     for (const addresses of [[answer], ['8.8.8.8', answer], [answer, '2606:4700::1111']]) {
       const { kind } = await out.send(url, ...addresses);
-      if (kind !== 'forbidden') wrong.push(`${addresses}: ${kind}`);
+      if (kind !== 'forbidden') wrong.push(`${addresses.join()}: ${kind}`);
     }
   }
   expect(wrong).toEqual([]);

@@ -45,7 +45,7 @@ export class Composer {
     const { headers, body: bodyText } = this.#payload(delivery, message);
     const custom = mergeHeaders(this.#profileHeaders(delivery, message), headers);
     const forbidden = forbiddenHeader(custom);
-    if (forbidden !== null) return unsendable('terminal', 'forbidden header');
+    if (forbidden !== null) return unsendable('terminal', `forbidden header ${shown(forbidden)}`);
     const url = URL.parse(delivery.target.url);
     if (url === null) return unsendable('terminal', 'unreadable URL');
 
@@ -74,6 +74,13 @@ export class Composer {
     if (sealed === null || target.endpointId === null) return [];
     return decodeHeaders(this.#world.vault.open(profileHeadersPlace(partition, target.endpointId), sealed));
   }
+}
+
+const SHOWN_CHARACTERS_MAX = 100;
+
+/** A name may hold anything; values are not shown at all. */
+function shown(name: string): string {
+  return JSON.stringify(name).slice(0, SHOWN_CHARACTERS_MAX);
 }
 
 function unsendable(outcome: 'retryable' | 'terminal', error: string): Composed {

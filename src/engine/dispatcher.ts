@@ -211,6 +211,13 @@ export class Dispatcher implements Hints {
 
   #judge(due: Due, work: Work, now: Instant, into: Decisions): void {
     const { delivery, schedule, profile } = work;
+    const seen = dueOf(delivery);
+    if (seen !== null && seen.endpoint !== due.endpoint) {
+      // Its endpoint was changed since it was seen: it belongs into another lane.
+      this.release(due);
+      this.due(seen);
+      return;
+    }
     const before = this.#gates.of(due, work.gate);
     const verdict = judge(delivery, before, gateTerms(profile, schedule.rateLimit), now);
     switch (verdict.kind) {

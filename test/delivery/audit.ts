@@ -35,7 +35,8 @@ export async function audit(
     [...byDelivery].map(async ([id, ofDelivery]) => {
       const recorded = await recordOf(apis, id);
       if (recorded === null) faults.push(`${id}: sent, and not known`);
-      else faults.push(...faultsOf(recorded, ofDelivery, secrets, sameClock).map((fault) => `${id}: ${fault}`));
+      else
+        faults.push(...faultsOf(recorded, ofDelivery, secrets, sameClock).map((fault) => `${id}: ${fault}`));
     }),
   );
   expect(faults).toEqual([]);
@@ -59,9 +60,15 @@ function faultsOf(
   const traces = requests.map((request) => TRACEPARENT.exec(headerOf(request, 'traceparent')) ?? []);
   return [
     ...faultIf(new Set(numbers).size !== numbers.length, `sent twice: attempts ${numbers.join(', ')}`),
-    ...faultIf(attempts.some(({ attempt_no }, i) => attempt_no !== i + 1), 'attempts are not numbered from 1'),
+    ...faultIf(
+      attempts.some(({ attempt_no }, i) => attempt_no !== i + 1),
+      'attempts are not numbered from 1',
+    ),
     ...faultIf(attempts.length !== delivery.attempt_count, `attempt_count is ${delivery.attempt_count}`),
-    ...faultIf(attempts.some(({ lateness_ms }) => lateness_ms < 0), 'an attempt was fired early'),
+    ...faultIf(
+      attempts.some(({ lateness_ms }) => lateness_ms < 0),
+      'an attempt was fired early',
+    ),
     ...faultIf(new Set(traces.map(([, trace]) => trace)).size !== 1, 'more than one trace'),
     ...faultIf(new Set(traces.map(([, , span]) => span)).size !== requests.length, 'a span was used again'),
     ...requests.flatMap((request, i) => {
@@ -80,7 +87,10 @@ function faultsOf(
   ];
 }
 
-function clockFaults({ arrivedAt }: ReceivedRequest, { attempt_no, due_at, fired_at }: Attempt): readonly string[] {
+function clockFaults(
+  { arrivedAt }: ReceivedRequest,
+  { attempt_no, due_at, fired_at }: Attempt,
+): readonly string[] {
   return [
     ...faultIf(arrivedAt < ms(due_at), `attempt ${attempt_no} arrived ${ms(due_at) - arrivedAt} ms early`),
     ...faultIf(arrivedAt < ms(fired_at), `attempt ${attempt_no} arrived before its fired_at`),

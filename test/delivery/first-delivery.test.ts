@@ -1,13 +1,26 @@
 /** At the scheduled instant the service sends an HTTP request: never before it, and once. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { attemptsOf, created, delivery, fromNow, ms, onlyDelivery, schedule, SECOND, TIMESTAMP } from '#test/e2e/expectations.ts';
+import { describe, expect, it } from 'vitest';
+import {
+  attemptsOf,
+  created,
+  delivery,
+  fromNow,
+  ms,
+  onlyDelivery,
+  SECOND,
+  schedule,
+  TIMESTAMP,
+} from '#test/e2e/expectations.ts';
 import { answer, held } from '#test/receiver/behaviours.ts';
-import { headerOf, type Receiver, startReceiver } from '#test/receiver/receiver.ts';
+import { headerOf } from '#test/receiver/receiver.ts';
 import { audit } from './audit.ts';
 import { SIGNING_SECRET, useDeliveries } from './harness.ts';
 import { becomes, ends, sleep } from './waits.ts';
 
-const { api, live, hook, given } = useDeliveries();
+const { api, live, hook, given, alsoReceiver } = useDeliveries();
+const httpsOnIpv6 = alsoReceiver({ host: '::1' });
+const http = alsoReceiver({ scheme: 'http' });
+const httpOnIpv6 = alsoReceiver({ scheme: 'http', host: '::1' });
 
 /** Not what is promised, but what even a busy machine keeps. */
 const LATE_MS_MAX = 3 * SECOND;
@@ -23,13 +36,20 @@ describe.concurrent('a one-shot fires at its instant, however it was given', () 
     ['delay', () => ({ delay: '1s' })],
     ['delay of a second and a fraction', () => ({ delay: '1.234s' })],
     ['fire_at', () => ({ fire_at: fromNow(1_345) })],
-    ['fire_at with an offset', () => ({ fire_at: `${fromNow(1_456 + 5.5 * 3_600 * SECOND).slice(0, -1)}+05:30` })],
+    [
+      'fire_at with an offset',
+      () => ({ fire_at: `${fromNow(1_456 + 5.5 * 3_600 * SECOND).slice(0, -1)}+05:30` }),
+    ],
     ['local_fire_at', () => ({ local_fire_at: localTimeSoon('Asia/Tokyo'), timezone: 'Asia/Tokyo' })],
     ['delay with jitter', () => ({ delay: '2s', jitter: '900ms' })],
   ])('%s', async (_what, timing) => {
     const target = hook();
     const { shown, pending } = await given({ endpoint: target.url, ...timing() });
-    expect(pending).toMatchObject({ status: 'scheduled', attempt_count: 0, scheduled_for: shown.next_fire_at });
+    expect(pending).toMatchObject({
+      status: 'scheduled',
+      attempt_count: 0,
+      scheduled_for: shown.next_fire_at,
+    });
     const request = await target.arrived();
     expect(request.arrivedAt).toBeGreaterThanOrEqual(ms(pending.scheduled_for));
     expect(request.arrivedAt).toBeLessThan(ms(pending.scheduled_for) + LATE_MS_MAX);
@@ -147,26 +167,16 @@ describe.concurrent('modes', () => {
   });
 });
 
-describe('receivers that the operator allowed', () => {
-  const others: Record<string, Receiver> = {};
-  beforeAll(async () => {
-    others['https on ::1'] = await startReceiver({ host: '::1' });
-    others['plain http on 127.0.0.1'] = await startReceiver({ scheme: 'http' });
-    others['plain http on ::1'] = await startReceiver({ scheme: 'http', host: '::1' });
-  });
-  afterAll(async () => {
-    for (const receiver of Object.values(others)) await receiver[Symbol.asyncDispose]();
-  });
-
-  describe.concurrent('are reached', () => {
-    it.each(['https on ::1', 'plain http on 127.0.0.1', 'plain http on ::1'])('%s', async (where) => {
-      const receiver = others[where];
-      if (receiver === undefined) throw new Error(where);
-      const target = receiver.hook();
-      const { pending } = await given({ endpoint: target.url, body: '{"where":1}' });
-      await target.arrived();
-      await becomes(api, pending.id, 'succeeded');
-      await audit([api], receiver.requests, [SIGNING_SECRET]);
-    });
+describe.concurrent('receivers that the operator allowed are reached', () => {
+  it.each([
+    ['https on ::1', httpsOnIpv6],
+    ['plain http on 127.0.0.1', http],
+    ['plain http on ::1', httpOnIpv6],
+  ])('%s', async (_where, receiver) => {
+    const target = receiver().hook();
+    const { pending } = await given({ endpoint: target.url, body: '{"where":1}' });
+    await target.arrived();
+    await becomes(api, pending.id, 'succeeded');
+    await audit([api], receiver().requests, [SIGNING_SECRET]);
   });
 });

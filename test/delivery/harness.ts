@@ -12,7 +12,13 @@ import { created, onlyDelivery } from '#test/e2e/expectations.ts';
 import type { Delivery, Schedule } from '#test/e2e/resources.ts';
 import { runSched, type SchedProcess, startSched, temporaryDirectory } from '#test/process/sched-process.ts';
 import type { Behaviour } from '#test/receiver/behaviours.ts';
-import { CA_FILE, type Hook, type Receiver, startReceiver } from '#test/receiver/receiver.ts';
+import {
+  CA_FILE,
+  type Hook,
+  type Receiver,
+  type ReceiverOptions,
+  startReceiver,
+} from '#test/receiver/receiver.ts';
 import { audit } from './audit.ts';
 
 export const TEST_KEY = 'sk_test_deliveryDELIVERY0123456789';
@@ -50,6 +56,8 @@ export interface Deliveries {
   readonly hook: (...script: readonly Behaviour[]) => Hook;
   /** A schedule in test mode; due in a second unless it says when. */
   readonly given: (body: object) => Promise<Given>;
+  /** A further receiver, that lives as long as the file's tests. */
+  readonly alsoReceiver: (options: ReceiverOptions) => () => Receiver;
   /** Another secret that deliveries may be signed with. */
   readonly alsoSignedWith: (secret: string) => void;
   /** `sched … --json` beside the running service, and what it answers. */
@@ -94,12 +102,27 @@ export function useDeliveries(env: Readonly<Record<string, string>> = {}): Deliv
     sched: () => world().sched,
     hook: (...script) => world().receiver.hook(...script),
     given: (body) => given(api, body),
+    alsoReceiver,
     alsoSignedWith: (secret) => secrets.push(secret),
     async command<T>(...args: readonly string[]) {
-      const { code, stdout, stderr } = await runSched([...args, '--json'], { dataDir: world().sched.dataDir });
+      const { code, stdout, stderr } = await runSched([...args, '--json'], {
+        dataDir: world().sched.dataDir,
+      });
       expect(`${code} ${stderr}`).toBe('0 ');
       return JSON.parse(stdout) as T;
     },
+  };
+}
+
+function alsoReceiver(options: ReceiverOptions): () => Receiver {
+  let receiver: Receiver | null = null;
+  beforeAll(async () => {
+    receiver = await startReceiver(options);
+  });
+  afterAll(() => receiver?.[Symbol.asyncDispose]());
+  return () => {
+    if (receiver === null) throw new Error('The receiver is not running.');
+    return receiver;
   };
 }
 

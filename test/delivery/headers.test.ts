@@ -24,9 +24,11 @@ describe.concurrent('the service’s own headers', () => {
     const request = await target.arrived();
     const transport = ['host', 'connection', 'content-length', 'content-type', 'user-agent'];
     const own = [...OWN.map((name) => name.toLowerCase()), 'traceparent'];
-    expect(namesOf(request).filter((name) => name !== 'connection').toSorted()).toEqual(
-      [...transport.filter((name) => name !== 'connection'), ...own].toSorted(),
-    );
+    expect(
+      namesOf(request)
+        .filter((name) => name !== 'connection')
+        .toSorted(),
+    ).toEqual([...transport.filter((name) => name !== 'connection'), ...own].toSorted());
     expect(headerOf(request, 'User-Agent')).toBe('Sched/1');
     expect(headerOf(request, 'Host')).toBe(new URL(target.url).host);
     expect(headerOf(request, 'Content-Length')).toBe('2');
@@ -89,7 +91,9 @@ describe.concurrent('custom headers', () => {
     const { shown } = await given({ endpoint: target.url, headers: { [name]: value }, body: '{}' });
     expect(shown.header_keys).toEqual([name]);
     const request = await target.arrived();
-    expect(request.headers.filter(([each]) => each.toLowerCase() === name.toLowerCase())).toEqual([[name, value]]);
+    expect(request.headers.filter(([each]) => each.toLowerCase() === name.toLowerCase())).toEqual([
+      [name, value],
+    ]);
   });
 
   it('keep their order, and are the same at every attempt', async () => {
@@ -183,7 +187,11 @@ describe.concurrent('profile headers and schedule headers merge', () => {
     const target = hook();
     const profile = await createdProfile(api, {
       url: target.url,
-      headers: { 'X-Both': planted('profile'), 'X-Profile': planted('profile'), 'Idempotency-Key': planted('no') },
+      headers: {
+        'X-Both': planted('profile'),
+        'X-Profile': planted('profile'),
+        'Idempotency-Key': planted('no'),
+      },
     });
     const headers = { 'x-both': planted('schedule'), 'X-Schedule': planted('schedule') };
     const { pending } = await given({ endpoint_id: profile.id, headers });
@@ -253,7 +261,11 @@ describe.concurrent('what is encrypted at rest', () => {
     const { dataDir } = sched();
     const target = hook();
     const value = planted('at-rest-header');
-    const { pending } = await given({ endpoint: target.url, headers: { 'X-A': value }, body: planted('at-rest-body') });
+    const { pending } = await given({
+      endpoint: target.url,
+      headers: { 'X-A': value },
+      body: planted('at-rest-body'),
+    });
     await target.arrived();
     await ends(api, pending.id);
     expect((await delivery(api, pending.id)).status).toBe('succeeded');

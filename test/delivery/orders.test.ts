@@ -10,8 +10,8 @@ import {
   ordered,
   patched,
   rescheduled,
-  schedule,
   SECOND,
+  schedule,
 } from '#test/e2e/expectations.ts';
 import { answer, held } from '#test/receiver/behaviours.ts';
 import { headerOf } from '#test/receiver/receiver.ts';
@@ -240,7 +240,10 @@ describe.concurrent('reschedule', () => {
     const target = hook(gate);
     const { id, pending, shown } = await given({ endpoint: target.url });
     await target.arrived();
-    expect(await rescheduled(api, id, { delay: '5h' })).toMatchObject({ state: 'active', fire_at: shown.fire_at });
+    expect(await rescheduled(api, id, { delay: '5h' })).toMatchObject({
+      state: 'active',
+      fire_at: shown.fire_at,
+    });
     gate.release();
     await becomes(api, pending.id, 'succeeded');
     expect(target.requests).toHaveLength(1);

@@ -1,7 +1,7 @@
 /** What the destination does, and what becomes of the attempt and its delivery. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createdProfile, ms, schedule } from '#test/e2e/expectations.ts';
 import {
   answer,
@@ -16,11 +16,14 @@ import {
   redirect,
   reset,
 } from '#test/receiver/behaviours.ts';
-import { type Identity, type Receiver, startReceiver } from '#test/receiver/receiver.ts';
+import { startReceiver } from '#test/receiver/receiver.ts';
 import { useDeliveries } from './harness.ts';
 import { becomes, ends } from './waits.ts';
 
-const { api, hook, given } = useDeliveries();
+const { api, hook, given, alsoReceiver } = useDeliveries();
+const expired = alsoReceiver({ identity: 'expired' });
+const otherName = alsoReceiver({ identity: 'other-name' });
+const untrusted = alsoReceiver({ identity: 'untrusted' });
 
 const ONCE = { retry_policy: { max_attempts: 1 } };
 /** Such a retry is never seen by a test. */
@@ -38,7 +41,10 @@ describe.concurrent('HTTP 2xx: succeeded', () => {
 
   it('after informational answers: the final one counts', async () => {
     const { pending } = await given({ endpoint: hook(answerAfterInformation(201)).url });
-    expect((await ends(api, pending.id)).delivery).toMatchObject({ status: 'succeeded', last_status_code: 201 });
+    expect((await ends(api, pending.id)).delivery).toMatchObject({
+      status: 'succeeded',
+      last_status_code: 201,
+    });
   });
 
   it('that came after a while', async () => {
@@ -66,22 +72,21 @@ describe.concurrent('HTTP 3xx: terminal, dead_letter, and never followed', () =>
 });
 
 describe.concurrent('any other answer: retryable', () => {
-  it.each([400, 401, 403, 404, 405, 408, 409, 410, 413, 418, 422, 425, 429, 451, 499, 500, 501, 502, 503, 504, 599])(
-    '%i',
-    async (status) => {
-      const target = hook(answer(status));
-      const { id, pending } = await given({ endpoint: target.url, ...MUCH_LATER });
-      await target.arrived();
-      const waiting = await becomes(api, pending.id, 'retry_scheduled');
-      expect(waiting).toMatchObject({
-        last_status_code: status,
-        attempt_count: 1,
-        finalized_at: null,
-        error: expect.stringContaining(`${status}`),
-      });
-      expect((await schedule(api, id)).state).toBe('active');
-    },
-  );
+  it.each([
+    400, 401, 403, 404, 405, 408, 409, 410, 413, 418, 422, 425, 429, 451, 499, 500, 501, 502, 503, 504, 599,
+  ])('%i', async (status) => {
+    const target = hook(answer(status));
+    const { id, pending } = await given({ endpoint: target.url, ...MUCH_LATER });
+    await target.arrived();
+    const waiting = await becomes(api, pending.id, 'retry_scheduled');
+    expect(waiting).toMatchObject({
+      last_status_code: status,
+      attempt_count: 1,
+      finalized_at: null,
+      error: expect.stringContaining(`${status}`),
+    });
+    expect((await schedule(api, id)).state).toBe('active');
+  });
 
   it('an answer with Retry-After: the backoff stays what it is', async () => {
     const target = hook(answer(503, { headers: { 'retry-after': '60' } }), answer(200));
@@ -164,26 +169,16 @@ describe.concurrent('no answer: retryable', () => {
   });
 });
 
-describe('certificates', () => {
-  const others = new Map<Identity, Receiver>();
-  beforeAll(async () => {
-    for (const identity of ['expired', 'other-name', 'untrusted'] as const) {
-      others.set(identity, await startReceiver({ identity }));
-    }
-  });
-  afterAll(async () => {
-    for (const receiver of others.values()) await receiver[Symbol.asyncDispose]();
-  });
-
-  describe.concurrent('are verified: retryable, and not a byte of the request is sent', () => {
-    it.each(['expired', 'other-name', 'untrusted'] as const)('%s', async (identity) => {
-      const receiver = others.get(identity);
-      if (receiver === undefined) throw new Error(identity);
-      const target = receiver.hook();
-      await expectUnanswered(target.url);
-      expect(target.requests).toEqual([]);
-      expect(receiver.connections).toBeGreaterThanOrEqual(1);
-    });
+describe.concurrent('certificates are verified: retryable, and not a byte of the request is sent', () => {
+  it.each([
+    ['expired', expired],
+    ['of another name', otherName],
+    ['of an unknown authority', untrusted],
+  ])('%s', async (_what, receiver) => {
+    const target = receiver().hook();
+    await expectUnanswered(target.url);
+    expect(target.requests).toEqual([]);
+    expect(receiver().connections).toBeGreaterThanOrEqual(1);
   });
 });
 
@@ -236,7 +231,10 @@ describe.concurrent('the body of an answer is thrown away, at most 64 KiB of it 
   it('an error with a body without end is an error', async () => {
     const pouring = endlessBody(500);
     const { pending } = await given({ endpoint: hook(pouring).url, ...ONCE });
-    expect((await ends(api, pending.id)).delivery).toMatchObject({ status: 'dead_letter', last_status_code: 500 });
+    expect((await ends(api, pending.id)).delivery).toMatchObject({
+      status: 'dead_letter',
+      last_status_code: 500,
+    });
     await pouring.cut;
   });
 
@@ -245,7 +243,8 @@ describe.concurrent('the body of an answer is thrown away, at most 64 KiB of it 
     const target = hook(trickle);
     const { id } = await createdProfile(api, { url: target.url, timeout: '600ms' });
     const { pending } = await given({ endpoint_id: id, ...ONCE });
-    const { attempts } = await ends(api, pending.id);
+    const { delivery, attempts } = await ends(api, pending.id);
+    expect(delivery).toMatchObject({ status: 'succeeded', last_status_code: 200 });
     expect(attempts[0]?.egress_ms).toBeLessThan(3_000);
     await trickle.cut;
   });
@@ -259,7 +258,10 @@ describe.concurrent('the body of an answer is thrown away, at most 64 KiB of it 
   it('a 2xx whose body breaks off is a 2xx', async () => {
     const target = hook(bytes('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nabc', 'reset'));
     const { pending } = await given({ endpoint: target.url, ...ONCE });
-    expect((await ends(api, pending.id)).delivery).toMatchObject({ status: 'succeeded', last_status_code: 200 });
+    expect((await ends(api, pending.id)).delivery).toMatchObject({
+      status: 'succeeded',
+      last_status_code: 200,
+    });
   });
 
   it('a head without measure does not bring the service down', async () => {

@@ -140,7 +140,11 @@ describe.concurrent('rate_limit of a schedule', () => {
       Array.from({ length: 10 }, () => given({ endpoint: free.url, rate_limit: { per_second: 0 } })),
     );
     await Promise.all(all.map(({ pending }) => becomes(api, pending.id, 'succeeded')));
-    const due = await turns(api, all.map(({ pending }) => pending.id), 1);
+    const due = await turns(
+      api,
+      all.map(({ pending }) => pending.id),
+      1,
+    );
     expect((due.at(-1) ?? 0) - (due[0] ?? 0)).toBeLessThan(3_000);
   });
 

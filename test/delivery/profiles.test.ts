@@ -1,13 +1,7 @@
 /** Deliveries through endpoint profiles: each is frozen to the snapshot it was materialized from. */
 import { describe, expect, it } from 'vitest';
 import { planted } from '#test/e2e/client.ts';
-import {
-  createdProfile,
-  deliveriesOf,
-  ms,
-  patchedProfile,
-  rescheduled,
-} from '#test/e2e/expectations.ts';
+import { createdProfile, deliveriesOf, ms, patchedProfile, rescheduled } from '#test/e2e/expectations.ts';
 import { answer, delayed } from '#test/receiver/behaviours.ts';
 import { headerOf } from '#test/receiver/receiver.ts';
 import { useDeliveries } from './harness.ts';

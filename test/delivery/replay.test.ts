@@ -10,8 +10,8 @@ import {
   patched,
   patchedProfile,
   replayed,
-  schedule,
   SECOND,
+  schedule,
 } from '#test/e2e/expectations.ts';
 import { answer, held, redirect } from '#test/receiver/behaviours.ts';
 import { headerOf } from '#test/receiver/receiver.ts';
@@ -45,7 +45,9 @@ describe.concurrent('succeeded, dead_letter and expired: sent again at once', ()
     expect(headerOf(after, 'Idempotency-Key')).toBe(headerOf(before, 'Idempotency-Key'));
     expect(headerOf(after, 'X-Kept')).toBe(planted('kept'));
     expect(after.body.equals(before.body)).toBe(true);
-    expect(headerOf(after, 'traceparent').slice(0, 35)).not.toBe(headerOf(before, 'traceparent').slice(0, 35));
+    expect(headerOf(after, 'traceparent').slice(0, 35)).not.toBe(
+      headerOf(before, 'traceparent').slice(0, 35),
+    );
     expect(after.arrivedAt).toBeGreaterThanOrEqual(ms(fresh.scheduled_for));
 
     expect(await delivery(api, original.id)).toEqual(original);

@@ -1,6 +1,6 @@
 /** A failed delivery is retried with exponential backoff until 2xx, the attempt cap, or the deadline. */
 import { describe, expect, it } from 'vitest';
-import { attemptsOf, delivery, ms, schedule, SECOND } from '#test/e2e/expectations.ts';
+import { attemptsOf, delivery, ms, SECOND, schedule } from '#test/e2e/expectations.ts';
 import type { Attempt } from '#test/e2e/resources.ts';
 import { answer, delayed, held } from '#test/receiver/behaviours.ts';
 import { headerOf } from '#test/receiver/receiver.ts';
@@ -28,7 +28,12 @@ describe.concurrent('the retry after attempt n is due at its end + min(max, base
     const target = hook(answer(500), answer(503), answer(404), answer(200));
     const { pending } = await given({ endpoint: target.url, retry_policy: policy });
     const { delivery, attempts } = await ends(api, pending.id);
-    expect(delivery).toMatchObject({ status: 'succeeded', attempt_count: 4, last_status_code: 200, error: null });
+    expect(delivery).toMatchObject({
+      status: 'succeeded',
+      attempt_count: 4,
+      last_status_code: 200,
+      error: null,
+    });
     expect(attempts.map(({ status_code }) => status_code)).toEqual([500, 503, 404, 200]);
     // Instants have whole milliseconds.
     waits(attempts).forEach((wait, i) => expect(Math.abs(wait - (expected[i] ?? 0))).toBeLessThan(1));
@@ -50,7 +55,11 @@ describe.concurrent('the retry after attempt n is due at its end + min(max, base
       error: expect.stringContaining('500'),
       next_fire_at: capped,
     });
-    expect(await schedule(api, id)).toMatchObject({ state: 'active', next_fire_at: capped, next_runs: [capped] });
+    expect(await schedule(api, id)).toMatchObject({
+      state: 'active',
+      next_fire_at: capped,
+      next_runs: [capped],
+    });
   });
 
   it('the default policy: 10 s after the first attempt', async () => {
@@ -162,8 +171,14 @@ describe.concurrent('ttl: deadline = first fire + ttl, and no retry past it', ()
       given({ endpoint: good.url, ttl, ...policy }),
       given({ endpoint: bad.url, ttl, ...policy }),
     ]);
-    expect((await ends(api, first.pending.id)).delivery).toMatchObject({ status: 'succeeded', attempt_count: 1 });
-    expect((await ends(api, second.pending.id)).delivery).toMatchObject({ status: 'expired', attempt_count: 1 });
+    expect((await ends(api, first.pending.id)).delivery).toMatchObject({
+      status: 'succeeded',
+      attempt_count: 1,
+    });
+    expect((await ends(api, second.pending.id)).delivery).toMatchObject({
+      status: 'expired',
+      attempt_count: 1,
+    });
     expect([good.requests.length, bad.requests.length]).toEqual([1, 1]);
   });
 

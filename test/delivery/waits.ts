@@ -5,7 +5,9 @@ import type { Api } from '#test/e2e/client.ts';
 import { attemptsOf, delivery } from '#test/e2e/expectations.ts';
 import type { Attempt, Delivery } from '#test/e2e/resources.ts';
 
-const LOOK_EVERY_MS = 20;
+const LOOK_EVERY_MS = 30;
+/** Before it is due there is nothing to see, if that is soon. */
+const SOON_MS = 2_000;
 const WAIT_MS_MAX = 20_000;
 
 const ENDED = ['succeeded', 'dead_letter', 'expired', 'canceled'];
@@ -23,8 +25,13 @@ async function once(
     if (Date.now() > patience) {
       throw new Error(`${id} is not ${what} within ${WAIT_MS_MAX} ms: ${JSON.stringify(shown)}`);
     }
-    await sleep(LOOK_EVERY_MS);
+    await sleep(LOOK_EVERY_MS + untilDue(shown));
   }
+}
+
+function untilDue({ next_fire_at }: Delivery): number {
+  const untilMs = next_fire_at === null ? 0 : Date.parse(next_fire_at) - Date.now();
+  return untilMs > 0 && untilMs < SOON_MS ? untilMs : 0;
 }
 
 /** The delivery when it has this status. A terminal one it must not have ends the wait at once. */

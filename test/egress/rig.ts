@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import type { Method } from '#src/domain/destination.ts';
 import type { Headers } from '#src/domain/headers.ts';
 import type { Cidr } from '#src/domain/public-address.ts';
@@ -128,6 +128,11 @@ export function send(egress: Egress, url: URL | string, shot: Shot = {}): Promis
   return egress.send(request, signal);
 }
 
+/** What other threads and the kernel do takes as long as it takes: a look every few milliseconds. */
+export async function eventually(check: () => void): Promise<void> {
+  await vi.waitFor(check, { interval: 5, timeout: 10_000 });
+}
+
 export const ANSWERED = { kind: 'answered', statusCode: 200 } as const;
 export const BROKEN_OFF = { kind: 'failed', why: 'broken off' } as const;
 
@@ -147,10 +152,7 @@ export class ScriptedTimers implements Timers {
 
   /** Lets those go off that wait for this long. */
   pass(ms: number): void {
-    for (const [key, timer] of this.#pending) {
-      if (timer.ms !== ms) continue;
-      this.#pending.delete(key);
-      timer.act();
-    }
+    const due = [...this.#pending].filter(([, timer]) => timer.ms === ms);
+    for (const [key, { act }] of due) if (this.#pending.delete(key)) act();
   }
 }

@@ -1,7 +1,7 @@
 /** The receiver is what the deliveries are judged by: it is judged first, with a client that is not ours. */
 import { readFileSync } from 'node:fs';
-import { Agent, request as httpsRequest } from 'node:https';
 import { request as httpRequest } from 'node:http';
+import { Agent, request as httpsRequest } from 'node:https';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   answer,

@@ -8,7 +8,10 @@ const AT = 1_794_729_600;
 /** printf '1794729600.dlv_1.2.POST./hooks/caf%%C3%%A9.{"n":1}' | openssl dgst -sha256 -hmac "$SECRET" */
 const BY_OPENSSL = '17b592223aa63b40f8defd35aeb8bd80c7796346392ddc3ce9f063ed0c000d7a';
 
-function received(changes: Partial<ReceivedRequest> = {}, headers: Record<string, string> = {}): ReceivedRequest {
+function received(
+  changes: Partial<ReceivedRequest> = {},
+  headers: Record<string, string> = {},
+): ReceivedRequest {
   const all = {
     'Sched-Delivery-Id': 'dlv_1',
     'Sched-Attempt': '2',

@@ -35,7 +35,10 @@ export function expectedSignature(request: ReceivedRequest, secret: string): str
   const attempt = headerOf(request, 'Sched-Attempt');
   const path = request.path.replace(/\?.*$/s, '');
   const head = [timestamp, deliveryId, attempt, request.method, path, ''].join('.');
-  return createHmac('sha256', Buffer.from(secret, 'utf8')).update(head, 'utf8').update(request.body).digest('hex');
+  return createHmac('sha256', Buffer.from(secret, 'utf8'))
+    .update(head, 'utf8')
+    .update(request.body)
+    .digest('hex');
 }
 
 /** `now`: the receiver's clock, in ms. */

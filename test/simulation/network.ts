@@ -31,6 +31,7 @@ export interface Sent {
   readonly elapsedMs: number;
   fortune: Fortune | null;
   endedMs: number | null;
+  endedAt: Instant | null;
 }
 
 type Spell =
@@ -121,6 +122,7 @@ export class Network {
       elapsedMs: this.#time.elapsedMs,
       fortune: null,
       endedMs: null,
+      endedAt: null,
     };
     this.#inFlight.add(sent);
     this.#receipts.sent(sent);
@@ -145,6 +147,7 @@ export class Network {
   #end(sent: Sent, fortune: Fortune): void {
     sent.fortune = fortune;
     sent.endedMs = this.#time.elapsedMs;
+    sent.endedAt = this.#time.now();
     this.#inFlight.delete(sent);
     this.#receipts.ended(sent);
   }

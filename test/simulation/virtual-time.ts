@@ -34,6 +34,9 @@ export class Scope {
     this.hasEnded = true;
     for (const event of this.planned) event.isOff = true;
     this.planned.clear();
+    this.counts.timer = 0;
+    this.counts.work = 0;
+    this.counts.script = 0;
   }
 }
 

@@ -32,6 +32,8 @@ export interface Disk {
   wrote(steps: readonly Step[], answer: Answer): Promise<void>;
   /** All of a batch was carried out, and nobody knows yet. */
   ran(fate: Fate): void;
+  /** Now they know. */
+  answering(fate: Fate): void;
 }
 
 const BATCH_MAX = 256;
@@ -94,6 +96,7 @@ export class VirtualWriter implements WriteQueue {
     const done = this.#underWay;
     this.#underWay = [];
     this.#isFailing = fate !== 'kept';
+    this.#disk.answering(fate);
     this.#send();
     let at = 0;
     for (const { verbs, resolve, reject } of done) {

@@ -40,6 +40,8 @@ export function gatesContract(suite: Suite): void {
       expect(await gateOf(bench, same.delivery)).toEqual(saved.gate);
       expect(await gateOf(bench, other.delivery)).toBeNull();
       expect(await gateOf(bench, made.pending)).toBeNull();
+      const together = await bench.store.findWork([delivery, made.pending, other.delivery, same.delivery]);
+      expect(together.map((work) => work?.gate)).toEqual([saved.gate, null, null, saved.gate]);
     });
 
     test('of a profile is that of the profile, whatever its URL', async () => {

@@ -50,7 +50,7 @@ export class FiringReads {
     const rows = this.#ask.all<DueRow>(
       `SELECT partition, id, due_at, deadline, endpoint_id, url
        FROM deliveries INDEXED BY deliveries_due
-       WHERE status IN ('scheduled', 'retry_scheduled') AND (due_at, id) >= (?, ?) AND due_at <= ?
+       WHERE status IN ('scheduled', 'retry_scheduled') AND (due_at, id) > (?, ?) AND due_at <= ?
        ORDER BY due_at, id LIMIT ?`,
       dueAt,
       id,

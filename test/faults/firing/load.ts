@@ -129,7 +129,7 @@ export class Load {
         afterMs: prng.chance(0.2) ? prng.between(...SLOW_MS) : 0,
       };
     });
-    const { id } = await this.#options.gateway.create<Schedule>('/v1/endpoints', `profile/${number}`, {
+    const { id } = await this.#options.gateway.create<Schedule>('/v1/endpoints', `endpoint ${number}`, {
       url,
       ...(timeout === undefined ? {} : { timeout }),
       breaker_policy: SHORT_BREAKER,

@@ -9,6 +9,7 @@ import { isMainThread } from 'node:worker_threads';
 const MachineDate = Date;
 const file = process.env.SCHED_TEST_CLOCK_FILE ?? '';
 let offsetMs = Number(readFileSync(file, 'utf8'));
+let steps = 0;
 
 class ShiftedDate extends MachineDate {
   constructor(...given: [] | [number]) {
@@ -26,6 +27,7 @@ globalThis.Date = ShiftedDate as DateConstructor;
 if (isMainThread) {
   process.on('SIGUSR2', () => {
     offsetMs = Number(readFileSync(file, 'utf8'));
-    process.stdout.write(`The clock is ${offsetMs} ms away.\n`);
+    steps += 1;
+    process.stdout.write(`Clock step ${steps}: ${offsetMs} ms away.\n`);
   });
 }

@@ -1,0 +1,197 @@
+import { describe, expect, test } from 'vitest';
+import { Builders } from '#src/store/contract/builders.ts';
+import { DELIVERY_STATUSES, type Delivery } from './delivery.ts';
+import { deadlineOf, PUNCTUAL_MS } from './delivery-life.ts';
+import { judge } from './dispatch.ts';
+import { dueOf } from './due.ts';
+import { type Gate, type GateTerms, gateTerms, OPEN_GATE, recorded } from './gate.ts';
+import { type Instant, instant } from './instant.ts';
+import type { Partition } from './partition.ts';
+import { DEFAULT_RETRY_POLICY } from './retry.ts';
+
+const build = new Builders(1 as Partition);
+const DUE_AT = instant(build.now + 60_000);
+const TERMS = gateTerms(null, null);
+const OPENED_FOR_MS = 30_000;
+
+function at(ms: number): Instant {
+  return instant(DUE_AT + ms);
+}
+
+function untried(changes: Partial<Delivery> = {}, ttl: string | null = null): Delivery {
+  const { pending } = build.schedule({ timing: build.oneShot(60_000), ttl });
+  return { ...pending, ...changes };
+}
+
+/** Waiting for its second try, due at the same instant; its deadline counts from the first. */
+function retry(changes: Partial<Delivery> = {}, ttl: string | null = null): Delivery {
+  const scheduledFor = instant(DUE_AT - 10_000);
+  return untried({
+    status: 'retry_scheduled',
+    attemptCount: 1,
+    scheduledFor,
+    dueAt: DUE_AT,
+    deadline: deadlineOf(scheduledFor, ttl),
+    ...changes,
+  });
+}
+
+/** A gate whose breaker opened at that instant, for 30 s. */
+function openedAt(now: Instant): Gate {
+  let gate = OPEN_GATE;
+  for (let failures = 0; failures < 5; failures++) {
+    gate = recorded(gate, TERMS.breaker, 'failure', false, now);
+  }
+  return gate;
+}
+
+describe('a delivery that is looked at', () => {
+  test.for(DELIVERY_STATUSES)('%s: is sent when it waits and is due, else it is gone', (status) => {
+    const isWaiting = status === 'scheduled' || status === 'retry_scheduled';
+    const { kind } = judge(untried({ status }), OPEN_GATE, TERMS, DUE_AT);
+    expect(kind).toBe(isWaiting ? 'send' : 'gone');
+  });
+
+  test('without an instant is gone', () => {
+    expect(judge(untried({ dueAt: null }), OPEN_GATE, TERMS, DUE_AT)).toEqual({ kind: 'gone' });
+  });
+
+  test('before its instant is not sent: it is told when, and the gate is not asked', () => {
+    expect(judge(untried(), OPEN_GATE, TERMS, at(-1))).toEqual({ kind: 'not_yet', dueAt: DUE_AT });
+    const never: GateTerms = { ...TERMS, budget: { rate: 0, burst: 0 } };
+    expect(judge(retry(), OPEN_GATE, never, at(-1))).toEqual({ kind: 'not_yet', dueAt: DUE_AT });
+  });
+
+  test('at its instant is sent', () => {
+    expect(judge(untried(), OPEN_GATE, TERMS, DUE_AT)).toEqual({
+      kind: 'send',
+      probe: false,
+      gate: OPEN_GATE,
+    });
+  });
+
+  test('long after it, with no deadline, is sent all the same', () => {
+    expect(judge(untried(), OPEN_GATE, TERMS, at(1e10)).kind).toBe('send');
+  });
+});
+
+describe('the deadline', () => {
+  test.for([
+    ['0', PUNCTUAL_MS, 'send'],
+    ['0', PUNCTUAL_MS + 1, 'end'],
+    ['-1h', PUNCTUAL_MS, 'send'],
+    ['-1h', PUNCTUAL_MS + 1, 'end'],
+    ['100ms', PUNCTUAL_MS, 'send'],
+    ['100ms', PUNCTUAL_MS + 1, 'end'],
+    ['5s', 5_000, 'send'],
+    ['5s', 5_001, 'end'],
+  ] as const)('a first attempt with ttl %s, %i ms after its instant: %s', ([ttl, lateMs, kind]) => {
+    const verdict = judge(untried({}, ttl), OPEN_GATE, TERMS, at(lateMs));
+    expect(verdict).toMatchObject(kind === 'end' ? { kind, why: 'expired' } : { kind });
+  });
+
+  test.for([
+    ['10s', 0, 'send'],
+    ['10s', 1, 'end'],
+    ['10.3s', 300, 'send'],
+    ['10.3s', 301, 'end'],
+  ] as const)(
+    'a retry is not made past the deadline, however near: ttl %s, %i ms late: %s',
+    ([ttl, lateMs, kind]) => {
+      const verdict = judge(retry({}, ttl), OPEN_GATE, TERMS, at(lateMs));
+      expect(verdict).toMatchObject(kind === 'end' ? { kind, why: 'expired' } : { kind });
+    },
+  );
+
+  test('one that is put off beyond it has expired at once, and takes nothing from the gate', () => {
+    const opened = openedAt(DUE_AT);
+    expect(judge(untried({}, '29.999s'), opened, TERMS, DUE_AT)).toEqual({ kind: 'end', why: 'expired' });
+    expect(judge(retry({}, '39.999s'), opened, TERMS, DUE_AT)).toEqual({ kind: 'end', why: 'expired' });
+  });
+
+  test('one that is put off up to the deadline waits', () => {
+    const opened = openedAt(DUE_AT);
+    const until = at(OPENED_FOR_MS);
+    const expected = { kind: 'put_off', until, booked: false };
+    expect(judge(untried({}, '30s'), opened, TERMS, DUE_AT)).toMatchObject(expected);
+    expect(judge(retry({}, '40s'), opened, TERMS, DUE_AT)).toMatchObject(expected);
+    expect(judge(untried(), opened, TERMS, DUE_AT)).toMatchObject(expected);
+  });
+
+  test('a first attempt put off by 300 ms at most is made whatever its ttl', () => {
+    const limited = { ...TERMS, rateLimit: { perSecond: 1_000 / PUNCTUAL_MS } };
+    const { gate } = mustSend(untried(), OPEN_GATE, limited, DUE_AT);
+    const second = judge(untried({}, '0'), gate, limited, DUE_AT);
+    expect(second).toMatchObject({ kind: 'put_off', until: at(PUNCTUAL_MS), booked: true });
+    const third = judge(untried({}, '0'), second.kind === 'put_off' ? second.gate : gate, limited, DUE_AT);
+    expect(third).toEqual({ kind: 'end', why: 'expired' });
+  });
+});
+
+function mustSend(delivery: Delivery, gate: Gate, terms: GateTerms, now: Instant) {
+  const verdict = judge(delivery, gate, terms, now);
+  if (verdict.kind !== 'send') throw new Error(`The verdict is ${verdict.kind}.`);
+  return verdict;
+}
+
+describe('the attempts', () => {
+  const retryPolicy = { ...DEFAULT_RETRY_POLICY, maxAttempts: 3 };
+
+  test('a retry beyond max_attempts, which an edit may have lowered, is not made', () => {
+    expect(judge(retry({ attemptCount: 2, retryPolicy }), OPEN_GATE, TERMS, DUE_AT).kind).toBe('send');
+    for (const attemptCount of [3, 4]) {
+      const verdict = judge(retry({ attemptCount, retryPolicy }), OPEN_GATE, TERMS, DUE_AT);
+      expect(verdict).toEqual({ kind: 'end', why: 'exhausted' });
+    }
+  });
+
+  test('max_attempts reached counts before the deadline', () => {
+    const both = retry({ attemptCount: 3, retryPolicy }, '1s');
+    expect(judge(both, OPEN_GATE, TERMS, at(1))).toEqual({ kind: 'end', why: 'exhausted' });
+  });
+
+  test('a retry that can never have a token of the budget is exhausted', () => {
+    const terms = { ...TERMS, budget: { rate: 0, burst: 0 } };
+    expect(judge(retry(), OPEN_GATE, terms, DUE_AT)).toEqual({ kind: 'end', why: 'exhausted' });
+    expect(judge(untried(), OPEN_GATE, terms, DUE_AT).kind).toBe('send');
+  });
+});
+
+describe('the gate', () => {
+  test('puts off and has the turn booked where it took one', () => {
+    const terms = { ...TERMS, budget: { rate: 2, burst: 0 } };
+    const verdict = judge(retry(), OPEN_GATE, terms, DUE_AT);
+    expect(verdict).toMatchObject({
+      kind: 'put_off',
+      until: at(500),
+      booked: true,
+      gate: { budget: { tokens: -1 } },
+    });
+  });
+
+  test('says when the one that is sent is a probe', () => {
+    expect(mustSend(untried(), openedAt(at(-OPENED_FOR_MS)), TERMS, DUE_AT).probe).toBe(true);
+  });
+});
+
+describe('a delivery as the dispatcher knows it', () => {
+  test.for(DELIVERY_STATUSES)('%s: is known while it waits to be sent', (status) => {
+    const delivery = untried({ status }, '5s');
+    const isWaiting = status === 'scheduled' || status === 'retry_scheduled';
+    expect(dueOf(delivery)).toEqual(
+      isWaiting
+        ? {
+            partition: 1,
+            id: delivery.id,
+            dueAt: DUE_AT,
+            deadline: at(5_000),
+            endpoint: 'https://example.com/hook',
+          }
+        : null,
+    );
+  });
+
+  test('is not known without an instant', () => {
+    expect(dueOf(untried({ dueAt: null }))).toBeNull();
+  });
+});

@@ -1,0 +1,30 @@
+import { describe, expect, test } from 'vitest';
+import { endpointKeyOf } from './endpoint-key.ts';
+import type { EndpointId } from './id.ts';
+
+describe('an endpoint is told from another by', () => {
+  test.for([
+    ['https://example.com/hook', 'https://example.com/hook'],
+    ['https://example.com/hook?tenant=1', 'https://example.com/hook'],
+    ['https://example.com/hook#part', 'https://example.com/hook'],
+    ['https://EXAMPLE.com:443/hook', 'https://example.com/hook'],
+    ['https://example.com:8443/hook', 'https://example.com:8443/hook'],
+    ['https://example.com', 'https://example.com/'],
+    ['https://example.com/a/../b', 'https://example.com/b'],
+    ['https://example.com/Hook', 'https://example.com/Hook'],
+    ['http://example.com/hook', 'http://example.com/hook'],
+    ['https://[2606:4700::1]/x', 'https://[2606:4700::1]/x'],
+  ] as const)("the inline URL's origin and path: %s", ([url, key]) => {
+    expect(endpointKeyOf({ endpointId: null, url })).toBe(key);
+  });
+
+  test('the profile, whatever its URL', () => {
+    const endpointId = 'ep_1' as EndpointId;
+    expect(endpointKeyOf({ endpointId, url: 'https://example.com/hook' })).toBe('ep_1');
+    expect(endpointKeyOf({ endpointId, url: 'https://example.org/' })).toBe('ep_1');
+  });
+
+  test('its text, where it is no URL', () => {
+    expect(endpointKeyOf({ endpointId: null, url: 'no url' })).toBe('no url');
+  });
+});

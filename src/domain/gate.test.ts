@@ -1,0 +1,339 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Builders } from '#src/store/contract/builders.ts';
+import { type Evidence, stateOf } from './breaker.ts';
+import type { Delivery } from './delivery.ts';
+import {
+  type Admission,
+  admit,
+  BOOKING_LAPSES_MS,
+  type Gate,
+  type GateTerms,
+  gateTerms,
+  isForgettable,
+  OPEN_GATE,
+  recorded,
+} from './gate.ts';
+import { type Instant, instant } from './instant.ts';
+import type { Partition } from './partition.ts';
+import { DEFAULT_BREAKER_POLICY, DEFAULT_RETRY_BUDGET } from './profile.ts';
+
+const build = new Builders(1 as Partition);
+const START = build.now;
+const TERMS: GateTerms = {
+  breaker: { threshold: 2, baseOpen: '30s', maxOpen: '3m', probeTimeout: '10s' },
+  budget: { rate: 10, burst: 2 },
+  rateLimit: null,
+};
+const LIMITED: GateTerms = { ...TERMS, rateLimit: { perSecond: 2 } };
+
+function at(ms: number): Instant {
+  return instant(START + ms);
+}
+
+/** A delivery due at the start. */
+function untried(changes: Partial<Delivery> = {}): Delivery {
+  return { ...build.schedule().pending, scheduledFor: START, dueAt: START, ...changes };
+}
+
+function retry(changes: Partial<Delivery> = {}): Delivery {
+  return untried({ status: 'retry_scheduled', attemptCount: 1, ...changes });
+}
+
+/** Its turn is booked for `dueAt`. */
+function booked(delivery: Delivery, dueAt: Instant): Delivery {
+  return { ...delivery, dueAt, booked: true };
+}
+
+function gateAfter(admission: Admission): Gate {
+  if (admission.kind === 'never') throw new Error('A gate that never opens does not change.');
+  return admission.gate;
+}
+
+/** One after the other at one instant: the gate after, and what became of each. */
+function admitAll(from: Gate, deliveries: readonly Delivery[], terms: GateTerms = TERMS, now = START) {
+  let gate = from;
+  const admissions = deliveries.map((delivery) => {
+    const admission = admit(gate, terms, delivery, now);
+    if (admission.kind !== 'never') ({ gate } = admission);
+    return admission;
+  });
+  return { gate, admissions, waits: admissions.map((admission) => waitMs(admission, now)) };
+}
+
+function waitMs(admission: Admission, now: Instant): number | 'never' {
+  if (admission.kind === 'never') return 'never';
+  return admission.kind === 'pass' ? 0 : admission.until - now;
+}
+
+function many(count: number, make: () => Delivery): readonly Delivery[] {
+  return Array.from({ length: count }, make);
+}
+
+function opened(from: Gate = OPEN_GATE, now = START): Gate {
+  const failed = (gate: Gate) => recorded(gate, TERMS.breaker, 'failure', false, now);
+  return failed(failed(from));
+}
+
+describe('the terms of a gate', () => {
+  test('are the defaults for an inline destination', () => {
+    expect(gateTerms(null, null)).toEqual({
+      breaker: DEFAULT_BREAKER_POLICY,
+      budget: DEFAULT_RETRY_BUDGET,
+      rateLimit: null,
+    });
+    expect(DEFAULT_RETRY_BUDGET).toEqual({ rate: 10, burst: 100 });
+  });
+
+  test("are the profile's where it sets them", () => {
+    const profile = build.profile({ breakerPolicy: TERMS.breaker, retryBudget: TERMS.budget });
+    expect(gateTerms(profile, null)).toEqual(TERMS);
+    expect(gateTerms(build.profile(), null)).toEqual(gateTerms(null, null));
+  });
+
+  test("take the rate limit of the schedule, never the profile's, and 0 is no limit", () => {
+    const profile = build.profile({ rateLimit: { perSecond: 1 } });
+    expect(gateTerms(profile, null).rateLimit).toBeNull();
+    expect(gateTerms(profile, { perSecond: 7 }).rateLimit).toEqual({ perSecond: 7 });
+    expect(gateTerms(profile, { perSecond: 0 }).rateLimit).toBeNull();
+  });
+});
+
+describe('the retry budget', () => {
+  test('first attempts need no token', () => {
+    const { gate, waits } = admitAll(OPEN_GATE, many(50, untried));
+    expect(waits).toEqual(waits.map(() => 0));
+    expect(gate).toBe(OPEN_GATE);
+  });
+
+  test('a retry without a token waits for the next one, which is booked for it', () => {
+    const { admissions } = admitAll(OPEN_GATE, many(4, retry));
+    expect(admissions).toMatchObject([
+      { kind: 'pass' },
+      { kind: 'pass' },
+      { kind: 'wait', until: at(100), booked: true },
+      { kind: 'wait', until: at(200), booked: true },
+    ]);
+  });
+
+  test('where no token can ever come the retry is never made', () => {
+    const terms = { ...TERMS, budget: { rate: 0, burst: 1 } };
+    const { admissions } = admitAll(OPEN_GATE, [retry(), retry(), untried()], terms);
+    expect(admissions).toMatchObject([{ kind: 'pass' }, { kind: 'never' }, { kind: 'pass' }]);
+  });
+});
+
+describe('a booked turn', () => {
+  const spent = admitAll(OPEN_GATE, many(3, retry)).gate;
+
+  test.for([0, 1, BOOKING_LAPSES_MS])('passes without a second token %i ms after its instant', (lateMs) => {
+    const admission = admit(spent, TERMS, booked(retry(), at(100)), at(100 + lateMs));
+    expect(admission).toMatchObject({ kind: 'pass', probe: false });
+    expect(gateAfter(admission)).toBe(spent);
+  });
+
+  test('passes without a second step of the rate limit', () => {
+    const { gate } = admitAll(OPEN_GATE, many(2, untried), LIMITED);
+    const admission = admit(gate, LIMITED, booked(untried(), at(500)), at(500));
+    expect(admission.kind).toBe('pass');
+    expect(gateAfter(admission)).toBe(gate);
+  });
+
+  test('lapses when it is missed by more than 300 ms: then it takes another token', () => {
+    const { gate } = admitAll(OPEN_GATE, many(8, retry));
+    const admission = admit(gate, TERMS, booked(retry(), at(100)), at(401));
+    expect(admission).toMatchObject({ kind: 'wait', until: at(700), booked: true });
+  });
+
+  test('lapses after a downtime, and the pace begins anew instead of in a burst', () => {
+    const { gate } = admitAll(OPEN_GATE, many(20, untried), LIMITED);
+    const late = many(4, () => booked(untried(), at(5_000)));
+    expect(admitAll(gate, late, LIMITED, at(3_600_000)).waits).toEqual([0, 500, 1_000, 1_500]);
+  });
+
+  test('does not pass an open breaker, and is booked no more', () => {
+    const admission = admit(opened(spent), TERMS, booked(retry(), START), START);
+    expect(admission).toMatchObject({ kind: 'wait', until: at(30_000), booked: false });
+  });
+});
+
+describe('the rate limit', () => {
+  test('paces first attempts and retries alike, and books their turns', () => {
+    const { admissions, waits } = admitAll(OPEN_GATE, [untried(), retry(), untried(), retry()], LIMITED);
+    expect(waits).toEqual([0, 500, 1_000, 1_500]);
+    expect(admissions.slice(1)).toMatchObject([{ booked: true }, { booked: true }, { booked: true }]);
+  });
+
+  test('a retry waits for the later of its token and its turn', () => {
+    const terms = { ...LIMITED, budget: { rate: 1, burst: 1 } };
+    expect(admitAll(OPEN_GATE, many(3, retry), terms).waits).toEqual([0, 1_000, 2_000]);
+    const quick = { ...LIMITED, budget: { rate: 100, burst: 1 } };
+    expect(admitAll(OPEN_GATE, many(3, retry), quick).waits).toEqual([0, 500, 1_000]);
+  });
+
+  test('of several schedules towards one endpoint is one pace; who has none is not held up', () => {
+    const slow: GateTerms = { ...TERMS, rateLimit: { perSecond: 1 } };
+    const first = admit(OPEN_GATE, slow, untried(), START);
+    const second = admit(gateAfter(first), LIMITED, untried(), START);
+    const third = admit(gateAfter(second), slow, untried(), START);
+    const unlimited = admit(gateAfter(third), TERMS, untried(), START);
+    const waits = [first, second, third, unlimited].map((admission) => waitMs(admission, START));
+    expect(waits).toEqual([0, 1_000, 1_500, 0]);
+  });
+
+  test('is never exceeded, whoever comes when: booked turns and new ones together', () => {
+    const arrivals = fc.array(fc.record({ ms: fc.integer({ min: 0, max: 900 }), tried: fc.boolean() }), {
+      minLength: 2,
+      maxLength: 40,
+    });
+    fc.assert(
+      fc.property(arrivals, fc.integer({ min: 1, max: 20 }), (given, perSecond) => {
+        const terms: GateTerms = { ...TERMS, rateLimit: { perSecond }, budget: { rate: 5, burst: 3 } };
+        let gate = OPEN_GATE;
+        let now = START;
+        const waiting = given.map(({ ms, tried }) => {
+          now = instant(now + ms);
+          return tried ? retry({ dueAt: now }) : untried({ dueAt: now });
+        });
+        const passedAt: number[] = [];
+        let retriesPassed = 0;
+        while (waiting.length > 0) {
+          waiting.sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0));
+          const delivery = waiting.shift() ?? untried();
+          const dueAt = delivery.dueAt ?? START;
+          const admission = admit(gate, terms, delivery, dueAt);
+          gate = gateAfter(admission);
+          if (admission.kind === 'wait') {
+            // Nobody waits twice: what is booked passes.
+            expect(delivery.booked).toBe(false);
+            waiting.push({ ...delivery, dueAt: admission.until, booked: admission.booked });
+          } else {
+            passedAt.push(dueAt);
+            retriesPassed += delivery.attemptCount;
+          }
+        }
+        expect(passedAt).toHaveLength(given.length);
+        passedAt.sort((a, b) => a - b);
+        for (let index = 1; index < passedAt.length; index++) {
+          const gapMs = (passedAt[index] ?? 0) - (passedAt[0] ?? 0);
+          expect(index).toBeLessThanOrEqual((perSecond * (gapMs + 1)) / 1_000 + 1e-6);
+        }
+        expect(retriesPassed).toBe(given.filter(({ tried }) => tried).length);
+      }),
+    );
+  });
+});
+
+describe('the breaker comes first', () => {
+  test('while it is open nothing takes a token or a step: it has to ask again', () => {
+    const gate = opened();
+    for (const delivery of [untried(), retry()]) {
+      const admission = admit(gate, LIMITED, delivery, at(1));
+      expect(admission).toEqual({ kind: 'wait', until: at(30_000), booked: false, gate });
+      expect(gateAfter(admission)).toBe(gate);
+    }
+  });
+
+  test('while it is open not even a retry that can never have a token is ended', () => {
+    const terms = { ...TERMS, budget: { rate: 0, burst: 0 } };
+    expect(admit(opened(), terms, retry(), START).kind).toBe('wait');
+  });
+
+  test('the probe takes its token and its step like any other', () => {
+    const { admissions } = admitAll(opened(), [retry(), retry()], LIMITED, at(30_000));
+    expect(admissions).toMatchObject([
+      { kind: 'pass', probe: true },
+      { kind: 'wait', until: at(40_000), booked: false },
+    ]);
+    expect(gateAfter(admissions[0] ?? { kind: 'never' })).toMatchObject({
+      budget: { tokens: 1 },
+      pace: { freeAt: at(30_500) },
+    });
+  });
+
+  test('a probe that has to wait for its token has not been sent: another may probe meanwhile', () => {
+    const spent = admitAll(OPEN_GATE, many(3, retry), TERMS, at(29_990)).gate;
+    const { admissions } = admitAll(opened(spent), [retry(), untried()], TERMS, at(30_000));
+    expect(admissions).toMatchObject([
+      { kind: 'wait', booked: true },
+      { kind: 'pass', probe: true },
+    ]);
+  });
+});
+
+describe('what a try teaches', () => {
+  test('failures open the breaker, a success closes it; budget and pace stay as they are', () => {
+    const { gate } = admitAll(OPEN_GATE, many(2, retry), LIMITED);
+    const broken = opened(gate);
+    expect(stateOf(broken.breaker, START)).toBe('open');
+    expect(broken).toMatchObject({ budget: gate.budget, pace: gate.pace });
+    const mended = recorded(broken, TERMS.breaker, 'success', true, at(30_000));
+    expect(stateOf(mended.breaker, START)).toBe('closed');
+  });
+
+  test.for<Evidence>(['success', 'nothing'])(
+    '%s leaves the very same gate where there was no trouble',
+    (evidence) => {
+      expect(recorded(OPEN_GATE, TERMS.breaker, evidence, false, START)).toBe(OPEN_GATE);
+      const { gate } = admitAll(OPEN_GATE, [retry()]);
+      expect(recorded(gate, TERMS.breaker, evidence, false, START)).toBe(gate);
+    },
+  );
+});
+
+describe('a gate can be forgotten', () => {
+  test('when it is quiet, its budget full and its pace free', () => {
+    expect(isForgettable(OPEN_GATE, START)).toBe(true);
+    const { gate } = admitAll(OPEN_GATE, [retry()], LIMITED);
+    expect(isForgettable(gate, at(99))).toBe(false);
+    expect(isForgettable(gate, at(499))).toBe(false);
+    expect(isForgettable(gate, at(500))).toBe(true);
+  });
+
+  test('not after a failure, and not while the breaker is open or half open', () => {
+    expect(isForgettable(recorded(OPEN_GATE, TERMS.breaker, 'failure', false, START), at(1e9))).toBe(false);
+    expect(isForgettable(opened(), START)).toBe(false);
+    expect(isForgettable(opened(), at(1e9))).toBe(false);
+  });
+
+  test('not when a budget that never fills up has been used', () => {
+    const terms = { ...TERMS, budget: { rate: 0, burst: 2 } };
+    const { gate } = admitAll(OPEN_GATE, [retry()], terms);
+    expect(isForgettable(gate, at(1e12))).toBe(false);
+  });
+
+  test('and then lets through exactly what a new one would', () => {
+    const happenings = fc.array(
+      fc.record({
+        ms: fc.integer({ min: 0, max: 2_000 }),
+        what: fc.constantFrom<('untried' | 'retry' | Evidence)[]>(
+          'untried',
+          'retry',
+          'retry',
+          'failure',
+          'success',
+        ),
+      }),
+      { maxLength: 25 },
+    );
+    fc.assert(
+      fc.property(happenings, (given) => {
+        let gate = OPEN_GATE;
+        let now = START;
+        for (const { ms, what } of given) {
+          now = instant(now + ms);
+          if (isForgettable(gate, now)) {
+            const next = [...many(6, retry), ...many(3, untried)];
+            expect(admitAll(gate, next, LIMITED, now).waits).toEqual(
+              admitAll(OPEN_GATE, next, LIMITED, now).waits,
+            );
+          }
+          gate =
+            what === 'untried' || what === 'retry'
+              ? admitAll(gate, [what === 'retry' ? retry() : untried()], LIMITED, now).gate
+              : recorded(gate, TERMS.breaker, what, false, now);
+        }
+      }),
+    );
+  });
+});

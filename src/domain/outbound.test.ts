@@ -1,0 +1,209 @@
+import { createHmac, createSecretKey } from 'node:crypto';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Builders } from '#src/store/contract/builders.ts';
+import type { Headers } from './headers.ts';
+import type { AttemptId, DeliveryId } from './id.ts';
+import { instant } from './instant.ts';
+import { forbiddenHeader, outboundHeaders } from './outbound.ts';
+import type { Partition } from './partition.ts';
+import { traceparent } from './trace.ts';
+
+const build = new Builders(1 as Partition);
+const { pending } = build.schedule({ idempotencyKey: 'order-7' });
+const SECRET = 'whsec_Z3V0ZW4gVGFn';
+/** Not on a whole second. */
+const NOW = instant(1_794_729_600_999);
+
+interface Given {
+  readonly custom?: Headers;
+  readonly body?: string | null;
+  readonly url?: string;
+  readonly attemptNo?: number;
+}
+
+function sentWith({ custom = [], body = null, url = pending.target.url, attemptNo = 1 }: Given): Headers {
+  return outboundHeaders({
+    delivery: pending,
+    attempt: { id: 'att_1' as AttemptId, attemptNo },
+    url: new URL(url),
+    custom,
+    body: body === null ? null : Buffer.from(body),
+    bodyText: body,
+    keys: [createSecretKey(Buffer.from(SECRET))],
+    now: NOW,
+  });
+}
+
+function valuesOf(headers: Headers, name: string): readonly string[] {
+  return headers.filter(([own]) => own.toLowerCase() === name.toLowerCase()).map(([, value]) => value);
+}
+
+/** The names the service sets itself, as they are written. */
+const OWN = [
+  'User-Agent',
+  'traceparent',
+  'Idempotency-Key',
+  'Sched-Delivery-Id',
+  'Sched-Attempt',
+  'Sched-Timestamp',
+  'Sched-Signature',
+];
+
+describe('every delivery carries', () => {
+  test('its id, attempt number, key, timestamp, signature, trace and user agent', () => {
+    const headers = Object.fromEntries(sentWith({ attemptNo: 3 }));
+    expect(Object.keys(headers)).toEqual(OWN);
+    expect(headers).toMatchObject({
+      'User-Agent': 'Sched/1',
+      'Idempotency-Key': 'order-7',
+      'Sched-Delivery-Id': pending.id,
+      'Sched-Attempt': '3',
+      'Sched-Timestamp': '1794729600',
+    });
+  });
+
+  test('no Sched-Request-Id', () => {
+    expect(valuesOf(sentWith({}), 'Sched-Request-Id')).toEqual([]);
+  });
+
+  test('a signature of what is sent: same timestamp, path without query, exact bytes of the body', () => {
+    const body = '{"grüße":"🙈"}';
+    const headers = sentWith({ body, url: 'https://example.com/a%20b/ü?q=1&r=2#part', attemptNo: 2 });
+    const head = `1794729600.${pending.id}.2.POST./a%20b/%C3%BC.`;
+    const expected = createHmac('sha256', SECRET)
+      .update(head)
+      .update(Buffer.from(body, 'utf8'))
+      .digest('hex');
+    expect(valuesOf(headers, 'Sched-Signature')).toEqual([`t=1794729600,v1=${expected}`]);
+    expect(valuesOf(headers, 'Sched-Timestamp')).toEqual(['1794729600']);
+  });
+
+  test('the path / where the URL has none', () => {
+    const of = (url: string) => valuesOf(sentWith({ url }), 'Sched-Signature');
+    expect(of('https://example.com')).toEqual(of('https://example.com/'));
+    expect(of('https://example.com')).toEqual(of('https://example.com?a=b'));
+    expect(of('https://example.com')).not.toEqual(of('https://example.com/a'));
+  });
+});
+
+describe('custom headers', () => {
+  test("come first, as they were given; the service's own come last", () => {
+    const custom: Headers = [
+      ['X-Second', 'b'],
+      ['Authorization', 'Bearer c'],
+      ['x-lower', ''],
+    ];
+    const headers = sentWith({ custom });
+    expect(headers.slice(0, 3)).toEqual(custom);
+    expect(headers.slice(3).map(([name]) => name)).toEqual(OWN);
+  });
+
+  test.for([...OWN, 'Sched-Request-Id', 'Sched-Version', 'Sched-', 'Sched-Anything'])(
+    'cannot override %s, in whatever case it is written',
+    (name) => {
+      const plain = sentWith({});
+      for (const spelling of [name, name.toLowerCase(), name.toUpperCase()]) {
+        expect(sentWith({ custom: [[spelling, 'forged']] })).toEqual(plain);
+      }
+    },
+  );
+
+  test('cannot override them, however the case is mixed', () => {
+    const spelled = fc
+      .constantFrom(...OWN)
+      .chain((name) => fc.mixedCase(fc.constant(name)))
+      .map((name): readonly [string, string] => [name, 'forged']);
+    fc.assert(
+      fc.property(fc.array(spelled), (custom) => {
+        expect(sentWith({ custom })).toEqual(sentWith({}));
+      }),
+    );
+  });
+
+  test('with a name that only resembles those of the service are sent', () => {
+    const custom: Headers = [
+      ['Scheduled-By', 'me'],
+      ['X-Sched-Attempt', '1'],
+      ['Schedule', 'x'],
+      ['tracestate', 'a=b'],
+    ];
+    expect(sentWith({ custom }).slice(0, custom.length)).toEqual(custom);
+  });
+});
+
+describe('the content type', () => {
+  test.for(['{"a":1}', '[]', '"text"', '12', 'null', ' {"a": 1}\n'])(
+    'is application/json for the JSON %j',
+    (body) => {
+      expect(valuesOf(sentWith({ body }), 'Content-Type')).toEqual(['application/json']);
+    },
+  );
+
+  test.for(['', 'hello', '{"a":1', "{'a':1}", 'a=1&b=2', 'undefined'])('is not invented for %j', (body) => {
+    expect(valuesOf(sentWith({ body }), 'Content-Type')).toEqual([]);
+  });
+
+  test('is not invented where there is no body', () => {
+    expect(valuesOf(sentWith({ body: null }), 'Content-Type')).toEqual([]);
+  });
+
+  test.for(['Content-Type', 'content-type', 'CONTENT-TYPE'])("is the customer's where %s is set", (name) => {
+    const headers = sentWith({ custom: [[name, 'application/cloudevents+json']], body: '{}' });
+    expect(valuesOf(headers, 'content-type')).toEqual(['application/cloudevents+json']);
+  });
+});
+
+describe('the trace', () => {
+  const id = (text: string) => `dlv_${text}` as DeliveryId;
+  const attempt = (text: string) => `att_${text}` as AttemptId;
+
+  test('has the form of a W3C trace context', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (delivery, attemptNo) => {
+        const parent = traceparent(id(delivery), attempt(attemptNo));
+        expect(parent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+        expect(parent).not.toMatch(/^00-0{32}|-0{16}-/);
+      }),
+    );
+  });
+
+  test('is one for each delivery, with a span for each attempt', () => {
+    const traceOf = (parent: string) => parent.split('-')[1];
+    const spanOf = (parent: string) => parent.split('-')[2];
+    const first = traceparent(id('1'), attempt('1'));
+    const second = traceparent(id('1'), attempt('2'));
+    const other = traceparent(id('2'), attempt('3'));
+    expect(traceparent(id('1'), attempt('1'))).toBe(first);
+    expect(traceOf(second)).toBe(traceOf(first));
+    expect(traceOf(other)).not.toBe(traceOf(first));
+    expect(new Set([first, second, other].map(spanOf)).size).toBe(3);
+  });
+
+  test('is that of the delivery and the attempt that are sent', () => {
+    expect(valuesOf(sentWith({}), 'traceparent')).toEqual([traceparent(pending.id, attempt('1'))]);
+  });
+});
+
+describe('a header that may not be sent', () => {
+  test.for<readonly [Headers, string | null]>([
+    [[], null],
+    [[['X-Fine', 'yes']], null],
+    [
+      [
+        ['X-Fine', 'yes'],
+        ['Host', 'example.com'],
+        ['Connection', 'close'],
+      ],
+      'Host',
+    ],
+    [[['proxy-authorization', 'x']], 'proxy-authorization'],
+    [[['X-Break', 'a\r\nb']], 'X-Break'],
+    [[['X\n', 'a']], 'X\n'],
+    [[['X-Tab', 'a\tb']], 'X-Tab'],
+    [[['X-Wide', '試']], 'X-Wide'],
+    [[['', 'a']], ''],
+  ])('is found among %j: %j', ([headers, name]) => {
+    expect(forbiddenHeader(headers)).toBe(name);
+  });
+});

@@ -1,0 +1,110 @@
+import { createHash, createSecretKey, type KeyObject } from 'node:crypto';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { METHODS } from './destination.ts';
+import type { DeliveryId } from './id.ts';
+import { type Signed, signatureHeader } from './signature.ts';
+
+const BLOCK_BYTES = 64;
+
+/** HMAC-SHA256 from RFC 2104, on nothing but the hash. */
+function hmac(key: Uint8Array, message: Uint8Array): string {
+  const short = key.length > BLOCK_BYTES ? sha256(key) : key;
+  const padded = Buffer.alloc(BLOCK_BYTES);
+  padded.set(short);
+  const inner = sha256(Buffer.concat([padded.map((byte) => byte ^ 0x36), message]));
+  return Buffer.from(sha256(Buffer.concat([padded.map((byte) => byte ^ 0x5c), inner]))).toString('hex');
+}
+
+function sha256(bytes: Uint8Array): Uint8Array {
+  return createHash('sha256').update(bytes).digest();
+}
+
+/** From the specification: `<timestamp>.<delivery_id>.<attempt>.<METHOD>.<path>.<body>`, joined by periods. */
+function v1(secret: string, { timestamp, deliveryId, attemptNo, method, path, body }: Signed): string {
+  const head = [String(timestamp), deliveryId, String(attemptNo), method, path, ''].join('.');
+  return hmac(
+    Buffer.from(secret, 'utf8'),
+    Buffer.concat([Buffer.from(head, 'utf8'), body ?? Buffer.alloc(0)]),
+  );
+}
+
+function keyOf(secret: string): KeyObject {
+  return createSecretKey(Buffer.from(secret, 'utf8'));
+}
+
+const SECRET = 'whsec_Z3V0ZW4gVGFn';
+const SIGNED: Signed = {
+  timestamp: 1_794_729_600,
+  deliveryId: 'dlv_01arz3ndektsv4rrffq69g5fav' as DeliveryId,
+  attemptNo: 1,
+  method: 'POST',
+  path: '/hooks/a',
+  body: Buffer.from('{"hello":"world"}'),
+};
+
+describe('the signature', () => {
+  test('is the timestamp and the hex HMAC-SHA256 of the signed payload', () => {
+    const header = signatureHeader(SIGNED, [keyOf(SECRET)]);
+    expect(header).toBe(`t=1794729600,v1=${v1(SECRET, SIGNED)}`);
+    expect(header).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);
+  });
+
+  test('has one part for each secret while one is being rotated, in their order', () => {
+    const secrets = ['whsec_new', 'whsec_old', 'whsec_older'];
+    const parts = secrets.map((secret) => `v1=${v1(secret, SIGNED)}`);
+    expect(signatureHeader(SIGNED, secrets.map(keyOf))).toBe([`t=${SIGNED.timestamp}`, ...parts].join(','));
+    expect(new Set(parts).size).toBe(3);
+  });
+
+  test.for([
+    ['an empty body', Buffer.alloc(0)],
+    ['no body', null],
+    ['unicode', Buffer.from('{"grüße":"🙈 試験"}')],
+    ['a lone period', Buffer.from('.')],
+    ['line breaks as they are', Buffer.from('a\r\nb\n')],
+    ['bytes that are no UTF-8', Buffer.from([0xff, 0x00, 0xfe, 0x80])],
+  ] as const)('covers the exact bytes of the body: %s', ([, body]) => {
+    const signed = { ...SIGNED, body };
+    expect(signatureHeader(signed, [keyOf(SECRET)])).toBe(`t=${SIGNED.timestamp},v1=${v1(SECRET, signed)}`);
+  });
+
+  test('without a body is as with an empty one', () => {
+    const signed = (body: Uint8Array | null) => signatureHeader({ ...SIGNED, body }, [keyOf(SECRET)]);
+    expect(signed(null)).toBe(signed(Buffer.alloc(0)));
+  });
+
+  test('is as the specification says, whatever is signed with whatever secrets', () => {
+    const signed = fc.record({
+      timestamp: fc.integer({ min: 0, max: 253_402_300_799 }),
+      deliveryId: fc.string({ minLength: 1 }).map((text) => `dlv_${text}` as DeliveryId),
+      attemptNo: fc.integer({ min: 1, max: 50 }),
+      method: fc.constantFrom(...METHODS),
+      path: fc
+        .tuple(fc.string(), fc.constantFrom('', '%20', 'ü', '🙈'))
+        .map((parts) => `/${parts.join('/')}`),
+      body: fc.option(fc.uint8Array({ maxLength: 300 })),
+    });
+    const secrets = fc.array(fc.string({ minLength: 1, maxLength: 120 }), { minLength: 1, maxLength: 3 });
+    fc.assert(
+      fc.property(signed, secrets, (given, texts) => {
+        const parts = texts.map((text) => `,v1=${v1(text, given)}`);
+        expect(signatureHeader(given, texts.map(keyOf))).toBe(`t=${given.timestamp}${parts.join('')}`);
+      }),
+    );
+  });
+
+  test('is another one for every part that differs', () => {
+    const others: readonly Signed[] = [
+      SIGNED,
+      { ...SIGNED, timestamp: SIGNED.timestamp + 1 },
+      { ...SIGNED, deliveryId: 'dlv_2' as DeliveryId },
+      { ...SIGNED, attemptNo: 2 },
+      { ...SIGNED, method: 'PUT' },
+      { ...SIGNED, path: '/hooks/b' },
+      { ...SIGNED, body: Buffer.from('{"hello":"World"}') },
+    ];
+    const parts = others.map((signed) => signatureHeader(signed, [keyOf(SECRET)]).split(',')[1]);
+    expect(new Set(parts).size).toBe(others.length);
+  });
+});

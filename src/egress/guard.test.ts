@@ -1,0 +1,267 @@
+/** Who is connected to: judged at every connection, by scheme, name and address. `matrix.test.ts` has the ranges. */
+import { execFile } from 'node:child_process';
+import { connect as connectTcp, type Socket } from 'node:net';
+import { promisify } from 'node:util';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import {
+  ANSWERED,
+  CA,
+  eventually,
+  httpsRig,
+  LOOPBACK,
+  loopbackEgress,
+  send,
+  tcpRig,
+} from '#test/egress/rig.ts';
+import { type Connect, tcpConnect } from './dial.ts';
+import type { Resolve } from './resolver.ts';
+
+const NOT_ALLOWED = { kind: 'forbidden', why: 'address is not allowed' } as const;
+const NO_PLAIN_HTTP = { kind: 'forbidden', why: 'plain HTTP is not allowed' } as const;
+
+const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
+
+describe('rebinding', () => {
+  test('a name that moves to a blocked address is refused at the next connection', async () => {
+    const rig = await httpsRig((response) => response.writeHead(200, { connection: 'close' }).end());
+    const answers = [['127.0.0.1'], ['169.254.169.254'], ['127.0.0.1', '10.0.0.1'], ['127.0.0.1']];
+    const egress = loopbackEgress({ resolve: () => Promise.resolve(answers.shift() ?? []) });
+    const url = rig.url('/', 'receiver.test');
+    expect(await send(egress, url)).toEqual(ANSWERED);
+    expect(await send(egress, url)).toEqual(NOT_ALLOWED);
+    expect(await send(egress, url)).toEqual(NOT_ALLOWED);
+    expect(rig.accepted).toHaveLength(1);
+    expect(await send(egress, url)).toEqual(ANSWERED);
+    expect(rig.accepted).toHaveLength(2);
+  });
+
+  test('a connection in use stays with the address that was checked', async () => {
+    const rig = await httpsRig((response) => response.end());
+    const answers = [['127.0.0.1'], ['169.254.169.254']];
+    const resolve = vi.fn<Resolve>(() => Promise.resolve(answers.shift() ?? []));
+    const egress = loopbackEgress({ resolve });
+    const url = rig.url('/', 'receiver.test');
+    expect(await send(egress, url)).toEqual(ANSWERED);
+    expect(await send(egress, url)).toEqual(ANSWERED);
+    expect(resolve).toHaveBeenCalledTimes(1);
+    expect(rig.accepted).toHaveLength(1);
+  });
+
+  test('a connection that closed while it waited is made anew, and judged anew', async () => {
+    const rig = await tcpRig((socket) => socket.on('data', () => socket.write(OK)), 'http');
+    const answers = [['127.0.0.1'], ['127.0.0.1'], ['10.0.0.1']];
+    const resolve = () => Promise.resolve(answers.shift() ?? []);
+    const sockets: Socket[] = [];
+    const connect: Connect = (address, port) => {
+      const socket = tcpConnect(address, port);
+      sockets.push(socket);
+      return socket;
+    };
+    const egress = loopbackEgress({ allowHttp: true, resolve, connect });
+    const url = rig.url('/', 'receiver.test');
+    expect(await send(egress, url)).toEqual(ANSWERED);
+    // Not known to be closed yet, when it is taken for the next request.
+    sockets[0]?.destroy();
+    expect(await send(egress, url)).toEqual(ANSWERED);
+    sockets[1]?.destroy();
+    expect(await send(egress, url)).toEqual(NOT_ALLOWED);
+    expect(sockets).toHaveLength(2);
+  });
+
+  test('a peer that is not who was checked gets not a byte', async () => {
+    const seen: Buffer[] = [];
+    const rig = await tcpRig((socket) => socket.on('data', (bytes) => seen.push(bytes)));
+    const connect = () => connectTcp({ host: '127.0.0.1', port: rig.port });
+    for (const address of ['127.0.0.2', '::1', '8.8.8.8']) {
+      const egress = loopbackEgress({ connect, resolve: () => Promise.resolve([address]) });
+      expect(await send(egress, rig.url('/', 'receiver.test'))).toEqual(NOT_ALLOWED);
+    }
+    await eventually(() => expect(rig.open()).toBe(0));
+    expect(rig.accepted).toHaveLength(3);
+    expect(seen).toEqual([]);
+  });
+});
+
+describe('plain HTTP', () => {
+  const inside = [{ family: 'ipv4', address: '127.0.0.1', prefixBits: 32 }] as const;
+
+  function plainRig() {
+    return tcpRig((socket) => socket.once('data', () => socket.end(OK)), 'http');
+  }
+
+  test('is for the operator\u2019s exception, and only if it is switched on', async () => {
+    const rig = await plainRig();
+    expect(await send(loopbackEgress({ allow: inside, allowHttp: true }), rig.url())).toEqual(ANSWERED);
+    expect(await send(loopbackEgress({ allow: inside }), rig.url())).toEqual(NO_PLAIN_HTTP);
+    expect(rig.accepted).toHaveLength(1);
+  });
+
+  test('reaches a name whose addresses are all inside', async () => {
+    const rig = await plainRig();
+    const egress = loopbackEgress({ allow: inside, allowHttp: true });
+    expect(await send(egress, rig.url('/', 'receiver.test'))).toEqual(ANSWERED);
+  });
+
+  test.each([
+    ['a public address', 'http://8.8.8.8/', [], NO_PLAIN_HTTP],
+    ['a public IPv6 address', 'http://[2606:4700::1111]/', [], NO_PLAIN_HTTP],
+    ['a private address outside', 'http://127.0.0.2/', [], NOT_ALLOWED],
+    ['a public name', 'http://receiver.test/', ['8.8.8.8'], NO_PLAIN_HTTP],
+    ['a name inside and public', 'http://receiver.test/', ['127.0.0.1', '8.8.8.8'], NO_PLAIN_HTTP],
+    ['a name inside and private', 'http://receiver.test/', ['127.0.0.1', '10.0.0.1'], NOT_ALLOWED],
+  ])('never reaches %s', async (_name, url, addresses, verdict) => {
+    const connect = vi.fn<Connect>();
+    const resolve = () => Promise.resolve(addresses);
+    const egress = loopbackEgress({ allow: inside, allowHttp: true, resolve, connect });
+    expect(await send(egress, url)).toEqual(verdict);
+    expect(connect).not.toHaveBeenCalled();
+  });
+
+  test('is the only other scheme there is', async () => {
+    const egress = loopbackEgress({ allowHttp: true });
+    for (const url of ['ftp://127.0.0.1/', 'ws://127.0.0.1/', 'wss://127.0.0.1/', 'file:///etc/passwd']) {
+      expect(await send(egress, url)).toEqual({ kind: 'forbidden', why: 'scheme is not allowed' });
+    }
+  });
+});
+
+describe('the exception', () => {
+  test('reaches private addresses inside, in their own family only', async () => {
+    const rig = await httpsRig((response) => response.end());
+    const egress = loopbackEgress({ allow: LOOPBACK.slice(0, 1) });
+    expect(await send(egress, rig.url())).toEqual(ANSWERED);
+    expect(await send(egress, rig.url('/', '[::ffff:127.0.0.1]'))).toEqual(NOT_ALLOWED);
+    expect(await send(egress, rig.url('/', '[::1]'))).toEqual(NOT_ALLOWED);
+    expect(await send(loopbackEgress({ allow: [] }), rig.url())).toEqual(NOT_ALLOWED);
+    expect(rig.accepted).toHaveLength(1);
+  });
+
+  test('reaches IPv6', async () => {
+    const rig = await httpsRig((response) => response.end(), { address: '::1' });
+    expect(await send(loopbackEgress(), rig.url())).toEqual(ANSWERED);
+    const egress = loopbackEgress({ resolve: () => Promise.resolve(['::1']) });
+    expect(await send(egress, rig.url('/', 'receiver.test'))).toEqual(ANSWERED);
+  });
+});
+
+describe('names', () => {
+  test.each([
+    'localhost',
+    'LOCALHOST',
+    'localhost.',
+    'api.localhost',
+    'a.b.localhost.',
+    'loc%61lhost',
+    '\uff4c\uff4f\uff43\uff41\uff4c\uff48\uff4f\uff53\uff54',
+  ])('%s is this machine, whatever is allowed', async (host) => {
+    const resolve = vi.fn<Resolve>(() => Promise.resolve(['127.0.0.1']));
+    const connect = vi.fn<Connect>();
+    const egress = loopbackEgress({ resolve, connect, allowHttp: true });
+    for (const scheme of ['https', 'http']) {
+      const verdict = await send(egress, `${scheme}://${host}/`);
+      expect(verdict).toEqual({ kind: 'forbidden', why: 'localhost is not allowed' });
+    }
+    expect(resolve).not.toHaveBeenCalled();
+    expect(connect).not.toHaveBeenCalled();
+  });
+
+  test('that only look like it are resolved', async () => {
+    const rig = await httpsRig((response) => response.end(), { certificate: 'other-name' });
+    const url = rig.url('/', 'localhost.example.com');
+    expect(await send(loopbackEgress(), url)).toEqual({
+      kind: 'failed',
+      why: 'certificate is for another name',
+    });
+  });
+
+  test.each([
+    ['nothing', () => Promise.resolve([]), 'name has no address'],
+    ['an error', () => Promise.reject(new Error('at 10.0.0.53')), 'name does not resolve'],
+    [
+      'an error at once',
+      () => {
+        throw new Error('at 10.0.0.53');
+      },
+      'name does not resolve',
+    ],
+  ])('that resolve to %s reach nobody', async (_name, resolve, why) => {
+    expect(await send(loopbackEgress({ resolve }), 'https://gone.test/')).toEqual({
+      kind: 'unresolved',
+      why,
+    });
+  });
+
+  test('are resolved without their trailing dot, and literals not at all', async () => {
+    const rig = await httpsRig((response) => response.end());
+    const names: string[] = [];
+    const resolve = (name: string) => {
+      names.push(name);
+      return Promise.resolve(['127.0.0.1']);
+    };
+    const egress = loopbackEgress({ resolve });
+    expect(await send(egress, rig.url('/', 'receiver.test.'))).toEqual(ANSWERED);
+    expect(await send(egress, rig.url('/', '127.0.0.1'))).toEqual(ANSWERED);
+    expect(await send(egress, rig.url('/', '0x7f000001'))).toEqual(ANSWERED);
+    expect(names).toEqual(['receiver.test']);
+  });
+});
+
+describe('the environment', () => {
+  const SCRIPT = `
+    import { createEgress } from '#src/egress/client.ts';
+    import { systemTimers } from '#src/system/timers.ts';
+    const { allow, certificates, urls } = JSON.parse(process.argv[1]);
+    const egress = createEgress({ allow, allowHttp: true, certificates, timers: systemTimers });
+    const results = [];
+    for (const url of urls) {
+      const request = { method: 'POST', url: new URL(url), headers: [], body: null };
+      results.push(await egress.send(request, AbortSignal.timeout(10_000)));
+    }
+    await egress.close();
+    process.stdout.write(JSON.stringify(results));
+  `;
+
+  /** Another process: Node reads most of these when it starts. */
+  async function sendWith(
+    environment: Readonly<Record<string, string>>,
+    certificates: string | null,
+    urls: URL[],
+  ) {
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--input-type=module', '-e', SCRIPT, JSON.stringify({ allow: LOOPBACK, certificates, urls })],
+      { env: { ...process.env, ...environment }, cwd: new URL('../..', import.meta.url) },
+    );
+    return JSON.parse(stdout);
+  }
+
+  test('may name proxies: none is used', async () => {
+    const proxy = await tcpRig((socket) => socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n'), 'http');
+    const secure = await httpsRig((response) => response.end());
+    const plain = await tcpRig((socket) => socket.once('data', () => socket.end(OK)), 'http');
+    const address = proxy.url().href;
+    const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy'];
+    const results = await sendWith(
+      { ...Object.fromEntries(names.map((name) => [name, address])), NODE_USE_ENV_PROXY: '1', NO_PROXY: '' },
+      CA,
+      [secure.url(), plain.url()],
+    );
+    expect(results).toEqual([ANSWERED, ANSWERED]);
+    expect(proxy.accepted).toHaveLength(0);
+  });
+
+  test('may switch off the check of certificates: they are checked', async () => {
+    const rig = await httpsRig((response) => response.end());
+    const results = await sendWith({ NODE_TLS_REJECT_UNAUTHORIZED: '0' }, null, [rig.url()]);
+    expect(results).toEqual([{ kind: 'failed', why: 'certificate is not trusted' }]);
+  });
+});
+
+test('nothing is looked up on the way to a literal', async () => {
+  const socket = tcpConnect({ family: 'ipv4', bytes: [127, 0, 0, 1], text: '127.0.0.1' }, 1);
+  onTestFinished(() => void socket.destroy());
+  const lookups = vi.fn<() => void>();
+  socket.on('lookup', lookups);
+  await new Promise((resolve) => socket.once('error', resolve));
+  expect(lookups).not.toHaveBeenCalled();
+});

@@ -1,0 +1,47 @@
+/** Nothing is kept of origins that are no longer connected. */
+import { Socket } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { systemTimers } from '#src/system/timers.ts';
+import { CA, eventually, httpsRig, LOOPBACK } from '#test/egress/rig.ts';
+import { Connector } from './connector.ts';
+import { type Connect, tcpConnect } from './dial.ts';
+import { Exchange } from './exchange.ts';
+import { Lanes } from './lanes.ts';
+
+function world(connect: Connect = tcpConnect) {
+  const resolve = (name: string) => Promise.resolve(name.startsWith('gone') ? [] : ['127.0.0.1']);
+  const options = { allow: LOOPBACK, allowHttp: false, certificates: CA };
+  const lanes = new Lanes(new Connector(options, { timers: systemTimers, connect, resolve }));
+  onTestFinished(() => lanes.close());
+  const send = (url: URL, signal = new AbortController().signal) =>
+    new Promise((settle) => {
+      const lane = lanes.take(url);
+      const exchange = new Exchange(lanes, lane, systemTimers, signal, settle);
+      lane.dispatch({ method: 'GET', path: '/' }, exchange);
+    });
+  return { lanes, send };
+}
+
+test('lanes end with what failed, was refused or was broken off', async () => {
+  const connect: Connect = () => new Socket().destroy(new Error('refused'));
+  const { lanes, send } = world(connect);
+  for (let n = 0; n < 200; n += 1) {
+    await send(new URL(`https://gone${n}.test/`));
+    await send(new URL(`https://down${n}.test/`));
+    await send(new URL(`https://10.0.${n}.1/`));
+    const aborter = new AbortController();
+    const sent = send(new URL(`https://late${n}.test/`), aborter.signal);
+    aborter.abort();
+    await sent;
+  }
+  expect(lanes.size).toBe(0);
+});
+
+test('lanes end with their connections', async () => {
+  const rig = await httpsRig((response) => response.end());
+  const { lanes, send } = world();
+  for (let n = 0; n < 40; n += 1) await send(rig.url('/', `n${n}.receiver.test`));
+  await eventually(() => expect(lanes.size).toBe(40));
+  for (const socket of rig.accepted) socket.end();
+  await eventually(() => expect(lanes.size).toBe(0));
+});

@@ -1,0 +1,133 @@
+/** Certificates are verified, against the name; real handshakes on loopback. */
+import type { TLSSocket, TlsOptions } from 'node:tls';
+import { describe, expect, test } from 'vitest';
+import {
+  ANSWERED,
+  CA,
+  eventually,
+  httpsRig,
+  loopbackEgress,
+  pem,
+  send,
+  tcpRig,
+  tlsRig,
+} from '#test/egress/rig.ts';
+
+const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
+
+function failure(why: string) {
+  return { kind: 'failed', why };
+}
+
+describe('a certificate', () => {
+  test.each([
+    ['that has expired', 'expired', 'certificate has expired'],
+    ['for another name', 'other-name', 'certificate is for another name'],
+    ['of its own making', 'untrusted', 'certificate is not trusted'],
+  ] as const)('%s is refused, for a name and for an address', async (_name, certificate, why) => {
+    let requests = 0;
+    const rig = await httpsRig(
+      (response) => {
+        requests += 1;
+        response.end();
+      },
+      { certificate },
+    );
+    const egress = loopbackEgress();
+    expect(await send(egress, rig.url('/', 'receiver.test'))).toEqual(failure(why));
+    expect(await send(egress, rig.url())).toEqual(failure(why));
+    expect(requests).toBe(0);
+    await eventually(() => expect(rig.open()).toBe(0));
+  });
+
+  test('is for its names and addresses, and no others', async () => {
+    const rig = await httpsRig((response) => response.end());
+    const egress = loopbackEgress();
+    expect(await send(egress, rig.url('/', 'receiver.test'))).toEqual(ANSWERED);
+    expect(await send(egress, rig.url('/', 'one.receiver.test'))).toEqual(ANSWERED);
+    expect(await send(egress, rig.url('/', '127.0.0.1'))).toEqual(ANSWERED);
+    const other = failure('certificate is for another name');
+    expect(await send(egress, rig.url('/', 'two.one.receiver.test'))).toEqual(other);
+    expect(await send(egress, rig.url('/', 'elsewhere.test'))).toEqual(other);
+  });
+
+  test('of a private authority needs its bundle', async () => {
+    const rig = await httpsRig((response) => response.end());
+    const egress = loopbackEgress({ certificates: null });
+    expect(await send(egress, rig.url())).toEqual(failure('certificate is not trusted'));
+  });
+
+  test('may be trusted by any in the bundle', async () => {
+    const good = await httpsRig((response) => response.end());
+    const own = await httpsRig((response) => response.end(), { certificate: 'untrusted' });
+    for (const certificates of [`${CA}\n${pem('untrusted.pem')}`, `# ours\n${pem('untrusted.pem')}${CA}`]) {
+      const egress = loopbackEgress({ certificates });
+      expect(await send(egress, good.url())).toEqual(ANSWERED);
+      expect(await send(egress, own.url())).toEqual(ANSWERED);
+    }
+  });
+});
+
+describe('the handshake', () => {
+  test('offers HTTP/1.1 only, and names the host, but not an address', async () => {
+    const seen: unknown[] = [];
+    const rig = await tlsRig(
+      (socket) => {
+        seen.push([socket.servername, socket.alpnProtocol]);
+        socket.once('data', () => socket.end(OK));
+      },
+      { ALPNProtocols: ['h2', 'http/1.1'] },
+    );
+    const egress = loopbackEgress();
+    expect(await send(egress, rig.url('/', 'receiver.test.'))).toEqual(ANSWERED);
+    expect(await send(egress, rig.url())).toEqual(ANSWERED);
+    expect(seen).toEqual([
+      ['receiver.test', 'http/1.1'],
+      [false, 'http/1.1'],
+    ]);
+  });
+
+  test.each([
+    ['speaks HTTP/2 only', { ALPNProtocols: ['h2'] }],
+    [
+      'speaks TLS 1.1 at most',
+      { maxVersion: 'TLSv1.1', minVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
+    ],
+  ] satisfies [string, TlsOptions][])('fails where the other side %s', async (_name, options) => {
+    const rig = await tlsRig((socket) => socket.resume(), options);
+    expect(await send(loopbackEgress(), rig.url())).toEqual(failure('TLS handshake failed'));
+  });
+
+  test.each([
+    ['does not speak TLS', 'HTTP/1.1 400 Bad Request\r\n\r\n', 'TLS handshake failed'],
+    ['closes', '', 'connection reset'],
+  ])('fails where the other side %s', async (_name, bytes, why) => {
+    const rig = await tcpRig((socket) => socket.once('data', () => socket.end(bytes)));
+    expect(await send(loopbackEgress(), rig.url())).toEqual(failure(why));
+    await eventually(() => expect(rig.open()).toBe(0));
+  });
+});
+
+describe('a session', () => {
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)(
+    'is resumed by the same name, and only by it (%s)',
+    async (version) => {
+      const resumed: boolean[] = [];
+      const rig = await tlsRig(
+        (socket: TLSSocket) => {
+          resumed.push(socket.isSessionReused());
+          socket.once('data', () => socket.end(OK));
+        },
+        { minVersion: version, maxVersion: version },
+      );
+      const egress = loopbackEgress();
+      expect(await send(egress, rig.url('/', 'receiver.test'))).toEqual(ANSWERED);
+      await eventually(() => expect(rig.open()).toBe(0));
+      expect(await send(egress, rig.url('/', 'receiver.test'))).toEqual(ANSWERED);
+      expect(await send(egress, rig.url('/', 'one.receiver.test'))).toEqual(ANSWERED);
+      expect(resumed).toEqual([false, true, false]);
+      const other = await send(egress, rig.url('/', 'elsewhere.test'));
+      expect(other).toEqual(failure('certificate is for another name'));
+    },
+  );
+});

@@ -1,0 +1,173 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import type { Headers } from '#src/domain/headers.ts';
+import { editProfile } from '#src/domain/profile.ts';
+import type { OutboundRequest } from '#src/ports/egress.ts';
+import { type Composed, Composer } from './composer.ts';
+import { EngineTestWorld, headerOf, type Order } from './test-world.ts';
+
+const SECRET = 'whsec_Z3V0ZW4gVGFn';
+
+/** A claimed delivery of a schedule ordered so. */
+async function claimed(world: EngineTestWorld, order: Order) {
+  const view = await world.schedule(order);
+  const { delivery, attempt } = world.build.claim(view.pending, view);
+  return { delivery, attempt };
+}
+
+async function composed(world: EngineTestWorld, order: Order): Promise<Composed> {
+  const { delivery, attempt } = await claimed(world, order);
+  return new Composer(world).compose(delivery, attempt);
+}
+
+function requestOf(made: Composed): OutboundRequest & { readonly timeoutMs: number } {
+  if (made.kind !== 'request') throw new Error(`It is ${made.kind}.`);
+  return { ...made.request, timeoutMs: made.timeoutMs };
+}
+
+function expectSigned(request: OutboundRequest, delivery: Delivery, attempt: Attempt, body: string): void {
+  const timestamp = headerOf(request, 'Sched-Timestamp');
+  const parts = [timestamp, delivery.id, attempt.attemptNo, request.method, request.url.pathname, body];
+  const v1 = createHmac('sha256', SECRET).update(parts.join('.')).digest('hex');
+  expect(headerOf(request, 'Sched-Signature')).toBe(`t=${timestamp},v1=${v1}`);
+}
+
+describe('the request of a delivery', () => {
+  test('has method, URL, custom headers and body of the schedule, and is signed at this second', async () => {
+    await using world = await EngineTestWorld.open();
+    await world.secret(SECRET);
+    const body = '{"grüße":"🙈"}';
+    const { delivery, attempt } = await claimed(world, {
+      url: 'https://example.com/hook?tenant=1',
+      payload: { headers: [['X-Tenant', 'acme']], body },
+    });
+    await world.time.advance(5_432);
+    const request = requestOf(await new Composer(world).compose(delivery, attempt));
+    expect(request).toMatchObject({ method: 'POST', body: Buffer.from(body), timeoutMs: 30_000 });
+    expect(request.url.href).toBe('https://example.com/hook?tenant=1');
+    expect(headerOf(request, 'X-Tenant')).toBe('acme');
+    expect(headerOf(request, 'Sched-Timestamp')).toBe(String(Math.floor(world.now / 1_000)));
+    expectSigned(request, delivery, attempt, body);
+  });
+
+  test('has no body where the schedule has none, and an empty one where it is empty', async () => {
+    await using world = await EngineTestWorld.open();
+    expect(requestOf(await composed(world, {})).body).toBeNull();
+    expect(requestOf(await composed(world, { payload: { body: '' } })).body).toEqual(Buffer.alloc(0));
+  });
+
+  test.for(['GET', 'DELETE'] as const)('sends its body with %s too', async (method) => {
+    await using world = await EngineTestWorld.open();
+    const destination = { kind: 'inline', url: 'https://example.com/', method } as const;
+    const request = requestOf(await composed(world, { destination, payload: { body: 'x' } }));
+    expect(request).toMatchObject({ method, body: Buffer.from('x') });
+  });
+
+  test("has the profile's headers under the schedule's, and the profile's time-out, rounded up", async () => {
+    await using world = await EngineTestWorld.open();
+    const profile = await world.profile({ timeout: '1500.5ms', method: 'PUT' }, [
+      ['X-Both', 'of the profile'],
+      ['X-Profile', 'p'],
+    ]);
+    const request = requestOf(await composed(world, { profile, payload: { headers: [['x-both', 'mine']] } }));
+    expect(request.headers.slice(0, 2)).toEqual([
+      ['X-Profile', 'p'],
+      ['x-both', 'mine'],
+    ]);
+    expect(request).toMatchObject({ method: 'PUT', timeoutMs: 1_501 });
+  });
+
+  test('stays with the version of the profile it was materialized from', async () => {
+    await using world = await EngineTestWorld.open();
+    const profile = await world.profile({ timeout: '7s' }, [['X-Version', 'one']]);
+    const { delivery, attempt } = await claimed(world, { profile });
+    const edited = editProfile(profile, { timeout: '9s', url: 'https://example.org/' }, world.now);
+    expect(await world.disk.replaceProfile({ profile: edited, headers: null, receipt: null })).toBe('done');
+    const request = requestOf(await new Composer(world).compose(delivery, attempt));
+    expect([request.timeoutMs, headerOf(request, 'X-Version')]).toEqual([7_000, 'one']);
+    expect(request.url.href).toBe('https://example.com/profile');
+  });
+});
+
+describe('a forbidden header never leaves the house: the try is terminal, with no status code', () => {
+  const forbidden: Headers = [
+    ['Host', 'evil.example'],
+    ['content-length', '1'],
+    ['Connection', 'close'],
+    ['Keep-Alive', '1'],
+    ['TE', 'x'],
+    ['Trailer', 'x'],
+    ['transfer-encoding', 'chunked'],
+    ['Upgrade', 'h2c'],
+    ['Proxy-Anything', 'x'],
+    ['X-Break', 'a\r\nInjected: b'],
+    ['X-Tab', 'a\tb'],
+    ['X Space', 'x'],
+    ['X-Wide', '試験'],
+  ];
+
+  test.for(forbidden)("%s: %j of the schedule's", async ([name, value]) => {
+    await using world = await EngineTestWorld.open();
+    const made = await composed(world, {
+      payload: {
+        headers: [
+          ['X-Fine', 'x'],
+          [name, value],
+        ],
+      },
+    });
+    expect(made).toMatchObject({ kind: 'unsendable', result: { outcome: 'terminal', statusCode: null } });
+    expect(made.kind === 'unsendable' && made.result).toMatchObject({
+      error: expect.stringContaining('forbidden header'),
+    });
+  });
+
+  test("of the profile's, unless the schedule sets its own", async () => {
+    await using world = await EngineTestWorld.open();
+    const profile = await world.profile({}, [['X-Break', 'a\r\nb']]);
+    expect((await composed(world, { profile })).kind).toBe('unsendable');
+    const mended = await composed(world, { profile, payload: { headers: [['x-break', 'fine']] } });
+    expect(mended.kind).toBe('request');
+  });
+
+  test('and its value is not told', async () => {
+    await using world = await EngineTestWorld.open();
+    const made = await composed(world, { payload: { headers: [['X-Secret', 'geheim\n']] } });
+    expect(JSON.stringify([made, world.log.lines])).not.toContain('geheim');
+  });
+});
+
+describe('what cannot be made ready now', () => {
+  test('is retryable: the payload cannot be opened', async () => {
+    await using world = await EngineTestWorld.open();
+    const { delivery, attempt } = await claimed(world, { payload: { body: 'x' } });
+    const { store, clock, timers, egress, ids, log, metrics, node } = world;
+    const vault = { seal: cannot, open: cannot };
+    const composer = new Composer({ store, clock, timers, egress, ids, log, metrics, node, vault });
+    const made = await composer.compose(delivery, attempt);
+    expect(made).toEqual({
+      kind: 'unsendable',
+      result: { outcome: 'retryable', statusCode: null, error: 'internal error' },
+    });
+    expect(world.log.lines).toMatchObject([{ level: 'error', fields: { delivery: delivery.id } }]);
+  });
+
+  test.for(['findMessage', 'listSecrets'] as const)(
+    'is retryable: %s fails, and the next try may go',
+    async (verb) => {
+      await using world = await EngineTestWorld.open();
+      await world.secret(SECRET);
+      const { delivery, attempt } = await claimed(world, { payload: { body: 'x' } });
+      const composer = new Composer(world);
+      world.faults.set('refuses', verb);
+      expect(await composer.compose(delivery, attempt)).toMatchObject({ result: { outcome: 'retryable' } });
+      world.faults.clear();
+      expectSigned(requestOf(await composer.compose(delivery, attempt)), delivery, attempt, 'x');
+    },
+  );
+});
+
+function cannot(): never {
+  throw new Error('Sealed with a master key that is not at hand.');
+}

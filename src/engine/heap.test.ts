@@ -1,0 +1,59 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Heap } from './heap.ts';
+
+function ascending(a: number, b: number): number {
+  return a - b;
+}
+
+function drained<T>(heap: Heap<T>): readonly T[] {
+  const items: T[] = [];
+  for (let item = heap.pop(); item !== undefined; item = heap.pop()) items.push(item);
+  return items;
+}
+
+describe('a heap', () => {
+  test('that is empty has nothing to give', () => {
+    const heap = new Heap(ascending);
+    expect([heap.size, heap.peek(), heap.pop(), heap.size]).toEqual([0, undefined, undefined, 0]);
+  });
+
+  test('gives back what was put in, sorted', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: -20, max: 20 }), { maxLength: 200 }), (items) => {
+        const heap = new Heap(ascending);
+        for (const item of items) heap.push(item);
+        expect(drained(heap)).toEqual(items.toSorted(ascending));
+      }),
+    );
+  });
+
+  test('has the least on top after every step, whatever is put in and taken out', () => {
+    const steps = fc.array(fc.option(fc.integer({ min: 0, max: 50 }), { freq: 3 }), { maxLength: 200 });
+    fc.assert(
+      fc.property(steps, (given) => {
+        const heap = new Heap(ascending);
+        const model: number[] = [];
+        for (const item of given) {
+          if (item === null) expect(heap.pop()).toBe(model.shift());
+          else {
+            heap.push(item);
+            model.push(item);
+            model.sort(ascending);
+          }
+          expect([heap.size, heap.peek()]).toEqual([model.length, model[0]]);
+        }
+      }),
+    );
+  });
+
+  test('loses none of those that are equal', () => {
+    const heap = new Heap<{ readonly rank: number; readonly name: string }>((a, b) => a.rank - b.rank);
+    for (const name of ['a', 'b', 'c', 'd', 'e']) heap.push({ rank: 1, name });
+    expect(
+      drained(heap)
+        .map(({ name }) => name)
+        .toSorted(),
+    ).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+});

@@ -1,0 +1,306 @@
+import { queryObjects } from 'node:v8';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Due } from '#src/domain/due.ts';
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import { type Instant, instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { Heap } from './heap.ts';
+import { Lanes, type Punctuality, SLOTS_MAX, WAITING_MAX } from './lanes.ts';
+import { dueAt } from './test-world.ts';
+
+let made = 0;
+
+/** A delivery of its own towards an endpoint. */
+function towards(endpoint: string, at = 0, deadline: number | null = null): Due {
+  made++;
+  return dueAt(at, {
+    name: `${made}`,
+    endpoint: endpoint as EndpointKey,
+    deadline: deadline === null ? null : instant(deadline),
+  });
+}
+
+function add(lanes: Lanes, endpoint: string, count: number, punctuality: Punctuality = 'in_time'): number {
+  let added = 0;
+  for (let each = 0; each < count; each++) if (lanes.add(towards(endpoint, each), punctuality)) added++;
+  return added;
+}
+
+function endpointsOf(dues: readonly Due[]): string {
+  return dues.map(({ endpoint }) => endpoint).join('');
+}
+
+/** Everything that may go, in batches as the dispatcher takes them. */
+function takeAll(lanes: Lanes): readonly Due[] {
+  const taken: Due[] = [];
+  for (let batch = lanes.take(64); batch.length > 0; batch = lanes.take(64)) taken.push(...batch);
+  return taken;
+}
+
+function perEndpoint(dues: readonly Due[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { endpoint } of dues) counts.set(endpoint, (counts.get(endpoint) ?? 0) + 1);
+  return counts;
+}
+
+describe('lanes are served in turn', () => {
+  test('one with much to do does not hold up another', () => {
+    const lanes = new Lanes();
+    add(lanes, 'a', 100);
+    add(lanes, 'b', 2);
+    add(lanes, 'c', 1);
+    expect(endpointsOf(lanes.take(8))).toBe('abcabaaa');
+  });
+
+  test('a batch goes on where the last one ended: whoever was served longest ago is next', () => {
+    const lanes = new Lanes();
+    for (const endpoint of ['a', 'b', 'c']) add(lanes, endpoint, 3);
+    expect([lanes.take(2), lanes.take(2), lanes.take(5)].map(endpointsOf)).toEqual(['ab', 'ca', 'bcabc']);
+  });
+
+  test('what comes later waits for those that are there, not for all they have to do', () => {
+    const lanes = new Lanes();
+    add(lanes, 'a', 50);
+    lanes.take(10);
+    add(lanes, 'b', 2);
+    expect(endpointsOf(lanes.take(4))).toBe('abab');
+  });
+
+  test('the same endpoint in another partition is another lane', () => {
+    const lanes = new Lanes();
+    add(lanes, 'a', 3);
+    const other = { ...towards('a'), partition: 2 as Partition };
+    lanes.add(other, 'in_time');
+    expect(lanes.take(2)).toContainEqual(other);
+  });
+
+  test('between any two that wait the shares of a batch differ by one at most', () => {
+    const loads = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 12 });
+    fc.assert(
+      fc.property(loads, fc.integer({ min: 1, max: 64 }), (counts, limit) => {
+        const lanes = new Lanes();
+        for (const [index, count] of counts.entries()) add(lanes, `${index}`, count);
+        const taken = lanes.take(limit);
+        const total = counts.reduce((sum, count) => sum + count, 0);
+        expect(taken).toHaveLength(Math.min(limit, total));
+        const shares = counts.map((_, index) => perEndpoint(taken).get(`${index}`) ?? 0);
+        const most = Math.max(...shares);
+        for (const [index, share] of shares.entries()) {
+          if (share < (counts[index] ?? 0)) expect(share).toBeGreaterThanOrEqual(most - 1);
+        }
+      }),
+    );
+  });
+});
+
+describe('slots', () => {
+  test('a single busy endpoint gets about 120', () => {
+    const lanes = new Lanes();
+    add(lanes, 'a', 1_000);
+    const taken = takeAll(lanes);
+    expect(taken.length).toBeGreaterThan(115);
+    expect(taken.length).toBeLessThan(125);
+    expect([lanes.underWay, lanes.waiting]).toEqual([taken.length, 1_000 - taken.length]);
+  });
+
+  test('a hundred hanging endpoints leave hundreds for everyone else, and each has its share', () => {
+    const lanes = new Lanes();
+    for (let endpoint = 0; endpoint < 100; endpoint++) add(lanes, `hangs-${endpoint}`, 50);
+    const shares = perEndpoint(takeAll(lanes));
+    expect(Math.min(...shares.values())).toBeGreaterThanOrEqual(15);
+    expect(Math.max(...shares.values()) - Math.min(...shares.values())).toBeLessThanOrEqual(1);
+    expect(SLOTS_MAX - lanes.underWay).toBeGreaterThanOrEqual(200);
+
+    for (let endpoint = 0; endpoint < 100; endpoint++) add(lanes, `new-${endpoint}`, 1);
+    expect(takeAll(lanes)).toHaveLength(100);
+  });
+
+  test('are never more than 2,048, whatever comes and goes, and every one is counted', () => {
+    const steps = fc.array(
+      fc.record({
+        endpoints: fc.integer({ min: 1, max: 400 }),
+        count: fc.integer({ min: 1, max: 10 }),
+        released: fc.integer({ min: 0, max: 600 }),
+      }),
+      { minLength: 1, maxLength: 6 },
+    );
+    fc.assert(
+      fc.property(steps, (given) => {
+        const lanes = new Lanes();
+        const underWay: Due[] = [];
+        for (const { endpoints, count, released } of given) {
+          const before = lanes.waiting;
+          let added = 0;
+          for (let endpoint = 0; endpoint < endpoints; endpoint++) added += add(lanes, `${endpoint}`, count);
+          const taken = takeAll(lanes);
+          underWay.push(...taken);
+          expect(lanes.underWay).toBe(underWay.length);
+          expect(lanes.underWay).toBeLessThanOrEqual(SLOTS_MAX);
+          expect(lanes.waiting).toBe(before + added - taken.length);
+          for (const due of underWay.splice(0, released)) lanes.release(due);
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test('2,048 endpoints that hang take one each, and the next waits until one is given back', () => {
+    const lanes = new Lanes();
+    for (let endpoint = 0; endpoint < SLOTS_MAX; endpoint++) add(lanes, `${endpoint}`, 1);
+    const taken = takeAll(lanes);
+    expect(taken).toHaveLength(SLOTS_MAX);
+    add(lanes, 'next', 1);
+    expect(lanes.take(64)).toEqual([]);
+    lanes.release(taken[7] ?? towards('none'));
+    expect(endpointsOf(lanes.take(64))).toBe('next');
+  });
+
+  test('a slot that is given back is used by the same lane again', () => {
+    const lanes = new Lanes();
+    add(lanes, 'a', 1_000);
+    const [first] = takeAll(lanes);
+    expect(lanes.take(64)).toEqual([]);
+    lanes.release(first ?? towards('none'));
+    expect(lanes.take(64)).toHaveLength(1);
+  });
+});
+
+describe('places to wait', () => {
+  test('one endpoint does not take them all', () => {
+    const lanes = new Lanes();
+    const own = add(lanes, 'a', WAITING_MAX, 'overdue');
+    expect(own).toBeGreaterThan(WAITING_MAX / 2);
+    expect(own).toBeLessThan((WAITING_MAX * 3) / 4);
+    expect(add(lanes, 'b', 1_000, 'overdue')).toBe(1_000);
+    expect(lanes.add(towards('a'), 'overdue')).toBe(false);
+    expect(lanes.hasRoom).toBe(true);
+  });
+
+  test('are bounded over all lanes, and what came in time has places of its own', () => {
+    const lanes = new Lanes();
+    let added = 0;
+    for (let endpoint = 0; endpoint < 1_100; endpoint++) added += add(lanes, `${endpoint}`, 10, 'overdue');
+    expect(added).toBe(WAITING_MAX);
+    expect([lanes.waiting, lanes.overdue, lanes.hasRoom]).toEqual([WAITING_MAX, WAITING_MAX, false]);
+    expect(lanes.add(towards('new'), 'overdue')).toBe(false);
+    expect(lanes.add(towards('new'), 'in_time')).toBe(true);
+    expect([lanes.waiting, lanes.overdue]).toEqual([WAITING_MAX + 1, WAITING_MAX]);
+  });
+
+  test('are free again for what is taken', () => {
+    const lanes = new Lanes();
+    for (let endpoint = 0; endpoint < 1_100; endpoint++) add(lanes, `${endpoint}`, 10, 'overdue');
+    expect(lanes.hasRoom).toBe(false);
+    lanes.take(1);
+    expect(lanes.hasRoom).toBe(true);
+  });
+});
+
+describe('a delivery', () => {
+  test('that is known is not taken in twice: not while it waits, not while it is under way', () => {
+    const lanes = new Lanes();
+    const due = towards('a');
+    expect(lanes.add(due, 'in_time')).toBe(true);
+    expect(lanes.add({ ...due }, 'overdue')).toBe(false);
+    expect(lanes.take(64)).toEqual([due]);
+    expect(lanes.add(due, 'in_time')).toBe(false);
+    lanes.release(due);
+    expect(lanes.add(due, 'in_time')).toBe(true);
+    expect(lanes.take(64)).toEqual([due]);
+  });
+
+  test('that was refused for want of room is not known: it is taken in when there is room', () => {
+    const lanes = new Lanes();
+    add(lanes, 'a', WAITING_MAX);
+    const late = towards('a');
+    expect(lanes.add(late, 'in_time')).toBe(false);
+    for (const due of lanes.take(64)) lanes.release(due);
+    expect(lanes.add(late, 'in_time')).toBe(true);
+  });
+
+  test('that is claimed may come again for its retry before its slot is given back', () => {
+    const lanes = new Lanes();
+    const due = towards('a');
+    lanes.add(due, 'in_time');
+    lanes.take(1);
+    lanes.forget(due);
+    expect(lanes.add({ ...due, dueAt: instant(5_000) }, 'in_time')).toBe(true);
+    expect(lanes.underWay).toBe(1);
+  });
+});
+
+describe('in a lane', () => {
+  function orderOf(
+    given: readonly (readonly [Due, Punctuality])[],
+  ): readonly (readonly [Instant, Instant | null])[] {
+    const lanes = new Lanes();
+    for (const [due, punctuality] of given) lanes.add(due, punctuality);
+    return lanes.take(64).map(({ dueAt: at, deadline }) => [at, deadline] as const);
+  }
+
+  test('what came in time goes by its instant, whatever its deadline', () => {
+    const order = orderOf([
+      [towards('a', 30, 40), 'in_time'],
+      [towards('a', 10), 'in_time'],
+      [towards('a', 20, 25), 'in_time'],
+    ]);
+    expect(order).toEqual([
+      [10, null],
+      [20, 25],
+      [30, 40],
+    ]);
+  });
+
+  test('what is overdue goes by its deadline, and what has none comes last, the oldest first', () => {
+    const order = orderOf([
+      [towards('a', 5), 'overdue'],
+      [towards('a', 1, 900), 'overdue'],
+      [towards('a', 3, 100), 'overdue'],
+      [towards('a', 4), 'overdue'],
+      [towards('a', 2, 100), 'overdue'],
+    ]);
+    expect(order).toEqual([
+      [2, 100],
+      [3, 100],
+      [1, 900],
+      [4, null],
+      [5, null],
+    ]);
+  });
+
+  test('what came in time and what is overdue take turns', () => {
+    const lanes = new Lanes();
+    for (let each = 0; each < 5; each++) lanes.add(towards('a', each), 'overdue');
+    for (let each = 100; each < 103; each++) lanes.add(towards('a', each), 'in_time');
+    expect(lanes.take(64).map(({ dueAt: at }) => at)).toEqual([100, 0, 101, 1, 102, 2, 3, 4]);
+  });
+});
+
+describe('memory', () => {
+  function lanesAlive(): number {
+    return queryObjects(Heap, { format: 'count' }) / 2;
+  }
+
+  test('lanes vanish when they are empty, however many endpoints there were', () => {
+    const before = lanesAlive();
+    const lanes = new Lanes();
+    for (let endpoint = 0; endpoint < 3_000; endpoint++) add(lanes, `${endpoint}`, 2);
+    expect(lanesAlive() - before).toBe(3_000);
+    for (let batch = lanes.take(64); batch.length > 0; batch = lanes.take(64)) {
+      for (const due of batch) lanes.release(due);
+    }
+    expect(lanesAlive() - before).toBe(0);
+    expect([lanes.waiting, lanes.underWay]).toEqual([0, 0]);
+  });
+
+  test('one whose last request is still under way stays until it is given back', () => {
+    const before = lanesAlive();
+    const lanes = new Lanes();
+    add(lanes, 'a', 1);
+    const [due] = lanes.take(1);
+    expect(lanesAlive() - before).toBe(1);
+    lanes.release(due ?? towards('none'));
+    expect(lanesAlive() - before).toBe(0);
+  });
+});

@@ -1,0 +1,234 @@
+import { describe, expect, test } from 'vitest';
+import type { Due } from '#src/domain/due.ts';
+import { type Instant, instant } from '#src/domain/instant.ts';
+import { type Finds, LOOK_AHEAD_MS, LookOut } from './look-out.ts';
+import { dueAt, EngineTestWorld, VirtualTime } from './test-world.ts';
+import type { EngineWorld } from './world.ts';
+
+const PAGE_ROWS = 250;
+const FRUITLESS_PAGES_MAX = 20;
+const NOW = instant(1_000_000);
+
+/** A store that holds nothing but due work, by (dueAt, id), and says what was asked of it. */
+class DueStore {
+  rows: Due[] = [];
+  isAway = false;
+  readonly asked: (readonly [after: Instant | null, until: Instant])[] = [];
+
+  readonly listDue: EngineWorld['store']['listDue'] = async (after, until, limit) => {
+    this.asked.push([after?.dueAt ?? null, until]);
+    if (this.isAway) throw new Error('The store is away.');
+    const rows = this.rows.filter(({ dueAt: at }) => at <= until).toSorted(byPlace);
+    return rows.filter((due) => after === null || byPlace(due, after) > 0).slice(0, limit);
+  };
+}
+
+function byPlace(a: Pick<Due, 'dueAt' | 'id'>, b: Pick<Due, 'dueAt' | 'id'>): number {
+  return a.dueAt === b.dueAt ? Number(a.id > b.id) - Number(a.id < b.id) : a.dueAt - b.dueAt;
+}
+
+/** What is found, with as much room as the test gives. */
+class Found implements Finds {
+  readonly aheads: Due[] = [];
+  readonly behinds: Due[] = [];
+  readonly #known = new Set<string>();
+  pages = 0;
+  roomAhead = Number.POSITIVE_INFINITY;
+  hasRoomBehind = true;
+  isWanted: (due: Due) => boolean = () => true;
+
+  ahead(due: Due): boolean {
+    if (this.aheads.length >= this.roomAhead) return false;
+    this.aheads.push(due);
+    return true;
+  }
+
+  behind(due: Due): boolean {
+    if (this.#known.has(due.id) || !this.isWanted(due)) return false;
+    this.#known.add(due.id);
+    this.behinds.push(due);
+    return true;
+  }
+
+  pageRead(): void {
+    this.pages++;
+  }
+}
+
+function setUp(rows: readonly Due[]) {
+  const store = new DueStore();
+  store.rows = [...rows];
+  const time = new VirtualTime(NOW);
+  const found = new Found();
+  const world = { store: store as unknown as EngineWorld['store'], clock: time, timers: time };
+  const lookOut = new LookOut(world, found);
+  /** Looks, while time stands still but for what comes between pages. */
+  const look = async (where: 'ahead' | 'behind') => {
+    const looked = lookOut[where]();
+    await time.advance(0);
+    await looked;
+  };
+  return { store, time, found, lookOut, look };
+}
+
+/** So many from an instant on, several at each. */
+function many(count: number, from: number, perInstant = 1): readonly Due[] {
+  return Array.from({ length: count }, (_, index) =>
+    dueAt(from + Math.floor(index / perInstant), { name: `${from}-${String(index).padStart(6, '0')}` }),
+  );
+}
+
+function idsOf(dues: readonly Due[]): readonly string[] {
+  return dues.map(({ id }) => id);
+}
+
+describe('looking ahead', () => {
+  test('finds what comes due within the next 2 s, and nothing that is due already or later', async () => {
+    const { found, look } = setUp([
+      dueAt(NOW, { name: 'now' }),
+      dueAt(NOW + 1, { name: 'next' }),
+      dueAt(NOW + LOOK_AHEAD_MS, { name: 'last' }),
+      dueAt(NOW + LOOK_AHEAD_MS + 1, { name: 'later' }),
+    ]);
+    await look('ahead');
+    expect(LOOK_AHEAD_MS).toBe(2_000);
+    expect(idsOf(found.aheads)).toEqual(['dlv_next', 'dlv_last']);
+  });
+
+  test('reads page by page, lets others work between pages, and misses none', async () => {
+    const rows = many(3 * PAGE_ROWS + 17, NOW + 1, 100);
+    const { found, lookOut, time } = setUp(rows);
+    const looked = lookOut.ahead();
+    await time.settled();
+    expect([found.pages, found.aheads.length, time.pending]).toEqual([1, PAGE_ROWS, 1]);
+    await time.advance(0);
+    await looked;
+    expect(idsOf(found.aheads)).toEqual(idsOf(rows));
+    expect(found.pages).toBe(4);
+  });
+
+  test('ends when there is no room, and begins anew the next time', async () => {
+    const { found, look, store } = setUp(many(4 * PAGE_ROWS, NOW + 1));
+    found.roomAhead = PAGE_ROWS + 1;
+    await look('ahead');
+    expect(store.asked).toHaveLength(2);
+    await look('ahead');
+    expect(store.asked.at(-1)?.[0]).toBe(NOW);
+  });
+
+  test('a page that is full to the last row is followed by one more', async () => {
+    const { found, look, store } = setUp(many(PAGE_ROWS, NOW + 1));
+    await look('ahead');
+    expect([found.aheads.length, store.asked.length]).toEqual([PAGE_ROWS, 2]);
+  });
+});
+
+describe('looking behind', () => {
+  test('finds what is due, now included, and nothing that is ahead', async () => {
+    const { found, look, lookOut } = setUp([
+      dueAt(NOW - 5_000_000, { name: 'old' }),
+      dueAt(NOW, { name: 'now' }),
+      dueAt(NOW + 1, { name: 'next' }),
+    ]);
+    await look('behind');
+    expect(idsOf(found.behinds)).toEqual(['dlv_old', 'dlv_now']);
+    expect(lookOut.isMoreBehind).toBe(false);
+  });
+
+  test('finds everything, page by page, and begins again at the end', async () => {
+    const rows = many(2 * PAGE_ROWS + 3, NOW - 100, 10);
+    const { found, look, store, lookOut } = setUp(rows);
+    await look('behind');
+    expect(idsOf(found.behinds)).toEqual(idsOf(rows));
+    expect([lookOut.isMoreBehind, found.pages]).toEqual([false, 3]);
+    await look('behind');
+    expect(store.asked[3]?.[0]).toBeNull();
+  });
+
+  test('reads 20 pages in vain at most, and goes on from there the next time', async () => {
+    const hanging = many(21 * PAGE_ROWS, NOW - 900_000);
+    const other = dueAt(NOW - 1, { name: 'other' });
+    const { found, look, store, lookOut } = setUp([...hanging, other]);
+    found.isWanted = ({ id }) => id === other.id;
+    await look('behind');
+    expect([store.asked.length, lookOut.isMoreBehind]).toEqual([FRUITLESS_PAGES_MAX, true]);
+    expect(found.behinds).toEqual([]);
+    await look('behind');
+    expect(found.behinds).toEqual([other]);
+    expect(lookOut.isMoreBehind).toBe(false);
+  });
+
+  test('pages with something in them do not count as read in vain', async () => {
+    const rows = many(30 * PAGE_ROWS, NOW - 900_000);
+    const { found, look } = setUp(rows);
+    await look('behind');
+    expect(found.behinds).toHaveLength(rows.length);
+  });
+
+  test('does not even ask when there is no room, and says that there may be more', async () => {
+    const { found, look, store, lookOut } = setUp(many(3, NOW - 10));
+    found.hasRoomBehind = false;
+    await look('behind');
+    expect([store.asked.length, lookOut.isMoreBehind]).toEqual([0, true]);
+    found.hasRoomBehind = true;
+    await look('behind');
+    expect(found.behinds).toHaveLength(3);
+  });
+
+  test('goes on where it was after the store was away', async () => {
+    const rows = many(2 * PAGE_ROWS + 1, NOW - 10_000);
+    const { found, store, time, lookOut, look } = setUp(rows);
+    const looked = lookOut.behind().catch((error: unknown) => error);
+    await time.settled();
+    store.isAway = true;
+    await time.advance(0);
+    expect(await looked).toBeInstanceOf(Error);
+    expect([found.behinds.length, lookOut.isMoreBehind]).toEqual([PAGE_ROWS, true]);
+    store.isAway = false;
+    await look('behind');
+    expect(idsOf(found.behinds)).toEqual(idsOf(rows));
+  });
+
+  test('what was moved to before the cursor is found after it has come to the end', async () => {
+    const rows = many(2 * PAGE_ROWS, NOW - 10_000);
+    const { found, store, time, lookOut, look } = setUp(rows);
+    const looked = lookOut.behind();
+    await time.settled();
+    const moved = dueAt(NOW - 20_000, { name: 'moved' });
+    store.rows.push(moved);
+    await time.advance(0);
+    await looked;
+    expect(idsOf(found.behinds)).not.toContain(moved.id);
+    await look('behind');
+    expect(idsOf(found.behinds)).toContain(moved.id);
+  });
+
+  test('what one look leaves, because of a full lane, the next ones find', async () => {
+    const rows = many(1_000, NOW - 10_000);
+    const { found, look } = setUp(rows);
+    let room = 0;
+    found.isWanted = () => room-- > 0;
+    for (let looks = 0; looks < 4; looks++) {
+      room = 250;
+      await look('behind');
+    }
+    expect(new Set(idsOf(found.behinds)).size).toBe(1_000);
+  });
+});
+
+describe('on a real store', () => {
+  test('each delivery that waits is found once: behind if it is due, ahead if it is near', async () => {
+    await using world = await EngineTestWorld.open();
+    const views = [];
+    for (let seconds = 1; seconds <= 8; seconds++)
+      views.push(await world.schedule({ inMs: seconds * 1_000 }));
+    await world.time.advance(4_000);
+    const found = new Found();
+    const lookOut = new LookOut(world, found);
+    await lookOut.ahead();
+    await lookOut.behind();
+    const ids = views.map(({ pending }) => pending.id);
+    expect(idsOf(found.behinds)).toEqual(ids.slice(0, 4));
+    expect(idsOf(found.aheads)).toEqual(ids.slice(4, 6));
+  });
+});

@@ -1,0 +1,110 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Instant, instant } from '#src/domain/instant.ts';
+import { NEAR_DUE_MAX, NearDue } from './near-due.ts';
+import { dueAt } from './test-world.ts';
+
+const LATER = instant(1_000_000);
+
+function namesOf(dues: readonly { readonly id: string }[]): readonly string[] {
+  return dues.map(({ id }) => id.replace('dlv_', ''));
+}
+
+describe('the deliveries of the next moments', () => {
+  test('are taken out when they are due, the earliest first', () => {
+    const near = new NearDue();
+    for (const [name, at] of Object.entries({ c: 30, a: 10, d: 40, b: 20 })) near.add(dueAt(at, { name }));
+    expect(near.nextAt()).toBe(10);
+    expect(near.take(instant(9))).toEqual([]);
+    expect(namesOf(near.take(instant(30)))).toEqual(['a', 'b', 'c']);
+    expect(near.nextAt()).toBe(40);
+    expect(namesOf(near.take(instant(40)))).toEqual(['d']);
+    expect([near.nextAt(), near.take(LATER)]).toEqual([null, []]);
+  });
+
+  test('are there once, however often they are told of', () => {
+    const near = new NearDue();
+    for (let times = 0; times < 3; times++) expect(near.add(dueAt(10))).toBe(true);
+    expect(near.take(LATER)).toHaveLength(1);
+  });
+
+  test('may be told of again once they were taken out', () => {
+    const near = new NearDue();
+    near.add(dueAt(10));
+    near.take(LATER);
+    near.add(dueAt(10));
+    expect(near.take(LATER)).toHaveLength(1);
+  });
+
+  test.for([
+    ['later', 10, 20],
+    ['earlier', 20, 10],
+  ] as const)('move %s when they are moved, and leave nothing behind', ([, from, to]) => {
+    const near = new NearDue();
+    near.add(dueAt(from));
+    near.add(dueAt(to));
+    expect(near.nextAt()).toBe(to);
+    expect(near.take(instant(to - 1))).toEqual([]);
+    expect(near.take(instant(to))).toEqual([dueAt(to)]);
+    expect(near.take(LATER)).toEqual([]);
+  });
+
+  test('are there once when they are moved away and back again', () => {
+    const near = new NearDue();
+    for (const at of [10, 20, 10]) near.add(dueAt(at));
+    expect(near.take(LATER)).toEqual([dueAt(10)]);
+    expect(near.nextAt()).toBeNull();
+  });
+
+  test('are bounded: what does not fit is refused until there is room', () => {
+    const near = new NearDue();
+    for (let count = 0; count < NEAR_DUE_MAX; count++) {
+      expect(near.add(dueAt(count, { name: `${count}` }))).toBe(true);
+    }
+    expect(near.isFull).toBe(true);
+    expect(near.add(dueAt(5, { name: 'one more' }))).toBe(false);
+    // What is known is known.
+    expect(near.add(dueAt(7, { name: '7' }))).toBe(true);
+    near.take(instant(0));
+    expect(near.add(dueAt(5, { name: 'one more' }))).toBe(true);
+    expect(near.take(LATER)).toHaveLength(NEAR_DUE_MAX);
+  });
+
+  test('are bounded with what moved ones left behind, which is given up as its time comes', () => {
+    const near = new NearDue();
+    let moves = 0;
+    while (near.add(dueAt(1_000 + moves))) moves++;
+    expect(moves).toBe(2 * NEAR_DUE_MAX);
+    expect(near.nextAt()).toBe(1_000 + moves - 1);
+    expect(near.isFull).toBe(false);
+    expect(near.take(LATER)).toEqual([dueAt(1_000 + moves - 1)]);
+  });
+
+  test('are what was told last of each, whatever was told before', () => {
+    const told = fc.array(
+      fc.record({
+        name: fc.constantFrom('a', 'b', 'c', 'd'),
+        at: fc.integer({ min: 0, max: 12 }),
+        take: fc.boolean(),
+      }),
+      { maxLength: 60 },
+    );
+    fc.assert(
+      fc.property(told, (given) => {
+        const near = new NearDue();
+        const model = new Map<string, number>();
+        for (const { name, at, take } of given) {
+          if (take) {
+            const due = [...model].filter(([, dueAtMs]) => dueAtMs <= at);
+            expect(namesOf(near.take(at as Instant)).toSorted()).toEqual(due.map(([own]) => own).toSorted());
+            for (const [own] of due) model.delete(own);
+          } else {
+            near.add(dueAt(at, { name }));
+            model.set(name, at);
+          }
+          expect(near.nextAt()).toBe(model.size === 0 ? null : Math.min(...model.values()));
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest';
+import type { Evidence } from '#src/domain/breaker.ts';
+import type { AttemptOutcome } from '#src/domain/delivery.ts';
+import { type Exchange, outcomeOf } from './outcome.ts';
+
+function answered(statusCode: number): Exchange {
+  return { kind: 'answered', statusCode };
+}
+
+describe('what an exchange comes to', () => {
+  test.for<readonly [string, Exchange, AttemptOutcome, number | null, string | null, Evidence]>([
+    ['200', answered(200), 'success', 200, null, 'success'],
+    ['204', answered(204), 'success', 204, null, 'success'],
+    ['299', answered(299), 'success', 299, null, 'success'],
+    ['300', answered(300), 'terminal', 300, 'redirect (HTTP 300)', 'nothing'],
+    ['301', answered(301), 'terminal', 301, 'redirect (HTTP 301)', 'nothing'],
+    ['304', answered(304), 'terminal', 304, 'redirect (HTTP 304)', 'nothing'],
+    ['399', answered(399), 'terminal', 399, 'redirect (HTTP 399)', 'nothing'],
+    ['400', answered(400), 'retryable', 400, 'HTTP 400', 'failure'],
+    ['404', answered(404), 'retryable', 404, 'HTTP 404', 'failure'],
+    ['410', answered(410), 'retryable', 410, 'HTTP 410', 'failure'],
+    ['429', answered(429), 'retryable', 429, 'HTTP 429', 'failure'],
+    ['500', answered(500), 'retryable', 500, 'HTTP 500', 'failure'],
+    ['599', answered(599), 'retryable', 599, 'HTTP 599', 'failure'],
+    ['199', answered(199), 'retryable', 199, 'HTTP 199', 'failure'],
+    ['999', answered(999), 'retryable', 999, 'HTTP 999', 'failure'],
+    ['a time-out', { kind: 'timed_out' }, 'retryable', null, 'timeout', 'failure'],
+    [
+      'a reset',
+      { kind: 'failed', why: 'connection reset' },
+      'retryable',
+      null,
+      'connection reset',
+      'failure',
+    ],
+    [
+      'a refusal',
+      { kind: 'failed', why: 'connection refused' },
+      'retryable',
+      null,
+      'connection refused',
+      'failure',
+    ],
+    [
+      'a TLS failure',
+      { kind: 'failed', why: 'certificate expired' },
+      'retryable',
+      null,
+      'certificate expired',
+      'failure',
+    ],
+    [
+      'a name that does not resolve',
+      { kind: 'unresolved', why: 'no such name' },
+      'retryable',
+      null,
+      'no such name',
+      'nothing',
+    ],
+    [
+      'a blocked address',
+      { kind: 'forbidden', why: 'blocked address' },
+      'terminal',
+      null,
+      'blocked address',
+      'nothing',
+    ],
+    ['plain HTTP', { kind: 'forbidden', why: 'not HTTPS' }, 'terminal', null, 'not HTTPS', 'nothing'],
+    ['an interruption', { kind: 'interrupted' }, 'retryable', null, 'interrupted', 'nothing'],
+  ])('%s', ([, exchange, outcome, statusCode, error, evidence]) => {
+    const result = outcome === 'success' ? { outcome, statusCode } : { outcome, statusCode, error };
+    expect(outcomeOf(exchange)).toEqual({ result, evidence });
+  });
+
+  test('only 2xx is a success and only 3xx is terminal, of all status codes', () => {
+    for (let statusCode = 100; statusCode < 1_000; statusCode++) {
+      const hundreds = Math.floor(statusCode / 100);
+      const expected = hundreds === 2 ? 'success' : hundreds === 3 ? 'terminal' : 'retryable';
+      expect(outcomeOf(answered(statusCode)).result).toMatchObject({ outcome: expected, statusCode });
+    }
+  });
+});

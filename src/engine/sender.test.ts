@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest';
+import { instant } from '#src/domain/instant.ts';
+import type { OutboundRequest } from '#src/ports/egress.ts';
+import type { Exchange } from './outcome.ts';
+import { Sender } from './sender.ts';
+import { OK, ScriptedEgress, type Sent, VirtualTime } from './test-world.ts';
+
+const REQUEST: OutboundRequest = {
+  method: 'POST',
+  url: new URL('https://example.com/hook'),
+  headers: [],
+  body: null,
+};
+
+/** A sender whose requests hang until the test answers them. */
+function setUp() {
+  const time = new VirtualTime(instant(0));
+  const egress = new ScriptedEgress(time);
+  egress.respond = () => null;
+  const sender = new Sender({ egress, timers: time });
+  const ended: Exchange[] = [];
+  const send = (timeoutMs: number): Sent => {
+    void sender.send(REQUEST, timeoutMs).then((exchange) => ended.push(exchange));
+    const sent = egress.sent.at(-1);
+    if (sent === undefined) throw new Error('Nothing was sent.');
+    return sent;
+  };
+  return { time, egress, sender, ended, send };
+}
+
+describe('a request', () => {
+  test('ends with its answer, whatever that is, and leaves no timer behind', async () => {
+    const { time, ended, send } = setUp();
+    const answers = [
+      OK,
+      { kind: 'failed', why: 'reset' },
+      { kind: 'forbidden', why: 'blocked' },
+      { kind: 'unresolved', why: 'no such name' },
+    ] as const;
+    for (const answer of answers) send(30_000).answer(answer);
+    await time.settled();
+    expect(ended).toEqual(answers);
+    expect(time.pending).toBe(0);
+  });
+
+  test('is handed on as it is, and not broken off while it may take its time', async () => {
+    const { time, send, ended } = setUp();
+    const { request, signal } = send(30_000);
+    await time.advance(29_999);
+    expect(request).toBe(REQUEST);
+    expect([signal.aborted, ended]).toEqual([false, []]);
+  });
+
+  test('times out to the millisecond, is broken off, and leaves no timer behind', async () => {
+    const { time, ended, send } = setUp();
+    const { signal } = send(1_500);
+    await time.advance(1_499);
+    expect([signal.aborted, ended]).toEqual([false, []]);
+    await time.advance(1);
+    expect([signal.aborted, ended]).toEqual([true, [{ kind: 'timed_out' }]]);
+    expect(time.pending).toBe(0);
+  });
+
+  test('that was answered is not broken off later', async () => {
+    const { time, ended, send } = setUp();
+    const sent = send(1_000);
+    sent.answer(OK);
+    await time.advance(10_000);
+    expect([sent.signal.aborted, ended]).toEqual([false, [OK]]);
+  });
+
+  test('that timed out is not answered any more', async () => {
+    const { time, ended, send } = setUp();
+    const sent = send(1_000);
+    await time.advance(1_000);
+    sent.answer(OK);
+    await time.settled();
+    expect(ended).toEqual([{ kind: 'timed_out' }]);
+  });
+
+  test('whose egress breaks its word and rejects has failed, and leaves no timer behind', async () => {
+    const time = new VirtualTime(instant(0));
+    const egress = { send: () => Promise.reject(new Error('no')), close: async () => {} };
+    const exchange = await new Sender({ egress, timers: time }).send(REQUEST, 1_000);
+    expect(exchange).toEqual({ kind: 'failed', why: 'internal error' });
+    expect(time.pending).toBe(0);
+  });
+});
+
+describe('an interruption', () => {
+  test('breaks off everything under way, and nothing that ended before', async () => {
+    const { time, sender, ended, send } = setUp();
+    const answered = send(1_000);
+    answered.answer(OK);
+    await time.settled();
+    const hanging = [send(1_000), send(2_000)];
+    sender.interrupt();
+    await time.settled();
+    expect(ended).toEqual([OK, { kind: 'interrupted' }, { kind: 'interrupted' }]);
+    expect([answered, ...hanging].map(({ signal }) => signal.aborted)).toEqual([false, true, true]);
+    expect(time.pending).toBe(0);
+  });
+
+  test('is final: an answer that comes after it is ignored', async () => {
+    const { time, sender, ended, send } = setUp();
+    const sent = send(1_000);
+    sender.interrupt();
+    sent.answer(OK);
+    await time.advance(10_000);
+    expect(ended).toEqual([{ kind: 'interrupted' }]);
+  });
+});

@@ -1,0 +1,307 @@
+/**
+ * Time itself: recurring schedules across changes of the clocks, the clock of the machine being set while
+ * deliveries wait, and long time-outs. The service is told another time (see `shifted-clock.ts`).
+ */
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { Api } from '#test/e2e/client.ts';
+import {
+  attemptsOf,
+  createdProfile,
+  deliveriesOf,
+  delivery,
+  HOUR,
+  MINUTE,
+  ms,
+  ordered,
+  SECOND,
+} from '#test/e2e/expectations.ts';
+import { answer, hang, held } from '#test/receiver/behaviours.ts';
+import { type Hook, startReceiver } from '#test/receiver/receiver.ts';
+import { type Given, given, startService, TEST_KEY } from './harness.ts';
+import { ShiftedService } from './shifted-service.ts';
+import { becomes, comesTo, ends, sleep } from './waits.ts';
+
+vi.setConfig({ maxConcurrency: 20 });
+
+/** How long before an instant the clock is set: the rest is lived through. */
+const BEFORE_MS = 500;
+
+interface Recurring extends Given {
+  readonly hook: Hook;
+}
+
+async function recurring(service: ShiftedService, timezone: string, cron: string): Promise<Recurring> {
+  const hook = service.hook();
+  return { hook, ...(await given(service.api, { endpoint: hook.url, cron, timezone })) };
+}
+
+/** Lets the clock of the service pass this instant. */
+async function liveThrough(service: ShiftedService, time: string): Promise<void> {
+  await service.setTo(Date.parse(time) - BEFORE_MS);
+  await sleep(BEFORE_MS + 250);
+}
+
+/** The occurrences that were fired, in their order, and the one that waits. */
+async function occurrencesOf(api: Api, { id }: Given): Promise<readonly string[]> {
+  const deliveries = (await deliveriesOf(api, id)).toReversed();
+  const [waiting, ...others] = deliveries.filter(({ status }) => status === 'scheduled');
+  expect(others).toEqual([]);
+  const fired = deliveries.filter(({ attempt_count }) => attempt_count > 0);
+  expect(fired.map(({ attempt_count }) => attempt_count)).toEqual(fired.map(() => 1));
+  return [
+    ...fired.map(({ scheduled_for }) => utc(scheduled_for)),
+    `next ${utc(waiting?.scheduled_for ?? '')}`,
+  ];
+}
+
+function utc(timestamp: string): string {
+  return timestamp.replace(':00.000Z', 'Z');
+}
+
+describe.concurrent('cron across a change of the clocks', () => {
+  it('Europe/Berlin, spring: 02:30 is in the gap and fires once, at 03:00', async () => {
+    await using service = await ShiftedService.at('2027-03-28T00:40:00Z');
+    const { api } = service;
+    const berlin = (cron: string) => recurring(service, 'Europe/Berlin', cron);
+    const inGap = await berlin('30 2 * * *');
+    const everyHalfHour = await berlin('*/30 * * * *');
+    const atThree = await berlin('0 3 * * *');
+    const afterGap = await berlin('30 3 * * *');
+    const nextDay = await berlin('30 2 29 3 *');
+
+    await liveThrough(service, '2027-03-28T01:00:00Z');
+    await inGap.hook.arrived();
+    await everyHalfHour.hook.arrived();
+    await atThree.hook.arrived();
+    await liveThrough(service, '2027-03-28T01:30:00Z');
+    await everyHalfHour.hook.arrived(2);
+    await afterGap.hook.arrived();
+
+    expect(await occurrencesOf(api, inGap)).toEqual(['2027-03-28T01:00Z', 'next 2027-03-29T00:30Z']);
+    expect(await occurrencesOf(api, everyHalfHour)).toEqual([
+      '2027-03-28T01:00Z',
+      '2027-03-28T01:30Z',
+      'next 2027-03-28T02:00Z',
+    ]);
+    expect(await occurrencesOf(api, atThree)).toEqual(['2027-03-28T01:00Z', 'next 2027-03-29T01:00Z']);
+    expect(await occurrencesOf(api, afterGap)).toEqual(['2027-03-28T01:30Z', 'next 2027-03-29T01:30Z']);
+    expect(await occurrencesOf(api, nextDay)).toEqual(['next 2027-03-29T00:30Z']);
+    await service.end();
+  });
+
+  it('Europe/Berlin, autumn: a fixed time fires once, in the first pass; wildcards through both', async () => {
+    await using service = await ShiftedService.at('2027-10-31T00:10:00Z');
+    const { api } = service;
+    const berlin = (cron: string) => recurring(service, 'Europe/Berlin', cron);
+    const fixed = await berlin('30 2 * * *');
+    const everyHalfHour = await berlin('*/30 * * * *');
+
+    for (const time of ['00:30', '01:00', '01:30']) await liveThrough(service, `2027-10-31T${time}:00Z`);
+    await everyHalfHour.hook.arrived(3);
+    expect(await occurrencesOf(api, fixed)).toEqual(['2027-10-31T00:30Z', 'next 2027-11-01T01:30Z']);
+    expect(await occurrencesOf(api, everyHalfHour)).toEqual([
+      '2027-10-31T00:30Z',
+      '2027-10-31T01:00Z',
+      '2027-10-31T01:30Z',
+      'next 2027-10-31T02:00Z',
+    ]);
+    expect(fixed.hook.requests).toHaveLength(1);
+    await service.end();
+  });
+
+  it('Australia/Lord_Howe, half an hour: in the fold and in the gap; America/Santiago: the gap is at midnight', async () => {
+    await using service = await ShiftedService.at('2027-04-03T14:40:00Z');
+    const { api } = service;
+    const lordHowe = (cron: string) => recurring(service, 'Australia/Lord_Howe', cron);
+    // At 15:00 UTC the clock goes from 02:00 back to 01:30.
+    const fixed = await lordHowe('45 1 * * *');
+    const everyQuarter = await lordHowe('*/15 * * * *');
+    for (const time of ['14:45', '15:00', '15:15']) await liveThrough(service, `2027-04-03T${time}:00Z`);
+    await everyQuarter.hook.arrived(3);
+    expect(await occurrencesOf(api, fixed)).toEqual(['2027-04-03T14:45Z', 'next 2027-04-04T15:15Z']);
+    expect(await occurrencesOf(api, everyQuarter)).toEqual([
+      '2027-04-03T14:45Z',
+      '2027-04-03T15:00Z',
+      '2027-04-03T15:15Z',
+      'next 2027-04-03T15:30Z',
+    ]);
+    for (const { id } of [fixed, everyQuarter]) await ordered(api, id, 'cancel');
+
+    // At 04:00 UTC the clock goes from 00:00 on to 01:00.
+    await service.setTo('2027-09-05T03:50:00Z');
+    const santiago = (cron: string) => recurring(service, 'America/Santiago', cron);
+    const afterMidnight = await santiago('30 0 * * *');
+    const midnight = await santiago('0 0 * * *');
+    const atOne = await santiago('0 1 * * *');
+    await liveThrough(service, '2027-09-05T04:00:00Z');
+    for (const { hook } of [afterMidnight, midnight, atOne]) await hook.arrived();
+    await liveThrough(service, '2027-09-05T04:30:00Z');
+    expect(await occurrencesOf(api, afterMidnight)).toEqual(['2027-09-05T04:00Z', 'next 2027-09-06T03:30Z']);
+    expect(await occurrencesOf(api, midnight)).toEqual(['2027-09-05T04:00Z', 'next 2027-09-06T03:00Z']);
+    expect(await occurrencesOf(api, atOne)).toEqual(['2027-09-05T04:00Z', 'next 2027-09-06T04:00Z']);
+    for (const { id } of [afterMidnight, midnight, atOne]) await ordered(api, id, 'cancel');
+
+    // At 15:30 UTC the clock goes from 02:00 on to 02:30.
+    await service.setTo('2027-10-02T15:10:00Z');
+    const inGap = await lordHowe('15 2 * * *');
+    await liveThrough(service, '2027-10-02T15:30:00Z');
+    await inGap.hook.arrived();
+    expect(await occurrencesOf(api, inGap)).toEqual(['2027-10-02T15:30Z', 'next 2027-10-03T15:15Z']);
+    await service.end();
+  });
+});
+
+describe.concurrent('every minute', () => {
+  it('each is fired in its minute; those missed while the clock jumped, or the service was down, are not piled up', async () => {
+    await using service = await ShiftedService.at('2027-01-05T12:00:30Z');
+    const { api } = service;
+    const minutely = await recurring(service, 'UTC', '* * * * *');
+    await liveThrough(service, '2027-01-05T12:01:00Z');
+    await liveThrough(service, '2027-01-05T12:02:00Z');
+    await minutely.hook.arrived(2);
+    expect(await occurrencesOf(api, minutely)).toEqual([
+      '2027-01-05T12:01Z',
+      '2027-01-05T12:02Z',
+      'next 2027-01-05T12:03Z',
+    ]);
+
+    await service.setTo('2027-01-05T12:20:30Z');
+    await minutely.hook.arrived(3);
+    await vi.waitFor(async () =>
+      expect((await occurrencesOf(api, minutely)).slice(2)).toEqual([
+        '2027-01-05T12:03Z',
+        'next 2027-01-05T12:21Z',
+      ]),
+    );
+
+    const withTtl = await given(api, {
+      endpoint: service.hook().url,
+      cron: '* * * * *',
+      ttl: '5s',
+    });
+    await service.restartAt('2027-01-06T18:00:20Z');
+    await minutely.hook.arrived(4);
+    await vi.waitFor(async () =>
+      expect((await occurrencesOf(api, minutely)).slice(3)).toEqual([
+        '2027-01-05T12:21Z',
+        'next 2027-01-06T18:01Z',
+      ]),
+    );
+    const late = (await deliveriesOf(api, minutely.id))[1];
+    expect((await attemptsOf(api, late?.id ?? ''))[0]?.lateness_ms).toBeGreaterThan(24 * HOUR);
+
+    // Its deadline passed meanwhile: expired with no attempt, and the recurrence goes on.
+    await becomes(api, withTtl.pending.id, 'expired');
+    expect((await delivery(api, withTtl.pending.id)).attempt_count).toBe(0);
+    expect(await occurrencesOf(api, withTtl)).toEqual(['next 2027-01-06T18:01Z']);
+    await sleep(300);
+    expect(minutely.hook.requests).toHaveLength(4);
+    await service.end();
+  });
+});
+
+describe.concurrent('the clock of the machine is set while deliveries wait', () => {
+  it('an hour forward: what is overdue fires once, late; nothing fires early; time-outs go on as they did', async () => {
+    await using service = await ShiftedService.at('2027-01-05T12:00:00Z');
+    const { api } = service;
+    const hooks = { soon: service.hook(), halfHour: service.hook(), later: service.hook() };
+    const gate = held();
+    const sending = service.hook(gate);
+    const retried = service.hook(answer(500), answer(200));
+    const profile = await createdProfile(api, { url: sending.url, timeout: '10m' });
+    const [halfHour, later, sent, retrying] = await Promise.all([
+      given(api, { endpoint: hooks.halfHour.url, delay: '30m' }),
+      given(api, { endpoint: hooks.later.url, delay: '1h1m' }),
+      given(api, { endpoint_id: profile.id }),
+      given(api, { endpoint: retried.url, retry_policy: { base: '20m', factor: 1 } }),
+    ]);
+    await sending.arrived();
+    await becomes(api, retrying.pending.id, 'retry_scheduled');
+    const soon = await given(api, { endpoint: hooks.soon.url });
+
+    await service.stepBy(HOUR);
+    for (const hook of [hooks.soon, hooks.halfHour]) await hook.arrived();
+    await retried.arrived(2);
+    const { attempts } = await ends(api, halfHour.pending.id);
+    expect(attempts[0]?.lateness_ms).toBeGreaterThan(29 * MINUTE);
+    await becomes(api, soon.pending.id, 'succeeded');
+    await becomes(api, retrying.pending.id, 'succeeded');
+    await sleep(300);
+    expect((await delivery(api, later.pending.id)).status).toBe('scheduled');
+    expect((await delivery(api, sent.pending.id)).status).toBe('claimed');
+    gate.release();
+    await becomes(api, sent.pending.id, 'succeeded');
+
+    await service.setTo(ms(later.pending.scheduled_for) - BEFORE_MS);
+    await hooks.later.arrived();
+    await becomes(api, later.pending.id, 'succeeded');
+    const all = [...Object.values(hooks), sending].map(({ requests }) => requests.length);
+    expect(all).toEqual([1, 1, 1, 1]);
+    await service.end();
+  });
+
+  it('an hour back: nothing fires before its instant by the service’s clock, nothing is lost or doubled', async () => {
+    await using service = await ShiftedService.at('2027-01-05T12:00:00Z');
+    const { api } = service;
+    const waitingHook = service.hook();
+    const gate = held();
+    const sending = service.hook(gate);
+    const retried = service.hook(answer(500), answer(200));
+    const minutely = await recurring(service, 'UTC', '* * * * *');
+    const [sent, retrying] = await Promise.all([
+      given(api, { endpoint: sending.url }),
+      given(api, { endpoint: retried.url, retry_policy: { base: '1500ms', factor: 1 } }),
+    ]);
+    await sending.arrived();
+    await becomes(api, retrying.pending.id, 'retry_scheduled');
+    const waiting = await given(api, { endpoint: waitingHook.url });
+    await service.stepBy(-HOUR);
+
+    gate.release();
+    await becomes(api, sent.pending.id, 'succeeded');
+    const [attempt] = await attemptsOf(api, sent.pending.id);
+    expect(attempt?.egress_ms).toBeGreaterThanOrEqual(0);
+    const fresh = await given(api, { endpoint: service.hook().url });
+    await becomes(api, fresh.pending.id, 'succeeded');
+    await sleep(2 * SECOND - 1_000);
+    expect(waitingHook.requests).toEqual([]);
+    expect(retried.requests).toHaveLength(1);
+    expect(minutely.hook.requests).toEqual([]);
+
+    await service.stepBy(HOUR);
+    await waitingHook.arrived();
+    await retried.arrived(2);
+    await becomes(api, waiting.pending.id, 'succeeded');
+    await becomes(api, retrying.pending.id, 'succeeded');
+    expect([waitingHook, retried, sending].map(({ requests }) => requests.length)).toEqual([1, 2, 1]);
+    await liveThrough(service, '2027-01-05T12:01:00Z');
+    await minutely.hook.arrived();
+    // Back past an occurrence that has fired: it does not fire again.
+    await liveThrough(service, '2027-01-05T12:01:00Z');
+    expect(await occurrencesOf(api, minutely)).toEqual(['2027-01-05T12:01Z', 'next 2027-01-05T12:02Z']);
+    await service.end();
+  });
+});
+
+describe.concurrent('time-outs', () => {
+  it('of an attempt: 30 seconds unless the endpoint profile sets another', async () => {
+    const hurry = 20;
+    await using receiver = await startReceiver();
+    await using sched = await startService(undefined, {
+      NODE_OPTIONS: `--import=${join(import.meta.dirname, 'hurried-timers.ts')}`,
+      TIMERS_HURRIED_BY: `${hurry}`,
+    });
+    const api = Api.at(() => sched.url).as(TEST_KEY);
+    const target = receiver.hook(hang(), answer(200));
+    const { pending } = await given(api, { endpoint: target.url, retry_policy: { base: '10ms' } });
+    await comesTo(api, pending.id, ({ attempt_count }) => attempt_count > 1);
+    const { attempts } = await ends(api, pending.id);
+    expect(attempts).toMatchObject([
+      { outcome: 'retryable', status_code: null, error: expect.stringMatching(/time/i) },
+      { outcome: 'success' },
+    ]);
+    expect(attempts[0]?.egress_ms).toBeGreaterThanOrEqual((30 * SECOND) / hurry);
+    expect(attempts[0]?.egress_ms).toBeLessThan((60 * SECOND) / hurry);
+  });
+});

@@ -1,0 +1,291 @@
+/**
+ * The process ends, by order or by accident, and another goes on with what it left: nothing is lost, nothing
+ * is sent twice unless it was cut off while being sent, and then with the same Idempotency-Key.
+ */
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Api } from '#test/e2e/client.ts';
+import {
+  attemptsOf,
+  createdProfile,
+  deliveriesOf,
+  delivery,
+  ms,
+  ordered,
+  rescheduled,
+  schedule,
+} from '#test/e2e/expectations.ts';
+import { type SchedProcess, temporaryDirectory } from '#test/process/sched-process.ts';
+import { answer, type Behaviour, hang, held } from '#test/receiver/behaviours.ts';
+import { type Hook, headerOf, type Receiver, startReceiver } from '#test/receiver/receiver.ts';
+import { audit } from './audit.ts';
+import { expectNothingPlanted, given, SIGNING_SECRET, startService, TEST_KEY } from './harness.ts';
+import { becomes, comesTo, ends, sleep } from './waits.ts';
+
+vi.setConfig({ maxConcurrency: 20 });
+
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+afterAll(() => receiver[Symbol.asyncDispose]());
+
+/** One data directory, and the processes that come and go on it. */
+class Lives implements AsyncDisposable {
+  readonly #dataDir = temporaryDirectory();
+  readonly #env: Readonly<Record<string, string>>;
+  #sched: SchedProcess | null = null;
+  readonly #hooks: Hook[] = [];
+  readonly api = Api.at(() => this.sched.url).as(TEST_KEY);
+
+  constructor(env: Readonly<Record<string, string>> = {}) {
+    this.#env = env;
+  }
+
+  get sched(): SchedProcess {
+    if (this.#sched === null) throw new Error('The service is not running.');
+    return this.#sched;
+  }
+
+  hook(...script: readonly Behaviour[]): Hook {
+    const hook = receiver.hook(...script);
+    this.#hooks.push(hook);
+    return hook;
+  }
+
+  async start(): Promise<void> {
+    this.#sched = await startService(this.#dataDir, this.#env);
+  }
+
+  async stop(): Promise<void> {
+    expect(await this.sched.stop()).toEqual({ code: 0, signal: null });
+    expectNothingPlanted(this.sched.output, [SIGNING_SECRET]);
+  }
+
+  /** What every request of this test must have been. */
+  audit(): Promise<void> {
+    return audit(
+      [this.api],
+      this.#hooks.flatMap(({ requests }) => requests),
+      [SIGNING_SECRET],
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#sched?.[Symbol.asyncDispose]();
+  }
+}
+
+async function started(env?: Readonly<Record<string, string>>): Promise<Lives> {
+  const lives = new Lives(env);
+  await lives.start();
+  return lives;
+}
+
+describe.concurrent('downtime', () => {
+  it('what became due meanwhile fires once, late; what passed its deadline is expired; the rest is as it was', async () => {
+    await using lives = await started();
+    const { api } = lives;
+    const retried = lives.hook(answer(500), answer(200));
+    const broken = lives.hook(answer(500));
+    const profile = await createdProfile(api, {
+      url: broken.url,
+      breaker_policy: { threshold: 1, base_open: '10m', max_open: '1h', probe_timeout: '10m' },
+    });
+    const [retrying, opening] = await Promise.all([
+      given(api, { endpoint: retried.url, retry_policy: { base: '700ms', factor: 1 } }),
+      given(api, { endpoint_id: profile.id, retry_policy: { base: '1s', factor: 1 } }),
+    ]);
+    await becomes(api, opening.pending.id, 'retry_scheduled');
+    await becomes(api, retrying.pending.id, 'retry_scheduled');
+
+    const hooks = {
+      overdue: lives.hook(),
+      expired: lives.hook(),
+      paused: lives.hook(),
+      canceled: lives.hook(),
+    };
+    const [overdue, expired, paused, canceled, guarded] = await Promise.all([
+      given(api, { endpoint: hooks.overdue.url, ttl: '1h' }),
+      given(api, { endpoint: hooks.expired.url, ttl: '100ms' }),
+      given(api, { endpoint: hooks.paused.url }),
+      given(api, { endpoint: hooks.canceled.url }),
+      given(api, { endpoint_id: profile.id }),
+    ]);
+    await ordered(api, paused.id, 'pause');
+    await ordered(api, canceled.id, 'cancel');
+    await lives.stop();
+    await sleep(ms(overdue.pending.scheduled_for) - Date.now() + 450);
+    expect(receiver.requests.filter(({ path }) => path === hooks.overdue.path)).toEqual([]);
+    const startedAt = Date.now();
+    await lives.start();
+
+    const late = await ends(api, overdue.pending.id);
+    expect(late.delivery).toMatchObject({
+      status: 'succeeded',
+      scheduled_for: overdue.pending.scheduled_for,
+    });
+    expect(late.attempts).toMatchObject([{ due_at: overdue.pending.scheduled_for }]);
+    expect(late.attempts[0]?.lateness_ms).toBeGreaterThanOrEqual(
+      startedAt - ms(overdue.pending.scheduled_for),
+    );
+
+    const never = await ends(api, expired.pending.id);
+    expect(never.delivery).toMatchObject({ status: 'expired', attempt_count: 0, last_status_code: null });
+    expect(never.attempts).toEqual([]);
+    expect((await schedule(api, expired.id)).state).toBe('completed');
+
+    expect((await ends(api, retrying.pending.id)).delivery).toMatchObject({
+      status: 'succeeded',
+      attempt_count: 2,
+    });
+    expect(headerOf(await retried.arrived(2), 'Sched-Attempt')).toBe('2');
+
+    // The breaker was open, and still is: put off to the end of its window.
+    const [failed] = await attemptsOf(api, opening.pending.id);
+    const openUntil = ms(failed?.finished_at) + 600_000;
+    const putOff = await comesTo(
+      api,
+      guarded.pending.id,
+      ({ next_fire_at }) => ms(next_fire_at) >= openUntil,
+    );
+    expect(putOff).toMatchObject({ status: 'scheduled', attempt_count: 0 });
+    expect(ms(putOff.next_fire_at) - openUntil).toBeLessThan(1_000);
+
+    await sleep(300);
+    expect((await delivery(api, paused.pending.id)).status).toBe('paused');
+    expect((await delivery(api, canceled.pending.id)).status).toBe('canceled');
+    const counts = Object.values(hooks).map(({ requests }) => requests.length);
+    expect([...counts, retried.requests.length, broken.requests.length]).toEqual([1, 0, 0, 0, 2, 1]);
+    await lives.audit();
+  });
+});
+
+describe.concurrent('SIGTERM', () => {
+  it('a request under way is finished and settled; what becomes due meanwhile is left for the next start', async () => {
+    await using lives = await started();
+    const { api } = lives;
+    const gate = held(answer(202));
+    const target = lives.hook(gate);
+    const other = lives.hook();
+    const [sent, waiting] = await Promise.all([
+      given(api, { endpoint: target.url }),
+      given(api, { endpoint: other.url, delay: '1500ms' }),
+    ]);
+    await target.arrived();
+    lives.sched.signal('SIGTERM');
+    await lives.sched.said(/"msg":"stopping"/);
+    await sleep(ms(waiting.pending.scheduled_for) - Date.now() + 200);
+    expect(other.requests).toEqual([]);
+    gate.release();
+    expect(await lives.sched.exited).toEqual({ code: 0, signal: null });
+
+    await lives.start();
+    const { delivery, attempts } = await ends(api, sent.pending.id);
+    expect(delivery).toMatchObject({ status: 'succeeded', last_status_code: 202, attempt_count: 1 });
+    expect(attempts).toMatchObject([{ outcome: 'success', error: null }]);
+    await becomes(api, waiting.pending.id, 'succeeded');
+    expect([target.requests.length, other.requests.length]).toEqual([1, 1]);
+    await lives.audit();
+  });
+
+  it('a request that outlasts the grace is broken off: interrupted, and retried after the start', async () => {
+    await using lives = await started({ SCHED_SHUTDOWN_GRACE: '300ms' });
+    const { api } = lives;
+    const target = lives.hook(hang(), answer(200));
+    const { pending } = await given(api, { endpoint: target.url, retry_policy: { base: '50ms', factor: 1 } });
+    await target.arrived();
+    await lives.stop();
+    expect(target.requests).toHaveLength(1);
+
+    await lives.start();
+    const { delivery, attempts } = await ends(api, pending.id);
+    expect(delivery).toMatchObject({ status: 'succeeded', attempt_count: 2 });
+    expect(attempts).toMatchObject([
+      { outcome: 'retryable', status_code: null, error: 'interrupted', finished_at: expect.any(String) },
+      { outcome: 'success' },
+    ]);
+    await lives.audit();
+  });
+});
+
+describe.concurrent('kill -9 while deliveries are being sent', () => {
+  it('the attempt is closed as interrupted, and retried with the same key; it counts towards max_attempts', async () => {
+    await using lives = await started();
+    const { api } = lives;
+    const retried = lives.hook(hang(), answer(200));
+    const only = lives.hook(hang());
+    const short = lives.hook(hang());
+    const recurring = lives.hook(hang(), answer(200));
+    const guarded = lives.hook(hang(), answer(200));
+    const soon = { base: '50ms', factor: 1 };
+    const profile = await createdProfile(api, {
+      url: guarded.url,
+      breaker_policy: { threshold: 1, base_open: '1h', max_open: '1h', probe_timeout: '1h' },
+    });
+    const yearly = await given(api, { endpoint: recurring.url, cron: '0 0 1 1 *', retry_policy: soon });
+    await rescheduled(api, yearly.id, { delay: '1s' });
+    const [first, second, third, fourth] = await Promise.all([
+      given(api, { endpoint: retried.url, retry_policy: soon, idempotency_key: 'kill-9' }),
+      given(api, { endpoint: only.url, retry_policy: { max_attempts: 1 } }),
+      given(api, { endpoint: short.url, ttl: '10ms', retry_policy: soon }),
+      given(api, { endpoint_id: profile.id, retry_policy: soon }),
+    ]);
+    const storm = await Promise.all(
+      Array.from({ length: 60 }, async (_, i) => {
+        const target = lives.hook();
+        const delay = `${1_000 + (i % 20) * 20}ms`;
+        return { target, ...(await given(api, { endpoint: target.url, delay, retry_policy: soon })) };
+      }),
+    );
+    for (const target of [retried, only, short, recurring, guarded]) await target.arrived();
+    await storm[0]?.target.arrived();
+    const [open] = await attemptsOf(api, first.pending.id);
+    expect(open).toMatchObject({ outcome: 'retryable', finished_at: null });
+    await lives.sched.kill();
+    await lives.start();
+
+    const { delivery, attempts } = await ends(api, first.pending.id);
+    expect(delivery).toMatchObject({ status: 'succeeded', attempt_count: 2, idempotency_key: 'kill-9' });
+    expect(attempts[0]).toEqual({
+      ...open,
+      finished_at: expect.any(String),
+      egress_ms: expect.any(Number),
+      error: 'interrupted',
+    });
+    expect(ms(attempts[1]?.due_at) - ms(attempts[0]?.finished_at)).toBe(50);
+    const keys = [await retried.arrived(1), await retried.arrived(2)].map((each) =>
+      headerOf(each, 'Idempotency-Key'),
+    );
+    expect(keys).toEqual(['kill-9', 'kill-9']);
+    expect(headerOf(await retried.arrived(2), 'Sched-Attempt')).toBe('2');
+
+    expect((await ends(api, second.pending.id)).delivery).toMatchObject({
+      status: 'dead_letter',
+      attempt_count: 1,
+      error: 'interrupted',
+    });
+    expect((await ends(api, third.pending.id)).delivery).toMatchObject({
+      status: 'expired',
+      attempt_count: 1,
+    });
+    // Not counted by the breaker, which one failure would have opened.
+    expect((await ends(api, fourth.pending.id)).delivery).toMatchObject({
+      status: 'succeeded',
+      attempt_count: 2,
+    });
+
+    await becomes(api, yearly.pending.id, 'succeeded');
+    const statuses = (await deliveriesOf(api, yearly.id)).map(({ status }) => status);
+    expect(statuses).toEqual(['scheduled', 'succeeded']);
+    const counts = [retried, only, short, recurring, guarded].map(({ requests }) => requests.length);
+    expect(counts).toEqual([2, 1, 1, 2, 2]);
+
+    // Of those that were on their way at that moment none is lost.
+    for (const { target, pending } of storm) {
+      const done = await becomes(api, pending.id, 'succeeded');
+      expect([1, 2]).toContain(target.requests.length);
+      expect(target.requests.length).toBeLessThanOrEqual(done.attempt_count);
+    }
+    await lives.audit();
+  });
+});

@@ -1,0 +1,33 @@
+/**
+ * A clock that a test can set, for a process that knows nothing of it: a module to be imported before the
+ * service (`node --import`), which shifts what `Date` says. The offset stands in a file; SIGUSR2 has it read
+ * again, and a line on standard error says when that is done. Timers go on as they did, as they do when
+ * somebody sets the clock of a machine.
+ */
+import { readFileSync } from 'node:fs';
+import { isMainThread } from 'node:worker_threads';
+
+const file = process.env.SHIFTED_CLOCK_FILE ?? '';
+const RealDate = Date;
+const realNow = RealDate.now.bind(RealDate);
+let offsetMs = readOffset();
+
+function readOffset(): number {
+  const read = Number(readFileSync(file, 'utf8'));
+  if (!Number.isSafeInteger(read)) throw new Error(`${file} holds no offset.`);
+  return read;
+}
+
+RealDate.now = () => realNow() + offsetMs;
+globalThis.Date = new Proxy(RealDate, {
+  construct: (target, args, newTarget) =>
+    Reflect.construct(target, args.length === 0 ? [RealDate.now()] : args, newTarget) as object,
+  apply: () => new RealDate(RealDate.now()).toString(),
+});
+
+if (isMainThread) {
+  process.on('SIGUSR2', () => {
+    offsetMs = readOffset();
+    process.stderr.write(`clock shifted by ${offsetMs} ms\n`);
+  });
+}

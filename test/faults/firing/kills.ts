@@ -1,0 +1,112 @@
+/**
+ * kill -9 under load, again and again on one data directory. At each kill as many tries are lost as were
+ * claimed at that moment: they are closed as interrupted at the next start and tried again, and nothing else
+ * may ever be sent twice.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Prng } from '#test/fuzz/prng.ts';
+import { temporaryDirectory } from '#test/process/sched-process.ts';
+import { startReceiver } from '#test/receiver/receiver.ts';
+import { type Audit, audit, firstOf } from './audit.ts';
+import { Gateway } from './gateway.ts';
+import { Ledger } from './ledger.ts';
+import { Load } from './load.ts';
+import { startAndKill, startFiring } from './service.ts';
+import { CLAIMED, countWhere, noneLeft, UNFINISHED } from './stored.ts';
+
+export interface KillOptions {
+  readonly kills: number;
+  readonly seed: number;
+  readonly clients: number;
+}
+
+interface Kill {
+  readonly at: number;
+  /** Deliveries claimed when it died; null: not looked for, started again at once. */
+  readonly claimed: number | null;
+}
+
+export interface KillReport extends Audit {
+  readonly resent: number;
+  readonly moves: number;
+  readonly startsKilled: number;
+  readonly claimedAtKills: readonly number[];
+  readonly drainedMs: number;
+}
+
+const LIFE_MS = [0, 2_000] as const;
+/** Until it listens takes more than a second: anywhere in there. */
+const START_MS = [150, 1_200] as const;
+const START_KILLED = 0.15;
+const DRAIN_MS_MAX = 60_000;
+
+export async function runKills({ kills, seed, clients }: KillOptions): Promise<KillReport> {
+  const prng = new Prng(seed);
+  const dataDir = temporaryDirectory();
+  await using receiver = await startReceiver();
+  const ledger = new Ledger();
+  const gateway = new Gateway();
+  const load = new Load({ gateway, receiver, ledger, seed, clients, pauseMsMax: 60 });
+  const done: Kill[] = [];
+  let startsKilled = 0;
+
+  for (let round = 0; round < kills; round++) {
+    const sched = await startFiring(dataDir);
+    gateway.open(sched.url);
+    if (round === 0) {
+      await load.start();
+      await sleep(LIFE_MS[1]);
+    }
+    await sleep(prng.between(...LIFE_MS));
+    await sched.kill();
+    gateway.close();
+    const at = Date.now();
+    done.push({ at, claimed: round % 2 === 0 ? countWhere(dataDir, CLAIMED) : null });
+    if (!prng.chance(START_KILLED)) continue;
+    startsKilled += 1;
+    await startAndKill(dataDir, prng.between(...START_MS));
+    done.push({ at: Date.now(), claimed: null });
+  }
+
+  await using sched = await startFiring(dataDir);
+  gateway.open(sched.url);
+  await load.stop();
+  const drainedMs = await noneLeft(dataDir, UNFINISHED, DRAIN_MS_MAX);
+  gateway.close();
+  const { code } = await sched.stop();
+  const { acknowledged, moves } = load;
+  const result = audit({ dataDir, acknowledged, received: ledger.received, excuses: ['interrupted'] });
+  return {
+    ...result,
+    faults: firstOf([
+      ...result.faults,
+      ...(code === 0 ? [] : [`exit code ${code}`]),
+      ...interruptionFaults(result, done),
+    ]),
+    resent: gateway.resent,
+    moves,
+    startsKilled,
+    claimedAtKills: done.flatMap(({ claimed }) => claimed ?? []),
+    drainedMs,
+  };
+}
+
+/** Interrupted were exactly those that a kill met while they were claimed. */
+function interruptionFaults({ stored }: Audit, kills: readonly Kill[]): readonly string[] {
+  const interrupted = stored.attempts.filter(({ error }) => error === 'interrupted');
+  const metBy = interrupted.map(
+    // The first one after it was fired; a start that was killed may have left it as it was.
+    ({ fired_at, finished_at }) => kills.findIndex(({ at }) => fired_at <= at && at <= (finished_at ?? 0)),
+  );
+  return [
+    ...interrupted.flatMap(({ delivery_id, attempt_no }, i) =>
+      metBy[i] === -1 ? [`${delivery_id}: attempt ${attempt_no} was interrupted by no kill`] : [],
+    ),
+    ...kills.flatMap(({ claimed }, i) => {
+      const closed = metBy.filter((kill) => kill === i).length;
+      return claimed === null || claimed === closed
+        ? []
+        : [`kill ${i + 1}: ${claimed} were claimed, ${closed} were closed as interrupted`];
+    }),
+  ];
+}

@@ -1,0 +1,121 @@
+/**
+ * SIGTERM under load. What is under way is finished within the grace and nothing is interrupted; what hangs
+ * longer than the grace is broken off, closed as interrupted before the process ends, and tried again after.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Prng } from '#test/fuzz/prng.ts';
+import { type Exit, type SchedProcess, temporaryDirectory } from '#test/process/sched-process.ts';
+import { startReceiver } from '#test/receiver/receiver.ts';
+import { type Audit, audit } from './audit.ts';
+import { Gateway } from './gateway.ts';
+import { AT_ONCE, Ledger } from './ledger.ts';
+import { Load } from './load.ts';
+import { startFiring } from './service.ts';
+import { CLAIMED, countWhere, noneLeft, readStored, UNFINISHED } from './stored.ts';
+
+const LIFE_MS = [0, 1_500] as const;
+/** The slowest answer takes 700 ms. */
+const GRACE_MS = 5_000;
+const DRAIN_MS_MAX = 60_000;
+
+interface TimedExit extends Exit {
+  readonly ms: number;
+}
+
+async function stopTimed(sched: SchedProcess): Promise<TimedExit> {
+  const start = performance.now();
+  const exit = await sched.stop();
+  return { ...exit, ms: performance.now() - start };
+}
+
+export interface StopReport extends Audit {
+  readonly exitMs: readonly number[];
+}
+
+export async function runStops(options: {
+  readonly stops: number;
+  readonly seed: number;
+  readonly clients: number;
+}): Promise<StopReport> {
+  const { stops, seed, clients } = options;
+  const prng = new Prng(seed);
+  const dataDir = temporaryDirectory();
+  await using receiver = await startReceiver();
+  const ledger = new Ledger();
+  const gateway = new Gateway();
+  const load = new Load({ gateway, receiver, ledger, seed, clients, pauseMsMax: 60 });
+  const exitMs: number[] = [];
+  const faults: string[] = [];
+
+  for (let round = 0; round <= stops; round++) {
+    await using sched = await startFiring(dataDir, { env: { SCHED_SHUTDOWN_GRACE: `${GRACE_MS}ms` } });
+    gateway.open(sched.url);
+    if (round === 0) {
+      await load.start();
+      await sleep(LIFE_MS[1]);
+    }
+    if (round === stops) {
+      await load.stop();
+      await noneLeft(dataDir, UNFINISHED, DRAIN_MS_MAX);
+    } else await sleep(prng.between(...LIFE_MS));
+    const { code, signal, ms } = await stopTimed(sched);
+    gateway.close();
+    exitMs.push(ms);
+    if (code !== 0) faults.push(`stop ${round + 1}: exit code ${code}, signal ${signal}`);
+    if (ms > GRACE_MS) faults.push(`stop ${round + 1}: took ${Math.round(ms)} ms`);
+    const claimed = countWhere(dataDir, CLAIMED);
+    if (claimed > 0) faults.push(`stop ${round + 1}: left ${claimed} claimed`);
+  }
+  const result = audit({ dataDir, acknowledged: load.acknowledged, received: ledger.received });
+  return { ...result, faults: [...faults, ...result.faults], exitMs };
+}
+
+export interface HangingStopReport extends Audit {
+  readonly exitMs: number;
+  readonly hanging: number;
+}
+
+/** A receiver that never answers, and a short grace. */
+export async function runHangingStop(hanging: number): Promise<HangingStopReport> {
+  const dataDir = temporaryDirectory();
+  await using receiver = await startReceiver();
+  const ledger = new Ledger();
+  const gateway = new Gateway();
+  const acknowledged = new Map<string, 'one_shot'>();
+  const hook = receiver.hook(
+    ledger.behaviour((_, attemptNo) =>
+      attemptNo === 1 ? { status: 200, afterMs: Number.POSITIVE_INFINITY } : AT_ONCE,
+    ),
+  );
+  await using first = await startFiring(dataDir, { env: { SCHED_SHUTDOWN_GRACE: '1s' } });
+  gateway.open(first.url);
+  for (let i = 0; i < hanging; i++) {
+    const body = { endpoint: hook.url, delay: '1s', retry_policy: { base: '1s', factor: 1 } };
+    const { id } = await gateway.create<{ readonly id: string }>('/v1/schedules', `hanging ${i}`, body);
+    acknowledged.set(id, 'one_shot');
+  }
+  await hook.arrived(hanging);
+  const { code, ms: exitMs } = await stopTimed(first);
+  const exitedAt = Date.now();
+  const { attempts } = readStored(dataDir);
+  const closed = attempts.filter(
+    ({ error, finished_at }) => error === 'interrupted' && (finished_at ?? Number.MAX_VALUE) <= exitedAt,
+  ).length;
+
+  await using again = await startFiring(dataDir);
+  gateway.open(again.url);
+  await noneLeft(dataDir, UNFINISHED, DRAIN_MS_MAX);
+  gateway.close();
+  await again.stop();
+  const result = audit({ dataDir, acknowledged, received: ledger.received, excuses: ['interrupted'] });
+  return {
+    ...result,
+    faults: [
+      ...result.faults,
+      ...(code === 0 ? [] : [`exit code ${code}`]),
+      ...(closed === hanging ? [] : [`${closed} of ${hanging} tries were closed before the exit`]),
+    ],
+    exitMs,
+    hanging,
+  };
+}

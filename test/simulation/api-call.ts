@@ -1,0 +1,20 @@
+/** One call of the API, as its client knows it. */
+import type { Delivery } from '#src/domain/delivery.ts';
+import type { Profile } from '#src/domain/profile.ts';
+import type { ScheduleView } from '#src/domain/schedule.ts';
+
+export type Rendered =
+  | { readonly of: 'schedule'; readonly view: ScheduleView }
+  | { readonly of: 'delivery'; readonly delivery: Delivery }
+  | { readonly of: 'profile'; readonly profile: Profile };
+
+export interface ApiCall {
+  readonly what: string;
+  /** Labels what it creates. */
+  readonly label: string;
+  readonly askedMs: number;
+  /** What was answered; null for a refusal. */
+  readonly rendered: Rendered | null;
+  readonly error: unknown;
+  readonly replayed: boolean;
+}

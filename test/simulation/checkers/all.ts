@@ -1,0 +1,26 @@
+import { apiChecker } from './api.ts';
+import { attemptsChecker } from './attempts.ts';
+import { breakerChecker } from './breaker.ts';
+import type { CheckerOf } from './checker.ts';
+import { lifeChecker } from './life.ts';
+import { paceChecker } from './pace.ts';
+import { promiseChecker } from './promise.ts';
+import { punctualityChecker } from './punctuality.ts';
+import { schedulesChecker } from './schedules.ts';
+import { sendsChecker } from './sends.ts';
+import { settlingChecker } from './settling.ts';
+import { stopsChecker } from './stops.ts';
+
+export const CHECKERS: readonly CheckerOf[] = [
+  lifeChecker,
+  attemptsChecker,
+  sendsChecker,
+  settlingChecker,
+  schedulesChecker,
+  punctualityChecker,
+  breakerChecker,
+  paceChecker,
+  apiChecker,
+  stopsChecker,
+  promiseChecker,
+];

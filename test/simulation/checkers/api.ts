@@ -1,0 +1,79 @@
+/**
+ * What the API answered is what is stored: an acknowledged order is durable when it is acknowledged, and nothing
+ * that was acknowledged as canceled or paused begins afterwards. A repeated request has its effect once. An
+ * error is a refusal with a reason, or the store really was in trouble.
+ */
+import type { Delivery } from '#src/domain/delivery.ts';
+import { Refusal } from '#src/domain/errors.ts';
+import type { DeliveryId } from '#src/domain/id.ts';
+import { StoreUnavailable } from '#src/ports/store.ts';
+import type { ApiCall } from '../api-call.ts';
+import { type Checker, type Scene, Violation } from './checker.ts';
+
+const NAME = 'api';
+
+export function apiChecker(scene: Scene): Checker {
+  const { witness } = scene;
+  const labels = new Map<string, string>();
+  /** Acknowledged as held or ended, with the revision that was shown. */
+  const held = new Map<DeliveryId, { readonly revision: number; readonly status: string }>();
+
+  const stored = (call: ApiCall): void => {
+    const { rendered } = call;
+    if (rendered === null || call.replayed) return;
+    const say = (what: string) => new Violation(NAME, `${call.what} was acknowledged, ${what}`);
+    if (rendered.of === 'profile') {
+      const known = witness.profiles.get(rendered.profile.id);
+      if ((known?.revision ?? 0) < rendered.profile.revision) throw say('the profile is not stored');
+      return;
+    }
+    const shown = rendered.of === 'delivery' ? rendered.delivery : rendered.view.pending;
+    if (rendered.of === 'schedule') {
+      const { schedule } = rendered.view;
+      const known = witness.schedules.get(schedule.id);
+      if (known === undefined) throw say(`${schedule.id} is not stored`);
+      if (known.revision < schedule.revision) throw say(`${schedule.id} is stored as it was before`);
+      if (known.revision === schedule.revision && known.state !== schedule.state) {
+        throw say(`${schedule.id} is stored ${known.state}`);
+      }
+    }
+    if (shown !== null) delivery(shown, say);
+  };
+
+  const delivery = (shown: Delivery, say: (what: string) => Violation): void => {
+    const known = witness.deliveries.get(shown.id);
+    if (known === undefined) throw say(`${shown.id} is not stored`);
+    if (known.revision < shown.revision) throw say(`${shown.id} is stored as it was before`);
+    if (known.revision === shown.revision && JSON.stringify(known) !== JSON.stringify(shown)) {
+      throw say(`${shown.id} is stored differently`);
+    }
+    if (shown.status === 'canceled') held.set(shown.id, shown);
+  };
+
+  return {
+    name: NAME,
+    answered(call) {
+      if (call.error === null) stored(call);
+      else if (call.error instanceof StoreUnavailable) {
+        if (scene.troubleMs < call.askedMs) {
+          throw new Violation(NAME, `${call.what} was answered 503, and the store was well`);
+        }
+      } else if (!(call.error instanceof Refusal)) {
+        throw new Violation(NAME, `${call.what} failed: ${String(call.error)}`);
+      }
+    },
+    schedule(before, after) {
+      if (before !== null || after === null) return;
+      const label = after.metadata.find(([name]) => name === 'call')?.[1] ?? '';
+      const other = labels.get(label);
+      if (other !== undefined) throw new Violation(NAME, `${label} made both ${other} and ${after.id}`);
+      labels.set(label, after.id);
+    },
+    sent({ deliveryId }) {
+      const ended = held.get(deliveryId);
+      if (ended !== undefined) {
+        throw new Violation(NAME, `${deliveryId} was sent after it was acknowledged as ${ended.status}`);
+      }
+    },
+  };
+}

@@ -1,0 +1,75 @@
+/**
+ * Every try has its row: numbered without gaps, at most one open and only while the delivery is claimed, none
+ * too early, too late or too many, and none for what was canceled, paused or finished before.
+ */
+import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import { isWaitingStatus, sameAttempt } from '../witness.ts';
+import { type Checker, type DeliveryChange, type Scene, Violation } from './checker.ts';
+
+const NAME = 'attempts';
+const PUNCTUAL_MS = 300;
+
+export function attemptsChecker(scene: Scene): Checker {
+  const claim = (before: Delivery, after: Delivery, attempt: Attempt) => {
+    const say = (what: string) => new Violation(NAME, `${after.id} try ${attempt.attemptNo} ${what}`);
+    if (!isWaitingStatus(before.status)) throw say(`began while ${before.status}`);
+    if (before.dueAt === null || attempt.dueAt !== before.dueAt) throw say('was due at another instant');
+    if (attempt.firedAt < attempt.dueAt) throw say(`began ${attempt.dueAt - attempt.firedAt} ms early`);
+    const { maxAttempts } = before.retryPolicy;
+    if (attempt.attemptNo > maxAttempts) throw say(`is beyond the ${maxAttempts} allowed`);
+    const { deadline } = before;
+    const isPunctual = before.attemptCount === 0 && attempt.firedAt <= before.scheduledFor + PUNCTUAL_MS;
+    if (deadline !== null && attempt.firedAt > deadline && !isPunctual) throw say('began after the deadline');
+
+    const schedule = scene.witness.schedules.get(after.scheduleId);
+    if (schedule === undefined) throw say('belongs to no schedule');
+    const isHeld = schedule.state === 'paused' || schedule.state === 'canceled';
+    // A replay that was made after the order is not meant by it.
+    const isLaterReplay = before.replayOf !== null && before.createdAt >= schedule.updatedAt;
+    if (isHeld && !isLaterReplay && !isClockOff(before, schedule.updatedAt)) {
+      throw say(`began while its schedule was ${schedule.state}`);
+    }
+  };
+  // With a clock that was set back, a replay made after the order may look older.
+  const isClockOff = (before: Delivery, orderedAt: number) =>
+    before.replayOf !== null && wasClockSetBack && before.createdAt < orderedAt;
+  let wasClockSetBack = false;
+
+  return {
+    name: NAME,
+    clockSet(byMs) {
+      wasClockSetBack ||= byMs < 0;
+    },
+    delivery(change) {
+      const { before, after, attempts } = change;
+      if (after === null) return;
+      rows(change, after);
+      const last = attempts.at(-1);
+      if (after.status === 'claimed' && before?.status !== 'claimed' && before !== null && last) {
+        claim(before, after, last);
+      }
+    },
+  };
+}
+
+function rows({ attemptsBefore, attempts }: DeliveryChange, after: Delivery): void {
+  const say = (what: string) => new Violation(NAME, `${after.id} ${what}`);
+  if (attempts.length !== after.attemptCount) {
+    throw say(`counts ${after.attemptCount} attempts and has ${attempts.length} rows`);
+  }
+  for (const [at, attempt] of attempts.entries()) {
+    if (attempt.attemptNo !== at + 1) throw say(`has attempt ${attempt.attemptNo} in place ${at + 1}`);
+    const isLast = at === attempts.length - 1;
+    const isOpen = attempt.finishedAt === null;
+    if (isOpen !== (isLast && after.status === 'claimed')) {
+      throw say(`is ${after.status}, its attempt ${attempt.attemptNo} ${isOpen ? 'open' : 'closed'}`);
+    }
+  }
+  for (const attempt of attemptsBefore) {
+    const now = attempts[attempt.attemptNo - 1];
+    if (attempt.finishedAt !== null && !sameAttempt(attempt, now)) {
+      throw say(`had its finished attempt ${attempt.attemptNo} changed`);
+    }
+    if (now !== undefined && now.id !== attempt.id) throw say('had a row of an attempt replaced');
+  }
+}

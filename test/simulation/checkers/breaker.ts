@@ -1,0 +1,206 @@
+/**
+ * The circuit breaker, modelled once more from what the network saw: it opens after exactly `threshold`
+ * failures in a row of a destination that was reached, nothing is sent while it is open, then one probe at a
+ * time, and the window doubles up to its bound. What is put off is put off to exactly the end of the window.
+ * It is saved soon after it turned, so that a restart does not forget it.
+ */
+import type { Delivery } from '#src/domain/delivery.ts';
+import type { Profile } from '#src/domain/profile.ts';
+import { ms } from '../durations.ts';
+import { type Checker, type Scene, Violation } from './checker.ts';
+
+const NAME = 'breaker';
+/** Time enough to be saved, on a disk that works. */
+const SAVED_WITHIN_MS = 4_000;
+
+interface Policy {
+  readonly threshold: number;
+  readonly baseMs: number;
+  readonly maxMs: number;
+  readonly probeMs: number;
+}
+
+const DEFAULT: Policy = { threshold: 5, baseMs: 30_000, maxMs: 3_600_000, probeMs: 30_000 };
+
+interface Model {
+  failures: number;
+  openUntil: number | null;
+  windowMs: number;
+  probeUntil: number | null;
+  /** When it last opened or closed without having been saved since; null when it is saved. */
+  turnedMs: number | null;
+  /** The clock was set while it was open: its windows are not known to the millisecond. */
+  isBlurred: boolean;
+}
+
+interface Tried {
+  readonly key: string;
+  readonly isProbe: boolean;
+  readonly policy: Policy;
+}
+
+const SHUT = { failures: 0, openUntil: null, windowMs: 0, probeUntil: null };
+
+export function breakerChecker(scene: Scene): Checker {
+  const { time, witness } = scene;
+  const models = new Map<string, Model>();
+  const saved = new Map<string, string>();
+  /** By the token of the claim. */
+  const tries = new Map<string, Tried>();
+
+  const modelOf = (key: string): Model => {
+    const known = models.get(key) ?? { ...SHUT, turnedMs: null, isBlurred: false };
+    models.set(key, known);
+    return known;
+  };
+
+  const restored = (key: string): Model => {
+    const state = saved.get(key);
+    const breaker = state === undefined ? SHUT : (JSON.parse(state) as { breaker: typeof SHUT }).breaker;
+    return { ...breaker, turnedMs: null, isBlurred: modelOf(key).isBlurred };
+  };
+
+  const learn = (token: string, evidence: 'success' | 'failure' | 'nothing'): void => {
+    const tried = tries.get(token);
+    if (tried === undefined) return;
+    tries.delete(token);
+    const { key, isProbe, policy } = tried;
+    const model = modelOf(key);
+    const wasOpen = model.openUntil;
+    if (evidence === 'success') Object.assign(model, SHUT, { isBlurred: false });
+    else if (model.openUntil === null) {
+      if (evidence === 'nothing') return;
+      model.failures++;
+      if (model.failures >= policy.threshold) open(model, Math.min(policy.baseMs, policy.maxMs));
+    } else if (isProbe) {
+      if (evidence === 'nothing') model.probeUntil = null;
+      else open(model, Math.min(model.windowMs * 2, policy.maxMs));
+    }
+    if (wasOpen !== model.openUntil) model.turnedMs ??= time.elapsedMs;
+  };
+
+  const open = (model: Model, windowMs: number): void => {
+    model.openUntil = time.now() + windowMs;
+    model.windowMs = windowMs;
+    model.probeUntil = null;
+  };
+
+  /** Until when the breaker holds everything up; null when it lets one through. */
+  const heldUntil = ({ openUntil, probeUntil }: Model): number | null => {
+    if (openUntil === null) return null;
+    const now = time.now();
+    if (now < openUntil) return openUntil;
+    return probeUntil !== null && now < probeUntil ? probeUntil : null;
+  };
+
+  const policyOf = (delivery: Delivery): Policy => {
+    const schedule = witness.schedules.get(delivery.scheduleId);
+    if (schedule?.destination.kind !== 'profile') return DEFAULT;
+    return policyIn(witness.profiles.get(schedule.destination.endpointId));
+  };
+
+  return {
+    name: NAME,
+    claimAsked({ delivery, attempt }) {
+      const key = gateKey(delivery);
+      const policy = policyOf(delivery);
+      const model = modelOf(key);
+      const held = heldUntil(model);
+      if (held !== null && !model.isBlurred) {
+        const ahead = held - time.now();
+        throw new Violation(NAME, `${delivery.id} goes out while ${key} is held for ${ahead} ms more`);
+      }
+      const isProbe = model.openUntil !== null;
+      if (isProbe) model.probeUntil = time.now() + policy.probeMs;
+      tries.set(attempt.id, { key, isProbe, policy });
+    },
+    claimAnswered({ attempt }, answer) {
+      if (answer !== 'done') learn(attempt.id, 'nothing');
+    },
+    settleAsked({ attempt }) {
+      const sent = witness.sentOf(attempt.deliveryId, attempt.attemptNo);
+      const isOurs = sent !== null && sent.node === scene.life?.node;
+      learn(attempt.id, isOurs ? evidenceOf(sent.fortune, scene.life?.state === 'stopping') : 'nothing');
+    },
+    putOffAsked(delivery) {
+      const { dueAt, booked } = delivery;
+      if (booked || dueAt === null) return;
+      const now = time.now();
+      // Brought forward, because it closed.
+      if (dueAt === now) return;
+      const key = gateKey(delivery);
+      const model = modelOf(key);
+      if (model.isBlurred) return;
+      const held = heldUntil(model);
+      if (held !== dueAt) {
+        const expected = held === null ? 'nothing holds it' : `its window ends in ${held - now} ms`;
+        throw new Violation(NAME, `${delivery.id} of ${key} was put off by ${dueAt - now} ms: ${expected}`);
+      }
+    },
+    endAsked({ delivery }) {
+      const { deadline, attemptCount, scheduledFor, finalizedAt, status } = delivery;
+      if (status !== 'expired' || deadline === null || attemptCount > 0) return;
+      const now = finalizedAt ?? 0;
+      if (now > deadline && now > scheduledFor + 300) return;
+      if (witness.schedules.get(delivery.scheduleId)?.rateLimit !== null) return;
+      const model = modelOf(gateKey(delivery));
+      if (!model.isBlurred && (heldUntil(model) ?? 0) <= deadline) {
+        throw new Violation(NAME, `${delivery.id} ended as if the breaker held it past its deadline`);
+      }
+    },
+    gateSaved({ partition, endpoint, state }) {
+      const key = `${partition}/${endpoint}`;
+      if (state === null) saved.delete(key);
+      else saved.set(key, state);
+      modelOf(key).turnedMs = null;
+    },
+    lifeEnded() {
+      tries.clear();
+      for (const key of models.keys()) models.set(key, restored(key));
+    },
+    clockSet(byMs) {
+      for (const model of models.values()) {
+        if (model.openUntil !== null && byMs < 0) model.isBlurred = true;
+      }
+    },
+    step() {
+      if (scene.life === null) return;
+      for (const [key, model] of models) {
+        const since = Math.max(model.turnedMs ?? time.elapsedMs, scene.troubleMs);
+        if (model.turnedMs !== null && time.elapsedMs - since > SAVED_WITHIN_MS) {
+          throw new Violation(NAME, `the turn of the breaker of ${key} was not saved`);
+        }
+      }
+    },
+  };
+}
+
+function policyIn(profile: Profile | undefined): Policy {
+  const policy = profile?.breakerPolicy;
+  if (!policy) return DEFAULT;
+  return {
+    threshold: policy.threshold,
+    baseMs: ms(policy.baseOpen),
+    maxMs: ms(policy.maxOpen),
+    probeMs: ms(policy.probeTimeout),
+  };
+}
+
+function evidenceOf(
+  fortune: import('../network.ts').Fortune | null,
+  isStopping: boolean,
+): 'success' | 'failure' | 'nothing' {
+  if (fortune === null || fortune.kind === 'orphaned') return 'nothing';
+  if (fortune.kind === 'broken_off') return isStopping ? 'nothing' : 'failure';
+  const { result } = fortune;
+  if (result.kind === 'forbidden' || result.kind === 'unresolved') return 'nothing';
+  if (result.kind === 'failed') return 'failure';
+  if (result.statusCode < 300) return 'success';
+  return result.statusCode < 400 ? 'nothing' : 'failure';
+}
+
+/** The profile, or origin and path of the URL. */
+export function gateKey({ partition, target }: Delivery): string {
+  const { origin, pathname } = new URL(target.url);
+  return `${partition}/${target.endpointId ?? origin + pathname}`;
+}

@@ -1,0 +1,69 @@
+/** A delivery moves along its life and never back: what has ended stays as it ended. */
+import type { Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
+import { TERMINAL } from '../witness.ts';
+import { type Checker, type DeliveryChange, type Scene, Violation } from './checker.ts';
+
+const NAME = 'life';
+
+/** Written down once more, by hand: what may follow what. */
+const MAY_FOLLOW: Readonly<Record<DeliveryStatus, readonly DeliveryStatus[]>> = {
+  scheduled: ['scheduled', 'claimed', 'expired', 'dead_letter', 'paused', 'canceled'],
+  claimed: ['succeeded', 'retry_scheduled', 'dead_letter', 'expired', 'canceled', 'paused'],
+  retry_scheduled: ['retry_scheduled', 'claimed', 'expired', 'dead_letter', 'paused', 'canceled'],
+  paused: ['paused', 'scheduled', 'retry_scheduled', 'expired', 'canceled'],
+  succeeded: [],
+  dead_letter: [],
+  expired: [],
+  canceled: [],
+};
+
+export function lifeChecker(scene: Scene): Checker {
+  let latest = 0;
+  return {
+    name: NAME,
+    step() {
+      latest = Math.max(latest, scene.time.now());
+    },
+    delivery(change) {
+      if (change.after === null) removed(change, latest - scene.retentionMs, scene.retentionMs);
+      else moved(change.before, change.after);
+    },
+  };
+}
+
+function removed({ before }: DeliveryChange, endedBefore: number, retentionMs: number): void {
+  if (before === null) return;
+  const isOld = before.finalizedAt !== null && before.finalizedAt <= endedBefore;
+  if (retentionMs === 0 || !TERMINAL.has(before.status) || !isOld) {
+    throw new Violation(NAME, `${before.id} was removed while it was ${before.status}`);
+  }
+}
+
+function moved(before: Delivery | null, after: Delivery): void {
+  const { id, status } = after;
+  if (before === null) {
+    if (status !== 'scheduled') throw new Violation(NAME, `${id} was born ${status}`);
+    if (after.attemptCount !== 0) throw new Violation(NAME, `${id} was born with attempts`);
+  } else {
+    if (!MAY_FOLLOW[before.status].includes(status)) {
+      throw new Violation(NAME, `${id} went from ${before.status} to ${status}`);
+    }
+    if (after.revision !== before.revision + 1) {
+      throw new Violation(NAME, `${id} went from revision ${before.revision} to ${after.revision}`);
+    }
+    const tries = after.attemptCount - before.attemptCount;
+    if (tries !== (status === 'claimed' ? 1 : 0)) {
+      throw new Violation(NAME, `${id} became ${status} and counts ${tries} more attempts`);
+    }
+  }
+  const isTerminal = TERMINAL.has(status);
+  if (isTerminal !== (after.finalizedAt !== null)) {
+    throw new Violation(NAME, `${id} is ${status}, finalized at ${after.finalizedAt}`);
+  }
+  if ((status === 'claimed') !== (after.claim !== null)) {
+    throw new Violation(NAME, `${id} is ${status}, its claim ${JSON.stringify(after.claim)}`);
+  }
+  if ((isTerminal || status === 'claimed') !== (after.dueAt === null)) {
+    throw new Violation(NAME, `${id} is ${status}, due at ${after.dueAt}`);
+  }
+}

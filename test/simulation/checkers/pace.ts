@@ -1,0 +1,95 @@
+/**
+ * Retries never come faster than the retry budget, deliveries never faster than the rate limit: counted over
+ * any stretch of time, from when they were let through. A booked turn may be taken up to 300 ms late, and what
+ * was not saved yet when the process died was not spent.
+ */
+import { type Checker, type Scene, Violation } from './checker.ts';
+import { gateKey } from './breaker.ts';
+
+const LAPSE_MS = 300;
+/** Rounding to whole milliseconds. */
+const SLACK = 0.01;
+
+interface Bucket {
+  terms: string;
+  level: number;
+  at: number;
+  /** Taken and not saved. */
+  unsaved: number;
+}
+
+interface Pace {
+  freeAt: number;
+  savedFreeAt: number;
+}
+
+export function paceChecker(scene: Scene): Checker {
+  const { time, witness } = scene;
+  const buckets = new Map<string, Bucket>();
+  const paces = new Map<string, Pace>();
+
+  const spend = (key: string, rate: number, burst: number, id: string): void => {
+    const now = time.now();
+    const terms = `${rate}/${burst}`;
+    // Late turns come together: what came in the meantime counts for them.
+    const most = burst + (rate * LAPSE_MS) / 1_000 + 1;
+    const known = buckets.get(key);
+    const bucket = known?.terms === terms ? known : { terms, level: most, at: now, unsaved: 0 };
+    bucket.level = Math.min(bucket.level + (Math.max(now - bucket.at, 0) * rate) / 1_000, most);
+    bucket.at = now;
+    bucket.level--;
+    bucket.unsaved++;
+    buckets.set(key, bucket);
+    // A rate of 0 has no turns that come late: its burst is all there is.
+    const least = rate === 0 ? 1 - SLACK : -SLACK;
+    if (bucket.level < least) {
+      throw new Violation('budget', `${id} is a retry of ${key} beyond ${rate}/s, burst ${burst}`);
+    }
+  };
+
+  const step = (key: string, perSecond: number, id: string): void => {
+    const now = time.now();
+    const pace = paces.get(key) ?? { freeAt: 0, savedFreeAt: 0 };
+    if (now < pace.freeAt - 1) {
+      throw new Violation('rate', `${id} comes ${pace.freeAt - now} ms too early for ${key}`);
+    }
+    pace.freeAt = Math.max(pace.freeAt, now - LAPSE_MS) + 1_000 / perSecond;
+    paces.set(key, pace);
+  };
+
+  return {
+    name: 'budget and rate',
+    claimAsked({ delivery, attempt }) {
+      const schedule = witness.schedules.get(delivery.scheduleId);
+      if (schedule === undefined) return;
+      const key = gateKey(delivery);
+      const { endpointId } = delivery.target;
+      const profile = endpointId === null ? undefined : witness.profiles.get(endpointId);
+      const { rate, burst } = profile?.retryBudget ?? { rate: 10, burst: 100 };
+      if (attempt.attemptNo > 1) spend(key, rate, burst, delivery.id);
+      const perSecond = schedule.rateLimit?.perSecond ?? 0;
+      if (perSecond > 0) step(key, perSecond, delivery.id);
+    },
+    gateSaved({ partition, endpoint }) {
+      const key = `${partition}/${endpoint}`;
+      const bucket = buckets.get(key);
+      if (bucket !== undefined) bucket.unsaved = 0;
+      const pace = paces.get(key);
+      if (pace !== undefined) pace.savedFreeAt = pace.freeAt;
+    },
+    lifeEnded() {
+      for (const bucket of buckets.values()) {
+        bucket.level += bucket.unsaved;
+        bucket.unsaved = 0;
+      }
+      for (const pace of paces.values()) pace.freeAt = Math.min(pace.freeAt, pace.savedFreeAt);
+    },
+    clockSet(byMs) {
+      if (byMs > 0) return;
+      for (const pace of paces.values()) {
+        pace.freeAt += byMs;
+        pace.savedFreeAt += byMs;
+      }
+    },
+  };
+}

@@ -1,0 +1,77 @@
+/**
+ * Nothing due is left lying while the service is up and the store works, and nothing stays claimed that nobody
+ * works on. In calm times what is due is claimed on time, to the few milliseconds a timer may be late.
+ */
+import type { Delivery } from '#src/domain/delivery.ts';
+import type { DeliveryId } from '#src/domain/id.ts';
+import { isWaitingStatus } from '../witness.ts';
+import { type Checker, type Scene, Violation } from './checker.ts';
+
+const NAME = 'punctuality';
+/** After trouble: a rest, a look, and what they take. */
+const UNFIRED_MS_MAX = 2_500;
+const ABANDONED_MS_MAX = 3_000;
+const LATE_MS_MAX = 60;
+/** Known so long, a delivery is in memory when it is due. */
+const KNOWN_MS = 3_000;
+const CHECK_EVERY_MS = 100;
+
+export function punctualityChecker(scene: Scene): Checker {
+  const { time, witness } = scene;
+  /** Since when a delivery has been as it is, and due. */
+  const dueSince = new Map<DeliveryId, { readonly revision: number; readonly ms: number }>();
+  const changedMs = new Map<DeliveryId, number>();
+  let checkedMs = 0;
+
+  const calmSince = (): number => Math.max(scene.troubleMs, scene.life?.upSinceMs ?? 0);
+
+  const unfired = (delivery: Delivery, nowMs: number): void => {
+    const { id, revision, dueAt } = delivery;
+    if (dueAt === null || dueAt > time.now()) {
+      dueSince.delete(id);
+      return;
+    }
+    const known = dueSince.get(id);
+    if (known?.revision !== revision) dueSince.set(id, { revision, ms: nowMs });
+    const since = Math.max(known?.revision === revision ? known.ms : nowMs, calmSince());
+    if (nowMs - since > UNFIRED_MS_MAX && !scene.isAsked(id)) {
+      throw new Violation(NAME, `${id} was due at ${new Date(dueAt).toISOString()} and lies there`);
+    }
+  };
+
+  const abandoned = (delivery: Delivery, nowMs: number): void => {
+    const { id, attemptCount, claim } = delivery;
+    const sent = witness.sentOf(id, attemptCount);
+    const isOurs = claim?.node === scene.life?.node;
+    if (isOurs && ((sent !== null && sent.fortune === null) || scene.isAsked(id))) return;
+    const since = Math.max(changedMs.get(id) ?? 0, (isOurs && sent?.endedMs) || 0, calmSince());
+    if (nowMs - since > ABANDONED_MS_MAX && !scene.isAsked(id)) {
+      throw new Violation(NAME, `${id} stays claimed by ${isOurs ? 'us' : claim?.node}, nobody works on it`);
+    }
+  };
+
+  return {
+    name: NAME,
+    delivery({ after }) {
+      if (after !== null) changedMs.set(after.id, time.elapsedMs);
+    },
+    claimAsked({ delivery, attempt }) {
+      const dueMs = time.elapsedAt(attempt.dueAt);
+      const knownMs = changedMs.get(delivery.id) ?? 0;
+      const lateMs = attempt.firedAt - attempt.dueAt;
+      if (dueMs - Math.max(knownMs, calmSince()) < KNOWN_MS) return;
+      if (lateMs > LATE_MS_MAX) throw new Violation(NAME, `${delivery.id} was fired ${lateMs} ms late`);
+    },
+    step() {
+      const nowMs = time.elapsedMs;
+      if (scene.life?.state !== 'up' || nowMs - checkedMs < CHECK_EVERY_MS) return;
+      checkedMs = nowMs;
+      for (const id of witness.open) {
+        const delivery = witness.deliveries.get(id);
+        if (delivery === undefined) continue;
+        if (delivery.status === 'claimed') abandoned(delivery, nowMs);
+        else if (isWaitingStatus(delivery.status)) unfired(delivery, nowMs);
+      }
+    },
+  };
+}

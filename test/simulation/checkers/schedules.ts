@@ -1,0 +1,114 @@
+/**
+ * What a schedule owes: a recurring one that goes on has exactly one delivery to come, each occurrence is made
+ * once and in order, what was missed is not piled up; a one-shot has one delivery, and ends with it.
+ */
+import type { Delivery } from '#src/domain/delivery.ts';
+import type { ScheduleId } from '#src/domain/id.ts';
+import type { Schedule } from '#src/domain/schedule.ts';
+import { firstAfter } from '../cron-model.ts';
+import { TERMINAL } from '../witness.ts';
+import { type Checker, type Scene, Violation } from './checker.ts';
+
+const NAME = 'schedules';
+
+export function schedulesChecker(scene: Scene): Checker {
+  const { witness } = scene;
+  const occurrences = new Map<ScheduleId, Map<number, string>>();
+
+  const own = (id: ScheduleId): readonly Delivery[] =>
+    [...(witness.ofSchedule.get(id) ?? [])]
+      .map((delivery) => witness.deliveries.get(delivery))
+      .filter((delivery) => delivery !== undefined && delivery.replayOf === null) as Delivery[];
+
+  const check = (schedule: Schedule): void => {
+    const say = (what: string) => new Violation(NAME, `${schedule.id} (${schedule.state}) ${what}`);
+    const deliveries = own(schedule.id);
+    const pending = deliveries.find(({ id }) => id === schedule.pendingId);
+    const open = deliveries.filter(({ status }) => !TERMINAL.has(status));
+    if (schedule.state === 'canceled') {
+      const left = open.find(({ status }) => status !== 'claimed');
+      if (left !== undefined) throw say(`has ${left.id} still ${left.status}`);
+      return;
+    }
+    if (schedule.state === 'completed') {
+      if (open.length > 0) throw say('has a delivery that goes on');
+      if (pending?.status === 'canceled') throw say('ended with a canceled delivery');
+      return;
+    }
+    if (pending === undefined) throw say('has lost its delivery');
+    if (TERMINAL.has(pending.status)) throw say(`goes on, its delivery is ${pending.status}`);
+    if (schedule.timing.kind === 'one_shot') {
+      const other = open.find((one) => one !== pending && one.attemptCount === 0);
+      if (other !== undefined) throw say('has two deliveries to come');
+    } else {
+      if (pending.status === 'claimed') throw say('has no delivery to come: it is being sent');
+      const other = open.find((one) => one !== pending && one.attemptCount === 0);
+      if (other !== undefined) throw say(`has two deliveries to come: ${pending.id} and ${other.id}`);
+    }
+    const held = schedule.state === 'paused';
+    for (const { id, status } of open) {
+      if (status !== 'claimed' && (status === 'paused') !== held) throw say(`has ${id} ${status}`);
+    }
+  };
+
+  /** A new occurrence of a recurring schedule: the next one there is, and no other. */
+  const advanced = (before: Schedule, after: Schedule): void => {
+    const { timing } = after;
+    if (timing.kind !== 'recurring' || after.jitter !== null || after.cronAt === null) return;
+    if (before.pendingId === after.pendingId) return;
+    const now = decidedAt.get(after.id) ?? scene.time.now();
+    const expected = firstAfter(timing.cron, timing.timezone, Math.max(before.cronAt ?? 0, now));
+    if (expected === null || scene.clockSetMs >= scene.time.elapsedMs - 60_000) return;
+    if (expected !== after.cronAt) {
+      throw new Violation(NAME, `${after.id} went on to ${iso(after.cronAt)} instead of ${iso(expected)}`);
+    }
+  };
+  /** When the engine took the occurrence before. */
+  const decidedAt = new Map<ScheduleId, number>();
+
+  return {
+    name: NAME,
+    claimAsked({ advanced }) {
+      if (advanced !== null) decidedAt.set(advanced.schedule.id, scene.time.now());
+    },
+    endAsked({ advanced }) {
+      if (advanced !== null) decidedAt.set(advanced.schedule.id, scene.time.now());
+    },
+    schedule(before, after) {
+      if (before !== null && after !== null) {
+        if (after.revision !== before.revision + 1) {
+          throw new Violation(NAME, `${after.id}: revision ${before.revision} became ${after.revision}`);
+        }
+        const hasEnded = before.state === 'canceled' || before.state === 'completed';
+        if (hasEnded && before.state !== after.state) {
+          throw new Violation(NAME, `${after.id} was ${before.state} and is ${after.state}`);
+        }
+        advanced(before, after);
+      }
+    },
+    delivery({ before, after }) {
+      if (after === null || after.replayOf !== null) return;
+      if (before !== null && before.occurrence === after.occurrence) return;
+      const known = occurrences.get(after.scheduleId) ?? new Map<number, string>();
+      const other = known.get(after.occurrence);
+      if (other !== undefined && other !== after.id) {
+        const current = witness.deliveries.get(other as Delivery['id']);
+        if (current?.occurrence === after.occurrence) {
+          throw new Violation(NAME, `${after.id} and ${other} are of one occurrence ${iso(after.occurrence)}`);
+        }
+      }
+      known.set(after.occurrence, after.id);
+      occurrences.set(after.scheduleId, known);
+    },
+    verb(touched) {
+      for (const id of touched) {
+        const schedule = witness.schedules.get(id);
+        if (schedule !== undefined) check(schedule);
+      }
+    },
+  };
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,58 @@
+/**
+ * What the network saw: every request has its row, durable before it was sent; no row is sent twice, none by a
+ * process whose claim it is not; the key stays the same from try to try.
+ */
+import { createHmac } from 'node:crypto';
+import type { DeliveryId } from '#src/domain/id.ts';
+import type { Sent } from '../network.ts';
+import { SIGNING_SECRET } from '../template.ts';
+import { type Checker, type Scene, Violation } from './checker.ts';
+
+const NAME = 'sends';
+/** No claim takes longer: a clock that was set before that has nothing to do with it. */
+const CLAIMED_BEFORE_MS = 60_000;
+
+export function sendsChecker(scene: Scene): Checker {
+  const keys = new Map<DeliveryId, string>();
+  return {
+    name: NAME,
+    sent(sent) {
+      const { witness, life } = scene;
+      const say = (what: string) => new Violation(NAME, `${sent.deliveryId} try ${sent.attemptNo} ${what}`);
+      if (life?.node !== sent.node) throw say('was sent by a process that had ended');
+      if (witness.sentOf(sent.deliveryId, sent.attemptNo) !== null) throw say('was sent twice');
+      const delivery = witness.deliveries.get(sent.deliveryId);
+      const attempt = witness.attempts.get(sent.deliveryId)?.[sent.attemptNo - 1];
+      if (delivery === undefined || attempt === undefined) throw say('was sent before its row was durable');
+      if (delivery.status !== 'claimed' || attempt.finishedAt !== null) {
+        throw say(`was sent while it was ${delivery.status}`);
+      }
+      if (delivery.claim?.node !== sent.node) throw say('was sent under the claim of another process');
+      if (sent.attemptNo !== delivery.attemptCount) throw say('was sent under a later claim');
+      if (sent.at < attempt.dueAt && scene.clockSetMs < scene.time.elapsedMs - CLAIMED_BEFORE_MS) {
+        throw say(`was sent ${attempt.dueAt - sent.at} ms before it was due`);
+      }
+      const known = keys.get(sent.deliveryId) ?? delivery.idempotencyKey;
+      if (sent.idempotencyKey !== known) throw say(`carried the key ${sent.idempotencyKey}, not ${known}`);
+      keys.set(sent.deliveryId, known);
+      if (sent.url !== new URL(delivery.target.url).href) throw say(`went to ${sent.url}`);
+      if (sent.method !== delivery.target.method) throw say(`went out as ${sent.method}`);
+      if (!isSigned(sent)) throw say('was not signed');
+    },
+    delivery({ before, after }) {
+      if (before === null || after === null || before.attemptCount === 0) return;
+      if (after.idempotencyKey !== before.idempotencyKey) {
+        throw new Violation(NAME, `${after.id} had its key changed after it had been tried`);
+      }
+    },
+  };
+}
+
+function isSigned({ headers, deliveryId, attemptNo, method, url, body }: Sent): boolean {
+  const timestamp = headers.get('sched-timestamp');
+  const start = `${timestamp}.${deliveryId}.${attemptNo}.${method}.${new URL(url).pathname}.`;
+  const hmac = createHmac('sha256', SIGNING_SECRET)
+    .update(start)
+    .update(body ?? '');
+  return headers.get('sched-signature') === `t=${timestamp},v1=${hmac.digest('hex')}`;
+}

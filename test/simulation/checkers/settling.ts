@@ -1,0 +1,135 @@
+/**
+ * A try ends as the network says it ended, and its delivery goes on as the specification says: the next try
+ * exactly one backoff after the end of this one, none past the deadline or the number allowed, none for what
+ * was canceled meanwhile. What ends without a try has a reason that can be named.
+ */
+import type { Attempt, Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
+import { ms } from '../durations.ts';
+import type { Sent } from '../network.ts';
+import { isWaitingStatus } from '../witness.ts';
+import { type Checker, type Scene, Violation } from './checker.ts';
+
+const NAME = 'settling';
+const PUNCTUAL_MS = 300;
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+export function settlingChecker(scene: Scene): Checker {
+  const { witness } = scene;
+
+  const timeoutMs = ({ target }: Delivery): number => {
+    const profile = witness.profileVersions.get(`${target.endpointId}/${target.endpointVersion}`);
+    return profile?.timeout ? ms(profile.timeout) : DEFAULT_TIMEOUT_MS;
+  };
+
+  /** What the row of a try must say. */
+  const outcome = (before: Delivery, attempt: Attempt): void => {
+    const sent = witness.sentOf(before.id, attempt.attemptNo);
+    const say = (what: string) =>
+      new Violation(NAME, `${before.id} try ${attempt.attemptNo} (${told(attempt)}) ${what}`);
+    if (attempt.error === 'interrupted') {
+      if (attempt.outcome !== 'retryable' || attempt.statusCode !== null) throw say('is no interruption');
+      const isOurs = before.claim?.node === scene.life?.node && scene.life?.state !== 'stopping';
+      if (isOurs && !scene.isLostClaim(attempt.id)) throw say('was interrupted by nobody');
+      return;
+    }
+    if (sent === null) {
+      if (attempt.outcome === 'success') throw say('succeeded without being sent');
+      if (attempt.error === 'internal error' && scene.troubleMs >= 0) return;
+      if (attempt.error !== 'forbidden header' || attempt.outcome !== 'terminal') throw say('was never sent');
+      return;
+    }
+    if (sent.node !== scene.life?.node) throw say('was settled by another process than sent it');
+    const expected = expectedOf(sent, timeoutMs(before));
+    if (expected === null) throw say('was broken off before its time');
+    if (attempt.outcome !== expected.outcome || attempt.statusCode !== expected.statusCode) {
+      throw say(`should be ${expected.outcome} ${expected.statusCode}`);
+    }
+    if (attempt.finishedAt !== sent.endedAt) throw say(`ended at ${sent.endedAt} for the network`);
+  };
+
+  const next = (before: Delivery, after: Delivery, attempt: Attempt): void => {
+    const schedule = witness.schedules.get(after.scheduleId);
+    const finishedAt = attempt.finishedAt ?? 0;
+    const { maxAttempts, base, factor, max } = before.retryPolicy;
+    const retryAt = finishedAt + Math.floor(Math.min(ms(max), ms(base) * factor ** attempt.attemptNo));
+    const isMeant =
+      schedule?.state === 'canceled' &&
+      (before.replayOf === null || (schedule.endedAt ?? 0) >= before.createdAt);
+    const expected = ((): DeliveryStatus => {
+      if (attempt.outcome === 'success') return 'succeeded';
+      if (attempt.outcome === 'terminal' || attempt.attemptNo >= maxAttempts) return 'dead_letter';
+      if (isMeant) return 'canceled';
+      if (before.deadline !== null && retryAt > before.deadline) return 'expired';
+      return schedule?.state === 'paused' ? 'paused' : 'retry_scheduled';
+    })();
+    const say = (what: string) => new Violation(NAME, `${after.id} after try ${attempt.attemptNo} ${what}`);
+    if (after.status !== expected) throw say(`is ${after.status}, not ${expected}`);
+    if (after.dueAt !== null && after.dueAt !== retryAt) {
+      throw say(`is due ${after.dueAt - finishedAt} ms later, not ${retryAt - finishedAt}`);
+    }
+  };
+
+  /** It ended without a try. */
+  const unsent = (before: Delivery, after: Delivery): void => {
+    const say = (what: string) => new Violation(NAME, `${after.id} ended ${after.status} ${what}`);
+    const { deadline, attemptCount, scheduledFor } = before;
+    const endedAt = after.finalizedAt ?? 0;
+    const schedule = witness.schedules.get(after.scheduleId);
+    const profile = before.target.endpointId && witness.profiles.get(before.target.endpointId);
+    if (after.status === 'dead_letter') {
+      const isExhausted = attemptCount >= before.retryPolicy.maxAttempts;
+      const isHopeless = attemptCount > 0 && profile !== null && profile?.retryBudget?.rate === 0;
+      if (!isExhausted && !isHopeless) throw say('without need');
+      return;
+    }
+    if (deadline === null) throw say('without a deadline');
+    const isPunctual = attemptCount === 0 && endedAt <= scheduledFor + PUNCTUAL_MS;
+    const mayBeGated = before.status !== 'paused' && (attemptCount > 0 || schedule?.rateLimit !== null);
+    if (endedAt > deadline && !isPunctual) return;
+    if (mayBeGated || gated.has(after.id)) return;
+    throw say(`${deadline - endedAt} ms before its deadline`);
+  };
+  /** Ended because the breaker would not let them through in time; the breaker's checker judges those. */
+  const gated = new Set<string>();
+
+  return {
+    name: NAME,
+    endAsked({ delivery }) {
+      gated.add(delivery.id);
+    },
+    delivery({ before, after, attempts }) {
+      if (before === null || after === null) return;
+      const last = attempts.at(-1);
+      if (before.status === 'claimed' && last !== undefined) {
+        outcome(before, last);
+        next(before, after, last);
+      } else if (after.status === 'expired' || after.status === 'dead_letter') {
+        unsent(before, after);
+      } else if (isWaitingStatus(before.status) && isWaitingStatus(after.status)) {
+        if (before.status !== after.status) throw new Violation(NAME, `${after.id} changed its waiting`);
+      }
+    },
+  };
+}
+
+function expectedOf(
+  sent: Sent,
+  timeoutMs: number,
+): Pick<Attempt, 'outcome' | 'statusCode'> | null {
+  const { fortune } = sent;
+  if (fortune === null || fortune.kind === 'orphaned') return null;
+  if (fortune.kind === 'broken_off') {
+    const lasted = (sent.endedMs ?? 0) - sent.elapsedMs;
+    return lasted >= timeoutMs ? { outcome: 'retryable', statusCode: null } : null;
+  }
+  const { result } = fortune;
+  if (result.kind === 'forbidden') return { outcome: 'terminal', statusCode: null };
+  if (result.kind !== 'answered') return { outcome: 'retryable', statusCode: null };
+  const { statusCode } = result;
+  if (statusCode < 300) return { outcome: 'success', statusCode };
+  return { outcome: statusCode < 400 ? 'terminal' : 'retryable', statusCode };
+}
+
+function told({ outcome, statusCode, error }: Attempt): string {
+  return `${outcome} ${statusCode} ${error}`;
+}

@@ -1,0 +1,138 @@
+/**
+ * One life of the service: the real engine and commands on the real store, from opening the file to a clean stop
+ * or a crash. Nothing it asked for is answered after its end.
+ */
+import { Idempotency } from '#src/commands/idempotency.ts';
+import type { Commands } from '#src/commands/command.ts';
+import { Turns } from '#src/commands/turns.ts';
+import { IdMint } from '#src/domain/id.ts';
+import { Engine } from '#src/engine/engine.ts';
+import type { Clock } from '#src/ports/clock.ts';
+import type { ControlStore } from '#src/ports/control-store.ts';
+import type { Egress } from '#src/ports/egress.ts';
+import type { Hints } from '#src/ports/hints.ts';
+import type { Store } from '#src/ports/store.ts';
+import type { EngineMetrics, Log } from '#src/ports/telemetry.ts';
+import type { Timers } from '#src/ports/timers.ts';
+import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import type { Bug } from './bugs.ts';
+import type { LifeFacts } from './checkers/checker.ts';
+import { seededRandom, vaultOf } from './template.ts';
+import type { Prng } from '#test/fuzz/prng.ts';
+import { Scope } from './virtual-time.ts';
+import { type Disk, VirtualWriter } from './writer.ts';
+
+export type AnyStore = Store & ControlStore;
+
+export interface LifeWorld {
+  readonly directory: string;
+  readonly node: string;
+  readonly prng: Prng;
+  readonly clock: Clock;
+  readonly retentionMs: number;
+  readonly bug: Bug | null;
+  disk(scope: Scope): Disk;
+  timers(scope: Scope): Timers;
+  egress(node: string, scope: Scope): Egress;
+  /** The same store, with whatever the simulation sees and does between it and its users. */
+  watched(store: AnyStore, scope: Scope): AnyStore;
+  readonly log: Log;
+}
+
+const NO_METRICS: EngineMetrics = {
+  lateness: () => {},
+  attemptFinished: () => {},
+  unsent: () => {},
+  watch: () => {},
+};
+
+export class Life implements LifeFacts {
+  readonly node: string;
+  readonly scope: Scope;
+  readonly store: SqliteStore;
+  readonly commands: Commands;
+  readonly idempotency: Idempotency;
+  readonly #writer: VirtualWriter;
+  readonly #engine: Engine;
+  state: 'starting' | 'up' | 'stopping' | 'ended' = 'starting';
+  upSinceMs = 0;
+  stopping: { readonly sinceMs: number; readonly graceMs: number } | null = null;
+
+  private constructor(world: LifeWorld, scope: Scope, store: SqliteStore, writer: VirtualWriter) {
+    this.node = world.node;
+    this.scope = scope;
+    this.store = store;
+    this.#writer = writer;
+    const random = seededRandom(world.prng);
+    const { bug } = world;
+    const wrapped = world.watched(bug?.store?.(store) ?? store, scope);
+    const clock = bug?.clock?.(world.clock) ?? world.clock;
+    const egress = world.egress(world.node, scope);
+    const ids = new IdMint((count) => random.bytes(count));
+    const vault = vaultOf(random);
+    this.#engine = new Engine(
+      {
+        store: wrapped,
+        egress: bug?.egress?.(egress) ?? egress,
+        vault,
+        clock,
+        timers: world.timers(scope),
+        ids,
+        log: world.log,
+        metrics: NO_METRICS,
+        node: world.node,
+      },
+      { retentionMs: world.retentionMs },
+    );
+    const hints: Hints = bug?.hints?.(this.#engine) ?? this.#engine;
+    this.commands = { store: wrapped, clock: world.clock, ids, vault, hints, turns: new Turns() };
+    this.idempotency = new Idempotency(wrapped, world.clock);
+  }
+
+  static async begin(world: LifeWorld): Promise<Life> {
+    const scope = new Scope();
+    const writers: VirtualWriter[] = [];
+    const store = await SqliteStore.open({
+      directory: world.directory,
+      now: world.clock.now(),
+      exclusive: true,
+      durable: false,
+      openWriter: async (data) => {
+        const writer = new VirtualWriter(data, world.disk(scope));
+        writers.push(writer);
+        return writer;
+      },
+    });
+    const [writer] = writers;
+    if (writer === undefined) throw new Error('The store was opened without a writer.');
+    return new Life(world, scope, store, writer);
+  }
+
+  /** Resolves when it fires. */
+  start(): Promise<void> {
+    return this.#engine.start();
+  }
+
+  stop(graceMs: number, nowMs: number): Promise<void> {
+    this.state = 'stopping';
+    this.stopping = { sinceMs: nowMs, graceMs };
+    return this.#engine.stop(graceMs);
+  }
+
+  /** Whether the engine has nothing to do but to look again. */
+  get isIdle(): boolean {
+    const { waiting, inFlight } = this.#engine.gauges();
+    const { counts } = this.scope;
+    return waiting === 0 && inFlight === 0 && counts.work === 0 && counts.timer <= 2 && this.#writer.isIdle;
+  }
+
+  get isWriting(): boolean {
+    return !this.#writer.isIdle;
+  }
+
+  async end(): Promise<void> {
+    this.state = 'ended';
+    this.scope.end();
+    await this.store.close();
+  }
+}

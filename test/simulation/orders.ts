@@ -1,0 +1,141 @@
+/** What customers order: schedules and profiles of every kind, with short times so that much happens. */
+import type { ProfileOrder } from '#src/commands/profiles.ts';
+import type { ScheduleOrder } from '#src/commands/schedules.ts';
+import type { Method } from '#src/domain/destination.ts';
+import type { EndpointId } from '#src/domain/id.ts';
+import { type Instant, instant } from '#src/domain/instant.ts';
+import type { RetryPolicy } from '#src/domain/retry.ts';
+import type { Timing } from '#src/domain/schedule.ts';
+import type { Prng } from '#test/fuzz/prng.ts';
+import { HOSTS } from './network.ts';
+
+const CRONS: readonly (readonly [number, string])[] = [
+  [1, '* * * * *'],
+  [3, '*/5 * * * *'],
+  [3, '*/15 * * * *'],
+  [3, '0 * * * *'],
+  [1, '7,37 */2 * * *'],
+  [2, '30 2 * * *'],
+  [1, '0 9 * * 1-5'],
+];
+/** For worlds of days: a firing every few minutes would be all there is. */
+const RARE_CRONS: readonly (readonly [number, string])[] = [
+  [2, '0 * * * *'],
+  [2, '7,37 */2 * * *'],
+  [3, '30 2 * * *'],
+  [1, '30 1 * * 0'],
+  [2, '0 9 * * 1-5'],
+];
+const ZONES = ['UTC', 'UTC', 'Asia/Kolkata', 'Asia/Tokyo', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe'];
+const METHODS: readonly Method[] = ['POST', 'POST', 'PUT', 'GET', 'DELETE'];
+const DAY_MS = 86_400_000;
+
+export class Orders {
+  readonly #prng: Prng;
+  readonly #spanMs: number;
+
+  constructor(prng: Prng, spanMs: number) {
+    this.#prng = prng;
+    this.#spanMs = spanMs;
+  }
+
+  url(): string {
+    const prng = this.#prng;
+    const query = prng.chance(0.2) ? `?n=${prng.int(9)}` : '';
+    return `https://${prng.pick(HOSTS)}.example/${prng.pick(['', 'hook', 'hook/two'])}${query}`;
+  }
+
+  oneShot(now: Instant): Timing {
+    const prng = this.#prng;
+    const [from, to] = prng.weighted<readonly [number, number]>([
+      [6, [1_000, 5_000]],
+      [5, [5_000, 120_000]],
+      [2, [120_000, 3_600_000]],
+      [1, [3_600_000, DAY_MS]],
+    ]);
+    return { kind: 'one_shot', fireAt: instant(now + prng.between(from, to)), timezone: null };
+  }
+
+  recurring(): Timing {
+    const prng = this.#prng;
+    const crons = this.#spanMs > DAY_MS / 2 ? RARE_CRONS : CRONS;
+    return { kind: 'recurring', cron: prng.weighted(crons), timezone: prng.pick(ZONES) };
+  }
+
+  timing(now: Instant): Timing {
+    return this.#prng.chance(0.75) ? this.oneShot(now) : this.recurring();
+  }
+
+  ttl(): string | null {
+    return this.#prng.weighted<string | null>([
+      [8, null],
+      [1, '0s'],
+      [1, '1ms'],
+      [1, '500ms'],
+      [2, '10s'],
+      [2, '2m'],
+      [2, '1h'],
+    ]);
+  }
+
+  retryPolicy(): RetryPolicy {
+    const prng = this.#prng;
+    return {
+      maxAttempts: prng.between(1, 6),
+      strategy: 'exponential',
+      base: prng.pick(['0s', '200ms', '1s', '1s', '5s', '30s']),
+      factor: prng.pick([1, 1.5, 2, 3]),
+      max: prng.pick(['1s', '10s', '1m', '1h']),
+      jitter: prng.chance(0.5),
+    };
+  }
+
+  schedule(label: string, now: Instant, profile: EndpointId | null): ScheduleOrder {
+    const prng = this.#prng;
+    return {
+      timing: this.timing(now),
+      destination:
+        profile === null
+          ? { kind: 'inline', url: this.url(), method: prng.pick(METHODS) }
+          : { kind: 'profile', endpointId: profile },
+      headers: prng.weighted<ScheduleOrder['headers']>([
+        [20, []],
+        [10, [['X-Shop', 'seventeen']]],
+        [1, [['Connection', 'close']]],
+      ]),
+      body: prng.chance(0.5) ? '{"n":1}' : null,
+      jitter: prng.chance(0.2) ? prng.pick(['2s', '30s', '10m']) : null,
+      ttl: this.ttl(),
+      idempotencyKey: prng.chance(0.3) ? `key-${label}` : null,
+      retryPolicy: profile !== null && prng.chance(0.4) ? null : this.retryPolicy(),
+      rateLimit: prng.chance(0.2) ? { perSecond: prng.pick([0, 0.2, 1, 5]) } : null,
+      metadata: [['call', label]],
+    };
+  }
+
+  profile(): ProfileOrder {
+    const prng = this.#prng;
+    return {
+      url: this.url(),
+      method: prng.pick(METHODS),
+      headers: prng.chance(0.5) ? [['X-Profile', 'yes']] : [],
+      timeout: prng.pick([null, '500ms', '2s', '10s']),
+      retryPolicy: this.retryPolicy(),
+      retryBudget: prng.weighted([
+        [3, null],
+        [1, { rate: 0, burst: prng.int(4) }],
+        [2, { rate: prng.pick([0.1, 0.5, 2]), burst: prng.int(4) }],
+      ]),
+      rateLimit: null,
+      breakerPolicy: prng.chance(0.3)
+        ? null
+        : {
+            threshold: prng.between(1, 4),
+            baseOpen: prng.pick(['2s', '10s', '1m']),
+            maxOpen: prng.pick(['5s', '30s', '10m']),
+            probeTimeout: prng.pick(['1s', '5s', '30s']),
+          },
+      metadata: [],
+    };
+  }
+}

@@ -1,0 +1,46 @@
+/** What kind of world a seed gives: how long, how busy, and what goes wrong in it how often. */
+import { Prng } from '#test/fuzz/prng.ts';
+
+const HOUR_MS = 3_600_000;
+
+export interface Plan {
+  readonly seed: number;
+  /** API calls in all. */
+  readonly calls: number;
+  /** How long they go on. */
+  readonly spanMs: number;
+  readonly crashes: number;
+  readonly stops: number;
+  /** How likely the process dies at each point where it hurts. */
+  readonly crashChance: number;
+  readonly clockSteps: number;
+  readonly outages: number;
+  readonly refuseChance: number;
+  readonly loseAnswerChance: number;
+  readonly slowDisk: boolean;
+  readonly retentionMs: number;
+}
+
+export function planOf(seed: number, calls: number | null): Plan {
+  const prng = Prng.of(seed, 1);
+  const [spanMs, usual] = prng.weighted<readonly [number, number]>([
+    [4, [prng.between(10, 120) * 60_000, 40]],
+    [3, [prng.between(3, 20) * HOUR_MS, 40]],
+    [1, [prng.between(24, 120) * HOUR_MS, 40]],
+  ]);
+  const storms = { crash: prng.chance(0.6), clock: prng.chance(0.2), disk: prng.chance(0.5) };
+  return {
+    seed,
+    calls: calls ?? usual,
+    spanMs,
+    crashes: storms.crash ? prng.between(0, 3) : 0,
+    stops: prng.chance(0.5) ? prng.between(0, 3) : 0,
+    crashChance: storms.crash ? prng.pick([0, 0.005, 0.02]) : 0,
+    clockSteps: storms.clock ? prng.between(1, 3) : 0,
+    outages: storms.disk ? prng.between(0, 3) : 0,
+    refuseChance: storms.disk ? prng.pick([0, 0.01, 0.05]) : 0,
+    loseAnswerChance: storms.disk ? prng.pick([0, 0.01, 0.05]) : 0,
+    slowDisk: prng.chance(0.3),
+    retentionMs: prng.chance(0.8) ? 0 : prng.pick([10 * 60_000, 6 * HOUR_MS]),
+  };
+}

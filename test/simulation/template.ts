@@ -1,0 +1,78 @@
+/** A database with one project in it, made once and copied for each run. */
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bootstrap } from '#src/control/bootstrap.ts';
+import { IdMint } from '#src/domain/id.ts';
+import { instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { Random } from '#src/ports/random.ts';
+import { DATABASE_FILE, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import { AesVault, MASTER_KEY_BYTES } from '#src/vault/aes-vault.ts';
+import { Prng } from '#test/fuzz/prng.ts';
+import { VirtualWriter } from './writer.ts';
+
+export const SIGNING_SECRET = 'whsec_simulationSIMULATION0123456789';
+/** A Thursday, three days before clocks are set back in Europe and ten before they are in America. */
+export const START = Date.UTC(2026, 9, 22, 6, 0, 0);
+
+const MASTER_KEY = new Uint8Array(MASTER_KEY_BYTES).fill(7);
+
+/** In memory where the machine has such a place. */
+const ROOT = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
+export function seededRandom(prng: Prng): Random {
+  return { bytes: (count) => prng.bytes(count) };
+}
+
+export function vaultOf(random: Random): AesVault {
+  return new AesVault(random, MASTER_KEY);
+}
+
+export interface Template {
+  readonly partitions: readonly Partition[];
+  /** A fresh copy, in a directory of its own; the caller removes it. */
+  copy(): string;
+  remove(): void;
+}
+
+export async function makeTemplate(): Promise<Template> {
+  const directory = mkdtempSync(join(ROOT, 'sched-sim-'));
+  const random = seededRandom(new Prng(1));
+  const now = instant(START - 60_000);
+  const store = await SqliteStore.open({
+    directory,
+    now,
+    exclusive: false,
+    durable: false,
+    openWriter: async (data) =>
+      new VirtualWriter(data, {
+        latencies: () => [0, 0],
+        fate: () => 'kept',
+        later: (_, act) => queueMicrotask(() => void act()),
+        wrote: async () => {},
+        ran: () => {},
+        answering: () => {},
+      }),
+  });
+  const ids = new IdMint((count) => random.bytes(count));
+  await bootstrap(
+    { store, clock: { now: () => now }, random, ids, vault: vaultOf(random) },
+    {
+      keys: { test: 'sk_test_simulation0123456789', live: 'sk_live_simulation0123456789' },
+      signingSecret: SIGNING_SECRET,
+    },
+  );
+  const project = await store.findProject('default');
+  if (project === null) throw new Error('There is no project.');
+  await store.close();
+  return {
+    partitions: [project.partitions.test, project.partitions.live],
+    copy() {
+      const copied = mkdtempSync(join(ROOT, 'sched-sim-'));
+      copyFileSync(join(directory, DATABASE_FILE), join(copied, DATABASE_FILE));
+      return copied;
+    },
+    remove: () => rmSync(directory, { recursive: true, force: true }),
+  };
+}

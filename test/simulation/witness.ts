@@ -1,0 +1,189 @@
+/**
+ * What is durable, read from the store itself after every verb, and what the network has seen. The checkers
+ * compare what was with what is; none of it passes through the engine.
+ */
+import type { Attempt, Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
+import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { Profile } from '#src/domain/profile.ts';
+import type { Schedule } from '#src/domain/schedule.ts';
+import type { Store } from '#src/ports/store.ts';
+import type { Step } from '#src/store/sqlite/verbs.ts';
+import type { Checker, GateSave } from './checkers/checker.ts';
+import type { Sent } from './network.ts';
+
+const ID = /^(dlv|sch|ep)_[0-9a-z]{26}$/;
+const ATTEMPTS_READ_MAX = 100;
+
+type Reader = Pick<Store, 'findDelivery' | 'findSchedule' | 'findProfile' | 'listAttempts'>;
+
+export const TERMINAL: ReadonlySet<DeliveryStatus> = new Set([
+  'succeeded',
+  'dead_letter',
+  'expired',
+  'canceled',
+]);
+
+export function isWaitingStatus(status: DeliveryStatus): boolean {
+  return status === 'scheduled' || status === 'retry_scheduled';
+}
+
+export class Witness {
+  readonly deliveries = new Map<DeliveryId, Delivery>();
+  readonly attempts = new Map<DeliveryId, readonly Attempt[]>();
+  readonly schedules = new Map<ScheduleId, Schedule>();
+  readonly profiles = new Map<EndpointId, Profile>();
+  /** Every version there was: deliveries stay with theirs. */
+  readonly profileVersions = new Map<string, Profile>();
+  readonly ofSchedule = new Map<ScheduleId, Set<DeliveryId>>();
+  /** Those that are not terminal. */
+  readonly open = new Set<DeliveryId>();
+  readonly sent = new Map<string, Sent>();
+  readonly #partitions: readonly Partition[];
+  readonly #checkers: readonly Checker[];
+
+  constructor(partitions: readonly Partition[], checkers: readonly Checker[]) {
+    this.#partitions = partitions;
+    this.#checkers = checkers;
+  }
+
+  sentOf(deliveryId: DeliveryId, attemptNo: number): Sent | null {
+    return this.sent.get(`${deliveryId}/${attemptNo}`) ?? null;
+  }
+
+  saw(sent: Sent): void {
+    this.sent.set(`${sent.deliveryId}/${sent.attemptNo}`, sent);
+  }
+
+  /** A verb was carried out: reads again everything it names. Tells what changed, if anything. */
+  async look(store: Reader, steps: readonly Step[]): Promise<string> {
+    const touched = new Set<string>();
+    for (const [name, , ...parameters] of steps) {
+      for (const parameter of parameters) {
+        if (typeof parameter === 'string' && ID.test(parameter)) touched.add(parameter);
+      }
+      if (name === 'sweepDeliveries') this.#addAll(touched, parameters);
+      if (name === 'saveGate' || name === 'removeGate') this.#gate(name, parameters);
+    }
+    const told: string[] = [];
+    const schedules = new Set<ScheduleId>();
+    // Schedules first: what is true of a delivery depends on its schedule.
+    for (const id of touched) if (id.startsWith('ep_')) await this.#profile(store, id as EndpointId);
+    for (const id of touched) {
+      if (id.startsWith('sch_')) await this.#schedule(store, id as ScheduleId, schedules, told);
+    }
+    for (const id of touched) {
+      if (id.startsWith('dlv_')) await this.#delivery(store, id as DeliveryId, schedules, told);
+    }
+    if (schedules.size > 0) for (const checker of this.#checkers) checker.verb?.(schedules);
+    return told.join(' ');
+  }
+
+  #addAll(touched: Set<string>, parameters: readonly unknown[]): void {
+    const schedule = parameters.find((value) => typeof value === 'string' && value.startsWith('sch_'));
+    for (const id of this.ofSchedule.get(schedule as ScheduleId) ?? []) if (this.open.has(id)) touched.add(id);
+  }
+
+  #gate(name: 'saveGate' | 'removeGate', [partition, endpoint, state]: readonly unknown[]): void {
+    const save: GateSave = {
+      partition: partition as Partition,
+      endpoint: String(endpoint),
+      state: name === 'saveGate' ? String(state) : null,
+    };
+    for (const checker of this.#checkers) checker.gateSaved?.(save);
+  }
+
+  async #profile(store: Reader, id: EndpointId): Promise<void> {
+    const after = await this.#find((partition) => store.findProfile(partition, id));
+    if (after === null) return;
+    const before = this.profiles.get(id) ?? null;
+    if (before?.revision === after.revision) return;
+    this.profiles.set(id, after);
+    this.profileVersions.set(`${id}/${after.version}`, after);
+    for (const checker of this.#checkers) checker.profile?.(before, after);
+  }
+
+  async #schedule(store: Reader, id: ScheduleId, schedules: Set<ScheduleId>, told: string[]): Promise<void> {
+    const before = this.schedules.get(id) ?? null;
+    const found =
+      before === null
+        ? await this.#find((partition) => store.findSchedule(partition, id))
+        : await store.findSchedule(before.partition, id);
+    const after = found?.schedule ?? null;
+    if (after === before || after?.revision === before?.revision) return;
+    schedules.add(id);
+    told.push(`${shortId(id)}:${before?.state ?? 'none'}→${after?.state ?? 'gone'}`);
+    if (after === null) this.schedules.delete(id);
+    else this.schedules.set(id, after);
+    for (const checker of this.#checkers) checker.schedule?.(before, after);
+  }
+
+  async #delivery(store: Reader, id: DeliveryId, schedules: Set<ScheduleId>, told: string[]): Promise<void> {
+    const before = this.deliveries.get(id) ?? null;
+    const after =
+      before === null
+        ? await this.#find((partition) => store.findDelivery(partition, id))
+        : await store.findDelivery(before.partition, id);
+    if (after === null && before === null) return;
+    const attemptsBefore = this.attempts.get(id) ?? [];
+    const attempts =
+      after === null ? [] : await store.listAttempts(after.partition, id, 0, ATTEMPTS_READ_MAX);
+    if (after?.revision === before?.revision && same(attempts, attemptsBefore)) return;
+    const scheduleId = (after ?? before)?.scheduleId;
+    if (scheduleId !== undefined) {
+      schedules.add(scheduleId);
+      this.#file(scheduleId, id, after);
+    }
+    told.push(`${shortId(id)}:${telling(before)}→${telling(after)}`);
+    this.#keep(id, after, attempts);
+    for (const checker of this.#checkers) checker.delivery?.({ before, after, attemptsBefore, attempts });
+  }
+
+  #keep(id: DeliveryId, after: Delivery | null, attempts: readonly Attempt[]): void {
+    if (after === null) {
+      this.deliveries.delete(id);
+      this.attempts.delete(id);
+      this.open.delete(id);
+      return;
+    }
+    this.deliveries.set(id, after);
+    this.attempts.set(id, attempts);
+    if (TERMINAL.has(after.status)) this.open.delete(id);
+    else this.open.add(id);
+  }
+
+  #file(scheduleId: ScheduleId, id: DeliveryId, after: Delivery | null): void {
+    const all = this.ofSchedule.get(scheduleId) ?? new Set();
+    if (after === null) all.delete(id);
+    else all.add(id);
+    this.ofSchedule.set(scheduleId, all);
+  }
+
+  async #find<T>(read: (partition: Partition) => Promise<T | null>): Promise<T | null> {
+    for (const partition of this.#partitions) {
+      const found = await read(partition);
+      if (found !== null) return found;
+    }
+    return null;
+  }
+}
+
+function same(a: readonly Attempt[], b: readonly Attempt[]): boolean {
+  return a.length === b.length && a.every((attempt, at) => sameAttempt(attempt, b[at]));
+}
+
+export function sameAttempt(a: Attempt, b: Attempt | undefined): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** The end of an id tells it from the others well enough. */
+export function shortId(id: string): string {
+  const [kind, tail = ''] = id.split('_');
+  return `${kind}_${tail.slice(-5)}`;
+}
+
+function telling(delivery: Delivery | null): string {
+  if (delivery === null) return 'none';
+  const due = delivery.dueAt === null ? '' : `@${new Date(delivery.dueAt).toISOString().slice(11, 23)}`;
+  return `${delivery.status}${due}${delivery.booked ? 'b' : ''}#${delivery.attemptCount}`;
+}

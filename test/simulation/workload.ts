@@ -1,0 +1,290 @@
+/**
+ * Customers: they create, edit, move, pause, resume, cancel and replay, often at the very instant a delivery is
+ * about to fire. A client that got no answer asks again with the same key, as it should.
+ */
+import type { Finished, Keep, Render } from '#src/commands/command.ts';
+import { replayDelivery } from '#src/commands/deliveries.ts';
+import { archiveProfile, createProfile, editProfile } from '#src/commands/profiles.ts';
+import { createSchedule, editSchedule, orderSchedule, rescheduleSchedule } from '#src/commands/schedules.ts';
+import type { Delivery } from '#src/domain/delivery.ts';
+import type { EndpointId } from '#src/domain/id.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { Profile } from '#src/domain/profile.ts';
+import type { Schedule, ScheduleView } from '#src/domain/schedule.ts';
+import type { Prng } from '#test/fuzz/prng.ts';
+import type { ApiCall, Rendered } from './api-call.ts';
+import type { Life } from './life.ts';
+import { Orders } from './orders.ts';
+import type { Plan } from './plan.ts';
+import type { VirtualTime } from './virtual-time.ts';
+import { shortId, TERMINAL, type Witness } from './witness.ts';
+
+export interface Clients {
+  readonly time: VirtualTime;
+  readonly witness: Witness;
+  readonly partitions: readonly Partition[];
+  /** The service, if it answers. */
+  reachable(): Life | null;
+  /** Plans something of the simulation's own. */
+  later(ms: number, act: () => void): void;
+  tell(what: string): void;
+  answered(call: ApiCall): void;
+}
+
+/** One request: the same whenever it is sent. */
+interface Request {
+  readonly what: string;
+  readonly label: string;
+  readonly partition: Partition;
+  readonly isIdempotent: boolean;
+  readonly send: (life: Life, keep: Keep, show: (rendered: Rendered) => Finished) => Promise<Finished>;
+}
+
+const ASKED_AGAIN_MAX = 3;
+
+export class Workload {
+  readonly #clients: Clients;
+  readonly #prng: Prng;
+  readonly #orders: Orders;
+  /** Sent and not answered, with how often. */
+  readonly #open = new Map<Request, number>();
+  #made = 0;
+
+  constructor(clients: Clients, prng: Prng, plan: Plan) {
+    this.#clients = clients;
+    this.#prng = prng;
+    this.#orders = new Orders(prng, plan.spanMs);
+    for (let at = 0; at < plan.calls; at++) {
+      // Many at the beginning, so that there is something to work on.
+      const share = prng.chance(0.25) ? prng.int(60_000) : prng.int(plan.spanMs);
+      clients.later(share, () => this.#act());
+    }
+  }
+
+  /** The service died: who waits for an answer asks again. */
+  cutOff(): void {
+    for (const [request, times] of this.#open) this.#again(request, times);
+    this.#open.clear();
+  }
+
+  #again(request: Request, times: number): void {
+    if (!request.isIdempotent || times >= ASKED_AGAIN_MAX) return;
+    this.#clients.later(this.#prng.between(100, 60_000), () => this.#send(request, times + 1));
+  }
+
+  #act(): void {
+    const prng = this.#prng;
+    if (prng.chance(0.5)) return this.#sendNew(this.#creation());
+    const aimed = prng.chance(0.6) ? this.#aboutToFire() : null;
+    if (aimed === null) return this.#sendNew(this.#change(null));
+    const { time } = this.#clients;
+    const inMs = time.elapsedAt(aimed.dueAt ?? time.now()) - time.elapsedMs + prng.between(-12, 12);
+    this.#clients.later(Math.max(inMs, 0), () => this.#sendNew(this.#change(aimed)));
+  }
+
+  #aboutToFire(): Delivery | null {
+    const { witness, time } = this.#clients;
+    const soon = time.now() + 600_000;
+    const waiting = [...witness.open]
+      .map((id) => witness.deliveries.get(id))
+      .filter((delivery) => delivery !== undefined)
+      .filter(({ dueAt, status }) => status !== 'paused' && dueAt !== null && dueAt <= soon);
+    return waiting.length === 0 ? null : this.#prng.pick(waiting);
+  }
+
+  #creation(): Request {
+    const prng = this.#prng;
+    const profiles = [...this.#clients.witness.profiles.values()];
+    if (profiles.length < 3 && prng.chance(0.3)) return this.#profileCreation();
+    const profile = profiles.length > 0 && prng.chance(0.5) ? prng.pick(profiles) : null;
+    const partition = profile?.partition ?? prng.pick(this.#clients.partitions);
+    const label = this.#label();
+    const order = this.#orders.schedule(label, this.#clients.time.now(), profile?.id ?? null);
+    const isNear = order.timing.kind === 'one_shot';
+    return {
+      what: `create ${label} ${isNear ? 'once' : 'recurring'} ${profile ? shortId(profile.id) : 'inline'}`,
+      label,
+      partition,
+      isIdempotent: true,
+      send: ({ commands }, keep, show) =>
+        createSchedule(commands, partition, () => order, viewed(show), keep),
+    };
+  }
+
+  #profileCreation(): Request {
+    const partition = this.#prng.pick(this.#clients.partitions);
+    const order = this.#orders.profile();
+    const label = this.#label();
+    return {
+      what: `create profile ${label}`,
+      label,
+      partition,
+      isIdempotent: true,
+      send: ({ commands }, keep, show) =>
+        createProfile(commands, partition, () => order, profiled(show), keep),
+    };
+  }
+
+  /** Something done to what is there: to the schedule of this delivery, or to any. */
+  #change(aimed: Delivery | null): Request {
+    const prng = this.#prng;
+    const { witness } = this.#clients;
+    const profiles = [...witness.profiles.values()];
+    if (aimed === null && profiles.length > 0 && prng.chance(0.15)) {
+      return this.#profileChange(prng.pick(profiles).id, prng.pick(profiles).partition);
+    }
+    const ended = [...witness.deliveries.values()].filter(({ status }) => TERMINAL.has(status));
+    if (ended.length > 0 && prng.chance(0.15)) return this.#replay(prng.pick(ended));
+    const schedules = [...witness.schedules.values()];
+    const meant = aimed === null ? undefined : witness.schedules.get(aimed.scheduleId);
+    const schedule = meant ?? (schedules.length > 0 ? this.#oneOf(schedules) : undefined);
+    return schedule === undefined ? this.#creation() : this.#scheduleChange(schedule);
+  }
+
+  /** What was paused is taken up again more often than chance would have it. */
+  #oneOf(schedules: readonly Schedule[]): Schedule {
+    const paused = schedules.filter(({ state }) => state === 'paused');
+    return paused.length > 0 && this.#prng.chance(0.5) ? this.#prng.pick(paused) : this.#prng.pick(schedules);
+  }
+
+  #scheduleChange({ id, partition, state, destination }: Schedule): Request {
+    const prng = this.#prng;
+    const order = prng.weighted<'pause' | 'resume' | 'cancel' | 'edit' | 'move'>([
+      [state === 'paused' ? 1 : 3, 'pause'],
+      [state === 'paused' ? 6 : 1, 'resume'],
+      [2, 'cancel'],
+      [3, 'edit'],
+      [3, 'move'],
+    ]);
+    const label = this.#label();
+    const base = { what: `${order} ${shortId(id)}`, label, partition };
+    if (order === 'edit') {
+      const ttl = prng.chance(0.3) ? this.#orders.ttl() : undefined;
+      const retryPolicy = prng.chance(0.4) ? this.#orders.retryPolicy() : undefined;
+      const endpoint = destination.kind === 'inline' && prng.chance(0.3) ? this.#orders.url() : undefined;
+      const edit = {
+        ...(ttl === undefined ? {} : { ttl }),
+        ...(retryPolicy === undefined ? {} : { retryPolicy }),
+        ...(endpoint === undefined ? {} : { endpoint }),
+      };
+      return {
+        ...base,
+        isIdempotent: true,
+        send: ({ commands }, keep, show) =>
+          editSchedule(commands, partition, id, () => edit, viewed(show), keep),
+      };
+    }
+    if (order === 'move') {
+      const timing = this.#orders.timing(this.#clients.time.now());
+      return {
+        ...base,
+        isIdempotent: true,
+        send: ({ commands }, keep, show) =>
+          rescheduleSchedule(commands, partition, id, () => timing, viewed(show), keep),
+      };
+    }
+    return {
+      ...base,
+      isIdempotent: false,
+      send: ({ commands }, _, show) => orderSchedule(commands, partition, id, order, viewed(show)),
+    };
+  }
+
+  #replay({ id, partition }: Delivery): Request {
+    return {
+      what: `replay ${shortId(id)}`,
+      label: this.#label(),
+      partition,
+      isIdempotent: true,
+      send: ({ commands }, keep, show) =>
+        replayDelivery(
+          commands,
+          partition,
+          id,
+          (delivery) => show({ of: 'delivery', delivery }),
+          keep,
+        ),
+    };
+  }
+
+  #profileChange(id: EndpointId, partition: Partition): Request {
+    const { url, timeout, retryBudget, breakerPolicy } = this.#orders.profile();
+    const prng = this.#prng;
+    if (prng.chance(0.1)) {
+      return {
+        what: `archive ${shortId(id)}`,
+        label: this.#label(),
+        partition,
+        isIdempotent: false,
+        send: ({ commands }, _, show) => archiveProfile(commands, partition, id, profiled(show)),
+      };
+    }
+    const edit = prng.pick([{ url }, { timeout }, { retryBudget }, { breakerPolicy }]);
+    return {
+      what: `edit profile ${shortId(id)}`,
+      label: this.#label(),
+      partition,
+      isIdempotent: true,
+      send: ({ commands }, keep, show) =>
+        editProfile(commands, partition, id, () => edit, profiled(show), keep),
+    };
+  }
+
+  #label(): string {
+    return `c${this.#made++}`;
+  }
+
+  #sendNew(request: Request): void {
+    this.#send(request, 0);
+  }
+
+  #send(request: Request, times: number): void {
+    const life = this.#clients.reachable();
+    if (life === null) return this.#again(request, times);
+    const { what, label, partition } = request;
+    this.#clients.tell(`→ ${what}`);
+    const askedMs = this.#clients.time.elapsedMs;
+    this.#open.set(request, times);
+    let rendered: Rendered | null = null;
+    const show = (shown: Rendered): Finished => {
+      rendered = shown;
+      return { status: 200, body: '{}' };
+    };
+    const asked = request.isIdempotent
+      ? life.idempotency.once(partition, { key: label, fingerprint: label }, (keep) =>
+          request.send(life, keep, show),
+        )
+      : request.send(life, () => null, show).then((finished) => ({ ...finished, replayed: false }));
+    asked.then(
+      ({ replayed }) => this.#answered(request, { what, label, askedMs, rendered, error: null, replayed }),
+      (error: unknown) => {
+        const isUnsure = this.#answered(request, {
+          what,
+          label,
+          askedMs,
+          rendered: null,
+          error,
+          replayed: false,
+        });
+        if (isUnsure) this.#again(request, times);
+      },
+    );
+  }
+
+  /** Whether the client has to ask again. */
+  #answered(request: Request, call: ApiCall): boolean {
+    this.#open.delete(request);
+    const { error } = call;
+    this.#clients.tell(`← ${call.what}${error === null ? (call.replayed ? ' again' : '') : `: ${String(error)}`}`);
+    this.#clients.answered(call);
+    return error instanceof Error && error.name === 'StoreUnavailable';
+  }
+}
+
+function viewed(show: (rendered: Rendered) => Finished): Render<ScheduleView> {
+  return (view) => show({ of: 'schedule', view });
+}
+
+function profiled(show: (rendered: Rendered) => Finished): Render<Profile> {
+  return (profile) => show({ of: 'profile', profile });
+}
