@@ -8,6 +8,7 @@ import {
   httpsRig,
   loopbackEgress,
   send,
+  sharedEgress,
   tcpRig,
   tlsRig,
 } from '#test/egress/rig.ts';
@@ -15,7 +16,7 @@ import {
 describe('broken off', () => {
   test('before it began', async () => {
     const rig = await httpsRig((response) => response.end());
-    expect(await send(loopbackEgress(), rig.url(), { signal: AbortSignal.abort() })).toEqual(BROKEN_OFF);
+    expect(await send(sharedEgress(), rig.url(), { signal: AbortSignal.abort() })).toEqual(BROKEN_OFF);
     expect(rig.accepted).toHaveLength(0);
   });
 
@@ -67,7 +68,7 @@ describe('broken off', () => {
   test('in the handshake', async () => {
     const rig = await tcpRig((socket) => socket.resume());
     const aborter = new AbortController();
-    const sent = send(loopbackEgress(), rig.url(), { signal: aborter.signal });
+    const sent = send(sharedEgress(), rig.url(), { signal: aborter.signal });
     await eventually(() => expect(rig.accepted).toHaveLength(1));
     aborter.abort();
     expect(await sent).toEqual(BROKEN_OFF);
@@ -87,7 +88,7 @@ describe('broken off', () => {
       }),
     );
     const aborter = new AbortController();
-    const sent = send(loopbackEgress(), rig.url(), { signal: aborter.signal });
+    const sent = send(sharedEgress(), rig.url(), { signal: aborter.signal });
     await eventually(() => expect(requests).toBe(1));
     aborter.abort();
     expect(await sent).toEqual(BROKEN_OFF);
@@ -96,7 +97,7 @@ describe('broken off', () => {
 
   test('on a connection that is used again, before anything is written', async () => {
     const rig = await httpsRig((response) => response.end('ok'));
-    const egress = loopbackEgress();
+    const egress = sharedEgress();
     expect(await send(egress, rig.url())).toEqual(ANSWERED);
     const aborter = new AbortController();
     const sent = send(egress, rig.url(), { signal: aborter.signal });

@@ -12,6 +12,7 @@ import {
   loopbackEgress,
   ScriptedTimers,
   send,
+  sharedEgress,
   tcpRig,
   tlsRig,
 } from '#test/egress/rig.ts';
@@ -39,7 +40,7 @@ describe('the request', () => {
       ['x-first', 'caf\u00e9'],
       ['X-Second', 'again'],
     ] as const;
-    const sent = await send(loopbackEgress(), rig.url('/a%20b/?q=1&r=%2F#hidden', 'receiver.test'), {
+    const sent = await send(sharedEgress(), rig.url('/a%20b/?q=1&r=%2F#hidden', 'receiver.test'), {
       method,
       headers,
       body: 'a body END',
@@ -66,7 +67,7 @@ describe('the request', () => {
       lengths.push(request.headers['content-length']);
       response.end();
     });
-    const egress = loopbackEgress();
+    const egress = sharedEgress();
     expect(await send(egress, rig.url(), { method: 'POST', body: null })).toEqual(ANSWERED);
     expect(await send(egress, rig.url(), { method: 'PUT', body: '' })).toEqual(ANSWERED);
     expect(await send(egress, rig.url(), { method: 'GET', body: null })).toEqual(ANSWERED);
@@ -79,7 +80,7 @@ describe('the request', () => {
       ['Expect', '100-continue'],
       ['X-Other', 'END'],
     ] as const;
-    expect(await send(loopbackEgress(), rig.url(), { headers, body: 'END' })).toEqual(ANSWERED);
+    expect(await send(sharedEgress(), rig.url(), { headers, body: 'END' })).toEqual(ANSWERED);
     expect(text()).not.toMatch(/expect/i);
     expect(text()).toContain('X-Other: END');
   });
@@ -91,7 +92,7 @@ describe('the request', () => {
       bytes = Number(request.headers['content-length']);
       response.end();
     });
-    expect(await send(loopbackEgress(), rig.url(), { body })).toEqual(ANSWERED);
+    expect(await send(sharedEgress(), rig.url(), { body })).toEqual(ANSWERED);
     expect(bytes).toBe(body.length);
   });
 });
@@ -101,7 +102,7 @@ describe('the answer', () => {
     'is its status: %i',
     async (statusCode) => {
       const rig = await httpsRig((response) => response.writeHead(statusCode).end());
-      expect(await send(loopbackEgress(), rig.url())).toEqual({ kind: 'answered', statusCode });
+      expect(await send(sharedEgress(), rig.url())).toEqual({ kind: 'answered', statusCode });
     },
   );
 
@@ -110,7 +111,7 @@ describe('the answer', () => {
     const rig = await httpsRig((response) => {
       response.writeHead(statusCode, { location: elsewhere.url().href }).end();
     });
-    expect(await send(loopbackEgress(), rig.url())).toEqual({ kind: 'answered', statusCode });
+    expect(await send(sharedEgress(), rig.url())).toEqual({ kind: 'answered', statusCode });
     expect(elsewhere.accepted).toHaveLength(0);
   });
 
@@ -122,7 +123,7 @@ describe('the answer', () => {
       response.writeContinue();
       response.writeHead(202).end();
     });
-    const egress = loopbackEgress();
+    const egress = sharedEgress();
     expect(await send(egress, rig.url())).toEqual({ kind: 'answered', statusCode: 202 });
     expect(await send(egress, rig.url())).toEqual({ kind: 'answered', statusCode: 202 });
     expect(rig.accepted).toHaveLength(1);
@@ -138,7 +139,7 @@ describe('the answer', () => {
       };
       socket.once('data', writeNext);
     });
-    expect(await send(loopbackEgress(), rig.url())).toEqual(ANSWERED);
+    expect(await send(sharedEgress(), rig.url())).toEqual(ANSWERED);
   });
 
   test('is not decompressed', async () => {
@@ -146,7 +147,7 @@ describe('the answer', () => {
       response.setHeader('content-encoding', 'gzip');
       response.end(gzipSync(Buffer.alloc(BODY_BYTES_MAX * 20)));
     });
-    const egress = loopbackEgress();
+    const egress = sharedEgress();
     expect(await send(egress, rig.url())).toEqual(ANSWERED);
     expect(await send(egress, rig.url())).toEqual(ANSWERED);
     expect(rig.accepted).toHaveLength(1);
@@ -182,12 +183,12 @@ describe('the answer', () => {
     ],
   ])('that is %s is none', async (_name, bytes, why) => {
     const rig = await answering(bytes);
-    expect(await send(loopbackEgress(), rig.url())).toEqual({ kind: 'failed', why });
+    expect(await send(sharedEgress(), rig.url())).toEqual({ kind: 'failed', why });
     await eventually(() => expect(rig.open()).toBe(0));
   });
 
   test('does not come: refused, reset', async () => {
-    const egress = loopbackEgress();
+    const egress = sharedEgress();
     const { port } = await tcpRig(() => {});
     const refused = await send(egress, `https://127.0.0.2:${port}/`);
     expect(refused).toEqual({ kind: 'failed', why: 'connection refused' });
@@ -208,7 +209,7 @@ describe('the body of the answer', () => {
       response.on('drain', more);
       more();
     });
-    const egress = loopbackEgress();
+    const egress = sharedEgress();
     expect(await send(egress, rig.url())).toEqual(ANSWERED);
     await eventually(() => expect(rig.open()).toBe(0));
     // What the buffers of the two kernels take is not read by anybody.
@@ -222,7 +223,7 @@ describe('the body of the answer', () => {
     ['a byte more costs the connection', BODY_BYTES_MAX + 1, 2],
   ])('of %s', async (_name, bytes, connections) => {
     const rig = await httpsRig((response) => response.end(Buffer.alloc(bytes)));
-    const egress = loopbackEgress();
+    const egress = sharedEgress();
     expect(await send(egress, rig.url())).toEqual(ANSWERED);
     await eventually(() => expect(rig.open()).toBe(2 - connections));
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -262,10 +263,16 @@ describe('the body of the answer', () => {
 });
 
 describe('connections', () => {
-  test('are used again', async () => {
+  test('are used again, and the last request has no say in them', async () => {
+    const timers = new ScriptedTimers();
     const rig = await httpsRig((response) => response.end('ok'));
-    const egress = loopbackEgress();
-    for (let n = 0; n < 5; n += 1) expect(await send(egress, rig.url())).toEqual(ANSWERED);
+    const egress = loopbackEgress({ timers });
+    for (let n = 0; n < 5; n += 1) {
+      const aborter = new AbortController();
+      expect(await send(egress, rig.url(), { signal: aborter.signal })).toEqual(ANSWERED);
+      await eventually(() => expect(timers.waiting()).toEqual([]));
+      aborter.abort();
+    }
     expect(rig.accepted).toHaveLength(1);
     await Promise.all([1, 2, 3].map(() => send(egress, rig.url())));
     expect(rig.accepted.length).toBeLessThanOrEqual(3);
@@ -273,7 +280,7 @@ describe('connections', () => {
 
   test('of another origin are not', async () => {
     const rig = await httpsRig((response) => response.end('ok'));
-    const egress = loopbackEgress();
+    const egress = sharedEgress();
     await send(egress, rig.url('/', 'receiver.test'));
     await send(egress, rig.url('/', 'one.receiver.test'));
     expect(rig.accepted).toHaveLength(2);
@@ -284,7 +291,7 @@ describe('connections', () => {
     ['is about to close', { connection: 'keep-alive', 'keep-alive': 'timeout=1' }],
   ])('end where the server %s', async (_name, headers) => {
     const rig = await httpsRig((response) => response.writeHead(200, headers).end('ok'));
-    const egress = loopbackEgress();
+    const egress = sharedEgress();
     expect(await send(egress, rig.url())).toEqual(ANSWERED);
     expect(await send(egress, rig.url())).toEqual(ANSWERED);
     expect(rig.accepted).toHaveLength(2);
@@ -292,7 +299,7 @@ describe('connections', () => {
 
   test('that the server closed while they waited are made anew', async () => {
     const rig = await httpsRig((response) => response.end('ok'));
-    const egress = loopbackEgress();
+    const egress = sharedEgress();
     for (let n = 1; n <= 5; n += 1) {
       expect(await send(egress, rig.url())).toEqual(ANSWERED);
       expect(rig.accepted).toHaveLength(n);
@@ -303,7 +310,7 @@ describe('connections', () => {
 
   test('with bytes that nobody asked for are not used again', async () => {
     const rig = await tlsRig((socket) => socket.on('data', () => socket.write(`${OK}${OK}`)));
-    const egress = loopbackEgress();
+    const egress = sharedEgress();
     expect(await send(egress, rig.url())).toEqual(ANSWERED);
     await eventually(() => expect(rig.open()).toBe(0));
     expect(await send(egress, rig.url())).toEqual(ANSWERED);
@@ -313,7 +320,7 @@ describe('connections', () => {
   test('a hung destination does not delay another', async () => {
     const hung = await tlsRig(() => {});
     const rig = await httpsRig((response) => response.end('ok'));
-    const egress = loopbackEgress();
+    const egress = sharedEgress();
     const aborter = new AbortController();
     const waiting = Array.from({ length: 50 }, () => send(egress, hung.url(), { signal: aborter.signal }));
     expect(await send(egress, rig.url())).toEqual(ANSWERED);

@@ -1,6 +1,7 @@
 /** Who is connected to: judged at every connection, by scheme, name and address. `matrix.test.ts` has the ranges. */
 import { execFile } from 'node:child_process';
 import { connect as connectTcp, type Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
@@ -10,7 +11,9 @@ import {
   httpsRig,
   LOOPBACK,
   loopbackEgress,
+  pem,
   send,
+  sharedEgress,
   tcpRig,
 } from '#test/egress/rig.ts';
 import { type Connect, tcpConnect } from './dial.ts';
@@ -138,7 +141,7 @@ describe('the exception', () => {
 
   test('reaches IPv6', async () => {
     const rig = await httpsRig((response) => response.end(), { address: '::1' });
-    expect(await send(loopbackEgress(), rig.url())).toEqual(ANSWERED);
+    expect(await send(sharedEgress(), rig.url())).toEqual(ANSWERED);
     const egress = loopbackEgress({ resolve: () => Promise.resolve(['::1']) });
     expect(await send(egress, rig.url('/', 'receiver.test'))).toEqual(ANSWERED);
   });
@@ -168,7 +171,7 @@ describe('names', () => {
   test('that only look like it are resolved', async () => {
     const rig = await httpsRig((response) => response.end(), { certificate: 'other-name' });
     const url = rig.url('/', 'localhost.example.com');
-    expect(await send(loopbackEgress(), url)).toEqual({
+    expect(await send(sharedEgress(), url)).toEqual({
       kind: 'failed',
       why: 'certificate is for another name',
     });
@@ -248,6 +251,16 @@ describe('the environment', () => {
     );
     expect(results).toEqual([ANSWERED, ANSWERED]);
     expect(proxy.accepted).toHaveLength(0);
+  });
+
+  test('may name further authorities: they are trusted besides the bundle', async () => {
+    const good = await httpsRig((response) => response.end());
+    const own = await httpsRig((response) => response.end(), { certificate: 'untrusted' });
+    const file = fileURLToPath(new URL('../../test/certificates/ca.pem', import.meta.url));
+    const environment = { NODE_EXTRA_CA_CERTS: file };
+    const urls = [good.url(), own.url()];
+    expect(await sendWith(environment, pem('untrusted.pem'), urls)).toEqual([ANSWERED, ANSWERED]);
+    expect(await sendWith(environment, null, urls)).toMatchObject([ANSWERED, { kind: 'failed' }]);
   });
 
   test('may switch off the check of certificates: they are checked', async () => {

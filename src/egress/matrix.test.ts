@@ -98,7 +98,7 @@ function scripted() {
   };
   const answers: string[] = [];
   const resolve = () => Promise.resolve([...answers]);
-  const egress = loopbackEgress({ allow: [], timers: systemTimers, connect, resolve });
+  const egress = loopbackEgress({ allow: [], certificates: null, timers: systemTimers, connect, resolve });
   return {
     connected,
     send: (url: URL, ...resolved: readonly string[]) => {

@@ -81,6 +81,7 @@ describe('name servers', () => {
     await eventually(() => expect(server.asked).toHaveLength(2));
     timers.pass(LOOK_UP_MS);
     await expect(resolved).rejects.toMatchObject(unresolved('name server did not answer'));
+    expect(server.asked).toHaveLength(2);
     expect(timers.waiting()).toEqual([]);
   });
 
@@ -93,6 +94,7 @@ describe('name servers', () => {
     aborter.abort();
     await expect(resolved).rejects.toMatchObject({ result: { kind: 'failed', why: 'broken off' } });
     await expect(resolve('hung.test', aborter.signal)).rejects.toMatchObject({ result: { kind: 'failed' } });
+    expect(server.asked).toHaveLength(2);
     expect(timers.waiting()).toEqual([]);
   });
 

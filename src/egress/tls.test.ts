@@ -9,6 +9,7 @@ import {
   loopbackEgress,
   pem,
   send,
+  sharedEgress,
   tcpRig,
   tlsRig,
 } from '#test/egress/rig.ts';
@@ -33,7 +34,7 @@ describe('a certificate', () => {
       },
       { certificate },
     );
-    const egress = loopbackEgress();
+    const egress = sharedEgress();
     expect(await send(egress, rig.url('/', 'receiver.test'))).toEqual(failure(why));
     expect(await send(egress, rig.url())).toEqual(failure(why));
     expect(requests).toBe(0);
@@ -42,13 +43,16 @@ describe('a certificate', () => {
 
   test('is for its names and addresses, and no others', async () => {
     const rig = await httpsRig((response) => response.end());
-    const egress = loopbackEgress();
+    const egress = sharedEgress();
     expect(await send(egress, rig.url('/', 'receiver.test'))).toEqual(ANSWERED);
     expect(await send(egress, rig.url('/', 'one.receiver.test'))).toEqual(ANSWERED);
     expect(await send(egress, rig.url('/', '127.0.0.1'))).toEqual(ANSWERED);
     const other = failure('certificate is for another name');
     expect(await send(egress, rig.url('/', 'two.one.receiver.test'))).toEqual(other);
     expect(await send(egress, rig.url('/', 'elsewhere.test'))).toEqual(other);
+    const unnamed = await httpsRig((response) => response.end(), { address: '127.0.0.2' });
+    expect(await send(egress, unnamed.url())).toEqual(other);
+    expect(await send(egress, unnamed.url('/', '127.0.0.2.'))).toEqual(other);
   });
 
   test('of a private authority needs its bundle', async () => {
@@ -78,7 +82,7 @@ describe('the handshake', () => {
       },
       { ALPNProtocols: ['h2', 'http/1.1'] },
     );
-    const egress = loopbackEgress();
+    const egress = sharedEgress();
     expect(await send(egress, rig.url('/', 'receiver.test.'))).toEqual(ANSWERED);
     expect(await send(egress, rig.url())).toEqual(ANSWERED);
     expect(seen).toEqual([
@@ -95,7 +99,7 @@ describe('the handshake', () => {
     ],
   ] satisfies [string, TlsOptions][])('fails where the other side %s', async (_name, options) => {
     const rig = await tlsRig((socket) => socket.resume(), options);
-    expect(await send(loopbackEgress(), rig.url())).toEqual(failure('TLS handshake failed'));
+    expect(await send(sharedEgress(), rig.url())).toEqual(failure('TLS handshake failed'));
   });
 
   test.each([
@@ -103,7 +107,7 @@ describe('the handshake', () => {
     ['closes', '', 'connection reset'],
   ])('fails where the other side %s', async (_name, bytes, why) => {
     const rig = await tcpRig((socket) => socket.once('data', () => socket.end(bytes)));
-    expect(await send(loopbackEgress(), rig.url())).toEqual(failure(why));
+    expect(await send(sharedEgress(), rig.url())).toEqual(failure(why));
     await eventually(() => expect(rig.open()).toBe(0));
   });
 });
@@ -120,7 +124,7 @@ describe('a session', () => {
         },
         { minVersion: version, maxVersion: version },
       );
-      const egress = loopbackEgress();
+      const egress = sharedEgress();
       expect(await send(egress, rig.url('/', 'receiver.test'))).toEqual(ANSWERED);
       await eventually(() => expect(rig.open()).toBe(0));
       expect(await send(egress, rig.url('/', 'receiver.test'))).toEqual(ANSWERED);

@@ -30,6 +30,8 @@ export class Engine implements Hints {
   readonly #janitor: Janitor;
   #isStopped = false;
   #isRecovering = false;
+  /** Of a claim, since the recovery under way began to look. */
+  #hasLostTrack = false;
 
   constructor(world: EngineWorld, options: EngineOptions) {
     this.#world = world;
@@ -78,17 +80,21 @@ export class Engine implements Hints {
   }
 
   async #recoverUntilDone(afterMs: number): Promise<void> {
+    this.#hasLostTrack = true;
     if (this.#isRecovering) return;
     this.#isRecovering = true;
     if (afterMs > 0) await pause(this.#world.timers, afterMs);
     while (!this.#isStopped) {
+      this.#hasLostTrack = false;
       try {
-        await this.#recovery.run();
-        break;
+        const closed = await this.#recovery.run();
+        // A run is bounded: what it closed may not have been all.
+        if (!this.#hasLostTrack && closed > 0) continue;
+        if (!this.#hasLostTrack) break;
       } catch (error) {
         this.#world.log.warn({ error: String(error) }, 'lost tries could not be looked for');
-        await pause(this.#world.timers, RECOVER_AGAIN_MS);
       }
+      await pause(this.#world.timers, RECOVER_AGAIN_MS);
     }
     this.#isRecovering = false;
   }

@@ -268,7 +268,10 @@ export class EngineTestWorld implements EngineWorld, AsyncDisposable {
   static async open(): Promise<EngineTestWorld> {
     const directory = mkdtempSync(join(tmpdir(), 'sched-engine-'));
     const options = { directory, now: START, exclusive: false, durable: false, openWriter: writesAtOnce };
-    return new EngineTestWorld(directory, await SqliteStore.open(options), new VirtualTime(START));
+    const world = new EngineTestWorld(directory, await SqliteStore.open(options), new VirtualTime(START));
+    const id = world.ids.mint('prj', START);
+    await world.disk.addProject({ id, name: 'default', pinnedVersion: '2026-01-01', createdAt: START });
+    return world;
   }
 
   get now(): Instant {

@@ -1,13 +1,28 @@
 /** The circuit breaker: an endpoint that fails again and again is left alone for a while, then probed. */
 import { describe, expect, it } from 'vitest';
-import { attemptsOf, createdProfile, delivery, fromNow, ms, SECOND } from '#test/e2e/expectations.ts';
+import {
+  attemptsOf,
+  created,
+  createdProfile,
+  delivery,
+  fromNow,
+  MINUTE,
+  ms,
+  onlyDelivery,
+  SECOND,
+} from '#test/e2e/expectations.ts';
 import { answer, type Behaviour, hang, held, redirect } from '#test/receiver/behaviours.ts';
 import { useDeliveries } from './harness.ts';
 import { becomes, comesTo, ends, sleep } from './waits.ts';
 
-const { api, hook, given } = useDeliveries();
+const { api, live, hook, given } = useDeliveries();
 
 const FAST_RETRIES = { base: '10ms', factor: 1, max_attempts: 50 };
+
+/** Whether it was put off by at least so much. */
+function isAhead(nextFireAt: string | null, leastMs: number): boolean {
+  return nextFireAt !== null && ms(nextFireAt) > Date.now() + leastMs;
+}
 
 interface Tuning {
   readonly threshold?: number;
@@ -124,6 +139,25 @@ describe.concurrent('threshold consecutive failures open it', () => {
     await becomes(api, other.pending.id, 'succeeded');
   });
 
+  it('one that could not be sent before its deadline is not made to wait: expired, with no attempt', async () => {
+    const { target, endpoint_id } = await guarded([answer(500)], { base_open: '10m' });
+    await given({ endpoint_id });
+    await target.arrived(2);
+    const { pending } = await given({ endpoint_id, ttl: '3s' });
+    const { delivery, attempts } = await ends(api, pending.id);
+    expect(delivery).toMatchObject({ status: 'expired', attempt_count: 0 });
+    expect(attempts).toEqual([]);
+  });
+
+  it('it is the mode’s own: live is not held up by test', async () => {
+    const target = hook(...Array.from({ length: 5 }, () => answer(500)), answer(200));
+    const { pending } = await given({ endpoint: target.url, retry_policy: FAST_RETRIES });
+    await comesTo(api, pending.id, ({ next_fire_at }) => isAhead(next_fire_at, 20 * SECOND));
+    const { id } = await created(live, { endpoint: target.url, delay: '1s' });
+    await becomes(live, (await onlyDelivery(live, id)).id, 'succeeded');
+    expect((await delivery(api, pending.id)).attempt_count).toBe(5);
+  });
+
   it('it is the endpoint’s own: another endpoint is not held up', async () => {
     const { target, endpoint_id } = await guarded([answer(500)], { base_open: '10m' });
     await given({ endpoint_id });
@@ -189,11 +223,7 @@ describe.concurrent('what counts', () => {
       { timeout: '100ms' },
     );
     const { pending } = await given({ endpoint_id });
-    await comesTo(
-      api,
-      pending.id,
-      ({ next_fire_at }) => next_fire_at !== null && ms(next_fire_at) > Date.now() + 60_000,
-    );
+    await comesTo(api, pending.id, ({ next_fire_at }) => isAhead(next_fire_at, MINUTE));
     expect(target.requests).toHaveLength(1);
   });
 });
@@ -202,11 +232,7 @@ describe.concurrent('the defaults', () => {
   it('5 consecutive failures open it for 30 s', async () => {
     const target = hook(answer(500));
     const { pending } = await given({ endpoint: target.url, retry_policy: FAST_RETRIES });
-    const waiting = await comesTo(
-      api,
-      pending.id,
-      ({ next_fire_at }) => next_fire_at !== null && ms(next_fire_at) > Date.now() + 20 * SECOND,
-    );
+    const waiting = await comesTo(api, pending.id, ({ next_fire_at }) => isAhead(next_fire_at, 20 * SECOND));
     expect(waiting).toMatchObject({ status: 'retry_scheduled', attempt_count: 5 });
     const fifth = (await attemptsOf(api, pending.id))[4];
     const openMs = ms(waiting.next_fire_at) - ms(fifth?.finished_at);
@@ -220,11 +246,7 @@ describe.concurrent('the defaults', () => {
     const target = hook(answer(500));
     const { pending } = await given({ endpoint: target.url, retry_policy: FAST_RETRIES });
     await target.arrived(5);
-    await comesTo(
-      api,
-      pending.id,
-      ({ next_fire_at }) => next_fire_at !== null && ms(next_fire_at) > Date.now() + 20 * SECOND,
-    );
+    await comesTo(api, pending.id, ({ next_fire_at }) => isAhead(next_fire_at, 20 * SECOND));
     const other = await given({ endpoint: `${target.url}?other` });
     await comesTo(
       api,

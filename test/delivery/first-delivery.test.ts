@@ -18,6 +18,7 @@ import { SIGNING_SECRET, useDeliveries } from './harness.ts';
 import { becomes, ends, sleep } from './waits.ts';
 
 const { api, live, hook, given, alsoReceiver } = useDeliveries();
+const kept = alsoReceiver({});
 const httpsOnIpv6 = alsoReceiver({ host: '::1' });
 const http = alsoReceiver({ scheme: 'http' });
 const httpOnIpv6 = alsoReceiver({ scheme: 'http', host: '::1' });
@@ -148,7 +149,7 @@ describe.concurrent('many at the same instant', () => {
       Array.from({ length: 100 }, (_, i) => given({ endpoint: target.url, fire_at: fireAt, body: `${i}` })),
     );
     await Promise.all(pending.map(({ pending: { id } }) => becomes(api, id, 'succeeded')));
-    expect(target.requests.map(({ body }) => Number(`${body}`)).toSorted((a, b) => a - b)).toEqual(
+    expect(target.requests.map(({ body }) => Number(body.toString())).toSorted((a, b) => a - b)).toEqual(
       Array.from({ length: 100 }, (_, i) => i),
     );
     for (const { arrivedAt } of target.requests) expect(arrivedAt).toBeGreaterThanOrEqual(ms(fireAt));
@@ -164,6 +165,18 @@ describe.concurrent('modes', () => {
     expect(headerOf(await target.arrived(), 'Sched-Delivery-Id')).toBe(pending.id);
     await becomes(live, pending.id, 'succeeded');
     expect((await api.get(`/v1/deliveries/${pending.id}`)).status).toBe(404);
+  });
+});
+
+describe.concurrent('connections', () => {
+  it('are kept for the next delivery to the same origin', async () => {
+    const target = kept().hook();
+    for (let count = 1; count <= 2; count++) {
+      const { pending } = await given({ endpoint: target.url });
+      await becomes(api, pending.id, 'succeeded');
+    }
+    expect(target.requests).toHaveLength(2);
+    expect(kept().connections).toBe(1);
   });
 });
 

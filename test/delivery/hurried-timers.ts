@@ -11,4 +11,4 @@ function hurried(act: (...args: unknown[]) => void, ms = 0, ...args: unknown[]):
   return realSetTimeout(act, ms >= LONG_MS ? ms / hurry : ms, ...args);
 }
 
-globalThis.setTimeout = Object.assign(hurried, realSetTimeout) as typeof globalThis.setTimeout;
+globalThis.setTimeout = Object.assign(hurried, realSetTimeout);

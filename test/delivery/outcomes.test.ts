@@ -1,11 +1,12 @@
 /** What the destination does, and what becomes of the attempt and its delivery. */
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { createdProfile, ms, schedule } from '#test/e2e/expectations.ts';
 import {
   answer,
   answerAfterInformation,
+  answerUnread,
   type Behaviour,
   bytes,
   closeUnanswered,
@@ -24,6 +25,7 @@ const { api, hook, given, alsoReceiver } = useDeliveries();
 const expired = alsoReceiver({ identity: 'expired' });
 const otherName = alsoReceiver({ identity: 'other-name' });
 const untrusted = alsoReceiver({ identity: 'untrusted' });
+const closing = alsoReceiver({});
 
 const ONCE = { retry_policy: { max_attempts: 1 } };
 /** Such a retry is never seen by a test. */
@@ -88,6 +90,13 @@ describe.concurrent('any other answer: retryable', () => {
     expect((await schedule(api, id)).state).toBe('active');
   });
 
+  it('413, before the body was read', async () => {
+    const target = hook(answerUnread(413));
+    const { pending } = await given({ endpoint: target.url, body: 'x'.repeat(262_144), ...ONCE });
+    const { delivery } = await ends(api, pending.id);
+    expect(delivery).toMatchObject({ status: 'dead_letter', last_status_code: 413 });
+  });
+
   it('an answer with Retry-After: the backoff stays what it is', async () => {
     const target = hook(answer(503, { headers: { 'retry-after': '60' } }), answer(200));
     const { pending } = await given({ endpoint: target.url, retry_policy: { base: '50ms', factor: 1 } });
@@ -99,6 +108,12 @@ describe.concurrent('any other answer: retryable', () => {
 
 interface Failure {
   readonly delivery: { readonly error: string | null };
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
+  return address.port;
 }
 
 /** One attempt without an answer: retryable, with no status code and an error. */
@@ -136,10 +151,9 @@ describe.concurrent('no answer: retryable', () => {
   it('a connection that is refused', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('no port');
+    const port = portOf(server);
     server.close();
-    await expectUnanswered(`https://127.0.0.1:${address.port}/refused`);
+    await expectUnanswered(`https://127.0.0.1:${port}/refused`);
   });
 
   it('a server that does not speak TLS', async () => {
@@ -184,7 +198,8 @@ describe.concurrent('certificates are verified: retryable, and not a byte of the
 
 describe.concurrent('time-outs', () => {
   it('the profile’s timeout: retryable, and not before it is over', async () => {
-    const target = hook(hang(), delayed(100, answer(200)));
+    const hung = hang();
+    const target = hook(hung, delayed(100, answer(200)));
     const { id } = await createdProfile(api, { url: target.url, timeout: '350ms' });
     const { pending } = await given({ endpoint_id: id, retry_policy: { base: '20ms', factor: 1 } });
     const { delivery, attempts } = await ends(api, pending.id);
@@ -195,6 +210,7 @@ describe.concurrent('time-outs', () => {
     ]);
     expect(attempts[0]?.egress_ms).toBeGreaterThanOrEqual(350);
     expect(attempts[0]?.egress_ms).toBeLessThan(2_000);
+    await hung.cut;
   });
 
   it('a head that never ends counts as no answer', async () => {
@@ -203,6 +219,22 @@ describe.concurrent('time-outs', () => {
     const { pending } = await given({ endpoint_id: id, ...ONCE });
     const { attempts } = await ends(api, pending.id);
     expect(attempts).toMatchObject([{ outcome: 'retryable', status_code: null }]);
+  });
+
+  it('a destination that accepts the connection and is silent', async () => {
+    const connections: Socket[] = [];
+    const silent = createServer((socket) => connections.push(socket)).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { id } = await createdProfile(api, {
+      url: `https://127.0.0.1:${portOf(silent)}/`,
+      timeout: '300ms',
+    });
+    const { pending } = await given({ endpoint_id: id, ...ONCE });
+    const { attempts } = await ends(api, pending.id);
+    expect(attempts).toMatchObject([{ outcome: 'retryable', status_code: null }]);
+    expect(attempts[0]?.egress_ms).toBeGreaterThanOrEqual(300);
+    for (const connection of connections) connection.destroy();
+    silent.close();
   });
 
   it('a hung destination does not delay another one', async () => {
@@ -273,17 +305,12 @@ describe.concurrent('the body of an answer is thrown away, at most 64 KiB of it 
 });
 
 describe.concurrent('connections', () => {
-  it('are kept for the next delivery, where the destination keeps them', async () => {
-    const target = hook();
-    const first = await given({ endpoint: target.url });
-    await ends(api, first.pending.id);
-    const second = await given({ endpoint: target.url });
-    await ends(api, second.pending.id);
-    expect(target.requests).toHaveLength(2);
-  });
-
-  it('that the destination closes are no failure', async () => {
-    const target = hook(answer(200, { closes: true }));
+  it.each([
+    ['with a word of it', true],
+    ['silently', 'silently'],
+  ] as const)('that the destination closes are no failure: %s', async (_how, closes) => {
+    // On an origin of its own: others must not take a connection that is about to be closed.
+    const target = closing().hook(answer(200, { closes }));
     for (let i = 0; i < 2; i++) {
       const { pending } = await given({ endpoint: target.url, ...ONCE });
       expect((await ends(api, pending.id)).delivery.status).toBe('succeeded');

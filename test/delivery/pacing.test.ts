@@ -19,15 +19,16 @@ async function turns(api: Api, ids: readonly string[], attemptNo: number): Promi
 }
 
 /** Never faster than a bucket of `burst` tokens, filled `perSecond`, lets through. */
-function expectPaced(instants: readonly number[], perSecond: number, burst: number): void {
-  instants.forEach((first, i) => {
-    instants.slice(i + 1).forEach((second, distance) => {
-      const tokens = distance + 2 - Math.max(burst, 1);
-      const leastMs = Math.floor((tokens * 1_000) / perSecond);
+function expectPaced(due: readonly number[], perSecond: number, burst: number): void {
+  const tooSoon = due.flatMap((second, j) =>
+    due.slice(0, j).flatMap((first, i) => {
+      const tokens = j - i + 1 - burst;
       // Instants are whole milliseconds.
-      expect(second - first).toBeGreaterThanOrEqual(Math.max(leastMs - 1, 0));
-    });
-  });
+      const leastMs = Math.floor((tokens * 1_000) / perSecond) - 1;
+      return second - first < leastMs ? [`${j - i} after ${first}: ${second - first} ms`] : [];
+    }),
+  );
+  expect(tooSoon).toEqual([]);
 }
 
 describe.concurrent('retry_budget', () => {
@@ -100,7 +101,35 @@ describe.concurrent('retry_budget', () => {
   });
 });
 
+describe.concurrent('the default budget', () => {
+  it('10 retries per second, burst 100', async () => {
+    const target = hook(answer(500));
+    const { id } = await createdProfile(api, {
+      url: target.url,
+      breaker_policy: NO_BREAKER,
+      retry_policy: { base: '10ms', factor: 1, max_attempts: 2 },
+    });
+    const fireAt = fromNow(1_500);
+    const all = await Promise.all(
+      Array.from({ length: 106 }, () => given({ endpoint_id: id, fire_at: fireAt })),
+    );
+    const ids = all.map(({ pending }) => pending.id);
+    await Promise.all(ids.map((id) => becomes(api, id, 'dead_letter')));
+    const due = await turns(api, ids, 2);
+    expect(due).toHaveLength(106);
+    expectPaced(due, 10, 100);
+  });
+});
+
 describe.concurrent('rate_limit of a schedule', () => {
+  it('holds for its retries too', async () => {
+    const target = hook(answer(500), answer(500), answer(200));
+    const retry_policy = { base: '0' };
+    const { pending } = await given({ endpoint: target.url, rate_limit: { per_second: 4 }, retry_policy });
+    await becomes(api, pending.id, 'succeeded');
+    expectPaced(await turns(api, [pending.id], 1), 4, 1);
+  });
+
   it('is kept towards its endpoint: one at a time, so many per second', async () => {
     const target = hook();
     const fireAt = fromNow(1_500);

@@ -93,6 +93,25 @@ describe.concurrent('idempotency keys, one per occurrence', () => {
   });
 });
 
+describe.concurrent('jitter', () => {
+  it('the occurrence fires at its jittered instant; its key has the nominal one', async () => {
+    const target = hook();
+    const { id } = await yearly(target.url, { jitter: '500ms' });
+    const nominal = new Date(Date.now() + 1_600).toISOString();
+    const { next_fire_at, next_runs } = await rescheduled(api, id, { fire_at: nominal });
+    const moved = await waiting(id);
+    expect(moved.scheduled_for).toBe(next_fire_at);
+    expect(next_runs[0]).toBe(next_fire_at);
+    expect(Math.abs(ms(next_fire_at) - ms(nominal))).toBeLessThanOrEqual(500);
+    const request = await target.arrived();
+    expect(request.arrivedAt).toBeGreaterThanOrEqual(ms(next_fire_at));
+    expect(headerOf(request, 'Idempotency-Key')).toBe(`${id}:${nominal}`);
+    await becomes(api, moved.id, 'succeeded');
+    // The one after it is where the preview said.
+    expect((await waiting(id)).scheduled_for).toBe(next_runs[1]);
+  });
+});
+
 describe.concurrent('overlap: the next occurrence does not wait for the last', () => {
   it('that waits for its retry', async () => {
     const target = hook(answer(500), answer(200));

@@ -10,6 +10,7 @@ import {
   patched,
   patchedProfile,
   replayed,
+  rescheduled,
   SECOND,
   schedule,
 } from '#test/e2e/expectations.ts';
@@ -100,12 +101,38 @@ describe.concurrent('a replay is a delivery like any other', () => {
     const target = hook();
     const { id, pending } = await given({ endpoint: target.url, cron: '0 0 1 1 *' });
     expectError(await api.post(`/v1/deliveries/${pending.id}/replay`), 409, 'not_replayable');
-    await api.post(`/v1/schedules/${id}/reschedule`, { delay: '1s' });
+    await rescheduled(api, id, { delay: '1s' });
     await becomes(api, pending.id, 'succeeded');
     await ordered(api, id, 'cancel');
     const fresh = await replayed(api, pending.id);
     await becomes(api, fresh.id, 'succeeded');
     expect(target.requests).toHaveLength(2);
+  });
+
+  it('of a paused schedule: sent all the same', async () => {
+    const target = hook();
+    const { id, pending } = await given({ endpoint: target.url, cron: '0 0 1 1 *' });
+    await rescheduled(api, id, { delay: '1s' });
+    await becomes(api, pending.id, 'succeeded');
+    await ordered(api, id, 'pause');
+    const fresh = await replayed(api, pending.id);
+    await becomes(api, fresh.id, 'succeeded');
+  });
+
+  it('one that waits for its retry is canceled with its schedule', async () => {
+    const target = hook(answer(200), answer(500));
+    const { id, pending } = await given({
+      endpoint: target.url,
+      cron: '0 0 1 1 *',
+      retry_policy: { base: '1h' },
+    });
+    await rescheduled(api, id, { delay: '1s' });
+    await becomes(api, pending.id, 'succeeded');
+    const fresh = await replayed(api, pending.id);
+    await becomes(api, fresh.id, 'retry_scheduled');
+    await ordered(api, id, 'cancel');
+    await becomes(api, fresh.id, 'canceled');
+    expect((await delivery(api, pending.id)).status).toBe('succeeded');
   });
 
   it('ten replays at once: ten deliveries', async () => {

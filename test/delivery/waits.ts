@@ -10,7 +10,7 @@ const LOOK_EVERY_MS = 30;
 const SOON_MS = 2_000;
 const WAIT_MS_MAX = 20_000;
 
-const ENDED = ['succeeded', 'dead_letter', 'expired', 'canceled'];
+const ENDED: ReadonlySet<string> = new Set(['succeeded', 'dead_letter', 'expired', 'canceled']);
 
 async function once(
   api: Api,
@@ -40,7 +40,7 @@ export function becomes(api: Api, id: string, status: string): Promise<Delivery>
     api,
     id,
     (shown) => {
-      if (shown.status !== status && ENDED.includes(shown.status)) expect(shown).toMatchObject({ status });
+      if (shown.status !== status && ENDED.has(shown.status)) expect(shown).toMatchObject({ status });
       return shown.status === status;
     },
     status,
@@ -59,7 +59,7 @@ export interface Ended {
 
 /** The delivery in its terminal status, with its attempts. */
 export async function ends(api: Api, id: string): Promise<Ended> {
-  const shown = await once(api, id, ({ status }) => ENDED.includes(status), 'ended');
+  const shown = await once(api, id, ({ status }) => ENDED.has(status), 'ended');
   return { delivery: shown, attempts: await attemptsOf(api, id) };
 }
 

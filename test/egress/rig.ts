@@ -62,7 +62,7 @@ export interface TlsRigOptions extends TlsOptions {
   readonly address?: string;
 }
 
-function tlsOptions({ certificate = 'receiver', address: _address, ...options }: TlsRigOptions): TlsOptions {
+function tlsOptions({ certificate = 'receiver', ...options }: TlsRigOptions): TlsOptions {
   return { cert: pem(`${certificate}.pem`), key: pem(`${certificate}.key`), ...options };
 }
 
@@ -96,18 +96,27 @@ export function tcpRig(onSocket: (socket: Socket) => void, scheme: 'http' | 'htt
   return listen(createServer(onSocket), scheme, '127.0.0.1');
 }
 
+const TO_LOOPBACK: EgressOptions = {
+  allow: LOOPBACK,
+  allowHttp: false,
+  certificates: CA,
+  timers: systemTimers,
+  resolve: () => Promise.resolve(['127.0.0.1']),
+};
+
 /** Everything resolves to loopback, nothing else is allowed. */
 export function loopbackEgress(options: Partial<EgressOptions> = {}): Egress {
-  const egress = createEgress({
-    allow: LOOPBACK,
-    allowHttp: false,
-    certificates: CA,
-    timers: systemTimers,
-    resolve: () => Promise.resolve(['127.0.0.1']),
-    ...options,
-  });
+  const egress = createEgress({ ...TO_LOOPBACK, ...options });
   onTestFinished(() => egress.close());
   return egress;
+}
+
+let shared: Egress | undefined;
+
+/** One for all tests of a file that want nothing special: reading the built-in roots takes its time. */
+export function sharedEgress(): Egress {
+  shared ??= createEgress(TO_LOOPBACK);
+  return shared;
 }
 
 export interface Shot {

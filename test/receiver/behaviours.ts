@@ -19,18 +19,23 @@ export interface Behaviour {
 export interface AnswerOptions {
   readonly headers?: OutgoingHttpHeaders;
   readonly body?: string | Uint8Array;
-  /** Ends the connection with the answer instead of keeping it open. */
-  readonly closes?: boolean;
+  /** Ends the connection with the answer instead of keeping it open: as it says, or without a word of it. */
+  readonly closes?: boolean | 'silently';
 }
 
 export function answer(status: number, options: AnswerOptions = {}): Behaviour {
   const { headers, body = '', closes = false } = options;
   return {
     act({ response }) {
-      response.writeHead(status, { ...headers, ...(closes ? { connection: 'close' } : {}) });
-      response.end(body);
+      response.writeHead(status, { ...headers, ...(closes === true ? { connection: 'close' } : {}) });
+      response.end(body, () => closes === 'silently' && response.socket?.end());
     },
   };
+}
+
+/** Answers on the head alone, while the body is still coming. */
+export function answerUnread(status: number): Behaviour {
+  return { ...answer(status), leavesBody: true };
 }
 
 export function redirect(status: number, location: string): Behaviour {
@@ -58,9 +63,20 @@ export function delayed(ms: number, then: Behaviour): Behaviour {
   };
 }
 
+export interface Cuttable extends Behaviour {
+  /** When the other side has ended the connection. */
+  readonly cut: Promise<void>;
+}
+
 /** Never answers. */
-export function hang(): Behaviour {
-  return { act() {} };
+export function hang(): Cuttable {
+  const { promise: cut, resolve } = Promise.withResolvers<void>();
+  return {
+    act({ socket }) {
+      socket.on('close', () => resolve());
+    },
+    cut,
+  };
 }
 
 export interface Held extends Behaviour {
@@ -117,11 +133,9 @@ export function hugeHeaders(status: number, size: number): Behaviour {
   return answer(status, { headers });
 }
 
-export interface Pouring extends Behaviour {
+export interface Pouring extends Cuttable {
   /** Bytes of body given to the connection so far; its buffers hold some of them. */
   readonly bytesPoured: number;
-  /** When the other side has ended the connection. */
-  readonly cut: Promise<void>;
 }
 
 /** A body without end: as fast as it is taken, or so many bytes each `everyMs`. */
@@ -131,14 +145,10 @@ export function endlessBody(status: number, pace?: { chunk: number; everyMs: num
   let bytesPoured = 0;
   return {
     act({ response, socket }) {
-      let isOpen = true;
-      socket.on('close', () => {
-        isOpen = false;
-        resolve();
-      });
+      socket.on('close', () => resolve());
       response.writeHead(status, { 'content-type': 'text/plain' });
       const pour = () => {
-        while (isOpen) {
+        while (!socket.destroyed) {
           bytesPoured += chunk.length;
           const isTaken = response.write(chunk);
           if (pace !== undefined) return void setTimeout(pour, pace.everyMs);

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   answer,
   answerAfterInformation,
+  answerUnread,
   bytes,
   closeUnanswered,
   delayed,
@@ -33,20 +34,25 @@ interface Sending {
   readonly method?: string;
   readonly headers?: readonly string[];
   readonly body?: string;
-  readonly maxHeaderSize?: number;
+  /** On a connection that is kept for the next one; else on one of its own. */
+  readonly keeps?: boolean;
 }
 
 /** The status, or the error code. */
-function send(url: string, { method = 'POST', headers = [], body = '', ...more }: Sending = {}) {
+function send(url: string, { method = 'POST', headers = [], body = '', keeps = false }: Sending = {}) {
   const { promise, resolve } = Promise.withResolvers<number | string | undefined>();
   const { protocol, host } = new URL(url);
   const length = ['Content-Length', `${Buffer.byteLength(body)}`];
-  const options = { method, headers: ['Host', host, ...length, ...headers], timeout: 300, ...more };
+  const options = { method, headers: ['Host', host, ...length, ...headers], timeout: 300 };
   const send = protocol === 'https:' ? httpsRequest : httpRequest;
-  const sent = send(url, { ...options, ...(protocol === 'https:' ? { agent } : {}) }, (response) => {
-    response.resume().on('end', () => resolve(response.statusCode));
-    response.on('error', (error: NodeJS.ErrnoException) => resolve(error.code));
-  });
+  const sent = send(
+    url,
+    { ...options, agent: protocol === 'https:' && keeps ? agent : false, ca },
+    (response) => {
+      response.resume().on('end', () => resolve(response.statusCode));
+      response.on('error', (error: NodeJS.ErrnoException) => resolve(error.code));
+    },
+  );
   sent.on('timeout', () => sent.destroy(Object.assign(new Error('time-out'), { code: 'TIME-OUT' })));
   sent.on('error', (error: NodeJS.ErrnoException) => resolve(error.code));
   sent.end(body);
@@ -84,13 +90,13 @@ describe('what is recorded', () => {
   it('GET and DELETE with a body', async () => {
     const hook = receiver.hook();
     for (const method of ['GET', 'DELETE']) await send(hook.url, { method, body: method });
-    expect(hook.requests.map(({ body }) => `${body}`)).toEqual(['GET', 'DELETE']);
+    expect(hook.requests.map(({ body }) => body.toString())).toEqual(['GET', 'DELETE']);
   });
 
   it('connections are counted, and requests on a kept one share its number', async () => {
     const hook = receiver.hook(answer(200), answer(200, { closes: true }), answer(200));
     const before = receiver.connections;
-    for (let i = 0; i < 3; i++) await send(hook.url);
+    for (let i = 0; i < 3; i++) await send(hook.url, { keeps: true });
     const [first, second, third] = hook.requests.map(({ connection }) => connection);
     expect(second).toBe(first);
     expect(third).toBeGreaterThan(second ?? 0);
@@ -125,6 +131,8 @@ describe('behaviours', () => {
   it.each([
     ['1xx and then the answer', () => answerAfterInformation(200), 200],
     ['a delay', () => delayed(20, answer(202)), 202],
+    ['an answer before the body was read', () => answerUnread(413), 413],
+    ['an answer and then a silent end', () => answer(200, { closes: 'silently' }), 200],
     ['no answer', () => hang(), 'TIME-OUT'],
     ['a reset before reading', () => reset('before reading'), 'ECONNRESET'],
     ['a reset after reading', () => reset('after reading'), 'ECONNRESET'],

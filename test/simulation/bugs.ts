@@ -1,12 +1,318 @@
-/** Deliberate bugs, put between the product and its ports. */
+/**
+ * Deliberate bugs, each put between the product and one of its ports: the proof that the checkers can fail. Each
+ * names the promise it breaks, which is the checker that has to catch it.
+ */
+import type { Delivery } from '#src/domain/delivery.ts';
+import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
+import { instant } from '#src/domain/instant.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { Egress } from '#src/ports/egress.ts';
 import type { Hints } from '#src/ports/hints.ts';
+import type { Work } from '#src/ports/store.ts';
+import type { Step } from '#src/store/sqlite/verbs.ts';
 import type { AnyStore } from './life.ts';
+import type { Witness } from './witness.ts';
 
 export interface Bug {
+  /** The checkers that may be the first to notice. */
+  readonly caughtBy: readonly string[];
   readonly store?: (store: AnyStore) => AnyStore;
+  /** What the writing thread is given of a verb. */
+  readonly steps?: (steps: readonly Step[], witness: Witness) => readonly Step[];
   readonly clock?: (clock: Clock) => Clock;
   readonly egress?: (egress: Egress) => Egress;
   readonly hints?: (hints: Hints) => Hints;
+}
+
+/** The same store, but for these verbs. */
+function but(verbs: (store: AnyStore) => Partial<AnyStore>): (store: AnyStore) => AnyStore {
+  return (store) => {
+    const other = verbs(store);
+    return new Proxy(store, {
+      get(target, name) {
+        const own: unknown = Reflect.get(other, name);
+        if (own !== undefined) return own;
+        const member: unknown = Reflect.get(target, name, target);
+        return typeof member === 'function' ? member.bind(target) : member;
+      },
+    });
+  };
+}
+
+/** Work as the engine is told it is. */
+function misread(change: (work: Work) => Partial<Work>): (store: AnyStore) => AnyStore {
+  return but((store) => ({
+    async findWork(deliveries) {
+      const works = await store.findWork(deliveries);
+      return works.map((work) => work && { ...work, ...change(work) });
+    },
+  }));
+}
+
+const DONE = 'done' as const;
+const REVISION_COLUMN_FROM_END = 4;
+
+/** Steps whose guard always holds: the row is replaced whatever it has become. */
+function unguarded(statement: 'replaceDelivery' | 'replaceSchedule', steps: readonly Step[], witness: Witness) {
+  return steps.map((step): Step => {
+    if (step[0] !== statement) return step;
+    const [name, otherwise, ...parameters] = step;
+    const id = parameters.at(-2);
+    const known =
+      witness.deliveries.get(id as DeliveryId) ?? witness.schedules.get(id as ScheduleId) ?? null;
+    if (known === null) return step;
+    // The new revision is the last column that is set, before the three parts of the guard.
+    parameters[parameters.length - REVISION_COLUMN_FROM_END] = known.revision + 1;
+    parameters[parameters.length - 1] = known.revision;
+    return [name, otherwise, ...parameters];
+  });
+}
+
+function isClaim(steps: readonly Step[]): boolean {
+  return steps.some(([name]) => name === 'insertAttempt');
+}
+
+function without(...names: readonly Step[0][]): (steps: readonly Step[]) => readonly Step[] {
+  return (steps) => steps.filter(([name]) => !names.includes(name));
+}
+
+export const BUGS: Readonly<Record<string, Bug>> = {
+  'no fencing: a delivery is replaced whatever it has become': {
+    caughtBy: ['life', 'attempts', 'schedules', 'settling', 'sends', 'api'],
+    steps: (steps, witness) => unguarded('replaceDelivery', steps, witness),
+  },
+  'a claim without its condition': {
+    caughtBy: ['life', 'attempts', 'schedules', 'settling', 'sends'],
+    steps: (steps, witness) => (isClaim(steps) ? unguarded('replaceDelivery', steps, witness) : steps),
+  },
+  'a claim that forgets the row of its attempt': {
+    caughtBy: ['attempts'],
+    steps: without('insertAttempt'),
+  },
+  'settling does not look at the state of the schedule': {
+    caughtBy: ['settling', 'schedules'],
+    steps: without('scheduleInState'),
+  },
+  'a settled try leaves its row open': {
+    caughtBy: ['attempts'],
+    steps: without('closeAttempt'),
+  },
+  'wake-ups are lost: nothing is found by looking, no hint arrives': {
+    caughtBy: ['punctuality'],
+    store: but(() => ({ listDue: async () => [] })),
+    hints: () => ({ due: () => {}, lookAgain: () => {} }),
+  },
+  'looking ahead sees nothing': {
+    caughtBy: ['punctuality'],
+    store: but((store) => ({
+      listDue: async (after, until, limit) => (after === null ? store.listDue(after, until, limit) : []),
+    })),
+    hints: () => ({ due: () => {}, lookAgain: () => {} }),
+  },
+  'looking back sees nothing': {
+    caughtBy: ['punctuality'],
+    store: but((store) => ({
+      listDue: async (after, until, limit) => (after === null ? [] : store.listDue(after, until, limit)),
+    })),
+  },
+  'the clock of the engine is two seconds ahead': {
+    caughtBy: ['sends', 'settling'],
+    clock: (clock) => ({ now: () => instant(clock.now() + 2_000) }),
+  },
+  'the clock of the engine is two seconds behind': {
+    caughtBy: ['settling', 'punctuality'],
+    clock: (clock) => ({ now: () => instant(clock.now() - 2_000) }),
+  },
+  'one attempt more than allowed': {
+    caughtBy: ['life', 'attempts', 'settling'],
+    store: misread(({ delivery }) => ({
+      delivery: {
+        ...delivery,
+        retryPolicy: { ...delivery.retryPolicy, maxAttempts: delivery.retryPolicy.maxAttempts + 1 },
+      },
+    })),
+  },
+  'what ran out of attempts is tried once more': {
+    caughtBy: ['settling'],
+    store: but((store) => ({
+      settle: (writes) =>
+        store.settle(
+          writes.map((write) =>
+            write.delivery.status === 'dead_letter' && write.attempt.outcome === 'retryable'
+              ? { ...write, completed: null, delivery: waitingAgain(write.delivery) }
+              : write,
+          ),
+        ),
+    })),
+  },
+  'a dead letter rises again': {
+    caughtBy: ['life'],
+    store: but((store) => ({
+      async settle(writes) {
+        const answers = await store.settle(writes);
+        for (const { delivery } of writes) {
+          if (delivery.status !== 'dead_letter') continue;
+          void store.putOff([{ ...waitingAgain(delivery), revision: delivery.revision + 1 }]);
+        }
+        return answers;
+      },
+    })),
+  },
+  'the backoff is a millisecond short': {
+    caughtBy: ['settling'],
+    store: but((store) => ({
+      settle: (writes) =>
+        store.settle(
+          writes.map((write) => ({
+            ...write,
+            delivery: {
+              ...write.delivery,
+              dueAt: write.delivery.dueAt && instant(write.delivery.dueAt - 1),
+            },
+          })),
+        ),
+    })),
+  },
+  'what is put off is not stored': {
+    caughtBy: ['punctuality'],
+    store: but(() => ({ putOff: async (deliveries) => deliveries.map(() => DONE) })),
+  },
+  'gates are never saved': {
+    caughtBy: ['breaker'],
+    store: but(() => ({ saveGates: async () => {} })),
+  },
+  'gates are never loaded': {
+    caughtBy: ['breaker', 'budget', 'rate'],
+    store: misread(() => ({ gate: null })),
+  },
+  'the breaker takes one failure more to open': {
+    caughtBy: ['breaker'],
+    store: misread(({ profile }) => ({
+      profile: profile?.breakerPolicy
+        ? {
+            ...profile,
+            breakerPolicy: { ...profile.breakerPolicy, threshold: profile.breakerPolicy.threshold + 1 },
+          }
+        : profile,
+    })),
+  },
+  'the window of the breaker is forgotten: the default is used': {
+    caughtBy: ['breaker'],
+    store: misread(({ profile }) => ({ profile: profile && { ...profile, breakerPolicy: null } })),
+  },
+  'the retry budget of the profile is forgotten': {
+    caughtBy: ['budget'],
+    store: misread(({ profile }) => ({ profile: profile && { ...profile, retryBudget: null } })),
+  },
+  'the rate limit is forgotten': {
+    caughtBy: ['rate'],
+    store: misread(({ schedule }) => ({ schedule: { ...schedule, rateLimit: null } })),
+  },
+  'the timeout of the profile is forgotten': {
+    caughtBy: ['settling'],
+    store: but((store) => ({
+      async findMessage(delivery) {
+        const message = await store.findMessage(delivery);
+        return { ...message, profile: message.profile && { ...message.profile, timeout: null } };
+      },
+    })),
+  },
+  'claiming an occurrence does not make the next one': {
+    caughtBy: ['schedules'],
+    store: but((store) => ({
+      claim: (writes) => store.claim(writes.map((write) => ({ ...write, advanced: null }))),
+    })),
+  },
+  'ending an occurrence unsent does not make the next one': {
+    caughtBy: ['schedules'],
+    store: but((store) => ({
+      endUnsent: (writes) => store.endUnsent(writes.map((write) => ({ ...write, advanced: null }))),
+    })),
+  },
+  'a one-shot is not completed by the end of its delivery': {
+    caughtBy: ['schedules'],
+    store: but((store) => ({
+      settle: (writes) => store.settle(writes.map((write) => ({ ...write, completed: null }))),
+    })),
+  },
+  'recovery finds nothing': {
+    caughtBy: ['punctuality'],
+    store: but(() => ({ listLostClaims: async () => [] })),
+  },
+  'settling is acknowledged, and not stored': {
+    caughtBy: ['punctuality'],
+    store: but((store) => {
+      let count = 0;
+      return {
+        settle: async (writes) =>
+          count++ % 5 === 4 ? writes.map(() => DONE) : store.settle(writes),
+      };
+    }),
+  },
+  'every request is sent twice': {
+    caughtBy: ['sends'],
+    egress: (egress) => ({
+      ...egress,
+      send(request, signal) {
+        void egress.send(request, signal);
+        return egress.send(request, signal);
+      },
+    }),
+  },
+  'the key differs from try to try': {
+    caughtBy: ['sends'],
+    egress: (egress) => ({
+      ...egress,
+      send: (request, signal) => {
+        const attempt = request.headers.find(([name]) => name === 'Sched-Attempt')?.[1];
+        const headers = request.headers.map(([name, value]) =>
+          name === 'Idempotency-Key' && attempt !== '1' ? ([name, `${value}-${attempt}`] as const) : ([name, value] as const),
+        );
+        return egress.send({ ...request, headers }, signal);
+      },
+    }),
+  },
+  'requests go out while the claim is still being written': {
+    caughtBy: ['sends', 'punctuality', 'attempts', 'settling'],
+    store: but((store) => ({
+      async claim(writes) {
+        void store.claim(writes);
+        return writes.map(() => DONE);
+      },
+    })),
+  },
+  'a cancel is acknowledged, and not stored': {
+    caughtBy: ['api'],
+    store: but((store) => ({
+      replaceSchedule: async (replacement) =>
+        replacement.schedule.state === 'canceled' ? DONE : store.replaceSchedule(replacement),
+    })),
+  },
+  'a pause or cancel forgets the other deliveries of the schedule': {
+    caughtBy: ['schedules', 'attempts'],
+    store: but((store) => ({
+      replaceSchedule: (replacement) => store.replaceSchedule({ ...replacement, sweep: null }),
+    })),
+  },
+  'a request made again has its effect again': {
+    caughtBy: ['api'],
+    store: but((store) => ({
+      addSchedule: (addition) => store.addSchedule({ ...addition, receipt: null }),
+    })),
+  },
+  'retention removes what is younger than it should be': {
+    caughtBy: ['life'],
+    store: but((store) => ({
+      prune: (what, before, limit) => store.prune(what, instant(before + 300_000), limit),
+    })),
+  },
+};
+
+function waitingAgain(delivery: Delivery): Delivery {
+  return {
+    ...delivery,
+    status: 'retry_scheduled',
+    dueAt: instant((delivery.finalizedAt ?? 0) + 1_000),
+    finalizedAt: null,
+  };
 }

@@ -7,6 +7,7 @@ import { IdMint } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Random } from '#src/ports/random.ts';
+import { openForWriting } from '#src/store/sqlite/connection.ts';
 import { DATABASE_FILE, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import { AesVault, MASTER_KEY_BYTES } from '#src/vault/aes-vault.ts';
 import { Prng } from '#test/fuzz/prng.ts';
@@ -50,6 +51,7 @@ export async function makeTemplate(): Promise<Template> {
         latencies: () => [0, 0],
         fate: () => 'kept',
         later: (_, act) => queueMicrotask(() => void act()),
+        given: (steps) => steps,
         wrote: async () => {},
         ran: () => {},
         answering: () => {},
@@ -66,6 +68,10 @@ export async function makeTemplate(): Promise<Template> {
   const project = await store.findProject('default');
   if (project === null) throw new Error('There is no project.');
   await store.close();
+  // What is written ahead belongs to the file that is copied.
+  const db = openForWriting(join(directory, DATABASE_FILE), false);
+  db.pragma('wal_checkpoint(TRUNCATE)');
+  db.close();
   return {
     partitions: [project.partitions.test, project.partitions.live],
     copy() {

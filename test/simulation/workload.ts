@@ -7,7 +7,6 @@ import { replayDelivery } from '#src/commands/deliveries.ts';
 import { archiveProfile, createProfile, editProfile } from '#src/commands/profiles.ts';
 import { createSchedule, editSchedule, orderSchedule, rescheduleSchedule } from '#src/commands/schedules.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { EndpointId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import type { Schedule, ScheduleView } from '#src/domain/schedule.ts';
@@ -131,7 +130,7 @@ export class Workload {
     const { witness } = this.#clients;
     const profiles = [...witness.profiles.values()];
     if (aimed === null && profiles.length > 0 && prng.chance(0.15)) {
-      return this.#profileChange(prng.pick(profiles).id, prng.pick(profiles).partition);
+      return this.#profileChange(prng.pick(profiles));
     }
     const ended = [...witness.deliveries.values()].filter(({ status }) => TERMINAL.has(status));
     if (ended.length > 0 && prng.chance(0.15)) return this.#replay(prng.pick(ended));
@@ -207,7 +206,7 @@ export class Workload {
     };
   }
 
-  #profileChange(id: EndpointId, partition: Partition): Request {
+  #profileChange({ id, partition }: Profile): Request {
     const { url, timeout, retryBudget, breakerPolicy } = this.#orders.profile();
     const prng = this.#prng;
     if (prng.chance(0.1)) {

@@ -28,6 +28,8 @@ export interface Disk {
   latencies(): readonly [toRun: number, toAnswer: number];
   fate(): Fate;
   later(ms: number, act: () => void | Promise<void>): void;
+  /** The steps of a verb as they are to be carried out. */
+  given(steps: readonly Step[]): readonly Step[];
   /** One verb was carried out and is durable. */
   wrote(steps: readonly Step[], answer: Answer): Promise<void>;
   /** All of a batch was carried out, and nobody knows yet. */
@@ -84,7 +86,8 @@ export class VirtualWriter implements WriteQueue {
 
   async #carryOut(): Promise<readonly Answer[]> {
     const answers: Answer[] = [];
-    for (const steps of this.#underWay.flatMap((call) => call.verbs)) {
+    for (const asked of this.#underWay.flatMap((call) => call.verbs)) {
+      const steps = this.#disk.given(asked);
       const [answer = 'done'] = this.#executor.run([steps]);
       answers.push(answer);
       await this.#disk.wrote(steps, answer);

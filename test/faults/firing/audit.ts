@@ -94,8 +94,9 @@ export function audit(evidence: Evidence): Audit {
       received: received.length,
       lost: scheduleFaults.length,
       interrupted: errors(INTERRUPTED).length,
-      interruptedSeen: errors(INTERRUPTED).filter((each) => seen.has(`${each.delivery_id} ${each.attempt_no}`))
-        .length,
+      interruptedSeen: errors(INTERRUPTED).filter((each) =>
+        seen.has(`${each.delivery_id} ${each.attempt_no}`),
+      ).length,
       timeouts: errors('timeout').length,
       doubles: [...receivedOf.values()].reduce((sum, each) => sum + doublesIn(each), 0),
     },
@@ -111,7 +112,9 @@ function faultsOfSchedules({ acknowledged }: Evidence, stored: Stored): readonly
   const deliveriesOf = groupBy(stored.deliveries, ({ schedule_id }) => schedule_id);
   const known = new Set(stored.schedules.map(({ id }) => id));
   return [
-    ...[...acknowledged.keys()].filter((id) => !known.has(id)).map((id) => `${id} was acknowledged and is lost`),
+    ...[...acknowledged.keys()]
+      .filter((id) => !known.has(id))
+      .map((id) => `${id} was acknowledged and is lost`),
     ...stored.schedules.flatMap(({ id, kind, state }) => {
       if (!acknowledged.has(id)) return [`${id} is stored, and nobody was told`];
       const deliveries = deliveriesOf.get(id) ?? [];
@@ -119,7 +122,8 @@ function faultsOfSchedules({ acknowledged }: Evidence, stored: Stored): readonly
       const keys = new Set(deliveries.map(({ idempotency_key }) => idempotency_key));
       const found = `${kind} ${id} is ${state}, ${deliveries.length} deliveries, not ended: ${open.join() || 'none'}`;
       if (keys.size !== deliveries.length) return [`${found}: two occurrences with one key`];
-      if (kind === 'one_shot') return deliveries.length === 1 && open.length === 0 && state === 'completed' ? [] : [found];
+      if (kind === 'one_shot')
+        return deliveries.length === 1 && open.length === 0 && state === 'completed' ? [] : [found];
       return open.join() === 'scheduled' && state === 'active' ? [] : [found];
     }),
   ];
@@ -137,11 +141,20 @@ function faultsOf(
   return [
     ...faultIf(delivery.status === 'claimed', 'is still claimed'),
     ...faultIf(new Set(numbers).size !== numbers.length, `an attempt was sent twice: ${numbers.join()}`),
-    ...faultIf(attempts.some(({ attempt_no }, i) => attempt_no !== i + 1), 'attempts are not 1..n'),
+    ...faultIf(
+      attempts.some(({ attempt_no }, i) => attempt_no !== i + 1),
+      'attempts are not 1..n',
+    ),
     ...faultIf(attempts.length !== delivery.attempt_count, `attempt_count ${delivery.attempt_count}`),
     ...faultIf(attempts.length > max_attempts, `${attempts.length} attempts of ${max_attempts}`),
-    ...faultIf(received.some(({ key }) => key !== delivery.idempotency_key), 'another Idempotency-Key was sent'),
-    ...faultIf(numbers.some((number) => attempts[number - 1] === undefined), 'an attempt was sent without a row'),
+    ...faultIf(
+      received.some(({ key }) => key !== delivery.idempotency_key),
+      'another Idempotency-Key was sent',
+    ),
+    ...faultIf(
+      numbers.some((number) => attempts[number - 1] === undefined),
+      'an attempt was sent without a row',
+    ),
     ...faultIf(doublesIn(received) > excused, `200 answered ${doublesIn(received) + 1} times`),
     ...endFaults(delivery, attempts, max_attempts),
     ...attempts.flatMap((attempt) => {
@@ -164,7 +177,10 @@ function endFaults(
   const isSuccess = last?.outcome === 'success';
   return [
     ...faultIf(isSuccess !== (status === 'succeeded'), `is ${status} after ${last?.outcome}`),
-    ...faultIf(attempts.slice(0, -1).some(({ outcome }) => outcome !== 'retryable'), 'was tried after its end'),
+    ...faultIf(
+      attempts.slice(0, -1).some(({ outcome }) => outcome !== 'retryable'),
+      'was tried after its end',
+    ),
     ...faultIf(
       status === 'dead_letter' && last?.outcome === 'retryable' && attempts.length < attemptsMax,
       `was given up after ${attempts.length} of ${attemptsMax} attempts`,

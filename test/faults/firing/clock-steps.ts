@@ -52,7 +52,8 @@ export async function runClockSteps(count: number): Promise<ClockReport> {
     await soon.allArrived();
     const ms = performance.now() - start;
     afterStepMs[when] = ms;
-    if (ms > DELAY_MS + CATCH_UP_MS) faults.push(`${when}: due in a second, arrived after ${Math.round(ms)} ms`);
+    if (ms > DELAY_MS + CATCH_UP_MS)
+      faults.push(`${when}: due in a second, arrived after ${Math.round(ms)} ms`);
   };
 
   const recurring = await shots.group({
@@ -101,7 +102,9 @@ export async function runClockSteps(count: number): Promise<ClockReport> {
     isClockSteady: false,
   });
   const occurrences = recurring.ids.map(
-    (id) => result.stored.deliveries.filter((each) => each.schedule_id === id && each.status === 'succeeded').length,
+    (id) =>
+      result.stored.deliveries.filter((each) => each.schedule_id === id && each.status === 'succeeded')
+        .length,
   );
   return {
     ...result,
@@ -110,7 +113,9 @@ export async function runClockSteps(count: number): Promise<ClockReport> {
       ...faults,
       ...(code === 0 ? [] : [`exit code ${code}`]),
       ...caughtUpMs.filter((ms) => ms > CATCH_UP_MS).map((ms) => `caught up only after ${Math.round(ms)} ms`),
-      ...occurrences.filter((n) => n < 2 || n > OCCURRENCES_MAX).map((n) => `a recurring one fired ${n} times`),
+      ...occurrences
+        .filter((n) => n < 2 || n > OCCURRENCES_MAX)
+        .map((n) => `a recurring one fired ${n} times`),
     ],
     caughtUpMs,
     afterStepMs,

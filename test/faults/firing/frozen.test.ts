@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { shown } from './numbers.ts';
 import { runFrozen } from './frozen.ts';
+import { shown } from './numbers.ts';
 
 const FROZEN_MS = 3_000;
 const SEED = 99;

@@ -8,7 +8,8 @@ export interface Spread {
 
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = [...values].sort((a, b) => a - b);
-  const at = (part: number) => sorted[Math.min(Math.floor(sorted.length * part), sorted.length - 1)] ?? Number.NaN;
+  const at = (part: number) =>
+    sorted[Math.min(Math.floor(sorted.length * part), sorted.length - 1)] ?? Number.NaN;
   return { count: sorted.length, median: at(0.5), p99: at(0.99), max: at(1) };
 }
 

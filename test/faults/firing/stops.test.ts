@@ -15,7 +15,12 @@ test(`what is under way is finished, nothing is interrupted or doubled, in ${STO
 test('what hangs beyond the grace is closed as interrupted before the exit, and tried again', async () => {
   const { faults, figures, exitMs, hanging } = await runHangingStop(5);
   expect(faults).toEqual([]);
-  expect(figures).toMatchObject({ succeeded: hanging, interrupted: hanging, attempts: 2 * hanging, doubles: 0 });
+  expect(figures).toMatchObject({
+    succeeded: hanging,
+    interrupted: hanging,
+    attempts: 2 * hanging,
+    doubles: 0,
+  });
   expect(exitMs).toBeGreaterThan(900);
   expect(exitMs).toBeLessThan(3_000);
 });

@@ -38,7 +38,10 @@ class TroubleFile {
   readonly #file = join(temporaryDirectory(), 'trouble');
 
   get options(): FiringOptions {
-    return { preload: 'store-trouble.ts', env: { SCHED_TEST_TROUBLE_FILE: this.#file, SCHED_SHUTDOWN_GRACE: '2s' } };
+    return {
+      preload: 'store-trouble.ts',
+      env: { SCHED_TEST_TROUBLE_FILE: this.#file, SCHED_SHUTDOWN_GRACE: '2s' },
+    };
   }
 
   begin(trouble: Trouble): void {

@@ -3,6 +3,7 @@
  * that was acknowledged as canceled or paused begins afterwards. A repeated request has its effect once. An
  * error is a refusal with a reason, or the store really was in trouble.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
@@ -44,7 +45,7 @@ export function apiChecker(scene: Scene): Checker {
     const known = witness.deliveries.get(shown.id);
     if (known === undefined) throw say(`${shown.id} is not stored`);
     if (known.revision < shown.revision) throw say(`${shown.id} is stored as it was before`);
-    if (known.revision === shown.revision && JSON.stringify(known) !== JSON.stringify(shown)) {
+    if (known.revision === shown.revision && !isDeepStrictEqual(known, shown)) {
       throw say(`${shown.id} is stored differently`);
     }
     if (shown.status === 'canceled') held.set(shown.id, shown);

@@ -133,7 +133,7 @@ export function breakerChecker(scene: Scene): Checker {
       if (model.isBlurred) return;
       const held = heldUntil(model);
       if (held !== dueAt) {
-        const expected = held === null ? 'nothing holds it' : `its window ends in ${held - now} ms`;
+        const expected = held === null ? `nothing holds it (${JSON.stringify(model)})` : `its window ends in ${held - now} ms`;
         throw new Violation(NAME, `${delivery.id} of ${key} was put off by ${dueAt - now} ms: ${expected}`);
       }
     },

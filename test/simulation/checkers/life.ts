@@ -1,4 +1,5 @@
 /** A delivery moves along its life and never back: what has ended stays as it ended. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
 import { TERMINAL } from '../witness.ts';
 import { type Checker, type DeliveryChange, type Scene, Violation } from './checker.ts';
@@ -51,6 +52,7 @@ function moved(before: Delivery | null, after: Delivery): void {
     if (after.revision !== before.revision + 1) {
       throw new Violation(NAME, `${id} went from revision ${before.revision} to ${after.revision}`);
     }
+    if (before.status === 'claimed' || status === 'claimed') untouched(before, after);
     const tries = after.attemptCount - before.attemptCount;
     if (tries !== (status === 'claimed' ? 1 : 0)) {
       throw new Violation(NAME, `${id} became ${status} and counts ${tries} more attempts`);
@@ -65,5 +67,15 @@ function moved(before: Delivery | null, after: Delivery): void {
   }
   if ((isTerminal || status === 'claimed') !== (after.dueAt === null)) {
     throw new Violation(NAME, `${id} is ${status}, due at ${after.dueAt}`);
+  }
+}
+
+/** What only the customer decides: sending changes none of it. */
+const DECIDED = ['scheduleId', 'occurrence', 'scheduledFor', 'ttl', 'deadline', 'retryPolicy', 'target'] as const;
+
+function untouched(before: Delivery, after: Delivery): void {
+  for (const field of DECIDED) {
+    if (isDeepStrictEqual(before[field], after[field])) continue;
+    throw new Violation(NAME, `${after.id} had its ${field} changed by being sent`);
   }
 }

@@ -17,7 +17,7 @@ export type Trouble = 'full' | 'refusing' | 'lying' | 'dying' | 'dying late';
 const PAGES_MAX = 0xfffffffe;
 
 const file = process.env.SCHED_TEST_TROUBLE_FILE ?? '';
-const execute = Database.prototype.exec;
+const execute = Reflect.get(Database.prototype, 'exec') as (this: Database.Database, sql: string) => unknown;
 
 function trouble(): Trouble | null {
   return existsSync(file) ? (readFileSync(file, 'utf8') as Trouble) : null;

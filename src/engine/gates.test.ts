@@ -1,0 +1,315 @@
+import { describe, expect, test } from 'vitest';
+import type { Due } from '#src/domain/due.ts';
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import { type Gate, OPEN_GATE } from '#src/domain/gate.ts';
+import { instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { BreakerPolicy } from '#src/domain/profile.ts';
+import { Gates } from './gates.ts';
+import { dueAt, EngineTestWorld, requireDue } from './test-world.ts';
+
+const POLICY: BreakerPolicy = { threshold: 2, baseOpen: '30s', maxOpen: '1h', probeTimeout: '10s' };
+const URL = 'https://example.com/hook';
+const DUE = dueAt(0, { name: 'first' });
+
+function towards(endpoint: string, name = endpoint): Due {
+  return dueAt(0, { name, endpoint: endpoint as EndpointKey });
+}
+
+/** A try towards the endpoint of `due` ended so. */
+function learn(
+  gates: Gates,
+  world: EngineTestWorld,
+  evidence: 'success' | 'failure',
+  due = DUE,
+  read: Gate | null = null,
+) {
+  return gates.learn(due, read, POLICY, evidence, false, world.now);
+}
+
+function fail(gates: Gates, world: EngineTestWorld, times: number, due = DUE): void {
+  for (let each = 0; each < times; each++) learn(gates, world, 'failure', due);
+}
+
+/** The gate of the endpoint as it is stored, read as the dispatcher does. */
+async function stored(world: EngineTestWorld): Promise<Gate | null> {
+  const { pending } = await world.schedule({ url: URL });
+  const [work] = await world.disk.findWork([requireDue(pending)]);
+  return work?.gate ?? null;
+}
+
+describe('the gate of an endpoint', () => {
+  test('is open where nothing is known, and then nothing is kept', async () => {
+    await using world = await EngineTestWorld.open();
+    const gates = new Gates(world);
+    expect(gates.of(DUE, null)).toBe(OPEN_GATE);
+    gates.set(DUE, OPEN_GATE);
+    expect(learn(gates, world, 'success')).toEqual([]);
+    await world.time.advance(10_000);
+    expect(world.faults.times('saveGates')).toBe(0);
+    expect(world.time.pending).toBe(0);
+  });
+
+  test('is that of memory, which is newer than what was read with the delivery', async () => {
+    await using world = await EngineTestWorld.open();
+    const gates = new Gates(world);
+    fail(gates, world, 2);
+    expect(gates.of(DUE, OPEN_GATE).breaker.openUntil).toBe(world.now + 30_000);
+  });
+
+  test('is one for each partition and endpoint', async () => {
+    await using world = await EngineTestWorld.open();
+    const gates = new Gates(world);
+    fail(gates, world, 2);
+    expect(gates.of(towards('https://example.org/'), null)).toBe(OPEN_GATE);
+    expect(gates.of({ ...DUE, partition: 2 as Partition }, null)).toBe(OPEN_GATE);
+    expect(gates.breakers(world.now)).toEqual({ open: 1, halfOpen: 0 });
+  });
+
+  test('counts among the breakers by its state', async () => {
+    await using world = await EngineTestWorld.open();
+    const gates = new Gates(world);
+    fail(gates, world, 2, towards('a'));
+    fail(gates, world, 1, towards('b'));
+    await world.time.advance(10_000);
+    fail(gates, world, 2, towards('c'));
+    expect(gates.breakers(world.now)).toEqual({ open: 2, halfOpen: 0 });
+    await world.time.advance(20_000);
+    expect(gates.breakers(world.now)).toEqual({ open: 1, halfOpen: 1 });
+  });
+});
+
+describe('gates are saved', () => {
+  test('at once when a breaker opens, and at once when it closes', async () => {
+    await using world = await EngineTestWorld.open();
+    const gates = new Gates(world);
+    fail(gates, world, 2);
+    await world.time.advance(0);
+    expect((await stored(world))?.breaker.openUntil).toBe(world.now + 30_000);
+    learn(gates, world, 'success');
+    await world.time.advance(0);
+    expect(await stored(world)).toBeNull();
+  });
+
+  test('a second after any other change, and then all changes at once', async () => {
+    await using world = await EngineTestWorld.open();
+    const gates = new Gates(world);
+    fail(gates, world, 1);
+    fail(gates, world, 1, towards('b'));
+    await world.time.advance(999);
+    expect(world.faults.times('saveGates')).toBe(0);
+    await world.time.advance(1);
+    expect(world.faults.times('saveGates')).toBe(1);
+    expect((await stored(world))?.breaker.failures).toBe(1);
+    await world.time.advance(60_000);
+    expect(world.faults.times('saveGates')).toBe(1);
+  });
+
+  test('at once also when a second has begun already', async () => {
+    await using world = await EngineTestWorld.open();
+    const gates = new Gates(world);
+    fail(gates, world, 1);
+    await world.time.advance(100);
+    fail(gates, world, 1);
+    await world.time.advance(0);
+    expect((await stored(world))?.breaker.openUntil).toBe(world.now + 30_000);
+  });
+
+  test('with what changed while they were being saved', async () => {
+    await using world = await EngineTestWorld.open();
+    const gates = new Gates(world);
+    const patient = { ...POLICY, threshold: 100 };
+    const failed = () => gates.learn(DUE, null, patient, 'failure', false, world.now);
+    world.faults.before('saveGates', failed);
+    failed();
+    await world.time.advance(1_000);
+    expect((await stored(world))?.breaker.failures).toBe(1);
+    await world.time.advance(1_000);
+    expect((await stored(world))?.breaker.failures).toBe(2);
+  });
+
+  test('again and again until the store is back', async () => {
+    await using world = await EngineTestWorld.open();
+    const gates = new Gates(world);
+    world.faults.set('refuses', 'saveGates');
+    fail(gates, world, 2);
+    const openUntil = instant(world.now + 30_000);
+    await world.time.advance(5_000);
+    expect(world.log.lines.every(({ level }) => level === 'warn')).toBe(true);
+    world.faults.clear();
+    await world.time.advance(1_000);
+    expect((await stored(world))?.breaker.openUntil).toBe(openUntil);
+    await world.time.advance(60_000);
+    expect(world.time.pending).toBe(0);
+  });
+
+  test('in parts, however many there are', async () => {
+    await using world = await EngineTestWorld.open();
+    const gates = new Gates(world);
+    for (let endpoint = 0; endpoint < 450; endpoint++) fail(gates, world, 1, towards(`e-${endpoint}`));
+    await gates.save();
+    expect(world.faults.times('saveGates')).toBe(3);
+    await gates.save();
+    expect(world.faults.times('saveGates')).toBe(3);
+  });
+
+  test('no more after a stop, but by hand', async () => {
+    await using world = await EngineTestWorld.open();
+    const gates = new Gates(world);
+    fail(gates, world, 1);
+    gates.stop();
+    expect(world.time.pending).toBe(0);
+    await gates.save();
+    expect((await stored(world))?.breaker.failures).toBe(1);
+  });
+});
+
+describe('after a restart', () => {
+  test('a breaker goes on from where it was: open as long, its window doubled as often', async () => {
+    await using world = await EngineTestWorld.open();
+    const before = new Gates(world);
+    fail(before, world, 2);
+    await world.time.advance(30_000);
+    before.learn(DUE, null, POLICY, 'failure', true, world.now);
+    await world.time.advance(0);
+
+    const after = new Gates(world);
+    const gate = after.of(DUE, await stored(world));
+    expect(gate.breaker).toMatchObject({ openUntil: world.now + 60_000, windowMs: 60_000 });
+    expect(after.breakers(world.now)).toEqual({ open: 1, halfOpen: 0 });
+  });
+
+  test('failures in a row count over it', async () => {
+    await using world = await EngineTestWorld.open();
+    fail(new Gates(world), world, 1);
+    await world.time.advance(1_000);
+    const after = new Gates(world);
+    learn(after, world, 'failure', DUE, await stored(world));
+    expect(after.breakers(world.now)).toEqual({ open: 1, halfOpen: 0 });
+  });
+
+  test('what is read is not saved again before it changes', async () => {
+    await using world = await EngineTestWorld.open();
+    fail(new Gates(world), world, 1);
+    await world.time.advance(1_000);
+    const after = new Gates(world);
+    after.of(DUE, await stored(world));
+    const saves = world.faults.times('saveGates');
+    await after.save();
+    expect(world.faults.times('saveGates')).toBe(saves);
+  });
+});
+
+describe('memory', () => {
+  test('one that says nothing any more is forgotten, here and in the store', async () => {
+    await using world = await EngineTestWorld.open();
+    const gates = new Gates(world);
+    fail(gates, world, 1);
+    await world.time.advance(1_000);
+    learn(gates, world, 'success');
+    await world.time.advance(1_000);
+    expect(await stored(world)).toBeNull();
+    const read: Gate = { ...OPEN_GATE, breaker: { ...OPEN_GATE.breaker, failures: 1 } };
+    expect(gates.of(DUE, read)).toBe(read);
+  });
+
+  test('holds 20,000 gates at most, those used last; the others are read again', async () => {
+    await using world = await EngineTestWorld.open();
+    const gates = new Gates(world);
+    for (let endpoint = 0; endpoint < 20_100; endpoint++) fail(gates, world, 2, towards(`e-${endpoint}`));
+    await world.time.advance(1_000);
+    expect(gates.breakers(world.now).open).toBe(20_000);
+    expect(gates.of(towards('e-99'), null)).toBe(OPEN_GATE);
+    expect(gates.of(towards('e-100'), null)).not.toBe(OPEN_GATE);
+  });
+
+  // Bug: the bound is kept to when gates are saved, but not when they are read, which needs no save.
+  test.fails('holds 20,000 gates at most, also of those that are only read', async () => {
+    await using world = await EngineTestWorld.open();
+    const gates = new Gates(world);
+    const openUntil = instant(world.now + 30_000);
+    const read: Gate = {
+      ...OPEN_GATE,
+      breaker: { failures: 2, openUntil, windowMs: 30_000, probeUntil: null },
+    };
+    for (let endpoint = 0; endpoint < 20_100; endpoint++) gates.of(towards(`e-${endpoint}`), read);
+    await world.time.advance(5_000);
+    expect(gates.breakers(world.now).open).toBeLessThanOrEqual(20_000);
+  });
+
+  // Bug: a try that began before the gate was forgotten brings back the gate it was read with: here it
+  // opens the breaker, though a success came between its failures.
+  test.fails('a gate that was forgotten does not come back as it was before', async () => {
+    await using world = await EngineTestWorld.open();
+    fail(new Gates(world), world, 1);
+    await world.time.advance(1_000);
+    const gates = new Gates(world);
+    const read = await stored(world);
+    const [quick, slow] = [towards(URL, 'quick'), towards(URL, 'slow')];
+    gates.of(quick, read);
+    gates.of(slow, read);
+    learn(gates, world, 'success', quick, read);
+    await world.time.advance(5_000);
+    learn(gates, world, 'failure', slow, read);
+    expect(gates.of(slow, null).breaker).toMatchObject({ failures: 1, openUntil: null });
+  });
+});
+
+describe('deliveries that an open breaker put off', () => {
+  test('are freed when it closes, once', async () => {
+    await using world = await EngineTestWorld.open();
+    const gates = new Gates(world);
+    fail(gates, world, 2);
+    const held = [towards(URL, 'a'), towards(URL, 'b')];
+    for (const due of held) gates.holdBack(due);
+    expect(learn(gates, world, 'failure')).toEqual([]);
+    expect(learn(gates, world, 'success')).toEqual(held);
+    expect(learn(gates, world, 'success')).toEqual([]);
+  });
+
+  test('are those of that endpoint only', async () => {
+    await using world = await EngineTestWorld.open();
+    const gates = new Gates(world);
+    for (const endpoint of ['a', 'b']) {
+      fail(gates, world, 2, towards(endpoint));
+      gates.holdBack(towards(endpoint));
+    }
+    expect(learn(gates, world, 'success', towards('b'))).toEqual([towards('b')]);
+  });
+
+  test('are remembered up to 1,000 for each endpoint and 20,000 in all', async () => {
+    await using world = await EngineTestWorld.open();
+    const gates = new Gates(world);
+    for (let endpoint = 0; endpoint < 21; endpoint++) {
+      fail(gates, world, 2, towards(`e-${endpoint}`));
+      for (let each = 0; each < 1_001; each++)
+        gates.holdBack(towards(`e-${endpoint}`, `${endpoint}-${each}`));
+    }
+    expect(learn(gates, world, 'success', towards('e-0'))).toHaveLength(1_000);
+    expect(learn(gates, world, 'success', towards('e-20'))).toHaveLength(0);
+    gates.holdBack(towards('e-1', 'no room of its own'));
+    fail(gates, world, 2, towards('e-20'));
+    gates.holdBack(towards('e-20'));
+    expect(learn(gates, world, 'success', towards('e-20'))).toHaveLength(1);
+  });
+
+  test('keep their gate in memory, however quiet it is', async () => {
+    await using world = await EngineTestWorld.open();
+    const gates = new Gates(world);
+    for (let endpoint = 0; endpoint < 20_100; endpoint++) {
+      fail(gates, world, 2, towards(`e-${endpoint}`));
+      if (endpoint === 0) gates.holdBack(towards('e-0', 'held'));
+    }
+    await world.time.advance(1_000);
+    expect(learn(gates, world, 'success', towards('e-0'))).toHaveLength(1);
+  });
+
+  test('take one place each, however often they are put off', async () => {
+    await using world = await EngineTestWorld.open();
+    const gates = new Gates(world);
+    fail(gates, world, 2);
+    for (let times = 0; times < 1_000; times++) gates.holdBack(towards(URL, 'patient'));
+    gates.holdBack(towards(URL, 'other'));
+    expect(learn(gates, world, 'success').map(({ id }) => id)).toEqual(['dlv_patient', 'dlv_other']);
+  });
+});

@@ -1,0 +1,168 @@
+import { describe, expect, test } from 'vitest';
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import { type Gate, OPEN_GATE } from '#src/domain/gate.ts';
+import type { DeliveryId } from '#src/domain/id.ts';
+import { instant, MS_PER_DAY } from '#src/domain/instant.ts';
+import { SUCCESS } from '#src/store/contract/builders.ts';
+import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
+import { Janitor } from './janitor.ts';
+import { EngineTestWorld, PARTITION } from './test-world.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** A one-shot that was delivered at this instant. */
+async function delivered(world: EngineTestWorld): Promise<DeliveryId> {
+  const view = await world.schedule({ inMs: 1_000 });
+  const { build } = world;
+  const claimed = build.claim(view.pending, view);
+  expect(await world.disk.claim([claimed])).toEqual(['done']);
+  expect(await world.disk.settle([build.settle(claimed, view.schedule, SUCCESS)])).toEqual(['done']);
+  return view.pending.id;
+}
+
+async function counts(world: EngineTestWorld): Promise<readonly [deliveries: number, schedules: number]> {
+  const page = { before: null, limit: 1_000 };
+  const deliveries = await world.disk.listDeliveries(PARTITION, ALL_DELIVERIES, page);
+  const schedules = await world.disk.listSchedules(PARTITION, ALL_SCHEDULES, page);
+  return [deliveries.length, schedules.length];
+}
+
+describe('history', () => {
+  test('is kept as long as it is to be kept, and then removed with its attempts', async () => {
+    await using world = await EngineTestWorld.open();
+    const janitor = new Janitor(world, HOUR_MS);
+    const id = await delivered(world);
+    await world.schedule({ inMs: 10 * HOUR_MS });
+    janitor.start();
+    await world.time.advance(HOUR_MS);
+    expect(await counts(world)).toEqual([2, 2]);
+    await world.time.advance(61_000);
+    expect(await counts(world)).toEqual([1, 1]);
+    expect(await world.attempts(id)).toEqual([]);
+    await janitor.stop();
+  });
+
+  test('is kept for ever with a retention of 0', async () => {
+    await using world = await EngineTestWorld.open();
+    const janitor = new Janitor(world, 0);
+    await delivered(world);
+    janitor.start();
+    world.time.setClock(100 * 365 * MS_PER_DAY);
+    await world.time.advance(10 * 60_000);
+    expect(await counts(world)).toEqual([1, 1]);
+    expect(world.faults.times('prune')).toBeGreaterThan(0);
+    await janitor.stop();
+  });
+
+  test('a retention longer than time itself removes nothing', async () => {
+    await using world = await EngineTestWorld.open();
+    const janitor = new Janitor(world, Number.MAX_SAFE_INTEGER);
+    await delivered(world);
+    janitor.start();
+    await world.time.advance(10_000);
+    expect(await counts(world)).toEqual([1, 1]);
+    expect(world.log.lines).toEqual([]);
+    await janitor.stop();
+  });
+
+  test('a short retention is kept to closely', async () => {
+    await using world = await EngineTestWorld.open();
+    const janitor = new Janitor(world, 2_000);
+    janitor.start();
+    await world.time.advance(500);
+    await delivered(world);
+    await world.time.advance(2_000);
+    expect(await counts(world)).toEqual([1, 1]);
+    await world.time.advance(2_100);
+    expect(await counts(world)).toEqual([0, 0]);
+    await janitor.stop();
+  });
+});
+
+describe('whatever the retention', () => {
+  test.for([0, 90 * MS_PER_DAY])(
+    '%i: request idempotency is kept 24 h, gates nobody used 30 days',
+    async (ms) => {
+      await using world = await EngineTestWorld.open();
+      const receipt = world.build.receipt();
+      await world.disk.addReceipt(PARTITION, receipt);
+      const view = await world.schedule({ inMs: 100 * MS_PER_DAY });
+      const endpoint = 'https://example.com/hook' as EndpointKey;
+      const gate: Gate = { ...OPEN_GATE, breaker: { ...OPEN_GATE.breaker, failures: 1 } };
+      await world.disk.saveGates([{ partition: PARTITION, endpoint, gate, savedAt: world.now }]);
+      const kept = async () => [
+        (await world.disk.findReceipt(PARTITION, receipt.key, instant(0))) !== null,
+        (await world.disk.findWork([view.pending]))[0]?.gate !== null,
+      ];
+      const janitor = new Janitor(world, ms);
+      janitor.start();
+      world.time.setClock(MS_PER_DAY - 2_000);
+      await world.time.advance(1_500);
+      expect(await kept()).toEqual([true, true]);
+      await world.time.advance(60_000);
+      expect(await kept()).toEqual([false, true]);
+      world.time.setClock(29 * MS_PER_DAY);
+      await world.time.advance(60_000);
+      expect(await kept()).toEqual([false, false]);
+      await janitor.stop();
+    },
+  );
+});
+
+describe('the janitor works a little at a time', () => {
+  async function withDelivered(world: EngineTestWorld, count: number): Promise<Janitor> {
+    for (let each = 0; each < count; each++) await delivered(world);
+    world.time.setClock(2 * HOUR_MS);
+    const janitor = new Janitor(world, HOUR_MS);
+    janitor.start();
+    await world.time.advance(999);
+    expect(await counts(world)).toEqual([count, count]);
+    return janitor;
+  }
+
+  test('25 rows, then a pause of 25 ms', async () => {
+    await using world = await EngineTestWorld.open();
+    const janitor = await withDelivered(world, 60);
+    await world.time.advance(1);
+    expect(await counts(world)).toEqual([35, 60]);
+    await world.time.advance(24);
+    expect(await counts(world)).toEqual([35, 60]);
+    await world.time.advance(1);
+    expect(await counts(world)).toEqual([10, 60]);
+    await world.time.advance(1_000);
+    expect(await counts(world)).toEqual([0, 0]);
+    await janitor.stop();
+  });
+
+  test('a stop in the middle is a stop: what is being removed is, and then nothing more', async () => {
+    await using world = await EngineTestWorld.open();
+    const janitor = await withDelivered(world, 60);
+    await world.time.advance(1);
+    const stopped = janitor.stop();
+    await world.time.advance(25);
+    await stopped;
+    expect(await counts(world)).toEqual([35, 60]);
+    await world.time.advance(10 * 60_000);
+    expect(await counts(world)).toEqual([35, 60]);
+    expect(world.time.pending).toBe(0);
+  });
+
+  test('a store that is away is asked again in the next round', async () => {
+    await using world = await EngineTestWorld.open();
+    world.faults.set('refuses', 'prune');
+    const janitor = await withDelivered(world, 1);
+    await world.time.advance(1);
+    expect(world.log.lines).toMatchObject([{ level: 'warn' }]);
+    world.faults.clear();
+    await world.time.advance(60_000);
+    expect(await counts(world)).toEqual([0, 0]);
+    await janitor.stop();
+  });
+
+  test('one that was never started stops at once, and does nothing', async () => {
+    await using world = await EngineTestWorld.open();
+    await new Janitor(world, HOUR_MS).stop();
+    await world.time.advance(HOUR_MS);
+    expect(world.faults.asked).toEqual([]);
+  });
+});

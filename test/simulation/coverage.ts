@@ -1,0 +1,92 @@
+/** Where a run has been: what the simulation never does, it cannot find. */
+import type { Checker, Scene } from './checkers/checker.ts';
+import { isWaitingStatus } from './witness.ts';
+
+export const PLACES = [
+  'succeeded',
+  'dead_letter',
+  'expired after a try',
+  'expired unsent',
+  'dead_letter unsent',
+  'canceled while waiting',
+  'canceled while being sent',
+  'paused while waiting',
+  'paused while being sent',
+  'resumed',
+  'retried',
+  'interrupted',
+  'timed out',
+  'put off by the breaker',
+  'put off with a booking',
+  'a booked turn taken',
+  'brought forward',
+  'a claim came too late',
+  'a claim whose answer was lost',
+  'an occurrence claimed',
+  'a replay sent',
+  'moved',
+  'removed by retention',
+  'crashed with a request under way',
+  'stopped with a request under way',
+  'an API call answered 503',
+  'an API call answered again from its receipt',
+  'an API call refused',
+] as const;
+export type Place = (typeof PLACES)[number];
+
+export function coverageOf(scene: Scene): { readonly checker: Checker; readonly seen: Map<Place, number> } {
+  const seen = new Map<Place, number>();
+  const see = (place: Place) => seen.set(place, (seen.get(place) ?? 0) + 1);
+  const { witness, time } = scene;
+  const checker: Checker = {
+    name: 'coverage',
+    delivery({ before, after, attempts }) {
+      if (before === null) return;
+      if (after === null) return void see('removed by retention');
+      const wasClaimed = before.status === 'claimed';
+      const changed = before.status !== after.status;
+      if (changed && after.status === 'succeeded') see('succeeded');
+      if (changed && after.status === 'dead_letter') see(wasClaimed ? 'dead_letter' : 'dead_letter unsent');
+      if (changed && after.status === 'expired') see(wasClaimed ? 'expired after a try' : 'expired unsent');
+      if (changed && after.status === 'canceled') {
+        see(wasClaimed ? 'canceled while being sent' : 'canceled while waiting');
+      }
+      if (changed && after.status === 'paused') see(wasClaimed ? 'paused while being sent' : 'paused while waiting');
+      if (before.status === 'paused' && isWaitingStatus(after.status)) see('resumed');
+      if (wasClaimed && after.status === 'retry_scheduled') see('retried');
+      if (wasClaimed && attempts.at(-1)?.error === 'interrupted') see('interrupted');
+      if (wasClaimed && attempts.at(-1)?.error === 'timeout') see('timed out');
+      if (!changed && before.scheduledFor !== after.scheduledFor) see('moved');
+      if (after.status === 'claimed' && before.booked) see('a booked turn taken');
+      if (after.status === 'claimed' && after.replayOf !== null) see('a replay sent');
+    },
+    putOffAsked({ booked, dueAt }) {
+      if (booked) see('put off with a booking');
+      else see(dueAt === time.now() ? 'brought forward' : 'put off by the breaker');
+    },
+    claimAnswered({ advanced }, answer) {
+      if (answer === 'stale') see('a claim came too late');
+      if (answer === 'failed') see('a claim whose answer was lost');
+      if (answer === 'done' && advanced !== null) see('an occurrence claimed');
+    },
+    lifeEnded(node, how) {
+      for (const sent of witness.sent.values()) {
+        if (sent.node === node && sent.fortune?.kind === 'orphaned' && sent.endedMs === time.elapsedMs) {
+          see(how === 'crash' ? 'crashed with a request under way' : 'stopped with a request under way');
+        }
+      }
+    },
+    exchanged({ fortune }) {
+      if (fortune?.kind === 'broken_off' && scene.life?.state === 'stopping') {
+        see('stopped with a request under way');
+      }
+    },
+    answered({ error, replayed }) {
+      if (replayed) see('an API call answered again from its receipt');
+      if (error instanceof Error) {
+        see(error.name === 'StoreUnavailable' ? 'an API call answered 503' : 'an API call refused');
+      }
+    },
+  };
+  return { checker, seen };
+}

@@ -1,0 +1,60 @@
+/** The disk of the world: how long it takes, and what it does to a batch. */
+import type { Prng } from '#test/fuzz/prng.ts';
+import type { Plan } from './plan.ts';
+import type { Fate } from './writer.ts';
+
+export class FaultyDisk {
+  readonly #plan: Plan;
+  readonly #prng: Prng;
+  readonly #inTrouble: () => void;
+  #isAway = false;
+  #isHealed = false;
+
+  constructor(plan: Plan, prng: Prng, inTrouble: () => void) {
+    this.#plan = plan;
+    this.#prng = prng;
+    this.#inTrouble = inTrouble;
+  }
+
+  away(isAway: boolean): void {
+    this.#isAway = isAway;
+  }
+
+  heal(): void {
+    this.#isHealed = true;
+    this.#isAway = false;
+  }
+
+  latencies(): readonly [number, number] {
+    const prng = this.#prng;
+    const one = () => {
+      if (!this.#plan.slowDisk || this.#isHealed) return prng.int(3);
+      return prng.weighted([
+        [90, prng.int(6)],
+        [9, prng.int(300)],
+        [1, prng.int(2_000)],
+      ]);
+    };
+    return [one(), one()];
+  }
+
+  fate(): Fate {
+    const fate = this.#fate();
+    if (fate !== 'kept') this.#inTrouble();
+    return fate;
+  }
+
+  #fate(): Fate {
+    const prng = this.#prng;
+    if (this.#isHealed) return 'kept';
+    if (this.#isAway) return prng.chance(0.8) ? 'refused' : 'answer_lost';
+    if (prng.chance(this.#plan.refuseChance)) return 'refused';
+    return prng.chance(this.#plan.loseAnswerChance) ? 'answer_lost' : 'kept';
+  }
+
+  readsFail(): boolean {
+    const fails = this.#isAway && !this.#isHealed && this.#prng.chance(0.5);
+    if (fails) this.#inTrouble();
+    return fails;
+  }
+}

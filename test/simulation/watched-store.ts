@@ -1,0 +1,81 @@
+/**
+ * The store as the engine and the commands have it: the simulation sees what they ask before it is asked, makes
+ * reads fail while the disk is away, and answers nothing to a process that has ended.
+ */
+import type { Delivery } from '#src/domain/delivery.ts';
+import type { ClaimWrite, EndWrite, SettleWrite } from '#src/ports/store.ts';
+import { StoreUnavailable } from '#src/ports/store.ts';
+import type { ClaimAnswer } from './checkers/checker.ts';
+import type { AnyStore } from './life.ts';
+import type { Scope } from './virtual-time.ts';
+
+export interface Watch {
+  readsFail(): boolean;
+  asked(deliveries: readonly Delivery[]): void;
+  unasked(deliveries: readonly Delivery[]): void;
+  claimAsked(write: ClaimWrite): void;
+  claimAnswered(write: ClaimWrite, answer: ClaimAnswer): void;
+  settleAsked(write: SettleWrite): void;
+  endAsked(write: EndWrite): void;
+  putOffAsked(delivery: Delivery): void;
+}
+
+const IS_READ = /^(find|list)/;
+
+export function watchedStore(store: AnyStore, scope: Scope, watch: Watch): AnyStore {
+  const verbs: Partial<AnyStore> = {
+    async claim(writes) {
+      for (const write of writes) watch.claimAsked(write);
+      try {
+        const answers = await during(watch, writes.map(deliveryOf), store.claim(writes));
+        for (const [at, write] of writes.entries()) watch.claimAnswered(write, answers[at] ?? 'stale');
+        return answers;
+      } catch (error) {
+        for (const write of writes) watch.claimAnswered(write, 'failed');
+        throw error;
+      }
+    },
+    settle(writes) {
+      for (const write of writes) watch.settleAsked(write);
+      return during(watch, writes.map(deliveryOf), store.settle(writes));
+    },
+    endUnsent(writes) {
+      for (const write of writes) watch.endAsked(write);
+      return during(watch, writes.map(deliveryOf), store.endUnsent(writes));
+    },
+    putOff(deliveries) {
+      for (const delivery of deliveries) watch.putOffAsked(delivery);
+      return during(watch, deliveries, store.putOff(deliveries));
+    },
+  };
+  const watched = new Map<string | symbol, unknown>();
+  return new Proxy(store, {
+    get(target, name) {
+      const known = watched.get(name);
+      if (known !== undefined) return known;
+      const own: unknown = Reflect.get(verbs, name) ?? Reflect.get(target, name, target);
+      if (typeof own !== 'function') return own;
+      const isRead = IS_READ.test(String(name));
+      const verb = (...given: readonly unknown[]): unknown => {
+        if (scope.hasEnded) return new Promise(() => {});
+        if (isRead && watch.readsFail()) return Promise.reject(new StoreUnavailable('Simulated: no reading.'));
+        return Reflect.apply(own, target, given);
+      };
+      watched.set(name, verb);
+      return verb;
+    },
+  });
+}
+
+function deliveryOf({ delivery }: { readonly delivery: Delivery }): Delivery {
+  return delivery;
+}
+
+async function during<T>(watch: Watch, deliveries: readonly Delivery[], answer: Promise<T>): Promise<T> {
+  watch.asked(deliveries);
+  try {
+    return await answer;
+  } finally {
+    watch.unasked(deliveries);
+  }
+}

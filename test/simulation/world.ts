@@ -1,0 +1,423 @@
+/**
+ * A world made from one number: the service on virtual time, a disk and a network that fail, customers, and the
+ * checkers that watch. It goes from event to event; between any two of them the process may die.
+ */
+import type { Delivery } from '#src/domain/delivery.ts';
+import type { DeliveryId } from '#src/domain/id.ts';
+import type { ClaimWrite } from '#src/ports/store.ts';
+import type { Log } from '#src/ports/telemetry.ts';
+import type { Timers } from '#src/ports/timers.ts';
+import { Prng } from '#test/fuzz/prng.ts';
+import type { Bug } from './bugs.ts';
+import { CHECKERS } from './checkers/all.ts';
+import { type Checker, type ClaimAnswer, type Scene, Violation } from './checkers/checker.ts';
+import { coverageOf, type Place } from './coverage.ts';
+import { FaultyDisk } from './faulty-disk.ts';
+import { Life } from './life.ts';
+import { Network, type Sent } from './network.ts';
+import type { Plan } from './plan.ts';
+import { START, type Template } from './template.ts';
+import { Trace } from './trace.ts';
+import { Scope, settled, VirtualTime } from './virtual-time.ts';
+import { isWaitingStatus, shortId, Witness } from './witness.ts';
+import { type Watch, watchedStore } from './watched-store.ts';
+import { Workload } from './workload.ts';
+
+const TRACE_LINES = 400;
+/** An idle service is woken so long before the next thing happens. */
+const IDLE_LEAD_MS = 3_500;
+const IDLE_WORTH_MS = 1_000;
+/** How long it may take, once faults have stopped, until everything that was due has ended. */
+const SETTLES_WITHIN_MS = 10_000;
+const QUIET_WITHIN_MS = 8 * 3_600_000;
+
+const DOWNTIME_MS: readonly (readonly [number, readonly [number, number]])[] = [
+  [3, [0, 0]],
+  [4, [1, 2_000]],
+  [3, [2_000, 120_000]],
+  [1, [120_000, 7_200_000]],
+];
+
+export interface Tally {
+  readonly starts: number;
+  readonly crashes: number;
+  readonly stops: number;
+  readonly requests: number;
+  readonly calls: number;
+}
+
+export class World implements Scene {
+  readonly time = new VirtualTime(START);
+  readonly trace = new Trace(this.time, TRACE_LINES);
+  readonly witness: Witness;
+  readonly seen: ReadonlyMap<Place, number>;
+  readonly retentionMs: number;
+  readonly #plan: Plan;
+  readonly #template: Template;
+  readonly #directory: string;
+  readonly #bug: Bug | null;
+  readonly #checkers: Checker[] = [];
+  readonly #network: Network;
+  readonly #disk: FaultyDisk;
+  readonly #workload: Workload;
+  readonly #script = new Scope();
+  readonly #prngs: { readonly faults: Prng; readonly ids: Prng; readonly timers: Prng };
+  readonly #asked = new Map<DeliveryId, number>();
+  readonly #lostClaims = new Set<string>();
+  readonly tally = { starts: 0, crashes: 0, stops: 0, requests: 0, calls: 0 };
+  #life: Life | null = null;
+  #failure: unknown = null;
+  #mustCrash: string | null = null;
+  #isHealed = false;
+  /** What was due when faults stopped, and has to end. */
+  #owed: ReadonlySet<DeliveryId> | null = null;
+  troubleMs = -1;
+  clockSetMs = -1_000_000;
+
+  constructor(plan: Plan, template: Template, bug: Bug | null) {
+    this.#plan = plan;
+    this.#template = template;
+    this.#bug = bug;
+    this.#directory = template.copy();
+    this.retentionMs = plan.retentionMs;
+    const stream = (index: number) => Prng.of(plan.seed, index);
+    this.#prngs = { faults: stream(2), ids: stream(3), timers: stream(4) };
+    this.witness = new Witness(template.partitions, this.#checkers);
+    const { checker, seen } = coverageOf(this);
+    this.seen = seen;
+    this.#checkers.push(checker, ...CHECKERS.map((make) => make(this)));
+    this.#network = new Network(this.time, stream(5), {
+      sent: (sent) => this.#sent(sent),
+      ended: (sent) => this.#ended(sent),
+    });
+    this.#disk = new FaultyDisk(plan, stream(6), () => void (this.troubleMs = this.time.elapsedMs));
+    this.#workload = new Workload(this.#clients(), stream(7), plan);
+    this.#planFaults();
+  }
+
+  get directory(): string {
+    return this.#directory;
+  }
+
+  get life(): Life | null {
+    return this.#life;
+  }
+
+  isAsked(id: DeliveryId): boolean {
+    return this.#asked.has(id);
+  }
+
+  isLostClaim(token: string): boolean {
+    return this.#lostClaims.has(token);
+  }
+
+  /** Runs until all is quiet; throws what went wrong. */
+  async run(): Promise<void> {
+    try {
+      await this.#start();
+      await settled();
+      while (!this.#isQuiet()) await this.#step();
+      this.#tell((checker) => checker.atEnd?.());
+      this.#throwFailure();
+    } finally {
+      await this.#life?.end();
+    }
+  }
+
+  async #step(): Promise<void> {
+    this.#sleepThroughIdleness();
+    const event = this.time.next();
+    if (event === null) throw new Violation('promise', 'nothing is left that could happen');
+    await event.act();
+    await settled();
+    this.#tell((checker) => checker.step?.());
+    this.#throwFailure();
+    if (this.#mustCrash !== null) await this.#crash(this.#mustCrash);
+  }
+
+  /** With nothing to do but to look again, hours would be spent looking. */
+  #sleepThroughIdleness(): void {
+    if (this.#life?.state !== 'up' || !this.#life.isIdle) return;
+    if (this.#isHealed && this.#owed === null) return;
+    let until = this.time.nextScript(this.#script);
+    for (const id of this.witness.open) {
+      const delivery = this.witness.deliveries.get(id);
+      if (!delivery || !isWaitingStatus(delivery.status) || delivery.dueAt === null) continue;
+      until = Math.min(until, this.time.elapsedAt(delivery.dueAt));
+    }
+    if (until - IDLE_LEAD_MS > this.time.elapsedMs + IDLE_WORTH_MS) this.time.sleepUntil(until - IDLE_LEAD_MS);
+  }
+
+  #tell(to: (checker: Checker) => void): void {
+    try {
+      for (const checker of this.#checkers) to(checker);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** Kept and thrown after the step: the engine must not catch what is meant for us. */
+  fail(error: unknown): void {
+    if (this.#failure !== null) return;
+    this.#failure = error;
+    this.trace.add(`✗ ${String(error)}`);
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== null) throw this.#failure;
+  }
+
+  #planFaults(): void {
+    const { faults } = this.#prngs;
+    const { spanMs, crashes, stops, clockSteps, outages } = this.#plan;
+    const plan = (count: number, act: () => void) => {
+      for (let at = 0; at < count; at++) this.#later(faults.int(spanMs), act);
+    };
+    plan(crashes, () => void (this.#mustCrash = 'at any time'));
+    plan(stops, () => this.#stop());
+    plan(clockSteps, () => this.#setClock());
+    plan(outages, () => this.#outage());
+    this.#later(spanMs, () => this.#heal());
+  }
+
+  #later(ms: number, act: () => void | Promise<void>): void {
+    this.time.after(ms, 'script', this.#script, act);
+  }
+
+  async #start(): Promise<void> {
+    const node = `node${this.tally.starts++}`;
+    this.trace.add(`start ${node}`);
+    const life = await Life.begin({
+      directory: this.#directory,
+      node,
+      prng: this.#prngs.ids,
+      clock: this.time,
+      retentionMs: this.retentionMs,
+      bug: this.#bug,
+      disk: (scope) => this.#diskOf(scope),
+      timers: (scope) => this.#timersOf(scope),
+      egress: (name, scope) => this.#network.egress(name, scope),
+      watched: (store, scope) => watchedStore(store, scope, this.#watch()),
+      log: this.#log(),
+    });
+    this.#life = life;
+    life.start().then(
+      () => {
+        if (life.state !== 'starting') return;
+        life.state = 'up';
+        life.upSinceMs = this.time.elapsedMs;
+        this.trace.add(`${node} is up`);
+      },
+      (error: unknown) => this.fail(error),
+    );
+  }
+
+  #diskOf(scope: Scope): import('./writer.ts').Disk {
+    return {
+      latencies: () => {
+        this.#crashPoint('before a batch is written');
+        return this.#disk.latencies();
+      },
+      fate: () => this.#disk.fate(),
+      later: (ms, act) => void this.time.after(ms, 'work', scope, act),
+      given: (steps) => this.#bug?.steps?.(steps, this.witness) ?? steps,
+      wrote: async (steps, answer) => {
+        const life = this.#life;
+        if (life === null) return;
+        try {
+          const told = await this.witness.look(life.store, steps);
+          const verb = steps.map(([name]) => name).find((name) => name !== 'scheduleInState') ?? '';
+          const why = typeof answer === 'string' ? answer : JSON.stringify(answer);
+          this.trace.add(`disk ${verb} ${why} ${told}`);
+        } catch (error) {
+          this.fail(error);
+        }
+      },
+      ran: (fate) => {
+        if (fate !== 'kept') this.trace.add(`disk ${fate}`);
+        this.#crashPoint('before a batch is answered');
+      },
+      answering: (fate) => {
+        if (fate !== 'kept') this.troubleMs = this.time.elapsedMs;
+      },
+    };
+  }
+
+  /** Timers are late by a little, and now and then by more. */
+  #timersOf(scope: Scope): Timers {
+    const { timers } = this.#prngs;
+    return {
+      after: (ms, act) => {
+        const late = timers.chance(0.98) ? timers.int(2) : timers.int(30);
+        return this.time.after(ms + late, 'timer', scope, act);
+      },
+    };
+  }
+
+  #log(): Log {
+    const note = (fields: object, message: string) =>
+      this.trace.add(`log ${message} ${JSON.stringify(fields)}`);
+    return { debug: () => {}, info: () => {}, warn: note, error: note };
+  }
+
+  #watch(): Watch {
+    return {
+      readsFail: () => this.#disk.readsFail(),
+      asked: (deliveries) => this.#count(deliveries, 1),
+      unasked: (deliveries) => this.#count(deliveries, -1),
+      claimAsked: (write) => this.#tell((checker) => checker.claimAsked?.(write)),
+      claimAnswered: (write, answer) => this.#claimAnswered(write, answer),
+      settleAsked: (write) => this.#tell((checker) => checker.settleAsked?.(write)),
+      endAsked: (write) => this.#tell((checker) => checker.endAsked?.(write)),
+      putOffAsked: (delivery) => this.#tell((checker) => checker.putOffAsked?.(delivery)),
+    };
+  }
+
+  #count(deliveries: readonly Delivery[], by: number): void {
+    for (const { id } of deliveries) {
+      const count = (this.#asked.get(id) ?? 0) + by;
+      if (count > 0) this.#asked.set(id, count);
+      else this.#asked.delete(id);
+    }
+  }
+
+  #claimAnswered(write: ClaimWrite, answer: ClaimAnswer): void {
+    if (answer === 'failed') this.#lostClaims.add(write.attempt.id);
+    this.#tell((checker) => checker.claimAnswered?.(write, answer));
+  }
+
+  #sent(sent: Sent): void {
+    this.tally.requests++;
+    this.trace.add(`send ${shortId(sent.deliveryId)} #${sent.attemptNo} ${sent.url}`);
+    this.#tell((checker) => checker.sent?.(sent));
+    this.witness.saw(sent);
+    this.#crashPoint('while a request is under way');
+  }
+
+  #ended(sent: Sent): void {
+    const { fortune } = sent;
+    const how = fortune?.kind === 'answered' ? JSON.stringify(fortune.result) : fortune?.kind;
+    this.trace.add(`end ${shortId(sent.deliveryId)} #${sent.attemptNo} ${how}`);
+    this.#tell((checker) => checker.exchanged?.(sent));
+    this.#crashPoint('after a request was answered');
+  }
+
+  #clients(): import('./workload.ts').Clients {
+    return {
+      time: this.time,
+      witness: this.witness,
+      partitions: this.#template.partitions,
+      reachable: () => (this.#life?.state === 'up' ? this.#life : null),
+      later: (ms, act) => this.#later(ms, act),
+      tell: (what) => this.trace.add(what),
+      answered: (call) => {
+        this.tally.calls++;
+        this.#tell((checker) => checker.answered?.(call));
+      },
+    };
+  }
+
+  #crashPoint(when: string): void {
+    if (this.#isHealed || this.#plan.crashChance === 0) return;
+    if (this.#prngs.faults.chance(this.#plan.crashChance)) this.#mustCrash ??= when;
+  }
+
+  async #crash(when: string): Promise<void> {
+    this.#mustCrash = null;
+    if (this.#life === null || this.#isHealed) return;
+    this.tally.crashes++;
+    this.trace.add(`CRASH of ${this.#life.node} ${when}`);
+    await this.#gone('crash');
+  }
+
+  async #gone(how: 'crash' | 'stop'): Promise<void> {
+    const life = this.#life;
+    if (life === null) return;
+    this.#network.orphan(life.node);
+    this.#tell((checker) => checker.lifeEnded?.(life.node, how));
+    this.#life = null;
+    await life.end();
+    this.#asked.clear();
+    this.#workload.cutOff();
+    const [from, to] = this.#prngs.faults.weighted(DOWNTIME_MS);
+    this.#later(this.#isHealed ? 0 : this.#prngs.faults.between(from, to), () => this.#start());
+  }
+
+  #stop(): void {
+    const life = this.#life;
+    if (life === null || life.state !== 'up') return;
+    this.tally.stops++;
+    const graceMs = this.#prngs.faults.pick([0, 100, 5_000, 30_000]);
+    this.trace.add(`stop ${life.node} within ${graceMs} ms`);
+    const end = () => this.#endStopped(life);
+    life.stop(graceMs, this.time.elapsedMs).then(end, (error: unknown) => {
+      this.trace.add(`stop failed: ${String(error)}`);
+      end();
+    });
+  }
+
+  /** As the service does: what is still being written is let through, then the file is closed. */
+  #endStopped(life: Life): void {
+    this.time.after(life.isWriting ? 5 : 0, 'work', life.scope, async () => {
+      if (life.isWriting) this.#endStopped(life);
+      else {
+        this.trace.add(`${life.node} has stopped`);
+        await this.#gone('stop');
+      }
+    });
+  }
+
+  #setClock(): void {
+    const { faults } = this.#prngs;
+    const byMs = faults.pick([-1, 1]) * faults.pick([faults.between(100, 5_000), faults.between(5_000, 3_600_000)]);
+    this.trace.add(`the clock is set by ${byMs} ms`);
+    this.time.setClock(byMs);
+    this.troubleMs = this.time.elapsedMs;
+    this.clockSetMs = this.time.elapsedMs;
+    this.#tell((checker) => checker.clockSet?.(byMs));
+  }
+
+  #outage(): void {
+    const { faults } = this.#prngs;
+    const lastsMs = faults.pick([faults.between(100, 3_000), faults.between(3_000, 120_000)]);
+    this.trace.add(`the disk is away for ${lastsMs} ms`);
+    this.#disk.away(true);
+    this.#later(lastsMs, () => {
+      this.#disk.away(false);
+      this.troubleMs = this.time.elapsedMs;
+    });
+  }
+
+  #heal(): void {
+    this.trace.add('all faults stop');
+    this.#isHealed = true;
+    this.#mustCrash = null;
+    this.#network.heal();
+    this.#disk.heal();
+    this.troubleMs = this.time.elapsedMs;
+  }
+
+  /** What has come due when the service, well again, has been up for a moment. */
+  #owedNow(): ReadonlySet<DeliveryId> {
+    const due = [...this.witness.open].filter((id) => {
+      const delivery = this.witness.deliveries.get(id);
+      return delivery !== undefined && delivery.scheduledFor <= this.time.now();
+    });
+    return new Set(due);
+  }
+
+  #isQuiet(): boolean {
+    if (!this.#isHealed || this.#life?.state !== 'up' || !this.#life.isIdle) return false;
+    if (this.time.elapsedMs - Math.max(this.troubleMs, this.#life.upSinceMs) < SETTLES_WITHIN_MS) return false;
+    this.#owed ??= this.#owedNow();
+    const left = [...this.#owed].find((id) => {
+      const status = this.witness.deliveries.get(id)?.status;
+      return this.witness.open.has(id) && status !== 'paused';
+    });
+    if (left === undefined) return true;
+    if (this.time.elapsedMs > this.#plan.spanMs + QUIET_WITHIN_MS) {
+      throw new Violation('promise', `${left} does not come to its end`);
+    }
+    return false;
+  }
+}
