@@ -20,8 +20,8 @@ import type { Resolve } from './resolver.ts';
 /** Resuming a session spares both sides the costly half of a handshake. */
 const TLS_SESSIONS_MAX = 1_000;
 
-/** A name may have thousands of addresses: the rest is neither judged nor connected to. */
-const ADDRESSES_MAX = 32;
+/** All of them are judged, which takes its time: an answer of thousands is no honest one. */
+const ADDRESSES_MAX = 256;
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80 };
 
@@ -61,13 +61,15 @@ export class Connector {
 
   async #addressesOf({ name, literal }: Host, signal: AbortSignal): Promise<readonly string[]> {
     if (literal !== undefined) return [literal];
+    let addresses: readonly string[];
     try {
-      const addresses = await unlessAborted(signal, this.#world.resolve(name, signal));
-      if (addresses.length > 0) return addresses.slice(0, ADDRESSES_MAX);
+      addresses = await unlessAborted(signal, this.#world.resolve(name, signal));
     } catch (error) {
       throw error instanceof NotSent ? error : unresolved('name does not resolve', error);
     }
-    throw unresolved('name has no address');
+    if (addresses.length === 0) throw unresolved('name has no address');
+    if (addresses.length > ADDRESSES_MAX) throw unresolved('name has too many addresses');
+    return addresses;
   }
 
   async #secure(socket: Socket, host: Host, port: number, signal: AbortSignal): Promise<TLSSocket> {

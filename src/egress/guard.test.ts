@@ -179,6 +179,11 @@ describe('names', () => {
 
   test.each([
     ['nothing', () => Promise.resolve([]), 'name has no address'],
+    [
+      'a flood',
+      () => Promise.resolve(Array.from({ length: 257 }, () => '8.8.8.8')),
+      'name has too many addresses',
+    ],
     ['an error', () => Promise.reject(new Error('at 10.0.0.53')), 'name does not resolve'],
     [
       'an error at once',

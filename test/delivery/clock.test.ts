@@ -251,11 +251,11 @@ describe.concurrent('the clock of the machine is set while deliveries wait', () 
     const minutely = await recurring(service, 'UTC', '* * * * *');
     const [sent, retrying] = await Promise.all([
       given(api, { endpoint: sending.url }),
-      given(api, { endpoint: retried.url, retry_policy: { base: '1500ms', factor: 1 } }),
+      given(api, { endpoint: retried.url, retry_policy: { base: '2s', factor: 1 } }),
     ]);
     await sending.arrived();
     await becomes(api, retrying.pending.id, 'retry_scheduled');
-    const waiting = await given(api, { endpoint: waitingHook.url });
+    const waiting = await given(api, { endpoint: waitingHook.url, delay: '1500ms' });
     await service.stepBy(-HOUR);
 
     gate.release();
@@ -264,7 +264,7 @@ describe.concurrent('the clock of the machine is set while deliveries wait', () 
     expect(attempt?.egress_ms).toBeGreaterThanOrEqual(0);
     const fresh = await given(api, { endpoint: service.hook().url });
     await becomes(api, fresh.pending.id, 'succeeded');
-    await sleep(2 * SECOND - 1_000);
+    await sleep(1.2 * SECOND);
     expect(waitingHook.requests).toEqual([]);
     expect(retried.requests).toHaveLength(1);
     expect(minutely.hook.requests).toEqual([]);

@@ -69,7 +69,7 @@ describe.concurrent('pause', () => {
 
   it('holds a retry; resume lets it go on', async () => {
     const target = hook(answer(500), answer(200));
-    const { id, pending } = await given({ endpoint: target.url, retry_policy: { base: '600ms', factor: 1 } });
+    const { id, pending } = await given({ endpoint: target.url, retry_policy: { base: '1s', factor: 1 } });
     const waiting = await becomes(api, pending.id, 'retry_scheduled');
     await ordered(api, id, 'pause');
     await pass(waiting.next_fire_at ?? '');
@@ -121,7 +121,7 @@ describe.concurrent('cancel', () => {
 
   it('a delivery that waits for a retry is not retried', async () => {
     const target = hook(answer(500));
-    const { id, pending } = await given({ endpoint: target.url, retry_policy: { base: '500ms', factor: 1 } });
+    const { id, pending } = await given({ endpoint: target.url, retry_policy: { base: '1s', factor: 1 } });
     const waiting = await becomes(api, pending.id, 'retry_scheduled');
     await ordered(api, id, 'cancel');
     await pass(waiting.next_fire_at ?? '');

@@ -107,8 +107,8 @@ describe.concurrent('downtime', () => {
       canceled: lives.hook(),
     };
     const [overdue, expired, paused, canceled, guarded] = await Promise.all([
-      given(api, { endpoint: hooks.overdue.url, ttl: '1h' }),
-      given(api, { endpoint: hooks.expired.url, ttl: '100ms' }),
+      given(api, { endpoint: hooks.overdue.url, ttl: '1h', delay: '1500ms' }),
+      given(api, { endpoint: hooks.expired.url, ttl: '100ms', delay: '1500ms' }),
       given(api, { endpoint: hooks.paused.url }),
       given(api, { endpoint: hooks.canceled.url }),
       given(api, { endpoint_id: profile.id }),
@@ -171,7 +171,7 @@ describe.concurrent('SIGTERM', () => {
     const other = lives.hook();
     const [sent, waiting] = await Promise.all([
       given(api, { endpoint: target.url }),
-      given(api, { endpoint: other.url, delay: '1500ms' }),
+      given(api, { endpoint: other.url, delay: '2s' }),
     ]);
     await target.arrived();
     lives.sched.signal('SIGTERM');

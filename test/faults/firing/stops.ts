@@ -15,7 +15,7 @@ import { CLAIMED, countWhere, noneLeft, readStored, UNFINISHED } from './stored.
 
 const LIFE_MS = [0, 1_500] as const;
 /** The slowest answer takes 700 ms. */
-const GRACE_MS = 5_000;
+const GRACE_MS = 10_000;
 const DRAIN_MS_MAX = 60_000;
 
 interface TimedExit extends Exit {

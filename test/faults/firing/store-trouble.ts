@@ -16,7 +16,7 @@ import { type FiringOptions, startFiring } from './service.ts';
 import { type Group, Shots } from './shots.ts';
 import { noneLeft, UNFINISHED } from './stored.ts';
 
-const DUE_MS = 2_500;
+const DUE_MS = 4_000;
 const TROUBLE_MS = 2_000;
 const DRAIN_MS_MAX = 30_000;
 const EXIT_MS_MAX = 10_000;
@@ -53,6 +53,12 @@ class TroubleFile {
   }
 }
 
+interface Stage {
+  readonly underWay: Group;
+  readonly due: Group;
+  readonly untilAllDueMs: number;
+}
+
 class Scene implements AsyncDisposable {
   readonly dataDir = temporaryDirectory();
   readonly trouble = new TroubleFile();
@@ -78,13 +84,14 @@ class Scene implements AsyncDisposable {
   }
 
   /** So many under way, and so many that come due a moment later. */
-  async set(count: number): Promise<{ readonly underWay: Group; readonly due: Group }> {
+  async set(count: number): Promise<Stage> {
     const due = await this.shots.group({
       name: 'due',
       count,
       body: () => ({ delay: `${DUE_MS}ms`, retry_policy: RETRY_POLICY }),
       plan: () => AT_ONCE,
     });
+    const allDueAt = performance.now() + DUE_MS;
     const underWay = await this.shots.group({
       name: 'under-way',
       count,
@@ -93,7 +100,7 @@ class Scene implements AsyncDisposable {
     });
     await underWay.allArrived();
     if (due.arrived() > 0) throw new Error('What should have come due later has arrived.');
-    return { underWay, due };
+    return { underWay, due, untilAllDueMs: allDueAt - performance.now() };
   }
 
   answer(): void {
@@ -116,10 +123,10 @@ export async function runStoreTrouble(
 ): Promise<TroubleReport> {
   await using scene = await Scene.open();
   await using sched = await scene.start();
-  const { underWay, due } = await scene.set(count);
+  const { underWay, due, untilAllDueMs } = await scene.set(count);
   scene.trouble.begin(trouble);
   scene.answer();
-  await sleep(DUE_MS + TROUBLE_MS);
+  await sleep(untilAllDueMs + TROUBLE_MS);
   const readiness = await scene.readiness(sched);
   const sentMeanwhile = due.arrived();
   scene.trouble.end();
@@ -154,10 +161,10 @@ export interface DyingReport extends TroubleReport {
 export async function runDyingWriter(trouble: 'dying' | 'dying late', count: number): Promise<DyingReport> {
   await using scene = await Scene.open();
   await using sched = await scene.start();
-  const { underWay, due } = await scene.set(count);
+  const { underWay, due, untilAllDueMs } = await scene.set(count);
   scene.trouble.begin(trouble);
   scene.answer();
-  await sleep(DUE_MS + TROUBLE_MS);
+  await sleep(untilAllDueMs + TROUBLE_MS);
   const hasEnded = await Promise.race([sched.exited.then(() => true), sleep(0, false)]);
   const readiness = hasEnded ? 0 : await scene.readiness(sched);
   const sentMeanwhile = due.arrived();
