@@ -72,7 +72,10 @@ describe('a closed breaker', () => {
   });
 
   test('opens when, and only when, the last threshold tries that said something were failures', () => {
-    const tries = fc.array(fc.constantFrom<Evidence>('success', 'failure', 'nothing'), { maxLength: 60 });
+    const tries = fc.array(fc.constantFrom<Evidence>('success', 'failure', 'nothing'), {
+      maxLength: 60,
+      size: 'max',
+    });
     fc.assert(
       fc.property(tries, fc.integer({ min: 1, max: 6 }), (evidences, threshold) => {
         const policy = { ...POLICY, threshold };
@@ -252,7 +255,7 @@ describe('whatever happens', () => {
         fc.integer({ min: -4_000_000, max: 0 }),
       ),
     }),
-    { maxLength: 80 },
+    { maxLength: 80, size: 'max' },
   );
 
   test('nobody waits longer than the longest window, and one probe is out at a time', () => {

@@ -185,6 +185,7 @@ describe('the rate limit', () => {
     const arrivals = fc.array(fc.record({ ms: fc.integer({ min: 0, max: 900 }), tried: fc.boolean() }), {
       minLength: 2,
       maxLength: 40,
+      size: 'max',
     });
     fc.assert(
       fc.property(arrivals, fc.integer({ min: 1, max: 20 }), (given, perSecond) => {
@@ -314,7 +315,7 @@ describe('a gate can be forgotten', () => {
           'success',
         ),
       }),
-      { maxLength: 25 },
+      { maxLength: 25, size: 'max' },
     );
     fc.assert(
       fc.property(happenings, (given) => {

@@ -100,6 +100,25 @@ describe('a stop', () => {
     expect((await world.delivery(pending.id)).status).toBe('succeeded');
   });
 
+  test('while a claim is being written, for longer than the grace: it is not sent, but interrupted', async () => {
+    await using world = await EngineTestWorld.open();
+    const { pending } = await world.schedule();
+    const engine = await started(world);
+    const disk = Promise.withResolvers<void>();
+    world.faults.before('claim', () => disk.promise);
+    await world.time.advance(5_000);
+    const stop = watched(engine.stop(1_000));
+    await world.time.advance(2_000);
+    expect(stop.isDone()).toBe(false);
+    disk.resolve();
+    await world.time.settled();
+    expect([stop.isDone(), world.egress.sent]).toEqual([true, []]);
+    expect(await world.delivery(pending.id)).toMatchObject({
+      status: 'retry_scheduled',
+      error: 'interrupted',
+    });
+  });
+
   test('while due work is being read: it is not claimed', async () => {
     await using world = await EngineTestWorld.open();
     const { pending } = await world.schedule();

@@ -20,7 +20,7 @@ describe('a heap', () => {
 
   test('gives back what was put in, sorted', () => {
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: -20, max: 20 }), { maxLength: 200 }), (items) => {
+      fc.property(fc.array(fc.integer({ min: -20, max: 20 }), { maxLength: 200, size: 'max' }), (items) => {
         const heap = new Heap(ascending);
         for (const item of items) heap.push(item);
         expect(drained(heap)).toEqual(items.toSorted(ascending));
@@ -29,7 +29,10 @@ describe('a heap', () => {
   });
 
   test('has the least on top after every step, whatever is put in and taken out', () => {
-    const steps = fc.array(fc.option(fc.integer({ min: 0, max: 50 }), { freq: 3 }), { maxLength: 200 });
+    const steps = fc.array(fc.option(fc.integer({ min: 0, max: 50 }), { freq: 3 }), {
+      maxLength: 200,
+      size: 'max',
+    });
     fc.assert(
       fc.property(steps, (given) => {
         const heap = new Heap(ascending);

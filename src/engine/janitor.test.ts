@@ -101,8 +101,10 @@ describe('whatever the retention', () => {
       expect(await kept()).toEqual([true, true]);
       await world.time.advance(60_000);
       expect(await kept()).toEqual([false, true]);
-      world.time.setClock(29 * MS_PER_DAY);
+      world.time.setClock(29 * MS_PER_DAY - 200_000);
       await world.time.advance(60_000);
+      expect(await kept()).toEqual([false, true]);
+      await world.time.advance(200_000);
       expect(await kept()).toEqual([false, false]);
       await janitor.stop();
     },

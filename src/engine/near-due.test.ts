@@ -87,7 +87,7 @@ describe('the deliveries of the next moments', () => {
         at: fc.integer({ min: 0, max: 12 }),
         take: fc.boolean(),
       }),
-      { maxLength: 60 },
+      { maxLength: 60, size: 'max' },
     );
     fc.assert(
       fc.property(told, (given) => {

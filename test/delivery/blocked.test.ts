@@ -5,11 +5,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Api } from '#test/e2e/client.ts';
 import { createdProfile, expectError, ms, schedule } from '#test/e2e/expectations.ts';
 import type { SchedProcess } from '#test/process/sched-process.ts';
+import { headerOf } from '#test/receiver/receiver.ts';
 import { given as givenTo, startService, TEST_KEY, useDeliveries } from './harness.ts';
-import { ends } from './waits.ts';
+import { becomes, ends } from './waits.ts';
 
 const NOTHING_ALLOWED = { SCHED_EGRESS_ALLOW: '', SCHED_EGRESS_ALLOW_HTTP: '' };
-const { api, receiver } = useDeliveries(NOTHING_ALLOWED);
+const { api, receiver, alsoReceiver } = useDeliveries(NOTHING_ALLOWED);
+
+const http = alsoReceiver({ scheme: 'http' });
+const https = alsoReceiver({});
+
+const NOT_NAMED = 'The name of this machine does not lead to 127.0.0.1.';
+async function isNamedHere(): Promise<boolean> {
+  const addresses = await lookup(hostname(), { all: true }).catch(() => []);
+  return addresses.some(({ address }) => address === '127.0.0.1');
+}
 
 const RETRIES = { retry_policy: { base: '0' } };
 
@@ -86,11 +96,7 @@ describe.concurrent('this machine, in every disguise: no connection is ever made
   });
 
   it('a name of the hosts file that leads here', async ({ skip }) => {
-    const addresses = await lookup(hostname(), { all: true }).catch(() => []);
-    const isLocal = addresses.some(({ address }) =>
-      /^(?:127|10|172|192\.168|169\.254)\.|^::1$/.test(address),
-    );
-    if (!isLocal) skip('This machine’s name does not lead to a private address.');
+    if (!(await isNamedHere())) skip(NOT_NAMED);
     await expectBlocked(api, { endpoint: here(hostname()) });
     expect(receiver().connections).toBe(0);
   });
@@ -123,6 +129,29 @@ describe.concurrent('where the operator allowed 127.0.0.0/8 and ::1, and http th
       await expectBlocked(allowed, { endpoint });
     },
   );
+
+  it('a name of the hosts file is reached, under that name', async ({ skip }) => {
+    if (!(await isNamedHere())) skip(NOT_NAMED);
+    const target = http().hook();
+    const endpoint = target.url.replace('127.0.0.1', hostname());
+    const { pending } = await givenTo(allowed, { endpoint });
+    expect(headerOf(await target.arrived(), 'Host')).toBe(`${hostname()}:${http().port}`);
+    await becomes(allowed, pending.id, 'succeeded');
+  });
+
+  it('a certificate is verified against the name that was asked for', async ({ skip }) => {
+    if (!(await isNamedHere())) skip(NOT_NAMED);
+    const target = https().hook();
+    const endpoint = target.url.replace('127.0.0.1', hostname());
+    const { pending } = await givenTo(allowed, { endpoint, retry_policy: { max_attempts: 1 } });
+    const { attempts } = await ends(allowed, pending.id);
+    expect(attempts).toMatchObject([{ outcome: 'retryable', status_code: null }]);
+    expect(target.requests).toEqual([]);
+  });
+
+  it('localhost stays blocked: whatever it resolves to, it is this machine', async () => {
+    await expectBlocked(allowed, { endpoint: `https://localhost:${https().port}/` });
+  });
 
   it('environment proxies are no way around', async () => {
     const { pending } = await givenTo(allowed, {

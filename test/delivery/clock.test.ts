@@ -14,13 +14,14 @@ import {
   MINUTE,
   ms,
   ordered,
+  patchedProfile,
   SECOND,
 } from '#test/e2e/expectations.ts';
 import { answer, hang, held } from '#test/receiver/behaviours.ts';
 import { type Hook, startReceiver } from '#test/receiver/receiver.ts';
 import { type Given, given, startService, TEST_KEY } from './harness.ts';
 import { ShiftedService } from './shifted-service.ts';
-import { becomes, comesTo, ends, sleep } from './waits.ts';
+import { becomes, comesTo, ends, sleep, waitsUntil } from './waits.ts';
 
 vi.setConfig({ maxConcurrency: 20 });
 
@@ -280,6 +281,43 @@ describe.concurrent('the clock of the machine is set while deliveries wait', () 
     // Back past an occurrence that has fired: it does not fire again.
     await liveThrough(service, '2027-01-05T12:01:00Z');
     expect(await occurrencesOf(api, minutely)).toEqual(['2027-01-05T12:01Z', 'next 2027-01-05T12:02Z']);
+    await service.end();
+  });
+});
+
+describe.concurrent('the default breaker', () => {
+  const RETRIES = { retry_policy: { base: '10ms', factor: 1, max_attempts: 50 } };
+
+  /** The window that its last attempt, the `tries`th, opened, in minutes. The clock is then set to its end. */
+  async function windowOf(service: ShiftedService, id: string, tries: number): Promise<number> {
+    const { api } = service;
+    const shown = await comesTo(
+      api,
+      id,
+      ({ attempt_count, next_fire_at }) =>
+        attempt_count === tries && next_fire_at !== null && ms(next_fire_at) > service.now + 5 * SECOND,
+    );
+    const last = (await attemptsOf(api, id))[tries - 1];
+    await service.setTo(ms(shown.next_fire_at));
+    return (ms(shown.next_fire_at) - ms(last?.finished_at)) / MINUTE;
+  }
+
+  it('opens after 5 failures for 30 s; its window doubles at each failed probe, up to 1 h', async () => {
+    await using service = await ShiftedService.at('2027-01-05T12:00:00Z');
+    const { api } = service;
+    const inline = await given(api, { endpoint: service.hook(answer(500)).url, ...RETRIES });
+    expect(await windowOf(service, inline.pending.id, 5)).toBe(0.5);
+    expect(await windowOf(service, inline.pending.id, 6)).toBe(1);
+
+    // A window that another policy opened goes on by the default one.
+    const breaker_policy = { threshold: 1, base_open: '20m', max_open: '24h', probe_timeout: '30s' };
+    const profile = await createdProfile(api, { url: service.hook(answer(500)).url, breaker_policy });
+    const { pending } = await given(api, { endpoint_id: profile.id, ...RETRIES });
+    await waitsUntil(api, pending.id, service.now + MINUTE);
+    await patchedProfile(api, profile.id, { breaker_policy: null });
+    expect(await windowOf(service, pending.id, 1)).toBe(20);
+    expect(await windowOf(service, pending.id, 2)).toBe(40);
+    expect(await windowOf(service, pending.id, 3)).toBe(60);
     await service.end();
   });
 });

@@ -12,6 +12,7 @@ import {
   closeUnanswered,
   delayed,
   endlessBody,
+  endlessInformation,
   hang,
   hugeHeaders,
   redirect,
@@ -26,6 +27,7 @@ const expired = alsoReceiver({ identity: 'expired' });
 const otherName = alsoReceiver({ identity: 'other-name' });
 const untrusted = alsoReceiver({ identity: 'untrusted' });
 const closing = alsoReceiver({});
+const talkative = alsoReceiver({});
 
 const ONCE = { retry_policy: { max_attempts: 1 } };
 /** Such a retry is never seen by a test. */
@@ -223,6 +225,15 @@ describe.concurrent('time-outs', () => {
     expect(attempts).toMatchObject([{ outcome: 'retryable', status_code: null }]);
   });
 
+  it('informational answers without end are no answer', async () => {
+    const endless = endlessInformation();
+    const { id } = await createdProfile(api, { url: hook(endless).url, timeout: '500ms' });
+    const { pending } = await given({ endpoint_id: id, ...ONCE });
+    const { attempts } = await ends(api, pending.id);
+    expect(attempts).toMatchObject([{ outcome: 'retryable', status_code: null }]);
+    await endless.cut;
+  });
+
   it('a destination that accepts the connection and is silent', async () => {
     const connections: Socket[] = [];
     const silent = createServer((socket) => connections.push(socket)).listen(0, '127.0.0.1');
@@ -275,7 +286,7 @@ describe.concurrent('the body of an answer is thrown away, at most 64 KiB of it 
   it('a body that trickles does not outlast the time-out', async () => {
     const trickle = endlessBody(200, { chunk: 10, everyMs: 50 });
     const target = hook(trickle);
-    const { id } = await createdProfile(api, { url: target.url, timeout: '600ms' });
+    const { id } = await createdProfile(api, { url: target.url, timeout: '3s' });
     const { pending } = await given({ endpoint_id: id, ...ONCE });
     const { delivery, attempts } = await ends(api, pending.id);
     expect(delivery).toMatchObject({ status: 'succeeded', last_status_code: 200 });
@@ -307,6 +318,19 @@ describe.concurrent('the body of an answer is thrown away, at most 64 KiB of it 
 });
 
 describe.concurrent('connections', () => {
+  it('a second answer that nobody asked for is not taken for the answer to the next delivery', async () => {
+    const head = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
+    const twice = talkative().hook(bytes(head + head.replace('200 OK', '503 Busy'), 'stay'));
+    const next = talkative().hook(answer(201));
+    const first = await given({ endpoint: twice.url, ...ONCE });
+    const { delivery: done } = await ends(api, first.pending.id);
+    expect(done).toMatchObject({ status: 'succeeded', last_status_code: 200 });
+    const second = await given({ endpoint: next.url, ...ONCE });
+    const { delivery } = await ends(api, second.pending.id);
+    expect(delivery).toMatchObject({ status: 'succeeded', last_status_code: 201 });
+    expect(next.requests).toHaveLength(1);
+  });
+
   it.each([
     ['with a word of it', true],
     ['silently', 'silently'],

@@ -9,6 +9,7 @@ import {
   createdProfile,
   deliveriesOf,
   delivery,
+  MINUTE,
   ms,
   ordered,
   rescheduled,
@@ -19,7 +20,7 @@ import { answer, type Behaviour, hang, held } from '#test/receiver/behaviours.ts
 import { type Hook, headerOf, type Receiver, startReceiver } from '#test/receiver/receiver.ts';
 import { audit } from './audit.ts';
 import { expectNothingPlanted, given, SIGNING_SECRET, startService, TEST_KEY } from './harness.ts';
-import { becomes, comesTo, ends, sleep } from './waits.ts';
+import { becomes, ends, sleep, waitsUntil } from './waits.ts';
 
 vi.setConfig({ maxConcurrency: 20 });
 
@@ -145,11 +146,7 @@ describe.concurrent('downtime', () => {
     // The breaker was open, and still is: put off to the end of its window.
     const [failed] = await attemptsOf(api, opening.pending.id);
     const openUntil = ms(failed?.finished_at) + 600_000;
-    const putOff = await comesTo(
-      api,
-      guarded.pending.id,
-      ({ next_fire_at }) => ms(next_fire_at) >= openUntil,
-    );
+    const putOff = await waitsUntil(api, guarded.pending.id, openUntil);
     expect(putOff).toMatchObject({ status: 'scheduled', attempt_count: 0 });
     expect(ms(putOff.next_fire_at) - openUntil).toBeLessThan(1_000);
 
@@ -226,6 +223,9 @@ describe.concurrent('kill -9 while deliveries are being sent', () => {
       url: guarded.url,
       breaker_policy: OPENED_BY_ONE,
     });
+    const broken = lives.hook(answer(500));
+    const brokenProfile = await createdProfile(api, { url: broken.url, breaker_policy: OPENED_BY_ONE });
+    const opening = await given(api, { endpoint_id: brokenProfile.id, retry_policy: soon });
     const yearly = await given(api, { endpoint: recurring.url, cron: '0 0 1 1 *', retry_policy: soon });
     await rescheduled(api, yearly.id, { delay: '1s' });
     const [first, second, third, fourth] = await Promise.all([
@@ -243,6 +243,7 @@ describe.concurrent('kill -9 while deliveries are being sent', () => {
     );
     for (const target of [retried, only, short, recurring, guarded]) await target.arrived();
     await storm[0]?.target.arrived();
+    const { next_fire_at: openUntil } = await waitsUntil(api, opening.pending.id, Date.now() + MINUTE);
     const [open] = await attemptsOf(api, first.pending.id);
     expect(open).toMatchObject({ outcome: 'retryable', finished_at: null });
     await lives.sched.kill();
@@ -283,6 +284,11 @@ describe.concurrent('kill -9 while deliveries are being sent', () => {
     expect(statuses).toEqual(['scheduled', 'succeeded']);
     const counts = [retried, only, short, recurring, guarded].map(({ requests }) => requests.length);
     expect(counts).toEqual([2, 1, 1, 2, 2]);
+
+    // A breaker that was open is open still.
+    const putOff = await given(api, { endpoint_id: brokenProfile.id });
+    expect((await waitsUntil(api, putOff.pending.id, ms(openUntil))).next_fire_at).toBe(openUntil);
+    expect(broken.requests).toHaveLength(1);
 
     // Of those that were on their way at that moment none is lost.
     for (const { target, pending } of storm) {

@@ -1,6 +1,6 @@
 /** A failed delivery is retried with exponential backoff until 2xx, the attempt cap, or the deadline. */
 import { describe, expect, it } from 'vitest';
-import { attemptsOf, delivery, ms, SECOND, schedule } from '#test/e2e/expectations.ts';
+import { attemptsOf, createdProfile, delivery, ms, SECOND, schedule } from '#test/e2e/expectations.ts';
 import type { Attempt } from '#test/e2e/resources.ts';
 import { answer, delayed, held } from '#test/receiver/behaviours.ts';
 import { headerOf } from '#test/receiver/receiver.ts';
@@ -122,6 +122,18 @@ describe.concurrent('max_attempts', () => {
     expect((await schedule(api, id)).state).toBe('completed');
     await sleep(100);
     expect(target.requests).toHaveLength(maxAttempts);
+  });
+});
+
+describe.concurrent('the default', () => {
+  it('8 attempts where max_attempts is left out', async () => {
+    const target = hook(answer(500));
+    const breaker_policy = { threshold: 1_000, base_open: '1s', max_open: '1s', probe_timeout: '1s' };
+    const { id } = await createdProfile(api, { url: target.url, breaker_policy });
+    const { pending } = await given({ endpoint_id: id, retry_policy: { base: '0' } });
+    const { delivery } = await ends(api, pending.id);
+    expect(delivery).toMatchObject({ status: 'dead_letter', attempt_count: 8 });
+    expect(target.requests).toHaveLength(8);
   });
 });
 

@@ -52,6 +52,12 @@ export function comesTo(api: Api, id: string, isSo: (shown: Delivery) => boolean
   return once(api, id, isSo, 'so');
 }
 
+/** The delivery when it waits for an instant that is not before `least`, in ms. */
+export function waitsUntil(api: Api, id: string, least: number): Promise<Delivery> {
+  const isSo = ({ next_fire_at }: Delivery) => next_fire_at !== null && Date.parse(next_fire_at) >= least;
+  return once(api, id, isSo, `put off to ${new Date(least).toISOString()}`);
+}
+
 export interface Ended {
   readonly delivery: Delivery;
   readonly attempts: readonly Attempt[];

@@ -125,6 +125,21 @@ export function bytes(text: string, then: 'end' | 'reset' | 'stay' = 'end'): Beh
   };
 }
 
+/** Informational answers without end, and never a final one. */
+export function endlessInformation(): Cuttable {
+  const { promise: cut, resolve } = Promise.withResolvers<void>();
+  return {
+    act({ response, socket }) {
+      const timer = setInterval(() => response.writeContinue(), 1);
+      socket.on('close', () => {
+        clearInterval(timer);
+        resolve();
+      });
+    },
+    cut,
+  };
+}
+
 /** A head of about this size. */
 export function hugeHeaders(status: number, size: number): Behaviour {
   const headers = Object.fromEntries(

@@ -15,6 +15,6 @@ export interface ApiCall {
   readonly askedMs: number;
   /** What was answered; null for a refusal. */
   readonly rendered: Rendered | null;
-  readonly error: unknown;
+  readonly error: Error | null;
   readonly replayed: boolean;
 }

@@ -53,13 +53,16 @@ const DONE = 'done' as const;
 const REVISION_COLUMN_FROM_END = 4;
 
 /** Steps whose guard always holds: the row is replaced whatever it has become. */
-function unguarded(statement: 'replaceDelivery' | 'replaceSchedule', steps: readonly Step[], witness: Witness) {
+function unguarded(
+  statement: 'replaceDelivery' | 'replaceSchedule',
+  steps: readonly Step[],
+  witness: Witness,
+) {
   return steps.map((step): Step => {
     if (step[0] !== statement) return step;
     const [name, otherwise, ...parameters] = step;
     const id = parameters.at(-2);
-    const known =
-      witness.deliveries.get(id as DeliveryId) ?? witness.schedules.get(id as ScheduleId) ?? null;
+    const known = witness.deliveries.get(id as DeliveryId) ?? witness.schedules.get(id as ScheduleId) ?? null;
     if (known === null) return step;
     // The new revision is the last column that is set, before the three parts of the guard.
     parameters[parameters.length - REVISION_COLUMN_FROM_END] = known.revision + 1;
@@ -244,8 +247,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     store: but((store) => {
       let count = 0;
       return {
-        settle: async (writes) =>
-          count++ % 5 === 4 ? writes.map(() => DONE) : store.settle(writes),
+        settle: async (writes) => (count++ % 5 === 4 ? writes.map(() => DONE) : store.settle(writes)),
       };
     }),
   },
@@ -266,7 +268,9 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       send: (request, signal) => {
         const attempt = request.headers.find(([name]) => name === 'Sched-Attempt')?.[1];
         const headers = request.headers.map(([name, value]) =>
-          name === 'Idempotency-Key' && attempt !== '1' ? ([name, `${value}-${attempt}`] as const) : ([name, value] as const),
+          name === 'Idempotency-Key' && attempt !== '1'
+            ? ([name, `${value}-${attempt}`] as const)
+            : ([name, value] as const),
         );
         return egress.send({ ...request, headers }, signal);
       },

@@ -51,7 +51,8 @@ export function coverageOf(scene: Scene): { readonly checker: Checker; readonly 
       if (changed && after.status === 'canceled') {
         see(wasClaimed ? 'canceled while being sent' : 'canceled while waiting');
       }
-      if (changed && after.status === 'paused') see(wasClaimed ? 'paused while being sent' : 'paused while waiting');
+      if (changed && after.status === 'paused')
+        see(wasClaimed ? 'paused while being sent' : 'paused while waiting');
       if (before.status === 'paused' && isWaitingStatus(after.status)) see('resumed');
       if (wasClaimed && after.status === 'retry_scheduled') see('retried');
       if (wasClaimed && attempts.at(-1)?.error === 'interrupted') see('interrupted');
@@ -83,7 +84,7 @@ export function coverageOf(scene: Scene): { readonly checker: Checker; readonly 
     },
     answered({ error, replayed }) {
       if (replayed) see('an API call answered again from its receipt');
-      if (error instanceof Error) {
+      if (error !== null) {
         see(error.name === 'StoreUnavailable' ? 'an API call answered 503' : 'an API call refused');
       }
     },

@@ -2,8 +2,9 @@
  * One life of the service: the real engine and commands on the real store, from opening the file to a clean stop
  * or a crash. Nothing it asked for is answered after its end.
  */
-import { Idempotency } from '#src/commands/idempotency.ts';
+
 import type { Commands } from '#src/commands/command.ts';
+import { Idempotency } from '#src/commands/idempotency.ts';
 import { Turns } from '#src/commands/turns.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { Engine } from '#src/engine/engine.ts';
@@ -15,10 +16,10 @@ import type { Store } from '#src/ports/store.ts';
 import type { EngineMetrics, Log } from '#src/ports/telemetry.ts';
 import type { Timers } from '#src/ports/timers.ts';
 import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import type { Prng } from '#test/fuzz/prng.ts';
 import type { Bug } from './bugs.ts';
 import type { LifeFacts } from './checkers/checker.ts';
 import { seededRandom, vaultOf } from './template.ts';
-import type { Prng } from '#test/fuzz/prng.ts';
 import { Scope } from './virtual-time.ts';
 import { type Disk, VirtualWriter } from './writer.ts';
 
@@ -31,6 +32,7 @@ export interface LifeWorld {
   readonly clock: Clock;
   readonly retentionMs: number;
   readonly bug: Bug | null;
+  readonly hintsLost: boolean;
   disk(scope: Scope): Disk;
   timers(scope: Scope): Timers;
   egress(node: string, scope: Scope): Egress;
@@ -45,6 +47,8 @@ const NO_METRICS: EngineMetrics = {
   unsent: () => {},
   watch: () => {},
 };
+
+const NO_HINTS: Hints = { due: () => {}, lookAgain: () => {} };
 
 export class Life implements LifeFacts {
   readonly node: string;
@@ -84,7 +88,8 @@ export class Life implements LifeFacts {
       },
       { retentionMs: world.retentionMs },
     );
-    const hints: Hints = bug?.hints?.(this.#engine) ?? this.#engine;
+    const arriving: Hints = world.hintsLost ? NO_HINTS : this.#engine;
+    const hints: Hints = bug?.hints?.(arriving) ?? arriving;
     this.commands = { store: wrapped, clock: world.clock, ids, vault, hints, turns: new Turns() };
     this.idempotency = new Idempotency(wrapped, world.clock);
   }

@@ -1,11 +1,11 @@
 /**
- * `npm run sim -- [--seeds N] [--seed S] [--steps N] [--trace] [--keep-going]`: the simulation, from a seed of its
- * own choice or from the one given. Ends with exit code 1 when a promise was broken, and says how to see the same
+ * `npm run sim -- [--seeds N] [--seed S] [--steps N] [--span MS] [--trace] [--keep-going]`: the simulation, from a
+ * seed of its own choice or from the one given. Ends with exit code 1 when a promise was broken, and says how to see the same
  * again.
  */
 import { parseArgs } from 'node:util';
 import { runJobs } from './pool.ts';
-import { type RunResult, runSeed, tidyUp } from './run.ts';
+import type { RunResult } from './run.ts';
 
 const LAST_LINES = 30;
 
@@ -14,6 +14,8 @@ interface Arguments {
   readonly seeds: number;
   /** API calls in each world. */
   readonly steps: number | null;
+  /** How long each may go on, in milliseconds. */
+  readonly span: number | null;
   readonly trace: boolean;
   readonly keepGoing: boolean;
 }
@@ -24,6 +26,7 @@ function readArguments(): Arguments {
       seeds: { type: 'string', default: '1' },
       seed: { type: 'string' },
       steps: { type: 'string' },
+      span: { type: 'string' },
       trace: { type: 'boolean', default: false },
       'keep-going': { type: 'boolean', default: false },
     },
@@ -31,27 +34,32 @@ function readArguments(): Arguments {
   const first = Number(values.seed ?? Math.floor(Math.random() * 1_000_000));
   const seeds = Number(values.seeds);
   const steps = values.steps === undefined ? null : Number(values.steps);
-  if (![first, seeds, steps ?? 0].every(Number.isInteger)) {
-    throw new Error('Usage: npm run sim -- [--seeds N] [--seed S] [--steps N] [--trace] [--keep-going]');
+  const span = values.span === undefined ? null : Number(values.span);
+  if (![first, seeds, steps ?? 0, span ?? 0].every(Number.isInteger)) {
+    throw new Error(
+      'Usage: npm run sim -- [--seeds N] [--seed S] [--steps N] [--span MS] [--trace] [--keep-going]',
+    );
   }
-  return { first, seeds, steps, trace: values.trace, keepGoing: values['keep-going'] };
+  return { first, seeds, steps, span, trace: values.trace, keepGoing: values['keep-going'] };
 }
 
-async function run({ first, seeds, steps, keepGoing }: Arguments): Promise<readonly RunResult[]> {
-  const jobs = Array.from({ length: seeds }, (_, at) => ({ seed: first + at, calls: steps }));
-  if (jobs.length > 1) return runJobs(jobs, ({ failure }) => failure !== null && !keepGoing);
-  const result = await runSeed({ seed: first, calls: steps });
-  await tidyUp();
-  return [result];
+function run({ first, seeds, steps, span, keepGoing }: Arguments): Promise<readonly RunResult[]> {
+  const jobs = Array.from({ length: seeds }, (_, at) => ({
+    seed: first + at,
+    calls: steps,
+    spanMsMax: span,
+  }));
+  return runJobs(jobs, ({ failure }) => failure !== null && !keepGoing);
 }
 
-function print(result: RunResult, { steps, trace }: Arguments): void {
+function print(result: RunResult, { steps, span, trace }: Arguments): void {
   const { failure, seed } = result;
   if (failure === null && !trace) return;
   console.log(result.trace.slice(trace ? 0 : -LAST_LINES).join('\n'));
   if (failure === null) return;
   console.log(`VIOLATION of ${failure.checker}: ${failure.message}`);
-  console.log(`  again: npm run sim -- --seed ${seed}${steps === null ? '' : ` --steps ${steps}`} --trace`);
+  const shape = `${steps === null ? '' : ` --steps ${steps}`}${span === null ? '' : ` --span ${span}`}`;
+  console.log(`  again: npm run sim -- --seed ${seed}${shape} --trace`);
 }
 
 function summary(results: readonly RunResult[], seconds: number): string {

@@ -26,7 +26,15 @@ const RARE_CRONS: readonly (readonly [number, string])[] = [
   [1, '30 1 * * 0'],
   [2, '0 9 * * 1-5'],
 ];
-const ZONES = ['UTC', 'UTC', 'Asia/Kolkata', 'Asia/Tokyo', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe'];
+const ZONES = [
+  'UTC',
+  'UTC',
+  'Asia/Kolkata',
+  'Asia/Tokyo',
+  'Europe/Berlin',
+  'America/New_York',
+  'Australia/Lord_Howe',
+];
 const METHODS: readonly Method[] = ['POST', 'POST', 'PUT', 'GET', 'DELETE'];
 const DAY_MS = 86_400_000;
 

@@ -19,6 +19,10 @@ export interface Plan {
   readonly loseAnswerChance: number;
   readonly slowDisk: boolean;
   readonly retentionMs: number;
+  /** Hints of the API never arrive, as if from another node. */
+  readonly hintsLost: boolean;
+  /** How often many are to fire at once. */
+  readonly bursts: number;
 }
 
 export function planOf(seed: number, calls: number | null): Plan {
@@ -42,5 +46,7 @@ export function planOf(seed: number, calls: number | null): Plan {
     loseAnswerChance: storms.disk ? prng.pick([0, 0.01, 0.05]) : 0,
     slowDisk: prng.chance(0.3),
     retentionMs: prng.chance(0.8) ? 0 : prng.pick([10 * 60_000, 6 * HOUR_MS]),
+    hintsLost: prng.chance(0.15),
+    bursts: prng.chance(0.1) ? 1 : 0,
   };
 }

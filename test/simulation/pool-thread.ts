@@ -16,7 +16,9 @@ async function run({ seed, calls = null, spanMsMax, bug, seedsMax = 1 }: Job): P
   }
 }
 
-parentPort?.on('message', async (job: Job | 'tidy up') => {
+async function answer(job: Job | 'tidy up'): Promise<void> {
   if (job === 'tidy up') await tidyUp();
   parentPort?.postMessage(job === 'tidy up' ? null : await run(job));
-});
+}
+
+parentPort?.on('message', (job: Job | 'tidy up') => void answer(job));

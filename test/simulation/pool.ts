@@ -8,7 +8,7 @@ export interface Job {
   readonly seed: number;
   readonly calls?: number | null;
   /** The span is cut to this. */
-  readonly spanMsMax?: number;
+  readonly spanMsMax?: number | null;
   /** The name of a deliberate bug. */
   readonly bug?: string;
   readonly seedsMax?: number;

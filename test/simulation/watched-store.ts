@@ -58,7 +58,8 @@ export function watchedStore(store: AnyStore, scope: Scope, watch: Watch): AnySt
       const isRead = IS_READ.test(String(name));
       const verb = (...given: readonly unknown[]): unknown => {
         if (scope.hasEnded) return new Promise(() => {});
-        if (isRead && watch.readsFail()) return Promise.reject(new StoreUnavailable('Simulated: no reading.'));
+        if (isRead && watch.readsFail())
+          return Promise.reject(new StoreUnavailable('Simulated: no reading.'));
         return Reflect.apply(own, target, given);
       };
       watched.set(name, verb);

@@ -81,7 +81,8 @@ export class Witness {
 
   #addAll(touched: Set<string>, parameters: readonly unknown[]): void {
     const schedule = parameters.find((value) => typeof value === 'string' && value.startsWith('sch_'));
-    for (const id of this.ofSchedule.get(schedule as ScheduleId) ?? []) if (this.open.has(id)) touched.add(id);
+    for (const id of this.ofSchedule.get(schedule as ScheduleId) ?? [])
+      if (this.open.has(id)) touched.add(id);
   }
 
   #gate(name: 'saveGate' | 'removeGate', [partition, endpoint, state]: readonly unknown[]): void {

@@ -7,6 +7,7 @@ import { replayDelivery } from '#src/commands/deliveries.ts';
 import { archiveProfile, createProfile, editProfile } from '#src/commands/profiles.ts';
 import { createSchedule, editSchedule, orderSchedule, rescheduleSchedule } from '#src/commands/schedules.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
+import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import type { Schedule, ScheduleView } from '#src/domain/schedule.ts';
@@ -40,6 +41,8 @@ interface Request {
 }
 
 const ASKED_AGAIN_MAX = 3;
+/** More than one endpoint may have under way at once. */
+const BURST = { min: 20, max: 200 };
 
 export class Workload {
   readonly #clients: Clients;
@@ -58,6 +61,35 @@ export class Workload {
       const share = prng.chance(0.25) ? prng.int(60_000) : prng.int(plan.spanMs);
       clients.later(share, () => this.#act());
     }
+    for (let at = 0; at < plan.bursts; at++) clients.later(prng.int(plan.spanMs), () => this.#burst());
+  }
+
+  /** Many at once, to one endpoint. */
+  #burst(): void {
+    const { time, partitions } = this.#clients;
+    const prng = this.#prng;
+    const partition = prng.pick(partitions);
+    const alike = this.#orders.schedule('', time.now(), null);
+    const fireAt = instant(time.now() + prng.between(2_000, 60_000));
+    for (let left = prng.between(BURST.min, BURST.max); left > 0; left--) {
+      const label = this.#label();
+      const timing = { kind: 'one_shot', fireAt, timezone: null } as const;
+      const order = {
+        ...alike,
+        timing,
+        jitter: null,
+        idempotencyKey: null,
+        metadata: [['call', label]] as const,
+      };
+      this.#sendNew({
+        what: `create ${label} of a burst`,
+        label,
+        partition,
+        isIdempotent: true,
+        send: ({ commands }, keep, show) =>
+          createSchedule(commands, partition, () => order, viewed(show), keep),
+      });
+    }
   }
 
   /** The service died: who waits for an answer asks again. */
@@ -73,9 +105,15 @@ export class Workload {
 
   #act(): void {
     const prng = this.#prng;
-    if (prng.chance(0.5)) return this.#sendNew(this.#creation());
+    if (prng.chance(0.5)) {
+      this.#sendNew(this.#creation());
+      return;
+    }
     const aimed = prng.chance(0.6) ? this.#aboutToFire() : null;
-    if (aimed === null) return this.#sendNew(this.#change(null));
+    if (aimed === null) {
+      this.#sendNew(this.#change(null));
+      return;
+    }
     const { time } = this.#clients;
     const inMs = time.elapsedAt(aimed.dueAt ?? time.now()) - time.elapsedMs + prng.between(-12, 12);
     this.#clients.later(Math.max(inMs, 0), () => this.#sendNew(this.#change(aimed)));
@@ -196,13 +234,7 @@ export class Workload {
       partition,
       isIdempotent: true,
       send: ({ commands }, keep, show) =>
-        replayDelivery(
-          commands,
-          partition,
-          id,
-          (delivery) => show({ of: 'delivery', delivery }),
-          keep,
-        ),
+        replayDelivery(commands, partition, id, (delivery) => show({ of: 'delivery', delivery }), keep),
     };
   }
 
@@ -239,7 +271,10 @@ export class Workload {
 
   #send(request: Request, times: number): void {
     const life = this.#clients.reachable();
-    if (life === null) return this.#again(request, times);
+    if (life === null) {
+      this.#again(request, times);
+      return;
+    }
     const { what, label, partition } = request;
     this.#clients.tell(`→ ${what}`);
     const askedMs = this.#clients.time.elapsedMs;
@@ -256,7 +291,8 @@ export class Workload {
       : request.send(life, () => null, show).then((finished) => ({ ...finished, replayed: false }));
     asked.then(
       ({ replayed }) => this.#answered(request, { what, label, askedMs, rendered, error: null, replayed }),
-      (error: unknown) => {
+      (thrown: unknown) => {
+        const error = thrown instanceof Error ? thrown : new Error('Thrown was no error.');
         const isUnsure = this.#answered(request, {
           what,
           label,
@@ -274,9 +310,11 @@ export class Workload {
   #answered(request: Request, call: ApiCall): boolean {
     this.#open.delete(request);
     const { error } = call;
-    this.#clients.tell(`← ${call.what}${error === null ? (call.replayed ? ' again' : '') : `: ${String(error)}`}`);
+    this.#clients.tell(
+      `← ${call.what}${error === null ? (call.replayed ? ' again' : '') : `: ${String(error)}`}`,
+    );
     this.#clients.answered(call);
-    return error instanceof Error && error.name === 'StoreUnavailable';
+    return error?.name === 'StoreUnavailable';
   }
 }
 

@@ -19,9 +19,10 @@ import type { Plan } from './plan.ts';
 import { START, type Template } from './template.ts';
 import { Trace } from './trace.ts';
 import { Scope, settled, VirtualTime } from './virtual-time.ts';
-import { isWaitingStatus, shortId, Witness } from './witness.ts';
 import { type Watch, watchedStore } from './watched-store.ts';
-import { Workload } from './workload.ts';
+import { isWaitingStatus, shortId, Witness } from './witness.ts';
+import { type Clients, Workload } from './workload.ts';
+import type { Disk } from './writer.ts';
 
 const TRACE_LINES = 400;
 /** An idle service is woken so long before the next thing happens. */
@@ -30,6 +31,10 @@ const IDLE_WORTH_MS = 1_000;
 /** How long it may take, once faults have stopped, until everything that was due has ended. */
 const SETTLES_WITHIN_MS = 10_000;
 const QUIET_WITHIN_MS = 8 * 3_600_000;
+
+/** Some stops come right after a request went out. */
+const STOP_AT_SEND_CHANCE = 0.03;
+const STOP_SOON_MS = 50;
 
 const DOWNTIME_MS: readonly (readonly [number, readonly [number, number]])[] = [
   [3, [0, 0]],
@@ -90,7 +95,7 @@ export class World implements Scene {
       sent: (sent) => this.#sent(sent),
       ended: (sent) => this.#ended(sent),
     });
-    this.#disk = new FaultyDisk(plan, stream(6), () => void (this.troubleMs = this.time.elapsedMs));
+    this.#disk = new FaultyDisk(plan, stream(6), () => this.#trouble());
     this.#workload = new Workload(this.#clients(), stream(7), plan);
     this.#planFaults();
   }
@@ -145,7 +150,8 @@ export class World implements Scene {
       if (!delivery || !isWaitingStatus(delivery.status) || delivery.dueAt === null) continue;
       until = Math.min(until, this.time.elapsedAt(delivery.dueAt));
     }
-    if (until - IDLE_LEAD_MS > this.time.elapsedMs + IDLE_WORTH_MS) this.time.sleepUntil(until - IDLE_LEAD_MS);
+    if (until - IDLE_LEAD_MS > this.time.elapsedMs + IDLE_WORTH_MS)
+      this.time.sleepUntil(until - IDLE_LEAD_MS);
   }
 
   #tell(to: (checker: Checker) => void): void {
@@ -167,13 +173,19 @@ export class World implements Scene {
     if (this.#failure !== null) throw this.#failure;
   }
 
+  #trouble(): void {
+    this.troubleMs = this.time.elapsedMs;
+  }
+
   #planFaults(): void {
     const { faults } = this.#prngs;
     const { spanMs, crashes, stops, clockSteps, outages } = this.#plan;
     const plan = (count: number, act: () => void) => {
       for (let at = 0; at < count; at++) this.#later(faults.int(spanMs), act);
     };
-    plan(crashes, () => void (this.#mustCrash = 'at any time'));
+    plan(crashes, () => {
+      this.#mustCrash = 'at any time';
+    });
     plan(stops, () => this.#stop());
     plan(clockSteps, () => this.#setClock());
     plan(outages, () => this.#outage());
@@ -194,6 +206,7 @@ export class World implements Scene {
       clock: this.time,
       retentionMs: this.retentionMs,
       bug: this.#bug,
+      hintsLost: this.#plan.hintsLost,
       disk: (scope) => this.#diskOf(scope),
       timers: (scope) => this.#timersOf(scope),
       egress: (name, scope) => this.#network.egress(name, scope),
@@ -201,18 +214,22 @@ export class World implements Scene {
       log: this.#log(),
     });
     this.#life = life;
-    life.start().then(
-      () => {
-        if (life.state !== 'starting') return;
-        life.state = 'up';
-        life.upSinceMs = this.time.elapsedMs;
-        this.trace.add(`${node} is up`);
-      },
-      (error: unknown) => this.fail(error),
-    );
+    void this.#rise(life);
   }
 
-  #diskOf(scope: Scope): import('./writer.ts').Disk {
+  async #rise(life: Life): Promise<void> {
+    try {
+      await life.start();
+    } catch (error) {
+      this.fail(error);
+    }
+    if (life.state !== 'starting') return;
+    life.state = 'up';
+    life.upSinceMs = this.time.elapsedMs;
+    this.trace.add(`${life.node} is up`);
+  }
+
+  #diskOf(scope: Scope): Disk {
     return {
       latencies: () => {
         this.#crashPoint('before a batch is written');
@@ -292,6 +309,10 @@ export class World implements Scene {
     this.#tell((checker) => checker.sent?.(sent));
     this.witness.saw(sent);
     this.#crashPoint('while a request is under way');
+    const { faults } = this.#prngs;
+    if (!this.#isHealed && this.#plan.stops > 0 && faults.chance(STOP_AT_SEND_CHANCE)) {
+      this.#later(faults.int(STOP_SOON_MS), () => this.#stop());
+    }
   }
 
   #ended(sent: Sent): void {
@@ -302,7 +323,7 @@ export class World implements Scene {
     this.#crashPoint('after a request was answered');
   }
 
-  #clients(): import('./workload.ts').Clients {
+  #clients(): Clients {
     return {
       time: this.time,
       witness: this.witness,
@@ -345,10 +366,15 @@ export class World implements Scene {
 
   #stop(): void {
     const life = this.#life;
-    if (life === null || life.state !== 'up') return;
+    if (this.#isHealed || life === null || life.state !== 'up') return;
     this.tally.stops++;
     const graceMs = this.#prngs.faults.pick([0, 100, 5_000, 30_000]);
     this.trace.add(`stop ${life.node} within ${graceMs} ms`);
+    if (this.#plan.crashChance > 0 && this.#prngs.faults.chance(0.3)) {
+      this.time.after(this.#prngs.faults.int(graceMs + 20), 'work', life.scope, () => {
+        this.#mustCrash = 'while stopping';
+      });
+    }
     const end = () => this.#endStopped(life);
     life.stop(graceMs, this.time.elapsedMs).then(end, (error: unknown) => {
       this.trace.add(`stop failed: ${String(error)}`);
@@ -369,7 +395,8 @@ export class World implements Scene {
 
   #setClock(): void {
     const { faults } = this.#prngs;
-    const byMs = faults.pick([-1, 1]) * faults.pick([faults.between(100, 5_000), faults.between(5_000, 3_600_000)]);
+    const byMs =
+      faults.pick([-1, 1]) * faults.pick([faults.between(100, 5_000), faults.between(5_000, 3_600_000)]);
     this.trace.add(`the clock is set by ${byMs} ms`);
     this.time.setClock(byMs);
     this.troubleMs = this.time.elapsedMs;
@@ -408,7 +435,8 @@ export class World implements Scene {
 
   #isQuiet(): boolean {
     if (!this.#isHealed || this.#life?.state !== 'up' || !this.#life.isIdle) return false;
-    if (this.time.elapsedMs - Math.max(this.troubleMs, this.#life.upSinceMs) < SETTLES_WITHIN_MS) return false;
+    if (this.time.elapsedMs - Math.max(this.troubleMs, this.#life.upSinceMs) < SETTLES_WITHIN_MS)
+      return false;
     this.#owed ??= this.#owedNow();
     const left = [...this.#owed].find((id) => {
       const status = this.witness.deliveries.get(id)?.status;

@@ -4,6 +4,7 @@
  * with exit code 1 when a promise was broken.
  */
 import { parseArgs } from 'node:util';
+import { canMount } from '../full-disks.ts';
 import type { Audit } from './audit.ts';
 import { runClockSteps } from './clock-steps.ts';
 import { runFrozen } from './frozen.ts';
@@ -13,7 +14,7 @@ import { runLostClaims } from './lost-claims.ts';
 import { printTable, shown, spreadOf } from './numbers.ts';
 import { runOverdue } from './overdue.ts';
 import { runHangingStop, runStops } from './stops.ts';
-import { runDyingWriter, runStoreTrouble } from './store-trouble.ts';
+import { runDyingWriter, runFullFileSystem, runStoreTrouble, type TroubleReport } from './store-trouble.ts';
 
 const KILLS_DEFAULT = 50;
 const CLIENTS = 8;
@@ -81,15 +82,20 @@ const SCENARIOS: Readonly<Record<string, (given: Arguments) => Promise<Result>>>
   },
 
   async 'store-refusing'() {
-    return troubled('refusing');
+    return troubled(await runStoreTrouble('refusing', TROUBLED));
   },
 
   async 'store-full'() {
-    return troubled('full');
+    return troubled(await runStoreTrouble('full', TROUBLED));
   },
 
   async 'store-lying'() {
-    return troubled('lying');
+    return troubled(await runStoreTrouble('lying', TROUBLED));
+  },
+
+  async 'file-system-full'() {
+    if (!canMount()) return { rows: { skipped: 'no file system can be mounted here' }, faults: [] };
+    return troubled(await runFullFileSystem(TROUBLED));
   },
 
   async 'writer-dying'() {
@@ -137,8 +143,7 @@ const SCENARIOS: Readonly<Record<string, (given: Arguments) => Promise<Result>>>
   },
 };
 
-async function troubled(trouble: 'full' | 'refusing' | 'lying'): Promise<Result> {
-  const report = await runStoreTrouble(trouble, TROUBLED);
+function troubled(report: TroubleReport): Result {
   return resultOf(report, {
     'due ones sent meanwhile': report.sentMeanwhile,
     'answered ones sent again': report.underWayAgain,

@@ -132,10 +132,7 @@ async function freshOnes(shots: Shots, name: string, urls: readonly string[]): P
   const { ids } = await shots.group({
     name,
     count: FRESH_AT_ONCE,
-    body: () => ({
-      delay: '1s',
-      ...(urls.length === 0 ? {} : { endpoint: urls[Math.floor(Math.random() * urls.length)] }),
-    }),
+    body: (i) => ({ delay: '1s', ...(urls.length === 0 ? {} : { endpoint: urls[i % urls.length] }) }),
     plan: () => AT_ONCE,
   });
   return ids;

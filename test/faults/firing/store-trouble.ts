@@ -14,6 +14,7 @@ import { AT_ONCE, Ledger } from './ledger.ts';
 import type { Trouble } from './preload/store-trouble.ts';
 import { type FiringOptions, startFiring } from './service.ts';
 import { type Group, Shots } from './shots.ts';
+import { SmallDisk } from './small-disk.ts';
 import { noneLeft, UNFINISHED } from './stored.ts';
 
 const DUE_MS = 4_000;
@@ -60,7 +61,7 @@ interface Stage {
 }
 
 class Scene implements AsyncDisposable {
-  readonly dataDir = temporaryDirectory();
+  readonly dataDir: string;
   readonly trouble = new TroubleFile();
   readonly gateway = new Gateway();
   readonly ledger = new Ledger();
@@ -68,13 +69,14 @@ class Scene implements AsyncDisposable {
   readonly shots: Shots;
   readonly #answer = Promise.withResolvers<void>();
 
-  private constructor(receiver: Scene['receiver']) {
+  private constructor(receiver: Scene['receiver'], dataDir: string) {
+    this.dataDir = dataDir;
     this.receiver = receiver;
     this.shots = new Shots({ gateway: this.gateway, receiver, ledger: this.ledger });
   }
 
-  static async open(): Promise<Scene> {
-    return new Scene(await startReceiver());
+  static async open(dataDir = temporaryDirectory()): Promise<Scene> {
+    return new Scene(await startReceiver(), dataDir);
   }
 
   async start(): Promise<SchedProcess> {
@@ -117,23 +119,48 @@ class Scene implements AsyncDisposable {
   }
 }
 
+/** Trouble that passes. */
+interface Passing {
+  begin(): void;
+  end(): void;
+}
+
 export async function runStoreTrouble(
   trouble: 'full' | 'refusing' | 'lying',
   count: number,
 ): Promise<TroubleReport> {
   await using scene = await Scene.open();
+  const { trouble: file } = scene;
+  const passing = { begin: () => file.begin(trouble), end: () => file.end() };
+  return await endure(scene, passing, count, trouble === 'lying' ? ['interrupted'] : []);
+}
+
+/** A real file system without a free byte. */
+export async function runFullFileSystem(count: number): Promise<TroubleReport> {
+  using disk = new SmallDisk();
+  await using scene = await Scene.open(disk.directory);
+  const passing = { begin: () => disk.fill(), end: () => disk.free() };
+  return await endure(scene, passing, count, []);
+}
+
+async function endure(
+  scene: Scene,
+  trouble: Passing,
+  count: number,
+  excuses: readonly string[],
+): Promise<TroubleReport> {
   await using sched = await scene.start();
   const { underWay, due, untilAllDueMs } = await scene.set(count);
-  scene.trouble.begin(trouble);
+  trouble.begin();
   scene.answer();
   await sleep(untilAllDueMs + TROUBLE_MS);
   const readiness = await scene.readiness(sched);
   const sentMeanwhile = due.arrived();
-  scene.trouble.end();
+  trouble.end();
   const healedMs = await noneLeft(scene.dataDir, UNFINISHED, DRAIN_MS_MAX);
   const isReadyAgain = (await scene.readiness(sched)) === 200;
   const { code } = await sched.stop();
-  const result = auditOf(scene, trouble === 'lying' ? ['interrupted'] : []);
+  const result = auditOf(scene, excuses);
   return {
     ...result,
     faults: [

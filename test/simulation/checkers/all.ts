@@ -1,5 +1,6 @@
 import { apiChecker } from './api.ts';
 import { attemptsChecker } from './attempts.ts';
+import { bookingsChecker } from './bookings.ts';
 import { breakerChecker } from './breaker.ts';
 import type { CheckerOf } from './checker.ts';
 import { lifeChecker } from './life.ts';
@@ -20,6 +21,7 @@ export const CHECKERS: readonly CheckerOf[] = [
   punctualityChecker,
   breakerChecker,
   paceChecker,
+  bookingsChecker,
   apiChecker,
   stopsChecker,
   promiseChecker,

@@ -7,6 +7,7 @@
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import { ms } from '../durations.ts';
+import type { Fortune } from '../network.ts';
 import { type Checker, type Scene, Violation } from './checker.ts';
 
 const NAME = 'breaker';
@@ -133,7 +134,10 @@ export function breakerChecker(scene: Scene): Checker {
       if (model.isBlurred) return;
       const held = heldUntil(model);
       if (held !== dueAt) {
-        const expected = held === null ? `nothing holds it (${JSON.stringify(model)})` : `its window ends in ${held - now} ms`;
+        const expected =
+          held === null
+            ? `nothing holds it (${JSON.stringify(model)})`
+            : `its window ends in ${held - now} ms`;
         throw new Violation(NAME, `${delivery.id} of ${key} was put off by ${dueAt - now} ms: ${expected}`);
       }
     },
@@ -186,10 +190,7 @@ function policyIn(profile: Profile | undefined): Policy {
   };
 }
 
-function evidenceOf(
-  fortune: import('../network.ts').Fortune | null,
-  isStopping: boolean,
-): 'success' | 'failure' | 'nothing' {
+function evidenceOf(fortune: Fortune | null, isStopping: boolean): 'success' | 'failure' | 'nothing' {
   if (fortune === null || fortune.kind === 'orphaned') return 'nothing';
   if (fortune.kind === 'broken_off') return isStopping ? 'nothing' : 'failure';
   const { result } = fortune;

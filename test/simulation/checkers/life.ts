@@ -71,7 +71,15 @@ function moved(before: Delivery | null, after: Delivery): void {
 }
 
 /** What only the customer decides: sending changes none of it. */
-const DECIDED = ['scheduleId', 'occurrence', 'scheduledFor', 'ttl', 'deadline', 'retryPolicy', 'target'] as const;
+const DECIDED = [
+  'scheduleId',
+  'occurrence',
+  'scheduledFor',
+  'ttl',
+  'deadline',
+  'retryPolicy',
+  'target',
+] as const;
 
 function untouched(before: Delivery, after: Delivery): void {
   for (const field of DECIDED) {

@@ -3,8 +3,10 @@
  * any stretch of time, from when they were let through. A booked turn may be taken up to 300 ms late, and what
  * was not saved yet when the process died was not spent.
  */
-import { type Checker, type Scene, Violation } from './checker.ts';
+
+import type { DeliveryId } from '#src/domain/id.ts';
 import { gateKey } from './breaker.ts';
+import { type Checker, type Scene, Violation } from './checker.ts';
 
 const LAPSE_MS = 300;
 /** Rounding to whole milliseconds. */
@@ -27,8 +29,10 @@ export function paceChecker(scene: Scene): Checker {
   const { time, witness } = scene;
   const buckets = new Map<string, Bucket>();
   const paces = new Map<string, Pace>();
+  /** Claims that are being written, by their token, and how to take back what they took: no claim, no request. */
+  const underWay = new Map<string, (() => void)[]>();
 
-  const spend = (key: string, rate: number, burst: number, id: string): void => {
+  const spend = (key: string, rate: number, burst: number, id: string): (() => void) => {
     const now = time.now();
     const terms = `${rate}/${burst}`;
     // Late turns come together: what came in the meantime counts for them.
@@ -45,9 +49,12 @@ export function paceChecker(scene: Scene): Checker {
     if (bucket.level < least) {
       throw new Violation('budget', `${id} is a retry of ${key} beyond ${rate}/s, burst ${burst}`);
     }
+    return () => {
+      bucket.level++;
+    };
   };
 
-  const step = (key: string, perSecond: number, id: string): void => {
+  const step = (key: string, perSecond: number, id: string): (() => void) => {
     const now = time.now();
     const pace = paces.get(key) ?? { freeAt: 0, savedFreeAt: 0 };
     if (now < pace.freeAt - 1) {
@@ -55,20 +62,40 @@ export function paceChecker(scene: Scene): Checker {
     }
     pace.freeAt = Math.max(pace.freeAt, now - LAPSE_MS) + 1_000 / perSecond;
     paces.set(key, pace);
+    return () => {
+      pace.freeAt -= 1_000 / perSecond;
+    };
+  };
+
+  /** Their turn was booked, and the process died before that was saved: they come beside the others. */
+  const unaccounted = new Set<DeliveryId>();
+  const forgive = (key: string): void => {
+    for (const id of witness.open) {
+      const delivery = witness.deliveries.get(id);
+      if (delivery?.booked && gateKey(delivery) === key) unaccounted.add(id);
+    }
   };
 
   return {
     name: 'budget and rate',
     claimAsked({ delivery, attempt }) {
+      if (unaccounted.delete(delivery.id)) return;
       const schedule = witness.schedules.get(delivery.scheduleId);
       if (schedule === undefined) return;
       const key = gateKey(delivery);
       const { endpointId } = delivery.target;
       const profile = endpointId === null ? undefined : witness.profiles.get(endpointId);
       const { rate, burst } = profile?.retryBudget ?? { rate: 10, burst: 100 };
-      if (attempt.attemptNo > 1) spend(key, rate, burst, delivery.id);
+      const takeBack: (() => void)[] = [];
+      underWay.set(attempt.id, takeBack);
+      if (attempt.attemptNo > 1) takeBack.push(spend(key, rate, burst, delivery.id));
       const perSecond = schedule.rateLimit?.perSecond ?? 0;
-      if (perSecond > 0) step(key, perSecond, delivery.id);
+      if (perSecond > 0) takeBack.push(step(key, perSecond, delivery.id));
+    },
+    claimAnswered({ attempt }, answer) {
+      const taken = underWay.get(attempt.id) ?? [];
+      underWay.delete(attempt.id);
+      if (answer !== 'done') for (const takeBack of taken) takeBack();
     },
     gateSaved({ partition, endpoint }) {
       const key = `${partition}/${endpoint}`;
@@ -78,11 +105,17 @@ export function paceChecker(scene: Scene): Checker {
       if (pace !== undefined) pace.savedFreeAt = pace.freeAt;
     },
     lifeEnded() {
-      for (const bucket of buckets.values()) {
+      for (const taken of underWay.values()) for (const takeBack of taken) takeBack();
+      underWay.clear();
+      for (const [key, bucket] of buckets) {
+        if (bucket.unsaved > 0) forgive(key);
         bucket.level += bucket.unsaved;
         bucket.unsaved = 0;
       }
-      for (const pace of paces.values()) pace.freeAt = Math.min(pace.freeAt, pace.savedFreeAt);
+      for (const [key, pace] of paces) {
+        if (pace.freeAt > pace.savedFreeAt) forgive(key);
+        pace.freeAt = Math.min(pace.freeAt, pace.savedFreeAt);
+      }
     },
     clockSet(byMs) {
       if (byMs > 0) return;

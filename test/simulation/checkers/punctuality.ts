@@ -5,6 +5,7 @@
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { isWaitingStatus } from '../witness.ts';
+import { gateKey } from './breaker.ts';
 import { type Checker, type Scene, Violation } from './checker.ts';
 
 const NAME = 'punctuality';
@@ -12,9 +13,13 @@ const NAME = 'punctuality';
 const UNFIRED_MS_MAX = 2_500;
 const ABANDONED_MS_MAX = 3_000;
 const LATE_MS_MAX = 60;
+/** A try may hold its slot so long. */
+const CLAIMS_LAST_MS = 31_000;
 /** Known so long, a delivery is in memory when it is due. */
 const KNOWN_MS = 3_000;
 const CHECK_EVERY_MS = 100;
+/** So many under way at one endpoint, and others have to wait for a slot. */
+const LANE_MIGHT_BE_FULL = 100;
 
 export function punctualityChecker(scene: Scene): Checker {
   const { time, witness } = scene;
@@ -25,6 +30,20 @@ export function punctualityChecker(scene: Scene): Checker {
 
   const calmSince = (): number => Math.max(scene.troubleMs, scene.life?.upSinceMs ?? 0);
 
+  const isLaneFull = (delivery: Delivery): boolean => {
+    const key = gateKey(delivery);
+    let underWay = 0;
+    for (const id of witness.open) {
+      const other = witness.deliveries.get(id);
+      if (other !== undefined && (other.status === 'claimed' || scene.isAsked(id))) {
+        underWay += gateKey(other) === key ? 1 : 0;
+      }
+    }
+    return underWay >= LANE_MIGHT_BE_FULL;
+  };
+  /** When a lane was last seen full. */
+  const fullMs = new Map<string, number>();
+
   const unfired = (delivery: Delivery, nowMs: number): void => {
     const { id, revision, dueAt } = delivery;
     if (dueAt === null || dueAt > time.now()) {
@@ -33,8 +52,17 @@ export function punctualityChecker(scene: Scene): Checker {
     }
     const known = dueSince.get(id);
     if (known?.revision !== revision) dueSince.set(id, { revision, ms: nowMs });
-    const since = Math.max(known?.revision === revision ? known.ms : nowMs, calmSince());
+    const key = gateKey(delivery);
+    const since = Math.max(
+      known?.revision === revision ? known.ms : nowMs,
+      calmSince(),
+      fullMs.get(key) ?? 0,
+    );
     if (nowMs - since > UNFIRED_MS_MAX && !scene.isAsked(id)) {
+      if (isLaneFull(delivery)) {
+        fullMs.set(key, nowMs);
+        return;
+      }
       throw new Violation(NAME, `${id} was due at ${new Date(dueAt).toISOString()} and lies there`);
     }
   };
@@ -50,16 +78,30 @@ export function punctualityChecker(scene: Scene): Checker {
     }
   };
 
+  /** As many as fill a lane were claimed at that endpoint since this one was due. */
+  const wasLaneFull = (delivery: Delivery, lateMs: number): boolean => {
+    const key = gateKey(delivery);
+    const sinceMs = time.elapsedMs - lateMs - CLAIMS_LAST_MS;
+    const claims = (claimedMs.get(key) ?? []).filter((atMs) => atMs >= sinceMs);
+    return claims.length >= LANE_MIGHT_BE_FULL;
+  };
+  const claimedMs = new Map<string, number[]>();
+
   return {
     name: NAME,
     delivery({ after }) {
       if (after !== null) changedMs.set(after.id, time.elapsedMs);
     },
     claimAsked({ delivery, attempt }) {
+      const key = gateKey(delivery);
+      const claims = claimedMs.get(key) ?? [];
+      claims.push(time.elapsedMs);
+      claimedMs.set(key, claims);
       const dueMs = time.elapsedAt(attempt.dueAt);
       const knownMs = changedMs.get(delivery.id) ?? 0;
       const lateMs = attempt.firedAt - attempt.dueAt;
       if (dueMs - Math.max(knownMs, calmSince()) < KNOWN_MS) return;
+      if (lateMs > LATE_MS_MAX && wasLaneFull(delivery, lateMs)) return;
       if (lateMs > LATE_MS_MAX) throw new Violation(NAME, `${delivery.id} was fired ${lateMs} ms late`);
     },
     step() {

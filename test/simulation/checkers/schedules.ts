@@ -94,7 +94,10 @@ export function schedulesChecker(scene: Scene): Checker {
       if (other !== undefined && other !== after.id) {
         const current = witness.deliveries.get(other as Delivery['id']);
         if (current?.occurrence === after.occurrence) {
-          throw new Violation(NAME, `${after.id} and ${other} are of one occurrence ${iso(after.occurrence)}`);
+          throw new Violation(
+            NAME,
+            `${after.id} and ${other} are of one occurrence ${iso(after.occurrence)}`,
+          );
         }
       }
       known.set(after.occurrence, after.id);

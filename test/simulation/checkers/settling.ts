@@ -36,7 +36,8 @@ export function settlingChecker(scene: Scene): Checker {
     if (sent === null) {
       if (attempt.outcome === 'success') throw say('succeeded without being sent');
       if (attempt.error === 'internal error' && scene.troubleMs >= 0) return;
-      if (!attempt.error?.startsWith('forbidden header') || attempt.outcome !== 'terminal') throw say('was never sent');
+      if (!attempt.error?.startsWith('forbidden header') || attempt.outcome !== 'terminal')
+        throw say('was never sent');
       return;
     }
     if (sent.node !== scene.life?.node) throw say('was settled by another process than sent it');
@@ -113,10 +114,7 @@ export function settlingChecker(scene: Scene): Checker {
   };
 }
 
-function expectedOf(
-  sent: Sent,
-  timeoutMs: number,
-): Pick<Attempt, 'outcome' | 'statusCode'> | null {
+function expectedOf(sent: Sent, timeoutMs: number): Pick<Attempt, 'outcome' | 'statusCode'> | null {
   const { fortune } = sent;
   if (fortune === null || fortune.kind === 'orphaned') return null;
   const lasted = (sent.endedMs ?? 0) - sent.elapsedMs;

@@ -14,7 +14,8 @@ export function stopsChecker(scene: Scene): Checker {
       if (how !== 'stop' || !stopping || scene.troubleMs >= stopping.sinceMs) return;
       for (const id of witness.open) {
         const delivery = witness.deliveries.get(id);
-        if (delivery?.claim?.node === node) throw new Violation(NAME, `${id} was left claimed by a clean stop`);
+        if (delivery?.claim?.node === node)
+          throw new Violation(NAME, `${id} was left claimed by a clean stop`);
       }
     },
     step() {

@@ -1,0 +1,122 @@
+/**
+ * Nobody waits longer than budget and rate ask for: a turn is booked for when the tokens taken so far have come
+ * and the steps taken so far are through, and no later.
+ */
+import type { Delivery } from '#src/domain/delivery.ts';
+import { gateKey } from './breaker.ts';
+import { type Checker, type Scene, Violation } from './checker.ts';
+
+const NAME = 'bookings';
+const LAPSE_MS = 300;
+
+interface Bucket {
+  readonly terms: { readonly rate: number; readonly burst: number };
+  readonly tokens: number;
+  readonly at: number;
+}
+
+interface Pace {
+  readonly freeAt: number;
+  readonly at: number;
+}
+
+interface Gate {
+  budget: Bucket | null;
+  pace: Pace | null;
+}
+
+interface Booking {
+  readonly key: string;
+  readonly delivery: Delivery;
+  readonly rate: number | null;
+  readonly perSecond: number | null;
+}
+
+export function bookingsChecker(scene: Scene): Checker {
+  const { time, witness } = scene;
+  const gates = new Map<string, Gate>();
+  const saved = new Map<string, string>();
+  let made: Booking[] = [];
+
+  const gateOf = (key: string): Gate => {
+    const gate = gates.get(key) ?? { budget: null, pace: null };
+    gates.set(key, gate);
+    return gate;
+  };
+
+  const takeToken = (gate: Gate, terms: Bucket['terms']): void => {
+    const now = time.now();
+    const { budget } = gate;
+    const isSame = budget?.terms.rate === terms.rate && budget.terms.burst === terms.burst;
+    const before = isSame ? budget : { terms, tokens: terms.burst, at: now };
+    const come = (Math.max(now - before.at, 0) * terms.rate) / 1_000;
+    gate.budget = { terms, tokens: Math.min(before.tokens + come, terms.burst) - 1, at: now };
+  };
+
+  const takeStep = (gate: Gate, perSecond: number): void => {
+    const now = time.now();
+    const { pace } = gate;
+    const freeAt = pace === null ? now : pace.freeAt - Math.max(pace.at - now, 0);
+    gate.pace = { freeAt: Math.max(freeAt, now) + 1_000 / perSecond, at: now };
+  };
+
+  /** What letting it through, or booking its turn, takes from the gate. */
+  const take = (delivery: Delivery): Booking | null => {
+    const before = witness.deliveries.get(delivery.id);
+    const schedule = witness.schedules.get(delivery.scheduleId);
+    if (before === undefined || schedule === undefined) return null;
+    const key = gateKey(delivery);
+    if (before.booked && time.now() <= (before.dueAt ?? 0) + LAPSE_MS) return null;
+    const { endpointId } = delivery.target;
+    const profile = endpointId === null ? undefined : witness.profiles.get(endpointId);
+    const terms = profile?.retryBudget ?? { rate: 10, burst: 100 };
+    const needsToken = before.attemptCount > 0;
+    const perSecond = schedule.rateLimit?.perSecond || null;
+    if (needsToken) takeToken(gateOf(key), terms);
+    if (perSecond !== null) takeStep(gateOf(key), perSecond);
+    return { key, delivery, rate: needsToken ? terms.rate : null, perSecond };
+  };
+
+  const check = ({ key, delivery, rate, perSecond }: Booking): void => {
+    const now = time.now();
+    const { budget, pace } = gateOf(key);
+    const debt = rate === null ? 0 : Math.max(-(budget?.tokens ?? 0), 0);
+    const tokenAt = debt === 0 ? now : now + (debt * 1_000) / (rate ?? 1);
+    const stepAt = perSecond === null ? now : (pace?.freeAt ?? now) - 1_000 / perSecond;
+    const latest = Math.ceil(Math.max(tokenAt, stepAt)) + 1;
+    if ((delivery.dueAt ?? 0) > latest) {
+      const inMs = (delivery.dueAt ?? 0) - now;
+      throw new Violation(NAME, `${delivery.id} waits ${inMs} ms for ${key}, not ${latest - now}`);
+    }
+  };
+
+  return {
+    name: NAME,
+    claimAsked({ delivery }) {
+      take(delivery);
+    },
+    putOffAsked(delivery) {
+      if (!delivery.booked) return;
+      const booking = take(delivery);
+      if (booking === null) throw new Violation(NAME, `${delivery.id} had its turn, and has to wait again`);
+      made.push(booking);
+    },
+    gateSaved({ partition, endpoint, state }) {
+      const key = `${partition}/${endpoint}`;
+      if (state === null) saved.delete(key);
+      else saved.set(key, state);
+    },
+    lifeEnded() {
+      gates.clear();
+      for (const [key, state] of saved) {
+        const { budget, pace } = JSON.parse(state) as Gate;
+        gates.set(key, { budget, pace });
+      }
+    },
+    step() {
+      const bookings = made;
+      made = [];
+      for (const booking of bookings) check(booking);
+    },
+  };
+}
