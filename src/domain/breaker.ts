@@ -8,7 +8,7 @@
  * Pure: a state, what happened and when. While open nothing is sent; when the window is over one probe goes
  * out, and the others wait for its verdict, at most `probeTimeout`: then another one probes.
  */
-import { durationMs } from './duration.ts';
+import { durationMsCeil } from './duration.ts';
 import { type Instant, instant } from './instant.ts';
 import type { BreakerPolicy } from './profile.ts';
 
@@ -92,5 +92,5 @@ function opened(failures: number, windowMs: number, now: Instant): Breaker {
 }
 
 function windowOf(duration: string): number {
-  return durationMs(duration) ?? 0;
+  return durationMsCeil(duration) ?? 0;
 }

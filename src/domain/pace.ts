@@ -17,9 +17,15 @@ export function step(
 ): { readonly pace: Pace; readonly readyAt: Instant } {
   const startAt = Math.max(freeAtOf(before, now), now);
   return {
-    pace: { freeAt: startAt + MS_PER_SECOND / perSecond, at: now },
+    pace: { freeAt: Math.min(startAt + MS_PER_SECOND / perSecond, Number.MAX_SAFE_INTEGER), at: now },
     readyAt: instantUpTo(startAt),
   };
+}
+
+/** The step that led from `before` to `after` was not taken after all: the others come that much sooner. */
+export function stepBack(pace: Pace, before: Pace | null, after: Pace): Pace {
+  const startAt = Math.max(freeAtOf(before, after.at), after.at);
+  return { ...pace, freeAt: pace.freeAt - (after.freeAt - startAt) };
 }
 
 /** Steps booked before the clock was set back are as far ahead as they were. */

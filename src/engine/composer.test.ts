@@ -4,8 +4,8 @@ import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { Headers } from '#src/domain/headers.ts';
 import { editProfile } from '#src/domain/profile.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
+import { EngineTestWorld, headerOf, type Order } from '#test/engine-world.ts';
 import { type Composed, Composer } from './composer.ts';
-import { EngineTestWorld, headerOf, type Order } from './test-world.ts';
 
 const SECRET = 'whsec_Z3V0ZW4gVGFn';
 

@@ -50,6 +50,8 @@ export class Composer {
     if (url === null) return unsendable('terminal', 'unreadable URL');
 
     const keys = await this.#keys.of(delivery.partition);
+    // Nothing goes out unsigned.
+    if (keys.length === 0) return unsendable('retryable', 'no signing secret');
     const body = bodyText === null ? null : Buffer.from(bodyText, 'utf8');
     const now = clock.now();
     return {

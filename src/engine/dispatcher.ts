@@ -8,15 +8,16 @@
  * away, is found again by looking (`look-out.ts`), at least once a second. Timers are monotonic and the clock
  * is asked again on waking, so that a clock that is set back or ahead fires nothing early and loses nothing.
  */
-import { endUnsent, putOff } from '#src/domain/delivery-life.ts';
+import type { Delivery } from '#src/domain/delivery.ts';
+import { endUnsent, isWaiting, putOff } from '#src/domain/delivery-life.ts';
 import { judge } from '#src/domain/dispatch.ts';
 import { type Due, dueOf } from '#src/domain/due.ts';
 import { gateTerms } from '#src/domain/gate.ts';
-import type { Instant } from '#src/domain/instant.ts';
+import { type Instant, instant } from '#src/domain/instant.ts';
 import * as scheduleLife from '#src/domain/schedule-life.ts';
 import type { Hints } from '#src/ports/hints.ts';
 import type { ClaimWrite, EndWrite, Work } from '#src/ports/store.ts';
-import type { Gates } from './gates.ts';
+import type { Gates, Taken } from './gates.ts';
 import { Lanes } from './lanes.ts';
 import { LOOK_AHEAD_MS, LookOut } from './look-out.ts';
 import { NearDue } from './near-due.ts';
@@ -26,6 +27,10 @@ import type { EngineWorld } from './world.ts';
 const LOOK_EVERY_MS = 900;
 /** Between two looks behind, while there is more. */
 const LOOK_AGAIN_MS = 20;
+/** The same, while there is enough to do. */
+const LOOK_ON_MS = 200;
+/** Somebody else changed a delivery as it was to be claimed: so long it is left alone. */
+const STALE_MS = 10;
 /** No timer sleeps longer, whatever the clock says. */
 const SLEEP_MS_MAX = 60_000;
 const BATCH_MAX = 64;
@@ -41,7 +46,9 @@ export interface Claiming {
   readonly due: Due;
   readonly work: Work;
   readonly write: ClaimWrite;
-  readonly isProbe: boolean;
+  readonly taken: Taken;
+  /** The end of the breaker's window that it probes; null for one that is no probe. */
+  readonly probeOf: Instant | null;
 }
 
 export interface Sending {
@@ -67,6 +74,7 @@ export class Dispatcher implements Hints {
   #wakeAt: Instant | null = null;
   #isTurnComing = false;
   #isLooking = false;
+  #isLookWanted = false;
   #isResting = false;
   #hasLooked = false;
   #state: 'new' | 'running' | 'stopped' = 'new';
@@ -135,7 +143,9 @@ export class Dispatcher implements Hints {
   }
 
   async #look(): Promise<void> {
-    if (this.#isLooking || this.#state !== 'running') return;
+    if (this.#state !== 'running') return;
+    this.#isLookWanted = this.#isLooking;
+    if (this.#isLooking) return;
     this.#isLooking = true;
     try {
       await this.#lookOut.ahead();
@@ -149,8 +159,12 @@ export class Dispatcher implements Hints {
     }
     if (this.#state !== 'running') return;
     this.#turn();
-    const isHungry = this.#lookOut.isMoreBehind && this.#lanes.overdue < OVERDUE_LOW;
-    this.#lookIn(isHungry ? LOOK_AGAIN_MS : LOOK_EVERY_MS);
+    this.#lookIn(this.#isLookWanted ? 0 : this.#lookAfterMs());
+  }
+
+  #lookAfterMs(): number {
+    if (!this.#lookOut.isMoreBehind) return LOOK_EVERY_MS;
+    return this.#lanes.overdue < OVERDUE_LOW ? LOOK_AGAIN_MS : LOOK_ON_MS;
   }
 
   /** There may be room for more. */
@@ -192,24 +206,35 @@ export class Dispatcher implements Hints {
     const { store, clock } = this.#world;
     const claims: Claiming[] = [];
     const ends: Decided<EndWrite>[] = [];
-    const putOffs: Decided<ClaimWrite['delivery']>[] = [];
+    const putOffs: Decided<Delivery>[] = [];
+    let works: readonly (Work | null)[];
     try {
-      const works = await store.findWork(batch);
-      const now = clock.now();
-      for (const [index, due] of batch.entries()) {
-        const work = works[index] ?? null;
-        if (work === null || this.#state === 'stopped') this.release(due);
-        else this.#judge(due, work, now, { claims, ends, putOffs });
-      }
+      works = await store.findWork(batch);
     } catch (error) {
       for (const due of batch) this.release(due);
       this.#rest(error);
       return;
     }
+    const now = clock.now();
+    for (const [index, due] of batch.entries()) {
+      const work = works[index] ?? null;
+      if (work === null || this.#state === 'stopped') this.release(due);
+      else this.#judge(due, work, now, { claims, ends, putOffs });
+    }
     await Promise.all([this.#claim(claims), this.#end(ends), this.#putOff(putOffs)]);
   }
 
+  /** One that cannot be judged must not keep the others from it. */
   #judge(due: Due, work: Work, now: Instant, into: Decisions): void {
+    try {
+      this.#decide(due, work, now, into);
+    } catch (error) {
+      this.#world.log.error({ delivery: due.id, error: String(error) }, 'a delivery could not be judged');
+      this.release(due);
+    }
+  }
+
+  #decide(due: Due, work: Work, now: Instant, into: Decisions): void {
     const { delivery, schedule, profile } = work;
     const seen = dueOf(delivery);
     if (seen !== null && seen.endpoint !== due.endpoint) {
@@ -229,15 +254,26 @@ export class Dispatcher implements Hints {
         this.due(dueOf(delivery));
         return;
       case 'end':
-        into.ends.push({ due, write: this.#ended(work, verdict.why, now) });
+        into.ends.push({ due, write: this.#ended(work, verdict.why, now), taken: null });
         return;
-      case 'put_off':
+      case 'put_off': {
+        const taken = { before, after: verdict.gate };
+        into.putOffs.push({ due, write: putOff(delivery, verdict.until, verdict.booked), taken });
         this.#gates.set(due, verdict.gate);
-        into.putOffs.push({ due, write: putOff(delivery, verdict.until, verdict.booked) });
         return;
-      case 'send':
-        this.#gates.set(due, verdict.gate);
-        into.claims.push(this.#claiming(due, work, verdict.probe, now));
+      }
+      case 'send': {
+        const { gate, probe } = verdict;
+        const probeOf = probe ? gate.breaker.openUntil : null;
+        into.claims.push({
+          due,
+          work,
+          probeOf,
+          taken: { before, after: gate },
+          write: this.#claimed(work, now),
+        });
+        this.#gates.set(due, gate);
+      }
     }
   }
 
@@ -250,17 +286,11 @@ export class Dispatcher implements Hints {
     };
   }
 
-  #claiming(due: Due, work: Work, isProbe: boolean, now: Instant): Claiming {
+  #claimed(work: Work, now: Instant): ClaimWrite {
     const { ids, node } = this.#world;
     const attempt = ids.mint('att', now);
     const delivery = ids.mint('dlv', now);
-    const by = { node, token: attempt };
-    return {
-      due,
-      work,
-      isProbe,
-      write: scheduleLife.claim(work.delivery, work, by, { attempt, delivery }, now),
-    };
+    return scheduleLife.claim(work.delivery, work, { node, token: attempt }, { attempt, delivery }, now);
   }
 
   async #claim(claims: readonly Claiming[]): Promise<void> {
@@ -280,12 +310,13 @@ export class Dispatcher implements Hints {
           this.#sending.begin(claiming);
         } else {
           this.#sending.drop(claiming, false);
-          this.#lookAtAgain(due);
+          this.#lookAtAgain(claiming);
         }
       }
     } catch (error) {
       for (const claiming of claims) {
         this.#sending.drop(claiming, true);
+        this.#gates.giveBack(claiming.due, claiming.taken);
         this.release(claiming.due);
       }
       this.#rest(error);
@@ -305,16 +336,17 @@ export class Dispatcher implements Hints {
     );
   }
 
-  async #putOff(putOffs: readonly Decided<ClaimWrite['delivery']>[]): Promise<void> {
+  async #putOff(putOffs: readonly Decided<Delivery>[]): Promise<void> {
     if (putOffs.length === 0) return;
     const { store, metrics } = this.#world;
     await this.#write(
       putOffs,
       (writes) => store.putOff(writes),
-      ({ due, write }) => {
+      ({ write }) => {
         metrics.unsent('put_off');
-        if (!write.booked) this.#gates.holdBack(due);
-        this.due(dueOf(write));
+        const due = dueOf(write);
+        if (due !== null && !write.booked) this.#gates.holdBack(due);
+        this.due(due);
       },
     );
   }
@@ -330,23 +362,28 @@ export class Dispatcher implements Hints {
         if (answers[index] === 'done') {
           this.release(one.due);
           done(one);
-        } else this.#lookAtAgain(one.due);
+        } else this.#lookAtAgain(one);
       }
     } catch (error) {
-      for (const { due } of decided) this.release(due);
+      for (const { due, taken } of decided) {
+        if (taken !== null) this.#gates.giveBack(due, taken);
+        this.release(due);
+      }
       this.#rest(error);
     }
   }
 
   /** Somebody else changed it meanwhile. It may still be due, and a hint at it may have been passed over. */
-  #lookAtAgain(due: Due): void {
+  #lookAtAgain({ due, taken }: Pick<Decided<unknown>, 'due' | 'taken'>): void {
+    if (taken !== null) this.#gates.giveBack(due, taken);
     this.release(due);
-    this.due(due);
+    this.due({ ...due, dueAt: instant(this.#world.clock.now() + STALE_MS) });
   }
 
   /** Those that an open breaker held back and that need not wait any longer. */
   async bringForward(heldBack: readonly Due[]): Promise<void> {
     const { store, clock } = this.#world;
+    const putOffTo = new Map(heldBack.map(({ id, dueAt }) => [id, dueAt]));
     try {
       for (let at = 0; at < heldBack.length; at += BATCH_MAX) {
         const works = await store.findWork(heldBack.slice(at, at + BATCH_MAX));
@@ -354,7 +391,7 @@ export class Dispatcher implements Hints {
         const forward = works
           .filter((work) => work !== null)
           .map(({ delivery }) => delivery)
-          .filter((delivery) => !delivery.booked && (dueOf(delivery)?.dueAt ?? now) > now)
+          .filter((delivery) => delivery.dueAt === putOffTo.get(delivery.id) && isWaiting(delivery.status))
           .map((delivery) => putOff(delivery, now, false));
         const answers = await store.putOff(forward);
         for (const [index, delivery] of forward.entries()) {
@@ -381,10 +418,11 @@ export class Dispatcher implements Hints {
 interface Decided<W> {
   readonly due: Due;
   readonly write: W;
+  readonly taken: Taken | null;
 }
 
 interface Decisions {
   readonly claims: Claiming[];
   readonly ends: Decided<EndWrite>[];
-  readonly putOffs: Decided<ClaimWrite['delivery']>[];
+  readonly putOffs: Decided<Delivery>[];
 }

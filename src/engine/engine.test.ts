@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { HOUR_MS } from '#src/store/contract/builders.ts';
+import { BROKEN, EngineTestWorld, OK, requireDue } from '#test/engine-world.ts';
 import { Engine } from './engine.ts';
-import { BROKEN, EngineTestWorld, OK, requireDue } from './test-world.ts';
 
 async function started(world: EngineTestWorld, retentionMs = 0): Promise<Engine> {
   const engine = new Engine(world, { retentionMs });

@@ -9,7 +9,7 @@
 import { type Evidence, stateOf } from '#src/domain/breaker.ts';
 import type { Due } from '#src/domain/due.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
-import { type Gate, isForgettable, OPEN_GATE, recorded } from '#src/domain/gate.ts';
+import { type Gate, givenBack, isForgettable, OPEN_GATE, recorded } from '#src/domain/gate.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -23,6 +23,12 @@ const SAVED_TOGETHER_MAX = 200;
 const HELD_BACK_PER_GATE_MAX = 1_000;
 const HELD_BACK_MAX = 20_000;
 
+/** A gate before and after something was taken from it. */
+export interface Taken {
+  readonly before: Gate;
+  readonly after: Gate;
+}
+
 interface Kept {
   readonly partition: Partition;
   readonly endpoint: EndpointKey;
@@ -35,9 +41,12 @@ export class Gates {
   readonly #world: EngineWorld;
   /** The one used longest ago first. */
   readonly #kept = new Map<string, Kept>();
+  /** How many tries are under way; their gates are not forgotten meanwhile. */
+  readonly #tries = new Map<string, number>();
   #heldBack = 0;
   #callOff: (() => void) | null = null;
   #isSaving = false;
+  #isSaveWanted = false;
 
   constructor(world: EngineWorld) {
     this.#world = world;
@@ -50,6 +59,7 @@ export class Gates {
     if (read === null) return OPEN_GATE;
     const { partition, endpoint } = due;
     this.#kept.set(keyOf(due), { partition, endpoint, gate: read, isSaved: true, heldBack: new Map() });
+    if (this.#kept.size > GATES_MAX) this.#forgetOne();
     return read;
   }
 
@@ -68,25 +78,41 @@ export class Gates {
     this.#saveIn(turned ? 0 : SAVE_EVERY_MS);
   }
 
-  /** Remembers one that the breaker put off. */
-  holdBack(due: Due): void {
-    const kept = this.#kept.get(keyOf(due));
-    if (kept === undefined || this.#heldBack >= HELD_BACK_MAX) return;
-    if (kept.heldBack.size >= HELD_BACK_PER_GATE_MAX || kept.heldBack.has(due.id)) return;
-    kept.heldBack.set(due.id, due);
-    this.#heldBack++;
+  /** What was taken for a delivery was not used. */
+  giveBack(due: Due, { before, after }: Taken): void {
+    if (before !== after) this.set(due, givenBack(this.of(due, null), before, after));
   }
 
-  /** A finished try; answers those that need not wait any longer. */
-  learn(
+  /** Remembers one that the breaker put off, with the instant it was put off to. */
+  holdBack(due: Due): void {
+    const kept = this.#kept.get(keyOf(due));
+    if (kept === undefined) return;
+    const isNew = !kept.heldBack.has(due.id);
+    if (isNew && (this.#heldBack >= HELD_BACK_MAX || kept.heldBack.size >= HELD_BACK_PER_GATE_MAX)) return;
+    kept.heldBack.set(due.id, due);
+    if (isNew) this.#heldBack++;
+  }
+
+  /** A try begins: its gate is kept until it has taught it something. */
+  tryBegins(due: Due): void {
+    const key = keyOf(due);
+    this.#tries.set(key, (this.#tries.get(key) ?? 0) + 1);
+  }
+
+  /**
+   * A try has ended; answers those that need not wait any longer. `probeOf` is the window it was to probe: of
+   * one that has been opened again meanwhile it is no probe.
+   */
+  tryEnds(
     due: Due,
-    read: Work['gate'],
     policy: BreakerPolicy,
     evidence: Evidence,
-    isProbe: boolean,
+    probeOf: Instant | null,
     now: Instant,
   ): readonly Due[] {
-    const before = this.of(due, read);
+    this.#tryEnded(keyOf(due));
+    const before = this.of(due, null);
+    const isProbe = probeOf !== null && probeOf === before.breaker.openUntil;
     this.set(due, recorded(before, policy, evidence, isProbe, now));
     const kept = this.#kept.get(keyOf(due));
     if (kept === undefined || kept.gate.breaker.openUntil !== null) return [];
@@ -94,6 +120,12 @@ export class Gates {
     kept.heldBack.clear();
     this.#heldBack -= freed.length;
     return freed;
+  }
+
+  #tryEnded(key: string): void {
+    const left = (this.#tries.get(key) ?? 1) - 1;
+    if (left > 0) this.#tries.set(key, left);
+    else this.#tries.delete(key);
   }
 
   breakers(now: Instant): { readonly open: number; readonly halfOpen: number } {
@@ -117,10 +149,14 @@ export class Gates {
   }
 
   async #saveAll(): Promise<void> {
-    if (this.#isSaving) return this.#saveIn(SAVE_EVERY_MS);
+    this.#isSaveWanted = true;
+    if (this.#isSaving) return;
     this.#isSaving = true;
     try {
-      await this.save();
+      while (this.#isSaveWanted) {
+        this.#isSaveWanted = false;
+        await this.save();
+      }
       this.#forgetSome();
     } catch (error) {
       this.#world.log.warn({ error: String(error) }, 'the state of the gates could not be saved');
@@ -148,11 +184,23 @@ export class Gates {
     const now = this.#world.clock.now();
     let excess = this.#kept.size - GATES_MAX;
     for (const [key, kept] of this.#kept) {
-      if (!kept.isSaved || kept.heldBack.size > 0) continue;
+      if (!this.#isSpare(key, kept)) continue;
       if (excess <= 0 && !isForgettable(kept.gate, now)) continue;
       this.#kept.delete(key);
       excess--;
     }
+  }
+
+  /** The one used longest ago, if it is not in use. */
+  #forgetOne(): void {
+    for (const [key, kept] of this.#kept) {
+      if (this.#isSpare(key, kept)) this.#kept.delete(key);
+      return;
+    }
+  }
+
+  #isSpare(key: string, { isSaved, heldBack }: Kept): boolean {
+    return isSaved && heldBack.size === 0 && !this.#tries.has(key);
   }
 
   stop(): void {

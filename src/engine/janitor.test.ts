@@ -5,8 +5,8 @@ import type { DeliveryId } from '#src/domain/id.ts';
 import { instant, MS_PER_DAY } from '#src/domain/instant.ts';
 import { SUCCESS } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
+import { EngineTestWorld, PARTITION } from '#test/engine-world.ts';
 import { Janitor } from './janitor.ts';
-import { EngineTestWorld, PARTITION } from './test-world.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -5,9 +5,9 @@ import type { Due } from '#src/domain/due.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
+import { dueAt } from '#test/engine-world.ts';
 import { Heap } from './heap.ts';
 import { Lanes, type Punctuality, SLOTS_MAX, WAITING_MAX } from './lanes.ts';
-import { dueAt } from './test-world.ts';
 
 let made = 0;
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Due } from '#src/domain/due.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
+import { dueAt, EngineTestWorld, VirtualTime } from '#test/engine-world.ts';
 import { type Finds, LOOK_AHEAD_MS, LookOut } from './look-out.ts';
-import { dueAt, EngineTestWorld, VirtualTime } from './test-world.ts';
 import type { EngineWorld } from './world.ts';
 
 const PAGE_ROWS = 250;

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Instant, instant } from '#src/domain/instant.ts';
+import { dueAt } from '#test/engine-world.ts';
 import { NEAR_DUE_MAX, NearDue } from './near-due.ts';
-import { dueAt } from './test-world.ts';
 
 const LATER = instant(1_000_000);
 

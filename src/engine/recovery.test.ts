@@ -4,9 +4,9 @@ import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
 import * as life from '#src/domain/schedule-life.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
 import { HOURLY } from '#src/store/contract/builders.ts';
+import { EngineTestWorld, type Order } from '#test/engine-world.ts';
 import { Recovery } from './recovery.ts';
 import { Settler } from './settler.ts';
-import { EngineTestWorld, type Order } from './test-world.ts';
 
 async function claimed(world: EngineTestWorld, order: Order = {}, node = 'dead-node'): Promise<ClaimWrite> {
   const view = await world.schedule(order);

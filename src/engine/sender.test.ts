@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
+import { OK, ScriptedEgress, type Sent, VirtualTime } from '#test/engine-world.ts';
 import type { Exchange } from './outcome.ts';
 import { Sender } from './sender.ts';
-import { OK, ScriptedEgress, type Sent, VirtualTime } from './test-world.ts';
 
 const REQUEST: OutboundRequest = {
   method: 'POST',

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { cancel, edit, pause, resume } from '#src/domain/schedule-life.ts';
 import { FAILURE, HOURLY, REDIRECT, SUCCESS } from '#src/store/contract/builders.ts';
+import { EngineTestWorld, type Order, PARTITION } from '#test/engine-world.ts';
 import { Settler, type Try } from './settler.ts';
-import { EngineTestWorld, type Order, PARTITION } from './test-world.ts';
 
 const ORDERS = { cancel, pause, resume };
 

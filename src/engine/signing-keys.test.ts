@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Partition } from '#src/domain/partition.ts';
+import { EngineTestWorld, PARTITION } from '#test/engine-world.ts';
 import { SigningKeys } from './signing-keys.ts';
-import { EngineTestWorld, PARTITION } from './test-world.ts';
 
 async function textsOf(keys: SigningKeys, partition: Partition = PARTITION): Promise<readonly string[]> {
   return (await keys.of(partition)).map((key) => key.export().toString('utf8'));

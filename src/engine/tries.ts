@@ -54,7 +54,8 @@ export class Tries implements Sending {
     return this.#underWay.has(token);
   }
 
-  prepare({ write }: Claiming): void {
+  prepare({ due, write }: Claiming): void {
+    this.#gates.tryBegins(due);
     this.#underWay.set(write.attempt.id, this.#composer.compose(write.delivery, write.attempt));
   }
 
@@ -67,22 +68,20 @@ export class Tries implements Sending {
       .finally(() => this.#forget(attempt.id));
   }
 
-  drop({ due, work, write, isProbe }: Claiming, unsure: boolean): void {
+  drop({ due, work, write, probeOf }: Claiming, unsure: boolean): void {
     this.#forget(write.attempt.id);
-    if (isProbe) {
-      const { breaker } = gateTerms(work.profile, null);
-      this.#gates.learn(due, work.gate, breaker, 'nothing', true, this.#world.clock.now());
-    }
+    const { breaker } = gateTerms(work.profile, null);
+    this.#gates.tryEnds(due, breaker, 'nothing', probeOf, this.#world.clock.now());
     if (unsure) this.#after.lostTrack();
   }
 
   async #run(claiming: Claiming): Promise<void> {
-    const { due, work, write, isProbe } = claiming;
+    const { due, work, write, probeOf } = claiming;
     const outcome = await this.#outcome(claiming);
     const endedAt = this.#world.clock.now();
     this.#after.release(due);
     const { breaker } = gateTerms(work.profile, null);
-    const freed = this.#gates.learn(due, work.gate, breaker, outcome.evidence, isProbe, endedAt);
+    const freed = this.#gates.tryEnds(due, breaker, outcome.evidence, probeOf, endedAt);
     const schedule = write.advanced?.schedule ?? work.schedule;
     const settled = await this.#settler.settle({ ...write, schedule }, outcome.result, endedAt);
     this.#report(claiming, outcome, settled, endedAt);
@@ -100,7 +99,7 @@ export class Tries implements Sending {
   }
 
   /** One wide line for each try. Of the URL only the host: the rest may hold what is secret. */
-  #report({ write, isProbe }: Claiming, { result }: Outcome, settled: SettleWrite | null, at: Instant): void {
+  #report({ write, probeOf }: Claiming, { result }: Outcome, settled: SettleWrite | null, at: Instant): void {
     const { log, metrics } = this.#world;
     const { delivery, attempt } = write;
     const status = settled?.delivery.status ?? 'claimed';
@@ -122,7 +121,7 @@ export class Tries implements Sending {
         outcome: result.outcome,
         status_code: result.statusCode,
         error: result.outcome === 'success' ? null : result.error,
-        probe: isProbe,
+        probe: probeOf !== null,
         delivery_status: settled === null ? 'taken over' : status,
         next_at: settled?.delivery.dueAt ?? null,
       },

@@ -9,6 +9,9 @@ import { becomes, ends } from './waits.ts';
 
 const { api, hook, given, sched } = useDeliveries();
 
+/** The API shows a URL whole; the log does not. */
+const QUERY = 'token-in-a-query';
+
 interface Line extends Readonly<Record<string, unknown>> {
   readonly level: string;
 }
@@ -57,7 +60,7 @@ describe.concurrent('logs', () => {
     const forbidden = hook();
     const policy = { retry_policy: { base: '20ms', factor: 1 } };
     const profile = await createdProfile(api, {
-      url: `${target.url}?token=${encodeURIComponent('a')}`,
+      url: `${target.url}?token=${QUERY}`,
       headers,
     });
     const all = await Promise.all([
@@ -73,6 +76,7 @@ describe.concurrent('logs', () => {
     for (const { pending } of all) await ends(api, pending.id);
     // The file's last look at the output, when the process has ended, is the whole proof.
     expect(sched().output.stderr).not.toContain(secret);
+    expect(sched().output.stderr).not.toContain(QUERY);
   });
 });
 

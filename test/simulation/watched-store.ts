@@ -18,6 +18,7 @@ export interface Watch {
   settleAsked(write: SettleWrite): void;
   endAsked(write: EndWrite): void;
   putOffAsked(delivery: Delivery): void;
+  heard(deliveries: readonly Delivery[]): void;
 }
 
 const IS_READ = /^(find|list)/;
@@ -29,23 +30,28 @@ export function watchedStore(store: AnyStore, scope: Scope, watch: Watch): AnySt
       try {
         const answers = await during(watch, writes.map(deliveryOf), store.claim(writes));
         for (const [at, write] of writes.entries()) watch.claimAnswered(write, answers[at] ?? 'stale');
+        watch.heard(done(writes, answers).flatMap(({ advanced }) => advanced?.next ?? []));
         return answers;
       } catch (error) {
         for (const write of writes) watch.claimAnswered(write, 'failed');
         throw error;
       }
     },
-    settle(writes) {
+    async settle(writes) {
       for (const write of writes) watch.settleAsked(write);
-      return during(watch, writes.map(deliveryOf), store.settle(writes));
+      const answers = await during(watch, writes.map(deliveryOf), store.settle(writes));
+      watch.heard(done(writes, answers).map(deliveryOf));
+      return answers;
     },
     endUnsent(writes) {
       for (const write of writes) watch.endAsked(write);
       return during(watch, writes.map(deliveryOf), store.endUnsent(writes));
     },
-    putOff(deliveries) {
+    async putOff(deliveries) {
       for (const delivery of deliveries) watch.putOffAsked(delivery);
-      return during(watch, deliveries, store.putOff(deliveries));
+      const answers = await during(watch, deliveries, store.putOff(deliveries));
+      watch.heard(done(deliveries, answers));
+      return answers;
     },
   };
   const watched = new Map<string | symbol, unknown>();
@@ -66,6 +72,10 @@ export function watchedStore(store: AnyStore, scope: Scope, watch: Watch): AnySt
       return verb;
     },
   });
+}
+
+function done<W>(writes: readonly W[], answers: readonly ('done' | 'stale')[]): readonly W[] {
+  return writes.filter((_, at) => answers[at] === 'done');
 }
 
 function deliveryOf({ delivery }: { readonly delivery: Delivery }): Delivery {

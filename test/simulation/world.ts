@@ -4,6 +4,7 @@
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import type { Timers } from '#src/ports/timers.ts';
@@ -287,6 +288,7 @@ export class World implements Scene {
       settleAsked: (write) => this.#tell((checker) => checker.settleAsked?.(write)),
       endAsked: (write) => this.#tell((checker) => checker.endAsked?.(write)),
       putOffAsked: (delivery) => this.#tell((checker) => checker.putOffAsked?.(delivery)),
+      heard: (deliveries) => this.#tell((checker) => checker.heard?.(deliveries)),
     };
   }
 
@@ -331,6 +333,7 @@ export class World implements Scene {
       reachable: () => (this.#life?.state === 'up' ? this.#life : null),
       later: (ms, act) => this.#later(ms, act),
       tell: (what) => this.trace.add(what),
+      crashAround: (at) => this.#crashAround(at),
       answered: (call) => {
         this.tally.calls++;
         this.#tell((checker) => checker.answered?.(call));
@@ -341,6 +344,15 @@ export class World implements Scene {
   #crashPoint(when: string): void {
     if (this.#isHealed || this.#plan.crashChance === 0) return;
     if (this.#prngs.faults.chance(this.#plan.crashChance)) this.#mustCrash ??= when;
+  }
+
+  /** Much is due at that instant: some find the service down then. */
+  #crashAround(at: Instant): void {
+    const { faults } = this.#prngs;
+    if (this.#plan.crashes === 0 || faults.chance(0.4)) return;
+    this.#later(this.time.elapsedAt(at) - this.time.elapsedMs + faults.between(-1_000, 3_000), () => {
+      this.#mustCrash = 'while much is due';
+    });
   }
 
   async #crash(when: string): Promise<void> {

@@ -100,6 +100,15 @@ export function breakerChecker(scene: Scene): Checker {
     return policyIn(witness.profiles.get(schedule.destination.endpointId));
   };
 
+  /** A clean stop saves everything. */
+  const nothingLost = (): void => {
+    for (const [key, { failures, openUntil, isBlurred }] of models) {
+      const kept = restored(key);
+      if (isBlurred || (kept.failures === failures && kept.openUntil === openUntil)) continue;
+      throw new Violation(NAME, `a clean stop lost ${failures - kept.failures} failures of ${key}`);
+    }
+  };
+
   return {
     name: NAME,
     claimAsked({ delivery, attempt }) {
@@ -156,9 +165,11 @@ export function breakerChecker(scene: Scene): Checker {
       const key = `${partition}/${endpoint}`;
       if (state === null) saved.delete(key);
       else saved.set(key, state);
-      modelOf(key).turnedMs = null;
+      const model = modelOf(key);
+      if (restored(key).openUntil === model.openUntil) model.turnedMs = null;
     },
-    lifeEnded() {
+    lifeEnded(_, how) {
+      if (how === 'stop' && scene.troubleMs < (scene.life?.stopping?.sinceMs ?? 0)) nothingLost();
       tries.clear();
       for (const key of models.keys()) models.set(key, restored(key));
     },

@@ -74,6 +74,8 @@ export interface Checker {
   settleAsked?(write: SettleWrite): void;
   endAsked?(write: EndWrite): void;
   putOffAsked?(delivery: Delivery): void;
+  /** The engine knows that these are stored, and when they are due. */
+  heard?(deliveries: readonly Delivery[]): void;
   /** The network was handed a request, and knows how it ended. */
   sent?(sent: Sent): void;
   exchanged?(sent: Sent): void;

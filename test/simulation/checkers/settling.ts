@@ -99,6 +99,11 @@ export function settlingChecker(scene: Scene): Checker {
     endAsked({ delivery }) {
       gated.add(delivery.id);
     },
+    putOffAsked({ id, dueAt, deadline, attemptCount, scheduledFor }) {
+      if (dueAt === null || deadline === null || dueAt <= deadline) return;
+      if (attemptCount === 0 && dueAt <= scheduledFor + PUNCTUAL_MS) return;
+      throw new Violation(NAME, `${id} was put off past its deadline`);
+    },
     delivery({ before, after, attempts }) {
       if (before === null || after === null) return;
       const last = attempts.at(-1);

@@ -18,19 +18,17 @@ import type { Profile } from '#src/domain/profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { NewSchedule, ScheduleChange } from '#src/domain/schedule-life.ts';
 import { payloadPlace, profileHeadersPlace, signingSecretPlace } from '#src/domain/sealed-places.ts';
+import type { EngineWorld } from '#src/engine/world.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { Egress, OutboundRequest, SendResult } from '#src/ports/egress.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { AttemptFacts, EngineGauges, EngineMetrics, Log } from '#src/ports/telemetry.ts';
 import type { Timers } from '#src/ports/timers.ts';
-// oxlint-disable no-restricted-imports -- a test world is put together like the service itself
 import { Builders, START, seededBytes } from '#src/store/contract/builders.ts';
 import { Executor, type WriterData } from '#src/store/sqlite/executor.ts';
 import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import { answered, type WriteQueue } from '#src/store/sqlite/writer.ts';
 import { AesVault } from '#src/vault/aes-vault.ts';
-// oxlint-enable no-restricted-imports
-import type { EngineWorld } from './world.ts';
 
 export const PARTITION = 1 as Partition;
 
@@ -265,12 +263,16 @@ export class EngineTestWorld implements EngineWorld, AsyncDisposable {
     this.vault = new AesVault({ bytes: seededBytes(11) }, seededBytes(3)(32));
   }
 
+  #isSecretGiven = false;
+
   static async open(): Promise<EngineTestWorld> {
     const directory = mkdtempSync(join(tmpdir(), 'sched-engine-'));
     const options = { directory, now: START, exclusive: false, durable: false, openWriter: writesAtOnce };
     const world = new EngineTestWorld(directory, await SqliteStore.open(options), new VirtualTime(START));
     const id = world.ids.mint('prj', START);
     await world.disk.addProject({ id, name: 'default', pinnedVersion: '2026-01-01', createdAt: START });
+    await world.secret('whsec_of_the_world');
+    world.#isSecretGiven = false;
     return world;
   }
 
@@ -321,11 +323,14 @@ export class EngineTestWorld implements EngineWorld, AsyncDisposable {
     if (written !== 'done') throw new Error(`The change is ${written}.`);
   }
 
+  /** The first one that a test gives takes the place of the world's own. */
   async secret(text: string, overlapMs = 86_400_000): Promise<void> {
+    const othersEndAt = this.#isSecretGiven ? instant(this.now + overlapMs) : instant(0);
+    this.#isSecretGiven = true;
     const id = this.ids.mint('sec', this.now);
     const sealed = this.vault.seal(signingSecretPlace(PARTITION, id), Buffer.from(text));
     const secret = { id, partition: PARTITION, sealed, createdAt: this.now, expiresAt: null };
-    await this.disk.addSecret(secret, instant(this.now + overlapMs));
+    await this.disk.addSecret(secret, othersEndAt);
   }
 
   async delivery(id: DeliveryId): Promise<Delivery> {
