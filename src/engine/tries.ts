@@ -5,7 +5,7 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { Hints } from '#src/ports/hints.ts';
 import type { SettleWrite } from '#src/ports/store.ts';
 import { type Composed, Composer } from './composer.ts';
-import type { Claiming, Sending } from './dispatcher.ts';
+import type { Claiming, Sending } from './firing.ts';
 import type { Gates } from './gates.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 import { Sender } from './sender.ts';
