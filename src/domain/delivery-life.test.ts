@@ -240,6 +240,18 @@ describe('a pending delivery', () => {
     expect(refit(delivery, { target, ttl: null, retryPolicy }).deadline).toBeNull();
   });
 
+  test('that is sent to another endpoint does not wait for the gate of the old one, nor use its turn', () => {
+    const until = instant(build.now + 30_000);
+    const target = { ...deliveryOf('scheduled').target, url: 'https://example.com/other' };
+    const refitted = (given: Delivery, to = target) => refit(given, { ...given, target: to });
+    const untried = putOff(deliveryOf('scheduled'), until, true);
+    expect(refitted(untried)).toMatchObject({ booked: false, dueAt: untried.scheduledFor });
+    const tried = putOff(deliveryOf('retry_scheduled', { attemptCount: 1 }), until, true);
+    expect(refitted(tried)).toMatchObject({ booked: false, dueAt: until });
+    const sameEndpoint = { ...untried.target, url: `${untried.target.url}?n=1` };
+    expect(refitted(untried, sameEndpoint)).toMatchObject({ booked: true, dueAt: until });
+  });
+
   test('that the gate put off changes only in when it is due', () => {
     const delivery = deliveryOf('retry_scheduled', { attemptCount: 1 });
     const until = instant(build.now + 30_000);

@@ -11,6 +11,7 @@
  */
 import type { Attempt, Claim, Delivery, DeliveryStatus, Target } from './delivery.ts';
 import { durationMs } from './duration.ts';
+import { endpointKeyOf } from './endpoint-key.ts';
 import type { AttemptId, DeliveryId, ScheduleId } from './id.ts';
 import { type Instant, instant } from './instant.ts';
 import type { Partition } from './partition.ts';
@@ -175,14 +176,20 @@ export function move(
   };
 }
 
-/** What an edit of the schedule changes in a delivery that is still pending. */
+/**
+ * What an edit of the schedule changes in a delivery that is still pending. Sent to another endpoint, it leaves
+ * behind what the gate of the old one had made of it.
+ */
 export function refit(
   delivery: Delivery,
   to: { readonly target: Target; readonly ttl: string | null; readonly retryPolicy: RetryPolicy },
 ): Delivery {
+  const isElsewhere = endpointKeyOf(to.target) !== endpointKeyOf(delivery.target);
   return {
     ...delivery,
     ...to,
+    booked: delivery.booked && !isElsewhere,
+    dueAt: isElsewhere && delivery.attemptCount === 0 ? delivery.scheduledFor : delivery.dueAt,
     deadline: deadlineOf(delivery.scheduledFor, to.ttl),
     revision: delivery.revision + 1,
   };

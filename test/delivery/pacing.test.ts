@@ -121,7 +121,7 @@ describe.concurrent('the default budget', () => {
       breaker_policy: NO_BREAKER,
       retry_policy: { base: `${RETRY_MS}ms`, factor: 1, max_attempts: 2 },
     });
-    const fireAt = fromNow(2_500);
+    const fireAt = fromNow(4_000);
     const all = await Promise.all(
       Array.from({ length: 106 }, () => given({ endpoint_id: id, fire_at: fireAt })),
     );

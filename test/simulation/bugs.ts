@@ -211,6 +211,24 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     caughtBy: ['rate'],
     store: misread(({ schedule }) => ({ schedule: { ...schedule, rateLimit: null } })),
   },
+  'the rate limit is taken for half of what it is': {
+    caughtBy: ['bookings'],
+    store: misread(({ schedule }) => ({
+      schedule: {
+        ...schedule,
+        rateLimit: schedule.rateLimit && { perSecond: schedule.rateLimit.perSecond / 2 },
+      },
+    })),
+  },
+  'an interrupted try is acknowledged as settled, and is not': {
+    caughtBy: ['stops', 'punctuality'],
+    store: but((store) => ({
+      settle: async (writes) =>
+        writes.some(({ attempt }) => attempt.error === 'interrupted')
+          ? writes.map(() => DONE)
+          : store.settle(writes),
+    })),
+  },
   'the timeout of the profile is forgotten': {
     caughtBy: ['settling'],
     store: but((store) => ({

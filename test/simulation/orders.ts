@@ -61,7 +61,10 @@ export class Orders {
       [2, [120_000, 3_600_000]],
       [1, [3_600_000, DAY_MS]],
     ]);
-    return { kind: 'one_shot', fireAt: instant(now + prng.between(from, to)), timezone: null };
+    const at = now + prng.between(from, to);
+    // On the minute, where occurrences of recurring schedules are.
+    const fireAt = prng.chance(0.2) ? Math.ceil(at / 60_000) * 60_000 : at;
+    return { kind: 'one_shot', fireAt: instant(fireAt), timezone: null };
   }
 
   recurring(): Timing {
@@ -100,8 +103,10 @@ export class Orders {
 
   schedule(label: string, now: Instant, profile: EndpointId | null): ScheduleOrder {
     const prng = this.#prng;
+    const timing = this.timing(now);
+    const jitterChance = timing.kind === 'recurring' ? 0.35 : 0.15;
     return {
-      timing: this.timing(now),
+      timing,
       destination:
         profile === null
           ? { kind: 'inline', url: this.url(), method: prng.pick(METHODS) }
@@ -112,7 +117,7 @@ export class Orders {
         [1, [['Connection', 'close']]],
       ]),
       body: prng.chance(0.5) ? '{"n":1}' : null,
-      jitter: prng.chance(0.2) ? prng.pick(['2s', '30s', '10m']) : null,
+      jitter: prng.chance(jitterChance) ? prng.pick(['2s', '30s', '10m']) : null,
       ttl: this.ttl(),
       idempotencyKey: prng.chance(0.3) ? `key-${label}` : null,
       retryPolicy: profile !== null && prng.chance(0.4) ? null : this.retryPolicy(),

@@ -7,7 +7,7 @@ import { replayDelivery } from '#src/commands/deliveries.ts';
 import { archiveProfile, createProfile, editProfile } from '#src/commands/profiles.ts';
 import { createSchedule, editSchedule, orderSchedule, rescheduleSchedule } from '#src/commands/schedules.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
-import { instant } from '#src/domain/instant.ts';
+import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import type { Schedule, ScheduleView } from '#src/domain/schedule.ts';
@@ -28,6 +28,8 @@ export interface Clients {
   /** Plans something of the simulation's own. */
   later(ms: number, act: () => void): void;
   tell(what: string): void;
+  /** The process may die around then. */
+  crashAround(at: Instant): void;
   answered(call: ApiCall): void;
 }
 
@@ -41,8 +43,8 @@ interface Request {
 }
 
 const ASKED_AGAIN_MAX = 3;
-/** More than one endpoint may have under way at once. */
-const BURST = { min: 20, max: 200 };
+/** More than one endpoint may have under way at once, and more than a page of the look-out. */
+const BURST_MAX = 600;
 
 export class Workload {
   readonly #clients: Clients;
@@ -70,12 +72,20 @@ export class Workload {
     const prng = this.#prng;
     const partition = prng.pick(partitions);
     const alike = this.#orders.schedule('', time.now(), null);
+    const elsewhere = this.#orders.schedule('', time.now(), null).destination;
     const fireAt = instant(time.now() + prng.between(2_000, 60_000));
-    for (let left = prng.between(BURST.min, BURST.max); left > 0; left--) {
+    const count = prng.weighted([
+      [3, prng.between(10, 60)],
+      [2, prng.between(60, 200)],
+      [1, prng.between(200, BURST_MAX)],
+    ]);
+    this.#clients.crashAround(fireAt);
+    for (let left = count; left > 0; left--) {
       const label = this.#label();
       const timing = { kind: 'one_shot', fireAt, timezone: null } as const;
       const order = {
         ...alike,
+        destination: count > 60 && left % 3 > 0 ? elsewhere : alike.destination,
         timing,
         jitter: null,
         idempotencyKey: null,

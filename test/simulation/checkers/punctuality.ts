@@ -26,6 +26,8 @@ export function punctualityChecker(scene: Scene): Checker {
   /** Since when a delivery has been as it is, and due. */
   const dueSince = new Map<DeliveryId, { readonly revision: number; readonly ms: number }>();
   const changedMs = new Map<DeliveryId, number>();
+  /** When the dispatcher was told of a delivery as it is. */
+  const heardMs = new Map<DeliveryId, { readonly revision: number; readonly ms: number }>();
   let checkedMs = 0;
 
   const calmSince = (): number => Math.max(scene.troubleMs, scene.life?.upSinceMs ?? 0);
@@ -87,8 +89,17 @@ export function punctualityChecker(scene: Scene): Checker {
   };
   const claimedMs = new Map<string, number[]>();
 
+  const lateSince = (delivery: Delivery, sinceMs: number): void => {
+    const lateMs = time.elapsedMs - sinceMs;
+    if (lateMs <= LATE_MS_MAX || wasLaneFull(delivery, lateMs)) return;
+    throw new Violation(NAME, `${delivery.id} was fired ${lateMs} ms after it was due and known`);
+  };
+
   return {
     name: NAME,
+    heard(deliveries) {
+      for (const { id, revision } of deliveries) heardMs.set(id, { revision, ms: time.elapsedMs });
+    },
     delivery({ after }) {
       if (after !== null) changedMs.set(after.id, time.elapsedMs);
     },
@@ -100,6 +111,11 @@ export function punctualityChecker(scene: Scene): Checker {
       const dueMs = time.elapsedAt(attempt.dueAt);
       const knownMs = changedMs.get(delivery.id) ?? 0;
       const lateMs = attempt.firedAt - attempt.dueAt;
+      const heard = heardMs.get(delivery.id);
+      // It counts from the revision that is claimed here.
+      if (heard?.revision === delivery.revision - 1 && calmSince() < knownMs) {
+        lateSince(delivery, Math.max(dueMs, heard.ms));
+      }
       if (dueMs - Math.max(knownMs, calmSince()) < KNOWN_MS) return;
       if (lateMs > LATE_MS_MAX && wasLaneFull(delivery, lateMs)) return;
       if (lateMs > LATE_MS_MAX) throw new Violation(NAME, `${delivery.id} was fired ${lateMs} ms late`);
