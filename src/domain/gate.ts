@@ -66,7 +66,10 @@ export function admit(gate: Gate, terms: GateTerms, delivery: Delivery, now: Ins
   const budget = needsToken ? take(gate.budget, terms.budget, now) : null;
   if (budget !== null && budget.readyAt === null) return { kind: 'never' };
   const perSecond = terms.rateLimit?.perSecond ?? null;
-  const paced = perSecond === null || booked ? null : step(gate.pace, perSecond, now);
+  // It goes when its token is there: the next step counts from then.
+  const goesAt = budget?.readyAt ?? now;
+  const stepped = perSecond === null || booked ? null : step(gate.pace, perSecond, goesAt);
+  const paced = stepped && { ...stepped, pace: { ...stepped.pace, at: now } };
 
   const isTaken = budget !== null || paced !== null;
   const after = isTaken

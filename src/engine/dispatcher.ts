@@ -31,7 +31,11 @@ const OVERDUE_LOW = 1_000;
 /** After the store failed. */
 const STORE_REST_MS = 500;
 /** So late, and a delivery counts as overdue work. */
-const OVERDUE_AFTER_MS = 1_000;
+const OVERDUE_AFTER_MS = 5_000;
+/** Being claimed at one time: the rest of the service, and what comes due meanwhile, must get a word in. */
+const BATCHES_MAX = 4;
+/** The same of overdue work, which has waited already. */
+const OVERDUE_TOGETHER_MAX = 32;
 
 export class Dispatcher implements Hints, Queue {
   readonly #world: EngineWorld;
@@ -43,6 +47,8 @@ export class Dispatcher implements Hints, Queue {
   #callOffWake: (() => void) | null = null;
   #callOffLook: (() => void) | null = null;
   #wakeAt: Instant | null = null;
+  #batches = 0;
+  #isCatchingUp = false;
   #isTurnComing = false;
   #isLooking = false;
   #isLookWanted = false;
@@ -164,12 +170,25 @@ export class Dispatcher implements Hints, Queue {
     for (const due of this.#nearDue.take(this.#world.clock.now())) {
       this.#lanes.add(due, this.#punctuality(due));
     }
-    while (!this.#isResting && !this.#sending.isSaturated) {
-      const batch = this.#lanes.take(BATCH_MAX);
+    while (!this.#isResting && !this.#sending.isSaturated && this.#batches < BATCHES_MAX) {
+      const batch = this.#lanes.take(BATCH_MAX, this.#isCatchingUp ? 0 : OVERDUE_TOGETHER_MAX);
       if (batch.length === 0) break;
-      void this.#firing.fire(batch);
+      void this.#fire(batch);
     }
     this.#sleep();
+  }
+
+  async #fire(batch: readonly Due[]): Promise<void> {
+    const isCatchingUp = batch.some((due) => this.#punctuality(due) === 'overdue');
+    this.#batches++;
+    this.#isCatchingUp ||= isCatchingUp;
+    try {
+      await this.#firing.fire(batch);
+    } finally {
+      this.#batches--;
+      if (isCatchingUp) this.#isCatchingUp = false;
+      this.turnSoon();
+    }
   }
 
   #punctuality({ dueAt }: Due): 'in_time' | 'overdue' {

@@ -113,6 +113,10 @@ export class Engine implements Hints {
     await this.#tries.idle();
     await tidied;
     this.#gates.stop();
-    await this.#gates.save();
+    try {
+      await this.#gates.save();
+    } catch (error) {
+      this.#world.log.warn({ error: String(error) }, 'the state of the gates could not be saved');
+    }
   }
 }

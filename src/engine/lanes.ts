@@ -71,16 +71,22 @@ export class Lanes {
     return true;
   }
 
-  /** Takes up to `limit` that may go now, in rounds over the lanes; each holds a slot until it is released. */
-  take(limit: number): readonly Due[] {
+  /**
+   * Takes up to `limit` that may go now, `overdueMax` of them overdue, in rounds over the lanes; each holds a
+   * slot until it is released.
+   */
+  take(limit: number, overdueMax = limit): readonly Due[] {
     const taken: Due[] = [];
+    let overdueLeft = overdueMax;
     for (let round = [...this.#ready.values()]; round.length > 0; ) {
       const again: Lane[] = [];
       for (const lane of round) {
         if (taken.length >= limit || this.#underWay >= SLOTS_MAX) return taken;
         if (!this.#mayTake(lane)) continue;
-        const due = this.#next(lane);
+        const from = turnOf(lane, overdueLeft > 0);
+        const due = from === null ? undefined : this.#next(lane, from);
         if (due === undefined) continue;
+        if (from === 'overdue') overdueLeft--;
         taken.push(due);
         if (this.#ready.has(lane.key)) again.push(lane);
       }
@@ -93,9 +99,7 @@ export class Lanes {
     return lane.underWay < Math.max((SLOTS_MAX - this.#underWay) * SLOT_SHARE, 1);
   }
 
-  #next(lane: Lane): Due | undefined {
-    const other: Punctuality = lane.turn === 'in_time' ? 'overdue' : 'in_time';
-    const from = lane[lane.turn].size > 0 ? lane.turn : other;
+  #next(lane: Lane, from: Punctuality): Due | undefined {
     const due = lane[from].pop();
     if (due === undefined) return undefined;
     lane.turn = from === 'in_time' ? 'overdue' : 'in_time';
@@ -122,6 +126,15 @@ export class Lanes {
     this.#underWay--;
     if (lane.underWay === 0 && !this.#ready.has(key)) this.#lanes.delete(key);
   }
+}
+
+/** Whose turn it is among those that have something and may go. */
+function turnOf(lane: Lane, isOverdueAllowed: boolean): Punctuality | null {
+  const hasInTime = lane.in_time.size > 0;
+  const hasOverdue = isOverdueAllowed && lane.overdue.size > 0;
+  if (hasInTime && hasOverdue) return lane.turn;
+  if (hasInTime) return 'in_time';
+  return hasOverdue ? 'overdue' : null;
 }
 
 function laneKey({ partition, endpoint }: Due): string {

@@ -6,7 +6,7 @@ import { type Finds, LOOK_AHEAD_MS, LookOut } from './look-out.ts';
 import type { EngineWorld } from './world.ts';
 
 const PAGE_ROWS = 250;
-const FRUITLESS_PAGES_MAX = 20;
+const PAGES_BEHIND_MAX = 20;
 const NOW = instant(1_000_000);
 
 /** A store that holds nothing but due work, by (dueAt, id), and says what was asked of it. */
@@ -151,18 +151,20 @@ describe('looking behind', () => {
     const { found, look, store, lookOut } = setUp([...hanging, other]);
     found.isWanted = ({ id }) => id === other.id;
     await look('behind');
-    expect([store.asked.length, lookOut.isMoreBehind]).toEqual([FRUITLESS_PAGES_MAX, true]);
+    expect([store.asked.length, lookOut.isMoreBehind]).toEqual([PAGES_BEHIND_MAX, true]);
     expect(found.behinds).toEqual([]);
     await look('behind');
     expect(found.behinds).toEqual([other]);
     expect(lookOut.isMoreBehind).toBe(false);
   });
 
-  test('pages with something in them do not count as read in vain', async () => {
+  test('goes on where it was: so many pages, and then it is time to look ahead again', async () => {
     const rows = many(30 * PAGE_ROWS, NOW - 900_000);
-    const { found, look } = setUp(rows);
+    const { found, look, lookOut } = setUp(rows);
     await look('behind');
-    expect(found.behinds).toHaveLength(rows.length);
+    expect([found.behinds.length, lookOut.isMoreBehind]).toEqual([PAGES_BEHIND_MAX * PAGE_ROWS, true]);
+    await look('behind');
+    expect([found.behinds.length, lookOut.isMoreBehind]).toEqual([rows.length, false]);
   });
 
   test('does not even ask when there is no room, and says that there may be more', async () => {

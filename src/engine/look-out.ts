@@ -12,8 +12,8 @@ import { pause } from './world.ts';
 
 export const LOOK_AHEAD_MS = 2_000;
 const PAGE_ROWS = 250;
-/** What is read in vain at most, in one look behind, before the others get their time. */
-const FRUITLESS_PAGES_MAX = 20;
+/** In one look behind: then it is time to look ahead again. */
+const PAGES_BEHIND_MAX = 20;
 
 /** Sorts after every id. */
 const LAST_ID = '\u{10ffff}' as Due['id'];
@@ -21,8 +21,8 @@ const LAST_ID = '\u{10ffff}' as Due['id'];
 export interface Finds {
   /** False: there is no room for more. */
   ahead(due: Due): boolean;
-  /** False: not taken in, because it is known or its lane is full. */
-  behind(due: Due): boolean;
+  /** Not taken in where it is known already or its lane is full. */
+  behind(due: Due): void;
   /** Whether there is room for anything from behind. */
   readonly hasRoomBehind: boolean;
   /** After each page. */
@@ -64,16 +64,15 @@ export class LookOut {
   async behind(): Promise<void> {
     const { store, clock, timers } = this.#world;
     const now: Instant = clock.now();
-    for (let fruitless = 0; fruitless < FRUITLESS_PAGES_MAX; ) {
+    for (let pages = 0; pages < PAGES_BEHIND_MAX; pages++) {
       this.#isMoreBehind = true;
       if (!this.#finds.hasRoomBehind) return;
       const page = await store.listDue(this.#cursor, now, PAGE_ROWS);
-      const taken = page.filter((due) => this.#finds.behind(due)).length;
+      for (const due of page) this.#finds.behind(due);
       if (page.length < PAGE_ROWS) {
         this.#cursor = null;
         this.#isMoreBehind = false;
       } else this.#cursor = page.at(-1) ?? null;
-      if (taken === 0) fruitless++;
       this.#finds.pageRead();
       if (!this.#isMoreBehind) return;
       await pause(timers, 0);

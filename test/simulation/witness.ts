@@ -10,10 +10,12 @@ import type { Schedule } from '#src/domain/schedule.ts';
 import type { Store } from '#src/ports/store.ts';
 import type { Step } from '#src/store/sqlite/verbs.ts';
 import type { Checker, GateSave } from './checkers/checker.ts';
+import { ms } from './durations.ts';
 import type { Sent } from './network.ts';
 
 const ID = /^(dlv|sch|ep)_[0-9a-z]{26}$/;
 const ATTEMPTS_READ_MAX = 100;
+const DEFAULT_TIMEOUT_MS = 30_000;
 
 type Reader = Pick<Store, 'findDelivery' | 'findSchedule' | 'findProfile' | 'listAttempts'>;
 
@@ -45,6 +47,13 @@ export class Witness {
   constructor(partitions: readonly Partition[], checkers: readonly Checker[]) {
     this.#partitions = partitions;
     this.#checkers = checkers;
+  }
+
+  /** How long a try of this delivery may take. */
+  timeoutMsOf(id: DeliveryId): number {
+    const target = this.deliveries.get(id)?.target;
+    const timeout = this.profileVersions.get(`${target?.endpointId}/${target?.endpointVersion}`)?.timeout;
+    return timeout ? ms(timeout) : DEFAULT_TIMEOUT_MS;
   }
 
   sentOf(deliveryId: DeliveryId, attemptNo: number): Sent | null {

@@ -41,9 +41,12 @@ export function answered(answers: readonly Answer[]): readonly ('done' | Otherwi
   return new Error(`A store verb failed: ${failed.failed}.`);
 }
 
-/** The writing thread's queue. */
+/** The writing thread's queue. A thread that ended by itself is replaced by another as soon as it is needed. */
 export class Writer implements WriteQueue {
-  readonly #worker: Worker;
+  readonly #data: WriterData;
+  #worker: Worker;
+  #isDown = false;
+  #isStarting = false;
   #waiting: Waiting[] = [];
   #underWay: readonly Waiting[] = [];
   #closed: Error | null = null;
@@ -53,19 +56,47 @@ export class Writer implements WriteQueue {
     return this.#isFailing;
   }
 
-  private constructor(worker: Worker) {
-    this.#worker = worker;
-    worker.on('message', (answers: readonly Answer[]) => this.#settle(answers));
-    worker.on('error', (error) =>
-      this.#fail(new StoreUnavailable('The writing thread failed.', { cause: error })),
-    );
-    worker.on('exit', () => this.#fail(new StoreUnavailable('The store is closed.')));
+  private constructor(data: WriterData, worker: Worker) {
+    this.#data = data;
+    this.#worker = this.#attend(worker);
   }
 
   static async open(data: WriterData): Promise<Writer> {
-    const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: data });
-    await once(worker, 'message');
-    return new Writer(worker);
+    return new Writer(data, await startThread(data));
+  }
+
+  #attend(worker: Worker): Worker {
+    worker.on('message', (answers: readonly Answer[]) => this.#settle(answers));
+    worker.on('error', (error) => this.#ended(error));
+    worker.on('exit', () => this.#ended());
+    return worker;
+  }
+
+  /** What it was working on may be stored or not: whoever asked has to look. */
+  #ended(error?: unknown): void {
+    if (this.#closed !== null) return;
+    this.#isFailing = true;
+    const lost = [...this.#underWay, ...this.#waiting];
+    this.#underWay = [];
+    this.#waiting = [];
+    this.#isDown = true;
+    for (const { reject } of lost) {
+      reject(new StoreUnavailable('The writing thread ended.', { cause: error }));
+    }
+  }
+
+  async #startAgain(): Promise<void> {
+    if (this.#isStarting) return;
+    this.#isStarting = true;
+    try {
+      const worker = await startThread(this.#data);
+      this.#worker = this.#attend(worker);
+      this.#isDown = false;
+    } catch {
+      // The next one who needs it tries again.
+    } finally {
+      this.#isStarting = false;
+    }
   }
 
   async run<A extends Otherwise>(steps: readonly Step[]): Promise<'done' | A> {
@@ -76,6 +107,10 @@ export class Writer implements WriteQueue {
   runAll<A extends Otherwise>(verbs: readonly (readonly Step[])[]): Promise<readonly ('done' | A)[]> {
     return new Promise((resolve, reject) => {
       if (this.#closed !== null) return reject(this.#closed);
+      if (this.#isDown) {
+        void this.#startAgain();
+        return reject(new StoreUnavailable('The writing thread is being started again.'));
+      }
       if (this.#waiting.length >= WAITING_MAX) {
         return reject(new StoreUnavailable('Too many writes are waiting for the disk.'));
       }
@@ -111,20 +146,20 @@ export class Writer implements WriteQueue {
     }
   }
 
-  #fail(error: Error): void {
-    this.#closed ??= error;
-    const lost = [...this.#underWay, ...this.#waiting];
-    this.#underWay = [];
-    this.#waiting = [];
-    for (const { reject } of lost) reject(error);
-  }
-
   async close(): Promise<void> {
     if (this.#closed !== null) return;
-    const exited = once(this.#worker, 'exit');
-    while (this.#underWay.length > 0 || this.#waiting.length > 0) await once(this.#worker, 'message');
+    const exited = this.#isDown ? null : once(this.#worker, 'exit');
+    while (this.#underWay.length > 0 || this.#waiting.length > 0) {
+      await Promise.race([once(this.#worker, 'message'), exited]);
+    }
     this.#closed = new StoreUnavailable('The store is closed.');
     this.#worker.postMessage('close');
     await exited;
   }
+}
+
+async function startThread(data: WriterData): Promise<Worker> {
+  const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: data });
+  await once(worker, 'message');
+  return worker;
 }

@@ -82,7 +82,14 @@ describe.concurrent('the store fails while deliveries are due and others are und
     expect(figures.interrupted).toBeGreaterThanOrEqual(COUNT);
   });
 
-  test('the writing thread ends: nothing is sent any more, and a restart finds everything', async () => {
+  test('the writing thread ends again and again: everything goes on as soon as one lives', async () => {
+    const { faults, figures, sentMeanwhile } = await runStoreTrouble('dying late', COUNT);
+    expect(faults).toEqual([]);
+    expect(sentMeanwhile).toBe(0);
+    expect(figures).toMatchObject({ succeeded: 2 * COUNT, lost: 0 });
+  });
+
+  test('the writing thread ends and the service is stopped: the next start finds everything', async () => {
     const { faults, figures, readiness, sentMeanwhile } = await runDyingWriter('dying late', COUNT);
     expect(faults).toEqual([]);
     expect(sentMeanwhile).toBe(0);

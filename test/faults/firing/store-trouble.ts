@@ -126,13 +126,18 @@ interface Passing {
 }
 
 export async function runStoreTrouble(
-  trouble: 'full' | 'refusing' | 'lying',
+  trouble: 'full' | 'refusing' | 'lying' | 'dying late',
   count: number,
 ): Promise<TroubleReport> {
   await using scene = await Scene.open();
   const { trouble: file } = scene;
   const passing = { begin: () => file.begin(trouble), end: () => file.end() };
-  return await endure(scene, passing, count, trouble === 'lying' ? ['interrupted'] : []);
+  return await endure(
+    scene,
+    passing,
+    count,
+    trouble === 'lying' || trouble === 'dying late' ? ['interrupted'] : [],
+  );
 }
 
 /** A real file system without a free byte. */

@@ -53,11 +53,12 @@ export function bookingsChecker(scene: Scene): Checker {
     gate.budget = { terms, tokens: Math.min(before.tokens + come, terms.burst) - 1, at: now };
   };
 
-  const takeStep = (gate: Gate, perSecond: number): void => {
+  /** A step counts from when it is taken: with a token still to come, from then. */
+  const takeStep = (gate: Gate, perSecond: number, debtMs: number): void => {
     const now = time.now();
     const { pace } = gate;
     const freeAt = pace === null ? now : pace.freeAt - Math.max(pace.at - now, 0);
-    gate.pace = { freeAt: Math.max(freeAt, now) + 1_000 / perSecond, at: now };
+    gate.pace = { freeAt: Math.max(freeAt, now + debtMs) + 1_000 / perSecond, at: now };
   };
 
   /** What letting it through, or booking its turn, takes from the gate. */
@@ -73,7 +74,9 @@ export function bookingsChecker(scene: Scene): Checker {
     const needsToken = before.attemptCount > 0;
     const perSecond = schedule.rateLimit?.perSecond || null;
     if (needsToken) takeToken(gateOf(key), terms);
-    if (perSecond !== null) takeStep(gateOf(key), perSecond);
+    const debt = needsToken ? Math.max(-(gateOf(key).budget?.tokens ?? 0), 0) : 0;
+    const debtMs = debt === 0 ? 0 : (debt * 1_000) / terms.rate;
+    if (perSecond !== null) takeStep(gateOf(key), perSecond, debtMs);
     return { key, delivery, rate: needsToken ? terms.rate : null, perSecond };
   };
 

@@ -7,7 +7,7 @@
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import { ms } from '../durations.ts';
-import type { Fortune } from '../network.ts';
+import type { Sent } from '../network.ts';
 import { type Checker, type Scene, Violation } from './checker.ts';
 
 const NAME = 'breaker';
@@ -36,7 +36,8 @@ interface Model {
 
 interface Tried {
   readonly key: string;
-  readonly isProbe: boolean;
+  /** The window it is to probe: of one opened since, it is no probe. */
+  readonly probeOf: number | null;
   readonly policy: Policy;
 }
 
@@ -65,8 +66,9 @@ export function breakerChecker(scene: Scene): Checker {
     const tried = tries.get(token);
     if (tried === undefined) return;
     tries.delete(token);
-    const { key, isProbe, policy } = tried;
+    const { key, probeOf, policy } = tried;
     const model = modelOf(key);
+    const isProbe = probeOf !== null && probeOf === model.openUntil;
     const wasOpen = model.openUntil;
     if (evidence === 'success') Object.assign(model, SHUT, { isBlurred: false });
     else if (model.openUntil === null) {
@@ -122,7 +124,7 @@ export function breakerChecker(scene: Scene): Checker {
       }
       const isProbe = model.openUntil !== null;
       if (isProbe) model.probeUntil = time.now() + policy.probeMs;
-      tries.set(attempt.id, { key, isProbe, policy });
+      tries.set(attempt.id, { key, probeOf: model.openUntil, policy });
     },
     claimAnswered({ attempt }, answer) {
       if (answer !== 'done') learn(attempt.id, 'nothing');
@@ -130,7 +132,7 @@ export function breakerChecker(scene: Scene): Checker {
     settleAsked({ attempt }) {
       const sent = witness.sentOf(attempt.deliveryId, attempt.attemptNo);
       const isOurs = sent !== null && sent.node === scene.life?.node;
-      learn(attempt.id, isOurs ? evidenceOf(sent.fortune, scene.life?.state === 'stopping') : 'nothing');
+      learn(attempt.id, isOurs ? evidenceOf(sent, witness.timeoutMsOf(attempt.deliveryId)) : 'nothing');
     },
     putOffAsked(delivery) {
       const { dueAt, booked } = delivery;
@@ -201,9 +203,12 @@ function policyIn(profile: Profile | undefined): Policy {
   };
 }
 
-function evidenceOf(fortune: Fortune | null, isStopping: boolean): 'success' | 'failure' | 'nothing' {
+function evidenceOf(sent: Sent, timeoutMs: number): 'success' | 'failure' | 'nothing' {
+  const { fortune } = sent;
   if (fortune === null || fortune.kind === 'orphaned') return 'nothing';
-  if (fortune.kind === 'broken_off') return isStopping ? 'nothing' : 'failure';
+  if (fortune.kind === 'broken_off') {
+    return (sent.endedMs ?? 0) - sent.elapsedMs >= timeoutMs ? 'failure' : 'nothing';
+  }
   const { result } = fortune;
   if (result.kind === 'forbidden' || result.kind === 'unresolved') return 'nothing';
   if (result.kind === 'failed') return 'failure';

@@ -11,16 +11,10 @@ import { type Checker, type Scene, Violation } from './checker.ts';
 
 const NAME = 'settling';
 const PUNCTUAL_MS = 300;
-const DEFAULT_TIMEOUT_MS = 30_000;
 const TIMER_LATE_MS = 100;
 
 export function settlingChecker(scene: Scene): Checker {
   const { witness } = scene;
-
-  const timeoutMs = ({ target }: Delivery): number => {
-    const profile = witness.profileVersions.get(`${target.endpointId}/${target.endpointVersion}`);
-    return profile?.timeout ? ms(profile.timeout) : DEFAULT_TIMEOUT_MS;
-  };
 
   /** What the row of a try must say. */
   const outcome = (before: Delivery, attempt: Attempt): void => {
@@ -41,7 +35,7 @@ export function settlingChecker(scene: Scene): Checker {
       return;
     }
     if (sent.node !== scene.life?.node) throw say('was settled by another process than sent it');
-    const expected = expectedOf(sent, timeoutMs(before));
+    const expected = expectedOf(sent, witness.timeoutMsOf(before.id));
     if (expected === null) throw say('was not broken off when its time was over, and only then');
     if (attempt.outcome !== expected.outcome || attempt.statusCode !== expected.statusCode) {
       throw say(`should be ${expected.outcome} ${expected.statusCode}`);
