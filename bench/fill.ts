@@ -1,7 +1,7 @@
 /** `node bench/fill.ts DIRECTORY COUNT`: so many schedules of project `default` that fire in a year. */
 import { IdMint } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
-import { create } from '#src/domain/schedule-life.ts';
+import { Builders } from '#src/store/contract/builders.ts';
 import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import { systemRandom } from '#src/system/random.ts';
 
@@ -15,30 +15,14 @@ const store = await SqliteStore.open({ directory, now: instant(Date.now()), excl
 const project = await store.findProject('default');
 if (project === null) throw new Error('Start the service on the directory once, then fill it.');
 
+const builders = new Builders(project.partitions.test, ids);
+
 for (let made = 0; made < Number(count); ) {
   const additions = Array.from({ length: Math.min(TOGETHER, Number(count) - made) }, () => {
     const now = instant(Date.now());
     made++;
     const fireAt = instant(now + YEAR_MS + made * 10);
-    const schedule = create(
-      {
-        partition: project.partitions.test,
-        id: ids.mint('sch', now),
-        deliveryId: ids.mint('dlv', now),
-        timing: { kind: 'one_shot', fireAt, timezone: null },
-        destination: { kind: 'inline', url: 'https://example.com/hook', method: 'POST' },
-        profile: null,
-        headerNames: [],
-        jitter: null,
-        ttl: null,
-        idempotencyKey: null,
-        retryPolicy: null,
-        rateLimit: null,
-        metadata: [],
-      },
-      now,
-    );
-    if (schedule === null) throw new Error('It never fires.');
+    const schedule = builders.schedule({ timing: { kind: 'one_shot', fireAt, timezone: null } });
     return store.addSchedule({ ...schedule, payload: null, profile: null, receipt: null });
   });
   await Promise.all(additions);

@@ -1,40 +1,32 @@
-/** A service that lives in another time than the test, and a receiver for it. See `shifted-clock.ts`. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+/** A service that lives in another time than the test, and a receiver for it. */
 import { expect } from 'vitest';
 import { Api } from '#test/e2e/client.ts';
-import { type SchedProcess, temporaryDirectory } from '#test/process/sched-process.ts';
+import type { SchedProcess } from '#test/process/sched-process.ts';
+import { ServiceClock } from '#test/process/service-clock.ts';
 import type { Behaviour } from '#test/receiver/behaviours.ts';
 import { type Hook, type Receiver, startReceiver } from '#test/receiver/receiver.ts';
 import { audit } from './audit.ts';
 import { expectNothingPlanted, SIGNING_SECRET, startService, TEST_KEY } from './harness.ts';
 
-const PRELOAD = join(import.meta.dirname, 'shifted-clock.ts');
-
 export class ShiftedService implements AsyncDisposable {
   readonly api = Api.at(() => this.#sched.url).as(TEST_KEY);
   readonly receiver: Receiver;
   readonly #dataDir: string;
-  readonly #clockFile: string;
+  readonly #clock: ServiceClock;
   #sched: SchedProcess;
-  #offsetMs = 0;
 
-  private constructor(receiver: Receiver, sched: SchedProcess, clockFile: string) {
+  private constructor(receiver: Receiver, sched: SchedProcess, clock: ServiceClock) {
     this.receiver = receiver;
     this.#sched = sched;
     this.#dataDir = sched.dataDir;
-    this.#clockFile = clockFile;
+    this.#clock = clock;
   }
 
   /** A service whose clock says so when it starts. */
   static async at(time: string): Promise<ShiftedService> {
     const receiver = await startReceiver();
-    const clockFile = join(temporaryDirectory(), 'clock');
-    const offsetMs = Date.parse(time) - Date.now();
-    writeFileSync(clockFile, `${offsetMs}`);
-    const service = new ShiftedService(receiver, await launch(undefined, clockFile), clockFile);
-    service.#offsetMs = offsetMs;
-    return service;
+    const clock = new ServiceClock(offsetTo(time));
+    return new ShiftedService(receiver, await startService(undefined, clock.env), clock);
   }
 
   hook(...script: readonly Behaviour[]): Hook {
@@ -43,15 +35,12 @@ export class ShiftedService implements AsyncDisposable {
 
   /** What the clock of the service says. */
   get now(): number {
-    return Date.now() + this.#offsetMs;
+    return this.#clock.now();
   }
 
   /** Sets the clock of the running service. */
   async setTo(time: string | number): Promise<void> {
-    this.#shift(time);
-    const isShifted = this.#sched.said(new RegExp(`clock shifted by ${this.#offsetMs} ms`));
-    this.#sched.signal('SIGUSR2');
-    await isShifted;
+    await this.#clock.stepTo(offsetTo(time), this.#sched);
   }
 
   stepBy(ms: number): Promise<void> {
@@ -61,14 +50,8 @@ export class ShiftedService implements AsyncDisposable {
   /** Stops it, and starts another on the same data, with the clock so set. */
   async restartAt(time: string): Promise<void> {
     expect(await this.#sched.stop()).toEqual({ code: 0, signal: null });
-    this.#shift(time);
-    this.#sched = await launch(this.#dataDir, this.#clockFile);
-  }
-
-  #shift(time: string | number): void {
-    const at = typeof time === 'number' ? time : Date.parse(time);
-    this.#offsetMs = Math.round(at - Date.now());
-    writeFileSync(this.#clockFile, `${this.#offsetMs}`);
+    this.#clock.set(offsetTo(time));
+    this.#sched = await startService(this.#dataDir, this.#clock.env);
   }
 
   /** Stops it after the audit of everything that was received. */
@@ -85,6 +68,7 @@ export class ShiftedService implements AsyncDisposable {
   }
 }
 
-function launch(dataDir: string | undefined, clockFile: string): Promise<SchedProcess> {
-  return startService(dataDir, { NODE_OPTIONS: `--import=${PRELOAD}`, SHIFTED_CLOCK_FILE: clockFile });
+function offsetTo(time: string | number): number {
+  const at = typeof time === 'number' ? time : Date.parse(time);
+  return Math.round(at - Date.now());
 }

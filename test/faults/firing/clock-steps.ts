@@ -5,12 +5,12 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
+import { ServiceClock } from '#test/process/service-clock.ts';
 import { startReceiver } from '#test/receiver/receiver.ts';
 import { type Audit, audit } from './audit.ts';
 import { Gateway } from './gateway.ts';
 import { AT_ONCE, Ledger } from './ledger.ts';
 import { startFiring } from './service.ts';
-import { ServiceClock } from './service-clock.ts';
 import { Shots } from './shots.ts';
 import { noneLeft, UNFINISHED } from './stored.ts';
 
@@ -39,7 +39,7 @@ export async function runClockSteps(count: number): Promise<ClockReport> {
   const ledger = new Ledger(clock.now);
   const gateway = new Gateway();
   const shots = new Shots({ gateway, receiver, ledger });
-  await using sched = await startFiring(dataDir, clock.options);
+  await using sched = await startFiring(dataDir, { env: clock.env });
   gateway.open(sched.url);
   const faults: string[] = [];
   const caughtUpMs: number[] = [];

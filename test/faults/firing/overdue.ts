@@ -7,6 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Prng } from '#test/fuzz/prng.ts';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
+import { ServiceClock } from '#test/process/service-clock.ts';
 import { startReceiver } from '#test/receiver/receiver.ts';
 import { type Audit, audit } from './audit.ts';
 import { type Footprint, footprintOf } from './footprint.ts';
@@ -14,7 +15,6 @@ import { Gateway } from './gateway.ts';
 import { AT_ONCE, Ledger } from './ledger.ts';
 import { type Spread, spreadOf } from './numbers.ts';
 import { startFiring } from './service.ts';
-import { ServiceClock } from './service-clock.ts';
 import { type Group, Shots } from './shots.ts';
 import { noneLeft, UNFINISHED } from './stored.ts';
 
@@ -146,7 +146,7 @@ async function liveTwoHoursAgo(
 ): Promise<{ readonly recurring: readonly string[]; readonly old: Group; readonly expiring: number }> {
   const prng = new Prng(seed);
   const isExpiring = Array.from({ length: overdue }, () => prng.chance(PASSED_SHARE));
-  await using sched = await startFiring(dataDir, new ServiceClock(-AGO_MS).options);
+  await using sched = await startFiring(dataDir, { env: new ServiceClock(-AGO_MS).env });
   gateway.open(sched.url);
   const old = await shots.group({
     name: 'overdue',

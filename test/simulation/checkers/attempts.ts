@@ -3,6 +3,7 @@
  * too early, too late or too many, and none for what was canceled, paused or finished before.
  */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
 import { isWaitingStatus, sameAttempt } from '../witness.ts';
 import { type Checker, type DeliveryChange, type Scene, Violation } from './checker.ts';
 
@@ -25,24 +26,23 @@ export function attemptsChecker(scene: Scene): Checker {
     if (schedule === undefined) throw say('belongs to no schedule');
     const isHeld = schedule.state === 'paused' || schedule.state === 'canceled';
     // A replay that was made after the order is not meant by it.
-    const isLaterReplay = before.replayOf !== null && before.createdAt >= schedule.updatedAt;
-    if (isHeld && !isLaterReplay && !isClockOff(before, schedule.updatedAt)) {
-      throw say(`began while its schedule was ${schedule.state}`);
-    }
+    const isLaterReplay =
+      before.replayOf !== null && (bornMs.get(before.id) ?? 0) >= (heldMs.get(schedule.id) ?? 0);
+    if (isHeld && !isLaterReplay) throw say(`began while its schedule was ${schedule.state}`);
   };
-  // With a clock that was set back, a replay made after the order may look older.
-  const isClockOff = (before: Delivery, orderedAt: number) =>
-    before.replayOf !== null && wasClockSetBack && before.createdAt < orderedAt;
-  let wasClockSetBack = false;
+  const bornMs = new Map<DeliveryId, number>();
+  /** When a schedule was last paused or canceled. */
+  const heldMs = new Map<ScheduleId, number>();
 
   return {
     name: NAME,
-    clockSet(byMs) {
-      wasClockSetBack ||= byMs < 0;
+    schedule(before, after) {
+      if (after !== null && before?.state !== after.state) heldMs.set(after.id, scene.time.elapsedMs);
     },
     delivery(change) {
       const { before, after, attempts } = change;
       if (after === null) return;
+      if (before === null) bornMs.set(after.id, scene.time.elapsedMs);
       rows(change, after);
       const last = attempts.at(-1);
       if (after.status === 'claimed' && before?.status !== 'claimed' && before !== null && last) {

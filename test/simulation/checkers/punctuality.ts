@@ -13,6 +13,8 @@ const NAME = 'punctuality';
 const UNFIRED_MS_MAX = 2_500;
 const ABANDONED_MS_MAX = 3_000;
 const LATE_MS_MAX = 60;
+/** So long nothing is claimed after the store failed. */
+const RESTS_MS = 700;
 /** A try may hold its slot so long. */
 const CLAIMS_LAST_MS = 31_000;
 /** Known so long, a delivery is in memory when it is due. */
@@ -80,14 +82,20 @@ export function punctualityChecker(scene: Scene): Checker {
     }
   };
 
-  /** As many as fill a lane were claimed at that endpoint since this one was due. */
+  const tookSlot = (delivery: Delivery): void => {
+    const key = gateKey(delivery);
+    const taken = takenMs.get(key) ?? [];
+    taken.push(time.elapsedMs);
+    takenMs.set(key, taken);
+  };
+  /** As many as fill a lane took a slot of that endpoint since this one was due. */
   const wasLaneFull = (delivery: Delivery, lateMs: number): boolean => {
     const key = gateKey(delivery);
     const sinceMs = time.elapsedMs - lateMs - CLAIMS_LAST_MS;
-    const claims = (claimedMs.get(key) ?? []).filter((atMs) => atMs >= sinceMs);
-    return claims.length >= LANE_MIGHT_BE_FULL;
+    const taken = (takenMs.get(key) ?? []).filter((atMs) => atMs >= sinceMs);
+    return taken.length >= LANE_MIGHT_BE_FULL;
   };
-  const claimedMs = new Map<string, number[]>();
+  const takenMs = new Map<string, number[]>();
 
   const lateSince = (delivery: Delivery, sinceMs: number): void => {
     const lateMs = time.elapsedMs - sinceMs;
@@ -104,21 +112,24 @@ export function punctualityChecker(scene: Scene): Checker {
       if (after !== null) changedMs.set(after.id, time.elapsedMs);
     },
     claimAsked({ delivery, attempt }) {
-      const key = gateKey(delivery);
-      const claims = claimedMs.get(key) ?? [];
-      claims.push(time.elapsedMs);
-      claimedMs.set(key, claims);
+      tookSlot(delivery);
       const dueMs = time.elapsedAt(attempt.dueAt);
       const knownMs = changedMs.get(delivery.id) ?? 0;
       const lateMs = attempt.firedAt - attempt.dueAt;
       const heard = heardMs.get(delivery.id);
       // It counts from the revision that is claimed here.
-      if (heard?.revision === delivery.revision - 1 && calmSince() < knownMs) {
+      if (heard?.revision === delivery.revision - 1 && calmSince() + RESTS_MS < knownMs) {
         lateSince(delivery, Math.max(dueMs, heard.ms));
       }
       if (dueMs - Math.max(knownMs, calmSince()) < KNOWN_MS) return;
       if (lateMs > LATE_MS_MAX && wasLaneFull(delivery, lateMs)) return;
       if (lateMs > LATE_MS_MAX) throw new Violation(NAME, `${delivery.id} was fired ${lateMs} ms late`);
+    },
+    putOffAsked(delivery) {
+      tookSlot(delivery);
+    },
+    endAsked({ delivery }) {
+      tookSlot(delivery);
     },
     step() {
       const nowMs = time.elapsedMs;

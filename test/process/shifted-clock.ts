@@ -11,6 +11,7 @@ const file = process.env.SHIFTED_CLOCK_FILE ?? '';
 const RealDate = Date;
 const realNow = RealDate.now.bind(RealDate);
 let offsetMs = readOffset();
+let steps = 0;
 
 function readOffset(): number {
   const read = Number(readFileSync(file, 'utf8'));
@@ -28,6 +29,7 @@ globalThis.Date = new Proxy(RealDate, {
 if (isMainThread) {
   process.on('SIGUSR2', () => {
     offsetMs = readOffset();
-    process.stderr.write(`clock shifted by ${offsetMs} ms\n`);
+    steps += 1;
+    process.stderr.write(`Clock step ${steps}: ${offsetMs} ms away.\n`);
   });
 }
