@@ -8,7 +8,7 @@ import { instant } from '#src/domain/instant.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { Egress } from '#src/ports/egress.ts';
 import type { Hints } from '#src/ports/hints.ts';
-import type { Work } from '#src/ports/store.ts';
+import { StoreUnavailable, type Work } from '#src/ports/store.ts';
 import type { Step } from '#src/store/sqlite/verbs.ts';
 import type { AnyStore } from './life.ts';
 import type { Witness } from './witness.ts';
@@ -220,12 +220,12 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       },
     })),
   },
-  'an interrupted try is acknowledged as settled, and is not': {
+  'an interrupted try cannot be settled': {
     caughtBy: ['stops', 'punctuality'],
     store: but((store) => ({
       settle: async (writes) =>
         writes.some(({ attempt }) => attempt.error === 'interrupted')
-          ? writes.map(() => DONE)
+          ? Promise.reject(new StoreUnavailable('A bug.'))
           : store.settle(writes),
     })),
   },

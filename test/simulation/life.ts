@@ -59,6 +59,7 @@ export class Life implements LifeFacts {
   readonly #writer: VirtualWriter;
   readonly #engine: Engine;
   state: 'starting' | 'up' | 'stopping' | 'ended' = 'starting';
+  bornMs = 0;
   upSinceMs = 0;
   stopping: { readonly sinceMs: number; readonly graceMs: number } | null = null;
 

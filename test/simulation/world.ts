@@ -33,6 +33,10 @@ const IDLE_WORTH_MS = 1_000;
 const SETTLES_WITHIN_MS = 10_000;
 const QUIET_WITHIN_MS = 8 * 3_600_000;
 
+/** Far more than any world has taken. */
+const STEPS_MAX = 1_000_000;
+/** Longer than this, and the disk is slow. */
+const SLOW_MS = 30;
 /** Some stops come right after a request went out. */
 const STOP_AT_SEND_CHANCE = 0.03;
 const STOP_SOON_MS = 50;
@@ -79,6 +83,7 @@ export class World implements Scene {
   #owed: ReadonlySet<DeliveryId> | null = null;
   troubleMs = -1;
   clockSetMs = -1_000_000;
+  slowUntilMs = -1;
 
   constructor(plan: Plan, template: Template, bug: Bug | null) {
     this.#plan = plan;
@@ -122,7 +127,10 @@ export class World implements Scene {
     try {
       await this.#start();
       await settled();
-      while (!this.#isQuiet()) await this.#step();
+      for (let steps = 0; !this.#isQuiet(); steps++) {
+        if (steps > STEPS_MAX) throw new Violation('promise', 'it goes on and on');
+        await this.#step();
+      }
       this.#tell((checker) => checker.atEnd?.());
       this.#throwFailure();
     } finally {
@@ -214,6 +222,7 @@ export class World implements Scene {
       watched: (store, scope) => watchedStore(store, scope, this.#watch()),
       log: this.#log(),
     });
+    life.bornMs = this.time.elapsedMs;
     this.#life = life;
     void this.#rise(life);
   }
@@ -234,7 +243,9 @@ export class World implements Scene {
     return {
       latencies: () => {
         this.#crashPoint('before a batch is written');
-        return this.#disk.latencies();
+        const [toRun, toAnswer] = this.#disk.latencies();
+        if (toRun + toAnswer > SLOW_MS) this.slowUntilMs = this.time.elapsedMs + toRun + toAnswer;
+        return [toRun, toAnswer];
       },
       fate: () => this.#disk.fate(),
       later: (ms, act) => void this.time.after(ms, 'work', scope, act),

@@ -24,6 +24,7 @@ export class Violation extends Error {
 export interface LifeFacts {
   readonly node: string;
   readonly state: 'starting' | 'up' | 'stopping' | 'ended';
+  readonly bornMs: number;
   /** When it began to fire. */
   readonly upSinceMs: number;
   readonly stopping: { readonly sinceMs: number; readonly graceMs: number } | null;
@@ -36,6 +37,8 @@ export interface Scene {
   /** When the store last failed a read or a write, or the clock was set. */
   readonly troubleMs: number;
   readonly clockSetMs: number;
+  /** Until when the disk was at a batch that took it long. */
+  readonly slowUntilMs: number;
   readonly retentionMs: number;
   /** The verbs asked of the store and not answered, by delivery. */
   isAsked(deliveryId: Delivery['id']): boolean;

@@ -119,6 +119,7 @@ export function paceChecker(scene: Scene): Checker {
     },
     clockSet(byMs) {
       if (byMs > 0) return;
+      for (const bucket of buckets.values()) bucket.at += byMs;
       for (const pace of paces.values()) {
         pace.freeAt += byMs;
         pace.savedFreeAt += byMs;

@@ -13,6 +13,8 @@ const NAME = 'punctuality';
 const UNFIRED_MS_MAX = 2_500;
 const ABANDONED_MS_MAX = 3_000;
 const LATE_MS_MAX = 60;
+/** To close what was left open, on a slow disk. */
+const STARTS_WITHIN_MS = 15_000;
 /** So long nothing is claimed after the store failed. */
 const RESTS_MS = 700;
 /** A try may hold its slot so long. */
@@ -33,6 +35,8 @@ export function punctualityChecker(scene: Scene): Checker {
   let checkedMs = 0;
 
   const calmSince = (): number => Math.max(scene.troubleMs, scene.life?.upSinceMs ?? 0);
+  /** A disk that takes long is waited for: only so many batches are under way at once. */
+  const slowSince = (): number => Math.min(scene.slowUntilMs, time.elapsedMs);
 
   const isLaneFull = (delivery: Delivery): boolean => {
     const key = gateKey(delivery);
@@ -60,6 +64,7 @@ export function punctualityChecker(scene: Scene): Checker {
     const since = Math.max(
       known?.revision === revision ? known.ms : nowMs,
       calmSince(),
+      slowSince(),
       fullMs.get(key) ?? 0,
     );
     if (nowMs - since > UNFIRED_MS_MAX && !scene.isAsked(id)) {
@@ -116,6 +121,8 @@ export function punctualityChecker(scene: Scene): Checker {
       const dueMs = time.elapsedAt(attempt.dueAt);
       const knownMs = changedMs.get(delivery.id) ?? 0;
       const lateMs = attempt.firedAt - attempt.dueAt;
+      // While the disk is at it, the next batches wait.
+      if (scene.slowUntilMs >= dueMs) return;
       const heard = heardMs.get(delivery.id);
       // It counts from the revision that is claimed here.
       if (heard?.revision === delivery.revision - 1 && calmSince() + RESTS_MS < knownMs) {
@@ -133,6 +140,10 @@ export function punctualityChecker(scene: Scene): Checker {
     },
     step() {
       const nowMs = time.elapsedMs;
+      if (scene.life?.state === 'starting') {
+        const since = Math.max(scene.life.bornMs, scene.troubleMs);
+        if (nowMs - since > STARTS_WITHIN_MS) throw new Violation(NAME, 'a start does not end');
+      }
       if (scene.life?.state !== 'up' || nowMs - checkedMs < CHECK_EVERY_MS) return;
       checkedMs = nowMs;
       for (const id of witness.open) {
