@@ -6,7 +6,7 @@
 import { ask, type Breaker, CLOSED, type Evidence, learn } from './breaker.ts';
 import type { Delivery } from './delivery.ts';
 import { type Instant, instant } from './instant.ts';
-import { isFree, type Pace, step, stepBack } from './pace.ts';
+import { isFree, type Pace, step } from './pace.ts';
 import {
   type BreakerPolicy,
   DEFAULT_BREAKER_POLICY,
@@ -15,7 +15,7 @@ import {
   type RateLimit,
   type RetryBudget,
 } from './profile.ts';
-import { type Bucket, isFull, putBack, take } from './token-bucket.ts';
+import { type Bucket, isFull, take } from './token-bucket.ts';
 
 export interface Gate {
   readonly breaker: Breaker;
@@ -86,17 +86,14 @@ function withBreaker(gate: Gate, breaker: Breaker): Gate {
   return breaker === gate.breaker ? gate : { ...gate, breaker };
 }
 
-/** The gate when what was taken from `before` to `after` was not used: the delivery was neither sent nor put off. */
-export function givenBack(gate: Gate, before: Gate, after: Gate): Gate {
-  const { budget, pace } = gate;
-  return {
-    ...gate,
-    budget: budget !== null && after.budget !== before.budget ? putBack(budget) : budget,
-    pace:
-      pace !== null && after.pace !== null && after.pace !== before.pace
-        ? stepBack(pace, before.pace, after.pace)
-        : pace,
-  };
+/** Whether a turn was taken between the two: a token, a step, or both. */
+export function hasTakenTurn(before: Gate, after: Gate): boolean {
+  return before.budget !== after.budget || before.pace !== after.pace;
+}
+
+/** The gate as if no turn had been taken since it was `base`. */
+export function withTurnsOf(gate: Gate, { budget, pace }: Gate): Gate {
+  return { ...gate, budget, pace };
 }
 
 /** What a finished try teaches the gate. */

@@ -22,12 +22,6 @@ export function step(
   };
 }
 
-/** The step that led from `before` to `after` was not taken after all: the others come that much sooner. */
-export function stepBack(pace: Pace, before: Pace | null, after: Pace): Pace {
-  const startAt = Math.max(freeAtOf(before, after.at), after.at);
-  return { ...pace, freeAt: pace.freeAt - (after.freeAt - startAt) };
-}
-
 /** Steps booked before the clock was set back are as far ahead as they were. */
 function freeAtOf(pace: Pace | null, now: Instant): number {
   if (pace === null) return now;

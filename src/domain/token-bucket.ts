@@ -44,11 +44,6 @@ export function take(
   return { bucket: { ...before, tokens: before.tokens - 1 }, readyAt: instantUpTo(now + waitMs) };
 }
 
-/** A token that was taken and not used. */
-export function putBack(bucket: Bucket): Bucket {
-  return { ...bucket, tokens: Math.min(bucket.tokens + 1, bucket.terms.burst) };
-}
-
 /** Whether it is as good as new: nothing is lost by forgetting it. */
 export function isFull(bucket: Bucket | null, now: Instant): boolean {
   return bucket === null || filled(bucket, bucket.terms, now).tokens >= bucket.terms.burst;

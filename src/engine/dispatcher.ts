@@ -148,10 +148,12 @@ export class Dispatcher implements Hints, Queue {
     }
     if (this.#state !== 'running') return;
     this.#turn();
-    this.#lookIn(this.#isLookWanted ? 0 : this.#lookAfterMs());
+    this.#lookIn(this.#lookAfterMs());
   }
 
   #lookAfterMs(): number {
+    if (!this.#hasLooked) return LOOK_EVERY_MS;
+    if (this.#isLookWanted) return 0;
     if (!this.#lookOut.isMoreBehind) return LOOK_EVERY_MS;
     return this.#lanes.overdue < OVERDUE_LOW ? LOOK_AGAIN_MS : LOOK_ON_MS;
   }

@@ -11,7 +11,7 @@ import { gateTerms } from '#src/domain/gate.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import * as scheduleLife from '#src/domain/schedule-life.ts';
 import type { ClaimWrite, EndWrite, Work } from '#src/ports/store.ts';
-import type { Gates, Taken } from './gates.ts';
+import type { Gates } from './gates.ts';
 import type { EngineWorld } from './world.ts';
 
 /** Somebody else changed a delivery as it was to be claimed: so long it is left alone. */
@@ -25,7 +25,8 @@ export interface Claiming {
   readonly due: Due;
   readonly work: Work;
   readonly write: ClaimWrite;
-  readonly taken: Taken;
+  /** Whether a turn at the gate was taken for it. */
+  readonly hasTurn: boolean;
   /** The end of the breaker's window that it probes; null for one that is no probe. */
   readonly probeOf: Instant | null;
 }
@@ -119,25 +120,18 @@ export class Firing {
         this.#queue.due(dueOf(delivery));
         return;
       case 'end':
-        into.ends.push({ due, write: this.#ended(work, verdict.why, now), taken: null });
+        into.ends.push({ due, write: this.#ended(work, verdict.why, now), hasTurn: false });
         return;
       case 'put_off': {
-        const taken = { before, after: verdict.gate };
-        into.putOffs.push({ due, write: putOff(delivery, verdict.until, verdict.booked), taken });
-        this.#gates.set(due, verdict.gate);
+        const write = putOff(delivery, verdict.until, verdict.booked);
+        into.putOffs.push({ due, write, hasTurn: this.#gates.decided(due, before, verdict.gate) });
         return;
       }
       case 'send': {
         const { gate, probe } = verdict;
         const probeOf = probe ? gate.breaker.openUntil : null;
-        into.claims.push({
-          due,
-          work,
-          probeOf,
-          taken: { before, after: gate },
-          write: this.#claimed(work, now),
-        });
-        this.#gates.set(due, gate);
+        const write = this.#claimed(work, now);
+        into.claims.push({ due, work, probeOf, write, hasTurn: this.#gates.decided(due, before, gate) });
       }
     }
   }
@@ -170,6 +164,7 @@ export class Firing {
         const { write, due } = claiming;
         this.#queue.forget(due);
         if (answers[index] === 'done') {
+          this.#turnEnds(claiming, true);
           metrics.lateness('claim', (write.attempt.firedAt - write.attempt.dueAt) / MS_PER_SECOND);
           if (write.advanced !== null) this.#queue.due(dueOf(write.advanced.next));
           this.#sending.begin(claiming);
@@ -179,12 +174,8 @@ export class Firing {
         }
       }
     } catch (error) {
-      for (const claiming of claims) {
-        this.#sending.drop(claiming, true);
-        this.#gates.giveBack(claiming.due, claiming.taken);
-        this.#queue.release(claiming.due);
-      }
-      this.#queue.rest(error);
+      for (const claiming of claims) this.#sending.drop(claiming, true);
+      await this.#failed(claims, ({ write }) => write.delivery, error);
     }
   }
 
@@ -194,6 +185,7 @@ export class Firing {
     await this.#write(
       ends,
       (writes) => store.endUnsent(writes),
+      ({ write }) => write.delivery,
       ({ write }) => {
         metrics.unsent(write.delivery.status === 'expired' ? 'expired' : 'dead_letter');
         if (write.advanced !== null) this.#queue.due(dueOf(write.advanced.next));
@@ -207,6 +199,7 @@ export class Firing {
     await this.#write(
       putOffs,
       (writes) => store.putOff(writes),
+      ({ write }) => write,
       ({ write }) => {
         metrics.unsent('put_off');
         const due = dueOf(write);
@@ -219,28 +212,57 @@ export class Firing {
   async #write<W>(
     decided: readonly Decided<W>[],
     write: (writes: readonly W[]) => Promise<readonly ('done' | 'stale')[]>,
+    deliveryOf: (one: Decided<W>) => Delivery,
     done: (one: Decided<W>) => void,
   ): Promise<void> {
     try {
       const answers = await write(decided.map((one) => one.write));
       for (const [index, one] of decided.entries()) {
         if (answers[index] === 'done') {
+          this.#turnEnds(one, true);
           this.#queue.release(one.due);
           done(one);
         } else this.#lookAtAgain(one);
       }
     } catch (error) {
-      for (const { due, taken } of decided) {
-        if (taken !== null) this.#gates.giveBack(due, taken);
-        this.#queue.release(due);
-      }
-      this.#queue.rest(error);
+      await this.#failed(decided, deliveryOf, error);
     }
   }
 
+  /** A write failed, or only its answer got lost: what is stored tells which turns are used. */
+  async #failed<D extends Decided<unknown>>(
+    decided: readonly D[],
+    deliveryOf: (one: D) => Delivery,
+    error: unknown,
+  ): Promise<void> {
+    this.#queue.rest(error);
+    const stored = await this.#revisions(decided.filter(({ hasTurn }) => hasTurn));
+    for (const one of decided) {
+      const { id, revision } = deliveryOf(one);
+      this.#turnEnds(one, (stored.get(id) ?? revision) >= revision);
+      this.#queue.release(one.due);
+    }
+  }
+
+  /** Of what can be read. */
+  async #revisions(decided: readonly Decided<unknown>[]): Promise<ReadonlyMap<string, number>> {
+    try {
+      const works = await this.#world.store.findWork(decided.map(({ due }) => due));
+      const deliveries = works.filter((work) => work !== null).map(({ delivery }) => delivery);
+      return new Map(deliveries.map(({ id, revision }) => [id, revision]));
+    } catch {
+      return new Map();
+    }
+  }
+
+  #turnEnds({ due, hasTurn }: Decided<unknown>, wasUsed: boolean): void {
+    if (hasTurn) this.#gates.turnEnds(due, wasUsed);
+  }
+
   /** Somebody else changed it meanwhile. It may still be due, and a hint at it may have been passed over. */
-  #lookAtAgain({ due, taken }: Pick<Decided<unknown>, 'due' | 'taken'>): void {
-    if (taken !== null) this.#gates.giveBack(due, taken);
+  #lookAtAgain(one: Decided<unknown>): void {
+    const { due } = one;
+    this.#turnEnds(one, false);
     this.#queue.release(due);
     this.#queue.due({ ...due, dueAt: instant(this.#world.clock.now() + STALE_MS) });
   }
@@ -272,7 +294,7 @@ export class Firing {
 interface Decided<W> {
   readonly due: Due;
   readonly write: W;
-  readonly taken: Taken | null;
+  readonly hasTurn: boolean;
 }
 
 interface Decisions {

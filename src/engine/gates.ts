@@ -9,7 +9,14 @@
 import { type Evidence, stateOf } from '#src/domain/breaker.ts';
 import type { Due } from '#src/domain/due.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
-import { type Gate, givenBack, isForgettable, OPEN_GATE, recorded } from '#src/domain/gate.ts';
+import {
+  type Gate,
+  hasTakenTurn,
+  isForgettable,
+  OPEN_GATE,
+  recorded,
+  withTurnsOf,
+} from '#src/domain/gate.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -23,10 +30,12 @@ const SAVED_TOGETHER_MAX = 200;
 const HELD_BACK_PER_GATE_MAX = 1_000;
 const HELD_BACK_MAX = 20_000;
 
-/** A gate before and after something was taken from it. */
-export interface Taken {
-  readonly before: Gate;
-  readonly after: Gate;
+/** Turns that were taken, and of which it is not known yet whether they are used. */
+interface Turns {
+  /** The gate before the first of them. */
+  readonly base: Gate;
+  open: number;
+  areUsed: boolean;
 }
 
 interface Kept {
@@ -35,6 +44,7 @@ interface Kept {
   gate: Gate;
   isSaved: boolean;
   readonly heldBack: Map<DeliveryId, Due>;
+  turns: Turns | null;
 }
 
 export class Gates {
@@ -58,7 +68,14 @@ export class Gates {
     if (known !== undefined) return known.gate;
     if (read === null) return OPEN_GATE;
     const { partition, endpoint } = due;
-    this.#kept.set(keyOf(due), { partition, endpoint, gate: read, isSaved: true, heldBack: new Map() });
+    this.#kept.set(keyOf(due), {
+      partition,
+      endpoint,
+      gate: read,
+      isSaved: true,
+      heldBack: new Map(),
+      turns: null,
+    });
     if (this.#kept.size > GATES_MAX) this.#forgetOne();
     return read;
   }
@@ -69,7 +86,14 @@ export class Gates {
     if (before === undefined && gate === OPEN_GATE) return;
     if (before?.gate === gate) return;
     const { partition, endpoint } = due;
-    const kept: Kept = before ?? { partition, endpoint, gate, isSaved: false, heldBack: new Map() };
+    const kept: Kept = before ?? {
+      partition,
+      endpoint,
+      gate,
+      isSaved: false,
+      heldBack: new Map(),
+      turns: null,
+    };
     const turned = (before?.gate.breaker.openUntil ?? null) !== gate.breaker.openUntil;
     kept.gate = gate;
     kept.isSaved = false;
@@ -78,9 +102,33 @@ export class Gates {
     this.#saveIn(turned ? 0 : SAVE_EVERY_MS);
   }
 
-  /** What was taken for a delivery was not used. */
-  giveBack(due: Due, { before, after }: Taken): void {
-    if (before !== after) this.set(due, givenBack(this.of(due, null), before, after));
+  /**
+   * The gate let a delivery through or put it off. Whether a turn was taken for it: then `turnEnds` has to tell
+   * what became of it.
+   */
+  decided(due: Due, before: Gate, after: Gate): boolean {
+    this.set(due, after);
+    const kept = this.#kept.get(keyOf(due));
+    if (kept === undefined || !hasTakenTurn(before, after)) return false;
+    kept.turns ??= { base: before, open: 0, areUsed: false };
+    kept.turns.open++;
+    return true;
+  }
+
+  /**
+   * The decision is stored, and its turn used, or it is not. Turns are booked one after the other, so a single
+   * one cannot be given back without another being booked twice; but where none of those taken together was
+   * used, as with a store that is away, all of them are.
+   */
+  turnEnds(due: Due, wasUsed: boolean): void {
+    const kept = this.#kept.get(keyOf(due));
+    const turns = kept?.turns ?? null;
+    if (kept === undefined || turns === null) return;
+    turns.open--;
+    turns.areUsed ||= wasUsed;
+    if (turns.open > 0) return;
+    kept.turns = null;
+    if (!turns.areUsed) this.set(due, withTurnsOf(kept.gate, turns.base));
   }
 
   /** Remembers one that the breaker put off, with the instant it was put off to. */
@@ -199,8 +247,8 @@ export class Gates {
     }
   }
 
-  #isSpare(key: string, { isSaved, heldBack }: Kept): boolean {
-    return isSaved && heldBack.size === 0 && !this.#tries.has(key);
+  #isSpare(key: string, { isSaved, heldBack, turns }: Kept): boolean {
+    return isSaved && heldBack.size === 0 && turns === null && !this.#tries.has(key);
   }
 
   stop(): void {
