@@ -87,7 +87,10 @@ export class Firing {
       if (work === null || this.#queue.isStopped) this.#queue.release(due);
       else this.#judge(due, work, now, { claims, ends, putOffs });
     }
-    await Promise.all([this.#claim(claims), this.#end(ends), this.#putOff(putOffs)]);
+    // In this order: a store carries out first what it was asked first.
+    const turns = [...claims, ...putOffs].filter(({ hasTurn }) => hasTurn).map(({ due }) => due);
+    const saved = turns.length === 0 ? null : this.#gates.saveTurns(turns);
+    await Promise.all([saved, this.#claim(claims), this.#end(ends), this.#putOff(putOffs)]);
   }
 
   /** One that cannot be judged must not keep the others from it. */

@@ -1,7 +1,7 @@
 /**
  * The gates of the endpoints this node sends to. Most endpoints have none: it takes a failure, a retry or a
  * rate limit to make one. They live in memory, are saved a moment after they change and at once when a breaker
- * opens or closes, and are read back with the first delivery that needs them.
+ * opens or closes and when a turn is taken, and are read back with the first delivery that needs them.
  *
  * Deliveries that an open breaker put off are remembered, as many as fit: when it closes early they need not
  * wait for the end of its window.
@@ -215,9 +215,26 @@ export class Gates {
   }
 
   /** Saves everything that changed since it was saved last. */
-  async save(): Promise<void> {
+  save(): Promise<void> {
+    return this.#save(this.#kept.values());
+  }
+
+  /**
+   * Saves the gates of deliveries that took a turn. Asked for before the turns are written down, so that a
+   * crash forgets none that was used.
+   */
+  async saveTurns(dues: readonly Due[]): Promise<void> {
+    const kept = dues.map((due) => this.#kept.get(keyOf(due))).filter((one) => one !== undefined);
+    try {
+      await this.#save(new Set(kept));
+    } catch {
+      this.#saveIn(SAVE_EVERY_MS);
+    }
+  }
+
+  async #save(gates: Iterable<Kept>): Promise<void> {
     const { store, clock } = this.#world;
-    const unsaved = [...this.#kept.values()].filter(({ isSaved }) => !isSaved);
+    const unsaved = [...gates].filter(({ isSaved }) => !isSaved);
     for (let at = 0; at < unsaved.length; at += SAVED_TOGETHER_MAX) {
       const part = unsaved.slice(at, at + SAVED_TOGETHER_MAX);
       const now = clock.now();
