@@ -84,7 +84,7 @@ async function create(service: Server, { path, due }: Order): Promise<void> {
 }
 
 async function createAll(service: Server, orders: readonly Order[]): Promise<void> {
-  const queue = [...orders].reverse();
+  const queue = orders.toReversed();
   const work = async () => {
     for (let order = queue.pop(); order !== undefined; order = queue.pop()) await create(service, order);
   };

@@ -171,6 +171,11 @@ describe('the rate limit', () => {
     expect(admitAll(OPEN_GATE, many(3, retry), quick).waits).toEqual([0, 500, 1_000]);
   });
 
+  test('counts from when a retry goes, with its token, not from when it asked', () => {
+    const terms = { ...LIMITED, budget: { rate: 1, burst: 0 } };
+    expect(admitAll(OPEN_GATE, [retry(), untried()], terms).waits).toEqual([1_000, 1_500]);
+  });
+
   test('of several schedules towards one endpoint is one pace; who has none is not held up', () => {
     const slow: GateTerms = { ...TERMS, rateLimit: { perSecond: 1 } };
     const first = admit(OPEN_GATE, slow, untried(), START);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Due } from '#src/domain/due.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
-import { type Gate, OPEN_GATE } from '#src/domain/gate.ts';
+import { admit, type Gate, OPEN_GATE } from '#src/domain/gate.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { BreakerPolicy } from '#src/domain/profile.ts';
@@ -307,5 +307,61 @@ describe('deliveries that an open breaker put off', () => {
     for (let times = 0; times < 1_000; times++) gates.holdBack(towards(URL, 'patient'));
     gates.holdBack(towards(URL, 'other'));
     expect(learn(gates, world, 'success').map(({ id }) => id)).toEqual(['dlv_patient', 'dlv_other']);
+  });
+});
+
+describe('turns taken at a gate', () => {
+  const LIMITED = { breaker: POLICY, budget: { rate: 1, burst: 1 }, rateLimit: { perSecond: 1 } };
+
+  /** Takes the next turn for a delivery; answers when it may go. */
+  async function takeTurn(gates: Gates, world: EngineTestWorld, name: string) {
+    const { pending } = await world.schedule({ url: URL });
+    const due = towards(URL, name);
+    const before = gates.of(due, null);
+    const admission = admit(before, LIMITED, pending, world.now);
+    if (admission.kind === 'never') throw new Error('There is always a turn.');
+    expect(gates.decided(due, before, admission.gate)).toBe(true);
+    return { due, waitMs: admission.kind === 'wait' ? admission.until - world.now : 0 };
+  }
+
+  test('are given back when none of them was used', async () => {
+    await using world = await EngineTestWorld.open();
+    const gates = new Gates(world);
+    const turns = [];
+    for (const name of ['a', 'b', 'c']) turns.push(await takeTurn(gates, world, name));
+    expect(turns.map(({ waitMs }) => waitMs)).toEqual([0, 1_000, 2_000]);
+    for (const { due } of turns) gates.turnEnds(due, false);
+    expect((await takeTurn(gates, world, 'd')).waitMs).toBe(0);
+  });
+
+  test('are all kept when one of them was used: no turn is booked twice', async () => {
+    await using world = await EngineTestWorld.open();
+    const gates = new Gates(world);
+    const first = await takeTurn(gates, world, 'a');
+    const second = await takeTurn(gates, world, 'b');
+    gates.turnEnds(first.due, false);
+    expect((await takeTurn(gates, world, 'c')).waitMs).toBe(2_000);
+    gates.turnEnds(second.due, true);
+    gates.turnEnds(towards(URL, 'c'), false);
+    expect((await takeTurn(gates, world, 'd')).waitMs).toBe(3_000);
+  });
+
+  test('leave the breaker as it has become meanwhile', async () => {
+    await using world = await EngineTestWorld.open();
+    const gates = new Gates(world);
+    const { due } = await takeTurn(gates, world, 'a');
+    fail(gates, world, 2, towards(URL));
+    gates.turnEnds(due, false);
+    expect(gates.breakers(world.now).open).toBe(1);
+  });
+
+  test('are saved at once, and alone', async () => {
+    await using world = await EngineTestWorld.open();
+    const gates = new Gates(world);
+    fail(gates, world, 1, towards('https://example.com/other'));
+    const { due } = await takeTurn(gates, world, 'a');
+    await gates.saveTurns([due]);
+    expect((await stored(world))?.pace?.freeAt).toBe(world.now + 1_000);
+    expect(world.faults.times('saveGates')).toBe(1);
   });
 });
