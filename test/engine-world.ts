@@ -374,6 +374,7 @@ export function dueAt(at: number, given: Partial<Due> & { readonly name?: string
     dueAt: instant(at),
     deadline: null,
     endpoint: 'https://example.com/hook' as EndpointKey,
+    origin: own.endpoint ?? 'https://example.com',
     ...own,
   };
 }

@@ -84,7 +84,8 @@ export async function startService(settings: Settings, io: ServiceIo): Promise<S
       httpAllowed: settings.egressAllowHttp && settings.egressAllow !== null,
     });
     const url = await listen(server, settings);
-    await engine?.start();
+    // Not waited for: it begins with closing the tries of the process before, and the store may be full.
+    void engine?.start();
     warnOf(report, io.log);
     return {
       url,

@@ -1,3 +1,4 @@
+import { isWaiting } from '#src/domain/delivery-life.ts';
 import { dueOf } from '#src/domain/due.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import type { Headers } from '#src/domain/headers.ts';
@@ -133,7 +134,7 @@ function change(
     const written = await store.replaceSchedule({ ...changed, receipt });
     if (written === 'done') {
       if (changed.pending !== null) hints.due(dueOf(changed.pending));
-      if (changed.sweep !== null) hints.lookAgain();
+      if (changed.sweep !== null && isWaiting(changed.sweep.untriedTo)) hints.lookAgain();
     }
     return { written, finished };
   };

@@ -199,9 +199,13 @@ export function pause(delivery: Delivery, now: Instant): Delivery {
   return moved(delivery, 'pause', now);
 }
 
-/** Back to waiting; an instant that passed meanwhile is due at once. */
+/** Back to waiting, or expired. An instant that passed meanwhile is due at once. */
 export function resume(delivery: Delivery, now: Instant): Delivery {
-  if (mayStart(delivery, now) === 'expired') return moved(delivery, 'expire', now);
+  return mayStart(delivery, now) === 'expired' ? moved(delivery, 'expire', now) : wait(delivery, now);
+}
+
+/** Back to waiting, whatever its deadline. */
+export function wait(delivery: Delivery, now: Instant): Delivery {
   return moved(delivery, delivery.attemptCount === 0 ? 'resume' : 'resume_retry', now);
 }
 

@@ -186,6 +186,7 @@ describe('a delivery as the dispatcher knows it', () => {
             dueAt: DUE_AT,
             deadline: at(5_000),
             endpoint: 'https://example.com/hook',
+            origin: 'https://example.com',
           }
         : null,
     );

@@ -1,7 +1,7 @@
 /** A waiting delivery as the dispatcher knows it: where it is found, when it is due, and whose turn it takes. */
 import type { Delivery } from './delivery.ts';
 import { isWaiting } from './delivery-life.ts';
-import { type EndpointKey, endpointKeyOf } from './endpoint-key.ts';
+import { type EndpointKey, endpointKeyOf, originOf } from './endpoint-key.ts';
 import type { DeliveryId } from './id.ts';
 import type { Instant } from './instant.ts';
 import type { Partition } from './partition.ts';
@@ -12,11 +12,14 @@ export interface Due {
   readonly dueAt: Instant;
   readonly deadline: Instant | null;
   readonly endpoint: EndpointKey;
+  /** Whom it is sent to, whatever the path. */
+  readonly origin: string;
 }
 
 /** Null when it is not waiting to be sent. */
 export function dueOf(delivery: Delivery): Due | null {
   const { partition, id, dueAt, deadline } = delivery;
   if (dueAt === null || !isWaiting(delivery.status)) return null;
-  return { partition, id, dueAt, deadline, endpoint: endpointKeyOf(delivery.target) };
+  const { target } = delivery;
+  return { partition, id, dueAt, deadline, endpoint: endpointKeyOf(target), origin: originOf(target.url) };
 }

@@ -8,3 +8,7 @@ export function endpointKeyOf({ endpointId, url }: Pick<Target, 'endpointId' | '
   const parsed = URL.parse(url);
   return (parsed === null ? url : parsed.origin + parsed.pathname) as EndpointKey;
 }
+
+export function originOf(url: string): string {
+  return URL.parse(url)?.origin ?? url;
+}

@@ -229,19 +229,21 @@ export function resume(view: ScheduleView, now: Instant): ScheduleChange | null 
   const { pending } = view;
   if (pending?.status !== 'paused') return { schedule, pending: null, sweep };
 
-  const isMissed = pending.dueAt !== null && pending.dueAt <= now;
-  if (schedule.timing.kind === 'one_shot' || !isMissed) {
+  if (schedule.timing.kind === 'one_shot') {
     const resumed = deliveryLife.resume(pending, now);
     return { ...completing(schedule, resumed, now), sweep };
   }
+  // Whether it is too late is judged when it is due: then the recurrence goes on after it.
+  const isMissed = pending.dueAt !== null && pending.dueAt <= now;
+  if (!isMissed) return { schedule, pending: deliveryLife.wait(pending, now), sweep };
   const last = instant(Math.max(pending.occurrence, afterWhatWas(schedule, now)));
   const next = occurrenceOf(schedule, schedule.timing, last, now);
-  if (next === null) return { schedule, pending: deliveryLife.resume(pending, now), sweep };
+  if (next === null) return { schedule, pending: deliveryLife.wait(pending, now), sweep };
   const caughtUp = movedTo(schedule, pending, next);
   return {
     schedule: { ...schedule, cronAt: next.nominal },
     // One stored change, one revision, though two steps of the life led to it.
-    pending: { ...deliveryLife.resume(caughtUp, now), revision: caughtUp.revision },
+    pending: { ...deliveryLife.wait(caughtUp, now), revision: caughtUp.revision },
     sweep,
   };
 }
@@ -295,8 +297,14 @@ export function completedBy(schedule: Schedule, delivery: Delivery, now: Instant
 export interface Claimed {
   readonly delivery: Delivery;
   readonly attempt: Attempt;
-  /** Recurring: the schedule moved on to its next occurrence. */
-  readonly advanced: { readonly schedule: Schedule; readonly next: Delivery } | null;
+  readonly advanced: Advance | null;
+}
+
+/** A recurring schedule moved on to its next occurrence, made from the profile as it is. */
+export interface Advance {
+  readonly schedule: Schedule;
+  readonly next: Delivery;
+  readonly profile: Profile | null;
 }
 
 /** Claims a due delivery; taking the pending one of a recurring schedule materializes the next in the same step. */
@@ -320,7 +328,7 @@ export function advance(
   taken: Delivery,
   nextId: DeliveryId,
   now: Instant,
-): { readonly schedule: Schedule; readonly next: Delivery } | null {
+): Advance | null {
   if (schedule.timing.kind !== 'recurring' || schedule.pendingId !== taken.id || isEnded(schedule))
     return null;
   const recurrence = recurrenceOf(schedule.id, schedule.timing, schedule.jitter);
@@ -333,5 +341,5 @@ export function advance(
     lastOccurrence: taken.occurrence,
     revision: schedule.revision + 1,
   };
-  return { schedule: advanced, next: pendingFor(advanced, profile, nextId, occurrence, now) };
+  return { schedule: advanced, next: pendingFor(advanced, profile, nextId, occurrence, now), profile };
 }

@@ -47,9 +47,6 @@ const WHY_BY_CODE: Readonly<Record<string, string>> = {
   EHOSTDOWN: UNREACHABLE,
   ENETDOWN: UNREACHABLE,
   EADDRNOTAVAIL: UNREACHABLE,
-  EMFILE: 'too many open connections',
-  ENFILE: 'too many open connections',
-  ENOBUFS: 'too many open connections',
   CERT_HAS_EXPIRED: 'certificate has expired',
   CERT_NOT_YET_VALID: 'certificate is not yet valid',
   CERT_REVOKED: 'certificate was revoked',
@@ -85,14 +82,24 @@ const WHY_BY_PREFIX: readonly (readonly [prefix: string, why: string])[] = [
 /** undici closes the connection with these when it does not like what came. */
 const MALFORMED_MESSAGES: ReadonlySet<string> = new Set(['bad response', 'bad upgrade']);
 
+/** This machine has no connection to spare: that says nothing about the destination. */
+const EXHAUSTED: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS']);
+
 export function notSent(error: unknown): NotSent {
-  return error instanceof NotSent ? error : failed(whyOf(error), error);
+  if (error instanceof NotSent) return error;
+  return EXHAUSTED.has(codeOf(error))
+    ? unresolved('too many open connections', error)
+    : failed(whyOf(error), error);
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 function whyOf(error: unknown): string {
   if (!(error instanceof Error)) return 'connection failed';
   if (error instanceof errors.HTTPParserError || MALFORMED_MESSAGES.has(error.message)) return MALFORMED;
-  const code = 'code' in error ? String(error.code) : '';
+  const code = codeOf(error);
   const byPrefix = WHY_BY_PREFIX.find(([prefix]) => code.startsWith(prefix));
   return WHY_BY_CODE[code] ?? byPrefix?.[1] ?? 'connection failed';
 }

@@ -52,6 +52,7 @@ export class Dispatcher implements Hints, Queue {
   #isTurnComing = false;
   #isLooking = false;
   #isLookWanted = false;
+  #isLookSoon = false;
   #isResting = false;
   #hasLooked = false;
   #state: 'new' | 'running' | 'stopped' = 'new';
@@ -104,8 +105,11 @@ export class Dispatcher implements Hints, Queue {
     else if (this.#wakeAt === null || due.dueAt < this.#wakeAt) this.#sleep();
   }
 
+  /** Soon, however often it is asked for. */
   lookAgain(): void {
-    if (this.#state === 'running') this.#lookIn(0);
+    if (this.#state !== 'running' || this.#isLookSoon) return;
+    this.#isLookSoon = true;
+    this.#lookIn(LOOK_AGAIN_MS);
   }
 
   get isStopped(): boolean {
@@ -133,6 +137,7 @@ export class Dispatcher implements Hints, Queue {
 
   async #look(): Promise<void> {
     if (this.#state !== 'running') return;
+    this.#isLookSoon = false;
     this.#isLookWanted = this.#isLooking;
     if (this.#isLooking) return;
     this.#isLooking = true;

@@ -112,6 +112,7 @@ export class Firing {
       this.#queue.due(seen);
       return;
     }
+    this.#gates.letGo(due);
     const before = this.#gates.of(due, work.gate);
     const verdict = judge(delivery, before, gateTerms(profile, schedule.rateLimit), now);
     switch (verdict.kind) {
@@ -206,8 +207,8 @@ export class Firing {
       ({ write }) => {
         metrics.unsent('put_off');
         const due = dueOf(write);
-        if (due !== null && !write.booked) this.#gates.holdBack(due);
         this.#queue.due(due);
+        if (due !== null && !write.booked && !this.#gates.holdBack(due)) void this.bringForward([due]);
       },
     );
   }

@@ -25,6 +25,7 @@ import type { SavedGate, Work } from '#src/ports/store.ts';
 import type { EngineWorld } from './world.ts';
 
 const GATES_MAX = 20_000;
+const FORGET_LOOKED_AT_MAX = 32;
 const SAVE_EVERY_MS = 1_000;
 const SAVED_TOGETHER_MAX = 200;
 const HELD_BACK_PER_GATE_MAX = 1_000;
@@ -131,14 +132,21 @@ export class Gates {
     if (!turns.areUsed) this.set(due, withTurnsOf(kept.gate, turns.base));
   }
 
-  /** Remembers one that the breaker put off, with the instant it was put off to. */
-  holdBack(due: Due): void {
+  /** Remembers one that the breaker put off, with the instant it was put off to; false when it has closed meanwhile. */
+  holdBack(due: Due): boolean {
     const kept = this.#kept.get(keyOf(due));
-    if (kept === undefined) return;
+    if (kept === undefined || kept.gate.breaker.openUntil === null) return false;
     const isNew = !kept.heldBack.has(due.id);
-    if (isNew && (this.#heldBack >= HELD_BACK_MAX || kept.heldBack.size >= HELD_BACK_PER_GATE_MAX)) return;
+    if (isNew && (this.#heldBack >= HELD_BACK_MAX || kept.heldBack.size >= HELD_BACK_PER_GATE_MAX))
+      return true;
     kept.heldBack.set(due.id, due);
     if (isNew) this.#heldBack++;
+    return true;
+  }
+
+  /** It is looked at again: it is not held back any more, or will be anew. */
+  letGo(due: Due): void {
+    if (this.#kept.get(keyOf(due))?.heldBack.delete(due.id) === true) this.#heldBack--;
   }
 
   /** A try begins: its gate is kept until it has taught it something. */
@@ -256,10 +264,13 @@ export class Gates {
     }
   }
 
-  /** The one used longest ago, if it is not in use. */
+  /** One of those used longest ago that is not in use. */
   #forgetOne(): void {
+    let looked = 0;
     for (const [key, kept] of this.#kept) {
-      if (this.#isSpare(key, kept)) this.#kept.delete(key);
+      if (looked++ >= FORGET_LOOKED_AT_MAX) return;
+      if (!this.#isSpare(key, kept)) continue;
+      this.#kept.delete(key);
       return;
     }
   }

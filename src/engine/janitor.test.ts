@@ -46,8 +46,8 @@ describe('history', () => {
     await using world = await EngineTestWorld.open();
     const janitor = new Janitor(world, 0);
     await delivered(world);
-    janitor.start();
     world.time.setClock(100 * 365 * MS_PER_DAY);
+    janitor.start();
     await world.time.advance(10 * 60_000);
     expect(await counts(world)).toEqual([1, 1]);
     expect(world.faults.times('prune')).toBeGreaterThan(0);
@@ -94,14 +94,17 @@ describe('whatever the retention', () => {
         (await world.disk.findReceipt(PARTITION, receipt.key, instant(0))) !== null,
         (await world.disk.findWork([view.pending]))[0]?.gate !== null,
       ];
-      const janitor = new Janitor(world, ms);
-      janitor.start();
       world.time.setClock(MS_PER_DAY - 2_000);
+      const first = new Janitor(world, ms);
+      first.start();
       await world.time.advance(1_500);
       expect(await kept()).toEqual([true, true]);
       await world.time.advance(60_000);
       expect(await kept()).toEqual([false, true]);
+      await first.stop();
       world.time.setClock(29 * MS_PER_DAY - 200_000);
+      const janitor = new Janitor(world, ms);
+      janitor.start();
       await world.time.advance(60_000);
       expect(await kept()).toEqual([false, true]);
       await world.time.advance(200_000);
@@ -122,17 +125,35 @@ describe('the janitor works a little at a time', () => {
     return janitor;
   }
 
-  test('25 rows, then a pause of 25 ms', async () => {
+  test('25 rows, then a pause of 10 ms', async () => {
     await using world = await EngineTestWorld.open();
     const janitor = await withDelivered(world, 60);
     await world.time.advance(1);
     expect(await counts(world)).toEqual([35, 60]);
-    await world.time.advance(24);
+    await world.time.advance(9);
     expect(await counts(world)).toEqual([35, 60]);
     await world.time.advance(1);
     expect(await counts(world)).toEqual([10, 60]);
     await world.time.advance(1_000);
     expect(await counts(world)).toEqual([0, 0]);
+    await janitor.stop();
+  });
+
+  test.for([
+    ['ahead, and back after a while, removes nothing', true, [1, 1]],
+    ['ahead for good is believed after an hour', false, [0, 0]],
+  ] as const)('a clock that is set %s', async ([, isSetBack, left]) => {
+    await using world = await EngineTestWorld.open();
+    await delivered(world);
+    const janitor = new Janitor(world, 90 * MS_PER_DAY);
+    janitor.start();
+    await world.time.advance(120_000);
+    world.time.setClock(100 * MS_PER_DAY);
+    await world.time.advance(3_000_000);
+    expect(await counts(world)).toEqual([1, 1]);
+    if (isSetBack) world.time.setClock(-100 * MS_PER_DAY);
+    await world.time.advance(1_000_000);
+    expect(await counts(world)).toEqual(left);
     await janitor.stop();
   });
 

@@ -6,7 +6,11 @@ import { type EngineWorld, pause } from './world.ts';
 const EVERY_MS = 60_000;
 const FIRST_AFTER_MS = 1_000;
 const REMOVED_TOGETHER_MAX = 25;
-const PAUSE_MS = 25;
+const PAUSE_MS = 10;
+/** A clock that ran ahead of the time that passed by more than this was set. */
+const STEP_MS = 600_000;
+/** So long a clock that was set ahead has to hold before history is removed by it. */
+const DISTRUST_MS = 3_600_000;
 const GATES_KEPT_MS = 30 * 86_400_000;
 
 export class Janitor {
@@ -14,6 +18,8 @@ export class Janitor {
   readonly #retentionMs: number;
   #callOff: (() => void) | null = null;
   #isStopped = false;
+  #roundAt: Instant | null = null;
+  #trustedFrom: Instant | null = null;
   #round: Promise<void> = Promise.resolve();
 
   /** A retention of 0 keeps history for ever. */
@@ -23,6 +29,7 @@ export class Janitor {
   }
 
   start(): void {
+    this.#roundAt = this.#world.clock.now();
     this.#in(Math.min(FIRST_AFTER_MS, this.#everyMs));
   }
 
@@ -34,8 +41,22 @@ export class Janitor {
   #in(ms: number): void {
     if (this.#isStopped) return;
     this.#callOff = this.#world.timers.after(ms, () => {
-      this.#round = this.#tidy().finally(() => this.#in(this.#everyMs));
+      if (!this.#isClockTrusted(ms)) return this.#in(this.#everyMs);
+      this.#round = this.#tidy().finally(() => {
+        this.#roundAt = this.#world.clock.now();
+        this.#in(this.#everyMs);
+      });
     });
+  }
+
+  /** What a clock removes by mistake does not come back: one that was set ahead is waited for. */
+  #isClockTrusted(expectedMs: number): boolean {
+    const now = this.#world.clock.now();
+    const passedMs = this.#roundAt === null ? expectedMs : now - this.#roundAt;
+    if (passedMs > expectedMs + STEP_MS) this.#trustedFrom = instant(now + DISTRUST_MS);
+    if (passedMs < 0) this.#trustedFrom = null;
+    this.#roundAt = now;
+    return this.#trustedFrom === null || now >= this.#trustedFrom;
   }
 
   async #tidy(): Promise<void> {

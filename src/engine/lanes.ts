@@ -2,10 +2,13 @@
  * What is due and waits for its turn: a lane for each endpoint, taken from in rounds, so that one with much
  * to do or slow to answer never holds up another.
  *
- * Slots are the requests that may be under way. How many a lane may hold depends on how many are free: a
- * fixed part of them, at least one. A single busy endpoint gets about a hundred; a hundred hanging ones get
- * some twenty each and still leave hundreds for everyone else. Places to wait are shared out in the same
- * way; what finds none stays in the store, and is found again by looking back.
+ * Slots are the requests that may be under way. They are shared out by what is free, on three levels: all of
+ * one customer, all towards one host, one endpoint. Each may take a part of what the level above has left, so
+ * that something is always left for the others: a hundred hanging endpoints, of one host or of many, or one
+ * host with thousands of paths, take some of the slots and never all of them.
+ *
+ * Places to wait are shared out in the same way; what finds none stays in the store, and is found again by
+ * looking back.
  *
  * In a lane, what came in time and what is overdue take turns. Overdue work goes by its deadline, what has
  * none comes last.
@@ -15,24 +18,37 @@ import type { DeliveryId } from '#src/domain/id.ts';
 import { Heap } from './heap.ts';
 
 export const SLOTS_MAX = 2_048;
-const SLOT_SHARE = 1 / 16;
 /** Each for work in time and for overdue work. */
 export const WAITING_MAX = 10_000;
-const WAITING_SHARE = 2;
+
+/** What a customer may take of what is free, a host of what its customer has left, an endpoint of its host's. */
+const CUSTOMER_SHARE = { slots: 2, waiting: 4 };
+const HOST_SHARE = { slots: 1 / 2, waiting: 1 / 2 };
+const ENDPOINT_SHARE = { slots: 1 / 16, waiting: 1 };
 
 export type Punctuality = 'in_time' | 'overdue';
 
+/** All that share an endpoint, a host or a customer. */
+interface Crowd {
+  readonly key: string;
+  readonly waiting: Record<Punctuality, number>;
+  underWay: number;
+}
+
 interface Lane {
   readonly key: string;
+  readonly endpoint: Crowd;
+  readonly host: Crowd;
+  readonly customer: Crowd;
   readonly in_time: Heap<Due>;
   readonly overdue: Heap<Due>;
   /** Whose turn it is next. */
   turn: Punctuality;
-  underWay: number;
 }
 
 export class Lanes {
   readonly #lanes = new Map<string, Lane>();
+  readonly #crowds = new Map<string, Crowd>();
   /** Lanes with something waiting, the one served longest ago first. */
   readonly #ready = new Map<string, Lane>();
   readonly #known = new Set<DeliveryId>();
@@ -60,15 +76,41 @@ export class Lanes {
   add(due: Due, punctuality: Punctuality): boolean {
     if (this.#known.has(due.id)) return false;
     const key = laneKey(due);
-    const lane = this.#lanes.get(key) ?? newLane(key);
-    const room = WAITING_MAX - this.#waiting[punctuality];
-    if (lane[punctuality].size >= room * WAITING_SHARE) return false;
+    const lane = this.#lanes.get(key) ?? this.#newLane(key, due);
+    if (!this.#mayWait(lane, punctuality)) return false;
     lane[punctuality].push(due);
+    for (const crowd of crowdsOf(lane)) {
+      crowd.waiting[punctuality]++;
+      this.#crowds.set(crowd.key, crowd);
+    }
     this.#waiting[punctuality]++;
     this.#known.add(due.id);
     this.#lanes.set(key, lane);
     this.#ready.set(key, lane);
     return true;
+  }
+
+  #newLane(key: string, { partition, origin }: Due): Lane {
+    return {
+      key,
+      endpoint: this.#crowd(key),
+      host: this.#crowd(`${partition} ${origin}`),
+      customer: this.#crowd(`${partition}`),
+      in_time: new Heap((a, b) => a.dueAt - b.dueAt),
+      overdue: new Heap(byDeadline),
+      turn: 'in_time',
+    };
+  }
+
+  #crowd(key: string): Crowd {
+    return this.#crowds.get(key) ?? { key, waiting: { in_time: 0, overdue: 0 }, underWay: 0 };
+  }
+
+  #mayWait({ endpoint, host, customer }: Lane, punctuality: Punctuality): boolean {
+    const room = WAITING_MAX - this.#waiting[punctuality];
+    const customerLeft = room * CUSTOMER_SHARE.waiting - customer.waiting[punctuality];
+    const hostLeft = customerLeft * HOST_SHARE.waiting - host.waiting[punctuality];
+    return endpoint.waiting[punctuality] < hostLeft * ENDPOINT_SHARE.waiting;
   }
 
   /**
@@ -95,15 +137,21 @@ export class Lanes {
     return taken;
   }
 
-  #mayTake(lane: Lane): boolean {
-    return lane.underWay < Math.max((SLOTS_MAX - this.#underWay) * SLOT_SHARE, 1);
+  #mayTake({ endpoint, host, customer }: Lane): boolean {
+    const free = SLOTS_MAX - this.#underWay;
+    const customerLeft = free * CUSTOMER_SHARE.slots - customer.underWay;
+    const hostLeft = customerLeft * HOST_SHARE.slots - host.underWay;
+    return hostLeft > 0 && endpoint.underWay < Math.max(hostLeft * ENDPOINT_SHARE.slots, 1);
   }
 
   #next(lane: Lane, from: Punctuality): Due | undefined {
     const due = lane[from].pop();
     if (due === undefined) return undefined;
     lane.turn = from === 'in_time' ? 'overdue' : 'in_time';
-    lane.underWay++;
+    for (const crowd of crowdsOf(lane)) {
+      crowd.underWay++;
+      crowd.waiting[from]--;
+    }
     this.#underWay++;
     this.#waiting[from]--;
     this.#ready.delete(lane.key);
@@ -122,9 +170,12 @@ export class Lanes {
     const key = laneKey(due);
     const lane = this.#lanes.get(key);
     if (lane === undefined) return;
-    lane.underWay--;
+    for (const crowd of crowdsOf(lane)) {
+      crowd.underWay--;
+      if (isEmpty(crowd)) this.#crowds.delete(crowd.key);
+    }
     this.#underWay--;
-    if (lane.underWay === 0 && !this.#ready.has(key)) this.#lanes.delete(key);
+    if (!this.#crowds.has(key)) this.#lanes.delete(key);
   }
 }
 
@@ -141,14 +192,12 @@ function laneKey({ partition, endpoint }: Due): string {
   return `${partition}/${endpoint}`;
 }
 
-function newLane(key: string): Lane {
-  return {
-    key,
-    in_time: new Heap((a, b) => a.dueAt - b.dueAt),
-    overdue: new Heap(byDeadline),
-    turn: 'in_time',
-    underWay: 0,
-  };
+function crowdsOf({ endpoint, host, customer }: Lane): readonly Crowd[] {
+  return [endpoint, host, customer];
+}
+
+function isEmpty({ underWay, waiting }: Crowd): boolean {
+  return underWay + waiting.in_time + waiting.overdue === 0;
 }
 
 function byDeadline(a: Due, b: Due): number {

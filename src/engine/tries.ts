@@ -14,6 +14,8 @@ import type { EngineWorld } from './world.ts';
 
 /** Tries that may be claimed and not settled yet, requests under way included. */
 const UNSETTLED_MAX = 4_096;
+/** The bodies of the requests under way. */
+const BODY_BYTES_MAX = 256 * 1_048_576;
 const MS_PER_SECOND = 1_000;
 
 /** What the tries ask of the dispatcher. */
@@ -35,6 +37,7 @@ export class Tries implements Sending {
   /** By the token of their claim. */
   readonly #underWay = new Map<string, Promise<Composed>>();
   readonly #whenIdle: (() => void)[] = [];
+  #bodyBytes = 0;
   #isInterrupted = false;
 
   constructor(world: EngineWorld, gates: Gates, settler: Settler, after: AfterTry) {
@@ -47,7 +50,7 @@ export class Tries implements Sending {
   }
 
   get isSaturated(): boolean {
-    return this.#underWay.size >= UNSETTLED_MAX;
+    return this.#underWay.size >= UNSETTLED_MAX || this.#bodyBytes >= BODY_BYTES_MAX;
   }
 
   isUnderWay(token: string): boolean {
@@ -94,8 +97,13 @@ export class Tries implements Sending {
     const composed = await this.#underWay.get(write.attempt.id);
     if (this.#isInterrupted || composed === undefined) return outcomeOf({ kind: 'interrupted' });
     if (composed.kind === 'unsendable') return { result: composed.result, evidence: 'nothing' };
-    metrics.lateness('send', (clock.now() - write.attempt.dueAt) / MS_PER_SECOND);
-    return outcomeOf(await this.#sender.send(composed.request, composed.timeoutMs));
+    metrics.lateness('send', Math.max(clock.now() - write.attempt.dueAt, 0) / MS_PER_SECOND);
+    const bytes = composed.request.body?.length ?? 0;
+    this.#bodyBytes += bytes;
+    const exchange = await this.#sender.send(composed.request, composed.timeoutMs);
+    this.#bodyBytes -= bytes;
+    // The slot is given back next, and with it a turn to whoever waits.
+    return outcomeOf(exchange);
   }
 
   /** One wide line for each try. Of the URL only the host: the rest may hold what is secret. */

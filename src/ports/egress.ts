@@ -18,7 +18,7 @@ export type SendResult =
   | { readonly kind: 'answered'; readonly statusCode: number }
   /** The guard refused: a blocked address, or plain HTTP where it is not allowed. Not a byte was sent. */
   | { readonly kind: 'forbidden'; readonly why: string }
-  /** The name does not resolve: nobody was reached. */
+  /** Nobody was reached: the name does not resolve, or this machine has no connection to spare. */
   | { readonly kind: 'unresolved'; readonly why: string }
   /** No answer: refused, reset, broken off, a failed handshake. */
   | { readonly kind: 'failed'; readonly why: string };

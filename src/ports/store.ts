@@ -21,6 +21,7 @@ import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import type { Schedule, ScheduleKind, ScheduleState, ScheduleView } from '#src/domain/schedule.ts';
+import type { Advance } from '#src/domain/schedule-life.ts';
 
 /** The store cannot be reached, is full or is broken. Nothing was changed. */
 export class StoreUnavailable extends Error {
@@ -96,7 +97,7 @@ export interface ProfileWrite {
 export interface ClaimWrite {
   readonly delivery: Delivery;
   readonly attempt: Attempt;
-  readonly advanced: { readonly schedule: Schedule; readonly next: Delivery } | null;
+  readonly advanced: Advance | null;
 }
 
 export interface SettleWrite {
@@ -131,7 +132,7 @@ export interface EndWrite {
   readonly delivery: Delivery;
   /** The schedule, when the end of its delivery completed it. */
   readonly completed: Schedule | null;
-  readonly advanced: { readonly schedule: Schedule; readonly next: Delivery } | null;
+  readonly advanced: Advance | null;
 }
 
 /** A claim whose node is gone, with the try that nobody will finish. */

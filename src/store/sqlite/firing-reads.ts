@@ -5,7 +5,7 @@
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { Due } from '#src/domain/due.ts';
-import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
+import { type EndpointKey, endpointKeyOf, originOf } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import type { DeliveryId, EndpointId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -63,6 +63,7 @@ export class FiringReads {
       dueAt: row.due_at,
       deadline: row.deadline,
       endpoint: endpointKeyOf({ endpointId: row.endpoint_id, url: row.url }),
+      origin: originOf(row.url),
     }));
   }
 

@@ -135,7 +135,13 @@ function insertProfileVersion({ profile, headers }: ProfileWrite): Step {
 }
 
 function advance(advanced: ClaimWrite['advanced']): readonly Step[] {
-  return advanced === null ? [] : [replaceSchedule(advanced.schedule), insertNextDelivery(advanced.next)];
+  if (advanced === null) return [];
+  const { schedule, next, profile } = advanced;
+  return [
+    ...(profile === null ? [] : [profileAtRevision(profile)]),
+    replaceSchedule(schedule),
+    insertNextDelivery(next),
+  ];
 }
 
 /** What is removed only as it was read. */

@@ -67,14 +67,14 @@ export class Writer implements WriteQueue {
 
   #attend(worker: Worker): Worker {
     worker.on('message', (answers: readonly Answer[]) => this.#settle(answers));
-    worker.on('error', (error) => this.#ended(error));
-    worker.on('exit', () => this.#ended());
+    worker.on('error', (error) => this.#ended(worker, error));
+    worker.on('exit', () => this.#ended(worker));
     return worker;
   }
 
   /** What it was working on may be stored or not: whoever asked has to look. */
-  #ended(error?: unknown): void {
-    if (this.#closed !== null) return;
+  #ended(worker: Worker, error?: unknown): void {
+    if (this.#closed !== null || worker !== this.#worker) return;
     this.#isFailing = true;
     const lost = [...this.#underWay, ...this.#waiting];
     this.#underWay = [];
@@ -160,6 +160,10 @@ export class Writer implements WriteQueue {
 
 async function startThread(data: WriterData): Promise<Worker> {
   const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: data });
-  await once(worker, 'message');
+  const exited = once(worker, 'exit').then(() => {
+    throw new StoreUnavailable('The writing thread could not start.');
+  });
+  exited.catch(() => {});
+  await Promise.race([once(worker, 'message'), exited]);
   return worker;
 }
