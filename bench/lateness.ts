@@ -37,6 +37,7 @@ const LEAD_MS = 8_000;
 const CREATES_AT_ONCE = 32;
 const SETTLE_MS = 1_500;
 const HEALTHY = 100;
+const HANGING_EACH = 8;
 
 const here = import.meta.dirname;
 const receiver = fork(join(here, 'lateness-receiver.ts'), { execArgv: [] });
@@ -113,10 +114,13 @@ async function schedRound(service: Server): Promise<readonly number[]> {
   return (await report()).counted ?? [];
 }
 
-/** Many healthy endpoints in turn; `hanging` others get as much each, and never answer. */
+/** Many healthy endpoints in turn; `hanging` others get several each while it warms up, and never answer. */
 async function healthyRound(service: Server, hanging: number): Promise<readonly number[]> {
   const { warmUp, counted } = plan(Date.now() + LEAD_MS);
-  const hangs = counted.filter((_, n) => n % 2 === 0).map((due, n) => ({ path: `hang/${n % hanging}`, due }));
+  const hangs = Array.from({ length: hanging * HANGING_EACH }, (_, n) => ({
+    path: `hang/${n % hanging}`,
+    due: warmUp[n % warmUp.length] ?? 0,
+  }));
   const healthy = (group: string, dues: readonly number[]) =>
     dues.map((due, n) => ({ path: `${group}/${n % HEALTHY}`, due }));
   const orders = [

@@ -176,14 +176,14 @@ describe('the rate limit', () => {
     expect(admitAll(OPEN_GATE, [retry(), untried()], terms).waits).toEqual([1_000, 1_500]);
   });
 
-  test('of several schedules towards one endpoint is one pace; who has none is not held up', () => {
+  test('of several schedules towards one endpoint is one pace, another limit another; who has none is not held up', () => {
     const slow: GateTerms = { ...TERMS, rateLimit: { perSecond: 1 } };
     const first = admit(OPEN_GATE, slow, untried(), START);
     const second = admit(gateAfter(first), LIMITED, untried(), START);
     const third = admit(gateAfter(second), slow, untried(), START);
     const unlimited = admit(gateAfter(third), TERMS, untried(), START);
     const waits = [first, second, third, unlimited].map((admission) => waitMs(admission, START));
-    expect(waits).toEqual([0, 1_000, 1_500, 0]);
+    expect(waits).toEqual([0, 0, 1_000, 0]);
   });
 
   test('is never exceeded, whoever comes when: booked turns and new ones together', () => {
@@ -253,7 +253,7 @@ describe('the breaker comes first', () => {
     ]);
     expect(gateAfter(admissions[0] ?? { kind: 'never' })).toMatchObject({
       budget: { tokens: 1 },
-      pace: { freeAt: at(30_500) },
+      paces: { 2: { freeAt: at(30_500) } },
     });
   });
 
@@ -272,7 +272,7 @@ describe('what a try teaches', () => {
     const { gate } = admitAll(OPEN_GATE, many(2, retry), LIMITED);
     const broken = opened(gate);
     expect(stateOf(broken.breaker, START)).toBe('open');
-    expect(broken).toMatchObject({ budget: gate.budget, pace: gate.pace });
+    expect(broken).toMatchObject({ budget: gate.budget, paces: gate.paces });
     const mended = recorded(broken, TERMS.breaker, 'success', true, at(30_000));
     expect(stateOf(mended.breaker, START)).toBe('closed');
   });

@@ -20,10 +20,17 @@ import { type Bucket, isFull, take } from './token-bucket.ts';
 export interface Gate {
   readonly breaker: Breaker;
   readonly budget: Bucket | null;
-  readonly pace: Pace | null;
+  /** One for each rate limit towards the endpoint: a slow one does not hold up the others. */
+  readonly paces: Paces;
 }
 
-export const OPEN_GATE: Gate = { breaker: CLOSED, budget: null, pace: null };
+/** By what they allow in a second. */
+export type Paces = Readonly<Record<string, Pace>>;
+
+/** Of one endpoint. */
+const PACES_MAX = 16;
+
+export const OPEN_GATE: Gate = { breaker: CLOSED, budget: null, paces: {} };
 
 export interface GateTerms {
   readonly breaker: BreakerPolicy;
@@ -68,17 +75,29 @@ export function admit(gate: Gate, terms: GateTerms, delivery: Delivery, now: Ins
   const perSecond = terms.rateLimit?.perSecond ?? null;
   // It goes when its token is there: the next step counts from then.
   const goesAt = budget?.readyAt ?? now;
-  const stepped = perSecond === null || booked ? null : step(gate.pace, perSecond, goesAt);
+  const stepped =
+    perSecond === null || booked ? null : step(gate.paces[perSecond] ?? null, perSecond, goesAt);
   const paced = stepped && { ...stepped, pace: { ...stepped.pace, at: now } };
 
   const isTaken = budget !== null || paced !== null;
   const after = isTaken
-    ? { ...gate, budget: budget?.bucket ?? gate.budget, pace: paced?.pace ?? gate.pace }
+    ? {
+        ...gate,
+        budget: budget?.bucket ?? gate.budget,
+        paces: paced === null ? gate.paces : withPace(gate.paces, `${perSecond}`, paced.pace),
+      }
     : gate;
   const readyAt = instant(Math.max(now, budget?.readyAt ?? now, paced?.readyAt ?? now));
   // A probe that has to wait for its token has not been sent.
   if (readyAt > now) return { kind: 'wait', until: readyAt, booked: true, gate: after };
   return { kind: 'pass', probe: passage.probe, gate: withBreaker(after, passage.breaker) };
+}
+
+/** With more limits than fit, the one that is free first is forgotten. */
+function withPace(paces: Paces, perSecond: string, pace: Pace): Paces {
+  const others = Object.entries(paces).filter(([key]) => key !== perSecond);
+  others.sort(([, a], [, b]) => b.freeAt - a.freeAt);
+  return Object.fromEntries([...others.slice(0, PACES_MAX - 1), [perSecond, pace]]);
 }
 
 /** The very same gate where nothing changed: then there is nothing to keep. */
@@ -88,12 +107,12 @@ function withBreaker(gate: Gate, breaker: Breaker): Gate {
 
 /** Whether a turn was taken between the two: a token, a step, or both. */
 export function hasTakenTurn(before: Gate, after: Gate): boolean {
-  return before.budget !== after.budget || before.pace !== after.pace;
+  return before.budget !== after.budget || before.paces !== after.paces;
 }
 
 /** The gate as if no turn had been taken since it was `base`. */
-export function withTurnsOf(gate: Gate, { budget, pace }: Gate): Gate {
-  return { ...gate, budget, pace };
+export function withTurnsOf(gate: Gate, { budget, paces }: Gate): Gate {
+  return { ...gate, budget, paces };
 }
 
 /** What a finished try teaches the gate. */
@@ -108,7 +127,7 @@ export function recorded(
 }
 
 /** Whether it can be forgotten: it would let everything through that a new one would. */
-export function isForgettable({ breaker, budget, pace }: Gate, now: Instant): boolean {
+export function isForgettable({ breaker, budget, paces }: Gate, now: Instant): boolean {
   const isQuiet = breaker.openUntil === null && breaker.failures === 0;
-  return isQuiet && isFull(budget, now) && isFree(pace, now);
+  return isQuiet && isFull(budget, now) && Object.values(paces).every((pace) => isFree(pace, now));
 }

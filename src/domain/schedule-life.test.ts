@@ -12,7 +12,7 @@ import {
   SUCCESS,
 } from '#src/store/contract/builders.ts';
 import type { Delivery } from './delivery.ts';
-import { INTERRUPTED, settle } from './delivery-life.ts';
+import { INTERRUPTED, putOff, settle } from './delivery-life.ts';
 import { formatInstant, type Instant, instant, parseInstant } from './instant.ts';
 import { jitterMs, nextRuns, pendingFireAt } from './occurrence.ts';
 import type { Partition } from './partition.ts';
@@ -365,6 +365,18 @@ describe('resuming', () => {
   test('a recurrence keeps an instant that is still ahead', () => {
     const { view } = fixture({ timing: HOURLY });
     expect(resumedAt(view, today('08:59:59')).pending).toEqual({ ...view.pending, revision: 3 });
+  });
+
+  test('a recurrence whose delivery was put off past its deadline goes on: it is judged when it is due', () => {
+    const { view } = fixture({ timing: HOURLY, ttl: '1s' });
+    const lateMs = 30 * MINUTE_MS;
+    const until = instant(view.pending.scheduledFor + 2 * lateMs);
+    const held = { ...view, pending: putOff(view.pending, until, true) };
+    const now = instant(view.pending.scheduledFor + lateMs);
+    const paused = stored(held, life.pause(held, now));
+    const resumed = stored(paused, life.resume(paused, now));
+    expect(resumed.schedule.state).toBe('active');
+    expect(resumed.pending).toMatchObject({ status: 'scheduled', dueAt: until });
   });
 
   test('a recurrence skips what it missed, and takes the next occurrence after now', () => {

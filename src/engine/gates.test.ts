@@ -361,7 +361,7 @@ describe('turns taken at a gate', () => {
     fail(gates, world, 1, towards('https://example.com/other'));
     const { due } = await takeTurn(gates, world, 'a');
     await gates.saveTurns([due]);
-    expect((await stored(world))?.pace?.freeAt).toBe(world.now + 1_000);
+    expect((await stored(world))?.paces['1']?.freeAt).toBe(world.now + 1_000);
     expect(world.faults.times('saveGates')).toBe(1);
   });
 });

@@ -192,7 +192,7 @@ export class Builders {
       gate: {
         breaker: { ...CLOSED, failures: 1 },
         budget: { terms: DEFAULT_RETRY_BUDGET, tokens: 98.5, at: this.#now },
-        pace: null,
+        paces: {},
       },
       savedAt: this.#now,
       ...given,

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ATTEMPT_OUTCOMES, type Attempt } from '#src/domain/delivery.ts';
 import { INTERRUPTED } from '#src/domain/delivery-life.ts';
+import { editProfile } from '#src/domain/profile.ts';
 import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
 import type { Schedule, ScheduleView } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-life.ts';
@@ -137,6 +138,27 @@ export function firingContract(suite: Suite): void {
         const status = (await bench.pending(view.schedule.id)).status;
         expect(status).toBe(claimFirst ? 'claimed' : changed.pending?.status);
       }
+    });
+
+    test('makes the next occurrence from the profile as it is: one that was edited meanwhile is read again', async () => {
+      const bench = await suite.bench();
+      const profile = await bench.addProfile();
+      const timing = HOURLY;
+      const made = bench.scheduleOn(profile, { timing });
+      expect(await bench.store.addSchedule(made)).toBe('done');
+      const view = await bench.view(made.schedule.id);
+      const early = claimPending(bench, view);
+      const edited = editProfile(profile, { url: 'https://example.com/edited' }, bench.tick());
+      expect(await bench.store.replaceProfile({ profile: edited, headers: null, receipt: null })).toBe(
+        'done',
+      );
+      expect(await bench.changesNothing(() => bench.store.claim([early]))).toEqual(['stale']);
+      const claimed = claimPending(bench, await bench.view(made.schedule.id));
+      expect(await bench.store.claim([claimed])).toEqual(['done']);
+      expect((await bench.pending(made.schedule.id)).target).toMatchObject({
+        url: edited.url,
+        endpointVersion: 2,
+      });
     });
   });
 

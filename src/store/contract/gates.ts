@@ -18,7 +18,7 @@ export function gatesContract(suite: Suite): void {
       const gate: Gate = {
         ...OPEN_GATE,
         budget: { terms: { rate: 0.1 + 0.2, burst: 1e-7 }, tokens: -1 / 3, at: bench.now },
-        pace: { freeAt: bench.now + 1 / 7, at: bench.now },
+        paces: { '0.5': { freeAt: bench.now + 1 / 7, at: bench.now } },
       };
       await bench.store.saveGates([bench.gate(endpoint, { gate })]);
       expect(await gateOf(bench, delivery)).toEqual(gate);

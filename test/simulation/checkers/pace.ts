@@ -21,6 +21,7 @@ interface Bucket {
 }
 
 interface Pace {
+  readonly gate: string;
   freeAt: number;
   savedFreeAt: number;
 }
@@ -56,12 +57,13 @@ export function paceChecker(scene: Scene): Checker {
 
   const step = (key: string, perSecond: number, id: string): (() => void) => {
     const now = time.now();
-    const pace = paces.get(key) ?? { freeAt: 0, savedFreeAt: 0 };
+    const limit = `${key} ${perSecond}`;
+    const pace = paces.get(limit) ?? { gate: key, freeAt: 0, savedFreeAt: 0 };
     if (now < pace.freeAt - 1) {
       throw new Violation('rate', `${id} comes ${pace.freeAt - now} ms too early for ${key}`);
     }
     pace.freeAt = Math.max(pace.freeAt, now - LAPSE_MS) + 1_000 / perSecond;
-    paces.set(key, pace);
+    paces.set(limit, pace);
     return () => {
       pace.freeAt -= 1_000 / perSecond;
     };
@@ -101,8 +103,7 @@ export function paceChecker(scene: Scene): Checker {
       const key = `${partition}/${endpoint}`;
       const bucket = buckets.get(key);
       if (bucket !== undefined) bucket.unsaved = 0;
-      const pace = paces.get(key);
-      if (pace !== undefined) pace.savedFreeAt = pace.freeAt;
+      for (const pace of paces.values()) if (pace.gate === key) pace.savedFreeAt = pace.freeAt;
     },
     lifeEnded() {
       for (const taken of underWay.values()) for (const takeBack of taken) takeBack();
@@ -112,8 +113,8 @@ export function paceChecker(scene: Scene): Checker {
         bucket.level += bucket.unsaved;
         bucket.unsaved = 0;
       }
-      for (const [key, pace] of paces) {
-        if (pace.freeAt > pace.savedFreeAt) forgive(key);
+      for (const pace of paces.values()) {
+        if (pace.freeAt > pace.savedFreeAt) forgive(pace.gate);
         pace.freeAt = Math.min(pace.freeAt, pace.savedFreeAt);
       }
     },
