@@ -22,7 +22,8 @@ interface Pace {
 
 interface Gate {
   budget: Bucket | null;
-  pace: Pace | null;
+  /** By what they allow in a second. */
+  readonly paces: Record<string, Pace>;
 }
 
 interface Booking {
@@ -39,7 +40,7 @@ export function bookingsChecker(scene: Scene): Checker {
   let made: Booking[] = [];
 
   const gateOf = (key: string): Gate => {
-    const gate = gates.get(key) ?? { budget: null, pace: null };
+    const gate = gates.get(key) ?? { budget: null, paces: {} };
     gates.set(key, gate);
     return gate;
   };
@@ -56,9 +57,9 @@ export function bookingsChecker(scene: Scene): Checker {
   /** A step counts from when it is taken: with a token still to come, from then. */
   const takeStep = (gate: Gate, perSecond: number, debtMs: number): void => {
     const now = time.now();
-    const { pace } = gate;
-    const freeAt = pace === null ? now : pace.freeAt - Math.max(pace.at - now, 0);
-    gate.pace = { freeAt: Math.max(freeAt, now + debtMs) + 1_000 / perSecond, at: now };
+    const pace = gate.paces[perSecond];
+    const freeAt = pace === undefined ? now : pace.freeAt - Math.max(pace.at - now, 0);
+    gate.paces[perSecond] = { freeAt: Math.max(freeAt, now + debtMs) + 1_000 / perSecond, at: now };
   };
 
   /** What letting it through, or booking its turn, takes from the gate. */
@@ -82,10 +83,10 @@ export function bookingsChecker(scene: Scene): Checker {
 
   const check = ({ key, delivery, rate, perSecond }: Booking): void => {
     const now = time.now();
-    const { budget, pace } = gateOf(key);
+    const { budget, paces } = gateOf(key);
     const debt = rate === null ? 0 : Math.max(-(budget?.tokens ?? 0), 0);
     const tokenAt = debt === 0 ? now : now + (debt * 1_000) / (rate ?? 1);
-    const stepAt = perSecond === null ? now : (pace?.freeAt ?? now) - 1_000 / perSecond;
+    const stepAt = perSecond === null ? now : (paces[perSecond]?.freeAt ?? now) - 1_000 / perSecond;
     const latest = Math.ceil(Math.max(tokenAt, stepAt)) + 1;
     if ((delivery.dueAt ?? 0) > latest) {
       const inMs = (delivery.dueAt ?? 0) - now;
@@ -112,8 +113,8 @@ export function bookingsChecker(scene: Scene): Checker {
     lifeEnded() {
       gates.clear();
       for (const [key, state] of saved) {
-        const { budget, pace } = JSON.parse(state) as Gate;
-        gates.set(key, { budget, pace });
+        const { budget, paces } = JSON.parse(state) as Gate;
+        gates.set(key, { budget, paces });
       }
     },
     step() {
