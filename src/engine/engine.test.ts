@@ -219,6 +219,24 @@ describe('a start', () => {
   });
 });
 
+describe('a start that cannot close what was left under way', () => {
+  test('fires nothing, and a stop is heard all the same', async () => {
+    await using world = await EngineTestWorld.open();
+    const view = await world.schedule();
+    await world.time.advance(5_000);
+    await world.disk.claim([world.build.claim(view.pending, view, 'dead-node')]);
+    world.faults.set('refuses', 'settle');
+    const engine = new Engine(world, { retentionMs: 0 });
+    const start = watched(engine.start());
+    await world.time.advance(5_000);
+    expect([start.isDone(), engine.isFiring]).toEqual([false, false]);
+    const stop = watched(engine.stop(1_000));
+    await world.time.advance(3_000);
+    expect([stop.isDone(), start.isDone()]).toEqual([true, true]);
+    expect(world.egress.sent).toEqual([]);
+  });
+});
+
 describe('what can be read off the engine', () => {
   test('what is under way, what waits, which breakers are open', async () => {
     await using world = await EngineTestWorld.open();
