@@ -17,6 +17,7 @@ import { type Commands, type Keep, KeyTaken } from './command.ts';
 import {
   createSchedule,
   editSchedule,
+  type Order,
   orderSchedule,
   rescheduleSchedule,
   type ScheduleOrder,
@@ -41,14 +42,17 @@ const ORDER: ScheduleOrder = {
 };
 
 /** The commands on a world, and the hints they gave. */
-function commandsOf(world: TestWorld): Commands & { readonly hinted: readonly Instant[] } {
+function commandsOf(
+  world: TestWorld,
+): Commands & { readonly hinted: readonly Instant[]; readonly looks: readonly true[] } {
   const hinted: Instant[] = [];
+  const looks: true[] = [];
   const { store, clock, ids, vault } = world;
   const hints = {
     due: (due: Due | null) => hinted.push(...(due === null ? [] : [due.dueAt])),
-    lookAgain: () => {},
+    lookAgain: () => looks.push(true),
   };
-  return { store, clock, ids, vault, hinted, hints, turns: new Turns() };
+  return { store, clock, ids, vault, hinted, looks, hints, turns: new Turns() };
 }
 
 /** The view that was rendered is the body, so that an answer can be compared with what is stored. */
@@ -409,6 +413,19 @@ describe('pause, resume and cancel', () => {
       await world.store.listDeliveries(PARTITION, ALL_DELIVERIES, { before: null, limit: 9 })
     ).map(({ status }) => status);
     expect(statuses).toEqual(['canceled', 'claimed']);
+  });
+
+  test('only a resume has the dispatcher look again: pause and cancel make nothing due', async () => {
+    await using world = await openTestWorld();
+    const { schedule } = await given(world);
+    const commands = commandsOf(world);
+    const looksAfter = async (order: Order) => {
+      await orderSchedule(commands, PARTITION, schedule.id, order, render);
+      return commands.looks.length;
+    };
+    expect([await looksAfter('pause'), await looksAfter('resume'), await looksAfter('cancel')]).toEqual([
+      0, 1, 1,
+    ]);
   });
 
   test('resume hints when the delivery is due', async () => {

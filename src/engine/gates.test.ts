@@ -310,6 +310,30 @@ describe('deliveries that an open breaker put off', () => {
   });
 });
 
+describe('a delivery that was put off', () => {
+  test('is not held back by a breaker that has closed meanwhile', async () => {
+    await using world = await EngineTestWorld.open();
+    const gates = new Gates(world);
+    fail(gates, world, 2);
+    expect(gates.holdBack(towards(URL, 'a'))).toBe(true);
+    learn(gates, world, 'success');
+    expect(gates.holdBack(towards(URL, 'b'))).toBe(false);
+  });
+
+  test('is let go when it is looked at again, and then neither freed nor in the way', async () => {
+    await using world = await EngineTestWorld.open();
+    const gates = new Gates(world);
+    fail(gates, world, 2);
+    for (let each = 0; each < 1_000; each++) gates.holdBack(towards(URL, `${each}`));
+    gates.letGo(towards(URL, '7'));
+    gates.holdBack(towards(URL, 'next'));
+    const freed = learn(gates, world, 'success').map(({ id }) => id);
+    expect(freed).toHaveLength(1_000);
+    expect(freed).toContain('dlv_next');
+    expect(freed).not.toContain('dlv_7');
+  });
+});
+
 describe('turns taken at a gate', () => {
   const LIMITED = { breaker: POLICY, budget: { rate: 1, burst: 1 }, rateLimit: { perSecond: 1 } };
 
