@@ -16,6 +16,11 @@ export interface Due {
   readonly origin: string;
 }
 
+/** What the endpoint of a delivery is known by among those of every customer. */
+export function placeOf({ partition, endpoint }: Pick<Due, 'partition' | 'endpoint'>): string {
+  return `${partition}/${endpoint}`;
+}
+
 /** Null when it is not waiting to be sent. */
 export function dueOf(delivery: Delivery): Due | null {
   const { partition, id, dueAt, deadline } = delivery;

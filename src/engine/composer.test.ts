@@ -51,6 +51,20 @@ describe('the request of a delivery', () => {
     expectSigned(request, delivery, attempt, body);
   });
 
+  test('never goes out unsigned', async () => {
+    await using world = await EngineTestWorld.open();
+    const { delivery, attempt } = await claimed(world, {});
+    const store = new Proxy(world.store, {
+      get: (target, name) => (name === 'listSecrets' ? async () => [] : Reflect.get(target, name)),
+    });
+    const { clock, vault, egress, timers, ids, log, metrics, node } = world;
+    const unsigned = { store, clock, vault, egress, timers, ids, log, metrics, node };
+    expect(await new Composer(unsigned).compose(delivery, attempt)).toEqual({
+      kind: 'unsendable',
+      result: { outcome: 'retryable', statusCode: null, error: 'no signing secret' },
+    });
+  });
+
   test('has no body where the schedule has none, and an empty one where it is empty', async () => {
     await using world = await EngineTestWorld.open();
     expect(requestOf(await composed(world, {})).body).toBeNull();

@@ -279,6 +279,41 @@ describe('after a downtime', () => {
   });
 });
 
+describe('while claims are being written', () => {
+  /** So many are due at once, and the store does not answer: how many are asked to be claimed. */
+  async function askedToClaim(due: number, lateMs: number): Promise<number> {
+    await using world = await EngineTestWorld.open();
+    for (let each = 0; each < due; each++) await world.schedule({ url: `https://${each}.example.com/` });
+    await world.time.advance(5_000 + lateMs);
+    let asked = 0;
+    const claim = (writes: readonly unknown[]) => {
+      asked += writes.length;
+      return new Promise<never>(() => {});
+    };
+    const store = new Proxy(world.store, {
+      get: (target, name) => (name === 'claim' ? claim : Reflect.get(target, name)),
+    });
+    const { clock, vault, egress, timers, ids, log, metrics, node } = world;
+    const engine = new Engine(
+      { store, clock, vault, egress, timers, ids, log, metrics, node },
+      { retentionMs: 0 },
+    );
+    await engine.start();
+    await world.time.advance(100);
+    return asked;
+  }
+
+  test('at most four batches are, so that others get a word in', async () => {
+    const asked = await askedToClaim(400, 0);
+    expect(asked).toBeGreaterThan(3 * 64);
+    expect(asked).toBeLessThanOrEqual(4 * 64);
+  });
+
+  test('of overdue work it is 32 at a time', async () => {
+    expect(await askedToClaim(400, 10_000)).toBe(32);
+  });
+});
+
 describe('a hanging endpoint', () => {
   test('does not hold up another', async () => {
     await using world = await EngineTestWorld.open();

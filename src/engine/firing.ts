@@ -121,7 +121,7 @@ export class Firing {
         return;
       case 'not_yet':
         this.#queue.release(due);
-        this.#queue.due(dueOf(delivery));
+        this.#queue.due(seen);
         return;
       case 'end':
         into.ends.push({ due, write: this.#ended(work, verdict.why, now), hasTurn: false });

@@ -7,7 +7,7 @@
  * wait for the end of its window.
  */
 import { type Evidence, stateOf } from '#src/domain/breaker.ts';
-import type { Due } from '#src/domain/due.ts';
+import { type Due, placeOf } from '#src/domain/due.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import {
   type Gate,
@@ -65,11 +65,11 @@ export class Gates {
 
   /** What is in memory is newer than what was read with the delivery. */
   of(due: Due, read: Work['gate']): Gate {
-    const known = this.#kept.get(keyOf(due));
+    const known = this.#kept.get(placeOf(due));
     if (known !== undefined) return known.gate;
     if (read === null) return OPEN_GATE;
     const { partition, endpoint } = due;
-    this.#kept.set(keyOf(due), {
+    this.#kept.set(placeOf(due), {
       partition,
       endpoint,
       gate: read,
@@ -82,7 +82,7 @@ export class Gates {
   }
 
   set(due: Due, gate: Gate): void {
-    const key = keyOf(due);
+    const key = placeOf(due);
     const before = this.#kept.get(key);
     if (before === undefined && gate === OPEN_GATE) return;
     if (before?.gate === gate) return;
@@ -109,7 +109,7 @@ export class Gates {
    */
   decided(due: Due, before: Gate, after: Gate): boolean {
     this.set(due, after);
-    const kept = this.#kept.get(keyOf(due));
+    const kept = this.#kept.get(placeOf(due));
     if (kept === undefined || !hasTakenTurn(before, after)) return false;
     kept.turns ??= { base: before, open: 0, areUsed: false };
     kept.turns.open++;
@@ -122,7 +122,7 @@ export class Gates {
    * used, as with a store that is away, all of them are.
    */
   turnEnds(due: Due, wasUsed: boolean): void {
-    const kept = this.#kept.get(keyOf(due));
+    const kept = this.#kept.get(placeOf(due));
     const turns = kept?.turns ?? null;
     if (kept === undefined || turns === null) return;
     turns.open--;
@@ -134,7 +134,7 @@ export class Gates {
 
   /** Remembers one that the breaker put off, with the instant it was put off to; false when it has closed meanwhile. */
   holdBack(due: Due): boolean {
-    const kept = this.#kept.get(keyOf(due));
+    const kept = this.#kept.get(placeOf(due));
     if (kept === undefined || kept.gate.breaker.openUntil === null) return false;
     const isNew = !kept.heldBack.has(due.id);
     if (isNew && (this.#heldBack >= HELD_BACK_MAX || kept.heldBack.size >= HELD_BACK_PER_GATE_MAX))
@@ -146,12 +146,12 @@ export class Gates {
 
   /** It is looked at again: it is not held back any more, or will be anew. */
   letGo(due: Due): void {
-    if (this.#kept.get(keyOf(due))?.heldBack.delete(due.id) === true) this.#heldBack--;
+    if (this.#kept.get(placeOf(due))?.heldBack.delete(due.id) === true) this.#heldBack--;
   }
 
   /** A try begins: its gate is kept until it has taught it something. */
   tryBegins(due: Due): void {
-    const key = keyOf(due);
+    const key = placeOf(due);
     this.#tries.set(key, (this.#tries.get(key) ?? 0) + 1);
   }
 
@@ -166,11 +166,11 @@ export class Gates {
     probeOf: Instant | null,
     now: Instant,
   ): readonly Due[] {
-    this.#tryEnded(keyOf(due));
+    this.#tryEnded(placeOf(due));
     const before = this.of(due, null);
     const isProbe = probeOf !== null && probeOf === before.breaker.openUntil;
     this.set(due, recorded(before, policy, evidence, isProbe, now));
-    const kept = this.#kept.get(keyOf(due));
+    const kept = this.#kept.get(placeOf(due));
     if (kept === undefined || kept.gate.breaker.openUntil !== null) return [];
     const freed = [...kept.heldBack.values()];
     kept.heldBack.clear();
@@ -232,7 +232,7 @@ export class Gates {
    * crash forgets none that was used.
    */
   async saveTurns(dues: readonly Due[]): Promise<void> {
-    const kept = dues.map((due) => this.#kept.get(keyOf(due))).filter((one) => one !== undefined);
+    const kept = dues.map((due) => this.#kept.get(placeOf(due))).filter((one) => one !== undefined);
     try {
       await this.#save(new Set(kept));
     } catch {
@@ -287,8 +287,4 @@ export class Gates {
 
 function toSave({ partition, endpoint, gate }: Kept, now: Instant): SavedGate {
   return { partition, endpoint, gate: isForgettable(gate, now) ? null : gate, savedAt: now };
-}
-
-function keyOf({ partition, endpoint }: Pick<Due, 'partition' | 'endpoint'>): string {
-  return `${partition}/${endpoint}`;
 }

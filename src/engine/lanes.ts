@@ -13,7 +13,7 @@
  * In a lane, what came in time and what is overdue take turns. Overdue work goes by its deadline, what has
  * none comes last.
  */
-import type { Due } from '#src/domain/due.ts';
+import { type Due, placeOf } from '#src/domain/due.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { Heap } from './heap.ts';
 
@@ -75,7 +75,7 @@ export class Lanes {
   /** False when it is known already or its lane has no room. */
   add(due: Due, punctuality: Punctuality): boolean {
     if (this.#known.has(due.id)) return false;
-    const key = laneKey(due);
+    const key = placeOf(due);
     const lane = this.#lanes.get(key) ?? this.#newLane(key, due);
     if (!this.#mayWait(lane, punctuality)) return false;
     lane[punctuality].push(due);
@@ -167,7 +167,7 @@ export class Lanes {
   /** Gives a slot back. */
   release(due: Due): void {
     this.forget(due);
-    const key = laneKey(due);
+    const key = placeOf(due);
     const lane = this.#lanes.get(key);
     if (lane === undefined) return;
     for (const crowd of crowdsOf(lane)) {
@@ -186,10 +186,6 @@ function turnOf(lane: Lane, isOverdueAllowed: boolean): Punctuality | null {
   if (hasInTime && hasOverdue) return lane.turn;
   if (hasInTime) return 'in_time';
   return hasOverdue ? 'overdue' : null;
-}
-
-function laneKey({ partition, endpoint }: Due): string {
-  return `${partition}/${endpoint}`;
 }
 
 function crowdsOf({ endpoint, host, customer }: Lane): readonly Crowd[] {
