@@ -22,6 +22,7 @@ import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import type { Schedule, ScheduleKind, ScheduleState, ScheduleView } from '#src/domain/schedule.ts';
 import type { Advance } from '#src/domain/schedule-life.ts';
+import type { Slot, Tenure } from '#src/domain/slot.ts';
 
 /** The store cannot be reached, is full or is broken. Nothing was changed. */
 export class StoreUnavailable extends Error {
@@ -199,21 +200,33 @@ export interface Store {
   /** Keeps the answer of a request that changed nothing. */
   addReceipt(partition: Partition, receipt: Receipt): Promise<'done' | 'key_taken'>;
 
-  /** A batch, each item for itself: done or stale; when the store fails, none. */
-  claim(writes: readonly ClaimWrite[]): Promise<readonly ('done' | 'stale')[]>;
+  /**
+   * A batch, each item for itself: done or stale; when the store fails, none. Under a tenure, an item whose slot
+   * is not held in that epoch any more is stale.
+   */
+  claim(writes: readonly ClaimWrite[], tenure?: Tenure): Promise<readonly ('done' | 'stale')[]>;
   settle(writes: readonly SettleWrite[]): Promise<readonly ('done' | 'stale')[]>;
-  endUnsent(writes: readonly EndWrite[]): Promise<readonly ('done' | 'stale')[]>;
+  endUnsent(writes: readonly EndWrite[], tenure?: Tenure): Promise<readonly ('done' | 'stale')[]>;
   /** Deliveries whose due instant was moved by the gate. */
-  putOff(deliveries: readonly Delivery[]): Promise<readonly ('done' | 'stale')[]>;
+  putOff(deliveries: readonly Delivery[], tenure?: Tenure): Promise<readonly ('done' | 'stale')[]>;
 
-  /** Waiting deliveries of every partition in the order of (dueAt, id): after `after`, due at `until` at the latest. */
-  listDue(after: Pick<Due, 'dueAt' | 'id'> | null, until: Instant, limit: number): Promise<readonly Due[]>;
+  /**
+   * Waiting deliveries of every partition in the order of (dueAt, id): after `after`, due at `until` at the
+   * latest; of these slots only, where they are given.
+   */
+  listDue(
+    after: Pick<Due, 'dueAt' | 'id'> | null,
+    until: Instant,
+    limit: number,
+    slots?: ReadonlySet<Slot>,
+  ): Promise<readonly Due[]>;
   /** In the order asked for; null for a delivery that is gone. Each is of one moment. */
   findWork(deliveries: readonly Pick<Due, 'partition' | 'id'>[]): Promise<readonly (Work | null)[]>;
   findMessage(delivery: Delivery): Promise<Message>;
   /** Claims of nodes that are not among the living. */
   listLostClaims(livingNodes: readonly string[], limit: number): Promise<readonly LostClaim[]>;
-  saveGates(gates: readonly SavedGate[]): Promise<void>;
+  /** Carried out before any claim that is asked for later. Under a tenure, gates of slots not held are left as they are. */
+  saveGates(gates: readonly SavedGate[], tenure?: Tenure): Promise<void>;
 
   /**
    * Removes at most `limit` of what ended before: deliveries finalized, schedules ended that have no delivery

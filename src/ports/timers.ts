@@ -3,3 +3,9 @@ export interface Timers {
   /** Calls `act` once, after at least `ms` milliseconds; the answer calls it off. */
   after(ms: number, act: () => void): () => void;
 }
+
+/** The clock that timers go by. It tells how long something took, not what time it is. */
+export interface Stopwatch {
+  /** Milliseconds since some beginning, with their fraction. Never goes back. */
+  elapsed(): number;
+}

@@ -1,8 +1,9 @@
-import type { Timers } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 
-export const systemTimers: Timers = {
+export const systemTimers: Timers & Stopwatch = {
   after(ms, act) {
     const timer = setTimeout(act, ms);
     return () => clearTimeout(timer);
   },
+  elapsed: () => performance.now(),
 };

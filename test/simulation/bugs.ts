@@ -9,7 +9,7 @@ import type { Clock } from '#src/ports/clock.ts';
 import type { Egress } from '#src/ports/egress.ts';
 import type { Hints } from '#src/ports/hints.ts';
 import { StoreUnavailable, type Work } from '#src/ports/store.ts';
-import type { Step } from '#src/store/sqlite/verbs.ts';
+import type { Step } from '#src/store/sql/verbs.ts';
 import type { AnyStore } from './life.ts';
 import type { Witness } from './witness.ts';
 

@@ -7,8 +7,8 @@
  * between them, so a batch is all or nothing here too.
  */
 import { StoreUnavailable } from '#src/ports/store.ts';
+import type { Otherwise, Step } from '#src/store/sql/verbs.ts';
 import { type Answer, Executor, type WriterData } from '#src/store/sqlite/executor.ts';
-import type { Otherwise, Step } from '#src/store/sqlite/verbs.ts';
 import { answered, type WriteQueue } from '#src/store/sqlite/writer.ts';
 
 type Answers = readonly ('done' | Otherwise)[];

@@ -6,11 +6,13 @@
  * be undone, the whole transaction is, and the batch is run again with a savepoint around each verb: they
  * cost as much as the verb itself, and are almost never needed.
  */
-import { type Db, isUnavailable, openForWriting } from './connection.ts';
-import { STATEMENTS, type Statement, type StatementName } from './statements.ts';
-import type { Otherwise, Parameter, Step } from './verbs.ts';
 
-export type Batch = readonly (readonly Step[])[];
+import type { Otherwise, Parameter, StatementName, Step } from '#src/store/sql/verbs.ts';
+import { type Db, isUnavailable, openForWriting } from './connection.ts';
+import { type OwnName, STATEMENTS, type Statement } from './statements.ts';
+
+export type SqliteStep = Step<StatementName | OwnName>;
+export type Batch = readonly (readonly SqliteStep[])[];
 
 /** `unavailable`: the disk or the file is at fault; nothing of the batch was stored. */
 export type Answer = 'done' | Otherwise | { readonly failed: string; readonly unavailable: boolean };
@@ -28,12 +30,12 @@ type Run = (parameters: readonly Parameter[]) => boolean;
 
 export class Executor {
   readonly #db: Db;
-  readonly #run: Readonly<Record<StatementName, Run>>;
+  readonly #run: Readonly<Record<StatementName | OwnName, Run>>;
 
   private constructor(db: Db) {
     this.#db = db;
     const prepared = Object.entries(STATEMENTS).map(([name, statement]) => [name, prepare(db, statement)]);
-    this.#run = Object.fromEntries(prepared) as Record<StatementName, Run>;
+    this.#run = Object.fromEntries(prepared) as Record<StatementName | OwnName, Run>;
   }
 
   static open({ path, maxPages, durable }: WriterData): Executor {
@@ -71,7 +73,7 @@ export class Executor {
     }
   }
 
-  #plain(steps: readonly Step[]): Answer {
+  #plain(steps: readonly SqliteStep[]): Answer {
     try {
       return this.#steps(steps, false);
     } catch (error) {
@@ -80,7 +82,7 @@ export class Executor {
     }
   }
 
-  #undoable(steps: readonly Step[]): Answer {
+  #undoable(steps: readonly SqliteStep[]): Answer {
     this.#db.exec('SAVEPOINT verb');
     try {
       const answer = this.#steps(steps, true);
@@ -96,7 +98,7 @@ export class Executor {
   }
 
   /** `done`, or the answer of the first step that does not hold. */
-  #steps(steps: readonly Step[], canUndo: boolean): Answer {
+  #steps(steps: readonly SqliteStep[], canUndo: boolean): Answer {
     let hasWritten = false;
     for (const [name, otherwise, ...parameters] of steps) {
       if (!this.#run[name](parameters)) {

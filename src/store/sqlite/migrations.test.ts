@@ -11,9 +11,9 @@ import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { Builders, DAY_MS, START } from '#src/store/contract/builders.ts';
 import { readEverything } from '#src/store/contract/everything.ts';
+import { toDeliveryRow, toScheduleRow } from '#src/store/sql/rows.ts';
 import { APPLICATION_ID } from './connection.ts';
 import { MIGRATIONS } from './migrations.ts';
-import { toDeliveryRow, toScheduleRow } from './rows.ts';
 import { DATABASE_FILE, SqliteStore } from './sqlite-store.ts';
 
 const PARTITION = 1 as Partition;

@@ -4,6 +4,8 @@
  * Ids sort by creation (see `domain/id.ts`), so an index that ends in `id` serves a list newest first.
  * JSON columns hold text: what they contain is never asked for in SQL.
  */
+import { SLOTS } from '#src/domain/slot.ts';
+
 export interface Migration {
   readonly version: number;
   readonly name: string;
@@ -214,6 +216,24 @@ export const MIGRATIONS: readonly Migration[] = [
         PRIMARY KEY (partition, endpoint)
       ) STRICT, WITHOUT ROWID;
       CREATE INDEX gates_saved ON gates (saved_at);
+    `,
+  },
+  {
+    version: 3,
+    name: 'nodes and slots',
+    sql: `
+      CREATE TABLE nodes (
+        node TEXT PRIMARY KEY,
+        lease_until INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+
+      CREATE TABLE slots (
+        slot INTEGER PRIMARY KEY,
+        owner TEXT,
+        epoch INTEGER NOT NULL
+      ) STRICT;
+      WITH RECURSIVE every (slot) AS (SELECT 0 UNION ALL SELECT slot + 1 FROM every WHERE slot < ${SLOTS - 1})
+      INSERT INTO slots (slot, owner, epoch) SELECT slot, NULL, 0 FROM every;
     `,
   },
 ];

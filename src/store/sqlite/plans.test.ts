@@ -12,12 +12,12 @@ import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { Builders, START } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
+import { toDeliveryRow, toProfileHeadRow, toProfileVersionRow, toScheduleRow } from '#src/store/sql/rows.ts';
 import { type Db, migrate, openForWriting } from './connection.ts';
 import { prepareControlReads } from './control-reads.ts';
 import { FiringReads } from './firing-reads.ts';
 import { Reads } from './reads.ts';
 import { Retention } from './retention.ts';
-import { toDeliveryRow, toProfileHeadRow, toProfileVersionRow, toScheduleRow } from './rows.ts';
 import { STATEMENTS } from './statements.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'sched-plans-'));
@@ -238,8 +238,11 @@ test('the control plane scans nothing but the list of projects', () => {
   expect(scans).toHaveLength(1);
 });
 
+/** A row of constants, and two tables of a fixed or a tiny size. */
+const SMALL = /^SCAN (sweep|slots|nodes)$/;
+
 test.for(Object.entries(STATEMENTS))('the write %s finds its rows by an index', ([, { sql }]) => {
   for (const step of searches(planOf(sql))) {
-    expect(step).toMatch(/^SEARCH \w+ USING |^SCAN json_each VIRTUAL TABLE/);
+    if (!SMALL.test(step)) expect(step).toMatch(/^SEARCH \w+ USING /);
   }
 });

@@ -6,8 +6,6 @@ import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES, type Schedule, type ScheduleView } from '#src/domain/schedule.ts';
 import type { DeliveryFilter, Page, Receipt, ScheduleFilter } from '#src/ports/store.ts';
-import type { Db } from './connection.ts';
-import { type Parameter, Questions } from './questions.ts';
 import {
   type AttemptRow,
   type DeliveryRow,
@@ -19,7 +17,9 @@ import {
   type ProfileHeadRow,
   type ProfileVersionRow,
   type ScheduleRow,
-} from './rows.ts';
+} from '#src/store/sql/rows.ts';
+import type { Db } from './connection.ts';
+import { type Parameter, Questions } from './questions.ts';
 
 /** Sorts after every id: the start of a list. */
 const PAST_EVERY_ID = '\u{10ffff}';

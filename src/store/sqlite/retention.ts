@@ -17,9 +17,10 @@ import type { Partition } from '#src/domain/partition.ts';
 import { SCHEDULE_STATES } from '#src/domain/schedule.ts';
 import { SCHEDULE_LIFE } from '#src/domain/schedule-life.ts';
 import type { Prunable } from '#src/ports/store.ts';
+import type { Step } from '#src/store/sql/verbs.ts';
 import type { Db } from './connection.ts';
 import { Questions } from './questions.ts';
-import { type Step, verbs } from './verbs.ts';
+import { verbs } from './verbs.ts';
 
 const TERMINAL_STATUSES = listed(DELIVERY_STATUSES.filter(isTerminal));
 const ENDED_STATES = listed(

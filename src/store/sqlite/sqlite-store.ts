@@ -8,6 +8,8 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
+import type { Slot, Tenure } from '#src/domain/slot.ts';
+import type { ClusterState, ClusterStore, NodeLease, SlotState } from '#src/ports/cluster-store.ts';
 import type { ApiKey, ControlStore, Project, SigningSecret, Tenant } from '#src/ports/control-store.ts';
 import {
   type ClaimWrite,
@@ -30,6 +32,8 @@ import {
   type Work,
   type Written,
 } from '#src/ports/store.ts';
+import { tenureOf } from '#src/store/sql/taken.ts';
+import { ClusterReads } from './cluster-reads.ts';
 import {
   type Db,
   migrate,
@@ -64,11 +68,12 @@ export interface SqliteOptions {
 
 export const DATABASE_FILE = 'sched.db';
 
-export class SqliteStore implements Store, ControlStore {
+export class SqliteStore implements Store, ControlStore, ClusterStore {
   readonly #reader: Db;
   readonly #reads: Reads;
   readonly #control: ReturnType<typeof prepareControlReads>;
   readonly #firing: FiringReads;
+  readonly #cluster: ClusterReads;
   readonly #retention: Retention;
   readonly #writer: WriteQueue;
   readonly #lock: DirectoryLock | null;
@@ -78,6 +83,7 @@ export class SqliteStore implements Store, ControlStore {
     this.#reads = new Reads(reader);
     this.#control = prepareControlReads(reader);
     this.#firing = new FiringReads(reader);
+    this.#cluster = new ClusterReads(reader);
     this.#retention = new Retention(reader);
     this.#writer = writer;
     this.#lock = lock;
@@ -185,24 +191,29 @@ export class SqliteStore implements Store, ControlStore {
     return this.#writer.run(verbs.addReceipt(partition, receipt));
   }
 
-  claim(writes: readonly ClaimWrite[]): Promise<readonly ('done' | 'stale')[]> {
-    return this.#writer.runAll<'stale'>(writes.map(verbs.claim));
+  claim(writes: readonly ClaimWrite[], tenure?: Tenure): Promise<readonly ('done' | 'stale')[]> {
+    return this.#writer.runAll<'stale'>(writes.map((write) => verbs.claim(write, tenure)));
   }
 
   settle(writes: readonly SettleWrite[]): Promise<readonly ('done' | 'stale')[]> {
     return this.#writer.runAll<'stale'>(writes.map(verbs.settle));
   }
 
-  endUnsent(writes: readonly EndWrite[]): Promise<readonly ('done' | 'stale')[]> {
-    return this.#writer.runAll<'stale'>(writes.map(verbs.endUnsent));
+  endUnsent(writes: readonly EndWrite[], tenure?: Tenure): Promise<readonly ('done' | 'stale')[]> {
+    return this.#writer.runAll<'stale'>(writes.map((write) => verbs.endUnsent(write, tenure)));
   }
 
-  putOff(deliveries: readonly Delivery[]): Promise<readonly ('done' | 'stale')[]> {
-    return this.#writer.runAll<'stale'>(deliveries.map(verbs.putOff));
+  putOff(deliveries: readonly Delivery[], tenure?: Tenure): Promise<readonly ('done' | 'stale')[]> {
+    return this.#writer.runAll<'stale'>(deliveries.map((delivery) => verbs.putOff(delivery, tenure)));
   }
 
-  listDue(after: Pick<Due, 'dueAt' | 'id'> | null, until: Instant, limit: number): Promise<readonly Due[]> {
-    return this.#read(() => this.#firing.due(after, until, limit));
+  listDue(
+    after: Pick<Due, 'dueAt' | 'id'> | null,
+    until: Instant,
+    limit: number,
+    slots?: ReadonlySet<Slot>,
+  ): Promise<readonly Due[]> {
+    return this.#read(() => this.#firing.due(after, until, limit, slots));
   }
 
   findWork(deliveries: readonly Pick<Due, 'partition' | 'id'>[]): Promise<readonly (Work | null)[]> {
@@ -217,8 +228,8 @@ export class SqliteStore implements Store, ControlStore {
     return this.#read(() => this.#firing.lostClaims(livingNodes, limit));
   }
 
-  async saveGates(gates: readonly SavedGate[]): Promise<void> {
-    if (gates.length > 0) await this.#writer.run(verbs.saveGates(gates));
+  async saveGates(gates: readonly SavedGate[], tenure?: Tenure): Promise<void> {
+    if (gates.length > 0) await this.#writer.runAll(gates.map((gate) => verbs.saveGate(gate, tenure)));
   }
 
   async prune(what: Prunable, before: Instant, limit: number): Promise<number> {
@@ -271,6 +282,32 @@ export class SqliteStore implements Store, ControlStore {
 
   async addSecret(secret: SigningSecret, othersExpireAt: Instant): Promise<void> {
     await this.#writer.run(verbs.addSecret(secret, othersExpireAt));
+  }
+
+  readClock(): Promise<Instant> {
+    return this.#read(() => this.#cluster.clock());
+  }
+
+  async renewLease(lease: NodeLease, now: Instant): Promise<ClusterState> {
+    await this.#writer.run(verbs.renewLease(lease, now));
+    return this.#ask(() => this.#cluster.state(now));
+  }
+
+  async takeSlots(
+    node: string,
+    seen: readonly Pick<SlotState, 'slot' | 'epoch'>[],
+    now: Instant,
+  ): Promise<Tenure> {
+    const answers = await this.#writer.runAll<'stale'>(seen.map((one) => verbs.takeSlot(node, one, now)));
+    return tenureOf(node, seen, answers);
+  }
+
+  async releaseSlots(tenure: Tenure): Promise<void> {
+    if (tenure.epochs.size > 0) await this.#writer.run(verbs.releaseSlots(tenure));
+  }
+
+  async leave(node: string): Promise<void> {
+    await this.#writer.run(verbs.leave(node));
   }
 
   async close(): Promise<void> {

@@ -1,116 +1,21 @@
 /**
  * Every statement that changes something, by name, and the checks that go with them. A verb of the store is
- * a list of these with their parameters (`verbs.ts`), run by the writing thread (`writer-thread.ts`).
+ * a list of these with their parameters (`sql/verbs.ts`), run by the writing thread (`writer-thread.ts`).
  *
  * `holds` says when a statement did what it was for: it changed one row, found a row, or found none.
  */
-import type { AttemptRow, DeliveryRow, ProfileHeadRow, ProfileVersionRow, ScheduleRow } from './rows.ts';
-
-export const SCHEDULE_FIXED = [
-  'partition',
-  'id',
-  'endpoint_id',
-  'header_names',
-  'jitter',
-  'idempotency_key',
-  'rate_limit',
-  'created_at',
-] as const satisfies readonly (keyof ScheduleRow)[];
-
-export const SCHEDULE_MUTABLE = [
-  'state',
-  'kind',
-  'endpoint',
-  'method',
-  'fire_at',
-  'cron',
-  'timezone',
-  'ttl',
-  'retry_policy',
-  'metadata',
-  'pending_id',
-  'cron_at',
-  'last_occurrence',
-  'updated_at',
-  'ended_at',
-  'revision',
-] as const satisfies readonly (keyof ScheduleRow)[];
-
-export const DELIVERY_FIXED = [
-  'partition',
-  'id',
-  'schedule_id',
-  'replay_of',
-  'endpoint_id',
-  'endpoint_version',
-  'created_at',
-] as const satisfies readonly (keyof DeliveryRow)[];
-
-export const DELIVERY_MUTABLE = [
-  'status',
-  'occurrence',
-  'scheduled_for',
-  'due_at',
-  'booked',
-  'ttl',
-  'deadline',
-  'attempt_count',
-  'last_status_code',
-  'error',
-  'idempotency_key',
-  'url',
-  'method',
-  'retry_policy',
-  'claim_node',
-  'claim_token',
-  'finalized_at',
-  'revision',
-] as const satisfies readonly (keyof DeliveryRow)[];
-
-export const ATTEMPT_FIXED = [
-  'partition',
-  'delivery_id',
-  'attempt_no',
-  'id',
-  'due_at',
-  'fired_at',
-] as const satisfies readonly (keyof AttemptRow)[];
-
-export const ATTEMPT_OUTCOME = [
-  'outcome',
-  'status_code',
-  'finished_at',
-  'egress_ms',
-  'error',
-] as const satisfies readonly (keyof AttemptRow)[];
-
-export const PROFILE_FIXED = [
-  'partition',
-  'id',
-  'created_at',
-] as const satisfies readonly (keyof ProfileHeadRow)[];
-
-export const PROFILE_MUTABLE = [
-  'version',
-  'archived',
-  'updated_at',
-  'revision',
-] as const satisfies readonly (keyof ProfileHeadRow)[];
-
-export const PROFILE_VERSION = [
-  'partition',
-  'endpoint_id',
-  'version',
-  'url',
-  'method',
-  'header_names',
-  'timeout',
-  'retry_policy',
-  'retry_budget',
-  'rate_limit',
-  'breaker_policy',
-  'metadata',
-] as const satisfies readonly (keyof ProfileVersionRow)[];
+import {
+  ATTEMPT_FIXED,
+  ATTEMPT_OUTCOME,
+  DELIVERY_FIXED,
+  DELIVERY_MUTABLE,
+  PROFILE_FIXED,
+  PROFILE_MUTABLE,
+  PROFILE_VERSION,
+  SCHEDULE_FIXED,
+  SCHEDULE_MUTABLE,
+} from '#src/store/sql/columns.ts';
+import type { StatementName } from '#src/store/sql/verbs.ts';
 
 /** More than a create of ordinary size takes. */
 const ROOM_BYTES = 262_144;
@@ -129,6 +34,9 @@ export interface Statement {
   readonly sql: string;
   readonly holds: 'always' | 'changed_one' | 'found' | 'found_none';
 }
+
+/** What only this store needs: whether the disk takes a write, and more than a beat. */
+export type OwnName = 'beat' | 'takeRoom' | 'giveRoomBack';
 
 export const STATEMENTS = {
   insertSchedule: { sql: insertInto('schedules', ...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE), holds: 'always' },
@@ -164,13 +72,13 @@ export const STATEMENTS = {
   replaceDelivery: { sql: replaceIn('deliveries', DELIVERY_MUTABLE), holds: 'changed_one' },
   sweepDeliveries: {
     sql: `UPDATE deliveries INDEXED BY deliveries_of_schedule
-      SET status = CASE WHEN attempt_count = 0 THEN ? ELSE ? END,
-          due_at = CASE WHEN ? IS NULL THEN due_at END,
+      SET status = CASE WHEN attempt_count = 0 THEN sweep.untried_to ELSE sweep.tried_to END,
+          due_at = CASE WHEN sweep.finalized_at IS NULL THEN due_at END,
           booked = 0,
-          finalized_at = ?,
+          finalized_at = sweep.finalized_at,
           revision = revision + 1
-      WHERE partition = ? AND schedule_id = ?
-        AND status IN (SELECT value FROM json_each(?))`,
+      FROM (SELECT ? AS untried_to, ? AS tried_to, ? AS finalized_at) AS sweep
+      WHERE partition = ? AND schedule_id = ? AND status = ?`,
     holds: 'always',
   },
   removeDelivery: {
@@ -252,12 +160,30 @@ export const STATEMENTS = {
     holds: 'always',
   },
 
+  slotHeld: { sql: 'SELECT 1 FROM slots WHERE slot = ? AND owner = ? AND epoch = ?', holds: 'found' },
+  renewLease: {
+    sql: `${insertInto('nodes', 'node', 'lease_until')}
+      ON CONFLICT DO UPDATE SET lease_until = excluded.lease_until`,
+    holds: 'always',
+  },
+  forgetLeases: { sql: 'DELETE FROM nodes WHERE lease_until <= ?', holds: 'always' },
+  endLease: { sql: 'DELETE FROM nodes WHERE node = ?', holds: 'always' },
+  nodeLives: { sql: 'SELECT 1 FROM nodes WHERE node = ? AND lease_until > ?', holds: 'found' },
+  takeSlot: {
+    sql: `UPDATE slots SET owner = ?, epoch = epoch + 1 WHERE slot = ? AND epoch = ?
+      AND NOT EXISTS (SELECT 1 FROM nodes WHERE node = slots.owner AND lease_until > ?)`,
+    holds: 'changed_one',
+  },
+  releaseSlot: {
+    sql: 'UPDATE slots SET owner = NULL WHERE slot = ? AND owner = ? AND epoch = ?',
+    holds: 'always',
+  },
+  releaseSlotsOf: { sql: 'UPDATE slots SET owner = NULL WHERE owner = ?', holds: 'always' },
+
   takeRoom: { sql: `INSERT INTO room (bytes) VALUES (zeroblob(${ROOM_BYTES}))`, holds: 'always' },
   giveRoomBack: { sql: 'DELETE FROM room', holds: 'always' },
   beat: {
     sql: 'INSERT INTO heartbeat (one, at) VALUES (1, ?) ON CONFLICT DO UPDATE SET at = excluded.at',
     holds: 'always',
   },
-} as const satisfies Readonly<Record<string, Statement>>;
-
-export type StatementName = keyof typeof STATEMENTS;
+} as const satisfies Readonly<Record<StatementName | OwnName, Statement>>;

@@ -5,8 +5,8 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import type { Answer, WriterData } from './executor.ts';
-import type { Otherwise, Step } from './verbs.ts';
+import type { Otherwise } from '#src/store/sql/verbs.ts';
+import type { Answer, Batch, SqliteStep, WriterData } from './executor.ts';
 
 const BATCH_MAX = 256;
 /** More than this waiting means that the disk cannot keep up: refuse rather than grow. */
@@ -14,7 +14,7 @@ const WAITING_MAX = 20_000;
 
 /** Verbs asked for in one call: they go in one batch, so that a disk that fails fails them all. */
 interface Waiting {
-  readonly verbs: readonly (readonly Step[])[];
+  readonly verbs: Batch;
   readonly resolve: (answers: readonly ('done' | Otherwise)[]) => void;
   readonly reject: (error: Error) => void;
 }
@@ -24,9 +24,9 @@ export interface WriteQueue {
   /** Whether the disk refused what was written last. */
   readonly isFailing: boolean;
   /** Runs a verb; its answer is one of those its steps can give. */
-  run<A extends Otherwise>(steps: readonly Step[]): Promise<'done' | A>;
+  run<A extends Otherwise>(steps: readonly SqliteStep[]): Promise<'done' | A>;
   /** Runs verbs that are independent of each other and answers each. They are never parted, however many. */
-  runAll<A extends Otherwise>(verbs: readonly (readonly Step[])[]): Promise<readonly ('done' | A)[]>;
+  runAll<A extends Otherwise>(verbs: Batch): Promise<readonly ('done' | A)[]>;
   /** Lets what is waiting be written, then closes the file. */
   close(): Promise<void>;
 }
@@ -99,12 +99,12 @@ export class Writer implements WriteQueue {
     }
   }
 
-  async run<A extends Otherwise>(steps: readonly Step[]): Promise<'done' | A> {
+  async run<A extends Otherwise>(steps: readonly SqliteStep[]): Promise<'done' | A> {
     const [answer = 'done'] = await this.runAll<A>([steps]);
     return answer;
   }
 
-  runAll<A extends Otherwise>(verbs: readonly (readonly Step[])[]): Promise<readonly ('done' | A)[]> {
+  runAll<A extends Otherwise>(verbs: Batch): Promise<readonly ('done' | A)[]> {
     return new Promise((resolve, reject) => {
       if (this.#closed !== null) return reject(this.#closed);
       if (this.#isDown) {

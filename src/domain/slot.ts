@@ -1,0 +1,45 @@
+/**
+ * Slots: how the endpoints of all customers are shared out between nodes. An endpoint belongs to one of a
+ * fixed number of slots, a slot to one node at a time. The number and the hash are stored with every waiting
+ * delivery: neither can be changed without rewriting them.
+ */
+import type { EndpointKey } from './endpoint-key.ts';
+import type { Partition } from './partition.ts';
+
+export const SLOTS = 256;
+
+export type Slot = number & { readonly __brand: 'Slot' };
+
+export const ALL_SLOTS: readonly Slot[] = Array.from({ length: SLOTS }, (_, slot) => slot as Slot);
+
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+const BYTE_BITS = 8;
+
+export function slotOf(partition: Partition, endpoint: EndpointKey): Slot {
+  const text = `${partition}/${endpoint}`;
+  let hash = FNV_OFFSET;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    hash = Math.imul(hash ^ (unit & 0xff), FNV_PRIME);
+    hash = Math.imul(hash ^ (unit >> BYTE_BITS), FNV_PRIME);
+  }
+  return (mixed(hash) % SLOTS) as Slot;
+}
+
+/** The low bits of FNV alone follow the last characters too closely. */
+function mixed(hash: number): number {
+  let bits = hash;
+  bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
+  return (bits ^ (bits >>> 16)) >>> 0;
+}
+
+/**
+ * The right of a node to dispatch the slots it holds, each as of the epoch in which it took it. A write made
+ * under a tenure is refused once the slot is in another epoch, whoever holds it then.
+ */
+export interface Tenure {
+  readonly node: string;
+  readonly epochs: ReadonlyMap<Slot, number>;
+}

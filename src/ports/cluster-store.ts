@@ -1,0 +1,44 @@
+/**
+ * What nodes that share a store know of each other. A node lives as long as it renews its lease; a slot has
+ * one owner at a time, and every change of owner is a new epoch of that slot. Instants are those of the
+ * store's own clock, which is the same for all of them.
+ */
+import type { Instant } from '#src/domain/instant.ts';
+import type { Slot, Tenure } from '#src/domain/slot.ts';
+
+export interface NodeLease {
+  readonly node: string;
+  readonly leaseUntil: Instant;
+}
+
+export interface SlotState {
+  readonly slot: Slot;
+  /** Who took it last, alive or not; null once it was given back. */
+  readonly owner: string | null;
+  /** Rises with every change of owner; 0 for a slot that nobody has had. */
+  readonly epoch: number;
+}
+
+/** The cluster as it was at one moment. */
+export interface ClusterState {
+  /** Those whose lease has not run out. */
+  readonly nodes: readonly NodeLease[];
+  /** All of them, in their order. */
+  readonly slots: readonly SlotState[];
+}
+
+export interface ClusterStore {
+  /** The clock that all nodes go by. */
+  readClock(): Promise<Instant>;
+  /** Renews the lease, or begins it, and tells how things are after that. Leases that ran out before `now` are forgotten. */
+  renewLease(lease: NodeLease, now: Instant): Promise<ClusterState>;
+  /**
+   * Takes slots as they were seen: one that is in another epoch by now, or whose owner lives at `now`, is left.
+   * Answers the tenure of those that were taken. Without a living lease of `node` none is.
+   */
+  takeSlots(node: string, seen: readonly Pick<SlotState, 'slot' | 'epoch'>[], now: Instant): Promise<Tenure>;
+  /** Gives slots back; those that are not held any more are left alone. */
+  releaseSlots(tenure: Tenure): Promise<void>;
+  /** Gives everything back and ends the lease. */
+  leave(node: string): Promise<void>;
+}

@@ -1,0 +1,374 @@
+/**
+ * The verbs that change something, each as the steps it takes: the same for every store that speaks SQL, which
+ * has a statement for each name. Steps are flat: they may be run on another thread, and copying objects between
+ * threads costs more than writing them.
+ *
+ * Steps that can fail come first: then nothing has to be undone when they do.
+ */
+import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import type { Sweep } from '#src/domain/delivery-life.ts';
+import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
+import type { DeliveryId, KeyId, ScheduleId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Labels } from '#src/domain/labels.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { Profile } from '#src/domain/profile.ts';
+import type { Schedule } from '#src/domain/schedule.ts';
+import { type Slot, slotOf, type Tenure } from '#src/domain/slot.ts';
+import type { NodeLease, SlotState } from '#src/ports/cluster-store.ts';
+import type { ApiKey, Project, SigningSecret } from '#src/ports/control-store.ts';
+import type {
+  ClaimWrite,
+  EndWrite,
+  ProfileWrite,
+  Receipt,
+  ReplayAddition,
+  SavedGate,
+  ScheduleAddition,
+  ScheduleReplacement,
+  SettleWrite,
+} from '#src/ports/store.ts';
+import {
+  ATTEMPT_FIXED,
+  ATTEMPT_OUTCOME,
+  DELIVERY_FIXED,
+  DELIVERY_MUTABLE,
+  PROFILE_FIXED,
+  PROFILE_MUTABLE,
+  PROFILE_VERSION,
+  SCHEDULE_FIXED,
+  SCHEDULE_MUTABLE,
+} from './columns.ts';
+import {
+  labelDigest,
+  toAttemptRow,
+  toDeliveryRow,
+  toProfileHeadRow,
+  toProfileVersionRow,
+  toScheduleRow,
+} from './rows.ts';
+
+/** What a store must have a statement for. */
+export type StatementName =
+  | 'slotHeld'
+  | 'profileAtRevision'
+  | 'insertProfile'
+  | 'replaceProfile'
+  | 'insertProfileVersion'
+  | 'profileUnused'
+  | 'insertReceipt'
+  | 'removeReceipt'
+  | 'insertSchedule'
+  | 'replaceSchedule'
+  | 'scheduleInState'
+  | 'scheduleExists'
+  | 'removeSchedule'
+  | 'insertPayload'
+  | 'removePayload'
+  | 'insertDelivery'
+  | 'insertNextDelivery'
+  | 'replaceDelivery'
+  | 'sweepDeliveries'
+  | 'removeDelivery'
+  | 'insertAttempt'
+  | 'closeAttempt'
+  | 'removeAttempts'
+  | 'deleteLabel'
+  | 'insertLabel'
+  | 'saveGate'
+  | 'removeGate'
+  | 'removeOldGate'
+  | 'insertProject'
+  | 'insertPartition'
+  | 'insertKey'
+  | 'revokeKey'
+  | 'retireSecrets'
+  | 'insertSecret'
+  | 'renewLease'
+  | 'forgetLeases'
+  | 'endLease'
+  | 'nodeLives'
+  | 'takeSlot'
+  | 'releaseSlot'
+  | 'releaseSlotsOf';
+
+export type Parameter = string | number | Uint8Array | null;
+
+/** What a verb answers when a step did not hold. */
+export type Otherwise = 'stale' | 'key_taken' | 'in_use' | 'taken' | 'missing';
+
+/** A statement, the verb's answer if it does not hold, and its parameters. */
+export type Step<Name extends string = StatementName> = readonly [Name, Otherwise | null, ...Parameter[]];
+
+function pick<Row, Column extends keyof Row>(row: Row, columns: readonly Column[]): Row[Column][] {
+  return columns.map((column) => row[column]);
+}
+
+function insertSchedule(schedule: Schedule): readonly Step[] {
+  const row = toScheduleRow(schedule);
+  return [
+    ['insertSchedule', null, ...pick(row, SCHEDULE_FIXED), ...pick(row, SCHEDULE_MUTABLE)],
+    ...labelSteps('insertLabel', schedule, schedule.metadata),
+  ];
+}
+
+function labelSteps(
+  statement: 'insertLabel' | 'deleteLabel',
+  { partition, id }: Pick<Schedule, 'partition' | 'id'>,
+  labels: Labels,
+): readonly Step[] {
+  return labels.map(([name, value]): Step => [statement, null, partition, labelDigest(name, value), id]);
+}
+
+function replaceSchedule(schedule: Schedule): Step {
+  const row = toScheduleRow(schedule);
+  return ['replaceSchedule', 'stale', ...pick(row, SCHEDULE_MUTABLE), ...guard(schedule)];
+}
+
+function guard(object: { readonly partition: Partition; readonly id: string; readonly revision: number }) {
+  return [object.partition, object.id, object.revision - 1] as const;
+}
+
+function sweepDeliveries({ partition, id }: Schedule, sweep: Sweep): readonly Step[] {
+  const { from, untriedTo, triedTo, finalizedAt } = sweep;
+  return from.map((status) => [
+    'sweepDeliveries',
+    null,
+    untriedTo,
+    triedTo,
+    finalizedAt,
+    partition,
+    id,
+    status,
+  ]);
+}
+
+function insertAttempt(attempt: Attempt): Step {
+  const row = toAttemptRow(attempt);
+  return ['insertAttempt', null, ...pick(row, ATTEMPT_FIXED), ...pick(row, ATTEMPT_OUTCOME)];
+}
+
+function closeAttempt(attempt: Attempt): Step {
+  const row = toAttemptRow(attempt);
+  const key = [row.partition, row.delivery_id, row.attempt_no];
+  return ['closeAttempt', 'stale', ...pick(row, ATTEMPT_OUTCOME), ...key];
+}
+
+function keep(partition: Partition, receipt: Receipt | null): readonly Step[] {
+  if (receipt === null) return [];
+  const { key, fingerprint, status, body, createdAt, expiresAt } = receipt;
+  return [['insertReceipt', 'key_taken', partition, key, fingerprint, status, body, createdAt, expiresAt]];
+}
+
+function replaceProfileHead(profile: Profile): Step {
+  const row = toProfileHeadRow(profile);
+  return ['replaceProfile', 'stale', ...pick(row, PROFILE_MUTABLE), ...guard(profile)];
+}
+
+function insertProfileVersion({ profile, headers }: ProfileWrite): Step {
+  return ['insertProfileVersion', null, ...pick(toProfileVersionRow(profile), PROFILE_VERSION), headers];
+}
+
+/** What is removed only as it was read. */
+interface Revised<Id> {
+  readonly partition: Partition;
+  readonly id: Id;
+  readonly revision: number;
+}
+
+/** Where a store keeps a delivery, beyond its own columns: further values for them. */
+export type Placed = (delivery: Delivery) => readonly Parameter[];
+
+export function makeVerbs(placed: Placed) {
+  function deliveryParameters(delivery: Delivery): readonly Parameter[] {
+    const row = toDeliveryRow(delivery);
+    return [...pick(row, DELIVERY_FIXED), ...pick(row, DELIVERY_MUTABLE), ...placed(delivery)];
+  }
+
+  function insertDelivery(delivery: Delivery): Step {
+    return ['insertDelivery', null, ...deliveryParameters(delivery)];
+  }
+
+  function insertNextDelivery(delivery: Delivery): Step {
+    return ['insertNextDelivery', 'stale', ...deliveryParameters(delivery)];
+  }
+
+  function replaceDelivery(delivery: Delivery): Step {
+    const row = toDeliveryRow(delivery);
+    const values = [...pick(row, DELIVERY_MUTABLE), ...placed(delivery)];
+    return ['replaceDelivery', 'stale', ...values, ...guard(delivery)];
+  }
+
+  function advance(advanced: ClaimWrite['advanced']): readonly Step[] {
+    if (advanced === null) return [];
+    const { schedule, next, profile } = advanced;
+    return [
+      ...(profile === null ? [] : [profileAtRevision(profile)]),
+      replaceSchedule(schedule),
+      insertNextDelivery(next),
+    ];
+  }
+
+  return {
+    addSchedule: ({ schedule, pending, payload, profile, receipt }: ScheduleAddition): readonly Step[] => [
+      ...(profile === null ? [] : [profileAtRevision(profile)]),
+      ...keep(schedule.partition, receipt),
+      ...insertSchedule(schedule),
+      ...(payload === null
+        ? []
+        : [['insertPayload', null, schedule.partition, schedule.id, payload] as const]),
+      insertDelivery(pending),
+    ],
+
+    /** `oldLabels`: those of the revision that is replaced. */
+    replaceSchedule: (
+      { schedule, pending, sweep, receipt }: ScheduleReplacement,
+      oldLabels: Labels,
+    ): readonly Step[] => [
+      replaceSchedule(schedule),
+      ...(pending === null ? [] : [replaceDelivery(pending)]),
+      ...keep(schedule.partition, receipt),
+      ...labelSteps('deleteLabel', schedule, oldLabels),
+      ...labelSteps('insertLabel', schedule, schedule.metadata),
+      ...(sweep === null ? [] : sweepDeliveries(schedule, sweep)),
+    ],
+
+    addReplay: ({ delivery, receipt }: ReplayAddition): readonly Step[] => [
+      // Retention may have taken it since the original was read: what belongs to nothing would never be sent.
+      ['scheduleExists', 'stale', delivery.partition, delivery.scheduleId],
+      ...keep(delivery.partition, receipt),
+      insertDelivery(delivery),
+    ],
+
+    addProfile: (write: ProfileWrite): readonly Step[] => {
+      const row = toProfileHeadRow(write.profile);
+      return [
+        ...keep(write.profile.partition, write.receipt),
+        ['insertProfile', null, ...pick(row, PROFILE_FIXED), ...pick(row, PROFILE_MUTABLE)],
+        insertProfileVersion(write),
+      ];
+    },
+
+    replaceProfile: (write: ProfileWrite): readonly Step[] => [
+      replaceProfileHead(write.profile),
+      ...keep(write.profile.partition, write.receipt),
+      insertProfileVersion(write),
+    ],
+
+    archiveProfile: (profile: Profile): readonly Step[] => [
+      ['profileUnused', 'in_use', profile.partition, profile.id],
+      replaceProfileHead(profile),
+    ],
+
+    addReceipt: (partition: Partition, receipt: Receipt): readonly Step[] => keep(partition, receipt),
+
+    claim: ({ delivery, attempt, advanced }: ClaimWrite, tenure?: Tenure): readonly Step[] => [
+      ...slotHeld(delivery, tenure),
+      replaceDelivery(delivery),
+      ...advance(advanced),
+      insertAttempt(attempt),
+    ],
+
+    settle: ({ delivery, attempt, decidedUnder, completed }: SettleWrite): readonly Step[] => [
+      // The revision of a schedule that is completed guards its state as well.
+      completed === null
+        ? ['scheduleInState', 'stale', delivery.partition, delivery.scheduleId, decidedUnder]
+        : replaceSchedule(completed),
+      replaceDelivery(delivery),
+      closeAttempt(attempt),
+    ],
+
+    endUnsent: ({ delivery, completed, advanced }: EndWrite, tenure?: Tenure): readonly Step[] => [
+      ...slotHeld(delivery, tenure),
+      replaceDelivery(delivery),
+      ...(completed === null ? [] : [replaceSchedule(completed)]),
+      ...advance(advanced),
+    ],
+
+    putOff: (delivery: Delivery, tenure?: Tenure): readonly Step[] => [
+      ...slotHeld(delivery, tenure),
+      replaceDelivery(delivery),
+    ],
+
+    saveGate: ({ partition, endpoint, gate, savedAt }: SavedGate, tenure?: Tenure): readonly Step[] => [
+      ...(tenure === undefined ? [] : [held(slotOf(partition, endpoint), tenure)]),
+      gate === null
+        ? ['removeGate', null, partition, endpoint]
+        : ['saveGate', null, partition, endpoint, JSON.stringify(gate), savedAt],
+    ],
+
+    removeDelivery: ({ partition, id, revision }: Revised<DeliveryId>): readonly Step[] => [
+      ['removeDelivery', 'stale', partition, id, revision],
+      ['removeAttempts', null, partition, id],
+    ],
+
+    removeSchedule: (schedule: Revised<ScheduleId>, labels: Labels): readonly Step[] => [
+      ['removeSchedule', 'stale', schedule.partition, schedule.id, schedule.revision],
+      ['removePayload', null, schedule.partition, schedule.id],
+      ...labelSteps('deleteLabel', schedule, labels),
+    ],
+
+    removeReceipt: (partition: Partition, key: string, before: Instant): readonly Step[] => [
+      ['removeReceipt', null, partition, key, before],
+    ],
+
+    removeGate: (partition: Partition, endpoint: EndpointKey, before: Instant): readonly Step[] => [
+      ['removeOldGate', null, partition, endpoint, before],
+    ],
+
+    addProject: (project: Omit<Project, 'partitions'>): readonly Step[] => [
+      ['insertProject', 'taken', project.id, project.name, project.pinnedVersion, project.createdAt],
+      ['insertPartition', null, project.id, 'test'],
+      ['insertPartition', null, project.id, 'live'],
+    ],
+
+    addKey: (key: ApiKey): readonly Step[] => [
+      ['insertKey', 'taken', key.id, key.partition, key.hash, key.hint, key.createdAt, key.revokedAt],
+    ],
+
+    revokeKey: (id: KeyId, now: Instant): readonly Step[] => [['revokeKey', 'missing', now, id]],
+
+    addSecret: (secret: SigningSecret, othersExpireAt: Instant): readonly Step[] => [
+      ['retireSecrets', null, othersExpireAt, secret.partition],
+      ['insertSecret', null, secret.id, secret.partition, secret.sealed, secret.createdAt, secret.expiresAt],
+    ],
+
+    renewLease: ({ node, leaseUntil }: NodeLease, now: Instant): readonly Step[] => [
+      ['forgetLeases', null, now],
+      ['renewLease', null, node, leaseUntil],
+    ],
+
+    /** Whoever holds it has the epoch; the next has another. */
+    takeSlot: (
+      node: string,
+      { slot, epoch }: Pick<SlotState, 'slot' | 'epoch'>,
+      now: Instant,
+    ): readonly Step[] => [
+      ['nodeLives', 'stale', node, now],
+      ['takeSlot', 'stale', node, slot, epoch, now],
+    ],
+
+    releaseSlots: ({ node, epochs }: Tenure): readonly Step[] =>
+      [...epochs].map(([slot, epoch]): Step => ['releaseSlot', null, slot, node, epoch]),
+
+    leave: (node: string): readonly Step[] => [
+      ['releaseSlotsOf', null, node],
+      ['endLease', null, node],
+    ],
+  };
+}
+
+function profileAtRevision({ partition, id, revision }: Profile): Step {
+  return ['profileAtRevision', 'stale', partition, id, revision];
+}
+
+/** The slot of a delivery is held as the tenure says. */
+function slotHeld({ partition, target }: Delivery, tenure: Tenure | undefined): readonly Step[] {
+  return tenure === undefined ? [] : [held(slotOf(partition, endpointKeyOf(target)), tenure)];
+}
+
+const NEVER = -1;
+
+function held(slot: Slot, { node, epochs }: Tenure): Step {
+  return ['slotHeld', 'stale', slot, node, epochs.get(slot) ?? NEVER];
+}

@@ -1,0 +1,30 @@
+/** How nodes stand to each other. One process needs none of it; the simulation runs several on one file. */
+import { type Instant, instant } from '#src/domain/instant.ts';
+import type { ClusterState, NodeLease, SlotState } from '#src/ports/cluster-store.ts';
+import type { Db } from './connection.ts';
+import { Questions } from './questions.ts';
+
+export class ClusterReads {
+  readonly #ask: Questions;
+
+  constructor(db: Db) {
+    this.#ask = new Questions(db);
+  }
+
+  clock(): Instant {
+    const row = this.#ask.get<{ readonly now: number }>(
+      "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now",
+    );
+    return instant(row?.now ?? 0);
+  }
+
+  state(now: Instant): ClusterState {
+    return this.#ask.atOnce(() => ({
+      nodes: this.#ask.all<NodeLease>(
+        'SELECT node, lease_until AS leaseUntil FROM nodes WHERE lease_until > ? ORDER BY node',
+        now,
+      ),
+      slots: this.#ask.all<SlotState>('SELECT slot, owner, epoch FROM slots ORDER BY slot'),
+    }));
+  }
+}
