@@ -23,7 +23,7 @@ import type { Clock } from '#src/ports/clock.ts';
 import type { Egress, OutboundRequest, SendResult } from '#src/ports/egress.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { AttemptFacts, EngineGauges, EngineMetrics, Log } from '#src/ports/telemetry.ts';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import { Builders, START, seededBytes } from '#src/store/contract/builders.ts';
 import { Executor, type WriterData } from '#src/store/sqlite/executor.ts';
 import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
@@ -41,7 +41,7 @@ interface Timer {
 }
 
 /** A wall clock that can be set, and timers that do not care. */
-export class VirtualTime implements Clock, Timers {
+export class VirtualTime implements Clock, Timers, Stopwatch {
   #elapsedMs = 0;
   #offsetMs: number;
   /** In the order they were set. */
@@ -53,6 +53,10 @@ export class VirtualTime implements Clock, Timers {
 
   now(): Instant {
     return instant(this.#offsetMs + this.#elapsedMs);
+  }
+
+  elapsed(): number {
+    return this.#elapsedMs;
   }
 
   after(ms: number, act: () => void): () => void {
@@ -194,7 +198,7 @@ interface Line {
   readonly message: string;
 }
 
-class KeptLog implements Log {
+export class KeptLog implements Log {
   readonly lines: Line[] = [];
   debug(fields: Line['fields'], message: string): void {
     this.lines.push({ level: 'debug', fields, message });
@@ -210,7 +214,7 @@ class KeptLog implements Log {
   }
 }
 
-class KeptMetrics implements EngineMetrics {
+export class KeptMetrics implements EngineMetrics {
   readonly latenesses: (readonly ['claim' | 'send', number])[] = [];
   readonly attempts: AttemptFacts[] = [];
   readonly unsents: string[] = [];
@@ -250,6 +254,7 @@ export class EngineTestWorld implements EngineWorld, AsyncDisposable {
   /** As it is. */
   readonly disk: SqliteStore;
   node = 'node-1';
+  readonly cluster: EngineWorld['cluster'] = null;
   readonly #directory: string;
 
   private constructor(directory: string, disk: SqliteStore, time: VirtualTime) {

@@ -30,6 +30,8 @@ export interface ApiOptions {
   readonly metrics: Metrics & Exposition;
   readonly hints: Hints;
   readonly isFiring: () => boolean;
+  /** False: the probes only. */
+  readonly servesApi: boolean;
   /** The operator's exception: plain http:// destinations may be stored. */
   readonly httpAllowed: boolean;
 }
@@ -104,8 +106,10 @@ export function buildServer(options: ApiOptions): FastifyInstance {
   server.setErrorHandler((error, request, reply) => refuse(reply, refusalOf(error, request.id, log)));
   server.setNotFoundHandler((_request, reply) => refuse(reply, new Refusal('not_found')));
 
-  server.register(async (scope) => v1(scope, options, ids), { prefix: '/v1' });
-  referencePages(server);
+  if (options.servesApi) {
+    server.register(async (scope) => v1(scope, options, ids), { prefix: '/v1' });
+    referencePages(server);
+  }
   probes(server, options);
   return server;
 }

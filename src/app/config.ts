@@ -31,12 +31,19 @@ export function readSettings(given: Given): Settings {
 }
 
 export function readControlSettings(given: Given): ControlSettings {
-  return {
+  const settings = {
     dataDir: read(SETTINGS.dataDir, given),
     databaseUrl: read(SETTINGS.databaseUrl, given),
     masterKey: read(SETTINGS.masterKey, given),
     masterKeysPrevious: read(SETTINGS.masterKeysPrevious, given),
   };
+  if (settings.databaseUrl !== null && settings.masterKey === null) {
+    const { env } = SETTINGS.masterKey;
+    throw new SettingsError(
+      `${env} must be set where ${SETTINGS.databaseUrl.env} is, to the same key on every node.`,
+    );
+  }
+  return settings;
 }
 
 function read<T>(setting: Setting<T>, { flags, env }: Given): T {
@@ -52,5 +59,5 @@ function parseOr<T>(setting: Setting<T>, name: string, text: string): T {
   const value = setting.parse(text);
   if (value !== undefined) return value;
   const shown = setting.secret ? '' : `, not ${JSON.stringify(text.slice(0, SHOWN_CHARACTERS_MAX))}`;
-  throw new SettingsError(`${name} ${setting.complaint}${shown}.`);
+  throw new SettingsError(`${name} ${setting.explain?.(text) ?? setting.complaint}${shown}.`);
 }

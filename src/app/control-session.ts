@@ -1,10 +1,10 @@
 /** The control plane for one command: opened beside a running service, closed when the command is done. */
 import type { ControlWorld, SealingWorld } from '#src/control/world.ts';
 import { IdMint } from '#src/domain/id.ts';
-import { MIGRATIONS } from '#src/store/sqlite/migrations.ts';
 import { systemClock } from '#src/system/clock.ts';
 import { systemRandom } from '#src/system/random.ts';
 import type { ControlSettings } from './config.ts';
+import { nodeName } from './node-name.ts';
 import { openStore } from './open-store.ts';
 import { openVault } from './open-vault.ts';
 
@@ -13,10 +13,9 @@ export async function withControl<T>(
   run: (world: ControlWorld) => Promise<T>,
   create = false,
 ): Promise<T> {
-  const directory = settings.dataDir;
-  const store = await openStore({ directory, clock: systemClock, exclusive: false, create });
+  const random = systemRandom();
+  const store = await openStore(settings, { exclusive: false, create, node: nodeName(random) });
   try {
-    const random = systemRandom();
     return await run({ store, clock: systemClock, random, ids: new IdMint((count) => random.bytes(count)) });
   } finally {
     await store.close();
@@ -34,10 +33,4 @@ export function withSecrets<T>(
     async (world) => run({ ...world, vault: await openVault(settings, world, create) }),
     create,
   );
-}
-
-/** Makes the database, or brings it up to date; answers the version of its schema. */
-export async function migrateStore(settings: ControlSettings): Promise<number> {
-  await withControl(settings, async () => {}, true);
-  return MIGRATIONS.at(-1)?.version ?? 0;
 }

@@ -1,53 +1,46 @@
-/** Opens the store in the data directory. Whatever stands in the way is said in one line. */
-import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Clock } from '#src/ports/clock.ts';
-import { DATABASE_FILE, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
-import { messageOf, StartFailure, systemCodeOf } from './failures.ts';
+/** The store that the settings name: a file in the data directory, or a PostgreSQL that nodes share. */
+import type { ClusterStore } from '#src/ports/cluster-store.ts';
+import type { ControlStore } from '#src/ports/control-store.ts';
+import type { Store } from '#src/ports/store.ts';
+import { describeAddress } from '#src/store/postgres/address.ts';
+import { PostgresStore } from '#src/store/postgres/postgres-store.ts';
+import { systemClock } from '#src/system/clock.ts';
+import { systemTimers } from '#src/system/timers.ts';
+import type { ControlSettings } from './config.ts';
+import { messageOf, StartFailure } from './failures.ts';
+import { openSqlite } from './open-sqlite.ts';
+
+export type AnyStore = Store & ControlStore & ClusterStore;
 
 export interface OpenStoreOptions {
-  readonly directory: string;
-  readonly clock: Clock;
-  /** The service holds the directory alone; the command line works beside it. */
+  /** The service holds a data directory alone; the command line works beside it. */
   readonly exclusive: boolean;
   /** Whether the database is made, or brought up to date. */
   readonly create: boolean;
+  /** What this process is called among all that use the store. */
+  readonly node: string;
 }
 
-export async function openStore(options: OpenStoreOptions): Promise<SqliteStore> {
-  const { directory, clock, exclusive, create } = options;
-  if (create) prepareDirectory(directory);
-  else if (!existsSync(join(directory, DATABASE_FILE))) {
-    throw new StartFailure(
-      `There is no database in ${directory}: start the service or run \`sched migrate\` first, or set SCHED_DATA_DIR.`,
-    );
-  }
+export async function openStore(settings: ControlSettings, options: OpenStoreOptions): Promise<AnyStore> {
+  const { databaseUrl: address, dataDir } = settings;
+  if (address === null) return openSqlite(dataDir, systemClock, options);
   try {
-    return await SqliteStore.open({ directory, now: clock.now(), exclusive, migrate: create });
+    return await PostgresStore.open({
+      address,
+      clock: systemClock,
+      timers: systemTimers,
+      node: options.node,
+      migrate: options.create,
+      isSmall: !options.exclusive,
+    });
   } catch (error) {
-    throw new StartFailure(`The store in ${directory} cannot be opened. ${messageOf(error)}`, {
+    throw new StartFailure(`The store ${describeAddress(address)} cannot be opened. ${messageOf(error)}`, {
       cause: error,
     });
   }
 }
 
-/** Asked before SQLite is: all it can say is "unable to open database file". */
-function prepareDirectory(directory: string): void {
-  try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    // A file in its place is told below.
-    if (systemCodeOf(error) !== 'EEXIST')
-      refuse(directory, `cannot be created (${systemCodeOf(error)})`, error);
-  }
-  if (!statSync(directory).isDirectory()) refuse(directory, 'is not a directory');
-  try {
-    accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
-  } catch (error) {
-    refuse(directory, `is not writable (${systemCodeOf(error)})`, error);
-  }
-}
-
-function refuse(directory: string, why: string, cause?: unknown): never {
-  throw new StartFailure(`The data directory ${directory} ${why}; see SCHED_DATA_DIR.`, { cause });
+/** How messages name the store. */
+export function nameOfStore({ databaseUrl, dataDir }: ControlSettings): string {
+  return databaseUrl === null ? dataDir : describeAddress(databaseUrl);
 }

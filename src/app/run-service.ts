@@ -5,6 +5,7 @@
  */
 import { systemLog } from '#src/system/log.ts';
 import { messageOf } from './failures.ts';
+import { nameOfStore } from './open-store.ts';
 import { packageVersion } from './package-version.ts';
 import { startService } from './service.ts';
 import type { Settings } from './settings.ts';
@@ -23,7 +24,7 @@ export async function runService(settings: Settings): Promise<never> {
   const service = await startService(settings, { print, log });
   print(`Sched listens on ${service.url}\n`);
   log.info(
-    { url: service.url, version: packageVersion(), pid: process.pid, data_dir: settings.dataDir },
+    { url: service.url, version: packageVersion(), pid: process.pid, store: nameOfStore(settings) },
     'started',
   );
 

@@ -9,16 +9,20 @@ import type { SealingWorld } from '#src/control/world.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { createEgress } from '#src/egress/client.ts';
 import { Engine } from '#src/engine/engine.ts';
-import type { Hints } from '#src/ports/hints.ts';
-import type { Random } from '#src/ports/random.ts';
-import type { Log } from '#src/ports/telemetry.ts';
+import { NO_PEERS, PeerHints } from '#src/engine/peer-hints.ts';
+import type { ClusterWorld } from '#src/engine/world.ts';
+import type { ClusterStore } from '#src/ports/cluster-store.ts';
+import type { ClusterMetrics, Log } from '#src/ports/telemetry.ts';
+import { alone } from '#src/store/postgres/alone.ts';
 import { systemClock } from '#src/system/clock.ts';
 import { prometheusMetrics } from '#src/system/metrics.ts';
 import { systemRandom } from '#src/system/random.ts';
 import { systemTimers } from '#src/system/timers.ts';
+import { type Cluster, joinCluster } from './cluster.ts';
 import { SettingsError } from './failures.ts';
 import { announcement } from './first-start.ts';
 import { closeServer, listen } from './listening.ts';
+import { nodeName } from './node-name.ts';
 import { observedStore } from './observed-store.ts';
 import { openStore } from './open-store.ts';
 import { openVault } from './open-vault.ts';
@@ -37,15 +41,21 @@ export interface Service {
 }
 
 export async function startService(settings: Settings, io: ServiceIo): Promise<Service> {
-  const clock = systemClock;
   const random = systemRandom();
   const metrics = prometheusMetrics();
-  const opened = await openStore({ directory: settings.dataDir, clock, exclusive: true, create: true });
+  const node = nodeName(random);
+  const opened = await openStore(settings, { exclusive: true, create: true, node });
+  const undo: (() => Promise<void>)[] = [() => opened.close()];
   try {
     const store = observedStore(opened, metrics);
+    const { databaseUrl: address } = settings;
+    const cluster = address === null ? null : await joinCluster(address, store, node, io.log);
+    if (cluster !== null) undo.unshift(() => cluster.close());
+    const clock = cluster?.clock ?? systemClock;
     const control = { store, clock, random, ids: new IdMint((count) => random.bytes(count)) };
     const vault = await openVault(settings, control, true);
-    const report = await bootstrapDefault({ ...control, vault }, settings);
+    const make = () => bootstrapDefault({ ...control, vault }, settings);
+    const report = address === null ? await make() : await alone(address, systemTimers, make);
     // Before anything else can fail: what was just made is known nowhere else.
     io.print(announcement(report.made));
 
@@ -55,22 +65,16 @@ export async function startService(settings: Settings, io: ServiceIo): Promise<S
       certificates: settings.egressCertificates,
       timers: systemTimers,
     });
+    undo.unshift(() => egress.close());
+    const world = { ...control, egress, vault, timers: systemTimers, log: io.log, metrics, node };
     const engine =
       settings.role === 'api'
         ? null
         : new Engine(
-            {
-              ...control,
-              store,
-              egress,
-              vault,
-              timers: systemTimers,
-              log: io.log,
-              metrics,
-              node: nodeName(random),
-            },
+            { ...world, cluster: cluster === null ? null : sharing(cluster, store, metrics) },
             { retentionMs: settings.retentionMs },
           );
+    if (engine !== null) cluster?.listen(engine.heard);
 
     const server = buildServer({
       store,
@@ -79,8 +83,9 @@ export async function startService(settings: Settings, io: ServiceIo): Promise<S
       random,
       log: io.log,
       metrics,
-      hints: engine ?? NO_HINTS,
+      hints: engine ?? new PeerHints(cluster?.peers ?? NO_PEERS, clock),
       isFiring: () => engine?.isFiring ?? true,
+      servesApi: settings.role !== 'dispatcher',
       httpAllowed: settings.egressAllowHttp && settings.egressAllow !== null,
     });
     const url = await listen(server, settings);
@@ -96,24 +101,23 @@ export async function startService(settings: Settings, io: ServiceIo): Promise<S
             engine?.stop(settings.shutdownGraceMs),
           ]);
         } finally {
-          await egress.close();
-          await opened.close();
+          await inOrder(undo);
         }
       },
     };
   } catch (error) {
-    await opened.close();
+    await inOrder(undo);
     throw error;
   }
 }
 
-/** Another dispatcher is told by the store alone. */
-const NO_HINTS: Hints = { due: () => {}, lookAgain: () => {} };
+async function inOrder(steps: readonly (() => Promise<void>)[]): Promise<void> {
+  for (const step of steps) await step();
+}
 
-const NODE_NAME_BYTES = 8;
-
-function nodeName(random: Random): string {
-  return Buffer.from(random.bytes(NODE_NAME_BYTES)).toString('hex');
+function sharing(cluster: Cluster, store: ClusterStore, metrics: ClusterMetrics): ClusterWorld {
+  const { clock, peers } = cluster;
+  return { store, clock, stopwatch: systemTimers, peers, metrics };
 }
 
 async function bootstrapDefault(world: SealingWorld, settings: Settings): Promise<BootstrapReport> {

@@ -6,6 +6,7 @@ import { parseApiKey } from '#src/domain/api-key.ts';
 import { durationMsCeil } from '#src/domain/duration.ts';
 import type { Mode } from '#src/domain/partition.ts';
 import type { Cidr } from '#src/domain/public-address.ts';
+import { type DatabaseAddress, parseDatabaseAddress } from '#src/store/postgres/address.ts';
 import { parseMasterKey } from '#src/vault/master-key.ts';
 
 const HOST_CHARACTERS_MAX = 253;
@@ -33,6 +34,16 @@ function wholeNumber(text: string, max: number): number | undefined {
 
 export function parseMasterKeys(text: string): readonly Uint8Array[] | undefined {
   return eachOf(text, (item) => parseMasterKey(item) ?? undefined);
+}
+
+export function parseDatabaseUrl(text: string): DatabaseAddress | undefined {
+  const address = parseDatabaseAddress(text);
+  return 'wrong' in address ? undefined : address;
+}
+
+export function whatIsWrongWithUrl(text: string): string | null {
+  const address = parseDatabaseAddress(text);
+  return 'wrong' in address ? address.wrong : null;
 }
 
 export function parseCidrs(text: string): readonly Cidr[] | undefined {

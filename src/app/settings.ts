@@ -11,12 +11,14 @@ import {
   oneOf,
   parseBoolean,
   parseCidrs,
+  parseDatabaseUrl,
   parseHost,
   parseMasterKeys,
   parsePort,
   parseSigningSecret,
   readCertificates,
   SIGNING_SECRET_CHARACTERS_MIN,
+  whatIsWrongWithUrl,
 } from './setting-values.ts';
 
 export const ROLES = ['all', 'api', 'dispatcher'] as const;
@@ -35,6 +37,8 @@ interface Row<T> {
   /** A secret is never shown, a wrong one neither. */
   readonly secret?: true;
   readonly parse: (text: string) => T | undefined;
+  /** The complaint about this very text, where more can be said. */
+  readonly explain?: (text: string) => string | null;
 }
 
 export interface Setting<T> extends Row<T> {
@@ -81,19 +85,21 @@ export const SETTINGS = {
     complaint: 'must be a path',
     parse: (text) => text,
   }),
-  databaseUrl: optional<never>({
+  databaseUrl: optional({
     env: 'SCHED_DATABASE_URL',
     value: 'url',
-    about: 'For a later release. Leave it unset: PostgreSQL is not supported by this version yet.',
-    complaint: 'must be left unset: PostgreSQL is not supported by this version yet',
+    about:
+      'The PostgreSQL that nodes share, `postgres://user:password@host:5432/database`; several hosts are separated by commas. Unset, SQLite in the data directory.',
+    complaint: 'must be an address such as postgres://user:password@host:5432/database',
     secret: true,
-    parse: () => undefined,
+    parse: parseDatabaseUrl,
+    explain: whatIsWrongWithUrl,
   }),
   masterKey: optional({
     env: 'SCHED_MASTER_KEY',
     value: 'base64',
     about:
-      'The key that seals headers, bodies and signing secrets: 32 bytes in base64. Unset, one is generated into the data directory (`master.key`, mode 0600).',
+      'The key that seals headers, bodies and signing secrets: 32 bytes in base64. Unset, one is generated into the data directory (`master.key`, mode 0600); with PostgreSQL it must be set, to the same on every node.',
     complaint: 'must be 32 bytes in base64, such as `openssl rand -base64 32` prints',
     secret: true,
     parse: (text) => parseMasterKey(text) ?? undefined,
@@ -109,7 +115,8 @@ export const SETTINGS = {
   role: setting('all', {
     env: 'SCHED_ROLE',
     value: 'role',
-    about: 'What this node does: `all`, `api` or `dispatcher`. For clusters; with SQLite leave it at `all`.',
+    about:
+      'What this node does: `api` serves requests, `dispatcher` fires deliveries and serves only the probes, `all` does both. For clusters; with SQLite leave it at `all`.',
     complaint: `must be one of ${ROLES.join(', ')}`,
     parse: oneOf(ROLES),
   }),

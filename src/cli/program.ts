@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { CONTROL_SETTINGS, readControlSettings, readSettings } from '#src/app/config.ts';
-import { migrateStore } from '#src/app/control-session.ts';
+import { migrateStore } from '#src/app/migrate-store.ts';
+import { nameOfStore } from '#src/app/open-store.ts';
 import { packageVersion } from '#src/app/package-version.ts';
 import { SETTINGS } from '#src/app/settings.ts';
 import { addSettings, answering, type CliWorld, givenTo } from './command.ts';
@@ -40,13 +41,18 @@ function isSetting(name: string): name is keyof typeof SETTINGS {
 }
 
 function migrateCommand(program: Command, world: CliWorld): void {
-  const migrate = program.command('migrate').description('make the database, or bring it up to date');
+  const migrate = program
+    .command('migrate')
+    .description('make the database, or bring it up to date')
+    .option('--distribute', 'spread the tables over the workers of a Citus cluster');
   answering(addSettings(migrate, CONTROL_SETTINGS), world, async (given) => {
     const settings = readControlSettings(given);
-    const version = await migrateStore(settings);
+    const isToDistribute = migrate.getOptionValue('distribute') === true;
+    const version = await migrateStore(settings, isToDistribute);
+    const store = nameOfStore(settings);
     return {
-      json: { data_dir: settings.dataDir, schema_version: version },
-      text: `The database in ${settings.dataDir} is up to date (schema version ${version}).`,
+      json: { store, schema_version: version },
+      text: `The database in ${store} is up to date (schema version ${version}).`,
     };
   });
 }

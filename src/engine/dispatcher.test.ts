@@ -293,9 +293,9 @@ describe('while claims are being written', () => {
     const store = new Proxy(world.store, {
       get: (target, name) => (name === 'claim' ? claim : Reflect.get(target, name)),
     });
-    const { clock, vault, egress, timers, ids, log, metrics, node } = world;
+    const { clock, vault, egress, timers, ids, log, metrics, node, cluster } = world;
     const engine = new Engine(
-      { store, clock, vault, egress, timers, ids, log, metrics, node },
+      { store, clock, vault, egress, timers, ids, log, metrics, node, cluster },
       { retentionMs: 0 },
     );
     await engine.start();

@@ -7,15 +7,20 @@
  * Nothing here is remembered that the store does not know: what is dropped, by a full lane or a store that is
  * away, is found again by looking (`look-out.ts`), at least once a second. Timers are monotonic and the clock
  * is asked again on waking, so that a clock that is set back or ahead fires nothing early and loses nothing.
+ *
+ * In a cluster only what lies in this node's slots is fired. What is in memory may have ceased to: it is dropped
+ * when its turn comes.
  */
 import type { Due } from '#src/domain/due.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Hints } from '#src/ports/hints.ts';
+import type { Hints, Peers } from '#src/ports/hints.ts';
 import { BATCH_MAX, Firing, type Queue, type Sending } from './firing.ts';
 import type { Gates } from './gates.ts';
 import { Lanes } from './lanes.ts';
 import { LOOK_AHEAD_MS, LookOut } from './look-out.ts';
 import { NearDue } from './near-due.ts';
+import { NO_PEERS } from './peer-hints.ts';
+import type { Territory } from './territory.ts';
 import type { EngineWorld } from './world.ts';
 
 /** Less than a second, with what a look takes. */
@@ -39,6 +44,8 @@ const OVERDUE_TOGETHER_MAX = 32;
 
 export class Dispatcher implements Hints, Queue {
   readonly #world: EngineWorld;
+  readonly #territory: Territory;
+  readonly #peers: Peers;
   readonly #sending: Sending;
   readonly #nearDue = new NearDue();
   readonly #lanes = new Lanes();
@@ -47,7 +54,7 @@ export class Dispatcher implements Hints, Queue {
   #callOffWake: (() => void) | null = null;
   #callOffLook: (() => void) | null = null;
   #wakeAt: Instant | null = null;
-  #batches = 0;
+  readonly #batches = new Set<Promise<void>>();
   #isCatchingUp = false;
   #isTurnComing = false;
   #isLooking = false;
@@ -57,12 +64,14 @@ export class Dispatcher implements Hints, Queue {
   #hasLooked = false;
   #state: 'new' | 'running' | 'stopped' = 'new';
 
-  constructor(world: EngineWorld, gates: Gates, sending: Sending) {
+  constructor(world: EngineWorld, territory: Territory, gates: Gates, sending: Sending) {
     this.#world = world;
+    this.#territory = territory;
+    this.#peers = world.cluster?.peers ?? NO_PEERS;
     this.#sending = sending;
     const lanes = this.#lanes;
-    this.#firing = new Firing(world, gates, sending, this);
-    this.#lookOut = new LookOut(world, {
+    this.#firing = new Firing(world, territory, gates, sending, this);
+    this.#lookOut = new LookOut(world, territory, {
       ahead: (due) => this.#nearDue.add(due),
       behind: (due) => lanes.add(due, this.#punctuality(due)),
       get hasRoomBehind() {
@@ -98,9 +107,22 @@ export class Dispatcher implements Hints, Queue {
   }
 
   due(due: Due | null): void {
-    if (due === null || this.#state !== 'running') return;
-    if (due.dueAt > this.#world.clock.now() + LOOK_AHEAD_MS) return;
-    if (!this.#nearDue.add(due)) return;
+    if (due === null || due.dueAt > this.#world.clock.now() + LOOK_AHEAD_MS) return;
+    if (this.#isOurs(due)) this.#wait(due);
+    else this.#peers.due(due);
+  }
+
+  /** Another node said so. */
+  hinted(due: Due): void {
+    if (this.#isOurs(due) && due.dueAt <= this.#world.clock.now() + LOOK_AHEAD_MS) this.#wait(due);
+  }
+
+  #isOurs(due: Due): boolean {
+    return this.#territory.epochOf(due) !== null;
+  }
+
+  #wait(due: Due): void {
+    if (this.#state !== 'running' || !this.#nearDue.add(due)) return;
     if (due.dueAt <= this.#world.clock.now()) this.turnSoon();
     else if (this.#wakeAt === null || due.dueAt < this.#wakeAt) this.#sleep();
   }
@@ -110,6 +132,18 @@ export class Dispatcher implements Hints, Queue {
     if (this.#state !== 'running' || this.#isLookSoon) return;
     this.#isLookSoon = true;
     this.#lookIn(LOOK_AGAIN_MS);
+  }
+
+  /** There is more to look at than before. */
+  lookAnew(): void {
+    if (this.#state !== 'running') return;
+    this.#lookOut.beginAnew();
+    this.#lookIn(0);
+  }
+
+  /** Resolves when no batch that is under way now is under way any more. */
+  async batchesEnd(): Promise<void> {
+    await Promise.all(this.#batches);
   }
 
   get isStopped(): boolean {
@@ -175,26 +209,37 @@ export class Dispatcher implements Hints, Queue {
     this.#isTurnComing = false;
     if (this.#state !== 'running') return;
     for (const due of this.#nearDue.take(this.#world.clock.now())) {
-      this.#lanes.add(due, this.#punctuality(due));
+      if (this.#isOurs(due)) this.#lanes.add(due, this.#punctuality(due));
     }
-    while (!this.#isResting && !this.#sending.isSaturated && this.#batches < BATCHES_MAX) {
-      const batch = this.#lanes.take(BATCH_MAX, this.#isCatchingUp ? 0 : OVERDUE_TOGETHER_MAX);
-      if (batch.length === 0) break;
-      void this.#fire(batch);
+    while (!this.#isResting && !this.#sending.isSaturated && this.#batches.size < BATCHES_MAX) {
+      const taken = this.#lanes.take(BATCH_MAX, this.#isCatchingUp ? 0 : OVERDUE_TOGETHER_MAX);
+      if (taken.length === 0) break;
+      const batch = taken.filter((due) => this.#isOurs(due));
+      if (batch.length < taken.length) this.#drop(taken.filter((due) => !batch.includes(due)));
+      if (batch.length > 0) this.#begin(batch);
     }
     this.#sleep();
   }
 
+  #drop(elsewhere: readonly Due[]): void {
+    for (const due of elsewhere) this.#lanes.release(due);
+  }
+
+  #begin(batch: readonly Due[]): void {
+    const fired = this.#fire(batch).finally(() => {
+      this.#batches.delete(fired);
+      this.turnSoon();
+    });
+    this.#batches.add(fired);
+  }
+
   async #fire(batch: readonly Due[]): Promise<void> {
     const isCatchingUp = batch.some((due) => this.#punctuality(due) === 'overdue');
-    this.#batches++;
     this.#isCatchingUp ||= isCatchingUp;
     try {
       await this.#firing.fire(batch);
     } finally {
-      this.#batches--;
       if (isCatchingUp) this.#isCatchingUp = false;
-      this.turnSoon();
     }
   }
 

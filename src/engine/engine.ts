@@ -1,19 +1,22 @@
 /**
  * What fires deliveries: the dispatcher that claims them, the tries that send and settle them, and the
- * housekeeping around. Built on ports only; the same engine runs in the service and in the simulation.
+ * housekeeping around. Built on ports only; the same engine runs in the service and in the simulation, alone on
+ * its store or as one of several.
  */
 import type { Due } from '#src/domain/due.ts';
-import type { Hints } from '#src/ports/hints.ts';
+import type { Hints, Peers } from '#src/ports/hints.ts';
 import type { EngineGauges } from '#src/ports/telemetry.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { Gates } from './gates.ts';
 import { Janitor } from './janitor.ts';
+import { Membership } from './membership.ts';
+import { NO_PEERS } from './peer-hints.ts';
+import { Recoveries } from './recoveries.ts';
 import { Recovery } from './recovery.ts';
 import { Settler } from './settler.ts';
+import { EVERYWHERE } from './territory.ts';
 import { Tries } from './tries.ts';
-import { type EngineWorld, pause } from './world.ts';
-
-const RECOVER_AGAIN_MS = 500;
+import type { EngineWorld } from './world.ts';
 
 export interface EngineOptions {
   /** How long history is kept; 0 for ever. */
@@ -22,38 +25,64 @@ export interface EngineOptions {
 
 export class Engine implements Hints {
   readonly #world: EngineWorld;
+  readonly #peers: Peers;
+  /** Null for a process that has its store to itself. */
+  readonly #membership: Membership | null;
   readonly #gates: Gates;
   readonly #settler: Settler;
   readonly #tries: Tries;
   readonly #dispatcher: Dispatcher;
-  readonly #recovery: Recovery;
+  readonly #recoveries: Recoveries;
   readonly #janitor: Janitor;
   #isStopped = false;
-  #isRecovering = false;
-  /** Of a claim, since the recovery under way began to look. */
-  #hasLostTrack = false;
 
   constructor(world: EngineWorld, options: EngineOptions) {
     this.#world = world;
-    this.#gates = new Gates(world);
+    this.#peers = world.cluster?.peers ?? NO_PEERS;
+    this.#membership = this.#join();
+    const territory = this.#membership?.territory ?? EVERYWHERE;
+    this.#gates = new Gates(world, territory);
     this.#settler = new Settler(world);
-    this.#tries = new Tries(world, this.#gates, this.#settler, {
+    this.#tries = new Tries(world, territory, this.#gates, this.#settler, {
       due: (due) => this.#dispatcher.due(due),
       lookAgain: () => this.#dispatcher.lookAgain(),
       release: (due) => this.#dispatcher.release(due),
       turnSoon: () => this.#dispatcher.turnSoon(),
       bringForward: (heldBack) => this.#dispatcher.bringForward(heldBack),
-      lostTrack: () => void this.#recoverUntilDone(RECOVER_AGAIN_MS),
+      lostTrack: () => this.#recoveries.lostTrack(),
     });
-    this.#dispatcher = new Dispatcher(world, this.#gates, this.#tries);
-    this.#recovery = new Recovery(world, this.#settler, this, (token) => this.#tries.isUnderWay(token));
-    this.#janitor = new Janitor(world, options.retentionMs);
+    this.#dispatcher = new Dispatcher(world, territory, this.#gates, this.#tries);
+    const recovery = new Recovery(world, {
+      territory,
+      settler: this.#settler,
+      hints: this,
+      living: this.#membership,
+      isUnderWay: (token) => this.#tries.isUnderWay(token),
+    });
+    this.#recoveries = new Recoveries(world, recovery);
+    this.#janitor = new Janitor(world, territory, options.retentionMs);
     world.metrics.watch(() => this.gauges());
+  }
+
+  #join(): Membership | null {
+    const { cluster } = this.#world;
+    if (cluster === null) return null;
+    return new Membership(this.#world, cluster, {
+      gained: () => {
+        this.#dispatcher.lookAnew();
+        void this.#recoveries.look();
+      },
+      nodesDied: () => void this.#recoveries.look(),
+      batchesEnd: () => this.#dispatcher.batchesEnd(),
+      saveGates: (slots) => this.#gates.saveSlots(slots),
+      forgetGates: (slots) => this.#gates.forgetSlots(slots),
+    });
   }
 
   /** Closes what a process before left under way, then fires. */
   async start(): Promise<void> {
-    await this.#recoverUntilDone(0);
+    await this.#membership?.start();
+    await this.#recoveries.start();
     if (this.#isStopped) return;
     this.#dispatcher.start();
     this.#janitor.start();
@@ -65,10 +94,18 @@ export class Engine implements Hints {
 
   lookAgain(): void {
     this.#dispatcher.lookAgain();
+    this.#peers.lookAgain();
   }
 
+  /** What other nodes tell. It is not told on. */
+  readonly heard: Peers = {
+    due: (due) => this.#dispatcher.hinted(due),
+    lookAgain: () => this.#dispatcher.lookAgain(),
+    slotsChanged: () => this.#membership?.lookSoon(),
+  };
+
   get isFiring(): boolean {
-    return this.#dispatcher.isFiring;
+    return this.#dispatcher.isFiring && (this.#membership?.isActive ?? true);
   }
 
   gauges(): EngineGauges {
@@ -79,34 +116,19 @@ export class Engine implements Hints {
     };
   }
 
-  async #recoverUntilDone(afterMs: number): Promise<void> {
-    this.#hasLostTrack = true;
-    if (this.#isRecovering) return;
-    this.#isRecovering = true;
-    if (afterMs > 0) await pause(this.#world.timers, afterMs);
-    while (!this.#isStopped) {
-      this.#hasLostTrack = false;
-      try {
-        const closed = await this.#recovery.run();
-        // A run is bounded: what it closed may not have been all.
-        if (!this.#hasLostTrack && closed > 0) continue;
-        if (!this.#hasLostTrack) break;
-      } catch (error) {
-        this.#world.log.warn({ error: String(error) }, 'lost tries could not be looked for');
-      }
-      await pause(this.#world.timers, RECOVER_AGAIN_MS);
-    }
-    this.#isRecovering = false;
-  }
-
-  /** Claims nothing more, lets the requests under way finish within the grace, breaks off the others. */
+  /**
+   * Claims nothing more, lets the requests under way finish within the grace, breaks off the others. What it
+   * dispatched is given to the other nodes at once.
+   */
   async stop(graceMs: number): Promise<void> {
     this.#isStopped = true;
     this.#dispatcher.stop();
+    this.#recoveries.stop();
+    const handedOver = this.#membership?.handOver();
     const tidied = this.#janitor.stop();
     const grace = Promise.withResolvers<void>();
     const callOff = this.#world.timers.after(graceMs, grace.resolve);
-    await Promise.race([this.#tries.idle(), grace.promise]);
+    await Promise.race([Promise.all([this.#tries.idle(), handedOver]), grace.promise]);
     callOff();
     this.#settler.giveUp();
     this.#tries.interrupt();
@@ -118,5 +140,6 @@ export class Engine implements Hints {
     } catch (error) {
       this.#world.log.warn({ error: String(error) }, 'the state of the gates could not be saved');
     }
+    await this.#membership?.leave();
   }
 }

@@ -1,7 +1,7 @@
 /**
  * From a batch of due deliveries to tries: read, judged by the gate, claimed or put off or ended, each kind in
  * one step. Whoever changed a delivery in the meantime wins: every write is conditional on the revision that
- * was read.
+ * was read, and in a cluster on the hold on its slot, which must not have changed since.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import { endUnsent, isWaiting, putOff } from '#src/domain/delivery-life.ts';
@@ -12,6 +12,7 @@ import { type Instant, instant } from '#src/domain/instant.ts';
 import * as scheduleLife from '#src/domain/schedule-life.ts';
 import type { ClaimWrite, EndWrite, Work } from '#src/ports/store.ts';
 import type { Gates } from './gates.ts';
+import type { Territory } from './territory.ts';
 import type { EngineWorld } from './world.ts';
 
 /** Somebody else changed a delivery as it was to be claimed: so long it is left alone. */
@@ -25,6 +26,8 @@ export interface Claiming {
   readonly due: Due;
   readonly work: Work;
   readonly write: ClaimWrite;
+  /** Of its slot, in which this was decided. */
+  readonly epoch: number;
   /** Whether a turn at the gate was taken for it. */
   readonly hasTurn: boolean;
   /** The end of the breaker's window that it probes; null for one that is no probe. */
@@ -56,12 +59,14 @@ export interface Queue {
 
 export class Firing {
   readonly #world: EngineWorld;
+  readonly #territory: Territory;
   readonly #gates: Gates;
   readonly #sending: Sending;
   readonly #queue: Queue;
 
-  constructor(world: EngineWorld, gates: Gates, sending: Sending, queue: Queue) {
+  constructor(world: EngineWorld, territory: Territory, gates: Gates, sending: Sending, queue: Queue) {
     this.#world = world;
+    this.#territory = territory;
     this.#gates = gates;
     this.#sending = sending;
     this.#queue = queue;
@@ -73,6 +78,7 @@ export class Firing {
     const claims: Claiming[] = [];
     const ends: Decided<EndWrite>[] = [];
     const putOffs: Decided<Delivery>[] = [];
+    const epochs = batch.map((due) => this.#territory.epochOf(due));
     let works: readonly (Work | null)[];
     try {
       works = await store.findWork(batch);
@@ -84,8 +90,11 @@ export class Firing {
     const now = clock.now();
     for (const [index, due] of batch.entries()) {
       const work = works[index] ?? null;
-      if (work === null || this.#queue.isStopped) this.#queue.release(due);
-      else this.#judge(due, work, now, { claims, ends, putOffs });
+      const epoch = this.#territory.epochOf(due);
+      // The gate that was read is of the epoch in which it was asked for.
+      const isOurs = epoch !== null && epoch === epochs[index];
+      if (work === null || !isOurs || this.#queue.isStopped) this.#queue.release(due);
+      else this.#judge({ due, work, epoch }, now, { claims, ends, putOffs });
     }
     // In this order: a store carries out first what it was asked first.
     const turns = [...claims, ...putOffs].filter(({ hasTurn }) => hasTurn).map(({ due }) => due);
@@ -94,16 +103,17 @@ export class Firing {
   }
 
   /** One that cannot be judged must not keep the others from it. */
-  #judge(due: Due, work: Work, now: Instant, into: Decisions): void {
+  #judge(asked: Asked, now: Instant, into: Decisions): void {
+    const { due } = asked;
     try {
-      this.#decide(due, work, now, into);
+      this.#decide(asked, now, into);
     } catch (error) {
       this.#world.log.error({ delivery: due.id, error: String(error) }, 'a delivery could not be judged');
       this.#queue.release(due);
     }
   }
 
-  #decide(due: Due, work: Work, now: Instant, into: Decisions): void {
+  #decide({ due, work, epoch }: Asked, now: Instant, into: Decisions): void {
     const { delivery, schedule, profile } = work;
     const seen = dueOf(delivery);
     if (seen !== null && seen.endpoint !== due.endpoint) {
@@ -124,18 +134,19 @@ export class Firing {
         this.#queue.due(seen);
         return;
       case 'end':
-        into.ends.push({ due, write: this.#ended(work, verdict.why, now), hasTurn: false });
+        into.ends.push({ due, epoch, write: this.#ended(work, verdict.why, now), hasTurn: false });
         return;
       case 'put_off': {
         const write = putOff(delivery, verdict.until, verdict.booked);
-        into.putOffs.push({ due, write, hasTurn: this.#gates.decided(due, before, verdict.gate) });
+        into.putOffs.push({ due, epoch, write, hasTurn: this.#gates.decided(due, before, verdict.gate) });
         return;
       }
       case 'send': {
         const { gate, probe } = verdict;
         const probeOf = probe ? gate.breaker.openUntil : null;
         const write = this.#claimed(work, now);
-        into.claims.push({ due, work, probeOf, write, hasTurn: this.#gates.decided(due, before, gate) });
+        const hasTurn = this.#gates.decided(due, before, gate);
+        into.claims.push({ due, work, epoch, probeOf, write, hasTurn });
       }
     }
   }
@@ -159,7 +170,8 @@ export class Firing {
   async #claim(claims: readonly Claiming[]): Promise<void> {
     if (claims.length === 0) return;
     const { store, metrics } = this.#world;
-    const answered = store.claim(claims.map(({ write }) => write));
+    const writes = claims.map(({ write }) => write);
+    const answered = store.claim(writes, this.#territory.tenure);
     // While the disk works, the requests are made ready.
     for (const claiming of claims) this.#sending.prepare(claiming);
     try {
@@ -188,7 +200,7 @@ export class Firing {
     const { store, metrics } = this.#world;
     await this.#write(
       ends,
-      (writes) => store.endUnsent(writes),
+      (writes) => store.endUnsent(writes, this.#territory.tenure),
       ({ write }) => write.delivery,
       ({ write }) => {
         metrics.unsent(write.delivery.status === 'expired' ? 'expired' : 'dead_letter');
@@ -202,13 +214,14 @@ export class Firing {
     const { store, metrics } = this.#world;
     await this.#write(
       putOffs,
-      (writes) => store.putOff(writes),
+      (writes) => store.putOff(writes, this.#territory.tenure),
       ({ write }) => write,
-      ({ write }) => {
+      ({ write, epoch }) => {
         metrics.unsent('put_off');
         const due = dueOf(write);
         this.#queue.due(due);
-        if (due !== null && !write.booked && !this.#gates.holdBack(due)) void this.bringForward([due]);
+        if (due === null || !this.#territory.isStill(due, epoch)) return;
+        if (!write.booked && !this.#gates.holdBack(due)) void this.bringForward([due]);
       },
     );
   }
@@ -259,15 +272,19 @@ export class Firing {
     }
   }
 
-  #turnEnds({ due, hasTurn }: Decided<unknown>, wasUsed: boolean): void {
-    if (hasTurn) this.#gates.turnEnds(due, wasUsed);
+  #turnEnds({ due, epoch, hasTurn }: Decided<unknown>, wasUsed: boolean): void {
+    if (hasTurn && this.#territory.isStill(due, epoch)) this.#gates.turnEnds(due, wasUsed);
   }
 
-  /** Somebody else changed it meanwhile. It may still be due, and a hint at it may have been passed over. */
+  /**
+   * Somebody else changed it meanwhile. It may still be due, and a hint at it may have been passed over. Or its
+   * slot is somebody else's by now.
+   */
   #lookAtAgain(one: Decided<unknown>): void {
     const { due } = one;
     this.#turnEnds(one, false);
     this.#queue.release(due);
+    this.#territory.doubt();
     this.#queue.due({ ...due, dueAt: instant(this.#world.clock.now() + STALE_MS) });
   }
 
@@ -284,7 +301,7 @@ export class Firing {
           .map(({ delivery }) => delivery)
           .filter((delivery) => delivery.dueAt === putOffTo.get(delivery.id) && isWaiting(delivery.status))
           .map((delivery) => putOff(delivery, now, false));
-        const answers = await store.putOff(forward);
+        const answers = await store.putOff(forward, this.#territory.tenure);
         for (const [index, delivery] of forward.entries()) {
           if (answers[index] === 'done') this.#queue.due(dueOf(delivery));
         }
@@ -295,8 +312,15 @@ export class Firing {
   }
 }
 
+interface Asked {
+  readonly due: Due;
+  readonly work: Work;
+  readonly epoch: number;
+}
+
 interface Decided<W> {
   readonly due: Due;
+  readonly epoch: number;
   readonly write: W;
   readonly hasTurn: boolean;
 }

@@ -7,6 +7,7 @@ import type { Partition } from '#src/domain/partition.ts';
 import type { BreakerPolicy } from '#src/domain/profile.ts';
 import { dueAt, EngineTestWorld, requireDue } from '#test/engine-world.ts';
 import { Gates } from './gates.ts';
+import { EVERYWHERE } from './territory.ts';
 
 const POLICY: BreakerPolicy = { threshold: 2, baseOpen: '30s', maxOpen: '1h', probeTimeout: '10s' };
 const URL = 'https://example.com/hook';
@@ -36,7 +37,7 @@ async function stored(world: EngineTestWorld): Promise<Gate | null> {
 describe('the gate of an endpoint', () => {
   test('is open where nothing is known, and then nothing is kept', async () => {
     await using world = await EngineTestWorld.open();
-    const gates = new Gates(world);
+    const gates = new Gates(world, EVERYWHERE);
     expect(gates.of(DUE, null)).toBe(OPEN_GATE);
     gates.set(DUE, OPEN_GATE);
     expect(learn(gates, world, 'success')).toEqual([]);
@@ -47,14 +48,14 @@ describe('the gate of an endpoint', () => {
 
   test('is that of memory, which is newer than what was read with the delivery', async () => {
     await using world = await EngineTestWorld.open();
-    const gates = new Gates(world);
+    const gates = new Gates(world, EVERYWHERE);
     fail(gates, world, 2);
     expect(gates.of(DUE, OPEN_GATE).breaker.openUntil).toBe(world.now + 30_000);
   });
 
   test('is one for each partition and endpoint', async () => {
     await using world = await EngineTestWorld.open();
-    const gates = new Gates(world);
+    const gates = new Gates(world, EVERYWHERE);
     fail(gates, world, 2);
     expect(gates.of(towards('https://example.org/'), null)).toBe(OPEN_GATE);
     expect(gates.of({ ...DUE, partition: 2 as Partition }, null)).toBe(OPEN_GATE);
@@ -63,7 +64,7 @@ describe('the gate of an endpoint', () => {
 
   test('counts among the breakers by its state', async () => {
     await using world = await EngineTestWorld.open();
-    const gates = new Gates(world);
+    const gates = new Gates(world, EVERYWHERE);
     fail(gates, world, 2, towards('a'));
     fail(gates, world, 1, towards('b'));
     await world.time.advance(10_000);
@@ -77,7 +78,7 @@ describe('the gate of an endpoint', () => {
 describe('gates are saved', () => {
   test('at once when a breaker opens, and at once when it closes', async () => {
     await using world = await EngineTestWorld.open();
-    const gates = new Gates(world);
+    const gates = new Gates(world, EVERYWHERE);
     fail(gates, world, 2);
     await world.time.advance(0);
     expect((await stored(world))?.breaker.openUntil).toBe(world.now + 30_000);
@@ -88,7 +89,7 @@ describe('gates are saved', () => {
 
   test('a second after any other change, and then all changes at once', async () => {
     await using world = await EngineTestWorld.open();
-    const gates = new Gates(world);
+    const gates = new Gates(world, EVERYWHERE);
     fail(gates, world, 1);
     fail(gates, world, 1, towards('b'));
     await world.time.advance(999);
@@ -102,7 +103,7 @@ describe('gates are saved', () => {
 
   test('at once also when a second has begun already', async () => {
     await using world = await EngineTestWorld.open();
-    const gates = new Gates(world);
+    const gates = new Gates(world, EVERYWHERE);
     fail(gates, world, 1);
     await world.time.advance(100);
     fail(gates, world, 1);
@@ -112,7 +113,7 @@ describe('gates are saved', () => {
 
   test('with what changed while they were being saved', async () => {
     await using world = await EngineTestWorld.open();
-    const gates = new Gates(world);
+    const gates = new Gates(world, EVERYWHERE);
     const patient = { ...POLICY, threshold: 100 };
     const failed = () => gates.tryEnds(DUE, patient, 'failure', null, world.now);
     world.faults.before('saveGates', failed);
@@ -125,7 +126,7 @@ describe('gates are saved', () => {
 
   test('again and again until the store is back', async () => {
     await using world = await EngineTestWorld.open();
-    const gates = new Gates(world);
+    const gates = new Gates(world, EVERYWHERE);
     world.faults.set('refuses', 'saveGates');
     fail(gates, world, 2);
     const openUntil = instant(world.now + 30_000);
@@ -140,7 +141,7 @@ describe('gates are saved', () => {
 
   test('in parts, however many there are', async () => {
     await using world = await EngineTestWorld.open();
-    const gates = new Gates(world);
+    const gates = new Gates(world, EVERYWHERE);
     for (let endpoint = 0; endpoint < 450; endpoint++) fail(gates, world, 1, towards(`e-${endpoint}`));
     await gates.save();
     expect(world.faults.times('saveGates')).toBe(3);
@@ -150,7 +151,7 @@ describe('gates are saved', () => {
 
   test('no more after a stop, but by hand', async () => {
     await using world = await EngineTestWorld.open();
-    const gates = new Gates(world);
+    const gates = new Gates(world, EVERYWHERE);
     fail(gates, world, 1);
     gates.stop();
     expect(world.time.pending).toBe(0);
@@ -162,14 +163,14 @@ describe('gates are saved', () => {
 describe('after a restart', () => {
   test('a breaker goes on from where it was: open as long, its window doubled as often', async () => {
     await using world = await EngineTestWorld.open();
-    const before = new Gates(world);
+    const before = new Gates(world, EVERYWHERE);
     fail(before, world, 2);
     await world.time.advance(30_000);
     const { openUntil } = before.of(DUE, null).breaker;
     before.tryEnds(DUE, POLICY, 'failure', openUntil, world.now);
     await world.time.advance(0);
 
-    const after = new Gates(world);
+    const after = new Gates(world, EVERYWHERE);
     const gate = after.of(DUE, await stored(world));
     expect(gate.breaker).toMatchObject({ openUntil: world.now + 60_000, windowMs: 60_000 });
     expect(after.breakers(world.now)).toEqual({ open: 1, halfOpen: 0 });
@@ -177,9 +178,9 @@ describe('after a restart', () => {
 
   test('failures in a row count over it', async () => {
     await using world = await EngineTestWorld.open();
-    fail(new Gates(world), world, 1);
+    fail(new Gates(world, EVERYWHERE), world, 1);
     await world.time.advance(1_000);
-    const after = new Gates(world);
+    const after = new Gates(world, EVERYWHERE);
     after.of(DUE, await stored(world));
     learn(after, world, 'failure');
     expect(after.breakers(world.now)).toEqual({ open: 1, halfOpen: 0 });
@@ -187,9 +188,9 @@ describe('after a restart', () => {
 
   test('what is read is not saved again before it changes', async () => {
     await using world = await EngineTestWorld.open();
-    fail(new Gates(world), world, 1);
+    fail(new Gates(world, EVERYWHERE), world, 1);
     await world.time.advance(1_000);
-    const after = new Gates(world);
+    const after = new Gates(world, EVERYWHERE);
     after.of(DUE, await stored(world));
     const saves = world.faults.times('saveGates');
     await after.save();
@@ -200,7 +201,7 @@ describe('after a restart', () => {
 describe('memory', () => {
   test('one that says nothing any more is forgotten, here and in the store', async () => {
     await using world = await EngineTestWorld.open();
-    const gates = new Gates(world);
+    const gates = new Gates(world, EVERYWHERE);
     fail(gates, world, 1);
     await world.time.advance(1_000);
     learn(gates, world, 'success');
@@ -212,7 +213,7 @@ describe('memory', () => {
 
   test('holds 20,000 gates at most, those used last; the others are read again', async () => {
     await using world = await EngineTestWorld.open();
-    const gates = new Gates(world);
+    const gates = new Gates(world, EVERYWHERE);
     for (let endpoint = 0; endpoint < 20_100; endpoint++) fail(gates, world, 2, towards(`e-${endpoint}`));
     learn(gates, world, 'success', towards('e-0'));
     fail(gates, world, 2, towards('e-0'));
@@ -224,7 +225,7 @@ describe('memory', () => {
 
   test('holds 20,000 gates at most, also of those that are only read', async () => {
     await using world = await EngineTestWorld.open();
-    const gates = new Gates(world);
+    const gates = new Gates(world, EVERYWHERE);
     const openUntil = instant(world.now + 30_000);
     const read: Gate = {
       ...OPEN_GATE,
@@ -237,9 +238,9 @@ describe('memory', () => {
 
   test('a gate that was forgotten does not come back as it was before', async () => {
     await using world = await EngineTestWorld.open();
-    fail(new Gates(world), world, 1);
+    fail(new Gates(world, EVERYWHERE), world, 1);
     await world.time.advance(1_000);
-    const gates = new Gates(world);
+    const gates = new Gates(world, EVERYWHERE);
     const read = await stored(world);
     const [quick, slow] = [towards(URL, 'quick'), towards(URL, 'slow')];
     gates.of(quick, read);
@@ -254,7 +255,7 @@ describe('memory', () => {
 describe('deliveries that an open breaker put off', () => {
   test('are freed when it closes, once', async () => {
     await using world = await EngineTestWorld.open();
-    const gates = new Gates(world);
+    const gates = new Gates(world, EVERYWHERE);
     fail(gates, world, 2);
     const held = [towards(URL, 'a'), towards(URL, 'b')];
     for (const due of held) gates.holdBack(due);
@@ -265,7 +266,7 @@ describe('deliveries that an open breaker put off', () => {
 
   test('are those of that endpoint only', async () => {
     await using world = await EngineTestWorld.open();
-    const gates = new Gates(world);
+    const gates = new Gates(world, EVERYWHERE);
     for (const endpoint of ['a', 'b']) {
       fail(gates, world, 2, towards(endpoint));
       gates.holdBack(towards(endpoint));
@@ -275,7 +276,7 @@ describe('deliveries that an open breaker put off', () => {
 
   test('are remembered up to 1,000 for each endpoint and 20,000 in all', async () => {
     await using world = await EngineTestWorld.open();
-    const gates = new Gates(world);
+    const gates = new Gates(world, EVERYWHERE);
     for (let endpoint = 0; endpoint < 21; endpoint++) {
       fail(gates, world, 2, towards(`e-${endpoint}`));
       for (let each = 0; each < 1_001; each++)
@@ -291,7 +292,7 @@ describe('deliveries that an open breaker put off', () => {
 
   test('keep their gate in memory, however quiet it is', async () => {
     await using world = await EngineTestWorld.open();
-    const gates = new Gates(world);
+    const gates = new Gates(world, EVERYWHERE);
     for (let endpoint = 0; endpoint < 20_100; endpoint++) {
       fail(gates, world, 2, towards(`e-${endpoint}`));
       if (endpoint === 0) gates.holdBack(towards('e-0', 'held'));
@@ -302,7 +303,7 @@ describe('deliveries that an open breaker put off', () => {
 
   test('take one place each, however often they are put off', async () => {
     await using world = await EngineTestWorld.open();
-    const gates = new Gates(world);
+    const gates = new Gates(world, EVERYWHERE);
     fail(gates, world, 2);
     for (let times = 0; times < 1_000; times++) gates.holdBack(towards(URL, 'patient'));
     gates.holdBack(towards(URL, 'other'));
@@ -313,7 +314,7 @@ describe('deliveries that an open breaker put off', () => {
 describe('a delivery that was put off', () => {
   test('is not held back by a breaker that has closed meanwhile', async () => {
     await using world = await EngineTestWorld.open();
-    const gates = new Gates(world);
+    const gates = new Gates(world, EVERYWHERE);
     fail(gates, world, 2);
     expect(gates.holdBack(towards(URL, 'a'))).toBe(true);
     learn(gates, world, 'success');
@@ -322,7 +323,7 @@ describe('a delivery that was put off', () => {
 
   test('is let go when it is looked at again, and then neither freed nor in the way', async () => {
     await using world = await EngineTestWorld.open();
-    const gates = new Gates(world);
+    const gates = new Gates(world, EVERYWHERE);
     fail(gates, world, 2);
     for (let each = 0; each < 1_000; each++) gates.holdBack(towards(URL, `${each}`));
     gates.letGo(towards(URL, '7'));
@@ -350,7 +351,7 @@ describe('turns taken at a gate', () => {
 
   test('are given back when none of them was used', async () => {
     await using world = await EngineTestWorld.open();
-    const gates = new Gates(world);
+    const gates = new Gates(world, EVERYWHERE);
     const turns = [];
     for (const name of ['a', 'b', 'c']) turns.push(await takeTurn(gates, world, name));
     expect(turns.map(({ waitMs }) => waitMs)).toEqual([0, 1_000, 2_000]);
@@ -360,7 +361,7 @@ describe('turns taken at a gate', () => {
 
   test('are all kept when one of them was used: no turn is booked twice', async () => {
     await using world = await EngineTestWorld.open();
-    const gates = new Gates(world);
+    const gates = new Gates(world, EVERYWHERE);
     const first = await takeTurn(gates, world, 'a');
     const second = await takeTurn(gates, world, 'b');
     gates.turnEnds(first.due, false);
@@ -372,7 +373,7 @@ describe('turns taken at a gate', () => {
 
   test('leave the breaker as it has become meanwhile', async () => {
     await using world = await EngineTestWorld.open();
-    const gates = new Gates(world);
+    const gates = new Gates(world, EVERYWHERE);
     const { due } = await takeTurn(gates, world, 'a');
     fail(gates, world, 2, towards(URL));
     gates.turnEnds(due, false);
@@ -381,7 +382,7 @@ describe('turns taken at a gate', () => {
 
   test('are saved at once, and alone', async () => {
     await using world = await EngineTestWorld.open();
-    const gates = new Gates(world);
+    const gates = new Gates(world, EVERYWHERE);
     fail(gates, world, 1, towards('https://example.com/other'));
     const { due } = await takeTurn(gates, world, 'a');
     await gates.saveTurns([due]);

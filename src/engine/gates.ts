@@ -3,6 +3,9 @@
  * rate limit to make one. They live in memory, are saved a moment after they change and at once when a breaker
  * opens or closes and when a turn is taken, and are read back with the first delivery that needs them.
  *
+ * They never outlive the hold on their slot: whoever holds it next reads them from the store. Those that a node
+ * gives back are saved before, those that it lost are forgotten.
+ *
  * Deliveries that an open breaker put off are remembered, as many as fit: when it closes early they need not
  * wait for the end of its window.
  */
@@ -21,7 +24,9 @@ import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { BreakerPolicy } from '#src/domain/profile.ts';
+import type { Slot } from '#src/domain/slot.ts';
 import type { SavedGate, Work } from '#src/ports/store.ts';
+import { slotAt, type Territory } from './territory.ts';
 import type { EngineWorld } from './world.ts';
 
 const GATES_MAX = 20_000;
@@ -50,6 +55,7 @@ interface Kept {
 
 export class Gates {
   readonly #world: EngineWorld;
+  readonly #territory: Territory;
   /** The one used longest ago first. */
   readonly #kept = new Map<string, Kept>();
   /** How many tries are under way; their gates are not forgotten meanwhile. */
@@ -59,8 +65,9 @@ export class Gates {
   #isSaving = false;
   #isSaveWanted = false;
 
-  constructor(world: EngineWorld) {
+  constructor(world: EngineWorld, territory: Territory) {
     this.#world = world;
+    this.#territory = territory;
   }
 
   /** What is in memory is newer than what was read with the delivery. */
@@ -240,6 +247,20 @@ export class Gates {
     }
   }
 
+  /** Saves what changed of these slots. */
+  saveSlots(slots: ReadonlySet<Slot>): Promise<void> {
+    return this.#save([...this.#kept.values()].filter((kept) => !kept.isSaved && slots.has(slotAt(kept))));
+  }
+
+  /** They are somebody else's from now on, saved or not. */
+  forgetSlots(slots: ReadonlySet<Slot>): void {
+    for (const [key, kept] of this.#kept) {
+      if (!slots.has(slotAt(kept))) continue;
+      this.#heldBack -= kept.heldBack.size;
+      this.#kept.delete(key);
+    }
+  }
+
   async #save(gates: Iterable<Kept>): Promise<void> {
     const { store, clock } = this.#world;
     const unsaved = [...gates].filter(({ isSaved }) => !isSaved);
@@ -247,7 +268,8 @@ export class Gates {
       const part = unsaved.slice(at, at + SAVED_TOGETHER_MAX);
       const now = clock.now();
       const written = part.map(({ gate }) => gate);
-      await store.saveGates(part.map((kept) => toSave(kept, now)));
+      const saved = part.map((kept) => toSave(kept, now));
+      await store.saveGates(saved, this.#territory.tenure);
       for (const [index, kept] of part.entries()) kept.isSaved = kept.gate === written[index];
     }
   }

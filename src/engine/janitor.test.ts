@@ -5,8 +5,10 @@ import type { DeliveryId } from '#src/domain/id.ts';
 import { instant, MS_PER_DAY } from '#src/domain/instant.ts';
 import { SUCCESS } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
+import { ClusterTestWorld } from '#test/cluster-world.ts';
 import { EngineTestWorld, PARTITION } from '#test/engine-world.ts';
 import { Janitor } from './janitor.ts';
+import { EVERYWHERE } from './territory.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -30,7 +32,7 @@ async function counts(world: EngineTestWorld): Promise<readonly [deliveries: num
 describe('history', () => {
   test('is kept as long as it is to be kept, and then removed with its attempts', async () => {
     await using world = await EngineTestWorld.open();
-    const janitor = new Janitor(world, HOUR_MS);
+    const janitor = new Janitor(world, EVERYWHERE, HOUR_MS);
     const id = await delivered(world);
     await world.schedule({ inMs: 10 * HOUR_MS });
     janitor.start();
@@ -44,7 +46,7 @@ describe('history', () => {
 
   test('is kept for ever with a retention of 0', async () => {
     await using world = await EngineTestWorld.open();
-    const janitor = new Janitor(world, 0);
+    const janitor = new Janitor(world, EVERYWHERE, 0);
     await delivered(world);
     world.time.setClock(100 * 365 * MS_PER_DAY);
     janitor.start();
@@ -56,7 +58,7 @@ describe('history', () => {
 
   test('a retention longer than time itself removes nothing', async () => {
     await using world = await EngineTestWorld.open();
-    const janitor = new Janitor(world, Number.MAX_SAFE_INTEGER);
+    const janitor = new Janitor(world, EVERYWHERE, Number.MAX_SAFE_INTEGER);
     await delivered(world);
     janitor.start();
     await world.time.advance(10_000);
@@ -67,7 +69,7 @@ describe('history', () => {
 
   test('a short retention is kept to closely', async () => {
     await using world = await EngineTestWorld.open();
-    const janitor = new Janitor(world, 2_000);
+    const janitor = new Janitor(world, EVERYWHERE, 2_000);
     janitor.start();
     await world.time.advance(500);
     await delivered(world);
@@ -95,7 +97,7 @@ describe('whatever the retention', () => {
         (await world.disk.findWork([view.pending]))[0]?.gate !== null,
       ];
       world.time.setClock(MS_PER_DAY - 2_000);
-      const first = new Janitor(world, ms);
+      const first = new Janitor(world, EVERYWHERE, ms);
       first.start();
       await world.time.advance(1_500);
       expect(await kept()).toEqual([true, true]);
@@ -103,7 +105,7 @@ describe('whatever the retention', () => {
       expect(await kept()).toEqual([false, true]);
       await first.stop();
       world.time.setClock(29 * MS_PER_DAY - 200_000);
-      const janitor = new Janitor(world, ms);
+      const janitor = new Janitor(world, EVERYWHERE, ms);
       janitor.start();
       await world.time.advance(60_000);
       expect(await kept()).toEqual([false, true]);
@@ -118,7 +120,7 @@ describe('the janitor works a little at a time', () => {
   async function withDelivered(world: EngineTestWorld, count: number): Promise<Janitor> {
     for (let each = 0; each < count; each++) await delivered(world);
     world.time.setClock(2 * HOUR_MS);
-    const janitor = new Janitor(world, HOUR_MS);
+    const janitor = new Janitor(world, EVERYWHERE, HOUR_MS);
     janitor.start();
     await world.time.advance(999);
     expect(await counts(world)).toEqual([count, count]);
@@ -145,7 +147,7 @@ describe('the janitor works a little at a time', () => {
   ] as const)('a clock that is set %s', async ([, isSetBack, left]) => {
     await using world = await EngineTestWorld.open();
     await delivered(world);
-    const janitor = new Janitor(world, 90 * MS_PER_DAY);
+    const janitor = new Janitor(world, EVERYWHERE, 90 * MS_PER_DAY);
     janitor.start();
     await world.time.advance(120_000);
     world.time.setClock(100 * MS_PER_DAY);
@@ -184,8 +186,19 @@ describe('the janitor works a little at a time', () => {
 
   test('one that was never started stops at once, and does nothing', async () => {
     await using world = await EngineTestWorld.open();
-    await new Janitor(world, HOUR_MS).stop();
+    await new Janitor(world, EVERYWHERE, HOUR_MS).stop();
     await world.time.advance(HOUR_MS);
     expect(world.faults.asked).toEqual([]);
   });
+});
+
+test('of several nodes one tidies: the one that holds the first slot', async () => {
+  await using cluster = await ClusterTestWorld.open();
+  const nodes = await cluster.settled('a', 'b', 'c');
+  const pruned = () => nodes.map(({ faults }) => faults.times('prune'));
+  const before = pruned();
+  await cluster.time.advance(120_000);
+  const first = (await cluster.slots())[0]?.owner;
+  const tidied = nodes.filter((_, index) => (pruned()[index] ?? 0) > (before[index] ?? 0));
+  expect(tidied.map(({ node }) => node)).toEqual([first]);
 });

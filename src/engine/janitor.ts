@@ -1,6 +1,11 @@
-/** Removes what has been kept long enough: a little at a time, so that nothing that fires waits for it. */
+/**
+ * Removes what has been kept long enough: a little at a time, so that nothing that fires waits for it. Of several
+ * nodes the one that holds the first slot does it.
+ */
 import { type Instant, instant } from '#src/domain/instant.ts';
+import type { Slot } from '#src/domain/slot.ts';
 import { PRUNABLE, type Prunable } from '#src/ports/store.ts';
+import type { Territory } from './territory.ts';
 import { type EngineWorld, pause } from './world.ts';
 
 const EVERY_MS = 60_000;
@@ -12,9 +17,11 @@ const STEP_MS = 600_000;
 /** So long a clock that was set ahead has to hold before history is removed by it. */
 const DISTRUST_MS = 3_600_000;
 const GATES_KEPT_MS = 30 * 86_400_000;
+const FIRST_SLOT = 0 as Slot;
 
 export class Janitor {
   readonly #world: EngineWorld;
+  readonly #territory: Pick<Territory, 'slots'>;
   readonly #retentionMs: number;
   #callOff: (() => void) | null = null;
   #isStopped = false;
@@ -23,8 +30,9 @@ export class Janitor {
   #round: Promise<void> = Promise.resolve();
 
   /** A retention of 0 keeps history for ever. */
-  constructor(world: EngineWorld, retentionMs: number) {
+  constructor(world: EngineWorld, territory: Pick<Territory, 'slots'>, retentionMs: number) {
     this.#world = world;
+    this.#territory = territory;
     this.#retentionMs = retentionMs;
   }
 
@@ -38,10 +46,15 @@ export class Janitor {
     return this.#retentionMs === 0 ? EVERY_MS : Math.min(EVERY_MS, Math.max(this.#retentionMs, PAUSE_MS));
   }
 
+  get #isOurs(): boolean {
+    const { slots } = this.#territory;
+    return slots === undefined || slots.has(FIRST_SLOT);
+  }
+
   #in(ms: number): void {
     if (this.#isStopped) return;
     this.#callOff = this.#world.timers.after(ms, () => {
-      if (!this.#isClockTrusted(ms)) return this.#in(this.#everyMs);
+      if (!this.#isClockTrusted(ms) || !this.#isOurs) return this.#in(this.#everyMs);
       this.#round = this.#tidy().finally(() => {
         this.#roundAt = this.#world.clock.now();
         this.#in(this.#everyMs);

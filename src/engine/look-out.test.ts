@@ -3,6 +3,7 @@ import type { Due } from '#src/domain/due.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import { dueAt, EngineTestWorld, VirtualTime } from '#test/engine-world.ts';
 import { type Finds, LOOK_AHEAD_MS, LookOut } from './look-out.ts';
+import { EVERYWHERE } from './territory.ts';
 import type { EngineWorld } from './world.ts';
 
 const PAGE_ROWS = 250;
@@ -61,7 +62,7 @@ function setUp(rows: readonly Due[]) {
   const time = new VirtualTime(NOW);
   const found = new Found();
   const world = { store: store as unknown as EngineWorld['store'], clock: time, timers: time };
-  const lookOut = new LookOut(world, found);
+  const lookOut = new LookOut(world, EVERYWHERE, found);
   /** Looks, while time stands still but for what comes between pages. */
   const look = async (where: 'ahead' | 'behind') => {
     const looked = lookOut[where]();
@@ -226,7 +227,7 @@ describe('on a real store', () => {
       views.push(await world.schedule({ inMs: seconds * 1_000 }));
     await world.time.advance(4_000);
     const found = new Found();
-    const lookOut = new LookOut(world, found);
+    const lookOut = new LookOut(world, EVERYWHERE, found);
     await lookOut.ahead();
     await lookOut.behind();
     const ids = views.map(({ pending }) => pending.id);

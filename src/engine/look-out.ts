@@ -7,8 +7,8 @@
  */
 import type { Due } from '#src/domain/due.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
-import type { EngineWorld } from './world.ts';
-import { pause } from './world.ts';
+import type { Territory } from './territory.ts';
+import { type EngineWorld, pause } from './world.ts';
 
 export const LOOK_AHEAD_MS = 2_000;
 const PAGE_ROWS = 250;
@@ -31,13 +31,25 @@ export interface Finds {
 
 export class LookOut {
   readonly #world: Pick<EngineWorld, 'store' | 'clock' | 'timers'>;
+  readonly #territory: Pick<Territory, 'slots'>;
   readonly #finds: Finds;
   #cursor: Pick<Due, 'dueAt' | 'id'> | null = null;
   #isMoreBehind = false;
+  #isToBeginAnew = false;
 
-  constructor(world: Pick<EngineWorld, 'store' | 'clock' | 'timers'>, finds: Finds) {
+  constructor(
+    world: Pick<EngineWorld, 'store' | 'clock' | 'timers'>,
+    territory: Pick<Territory, 'slots'>,
+    finds: Finds,
+  ) {
     this.#world = world;
+    this.#territory = territory;
     this.#finds = finds;
+  }
+
+  /** There is more to look at than before: what lies behind the cursor may not have been seen. */
+  beginAnew(): void {
+    this.#isToBeginAnew = true;
   }
 
   /** Whether the last look behind ended before it had seen everything. */
@@ -50,7 +62,9 @@ export class LookOut {
     const now = clock.now();
     const until = instant(now + LOOK_AHEAD_MS);
     for (let after: Pick<Due, 'dueAt' | 'id'> = { dueAt: now, id: LAST_ID }; ; ) {
-      const page = await store.listDue(after, until, PAGE_ROWS);
+      const { slots } = this.#territory;
+      if (slots?.size === 0) return;
+      const page = await store.listDue(after, until, PAGE_ROWS, slots);
       const hasRoom = page.every((due) => this.#finds.ahead(due));
       const last = page.at(-1);
       if (last === undefined) return;
@@ -65,9 +79,12 @@ export class LookOut {
     const { store, clock, timers } = this.#world;
     const now: Instant = clock.now();
     for (let pages = 0; pages < PAGES_BEHIND_MAX; pages++) {
-      this.#isMoreBehind = true;
-      if (!this.#finds.hasRoomBehind) return;
-      const page = await store.listDue(this.#cursor, now, PAGE_ROWS);
+      if (this.#isToBeginAnew) this.#cursor = null;
+      this.#isToBeginAnew = false;
+      const { slots } = this.#territory;
+      this.#isMoreBehind = slots?.size !== 0;
+      if (!this.#isMoreBehind || !this.#finds.hasRoomBehind) return;
+      const page = await store.listDue(this.#cursor, now, PAGE_ROWS, slots);
       for (const due of page) this.#finds.behind(due);
       if (page.length < PAGE_ROWS) {
         this.#cursor = null;

@@ -7,6 +7,7 @@ import { HOURLY } from '#src/store/contract/builders.ts';
 import { EngineTestWorld, type Order } from '#test/engine-world.ts';
 import { Recovery } from './recovery.ts';
 import { Settler } from './settler.ts';
+import { EVERYWHERE } from './territory.ts';
 
 async function claimed(world: EngineTestWorld, order: Order = {}, node = 'dead-node'): Promise<ClaimWrite> {
   const view = await world.schedule(order);
@@ -25,7 +26,13 @@ function recovery(world: EngineTestWorld, underWay: readonly string[] = []) {
   return {
     hinted,
     settler,
-    recovery: new Recovery(world, settler, hints, (token) => underWay.includes(token)),
+    recovery: new Recovery(world, {
+      territory: EVERYWHERE,
+      settler,
+      hints,
+      living: null,
+      isUnderWay: (token) => underWay.includes(token),
+    }),
   };
 }
 
@@ -35,7 +42,7 @@ describe('a try of a process that died', () => {
     const { delivery } = await claimed(world);
     await world.time.advance(60_000);
     const { recovery: lost, hinted } = recovery(world);
-    expect(await lost.run()).toBe(1);
+    expect(await lost.run(true)).toBe(1);
     expect(await world.attempts(delivery.id)).toMatchObject([
       { attemptNo: 1, outcome: 'retryable', statusCode: null, error: 'interrupted', finishedAt: world.now },
     ]);
@@ -52,7 +59,7 @@ describe('a try of a process that died', () => {
     await using world = await EngineTestWorld.open();
     const { delivery } = await claimed(world, { retryPolicy: { ...DEFAULT_RETRY_POLICY, maxAttempts: 1 } });
     const { recovery: lost, hinted } = recovery(world);
-    expect(await lost.run()).toBe(1);
+    expect(await lost.run(true)).toBe(1);
     expect((await world.delivery(delivery.id)).status).toBe('dead_letter');
     expect(hinted).toEqual([null]);
   });
@@ -61,14 +68,14 @@ describe('a try of a process that died', () => {
     await using world = await EngineTestWorld.open();
     const { delivery } = await claimed(world);
     await world.change(delivery.scheduleId, (view) => life.cancel(view, world.now));
-    await recovery(world).recovery.run();
+    await recovery(world).recovery.run(true);
     expect((await world.delivery(delivery.id)).status).toBe('canceled');
   });
 
   test('of a recurring schedule leaves the next occurrence as it is', async () => {
     await using world = await EngineTestWorld.open();
     const { delivery, advanced } = await claimed(world, { timing: HOURLY });
-    await recovery(world).recovery.run();
+    await recovery(world).recovery.run(true);
     expect((await world.delivery(delivery.id)).status).toBe('retry_scheduled');
     expect(advanced && (await world.delivery(advanced.next.id))).toEqual(advanced?.next);
   });
@@ -78,7 +85,7 @@ describe('a try of a process that died', () => {
     await claimed(world);
     await claimed(world);
     const { recovery: lost } = recovery(world);
-    expect([await lost.run(), await lost.run()]).toEqual([2, 0]);
+    expect([await lost.run(true), await lost.run(true)]).toEqual([2, 0]);
     expect(world.log.lines).toMatchObject([{ level: 'warn', fields: { claims: 2 } }]);
   });
 });
@@ -88,7 +95,7 @@ describe('a try of our own', () => {
     await using world = await EngineTestWorld.open();
     const working = await claimed(world, {}, world.node);
     const lost = await claimed(world, {}, world.node);
-    expect(await recovery(world, [working.attempt.id]).recovery.run()).toBe(1);
+    expect(await recovery(world, [working.attempt.id]).recovery.run(true)).toBe(1);
     expect(await world.delivery(working.delivery.id)).toEqual(working.delivery);
     expect(await world.attempts(working.delivery.id)).toEqual([working.attempt]);
     expect((await world.delivery(lost.delivery.id)).status).toBe('retry_scheduled');
@@ -100,7 +107,7 @@ describe('a store that is away', () => {
     await using world = await EngineTestWorld.open();
     const { delivery } = await claimed(world);
     world.faults.set('refuses', 'listLostClaims');
-    await expect(recovery(world).recovery.run()).rejects.toThrow('The store is away.');
+    await expect(recovery(world).recovery.run(true)).rejects.toThrow('The store is away.');
     expect((await world.delivery(delivery.id)).status).toBe('claimed');
   });
 
@@ -108,7 +115,7 @@ describe('a store that is away', () => {
     await using world = await EngineTestWorld.open();
     const { delivery } = await claimed(world);
     world.faults.set('refuses', 'settle');
-    const running = recovery(world).recovery.run();
+    const running = recovery(world).recovery.run(true);
     await world.time.advance(10_000);
     world.faults.clear();
     await world.time.advance(500);

@@ -1,40 +1,79 @@
 /**
  * Tries that nobody will finish: those of a process that died, and claims of our own whose writing seemed to
  * fail and had not. They are closed as interrupted, and go on by their retry policy.
+ *
+ * In a cluster every node looks after its own slots. The claims are listed first, and then it is asked who
+ * lives: a node that joined in between is not taken for dead, however early it claimed.
  */
 import { INTERRUPTED } from '#src/domain/delivery-life.ts';
 import { dueOf } from '#src/domain/due.ts';
+import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { Hints } from '#src/ports/hints.ts';
+import type { LostClaim } from '#src/ports/store.ts';
 import type { Settler } from './settler.ts';
+import type { Territory } from './territory.ts';
 import type { EngineWorld } from './world.ts';
 
 /** More than can be under way at once. */
 const CLAIMS_MAX = 5_000;
 
+/** Who else is at work. */
+export interface Living {
+  /** As they were last seen. */
+  readonly nodes: readonly string[];
+  /** As of now; rejects when that cannot be told. */
+  nodesNow(): Promise<readonly string[]>;
+}
+
+export interface RecoveryParts {
+  readonly territory: Territory;
+  readonly settler: Settler;
+  readonly hints: Hints;
+  /** Null: nobody else is. */
+  readonly living: Living | null;
+  readonly isUnderWay: (token: string) => boolean;
+}
+
 export class Recovery {
   readonly #world: EngineWorld;
-  readonly #settler: Settler;
-  readonly #hints: Hints;
-  readonly #isUnderWay: (token: string) => boolean;
+  readonly #parts: RecoveryParts;
 
-  constructor(world: EngineWorld, settler: Settler, hints: Hints, isUnderWay: (token: string) => boolean) {
+  constructor(world: EngineWorld, parts: RecoveryParts) {
     this.#world = world;
-    this.#settler = settler;
-    this.#hints = hints;
-    this.#isUnderWay = isUnderWay;
+    this.#parts = parts;
   }
 
-  /** How many were closed. */
-  async run(): Promise<number> {
-    const { store, clock, log } = this.#world;
-    const claims = await store.listLostClaims([], CLAIMS_MAX);
-    const lost = claims.filter(({ delivery }) => !this.#isUnderWay(delivery.claim?.token ?? ''));
-    const settled = await Promise.all(
-      lost.map((claim) => this.#settler.settle(claim, INTERRUPTED, clock.now())),
-    );
-    for (const write of settled) if (write !== null) this.#hints.due(dueOf(write.delivery));
+  /** How many were closed. `withOwn`: also claims of our own that nobody works on. */
+  async run(withOwn: boolean): Promise<number> {
+    const { clock, log } = this.#world;
+    const { settler, hints } = this.#parts;
+    const lost = await this.#lost(withOwn);
+    const settled = await Promise.all(lost.map((claim) => settler.settle(claim, INTERRUPTED, clock.now())));
+    for (const write of settled) if (write !== null) hints.due(dueOf(write.delivery));
     const closed = settled.filter((write) => write !== null).length;
     if (closed > 0) log.warn({ claims: closed }, 'closed the tries of a process that ended');
     return closed;
+  }
+
+  async #lost(withOwn: boolean): Promise<readonly LostClaim[]> {
+    const { store, node } = this.#world;
+    const { living, isUnderWay } = this.#parts;
+    const known = living?.nodes ?? [];
+    const listed = await store.listLostClaims(
+      withOwn ? known.filter((one) => one !== node) : known,
+      CLAIMS_MAX,
+    );
+    const claims = listed.filter(({ delivery }) => !isUnderWay(delivery.claim?.token ?? ''));
+    if (living === null || claims.length === 0) return claims;
+    const others = new Set((await living.nodesNow()).filter((one) => one !== node));
+    return claims.filter((claim) => this.#isForUs(claim, others));
+  }
+
+  /** Nobody else ever closes what this node claimed, wherever its slot is by now. */
+  #isForUs({ delivery }: LostClaim, others: ReadonlySet<string>): boolean {
+    const { partition, target, claim } = delivery;
+    if (claim === null || others.has(claim.node)) return false;
+    if (claim.node === this.#world.node) return true;
+    return this.#parts.territory.epochOf({ partition, endpoint: endpointKeyOf(target) }) !== null;
   }
 }

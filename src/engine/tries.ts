@@ -1,4 +1,5 @@
 /** The tries under way: made ready while they are being claimed, sent, settled, told of. */
+import type { Evidence } from '#src/domain/breaker.ts';
 import { type Due, dueOf } from '#src/domain/due.ts';
 import { gateTerms } from '#src/domain/gate.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -10,6 +11,7 @@ import type { Gates } from './gates.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 import { Sender } from './sender.ts';
 import type { Settler } from './settler.ts';
+import type { Territory } from './territory.ts';
 import type { EngineWorld } from './world.ts';
 
 /** Tries that may be claimed and not settled yet, requests under way included. */
@@ -29,6 +31,7 @@ export interface AfterTry extends Hints {
 
 export class Tries implements Sending {
   readonly #world: EngineWorld;
+  readonly #territory: Territory;
   readonly #gates: Gates;
   readonly #settler: Settler;
   readonly #after: AfterTry;
@@ -40,8 +43,9 @@ export class Tries implements Sending {
   #bodyBytes = 0;
   #isInterrupted = false;
 
-  constructor(world: EngineWorld, gates: Gates, settler: Settler, after: AfterTry) {
+  constructor(world: EngineWorld, territory: Territory, gates: Gates, settler: Settler, after: AfterTry) {
     this.#world = world;
+    this.#territory = territory;
     this.#gates = gates;
     this.#settler = settler;
     this.#after = after;
@@ -71,25 +75,30 @@ export class Tries implements Sending {
       .finally(() => this.#forget(attempt.id));
   }
 
-  drop({ due, work, write, probeOf }: Claiming, unsure: boolean): void {
-    this.#forget(write.attempt.id);
-    const { breaker } = gateTerms(work.profile, null);
-    this.#gates.tryEnds(due, breaker, 'nothing', probeOf, this.#world.clock.now());
+  drop(claiming: Claiming, unsure: boolean): void {
+    this.#forget(claiming.write.attempt.id);
+    this.#teach(claiming, 'nothing', this.#world.clock.now());
     if (unsure) this.#after.lostTrack();
   }
 
   async #run(claiming: Claiming): Promise<void> {
-    const { due, work, write, probeOf } = claiming;
+    const { due, work, write } = claiming;
     const outcome = await this.#outcome(claiming);
     const endedAt = this.#world.clock.now();
     this.#after.release(due);
-    const { breaker } = gateTerms(work.profile, null);
-    const freed = this.#gates.tryEnds(due, breaker, outcome.evidence, probeOf, endedAt);
+    const freed = this.#teach(claiming, outcome.evidence, endedAt);
     const schedule = write.advanced?.schedule ?? work.schedule;
     const settled = await this.#settler.settle({ ...write, schedule }, outcome.result, endedAt);
     this.#report(claiming, outcome, settled, endedAt);
     if (settled !== null) this.#after.due(dueOf(settled.delivery));
     if (freed.length > 0) await this.#after.bringForward(freed);
+  }
+
+  /** A try that ends after its slot has moved teaches nothing here: the gate is somebody else's. */
+  #teach({ due, work, epoch, probeOf }: Claiming, evidence: Evidence, now: Instant): readonly Due[] {
+    const isOurs = this.#territory.isStill(due, epoch);
+    const { breaker } = gateTerms(work.profile, null);
+    return this.#gates.tryEnds(due, breaker, isOurs ? evidence : 'nothing', isOurs ? probeOf : null, now);
   }
 
   async #outcome({ write }: Claiming): Promise<Outcome> {

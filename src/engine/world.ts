@@ -1,11 +1,13 @@
 /** What the engine works with. Everything of the outside comes in here. */
 import type { IdMint } from '#src/domain/id.ts';
-import type { Clock } from '#src/ports/clock.ts';
+import type { Clock, MeasuredClock } from '#src/ports/clock.ts';
+import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { ControlStore } from '#src/ports/control-store.ts';
 import type { Egress } from '#src/ports/egress.ts';
+import type { Peers } from '#src/ports/hints.ts';
 import type { Store } from '#src/ports/store.ts';
-import type { EngineMetrics, Log } from '#src/ports/telemetry.ts';
-import type { Timers } from '#src/ports/timers.ts';
+import type { ClusterMetrics, EngineMetrics, Log } from '#src/ports/telemetry.ts';
+import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import type { Vault } from '#src/ports/vault.ts';
 
 export interface EngineWorld {
@@ -19,6 +21,19 @@ export interface EngineWorld {
   readonly metrics: EngineMetrics;
   /** This life of this process; a restart is another node. */
   readonly node: string;
+  /** Null: nobody else works on this store. */
+  readonly cluster: ClusterWorld | null;
+}
+
+/** What it takes to share a store with other nodes. */
+export interface ClusterWorld {
+  readonly store: ClusterStore;
+  /** The clock of the world, which all nodes have in common. */
+  readonly clock: MeasuredClock;
+  readonly stopwatch: Stopwatch;
+  /** Tells the others; what they tell comes in by `Engine.heard`. */
+  readonly peers: Peers;
+  readonly metrics: ClusterMetrics;
 }
 
 /** A pause that can be waited for. */

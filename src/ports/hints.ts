@@ -7,3 +7,15 @@ export interface Hints {
   /** Something became due that is not named here. */
   lookAgain(): void;
 }
+
+/**
+ * What a node tells the others, and what it hears from them. It is told to all of them and never told on; it may
+ * be lost, come late, and come twice.
+ */
+export interface Peers {
+  /** For whoever holds its slot: it is due in the next moments. */
+  due(due: Due): void;
+  lookAgain(): void;
+  /** Slots were given back, or a node joined: there may be some to take or to give back. */
+  slotsChanged(): void;
+}

@@ -42,6 +42,24 @@ export interface EngineMetrics {
   watch(read: () => EngineGauges): void;
 }
 
+/** What can be read off a node among others at any moment. */
+export interface ClusterGauges {
+  readonly slotsHeld: number;
+  /** Living ones, this one among them, as of its last renewal. */
+  readonly nodes: number;
+  readonly clockOffsetSeconds: number;
+  readonly isClockSure: boolean;
+  readonly isLeaseValid: boolean;
+}
+
+export interface ClusterMetrics {
+  leaseRenewalFailed(): void;
+  /** `lost`: to somebody else, without having been given back. */
+  slotsMoved(how: 'gained' | 'given_back' | 'lost', count: number): void;
+  /** Reads the gauges whenever the metrics are asked for. */
+  watchCluster(read: () => ClusterGauges): void;
+}
+
 /** The metrics as a Prometheus server scrapes them. */
 export interface Exposition {
   readonly contentType: string;

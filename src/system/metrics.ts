@@ -1,5 +1,12 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { EngineGauges, EngineMetrics, Exposition, Metrics } from '#src/ports/telemetry.ts';
+import type {
+  ClusterGauges,
+  ClusterMetrics,
+  EngineGauges,
+  EngineMetrics,
+  Exposition,
+  Metrics,
+} from '#src/ports/telemetry.ts';
 
 const REQUEST_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const VERB_BUCKETS_S = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
@@ -8,7 +15,7 @@ const VERB_BUCKETS_S = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.0
 const LATENESS_BUCKETS_S = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1, 5, 30, 300, 3_600];
 const ATTEMPT_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-export function prometheusMetrics(): Metrics & EngineMetrics & Exposition {
+export function prometheusMetrics(): Metrics & EngineMetrics & ClusterMetrics & Exposition {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
@@ -37,6 +44,7 @@ export function prometheusMetrics(): Metrics & EngineMetrics & Exposition {
   const verbsOf = remembered((verb: string) => verbs.labels({ verb }));
   return {
     ...engineMetrics(registry),
+    ...clusterMetrics(registry),
     contentType: registry.contentType,
     exposition: () => registry.metrics(),
     requestServed: (method, route, status, seconds) => requestsOf(method, route, status).observe(seconds),
@@ -93,8 +101,56 @@ function engineMetrics(registry: Registry): EngineMetrics {
   };
 }
 
-function watchEngine(registry: Registry, read: () => EngineGauges): void {
-  const gauge = (name: string, help: string, value: (gauges: EngineGauges) => number) =>
+/** Shown only once they are watched: a process alone has none of them. */
+function clusterMetrics(registry: Registry): ClusterMetrics {
+  const registers: Registry[] = [];
+  const renewalsFailed = new Counter({
+    name: 'sched_lease_renewals_failed_total',
+    help: 'Renewals of the lease of this node that failed.',
+    registers,
+  });
+  const slotsMoved = new Counter({
+    name: 'sched_slots_moved_total',
+    help: 'Slots that this node gained, gave back, or lost to another node without having given them back.',
+    labelNames: ['how'],
+    registers,
+  });
+  for (const how of ['gained', 'given_back', 'lost']) slotsMoved.inc({ how }, 0);
+  return {
+    leaseRenewalFailed: () => renewalsFailed.inc(),
+    slotsMoved: (how, count) => slotsMoved.inc({ how }, count),
+    watchCluster: (read) => {
+      registry.registerMetric(renewalsFailed);
+      registry.registerMetric(slotsMoved);
+      watchCluster(registry, read);
+    },
+  };
+}
+
+function watchCluster(registry: Registry, read: () => ClusterGauges): void {
+  const gauge = gauges(registry, read);
+  gauge('sched_slots_held', 'Slots that this node dispatches.', ({ slotsHeld }) => slotsHeld);
+  gauge('sched_nodes', 'Living nodes, this one among them, as it last saw them.', ({ nodes }) => nodes);
+  gauge(
+    'sched_clock_offset_seconds',
+    'By how much the reference clock is ahead of the clock of this machine.',
+    ({ clockOffsetSeconds }) => clockOffsetSeconds,
+  );
+  gauge(
+    'sched_clock_sure',
+    '1 while the reference clock is known; nothing is claimed while it is not.',
+    ({ isClockSure }) => Number(isClockSure),
+  );
+  gauge(
+    'sched_lease_valid',
+    '1 while the lease of this node is valid; nothing is claimed while it is not.',
+    ({ isLeaseValid }) => Number(isLeaseValid),
+  );
+}
+
+/** Gauges that are read whenever the metrics are asked for. */
+function gauges<Read>(registry: Registry, read: () => Read) {
+  return (name: string, help: string, value: (read: Read) => number) =>
     registry.registerMetric(
       new Gauge({
         name,
@@ -105,6 +161,10 @@ function watchEngine(registry: Registry, read: () => EngineGauges): void {
         },
       }),
     );
+}
+
+function watchEngine(registry: Registry, read: () => EngineGauges): void {
+  const gauge = gauges(registry, read);
   gauge('sched_deliveries_due', 'Due deliveries that wait for their turn.', ({ waiting }) => waiting);
   gauge('sched_deliveries_in_flight', 'Deliveries being sent.', ({ inFlight }) => inFlight);
   gauge('sched_breakers_open', 'Circuit breakers that let nothing through.', ({ breakers }) => breakers.open);

@@ -22,8 +22,10 @@ function linesOf({ id }: Attempt): readonly Line[] {
   return lines.filter((line) => line.includes(id)).map((line) => JSON.parse(line) as Line);
 }
 
+/** Of all nodes. */
 async function metrics(): Promise<string> {
-  return (await fetch(`${sched().url}/metrics`)).text();
+  const each = sched().urls.map(async (url) => (await fetch(`${url}/metrics`)).text());
+  return (await Promise.all(each)).join('\n');
 }
 
 /** The sum of a series over its labels. */

@@ -5,6 +5,9 @@
  */
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { Client } from 'pg';
+import { readControlSettings } from '#src/app/config.ts';
+import { type AnyStore, openStore } from '#src/app/open-store.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { endUnsent, move, settle, type TryResult } from '#src/domain/delivery-life.ts';
 import { IdMint, parseId } from '#src/domain/id.ts';
@@ -12,8 +15,9 @@ import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import { claim, completedBy } from '#src/domain/schedule-life.ts';
-import { DATABASE_FILE, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import { DATABASE_FILE } from '#src/store/sqlite/sqlite-store.ts';
 import { systemRandom } from '#src/system/random.ts';
+import { databaseUrlOf, IS_POSTGRES, storeSettings } from '#test/process/store-in-use.ts';
 
 const NODE = 'e2e';
 
@@ -30,13 +34,13 @@ export const REDIRECT = {
 } as const satisfies TryResult;
 
 interface Read {
-  readonly store: SqliteStore;
+  readonly store: AnyStore;
   readonly delivery: Delivery;
   readonly view: ScheduleView;
 }
 
 interface Opened {
-  readonly store: SqliteStore;
+  readonly store: AnyStore;
   readonly partition: Partition;
 }
 
@@ -111,14 +115,8 @@ export class Drive {
   }
 
   /** While `act` runs nothing can be written: a request that changes something stays in flight. */
-  async whileNothingIsWritten<T>(act: () => Promise<T>): Promise<T> {
-    const db = new Database(join(this.#dataDir(), DATABASE_FILE));
-    try {
-      db.exec('BEGIN IMMEDIATE');
-      return await act();
-    } finally {
-      db.close();
-    }
+  whileNothingIsWritten<T>(act: () => Promise<T>): Promise<T> {
+    return IS_POSTGRES ? whileTablesAreHeld(this.#dataDir(), act) : whileFileIsHeld(this.#dataDir(), act);
   }
 
   /** Lets `ms` pass for a pending delivery, by moving its instant that far back. */
@@ -140,10 +138,32 @@ export class Drive {
 }
 
 async function open(dataDir: string): Promise<Opened> {
-  const store = await SqliteStore.open({ directory: dataDir, now: instant(Date.now()), exclusive: false });
+  const settings = readControlSettings({ flags: {}, env: await storeSettings(dataDir) });
+  const store = await openStore(settings, { exclusive: false, create: false, node: NODE });
   const project = await store.findProject('default');
   if (project === null) throw new Error('There is no project default.');
   return { store, partition: project.partitions.test };
+}
+
+async function whileFileIsHeld<T>(dataDir: string, act: () => Promise<T>): Promise<T> {
+  const db = new Database(join(dataDir, DATABASE_FILE));
+  try {
+    db.exec('BEGIN IMMEDIATE');
+    return await act();
+  } finally {
+    db.close();
+  }
+}
+
+async function whileTablesAreHeld<T>(dataDir: string, act: () => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: await databaseUrlOf(dataDir) });
+  await client.connect();
+  try {
+    await client.query('BEGIN; LOCK TABLE schedules, deliveries, endpoints, receipts IN EXCLUSIVE MODE');
+    return await act();
+  } finally {
+    await client.end();
+  }
 }
 
 function done(written: readonly string[]): void {

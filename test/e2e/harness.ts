@@ -32,6 +32,8 @@ export interface Sched {
   /** Project `default`, test mode: what most tests speak to. */
   readonly api: Api;
   readonly live: Api;
+  /** As `api`, always at the same node: for what a node knows only of itself. */
+  readonly atOneNode: Api;
   /** Without a key. */
   readonly anonymous: Api;
   readonly url: () => string;
@@ -99,6 +101,7 @@ export function useSched(): Sched {
   return {
     api: anonymous.as(TEST_KEY),
     live: anonymous.as(LIVE_KEY),
+    atOneNode: Api.at(() => service().urls[0] ?? '').as(TEST_KEY),
     anonymous,
     url: () => service().url,
     output: () => written + (running === null ? '' : outputOf(running)),

@@ -19,7 +19,7 @@ import {
 import { useSched } from './harness.ts';
 import { type Endpoint, ONE_SHOT, PROFILE, type Schedule, UNKNOWN } from './resources.ts';
 
-const { api, live, drive } = useSched();
+const { api, live, atOneNode, drive } = useSched();
 
 let keys = 0;
 function freshKey(): string {
@@ -200,7 +200,7 @@ describe('the same request: method, path and the bytes of the body', () => {
 });
 
 it('the same key, still in flight: 409 idempotency_in_progress', async () => {
-  const caller = keyed(freshKey());
+  const caller = keyed(freshKey(), atOneNode);
   const call = () => caller.post('/v1/schedules', ONE_SHOT);
   const { both, early } = await drive.whileNothingIsWritten(async () => {
     const both = [call(), call()];

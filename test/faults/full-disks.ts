@@ -64,6 +64,7 @@ export async function withPageLimit(): Promise<FullDisk> {
     metrics: prometheusMetrics(),
     hints: { due: () => {}, lookAgain: () => {} },
     isFiring: () => true,
+    servesApi: true,
     httpAllowed: false,
   });
   const url = await server.listen({ host: '127.0.0.1', port: 0 });

@@ -243,6 +243,6 @@ test.concurrent('--version and --help', async () => {
 test.concurrent('migrate makes the database, and does it again without harm', async () => {
   const dataDir = join(temporaryDirectory(), 'new');
   const first = await json(dataDir, 'migrate');
-  expect(first).toEqual({ data_dir: dataDir, schema_version: expect.any(Number) });
+  expect(first).toEqual({ store: dataDir, schema_version: expect.any(Number) });
   expect(await json(dataDir, 'migrate')).toEqual(first);
 });

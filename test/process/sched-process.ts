@@ -4,13 +4,16 @@
  *     await using sched = await startSched();
  *     await fetch(`${sched.url}/v1/schedules`, { headers: { authorization: `Bearer ${sched.testKey}` } });
  *
- * A process never outlives its test: leaving the scope kills it, and so does the end of the test run.
+ * A process never outlives its test: leaving the scope kills it, and so does the end of the test run. Where the
+ * tests run on several nodes (see `store-in-use.ts`), it is as many processes.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { nodesAsOne } from './nodes-as-one.ts';
+import { NODES, storeSettings } from './store-in-use.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const MAIN = 'src/cli/main.ts';
@@ -41,8 +44,12 @@ export interface Finished extends Output {
 }
 
 export interface SchedProcess extends AsyncDisposable {
+  /** Of several nodes, another one's each time. */
   readonly url: string;
+  /** Of all nodes. */
+  readonly urls: readonly string[];
   readonly pid: number;
+  /** By which tests know the store, whatever it is. */
   readonly dataDir: string;
   /** Given by the environment, or printed at the first start. */
   readonly testKey: string;
@@ -106,15 +113,24 @@ function launch(args: readonly string[], env: Readonly<Record<string, string>>):
 /** Runs a command to its end. */
 export async function runSched(args: readonly string[], options: SchedOptions = {}): Promise<Finished> {
   const dataDir = options.dataDir ?? temporaryDirectory();
-  const command = launch([...args, ...(options.args ?? [])], { SCHED_DATA_DIR: dataDir, ...options.env });
+  const env = { ...(await storeSettings(dataDir)), ...options.env };
+  const command = launch([...args, ...(options.args ?? [])], env);
   const { code } = await command.exited;
   return { code, ...command.output };
 }
 
-/** Starts the service and waits until it listens. */
+/** Starts the service, on all its nodes at once, and waits until it listens. */
 export async function startSched(options: SchedOptions = {}): Promise<SchedProcess> {
   const dataDir = options.dataDir ?? temporaryDirectory();
-  const env = { SCHED_PORT: '0', SCHED_DATA_DIR: dataDir, ...options.env };
+  const store = await storeSettings(dataDir);
+  const start = () => startNode({ ...options, dataDir, env: { ...store, ...options.env } });
+  const [first, ...others] = await Promise.all([start(), ...Array.from({ length: NODES - 1 }, start)]);
+  return others.length === 0 ? first : nodesAsOne([first, ...others]);
+}
+
+async function startNode(options: SchedOptions & { readonly dataDir: string }): Promise<SchedProcess> {
+  const { dataDir } = options;
+  const env = { SCHED_PORT: '0', ...options.env };
   const launched = launch(['serve', ...(options.args ?? [])], env);
   const { child, output, exited } = launched;
 
@@ -128,6 +144,7 @@ export async function startSched(options: SchedOptions = {}): Promise<SchedProce
   });
   return {
     url,
+    urls: [url],
     pid: child.pid ?? -1,
     dataDir,
     output,

@@ -86,6 +86,7 @@ export class Life implements LifeFacts {
         log: world.log,
         metrics: NO_METRICS,
         node: world.node,
+        cluster: null,
       },
       { retentionMs: world.retentionMs },
     );

@@ -9,12 +9,13 @@ import type { Profile } from '#src/domain/profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { NewSchedule, ScheduleChange } from '#src/domain/schedule-life.ts';
 import { CURRENT_VERSION } from '#src/domain/version.ts';
+import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { ControlStore, Project } from '#src/ports/control-store.ts';
 import type { ClaimWrite, Receipt, Store, Work } from '#src/ports/store.ts';
 import { Builders, type Made, START, seededBytes } from './builders.ts';
 import { type Everything, readEverything } from './everything.ts';
 
-export type AnyStore = Store & ControlStore;
+export type AnyStore = Store & ControlStore & ClusterStore;
 
 export interface Opened {
   readonly store: AnyStore;

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe } from 'vitest';
 import { type Open, Suite } from './bench.ts';
+import { clusterContract } from './cluster.ts';
 import { controlContract } from './control.ts';
 import { durabilityContract } from './durability.ts';
 import { firingContract } from './firing.ts';
@@ -38,6 +39,7 @@ export function storeContract(name: string, open: Open): void {
     gatesContract(suite);
     retentionContract(suite);
     controlContract(suite);
+    clusterContract(suite);
     durabilityContract(suite);
   });
 }

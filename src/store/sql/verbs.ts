@@ -176,13 +176,16 @@ interface Revised<Id> {
   readonly revision: number;
 }
 
-/** Where a store keeps a delivery, beyond its own columns: further values for them. */
-export type Placed = (delivery: Delivery) => readonly Parameter[];
+/** What a store finds deliveries and gates by, beyond what they are: further values, after their own. */
+export interface Places {
+  delivery(delivery: Delivery): readonly Parameter[];
+  gate(endpoint: EndpointKey): readonly Parameter[];
+}
 
-export function makeVerbs(placed: Placed) {
+export function makeVerbs(places: Places) {
   function deliveryParameters(delivery: Delivery): readonly Parameter[] {
     const row = toDeliveryRow(delivery);
-    return [...pick(row, DELIVERY_FIXED), ...pick(row, DELIVERY_MUTABLE), ...placed(delivery)];
+    return [...pick(row, DELIVERY_FIXED), ...pick(row, DELIVERY_MUTABLE), ...places.delivery(delivery)];
   }
 
   function insertDelivery(delivery: Delivery): Step {
@@ -195,7 +198,7 @@ export function makeVerbs(placed: Placed) {
 
   function replaceDelivery(delivery: Delivery): Step {
     const row = toDeliveryRow(delivery);
-    const values = [...pick(row, DELIVERY_MUTABLE), ...placed(delivery)];
+    const values = [...pick(row, DELIVERY_MUTABLE), ...places.delivery(delivery)];
     return ['replaceDelivery', 'stale', ...values, ...guard(delivery)];
   }
 
@@ -293,8 +296,8 @@ export function makeVerbs(placed: Placed) {
     saveGate: ({ partition, endpoint, gate, savedAt }: SavedGate, tenure?: Tenure): readonly Step[] => [
       ...(tenure === undefined ? [] : [held(slotOf(partition, endpoint), tenure)]),
       gate === null
-        ? ['removeGate', null, partition, endpoint]
-        : ['saveGate', null, partition, endpoint, JSON.stringify(gate), savedAt],
+        ? ['removeGate', null, partition, endpoint, ...places.gate(endpoint)]
+        : ['saveGate', null, partition, endpoint, JSON.stringify(gate), savedAt, ...places.gate(endpoint)],
     ],
 
     removeDelivery: ({ partition, id, revision }: Revised<DeliveryId>): readonly Step[] => [
@@ -313,7 +316,7 @@ export function makeVerbs(placed: Placed) {
     ],
 
     removeGate: (partition: Partition, endpoint: EndpointKey, before: Instant): readonly Step[] => [
-      ['removeOldGate', null, partition, endpoint, before],
+      ['removeOldGate', null, partition, endpoint, before, ...places.gate(endpoint)],
     ],
 
     addProject: (project: Omit<Project, 'partitions'>): readonly Step[] => [

@@ -3,7 +3,7 @@ import { makeVerbs, type Step } from '#src/store/sql/verbs.ts';
 import type { OwnName } from './statements.ts';
 
 export const verbs = {
-  ...makeVerbs(() => []),
+  ...makeVerbs({ delivery: () => [], gate: () => [] }),
   check: (now: Instant): readonly Step<OwnName>[] => [['beat', null, now]],
   takeRoom: (): readonly Step<OwnName>[] => [['takeRoom', null]],
   giveRoomBack: (): readonly Step<OwnName>[] => [['giveRoomBack', null]],

@@ -1,0 +1,212 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ALL_SLOTS, SLOTS, type Slot } from './slot.ts';
+import { decideShares, nodesOf, type Seen, type SeenSlot, stoppingMark } from './slot-shares.ts';
+
+/** Rounds in which every node decides once, until everyone has its share. */
+const ROUNDS_MAX = 4;
+
+/** The store, as far as slots go: what was seen in another epoch is not taken, nor what a living node holds. */
+class Cluster {
+  readonly living = new Set<string>();
+  readonly #slots = new Map<Slot, SeenSlot>(ALL_SLOTS.map((slot) => [slot, { slot, owner: null, epoch: 0 }]));
+  moves = 0;
+
+  see(): Seen {
+    return { nodes: [...this.living].map((node) => ({ node })), slots: [...this.#slots.values()] };
+  }
+
+  held(node: string): ReadonlySet<Slot> {
+    const own = [...this.#slots.values()].filter(({ owner }) => owner === node);
+    return new Set(own.map(({ slot }) => slot));
+  }
+
+  decide(node: string, seen: Seen): void {
+    const { take, giveBack } = decideShares(seen, node, this.held(node));
+    for (const { slot, epoch } of take) {
+      const now = this.#slots.get(slot);
+      if (now?.epoch !== epoch || (now.owner !== null && this.living.has(now.owner))) continue;
+      this.#slots.set(slot, { slot, owner: node, epoch: epoch + 1 });
+      this.moves++;
+    }
+    for (const slot of giveBack) {
+      const now = this.#slots.get(slot);
+      if (now?.owner !== node) throw new Error('It gives back what it does not hold.');
+      this.#slots.set(slot, { ...now, owner: null });
+      this.moves++;
+    }
+  }
+
+  /** `together`: all decide on what they saw at the same moment. */
+  round(together: boolean): void {
+    const seen = this.see();
+    for (const node of nodesOf(seen)) this.decide(node, together ? seen : this.see());
+  }
+
+  get wanting(): readonly string[] {
+    return nodesOf(this.see()).filter((node) => !this.living.has(stoppingMark(node)));
+  }
+
+  get counts(): readonly number[] {
+    return this.wanting.map((node) => this.held(node).size);
+  }
+
+  join(node: string): void {
+    this.living.add(node);
+    this.living.delete(stoppingMark(node));
+  }
+
+  die(node: string): void {
+    this.living.delete(node);
+    this.living.delete(stoppingMark(node));
+  }
+
+  /** It lives on, and wants nothing. */
+  stop(node: string): void {
+    if (!this.living.has(node)) return;
+    this.living.add(stoppingMark(node));
+    for (const slot of this.held(node)) {
+      this.#slots.set(slot, { slot, owner: null, epoch: this.#slots.get(slot)?.epoch ?? 0 });
+    }
+  }
+
+  get isEven(): boolean {
+    const { counts } = this;
+    const sum = counts.reduce((a, b) => a + b, 0);
+    return sum === SLOTS && Math.max(...counts) - Math.min(...counts) <= 1;
+  }
+
+  settle(together = true): void {
+    for (let round = 0; round < ROUNDS_MAX; round++) this.round(together);
+  }
+}
+
+function clusterOf(...nodes: readonly string[]): Cluster {
+  const cluster = new Cluster();
+  for (const node of nodes) cluster.living.add(node);
+  cluster.settle();
+  return cluster;
+}
+
+const change = fc.record({
+  node: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g'),
+  what: fc.constantFrom('join' as const, 'die' as const, 'stop' as const),
+  /** Who decides after it, and whether on what was seen before it. */
+  deciders: fc.array(fc.tuple(fc.nat(6), fc.boolean()), { maxLength: 8 }),
+});
+
+describe('slots are shared out', () => {
+  test('to a node alone, all of them', () => {
+    const cluster = clusterOf('a');
+    expect(cluster.held('a').size).toBe(SLOTS);
+  });
+
+  test('evenly, whatever joins, dies and stops in whatever order, and then nothing moves any more', () => {
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 12 }), fc.boolean(), (changes, together) => {
+        const cluster = clusterOf('a');
+        for (const { node, what, deciders } of changes) {
+          const before = cluster.see();
+          const isLast = cluster.wanting.every((one) => one === node);
+          if (what === 'join' || !isLast) cluster[what](node);
+          for (const [index, sawBefore] of deciders) {
+            const decider = cluster.wanting[index % cluster.wanting.length];
+            if (decider !== undefined) cluster.decide(decider, sawBefore ? before : cluster.see());
+          }
+        }
+        cluster.settle(together);
+        expect(cluster.isEven).toBe(true);
+        const { moves } = cluster;
+        cluster.settle(together);
+        expect(cluster.moves).toBe(moves);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('so that a death moves only what the dead one held', () => {
+    const cluster = clusterOf('a', 'b', 'c', 'd');
+    const kept = new Map(['a', 'c', 'd'].map((node) => [node, cluster.held(node)]));
+    cluster.living.delete('b');
+    cluster.settle();
+    expect(cluster.isEven).toBe(true);
+    for (const [node, slots] of kept)
+      expect([...slots].every((slot) => cluster.held(node).has(slot))).toBe(true);
+  });
+
+  test.for(['a', 'm', 'z'])(
+    'so that a node that joins as %s gets its share, and nobody else any',
+    (joining) => {
+      const cluster = clusterOf('b', 'c', 'd');
+      const before = new Map(['b', 'c', 'd'].map((node) => [node, cluster.held(node)]));
+      cluster.living.add(joining);
+      cluster.settle();
+      expect(cluster.counts).toEqual([64, 64, 64, 64]);
+      for (const [node, slots] of before) {
+        expect([...cluster.held(node)].every((slot) => slots.has(slot))).toBe(true);
+      }
+    },
+  );
+
+  test('so that a node that takes the place of another takes its slots, whatever it is called', () => {
+    const cluster = clusterOf('b', 'c', 'd');
+    const kept = new Map(['b', 'c'].map((node) => [node, cluster.held(node)]));
+    cluster.living.delete('d');
+    cluster.living.add('a');
+    cluster.settle();
+    expect(cluster.isEven).toBe(true);
+    for (const [node, slots] of kept) expect(cluster.held(node)).toEqual(slots);
+  });
+});
+
+describe('a node', () => {
+  const slots = (owner: (slot: Slot) => string | null): readonly SeenSlot[] =>
+    ALL_SLOTS.map((slot) => ({ slot, owner: owner(slot), epoch: 3 }));
+  const nodes = (...names: readonly string[]) => names.map((node) => ({ node }));
+
+  test('takes what is free or a dead node’s, as it was seen, and nothing of a living one', () => {
+    const seen = {
+      nodes: nodes('a', 'b'),
+      slots: slots((slot) => (slot < 100 ? 'b' : slot < 200 ? 'dead' : null)),
+    };
+    const { take, giveBack } = decideShares(seen, 'a', new Set());
+    expect(giveBack).toEqual([]);
+    expect(take).toHaveLength(128);
+    expect(take.every(({ slot, epoch }) => slot >= 100 && epoch === 3)).toBe(true);
+  });
+
+  test('takes others than those who decide at the same moment', () => {
+    const seen = { nodes: nodes('a', 'b', 'c'), slots: slots(() => null) };
+    const taken = ['a', 'b', 'c'].flatMap((node) => decideShares(seen, node, new Set()).take);
+    expect(new Set(taken.map(({ slot }) => slot)).size).toBe(SLOTS);
+    expect(taken).toHaveLength(SLOTS);
+  });
+
+  test('gives back what is above its share, and no more', () => {
+    const seen = { nodes: nodes('a', 'b'), slots: slots(() => 'a') };
+    const { take, giveBack } = decideShares(seen, 'a', new Set(ALL_SLOTS));
+    expect([take.length, giveBack.length]).toEqual([0, 128]);
+  });
+
+  test('counts what it is giving back already as given', () => {
+    const seen = { nodes: nodes('a', 'b'), slots: slots(() => 'a') };
+    const half = new Set(ALL_SLOTS.slice(0, 128));
+    expect(decideShares(seen, 'a', half)).toEqual({ take: [], giveBack: [] });
+  });
+
+  test('that the others do not count among the living does nothing', () => {
+    const seen = { nodes: nodes('b'), slots: slots(() => null) };
+    expect(decideShares(seen, 'a', new Set(ALL_SLOTS))).toEqual({ take: [], giveBack: [] });
+  });
+
+  test('that stops gets nothing, though it lives; what it still holds is not taken', () => {
+    const seen = {
+      nodes: nodes('a', 'b', stoppingMark('b')),
+      slots: slots((slot) => (slot < 10 ? 'b' : slot < 130 ? 'a' : null)),
+    };
+    expect(nodesOf(seen)).toEqual(['a', 'b']);
+    expect(decideShares(seen, 'b', new Set()).take).toEqual([]);
+    const { take } = decideShares(seen, 'a', new Set(ALL_SLOTS.slice(10, 130)));
+    expect(take.map(({ slot }) => slot)).toEqual(ALL_SLOTS.slice(130));
+  });
+});

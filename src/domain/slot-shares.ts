@@ -1,0 +1,94 @@
+/**
+ * How slots are shared out between living nodes: evenly, and so that none moves without need. Each node decides
+ * for itself what to take and what to give back, from what it saw of all of them at one moment; those that saw
+ * the same decide alike, and so without getting in each other's way.
+ *
+ * Everyone's share is the same number or one more. Those who hold most have the one more already, and keep it;
+ * among those who hold the same the name decides. Whoever holds more than its share gives the rest back, whoever
+ * holds less takes from what nobody living holds, each its own part of it. A slot of a living node is never
+ * taken: it has to be given back first. Decisions on what was seen a moment too long ago do no harm: the store
+ * lets nobody take what has moved on, and what was too much is given back in the next round.
+ */
+import type { Slot } from './slot.ts';
+
+export interface SeenSlot {
+  readonly slot: Slot;
+  readonly owner: string | null;
+  readonly epoch: number;
+}
+
+/** All nodes and slots at one moment. */
+export interface Seen {
+  /** The living ones. */
+  readonly nodes: readonly { readonly node: string }[];
+  readonly slots: readonly SeenSlot[];
+}
+
+export interface Decision {
+  readonly take: readonly SeenSlot[];
+  readonly giveBack: readonly Slot[];
+}
+
+const NOTHING: Decision = { take: [], giveBack: [] };
+
+const STOPPING = '/stopping';
+
+/**
+ * A node that stops lives on until its requests under way have ended, but wants no slots. It says so by a second
+ * lease, under this name.
+ */
+export function stoppingMark(node: string): string {
+  return `${node}${STOPPING}`;
+}
+
+/** Those that are nodes, and no marks. */
+export function nodesOf({ nodes }: Pick<Seen, 'nodes'>): readonly string[] {
+  return nodes.map(({ node }) => node).filter((node) => !node.endsWith(STOPPING));
+}
+
+/** What `node` should do, which holds `held` and is not already giving them back. */
+export function decideShares(seen: Seen, node: string, held: ReadonlySet<Slot>): Decision {
+  const shares = sharesOf(seen);
+  const share = shares.get(node);
+  if (share === undefined) return NOTHING;
+  if (held.size > share) return { take: [], giveBack: [...held].sort((a, b) => a - b).slice(share) };
+  const taken = partOf(seen, shares, node);
+  return { take: taken.slice(0, share - held.size), giveBack: [] };
+}
+
+/** How many slots are due to each node that wants some. */
+function sharesOf(seen: Seen): ReadonlyMap<string, number> {
+  const living = new Set(seen.nodes.map(({ node }) => node));
+  const wanting = nodesOf(seen).filter((node) => !living.has(stoppingMark(node)));
+  const holdings = holdingsOf(seen);
+  const held = (node: string) => holdings.get(node) ?? 0;
+  const ranked = wanting.sort((a, b) => held(b) - held(a) || byName(a, b));
+  const even = Math.floor(seen.slots.length / ranked.length);
+  const rest = seen.slots.length % ranked.length;
+  return new Map(ranked.map((node, rank) => [node, rank < rest ? even + 1 : even]));
+}
+
+function holdingsOf({ slots }: Seen): ReadonlyMap<string, number> {
+  const holdings = new Map<string, number>();
+  for (const { owner } of slots) if (owner !== null) holdings.set(owner, (holdings.get(owner) ?? 0) + 1);
+  return holdings;
+}
+
+/** What nobody living holds is dealt out by name, to each what it lacks: this is the part of one of them. */
+function partOf(seen: Seen, shares: ReadonlyMap<string, number>, node: string): readonly SeenSlot[] {
+  const living = new Set(seen.nodes.map((one) => one.node));
+  const free = seen.slots.filter(({ owner }) => owner === null || !living.has(owner));
+  const holdings = holdingsOf(seen);
+  let from = 0;
+  for (const other of [...shares.keys()].sort(byName)) {
+    const lacks = Math.max((shares.get(other) ?? 0) - (holdings.get(other) ?? 0), 0);
+    if (other === node) return free.slice(from, from + lacks);
+    from += lacks;
+  }
+  return [];
+}
+
+function byName(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,105 @@
+/**
+ * The slots this node holds, each in the epoch in which it took it. Nothing is to be dispatched while the lease
+ * may have run out, as counted here, or while it is not known what time it is; the slots are still held then,
+ * until somebody else has taken them. A slot that is being given back is held, but not dispatched any more.
+ */
+import type { Slot, Tenure } from '#src/domain/slot.ts';
+import { type Spot, slotAt, type Territory } from './territory.ts';
+import type { ClusterWorld } from './world.ts';
+
+const NONE: ReadonlySet<Slot> = new Set();
+
+export class Holdings implements Territory {
+  readonly #cluster: ClusterWorld;
+  readonly #leaving = new Set<Slot>();
+  readonly #doubt: () => void;
+  #tenure: Tenure;
+  #dispatched = NONE;
+  #validUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(cluster: ClusterWorld, node: string, doubt: () => void) {
+    this.#cluster = cluster;
+    this.#doubt = doubt;
+    this.#tenure = { node, epochs: new Map() };
+  }
+
+  /** Never changed: where something changes, there is another one. */
+  get tenure(): Tenure {
+    return this.#tenure;
+  }
+
+  get isLeaseValid(): boolean {
+    return this.#cluster.stopwatch.elapsed() < this.#validUntil;
+  }
+
+  get isActive(): boolean {
+    return this.isLeaseValid && this.#cluster.clock.isSure;
+  }
+
+  get slots(): ReadonlySet<Slot> {
+    return this.isActive ? this.#dispatched : NONE;
+  }
+
+  /** Those held and not being given back, whether or not they may be dispatched at the moment. */
+  get kept(): ReadonlySet<Slot> {
+    return this.#dispatched;
+  }
+
+  epochOf(spot: Spot): number | null {
+    const slot = slotAt(spot);
+    if (!this.#dispatched.has(slot) || !this.isActive) return null;
+    return this.#tenure.epochs.get(slot) ?? null;
+  }
+
+  isStill(spot: Spot, epoch: number): boolean {
+    return this.#tenure.epochs.get(slotAt(spot)) === epoch;
+  }
+
+  doubt(): void {
+    this.#doubt();
+  }
+
+  /** By the stopwatch. */
+  leaseIsValidUntil(elapsedMs: number): void {
+    this.#validUntil = elapsedMs;
+  }
+
+  hold(epochs: ReadonlyMap<Slot, number>): void {
+    for (const slot of epochs.keys()) this.#leaving.delete(slot);
+    this.#set(new Map([...this.#tenure.epochs, ...epochs]));
+  }
+
+  /** To be given back: nothing new begins there. */
+  leave(slots: Iterable<Slot>): void {
+    for (const slot of slots) this.#leaving.add(slot);
+    this.#set(this.#tenure.epochs);
+  }
+
+  /** They could not be given back, and are kept after all. */
+  keep(slots: Iterable<Slot>): void {
+    for (const slot of slots) this.#leaving.delete(slot);
+    this.#set(this.#tenure.epochs);
+  }
+
+  drop(slots: ReadonlySet<Slot>): void {
+    for (const slot of slots) this.#leaving.delete(slot);
+    this.#set(new Map([...this.#tenure.epochs].filter(([slot]) => !slots.has(slot))));
+  }
+
+  /** What is held of these. */
+  tenureOf(slots: ReadonlySet<Slot>): Tenure {
+    const { node, epochs } = this.#tenure;
+    return { node, epochs: new Map([...epochs].filter(([slot]) => slots.has(slot))) };
+  }
+
+  /** What is held as it was then. */
+  stillHeld({ node, epochs }: Tenure): Tenure {
+    const now = this.#tenure.epochs;
+    return { node, epochs: new Map([...epochs].filter(([slot, epoch]) => now.get(slot) === epoch)) };
+  }
+
+  #set(epochs: ReadonlyMap<Slot, number>): void {
+    this.#tenure = { node: this.#tenure.node, epochs };
+    this.#dispatched = new Set([...epochs.keys()].filter((slot) => !this.#leaving.has(slot)));
+  }
+}

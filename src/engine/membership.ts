@@ -1,0 +1,266 @@
+/**
+ * One node among those that share the store. In rounds it renews its lease, sees who else lives and who holds
+ * what, and takes and gives back slots until everyone has its share (`domain/slot-shares.ts`).
+ *
+ * The lease counts from before its renewal was asked for, by the stopwatch, and ends here a little before it
+ * ends for the others: by then this node has stopped claiming. Whoever was paused for longer finds out by its
+ * epochs: a slot that somebody took meanwhile is in another one, and what was decided before is refused.
+ *
+ * Slots are given back in this order: no new batch begins for them, those under way end, the gates are saved,
+ * then the slot is free, and the others are told. So what the next owner reads is all there is to know. A slot
+ * that was lost is dropped at once, and its gates with it: they are not ours to save any more.
+ *
+ * A node that stops gives everything back at once, and keeps its lease until its requests have ended: without
+ * it, others would take them for lost.
+ */
+import { instant } from '#src/domain/instant.ts';
+import type { Slot } from '#src/domain/slot.ts';
+import { decideShares, nodesOf, stoppingMark } from '#src/domain/slot-shares.ts';
+import type { ClusterState } from '#src/ports/cluster-store.ts';
+import { Holdings } from './holdings.ts';
+import type { Territory } from './territory.ts';
+import type { ClusterWorld, EngineWorld } from './world.ts';
+
+/** With a round, a death is noticed within four seconds. */
+const LEASE_MS = 3_200;
+/** The clocks of two nodes differ by less. */
+const LEASE_MARGIN_MS = 400;
+const RENEW_EVERY_MS = 800;
+/** After a renewal that failed. */
+const RENEW_AGAIN_MS = 200;
+/** Between two rounds, however often one is asked for. */
+const ROUND_GAP_MS = 100;
+const MS_PER_SECOND = 1_000;
+
+/** Who has to do with slots that come and go. */
+export interface Inhabitants {
+  /** There is more to dispatch. */
+  gained(): void;
+  /** Somebody died: its claims are nobody's any more. */
+  nodesDied(): void;
+  /** Resolves when no batch that is under way now is under way any more. */
+  batchesEnd(): Promise<void>;
+  saveGates(slots: ReadonlySet<Slot>): Promise<void>;
+  forgetGates(slots: ReadonlySet<Slot>): void;
+}
+
+type World = Pick<EngineWorld, 'clock' | 'timers' | 'log' | 'node'>;
+
+export class Membership {
+  readonly #world: World;
+  readonly #cluster: ClusterWorld;
+  readonly #inhabitants: Inhabitants;
+  readonly #holdings: Holdings;
+  /** The epochs in which slots were given back: those are over, whatever an answer says that was on its way. */
+  readonly #givenBack = new Map<Slot, number>();
+  #nodes: readonly string[] = [];
+  #round: Promise<boolean> = Promise.resolve(false);
+  /** A round that was asked for and has not begun. */
+  #nextRound: Promise<boolean> | null = null;
+  #roundAt = Number.NEGATIVE_INFINITY;
+  #timer: { readonly at: number; readonly callOff: () => void } | null = null;
+  #wasActive = false;
+  #isFailing = false;
+  #state: 'member' | 'stopping' | 'gone' = 'member';
+
+  constructor(world: World, cluster: ClusterWorld, inhabitants: Inhabitants) {
+    this.#world = world;
+    this.#cluster = cluster;
+    this.#inhabitants = inhabitants;
+    this.#holdings = new Holdings(cluster, world.node, () => this.lookSoon());
+    cluster.metrics.watchCluster(() => ({
+      slotsHeld: this.#holdings.slots.size,
+      nodes: this.#nodes.length,
+      clockOffsetSeconds: cluster.clock.offsetMs / MS_PER_SECOND,
+      isClockSure: cluster.clock.isSure,
+      isLeaseValid: this.#holdings.isLeaseValid,
+    }));
+  }
+
+  get territory(): Territory {
+    return this.#holdings;
+  }
+
+  /** Whether it may dispatch what it holds. */
+  get isActive(): boolean {
+    return this.#holdings.isActive;
+  }
+
+  /** The living as they were last seen. */
+  get nodes(): readonly string[] {
+    return this.#nodes;
+  }
+
+  /** The living as of now; rejects when that cannot be told. */
+  async nodesNow(): Promise<readonly string[]> {
+    if (!(await this.#anotherRound())) throw new Error('The living nodes are not known.');
+    return this.#nodes;
+  }
+
+  /** Resolves after the first round, also when it failed: then there is nothing to dispatch yet. */
+  async start(): Promise<void> {
+    if (await this.#anotherRound()) this.#cluster.peers.slotsChanged();
+  }
+
+  /** Something has changed, or may have: soon, however often it is asked for. */
+  lookSoon(): void {
+    this.#roundIn(Math.max(this.#roundAt + ROUND_GAP_MS - this.#cluster.stopwatch.elapsed(), 0));
+  }
+
+  /** Gives everything back; the lease is kept. */
+  async handOver(): Promise<void> {
+    this.#state = 'stopping';
+    // It may be taking slots.
+    await this.#round;
+    const { node } = this.#world;
+    try {
+      await this.#renew(stoppingMark(node));
+    } catch (error) {
+      this.#world.log.warn({ error: String(error) }, 'the other nodes could not be told of the stop');
+    }
+    await this.#giveBack(new Set(this.#holdings.kept));
+  }
+
+  /** Ends the lease: nothing of this node is under way any more. */
+  async leave(): Promise<void> {
+    this.#state = 'gone';
+    this.#timer?.callOff();
+    await this.#round;
+    this.#holdings.leaseIsValidUntil(Number.NEGATIVE_INFINITY);
+    const { store, peers } = this.#cluster;
+    const { node, log } = this.#world;
+    try {
+      await Promise.all([store.leave(stoppingMark(node)), store.leave(node)]);
+      peers.slotsChanged();
+    } catch (error) {
+      log.warn({ error: String(error) }, 'the lease runs out by itself');
+    }
+  }
+
+  #roundIn(ms: number): void {
+    if (this.#state === 'gone') return;
+    const at = this.#cluster.stopwatch.elapsed() + ms;
+    if (this.#timer !== null && this.#timer.at <= at) return;
+    this.#timer?.callOff();
+    const callOff = this.#world.timers.after(ms, () => {
+      this.#timer = null;
+      void this.#anotherRound();
+    });
+    this.#timer = { at, callOff };
+  }
+
+  /** One that begins from now on; whether it succeeded. */
+  #anotherRound(): Promise<boolean> {
+    this.#nextRound ??= this.#round.then(() => {
+      this.#nextRound = null;
+      this.#round = this.#goRound();
+      return this.#round;
+    });
+    return this.#nextRound;
+  }
+
+  /** Never rejects. */
+  async #goRound(): Promise<boolean> {
+    if (this.#state === 'gone') return false;
+    this.#roundAt = this.#cluster.stopwatch.elapsed();
+    const validUntil = this.#roundAt + LEASE_MS - LEASE_MARGIN_MS;
+    try {
+      const seen = await this.#renew(this.#world.node);
+      if (this.#state === 'stopping') await this.#renew(stoppingMark(this.#world.node));
+      this.#isFailing = false;
+      this.#wasActive &&= this.#holdings.isActive;
+      this.#reconcile(seen);
+      this.#holdings.leaseIsValidUntil(validUntil);
+      const before = this.#nodes;
+      this.#nodes = nodesOf(seen);
+      await this.#share(seen);
+      this.#activate();
+      if (before.some((node) => !this.#nodes.includes(node))) this.#inhabitants.nodesDied();
+      this.#roundIn(RENEW_EVERY_MS);
+      return true;
+    } catch (error) {
+      this.#cluster.metrics.leaseRenewalFailed();
+      if (!this.#isFailing) this.#world.log.warn({ error: String(error) }, 'the lease could not be renewed');
+      this.#isFailing = true;
+      this.#roundIn(RENEW_AGAIN_MS);
+      return false;
+    }
+  }
+
+  #renew(node: string): Promise<ClusterState> {
+    const now = this.#world.clock.now();
+    return this.#cluster.store.renewLease({ node, leaseUntil: instant(now + LEASE_MS) }, now);
+  }
+
+  /** What the store says is ours is; what it does not say is not. */
+  #reconcile(seen: ClusterState): void {
+    const { node, log } = this.#world;
+    const held = this.#holdings.tenure.epochs;
+    const lost = new Set<Slot>();
+    const found = new Map<Slot, number>();
+    for (const { slot, owner, epoch } of seen.slots) {
+      const isOurs = owner === node && epoch !== this.#givenBack.get(slot);
+      const heldIn = held.get(slot);
+      // What is being given back may be gone already.
+      if (heldIn !== undefined && heldIn === this.#givenBack.get(slot)) continue;
+      if (heldIn !== undefined && !(isOurs && epoch === heldIn)) lost.add(slot);
+      // It was taken, and the answer got lost.
+      if (isOurs && epoch !== heldIn) found.set(slot, epoch);
+    }
+    if (lost.size > 0) {
+      log.warn({ slots: lost.size }, 'slots were lost to another node');
+      this.#cluster.metrics.slotsMoved('lost', lost.size);
+      this.#holdings.drop(lost);
+      this.#inhabitants.forgetGates(lost);
+    }
+    if (this.#state === 'member') this.#gain(found);
+  }
+
+  /** Who does not know what time it is cannot tell who lives. */
+  async #share(seen: ClusterState): Promise<void> {
+    if (this.#state !== 'member' || !this.#cluster.clock.isSure) return;
+    const { node, clock } = this.#world;
+    const { take, giveBack } = decideShares(seen, node, this.#holdings.kept);
+    if (take.length > 0) this.#gain((await this.#cluster.store.takeSlots(node, take, clock.now())).epochs);
+    if (giveBack.length > 0) void this.#giveBack(new Set(giveBack));
+  }
+
+  #gain(epochs: ReadonlyMap<Slot, number>): void {
+    if (epochs.size === 0) return;
+    this.#holdings.hold(epochs);
+    this.#world.log.info({ slots: epochs.size }, 'slots were gained');
+    this.#cluster.metrics.slotsMoved('gained', epochs.size);
+    this.#inhabitants.gained();
+  }
+
+  /** A lease that had run out, or a clock that was not sure, let things pass by. */
+  #activate(): void {
+    const { isActive } = this.#holdings;
+    if (isActive && !this.#wasActive) this.#inhabitants.gained();
+    this.#wasActive = isActive;
+  }
+
+  async #giveBack(slots: ReadonlySet<Slot>): Promise<void> {
+    if (slots.size === 0) return;
+    const { store, peers, metrics } = this.#cluster;
+    const given = this.#holdings.tenureOf(slots);
+    this.#holdings.leave(slots);
+    try {
+      await this.#inhabitants.batchesEnd();
+      await this.#inhabitants.saveGates(slots);
+      // Some may have been lost meanwhile.
+      const tenure = this.#holdings.stillHeld(given);
+      for (const [slot, epoch] of tenure.epochs) this.#givenBack.set(slot, epoch);
+      await store.releaseSlots(tenure);
+      const released = new Set(tenure.epochs.keys());
+      this.#holdings.drop(released);
+      this.#inhabitants.forgetGates(released);
+      metrics.slotsMoved('given_back', tenure.epochs.size);
+      peers.slotsChanged();
+    } catch (error) {
+      this.#world.log.warn({ error: String(error) }, 'slots could not be given back');
+      for (const slot of slots) this.#givenBack.delete(slot);
+      this.#holdings.keep(slots);
+    }
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * When lost tries are looked for: at the start, when this node lost track of a claim, and in a cluster when a
+ * node died, when slots were gained, and every few seconds as a net. One look at a time, again until nothing is
+ * left to close.
+ */
+import type { Recovery } from './recovery.ts';
+import { type EngineWorld, pause } from './world.ts';
+
+const AGAIN_MS = 500;
+const EVERY_MS = 5_000;
+/** So long after this node lost track of a claim, the net is for its own ones too: it may have been slow to arrive. */
+const OWN_ROUNDS = 12;
+
+export class Recoveries {
+  readonly #world: Pick<EngineWorld, 'timers' | 'log' | 'cluster'>;
+  readonly #recovery: Recovery;
+  #running: Promise<void> | null = null;
+  /** Since the look under way began. */
+  #isAskedAgain = false;
+  #ownRounds = 0;
+  #callOff: (() => void) | null = null;
+  #isStopped = false;
+
+  constructor(world: Pick<EngineWorld, 'timers' | 'log' | 'cluster'>, recovery: Recovery) {
+    this.#world = world;
+    this.#recovery = recovery;
+  }
+
+  /** Resolves when everything that was lost is closed. */
+  async start(): Promise<void> {
+    this.#lookEvery();
+    await this.look();
+  }
+
+  /** A claim of our own may have been made that nobody works on. */
+  lostTrack(): void {
+    this.#ownRounds = OWN_ROUNDS;
+    void this.#run(AGAIN_MS);
+  }
+
+  look(): Promise<void> {
+    return this.#run(0);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#callOff?.();
+  }
+
+  #lookEvery(): void {
+    if (this.#world.cluster === null || this.#isStopped) return;
+    this.#callOff = this.#world.timers.after(EVERY_MS, () => {
+      void this.look();
+      if (this.#ownRounds > 0) this.#ownRounds--;
+      this.#lookEvery();
+    });
+  }
+
+  #run(afterMs: number): Promise<void> {
+    this.#isAskedAgain = true;
+    this.#running ??= this.#untilDone(afterMs);
+    return this.#running;
+  }
+
+  async #untilDone(afterMs: number): Promise<void> {
+    const { timers, log, cluster } = this.#world;
+    if (afterMs > 0) await pause(timers, afterMs);
+    while (!this.#isStopped) {
+      this.#isAskedAgain = false;
+      try {
+        const closed = await this.#recovery.run(cluster === null || this.#ownRounds > 0);
+        // A run is bounded: what it closed may not have been all.
+        if (!this.#isAskedAgain && closed > 0) continue;
+        if (!this.#isAskedAgain) break;
+      } catch (error) {
+        log.warn({ error: String(error) }, 'lost tries could not be looked for');
+      }
+      await pause(timers, AGAIN_MS);
+    }
+    this.#running = null;
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * The part of all endpoints that this process dispatches: everything, or in a cluster the slots it holds. What
+ * lies outside is left to others. It may change at any moment between two steps; so work is asked for again
+ * after every wait, and everything that is written goes out under the tenure, which the store checks.
+ */
+import type { Due } from '#src/domain/due.ts';
+import { type Slot, slotOf, type Tenure } from '#src/domain/slot.ts';
+
+/** What a slot is worked out from. */
+export type Spot = Pick<Due, 'partition' | 'endpoint'>;
+
+export interface Territory {
+  /** Where to look for due work; undefined: everywhere. */
+  readonly slots: ReadonlySet<Slot> | undefined;
+  /** What is written goes out under this; undefined: it needs no leave. */
+  readonly tenure: Tenure | undefined;
+  /** The epoch in which it is ours to dispatch; null while it is not. */
+  epochOf(spot: Spot): number | null;
+  /** Whether nobody else can have dispatched it since that epoch began, whether or not it is to be now. */
+  isStill(spot: Spot, epoch: number): boolean;
+  /** A write was refused that the store would have accepted as far as we know. */
+  doubt(): void;
+}
+
+const ALWAYS = 0;
+
+/** Of a process that has its store to itself. */
+export const EVERYWHERE: Territory = {
+  slots: undefined,
+  tenure: undefined,
+  epochOf: () => ALWAYS,
+  isStill: () => true,
+  doubt: () => {},
+};
+
+export function slotAt({ partition, endpoint }: Spot): Slot {
+  return slotOf(partition, endpoint);
+}

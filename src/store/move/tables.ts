@@ -1,0 +1,82 @@
+/**
+ * What is moved: every table that holds what somebody stored, in an order in which each row finds those it
+ * refers to. Left behind is what a process knows of itself and of its disk: nodes, slots, the heartbeat.
+ */
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import { places } from '#src/store/postgres/places.ts';
+import { type Statement, statements } from '#src/store/postgres/statements.ts';
+import {
+  ATTEMPT_FIXED,
+  ATTEMPT_OUTCOME,
+  DELIVERY_FIXED,
+  DELIVERY_MUTABLE,
+  PROFILE_FIXED,
+  PROFILE_MUTABLE,
+  PROFILE_VERSION,
+  SCHEDULE_FIXED,
+  SCHEDULE_MUTABLE,
+} from '#src/store/sql/columns.ts';
+import { type DeliveryRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
+
+export type Value = string | number | Uint8Array | null;
+/** As SQLite has it. */
+export type Row = Readonly<Record<string, Value>>;
+
+export interface Table {
+  readonly name: string;
+  /** In SQLite, the primary key first: rows are read in its order. */
+  readonly columns: readonly string[];
+  readonly keyColumns: number;
+  /** What only PostgreSQL has, and how it comes out of a row. */
+  readonly added: { readonly columns: readonly string[]; readonly of: (row: Row) => readonly Value[] } | null;
+  /** Takes an array for each column, those of SQLite first. */
+  readonly insert: string;
+}
+
+const STATEMENTS = statements(false);
+
+/** As a rule the statement gives them numbers; here they have theirs. */
+const INSERT_PARTITIONS = `INSERT INTO partitions (partition, project_id, mode)
+  SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])`;
+
+function table(
+  name: string,
+  keyColumns: number,
+  columns: readonly string[],
+  statement: Pick<Statement, 'sql'>,
+  added: Table['added'] = null,
+): Table {
+  return { name, columns, keyColumns, added, insert: statement.sql.join(';') };
+}
+
+export const TABLES: readonly Table[] = [
+  table('projects', 1, ['id', 'name', 'pinned_version', 'created_at'], STATEMENTS.insertProject),
+  table('partitions', 1, ['partition', 'project_id', 'mode'], { sql: [INSERT_PARTITIONS] }),
+  table('api_keys', 1, ['id', 'partition', 'hash', 'hint', 'created_at', 'revoked_at'], STATEMENTS.insertKey),
+  table('signing_secrets', 1, ['id', 'partition', 'sealed', 'created_at', 'expires_at'], STATEMENTS.insertSecret),
+  table('endpoints', 2, [...PROFILE_FIXED, ...PROFILE_MUTABLE], STATEMENTS.insertProfile),
+  table('endpoint_versions', 3, [...PROFILE_VERSION, 'headers'], STATEMENTS.insertProfileVersion),
+  table('schedules', 2, [...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE], STATEMENTS.insertSchedule),
+  table('schedule_labels', 3, ['partition', 'digest', 'schedule_id'], STATEMENTS.insertLabel),
+  table('payloads', 2, ['partition', 'schedule_id', 'sealed'], STATEMENTS.insertPayload),
+  table('deliveries', 2, [...DELIVERY_FIXED, ...DELIVERY_MUTABLE], STATEMENTS.insertDelivery, {
+    columns: ['slot', 'endpoint_key'],
+    of: (row) => places.delivery(fromDeliveryRow(row as unknown as DeliveryRow)),
+  }),
+  table('attempts', 3, [...ATTEMPT_FIXED, ...ATTEMPT_OUTCOME], STATEMENTS.insertAttempt),
+  table(
+    'receipts',
+    2,
+    ['partition', 'key', 'fingerprint', 'status', 'body', 'created_at', 'expires_at'],
+    STATEMENTS.insertReceipt,
+  ),
+  table('gates', 2, ['partition', 'endpoint', 'state', 'saved_at'], STATEMENTS.saveGate, {
+    columns: ['endpoint_key'],
+    of: ({ endpoint }) => places.gate(endpoint as EndpointKey),
+  }),
+];
+
+/** All that a row has in PostgreSQL. */
+export function columnsOf({ columns, added }: Table): readonly string[] {
+  return [...columns, ...(added?.columns ?? [])];
+}

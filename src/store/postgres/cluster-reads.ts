@@ -1,0 +1,44 @@
+/** How nodes stand to each other, and the clock they go by. */
+import { type Instant, instant } from '#src/domain/instant.ts';
+import type { Slot } from '#src/domain/slot.ts';
+import type { ClusterState } from '#src/ports/cluster-store.ts';
+import type { Reader } from './reader.ts';
+
+/** A node under its lease, without a slot; or a slot under its epoch, with its owner. */
+interface StateRow {
+  readonly slot: Slot | null;
+  readonly node: string | null;
+  readonly number: number;
+}
+
+export class ClusterReads {
+  readonly #reader: Reader;
+
+  constructor(reader: Reader) {
+    this.#reader = reader;
+  }
+
+  async clock(): Promise<Instant> {
+    const [row] = await this.#reader.ask<{ readonly now: number }>(
+      'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now',
+    );
+    return instant(row?.now ?? 0);
+  }
+
+  async state(now: Instant): Promise<ClusterState> {
+    const rows = await this.#reader.ask<StateRow>(
+      `SELECT NULL::integer AS slot, node, lease_until AS number FROM nodes WHERE lease_until > $1
+       UNION ALL SELECT slot, owner, epoch FROM slots
+       ORDER BY slot, node`,
+      now,
+    );
+    return {
+      nodes: rows.flatMap(({ slot, node, number }) =>
+        slot === null && node !== null ? [{ node, leaseUntil: instant(number) }] : [],
+      ),
+      slots: rows.flatMap(({ slot, node, number }) =>
+        slot === null ? [] : [{ slot, owner: node, epoch: number }],
+      ),
+    };
+  }
+}

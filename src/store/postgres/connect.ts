@@ -1,0 +1,226 @@
+/**
+ * Opens a connection to a server that takes writes.
+ *
+ * The hosts of the address are tried in their order, and of a name that stands for several machines each: after
+ * a failover the one that was the primary may be back as a standby, and is left as soon as it has said so.
+ * The way to each one, with the login and that question, takes a bounded time. When none will do, one error
+ * says of each why.
+ */
+import { lookup } from 'node:dns/promises';
+import { readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
+import { Client, DatabaseError } from 'pg';
+import { StoreUnavailable } from '#src/ports/store.ts';
+import type { Timers } from '#src/ports/timers.ts';
+import { type DatabaseAddress, type DatabaseHost, describeHost, isSocket } from './address.ts';
+import { codeOf } from './faults.ts';
+
+export interface ConnectOptions {
+  readonly timers: Timers;
+  /** Makes of a stored text the one that was meant. */
+  readonly decodeText: (stored: string) => string;
+  /** The addresses of a name. Default: what the system says. */
+  readonly resolve?: (name: string) => Promise<readonly string[]>;
+}
+
+const KEEP_ALIVE_AFTER_MS = 10_000;
+const ADDRESSES_MAX = 16;
+
+const INT8 = 20;
+const TEXT_TYPES = [25, 1_043];
+
+const TAKES_WRITES = `SELECT pg_is_in_recovery() AS is_standby,
+  current_setting('transaction_read_only') = 'on' AS is_read_only`;
+
+const NO_TLS = /does not support SSL|establishing an SSL connection/;
+const TLS_CODE = /^(EPROTO|ERR_(SSL|TLS)_.*)$/;
+
+/** What stands in a message for an error of this code. */
+const REASONS: Readonly<Record<string, string>> = {
+  '28P01': 'refuses the password',
+  '3D000': 'has no such database',
+  '53300': 'has no connection left',
+  '57P03': 'is starting or stopping',
+  ECONNREFUSED: 'refuses connections',
+  ENOENT: 'has no socket there',
+  ENOTFOUND: 'has no address',
+  EAI_AGAIN: 'cannot be looked up',
+};
+
+/** Says in its own words why a server will not do. */
+class Unfit extends Error {}
+
+export async function connect(address: DatabaseAddress, options: ConnectOptions): Promise<Client> {
+  return connector(address, options)();
+}
+
+/** Opens one each time, and begins with the host that did last. */
+export function connector(address: DatabaseAddress, options: ConnectOptions): () => Promise<Client> {
+  const { hosts } = address;
+  let last = 0;
+  return async () => {
+    const reasons: string[] = [];
+    for (let tried = 0; tried < hosts.length; tried += 1) {
+      const index = (last + tried) % hosts.length;
+      const at = hosts[index];
+      const client = at && (await firstFit(address, at, options, reasons));
+      if (client === undefined) continue;
+      last = index;
+      return client;
+    }
+    throw new StoreUnavailable(`PostgreSQL cannot be used: ${reasons.join('; ')}.`);
+  };
+}
+
+/** One server of the host that takes writes; if none does, the reasons are added. */
+async function firstFit(
+  address: DatabaseAddress,
+  at: DatabaseHost,
+  options: ConnectOptions,
+  reasons: string[],
+): Promise<Client | undefined> {
+  let servers: readonly string[] = [];
+  try {
+    servers = await serversOf(at, address, options);
+  } catch (error) {
+    reasons.push(`${describeHost(at)} ${reasonOf(error)}`);
+  }
+  for (const server of servers) {
+    try {
+      return await open(address, at, server, options);
+    } catch (error) {
+      const name = server === at.host ? describeHost(at) : `${describeHost(at)} (${server})`;
+      reasons.push(`${name} ${reasonOf(error)}`);
+    }
+  }
+  return undefined;
+}
+
+async function serversOf(
+  at: DatabaseHost,
+  { connectTimeoutMs }: DatabaseAddress,
+  { timers, resolve = systemResolve }: ConnectOptions,
+): Promise<readonly string[]> {
+  if (isSocket(at) || isIP(at.host) !== 0) return [at.host];
+  const servers = await within(timers, connectTimeoutMs, resolve(at.host), () => undefined);
+  return servers.slice(0, ADDRESSES_MAX);
+}
+
+async function systemResolve(name: string): Promise<readonly string[]> {
+  return (await lookup(name, { all: true })).map(({ address }) => address);
+}
+
+async function open(
+  address: DatabaseAddress,
+  at: DatabaseHost,
+  server: string,
+  options: ConnectOptions,
+): Promise<Client> {
+  const isPlain = isSocket(at) || address.tlsMode === 'disable';
+  if (isPlain) return login(address, at.port, server, false, options);
+  const tls = await tlsOptions(address, at);
+  try {
+    return await login(address, at.port, server, tls, options);
+  } catch (error) {
+    if (address.tlsMode !== 'prefer' || !isAboutTls(error)) throw error;
+    return login(address, at.port, server, false, options);
+  }
+}
+
+/** As in PostgreSQL's programs, a given authority is held to even if the mode asks for less. */
+async function tlsOptions(
+  { tlsMode, rootCertificatePath }: DatabaseAddress,
+  { host }: DatabaseHost,
+): Promise<ConnectionOptions> {
+  const checksAuthority =
+    tlsMode === 'verify-ca' ||
+    tlsMode === 'verify-full' ||
+    (tlsMode === 'require' && rootCertificatePath !== null);
+  if (!checksAuthority) return { ...serverName(host), rejectUnauthorized: false };
+  return {
+    ...serverName(host),
+    ...(rootCertificatePath === null ? {} : { ca: await readAuthorities(rootCertificatePath) }),
+    ...(tlsMode === 'verify-full' ? {} : { checkServerIdentity: () => undefined }),
+  };
+}
+
+function serverName(host: string): ConnectionOptions {
+  return isIP(host) === 0 ? { servername: host } : {};
+}
+
+async function readAuthorities(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw new Unfit(`cannot be verified: the file of sslrootcert cannot be read (${codeOf(error)})`);
+  }
+}
+
+/** The driver's words are the only sign that a server has no TLS. 28000: it has, but not for this login. */
+function isAboutTls(error: unknown): boolean {
+  if (error instanceof DatabaseError) return error.code === '28000';
+  return error instanceof Error && (NO_TLS.test(error.message) || TLS_CODE.test(codeOf(error)));
+}
+
+async function login(
+  address: DatabaseAddress,
+  port: number,
+  host: string,
+  ssl: ConnectionOptions | false,
+  { timers, decodeText }: ConnectOptions,
+): Promise<Client> {
+  const client = new Client({
+    host,
+    port,
+    ssl,
+    user: address.user,
+    database: address.database,
+    // Unless it is told, the driver looks for one in the environment and in files.
+    password: address.password ?? (() => Promise.reject(new Unfit('asks for a password'))),
+    application_name: address.applicationName,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+    pipeline: true,
+  });
+  // What happens to the connection fails the queries on it; unheard, it would end the process.
+  client.on('error', () => undefined);
+  client.setTypeParser(INT8, Number);
+  for (const type of TEXT_TYPES) client.setTypeParser(type, decodeText);
+  const drop = () => void client.connection.stream.destroy();
+  try {
+    await within(timers, address.connectTimeoutMs, requireWrites(client), drop);
+    return client;
+  } catch (error) {
+    drop();
+    throw error;
+  }
+}
+
+async function requireWrites(client: Client): Promise<void> {
+  await client.connect();
+  const { rows } = await client.query<{ is_standby: boolean; is_read_only: boolean }>(TAKES_WRITES);
+  const [said] = rows;
+  if (said?.is_standby !== false) throw new Unfit('is a standby');
+  if (said.is_read_only) throw new Unfit('takes no writes');
+}
+
+/** Past the time it fails, and `giveUp` ends what was begun. */
+async function within<T>(timers: Timers, ms: number, work: Promise<T>, giveUp: () => void): Promise<T> {
+  const { promise: tooLate, reject } = Promise.withResolvers<never>();
+  const callOff = timers.after(ms, () => {
+    reject(new Unfit(`does not answer within ${ms} ms`));
+    giveUp();
+  });
+  try {
+    return await Promise.race([work, tooLate]);
+  } finally {
+    callOff();
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof Unfit) return error.message;
+  const said = REASONS[codeOf(error)];
+  return said ?? `fails: ${error instanceof Error ? error.message : String(error)}`;
+}

@@ -1,0 +1,110 @@
+/** The control plane's questions. */
+import type { KeyId, ProjectId, SecretId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Mode, Partition } from '#src/domain/partition.ts';
+import type { ApiKey, Project, SigningSecret, Tenant } from '#src/ports/control-store.ts';
+import type { Reader } from './reader.ts';
+
+interface ProjectRow {
+  readonly id: ProjectId;
+  readonly name: string;
+  readonly pinned_version: string;
+  readonly created_at: Instant;
+  readonly test: Partition;
+  readonly live: Partition;
+}
+
+const PROJECTS = `SELECT p.id, p.name, p.pinned_version, p.created_at, t.partition AS test,
+    l.partition AS live FROM projects p
+  JOIN partitions t ON t.project_id = p.id AND t.mode = 'test'
+  JOIN partitions l ON l.project_id = p.id AND l.mode = 'live'`;
+
+function toProject(row: ProjectRow): Project {
+  return {
+    id: row.id,
+    name: row.name,
+    pinnedVersion: row.pinned_version,
+    partitions: { test: row.test, live: row.live },
+    createdAt: row.created_at,
+  };
+}
+
+interface KeyRow {
+  readonly id: KeyId;
+  readonly partition: Partition;
+  readonly mode: Mode;
+  readonly hash: string;
+  readonly hint: string;
+  readonly created_at: Instant;
+  readonly revoked_at: Instant | null;
+}
+
+interface SecretRow {
+  readonly id: SecretId;
+  readonly partition: Partition;
+  readonly sealed: Uint8Array;
+  readonly created_at: Instant;
+  readonly expires_at: Instant | null;
+}
+
+export class ControlReads {
+  readonly #reader: Reader;
+
+  constructor(reader: Reader) {
+    this.#reader = reader;
+  }
+
+  async project(name: string): Promise<Project | null> {
+    const rows = await this.#reader.ask<ProjectRow>(`${PROJECTS} WHERE p.name = $1`, name);
+    return rows.map(toProject)[0] ?? null;
+  }
+
+  async projects(): Promise<readonly Project[]> {
+    return (await this.#reader.ask<ProjectRow>(`${PROJECTS} ORDER BY p.id`)).map(toProject);
+  }
+
+  async keys(partition: Partition): Promise<readonly ApiKey[]> {
+    const rows = await this.#reader.ask<KeyRow>(
+      `SELECT k.id, k.partition, k.hash, k.hint, k.created_at, k.revoked_at, p.mode
+       FROM api_keys k JOIN partitions p USING (partition)
+       WHERE k.partition = $1 ORDER BY k.id`,
+      partition,
+    );
+    return rows.map((row) => ({
+      id: row.id,
+      partition: row.partition,
+      mode: row.mode,
+      hash: row.hash,
+      hint: row.hint,
+      createdAt: row.created_at,
+      revokedAt: row.revoked_at,
+    }));
+  }
+
+  async tenant(keyHash: string): Promise<Tenant | null> {
+    const [row] = await this.#reader.ask<Tenant>(
+      `SELECT k.partition, p.mode, k.hash AS "keyHash", j.pinned_version AS "pinnedVersion"
+       FROM api_keys k JOIN partitions p USING (partition) JOIN projects j ON j.id = p.project_id
+       WHERE k.hash = $1 AND k.revoked_at IS NULL`,
+      keyHash,
+    );
+    return row ?? null;
+  }
+
+  async secrets(partition: Partition, now: Instant): Promise<readonly SigningSecret[]> {
+    const rows = await this.#reader.ask<SecretRow>(
+      `SELECT id, partition, sealed, created_at, expires_at FROM signing_secrets
+       WHERE partition = $1 AND (expires_at IS NULL OR expires_at > $2)
+       ORDER BY id DESC`,
+      partition,
+      now,
+    );
+    return rows.map((row) => ({
+      id: row.id,
+      partition: row.partition,
+      sealed: row.sealed,
+      createdAt: row.created_at,
+      expiresAt: row.expires_at,
+    }));
+  }
+}

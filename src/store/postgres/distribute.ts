@@ -1,0 +1,52 @@
+/**
+ * Citus: the tables of customers' data are spread by the partition, those that every node reads whole are
+ * copied to every server, and what nodes tell each other stays where they connect to.
+ */
+import { StoreUnavailable } from '#src/ports/store.ts';
+import type { Queryable } from './schema-version.ts';
+
+const DISTRIBUTED = [
+  'deliveries',
+  'schedules',
+  'schedule_labels',
+  'payloads',
+  'attempts',
+  'receipts',
+  'endpoints',
+  'endpoint_versions',
+  'gates',
+] as const;
+const [FIRST] = DISTRIBUTED;
+
+const COPIED = ['projects', 'partitions', 'api_keys', 'signing_secrets'] as const;
+
+export async function isDistributed(client: Queryable): Promise<boolean> {
+  if (!(await hasCitus(client))) return false;
+  const { rows } = await client.query(
+    "SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass($1) AND partmethod = 'h'",
+    [FIRST],
+  );
+  return rows.length > 0;
+}
+
+/** Spreads the tables over the workers; those that are spread already are left as they are. */
+export async function distribute(client: Queryable): Promise<void> {
+  if (!(await hasCitus(client))) {
+    throw new StoreUnavailable('The database has no citus extension: run CREATE EXTENSION citus first.');
+  }
+  if (await isDistributed(client)) return;
+  for (const table of COPIED) await client.query('SELECT create_reference_table($1)', [table]);
+  for (const table of DISTRIBUTED) {
+    await client.query(
+      table === FIRST
+        ? 'SELECT create_distributed_table($1, $2)'
+        : 'SELECT create_distributed_table($1, $2, colocate_with => $3)',
+      table === FIRST ? [table, 'partition'] : [table, 'partition', FIRST],
+    );
+  }
+}
+
+async function hasCitus(client: Queryable): Promise<boolean> {
+  const { rows } = await client.query("SELECT 1 FROM pg_extension WHERE extname = 'citus'");
+  return rows.length > 0;
+}

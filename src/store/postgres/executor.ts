@@ -1,0 +1,282 @@
+/**
+ * Carries out a batch of verbs in one transaction, on a connection that nobody else writes on.
+ *
+ * As a rule everything holds. Then it takes one round trip: the whole transaction is written at once, and each
+ * statement of it fails unless it held for every row, which leaves nothing to commit. Only after that is it
+ * asked, with a second round trip before the commit, for which verbs something did not hold: these have their
+ * answer, and the others are carried out without them.
+ *
+ * A commit whose answer is lost is looked up. Every transaction leaves its number in the writer's own row; to
+ * look is to wait for a transaction that still holds that row, and to take the row away from one that has not
+ * come to it yet. So whatever is found is final.
+ */
+import type { QueryResult } from 'pg';
+import type { Clock } from '#src/ports/clock.ts';
+import { StoreUnavailable } from '#src/ports/store.ts';
+import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import type { Otherwise, Parameter } from '#src/store/sql/verbs.ts';
+import { faultOf } from './faults.ts';
+import type { Link, SqlValue } from './link.ts';
+import { type Group, keyOf, keyText, type Statements, type Verb, type Wave, wavesOf } from './waves.ts';
+
+export type Answer = 'done' | Otherwise | Error;
+
+export interface ExecutorOptions {
+  readonly link: Link;
+  readonly clock: Clock;
+  readonly timers: Timers & Stopwatch;
+  /** Of this connection's own, among those of all nodes. */
+  readonly writer: string;
+  readonly statements: Statements;
+  /** Whether the tables are spread over several servers. */
+  readonly distributed: boolean;
+}
+
+/** What waits for a row that another transaction holds must not hold up everybody behind it. */
+const LOCK_MS_MAX = 3_000;
+/** A node that stands still in the middle of a transaction must not hold its rows for long. */
+const IDLE_MS_MAX = 5_000;
+const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+  SET LOCAL lock_timeout = ${LOCK_MS_MAX};
+  SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS_MAX}`;
+
+const MARK = `WITH marked AS (
+    INSERT INTO writers (writer, last, at) VALUES ($1, $2, $3)
+    ON CONFLICT (writer) DO UPDATE SET last = excluded.last, at = excluded.at
+    WHERE writers.last < excluded.last RETURNING 1)
+  SELECT 1 / count(*) FROM marked`;
+const KNOWN = 'INSERT INTO writers (writer, last, at) VALUES ($1, 0, $2) ON CONFLICT (writer) DO NOTHING';
+const LAST = 'SELECT last FROM writers WHERE writer = $1 FOR UPDATE';
+const PASS_OVER = 'UPDATE writers SET last = $2 WHERE writer = $1';
+
+/** How long the outcome of a lost commit is looked for before it is given up. */
+const LOOK_UP_MS_MAX = 8_000;
+const LOOK_AGAIN_MS = 250;
+const TRIES_MAX = 5;
+
+const DIVISION_BY_ZERO = '22012';
+
+export class Executor {
+  readonly #link: Link;
+  readonly #clock: Clock;
+  readonly #timers: Timers & Stopwatch;
+  readonly #writer: string;
+  readonly #statements: Statements;
+  readonly #distributed: boolean;
+  #number = 0;
+
+  constructor({ link, clock, timers, writer, statements, distributed }: ExecutorOptions) {
+    this.#link = link;
+    this.#clock = clock;
+    this.#timers = timers;
+    this.#writer = writer;
+    this.#statements = statements;
+    this.#distributed = distributed;
+  }
+
+  /** An answer for each verb. Rejects when the database is away: then nothing is known to be stored. */
+  async run(batch: readonly Verb[]): Promise<readonly Answer[]> {
+    const answers: (Answer | null)[] = batch.map(() => null);
+    let isInDoubt = this.#distributed;
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      const open = batch.flatMap((verb, index) => (answers[index] === null ? [{ verb, index }] : []));
+      if (open.length === 0) break;
+      const outcome = await this.#attempt(
+        open.map(({ verb }) => verb),
+        isInDoubt,
+      );
+      if (outcome === 'committed') for (const { index } of open) answers[index] = 'done';
+      else if (outcome === 'not held') isInDoubt = true;
+      else if (outcome instanceof Error) {
+        if (batch.length === 1) return [outcome];
+        return this.#oneByOne(batch, answers);
+      } else if (outcome !== 'again') {
+        for (const [place, { index }] of open.entries()) answers[index] = outcome.get(place) ?? null;
+        // Something is always found out; that is no failed try.
+        tries--;
+      }
+    }
+    const late = new StoreUnavailable('PostgreSQL: the same rows are written by too many at once.');
+    return answers.map((answer) => answer ?? late);
+  }
+
+  /** One of them cannot be carried out: the others can. */
+  async #oneByOne(batch: readonly Verb[], known: readonly (Answer | null)[]): Promise<readonly Answer[]> {
+    const answers: Answer[] = [];
+    for (const [index, verb] of batch.entries()) {
+      const [answer] = known[index] === null ? await this.run([verb]) : [known[index]];
+      answers.push(answer ?? 'done');
+    }
+    return answers;
+  }
+
+  async #attempt(
+    batch: readonly Verb[],
+    asks: boolean,
+  ): Promise<'committed' | 'not held' | 'again' | Error | ReadonlyMap<number, Otherwise>> {
+    const waves = wavesOf(batch, this.#statements);
+    // Nothing has been sent yet: there is nothing to look up.
+    if (!this.#link.isUp) throw new StoreUnavailable('PostgreSQL cannot be reached.');
+    this.#number += 2;
+    const number = this.#number;
+    try {
+      return asks ? await this.#asking(batch, waves, number) : await this.#atOnce(waves, number);
+    } catch (error) {
+      switch (faultOf(error)) {
+        case 'retry':
+          return 'again';
+        case 'unavailable':
+          return (await this.#wasCommitted(number)) ? 'committed' : 'again';
+        case 'broken':
+          return error instanceof Error && 'code' in error && error.code === DIVISION_BY_ZERO
+            ? 'not held'
+            : broken(error);
+      }
+    }
+  }
+
+  /** Commits if everything holds for everyone. */
+  async #atOnce(waves: readonly Wave[], number: number): Promise<'committed'> {
+    const sent = [this.#link.send(BEGIN), this.#mark(number)];
+    for (const group of waves.flat()) sent.push(...this.#sendAll(group, true));
+    const committed = this.#link.send('COMMIT');
+    await settled([...sent, committed]);
+    return 'committed';
+  }
+
+  /** The answers of the verbs for which something does not hold; where all does, it is committed. */
+  async #asking(
+    batch: readonly Verb[],
+    waves: readonly Wave[],
+    number: number,
+  ): Promise<'committed' | ReadonlyMap<number, Otherwise>> {
+    const sent: Promise<QueryResult>[] = [this.#link.send(BEGIN), this.#mark(number)];
+    try {
+      for (const wave of waves) {
+        const guards = wave.filter(({ statement }) => statement.holds !== 'always');
+        const asked = guards.map((group) => this.#sendAll(group, false));
+        await settled([...sent, ...asked.flat()]);
+        const failed = new Map<number, Set<Group>>();
+        for (const [index, group] of guards.entries()) {
+          for (const verb of unheld(group, await Promise.all(asked[index] ?? []))) {
+            failed.set(verb, (failed.get(verb) ?? new Set()).add(group));
+          }
+        }
+        if (failed.size > 0) {
+          await this.#link.send('ROLLBACK');
+          return new Map([...failed].map(([verb, where]) => [verb, this.#answer(batch[verb] ?? [], where)]));
+        }
+        const rest = wave.filter(({ statement }) => statement.holds === 'always');
+        sent.push(...rest.flatMap((group) => this.#sendAll(group, false)));
+      }
+      await settled(sent);
+    } catch (error) {
+      await settled(sent).catch(() => {});
+      if (this.#link.isUp) await this.#link.send('ROLLBACK');
+      throw error;
+    }
+    await this.#link.send('COMMIT');
+    return 'committed';
+  }
+
+  /** What the first of its own steps that did not hold says. */
+  #answer(verb: Verb, where: ReadonlySet<Group>): Otherwise {
+    const statements = new Set([...where].map(({ statement }) => statement));
+    const step = verb.find(([name]) => statements.has(this.#statements[name]));
+    return step?.[1] ?? 'stale';
+  }
+
+  #mark(number: number): Promise<QueryResult> {
+    return this.#link.send(MARK, [this.#writer, number, this.#clock.now()]);
+  }
+
+  #sendAll({ statement, rows }: Group, mustHold: boolean): Promise<QueryResult>[] {
+    if (this.#distributed && statement.routed !== null) return this.#sendRouted(statement.routed, rows);
+    const columns = columnsOf(rows);
+    return statement.sql.map((sql, index) => {
+      const isLast = index === statement.sql.length - 1;
+      if (!mustHold || !isLast || statement.holds === 'always') return this.#link.send(sql, columns);
+      const expected = statement.holds === 'each' ? rows.length : 0;
+      return this.#link.send(holding(sql, columns.length), [...columns, expected]);
+    });
+  }
+
+  #sendRouted(sql: string, rows: Group['rows']): Promise<QueryResult>[] {
+    const byPartition = new Map<Parameter, (readonly Parameter[])[]>();
+    for (const [partition = null, ...rest] of rows) {
+      byPartition.set(partition, [...(byPartition.get(partition) ?? []), rest]);
+    }
+    return [...byPartition].map(([partition, rest]) => this.#link.send(sql, [partition, ...columnsOf(rest)]));
+  }
+
+  /** Whether the transaction of this number was committed; when it was not, it never will be. */
+  async #wasCommitted(number: number): Promise<boolean> {
+    const until = this.#timers.elapsed() + LOOK_UP_MS_MAX;
+    for (;;) {
+      if (await this.#link.up(Math.max(until - this.#timers.elapsed(), 0))) {
+        try {
+          return await this.#lookUp(number);
+        } catch (error) {
+          if (faultOf(error) === 'broken') throw broken(error);
+        }
+      }
+      if (this.#timers.elapsed() >= until) throw new StoreUnavailable('PostgreSQL: an answer was lost.');
+      await new Promise<void>((resolve) => void this.#timers.after(LOOK_AGAIN_MS, resolve));
+    }
+  }
+
+  async #lookUp(number: number): Promise<boolean> {
+    const sent = [
+      this.#link.send(BEGIN),
+      this.#link.send(KNOWN, [this.#writer, this.#clock.now()]),
+      this.#link.send(LAST, [this.#writer]),
+    ];
+    await settled(sent);
+    const [row] = ((await sent[2])?.rows ?? []) as readonly { readonly last: number }[];
+    if (row?.last === number) {
+      await this.#link.send('ROLLBACK');
+      return true;
+    }
+    await settled([this.#link.send(PASS_OVER, [this.#writer, number + 1]), this.#link.send('COMMIT')]);
+    return false;
+  }
+}
+
+/** Fails, and with it the transaction, unless it returns as many rows as expected. */
+function holding(sql: string, parameters: number): string {
+  return `WITH held AS (${sql}) SELECT 1 / (count(*) = $${parameters + 1}::integer)::integer FROM held`;
+}
+
+function columnsOf(rows: Group['rows']): SqlValue[] {
+  const [first = []] = rows;
+  return first.map((_, column) => rows.map((row) => row[column] ?? null));
+}
+
+/** The verbs whose row is not among those that held. */
+function unheld({ statement, rows, verbs }: Group, results: readonly QueryResult[]): readonly number[] {
+  if (statement.holds === 'always') return [];
+  const answered = statement.routed === null ? results.slice(-1) : results;
+  const found = new Set(
+    answered.flatMap(({ rows: answers }) =>
+      (answers as readonly Readonly<Record<string, unknown>>[]).map((answer) => keyOf(Object.values(answer))),
+    ),
+  );
+  return verbs.filter((_, index) => {
+    const isFound = found.has(keyText(statement, rows[index] ?? []));
+    return statement.holds === 'each' ? !isFound : isFound;
+  });
+}
+
+/** Waits for all, and fails with the first failure: what comes after it only says that there was one. */
+async function settled(sent: readonly Promise<unknown>[]): Promise<void> {
+  const results = await Promise.allSettled(sent);
+  const lost = results.findLast((result) => result.status === 'rejected');
+  if (lost !== undefined && faultOf(lost.reason) === 'unavailable') throw lost.reason;
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+}
+
+function broken(error: unknown): Error {
+  return new Error(`A store verb failed: ${error instanceof Error ? error.message : String(error)}.`, {
+    cause: error,
+  });
+}

@@ -1,0 +1,179 @@
+/**
+ * What the engine asks on its way to a request. These questions are asked for every delivery, often many at
+ * a time and when it is due: each is one statement, a short walk along an index or a few look-ups by key, and
+ * sealed bytes are read only for what is really sent.
+ */
+import type { Delivery } from '#src/domain/delivery.ts';
+import type { Due } from '#src/domain/due.ts';
+import { endpointKeyOf, originOf } from '#src/domain/endpoint-key.ts';
+import type { Gate } from '#src/domain/gate.ts';
+import type { DeliveryId, EndpointId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { SLOTS, type Slot } from '#src/domain/slot.ts';
+import type { LostClaim, Message, Work } from '#src/ports/store.ts';
+import { fromAttemptRow } from '#src/store/sql/rows.ts';
+import {
+  ATTEMPT,
+  DELIVERY,
+  deliveryIn,
+  type Joined,
+  PROFILE,
+  profileIn,
+  SCHEDULE,
+  scheduleIn,
+} from './joined.ts';
+import type { Reader } from './reader.ts';
+
+interface DueRow {
+  readonly partition: Partition;
+  readonly id: DeliveryId;
+  readonly due_at: Instant;
+  readonly deadline: Instant | null;
+  readonly endpoint_id: EndpointId | null;
+  readonly url: string;
+}
+
+type Place = Pick<Due, 'dueAt' | 'id'>;
+const BEFORE_EVERYTHING = { dueAt: Number.MIN_SAFE_INTEGER, id: '' };
+
+function due(slots: string): string {
+  return `SELECT partition, id, due_at, deadline, endpoint_id, url FROM deliveries
+    WHERE status IN ('scheduled', 'retry_scheduled') AND (due_at, id) > ($1, $2) AND due_at <= $3 ${slots}
+    ORDER BY due_at, id LIMIT $4`;
+}
+
+const DUE = due('');
+const DUE_OF_SLOTS = due('AND slot = ANY($5::integer[])');
+
+/** `within`: names the partitions a second time, for a server that shares them out and has to see which are meant. */
+function work(within: string): string {
+  return `SELECT ${DELIVERY.columns}, ${SCHEDULE.columns}, ${PROFILE.columns}, g.state AS gate
+    FROM unnest($1::bigint[], $2::text[]) AS wanted (partition, id)
+    JOIN deliveries d ON d.partition = wanted.partition AND d.id = wanted.id ${within}
+    JOIN schedules s ON s.partition = d.partition AND s.id = d.schedule_id
+    LEFT JOIN endpoints p ON p.partition = s.partition AND p.id = s.endpoint_id
+    LEFT JOIN endpoint_versions v
+      ON v.partition = p.partition AND v.endpoint_id = p.id AND v.version = p.version
+    LEFT JOIN gates g ON g.partition = d.partition AND g.endpoint_key = d.endpoint_key`;
+}
+
+const WORK = work('');
+const DISTRIBUTED_WORK = work('AND d.partition = ANY($3::bigint[])');
+
+const MESSAGE = `SELECT true AS is_payload, sealed AS bytes, NULL AS timeout FROM payloads
+    WHERE partition = $1 AND schedule_id = $2
+  UNION ALL SELECT false, headers, timeout FROM endpoint_versions
+    WHERE partition = $1 AND endpoint_id = $3 AND version = $4`;
+
+interface MessageRow {
+  readonly is_payload: boolean;
+  readonly bytes: Uint8Array | null;
+  readonly timeout: string | null;
+}
+
+/** From gap to gap between the living along the index: their claims, however many, are stepped over. */
+const LOST_CLAIMS = `SELECT ${DELIVERY.columns}, ${SCHEDULE.columns}, ${ATTEMPT.columns} FROM (
+    SELECT d.* FROM unnest($1::text[], $2::text[]) AS gap (after, before)
+    JOIN deliveries d ON d.status = 'claimed' AND d.claim_node > gap.after AND d.claim_node < gap.before
+    LIMIT $3
+  ) d
+  JOIN schedules s ON s.partition = d.partition AND s.id = d.schedule_id
+  JOIN attempts a ON a.partition = d.partition AND a.delivery_id = d.id AND a.attempt_no = d.attempt_count`;
+
+const BEFORE_EVERY_NAME = '';
+const PAST_EVERY_NAME = '\u{10ffff}'.repeat(2);
+
+export class FiringReads {
+  readonly #reader: Reader;
+  readonly #distributed: boolean;
+
+  constructor(reader: Reader, distributed = false) {
+    this.#reader = reader;
+    this.#distributed = distributed;
+  }
+
+  async due(
+    after: Place | null,
+    until: Instant,
+    limit: number,
+    slots?: ReadonlySet<Slot>,
+  ): Promise<readonly Due[]> {
+    const { dueAt, id } = after ?? BEFORE_EVERYTHING;
+    const rows =
+      slots === undefined || slots.size === SLOTS
+        ? await this.#reader.ask<DueRow>(DUE, dueAt, id, until, limit)
+        : await this.#reader.ask<DueRow>(DUE_OF_SLOTS, dueAt, id, until, limit, [...slots]);
+    return rows.map((row) => ({
+      partition: row.partition,
+      id: row.id,
+      dueAt: row.due_at,
+      deadline: row.deadline,
+      endpoint: endpointKeyOf({ endpointId: row.endpoint_id, url: row.url }),
+      origin: originOf(row.url),
+    }));
+  }
+
+  async work(deliveries: readonly Pick<Due, 'partition' | 'id'>[]): Promise<readonly (Work | null)[]> {
+    const partitions = deliveries.map(({ partition }) => partition);
+    const ids = deliveries.map(({ id }) => id);
+    const rows = this.#distributed
+      ? await this.#reader.ask<Joined>(DISTRIBUTED_WORK, partitions, ids, [...new Set(partitions)])
+      : await this.#reader.ask<Joined>(WORK, partitions, ids);
+    const found = new Map<string, Work>();
+    for (const work of rows.flatMap(workIn)) found.set(keyOf(work.delivery), work);
+    return deliveries.map((delivery) => found.get(keyOf(delivery)) ?? null);
+  }
+
+  async message({ partition, scheduleId, target }: Delivery): Promise<Message> {
+    const rows = await this.#reader.ask<MessageRow>(
+      MESSAGE,
+      partition,
+      scheduleId,
+      target.endpointId,
+      target.endpointVersion,
+    );
+    const payload = rows.find((row) => row.is_payload);
+    const version = rows.find((row) => !row.is_payload);
+    return {
+      payload: payload?.bytes ?? null,
+      profile: version === undefined ? null : { timeout: version.timeout, headers: version.bytes },
+    };
+  }
+
+  async lostClaims(livingNodes: readonly string[], limit: number): Promise<readonly LostClaim[]> {
+    const living = livingNodes.toSorted(byBytes);
+    const rows = await this.#reader.ask<Joined>(
+      LOST_CLAIMS,
+      [BEFORE_EVERY_NAME, ...living],
+      [...living, PAST_EVERY_NAME],
+      limit,
+    );
+    return rows.flatMap(lostClaimIn);
+  }
+}
+
+function keyOf({ partition, id }: Pick<Due, 'partition' | 'id'>): string {
+  return `${partition} ${id}`;
+}
+
+function workIn(joined: Joined): readonly Work[] {
+  const delivery = deliveryIn(joined);
+  const schedule = scheduleIn(joined);
+  if (delivery === null || schedule === null) return [];
+  const gate = joined.gate === null ? null : (JSON.parse(joined.gate as string) as Gate);
+  return [{ delivery, schedule, profile: profileIn(joined), gate }];
+}
+
+function lostClaimIn(joined: Joined): readonly LostClaim[] {
+  const delivery = deliveryIn(joined);
+  const schedule = scheduleIn(joined);
+  const attempt = ATTEMPT.of(joined);
+  if (delivery === null || schedule === null || attempt === null) return [];
+  return [{ delivery, schedule, attempt: fromAttemptRow(attempt) }];
+}
+
+/** As the database orders names. */
+function byBytes(one: string, other: string): number {
+  return Buffer.compare(Buffer.from(one), Buffer.from(other));
+}

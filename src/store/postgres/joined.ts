@@ -1,0 +1,73 @@
+/**
+ * Rows of several tables in one: each table's columns are given its alias as a prefix on their way out, and are
+ * told apart by it when they come in.
+ */
+import type { Delivery } from '#src/domain/delivery.ts';
+import type { Profile } from '#src/domain/profile.ts';
+import type { Schedule } from '#src/domain/schedule.ts';
+import {
+  ATTEMPT_FIXED,
+  ATTEMPT_OUTCOME,
+  DELIVERY_FIXED,
+  DELIVERY_MUTABLE,
+  PROFILE_FIXED,
+  PROFILE_MUTABLE,
+  PROFILE_VERSION,
+  SCHEDULE_FIXED,
+  SCHEDULE_MUTABLE,
+} from '#src/store/sql/columns.ts';
+import {
+  type AttemptRow,
+  type DeliveryRow,
+  fromDeliveryRow,
+  fromProfileRows,
+  fromScheduleRow,
+  type ProfileHeadRow,
+  type ProfileVersionRow,
+  type ScheduleRow,
+} from '#src/store/sql/rows.ts';
+
+export type Joined = Readonly<Record<string, unknown>>;
+
+export interface Part<Row> {
+  /** What to select, from the table under this alias. */
+  readonly columns: string;
+  /** Its row; null where an outer join found none. */
+  of(joined: Joined): Row | null;
+}
+
+function part<Row>(alias: string, columns: readonly (keyof Row & string)[]): Part<Row> {
+  const names = columns.map((column) => [column, `${alias}_${column}`] as const);
+  return {
+    columns: names.map(([column, name]) => `${alias}.${column} AS ${name}`).join(', '),
+    of(joined) {
+      if (joined[`${alias}_partition`] === null) return null;
+      const row: Record<string, unknown> = {};
+      for (const [column, name] of names) row[column] = joined[name];
+      return row as Row;
+    },
+  };
+}
+
+export const SCHEDULE = part<ScheduleRow>('s', [...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE]);
+export const DELIVERY = part<DeliveryRow>('d', [...DELIVERY_FIXED, ...DELIVERY_MUTABLE]);
+export const ATTEMPT = part<AttemptRow>('a', [...ATTEMPT_FIXED, ...ATTEMPT_OUTCOME]);
+const HEAD = part<ProfileHeadRow>('p', [...PROFILE_FIXED, ...PROFILE_MUTABLE]);
+const VERSION = part<ProfileVersionRow>('v', PROFILE_VERSION);
+export const PROFILE = { columns: `${HEAD.columns}, ${VERSION.columns}` };
+
+export function scheduleIn(joined: Joined): Schedule | null {
+  const row = SCHEDULE.of(joined);
+  return row === null ? null : fromScheduleRow(row);
+}
+
+export function deliveryIn(joined: Joined): Delivery | null {
+  const row = DELIVERY.of(joined);
+  return row === null ? null : fromDeliveryRow(row);
+}
+
+export function profileIn(joined: Joined): Profile | null {
+  const head = HEAD.of(joined);
+  const version = VERSION.of(joined);
+  return head === null || version === null ? null : fromProfileRows(head, version);
+}

@@ -1,0 +1,169 @@
+/**
+ * One connection that mends itself. Queries are written one behind the other without waiting for the answers
+ * in between, and answered in that order. When the connection goes, whatever had no answer yet is rejected,
+ * whether it was carried out or not; then it is opened again, with longer and longer pauses, for as long as it
+ * takes. While it is down nothing waits here: whoever asks is told at once.
+ *
+ * A server that stays silent for too long counts as gone.
+ */
+import type { Client, QueryResult } from 'pg';
+import { StoreUnavailable } from '#src/ports/store.ts';
+import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import { isUnavailable } from './faults.ts';
+import { encodeText } from './text.ts';
+
+export type SqlValue = string | number | Uint8Array | null | readonly (string | number | Uint8Array | null)[];
+
+export interface LinkWorld {
+  /** Opens a connection to a server that takes writes. */
+  readonly connect: () => Promise<Client>;
+  readonly timers: Timers & Stopwatch;
+  /** Whether statements may be kept by the server, under a name. */
+  readonly prepares: boolean;
+}
+
+const AGAIN_AFTER_MS = 50;
+const AGAIN_AFTER_MS_MAX = 1_000;
+const SILENCE_MS_MAX = 10_000;
+const SILENCE_CHECK_MS = 1_000;
+const GOODBYE_MS_MAX = 1_000;
+
+/** Names for statements, the same on every connection. */
+const names = new Map<string, string>();
+
+function nameOf(sql: string): string {
+  const known = names.get(sql);
+  if (known !== undefined) return known;
+  const name = `sched_${names.size + 1}`;
+  names.set(sql, name);
+  return name;
+}
+
+export class Link {
+  readonly #world: LinkWorld;
+  #client: Client | null = null;
+  #underWay = 0;
+  /** Since when the oldest question, or the last answer, has been followed by silence. */
+  #silentSince = 0;
+  #pauseMs = AGAIN_AFTER_MS;
+  #isClosed = false;
+  #callOff: (() => void) | null = null;
+  #waitingForUp: (() => void)[] = [];
+
+  constructor(world: LinkWorld) {
+    this.#world = world;
+  }
+
+  get isUp(): boolean {
+    return this.#client !== null;
+  }
+
+  get underWay(): number {
+    return this.#underWay;
+  }
+
+  /** The first connection: fails if there is none to be had. */
+  async open(): Promise<void> {
+    this.#attend(await this.#world.connect());
+    this.#watch();
+  }
+
+  /** A text without parameters is sent as it is: it may hold several statements. */
+  async send(sql: string, parameters: readonly SqlValue[] = []): Promise<QueryResult> {
+    const client = this.#client;
+    if (client === null) throw new StoreUnavailable('The database cannot be reached.');
+    if (this.#underWay === 0) this.#silentSince = this.#world.timers.elapsed();
+    this.#underWay++;
+    try {
+      if (parameters.length === 0) return await client.query(sql);
+      const values = parameters.map(encoded);
+      return await client.query(
+        this.#world.prepares ? { name: nameOf(sql), text: sql, values } : { text: sql, values },
+      );
+    } catch (error) {
+      if (this.#client === client && isUnavailable(error)) this.#lose(client);
+      throw error;
+    } finally {
+      this.#underWay--;
+      this.#silentSince = this.#world.timers.elapsed();
+    }
+  }
+
+  /** When it is up again; false if that takes longer. */
+  async up(withinMs: number): Promise<boolean> {
+    if (this.isUp || this.#isClosed) return this.isUp;
+    await new Promise<void>((resolve) => {
+      const callOff = this.#world.timers.after(withinMs, resolve);
+      this.#waitingForUp.push(() => {
+        callOff();
+        resolve();
+      });
+    });
+    return this.isUp;
+  }
+
+  #attend(client: Client): void {
+    this.#client = client;
+    this.#pauseMs = AGAIN_AFTER_MS;
+    client.on('error', () => this.#lose(client));
+    client.on('end', () => this.#lose(client));
+    for (const tell of this.#waitingForUp.splice(0)) tell();
+  }
+
+  #lose(client: Client): void {
+    if (this.#client !== client) return;
+    this.#client = null;
+    client.connection.stream.destroy();
+    this.#again();
+  }
+
+  #again(): void {
+    if (this.#isClosed) return;
+    this.#world.timers.after(this.#pauseMs, () => void this.#reconnect());
+    this.#pauseMs = Math.min(2 * this.#pauseMs, AGAIN_AFTER_MS_MAX);
+  }
+
+  async #reconnect(): Promise<void> {
+    try {
+      const client = await this.#world.connect();
+      if (this.#isClosed) client.connection.stream.destroy();
+      else this.#attend(client);
+    } catch {
+      this.#again();
+    }
+  }
+
+  #watch(): void {
+    this.#callOff = this.#world.timers.after(SILENCE_CHECK_MS, () => {
+      const silentMs = this.#world.timers.elapsed() - this.#silentSince;
+      if (this.#client !== null && this.#underWay > 0 && silentMs > SILENCE_MS_MAX) this.#lose(this.#client);
+      if (!this.#isClosed) this.#watch();
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#callOff?.();
+    for (const tell of this.#waitingForUp.splice(0)) tell();
+    const client = this.#client;
+    this.#client = null;
+    if (client !== null) await this.#end(client);
+  }
+
+  /** Says goodbye, and does not wait long for a server that does not hear it. */
+  async #end(client: Client): Promise<void> {
+    const tooLong = Promise.withResolvers<void>();
+    const callOff = this.#world.timers.after(GOODBYE_MS_MAX, tooLong.resolve);
+    await Promise.race([client.end().catch(() => {}), tooLong.promise]);
+    callOff();
+    client.connection.stream.destroy();
+  }
+}
+
+function encoded(value: SqlValue): unknown {
+  if (typeof value === 'string') return encodeText(value);
+  return Array.isArray(value)
+    ? value.map((item: unknown) => (typeof item === 'string' ? encodeText(item) : item))
+    : value;
+}

@@ -1,0 +1,183 @@
+/**
+ * What nodes tell each other, by LISTEN and NOTIFY on a connection of its own. Messages are gathered for a few
+ * milliseconds and sent outside of every transaction: a NOTIFY inside would make all commits wait for each other.
+ *
+ * Everything said here is also in the database, and every node looks there for itself: what gets lost costs
+ * time, nothing else. What is heard is checked all the same; whoever may connect may speak.
+ */
+import type { Client } from 'pg';
+import type { Due } from '#src/domain/due.ts';
+import type { Peers } from '#src/ports/hints.ts';
+import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import { Link } from './link.ts';
+
+const CHANNEL = 'sched';
+const GATHER_MS = 3;
+/** What fits into a notification, with room for its frame. */
+const PAYLOAD_CHARACTERS_MAX = 7_000;
+/** More than this at once is said as one: look. */
+const DUES_MAX = 500;
+/** A connection that nobody speaks on may be dead without anybody noticing. */
+const ALIVE_MS = 5_000;
+
+export interface ChannelWorld {
+  readonly connect: () => Promise<Client>;
+  readonly timers: Timers & Stopwatch;
+  readonly node: string;
+  /** Who is told what the others say. */
+  readonly heard: Peers;
+}
+
+interface Note {
+  readonly from: string;
+  readonly dues: readonly Due[];
+  readonly look: boolean;
+  readonly slots: boolean;
+}
+
+export class PeerChannel implements Peers {
+  readonly #world: ChannelWorld;
+  readonly #link: Link;
+  #dues: Due[] = [];
+  #isLook = false;
+  #isSlots = false;
+  #isGathering = false;
+  #callOff: (() => void) | null = null;
+
+  constructor(world: ChannelWorld) {
+    this.#world = world;
+    this.#link = new Link({ connect: () => this.#listen(), timers: world.timers, prepares: false });
+  }
+
+  async open(): Promise<void> {
+    await this.#link.open();
+    this.#stayAlive();
+  }
+
+  due(due: Due): void {
+    if (this.#dues.length >= DUES_MAX) this.#isLook = true;
+    else this.#dues.push(due);
+    this.#gather();
+  }
+
+  lookAgain(): void {
+    this.#isLook = true;
+    this.#gather();
+  }
+
+  slotsChanged(): void {
+    this.#isSlots = true;
+    this.#gather();
+  }
+
+  async close(): Promise<void> {
+    this.#callOff?.();
+    await this.#say();
+    await this.#link.close();
+  }
+
+  async #listen(): Promise<Client> {
+    const client = await this.#world.connect();
+    client.on('notification', ({ payload = '' }) => this.#hear(payload));
+    await client.query(`LISTEN ${CHANNEL}`);
+    // Whatever was said while nobody listened is lost.
+    this.#world.heard.lookAgain();
+    this.#world.heard.slotsChanged();
+    return client;
+  }
+
+  #stayAlive(): void {
+    this.#callOff = this.#world.timers.after(ALIVE_MS, () => {
+      if (this.#link.isUp && this.#link.underWay === 0) this.#link.send('SELECT 1').catch(() => {});
+      this.#stayAlive();
+    });
+  }
+
+  #gather(): void {
+    if (this.#isGathering) return;
+    this.#isGathering = true;
+    this.#world.timers.after(GATHER_MS, () => {
+      this.#isGathering = false;
+      void this.#say();
+    });
+  }
+
+  async #say(): Promise<void> {
+    const notes = this.#take();
+    if (notes.length === 0) return;
+    try {
+      await this.#link.send(`SELECT pg_notify('${CHANNEL}', note) FROM unnest($1::text[]) AS note`, [
+        notes.map((note) => JSON.stringify(note)),
+      ]);
+    } catch {
+      // They look for themselves.
+    }
+  }
+
+  /** As few notes as they fit into. */
+  #take(): readonly Note[] {
+    const { node } = this.#world;
+    const notes: Note[] = [];
+    let look = this.#isLook;
+    let dues: Due[] = [];
+    let characters = 0;
+    for (const due of this.#dues) {
+      const { length } = JSON.stringify(due);
+      if (length > PAYLOAD_CHARACTERS_MAX) {
+        look = true;
+        continue;
+      }
+      if (characters + length > PAYLOAD_CHARACTERS_MAX) {
+        notes.push({ from: node, dues, look: false, slots: false });
+        dues = [];
+        characters = 0;
+      }
+      dues.push(due);
+      characters += length;
+    }
+    if (dues.length > 0 || look || this.#isSlots) {
+      notes.push({ from: node, dues, look, slots: this.#isSlots });
+    }
+    this.#dues = [];
+    this.#isLook = false;
+    this.#isSlots = false;
+    return notes;
+  }
+
+  #hear(payload: string): void {
+    const note = noteOf(payload);
+    if (note === null || note.from === this.#world.node) return;
+    const { heard } = this.#world;
+    for (const due of note.dues) heard.due(due);
+    if (note.look) heard.lookAgain();
+    if (note.slots) heard.slotsChanged();
+  }
+}
+
+function noteOf(payload: string): Note | null {
+  try {
+    const note = JSON.parse(payload) as Partial<Note> | null;
+    if (typeof note !== 'object' || note === null || !Array.isArray(note.dues)) return null;
+    return {
+      from: String(note.from),
+      dues: (note.dues as readonly unknown[]).filter(isDue),
+      look: note.look === true,
+      slots: note.slots === true,
+    };
+  } catch {
+    return null;
+  }
+}
+
+function isDue(value: unknown): value is Due {
+  if (typeof value !== 'object' || value === null) return false;
+  const { partition, id, dueAt, deadline, endpoint, origin } = value as Record<keyof Due, unknown>;
+  return (
+    Number.isSafeInteger(partition) &&
+    typeof id === 'string' &&
+    Number.isSafeInteger(dueAt) &&
+    (deadline === null || Number.isSafeInteger(deadline)) &&
+    typeof endpoint === 'string' &&
+    typeof origin === 'string'
+  );
+}

@@ -1,0 +1,357 @@
+/**
+ * How PostgreSQL finds the rows of each question the store asks, on tables that tempt it: one customer has most of
+ * everything, another has one label everywhere. Every table is entered by an index, and a page costs what a page
+ * holds, whether the plan was made for these values or for any.
+ */
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Delivery } from '#src/domain/delivery.ts';
+import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
+import { instant } from '#src/domain/instant.ts';
+import type { Labels } from '#src/domain/labels.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { ALL_SLOTS } from '#src/domain/slot.ts';
+import type { Prunable } from '#src/ports/store.ts';
+import { START } from '#src/store/contract/builders.ts';
+import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
+import { labelDigest } from '#src/store/sql/rows.ts';
+import { makeVerbs } from '#src/store/sql/verbs.ts';
+import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
+import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
+import { ControlReads } from './control-reads.ts';
+import { FiringReads } from './firing-reads.ts';
+import { places } from './places.ts';
+import type { Reader, SqlValue } from './reader.ts';
+import { Reads } from './reads.ts';
+import { Retention } from './retention.ts';
+import { migrate } from './schema-version.ts';
+
+const LARGE = 1 as Partition;
+const PAGE = { before: null, limit: 20 };
+const BATCH = 20;
+/** A page, what is joined to it, and a walk for each state or status that ends at once. */
+const ROWS_MAX = 8 * PAGE.limit;
+
+const EVERYWHERE: Labels = [['env', 'prod']];
+const RARE: Labels = [['customer', 'one']];
+const ELSEWHERE: Labels = [['team', 'a']];
+const UNKNOWN: Labels = ['b', 'c', 'd'].map((name) => [name, ''] as const);
+
+const SIZES = '(SELECT p, CASE WHEN p = 1 THEN 12000 ELSE 200 END AS n FROM generate_series(1, 21) p) t';
+const SCHEDULE_ID = "'sch_' || lpad(i::text, 8, '0')";
+const DELIVERY_ID = "'dlv_' || lpad(i::text, 8, '0')";
+
+/** Of a hundred deliveries in a row: one waits, one is claimed, one failed for good. */
+const FILL = [
+  `INSERT INTO schedules (partition, id, state, kind, endpoint_id, header_names, metadata, pending_id,
+     created_at, updated_at, ended_at, revision)
+   SELECT p, ${SCHEDULE_ID}, CASE WHEN i % 100 = 0 THEN 'active' ELSE 'completed' END,
+     CASE WHEN i % 10 = 0 THEN 'recurring' ELSE 'one_shot' END, 'ep_' || i % 50, '[]', '[]', ${DELIVERY_ID},
+     i, i, CASE WHEN i % 100 > 0 THEN i END, 1
+   FROM ${SIZES}, generate_series(1, n) i`,
+  `INSERT INTO deliveries (partition, id, schedule_id, status, occurrence, scheduled_for, due_at, booked,
+     attempt_count, idempotency_key, url, method, endpoint_id, endpoint_version, retry_policy, claim_node,
+     claim_token, created_at, finalized_at, revision, slot, endpoint_key)
+   SELECT p, ${DELIVERY_ID}, ${SCHEDULE_ID},
+     CASE i % 100 WHEN 0 THEN 'scheduled' WHEN 1 THEN 'claimed' WHEN 2 THEN 'dead_letter' ELSE 'succeeded' END,
+     i, i, CASE WHEN i % 100 = 0 THEN i END, 0, 1, 'key', 'https://a.example', 'POST', 'ep_' || i % 50, 1, '{}',
+     CASE WHEN i % 100 = 1 THEN 'node-' || i / 100 % 3 END, CASE WHEN i % 100 = 1 THEN 'token' END,
+     i, CASE WHEN i % 100 > 1 THEN i END, 1, i / 100 % 256, 'key-' || i % 50
+   FROM ${SIZES}, generate_series(1, n) i`,
+  `INSERT INTO attempts (partition, delivery_id, attempt_no, id, outcome, due_at, fired_at)
+   SELECT partition, id, 1, 'att', 'running', 1, 1 FROM deliveries`,
+  `INSERT INTO payloads (partition, schedule_id, sealed) SELECT partition, id, '' FROM schedules`,
+  `INSERT INTO endpoints (partition, id, version, archived, created_at, updated_at, revision)
+   SELECT p, 'ep_' || i, 1, i % 2, 1, 1, 1 FROM generate_series(1, 21) p, generate_series(0, 499) i`,
+  `INSERT INTO endpoint_versions (partition, endpoint_id, version, url, method, header_names, retry_policy, metadata)
+   SELECT p, 'ep_' || i, v, '', 'POST', '[]', '{}', '[]'
+   FROM generate_series(1, 21) p, generate_series(0, 499) i, generate_series(1, 2) v`,
+  `INSERT INTO gates (partition, endpoint_key, endpoint, state, saved_at)
+   SELECT p, 'key-' || i, '', '{}', i FROM generate_series(1, 21) p, generate_series(0, 99) i`,
+  `INSERT INTO receipts (partition, key, fingerprint, status, body, created_at, expires_at)
+   SELECT p, 'key-' || i, '', 200, '', i, i FROM generate_series(1, 21) p, generate_series(0, 199) i`,
+];
+
+const LABELLED = [
+  [EVERYWHERE, 'true'],
+  [ELSEWHERE, "partition > 1 OR id LIKE '%50'"],
+  [RARE, "id < 'sch_00000004'"],
+] as const;
+
+interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Join Filter'?: number;
+  readonly 'Rows Removed by Index Recheck'?: number;
+  readonly Plans?: readonly Plan[];
+}
+
+function everyNode(plan: Plan): readonly Plan[] {
+  return [plan, ...(plan.Plans ?? []).flatMap(everyNode)];
+}
+
+const LOOKS_FOR_ROWS = /Scan$/;
+/** They scan what others found, or no table at all. */
+const NOT_IN_A_TABLE = /^(Subquery|Function|CTE) Scan$/;
+
+function scans(plans: readonly Plan[]): readonly Plan[] {
+  const all = plans.flatMap(everyNode).map((node) => ({ node, type: node['Node Type'] }));
+  return all
+    .filter(({ type }) => LOOKS_FOR_ROWS.test(type) && !NOT_IN_A_TABLE.test(type))
+    .map(({ node }) => node);
+}
+
+/** What a question went by; the same twice is said once. */
+function indexesOf(plans: readonly Plan[]): readonly string[] {
+  const names = scans(plans).flatMap((node) =>
+    node['Node Type'] === 'Bitmap Heap Scan'
+      ? []
+      : [node['Index Name'] ?? `the whole of ${node['Relation Name']}`],
+  );
+  return [...new Set(names)].toSorted();
+}
+
+/** How many rows or entries of an index were looked at. */
+function rowsOf(plans: readonly Plan[]): number {
+  let rows = 0;
+  for (const node of scans(plans)) {
+    const passedOver = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
+    rows += (node['Actual Rows'] + passedOver) * node['Actual Loops'];
+  }
+  return rows;
+}
+
+class Explainer implements Reader {
+  readonly plans: Plan[] = [];
+  readonly #client: Client;
+  static #statements = 0;
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  async ask<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]> {
+    const name = `plan_${++Explainer.#statements}`;
+    await this.#client.query(`PREPARE ${name} AS ${sql}`);
+    const values = parameters.length === 0 ? '' : `(${parameters.map(literal).join(', ')})`;
+    const explain = 'EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON)';
+    const { rows } = await this.#client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+      `${explain} EXECUTE ${name}${values}`,
+    );
+    for (const row of rows) this.plans.push(row['QUERY PLAN'][0].Plan);
+    return (await this.#client.query(`EXECUTE ${name}${values}`)).rows as Row[];
+  }
+}
+
+function literal(value: SqlValue): string {
+  if (value === null) return 'NULL';
+  if (typeof value === 'number') return String(value);
+  if (typeof value === 'string') return `'${value}'`;
+  if (value instanceof Uint8Array) return `'\\x${Buffer.from(value).toString('hex')}'::bytea`;
+  return `ARRAY[${value.map(literal).join(', ')}]`;
+}
+
+const JOINED = ['deliveries_pkey', 'endpoint_versions_pkey', 'endpoints_pkey'];
+const BY_STATE = [...JOINED, 'schedules_by_state'];
+const BY_LABEL = [...JOINED, 'schedule_labels_pkey', 'schedules_pkey'];
+
+const SCHEDULE_LISTS = [
+  ['all', {}, [...JOINED, 'schedules_pkey']],
+  ['of a state and kind', { state: 'active', kind: 'recurring' }, BY_STATE],
+  ['of a state that most have', { state: 'completed' }, BY_STATE],
+  ['of a state that none has', { state: 'paused' }, BY_STATE],
+  ['of a kind', { kind: 'recurring' }, BY_STATE],
+  ['with a label that all have', { labels: EVERYWHERE }, BY_LABEL],
+  ['with a label that few have', { labels: RARE }, BY_LABEL],
+  ['with a label that others have', { labels: ELSEWHERE }, BY_LABEL],
+  ['with a rare label, of a state', { labels: RARE, state: 'completed' }, BY_LABEL],
+  ['with a common label, of a common state', { labels: EVERYWHERE, state: 'completed' }, BY_LABEL],
+  ['with a rare label, of a kind', { labels: RARE, kind: 'one_shot' }, BY_LABEL],
+  ['with four labels', { labels: [...RARE, ...UNKNOWN] }, BY_LABEL],
+] as const;
+
+const DELIVERY_LISTS = [
+  ['all', {}, ['deliveries_pkey']],
+  ['of a status that most have', { status: 'succeeded' }, ['deliveries_by_status']],
+  ['of a status that few have', { status: 'dead_letter' }, ['deliveries_by_status']],
+  ['of a status that none has', { status: 'expired' }, ['deliveries_by_status']],
+  ['of a status, created between', { status: 'succeeded', createdAfter: START }, ['deliveries_by_status']],
+  ['created between', { createdAfter: START, createdBefore: START }, ['deliveries_pkey']],
+  ['of a schedule', { scheduleId: 'sch_00000003' }, ['deliveries_of_schedule']],
+  [
+    'of a schedule and a status',
+    { scheduleId: 'sch_00000003', status: 'expired' },
+    ['deliveries_of_schedule'],
+  ],
+] as const;
+
+const RETENTIONS: readonly (readonly [Prunable, readonly string[]])[] = [
+  ['deliveries', ['deliveries_finalized']],
+  ['schedules', ['deliveries_of_schedule', 'schedules_ended']],
+  ['receipts', ['receipts_expiring']],
+  ['gates', ['gates_saved']],
+];
+
+const SCHEDULE = 'sch_00000003' as ScheduleId;
+const DELIVERY = 'dlv_00000003' as DeliveryId;
+const ENDPOINT = 'ep_3' as EndpointId;
+const TARGET = { endpointId: ENDPOINT, endpointVersion: 1 };
+
+const servers = [
+  ['18', await sharedPostgres()],
+  ['an older one', await olderPostgres()],
+] as const;
+
+describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name, url }])))(
+  'on PostgreSQL $name',
+  ({ url }) => {
+    let database: TestDatabase;
+    let client: Client;
+    beforeAll(async () => {
+      database = await createDatabase(url);
+      client = new Client({ connectionString: database.url });
+      await client.connect();
+      await migrate(client, START, async () => undefined);
+      for (const sql of FILL) await client.query(sql);
+      for (const [[label], condition] of LABELLED) {
+        if (label === undefined) continue;
+        await client.query(
+          `INSERT INTO schedule_labels (partition, digest, schedule_id)
+           SELECT partition, $1, id FROM schedules WHERE ${condition}`,
+          [labelDigest(...label)],
+        );
+      }
+      await client.query('VACUUM ANALYZE');
+      // Small tables are quicker read whole; the question is what happens to those that are not.
+      await client.query('SET enable_seqscan = off');
+    });
+    afterAll(async () => {
+      await client.end();
+      await database.drop();
+    });
+
+    describe.for(['force_custom_plan', 'force_generic_plan'])('%s', (mode) => {
+      beforeAll(() => client.query(`SET plan_cache_mode = ${mode}`));
+
+      async function plansOf(ask: (reader: Reader) => Promise<unknown>): Promise<readonly Plan[]> {
+        const explainer = new Explainer(client);
+        await ask(explainer);
+        return explainer.plans;
+      }
+
+      /** One statement, by these indexes, and no more rows than a page has. */
+      async function expectWalk(
+        ask: (reader: Reader) => Promise<unknown>,
+        indexes: readonly string[],
+        rowsMax = ROWS_MAX,
+      ): Promise<void> {
+        const plans = await plansOf(ask);
+        expect(plans).toHaveLength(1);
+        expect(indexesOf(plans)).toEqual(indexes.toSorted());
+        expect(rowsOf(plans)).toBeLessThanOrEqual(rowsMax);
+      }
+
+      it.for(SCHEDULE_LISTS)('a page of schedules: %s', ([, filter, indexes]) =>
+        expectWalk(
+          (reader) => new Reads(reader).schedules(LARGE, { ...ALL_SCHEDULES, ...filter }, PAGE),
+          indexes,
+        ),
+      );
+
+      it.for(DELIVERY_LISTS)('a page of deliveries: %s', ([, filter, indexes]) =>
+        expectWalk((reader) => {
+          const asked = { ...ALL_DELIVERIES, ...(filter as Partial<typeof ALL_DELIVERIES>) };
+          return new Reads(reader).deliveries(LARGE, asked, PAGE);
+        }, indexes),
+      );
+
+      it('a page of profiles, past those that are archived', async () => {
+        const list = (includeArchived: boolean) => (reader: Reader) =>
+          new Reads(reader).profiles(LARGE, includeArchived, PAGE);
+        await expectWalk(list(true), ['endpoints_pkey', 'endpoint_versions_pkey']);
+        await expectWalk(list(false), ['endpoints_unarchived', 'endpoint_versions_pkey']);
+      });
+
+      it.for([
+        ['a schedule', (reads: Reads) => reads.schedule(LARGE, SCHEDULE), [...JOINED, 'schedules_pkey']],
+        ['a payload', (reads: Reads) => reads.payload(LARGE, SCHEDULE), ['payloads_pkey']],
+        ['a delivery', (reads: Reads) => reads.delivery(LARGE, DELIVERY), ['deliveries_pkey']],
+        ['attempts', (reads: Reads) => reads.attempts(LARGE, DELIVERY, 0, 20), ['attempts_pkey']],
+        [
+          'a profile',
+          (reads: Reads) => reads.profile(LARGE, ENDPOINT),
+          ['endpoints_pkey', 'endpoint_versions_pkey'],
+        ],
+        ['headers', (reads: Reads) => reads.profileHeaders(LARGE, ENDPOINT, 1), ['endpoint_versions_pkey']],
+        ['a receipt', (reads: Reads) => reads.receipt(LARGE, 'key-3', START), ['receipts_pkey']],
+      ] as const)('one object is looked up: %s', ([, ask, indexes]) =>
+        expectWalk((reader) => ask(new Reads(reader)), indexes, 4),
+      );
+
+      it('what is due along its instants, from where it was', async () => {
+        const after = { dueAt: instant(100), id: DELIVERY };
+        const due = (reader: Reader) => new FiringReads(reader).due(after, START, BATCH);
+        await expectWalk(due, ['deliveries_due'], BATCH);
+      });
+
+      it('what is due of some slots along its instants, past what others hold', async () => {
+        const slots = new Set(ALL_SLOTS.filter((slot) => slot % 2 === 0));
+        const due = (reader: Reader) => new FiringReads(reader).due(null, START, BATCH, slots);
+        await expectWalk(due, ['deliveries_due'], 5 * BATCH);
+      });
+
+      it.for([false, true])('the work of deliveries by look-ups; distributed: %s', async (distributed) => {
+        const wanted = Array.from({ length: BATCH }, (_, index) => ({
+          partition: (1 + (index % 4)) as Partition,
+          id: `dlv_${String(1 + index).padStart(8, '0')}` as DeliveryId,
+        }));
+        await expectWalk(
+          async (reader) => {
+            const work = await new FiringReads(reader, distributed).work(wanted);
+            expect(work.map((one) => one?.delivery.id)).toEqual(wanted.map(({ id }) => id));
+          },
+          [...JOINED, 'gates_pkey', 'schedules_pkey'],
+          5 * BATCH,
+        );
+      });
+
+      it('the message of a delivery by look-ups', async () => {
+        const delivery = { partition: LARGE, scheduleId: SCHEDULE, target: TARGET } as Delivery;
+        const message = (reader: Reader) => new FiringReads(reader).message(delivery);
+        await expectWalk(message, ['endpoint_versions_pkey', 'payloads_pkey'], 2);
+      });
+
+      it('lost claims by the index of claims alone', async () => {
+        const lost = (living: readonly string[]) =>
+          plansOf((reader) => new FiringReads(reader).lostClaims(living, BATCH));
+        const indexes = ['attempts_pkey', 'deliveries_claimed', 'schedules_pkey'];
+        for (const living of [['node-0', 'node-1', 'node-2'], ['node-2', 'node-0'], []]) {
+          expect(indexesOf(await lost(living))).toEqual(indexes);
+        }
+      });
+
+      it.for(RETENTIONS)('retention of %s from the oldest on', ([what, indexes]) =>
+        expectWalk(
+          (reader) => new Retention(reader, makeVerbs(places)).removals(what, START, BATCH),
+          indexes,
+          3 * BATCH,
+        ),
+      );
+
+      it('the control plane by look-ups, but for the list of projects', async () => {
+        const plans = await plansOf(async (reader) => {
+          const control = new ControlReads(reader);
+          await control.project('name');
+          await control.keys(LARGE);
+          await control.tenant('hash');
+          await control.secrets(LARGE, START);
+        });
+        expect(indexesOf(plans).filter((index) => index.startsWith('the whole'))).toEqual([]);
+      });
+    });
+  },
+);

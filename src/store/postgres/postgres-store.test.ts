@@ -1,0 +1,13 @@
+import { test } from 'vitest';
+import { storeContract } from '#src/store/contract/store-contract.ts';
+import { openedIn } from '#test/postgres/contract-databases.ts';
+import { createDatabase } from '#test/postgres/databases.ts';
+import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
+
+storeContract('the PostgreSQL store', async () => openedIn(await createDatabase(await sharedPostgres())));
+
+const older = await olderPostgres();
+if (older === undefined)
+  test.skip('no older PostgreSQL is installed, and SCHED_TEST_DATABASE_URL names none');
+else
+  storeContract('the PostgreSQL store on an older server', async () => openedIn(await createDatabase(older)));

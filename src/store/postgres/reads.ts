@@ -1,0 +1,273 @@
+/**
+ * The questions, each one statement about one partition: a look-up by key or a bounded walk along an index. What
+ * belongs to a page is joined to it after the page was cut.
+ *
+ * The partition is named for every table, not only through the join: so each finds its rows by a constant, and
+ * where tables are distributed the whole question goes to the one place that has them. Columns are named, never
+ * `*`: a statement that the server has prepared must not change when a later version adds one.
+ */
+import { type Attempt, DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
+import { type DeliveryId, type EndpointId, firstIdAt, type ScheduleId } from '#src/domain/id.ts';
+import { type Instant, instant } from '#src/domain/instant.ts';
+import type { Labels } from '#src/domain/labels.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { Profile } from '#src/domain/profile.ts';
+import { SCHEDULE_KINDS, SCHEDULE_STATES, type ScheduleView } from '#src/domain/schedule.ts';
+import type { DeliveryFilter, Page, Receipt, ScheduleFilter } from '#src/ports/store.ts';
+import { ATTEMPT_FIXED, ATTEMPT_OUTCOME, DELIVERY_FIXED, DELIVERY_MUTABLE } from '#src/store/sql/columns.ts';
+import {
+  type AttemptRow,
+  type DeliveryRow,
+  fromAttemptRow,
+  fromDeliveryRow,
+  labelDigest,
+} from '#src/store/sql/rows.ts';
+import { DELIVERY, deliveryIn, type Joined, PROFILE, profileIn, SCHEDULE, scheduleIn } from './joined.ts';
+import { STATE_KEY, STATUS_KEY } from './migrations.ts';
+import type { Reader } from './reader.ts';
+
+/** Sorts after every id: the start of a list. */
+const PAST_EVERY_ID = '\u{10ffff}';
+
+const NEWEST_VERSION = `JOIN endpoint_versions v
+  ON v.partition = $1 AND v.endpoint_id = p.id AND v.version = p.version`;
+
+/** Schedules under the alias `s`, with what is shown with them. */
+function viewsOf(schedules: string): string {
+  return `SELECT ${SCHEDULE.columns}, ${DELIVERY.columns}, ${PROFILE.columns}
+    FROM ${schedules} s
+    LEFT JOIN deliveries d ON d.partition = $1 AND d.id = s.pending_id
+    LEFT JOIN (endpoints p ${NEWEST_VERSION}) ON p.partition = $1 AND p.id = s.endpoint_id`;
+}
+
+const VIEW = `${viewsOf('schedules')} WHERE s.partition = $1 AND s.id = $2`;
+
+function viewIn(joined: Joined): readonly ScheduleView[] {
+  const schedule = scheduleIn(joined);
+  return schedule === null ? [] : [{ schedule, pending: deliveryIn(joined), profile: profileIn(joined) }];
+}
+
+/** `$2`: where the page starts; `$3`: how long it is. */
+const NEWEST_FIRST = 'ORDER BY s.id DESC LIMIT $3';
+
+function listed(walks: readonly string[]): string {
+  const all = walks.map((walk) => `(${walk})`).join(' UNION ALL ');
+  return `${viewsOf(`(SELECT s.* FROM (${all}) s ${NEWEST_FIRST})`)} ORDER BY s.id DESC`;
+}
+
+const ALL_SCHEDULES = listed([
+  `SELECT s.* FROM schedules s WHERE s.partition = $1 AND s.id < $2 ${NEWEST_FIRST}`,
+]);
+
+/** One bounded walk per (state, kind) that fits, merged: one index serves every combination. */
+function byState(filter: ScheduleFilter): string {
+  const states = SCHEDULE_STATES.filter((state) => filter.state === null || filter.state === state);
+  const kinds = SCHEDULE_KINDS.filter((kind) => filter.kind === null || filter.kind === kind);
+  const starts = states.flatMap((state) => kinds.map((kind) => `'${state}/${kind}/'`));
+  return listed(
+    starts.map(
+      (start) => `SELECT s.* FROM schedules s
+        WHERE s.partition = $1 AND ${STATE_KEY} >= ${start} AND ${STATE_KEY} < ${start} || $2
+        ORDER BY ${STATE_KEY} DESC LIMIT $3`,
+    ),
+  );
+}
+
+/** The parameter of the first label; those that have none of their own share the one after. */
+const FIRST_LABEL = 4;
+/** A statement for each number of labels would be too many for a server to keep. */
+const LABELS_JOINED_MAX = 3;
+
+/**
+ * Along the labels, whatever else is asked: how many there are of a label and a state together nobody knows. The
+ * empty text keeps the planner from going the other way, along the schedules.
+ */
+function byLabels({ state, kind }: ScheduleFilter, count: number): string {
+  const joined = Math.min(count, LABELS_JOINED_MAX);
+  const others = Array.from({ length: joined - 1 }, (_, index) => {
+    const alias = `l${index + 1}`;
+    return `JOIN schedule_labels ${alias} ON ${alias}.partition = $1 AND ${alias}.schedule_id = l.schedule_id
+      AND ${alias}.digest = $${FIRST_LABEL + 1 + index} AND ${alias}.schedule_id < $2`;
+  });
+  const rest = `$${FIRST_LABEL + joined}::bytea[]`;
+  const conditions = [
+    ...(state === null ? [] : [`AND s.state = '${state}'`]),
+    ...(kind === null ? [] : [`AND s.kind = '${kind}'`]),
+    ...(count === joined
+      ? []
+      : [
+          `AND (SELECT count(*) FROM schedule_labels o WHERE o.partition = $1 AND o.digest = ANY(${rest})
+             AND o.schedule_id = l.schedule_id) = cardinality(${rest})`,
+        ]),
+  ];
+  return listed([
+    `SELECT s.* FROM schedule_labels l ${others.join(' ')}
+     JOIN schedules s ON s.partition = $1 AND s.id = l.schedule_id || ''
+     WHERE l.partition = $1 AND l.digest = $${FIRST_LABEL} AND l.schedule_id < $2 ${conditions.join(' ')}
+     ORDER BY l.schedule_id DESC LIMIT $3`,
+  ]);
+}
+
+/** Everything created after, and before: ids begin with the instant of their creation. */
+const CREATED = 'id >= $2 AND id < $3 ORDER BY id DESC LIMIT $4';
+const IN_PARTITION = `SELECT ${[...DELIVERY_FIXED, ...DELIVERY_MUTABLE].join(', ')} FROM deliveries
+  WHERE partition = $1`;
+const DELIVERY_OF_ID = `${IN_PARTITION} AND id = $2`;
+const DELIVERIES = `${IN_PARTITION} AND ${CREATED}`;
+const DELIVERIES_OF_STATUS = `${IN_PARTITION}
+  AND ${STATUS_KEY} >= $5 || '/' || $2 AND ${STATUS_KEY} < $5 || '/' || $3
+  ORDER BY ${STATUS_KEY} DESC LIMIT $4`;
+const OF_SCHEDULE = `${IN_PARTITION} AND schedule_id = $5`;
+const DELIVERIES_OF_SCHEDULE_AND_STATUS = `${OF_SCHEDULE} AND status = $6 AND ${CREATED}`;
+/** One bounded walk per status, merged: one index serves a schedule's list with and without that filter. */
+const DELIVERIES_OF_SCHEDULE = `${DELIVERY_STATUSES.map(
+  (status) => `(${OF_SCHEDULE} AND status = '${status}' AND ${CREATED})`,
+).join(' UNION ALL ')} ORDER BY id DESC LIMIT $4`;
+
+export class Reads {
+  readonly #reader: Reader;
+
+  constructor(reader: Reader) {
+    this.#reader = reader;
+  }
+
+  async schedule(partition: Partition, id: ScheduleId): Promise<ScheduleView | null> {
+    const rows = await this.#reader.ask<Joined>(VIEW, partition, id);
+    return rows.flatMap(viewIn)[0] ?? null;
+  }
+
+  async schedules(
+    partition: Partition,
+    filter: ScheduleFilter,
+    page: Page<ScheduleId>,
+  ): Promise<readonly ScheduleView[]> {
+    const labels = digestsOf(filter.labels);
+    const rest = labels.slice(LABELS_JOINED_MAX);
+    const rows = await this.#reader.ask<Joined>(
+      listOf(filter, labels.length),
+      partition,
+      page.before ?? PAST_EVERY_ID,
+      page.limit,
+      ...labels.slice(0, LABELS_JOINED_MAX),
+      ...(rest.length === 0 ? [] : [rest]),
+    );
+    return rows.flatMap(viewIn);
+  }
+
+  async payload(partition: Partition, id: ScheduleId): Promise<Uint8Array | null> {
+    const sql = 'SELECT sealed FROM payloads WHERE partition = $1 AND schedule_id = $2';
+    const [row] = await this.#reader.ask<{ readonly sealed: Uint8Array }>(sql, partition, id);
+    return row?.sealed ?? null;
+  }
+
+  async delivery(partition: Partition, id: DeliveryId): Promise<Delivery | null> {
+    const [row] = await this.#reader.ask<DeliveryRow>(DELIVERY_OF_ID, partition, id);
+    return row === undefined ? null : fromDeliveryRow(row);
+  }
+
+  async deliveries(
+    partition: Partition,
+    { status, scheduleId, createdAfter, createdBefore }: DeliveryFilter,
+    page: Page<DeliveryId>,
+  ): Promise<readonly Delivery[]> {
+    const range = [partition, idsAfter(createdAfter), idsBefore(createdBefore, page.before), page.limit];
+    const ask = (sql: string, ...more: readonly string[]) =>
+      this.#reader.ask<DeliveryRow>(sql, ...range, ...more);
+    const rows = await (scheduleId === null
+      ? status === null
+        ? ask(DELIVERIES)
+        : ask(DELIVERIES_OF_STATUS, status)
+      : status === null
+        ? ask(DELIVERIES_OF_SCHEDULE, scheduleId)
+        : ask(DELIVERIES_OF_SCHEDULE_AND_STATUS, scheduleId, status));
+    return rows.map(fromDeliveryRow);
+  }
+
+  async attempts(
+    partition: Partition,
+    id: DeliveryId,
+    after: number,
+    limit: number,
+  ): Promise<readonly Attempt[]> {
+    const rows = await this.#reader.ask<AttemptRow>(
+      `SELECT ${[...ATTEMPT_FIXED, ...ATTEMPT_OUTCOME].join(', ')} FROM attempts
+       WHERE partition = $1 AND delivery_id = $2 AND attempt_no > $3 ORDER BY attempt_no LIMIT $4`,
+      partition,
+      id,
+      after,
+      limit,
+    );
+    return rows.map(fromAttemptRow);
+  }
+
+  async profile(partition: Partition, id: EndpointId): Promise<Profile | null> {
+    const rows = await this.#reader.ask<Joined>(
+      `SELECT ${PROFILE.columns} FROM endpoints p ${NEWEST_VERSION} WHERE p.partition = $1 AND p.id = $2`,
+      partition,
+      id,
+    );
+    return rows.map(profileIn)[0] ?? null;
+  }
+
+  async profiles(
+    partition: Partition,
+    includeArchived: boolean,
+    page: Page<EndpointId>,
+  ): Promise<readonly Profile[]> {
+    const rows = await this.#reader.ask<Joined>(
+      `SELECT ${PROFILE.columns} FROM (
+         SELECT * FROM endpoints WHERE partition = $1 AND id < $2 ${includeArchived ? '' : 'AND archived = 0'}
+         ORDER BY id DESC LIMIT $3
+       ) p ${NEWEST_VERSION} ORDER BY p.id DESC`,
+      partition,
+      page.before ?? PAST_EVERY_ID,
+      page.limit,
+    );
+    return rows.map(profileIn).filter((profile) => profile !== null);
+  }
+
+  async profileHeaders(partition: Partition, id: EndpointId, version: number): Promise<Uint8Array | null> {
+    const sql =
+      'SELECT headers FROM endpoint_versions WHERE partition = $1 AND endpoint_id = $2 AND version = $3';
+    const [row] = await this.#reader.ask<{ readonly headers: Uint8Array | null }>(
+      sql,
+      partition,
+      id,
+      version,
+    );
+    return row?.headers ?? null;
+  }
+
+  async receipt(partition: Partition, key: string, now: Instant): Promise<Receipt | null> {
+    const [row] = await this.#reader.ask<Receipt>(
+      `SELECT key, fingerprint, status, body, created_at AS "createdAt", expires_at AS "expiresAt"
+       FROM receipts WHERE partition = $1 AND key = $2`,
+      partition,
+      key,
+    );
+    return row !== undefined && row.expiresAt > now ? row : null;
+  }
+}
+
+function listOf(filter: ScheduleFilter, labels: number): string {
+  if (labels > 0) return byLabels(filter, labels);
+  return filter.state === null && filter.kind === null ? ALL_SCHEDULES : byState(filter);
+}
+
+/** Each once: they are counted. */
+function digestsOf(labels: Labels): readonly Uint8Array[] {
+  const digests = new Map(
+    labels.map(([name, value]) => [JSON.stringify([name, value]), labelDigest(name, value)]),
+  );
+  return [...digests.values()];
+}
+
+function idsAfter(createdAfter: Instant | null): string {
+  return createdAfter === null ? '' : firstIdAt('dlv', instant(createdAfter + 1));
+}
+
+function idsBefore(createdBefore: Instant | null, pageStart: DeliveryId | null): string {
+  const start = pageStart ?? PAST_EVERY_ID;
+  const end = createdBefore === null ? PAST_EVERY_ID : firstIdAt('dlv', createdBefore);
+  return start < end ? start : end;
+}

@@ -1,0 +1,220 @@
+import { Client } from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { SLOTS } from '#src/domain/slot.ts';
+import { StoreUnavailable } from '#src/ports/store.ts';
+import { START } from '#src/store/contract/builders.ts';
+import { createDatabase, statement, type TestDatabase } from '#test/postgres/databases.ts';
+import { sharedPostgres } from '#test/postgres/shared.ts';
+import { MIGRATIONS, type Migration } from './migrations.ts';
+import { migrate, type Queryable, requireCurrent, SCHEMA_VERSION } from './schema-version.ts';
+
+let server: string;
+let database: TestDatabase;
+beforeAll(async () => {
+  server = await sharedPostgres();
+});
+beforeEach(async () => {
+  database = await createDatabase(server);
+});
+const databases: TestDatabase[] = [];
+beforeEach(() => void databases.push(database));
+afterAll(() => Promise.all(databases.map((one) => one.drop())));
+
+async function connected(): Promise<Client> {
+  const client = new Client({ connectionString: database.url });
+  client.on('error', () => undefined);
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
+}
+
+async function neverPause(): Promise<void> {
+  throw new Error('There is nothing to wait for.');
+}
+
+async function rowsOf(client: Queryable, sql: string): Promise<readonly object[]> {
+  return (await client.query(sql)).rows;
+}
+
+const APPLIED = 'SELECT version, name, works_with FROM migrations ORDER BY version';
+const FIRST = { version: 1, name: 'the first schema', works_with: 1 };
+
+/** What a later version of the program would bring along. */
+function next(worksWith: number, sql: string): readonly Migration[] {
+  const version = SCHEMA_VERSION + 1;
+  return [...MIGRATIONS, { version, name: 'the next schema', worksWith, sql }];
+}
+
+/** Says which statements were asked of it. */
+function overheard(client: Client): Queryable & { readonly asked: string[] } {
+  const asked: string[] = [];
+  return {
+    asked,
+    query: (sql, values) => {
+      asked.push(sql);
+      return client.query(sql, values);
+    },
+  };
+}
+
+describe('the schema', () => {
+  it('is made in an empty database, with all slots free', async () => {
+    const client = await connected();
+    await expect(requireCurrent(client)).rejects.toThrow(
+      `The database has schema version 0, this version of Sched needs ${SCHEMA_VERSION}: run \`sched migrate\`.`,
+    );
+    await migrate(client, START, neverPause);
+    await requireCurrent(client);
+    expect(await rowsOf(client, APPLIED)).toEqual([FIRST]);
+    expect(await rowsOf(client, 'SELECT DISTINCT owner, epoch::integer FROM slots')).toEqual([
+      { owner: null, epoch: 0 },
+    ]);
+    expect(await rowsOf(client, 'SELECT count(*)::integer, max(slot) FROM slots')).toEqual([
+      { count: SLOTS, max: SLOTS - 1 },
+    ]);
+  });
+
+  it('is made once by nodes that start together', async () => {
+    const clients = await Promise.all(Array.from({ length: 6 }, connected));
+    await Promise.all(clients.map((client) => migrate(client, START, neverPause)));
+    const [client] = clients;
+    expect(client && (await rowsOf(client, APPLIED))).toEqual([FIRST]);
+  });
+
+  it('that is up to date is only looked at', async () => {
+    const client = await connected();
+    await migrate(client, START, neverPause);
+    const reading = overheard(client);
+    await migrate(reading, START, neverPause);
+    expect(reading.asked.filter((sql) => !/^\s*SELECT/.test(sql))).toEqual([]);
+    expect(reading.asked.join()).not.toContain('pg_advisory');
+  });
+
+  it('has the partition first in the key of every table of customers, and in all that is unique', async () => {
+    const client = await connected();
+    await migrate(client, START, neverPause);
+    const unique = await client.query<{ table: string; name: string; first: string }>(
+      `SELECT t.relname AS "table", c.relname AS name, a.attname AS first
+       FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid
+       JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+       WHERE i.indisunique AND t.relnamespace = 'public'::regnamespace`,
+    );
+    const shared = ['projects', 'partitions', 'api_keys', 'signing_secrets'];
+    const ofNodes = ['nodes', 'slots', 'writers', 'migrations'];
+    const ofCustomers = unique.rows.filter(({ table }) => ![...shared, ...ofNodes].includes(table));
+    expect(ofCustomers).toHaveLength(10);
+    expect(ofCustomers.filter(({ first }) => first !== 'partition')).toEqual([]);
+  });
+
+  it('compares whatever text is in an index by its bytes', async () => {
+    const client = await connected();
+    await migrate(client, START, neverPause);
+    const { rows } = await client.query(
+      `SELECT DISTINCT i.indexrelid::regclass::text AS index FROM pg_index i
+       JOIN pg_class t ON t.oid = i.indrelid AND t.relnamespace = 'public'::regnamespace,
+       unnest(i.indcollation) AS used JOIN pg_collation c ON c.oid = used WHERE c.collname <> 'C'`,
+    );
+    expect(rows).toEqual([]);
+  });
+});
+
+describe('a later schema', () => {
+  it('is one that an older program works with, as long as it says so', async () => {
+    const client = await connected();
+    await migrate(client, START, neverPause, next(SCHEMA_VERSION, 'ALTER TABLE nodes ADD COLUMN more text'));
+    await requireCurrent(client);
+    await migrate(client, START, neverPause);
+  });
+
+  it('is refused where it does not', async () => {
+    const client = await connected();
+    await migrate(client, START, neverPause, next(SCHEMA_VERSION + 1, 'ALTER TABLE nodes DROP COLUMN node'));
+    const refusal = `The database has schema version ${SCHEMA_VERSION + 1}, this version of Sched knows ${SCHEMA_VERSION}. Run a newer Sched.`;
+    await expect(requireCurrent(client)).rejects.toThrow(new StoreUnavailable(refusal));
+    await expect(migrate(client, START, neverPause)).rejects.toThrow(new StoreUnavailable(refusal));
+  });
+
+  it('does not hold up those who use a table: it gives up, and tries again once they are done', async () => {
+    const [client, user] = [await connected(), await connected()];
+    await migrate(client, START, neverPause);
+    await user.query('BEGIN');
+    await user.query('SELECT * FROM nodes');
+    const pauses: number[] = [];
+    const pause = async (ms: number) => {
+      pauses.push(ms);
+      expect(await rowsOf(user, 'SELECT 1 AS one FROM slots LIMIT 1')).toEqual([{ one: 1 }]);
+      if (pauses.length === 2) await user.query('COMMIT');
+    };
+    await migrate(client, START, pause, next(1, 'ALTER TABLE nodes ADD COLUMN more text'));
+    expect(pauses).toHaveLength(2);
+    expect(await rowsOf(client, APPLIED)).toHaveLength(2);
+  });
+
+  it('that fails leaves everything as it was', async () => {
+    const client = await connected();
+    await migrate(client, START, neverPause);
+    const broken = next(1, 'ALTER TABLE nodes ADD COLUMN more text; SELECT 1 / 0');
+    await expect(migrate(client, START, neverPause, broken)).rejects.toThrow('division by zero');
+    expect(await rowsOf(client, APPLIED)).toEqual([FIRST]);
+    expect(await rowsOf(client, "SELECT 1 FROM pg_attribute WHERE attname = 'more'")).toEqual([]);
+  });
+});
+
+describe('a database is refused', () => {
+  it.for([
+    ['of another program', 'CREATE TABLE migrations (id integer)'],
+    ['that has a table of ours from elsewhere', 'CREATE TABLE schedules (id integer)'],
+  ] as const)('%s', async ([, sql]) => {
+    const client = await connected();
+    await client.query(sql);
+    await expect(migrate(client, START, neverPause)).rejects.toThrow(
+      new StoreUnavailable(
+        'The database has tables of another program: give Sched a database or a schema of its own.',
+      ),
+    );
+    expect(await rowsOf(client, "SELECT to_regclass('deliveries') AS made")).toEqual([{ made: null }]);
+  });
+
+  it('that holds no Unicode', async () => {
+    const name = `${database.name}_latin`;
+    await statement(server, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING LATIN1 LOCALE 'C'`);
+    onTestFinished(() => statement(server, `DROP DATABASE ${name} WITH (FORCE)`));
+    const client = new Client({ connectionString: database.url.replace(database.name, name) });
+    await client.connect();
+    try {
+      const refusal = new StoreUnavailable('The database has the encoding LATIN1, Sched needs UTF8.');
+      await expect(migrate(client, START, neverPause)).rejects.toThrow(refusal);
+      await expect(requireCurrent(client)).rejects.toThrow(refusal);
+    } finally {
+      await client.end();
+    }
+  });
+
+  it('whose search path leads nowhere', async () => {
+    const client = await connected();
+    await client.query('SET search_path = nowhere');
+    await expect(migrate(client, START, neverPause)).rejects.toThrow(
+      new StoreUnavailable("No schema on the connection's search path exists: create it first."),
+    );
+  });
+
+  it('on a server that is too old', async () => {
+    const old: Queryable = {
+      query: async () => ({ rows: [{ version: 130_012, encoding: 'UTF8', schema: 'public' }] }),
+    };
+    await expect(requireCurrent(old)).rejects.toThrow(
+      new StoreUnavailable('The server is PostgreSQL 13, Sched needs 14 or newer.'),
+    );
+  });
+});
+
+it('is found and made in the schema that the search path names', async () => {
+  const client = await connected();
+  await client.query('CREATE SCHEMA apart');
+  await client.query('SET search_path = apart');
+  await migrate(client, START, neverPause);
+  await requireCurrent(client);
+  expect(await rowsOf(client, "SELECT to_regclass('public.deliveries') AS elsewhere")).toEqual([
+    { elsewhere: null },
+  ]);
+});

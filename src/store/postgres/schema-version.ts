@@ -1,0 +1,172 @@
+/**
+ * Which schema the database has, and how it gets the one this program needs.
+ *
+ * Nodes may start together, and others may be running: whoever brings the schema up to date holds a lock that
+ * only this is for, and does all of it in one transaction. The others wait, and find it done. A statement that
+ * needs a table to itself waits only a moment for those that use it, since whatever comes after would wait
+ * behind it; then the whole is given up and begun again a little later.
+ *
+ * Everything is said inside one transaction or is a single statement: a pooler may give each of them another
+ * connection.
+ */
+import type { Instant } from '#src/domain/instant.ts';
+import { StoreUnavailable } from '#src/ports/store.ts';
+import { codeOf } from './faults.ts';
+import { MIGRATIONS, type Migration } from './migrations.ts';
+
+export interface Queryable {
+  query(sql: string, values?: unknown[]): Promise<{ readonly rows: readonly object[] }>;
+}
+
+/** The schema this version of the program works with. */
+export const SCHEMA_VERSION = newestOf(MIGRATIONS);
+
+/** 'SCHD': nobody else's advisory lock. */
+const MIGRATION_LOCK = 0x53434844;
+const LOCK_TIMEOUT_MS = 1_000;
+const LOCK_TRIES_MAX = 30;
+const LOCK_PAUSE_MS = 1_000;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+const DUPLICATE_TABLE = '42P07';
+const FOREIGN = 'The database has tables of another program: give Sched a database or a schema of its own.';
+
+const SERVER_VERSION_MIN = 14;
+/** As the server says it, 150004 is 15.4. */
+const SERVER_VERSION_UNIT = 10_000;
+
+/**
+ * Brings the schema up to date. A database that this program cannot work with is refused; one that is up to date
+ * is only looked at.
+ */
+export async function migrate(
+  client: Queryable,
+  now: Instant,
+  pause: (ms: number) => Promise<void>,
+  migrations = MIGRATIONS,
+): Promise<void> {
+  await refuseUnfit(client);
+  const needed = newestOf(migrations);
+  for (let tries = 1; (await versionOf(client, needed)) < needed; tries++) {
+    try {
+      await applyMissing(client, now, migrations);
+    } catch (error) {
+      if (codeOf(error) === DUPLICATE_TABLE) throw new StoreUnavailable(FOREIGN, { cause: error });
+      if (codeOf(error) !== LOCK_NOT_AVAILABLE) throw error;
+      if (tries === LOCK_TRIES_MAX) {
+        throw new StoreUnavailable(
+          'The schema could not be brought up to date: its tables were in use all the time. Try again.',
+          { cause: error },
+        );
+      }
+      await pause(LOCK_PAUSE_MS);
+    }
+  }
+}
+
+async function applyMissing(
+  client: Queryable,
+  now: Instant,
+  migrations: readonly Migration[],
+): Promise<void> {
+  await client.query('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE');
+  try {
+    // Whoever has it may take long; there is nothing to do before that is done.
+    await client.query('SET LOCAL lock_timeout = 0');
+    await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
+    const current = await versionOf(client, newestOf(migrations));
+    await client.query(
+      `CREATE TABLE IF NOT EXISTS migrations (
+         version integer PRIMARY KEY, name text NOT NULL, applied_at bigint NOT NULL, works_with integer NOT NULL
+       )`,
+    );
+    for (const { version, name, worksWith, sql } of migrations) {
+      if (version <= current) continue;
+      await client.query(sql);
+      await client.query(
+        'INSERT INTO migrations (version, name, applied_at, works_with) VALUES ($1, $2, $3, $4)',
+        [version, name, now, worksWith],
+      );
+    }
+    await client.query('COMMIT');
+  } catch (error) {
+    // A connection that is gone has rolled back by itself.
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}
+
+/** For whoever works beside a running service: the schema must be one that both know. */
+export async function requireCurrent(client: Queryable): Promise<void> {
+  await refuseUnfit(client);
+  const current = await versionOf(client, SCHEMA_VERSION);
+  if (current < SCHEMA_VERSION) {
+    throw new StoreUnavailable(
+      `The database has schema version ${current}, this version of Sched needs ${SCHEMA_VERSION}: run \`sched migrate\`.`,
+    );
+  }
+}
+
+interface Server {
+  readonly version: number;
+  readonly encoding: string;
+  readonly schema: string | null;
+}
+
+async function refuseUnfit(client: Queryable): Promise<void> {
+  const { version, encoding, schema } = await only<Server>(
+    client,
+    `SELECT current_setting('server_version_num')::integer AS version,
+       current_setting('server_encoding') AS encoding, current_schema()::text AS schema`,
+  );
+  if (version < SERVER_VERSION_MIN * SERVER_VERSION_UNIT) {
+    const major = Math.floor(version / SERVER_VERSION_UNIT);
+    throw new StoreUnavailable(
+      `The server is PostgreSQL ${major}, Sched needs ${SERVER_VERSION_MIN} or newer.`,
+    );
+  }
+  if (encoding !== 'UTF8') {
+    throw new StoreUnavailable(`The database has the encoding ${encoding}, Sched needs UTF8.`);
+  }
+  if (schema === null) {
+    throw new StoreUnavailable("No schema on the connection's search path exists: create it first.");
+  }
+}
+
+interface Found {
+  readonly version: number;
+  readonly works_with: number;
+}
+
+/** The version the schema has; 0 if there is none yet. Refuses one that a program of `known` cannot work with. */
+async function versionOf(client: Queryable, known: number): Promise<number> {
+  const { exists, is_ours } = await only<{ readonly exists: boolean; readonly is_ours: boolean }>(
+    client,
+    `SELECT to_regclass('migrations') IS NOT NULL AS exists, EXISTS (
+       SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('migrations') AND attname = 'works_with'
+     ) AS is_ours`,
+  );
+  if (!exists) return 0;
+  if (!is_ours) throw new StoreUnavailable(FOREIGN);
+  const { rows } = await client.query(
+    'SELECT version, works_with FROM migrations ORDER BY version DESC LIMIT 1',
+  );
+  const [newest] = rows as readonly Found[];
+  if (newest === undefined) return 0;
+  if (newest.works_with > known) {
+    throw new StoreUnavailable(
+      `The database has schema version ${newest.version}, this version of Sched knows ${known}. Run a newer Sched.`,
+    );
+  }
+  return newest.version;
+}
+
+async function only<Row>(client: Queryable, sql: string): Promise<Row> {
+  const [row] = (await client.query(sql)).rows;
+  return row as Row;
+}
+
+function newestOf(migrations: readonly Migration[]): number {
+  return migrations.at(-1)?.version ?? 0;
+}

@@ -1,0 +1,231 @@
+/**
+ * For tests only: several nodes in virtual time over the one store of an `EngineTestWorld`, each with an engine,
+ * a way out and faults of its own. What one tells the others arrives at once, unless hints are cut.
+ */
+import { type Instant, instant } from '#src/domain/instant.ts';
+import type { Slot } from '#src/domain/slot.ts';
+import { Engine } from '#src/engine/engine.ts';
+import { type Spot, slotAt } from '#src/engine/territory.ts';
+import type { ClusterWorld, EngineWorld } from '#src/engine/world.ts';
+import type { MeasuredClock } from '#src/ports/clock.ts';
+import type { SlotState } from '#src/ports/cluster-store.ts';
+import type { Peers } from '#src/ports/hints.ts';
+import type { ClusterGauges, ClusterMetrics } from '#src/ports/telemetry.ts';
+import type { Timers } from '#src/ports/timers.ts';
+import type { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import {
+  EngineTestWorld,
+  Faults,
+  KeptLog,
+  KeptMetrics,
+  PARTITION,
+  ScriptedEgress,
+  type VirtualTime,
+} from './engine-world.ts';
+
+/** The clock of the world, which a test can make doubtful. */
+class TestClock implements MeasuredClock {
+  readonly #time: VirtualTime;
+  isSure = true;
+  offsetMs = 0;
+
+  constructor(time: VirtualTime) {
+    this.#time = time;
+  }
+
+  now(): Instant {
+    return instant(this.#time.now() + this.offsetMs);
+  }
+}
+
+/** Timers of a process that can be paused, and ended without a word. */
+class ProcessTimers implements Timers {
+  readonly #time: VirtualTime;
+  state: 'running' | 'paused' | 'dead' = 'running';
+  readonly #late: (() => void)[] = [];
+
+  constructor(time: VirtualTime) {
+    this.#time = time;
+  }
+
+  after(ms: number, act: () => void): () => void {
+    let isOff = false;
+    const actOnce = () => {
+      if (!isOff) act();
+    };
+    const callOff = this.#time.after(ms, () => {
+      if (this.state === 'running') actOnce();
+      else if (this.state === 'paused') this.#late.push(actOnce);
+    });
+    return () => {
+      isOff = true;
+      callOff();
+    };
+  }
+
+  goOn(): void {
+    this.state = 'running';
+    for (const act of this.#late.splice(0)) act();
+  }
+}
+
+class KeptClusterMetrics implements ClusterMetrics {
+  renewalsFailed = 0;
+  readonly moved = { gained: 0, given_back: 0, lost: 0 };
+  gauges: (() => ClusterGauges) | null = null;
+
+  leaseRenewalFailed(): void {
+    this.renewalsFailed++;
+  }
+
+  slotsMoved(how: 'gained' | 'given_back' | 'lost', count: number): void {
+    this.moved[how] += count;
+  }
+
+  watchCluster(read: () => ClusterGauges): void {
+    this.gauges = read;
+  }
+}
+
+export class TestNode implements EngineWorld {
+  readonly node: string;
+  readonly faults = new Faults();
+  readonly log = new KeptLog();
+  readonly metrics = new KeptMetrics();
+  readonly store: SqliteStore;
+  readonly egress: ScriptedEgress;
+  readonly clock: TestClock;
+  readonly timers: ProcessTimers;
+  readonly ids: EngineWorld['ids'];
+  readonly vault: EngineWorld['vault'];
+  readonly cluster: ClusterWorld & { readonly metrics: KeptClusterMetrics };
+  readonly engine: Engine;
+  /** What it told the others. */
+  readonly told: (keyof Peers)[] = [];
+
+  constructor(world: EngineTestWorld, node: string, others: () => readonly TestNode[]) {
+    this.node = node;
+    this.store = this.faults.around(world.disk);
+    this.clock = new TestClock(world.time);
+    this.timers = new ProcessTimers(world.time);
+    this.egress = new ScriptedEgress(world.time);
+    this.ids = world.ids;
+    this.vault = world.vault;
+    const tell = (what: keyof Peers, to: (heard: Peers) => void) => {
+      this.told.push(what);
+      for (const other of others()) if (other.hears) to(other.engine.heard);
+    };
+    this.cluster = {
+      store: this.store,
+      clock: this.clock,
+      stopwatch: world.time,
+      metrics: new KeptClusterMetrics(),
+      peers: {
+        due: (due) => tell('due', (heard) => heard.due(due)),
+        lookAgain: () => tell('lookAgain', (heard) => heard.lookAgain()),
+        slotsChanged: () => tell('slotsChanged', (heard) => heard.slotsChanged()),
+      },
+    };
+    this.engine = new Engine(this, { retentionMs: 0 });
+  }
+
+  /** False: what the others tell gets lost. */
+  hears = true;
+
+  get slotsHeld(): number {
+    return this.cluster.metrics.gauges?.().slotsHeld ?? 0;
+  }
+
+  /** Kills it: nothing it planned happens any more, and the store does nothing for it. */
+  die(): void {
+    this.timers.state = 'dead';
+    this.hears = false;
+    this.faults.set(
+      'refuses',
+      'claim',
+      'settle',
+      'endUnsent',
+      'putOff',
+      'saveGates',
+      'renewLease',
+      'takeSlots',
+      'releaseSlots',
+      'leave',
+    );
+  }
+}
+
+export class ClusterTestWorld implements AsyncDisposable {
+  readonly world: EngineTestWorld;
+  readonly nodes: TestNode[] = [];
+
+  private constructor(world: EngineTestWorld) {
+    this.world = world;
+  }
+
+  static async open(): Promise<ClusterTestWorld> {
+    return new ClusterTestWorld(await EngineTestWorld.open());
+  }
+
+  get time(): VirtualTime {
+    return this.world.time;
+  }
+
+  node(name: string): TestNode {
+    const node: TestNode = new TestNode(this.world, name, () => this.nodes.filter((other) => other !== node));
+    this.nodes.push(node);
+    return node;
+  }
+
+  async started(name: string): Promise<TestNode> {
+    const node = this.node(name);
+    void node.engine.start();
+    await this.time.settled();
+    return node;
+  }
+
+  /** As many, started together and given the time to share the slots out. */
+  async settled(...names: readonly string[]): Promise<readonly TestNode[]> {
+    const nodes: TestNode[] = [];
+    for (const name of names) nodes.push(await this.started(name));
+    await this.time.advance(5_000);
+    return nodes;
+  }
+
+  /** As the store has it. */
+  async slots(): Promise<readonly SlotState[]> {
+    const { disk, now } = this.world;
+    const { slots } = await disk.renewLease(
+      { node: 'spectator/stopping', leaseUntil: instant(now + 1) },
+      instant(0),
+    );
+    await disk.leave('spectator/stopping');
+    return slots;
+  }
+
+  async ownerOf(spot: Spot): Promise<string | null> {
+    return (await this.slots()).find(({ slot }) => slot === slotAt(spot))?.owner ?? null;
+  }
+
+  /** The node that holds it. */
+  async holderOf(spot: Spot): Promise<TestNode> {
+    const owner = await this.ownerOf(spot);
+    const holder = this.nodes.find(({ node }) => node === owner);
+    if (holder === undefined) throw new Error('Nobody holds it.');
+    return holder;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.world[Symbol.asyncDispose]();
+  }
+}
+
+/** URLs whose slots satisfy `isWanted`, so many. */
+export function urlsIn(count: number, isWanted: (slot: Slot) => boolean): readonly string[] {
+  const urls: string[] = [];
+  for (let each = 0; urls.length < count; each++) {
+    const url = `https://example.com/${each}`;
+    if (isWanted(slotAt({ partition: PARTITION, endpoint: url as Spot['endpoint'] }))) urls.push(url);
+  }
+  return urls;
+}

@@ -1,0 +1,129 @@
+/**
+ * What the database says, read from beside the service, and a witness in it: triggers that write down what must
+ * never happen at the moment when it does.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ask, statement } from '#test/postgres/databases.ts';
+
+export interface StoredSchedule {
+  readonly id: string;
+  readonly kind: 'one_shot' | 'recurring';
+  readonly state: string;
+}
+
+export interface StoredDelivery {
+  readonly id: string;
+  readonly schedule_id: string;
+  readonly status: string;
+  readonly replay_of: string | null;
+  readonly slot: number;
+  readonly scheduled_for: number;
+  readonly attempt_count: number;
+  readonly idempotency_key: string;
+  /** JSON. */
+  readonly retry_policy: string;
+  readonly url: string;
+}
+
+export interface StoredAttempt {
+  readonly delivery_id: string;
+  readonly attempt_no: number;
+  readonly outcome: 'success' | 'retryable' | 'terminal';
+  readonly status_code: number | null;
+  readonly due_at: number;
+  readonly fired_at: number;
+  readonly finished_at: number | null;
+  readonly error: string | null;
+}
+
+export interface Stored {
+  readonly schedules: readonly StoredSchedule[];
+  readonly deliveries: readonly StoredDelivery[];
+  readonly attempts: readonly StoredAttempt[];
+  /** What the witness wrote down. */
+  readonly witnessed: readonly string[];
+}
+
+const WITNESS = `
+  CREATE TABLE witness (what text, id text, node text);
+
+  CREATE FUNCTION see_claim() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF NOT EXISTS (SELECT FROM slots WHERE slot = NEW.slot AND owner = NEW.claim_node) THEN
+      INSERT INTO witness VALUES ('was claimed by a node without its slot', NEW.id, NEW.claim_node);
+    END IF;
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER claimed AFTER UPDATE ON deliveries FOR EACH ROW
+    WHEN (NEW.status = 'claimed' AND NEW.claim_token IS DISTINCT FROM OLD.claim_token)
+    EXECUTE FUNCTION see_claim();
+
+  CREATE FUNCTION see_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    INSERT INTO witness VALUES (TG_ARGV[0], NEW.id, NULL);
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER ended AFTER UPDATE ON deliveries FOR EACH ROW WHEN (OLD.finalized_at IS NOT NULL)
+    EXECUTE FUNCTION see_change('was changed after its end');
+  CREATE TRIGGER closed AFTER UPDATE ON attempts FOR EACH ROW WHEN (OLD.finished_at IS NOT NULL)
+    EXECUTE FUNCTION see_change('was closed twice')`;
+
+/** All but the occurrence that a recurring schedule always has before it. */
+const UNFINISHED = `SELECT count(*)::integer AS count FROM deliveries JOIN schedules
+    ON schedules.partition = deliveries.partition AND schedules.id = deliveries.schedule_id
+  WHERE deliveries.status IN ('claimed', 'retry_scheduled', 'scheduled', 'paused')
+    AND NOT (kind = 'recurring' AND deliveries.status = 'scheduled')`;
+const LOOK_EVERY_MS = 200;
+
+export async function installWitness(url: string): Promise<void> {
+  await statement(url, WITNESS);
+}
+
+export async function readStored(url: string): Promise<Stored> {
+  const rows = async <T>(sql: string) => (await ask(url, sql)) as readonly T[];
+  const witnessed = await rows<{ what: string; id: string; node: string | null }>('SELECT * FROM witness');
+  const attempts = await rows<Record<string, unknown>>(
+    `SELECT delivery_id, attempt_no, outcome, status_code, due_at, fired_at, finished_at, error
+     FROM attempts ORDER BY delivery_id, attempt_no`,
+  );
+  const deliveries = await rows<Record<string, unknown>>(
+    `SELECT id, schedule_id, status, replay_of, slot, scheduled_for, attempt_count, idempotency_key,
+       retry_policy, url FROM deliveries ORDER BY id`,
+  );
+  return {
+    schedules: await rows<StoredSchedule>('SELECT id, kind, state FROM schedules'),
+    deliveries: deliveries.map((row) => withNumbers<StoredDelivery>(row, ['scheduled_for'])),
+    attempts: attempts.map((row) => withNumbers<StoredAttempt>(row, ['due_at', 'fired_at', 'finished_at'])),
+    witnessed: witnessed.map(({ what, id, node }) => `${id} ${what}${node === null ? '' : `: ${node}`}`),
+  };
+}
+
+/** The driver gives bigints as text. */
+function withNumbers<T>(row: Readonly<Record<string, unknown>>, columns: readonly string[]): T {
+  const numbers = columns.map((name) => [name, row[name] === null ? null : Number(row[name])]);
+  return { ...row, ...Object.fromEntries(numbers) } as T;
+}
+
+export async function slotsOf(url: string, node: string): Promise<ReadonlySet<number>> {
+  const rows = await ask(url, `SELECT slot FROM slots WHERE owner = '${node}'`);
+  return new Set((rows as readonly { readonly slot: number }[]).map(({ slot }) => slot));
+}
+
+/** The deliveries that a node has claimed. */
+export async function claimedBy(url: string, node: string): Promise<ReadonlySet<string>> {
+  const rows = await ask(
+    url,
+    `SELECT id FROM deliveries WHERE status = 'claimed' AND claim_node = '${node}'`,
+  );
+  return new Set((rows as readonly { readonly id: string }[]).map(({ id }) => id));
+}
+
+/** Waits until every delivery has ended; gives the ms it took. */
+export async function allEnded(url: string, patienceMs: number): Promise<number> {
+  const start = performance.now();
+  for (;;) {
+    const [row] = (await ask(url, UNFINISHED)) as readonly { readonly count: number }[];
+    const tookMs = performance.now() - start;
+    if (row?.count === 0) return tookMs;
+    if (tookMs > patienceMs) throw new Error(`${row?.count} deliveries have not ended in ${patienceMs} ms.`);
+    await sleep(LOOK_EVERY_MS);
+  }
+}

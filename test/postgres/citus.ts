@@ -1,0 +1,56 @@
+/**
+ * Databases of their own on a Citus cluster that is there. No package registry has Citus: whoever has one says
+ * where its coordinator is, by SCHED_TEST_CITUS_URL, as a user who may create databases on every server of it.
+ */
+import { Client } from 'pg';
+import { createDatabase, statement, type TestDatabase } from './databases.ts';
+
+export const CITUS_URL = process.env.SCHED_TEST_CITUS_URL ?? '';
+
+interface Worker {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Empty, with the extension on every server, and the workers known to the coordinator. */
+export async function createCitusDatabase(): Promise<TestDatabase> {
+  const workers = await workersOf(CITUS_URL);
+  const database = await createDatabase(CITUS_URL);
+  const { name } = database;
+  const copies = workers.map((worker) => ({ server: at(CITUS_URL, worker), url: at(database.url, worker) }));
+  for (const { server, url } of copies) {
+    await statement(server, `CREATE DATABASE ${name}`);
+    await statement(url, 'CREATE EXTENSION citus');
+  }
+  await statement(database.url, 'CREATE EXTENSION citus');
+  const { hostname, port } = new URL(CITUS_URL);
+  await statement(database.url, `SELECT citus_set_coordinator_host('${hostname}', ${port})`);
+  for (const { host, port } of workers) {
+    await statement(database.url, `SELECT citus_add_node('${host}', ${port})`);
+  }
+  const drop = async () => {
+    await database.drop();
+    for (const { server } of copies) await statement(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  };
+  return { name, url: database.url, drop, [Symbol.asyncDispose]: drop };
+}
+
+async function workersOf(url: string): Promise<readonly Worker[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<Worker>(
+      'SELECT nodename AS host, nodeport AS port FROM pg_dist_node WHERE groupid > 0 ORDER BY nodeid',
+    );
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+function at(url: string, { host, port }: Worker): string {
+  const moved = new URL(url);
+  moved.hostname = host;
+  moved.port = String(port);
+  return moved.href;
+}

@@ -1,0 +1,35 @@
+/** A PostgreSQL store for the contract suite, in a database that is there. */
+import { instant } from '#src/domain/instant.ts';
+import type { Opened } from '#src/store/contract/bench.ts';
+import { START } from '#src/store/contract/builders.ts';
+import { type DatabaseAddress, parseDatabaseAddress } from '#src/store/postgres/address.ts';
+import { PostgresStore } from '#src/store/postgres/postgres-store.ts';
+import { systemTimers } from '#src/system/timers.ts';
+import type { TestDatabase } from './databases.ts';
+
+export function addressOf(url: string): DatabaseAddress {
+  const address = parseDatabaseAddress(url);
+  if ('wrong' in address) throw new Error(address.wrong);
+  return address;
+}
+
+export async function openedIn(database: TestDatabase, parameters = ''): Promise<Opened> {
+  const address = addressOf(database.url + parameters);
+  const clock = { now: () => instant(START) };
+  let lives = 0;
+  const open = () =>
+    PostgresStore.open({ address, clock, timers: systemTimers, node: `life-${++lives}`, migrate: true });
+  let store = await open();
+  return {
+    store,
+    reopen: async () => {
+      await store.close();
+      store = await open();
+      return store;
+    },
+    close: async () => {
+      await store.close();
+      await database.drop();
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/**
+ * What a client says to PostgreSQL, read as far as it takes to know which statements it has carried out. The
+ * first messages of a connection are a length and a code; all after that begin with a letter. A statement is
+ * run by Query with its text, or by Execute of a portal, which Bind made of a statement, which Parse made of a
+ * text.
+ */
+export interface FrontendMessage {
+  readonly bytes: Buffer;
+  /** The text of the statement that it runs, if it runs one. */
+  readonly sql: string | undefined;
+  /** Whether the server answers now and, outside of a transaction, commits. */
+  readonly endsBatch: boolean;
+}
+
+const LENGTH_BYTES = 4;
+const TYPE_BYTES = 1;
+/** Major version 3: what follows has letters. Other codes ask for TLS, or to cancel. */
+const PROTOCOL_3 = 3;
+
+export class FrontendReader {
+  #pending: Buffer = Buffer.alloc(0);
+  #isStarted = false;
+  readonly #statements = new Map<string, string>();
+  readonly #portals = new Map<string, string>();
+
+  /** The messages that are complete now. */
+  read(chunk: Buffer): readonly FrontendMessage[] {
+    this.#pending = Buffer.concat([this.#pending, chunk]);
+    const messages: FrontendMessage[] = [];
+    for (let bytes = this.#take(); bytes !== undefined; bytes = this.#take()) {
+      messages.push(this.#isStarted ? this.#understood(bytes) : this.#start(bytes));
+    }
+    return messages;
+  }
+
+  #take(): Buffer | undefined {
+    const typeBytes = this.#isStarted ? TYPE_BYTES : 0;
+    if (this.#pending.length < typeBytes + LENGTH_BYTES) return undefined;
+    const end = typeBytes + this.#pending.readUInt32BE(typeBytes);
+    if (this.#pending.length < end) return undefined;
+    const bytes = this.#pending.subarray(0, end);
+    this.#pending = this.#pending.subarray(end);
+    return bytes;
+  }
+
+  #start(bytes: Buffer): FrontendMessage {
+    this.#isStarted = bytes.readUInt16BE(LENGTH_BYTES) === PROTOCOL_3;
+    return { bytes, sql: undefined, endsBatch: false };
+  }
+
+  #understood(bytes: Buffer): FrontendMessage {
+    const type = String.fromCharCode(bytes.readUInt8(0));
+    const [first = '', second = ''] = bytes.toString('utf8', TYPE_BYTES + LENGTH_BYTES).split('\0', 2);
+    if (type === 'P') this.#statements.set(first, second);
+    if (type === 'B') this.#portals.set(first, this.#statements.get(second) ?? '');
+    const sql = type === 'Q' ? first : type === 'E' ? this.#portals.get(first) : undefined;
+    return { bytes, sql, endsBatch: type === 'Q' || type === 'S' };
+  }
+}

@@ -1,0 +1,113 @@
+import { Client, type ClientConfig } from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { ask, createDatabase, statement, type TestDatabase } from './databases.ts';
+import { type PostgresProxy, startProxy, type Verdict } from './proxy.ts';
+import { sharedPostgres } from './shared.ts';
+
+let database: TestDatabase;
+let proxy: PostgresProxy;
+
+beforeAll(async () => {
+  database = await createDatabase(await sharedPostgres());
+  await statement(database.url, 'CREATE TABLE thing (id int)');
+});
+afterAll(() => database.drop());
+
+beforeEach(async () => {
+  proxy = await startProxy(Number(new URL(database.url).port));
+  onTestFinished(() => proxy[Symbol.asyncDispose]());
+  await statement(database.url, 'TRUNCATE thing');
+});
+
+async function connected(options: ClientConfig = {}): Promise<Client> {
+  const client = new Client({ connectionString: proxy.through(database.url), ...options });
+  client.on('error', () => undefined);
+  await client.connect();
+  onTestFinished(() => void client.end());
+  return client;
+}
+
+const things = () => ask(database.url, 'SELECT id FROM thing ORDER BY id');
+const upon = (text: string, verdict: Verdict) => (sql: string) => (sql.includes(text) ? verdict : 'pass');
+const INSERT = { name: 'insert', text: 'INSERT INTO thing VALUES ($1)' };
+
+describe('a way to PostgreSQL that can fail', () => {
+  it('lets all pass, and counts', async () => {
+    const client = await connected();
+    const long = 'x'.repeat(1_000_000);
+    const { rows } = await client.query('SELECT length($1) AS characters', [long]);
+    expect(rows).toEqual([{ characters: 1_000_000 }]);
+    expect([proxy.open, proxy.accepted, proxy.lost]).toEqual([1, 1, 0]);
+    await client.end();
+    await expect.poll(() => proxy.open).toBe(0);
+  });
+
+  it('cuts the connections that are there', async () => {
+    const client = await connected();
+    const asked = client.query('SELECT pg_sleep(60)');
+    proxy.cut();
+    await expect(asked).rejects.toMatchObject({ code: 'ECONNRESET' });
+    await connected();
+  });
+
+  it('refuses new connections and leaves the others', async () => {
+    const client = await connected();
+    proxy.refuse();
+    await expect(connected()).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+    await proxy.accept();
+    await connected();
+  });
+
+  it('stalls, and goes on where it was', async () => {
+    const client = await connected();
+    proxy.stall();
+    let isAnswered = false;
+    const asked = client.query('SELECT 1 AS one').finally(() => {
+      isAnswered = true;
+    });
+    const later = connected();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(isAnswered).toBe(false);
+    proxy.resume();
+    expect((await asked).rows).toEqual([{ one: 1 }]);
+    await later;
+  });
+
+  it('delays, in order', async () => {
+    const client = await connected({ pipeline: true });
+    proxy.delay(50);
+    const begun = performance.now();
+    const answers = await Promise.all([1, 2, 3].map((id) => client.query(INSERT, [id])));
+    expect(performance.now() - begun).toBeGreaterThanOrEqual(95);
+    expect(answers.map(({ rowCount }) => rowCount)).toEqual([1, 1, 1]);
+    expect(await things()).toEqual([{ id: 1 }, { id: 2 }, { id: 3 }]);
+  });
+
+  it('loses the answer of a commit, not the commit', async () => {
+    const client = await connected({ pipeline: true });
+    proxy.interfere(upon('COMMIT', 'lose the answer'));
+    const sent = [client.query('BEGIN'), client.query(INSERT, [1]), client.query('COMMIT')];
+    const [, , commit] = await Promise.allSettled(sent);
+    expect(commit?.status).toBe('rejected');
+    expect(await things()).toEqual([{ id: 1 }]);
+    expect([proxy.lost, proxy.open]).toEqual([1, 0]);
+  });
+
+  it('loses the answer of a prepared statement, known by its text each time', async () => {
+    const client = await connected();
+    await client.query(INSERT, [1]);
+    proxy.interfere(upon('INSERT', 'lose the answer'));
+    await expect(client.query(INSERT, [2])).rejects.toThrow();
+    expect(await things()).toEqual([{ id: 1 }, { id: 2 }]);
+  });
+
+  it('loses a commit on its way', async () => {
+    const client = await connected({ pipeline: true });
+    proxy.interfere(upon('COMMIT', 'lose it'));
+    await client.query('BEGIN');
+    await client.query(INSERT, [1]);
+    await expect(client.query('COMMIT')).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect(await things()).toEqual([]);
+  });
+});
