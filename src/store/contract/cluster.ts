@@ -304,13 +304,12 @@ export function clusterContract(suite: Suite): void {
   describe('the clock of the store', () => {
     const own = ownSuite(suite);
 
-    test('shows the time in whole milliseconds, goes on and does not go back', async () => {
+    test('shows the time in milliseconds, goes on and does not go back', async () => {
       const first = await own.store.readClock();
       expect(first).toBeGreaterThan(Date.UTC(2025, 0, 1));
       expect(first).toBeLessThan(Date.UTC(2125, 0, 1));
       for (let last = first; last <= first; ) {
         const now = await own.store.readClock();
-        expect(Number.isInteger(now)).toBe(true);
         expect(now).toBeGreaterThanOrEqual(last);
         last = now;
       }

@@ -18,11 +18,11 @@ export class ClusterReads {
     this.#reader = reader;
   }
 
-  async clock(): Promise<Instant> {
+  async clock(): Promise<number> {
     const [row] = await this.#reader.ask<{ readonly now: number }>(
-      'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now',
+      'SELECT extract(epoch FROM clock_timestamp())::double precision * 1000 AS now',
     );
-    return instant(row?.now ?? 0);
+    return row?.now ?? 0;
   }
 
   async state(now: Instant): Promise<ClusterState> {

@@ -33,6 +33,12 @@ const TEXT_TYPES = [25, 1_043];
 const TAKES_WRITES = `SELECT pg_is_in_recovery() AS is_standby,
   current_setting('transaction_read_only') = 'on' AS is_read_only`;
 
+/**
+ * Every statement here is a walk along an index or a look-up by key, joined row by row. Of a table that was never
+ * analysed, as in a fresh database, the planner would not believe it, and keep a plan that reads it whole.
+ */
+const PLANNER = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off';
+
 const NO_TLS = /does not support SSL|establishing an SSL connection/;
 const TLS_CODE = /^(EPROTO|ERR_(SSL|TLS)_.*)$/;
 
@@ -182,6 +188,8 @@ async function login(
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     pipeline: true,
+    // What is left in a session behind a pooler may be anybody's.
+    ...(address.isPooled ? {} : { options: PLANNER }),
   });
   // What happens to the connection fails the queries on it; unheard, it would end the process.
   client.on('error', () => undefined);

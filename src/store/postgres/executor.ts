@@ -50,7 +50,7 @@ const LAST = 'SELECT last FROM writers WHERE writer = $1 FOR UPDATE';
 const PASS_OVER = 'UPDATE writers SET last = $2 WHERE writer = $1';
 
 /** How long the outcome of a lost commit is looked for before it is given up. */
-const LOOK_UP_MS_MAX = 8_000;
+const LOOK_UP_MS_MAX = 5_000;
 const LOOK_AGAIN_MS = 250;
 const TRIES_MAX = 5;
 
@@ -192,7 +192,9 @@ export class Executor {
 
   #sendAll({ statement, rows }: Group, mustHold: boolean): Promise<QueryResult>[] {
     if (this.#distributed && statement.routed !== null) return this.#sendRouted(statement.routed, rows);
+    const { spread } = statement;
     const columns = columnsOf(rows);
+    if (spread !== null) columns.push([...new Set(rows.map((row) => row[spread] ?? null))]);
     return statement.sql.map((sql, index) => {
       const isLast = index === statement.sql.length - 1;
       if (!mustHold || !isLast || statement.holds === 'always') return this.#link.send(sql, columns);

@@ -321,7 +321,7 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
     await this.#lanes.api.run(verbs.addSecret(secret, othersExpireAt));
   }
 
-  readClock(): Promise<Instant> {
+  readClock(): Promise<number> {
     return this.#cluster.clock();
   }
 

@@ -61,9 +61,10 @@ const ALL_SCHEDULES = listed([
 
 /** One bounded walk per (state, kind) that fits, merged: one index serves every combination. */
 function byState(filter: ScheduleFilter): string {
-  const states = SCHEDULE_STATES.filter((state) => filter.state === null || filter.state === state);
-  const kinds = SCHEDULE_KINDS.filter((kind) => filter.kind === null || filter.kind === kind);
-  const starts = states.flatMap((state) => kinds.map((kind) => `'${state}/${kind}/'`));
+  const kinds = fitting(SCHEDULE_KINDS, filter.kind);
+  const starts = fitting(SCHEDULE_STATES, filter.state).flatMap((state) =>
+    kinds.map((kind) => `'${state}/${kind}/'`),
+  );
   return listed(
     starts.map(
       (start) => `SELECT s.* FROM schedules s
@@ -71,6 +72,11 @@ function byState(filter: ScheduleFilter): string {
         ORDER BY ${STATE_KEY} DESC LIMIT $3`,
     ),
   );
+}
+
+/** What is written into a statement is one of our own words, whatever was asked for. */
+function fitting<Word extends string>(words: readonly Word[], wanted: Word | null): readonly Word[] {
+  return words.filter((word) => wanted === null || word === wanted);
 }
 
 /** The parameter of the first label; those that have none of their own share the one after. */
@@ -91,8 +97,8 @@ function byLabels({ state, kind }: ScheduleFilter, count: number): string {
   });
   const rest = `$${FIRST_LABEL + joined}::bytea[]`;
   const conditions = [
-    ...(state === null ? [] : [`AND s.state = '${state}'`]),
-    ...(kind === null ? [] : [`AND s.kind = '${kind}'`]),
+    ...(state === null ? [] : fitting(SCHEDULE_STATES, state).map((word) => `AND s.state = '${word}'`)),
+    ...(kind === null ? [] : fitting(SCHEDULE_KINDS, kind).map((word) => `AND s.kind = '${word}'`)),
     ...(count === joined
       ? []
       : [

@@ -34,6 +34,8 @@ export interface Statement {
   /** What the row belongs to: rows of the same table and key are not written together. */
   readonly table: string;
   readonly access: 'read' | 'write';
+  /** Which parameter is the partition, where each that occurs has to be named once more; else null. */
+  readonly spread: number | null;
 }
 
 /** Further columns of a delivery that only this store has; see `places.ts`. */
@@ -91,11 +93,13 @@ function rows(columns: readonly string[], from = 1): string {
 }
 
 export function statements(distributed: boolean): Readonly<Record<StatementName, Statement>> {
-  /** Lets Citus see which shards are meant. */
-  const within = (alias: string, columns: readonly string[]) =>
-    distributed && columns.includes('partition')
-      ? ` AND ${alias}.partition = ANY($${columns.indexOf('partition') + 1}::bigint[])`
-      : '';
+  const spreadOf = (columns: readonly string[]) => {
+    const position = columns.indexOf('partition');
+    return distributed && position >= 0 ? position : null;
+  };
+  /** Lets Citus see which shards are meant: by a last parameter with every partition once. */
+  const within = (columns: readonly string[]) =>
+    spreadOf(columns) === null ? '' : ` AND r.partition = ANY($${columns.length + 1}::bigint[])`;
 
   function insert(table: string, columns: readonly string[], conflict = ''): Statement {
     return {
@@ -107,6 +111,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       key: keyOf(columns, ['partition', 'id']),
       table,
       access: 'write',
+      spread: null,
     };
   }
 
@@ -128,7 +133,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
     return {
       sql: [
         `UPDATE ${table} AS r SET ${assignments.join(', ')} FROM ${rows(all)}
-         WHERE r.partition = t.partition AND r.id = t.id AND r.revision = t.was${within('r', all)}
+         WHERE r.partition = t.partition AND r.id = t.id AND r.revision = t.was${within(all)}
          RETURNING r.partition, r.id`,
       ],
       routed: null,
@@ -136,17 +141,19 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       key: keyOf(all, ['partition', 'id']),
       table,
       access: 'write',
+      spread: spreadOf(all),
     };
   }
 
   function remove(table: string, columns: readonly string[], condition = matching(columns)): Statement {
     return {
-      sql: [`DELETE FROM ${table} AS r USING ${rows(columns)} WHERE ${condition}${within('r', columns)}`],
+      sql: [`DELETE FROM ${table} AS r USING ${rows(columns)} WHERE ${condition}${within(columns)}`],
       routed: null,
       holds: 'always',
       key: columns.map((_, index) => index),
       table,
       access: 'write',
+      spread: spreadOf(columns),
     };
   }
 
@@ -164,6 +171,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       key: keyOf(columns, ['partition', 'id']),
       table,
       access: 'read',
+      spread: null,
     };
   }
 
@@ -195,6 +203,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       key: [0],
       table: 'nodes',
       access: 'read',
+      spread: null,
     },
     takeSlot: {
       sql: [
@@ -209,6 +218,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       key: [1],
       table: 'slots',
       access: 'write',
+      spread: null,
     },
     releaseSlot: {
       sql: [
@@ -220,6 +230,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       key: [0],
       table: 'slots',
       access: 'write',
+      spread: null,
     },
     releaseSlotsOf: {
       sql: [`UPDATE slots AS r SET owner = NULL FROM ${rows(['node'])} WHERE r.owner = t.node`],
@@ -228,6 +239,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       key: [0],
       table: 'slots of',
       access: 'write',
+      spread: null,
     },
     slotHeld: {
       sql: [
@@ -239,6 +251,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       key: [0],
       table: 'slots',
       access: 'read',
+      spread: null,
     },
 
     insertProject: insertEach(
@@ -264,6 +277,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       key: [1],
       table: 'api_keys',
       access: 'write',
+      spread: null,
     },
     retireSecrets: {
       sql: [
@@ -275,6 +289,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       key: [1],
       table: 'signing_secrets',
       access: 'write',
+      spread: null,
     },
     insertSecret: insert('signing_secrets', ['id', 'partition', 'sealed', 'created_at', 'expires_at']),
 
@@ -301,6 +316,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       key: [0, 1],
       table: 'receipts',
       access: 'write',
+      spread: null,
     },
     removeReceipt: {
       ...remove(
@@ -319,9 +335,9 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
     removeSchedule: {
       sql: [
         `UPDATE schedules AS r SET revision = r.revision FROM ${rows(ended)}
-         WHERE r.partition = t.partition AND r.id = t.id AND r.revision = t.was${within('r', ended)}`,
+         WHERE r.partition = t.partition AND r.id = t.id AND r.revision = t.was${within(ended)}`,
         `DELETE FROM schedules AS r USING ${rows(ended)}
-         WHERE r.partition = t.partition AND r.id = t.id AND r.revision = t.was${within('r', ended)}
+         WHERE r.partition = t.partition AND r.id = t.id AND r.revision = t.was${within(ended)}
            AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.partition = r.partition AND d.schedule_id = r.id)
          RETURNING r.partition, r.id`,
       ],
@@ -330,6 +346,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       key: [0, 1],
       table: 'schedules',
       access: 'write',
+      spread: spreadOf(ended),
     },
     // After the profile was locked, by its replacement: a schedule that was added until then is seen.
     profileUnused: {
@@ -344,6 +361,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       key: [0, 1],
       table: 'endpoints',
       access: 'read',
+      spread: null,
     },
 
     replaceDelivery: replace('deliveries', [...DELIVERY_MUTABLE, ...DELIVERY_PLACE]),
@@ -358,18 +376,19 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
            finalized_at = t.finalized_at,
            revision = r.revision + 1
          FROM ${rows(SWEEP)}
-         WHERE r.partition = t.partition AND r.schedule_id = t.schedule_id AND r.status = t.status${within('r', SWEEP)}`,
+         WHERE r.partition = t.partition AND r.schedule_id = t.schedule_id AND r.status = t.status${within(SWEEP)}`,
       ],
       routed: null,
       holds: 'always',
       key: keyOf(SWEEP, ['partition', 'schedule_id']),
       table: 'sweeps',
       access: 'read',
+      spread: spreadOf(SWEEP),
     },
     removeDelivery: {
       sql: [
         `DELETE FROM deliveries AS r USING ${rows(ended)}
-         WHERE r.partition = t.partition AND r.id = t.id AND r.revision = t.was${within('r', ended)}
+         WHERE r.partition = t.partition AND r.id = t.id AND r.revision = t.was${within(ended)}
          RETURNING r.partition, r.id`,
       ],
       routed: null,
@@ -377,6 +396,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       key: [0, 1],
       table: 'deliveries',
       access: 'write',
+      spread: spreadOf(ended),
     },
 
     insertAttempt: { ...insert('attempts', [...ATTEMPT_FIXED, ...ATTEMPT_OUTCOME]), key: [0, 1, 2] },
@@ -385,7 +405,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
         `UPDATE attempts AS r SET ${ATTEMPT_OUTCOME.map((column) => `${column} = t.${column}`).join(', ')}
          FROM ${rows(CLOSING)}
          WHERE r.partition = t.partition AND r.delivery_id = t.delivery_id AND r.attempt_no = t.attempt_no
-           AND r.finished_at IS NULL${within('r', CLOSING)}
+           AND r.finished_at IS NULL${within(CLOSING)}
          RETURNING r.partition, r.delivery_id, r.attempt_no`,
       ],
       routed: null,
@@ -393,6 +413,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       key: keyOf(CLOSING, ['partition', 'delivery_id', 'attempt_no']),
       table: 'attempts',
       access: 'write',
+      spread: spreadOf(CLOSING),
     },
     removeAttempts: remove('attempts', ['partition', 'delivery_id']),
 
