@@ -212,17 +212,11 @@ export class Dispatcher implements Hints, Queue {
       if (this.#isOurs(due)) this.#lanes.add(due, this.#punctuality(due));
     }
     while (!this.#isResting && !this.#sending.isSaturated && this.#batches.size < BATCHES_MAX) {
-      const taken = this.#lanes.take(BATCH_MAX, this.#isCatchingUp ? 0 : OVERDUE_TOGETHER_MAX);
-      if (taken.length === 0) break;
-      const batch = taken.filter((due) => this.#isOurs(due));
-      if (batch.length < taken.length) this.#drop(taken.filter((due) => !batch.includes(due)));
-      if (batch.length > 0) this.#begin(batch);
+      const batch = this.#lanes.take(BATCH_MAX, this.#isCatchingUp ? 0 : OVERDUE_TOGETHER_MAX);
+      if (batch.length === 0) break;
+      this.#begin(batch);
     }
     this.#sleep();
-  }
-
-  #drop(elsewhere: readonly Due[]): void {
-    for (const due of elsewhere) this.#lanes.release(due);
   }
 
   #begin(batch: readonly Due[]): void {

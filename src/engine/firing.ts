@@ -78,23 +78,23 @@ export class Firing {
     const claims: Claiming[] = [];
     const ends: Decided<EndWrite>[] = [];
     const putOffs: Decided<Delivery>[] = [];
-    const epochs = batch.map((due) => this.#territory.epochOf(due));
+    const asked = this.#ours(batch);
+    if (asked.length === 0) return;
     let works: readonly (Work | null)[];
     try {
-      works = await store.findWork(batch);
+      works = await store.findWork(asked.map(({ due }) => due));
     } catch (error) {
-      for (const due of batch) this.#queue.release(due);
+      for (const { due } of asked) this.#queue.release(due);
       this.#queue.rest(error);
       return;
     }
     const now = clock.now();
-    for (const [index, due] of batch.entries()) {
+    for (const [index, { due, epoch }] of asked.entries()) {
       const work = works[index] ?? null;
-      const epoch = this.#territory.epochOf(due);
       // The gate that was read is of the epoch in which it was asked for.
-      const isOurs = epoch !== null && epoch === epochs[index];
+      const isOurs = this.#territory.epochOf(due) === epoch;
       if (work === null || !isOurs || this.#queue.isStopped) this.#queue.release(due);
-      else this.#judge({ due, work, epoch }, now, { claims, ends, putOffs });
+      else this.#judge({ due, epoch, work }, now, { claims, ends, putOffs });
     }
     // In this order: a store carries out first what it was asked first.
     const turns = [...claims, ...putOffs].filter(({ hasTurn }) => hasTurn).map(({ due }) => due);
@@ -102,18 +102,29 @@ export class Firing {
     await Promise.all([saved, this.#claim(claims), this.#end(ends), this.#putOff(putOffs)]);
   }
 
+  /** What lies elsewhere by now is let go of, unread. */
+  #ours(batch: readonly Due[]): readonly Asked[] {
+    const asked: Asked[] = [];
+    for (const due of batch) {
+      const epoch = this.#territory.epochOf(due);
+      if (epoch === null) this.#queue.release(due);
+      else asked.push({ due, epoch });
+    }
+    return asked;
+  }
+
   /** One that cannot be judged must not keep the others from it. */
-  #judge(asked: Asked, now: Instant, into: Decisions): void {
-    const { due } = asked;
+  #judge(read: Read, now: Instant, into: Decisions): void {
+    const { due } = read;
     try {
-      this.#decide(asked, now, into);
+      this.#decide(read, now, into);
     } catch (error) {
       this.#world.log.error({ delivery: due.id, error: String(error) }, 'a delivery could not be judged');
       this.#queue.release(due);
     }
   }
 
-  #decide({ due, work, epoch }: Asked, now: Instant, into: Decisions): void {
+  #decide({ due, work, epoch }: Read, now: Instant, into: Decisions): void {
     const { delivery, schedule, profile } = work;
     const seen = dueOf(delivery);
     if (seen !== null && seen.endpoint !== due.endpoint) {
@@ -314,8 +325,12 @@ export class Firing {
 
 interface Asked {
   readonly due: Due;
-  readonly work: Work;
+  /** In which its slot is held. */
   readonly epoch: number;
+}
+
+interface Read extends Asked {
+  readonly work: Work;
 }
 
 interface Decided<W> {

@@ -61,7 +61,7 @@ export class Membership {
   #timer: { readonly at: number; readonly callOff: () => void } | null = null;
   #wasActive = false;
   #isFailing = false;
-  #state: 'member' | 'stopping' | 'gone' = 'member';
+  #state: 'new' | 'member' | 'stopping' | 'gone' = 'new';
 
   constructor(world: World, cluster: ClusterWorld, inhabitants: Inhabitants) {
     this.#world = world;
@@ -99,6 +99,7 @@ export class Membership {
 
   /** Resolves after the first round, also when it failed: then there is nothing to dispatch yet. */
   async start(): Promise<void> {
+    if (this.#state === 'new') this.#state = 'member';
     if (await this.#anotherRound()) this.#cluster.peers.slotsChanged();
   }
 
@@ -138,7 +139,7 @@ export class Membership {
   }
 
   #roundIn(ms: number): void {
-    if (this.#state === 'gone') return;
+    if (this.#state === 'new' || this.#state === 'gone') return;
     const at = this.#cluster.stopwatch.elapsed() + ms;
     if (this.#timer !== null && this.#timer.at <= at) return;
     this.#timer?.callOff();

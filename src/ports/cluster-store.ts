@@ -28,8 +28,8 @@ export interface ClusterState {
 }
 
 export interface ClusterStore {
-  /** The clock that all nodes go by. */
-  readClock(): Promise<Instant>;
+  /** The clock that all nodes go by, in milliseconds and as finely as it shows them. */
+  readClock(): Promise<number>;
   /** Renews the lease, or begins it, and tells how things are after that. Leases that ran out before `now` are forgotten. */
   renewLease(lease: NodeLease, now: Instant): Promise<ClusterState>;
   /**
