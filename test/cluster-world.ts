@@ -196,10 +196,10 @@ export class ClusterTestWorld implements AsyncDisposable {
   async slots(): Promise<readonly SlotState[]> {
     const { disk, now } = this.world;
     const { slots } = await disk.renewLease(
-      { node: 'spectator/stopping', leaseUntil: instant(now + 1) },
+      { node: 'spectator', leaseUntil: instant(now + 1), isStopping: true },
       instant(0),
     );
-    await disk.leave('spectator/stopping');
+    await disk.leave('spectator');
     return slots;
   }
 

@@ -1,19 +1,21 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ALL_SLOTS, SLOTS, type Slot } from './slot.ts';
-import { decideShares, nodesOf, type Seen, type SeenSlot, stoppingMark } from './slot-shares.ts';
+import { decideShares, type Seen, type SeenSlot } from './slot-shares.ts';
 
 /** Rounds in which every node decides once, until everyone has its share. */
 const ROUNDS_MAX = 4;
 
 /** The store, as far as slots go: what was seen in another epoch is not taken, nor what a living node holds. */
 class Cluster {
-  readonly living = new Set<string>();
+  /** With whether it stops. */
+  readonly living = new Map<string, boolean>();
   readonly #slots = new Map<Slot, SeenSlot>(ALL_SLOTS.map((slot) => [slot, { slot, owner: null, epoch: 0 }]));
   moves = 0;
 
   see(): Seen {
-    return { nodes: [...this.living].map((node) => ({ node })), slots: [...this.#slots.values()] };
+    const nodes = [...this.living].map(([node, isStopping]) => ({ node, isStopping }));
+    return { nodes, slots: [...this.#slots.values()] };
   }
 
   held(node: string): ReadonlySet<Slot> {
@@ -40,11 +42,11 @@ class Cluster {
   /** `together`: all decide on what they saw at the same moment. */
   round(together: boolean): void {
     const seen = this.see();
-    for (const node of nodesOf(seen)) this.decide(node, together ? seen : this.see());
+    for (const { node } of seen.nodes) this.decide(node, together ? seen : this.see());
   }
 
   get wanting(): readonly string[] {
-    return nodesOf(this.see()).filter((node) => !this.living.has(stoppingMark(node)));
+    return [...this.living].filter(([, isStopping]) => !isStopping).map(([node]) => node);
   }
 
   get counts(): readonly number[] {
@@ -52,19 +54,17 @@ class Cluster {
   }
 
   join(node: string): void {
-    this.living.add(node);
-    this.living.delete(stoppingMark(node));
+    this.living.set(node, false);
   }
 
   die(node: string): void {
     this.living.delete(node);
-    this.living.delete(stoppingMark(node));
   }
 
   /** It lives on, and wants nothing. */
   stop(node: string): void {
     if (!this.living.has(node)) return;
-    this.living.add(stoppingMark(node));
+    this.living.set(node, true);
     for (const slot of this.held(node)) {
       this.#slots.set(slot, { slot, owner: null, epoch: this.#slots.get(slot)?.epoch ?? 0 });
     }
@@ -83,7 +83,7 @@ class Cluster {
 
 function clusterOf(...nodes: readonly string[]): Cluster {
   const cluster = new Cluster();
-  for (const node of nodes) cluster.living.add(node);
+  for (const node of nodes) cluster.join(node);
   cluster.settle();
   return cluster;
 }
@@ -139,7 +139,7 @@ describe('slots are shared out', () => {
     (joining) => {
       const cluster = clusterOf('b', 'c', 'd');
       const before = new Map(['b', 'c', 'd'].map((node) => [node, cluster.held(node)]));
-      cluster.living.add(joining);
+      cluster.join(joining);
       cluster.settle();
       expect(cluster.counts).toEqual([64, 64, 64, 64]);
       for (const [node, slots] of before) {
@@ -152,7 +152,7 @@ describe('slots are shared out', () => {
     const cluster = clusterOf('b', 'c', 'd');
     const kept = new Map(['b', 'c'].map((node) => [node, cluster.held(node)]));
     cluster.living.delete('d');
-    cluster.living.add('a');
+    cluster.join('a');
     cluster.settle();
     expect(cluster.isEven).toBe(true);
     for (const [node, slots] of kept) expect(cluster.held(node)).toEqual(slots);
@@ -162,7 +162,7 @@ describe('slots are shared out', () => {
 describe('a node', () => {
   const slots = (owner: (slot: Slot) => string | null): readonly SeenSlot[] =>
     ALL_SLOTS.map((slot) => ({ slot, owner: owner(slot), epoch: 3 }));
-  const nodes = (...names: readonly string[]) => names.map((node) => ({ node }));
+  const nodes = (...names: readonly string[]) => names.map((node) => ({ node, isStopping: false }));
 
   test('takes what is free or a dead node’s, as it was seen, and nothing of a living one', () => {
     const seen = {
@@ -201,10 +201,9 @@ describe('a node', () => {
 
   test('that stops gets nothing, though it lives; what it still holds is not taken', () => {
     const seen = {
-      nodes: nodes('a', 'b', stoppingMark('b')),
+      nodes: [...nodes('a'), { node: 'b', isStopping: true }],
       slots: slots((slot) => (slot < 10 ? 'b' : slot < 130 ? 'a' : null)),
     };
-    expect(nodesOf(seen)).toEqual(['a', 'b']);
     expect(decideShares(seen, 'b', new Set()).take).toEqual([]);
     const { take } = decideShares(seen, 'a', new Set(ALL_SLOTS.slice(10, 130)));
     expect(take.map(({ slot }) => slot)).toEqual(ALL_SLOTS.slice(130));

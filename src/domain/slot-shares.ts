@@ -19,8 +19,8 @@ export interface SeenSlot {
 
 /** All nodes and slots at one moment. */
 export interface Seen {
-  /** The living ones. */
-  readonly nodes: readonly { readonly node: string }[];
+  /** The living ones. One that stops lives on until its requests have ended, but wants no slots. */
+  readonly nodes: readonly { readonly node: string; readonly isStopping: boolean }[];
   readonly slots: readonly SeenSlot[];
 }
 
@@ -30,21 +30,6 @@ export interface Decision {
 }
 
 const NOTHING: Decision = { take: [], giveBack: [] };
-
-const STOPPING = '/stopping';
-
-/**
- * A node that stops lives on until its requests under way have ended, but wants no slots. It says so by a second
- * lease, under this name.
- */
-export function stoppingMark(node: string): string {
-  return `${node}${STOPPING}`;
-}
-
-/** Those that are nodes, and no marks. */
-export function nodesOf({ nodes }: Pick<Seen, 'nodes'>): readonly string[] {
-  return nodes.map(({ node }) => node).filter((node) => !node.endsWith(STOPPING));
-}
 
 /** What `node` should do, which holds `held` and is not already giving them back. */
 export function decideShares(seen: Seen, node: string, held: ReadonlySet<Slot>): Decision {
@@ -58,8 +43,7 @@ export function decideShares(seen: Seen, node: string, held: ReadonlySet<Slot>):
 
 /** How many slots are due to each node that wants some. */
 function sharesOf(seen: Seen): ReadonlyMap<string, number> {
-  const living = new Set(seen.nodes.map(({ node }) => node));
-  const wanting = nodesOf(seen).filter((node) => !living.has(stoppingMark(node)));
+  const wanting = seen.nodes.filter(({ isStopping }) => !isStopping).map(({ node }) => node);
   const holdings = holdingsOf(seen);
   const held = (node: string) => holdings.get(node) ?? 0;
   const ranked = wanting.sort((a, b) => held(b) - held(a) || byName(a, b));

@@ -403,7 +403,10 @@ describe('a write for a slot that is not held any more', () => {
     node.faults.before('claim', async () => {
       // As after a pause of the whole machine: somebody else has taken everything.
       const at = instant(cluster.world.now + 100_000);
-      const { slots } = await disk.renewLease({ node: 'thief', leaseUntil: instant(at + 1) }, at);
+      const { slots } = await disk.renewLease(
+        { node: 'thief', leaseUntil: instant(at + 1), isStopping: false },
+        at,
+      );
       await disk.takeSlots('thief', slots, at);
     });
     await cluster.time.advance(499);
@@ -485,7 +488,7 @@ describe('lost claims', () => {
     const { disk } = cluster.world;
     const join = () => {
       const { now } = cluster.world;
-      return disk.renewLease({ node: 'newcomer', leaseUntil: instant(now + 3_200) }, now);
+      return disk.renewLease({ node: 'newcomer', leaseUntil: instant(now + 3_200), isStopping: false }, now);
     };
     node.faults.before('listLostClaims', () => node.faults.before('renewLease', join));
     const listed = node.faults.times('listLostClaims');

@@ -15,7 +15,7 @@
  */
 import { instant } from '#src/domain/instant.ts';
 import type { Slot } from '#src/domain/slot.ts';
-import { decideShares, nodesOf, stoppingMark } from '#src/domain/slot-shares.ts';
+import { decideShares } from '#src/domain/slot-shares.ts';
 import type { ClusterState } from '#src/ports/cluster-store.ts';
 import { Holdings } from './holdings.ts';
 import type { Territory } from './territory.ts';
@@ -113,9 +113,8 @@ export class Membership {
     this.#state = 'stopping';
     // It may be taking slots.
     await this.#round;
-    const { node } = this.#world;
     try {
-      await this.#renew(stoppingMark(node));
+      await this.#renew();
     } catch (error) {
       this.#world.log.warn({ error: String(error) }, 'the other nodes could not be told of the stop');
     }
@@ -131,7 +130,7 @@ export class Membership {
     const { store, peers } = this.#cluster;
     const { node, log } = this.#world;
     try {
-      await Promise.all([store.leave(stoppingMark(node)), store.leave(node)]);
+      await store.leave(node);
       peers.slotsChanged();
     } catch (error) {
       log.warn({ error: String(error) }, 'the lease runs out by itself');
@@ -166,14 +165,13 @@ export class Membership {
     this.#roundAt = this.#cluster.stopwatch.elapsed();
     const validUntil = this.#roundAt + LEASE_MS - LEASE_MARGIN_MS;
     try {
-      const seen = await this.#renew(this.#world.node);
-      if (this.#state === 'stopping') await this.#renew(stoppingMark(this.#world.node));
+      const seen = await this.#renew();
       this.#isFailing = false;
       this.#wasActive &&= this.#holdings.isActive;
       this.#reconcile(seen);
       this.#holdings.leaseIsValidUntil(validUntil);
       const before = this.#nodes;
-      this.#nodes = nodesOf(seen);
+      this.#nodes = seen.nodes.map(({ node }) => node);
       await this.#share(seen);
       this.#activate();
       if (before.some((node) => !this.#nodes.includes(node))) this.#inhabitants.nodesDied();
@@ -188,9 +186,11 @@ export class Membership {
     }
   }
 
-  #renew(node: string): Promise<ClusterState> {
-    const now = this.#world.clock.now();
-    return this.#cluster.store.renewLease({ node, leaseUntil: instant(now + LEASE_MS) }, now);
+  #renew(): Promise<ClusterState> {
+    const { clock, node } = this.#world;
+    const now = clock.now();
+    const lease = { node, leaseUntil: instant(now + LEASE_MS), isStopping: this.#state === 'stopping' };
+    return this.#cluster.store.renewLease(lease, now);
   }
 
   /** What the store says is ours is; what it does not say is not. */

@@ -9,6 +9,8 @@ import type { Slot, Tenure } from '#src/domain/slot.ts';
 export interface NodeLease {
   readonly node: string;
   readonly leaseUntil: Instant;
+  /** It lives until its requests have ended, and wants no slots. */
+  readonly isStopping: boolean;
 }
 
 export interface SlotState {

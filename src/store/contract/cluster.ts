@@ -9,7 +9,7 @@ import { ALL_SLOTS, type Slot, slotOf, type Tenure } from '#src/domain/slot.ts';
 import type { ClusterState } from '#src/ports/cluster-store.ts';
 import type { Store } from '#src/ports/store.ts';
 import { type AnyStore, type Bench, ownSuite, pendingOf, type Suite } from './bench.ts';
-import { MINUTE_MS, START } from './builders.ts';
+import { HOUR_MS, MINUTE_MS, START } from './builders.ts';
 
 const LEASE_MS = 1_000;
 const THE_END = instant(Date.UTC(10_000, 0, 1));
@@ -23,20 +23,29 @@ export function clusterContract(suite: Suite): void {
       await nodes.renew('b', 2_000);
       await nodes.renew('a');
       expect(await nodes.living('c')).toEqual([
-        { node: 'a', leaseUntil: START + LEASE_MS },
-        { node: 'b', leaseUntil: START + 2_000 },
-        { node: 'c', leaseUntil: START + LEASE_MS },
+        { node: 'a', leaseUntil: START + LEASE_MS, isStopping: false },
+        { node: 'b', leaseUntil: START + 2_000, isStopping: false },
+        { node: 'c', leaseUntil: START + LEASE_MS, isStopping: false },
       ]);
       nodes.now = instant(START + LEASE_MS);
       expect(await nodes.living('c')).toEqual([
-        { node: 'b', leaseUntil: START + 2_000 },
-        { node: 'c', leaseUntil: START + 2_000 },
+        { node: 'b', leaseUntil: START + 2_000, isStopping: false },
+        { node: 'c', leaseUntil: START + 2_000, isStopping: false },
       ]);
+    });
+
+    test('say whether their node is stopping, as it said last', async () => {
+      const nodes = new Nodes(own.store, instant(START + HOUR_MS));
+      for (const isStopping of [false, true, false]) {
+        const { nodes: found } = await nodes.renew('s', LEASE_MS, isStopping);
+        expect(found).toEqual([{ node: 's', leaseUntil: nodes.now + LEASE_MS, isStopping }]);
+      }
+      await own.store.leave('s');
     });
 
     test('are told apart by the exact name', async () => {
       const nodes = new Nodes(own.store, instant(START + MINUTE_MS));
-      const names = ['n', 'N', 'n ', 'nö', 'n/stopping', '\u{10ffff}', '\uffee'];
+      const names = ['n', 'N', 'n ', 'nö', '\u{10ffff}', '\uffee'];
       for (const name of names) await nodes.renew(name);
       const { nodes: found } = await nodes.renew('n');
       expect(found.map(({ node }) => node).toSorted()).toEqual(names.toSorted());
@@ -329,8 +338,9 @@ class Nodes {
     this.now = now;
   }
 
-  renew(node: string, leaseMs = LEASE_MS): Promise<ClusterState> {
-    return this.store.renewLease({ node, leaseUntil: instant(this.now + leaseMs) }, this.now);
+  renew(node: string, leaseMs = LEASE_MS, isStopping = false): Promise<ClusterState> {
+    const lease = { node, leaseUntil: instant(this.now + leaseMs), isStopping };
+    return this.store.renewLease(lease, this.now);
   }
 
   async living(node: string): Promise<ClusterState['nodes']> {

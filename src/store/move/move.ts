@@ -22,7 +22,7 @@ import { RunningSummary, storedSummary } from './summary.ts';
 import { TABLES, type Table } from './tables.ts';
 
 export interface MoveWorld {
-  /** Of the data directory; nobody else has it open for writing, or only for a moment. */
+  /** Has at least one project. */
   readonly source: Db;
   /** Opens a connection to a database whose schema is up to date. */
   readonly connect: () => Promise<Client>;
@@ -39,7 +39,7 @@ export interface Progress {
 
 /** How many rows each table had. */
 export type Moved = ReadonlyMap<string, number>;
-export type MoveRefusal = 'source_is_empty' | 'target_is_not_empty';
+export type MoveRefusal = 'target_is_not_empty';
 
 const COMMIT_TRIES_MAX = 30;
 const COMMIT_PAUSE_MS = 1_000;
@@ -58,7 +58,6 @@ export async function move(world: MoveWorld): Promise<Moved | MoveRefusal> {
   const { source } = world;
   source.exec('BEGIN IMMEDIATE');
   try {
-    if (source.prepare(ANY_PROJECT).get() === undefined) return 'source_is_empty';
     return await moveInto(await world.connect(), world);
   } finally {
     source.exec('ROLLBACK');

@@ -53,7 +53,12 @@ export const TABLES: readonly Table[] = [
   table('projects', 1, ['id', 'name', 'pinned_version', 'created_at'], STATEMENTS.insertProject),
   table('partitions', 1, ['partition', 'project_id', 'mode'], { sql: [INSERT_PARTITIONS] }),
   table('api_keys', 1, ['id', 'partition', 'hash', 'hint', 'created_at', 'revoked_at'], STATEMENTS.insertKey),
-  table('signing_secrets', 1, ['id', 'partition', 'sealed', 'created_at', 'expires_at'], STATEMENTS.insertSecret),
+  table(
+    'signing_secrets',
+    1,
+    ['id', 'partition', 'sealed', 'created_at', 'expires_at'],
+    STATEMENTS.insertSecret,
+  ),
   table('endpoints', 2, [...PROFILE_FIXED, ...PROFILE_MUTABLE], STATEMENTS.insertProfile),
   table('endpoint_versions', 3, [...PROFILE_VERSION, 'headers'], STATEMENTS.insertProfileVersion),
   table('schedules', 2, [...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE], STATEMENTS.insertSchedule),

@@ -9,6 +9,7 @@ interface StateRow {
   readonly slot: Slot | null;
   readonly node: string | null;
   readonly number: number;
+  readonly is_stopping: number;
 }
 
 export class ClusterReads {
@@ -27,14 +28,16 @@ export class ClusterReads {
 
   async state(now: Instant): Promise<ClusterState> {
     const rows = await this.#reader.ask<StateRow>(
-      `SELECT NULL::integer AS slot, node, lease_until AS number FROM nodes WHERE lease_until > $1
-       UNION ALL SELECT slot, owner, epoch FROM slots
+      `SELECT NULL::integer AS slot, node, lease_until AS number, is_stopping FROM nodes WHERE lease_until > $1
+       UNION ALL SELECT slot, owner, epoch, 0 FROM slots
        ORDER BY slot, node`,
       now,
     );
     return {
-      nodes: rows.flatMap(({ slot, node, number }) =>
-        slot === null && node !== null ? [{ node, leaseUntil: instant(number) }] : [],
+      nodes: rows.flatMap(({ slot, node, number, is_stopping }) =>
+        slot === null && node !== null
+          ? [{ node, leaseUntil: instant(number), isStopping: is_stopping === 1 }]
+          : [],
       ),
       slots: rows.flatMap(({ slot, node, number }) =>
         slot === null ? [] : [{ slot, owner: node, epoch: number }],

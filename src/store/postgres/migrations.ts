@@ -226,7 +226,8 @@ export const MIGRATIONS: readonly Migration[] = [
 
       CREATE TABLE nodes (
         node text COLLATE "C" PRIMARY KEY,
-        lease_until bigint NOT NULL
+        lease_until bigint NOT NULL,
+        is_stopping integer NOT NULL
       ) WITH (fillfactor = 50);
 
       CREATE TABLE slots (

@@ -71,6 +71,8 @@ export interface PostgresOptions {
 
 const API_READERS = 4;
 const FIRING_READERS = 2;
+/** Of processes that are no more; one that is still there makes its row again. */
+const WRITER_KEPT_MS = 7 * 86_400_000;
 
 const verbs = makeVerbs(places);
 
@@ -365,8 +367,10 @@ async function prepare(
     const client = await connect();
     try {
       const pause = (ms: number) => new Promise<void>((resolve) => void timers.after(ms, resolve));
-      if (mayMigrate) await migrate(client, clock.now(), pause);
-      else await requireCurrent(client);
+      if (mayMigrate) {
+        await migrate(client, clock.now(), pause);
+        await client.query('DELETE FROM writers WHERE at < $1', [clock.now() - WRITER_KEPT_MS]);
+      } else await requireCurrent(client);
       return await isDistributed(client);
     } finally {
       await client.end();

@@ -71,6 +71,7 @@ const INTEGERS: ReadonlySet<string> = new Set([
   'version',
   'archived',
   'booked',
+  'is_stopping',
   'attempt_count',
   'attempt_no',
   'last_status_code',
@@ -184,8 +185,8 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
     renewLease: {
       ...insert(
         'nodes',
-        ['node', 'lease_until'],
-        ' ON CONFLICT (node) DO UPDATE SET lease_until = excluded.lease_until',
+        ['node', 'lease_until', 'is_stopping'],
+        ' ON CONFLICT (node) DO UPDATE SET lease_until = excluded.lease_until, is_stopping = excluded.is_stopping',
       ),
       key: [],
     },

@@ -10,6 +10,8 @@ import { unavailableInstead } from './faults.ts';
 import type { Verb } from './waves.ts';
 
 const BATCH_MAX = 256;
+/** Of texts and sealed bytes: they are copied a few times on their way. */
+const BATCH_CHARACTERS_MAX = 4_194_304;
 /** More than this waiting means that the database cannot keep up: refuse rather than grow. */
 const WAITING_MAX = 20_000;
 
@@ -67,9 +69,11 @@ export class WriteLane {
   #take(): readonly Waiting[] {
     let calls = 0;
     let verbs = 0;
+    let characters = 0;
     for (const waiting of this.#waiting) {
       verbs += waiting.verbs.length;
-      if (calls > 0 && verbs > BATCH_MAX) break;
+      for (const verb of waiting.verbs) characters += charactersOf(verb);
+      if (calls > 0 && (verbs > BATCH_MAX || characters > BATCH_CHARACTERS_MAX)) break;
       calls++;
     }
     return this.#waiting.splice(0, calls);
@@ -90,6 +94,16 @@ export class WriteLane {
       for (const { reject } of calls) reject(unavailableInstead(error));
     }
   }
+}
+
+function charactersOf(verb: Verb): number {
+  let characters = 0;
+  for (const step of verb) {
+    for (const value of step) {
+      if (typeof value === 'string' || value instanceof Uint8Array) characters += value.length;
+    }
+  }
+  return characters;
 }
 
 function isAnswer(answer: Answer): answer is 'done' | Otherwise {

@@ -336,9 +336,9 @@ export function makeVerbs(places: Places) {
       ['insertSecret', null, secret.id, secret.partition, secret.sealed, secret.createdAt, secret.expiresAt],
     ],
 
-    renewLease: ({ node, leaseUntil }: NodeLease, now: Instant): readonly Step[] => [
+    renewLease: ({ node, leaseUntil, isStopping }: NodeLease, now: Instant): readonly Step[] => [
       ['forgetLeases', null, now],
-      ['renewLease', null, node, leaseUntil],
+      ['renewLease', null, node, leaseUntil, isStopping ? 1 : 0],
     ],
 
     /** Whoever holds it has the epoch; the next has another. */

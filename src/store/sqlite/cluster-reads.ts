@@ -1,8 +1,14 @@
 /** How nodes stand to each other. One process needs none of it; the simulation runs several on one file. */
 import { type Instant, instant } from '#src/domain/instant.ts';
-import type { ClusterState, NodeLease, SlotState } from '#src/ports/cluster-store.ts';
+import type { ClusterState, SlotState } from '#src/ports/cluster-store.ts';
 import type { Db } from './connection.ts';
 import { Questions } from './questions.ts';
+
+interface NodeRow {
+  readonly node: string;
+  readonly lease_until: Instant;
+  readonly is_stopping: number;
+}
 
 export class ClusterReads {
   readonly #ask: Questions;
@@ -20,10 +26,13 @@ export class ClusterReads {
 
   state(now: Instant): ClusterState {
     return this.#ask.atOnce(() => ({
-      nodes: this.#ask.all<NodeLease>(
-        'SELECT node, lease_until AS leaseUntil FROM nodes WHERE lease_until > ? ORDER BY node',
-        now,
-      ),
+      nodes: this.#ask
+        .all<NodeRow>('SELECT * FROM nodes WHERE lease_until > ? ORDER BY node', now)
+        .map(({ node, lease_until, is_stopping }) => ({
+          node,
+          leaseUntil: lease_until,
+          isStopping: is_stopping === 1,
+        })),
       slots: this.#ask.all<SlotState>('SELECT slot, owner, epoch FROM slots ORDER BY slot'),
     }));
   }

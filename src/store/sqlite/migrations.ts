@@ -224,7 +224,8 @@ export const MIGRATIONS: readonly Migration[] = [
     sql: `
       CREATE TABLE nodes (
         node TEXT PRIMARY KEY,
-        lease_until INTEGER NOT NULL
+        lease_until INTEGER NOT NULL,
+        is_stopping INTEGER NOT NULL
       ) STRICT, WITHOUT ROWID;
 
       CREATE TABLE slots (

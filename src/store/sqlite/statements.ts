@@ -162,8 +162,8 @@ export const STATEMENTS = {
 
   slotHeld: { sql: 'SELECT 1 FROM slots WHERE slot = ? AND owner = ? AND epoch = ?', holds: 'found' },
   renewLease: {
-    sql: `${insertInto('nodes', 'node', 'lease_until')}
-      ON CONFLICT DO UPDATE SET lease_until = excluded.lease_until`,
+    sql: `${insertInto('nodes', 'node', 'lease_until', 'is_stopping')}
+      ON CONFLICT DO UPDATE SET lease_until = excluded.lease_until, is_stopping = excluded.is_stopping`,
     holds: 'always',
   },
   forgetLeases: { sql: 'DELETE FROM nodes WHERE lease_until <= ?', holds: 'always' },

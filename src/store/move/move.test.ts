@@ -1,0 +1,368 @@
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
+import { instant } from '#src/domain/instant.ts';
+import { editProfile } from '#src/domain/profile.ts';
+import * as arbitrary from '#src/store/contract/arbitraries.ts';
+import { type AnyStore, type Bench, pendingOf, Suite } from '#src/store/contract/bench.ts';
+import { DAY_MS, FAILURE, HOUR_MS, HOURLY, START, SUCCESS } from '#src/store/contract/builders.ts';
+import { crowd } from '#src/store/contract/crowd.ts';
+import { readEverything } from '#src/store/contract/everything.ts';
+import { connector } from '#src/store/postgres/connect.ts';
+import { distribute } from '#src/store/postgres/distribute.ts';
+import { MIGRATIONS } from '#src/store/postgres/migrations.ts';
+import { PostgresStore } from '#src/store/postgres/postgres-store.ts';
+import { migrate } from '#src/store/postgres/schema-version.ts';
+import { decodeText } from '#src/store/postgres/text.ts';
+import { type Db, openForReading, openForWriting } from '#src/store/sqlite/connection.ts';
+import { DATABASE_FILE, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import { systemTimers } from '#src/system/timers.ts';
+import { CITUS_URL, createCitusDatabase } from '#test/postgres/citus.ts';
+import { addressOf } from '#test/postgres/contract-databases.ts';
+import { ask, createDatabase, statement, type TestDatabase } from '#test/postgres/databases.ts';
+import { startProxy } from '#test/postgres/proxy.ts';
+import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
+import { temporaryDirectory } from '#test/process/sched-process.ts';
+import { type Moved, type MoveRefusal, move, type Progress } from './move.ts';
+import { columnsOf, TABLES } from './tables.ts';
+
+/** What belongs to a running process, or to the file itself. */
+const LEFT_BEHIND = ['heartbeat', 'migrations', 'nodes', 'room', 'slots'];
+const ONLY_THERE = ['migrations', 'nodes', 'slots', 'writers'];
+
+const older = await olderPostgres();
+const directory = temporaryDirectory();
+const path = join(directory, DATABASE_FILE);
+const benches: Bench[] = [];
+let opened: SqliteStore;
+
+/** Everything that a store can hold, in two projects. */
+beforeAll(async () => {
+  opened = await SqliteStore.open({ directory, now: START, exclusive: true });
+  const suite = new Suite(async () => ({
+    store: opened,
+    reopen: async () => opened,
+    close: async () => opened.close(),
+  }));
+  await suite.start();
+  for (let project = 0; project < 2; project++) {
+    const bench = await suite.bench();
+    benches.push(bench);
+    await crowd(bench);
+    await fillControl(bench);
+    await fillProfiles(bench);
+    await fillSchedules(bench);
+    await bench.take(await bench.addSchedule(), 'a-node-that-died');
+  }
+  fillPages(benches[0]?.partition ?? 0);
+});
+afterAll(() => opened.close());
+
+async function fillControl({ store, project, ids, now }: Bench): Promise<void> {
+  for (const [index, mode] of (['test', 'live', 'live'] as const).entries()) {
+    const partition = project.partitions[mode];
+    await store.addKey({
+      id: ids.mint('key', now),
+      partition,
+      mode,
+      hash: `hash of ${project.name} ${index}`,
+      hint: 'abcd',
+      createdAt: now,
+      revokedAt: index === 2 ? now : null,
+    });
+    await store.addSecret(
+      {
+        id: ids.mint('sec', now),
+        partition,
+        sealed: Uint8Array.of(index, 255),
+        createdAt: now,
+        expiresAt: null,
+      },
+      instant(now + DAY_MS),
+    );
+  }
+}
+
+async function fillProfiles(bench: Bench): Promise<void> {
+  for (const contents of fc.sample(arbitrary.profileContents, { numRuns: 10, seed: 1 })) {
+    const profile = bench.profile(contents);
+    await bench.store.addProfile({ profile, headers: Uint8Array.of(1), receipt: bench.receipt() });
+    const edited = editProfile(profile, { timeout: '9s' }, bench.tick());
+    await bench.store.replaceProfile({ profile: edited, headers: null, receipt: null });
+    const addition = bench.scheduleOn(edited, { timing: HOURLY });
+    await bench.store.addSchedule(addition);
+    await bench.store.saveGates([bench.gate(endpointKeyOf(addition.pending.target))]);
+  }
+}
+
+async function fillSchedules(bench: Bench): Promise<void> {
+  const whatever = fc.record({
+    constants: arbitrary.scheduleConstants,
+    changes: arbitrary.scheduleChanges,
+    pending: arbitrary.deliveryChanges,
+    payload: fc.option(arbitrary.bytes),
+    receipt: fc.option(arbitrary.receiptContents),
+  });
+  const samples = fc.sample(whatever, { numRuns: 60, seed: 2 });
+  for (const { constants, changes, pending, payload, receipt } of samples) {
+    const made = bench.schedule();
+    await bench.store.addSchedule({
+      schedule: { ...made.schedule, ...constants, ...changes },
+      pending: { ...made.pending, ...pending },
+      payload,
+      profile: null,
+      receipt: receipt === null ? null : bench.receipt(receipt),
+    });
+  }
+  const failing = await bench.addSchedule({ timing: HOURLY, metadata: [['name', 'value']] });
+  bench.tick(HOUR_MS);
+  await bench.fire(await bench.fire(pendingOf(failing), FAILURE), SUCCESS);
+}
+
+/** More rows and more bytes than go over at once. */
+function fillPages(partition: number): void {
+  const db = openForWriting(path);
+  db.prepare(
+    `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
+     INSERT INTO receipts SELECT ?, 'many-' || i, 'f', 201, '{}', 1, 2 FROM n`,
+  ).run(partition);
+  db.prepare(
+    `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20)
+     INSERT INTO payloads SELECT ?, 'sch_large_' || i, randomblob(256 * 1024) FROM n`,
+  ).run(partition);
+  db.close();
+}
+
+async function moveTo(url: string, progress: (progress: Progress) => void = () => {}) {
+  const connect = connector(addressOf(url), { timers: systemTimers, decodeText });
+  const client = await connect();
+  await migrate(client, START, () => Promise.resolve());
+  await client.end();
+  const source = openForWriting(path);
+  try {
+    return await move({ source, connect, timers: systemTimers, progress });
+  } finally {
+    source.close();
+  }
+}
+
+function rowsMoved(moved: Moved | MoveRefusal): Readonly<Record<string, number>> {
+  if (typeof moved === 'string') throw new Error(`It was refused: ${moved}.`);
+  return Object.fromEntries(moved);
+}
+
+function rowsHere(): Readonly<Record<string, number>> {
+  const db = openForReading(path);
+  const counts = TABLES.map(({ name }) => [name, countIn(db, name)]);
+  db.close();
+  return Object.fromEntries(counts);
+}
+
+function countIn(db: Db, table: string): number {
+  return Number(db.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
+}
+
+async function rowsThere(url: string): Promise<Readonly<Record<string, number>>> {
+  const counts = TABLES.map(({ name }) => `(SELECT count(*)::integer FROM ${name}) AS ${name}`);
+  const [row] = await ask(url, `SELECT ${counts.join(', ')}`);
+  return row as Readonly<Record<string, number>>;
+}
+
+const NOTHING = Object.fromEntries(TABLES.map(({ name }) => [name, 0]));
+
+async function openIn({ url }: TestDatabase): Promise<PostgresStore> {
+  const address = addressOf(url);
+  const clock = { now: () => START };
+  return PostgresStore.open({ address, clock, timers: systemTimers, node: 'next', migrate: false });
+}
+
+function everythingIn(store: AnyStore) {
+  const keys = [...Array.from({ length: 200 }, (_, index) => `key-${index}`), 'many-1', 'many-2500'];
+  const partitions = benches.flatMap(({ partition, neighbour }) => [partition, neighbour]);
+  return Promise.all(partitions.map((partition) => readEverything(store, partition, keys)));
+}
+
+async function expectEverythingIn(database: TestDatabase): Promise<void> {
+  const store = await openIn(database);
+  try {
+    expect(await store.listProjects()).toEqual(await opened.listProjects());
+    expect(await everythingIn(store)).toEqual(await everythingIn(opened));
+    const lost = await store.listLostClaims([], 1_000);
+    expect(lost.map(({ delivery }) => delivery.id).toSorted()).toEqual(
+      (await opened.listLostClaims([], 1_000)).map(({ delivery }) => delivery.id).toSorted(),
+    );
+    expect(lost.map(({ delivery }) => delivery.claim?.node)).toContain('a-node-that-died');
+  } finally {
+    await store.close();
+  }
+}
+
+describe('everything arrives', () => {
+  async function movesTo(database: TestDatabase): Promise<void> {
+    const seen: Progress[] = [];
+    const rows = rowsMoved(await moveTo(database.url, (progress) => seen.push(progress)));
+    expect(rows).toEqual(rowsHere());
+    expect(await rowsThere(database.url)).toEqual(rows);
+    expect(Object.values(rows).every((count) => count > 0)).toBe(true);
+    await expectEverythingIn(database);
+    const pages = (name: string) => seen.filter(({ table }) => table === name).length;
+    expect({ receipts: pages('receipts') > 1, payloads: pages('payloads') > 1 }).toEqual({
+      receipts: true,
+      payloads: true,
+    });
+  }
+
+  test('on PostgreSQL', async () => {
+    await using database = await createDatabase(await sharedPostgres());
+    await movesTo(database);
+  });
+
+  if (older === undefined)
+    test.skip('no older PostgreSQL is installed, and SCHED_TEST_DATABASE_URL names none');
+  else
+    test('on an older one', async () => {
+      await using database = await createDatabase(older);
+      await movesTo(database);
+    });
+
+  test.runIf(CITUS_URL !== '')('on Citus', async () => {
+    await using database = await createCitusDatabase();
+    const client = await connector(addressOf(database.url), { timers: systemTimers, decodeText })();
+    await migrate(client, START, () => Promise.resolve());
+    await distribute(client);
+    await client.end();
+    await movesTo(database);
+  });
+
+  test('a project that is made there gets the numbers that follow', async () => {
+    await using database = await createDatabase(await sharedPostgres());
+    await moveTo(database.url);
+    const store = await openIn(database);
+    const made = await store.addProject({
+      id: benches[0]?.ids.mint('prj', START) ?? ('prj_' as never),
+      name: 'the-next-one',
+      pinnedVersion: '2026-01-01',
+      createdAt: START,
+    });
+    await store.close();
+    if (made === 'taken') throw new Error('Nobody has that name.');
+    const taken = (await opened.listProjects()).flatMap(({ partitions }) => Object.values(partitions));
+    expect(Math.min(...Object.values(made.partitions))).toBe(Math.max(...taken) + 1);
+  });
+});
+
+describe('nothing is forgotten', () => {
+  test('every table of SQLite is moved or known to stay', () => {
+    const db = openForReading(path);
+    const names = db.prepare(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+    );
+    expect(names.pluck().all().toSorted()).toEqual(
+      [...LEFT_BEHIND, ...TABLES.map(({ name }) => name)].toSorted(),
+    );
+    for (const { name, columns } of TABLES) {
+      const found = db.prepare('SELECT name FROM pragma_table_info(?)').pluck().all(name);
+      expect(found.toSorted(), name).toEqual(columns.toSorted());
+    }
+    db.close();
+  });
+
+  test('every column of PostgreSQL gets a value', async () => {
+    await using database = await createDatabase(await sharedPostgres());
+    for (const { sql } of MIGRATIONS) await statement(database.url, sql);
+    const rows = await ask(
+      database.url,
+      `SELECT table_name::text AS name, array_agg(column_name::text ORDER BY column_name) AS columns
+       FROM information_schema.columns WHERE table_schema = 'public' GROUP BY 1`,
+    );
+    const found = new Map(
+      (rows as { name: string; columns: string[] }[]).map(({ name, columns }) => [name, columns]),
+    );
+    for (const table of TABLES) {
+      expect(found.get(table.name)?.toSorted(), table.name).toEqual(columnsOf(table).toSorted());
+      found.delete(table.name);
+    }
+    for (const name of found.keys()) expect(ONLY_THERE).toContain(name);
+  });
+});
+
+describe('all or nothing', () => {
+  test('a database with a project is left as it is', async () => {
+    await using database = await createDatabase(await sharedPostgres());
+    await moveTo(database.url);
+    const before = await rowsThere(database.url);
+    expect(await moveTo(database.url)).toBe('target_is_not_empty');
+    expect(await rowsThere(database.url)).toEqual(before);
+  });
+
+  test.each(['INSERT INTO schedules', 'INSERT INTO gates', 'SELECT setval', 'COMMIT'])(
+    'a connection that is cut at %s leaves nothing there, and the next time it succeeds',
+    async (step) => {
+      await using database = await createDatabase(await sharedPostgres());
+      await using proxy = await startProxy(Number(new URL(database.url).port));
+      // So that only what is moved is cut.
+      expect(await rowsThereAfterMigration(database)).toEqual(NOTHING);
+      proxy.interfere((sql) => (sql.startsWith(step) ? 'lose it' : 'pass'));
+      await expect(moveTo(proxy.through(database.url))).rejects.toThrow();
+      expect(proxy.lost).toBe(1);
+      expect(await rowsThere(database.url)).toEqual(NOTHING);
+      proxy.interfere(() => 'pass');
+      expect(rowsMoved(await moveTo(proxy.through(database.url)))).toEqual(rowsHere());
+    },
+  );
+
+  test('a commit whose answer is lost is found done', async () => {
+    await using database = await createDatabase(await sharedPostgres());
+    await using proxy = await startProxy(Number(new URL(database.url).port));
+    await rowsThereAfterMigration(database);
+    proxy.interfere((sql) => (sql === 'COMMIT' ? 'lose the answer' : 'pass'));
+    expect(rowsMoved(await moveTo(proxy.through(database.url)))).toEqual(rowsHere());
+    expect(proxy.lost).toBe(1);
+    expect(await rowsThere(database.url)).toEqual(rowsHere());
+  });
+
+  test.each([
+    ['changed', 'BEGIN NEW.sealed = NEW.sealed || NEW.sealed; RETURN NEW; END'],
+    ['left out', 'BEGIN RETURN NULL; END'],
+  ])('rows that are %s on the way are noticed', async (_, body) => {
+    await using database = await createDatabase(await sharedPostgres());
+    await rowsThereAfterMigration(database);
+    await statement(
+      database.url,
+      `CREATE FUNCTION meddle() RETURNS trigger LANGUAGE plpgsql AS $$ ${body} $$;
+       CREATE TRIGGER meddle BEFORE INSERT ON payloads FOR EACH ROW EXECUTE FUNCTION meddle()`,
+    );
+    await expect(moveTo(database.url)).rejects.toThrow(/table payloads has other rows/);
+    expect(await rowsThere(database.url)).toEqual(NOTHING);
+  });
+
+  test('meanwhile nobody writes, here or there', async () => {
+    await using database = await createDatabase(await sharedPostgres());
+    const tries: Promise<unknown>[] = [];
+    await moveTo(database.url, ({ table }) => {
+      if (table !== 'projects') return;
+      const db = openForWriting(path);
+      db.pragma('busy_timeout = 0');
+      expect(() => db.exec('BEGIN IMMEDIATE')).toThrow(/locked/);
+      db.close();
+      tries.push(
+        expect(
+          statement(
+            database.url,
+            "SET lock_timeout = 100; INSERT INTO projects VALUES ('prj_1', 'default', '2026-01-01', 1)",
+          ),
+        ).rejects.toThrow(/lock timeout/),
+      );
+    });
+    expect(tries).toHaveLength(1);
+    await Promise.all(tries);
+  });
+});
+
+async function rowsThereAfterMigration({ url }: TestDatabase): Promise<Readonly<Record<string, number>>> {
+  const client = await connector(addressOf(url), { timers: systemTimers, decodeText })();
+  await migrate(client, START, () => Promise.resolve());
+  await client.end();
+  return rowsThere(url);
+}
