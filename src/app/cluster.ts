@@ -45,7 +45,12 @@ export async function joinCluster(
     },
   });
   // A pooler gives every transaction another session: there is none to listen on.
-  if (!address.isPooled) await channel.open();
+  if (!address.isPooled) {
+    await channel.open().catch((error: unknown) => {
+      clock.stop();
+      throw error;
+    });
+  }
   return {
     clock,
     peers: address.isPooled ? NO_PEERS : channel,

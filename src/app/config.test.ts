@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { describe, expect, test } from 'vitest';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
-import { readControlSettings, readSettings } from './config.ts';
+import { readControlSettings, readMoveSettings, readSettings } from './config.ts';
 import { SettingsError } from './failures.ts';
 
 const DAY_MS = 86_400_000;
@@ -54,6 +54,41 @@ describe('settings', () => {
   test('a wrong value is shown, cut short and on one line; a secret is not', () => {
     expect(() => fromEnv({ SCHED_ROLE: `a\n${'b'.repeat(100)}` })).toThrow(/not "a\\nb{58}"\.$/);
     expect(() => fromEnv({ SCHED_MASTER_KEY: 'wrong' })).toThrow(/^(?!.*wrong)/);
+  });
+});
+
+describe('PostgreSQL', () => {
+  const SCHED_DATABASE_URL = 'postgres://user:pass@one:1,two/sched?pgbouncer=true';
+  const SCHED_MASTER_KEY = randomBytes(32).toString('base64');
+
+  test('an address of several hosts', () => {
+    expect(fromEnv({ SCHED_DATABASE_URL, SCHED_MASTER_KEY }).databaseUrl).toMatchObject({
+      hosts: [
+        { host: 'one', port: 1 },
+        { host: 'two', port: 5432 },
+      ],
+      database: 'sched',
+      isPooled: true,
+    });
+  });
+
+  test('nodes need the same master key, so it must be given', () => {
+    expect(() => fromEnv({ SCHED_DATABASE_URL })).toThrow(/^SCHED_MASTER_KEY must be set/);
+    expect(() => readControlSettings({ flags: {}, env: { SCHED_DATABASE_URL } })).toThrow(SettingsError);
+  });
+
+  test('a wrong address is explained, and its password not shown', () => {
+    const wrong = (url: string) => () => fromEnv({ SCHED_DATABASE_URL: url, SCHED_MASTER_KEY });
+    expect(wrong('postgres://user:hidden@db/sched?what=1')).toThrow(
+      /^SCHED_DATABASE_URL has a parameter that is not known: what\.$/,
+    );
+    expect(wrong('mysql://user:hidden@db/sched')).toThrow(/^(?!.*hidden)/);
+  });
+
+  test('a move needs the address, and finds the key where it was', () => {
+    const given = (env: Readonly<Record<string, string>>) => ({ flags: {}, env });
+    expect(readMoveSettings(given({ SCHED_DATABASE_URL }))).toMatchObject({ masterKey: null });
+    expect(() => readMoveSettings(given({ SCHED_MASTER_KEY }))).toThrow(/^SCHED_DATABASE_URL must be set/);
   });
 });
 

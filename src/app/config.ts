@@ -1,4 +1,5 @@
 /** Settings as they were given: a flag wins over the environment, and an empty text counts as unset in both. */
+import type { DatabaseAddress } from '#src/store/postgres/address.ts';
 import { SettingsError } from './failures.ts';
 import { SETTINGS, type Setting, type Settings } from './settings.ts';
 
@@ -31,12 +32,7 @@ export function readSettings(given: Given): Settings {
 }
 
 export function readControlSettings(given: Given): ControlSettings {
-  const settings = {
-    dataDir: read(SETTINGS.dataDir, given),
-    databaseUrl: read(SETTINGS.databaseUrl, given),
-    masterKey: read(SETTINGS.masterKey, given),
-    masterKeysPrevious: read(SETTINGS.masterKeysPrevious, given),
-  };
+  const settings = readStoreSettings(given);
   if (settings.databaseUrl !== null && settings.masterKey === null) {
     const { env } = SETTINGS.masterKey;
     throw new SettingsError(
@@ -44,6 +40,26 @@ export function readControlSettings(given: Given): ControlSettings {
     );
   }
   return settings;
+}
+
+/** Both stores are named: from the data directory, where the master key may be, to the database. */
+export type MoveSettings = ControlSettings & { readonly databaseUrl: DatabaseAddress };
+
+export function readMoveSettings(given: Given): MoveSettings {
+  const { databaseUrl, ...settings } = readStoreSettings(given);
+  if (databaseUrl === null) {
+    throw new SettingsError(`${SETTINGS.databaseUrl.env} must be set: it says where to move to.`);
+  }
+  return { ...settings, databaseUrl };
+}
+
+function readStoreSettings(given: Given): ControlSettings {
+  return {
+    dataDir: read(SETTINGS.dataDir, given),
+    databaseUrl: read(SETTINGS.databaseUrl, given),
+    masterKey: read(SETTINGS.masterKey, given),
+    masterKeysPrevious: read(SETTINGS.masterKeysPrevious, given),
+  };
 }
 
 function read<T>(setting: Setting<T>, { flags, env }: Given): T {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Clock } from '#src/ports/clock.ts';
 import { DATABASE_FILE, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import { messageOf, StartFailure, systemCodeOf } from './failures.ts';
+import { refuseMoved } from './moved-mark.ts';
 import type { OpenStoreOptions } from './open-store.ts';
 
 export async function openSqlite(
@@ -11,6 +12,7 @@ export async function openSqlite(
   clock: Clock,
   { exclusive, create }: OpenStoreOptions,
 ): Promise<SqliteStore> {
+  refuseMoved(directory);
   if (create) prepareDirectory(directory);
   else if (!existsSync(join(directory, DATABASE_FILE))) {
     throw new StartFailure(

@@ -22,7 +22,7 @@ describe('docs/settings.md', () => {
         ? [`sched ${command.name()}`]
         : command.commands.map((child) => `sched ${command.name()} ${child.name()}`),
     );
-    expect(leaves).toHaveLength(9);
+    expect(leaves).toHaveLength(10);
     for (const command of leaves) expect(PAGE).toContain(`\`${command}`);
   });
 });

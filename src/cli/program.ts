@@ -6,6 +6,7 @@ import { packageVersion } from '#src/app/package-version.ts';
 import { SETTINGS } from '#src/app/settings.ts';
 import { addSettings, answering, type CliWorld, givenTo } from './command.ts';
 import { keyCommands } from './key-commands.ts';
+import { moveCommand } from './move-command.ts';
 import { projectCommands } from './project-commands.ts';
 import { secretCommands } from './secret-commands.ts';
 
@@ -20,6 +21,7 @@ export function buildProgram(world: CliWorld): Command {
     .addHelpText('after', AFTER_HELP);
   serveCommand(program, world);
   migrateCommand(program, world);
+  moveCommand(program, world);
   projectCommands(program, world);
   keyCommands(program, world);
   secretCommands(program, world);

@@ -12,7 +12,9 @@ const BAD: readonly (readonly [setting: string, value: string])[] = [
   ['SCHED_PORT', '65536'],
   ['SCHED_PORT', '-1'],
   ['SCHED_PORT', '80 '],
-  ['SCHED_DATABASE_URL', 'postgres://user:hidden-value@db/sched'],
+  ['SCHED_DATABASE_URL', 'mysql://user:hidden-value@db/sched'],
+  ['SCHED_DATABASE_URL', 'postgres://user:hidden-value@@db/sched'],
+  ['SCHED_DATABASE_URL', 'postgres://user:hidden-value@db/sched?target_session_attrs=standby'],
   ['SCHED_MASTER_KEY', 'hidden-value'],
   ['SCHED_MASTER_KEY', SHORT_KEY_BYTES],
   ['SCHED_MASTER_KEY_PREVIOUS', `${Buffer.alloc(32, 1).toString('base64')},hidden-value`],
@@ -60,12 +62,25 @@ test.concurrent('a bad flag is named with its setting', async () => {
   expect(stderr).toBe('sched: --port (SCHED_PORT) must be a whole number from 0 to 65535, not "x".\n');
 });
 
-test.concurrent('PostgreSQL is announced as missing, for the other commands too', async () => {
+test.concurrent('PostgreSQL needs the master key, for the other commands too', async () => {
   for (const args of [['serve'], ['migrate'], ['key', 'list']]) {
-    const { code, stderr } = await runSched(args, { env: { SCHED_DATABASE_URL: 'postgres://db/sched' } });
-    expect(code).toBe(2);
-    expect(stderr).toMatch(
-      /^sched: SCHED_DATABASE_URL .*PostgreSQL is not supported by this version yet\.\n$/,
-    );
+    const { code, stderr } = await runSched(args, {
+      env: { SCHED_DATABASE_URL: 'postgres://db/sched', SCHED_MASTER_KEY: '' },
+    });
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr:
+        'sched: SCHED_MASTER_KEY must be set where SCHED_DATABASE_URL is, to the same key on every node.\n',
+    });
   }
+});
+
+test.concurrent('a SQLite file cannot be distributed', async () => {
+  const { code, stderr } = await runSched(['migrate', '--distribute'], {
+    env: { SCHED_DATABASE_URL: '', SCHED_MASTER_KEY: '' },
+  });
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: 'sched: --distribute needs SCHED_DATABASE_URL: a SQLite file cannot be distributed.\n',
+  });
 });

@@ -30,6 +30,12 @@ const ADDRESSES_MAX = 16;
 const INT8 = 20;
 const TEXT_TYPES = [25, 1_043];
 
+/**
+ * A plan that is kept was made when the tables were small, perhaps empty: then any index will do that begins with
+ * the partition, and the whole partition is walked for every row once it has grown.
+ */
+const PLAN_EACH_TIME = '-c plan_cache_mode=force_custom_plan';
+
 const TAKES_WRITES = `SELECT pg_is_in_recovery() AS is_standby,
   current_setting('transaction_read_only') = 'on' AS is_read_only`;
 
@@ -185,6 +191,7 @@ async function login(
     // Unless it is told, the driver looks for one in the environment and in files.
     password: address.password ?? (() => Promise.reject(new Unfit('asks for a password'))),
     application_name: address.applicationName,
+    ...(address.isPooled ? {} : { options: PLAN_EACH_TIME }),
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     pipeline: true,

@@ -46,20 +46,32 @@ function due(slots: string): string {
 const DUE = due('');
 const DUE_OF_SLOTS = due('AND slot = ANY($5::integer[])');
 
-/** `within`: names the partitions a second time, for a server that shares them out and has to see which are meant. */
-function work(within: string): string {
+/**
+ * The row that a condition names by its whole key, looked up on its own. Left to join as it likes, the planner
+ * at times takes the partition from one table and the id from another, and walks a whole partition in between.
+ * A server that shares out partitions cannot look up in this way.
+ */
+function row(distributed: boolean, table: string, alias: string, condition: string): string {
+  return distributed
+    ? `JOIN ${table} ${alias} ON ${condition}`
+    : `CROSS JOIN LATERAL (SELECT * FROM ${table} ${alias} WHERE ${condition} OFFSET 0) ${alias}`;
+}
+
+/** Distributed, the partitions are named a second time: the server has to see which are meant. */
+function work(distributed: boolean): string {
+  const within = distributed ? 'AND d.partition = ANY($3::bigint[])' : '';
   return `SELECT ${DELIVERY.columns}, ${SCHEDULE.columns}, ${PROFILE.columns}, g.state AS gate
     FROM unnest($1::bigint[], $2::text[]) AS wanted (partition, id)
-    JOIN deliveries d ON d.partition = wanted.partition AND d.id = wanted.id ${within}
-    JOIN schedules s ON s.partition = d.partition AND s.id = d.schedule_id
+    ${row(distributed, 'deliveries', 'd', `d.partition = wanted.partition AND d.id = wanted.id ${within}`)}
+    ${row(distributed, 'schedules', 's', 's.partition = d.partition AND s.id = d.schedule_id')}
     LEFT JOIN endpoints p ON p.partition = s.partition AND p.id = s.endpoint_id
     LEFT JOIN endpoint_versions v
       ON v.partition = p.partition AND v.endpoint_id = p.id AND v.version = p.version
     LEFT JOIN gates g ON g.partition = d.partition AND g.endpoint_key = d.endpoint_key`;
 }
 
-const WORK = work('');
-const DISTRIBUTED_WORK = work('AND d.partition = ANY($3::bigint[])');
+const WORK = work(false);
+const DISTRIBUTED_WORK = work(true);
 
 const MESSAGE = `SELECT true AS is_payload, sealed AS bytes, NULL AS timeout FROM payloads
     WHERE partition = $1 AND schedule_id = $2
@@ -73,13 +85,19 @@ interface MessageRow {
 }
 
 /** From gap to gap between the living along the index: their claims, however many, are stepped over. */
-const LOST_CLAIMS = `SELECT ${DELIVERY.columns}, ${SCHEDULE.columns}, ${ATTEMPT.columns} FROM (
-    SELECT d.* FROM unnest($1::text[], $2::text[]) AS gap (after, before)
-    JOIN deliveries d ON d.status = 'claimed' AND d.claim_node > gap.after AND d.claim_node < gap.before
-    LIMIT $3
-  ) d
-  JOIN schedules s ON s.partition = d.partition AND s.id = d.schedule_id
-  JOIN attempts a ON a.partition = d.partition AND a.delivery_id = d.id AND a.attempt_no = d.attempt_count`;
+function lostClaims(distributed: boolean): string {
+  const attempt = 'a.partition = d.partition AND a.delivery_id = d.id AND a.attempt_no = d.attempt_count';
+  return `SELECT ${DELIVERY.columns}, ${SCHEDULE.columns}, ${ATTEMPT.columns} FROM (
+      SELECT d.* FROM unnest($1::text[], $2::text[]) AS gap (after, before)
+      JOIN deliveries d ON d.status = 'claimed' AND d.claim_node > gap.after AND d.claim_node < gap.before
+      LIMIT $3
+    ) d
+    ${row(distributed, 'schedules', 's', 's.partition = d.partition AND s.id = d.schedule_id')}
+    ${row(distributed, 'attempts', 'a', attempt)}`;
+}
+
+const LOST_CLAIMS = lostClaims(false);
+const DISTRIBUTED_LOST_CLAIMS = lostClaims(true);
 
 const BEFORE_EVERY_NAME = '';
 const PAST_EVERY_NAME = '\u{10ffff}'.repeat(2);
@@ -144,7 +162,7 @@ export class FiringReads {
   async lostClaims(livingNodes: readonly string[], limit: number): Promise<readonly LostClaim[]> {
     const living = livingNodes.toSorted(byBytes);
     const rows = await this.#reader.ask<Joined>(
-      LOST_CLAIMS,
+      this.#distributed ? DISTRIBUTED_LOST_CLAIMS : LOST_CLAIMS,
       [BEFORE_EVERY_NAME, ...living],
       [...living, PAST_EVERY_NAME],
       limit,

@@ -64,8 +64,13 @@ export class Link {
 
   /** The first connection: fails if there is none to be had. */
   async open(): Promise<void> {
-    this.#attend(await this.#world.connect());
-    this.#watch();
+    const client = await this.#world.connect();
+    // Others of the same store could not be opened, and it was given up.
+    if (this.#isClosed) client.connection.stream.destroy();
+    else {
+      this.#attend(client);
+      this.#watch();
+    }
   }
 
   /** A text without parameters is sent as it is: it may hold several statements. */

@@ -1,0 +1,82 @@
+/**
+ * From the data directory to PostgreSQL, while the service is stopped. The master key goes along: what was sealed
+ * here is opened there. So it is tried before anything is copied.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { IdMint } from '#src/domain/id.ts';
+import { type Moved, type MoveRefusal, move, type Progress } from '#src/store/move/move.ts';
+import { describeAddress } from '#src/store/postgres/address.ts';
+import { connector } from '#src/store/postgres/connect.ts';
+import { migrate } from '#src/store/postgres/schema-version.ts';
+import { decodeText } from '#src/store/postgres/text.ts';
+import { openForWriting } from '#src/store/sqlite/connection.ts';
+import { DATABASE_FILE } from '#src/store/sqlite/sqlite-store.ts';
+import { systemClock } from '#src/system/clock.ts';
+import { systemRandom } from '#src/system/random.ts';
+import { systemTimers } from '#src/system/timers.ts';
+import type { MoveSettings } from './config.ts';
+import { messageOf, StartFailure } from './failures.ts';
+import { markMoved } from './moved-mark.ts';
+import { nodeName } from './node-name.ts';
+import { openSqlite } from './open-sqlite.ts';
+import { openVault } from './open-vault.ts';
+
+/** Answers how many rows each table had. */
+export async function moveStore(
+  settings: MoveSettings,
+  progress: (progress: Progress) => void,
+): Promise<Moved> {
+  const { dataDir, databaseUrl: address } = settings;
+  if (!existsSync(join(dataDir, DATABASE_FILE))) {
+    throw new StartFailure(`There is no database in ${dataDir}, so nothing to move: set SCHED_DATA_DIR.`);
+  }
+  const random = systemRandom();
+  const options = { exclusive: true, create: true, node: nodeName(random) };
+  const store = await openSqlite(dataDir, systemClock, options);
+  try {
+    if ((await store.listProjects()).length === 0) {
+      throw new StartFailure(`The database in ${dataDir} has no project: there is nothing to move.`);
+    }
+    const ids = new IdMint((count) => random.bytes(count));
+    await openVault(settings, { store, clock: systemClock, random, ids }, false);
+    const moved = await copy(settings, progress).catch((error: unknown) => {
+      throw new StartFailure(
+        `${dataDir} could not be moved to ${describeAddress(address)}. ${messageOf(error)}`,
+        { cause: error },
+      );
+    });
+    if (moved === 'target_is_not_empty') {
+      throw new StartFailure(
+        `${describeAddress(address)} has a project already: everything is moved into an empty database, or not at all.`,
+      );
+    }
+    markMoved(dataDir, describeAddress(address));
+    return moved;
+  } finally {
+    await store.close();
+  }
+}
+
+async function copy(
+  { dataDir, databaseUrl: address }: MoveSettings,
+  progress: (progress: Progress) => void,
+): Promise<Moved | MoveRefusal> {
+  const connect = connector(address, { timers: systemTimers, decodeText });
+  const client = await connect();
+  try {
+    await migrate(client, systemClock.now(), pause);
+  } finally {
+    await client.end();
+  }
+  const source = openForWriting(join(dataDir, DATABASE_FILE));
+  try {
+    return await move({ source, connect, timers: systemTimers, progress });
+  } finally {
+    source.close();
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => void systemTimers.after(ms, resolve));
+}

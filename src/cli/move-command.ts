@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { CONTROL_SETTINGS, type MoveSettings, readMoveSettings } from '#src/app/config.ts';
+import { moveStore } from '#src/app/move-store.ts';
+import { nameOfStore } from '#src/app/open-store.ts';
+import { addSettings, answering, type CliWorld } from './command.ts';
+import { table } from './output.ts';
+
+/** To the beginning of the line, and what stood there is gone. */
+const LINE_AGAIN = '\r\u001B[K';
+
+export function moveCommand(program: Command, world: CliWorld): void {
+  const command = program
+    .command('move')
+    .description('copy everything from the data directory into an empty PostgreSQL; the service is stopped');
+  answering(addSettings(command, CONTROL_SETTINGS), world, async (given) => {
+    const settings = readMoveSettings(given);
+    const moved = await moveStore(settings, ({ table, rows }) => tell(`${table} ${rows}`)).finally(() =>
+      tell(''),
+    );
+    const store = nameOfStore(settings);
+    return {
+      json: { from: settings.dataDir, store, rows: Object.fromEntries(moved) },
+      text: `${table([...moved].map(([name, rows]) => [name, String(rows)]))}\n\n${nextSteps(settings, store)}`,
+    };
+  });
+}
+
+/** How far it is, for a person who waits. */
+function tell(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`${LINE_AGAIN}${text}`);
+}
+
+function nextSteps({ dataDir, masterKey, masterKeysPrevious }: MoveSettings, store: string): string {
+  const lines = [
+    `Everything is in ${store}. Start the service there, with`,
+    '  SCHED_DATABASE_URL  as for this command',
+    `  SCHED_MASTER_KEY    ${masterKey === null ? `what ${join(dataDir, 'master.key')} holds` : 'as for this command'}`,
+    ...(masterKeysPrevious === null ? [] : ['  SCHED_MASTER_KEY_PREVIOUS  as for this command']),
+    '',
+    `${dataDir} is kept as it was, but marked as moved: nothing starts on it again.`,
+  ];
+  return lines.join('\n');
+}
