@@ -218,7 +218,7 @@ describe('what cannot be moved: one line, and nothing is there', () => {
     const [one, other] = [await filled(), await filled()];
     expect((await move(one, database.url)).code).toBe(0);
     await refused(other, database.url, /has a project already/);
-    await refused(one, database.url, /has a project already/);
+    await refused(one, database.url, /was moved to postgres:/);
     expect(await ask(database.url, 'SELECT count(*)::integer AS count FROM projects')).toEqual([
       { count: 1 },
     ]);
