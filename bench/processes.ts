@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { endWithUs } from '#test/postgres/leftovers.ts';
 import type { LoadOrder, LoadResult } from './load.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -27,6 +28,7 @@ async function start(args: readonly string[], env: Readonly<Record<string, strin
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
+  endWithUs(child);
   const url = await listening(child);
   return {
     url,
@@ -52,7 +54,8 @@ function listening(child: ChildProcess): Promise<string> {
   });
 }
 
-function cpuMsOf(pid: number): number | null {
+/** All threads of a process; null where the system does not tell. */
+export function cpuMsOf(pid: number): number | null {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
     return (Number(fields[11]) + Number(fields[12])) * TICK_MS;

@@ -30,20 +30,23 @@ const ADDRESSES_MAX = 16;
 const INT8 = 20;
 const TEXT_TYPES = [25, 1_043];
 
-/**
- * A plan that is kept was made when the tables were small, perhaps empty: then any index will do that begins with
- * the partition, and the whole partition is walked for every row once it has grown.
- */
-const PLAN_EACH_TIME = '-c plan_cache_mode=force_custom_plan';
-
 const TAKES_WRITES = `SELECT pg_is_in_recovery() AS is_standby,
   current_setting('transaction_read_only') = 'on' AS is_read_only`;
 
 /**
  * Every statement here is a walk along an index or a look-up by key, joined row by row. Of a table that was never
- * analysed, as in a fresh database, the planner would not believe it, and keep a plan that reads it whole.
+ * analysed, as in a fresh database, the planner would not believe it. A plan that it made when the table was small
+ * does not do any more when it has grown: so none is kept. What is asked often is asked for many at a time.
  */
-const PLANNER = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off';
+const PLANNER = [
+  'enable_seqscan=off',
+  'enable_hashjoin=off',
+  'enable_mergejoin=off',
+  'jit=off',
+  'plan_cache_mode=force_custom_plan',
+]
+  .map((setting) => `-c ${setting}`)
+  .join(' ');
 
 const NO_TLS = /does not support SSL|establishing an SSL connection/;
 const TLS_CODE = /^(EPROTO|ERR_(SSL|TLS)_.*)$/;
@@ -191,7 +194,6 @@ async function login(
     // Unless it is told, the driver looks for one in the environment and in files.
     password: address.password ?? (() => Promise.reject(new Unfit('asks for a password'))),
     application_name: address.applicationName,
-    ...(address.isPooled ? {} : { options: PLAN_EACH_TIME }),
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     pipeline: true,

@@ -53,6 +53,7 @@ const PASS_OVER = 'UPDATE writers SET last = $2 WHERE writer = $1';
 const LOOK_UP_MS_MAX = 5_000;
 const LOOK_AGAIN_MS = 250;
 const TRIES_MAX = 5;
+const TOO_MANY = 'PostgreSQL: the same rows are written by too many at once.';
 
 const DIVISION_BY_ZERO = '22012';
 
@@ -96,8 +97,7 @@ export class Executor {
         tries--;
       }
     }
-    const late = new StoreUnavailable('PostgreSQL: the same rows are written by too many at once.');
-    return answers.map((answer) => answer ?? late);
+    return answers.map((answer) => answer ?? new StoreUnavailable(TOO_MANY));
   }
 
   /** One of them cannot be carried out: the others can. */
@@ -137,10 +137,13 @@ export class Executor {
 
   /** Commits if everything holds for everyone. */
   async #atOnce(waves: readonly Wave[], number: number): Promise<'committed'> {
-    const sent = [this.#link.send(BEGIN), this.#mark(number)];
-    for (const group of waves.flat()) sent.push(...this.#sendAll(group, true));
-    const committed = this.#link.send('COMMIT');
-    await settled([...sent, committed]);
+    const sent = this.#link.together(() => [
+      this.#link.send(BEGIN),
+      this.#mark(number),
+      ...waves.flat().flatMap((group) => this.#sendAll(group, true)),
+      this.#link.send('COMMIT'),
+    ]);
+    await settled(sent);
     return 'committed';
   }
 

@@ -13,6 +13,7 @@ import type { Partition } from '#src/domain/partition.ts';
 import { SLOTS, type Slot } from '#src/domain/slot.ts';
 import type { LostClaim, Message, Work } from '#src/ports/store.ts';
 import { fromAttemptRow } from '#src/store/sql/rows.ts';
+import { Gathered } from './gathered.ts';
 import {
   ATTEMPT,
   DELIVERY,
@@ -73,12 +74,19 @@ function work(distributed: boolean): string {
 const WORK = work(false);
 const DISTRIBUTED_WORK = work(true);
 
-const MESSAGE = `SELECT true AS is_payload, sealed AS bytes, NULL AS timeout FROM payloads
-    WHERE partition = $1 AND schedule_id = $2
-  UNION ALL SELECT false, headers, timeout FROM endpoint_versions
-    WHERE partition = $1 AND endpoint_id = $3 AND version = $4`;
+/** Inner joins only: a server that shares out partitions cannot keep a row that has none of the others. */
+const MESSAGES = `SELECT t.place, true AS is_payload, p.sealed AS bytes, NULL AS timeout
+    FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS t (partition, schedule_id, place)
+    JOIN payloads p ON p.partition = t.partition AND p.schedule_id = t.schedule_id
+  UNION ALL SELECT t.place, false, v.headers, v.timeout
+    FROM unnest($1::bigint[], $3::text[], $4::integer[]) WITH ORDINALITY
+      AS t (partition, endpoint_id, version, place)
+    JOIN endpoint_versions v
+      ON v.partition = t.partition AND v.endpoint_id = t.endpoint_id AND v.version = t.version`;
 
 interface MessageRow {
+  /** Of the delivery among those asked for, from 1 on. */
+  readonly place: number;
   readonly is_payload: boolean;
   readonly bytes: Uint8Array | null;
   readonly timeout: string | null;
@@ -105,6 +113,7 @@ const PAST_EVERY_NAME = '\u{10ffff}'.repeat(2);
 export class FiringReads {
   readonly #reader: Reader;
   readonly #distributed: boolean;
+  readonly #messages = new Gathered((deliveries: readonly Delivery[]) => this.#read(deliveries));
 
   constructor(reader: Reader, distributed = false) {
     this.#reader = reader;
@@ -143,20 +152,27 @@ export class FiringReads {
     return deliveries.map((delivery) => found.get(keyOf(delivery)) ?? null);
   }
 
-  async message({ partition, scheduleId, target }: Delivery): Promise<Message> {
+  message(delivery: Delivery): Promise<Message> {
+    return this.#messages.ask(delivery);
+  }
+
+  async #read(deliveries: readonly Delivery[]): Promise<readonly Message[]> {
     const rows = await this.#reader.ask<MessageRow>(
-      MESSAGE,
-      partition,
-      scheduleId,
-      target.endpointId,
-      target.endpointVersion,
+      MESSAGES,
+      deliveries.map(({ partition }) => partition),
+      deliveries.map(({ scheduleId }) => scheduleId),
+      deliveries.map(({ target }) => target.endpointId),
+      deliveries.map(({ target }) => target.endpointVersion),
     );
-    const payload = rows.find((row) => row.is_payload);
-    const version = rows.find((row) => !row.is_payload);
-    return {
-      payload: payload?.bytes ?? null,
-      profile: version === undefined ? null : { timeout: version.timeout, headers: version.bytes },
-    };
+    const payloads = new Map(rows.filter((row) => row.is_payload).map((row) => [row.place, row]));
+    const versions = new Map(rows.filter((row) => !row.is_payload).map((row) => [row.place, row]));
+    return deliveries.map((_, index) => {
+      const version = versions.get(index + 1);
+      return {
+        payload: payloads.get(index + 1)?.bytes ?? null,
+        profile: version === undefined ? null : { timeout: version.timeout, headers: version.bytes },
+      };
+    });
   }
 
   async lostClaims(livingNodes: readonly string[], limit: number): Promise<readonly LostClaim[]> {

@@ -94,6 +94,17 @@ export class Link {
     }
   }
 
+  /** What is sent inside goes out as one piece. */
+  together<T>(send: () => T): T {
+    const stream = this.#client?.connection.stream;
+    stream?.cork();
+    try {
+      return send();
+    } finally {
+      stream?.uncork();
+    }
+  }
+
   /** When it is up again; false if that takes longer. */
   async up(withinMs: number): Promise<boolean> {
     if (this.isUp || this.#isClosed) return this.isUp;
