@@ -1,12 +1,46 @@
 import { defineConfig } from 'vitest/config';
 
+const TIMES = { testTimeout: 60_000, hookTimeout: 60_000 };
+const DROP_DATABASES = 'test/process/drop-databases.ts';
+
 export default defineConfig({
   test: {
+    // In the root alone: all projects share its servers.
     globalSetup: ['test/postgres/global-setup.ts'],
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     // Most of the time is spent waiting: for instants, for processes, for the disk.
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    projects: [
+      {
+        // On SQLite, unless SCHED_TEST_STORE says otherwise: see `test/process/store-in-use.ts`.
+        test: {
+          ...TIMES,
+          name: 'all',
+          include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+          setupFiles: [DROP_DATABASES],
+        },
+      },
+      {
+        // What every file of the interface rests on, again on one node; all of it: `npm run test:postgres`.
+        test: {
+          ...TIMES,
+          name: 'postgres',
+          include: ['deliveries', 'idempotency', 'pagination', 'restart', 'schedule-states'].map(
+            (file) => `test/e2e/${file}.test.ts`,
+          ),
+          setupFiles: [DROP_DATABASES],
+          env: { SCHED_TEST_STORE: 'postgres', SCHED_TEST_NODES: '1' },
+        },
+      },
+      {
+        // Every delivery again, by three nodes that share the work; the interface too: `npm run test:cluster`.
+        test: {
+          ...TIMES,
+          name: 'cluster',
+          include: ['test/delivery/**/*.test.ts'],
+          setupFiles: [DROP_DATABASES],
+          env: { SCHED_TEST_STORE: 'postgres', SCHED_TEST_NODES: '3' },
+        },
+      },
+    ],
   },
 });

@@ -80,11 +80,14 @@ export class Firing {
     const putOffs: Decided<Delivery>[] = [];
     const asked = this.#ours(batch);
     if (asked.length === 0) return;
+    const dues = asked.map(({ due }) => due);
     let works: readonly (Work | null)[];
+    this.#gates.readBegins(dues);
     try {
-      works = await store.findWork(asked.map(({ due }) => due));
+      works = await store.findWork(dues);
     } catch (error) {
-      for (const { due } of asked) this.#queue.release(due);
+      this.#gates.readEnds(dues);
+      for (const due of dues) this.#queue.release(due);
       this.#queue.rest(error);
       return;
     }
@@ -96,6 +99,7 @@ export class Firing {
       if (work === null || !isOurs || this.#queue.isStopped) this.#queue.release(due);
       else this.#judge({ due, epoch, work }, now, { claims, ends, putOffs });
     }
+    this.#gates.readEnds(dues);
     // In this order: a store carries out first what it was asked first.
     const turns = [...claims, ...putOffs].filter(({ hasTurn }) => hasTurn).map(({ due }) => due);
     const saved = turns.length === 0 ? null : this.#gates.saveTurns(turns);

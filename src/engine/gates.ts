@@ -60,6 +60,8 @@ export class Gates {
   readonly #kept = new Map<string, Kept>();
   /** How many tries are under way; their gates are not forgotten meanwhile. */
   readonly #tries = new Map<string, number>();
+  /** In how many batches they are being read. */
+  readonly #reads = new Map<string, number>();
   #heldBack = 0;
   #callOff: (() => void) | null = null;
   #isSaving = false;
@@ -156,10 +158,21 @@ export class Gates {
     if (this.#kept.get(placeOf(due))?.heldBack.delete(due.id) === true) this.#heldBack--;
   }
 
+  /**
+   * Gates are about to be read with their deliveries, and are kept until that has been answered: what was read
+   * may be older by then than what was saved and forgotten meanwhile.
+   */
+  readBegins(dues: readonly Due[]): void {
+    for (const due of dues) countUp(this.#reads, placeOf(due));
+  }
+
+  readEnds(dues: readonly Due[]): void {
+    for (const due of dues) countDown(this.#reads, placeOf(due));
+  }
+
   /** A try begins: its gate is kept until it has taught it something. */
   tryBegins(due: Due): void {
-    const key = placeOf(due);
-    this.#tries.set(key, (this.#tries.get(key) ?? 0) + 1);
+    countUp(this.#tries, placeOf(due));
   }
 
   /**
@@ -173,7 +186,7 @@ export class Gates {
     probeOf: Instant | null,
     now: Instant,
   ): readonly Due[] {
-    this.#tryEnded(placeOf(due));
+    countDown(this.#tries, placeOf(due));
     const before = this.of(due, null);
     const isProbe = probeOf !== null && probeOf === before.breaker.openUntil;
     this.set(due, recorded(before, policy, evidence, isProbe, now));
@@ -183,12 +196,6 @@ export class Gates {
     kept.heldBack.clear();
     this.#heldBack -= freed.length;
     return freed;
-  }
-
-  #tryEnded(key: string): void {
-    const left = (this.#tries.get(key) ?? 1) - 1;
-    if (left > 0) this.#tries.set(key, left);
-    else this.#tries.delete(key);
   }
 
   breakers(now: Instant): { readonly open: number; readonly halfOpen: number } {
@@ -298,13 +305,24 @@ export class Gates {
   }
 
   #isSpare(key: string, { isSaved, heldBack, turns }: Kept): boolean {
-    return isSaved && heldBack.size === 0 && turns === null && !this.#tries.has(key);
+    const isInUse = this.#tries.has(key) || this.#reads.has(key);
+    return isSaved && heldBack.size === 0 && turns === null && !isInUse;
   }
 
   stop(): void {
     this.#callOff?.();
     this.#callOff = null;
   }
+}
+
+function countUp(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+function countDown(counts: Map<string, number>, key: string): void {
+  const left = (counts.get(key) ?? 1) - 1;
+  if (left > 0) counts.set(key, left);
+  else counts.delete(key);
 }
 
 function toSave({ partition, endpoint, gate }: Kept, now: Instant): SavedGate {

@@ -19,7 +19,7 @@ import { decideShares } from '#src/domain/slot-shares.ts';
 import type { ClusterState } from '#src/ports/cluster-store.ts';
 import { Holdings } from './holdings.ts';
 import type { Territory } from './territory.ts';
-import type { ClusterWorld, EngineWorld } from './world.ts';
+import { type ClusterWorld, type EngineWorld, pause } from './world.ts';
 
 /** With a round, a death is noticed within four seconds. */
 const LEASE_MS = 3_200;
@@ -118,7 +118,10 @@ export class Membership {
     } catch (error) {
       this.#world.log.warn({ error: String(error) }, 'the other nodes could not be told of the stop');
     }
-    await this.#giveBack(new Set(this.#holdings.kept));
+    // As long as it holds them, nobody dispatches them.
+    while (this.#state === 'stopping' && !(await this.#giveBack(new Set(this.#holdings.kept)))) {
+      await pause(this.#world.timers, RENEW_AGAIN_MS);
+    }
   }
 
   /** Ends the lease: nothing of this node is under way any more. */
@@ -186,7 +189,9 @@ export class Membership {
     }
   }
 
-  #renew(): Promise<ClusterState> {
+  /** A lease by a wrong clock would end those of the others, or outlive this node. */
+  async #renew(): Promise<ClusterState> {
+    if (!this.#cluster.clock.isSure) throw new Error('It is not known what time it is.');
     const { clock, node } = this.#world;
     const now = clock.now();
     const lease = { node, leaseUntil: instant(now + LEASE_MS), isStopping: this.#state === 'stopping' };
@@ -241,8 +246,9 @@ export class Membership {
     this.#wasActive = isActive;
   }
 
-  async #giveBack(slots: ReadonlySet<Slot>): Promise<void> {
-    if (slots.size === 0) return;
+  /** Whether they are given back. */
+  async #giveBack(slots: ReadonlySet<Slot>): Promise<boolean> {
+    if (slots.size === 0) return true;
     const { store, peers, metrics } = this.#cluster;
     const given = this.#holdings.tenureOf(slots);
     this.#holdings.leave(slots);
@@ -258,10 +264,12 @@ export class Membership {
       this.#inhabitants.forgetGates(released);
       metrics.slotsMoved('given_back', tenure.epochs.size);
       peers.slotsChanged();
+      return true;
     } catch (error) {
       this.#world.log.warn({ error: String(error) }, 'slots could not be given back');
       for (const slot of slots) this.#givenBack.delete(slot);
       this.#holdings.keep(slots);
+      return false;
     }
   }
 }

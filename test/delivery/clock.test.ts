@@ -19,11 +19,11 @@ import {
 } from '#test/e2e/expectations.ts';
 import { answer, hang, held } from '#test/receiver/behaviours.ts';
 import { type Hook, startReceiver } from '#test/receiver/receiver.ts';
-import { type Given, given, startService, TEST_KEY } from './harness.ts';
+import { type Given, given, SERVICES_AT_ONCE, startService, TEST_KEY } from './harness.ts';
 import { ShiftedService } from './shifted-service.ts';
 import { becomes, comesTo, ends, sleep, waitsUntil } from './waits.ts';
 
-vi.setConfig({ maxConcurrency: 20 });
+vi.setConfig({ maxConcurrency: SERVICES_AT_ONCE });
 
 /** How long before an instant the clock is set: the rest is lived through. */
 const BEFORE_MS = 500;

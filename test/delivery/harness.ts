@@ -8,9 +8,10 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { Api, PLANTED } from '#test/e2e/client.ts';
-import { created, onlyDelivery } from '#test/e2e/expectations.ts';
+import { created, onlyDelivery, ordered, rescheduled } from '#test/e2e/expectations.ts';
 import type { Delivery, Schedule } from '#test/e2e/resources.ts';
 import { runSched, type SchedProcess, startSched, temporaryDirectory } from '#test/process/sched-process.ts';
+import { NODES } from '#test/process/store-in-use.ts';
 import type { Behaviour } from '#test/receiver/behaviours.ts';
 import {
   CA_FILE,
@@ -35,6 +36,11 @@ export const SETTINGS = {
   SCHED_EGRESS_CA_FILE: CA_FILE,
   NODE_COMPILE_CACHE: join(import.meta.dirname, '../../node_modules/.cache/sched-e2e'),
 };
+
+/** Of a file whose tests each start a service of their own: as many processes as it has nodes. */
+export const SERVICES_AT_ONCE = NODES === 1 ? 20 : 2;
+
+const WARM_UP_TIMES = 10;
 
 /** Far more than a file has. */
 const TESTS_AT_ONCE = 500;
@@ -79,7 +85,9 @@ export function useDeliveries(env: Readonly<Record<string, string>> = {}): Deliv
 
   beforeAll(async () => {
     const receiver = await startReceiver();
-    running = { receiver, sched: await startSched({ env: { ...SETTINGS, ...env } }) };
+    const sched = await startSched({ env: { ...SETTINGS, ...env } });
+    if (NODES > 1) await Promise.all(sched.urls.map(warmUp));
+    running = { receiver, sched };
   });
   afterAll(async () => {
     const { sched, receiver } = world();
@@ -112,6 +120,16 @@ export function useDeliveries(env: Readonly<Record<string, string>> = {}): Deliv
       return JSON.parse(stdout) as T;
     },
   };
+}
+
+/** Several that have just started share the machine: their first answers would take most of a test's second. */
+async function warmUp(url: string): Promise<void> {
+  const api = Api.at(() => url).as(TEST_KEY);
+  for (let times = 0; times < WARM_UP_TIMES; times++) {
+    const { id } = await given(api, { endpoint: 'https://receiver.example/', delay: '24h' });
+    await rescheduled(api, id, { delay: '25h' });
+    await ordered(api, id, 'cancel');
+  }
 }
 
 function alsoReceiver(options: ReceiverOptions): () => Receiver {

@@ -19,10 +19,17 @@ import { type SchedProcess, temporaryDirectory } from '#test/process/sched-proce
 import { answer, type Behaviour, hang, held } from '#test/receiver/behaviours.ts';
 import { type Hook, headerOf, type Receiver, startReceiver } from '#test/receiver/receiver.ts';
 import { audit } from './audit.ts';
-import { expectNothingPlanted, given, SIGNING_SECRET, startService, TEST_KEY } from './harness.ts';
+import {
+  expectNothingPlanted,
+  given,
+  SERVICES_AT_ONCE,
+  SIGNING_SECRET,
+  startService,
+  TEST_KEY,
+} from './harness.ts';
 import { becomes, ends, sleep, waitsUntil } from './waits.ts';
 
-vi.setConfig({ maxConcurrency: 20 });
+vi.setConfig({ maxConcurrency: SERVICES_AT_ONCE });
 
 const OPENED_BY_ONE = { threshold: 1, base_open: '10m', max_open: '1h', probe_timeout: '10m' };
 

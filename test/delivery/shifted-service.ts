@@ -1,8 +1,13 @@
-/** A service that lives in another time than the test, and a receiver for it. */
+/**
+ * A service that lives in another time than the test, and a receiver for it. What is set is the clock that the
+ * service goes by: that of its process, or that of the database.
+ */
 import { expect } from 'vitest';
 import { Api } from '#test/e2e/client.ts';
-import type { SchedProcess } from '#test/process/sched-process.ts';
-import { ServiceClock } from '#test/process/service-clock.ts';
+import { DatabaseClock } from '#test/process/database-clock.ts';
+import { type SchedProcess, temporaryDirectory } from '#test/process/sched-process.ts';
+import { ServiceClock, type SettableClock } from '#test/process/service-clock.ts';
+import { IS_POSTGRES } from '#test/process/store-in-use.ts';
 import type { Behaviour } from '#test/receiver/behaviours.ts';
 import { type Hook, type Receiver, startReceiver } from '#test/receiver/receiver.ts';
 import { audit } from './audit.ts';
@@ -12,10 +17,10 @@ export class ShiftedService implements AsyncDisposable {
   readonly api = Api.at(() => this.#sched.url).as(TEST_KEY);
   readonly receiver: Receiver;
   readonly #dataDir: string;
-  readonly #clock: ServiceClock;
+  readonly #clock: SettableClock;
   #sched: SchedProcess;
 
-  private constructor(receiver: Receiver, sched: SchedProcess, clock: ServiceClock) {
+  private constructor(receiver: Receiver, sched: SchedProcess, clock: SettableClock) {
     this.receiver = receiver;
     this.#sched = sched;
     this.#dataDir = sched.dataDir;
@@ -25,8 +30,10 @@ export class ShiftedService implements AsyncDisposable {
   /** A service whose clock says so when it starts. */
   static async at(time: string): Promise<ShiftedService> {
     const receiver = await startReceiver();
-    const clock = new ServiceClock(offsetTo(time));
-    return new ShiftedService(receiver, await startService(undefined, clock.env), clock);
+    const dataDir = temporaryDirectory();
+    const offsetMs = offsetTo(time);
+    const clock = IS_POSTGRES ? await DatabaseClock.in(dataDir, offsetMs) : new ServiceClock(offsetMs);
+    return new ShiftedService(receiver, await startService(dataDir, clock.env), clock);
   }
 
   hook(...script: readonly Behaviour[]): Hook {
@@ -50,7 +57,7 @@ export class ShiftedService implements AsyncDisposable {
   /** Stops it, and starts another on the same data, with the clock so set. */
   async restartAt(time: string): Promise<void> {
     expect(await this.#sched.stop()).toEqual({ code: 0, signal: null });
-    this.#clock.set(offsetTo(time));
+    await this.#clock.set(offsetTo(time));
     this.#sched = await startService(this.#dataDir, this.#clock.env);
   }
 

@@ -32,7 +32,7 @@ export interface Sched {
   /** Project `default`, test mode: what most tests speak to. */
   readonly api: Api;
   readonly live: Api;
-  /** As `api`, always at the same node: for what a node knows only of itself. */
+  /** Without a key, and always at the same node: for what a node knows only of itself. */
   readonly atOneNode: Api;
   /** Without a key. */
   readonly anonymous: Api;
@@ -101,7 +101,7 @@ export function useSched(): Sched {
   return {
     api: anonymous.as(TEST_KEY),
     live: anonymous.as(LIVE_KEY),
-    atOneNode: Api.at(() => service().urls[0] ?? '').as(TEST_KEY),
+    atOneNode: Api.at(() => service().urls[0] ?? ''),
     anonymous,
     url: () => service().url,
     output: () => written + (running === null ? '' : outputOf(running)),

@@ -16,7 +16,7 @@ import {
   profile,
   schedule,
 } from './expectations.ts';
-import { useSched } from './harness.ts';
+import { TEST_KEY, useSched } from './harness.ts';
 import { type Endpoint, ONE_SHOT, PROFILE, type Schedule, UNKNOWN } from './resources.ts';
 
 const { api, live, atOneNode, drive } = useSched();
@@ -200,7 +200,7 @@ describe('the same request: method, path and the bytes of the body', () => {
 });
 
 it('the same key, still in flight: 409 idempotency_in_progress', async () => {
-  const caller = keyed(freshKey(), atOneNode);
+  const caller = keyed(freshKey(), atOneNode.as(TEST_KEY));
   const call = () => caller.post('/v1/schedules', ONE_SHOT);
   const { both, early } = await drive.whileNothingIsWritten(async () => {
     const both = [call(), call()];

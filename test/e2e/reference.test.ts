@@ -1,10 +1,10 @@
 /** What is served without a key: the OpenAPI document, the page to read it, and the probes. */
 import { describe, expect, it } from 'vitest';
 import { expectStatus } from './expectations.ts';
-import { useSched } from './harness.ts';
+import { TEST_KEY, useSched } from './harness.ts';
 import { ONE_SHOT } from './resources.ts';
 
-const { api, anonymous } = useSched();
+const { anonymous, atOneNode } = useSched();
 
 /** The endpoint tables of the specification: method, path, status of success, whether marked IK. */
 const ROUTES: readonly (readonly [method: string, path: string, status: number, marked: boolean])[] = [
@@ -110,9 +110,10 @@ describe('the probes', () => {
   });
 
   it('/metrics counts requests by their route, never by path or id', async () => {
+    const api = atOneNode.as(TEST_KEY);
     const { json } = await api.post<{ readonly id: string }>('/v1/schedules', ONE_SHOT);
     await api.get(`/v1/schedules/${json.id}`);
-    const { status, headers, text } = await anonymous.get('/metrics');
+    const { status, headers, text } = await atOneNode.get('/metrics');
     expect(status).toBe(200);
     expect(headers['content-type']).toMatch(/^text\/plain/);
     expect(text).toMatch(/^# TYPE \w+ (counter|histogram|gauge)$/m);

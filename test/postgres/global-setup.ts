@@ -15,6 +15,9 @@ declare module 'vitest' {
   }
 }
 
+/** A node has about a dozen, and test files run several services of three nodes side by side. */
+const CONNECTIONS_MAX = 500;
+
 const BINARIES = { '/npm': npmBinaries, '/installed': installedBinaries } as const;
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -49,5 +52,5 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 async function startIfThere(path: keyof typeof BINARIES): Promise<PostgresServer | undefined> {
   const binaries = BINARIES[path]();
-  return binaries && startPostgres({ binaries });
+  return binaries && startPostgres({ binaries, settings: { max_connections: CONNECTIONS_MAX } });
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { runSched, startSched, temporaryDirectory } from './sched-process.ts';
+import { IS_POSTGRES } from './store-in-use.ts';
 
 /** A start that fails: exit code 1 and exactly one line, which is returned. */
 async function failedStart(dataDir: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
@@ -52,7 +53,8 @@ describe('the address', () => {
   });
 });
 
-describe('the data directory', () => {
+// On PostgreSQL nothing is kept in it.
+describe.skipIf(IS_POSTGRES)('the data directory', () => {
   test('below a file', async () => {
     const file = join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
@@ -88,7 +90,8 @@ describe('the data directory', () => {
   });
 });
 
-describe('the database', () => {
+// As files; what PostgreSQL may hold instead is tried beside its store.
+describe.skipIf(IS_POSTGRES)('the database', () => {
   test('of a newer version', async () => {
     const dataDir = await usedDirectory();
     const db = new Database(join(dataDir, 'sched.db'));
@@ -128,7 +131,8 @@ describe('the master key', () => {
     expect(line).not.toContain(SCHED_MASTER_KEY);
   });
 
-  test('a new one, with the old one beside it, is fine', async () => {
+  // On PostgreSQL it always comes from the settings.
+  test.skipIf(IS_POSTGRES)('a new one, with the old one beside it, is fine', async () => {
     const dataDir = await usedDirectory();
     const env = {
       SCHED_MASTER_KEY: randomBytes(32).toString('base64'),
@@ -138,14 +142,14 @@ describe('the master key', () => {
     expect((await fetch(`${sched.url}/readyz`)).status).toBe(200);
   });
 
-  test('its file lost: no new one is made', async () => {
+  test.skipIf(IS_POSTGRES)('its file lost: no new one is made', async () => {
     const dataDir = await usedDirectory();
     rmSync(join(dataDir, 'master.key'));
     expect(await failedStart(dataDir)).toMatch(/master\.key is missing/);
     expect(() => accessSync(join(dataDir, 'master.key'))).toThrow(/ENOENT/);
   });
 
-  test('its file spoiled', async () => {
+  test.skipIf(IS_POSTGRES)('its file spoiled', async () => {
     const dataDir = await usedDirectory();
     writeFileSync(join(dataDir, 'master.key'), 'spoiled\n');
     expect(await failedStart(dataDir)).toMatch(/master\.key does not hold a master key/);

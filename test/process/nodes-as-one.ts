@@ -49,7 +49,7 @@ export function nodesAsOne(nodes: readonly [SchedProcess, ...SchedProcess[]]): S
       await each((node) => node.kill());
       return exited;
     },
-    [Symbol.asyncDispose]: () => each((node) => node[Symbol.asyncDispose]()),
+    [Symbol.asyncDispose]: () => each(async (node) => node[Symbol.asyncDispose]()),
   };
 }
 

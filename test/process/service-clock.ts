@@ -5,7 +5,19 @@ import { type SchedProcess, temporaryDirectory } from './sched-process.ts';
 
 const PRELOAD = join(import.meta.dirname, 'shifted-clock.ts');
 
-export class ServiceClock {
+/** A clock that a service goes by and a test sets, by its distance from that of the machine. */
+export interface SettableClock {
+  /** What the service must be started with. */
+  readonly env: Readonly<Record<string, string>>;
+  /** What the clock of the service says. */
+  now(): number;
+  /** For the next start. */
+  set(offsetMs: number): void | Promise<void>;
+  /** Sets the clock of the running service. */
+  stepTo(offsetMs: number, sched: SchedProcess): Promise<void>;
+}
+
+export class ServiceClock implements SettableClock {
   readonly #file = join(temporaryDirectory(), 'clock');
   #offsetMs = 0;
   #steps = 0;
@@ -14,22 +26,18 @@ export class ServiceClock {
     this.set(offsetMs);
   }
 
-  /** What the service must be started with. */
   get env(): Readonly<Record<string, string>> {
     return { NODE_OPTIONS: `--import=${PRELOAD}`, SHIFTED_CLOCK_FILE: this.#file };
   }
 
-  /** What the clock of the service says. */
   readonly now = (): number => Date.now() + this.#offsetMs;
 
-  /** For the next start: the clock is so far from that of the machine. */
   set(offsetMs: number): void {
     this.#offsetMs = offsetMs;
     this.#steps = 0;
     writeFileSync(this.#file, String(offsetMs));
   }
 
-  /** Sets the clock of the running service. */
   async stepTo(offsetMs: number, sched: SchedProcess): Promise<void> {
     const steps = this.#steps + 1;
     this.set(offsetMs);

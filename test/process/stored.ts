@@ -21,5 +21,7 @@ async function bytesOfTables(url: string): Promise<Buffer> {
     (tables as readonly { readonly name: string }[]).map(({ name }) => ask(url, `SELECT * FROM ${name}`)),
   );
   const values = rows.flat().flatMap((row) => Object.values(row as object));
-  return Buffer.concat(values.map((value) => (Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value)))));
+  return Buffer.concat(
+    values.map((value) => (Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value)))),
+  );
 }

@@ -16,6 +16,8 @@ import type { Witness } from './witness.ts';
 export interface Bug {
   /** The checkers that may be the first to notice. */
   readonly caughtBy: readonly string[];
+  /** The first seed to try; left out, the first there is. */
+  readonly from?: number;
   readonly store?: (store: AnyStore) => AnyStore;
   /** What the writing thread is given of a verb. */
   readonly steps?: (steps: readonly Step[], witness: Witness) => readonly Step[];

@@ -61,24 +61,24 @@ export function coverageOf(scene: Scene): { readonly checker: Checker; readonly 
       if (after.status === 'claimed' && before.booked) see('a booked turn taken');
       if (after.status === 'claimed' && after.replayOf !== null) see('a replay sent');
     },
-    putOffAsked({ booked, dueAt }) {
+    putOffAsked({ booked, dueAt }, by) {
       if (booked) see('put off with a booking');
-      else see(dueAt === time.now() ? 'brought forward' : 'put off by the breaker');
+      else see(dueAt === by.now() ? 'brought forward' : 'put off by the breaker');
     },
     claimAnswered({ advanced }, answer) {
       if (answer === 'stale') see('a claim came too late');
       if (answer === 'failed') see('a claim whose answer was lost');
       if (answer === 'done' && advanced !== null) see('an occurrence claimed');
     },
-    lifeEnded(node, how) {
+    lifeEnded({ node }, how) {
       for (const sent of witness.sent.values()) {
         if (sent.node === node && sent.fortune?.kind === 'orphaned' && sent.endedMs === time.elapsedMs) {
           see(how === 'crash' ? 'crashed with a request under way' : 'stopped with a request under way');
         }
       }
     },
-    exchanged({ fortune }) {
-      if (fortune?.kind === 'broken_off' && scene.life?.state === 'stopping') {
+    exchanged({ fortune, node }) {
+      if (fortune?.kind === 'broken_off' && scene.lifeOf(node)?.state === 'stopping') {
         see('stopped with a request under way');
       }
     },

@@ -7,6 +7,7 @@ import type { Commands } from '#src/commands/command.ts';
 import { Idempotency } from '#src/commands/idempotency.ts';
 import { Turns } from '#src/commands/turns.ts';
 import { IdMint } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
 import { Engine } from '#src/engine/engine.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { ControlStore } from '#src/ports/control-store.ts';
@@ -31,24 +32,25 @@ export interface LifeWorld {
   readonly prng: Prng;
   readonly clock: Clock;
   readonly retentionMs: number;
+  troubleMs(): number;
   readonly bug: Bug | null;
   readonly hintsLost: boolean;
   disk(scope: Scope): Disk;
   timers(scope: Scope): Timers;
   egress(node: string, scope: Scope): Egress;
   /** The same store, with whatever the simulation sees and does between it and its users. */
-  watched(store: AnyStore, scope: Scope): AnyStore;
+  watched(store: AnyStore, life: Life): AnyStore;
   readonly log: Log;
 }
 
-const NO_METRICS: EngineMetrics = {
+export const NO_METRICS: EngineMetrics = {
   lateness: () => {},
   attemptFinished: () => {},
   unsent: () => {},
   watch: () => {},
 };
 
-const NO_HINTS: Hints = { due: () => {}, lookAgain: () => {} };
+export const NO_HINTS: Hints = { due: () => {}, lookAgain: () => {} };
 
 export class Life implements LifeFacts {
   readonly node: string;
@@ -58,19 +60,24 @@ export class Life implements LifeFacts {
   readonly idempotency: Idempotency;
   readonly #writer: VirtualWriter;
   readonly #engine: Engine;
+  readonly #world: LifeWorld;
   state: 'starting' | 'up' | 'stopping' | 'ended' = 'starting';
   bornMs = 0;
   upSinceMs = 0;
   stopping: { readonly sinceMs: number; readonly graceMs: number } | null = null;
+  /** It shares neither its store nor its machine. */
+  readonly stoodStillMs = -1;
+  readonly leaselessMs = -1;
 
   private constructor(world: LifeWorld, scope: Scope, store: SqliteStore, writer: VirtualWriter) {
+    this.#world = world;
     this.node = world.node;
     this.scope = scope;
     this.store = store;
     this.#writer = writer;
     const random = seededRandom(world.prng);
     const { bug } = world;
-    const wrapped = world.watched(bug?.store?.(store) ?? store, scope);
+    const wrapped = world.watched(bug?.store?.(store) ?? store, this);
     const clock = bug?.clock?.(world.clock) ?? world.clock;
     const egress = world.egress(world.node, scope);
     const ids = new IdMint((count) => random.bytes(count));
@@ -113,6 +120,14 @@ export class Life implements LifeFacts {
     const [writer] = writers;
     if (writer === undefined) throw new Error('The store was opened without a writer.');
     return new Life(world, scope, store, writer);
+  }
+
+  get troubleMs(): number {
+    return this.#world.troubleMs();
+  }
+
+  now(): Instant {
+    return this.#world.clock.now();
   }
 
   /** Resolves when it fires. */

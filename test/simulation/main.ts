@@ -1,7 +1,7 @@
 /**
- * `npm run sim -- [--seeds N] [--seed S] [--steps N] [--span MS] [--trace] [--keep-going]`: the simulation, from a
- * seed of its own choice or from the one given. Ends with exit code 1 when a promise was broken, and says how to see the same
- * again.
+ * `npm run sim -- [--nodes N] [--seeds N] [--seed S] [--steps N] [--span MS] [--bug NAME] [--trace] [--keep-going]`:
+ * the simulation of one process, or of several nodes, from a seed of its own choice or from the one given. Ends
+ * with exit code 1 when a promise was broken, and says how to see the same again.
  */
 import { parseArgs } from 'node:util';
 import { runJobs } from './pool.ts';
@@ -10,8 +10,11 @@ import type { RunResult } from './run.ts';
 const LAST_LINES = 30;
 
 interface Arguments {
+  readonly nodes: number;
   readonly first: number;
   readonly seeds: number;
+  /** The name of a deliberate bug. */
+  readonly bug: string | undefined;
   /** API calls in each world. */
   readonly steps: number | null;
   /** How long each may go on, in milliseconds. */
@@ -23,7 +26,9 @@ interface Arguments {
 function readArguments(): Arguments {
   const { values } = parseArgs({
     options: {
+      nodes: { type: 'string', default: '1' },
       seeds: { type: 'string', default: '1' },
+      bug: { type: 'string' },
       seed: { type: 'string' },
       steps: { type: 'string' },
       span: { type: 'string' },
@@ -32,33 +37,45 @@ function readArguments(): Arguments {
     },
   });
   const first = Number(values.seed ?? Math.floor(Math.random() * 1_000_000));
+  const nodes = Number(values.nodes);
   const seeds = Number(values.seeds);
   const steps = values.steps === undefined ? null : Number(values.steps);
   const span = values.span === undefined ? null : Number(values.span);
-  if (![first, seeds, steps ?? 0, span ?? 0].every(Number.isInteger)) {
+  if (![nodes, first, seeds, steps ?? 0, span ?? 0].every(Number.isInteger)) {
     throw new Error(
-      'Usage: npm run sim -- [--seeds N] [--seed S] [--steps N] [--span MS] [--trace] [--keep-going]',
+      'Usage: npm run sim -- [--nodes N] [--seeds N] [--seed S] [--steps N] [--span MS] [--bug NAME] [--trace] [--keep-going]',
     );
   }
-  return { first, seeds, steps, span, trace: values.trace, keepGoing: values['keep-going'] };
+  return {
+    nodes,
+    first,
+    seeds,
+    bug: values.bug,
+    steps,
+    span,
+    trace: values.trace,
+    keepGoing: values['keep-going'],
+  };
 }
 
-function run({ first, seeds, steps, span, keepGoing }: Arguments): Promise<readonly RunResult[]> {
+function run({ nodes, first, seeds, bug, steps, span, keepGoing }: Arguments): Promise<readonly RunResult[]> {
   const jobs = Array.from({ length: seeds }, (_, at) => ({
     seed: first + at,
+    nodes,
+    ...(bug === undefined ? {} : { bug }),
     calls: steps,
     spanMsMax: span,
   }));
   return runJobs(jobs, ({ failure }) => failure !== null && !keepGoing);
 }
 
-function print(result: RunResult, { steps, span, trace }: Arguments): void {
+function print(result: RunResult, { nodes, steps, span, trace }: Arguments): void {
   const { failure, seed } = result;
   if (failure === null && !trace) return;
   console.log(result.trace.slice(trace ? 0 : -LAST_LINES).join('\n'));
   if (failure === null) return;
   console.log(`VIOLATION of ${failure.checker}: ${failure.message}`);
-  const shape = `${steps === null ? '' : ` --steps ${steps}`}${span === null ? '' : ` --span ${span}`}`;
+  const shape = `${nodes === 1 ? '' : ` --nodes ${nodes}`}${steps === null ? '' : ` --steps ${steps}`}${span === null ? '' : ` --span ${span}`}`;
   console.log(`  again: npm run sim -- --seed ${seed}${shape} --trace`);
 }
 

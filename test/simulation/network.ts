@@ -4,6 +4,7 @@
  */
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
+import type { Clock } from '#src/ports/clock.ts';
 import type { Egress, OutboundRequest, SendResult } from '#src/ports/egress.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
 import type { Scope, VirtualTime } from './virtual-time.ts';
@@ -26,7 +27,7 @@ export interface Sent {
   readonly method: string;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: Uint8Array | null;
-  /** By the wall clock of the world, and monotonic. */
+  /** By the clock of whoever sent it, and monotonic. */
   readonly at: Instant;
   readonly elapsedMs: number;
   fortune: Fortune | null;
@@ -65,6 +66,13 @@ const SPELL_MS: readonly (readonly [number, readonly [number, number]])[] = [
   [3, [300_000, 7_200_000]],
 ];
 
+/** A process, and how it tells the time. */
+interface Sender {
+  readonly node: string;
+  readonly scope: Scope;
+  readonly clock: Clock;
+}
+
 interface HostState {
   spell: Spell;
   until: number;
@@ -100,14 +108,15 @@ export class Network {
   }
 
   /** The way out of one process; what it has under way is answered to it only while it lives. */
-  egress(node: string, scope: Scope): Egress {
+  egress(node: string, scope: Scope, clock: Clock): Egress {
     return {
-      send: (request, signal) => this.#send(node, scope, request, signal),
+      send: (request, signal) => this.#send({ node, scope, clock }, request, signal),
       close: async () => {},
     };
   }
 
-  #send(node: string, scope: Scope, request: OutboundRequest, signal: AbortSignal): Promise<SendResult> {
+  #send(sender: Sender, request: OutboundRequest, signal: AbortSignal): Promise<SendResult> {
+    const { node, scope, clock } = sender;
     const headers = new Map(request.headers.map(([name, value]) => [name.toLowerCase(), value]));
     const sent: Sent = {
       node,
@@ -118,7 +127,7 @@ export class Network {
       method: request.method,
       headers,
       body: request.body,
-      at: this.#time.now(),
+      at: clock.now(),
       elapsedMs: this.#time.elapsedMs,
       fortune: null,
       endedMs: null,
@@ -132,29 +141,30 @@ export class Network {
         reaction === null
           ? () => {}
           : this.#time.after(reaction.afterMs, 'work', scope, () => {
-              this.#end(sent, { kind: 'answered', result: reaction.result });
+              this.#end(sent, { kind: 'answered', result: reaction.result }, clock);
               resolve(reaction.result);
             });
       signal.addEventListener('abort', () => {
         if (sent.fortune !== null) return;
         callOff();
-        this.#end(sent, { kind: 'broken_off' });
+        this.#end(sent, { kind: 'broken_off' }, clock);
         resolve({ kind: 'failed', why: 'aborted' });
       });
     });
   }
 
-  #end(sent: Sent, fortune: Fortune): void {
+  #end(sent: Sent, fortune: Fortune, clock: Clock): void {
     sent.fortune = fortune;
     sent.endedMs = this.#time.elapsedMs;
-    sent.endedAt = this.#time.now();
+    sent.endedAt = clock.now();
     this.#inFlight.delete(sent);
     this.#receipts.ended(sent);
   }
 
   /** The process is gone: its requests may arrive, but nobody hears of it. */
   orphan(node: string): void {
-    for (const sent of this.#inFlight) if (sent.node === node) this.#end(sent, { kind: 'orphaned' });
+    for (const sent of this.#inFlight)
+      if (sent.node === node) this.#end(sent, { kind: 'orphaned' }, this.#time);
   }
 
   #spell(host: string): Spell {

@@ -37,6 +37,21 @@ const ZONES = [
 ];
 const METHODS: readonly Method[] = ['POST', 'POST', 'PUT', 'GET', 'DELETE'];
 const DAY_MS = 86_400_000;
+/** For worlds of a few minutes. */
+const SHORT_MS = 300_000;
+
+/** How far away a one-shot is. */
+const FAR: readonly (readonly [number, readonly [number, number]])[] = [
+  [6, [1_000, 5_000]],
+  [5, [5_000, 120_000]],
+  [2, [120_000, 3_600_000]],
+  [1, [3_600_000, DAY_MS]],
+];
+const NEAR: readonly (readonly [number, readonly [number, number]])[] = [
+  [4, [0, 1_000]],
+  [6, [1_000, 5_000]],
+  [5, [5_000, 30_000]],
+];
 
 export class Orders {
   readonly #prng: Prng;
@@ -47,6 +62,10 @@ export class Orders {
     this.#spanMs = spanMs;
   }
 
+  get #isShort(): boolean {
+    return this.#spanMs < SHORT_MS;
+  }
+
   url(): string {
     const prng = this.#prng;
     const query = prng.chance(0.2) ? `?n=${prng.int(9)}` : '';
@@ -55,22 +74,19 @@ export class Orders {
 
   oneShot(now: Instant): Timing {
     const prng = this.#prng;
-    const [from, to] = prng.weighted<readonly [number, number]>([
-      [6, [1_000, 5_000]],
-      [5, [5_000, 120_000]],
-      [2, [120_000, 3_600_000]],
-      [1, [3_600_000, DAY_MS]],
-    ]);
+    const [from, to] = prng.weighted(this.#isShort ? NEAR : FAR);
     const at = now + prng.between(from, to);
     // On the minute, where occurrences of recurring schedules are.
-    const fireAt = prng.chance(0.2) ? Math.ceil(at / 60_000) * 60_000 : at;
+    const isOnMinute = prng.chance(this.#isShort ? 0.05 : 0.2);
+    const fireAt = isOnMinute ? Math.ceil(at / 60_000) * 60_000 : at;
     return { kind: 'one_shot', fireAt: instant(fireAt), timezone: null };
   }
 
   recurring(): Timing {
     const prng = this.#prng;
     const crons = this.#spanMs > DAY_MS / 2 ? RARE_CRONS : CRONS;
-    return { kind: 'recurring', cron: prng.weighted(crons), timezone: prng.pick(ZONES) };
+    const cron = this.#isShort ? '* * * * *' : prng.weighted(crons);
+    return { kind: 'recurring', cron, timezone: prng.pick(ZONES) };
   }
 
   timing(now: Instant): Timing {

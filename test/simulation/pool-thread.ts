@@ -1,18 +1,12 @@
 /** One thread of the pool: a message is a job, and is answered by its result. */
 import { parentPort } from 'node:worker_threads';
-import { BUGS } from './bugs.ts';
 import type { Job } from './pool.ts';
 import { type RunResult, runSeed, tidyUp } from './run.ts';
 
-async function run({ seed, calls = null, spanMsMax, bug, seedsMax = 1 }: Job): Promise<RunResult> {
+async function run({ seed, seedsMax = 1, ...options }: Job): Promise<RunResult> {
   for (let at = seed; ; at++) {
-    const result = await runSeed({
-      seed: at,
-      calls,
-      bug: bug === undefined ? null : (BUGS[bug] ?? null),
-      plan: (plan) => ({ ...plan, spanMs: Math.min(plan.spanMs, spanMsMax ?? plan.spanMs) }),
-    });
-    if (bug === undefined || result.failure !== null || at + 1 >= seed + seedsMax) return result;
+    const result = await runSeed({ ...options, seed: at });
+    if (options.bug === undefined || result.failure !== null || at + 1 >= seed + seedsMax) return result;
   }
 }
 

@@ -6,6 +6,7 @@ import type { RunResult } from './run.ts';
 export interface Job {
   /** The first seed; a bug goes on to the next until it is caught. */
   readonly seed: number;
+  readonly nodes?: number;
   readonly calls?: number | null;
   /** The span is cut to this. */
   readonly spanMsMax?: number | null;

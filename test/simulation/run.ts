@@ -1,9 +1,11 @@
 /** One seed, from beginning to end. */
 import { rmSync } from 'node:fs';
-import type { Bug } from './bugs.ts';
+import { BUGS } from './bugs.ts';
 import { Violation } from './checkers/checker.ts';
-import type { Place } from './coverage.ts';
-import { type Plan, planOf } from './plan.ts';
+import { CLUSTER_BUGS } from './cluster/bugs.ts';
+import { ClusterWorld } from './cluster/cluster-world.ts';
+import { clusterPlanOf } from './cluster/plan.ts';
+import { planOf } from './plan.ts';
 import { makeTemplate, type Template } from './template.ts';
 import { type Tally, World } from './world.ts';
 
@@ -15,15 +17,20 @@ export interface RunResult {
   readonly events: number;
   readonly simulatedMs: number;
   readonly tally: Tally;
-  readonly seen: Readonly<Partial<Record<Place, number>>>;
+  /** Where it has been, how often. */
+  readonly seen: Readonly<Record<string, number>>;
   readonly trace: readonly string[];
 }
 
 export interface RunOptions {
   readonly seed: number;
+  /** One has its store to itself; several share one. */
+  readonly nodes?: number;
   readonly calls?: number | null;
-  readonly bug?: Bug | null;
-  readonly plan?: (plan: Plan) => Plan;
+  /** The span is cut to this. */
+  readonly spanMsMax?: number | null;
+  /** The name of a deliberate bug. */
+  readonly bug?: string | null;
 }
 
 let template: Promise<Template> | null = null;
@@ -34,10 +41,20 @@ export async function tidyUp(): Promise<void> {
   template = null;
 }
 
-export async function runSeed({ seed, calls = null, bug = null, plan }: RunOptions): Promise<RunResult> {
+async function worldOf(options: RunOptions): Promise<World | ClusterWorld> {
+  const { seed, nodes = 1, calls = null, spanMsMax = null, bug = null } = options;
   template ??= makeTemplate();
-  const planned = planOf(seed, calls);
-  const world = new World(plan?.(planned) ?? planned, await template, bug);
+  const cut = <P extends { readonly spanMs: number }>(plan: P): P => ({
+    ...plan,
+    spanMs: Math.min(plan.spanMs, spanMsMax ?? plan.spanMs),
+  });
+  if (nodes === 1) return new World(cut(planOf(seed, calls)), await template, BUGS[bug ?? ''] ?? null);
+  const plan = cut(clusterPlanOf(seed, nodes, calls));
+  return new ClusterWorld(plan, await template, CLUSTER_BUGS[bug ?? ''] ?? null);
+}
+
+export async function runSeed(options: RunOptions): Promise<RunResult> {
+  const world = await worldOf(options);
   const onStray = (error: unknown) => world.fail(error);
   process.on('unhandledRejection', onStray);
   let failure: RunResult['failure'] = null;
@@ -50,7 +67,7 @@ export async function runSeed({ seed, calls = null, bug = null, plan }: RunOptio
     rmSync(world.directory, { recursive: true, force: true });
   }
   return {
-    seed,
+    seed: options.seed,
     failure,
     digest: world.trace.digest(),
     events: world.trace.count,

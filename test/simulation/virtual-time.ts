@@ -16,8 +16,8 @@ export type EventKind = 'timer' | 'work' | 'script';
 export type Act = () => void | Promise<void>;
 
 interface Planned {
-  readonly at: number;
-  readonly sequence: number;
+  at: number;
+  sequence: number;
   readonly kind: EventKind;
   readonly scope: Scope;
   readonly act: Act;
@@ -29,6 +29,13 @@ export class Scope {
   readonly planned = new Set<Planned>();
   readonly counts: Record<EventKind, number> = { timer: 0, work: 0, script: 0 };
   hasEnded = false;
+  /** What would have happened while it stood still, in its order; null while it does not. */
+  late: Planned[] | null = null;
+
+  /** From now on nothing of it happens. */
+  standStill(): void {
+    this.late ??= [];
+  }
 
   end(): void {
     this.hasEnded = true;
@@ -84,12 +91,25 @@ export class VirtualTime implements Clock {
     };
   }
 
+  /** It goes on where it was: what should have happened meanwhile happens now, one after the other. */
+  goOn(scope: Scope): void {
+    const { late } = scope;
+    scope.late = null;
+    for (const event of late ?? []) {
+      if (event.isOff) continue;
+      event.at = this.#elapsedMs;
+      event.sequence = this.#sequence++;
+      this.#events.push(event);
+    }
+  }
+
   /** When the next event happens; null when nothing is planned. */
   nextAt(): number | null {
     for (;;) {
       const next = this.#events.peek();
       if (next === undefined) return null;
-      if (!next.isOff) return next.at;
+      if (!next.isOff && next.scope.late === null) return next.at;
+      if (!next.isOff) next.scope.late?.push(next);
       this.#events.pop();
     }
   }

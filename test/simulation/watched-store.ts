@@ -23,12 +23,12 @@ export interface Watch {
 
 const IS_READ = /^(find|list)/;
 
-export function watchedStore(store: AnyStore, scope: Scope, watch: Watch): AnyStore {
+export function watchedStore<S extends AnyStore>(store: S, scope: Scope, watch: Watch): S {
   const verbs: Partial<AnyStore> = {
-    async claim(writes) {
+    async claim(writes, tenure) {
       for (const write of writes) watch.claimAsked(write);
       try {
-        const answers = await during(watch, writes.map(deliveryOf), store.claim(writes));
+        const answers = await during(watch, writes.map(deliveryOf), store.claim(writes, tenure));
         for (const [at, write] of writes.entries()) watch.claimAnswered(write, answers[at] ?? 'stale');
         watch.heard(done(writes, answers).flatMap(({ advanced }) => advanced?.next ?? []));
         return answers;
@@ -43,13 +43,13 @@ export function watchedStore(store: AnyStore, scope: Scope, watch: Watch): AnySt
       watch.heard(done(writes, answers).map(deliveryOf));
       return answers;
     },
-    endUnsent(writes) {
+    endUnsent(writes, tenure) {
       for (const write of writes) watch.endAsked(write);
-      return during(watch, writes.map(deliveryOf), store.endUnsent(writes));
+      return during(watch, writes.map(deliveryOf), store.endUnsent(writes, tenure));
     },
-    async putOff(deliveries) {
+    async putOff(deliveries, tenure) {
       for (const delivery of deliveries) watch.putOffAsked(delivery);
-      const answers = await during(watch, deliveries, store.putOff(deliveries));
+      const answers = await during(watch, deliveries, store.putOff(deliveries, tenure));
       watch.heard(done(deliveries, answers));
       return answers;
     },

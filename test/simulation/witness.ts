@@ -65,14 +65,14 @@ export class Witness {
   }
 
   /** A verb was carried out: reads again everything it names. Tells what changed, if anything. */
-  async look(store: Reader, steps: readonly Step[]): Promise<string> {
+  async look(store: Reader, steps: readonly Step[], wasDone: boolean): Promise<string> {
     const touched = new Set<string>();
     for (const [name, , ...parameters] of steps) {
       for (const parameter of parameters) {
         if (typeof parameter === 'string' && ID.test(parameter)) touched.add(parameter);
       }
       if (name === 'sweepDeliveries') this.#addAll(touched, parameters);
-      if (name === 'saveGate' || name === 'removeGate') this.#gate(name, parameters);
+      if (wasDone && (name === 'saveGate' || name === 'removeGate')) this.#gate(name, parameters);
     }
     const told: string[] = [];
     const schedules = new Set<ScheduleId>();

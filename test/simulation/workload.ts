@@ -2,8 +2,9 @@
  * Customers: they create, edit, move, pause, resume, cancel and replay, often at the very instant a delivery is
  * about to fire. A client that got no answer asks again with the same key, as it should.
  */
-import type { Finished, Keep, Render } from '#src/commands/command.ts';
+import type { Commands, Finished, Keep, Render } from '#src/commands/command.ts';
 import { replayDelivery } from '#src/commands/deliveries.ts';
+import type { Idempotency } from '#src/commands/idempotency.ts';
 import { archiveProfile, createProfile, editProfile } from '#src/commands/profiles.ts';
 import { createSchedule, editSchedule, orderSchedule, rescheduleSchedule } from '#src/commands/schedules.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
@@ -13,7 +14,6 @@ import type { Profile } from '#src/domain/profile.ts';
 import type { Schedule, ScheduleView } from '#src/domain/schedule.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
 import type { ApiCall, Rendered } from './api-call.ts';
-import type { Life } from './life.ts';
 import { Orders } from './orders.ts';
 import type { Plan } from './plan.ts';
 import type { VirtualTime } from './virtual-time.ts';
@@ -23,8 +23,10 @@ export interface Clients {
   readonly time: VirtualTime;
   readonly witness: Witness;
   readonly partitions: readonly Partition[];
-  /** The service, if it answers. */
-  reachable(): Life | null;
+  /** The service, or one of its nodes, if it answers. */
+  reachable(): Service | null;
+  /** Who is not answered for so long asks again; null: as long as the service lives it will. */
+  readonly patienceMs: number | null;
   /** Plans something of the simulation's own. */
   later(ms: number, act: () => void): void;
   tell(what: string): void;
@@ -33,13 +35,25 @@ export interface Clients {
   answered(call: ApiCall): void;
 }
 
+export interface Service {
+  readonly commands: Commands;
+  readonly idempotency: Idempotency;
+}
+
+/** Sent and not answered. */
+interface Open {
+  readonly request: Request;
+  readonly times: number;
+  readonly service: Service;
+}
+
 /** One request: the same whenever it is sent. */
 interface Request {
   readonly what: string;
   readonly label: string;
   readonly partition: Partition;
   readonly isIdempotent: boolean;
-  readonly send: (life: Life, keep: Keep, show: (rendered: Rendered) => Finished) => Promise<Finished>;
+  readonly send: (service: Service, keep: Keep, show: (rendered: Rendered) => Finished) => Promise<Finished>;
 }
 
 const ASKED_AGAIN_MAX = 3;
@@ -50,11 +64,10 @@ export class Workload {
   readonly #clients: Clients;
   readonly #prng: Prng;
   readonly #orders: Orders;
-  /** Sent and not answered, with how often. */
-  readonly #open = new Map<Request, number>();
+  readonly #open = new Set<Open>();
   #made = 0;
 
-  constructor(clients: Clients, prng: Prng, plan: Plan) {
+  constructor(clients: Clients, prng: Prng, plan: Pick<Plan, 'calls' | 'spanMs' | 'bursts'>) {
     this.#clients = clients;
     this.#prng = prng;
     this.#orders = new Orders(prng, plan.spanMs);
@@ -103,9 +116,13 @@ export class Workload {
   }
 
   /** The service died: who waits for an answer asks again. */
-  cutOff(): void {
-    for (const [request, times] of this.#open) this.#again(request, times);
-    this.#open.clear();
+  cutOff(service: Service): void {
+    for (const open of this.#open) if (open.service === service) this.#giveUp(open);
+  }
+
+  #giveUp(open: Open): void {
+    this.#open.delete(open);
+    this.#again(open.request, open.times);
   }
 
   #again(request: Request, times: number): void {
@@ -280,30 +297,35 @@ export class Workload {
   }
 
   #send(request: Request, times: number): void {
-    const life = this.#clients.reachable();
-    if (life === null) {
+    const service = this.#clients.reachable();
+    if (service === null) {
       this.#again(request, times);
       return;
     }
     const { what, label, partition } = request;
     this.#clients.tell(`→ ${what}`);
     const askedMs = this.#clients.time.elapsedMs;
-    this.#open.set(request, times);
+    const open: Open = { request, times, service };
+    this.#open.add(open);
+    const { patienceMs } = this.#clients;
+    if (patienceMs !== null && request.isIdempotent) {
+      this.#clients.later(patienceMs, () => void (this.#open.has(open) && this.#giveUp(open)));
+    }
     let rendered: Rendered | null = null;
     const show = (shown: Rendered): Finished => {
       rendered = shown;
       return { status: 200, body: '{}' };
     };
     const asked = request.isIdempotent
-      ? life.idempotency.once(partition, { key: label, fingerprint: label }, (keep) =>
-          request.send(life, keep, show),
+      ? service.idempotency.once(partition, { key: label, fingerprint: label }, (keep) =>
+          request.send(service, keep, show),
         )
-      : request.send(life, () => null, show).then((finished) => ({ ...finished, replayed: false }));
+      : request.send(service, () => null, show).then((finished) => ({ ...finished, replayed: false }));
     asked.then(
-      ({ replayed }) => this.#answered(request, { what, label, askedMs, rendered, error: null, replayed }),
+      ({ replayed }) => this.#answered(open, { what, label, askedMs, rendered, error: null, replayed }),
       (thrown: unknown) => {
         const error = thrown instanceof Error ? thrown : new Error('Thrown was no error.');
-        const isUnsure = this.#answered(request, {
+        const isUnsure = this.#answered(open, {
           what,
           label,
           askedMs,
@@ -317,14 +339,14 @@ export class Workload {
   }
 
   /** Whether the client has to ask again. */
-  #answered(request: Request, call: ApiCall): boolean {
-    this.#open.delete(request);
+  #answered(open: Open, call: ApiCall): boolean {
+    const isAwaited = this.#open.delete(open);
     const { error } = call;
     this.#clients.tell(
       `← ${call.what}${error === null ? (call.replayed ? ' again' : '') : `: ${String(error)}`}`,
     );
     this.#clients.answered(call);
-    return error?.name === 'StoreUnavailable';
+    return isAwaited && error?.name === 'StoreUnavailable';
   }
 }
 

@@ -62,6 +62,7 @@ export class World implements Scene {
   readonly witness: Witness;
   readonly seen: ReadonlyMap<Place, number>;
   readonly retentionMs: number;
+  readonly handOverMs = 0;
   readonly #plan: Plan;
   readonly #template: Template;
   readonly #directory: string;
@@ -110,8 +111,21 @@ export class World implements Scene {
     return this.#directory;
   }
 
-  get life(): Life | null {
-    return this.#life;
+  get lives(): readonly Life[] {
+    return this.#life === null ? [] : [this.#life];
+  }
+
+  lifeOf(node: string | undefined): Life | null {
+    return this.#life?.node === node ? this.#life : null;
+  }
+
+  get writer(): string | null {
+    return this.#life?.node ?? null;
+  }
+
+  /** One process dispatches everything. */
+  holds(): boolean {
+    return true;
   }
 
   isAsked(id: DeliveryId): boolean {
@@ -214,12 +228,13 @@ export class World implements Scene {
       prng: this.#prngs.ids,
       clock: this.time,
       retentionMs: this.retentionMs,
+      troubleMs: () => this.troubleMs,
       bug: this.#bug,
       hintsLost: this.#plan.hintsLost,
       disk: (scope) => this.#diskOf(scope),
       timers: (scope) => this.#timersOf(scope),
-      egress: (name, scope) => this.#network.egress(name, scope),
-      watched: (store, scope) => watchedStore(store, scope, this.#watch()),
+      egress: (name, scope) => this.#network.egress(name, scope, this.time),
+      watched: (store, own) => watchedStore(store, own.scope, this.#watch(own)),
       log: this.#log(),
     });
     life.bornMs = this.time.elapsedMs;
@@ -254,7 +269,7 @@ export class World implements Scene {
         const life = this.#life;
         if (life === null) return;
         try {
-          const told = await this.witness.look(life.store, steps);
+          const told = await this.witness.look(life.store, steps, answer === 'done');
           const verb = steps.map(([name]) => name).find((name) => name !== 'scheduleInState') ?? '';
           const why = typeof answer === 'string' ? answer : JSON.stringify(answer);
           this.trace.add(`disk ${verb} ${why} ${told}`);
@@ -289,16 +304,16 @@ export class World implements Scene {
     return { debug: () => {}, info: () => {}, warn: note, error: note };
   }
 
-  #watch(): Watch {
+  #watch(life: Life): Watch {
     return {
       readsFail: () => this.#disk.readsFail(),
       asked: (deliveries) => this.#count(deliveries, 1),
       unasked: (deliveries) => this.#count(deliveries, -1),
-      claimAsked: (write) => this.#tell((checker) => checker.claimAsked?.(write)),
+      claimAsked: (write) => this.#tell((checker) => checker.claimAsked?.(write, life)),
       claimAnswered: (write, answer) => this.#claimAnswered(write, answer),
-      settleAsked: (write) => this.#tell((checker) => checker.settleAsked?.(write)),
-      endAsked: (write) => this.#tell((checker) => checker.endAsked?.(write)),
-      putOffAsked: (delivery) => this.#tell((checker) => checker.putOffAsked?.(delivery)),
+      settleAsked: (write) => this.#tell((checker) => checker.settleAsked?.(write, life)),
+      endAsked: (write) => this.#tell((checker) => checker.endAsked?.(write, life)),
+      putOffAsked: (delivery) => this.#tell((checker) => checker.putOffAsked?.(delivery, life)),
       heard: (deliveries) => this.#tell((checker) => checker.heard?.(deliveries)),
     };
   }
@@ -342,6 +357,7 @@ export class World implements Scene {
       witness: this.witness,
       partitions: this.#template.partitions,
       reachable: () => (this.#life?.state === 'up' ? this.#life : null),
+      patienceMs: null,
       later: (ms, act) => this.#later(ms, act),
       tell: (what) => this.trace.add(what),
       crashAround: (at) => this.#crashAround(at),
@@ -378,11 +394,14 @@ export class World implements Scene {
     const life = this.#life;
     if (life === null) return;
     this.#network.orphan(life.node);
-    this.#tell((checker) => checker.lifeEnded?.(life.node, how));
+    this.#tell((checker) => checker.lifeEnded?.(life, how));
+    const wasGraceful = how === 'stop' && this.troubleMs < (life.stopping?.sinceMs ?? 0);
+    const gates = wasGraceful ? 'given_back' : 'lost';
+    this.#tell((checker) => checker.gatesMoved?.(() => true, gates));
     this.#life = null;
     await life.end();
     this.#asked.clear();
-    this.#workload.cutOff();
+    this.#workload.cutOff(life);
     const [from, to] = this.#prngs.faults.weighted(DOWNTIME_MS);
     this.#later(this.#isHealed ? 0 : this.#prngs.faults.between(from, to), () => this.#start());
   }

@@ -8,13 +8,14 @@ import { type Answer, Client, type Create, Unanswered } from '../client.ts';
 import { TEST_KEY } from '../firing/service.ts';
 
 const CONNECTIONS = 64;
-const AGAIN_MS = 50;
+/** Not so soon that those who ask again become the load. */
+const AGAIN_MS = 300;
 const PATIENCE_MS = 120_000;
 const UNAVAILABLE = 503;
 
 export class Front {
   readonly #clients = new Map<string, Client>();
-  readonly #left: Client[] = [];
+  readonly #underWay = new Map<Client, Set<Promise<Answer>>>();
   #turn = 0;
   /** Calls that were made again. */
   resent = 0;
@@ -24,25 +25,34 @@ export class Front {
   readonly strange: string[] = [];
 
   open(url: string): void {
-    this.#clients.set(url, new Client(url, TEST_KEY, CONNECTIONS));
+    const client = new Client(url, TEST_KEY, CONNECTIONS);
+    this.#clients.set(url, client);
+    this.#underWay.set(client, new Set());
   }
 
-  /** No new calls; those under way are waited for. */
-  leave(url: string): void {
+  /** No new calls. Resolves when those under way have been answered. */
+  async leave(url: string): Promise<void> {
     const client = this.#clients.get(url);
     this.#clients.delete(url);
-    if (client !== undefined) this.#left.push(client);
+    if (client === undefined) return;
+    await Promise.allSettled(this.#underWay.get(client) ?? new Set<Promise<Answer>>());
+    this.#close(client);
   }
 
   /** No new calls, and those under way are broken off. */
   cut(url: string): void {
-    this.#clients.get(url)?.close();
+    const client = this.#clients.get(url);
     this.#clients.delete(url);
+    if (client !== undefined) this.#close(client);
   }
 
   closeAll(): void {
-    for (const client of [...this.#clients.values(), ...this.#left]) client.close();
-    this.#clients.clear();
+    for (const url of this.#clients.keys()) this.cut(url);
+  }
+
+  #close(client: Client): void {
+    client.close();
+    this.#underWay.delete(client);
   }
 
   async send(method: string, path: string, given: Partial<Create> = {}): Promise<Answer> {
@@ -68,15 +78,21 @@ export class Front {
     const clients = [...this.#clients.values()];
     this.#turn += 1;
     const client = clients[this.#turn % clients.length];
+    if (client === undefined) return null;
+    const calls = this.#underWay.get(client);
+    const call = client.send(method, path, given);
+    calls?.add(call);
     try {
-      const answer = (await client?.send(method, path, given)) ?? null;
-      if (answer === null || answer.status < 500) return answer;
+      const answer = await call;
+      if (answer.status < 500) return answer;
       if (answer.status === UNAVAILABLE && answer.text.includes('"unavailable"')) this.refused += 1;
       else this.strange.push(`${answer.status}: ${answer.text}`);
       return null;
     } catch (error) {
       if (error instanceof Unanswered) return null;
       throw error;
+    } finally {
+      calls?.delete(call);
     }
   }
 }

@@ -83,10 +83,10 @@ export class Nodes implements AsyncDisposable {
     return node;
   }
 
-  /** SIGTERM, as an operator stops a node: no new calls go there any more. */
+  /** SIGTERM, as an operator stops a node: no new calls go there, and those under way have been answered. */
   async stop(number: number): Promise<Exit> {
     const node = this.at(number);
-    this.front.leave(node.process.url);
+    await this.front.leave(node.process.url);
     const exit = await node.process.stop();
     this.#forget(node);
     return exit;
@@ -121,18 +121,16 @@ function outputOf({ number, name, process }: Node): string {
   return `node ${number} (${name})\n${process.output.stdout}${process.output.stderr}`;
 }
 
-export async function isReady({ url }: SchedProcess): Promise<boolean> {
-  return (await fetch(`${url}/readyz`).catch(() => null))?.status === 200;
-}
-
 /** Gives the ms that it took. */
-export async function ready(process: SchedProcess): Promise<number> {
+export async function ready({ url, output }: SchedProcess): Promise<number> {
   const start = performance.now();
-  while (!(await isReady(process))) {
+  for (;;) {
+    const answer = await fetch(`${url}/readyz`).catch(() => null);
+    if (answer?.status === 200) return performance.now() - start;
     if (performance.now() - start > READY_MS_MAX) {
-      throw new Error(`A node was not ready within ${READY_MS_MAX} ms.\n${process.output.stdout}`);
+      const said = (await answer?.text()) ?? 'nothing';
+      throw new Error(`A node was not ready within ${READY_MS_MAX} ms, it said ${said}\n${output.stderr}`);
     }
     await sleep(READY_EVERY_MS);
   }
-  return performance.now() - start;
 }

@@ -29,12 +29,14 @@ interface Gate {
 interface Booking {
   readonly key: string;
   readonly delivery: Delivery;
+  /** When it was decided. */
+  readonly now: number;
   readonly rate: number | null;
   readonly perSecond: number | null;
 }
 
 export function bookingsChecker(scene: Scene): Checker {
-  const { time, witness } = scene;
+  const { witness } = scene;
   const gates = new Map<string, Gate>();
   const saved = new Map<string, string>();
   let made: Booking[] = [];
@@ -45,8 +47,7 @@ export function bookingsChecker(scene: Scene): Checker {
     return gate;
   };
 
-  const takeToken = (gate: Gate, terms: Bucket['terms']): void => {
-    const now = time.now();
+  const takeToken = (gate: Gate, terms: Bucket['terms'], now: number): void => {
     const { budget } = gate;
     const isSame = budget?.terms.rate === terms.rate && budget.terms.burst === terms.burst;
     const before = isSame ? budget : { terms, tokens: terms.burst, at: now };
@@ -55,34 +56,32 @@ export function bookingsChecker(scene: Scene): Checker {
   };
 
   /** A step counts from when it is taken: with a token still to come, from then. */
-  const takeStep = (gate: Gate, perSecond: number, debtMs: number): void => {
-    const now = time.now();
+  const takeStep = (gate: Gate, perSecond: number, debtMs: number, now: number): void => {
     const pace = gate.paces[perSecond];
     const freeAt = pace === undefined ? now : pace.freeAt - Math.max(pace.at - now, 0);
     gate.paces[perSecond] = { freeAt: Math.max(freeAt, now + debtMs) + 1_000 / perSecond, at: now };
   };
 
   /** What letting it through, or booking its turn, takes from the gate. */
-  const take = (delivery: Delivery): Booking | null => {
+  const take = (delivery: Delivery, now: number): Booking | null => {
     const before = witness.deliveries.get(delivery.id);
     const schedule = witness.schedules.get(delivery.scheduleId);
     if (before === undefined || schedule === undefined) return null;
     const key = gateKey(delivery);
-    if (before.booked && time.now() <= (before.dueAt ?? 0) + LAPSE_MS) return null;
+    if (before.booked && now <= (before.dueAt ?? 0) + LAPSE_MS) return null;
     const { endpointId } = delivery.target;
     const profile = endpointId === null ? undefined : witness.profiles.get(endpointId);
     const terms = profile?.retryBudget ?? { rate: 10, burst: 100 };
     const needsToken = before.attemptCount > 0;
     const perSecond = schedule.rateLimit?.perSecond || null;
-    if (needsToken) takeToken(gateOf(key), terms);
+    if (needsToken) takeToken(gateOf(key), terms, now);
     const debt = needsToken ? Math.max(-(gateOf(key).budget?.tokens ?? 0), 0) : 0;
     const debtMs = debt === 0 ? 0 : (debt * 1_000) / terms.rate;
-    if (perSecond !== null) takeStep(gateOf(key), perSecond, debtMs);
-    return { key, delivery, rate: needsToken ? terms.rate : null, perSecond };
+    if (perSecond !== null) takeStep(gateOf(key), perSecond, debtMs, now);
+    return { key, delivery, now, rate: needsToken ? terms.rate : null, perSecond };
   };
 
-  const check = ({ key, delivery, rate, perSecond }: Booking): void => {
-    const now = time.now();
+  const check = ({ key, delivery, now, rate, perSecond }: Booking): void => {
     const { budget, paces } = gateOf(key);
     const debt = rate === null ? 0 : Math.max(-(budget?.tokens ?? 0), 0);
     const tokenAt = debt === 0 ? now : now + (debt * 1_000) / (rate ?? 1);
@@ -96,12 +95,12 @@ export function bookingsChecker(scene: Scene): Checker {
 
   return {
     name: NAME,
-    claimAsked({ delivery }) {
-      take(delivery);
+    claimAsked({ delivery }, by) {
+      if (scene.holds(by, delivery)) take(delivery, by.now());
     },
-    putOffAsked(delivery) {
-      if (!delivery.booked) return;
-      const booking = take(delivery);
+    putOffAsked(delivery, by) {
+      if (!delivery.booked || !scene.holds(by, delivery)) return;
+      const booking = take(delivery, by.now());
       if (booking === null) throw new Violation(NAME, `${delivery.id} had its turn, and has to wait again`);
       made.push(booking);
     },
@@ -110,9 +109,10 @@ export function bookingsChecker(scene: Scene): Checker {
       if (state === null) saved.delete(key);
       else saved.set(key, state);
     },
-    lifeEnded() {
-      gates.clear();
+    gatesMoved(isAmong) {
+      for (const key of gates.keys()) if (isAmong(key)) gates.delete(key);
       for (const [key, state] of saved) {
+        if (!isAmong(key)) continue;
         const { budget, paces } = JSON.parse(state) as Gate;
         gates.set(key, { budget, paces });
       }

@@ -8,7 +8,7 @@ import type { Delivery } from '#src/domain/delivery.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import { ms } from '../durations.ts';
 import type { Sent } from '../network.ts';
-import { type Checker, type Scene, Violation } from './checker.ts';
+import { type Checker, type LifeFacts, type Scene, Violation } from './checker.ts';
 
 const NAME = 'breaker';
 /** Time enough to be saved, on a disk that works. */
@@ -30,17 +30,21 @@ interface Model {
   probeUntil: number | null;
   /** When it last opened or closed without having been saved since; null when it is saved. */
   turnedMs: number | null;
+  turnedBy: string | undefined;
+  learnedMs: number;
   /** The clock was set while it was open: its windows are not known to the millisecond. */
   isBlurred: boolean;
 }
 
 interface Tried {
   readonly key: string;
+  readonly by: LifeFacts;
   /** The window it is to probe: of one opened since, it is no probe. */
   readonly probeOf: number | null;
   readonly policy: Policy;
 }
 
+const UNTURNED = { turnedMs: null, turnedBy: undefined, learnedMs: 0 };
 const SHUT = { failures: 0, openUntil: null, windowMs: 0, probeUntil: null };
 
 export function breakerChecker(scene: Scene): Checker {
@@ -51,7 +55,7 @@ export function breakerChecker(scene: Scene): Checker {
   const tries = new Map<string, Tried>();
 
   const modelOf = (key: string): Model => {
-    const known = models.get(key) ?? { ...SHUT, turnedMs: null, isBlurred: false };
+    const known = models.get(key) ?? { ...SHUT, ...UNTURNED, isBlurred: false };
     models.set(key, known);
     return known;
   };
@@ -59,14 +63,14 @@ export function breakerChecker(scene: Scene): Checker {
   const restored = (key: string): Model => {
     const state = saved.get(key);
     const breaker = state === undefined ? SHUT : (JSON.parse(state) as { breaker: typeof SHUT }).breaker;
-    return { ...breaker, turnedMs: null, isBlurred: modelOf(key).isBlurred };
+    return { ...breaker, ...UNTURNED, isBlurred: modelOf(key).isBlurred };
   };
 
-  const learn = (token: string, evidence: 'success' | 'failure' | 'nothing'): void => {
+  const learn = (token: string, evidence: 'success' | 'failure' | 'nothing', now: number): void => {
     const tried = tries.get(token);
     if (tried === undefined) return;
     tries.delete(token);
-    const { key, probeOf, policy } = tried;
+    const { key, by, probeOf, policy } = tried;
     const model = modelOf(key);
     const isProbe = probeOf !== null && probeOf === model.openUntil;
     const wasOpen = model.openUntil;
@@ -74,24 +78,26 @@ export function breakerChecker(scene: Scene): Checker {
     else if (model.openUntil === null) {
       if (evidence === 'nothing') return;
       model.failures++;
-      if (model.failures >= policy.threshold) open(model, Math.min(policy.baseMs, policy.maxMs));
+      if (model.failures >= policy.threshold) open(model, now, Math.min(policy.baseMs, policy.maxMs));
     } else if (isProbe) {
       if (evidence === 'nothing') model.probeUntil = null;
-      else open(model, Math.min(model.windowMs * 2, policy.maxMs));
+      else open(model, now, Math.min(model.windowMs * 2, policy.maxMs));
     }
-    if (wasOpen !== model.openUntil) model.turnedMs ??= time.elapsedMs;
+    model.learnedMs = time.elapsedMs;
+    if (wasOpen === model.openUntil) return;
+    model.turnedMs ??= time.elapsedMs;
+    model.turnedBy = by.node;
   };
 
-  const open = (model: Model, windowMs: number): void => {
-    model.openUntil = time.now() + windowMs;
+  const open = (model: Model, now: number, windowMs: number): void => {
+    model.openUntil = now + windowMs;
     model.windowMs = windowMs;
     model.probeUntil = null;
   };
 
   /** Until when the breaker holds everything up; null when it lets one through. */
-  const heldUntil = ({ openUntil, probeUntil }: Model): number | null => {
+  const heldUntil = ({ openUntil, probeUntil }: Model, now: number): number | null => {
     if (openUntil === null) return null;
-    const now = time.now();
     if (now < openUntil) return openUntil;
     return probeUntil !== null && now < probeUntil ? probeUntil : null;
   };
@@ -102,48 +108,52 @@ export function breakerChecker(scene: Scene): Checker {
     return policyIn(witness.profiles.get(schedule.destination.endpointId));
   };
 
-  /** A clean stop saves everything. */
-  const nothingLost = (): void => {
-    for (const [key, { failures, openUntil, isBlurred }] of models) {
+  /** Who gives an endpoint back, or stops, saves everything before. */
+  const nothingLost = (isAmong: (gate: string) => boolean): void => {
+    for (const [key, { failures, openUntil, isBlurred, learnedMs }] of models) {
+      if (!isAmong(key) || time.elapsedMs - learnedMs < scene.handOverMs) continue;
       const kept = restored(key);
       if (isBlurred || (kept.failures === failures && kept.openUntil === openUntil)) continue;
-      throw new Violation(NAME, `a clean stop lost ${failures - kept.failures} failures of ${key}`);
+      throw new Violation(NAME, `a hand-over lost ${failures - kept.failures} failures of ${key}`);
     }
   };
 
   return {
     name: NAME,
-    claimAsked({ delivery, attempt }) {
+    claimAsked({ delivery, attempt }, by) {
+      if (!scene.holds(by, delivery)) return;
+      const now = by.now();
       const key = gateKey(delivery);
       const policy = policyOf(delivery);
       const model = modelOf(key);
-      const held = heldUntil(model);
+      const held = heldUntil(model, now);
       if (held !== null && !model.isBlurred) {
-        const ahead = held - time.now();
+        const ahead = held - now;
         throw new Violation(NAME, `${delivery.id} goes out while ${key} is held for ${ahead} ms more`);
       }
       const isProbe = model.openUntil !== null;
-      if (isProbe) model.probeUntil = time.now() + policy.probeMs;
-      tries.set(attempt.id, { key, probeOf: model.openUntil, policy });
+      if (isProbe) model.probeUntil = now + policy.probeMs;
+      tries.set(attempt.id, { key, by, probeOf: model.openUntil, policy });
     },
     claimAnswered({ attempt }, answer) {
-      if (answer !== 'done') learn(attempt.id, 'nothing');
+      if (answer !== 'done') learn(attempt.id, 'nothing', time.now());
     },
-    settleAsked({ attempt }) {
+    settleAsked({ attempt }, by) {
+      if (tries.get(attempt.id)?.by !== by) return;
       const sent = witness.sentOf(attempt.deliveryId, attempt.attemptNo);
-      const isOurs = sent !== null && sent.node === scene.life?.node;
-      learn(attempt.id, isOurs ? evidenceOf(sent, witness.timeoutMsOf(attempt.deliveryId)) : 'nothing');
+      const evidence = sent === null ? 'nothing' : evidenceOf(sent, witness.timeoutMsOf(attempt.deliveryId));
+      learn(attempt.id, evidence, by.now());
     },
-    putOffAsked(delivery) {
+    putOffAsked(delivery, by) {
       const { dueAt, booked } = delivery;
-      if (booked || dueAt === null) return;
-      const now = time.now();
+      if (booked || dueAt === null || !scene.holds(by, delivery)) return;
+      const now = by.now();
       // Brought forward, because it closed.
       if (dueAt === now) return;
       const key = gateKey(delivery);
       const model = modelOf(key);
       if (model.isBlurred) return;
-      const held = heldUntil(model);
+      const held = heldUntil(model, now);
       if (held !== dueAt) {
         const expected =
           held === null
@@ -152,14 +162,15 @@ export function breakerChecker(scene: Scene): Checker {
         throw new Violation(NAME, `${delivery.id} of ${key} was put off by ${dueAt - now} ms: ${expected}`);
       }
     },
-    endAsked({ delivery }) {
+    endAsked({ delivery }, by) {
       const { deadline, attemptCount, scheduledFor, finalizedAt, status } = delivery;
       if (status !== 'expired' || deadline === null || attemptCount > 0) return;
       const now = finalizedAt ?? 0;
       if (now > deadline && now > scheduledFor + 300) return;
       if (witness.schedules.get(delivery.scheduleId)?.rateLimit !== null) return;
       const model = modelOf(gateKey(delivery));
-      if (!model.isBlurred && (heldUntil(model) ?? 0) <= deadline) {
+      if (!scene.holds(by, delivery)) return;
+      if (!model.isBlurred && (heldUntil(model, by.now()) ?? 0) <= deadline) {
         throw new Violation(NAME, `${delivery.id} ended as if the breaker held it past its deadline`);
       }
     },
@@ -170,10 +181,10 @@ export function breakerChecker(scene: Scene): Checker {
       const model = modelOf(key);
       if (restored(key).openUntil === model.openUntil) model.turnedMs = null;
     },
-    lifeEnded(_, how) {
-      if (how === 'stop' && scene.troubleMs < (scene.life?.stopping?.sinceMs ?? 0)) nothingLost();
-      tries.clear();
-      for (const key of models.keys()) models.set(key, restored(key));
+    gatesMoved(isAmong, how) {
+      if (how === 'given_back') nothingLost(isAmong);
+      for (const [token, { key }] of tries) if (isAmong(key)) tries.delete(token);
+      for (const key of models.keys()) if (isAmong(key)) models.set(key, restored(key));
     },
     clockSet(byMs) {
       for (const model of models.values()) {
@@ -181,9 +192,10 @@ export function breakerChecker(scene: Scene): Checker {
       }
     },
     step() {
-      if (scene.life === null) return;
       for (const [key, model] of models) {
-        const since = Math.max(model.turnedMs ?? time.elapsedMs, scene.troubleMs);
+        const troubleMs = scene.lifeOf(model.turnedBy)?.troubleMs;
+        if (troubleMs === undefined) continue;
+        const since = Math.max(model.turnedMs ?? time.elapsedMs, troubleMs);
         if (model.turnedMs !== null && time.elapsedMs - since > SAVED_WITHIN_MS) {
           throw new Violation(NAME, `the turn of the breaker of ${key} was not saved`);
         }

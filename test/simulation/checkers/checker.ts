@@ -1,6 +1,7 @@
 /** What a checker is told of, and what it may look at. Each holds one promise of the service. */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
@@ -20,7 +21,7 @@ export class Violation extends Error {
   }
 }
 
-/** One life of the service, from its start to its end, however it ends. */
+/** One life of the service or of one of its nodes, from its start to its end, however it ends. */
 export interface LifeFacts {
   readonly node: string;
   readonly state: 'starting' | 'up' | 'stopping' | 'ended';
@@ -28,21 +29,37 @@ export interface LifeFacts {
   /** When it began to fire. */
   readonly upSinceMs: number;
   readonly stopping: { readonly sinceMs: number; readonly graceMs: number } | null;
+  /** When it was last kept from its work: its store failed, the clock was set, it stood still, its lease ran out. */
+  readonly troubleMs: number;
+  /** When it last went on after it had stood still. */
+  readonly stoodStillMs: number;
+  /** When its lease last was not valid: until then others took it for dead. */
+  readonly leaselessMs: number;
+  /** What time it is for it, provided that it is told right. */
+  now(): Instant;
 }
 
 export interface Scene {
   readonly time: VirtualTime;
   readonly witness: Witness;
-  readonly life: LifeFacts | null;
+  /** Those that have not ended. */
+  readonly lives: readonly LifeFacts[];
+  lifeOf(node: string | undefined): LifeFacts | null;
+  /** Whose verb is being carried out. */
+  readonly writer: string | null;
   /** When the store last failed a read or a write, or the clock was set. */
   readonly troubleMs: number;
   readonly clockSetMs: number;
   /** Until when the disk was at a batch that took it long. */
   readonly slowUntilMs: number;
   readonly retentionMs: number;
+  /** What a gate learns in so long before it is handed over may be lost: it is saved before it is given back. */
+  readonly handOverMs: number;
   /** The verbs asked of the store and not answered, by delivery. */
   isAsked(deliveryId: Delivery['id']): boolean;
   isLostClaim(token: string): boolean;
+  /** Whether it is this one's to dispatch, as the store has it: what others decide about it is refused. */
+  holds(life: LifeFacts, delivery: Delivery): boolean;
 }
 
 export interface DeliveryChange {
@@ -72,18 +89,23 @@ export interface Checker {
   /** After everything of one verb. */
   verb?(touched: ReadonlySet<ScheduleId>): void;
   /** The engine decided; nothing is stored yet. */
-  claimAsked?(write: ClaimWrite): void;
+  claimAsked?(write: ClaimWrite, by: LifeFacts): void;
   claimAnswered?(write: ClaimWrite, answer: ClaimAnswer): void;
-  settleAsked?(write: SettleWrite): void;
-  endAsked?(write: EndWrite): void;
-  putOffAsked?(delivery: Delivery): void;
+  settleAsked?(write: SettleWrite, by: LifeFacts): void;
+  endAsked?(write: EndWrite, by: LifeFacts): void;
+  putOffAsked?(delivery: Delivery, by: LifeFacts): void;
   /** The engine knows that these are stored, and when they are due. */
   heard?(deliveries: readonly Delivery[]): void;
   /** The network was handed a request, and knows how it ended. */
   sent?(sent: Sent): void;
   exchanged?(sent: Sent): void;
   answered?(call: ApiCall): void;
-  lifeEnded?(node: string, how: 'crash' | 'stop'): void;
+  lifeEnded?(life: LifeFacts, how: 'crash' | 'stop'): void;
+  /**
+   * Whoever dispatches these endpoints next knows of their gates what was saved. `given_back`: whoever did so
+   * before had the time to save them.
+   */
+  gatesMoved?(isAmong: (gate: string) => boolean, how: 'given_back' | 'lost'): void;
   clockSet?(byMs: number): void;
   /** After every event. */
   step?(): void;

@@ -4,6 +4,7 @@
  * was not saved yet when the process died was not spent.
  */
 
+import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { gateKey } from './breaker.ts';
 import { type Checker, type Scene, Violation } from './checker.ts';
@@ -27,14 +28,13 @@ interface Pace {
 }
 
 export function paceChecker(scene: Scene): Checker {
-  const { time, witness } = scene;
+  const { witness } = scene;
   const buckets = new Map<string, Bucket>();
   const paces = new Map<string, Pace>();
   /** Claims that are being written, by their token, and how to take back what they took: no claim, no request. */
-  const underWay = new Map<string, (() => void)[]>();
+  const underWay = new Map<string, { readonly key: string; readonly takeBack: (() => void)[] }>();
 
-  const spend = (key: string, rate: number, burst: number, id: string): (() => void) => {
-    const now = time.now();
+  const spend = (key: string, rate: number, burst: number, id: string, now: number): (() => void) => {
     const terms = `${rate}/${burst}`;
     // Late turns come together: what came in the meantime counts for them.
     const most = burst + (rate * LAPSE_MS) / 1_000 + 1;
@@ -55,8 +55,7 @@ export function paceChecker(scene: Scene): Checker {
     };
   };
 
-  const step = (key: string, perSecond: number, id: string): (() => void) => {
-    const now = time.now();
+  const step = (key: string, perSecond: number, id: string, now: number): (() => void) => {
     const limit = `${key} ${perSecond}`;
     const pace = paces.get(limit) ?? { gate: key, freeAt: 0, savedFreeAt: 0 };
     if (now < pace.freeAt - 1) {
@@ -78,10 +77,30 @@ export function paceChecker(scene: Scene): Checker {
     }
   };
 
+  /** A turn that was booked is taken, whatever the terms have become since. */
+  const bookedUnder = new Map<DeliveryId, string>();
+  const isOfOldTerms = (delivery: Delivery): boolean => {
+    const booked = bookedUnder.get(delivery.id);
+    bookedUnder.delete(delivery.id);
+    const wasBooked = witness.deliveries.get(delivery.id)?.booked === true;
+    return wasBooked && booked !== undefined && booked !== termsOf(delivery);
+  };
+  const termsOf = ({ target, scheduleId }: Delivery): string => {
+    const profile = target.endpointId === null ? undefined : witness.profiles.get(target.endpointId);
+    return JSON.stringify([profile?.retryBudget, witness.schedules.get(scheduleId)?.rateLimit]);
+  };
+
   return {
     name: 'budget and rate',
-    claimAsked({ delivery, attempt }) {
-      if (unaccounted.delete(delivery.id)) return;
+    putOffAsked(delivery) {
+      if (delivery.booked) bookedUnder.set(delivery.id, termsOf(delivery));
+    },
+    claimAsked({ delivery, attempt }, by) {
+      // Changed since it was read: it will be refused.
+      const isStale = witness.deliveries.get(delivery.id)?.revision !== delivery.revision - 1;
+      if (isStale || !scene.holds(by, delivery)) return;
+      const now = by.now();
+      if (unaccounted.delete(delivery.id) || isOfOldTerms(delivery)) return;
       const schedule = witness.schedules.get(delivery.scheduleId);
       if (schedule === undefined) return;
       const key = gateKey(delivery);
@@ -89,13 +108,13 @@ export function paceChecker(scene: Scene): Checker {
       const profile = endpointId === null ? undefined : witness.profiles.get(endpointId);
       const { rate, burst } = profile?.retryBudget ?? { rate: 10, burst: 100 };
       const takeBack: (() => void)[] = [];
-      underWay.set(attempt.id, takeBack);
-      if (attempt.attemptNo > 1) takeBack.push(spend(key, rate, burst, delivery.id));
+      underWay.set(attempt.id, { key, takeBack });
+      if (attempt.attemptNo > 1) takeBack.push(spend(key, rate, burst, delivery.id, now));
       const perSecond = schedule.rateLimit?.perSecond ?? 0;
-      if (perSecond > 0) takeBack.push(step(key, perSecond, delivery.id));
+      if (perSecond > 0) takeBack.push(step(key, perSecond, delivery.id, now));
     },
     claimAnswered({ attempt }, answer) {
-      const taken = underWay.get(attempt.id) ?? [];
+      const taken = underWay.get(attempt.id)?.takeBack ?? [];
       underWay.delete(attempt.id);
       if (answer !== 'done') for (const takeBack of taken) takeBack();
     },
@@ -105,15 +124,20 @@ export function paceChecker(scene: Scene): Checker {
       if (bucket !== undefined) bucket.unsaved = 0;
       for (const pace of paces.values()) if (pace.gate === key) pace.savedFreeAt = pace.freeAt;
     },
-    lifeEnded() {
-      for (const taken of underWay.values()) for (const takeBack of taken) takeBack();
-      underWay.clear();
+    gatesMoved(isAmong) {
+      for (const [token, { key, takeBack: taken }] of underWay) {
+        if (!isAmong(key)) continue;
+        for (const takeBack of taken) takeBack();
+        underWay.delete(token);
+      }
       for (const [key, bucket] of buckets) {
+        if (!isAmong(key)) continue;
         if (bucket.unsaved > 0) forgive(key);
         bucket.level += bucket.unsaved;
         bucket.unsaved = 0;
       }
       for (const pace of paces.values()) {
+        if (!isAmong(pace.gate)) continue;
         if (pace.freeAt > pace.savedFreeAt) forgive(pace.gate);
         pace.freeAt = Math.min(pace.freeAt, pace.savedFreeAt);
       }

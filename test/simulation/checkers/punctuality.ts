@@ -6,7 +6,7 @@ import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { isWaitingStatus } from '../witness.ts';
 import { gateKey } from './breaker.ts';
-import { type Checker, type Scene, Violation } from './checker.ts';
+import { type Checker, type LifeFacts, type Scene, Violation } from './checker.ts';
 
 const NAME = 'punctuality';
 /** After trouble: a rest, a look, and what they take. */
@@ -34,7 +34,9 @@ export function punctualityChecker(scene: Scene): Checker {
   const heardMs = new Map<DeliveryId, { readonly revision: number; readonly ms: number }>();
   let checkedMs = 0;
 
-  const calmSince = (): number => Math.max(scene.troubleMs, scene.life?.upSinceMs ?? 0);
+  /** The process, if there is one. */
+  const life = (): LifeFacts | null => scene.lives[0] ?? null;
+  const calmSince = (): number => Math.max(scene.troubleMs, life()?.upSinceMs ?? 0);
   /** A disk that takes long is waited for: only so many batches are under way at once. */
   const slowSince = (): number => Math.min(scene.slowUntilMs, time.elapsedMs);
 
@@ -79,7 +81,7 @@ export function punctualityChecker(scene: Scene): Checker {
   const abandoned = (delivery: Delivery, nowMs: number): void => {
     const { id, attemptCount, claim } = delivery;
     const sent = witness.sentOf(id, attemptCount);
-    const isOurs = claim?.node === scene.life?.node;
+    const isOurs = claim?.node === life()?.node;
     if (isOurs && ((sent !== null && sent.fortune === null) || scene.isAsked(id))) return;
     const since = Math.max(changedMs.get(id) ?? 0, (isOurs && sent?.endedMs) || 0, calmSince());
     if (nowMs - since > ABANDONED_MS_MAX && !scene.isAsked(id)) {
@@ -140,11 +142,12 @@ export function punctualityChecker(scene: Scene): Checker {
     },
     step() {
       const nowMs = time.elapsedMs;
-      if (scene.life?.state === 'starting') {
-        const since = Math.max(scene.life.bornMs, scene.troubleMs);
+      const current = life();
+      if (current?.state === 'starting') {
+        const since = Math.max(current.bornMs, scene.troubleMs);
         if (nowMs - since > STARTS_WITHIN_MS) throw new Violation(NAME, 'a start does not end');
       }
-      if (scene.life?.state !== 'up' || nowMs - checkedMs < CHECK_EVERY_MS) return;
+      if (current?.state !== 'up' || nowMs - checkedMs < CHECK_EVERY_MS) return;
       checkedMs = nowMs;
       for (const id of witness.open) {
         const delivery = witness.deliveries.get(id);

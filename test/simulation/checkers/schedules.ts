@@ -3,7 +3,7 @@
  * once and in order, what was missed is not piled up; a one-shot has one delivery, and ends with it.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { ScheduleId } from '#src/domain/id.ts';
+import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import { firstAfter } from '../cron-model.ts';
 import { TERMINAL } from '../witness.ts';
@@ -56,23 +56,23 @@ export function schedulesChecker(scene: Scene): Checker {
     const { timing } = after;
     if (timing.kind !== 'recurring' || after.jitter !== null || after.cronAt === null) return;
     if (before.pendingId === after.pendingId) return;
-    const now = decidedAt.get(after.id) ?? scene.time.now();
+    const now = decidedAt.get(after.pendingId) ?? scene.time.now();
     const expected = firstAfter(timing.cron, timing.timezone, Math.max(before.cronAt ?? 0, now));
     if (expected === null || scene.clockSetMs >= scene.time.elapsedMs - 60_000) return;
     if (expected !== after.cronAt) {
       throw new Violation(NAME, `${after.id} went on to ${iso(after.cronAt)} instead of ${iso(expected)}`);
     }
   };
-  /** When the engine took the occurrence before. */
-  const decidedAt = new Map<ScheduleId, number>();
+  /** When the engine took the occurrence before this one. */
+  const decidedAt = new Map<DeliveryId | null, number>();
 
   return {
     name: NAME,
-    claimAsked({ advanced }) {
-      if (advanced !== null) decidedAt.set(advanced.schedule.id, scene.time.now());
+    claimAsked({ advanced }, by) {
+      if (advanced !== null) decidedAt.set(advanced.next.id, by.now());
     },
-    endAsked({ advanced }) {
-      if (advanced !== null) decidedAt.set(advanced.schedule.id, scene.time.now());
+    endAsked({ advanced }, by) {
+      if (advanced !== null) decidedAt.set(advanced.next.id, by.now());
     },
     schedule(before, after) {
       if (before !== null && after !== null) {

@@ -14,21 +14,28 @@ const CLAIMED_BEFORE_MS = 60_000;
 
 export function sendsChecker(scene: Scene): Checker {
   const keys = new Map<DeliveryId, string>();
+  /** By the attempt. */
+  const claimedMs = new Map<string, number>();
   return {
     name: NAME,
     sent(sent) {
-      const { witness, life } = scene;
+      const { witness } = scene;
       const say = (what: string) => new Violation(NAME, `${sent.deliveryId} try ${sent.attemptNo} ${what}`);
-      if (life?.node !== sent.node) throw say('was sent by a process that had ended');
+      const life = scene.lifeOf(sent.node);
+      if (life === null) throw say('was sent by a process that had ended');
       if (witness.sentOf(sent.deliveryId, sent.attemptNo) !== null) throw say('was sent twice');
       const delivery = witness.deliveries.get(sent.deliveryId);
       const attempt = witness.attempts.get(sent.deliveryId)?.[sent.attemptNo - 1];
       if (delivery === undefined || attempt === undefined) throw say('was sent before its row was durable');
-      if (delivery.status !== 'claimed' || attempt.finishedAt !== null) {
-        throw say(`was sent while it was ${delivery.status}`);
+      // Taken for dead, its claims were closed by others, and it could not know.
+      const wasCutOff = life.leaselessMs >= (claimedMs.get(attempt.id) ?? 0);
+      if (!wasCutOff) {
+        if (delivery.status !== 'claimed' || attempt.finishedAt !== null) {
+          throw say(`was sent while it was ${delivery.status}`);
+        }
+        if (delivery.claim?.node !== sent.node) throw say('was sent under the claim of another process');
+        if (sent.attemptNo !== delivery.attemptCount) throw say('was sent under a later claim');
       }
-      if (delivery.claim?.node !== sent.node) throw say('was sent under the claim of another process');
-      if (sent.attemptNo !== delivery.attemptCount) throw say('was sent under a later claim');
       if (sent.at < attempt.dueAt && scene.clockSetMs < scene.time.elapsedMs - CLAIMED_BEFORE_MS) {
         throw say(`was sent ${attempt.dueAt - sent.at} ms before it was due`);
       }
@@ -39,7 +46,9 @@ export function sendsChecker(scene: Scene): Checker {
       if (sent.method !== delivery.target.method) throw say(`went out as ${sent.method}`);
       if (!isSigned(sent)) throw say('was not signed');
     },
-    delivery({ before, after }) {
+    delivery({ before, after, attempts }) {
+      const last = attempts.at(-1);
+      if (after?.status === 'claimed' && last !== undefined) claimedMs.set(last.id, scene.time.elapsedMs);
       if (before === null || after === null || before.attemptCount === 0) return;
       if (after.idempotencyKey !== before.idempotencyKey) {
         throw new Violation(NAME, `${after.id} had its key changed after it had been tried`);

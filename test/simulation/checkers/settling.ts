@@ -15,6 +15,9 @@ const TIMER_LATE_MS = 100;
 
 export function settlingChecker(scene: Scene): Checker {
   const { witness } = scene;
+  /** By the attempt. */
+  const claims = new Map<string, number>();
+  const claimedMs = (attempt: string): number => claims.get(attempt) ?? 0;
 
   /** What the row of a try must say. */
   const outcome = (before: Delivery, attempt: Attempt): void => {
@@ -23,8 +26,10 @@ export function settlingChecker(scene: Scene): Checker {
       new Violation(NAME, `${before.id} try ${attempt.attemptNo} (${told(attempt)}) ${what}`);
     if (attempt.error === 'interrupted') {
       if (attempt.outcome !== 'retryable' || attempt.statusCode !== null) throw say('is no interruption');
-      const isOurs = before.claim?.node === scene.life?.node && scene.life?.state !== 'stopping';
-      if (isOurs && !scene.isLostClaim(attempt.id)) throw say('was interrupted by nobody');
+      const life = scene.lifeOf(before.claim?.node);
+      const mayGiveUp = life?.state === 'stopping' && scene.writer === life.node;
+      const isAtWork = life !== null && !mayGiveUp && life.leaselessMs < claimedMs(attempt.id);
+      if (isAtWork && !scene.isLostClaim(attempt.id)) throw say('was interrupted by nobody');
       return;
     }
     if (sent === null) {
@@ -34,8 +39,9 @@ export function settlingChecker(scene: Scene): Checker {
         throw say('was never sent');
       return;
     }
-    if (sent.node !== scene.life?.node) throw say('was settled by another process than sent it');
-    const expected = expectedOf(sent, witness.timeoutMsOf(before.id));
+    if (sent.node !== scene.writer) throw say('was settled by another process than sent it');
+    const stoodStill = (scene.lifeOf(sent.node)?.stoodStillMs ?? sent.elapsedMs) > sent.elapsedMs;
+    const expected = expectedOf(sent, witness.timeoutMsOf(before.id), stoodStill);
     if (expected === null) throw say('was not broken off when its time was over, and only then');
     if (attempt.outcome !== expected.outcome || attempt.statusCode !== expected.statusCode) {
       throw say(`should be ${expected.outcome} ${expected.statusCode}`);
@@ -93,14 +99,16 @@ export function settlingChecker(scene: Scene): Checker {
     endAsked({ delivery }) {
       gated.add(delivery.id);
     },
-    putOffAsked({ id, dueAt, deadline, attemptCount, scheduledFor }) {
-      if (dueAt === null || deadline === null || dueAt <= deadline) return;
+    putOffAsked({ id, dueAt, deadline, attemptCount, scheduledFor }, by) {
+      // Brought forward, it ends at once.
+      if (dueAt === null || deadline === null || dueAt <= Math.max(deadline, by.now())) return;
       if (attemptCount === 0 && dueAt <= scheduledFor + PUNCTUAL_MS) return;
       throw new Violation(NAME, `${id} was put off past its deadline`);
     },
     delivery({ before, after, attempts }) {
       if (before === null || after === null) return;
       const last = attempts.at(-1);
+      if (after.status === 'claimed' && last !== undefined) claims.set(last.id, scene.time.elapsedMs);
       if (before.status === 'claimed' && last !== undefined) {
         outcome(before, last);
         next(before, after, last);
@@ -113,11 +121,16 @@ export function settlingChecker(scene: Scene): Checker {
   };
 }
 
-function expectedOf(sent: Sent, timeoutMs: number): Pick<Attempt, 'outcome' | 'statusCode'> | null {
+/** `stoodStill`: whoever sent it may have heard of its end late. */
+function expectedOf(
+  sent: Sent,
+  timeoutMs: number,
+  stoodStill: boolean,
+): Pick<Attempt, 'outcome' | 'statusCode'> | null {
   const { fortune } = sent;
   if (fortune === null || fortune.kind === 'orphaned') return null;
   const lasted = (sent.endedMs ?? 0) - sent.elapsedMs;
-  if (lasted > timeoutMs + TIMER_LATE_MS) return null;
+  if (lasted > timeoutMs + TIMER_LATE_MS && !stoodStill) return null;
   if (fortune.kind === 'broken_off') {
     return lasted >= timeoutMs ? { outcome: 'retryable', statusCode: null } : null;
   }

@@ -9,9 +9,8 @@ export function stopsChecker(scene: Scene): Checker {
   const { time, witness } = scene;
   return {
     name: NAME,
-    lifeEnded(node, how) {
-      const stopping = scene.life?.stopping;
-      if (how !== 'stop' || !stopping || scene.troubleMs >= stopping.sinceMs) return;
+    lifeEnded({ node, stopping, troubleMs }, how) {
+      if (how !== 'stop' || !stopping || troubleMs >= stopping.sinceMs) return;
       for (const id of witness.open) {
         const delivery = witness.deliveries.get(id);
         if (delivery?.claim?.node === node)
@@ -19,10 +18,11 @@ export function stopsChecker(scene: Scene): Checker {
       }
     },
     step() {
-      const stopping = scene.life?.stopping;
-      if (!stopping) return;
-      const since = Math.max(stopping.sinceMs + stopping.graceMs, scene.troubleMs);
-      if (time.elapsedMs - since > AFTER_GRACE_MS) throw new Violation(NAME, 'a stop does not end');
+      for (const { stopping, troubleMs } of scene.lives) {
+        if (stopping === null) continue;
+        const since = Math.max(stopping.sinceMs + stopping.graceMs, troubleMs);
+        if (time.elapsedMs - since > AFTER_GRACE_MS) throw new Violation(NAME, 'a stop does not end');
+      }
     },
   };
 }

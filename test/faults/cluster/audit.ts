@@ -1,0 +1,205 @@
+/**
+ * The promises of a cluster, held against all ledgers when all is over: what the clients were told, what the
+ * receiver saw, what the database says and what its witness saw.
+ */
+import { firstOf } from '../firing/audit.ts';
+import type { Received } from '../firing/ledger.ts';
+import { type Spread, spreadOf } from '../firing/numbers.ts';
+import type { Stored, StoredAttempt, StoredDelivery } from './stored.ts';
+
+export interface Evidence {
+  readonly stored: Stored;
+  /** By schedule id: what was answered with 201. */
+  readonly acknowledged: ReadonlyMap<string, 'one_shot' | 'recurring'>;
+  /** Replays that were answered with 201: ids of deliveries. */
+  readonly replays: ReadonlySet<string>;
+  readonly received: readonly Received[];
+}
+
+export interface Figures {
+  readonly acknowledged: number;
+  /** Acknowledged, and not delivered nor ended. */
+  readonly lost: number;
+  /** Answered 200 again after a 200. */
+  readonly doubled: number;
+  /** Tries that were closed without an answer: they were under way when something broke. */
+  readonly interrupted: number;
+  /** Those of them that had reached the receiver. */
+  readonly interruptedSeen: number;
+  /** Tries that ended before they were sent, as what was to be sent could not be read. */
+  readonly unsent: number;
+  readonly deliveries: number;
+  readonly succeeded: number;
+  readonly deadLetter: number;
+  readonly attempts: number;
+  readonly received: number;
+  /** From the instant of a delivery, replays left out, until its first try arrived. */
+  readonly lateness: Spread;
+}
+
+export interface Audit {
+  readonly figures: Figures;
+  readonly faults: readonly string[];
+}
+
+const ENDED = new Set(['succeeded', 'dead_letter', 'expired', 'canceled']);
+const INTERRUPTED = 'interrupted';
+const UNREAD = 'internal error';
+
+export function audit(evidence: Evidence): Audit {
+  const { stored, received } = evidence;
+  const attemptsOf = Map.groupBy(stored.attempts, ({ delivery_id }) => delivery_id);
+  const receivedOf = Map.groupBy(received, ({ deliveryId }) => deliveryId);
+  const known = new Set(stored.deliveries.map(({ id }) => id));
+  const lost = faultsOfSchedules(evidence);
+  const count = (status: string) => stored.deliveries.filter((each) => each.status === status).length;
+  const interrupted = stored.attempts.filter(({ error }) => error === INTERRUPTED);
+  const seen = new Set(received.map(({ deliveryId, attemptNo }) => `${deliveryId} ${attemptNo}`));
+  return {
+    faults: firstOf([
+      ...stored.witnessed,
+      ...lost,
+      ...stored.deliveries.flatMap((delivery) =>
+        faultsOf(delivery, attemptsOf.get(delivery.id) ?? [], receivedOf.get(delivery.id) ?? []).map(
+          (fault) => `${delivery.id}: ${fault}`,
+        ),
+      ),
+      ...received.flatMap(({ deliveryId }) =>
+        known.has(deliveryId) ? [] : [`${deliveryId}: is not stored`],
+      ),
+    ]),
+    figures: {
+      acknowledged: evidence.acknowledged.size + evidence.replays.size,
+      lost: lost.length,
+      doubled: doubledIds(received).length,
+      interrupted: interrupted.length,
+      interruptedSeen: interrupted.filter((each) => seen.has(`${each.delivery_id} ${each.attempt_no}`))
+        .length,
+      unsent: stored.attempts.filter(({ error }) => error === UNREAD).length,
+      deliveries: stored.deliveries.length,
+      succeeded: count('succeeded'),
+      deadLetter: count('dead_letter'),
+      attempts: stored.attempts.length,
+      received: received.length,
+      lateness: spreadOf(latenesses(evidence)),
+    },
+  };
+}
+
+/** Of deliveries that were answered 200 more than once, once for each time too many. */
+export function doubledIds(received: readonly Received[]): readonly string[] {
+  const seen = new Set<string>();
+  return received
+    .filter(({ answered }) => isOk(answered))
+    .flatMap(({ deliveryId }) => {
+      if (seen.has(deliveryId)) return [deliveryId];
+      seen.add(deliveryId);
+      return [];
+    });
+}
+
+function latenesses({ stored, received }: Evidence): readonly number[] {
+  const own = stored.deliveries.filter(({ replay_of }) => replay_of === null);
+  const dueAt = new Map(own.map(({ id, scheduled_for }) => [id, scheduled_for]));
+  const arrived = new Map<string, number>();
+  for (const { deliveryId, arrivedAt } of received) {
+    if (!arrived.has(deliveryId)) arrived.set(deliveryId, arrivedAt);
+  }
+  return [...dueAt].flatMap(([id, due]) => {
+    const at = arrived.get(id);
+    return at === undefined ? [] : [at - due];
+  });
+}
+
+function isOk(status: number | null): boolean {
+  return status !== null && status >= 200 && status < 300;
+}
+
+/** Nothing that was acknowledged is missing, and nothing is there that was not. */
+function faultsOfSchedules({ acknowledged, replays, stored }: Evidence): readonly string[] {
+  const own = stored.deliveries.filter(({ replay_of }) => replay_of === null);
+  const replayed = stored.deliveries.filter(({ replay_of }) => replay_of !== null);
+  const deliveriesOf = Map.groupBy(own, ({ schedule_id }) => schedule_id);
+  const known = new Set([...stored.schedules, ...replayed].map(({ id }) => id));
+  return [
+    ...[...acknowledged.keys(), ...replays]
+      .filter((id) => !known.has(id))
+      .map((id) => `${id} was acknowledged and is lost`),
+    ...replayed.flatMap(({ id, status }) => {
+      if (!replays.has(id)) return [`replay ${id} is stored, and nobody was told`];
+      return ENDED.has(status) ? [] : [`replay ${id} is ${status}`];
+    }),
+    ...stored.schedules.flatMap(({ id, kind, state }) => {
+      if (!acknowledged.has(id)) return [`${id} is stored, and nobody was told`];
+      const deliveries = deliveriesOf.get(id) ?? [];
+      const open = deliveries.filter(({ status }) => !ENDED.has(status)).map(({ status }) => status);
+      const keys = new Set(deliveries.map(({ idempotency_key }) => idempotency_key));
+      const found = `${kind} ${id} is ${state}, ${deliveries.length} deliveries, not ended: ${open.join() || 'none'}`;
+      if (keys.size !== deliveries.length) return [`${found}: two occurrences with one key`];
+      if (kind === 'one_shot')
+        return deliveries.length === 1 && open.length === 0 && state === 'completed' ? [] : [found];
+      return open.join() === 'scheduled' && state === 'active' ? [] : [found];
+    }),
+  ];
+}
+
+function faultsOf(
+  delivery: StoredDelivery,
+  attempts: readonly StoredAttempt[],
+  received: readonly Received[],
+): readonly string[] {
+  const { max_attempts } = JSON.parse(delivery.retry_policy) as { readonly max_attempts: number };
+  const numbers = received.map(({ attemptNo }) => attemptNo);
+  const last = attempts.at(-1);
+  const excused = attempts.filter(({ error }) => error === INTERRUPTED).length;
+  const doubled = doubledIds(received).length;
+  return [
+    ...faultIf(delivery.status === 'claimed', 'is still claimed'),
+    ...faultIf(new Set(numbers).size !== numbers.length, `an attempt was sent twice: ${numbers.join()}`),
+    ...faultIf(
+      attempts.some(({ attempt_no }, i) => attempt_no !== i + 1),
+      'attempts are not 1..n',
+    ),
+    ...faultIf(attempts.length !== delivery.attempt_count, `attempt_count ${delivery.attempt_count}`),
+    ...faultIf(attempts.length > max_attempts, `${attempts.length} attempts of ${max_attempts}`),
+    ...faultIf(
+      received.some(({ key }) => key !== delivery.idempotency_key),
+      'another Idempotency-Key was sent',
+    ),
+    ...faultIf(
+      numbers.some((number) => attempts[number - 1] === undefined),
+      'an attempt was sent without a row',
+    ),
+    ...faultIf(doubled > excused, `200 answered ${doubled + 1} times, ${excused} tries interrupted`),
+    ...faultIf(
+      ENDED.has(delivery.status) && (last?.outcome === 'success') !== (delivery.status === 'succeeded'),
+      `is ${delivery.status} after ${last?.outcome}`,
+    ),
+    ...faultIf(
+      attempts.slice(0, -1).some(({ outcome }) => outcome !== 'retryable'),
+      'was tried after its end',
+    ),
+    ...attempts.flatMap((attempt) =>
+      attemptFaults(
+        attempt,
+        received.find(({ attemptNo }) => attemptNo === attempt.attempt_no),
+      ).map((fault) => `attempt ${attempt.attempt_no} (${attempt.outcome}, ${attempt.error}) ${fault}`),
+    ),
+  ];
+}
+
+/** The row says what the receiver saw. */
+function attemptFaults(attempt: StoredAttempt, seen: Received | undefined): readonly string[] {
+  const { outcome, status_code, error, due_at, fired_at, finished_at } = attempt;
+  return [
+    ...faultIf(finished_at === null, 'is not closed'),
+    ...faultIf(fired_at < due_at, `was fired ${due_at - fired_at} ms early`),
+    ...(error === INTERRUPTED || (error === UNREAD && seen === undefined)
+      ? faultIf(outcome !== 'retryable', 'is not retryable')
+      : faultIf(seen?.answered !== status_code, `was answered ${seen?.answered}, not ${status_code}`)),
+  ];
+}
+
+function faultIf(isFault: boolean, fault: string): readonly string[] {
+  return isFault ? [fault] : [];
+}

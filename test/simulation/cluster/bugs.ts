@@ -1,0 +1,148 @@
+/**
+ * Deliberate bugs of a node among others: the proof that the checkers of a cluster can fail. Each is put between
+ * the node and one of its ports, or takes one step out of the engine.
+ */
+import { instant } from '#src/domain/instant.ts';
+import { Dispatcher } from '#src/engine/dispatcher.ts';
+import { Gates } from '#src/engine/gates.ts';
+import { Holdings } from '#src/engine/holdings.ts';
+import { Membership } from '#src/engine/membership.ts';
+import { Recoveries } from '#src/engine/recoveries.ts';
+import type { Peers } from '#src/ports/hints.ts';
+import type { Step } from '#src/store/sql/verbs.ts';
+import { ReferenceClock } from '#src/system/reference-clock.ts';
+import type { SharedStore } from './node.ts';
+
+export interface ClusterBug {
+  /** The checkers that may be the first to notice. */
+  readonly caughtBy: readonly string[];
+  /** The first seed to try; left out, the first there is. Some show only where much comes together. */
+  readonly from?: number;
+  readonly store?: (store: SharedStore) => SharedStore;
+  /** What the store is given of a verb. */
+  readonly steps?: (steps: readonly Step[]) => readonly Step[];
+  readonly peers?: (peers: Peers) => Peers;
+  /** SQL that is in the database from the beginning. */
+  readonly trigger?: string;
+  /** Changes the product itself; the answer undoes it. */
+  readonly patch?: () => () => void;
+}
+
+/** The same class, but for this member of it, until that is undone. */
+function patched(prototype: object, name: string, member: PropertyDescriptor): () => () => void {
+  return () => {
+    const own = Object.getOwnPropertyDescriptor(prototype, name);
+    if (own === undefined) throw new Error(`There is no ${name} to patch.`);
+    Object.defineProperty(prototype, name, { ...own, ...member });
+    return () => Object.defineProperty(prototype, name, own);
+  };
+}
+
+function without(name: Step[0]): (steps: readonly Step[]) => readonly Step[] {
+  return (steps) => steps.filter(([own]) => own !== name);
+}
+
+/** The same store, but for these verbs. */
+function but(verbs: (store: SharedStore) => Partial<SharedStore>): (store: SharedStore) => SharedStore {
+  return (store) => {
+    const other = verbs(store);
+    return new Proxy(store, {
+      get: (target, name) => Reflect.get(other, name) ?? Reflect.get(target, name, target),
+    });
+  };
+}
+
+const NOTHING = { value: async () => {} };
+
+export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
+  'what is written is not held against the tenure': {
+    caughtBy: ['ownership'],
+    steps: without('slotHeld'),
+  },
+  'taking a slot does not begin a new epoch': {
+    caughtBy: ['ownership'],
+    trigger: `CREATE TRIGGER same_epoch AFTER UPDATE OF epoch ON slots WHEN new.epoch > old.epoch AND old.epoch > 0
+      BEGIN UPDATE slots SET epoch = old.epoch WHERE slot = new.slot; END`,
+  },
+  'a node goes on after its lease ran out': {
+    caughtBy: ['ownership'],
+    patch: patched(Holdings.prototype, 'isLeaseValid', { get: () => true }),
+  },
+  'a lease is made by a clock that was never measured': {
+    caughtBy: ['ownership', 'shares'],
+    patch: patched(ReferenceClock.prototype, 'isSure', { get: () => true }),
+  },
+  'slots are given back while batches are under way': {
+    caughtBy: ['ownership'],
+    from: 9,
+    patch: patched(Dispatcher.prototype, 'batchesEnd', NOTHING),
+  },
+  'slots are taken from nodes that live': {
+    caughtBy: ['ownership'],
+    store: but((store) => ({
+      takeSlots: (node, seen, now) => store.takeSlots(node, seen, instant(now + 3_000)),
+      async renewLease(lease, now) {
+        const state = await store.renewLease(lease, now);
+        return { ...state, nodes: state.nodes.filter(({ leaseUntil }) => leaseUntil > now + 3_000) };
+      },
+    })),
+  },
+  'gates are kept when their slot is lost': {
+    caughtBy: ['breaker', 'budget', 'rate', 'bookings'],
+    patch: patched(Gates.prototype, 'forgetSlots', { value: () => {} }),
+  },
+  'a gate is forgotten while it is being read': {
+    caughtBy: ['breaker'],
+    patch: patched(Gates.prototype, 'readBegins', { value: () => {} }),
+  },
+  'gates are not saved before their slot is given back': {
+    caughtBy: ['breaker'],
+    from: 4,
+    patch: patched(Gates.prototype, 'saveSlots', NOTHING),
+  },
+  'a try teaches the gate of a slot that has moved': {
+    caughtBy: ['breaker'],
+    from: 114,
+    patch: patched(Holdings.prototype, 'isStill', { value: () => true }),
+  },
+  'other nodes are not told what is due': {
+    caughtBy: ['punctuality'],
+    peers: (peers) => ({ ...peers, due: () => {} }),
+  },
+  'slots that were gained are not looked at': {
+    caughtBy: ['punctuality'],
+    from: 4,
+    patch: patched(Dispatcher.prototype, 'lookAnew', { value: () => {} }),
+  },
+  'claims of the dead are never found': {
+    caughtBy: ['punctuality'],
+    from: 6,
+    store: but(() => ({ listLostClaims: async () => [] })),
+  },
+  'a claim of its own whose answer got lost is forgotten': {
+    caughtBy: ['punctuality'],
+    from: 6,
+    patch: patched(Recoveries.prototype, 'lostTrack', { value: () => {} }),
+  },
+  'all other nodes are taken for dead': {
+    caughtBy: ['settling'],
+    store: but((store) => ({ listLostClaims: (_, limit) => store.listLostClaims([], limit) })),
+    patch: patched(Membership.prototype, 'nodesNow', { value: async () => [] }),
+  },
+  'who stops hands nothing over': {
+    caughtBy: ['shares'],
+    from: 4,
+    patch: patched(Membership.prototype, 'handOver', NOTHING),
+  },
+  'nobody gives slots back': {
+    caughtBy: ['shares', 'punctuality'],
+    store: but(() => ({ releaseSlots: async () => {} })),
+  },
+  'what nobody holds is not taken': {
+    caughtBy: ['shares'],
+    store: but((store) => ({
+      takeSlots: async (node, seen, now) =>
+        now % 2 === 0 ? { node, epochs: new Map() } : store.takeSlots(node, seen.slice(1), now),
+    })),
+  },
+};

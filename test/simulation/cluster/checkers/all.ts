@@ -1,0 +1,33 @@
+import { apiChecker } from '../../checkers/api.ts';
+import { attemptsChecker } from '../../checkers/attempts.ts';
+import { bookingsChecker } from '../../checkers/bookings.ts';
+import { breakerChecker } from '../../checkers/breaker.ts';
+import { lifeChecker } from '../../checkers/life.ts';
+import { paceChecker } from '../../checkers/pace.ts';
+import { promiseChecker } from '../../checkers/promise.ts';
+import { schedulesChecker } from '../../checkers/schedules.ts';
+import { sendsChecker } from '../../checkers/sends.ts';
+import { settlingChecker } from '../../checkers/settling.ts';
+import { stopsChecker } from '../../checkers/stops.ts';
+import type { ClusterCheckerOf } from '../scene.ts';
+import { ownershipChecker } from './ownership.ts';
+import { punctualityInCluster } from './punctuality.ts';
+import { sharesChecker } from './shares.ts';
+
+/** Those of a single process, all but its punctuality, and those of a cluster. */
+export const CLUSTER_CHECKERS: readonly ClusterCheckerOf[] = [
+  ownershipChecker,
+  lifeChecker,
+  attemptsChecker,
+  sendsChecker,
+  settlingChecker,
+  schedulesChecker,
+  punctualityInCluster,
+  breakerChecker,
+  paceChecker,
+  bookingsChecker,
+  apiChecker,
+  stopsChecker,
+  sharesChecker,
+  promiseChecker,
+];

@@ -1,0 +1,166 @@
+/**
+ * As long as a node lives that is well, nothing due is left lying, and nothing stays claimed that nobody works
+ * on: what a dead node had under way is closed and goes on within seconds. In calm times what is due is claimed
+ * on time, whichever node it was ordered from.
+ */
+import type { Delivery } from '#src/domain/delivery.ts';
+import type { DeliveryId } from '#src/domain/id.ts';
+import { gateKey } from '../../checkers/breaker.ts';
+import { Violation } from '../../checkers/checker.ts';
+import { isWaitingStatus } from '../../witness.ts';
+import type { ClusterNode } from '../node.ts';
+import type { ClusterChecker, ClusterScene } from '../scene.ts';
+
+const NAME = 'punctuality';
+/** After trouble: a rest, a look, and what they take. */
+const UNFIRED_MS_MAX = 2_500;
+/** A node that lost track of a claim of its own finds it by its net. */
+const ABANDONED_MS_MAX = 8_000;
+/** Its slot is taken over before, and its new owner looks. */
+const CLOSED_WITHIN_MS = 3_000;
+const TAKEN_OVER_WITHIN_MS = 5_000;
+const LATE_MS_MAX = 80;
+/** A change through another node: written, answered, told, read. */
+const TOLD_MS_MAX = 250;
+/** What a slot brings along is looked for at once. */
+const FOUND_MS_MAX = 250;
+/** Known so long, a delivery is in memory when it is due. */
+const KNOWN_MS = 3_000;
+const STARTS_WITHIN_MS = 15_000;
+const CHECK_EVERY_MS = 100;
+/** So many at one endpoint in so short a time, and others have to wait for a slot. */
+const LANE_MIGHT_BE_FULL = 40;
+const CLAIMS_LAST_MS = 31_000;
+
+interface Known {
+  readonly revision: number;
+  readonly ms: number;
+}
+
+/** With whose verb made it so. */
+interface Change extends Known {
+  readonly by: string | null;
+}
+
+export function punctualityInCluster(scene: ClusterScene): ClusterChecker {
+  const { time, witness, slots } = scene;
+  /** Since when a delivery has been as it is. */
+  const changes = new Map<DeliveryId, Change>();
+  /** Since when it has been due as it is. */
+  const dueSince = new Map<DeliveryId, Known>();
+  /** When those of an endpoint took a place to be sent. */
+  const placesMs = new Map<string, number[]>();
+  let checkedMs = 0;
+
+  const isCrowded = (gate: string): boolean => {
+    const since = time.elapsedMs - CLAIMS_LAST_MS;
+    return (placesMs.get(gate) ?? []).filter((ms) => ms >= since).length >= LANE_MIGHT_BE_FULL;
+  };
+  const tookPlace = (delivery: Delivery): void => {
+    const gate = gateKey(delivery);
+    placesMs.set(gate, [...(placesMs.get(gate) ?? []), time.elapsedMs]);
+  };
+
+  /** Since when its owner has been at it undisturbed; null while nobody is. */
+  const dispatchedSince = (delivery: Delivery): number | null => {
+    const { owner, sinceMs } = slots.ofGate(gateKey(delivery));
+    const calmMs = scene.lifeOf(owner ?? undefined)?.calmSinceMs ?? null;
+    return calmMs === null ? null : Math.max(calmMs, sinceMs);
+  };
+
+  const unfired = (delivery: Delivery): void => {
+    const { id, revision, dueAt } = delivery;
+    if (dueAt === null || dueAt > time.now()) {
+      dueSince.delete(id);
+      return;
+    }
+    const known = dueSince.get(id);
+    if (known?.revision !== revision) dueSince.set(id, { revision, ms: time.elapsedMs });
+    const dispatchedMs = dispatchedSince(delivery);
+    if (known?.revision !== revision || dispatchedMs === null || scene.isAsked(id)) return;
+    const lyingMs = time.elapsedMs - Math.max(known.ms, dispatchedMs);
+    if (lyingMs > UNFIRED_MS_MAX && !isCrowded(gateKey(delivery))) {
+      throw new Violation(NAME, `${id} was due at ${new Date(dueAt).toISOString()} and lies there`);
+    }
+  };
+
+  const isAtWork = (life: ClusterNode | null, delivery: Delivery): boolean => {
+    if (life === null) return false;
+    const sent = witness.sentOf(delivery.id, delivery.attemptCount);
+    return (sent !== null && sent.fortune === null) || scene.isAsked(delivery.id);
+  };
+
+  const abandoned = (delivery: Delivery): void => {
+    const { id, attemptCount, claim } = delivery;
+    const life = scene.lifeOf(claim?.node);
+    const dispatchedMs = dispatchedSince(delivery);
+    if (isAtWork(life, delivery) || dispatchedMs === null || life?.state === 'stopping') return;
+    const changedMs = changes.get(id)?.ms ?? 0;
+    const endedMs = witness.sentOf(id, attemptCount)?.endedMs ?? 0;
+    const since =
+      life === null
+        ? Math.max(changedMs, dispatchedMs, scene.endedMs(claim?.node ?? '') + TAKEN_OVER_WITHIN_MS)
+        : Math.max(changedMs, endedMs, life.troubleMs);
+    const withinMs = life === null ? CLOSED_WITHIN_MS : ABANDONED_MS_MAX;
+    if (time.elapsedMs - since > withinMs && !scene.isAsked(id)) {
+      const whose = life === null ? `the dead ${claim?.node}` : claim?.node;
+      throw new Violation(NAME, `${id} stays claimed by ${whose}, nobody works on it`);
+    }
+  };
+
+  return {
+    name: NAME,
+    delivery({ after }) {
+      if (after !== null) {
+        const { revision } = after;
+        changes.set(after.id, { revision, ms: time.elapsedMs, by: scene.writer });
+      }
+    },
+    claimAsked({ delivery, attempt }, by) {
+      tookPlace(delivery);
+      const calmMs = scene.lifeOf(by.node)?.calmSinceMs ?? null;
+      const known = changes.get(delivery.id);
+      if (calmMs === null || known?.revision !== delivery.revision - 1) return;
+      const gate = gateKey(delivery);
+      if (!scene.holds(by, delivery) || isCrowded(gate)) return;
+      const dueMs = time.elapsedAt(attempt.dueAt);
+      const { sinceMs } = slots.ofGate(gate);
+      const lateMs = time.elapsedMs - Math.max(dueMs, known.ms, sinceMs);
+      const knownMs = Math.max(known.ms, sinceMs, calmMs);
+      if (lateMs > LATE_MS_MAX && dueMs - knownMs >= KNOWN_MS) {
+        throw new Violation(NAME, `${delivery.id} was fired ${lateMs} ms late`);
+      }
+      const tellerCalmMs = scene.lifeOf(known.by ?? undefined)?.calmSinceMs ?? time.elapsedMs;
+      const calmAllMs = Math.max(scene.troubleMs, tellerCalmMs);
+      const isAllWell = scene.isPostReliable && calmAllMs < known.ms - KNOWN_MS;
+      if (lateMs > TOLD_MS_MAX && isAllWell && known.ms - Math.max(sinceMs, calmMs) >= KNOWN_MS) {
+        throw new Violation(NAME, `${delivery.id} was fired ${lateMs} ms after it was due and told of`);
+      }
+      if (lateMs > FOUND_MS_MAX && sinceMs - calmMs >= KNOWN_MS && sinceMs > Math.max(dueMs, known.ms)) {
+        throw new Violation(NAME, `${delivery.id} was fired ${lateMs} ms after its slot was taken`);
+      }
+    },
+    putOffAsked(delivery) {
+      tookPlace(delivery);
+    },
+    endAsked({ delivery }) {
+      tookPlace(delivery);
+    },
+    step() {
+      if (time.elapsedMs - checkedMs < CHECK_EVERY_MS) return;
+      checkedMs = time.elapsedMs;
+      for (const { node, state, bornMs, hinderedMs, stoodStillMs, standsStill } of scene.lives) {
+        if (state !== 'starting' || standsStill) continue;
+        const since = Math.max(bornMs, hinderedMs, stoodStillMs);
+        if (checkedMs - since > STARTS_WITHIN_MS)
+          throw new Violation(NAME, `the start of ${node} does not end`);
+      }
+      for (const id of witness.open) {
+        const delivery = witness.deliveries.get(id);
+        if (delivery === undefined) continue;
+        if (delivery.status === 'claimed') abandoned(delivery);
+        else if (isWaitingStatus(delivery.status)) unfired(delivery);
+      }
+    },
+  };
+}

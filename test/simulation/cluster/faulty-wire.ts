@@ -1,0 +1,60 @@
+/** What happens between one node and the store: how long it takes, and what gets lost. */
+import type { Prng } from '#test/fuzz/prng.ts';
+import type { Fate } from '../writer.ts';
+import type { ClusterPlan } from './plan.ts';
+
+/** Longer than this, and the node is hindered. */
+const SLOW_MS = 60;
+const CUT_OFF_FAILS_WITHIN_MS = 800;
+
+export class FaultyWire {
+  readonly #plan: ClusterPlan;
+  readonly #prng: Prng;
+  /** For so long from now on it is no wonder when the node is late. */
+  readonly #hindered: (ms: number) => void;
+  isCut = false;
+  #isHealed = false;
+
+  constructor(plan: ClusterPlan, prng: Prng, hindered: (ms: number) => void) {
+    this.#plan = plan;
+    this.#prng = prng;
+    this.#hindered = hindered;
+  }
+
+  heal(): void {
+    this.#isHealed = true;
+    this.isCut = false;
+  }
+
+  latencies(): readonly [number, number] {
+    const ways = [this.#latency(), this.#latency()] as const;
+    const total = ways[0] + ways[1];
+    if (total > SLOW_MS) this.#hindered(total);
+    return ways;
+  }
+
+  #latency(): number {
+    const prng = this.#prng;
+    if (this.isCut) return prng.int(CUT_OFF_FAILS_WITHIN_MS / 2);
+    if (!this.#plan.isSlow || this.#isHealed) return prng.int(4);
+    return prng.weighted([
+      [180, prng.int(6)],
+      [18, prng.int(300)],
+      [1, prng.int(6_000)],
+    ]);
+  }
+
+  fate(): Fate {
+    const fate = this.#fate();
+    if (fate !== 'kept') this.#hindered(CUT_OFF_FAILS_WITHIN_MS);
+    return fate;
+  }
+
+  #fate(): Fate {
+    const prng = this.#prng;
+    if (this.#isHealed) return 'kept';
+    if (this.isCut) return prng.chance(0.9) ? 'refused' : 'answer_lost';
+    if (prng.chance(this.#plan.refuseChance)) return 'refused';
+    return prng.chance(this.#plan.loseAnswerChance) ? 'answer_lost' : 'kept';
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * One life of one node: the real engine, commands and reference clock, on a store that it shares with others and
+ * reaches over a link of its own. It may die, stop, and stand still for as long as it pleases the simulation.
+ */
+import type { Commands } from '#src/commands/command.ts';
+import { Idempotency } from '#src/commands/idempotency.ts';
+import { Turns } from '#src/commands/turns.ts';
+import { IdMint } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import { Engine } from '#src/engine/engine.ts';
+import type { Clock } from '#src/ports/clock.ts';
+import type { ClusterStore } from '#src/ports/cluster-store.ts';
+import type { Egress } from '#src/ports/egress.ts';
+import type { Peers } from '#src/ports/hints.ts';
+import type { ClusterMetrics, Log } from '#src/ports/telemetry.ts';
+import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import { ReferenceClock } from '#src/system/reference-clock.ts';
+import type { Prng } from '#test/fuzz/prng.ts';
+import type { LifeFacts } from '../checkers/checker.ts';
+import { type AnyStore, NO_METRICS } from '../life.ts';
+import { seededRandom, vaultOf } from '../template.ts';
+import { Scope } from '../virtual-time.ts';
+import type { ClusterBug } from './bugs.ts';
+
+export type SharedStore = AnyStore & ClusterStore;
+
+export interface NodeWorld {
+  readonly node: string;
+  readonly prng: Prng;
+  /** Of the machine: it may be wrong, and be set. */
+  readonly wallClock: Clock;
+  readonly stopwatch: Stopwatch;
+  readonly bug: ClusterBug | null;
+  readonly log: Log;
+  elapsedMs(): number;
+  timers(scope: Scope): Timers;
+  egress(node: ClusterNode): Egress;
+  peers(node: ClusterNode): Peers;
+  /** The shared store as this node reaches it, with whatever the simulation sees of that. */
+  store(node: ClusterNode): SharedStore;
+}
+
+const NO_CLUSTER_METRICS: ClusterMetrics = {
+  leaseRenewalFailed: () => {},
+  slotsMoved: () => {},
+  watchCluster: () => {},
+};
+
+export class ClusterNode implements LifeFacts {
+  readonly node: string;
+  /** Everything that happens in it. */
+  readonly scope = new Scope();
+  /** What it has sent to the store: it may arrive when the node is gone. */
+  readonly onItsWay = new Scope();
+  readonly commands: Commands;
+  readonly idempotency: Idempotency;
+  readonly #world: NodeWorld;
+  readonly #clock: ReferenceClock;
+  readonly #engine: Engine;
+  state: LifeFacts['state'] = 'starting';
+  readonly bornMs: number;
+  upSinceMs = 0;
+  stopping: LifeFacts['stopping'] = null;
+  stoodStillMs = -1;
+  leaselessMs = 0;
+  /** When something last failed or took long between it and the store. */
+  hinderedMs = 0;
+
+  constructor(world: NodeWorld) {
+    this.#world = world;
+    this.node = world.node;
+    this.bornMs = world.elapsedMs();
+    const random = seededRandom(world.prng);
+    const { bug, log, stopwatch } = world;
+    const store = world.store(this);
+    const timers = world.timers(this.scope);
+    const ids = new IdMint((count) => random.bytes(count));
+    const vault = vaultOf(random);
+    const peers = world.peers(this);
+    this.#clock = new ReferenceClock({ store, clock: world.wallClock, timers, stopwatch, log });
+    const clock = this.#clock;
+    this.#engine = new Engine(
+      {
+        store,
+        egress: world.egress(this),
+        vault,
+        clock,
+        timers,
+        ids,
+        log,
+        metrics: NO_METRICS,
+        node: world.node,
+        cluster: {
+          store,
+          clock,
+          stopwatch,
+          peers: bug?.peers?.(peers) ?? peers,
+          metrics: NO_CLUSTER_METRICS,
+        },
+      },
+      { retentionMs: 0 },
+    );
+    this.commands = { store, clock, ids, vault, hints: this.#engine, turns: new Turns() };
+    this.idempotency = new Idempotency(store, clock);
+  }
+
+  get troubleMs(): number {
+    if (this.standsStill) return this.#world.elapsedMs();
+    return Math.max(this.hinderedMs, this.stoodStillMs, this.leaselessMs);
+  }
+
+  get standsStill(): boolean {
+    return this.scope.late !== null;
+  }
+
+  /** Since when it has been dispatching undisturbed; null while it does not. */
+  get calmSinceMs(): number | null {
+    return this.state === 'up' ? Math.max(this.upSinceMs, this.troubleMs) : null;
+  }
+
+  now(): Instant {
+    return this.#clock.now();
+  }
+
+  get heard(): Peers {
+    return this.#engine.heard;
+  }
+
+  /** Resolves when it fires. */
+  async start(): Promise<void> {
+    await this.#clock.start();
+    await this.#engine.start();
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    this.state = 'stopping';
+    this.stopping = { sinceMs: this.#world.elapsedMs(), graceMs };
+    await this.#engine.stop(graceMs);
+    this.#clock.stop();
+  }
+
+  end(): void {
+    this.state = 'ended';
+    this.scope.end();
+  }
+}

@@ -1,0 +1,58 @@
+/** What nodes tell each other: to all others, soon as a rule, and sometimes late, twice or not at all. */
+import type { Peers } from '#src/ports/hints.ts';
+import type { Prng } from '#test/fuzz/prng.ts';
+import type { VirtualTime } from '../virtual-time.ts';
+import type { ClusterNode } from './node.ts';
+import type { ClusterPlan } from './plan.ts';
+
+const TAKES_MS_MAX = 20;
+const LATE_MS_MAX = 3_000;
+
+export class Post {
+  readonly #time: VirtualTime;
+  readonly #prng: Prng;
+  readonly #plan: ClusterPlan;
+  readonly #nodes: () => readonly ClusterNode[];
+  #isHealed = false;
+
+  constructor(time: VirtualTime, prng: Prng, plan: ClusterPlan, nodes: () => readonly ClusterNode[]) {
+    this.#time = time;
+    this.#prng = prng;
+    this.#plan = plan;
+    this.#nodes = nodes;
+  }
+
+  heal(): void {
+    this.#isHealed = true;
+  }
+
+  /** Whether everything arrives, and soon. */
+  get isReliable(): boolean {
+    return this.#isHealed || this.#plan.lostChance + this.#plan.lateChance === 0;
+  }
+
+  of(from: ClusterNode): Peers {
+    const tell = (to: (heard: Peers) => void) => {
+      for (const node of this.#nodes()) if (node !== from) this.#send(node, to);
+    };
+    return {
+      due: (due) => tell((heard) => heard.due(due)),
+      lookAgain: () => tell((heard) => heard.lookAgain()),
+      slotsChanged: () => tell((heard) => heard.slotsChanged()),
+    };
+  }
+
+  #send(node: ClusterNode, to: (heard: Peers) => void): void {
+    const prng = this.#prng;
+    const { lostChance, lateChance, doubledChance } = this.#plan;
+    const arrives = () => {
+      const isLate = !this.#isHealed && prng.chance(lateChance);
+      this.#time.after(prng.int(isLate ? LATE_MS_MAX : TAKES_MS_MAX), 'work', node.scope, () =>
+        to(node.heard),
+      );
+    };
+    if (!this.#isHealed && prng.chance(lostChance)) return;
+    arrives();
+    if (!this.#isHealed && prng.chance(doubledChance)) arrives();
+  }
+}

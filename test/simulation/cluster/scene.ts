@@ -1,0 +1,34 @@
+/** What the checkers of a cluster may look at beyond what all may, and what else they are told of. */
+import type { Tenure } from '#src/domain/slot.ts';
+import type { Checker, Scene } from '../checkers/checker.ts';
+import type { ClusterNode } from './node.ts';
+import type { SlotChange, SlotTable } from './slot-table.ts';
+
+/** A verb as a node asked for it, while it is carried out. */
+export interface Writing {
+  readonly node: string;
+  readonly verb: string;
+  /** What it was decided under. */
+  readonly tenure: Tenure | undefined;
+}
+
+export interface ClusterScene extends Scene {
+  readonly lives: readonly ClusterNode[];
+  lifeOf(node: string | undefined): ClusterNode | null;
+  readonly slots: SlotTable;
+  readonly writing: Writing | null;
+  /** Whether what nodes tell each other arrives, and soon. */
+  readonly isPostReliable: boolean;
+  /** When a node last began, ended or was on its way to either. */
+  readonly changedMs: number;
+  /** When a node last ended without having been stopped. */
+  readonly diedMs: number;
+  /** When it ended. */
+  endedMs(node: string): number;
+}
+
+export interface ClusterChecker extends Checker {
+  slot?(change: SlotChange): void;
+}
+
+export type ClusterCheckerOf = (scene: ClusterScene) => ClusterChecker;

@@ -1,0 +1,93 @@
+/**
+ * Who holds which slot and whose lease runs until when, read from the store's own tables after every verb that
+ * could have changed them, by a connection that nobody else has.
+ */
+
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { ALL_SLOTS, type Slot, slotOf } from '#src/domain/slot.ts';
+import type { SlotState } from '#src/ports/cluster-store.ts';
+import type { Step } from '#src/store/sql/verbs.ts';
+import { type Db, openForReading } from '#src/store/sqlite/connection.ts';
+
+export interface HeldSlot extends SlotState {
+  /** Since when it has been so. */
+  readonly sinceMs: number;
+}
+
+export type SlotChange = readonly [before: HeldSlot, after: HeldSlot];
+
+const TOUCHED_BY: Readonly<Record<string, number>> = { takeSlot: 1, releaseSlot: 0 };
+const LEASE_STEPS: ReadonlySet<string> = new Set(['renewLease', 'forgetLeases', 'endLease']);
+
+export class SlotTable {
+  readonly #db: Db;
+  readonly #slots = new Map<Slot, HeldSlot>();
+  /** Until when, by the clock of the store. */
+  readonly leases = new Map<string, number>();
+
+  constructor(path: string) {
+    this.#db = openForReading(path);
+    for (const slot of ALL_SLOTS) this.#slots.set(slot, { ...this.#read(slot), sinceMs: 0 });
+  }
+
+  get all(): Iterable<HeldSlot> {
+    return this.#slots.values();
+  }
+
+  of(slot: Slot): HeldSlot {
+    return this.#slots.get(slot) ?? { slot, owner: null, epoch: 0, sinceMs: 0 };
+  }
+
+  /** The slot of what checkers call a gate: the partition, and the endpoint in it. */
+  ofGate(gate: string): HeldSlot {
+    const at = gate.indexOf('/');
+    const partition = Number(gate.slice(0, at)) as Partition;
+    return this.of(slotOf(partition, gate.slice(at + 1) as EndpointKey));
+  }
+
+  /** What the verb has changed. */
+  look(steps: readonly Step[], nowMs: number): readonly SlotChange[] {
+    const touched = new Set<Slot>();
+    let isLease = false;
+    for (const [name, , ...parameters] of steps) {
+      isLease ||= LEASE_STEPS.has(name);
+      const at = TOUCHED_BY[name];
+      if (at !== undefined) touched.add(parameters[at] as Slot);
+      if (name === 'releaseSlotsOf') for (const slot of ALL_SLOTS) touched.add(slot);
+    }
+    if (isLease) this.#readLeases();
+    return [...touched].flatMap((slot) => this.#change(slot, nowMs));
+  }
+
+  #change(slot: Slot, nowMs: number): readonly SlotChange[] {
+    const before = this.of(slot);
+    const read = this.#read(slot);
+    if (read.owner === before.owner && read.epoch === before.epoch) return [];
+    const after = { ...read, sinceMs: nowMs };
+    this.#slots.set(slot, after);
+    return [[before, after]];
+  }
+
+  #read(slot: Slot): SlotState {
+    const row = this.#db
+      .prepare<[number], SlotState>('SELECT slot, owner, epoch FROM slots WHERE slot = ?')
+      .get(slot);
+    if (row === undefined) throw new Error(`There is no slot ${slot}.`);
+    return row;
+  }
+
+  #readLeases(): void {
+    this.leases.clear();
+    const rows = this.#db
+      .prepare<[], { readonly node: string; readonly until: number }>(
+        'SELECT node, lease_until AS until FROM nodes',
+      )
+      .all();
+    for (const { node, until } of rows) this.leases.set(node, until);
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+}
