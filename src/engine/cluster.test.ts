@@ -125,6 +125,80 @@ describe('a node that dies', () => {
   });
 });
 
+describe('a store that is away', () => {
+  /** For all nodes; what they send goes on. */
+  function away(nodes: readonly TestNode[]): void {
+    for (const { faults } of nodes) {
+      faults.set('refuses', 'claim', 'settle', 'findWork', 'findMessage', 'listDue', 'listLostClaims');
+      faults.set('refuses', 'saveGates', 'renewLease', 'takeSlots', 'releaseSlots');
+    }
+  }
+
+  test('for longer than a lease: when it is back nobody is taken for dead, and nothing is sent twice', async () => {
+    await using cluster = await ClusterTestWorld.open();
+    const nodes = await cluster.settled('a', 'b', 'c');
+    const before = await cluster.slots();
+    const pending = await many(cluster, 30, 1_000);
+    for (const { egress } of nodes) egress.respond = () => null;
+    await cluster.time.advance(1_100);
+    away(nodes);
+    await cluster.time.advance(10_000);
+    expect(nodes.map(({ engine }) => engine.isFiring)).toEqual([false, false, false]);
+    // They find out one after the other.
+    for (const { faults } of nodes) {
+      faults.clear();
+      await cluster.time.advance(900);
+    }
+    for (const { egress } of nodes) for (const { answer } of egress.sent) answer(OK);
+    await cluster.time.advance(20_000);
+    expect(await cluster.slots()).toEqual(before);
+    expect(sentBy(nodes).toSorted()).toEqual(pending.map(({ id }) => id).toSorted());
+    for (const { id } of pending) expect((await cluster.world.delivery(id)).status).toBe('succeeded');
+  });
+
+  test('who died meanwhile is found out a lease later', async () => {
+    await using cluster = await ClusterTestWorld.open();
+    const nodes = await cluster.settled('a', 'b', 'c');
+    away(nodes);
+    nodes[0]?.die();
+    await cluster.time.advance(10_000);
+    for (const { faults } of nodes.slice(1)) faults.clear();
+    await cluster.time.advance(3_000);
+    expect((await cluster.slots()).filter(({ owner }) => owner === 'a')).toHaveLength(86);
+    await cluster.time.advance(2_000);
+    expect(heldBy(nodes.slice(1))).toEqual([128, 128]);
+  });
+
+  test('between a claim and reading what to send: it is sent when it is back, as the same try', async () => {
+    await using cluster = await ClusterTestWorld.open();
+    const [node] = await cluster.settled('a');
+    if (node === undefined) throw new Error('There is one.');
+    const { pending } = await cluster.world.schedule({ inMs: 1_000 });
+    node.faults.set('refuses', 'findMessage');
+    await cluster.time.advance(2_500);
+    expect(sentBy([node])).toEqual([]);
+    node.faults.clear();
+    await cluster.time.advance(1_000);
+    expect(sentBy([node])).toEqual([pending.id]);
+    const [attempt, ...others] = await cluster.world.attempts(pending.id);
+    expect([attempt?.outcome, others]).toEqual(['success', []]);
+  });
+
+  test('and the claim is somebody else’s by then: it is not sent', async () => {
+    await using cluster = await ClusterTestWorld.open();
+    await cluster.settled('a', 'b');
+    const { pending } = await cluster.world.schedule({ inMs: 1_000 });
+    const [holder, other] = await around(cluster, pending);
+    holder.faults.set('refuses', 'findMessage', 'renewLease');
+    await cluster.time.advance(20_000);
+    expect(sentBy([other as TestNode])).toEqual([pending.id]);
+    holder.faults.clear();
+    await cluster.time.advance(2_000);
+    expect(sentBy([holder])).toEqual([]);
+    expect((await cluster.world.delivery(pending.id)).status).toBe('succeeded');
+  });
+});
+
 describe('a node that was paused for longer than its lease', () => {
   test('claims nothing when it goes on, and finds out what it has lost', async () => {
     await using cluster = await ClusterTestWorld.open();

@@ -4,6 +4,7 @@ import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { Headers } from '#src/domain/headers.ts';
 import { editProfile } from '#src/domain/profile.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
+import { StoreUnavailable } from '#src/ports/store.ts';
 import { EngineTestWorld, headerOf, type Order } from '#test/engine-world.ts';
 import { type Composed, Composer } from './composer.ts';
 
@@ -168,14 +169,14 @@ describe('what cannot be made ready now', () => {
   });
 
   test.for(['findMessage', 'listSecrets'] as const)(
-    'is retryable: %s fails, and the next try may go',
+    'is made ready when the store is back: %s fails as long as it is away',
     async (verb) => {
       await using world = await EngineTestWorld.open();
       await world.secret(SECRET);
       const { delivery, attempt } = await claimed(world, { payload: { body: 'x' } });
       const composer = new Composer(world);
       world.faults.set('refuses', verb);
-      expect(await composer.compose(delivery, attempt)).toMatchObject({ result: { outcome: 'retryable' } });
+      await expect(composer.compose(delivery, attempt)).rejects.toThrow(StoreUnavailable);
       world.faults.clear();
       expectSigned(requestOf(await composer.compose(delivery, attempt)), delivery, attempt, 'x');
     },

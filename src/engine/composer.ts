@@ -8,7 +8,7 @@ import { decodeHeaders, decodePayload, type Payload } from '#src/domain/payload.
 import { DEFAULT_TIMEOUT_MS } from '#src/domain/profile.ts';
 import { payloadPlace, profileHeadersPlace } from '#src/domain/sealed-places.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
-import type { Message } from '#src/ports/store.ts';
+import { type Message, StoreUnavailable } from '#src/ports/store.ts';
 import { SigningKeys } from './signing-keys.ts';
 import type { EngineWorld } from './world.ts';
 
@@ -16,6 +16,9 @@ export type Composed =
   | { readonly kind: 'request'; readonly request: OutboundRequest; readonly timeoutMs: number }
   /** It cannot be sent: the try ends before it leaves the house. */
   | { readonly kind: 'unsendable'; readonly result: TryResult };
+
+/** What was to be sent could not be read. */
+export const UNREADABLE = unsendable('retryable', 'internal error');
 
 const NO_PAYLOAD: Payload = { headers: [], body: null };
 
@@ -28,14 +31,15 @@ export class Composer {
     this.#keys = new SigningKeys(world);
   }
 
-  /** Never rejects: what cannot be read may be readable at the next try. */
+  /** Rejects while the store is away. What cannot be read for another reason may be readable at the next try. */
   async compose(delivery: Delivery, attempt: Attempt): Promise<Composed> {
     try {
       return await this.#compose(delivery, attempt);
     } catch (error) {
+      if (error instanceof StoreUnavailable) throw error;
       const fields = { delivery: delivery.id, error: String(error) };
       this.#world.log.error(fields, 'a delivery could not be made ready');
-      return unsendable('retryable', 'internal error');
+      return UNREADABLE;
     }
   }
 

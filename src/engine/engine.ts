@@ -79,10 +79,11 @@ export class Engine implements Hints {
     });
   }
 
-  /** Closes what a process before left under way, then fires. */
+  /** Closes what a process before left under way, then fires. Among others there is no need to wait for it. */
   async start(): Promise<void> {
     await this.#membership?.start();
-    await this.#recoveries.start();
+    const recovered = this.#recoveries.start();
+    if (this.#membership === null) await recovered;
     if (this.#isStopped) return;
     this.#dispatcher.start();
     this.#janitor.start();

@@ -13,7 +13,7 @@
  * A node that stops gives everything back at once, and keeps its lease until its requests have ended: without
  * it, others would take them for lost.
  */
-import { instant } from '#src/domain/instant.ts';
+import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import { decideShares } from '#src/domain/slot-shares.ts';
 import type { ClusterState } from '#src/ports/cluster-store.ts';
@@ -31,6 +31,8 @@ const RENEW_AGAIN_MS = 200;
 /** Between two rounds, however often one is asked for. */
 const ROUND_GAP_MS = 100;
 const MS_PER_SECOND = 1_000;
+/** So long without a renewal, and others may have been without one too. */
+const AWAY_MS = 2_000;
 
 /** Who has to do with slots that come and go. */
 export interface Inhabitants {
@@ -58,6 +60,9 @@ export class Membership {
   /** A round that was asked for and has not begun. */
   #nextRound: Promise<boolean> | null = null;
   #roundAt = Number.NEGATIVE_INFINITY;
+  /** When the last round began that succeeded. */
+  #succeededAt = Number.NEGATIVE_INFINITY;
+  #forgiven = { ms: 0, until: Number.NEGATIVE_INFINITY };
   #timer: { readonly at: number; readonly callOff: () => void } | null = null;
   #wasActive = false;
   #isFailing = false;
@@ -169,6 +174,7 @@ export class Membership {
     const validUntil = this.#roundAt + LEASE_MS - LEASE_MARGIN_MS;
     try {
       const seen = await this.#renew();
+      this.#forgive();
       this.#isFailing = false;
       this.#wasActive &&= this.#holdings.isActive;
       this.#reconcile(seen);
@@ -189,13 +195,35 @@ export class Membership {
     }
   }
 
+  /**
+   * Who could not reach the store may not have been the only one: when it is back, the others get the time of a
+   * lease to say that they live. Those who died meanwhile are found out that much later.
+   */
+  #forgive(): void {
+    if (this.#awayMs > 0) this.#forgiven = { ms: this.#awayMs, until: this.#roundAt + LEASE_MS };
+    this.#succeededAt = this.#roundAt;
+  }
+
+  /** How long the store could not be reached before this round. */
+  get #awayMs(): number {
+    const ms = this.#roundAt - this.#succeededAt;
+    return ms > AWAY_MS && Number.isFinite(ms) ? Math.ceil(ms) : 0;
+  }
+
+  /** By which it is judged who lives. */
+  get #judgedAt(): Instant {
+    const { ms, until } = this.#forgiven;
+    const forgivenMs = this.#roundAt < until ? ms : 0;
+    return instant(this.#world.clock.now() - Math.max(this.#awayMs, forgivenMs));
+  }
+
   /** A lease by a wrong clock would end those of the others, or outlive this node. */
   async #renew(): Promise<ClusterState> {
     if (!this.#cluster.clock.isSure) throw new Error('It is not known what time it is.');
     const { clock, node } = this.#world;
-    const now = clock.now();
-    const lease = { node, leaseUntil: instant(now + LEASE_MS), isStopping: this.#state === 'stopping' };
-    return this.#cluster.store.renewLease(lease, now);
+    const leaseUntil = instant(clock.now() + LEASE_MS);
+    const lease = { node, leaseUntil, isStopping: this.#state === 'stopping' };
+    return this.#cluster.store.renewLease(lease, this.#judgedAt);
   }
 
   /** What the store says is ours is; what it does not say is not. */
@@ -225,9 +253,11 @@ export class Membership {
   /** Who does not know what time it is cannot tell who lives. */
   async #share(seen: ClusterState): Promise<void> {
     if (this.#state !== 'member' || !this.#cluster.clock.isSure) return;
-    const { node, clock } = this.#world;
+    const { node } = this.#world;
     const { take, giveBack } = decideShares(seen, node, this.#holdings.kept);
-    if (take.length > 0) this.#gain((await this.#cluster.store.takeSlots(node, take, clock.now())).epochs);
+    if (take.length > 0) {
+      this.#gain((await this.#cluster.store.takeSlots(node, take, this.#judgedAt)).epochs);
+    }
     if (giveBack.length > 0) void this.#giveBack(new Set(giveBack));
   }
 

@@ -1,24 +1,30 @@
 /** The tries under way: made ready while they are being claimed, sent, settled, told of. */
 import type { Evidence } from '#src/domain/breaker.ts';
+import type { Delivery } from '#src/domain/delivery.ts';
 import { type Due, dueOf } from '#src/domain/due.ts';
 import { gateTerms } from '#src/domain/gate.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Hints } from '#src/ports/hints.ts';
-import type { SettleWrite } from '#src/ports/store.ts';
-import { type Composed, Composer } from './composer.ts';
+import type { ClaimWrite, SettleWrite } from '#src/ports/store.ts';
+import { type Composed, Composer, UNREADABLE } from './composer.ts';
 import type { Claiming, Sending } from './firing.ts';
 import type { Gates } from './gates.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 import { Sender } from './sender.ts';
 import type { Settler } from './settler.ts';
 import type { Territory } from './territory.ts';
-import type { EngineWorld } from './world.ts';
+import { type EngineWorld, pause } from './world.ts';
 
 /** Tries that may be claimed and not settled yet, requests under way included. */
 const UNSETTLED_MAX = 4_096;
 /** The bodies of the requests under way. */
 const BODY_BYTES_MAX = 256 * 1_048_576;
 const MS_PER_SECOND = 1_000;
+/** So long after a claim nobody can have taken its node for dead. */
+const SURELY_OURS_MS = 2_000;
+const READ_AGAIN_MS = 250;
+/** Together a minute. */
+const READ_TRIES_MAX = 240;
 
 /** What the tries ask of the dispatcher. */
 export interface AfterTry extends Hints {
@@ -63,7 +69,10 @@ export class Tries implements Sending {
 
   prepare({ due, write }: Claiming): void {
     this.#gates.tryBegins(due);
-    this.#underWay.set(write.attempt.id, this.#composer.compose(write.delivery, write.attempt));
+    const composed = this.#composer.compose(write.delivery, write.attempt);
+    // Whether it can be made ready counts only once it is claimed.
+    composed.catch(() => {});
+    this.#underWay.set(write.attempt.id, composed);
   }
 
   begin(claiming: Claiming): void {
@@ -103,8 +112,8 @@ export class Tries implements Sending {
 
   async #outcome({ write }: Claiming): Promise<Outcome> {
     const { clock, metrics } = this.#world;
-    const composed = await this.#underWay.get(write.attempt.id);
-    if (this.#isInterrupted || composed === undefined) return outcomeOf({ kind: 'interrupted' });
+    const composed = await this.#ready(write);
+    if (this.#isInterrupted || composed === null) return outcomeOf({ kind: 'interrupted' });
     if (composed.kind === 'unsendable') return { result: composed.result, evidence: 'nothing' };
     metrics.lateness('send', Math.max(clock.now() - write.attempt.dueAt, 0) / MS_PER_SECOND);
     const bytes = composed.request.body?.length ?? 0;
@@ -113,6 +122,31 @@ export class Tries implements Sending {
     this.#bodyBytes -= bytes;
     // The slot is given back next, and with it a turn to whoever waits.
     return outcomeOf(exchange);
+  }
+
+  /**
+   * What to send; null when the claim is somebody else's by now, as after being cut off from the store for longer
+   * than others wait. A store that is away is waited for: the try is claimed, and nobody else will make it.
+   */
+  async #ready({ delivery, attempt }: ClaimWrite): Promise<Composed | null> {
+    const { clock, timers } = this.#world;
+    let composing = this.#underWay.get(attempt.id);
+    for (let tries = 0; tries < READ_TRIES_MAX && !this.#isInterrupted; tries++) {
+      try {
+        const composed = await (composing ?? this.#composer.compose(delivery, attempt));
+        const isFresh = clock.now() - attempt.firedAt < SURELY_OURS_MS;
+        return isFresh || (await this.#isClaimed(delivery)) ? composed : null;
+      } catch {
+        composing = undefined;
+        await pause(timers, READ_AGAIN_MS);
+      }
+    }
+    return UNREADABLE;
+  }
+
+  async #isClaimed(delivery: Delivery): Promise<boolean> {
+    const [work] = await this.#world.store.findWork([delivery]);
+    return work?.delivery.claim?.token === delivery.claim?.token;
   }
 
   /** One wide line for each try. Of the URL only the host: the rest may hold what is secret. */

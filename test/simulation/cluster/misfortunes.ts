@@ -52,14 +52,15 @@ export class Misfortunes {
     this.#plan = plan;
     this.#prng = prng;
     this.#victims = victims;
-    const { spanMs, crashes, stops, pauses, cuts, clockSteps, rollingRestarts } = plan;
+    const { spanMs, crashes, stops, pauses, cuts, outages, clockSteps, rollingRestarts } = plan;
     const planned = (count: number, act: (node: ClusterNode) => void) => {
       for (let at = 0; at < count; at++) victims.later(prng.int(spanMs), () => this.#onOne(act));
     };
     planned(crashes, (node) => victims.crash(node, 'at any time'));
     planned(stops, (node) => this.#stop(node));
     planned(pauses, (node) => this.#standStill(node));
-    planned(cuts, (node) => this.#cutOff(node));
+    planned(cuts, (node) => this.#cutOff([node]));
+    planned(outages, () => this.#cutOff(victims.nodes()));
     planned(clockSteps, (node) => this.#setClock(node));
     planned(rollingRestarts, () => this.#roll());
   }
@@ -151,11 +152,13 @@ export class Misfortunes {
     time.goOn(node.scope);
   }
 
-  #cutOff(node: ClusterNode): void {
+  #cutOff(nodes: readonly ClusterNode[]): void {
     const ms = this.#spellMs();
-    this.#victims.tell(`${node.node} does not reach the store for ${ms} ms`);
-    this.#victims.cutOff(node, true);
-    this.#victims.later(ms, () => this.#victims.cutOff(node, false));
+    this.#victims.tell(`${nodes.map(({ node }) => node)} cannot reach the store for ${ms} ms`);
+    for (const node of nodes) this.#victims.cutOff(node, true);
+    this.#victims.later(ms, () => {
+      for (const node of nodes) this.#victims.cutOff(node, false);
+    });
   }
 
   #spellMs(): number {

@@ -19,6 +19,8 @@ export interface ClusterPlan {
   readonly pauses: number;
   /** A node does not reach the store. */
   readonly cuts: number;
+  /** None of them does. */
+  readonly outages: number;
   readonly refuseChance: number;
   readonly loseAnswerChance: number;
   /** Some answers take seconds. */
@@ -54,6 +56,7 @@ export function clusterPlanOf(seed: number, nodes: number, calls: number | null)
     rollingRestarts: storms.stop && prng.chance(0.5) ? 1 : 0,
     pauses: storms.pause ? prng.between(1, 6) : 0,
     cuts: storms.store ? prng.between(0, 3) : 0,
+    outages: storms.store && prng.chance(0.4) ? 1 : 0,
     refuseChance: storms.store ? prng.pick([0, 0.005, 0.03]) : 0,
     loseAnswerChance: storms.store ? prng.pick([0, 0.01, 0.05]) : 0,
     isSlow: storms.store && prng.chance(0.4),
