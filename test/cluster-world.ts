@@ -28,6 +28,9 @@ class TestClock implements MeasuredClock {
   readonly #time: VirtualTime;
   isSure = true;
   offsetMs = 0;
+  steadyMs = Number.POSITIVE_INFINITY;
+  /** What a measurement brings to light. */
+  measure: () => Promise<void> = () => Promise.resolve();
 
   constructor(time: VirtualTime) {
     this.#time = time;

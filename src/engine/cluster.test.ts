@@ -11,6 +11,7 @@ import { BROKEN, OK, PARTITION, requireDue } from '#test/engine-world.ts';
 import { PeerHints } from './peer-hints.ts';
 import type { Spot } from './territory.ts';
 
+const HOUR_MS = 3_600_000;
 const PROFILE = { breakerPolicy: { threshold: 2, baseOpen: '30s', maxOpen: '60s', probeTimeout: '10s' } };
 
 function spotOf({ partition, target }: Delivery): Spot {
@@ -196,6 +197,45 @@ describe('a store that is away', () => {
     await cluster.time.advance(2_000);
     expect(sentBy([holder])).toEqual([]);
     expect((await cluster.world.delivery(pending.id)).status).toBe('succeeded');
+  });
+});
+
+describe.for([
+  ['forward', HOUR_MS],
+  ['back', -HOUR_MS],
+] as const)('a reference clock that is set an hour %s', ([, byMs]) => {
+  function notices({ clock }: TestNode): void {
+    clock.offsetMs = byMs;
+    clock.steadyMs = 0;
+  }
+
+  test('kills nobody, whoever notices first', async () => {
+    await using cluster = await ClusterTestWorld.open();
+    const nodes = await cluster.settled('a', 'b', 'c');
+    const before = await cluster.slots();
+    const [first, ...others] = nodes;
+    if (first === undefined) throw new Error('There are three.');
+    notices(first);
+    for (const node of others) node.clock.measure = async () => notices(node);
+    await cluster.time.advance(1_100);
+    for (const node of others) notices(node);
+    await cluster.time.advance(6_000);
+    for (const { clock } of nodes) clock.steadyMs = Number.POSITIVE_INFINITY;
+    await cluster.time.advance(10_000);
+    expect(await cluster.slots()).toEqual(before);
+    expect(nodes.map(({ engine }) => engine.isFiring)).toEqual([true, true, true]);
+  });
+
+  test('hides no death for long', async () => {
+    await using cluster = await ClusterTestWorld.open();
+    const [dead, ...others] = await cluster.settled('a', 'b', 'c');
+    dead?.die();
+    for (const node of others) notices(node);
+    await cluster.time.advance(5_000);
+    expect(heldBy(others)).toEqual([85, 85]);
+    for (const { clock } of others) clock.steadyMs = Number.POSITIVE_INFINITY;
+    await cluster.time.advance(3_000);
+    expect(heldBy(others)).toEqual([128, 128]);
   });
 });
 

@@ -13,10 +13,11 @@
  * A node that stops gives everything back at once, and keeps its lease until its requests have ended: without
  * it, others would take them for lost.
  */
-import { type Instant, instant } from '#src/domain/instant.ts';
+import { instant } from '#src/domain/instant.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import { decideShares } from '#src/domain/slot-shares.ts';
-import type { ClusterState } from '#src/ports/cluster-store.ts';
+import type { ClusterState, NodeLease } from '#src/ports/cluster-store.ts';
+import { FarLeases } from './far-leases.ts';
 import { Holdings } from './holdings.ts';
 import type { Territory } from './territory.ts';
 import { type ClusterWorld, type EngineWorld, pause } from './world.ts';
@@ -33,6 +34,11 @@ const ROUND_GAP_MS = 100;
 const MS_PER_SECOND = 1_000;
 /** So long without a renewal, and others may have been without one too. */
 const AWAY_MS = 2_000;
+/** Within this everyone has measured the clock and renewed its lease by it. */
+const NOTICE_MS = LEASE_MS + 2_000;
+/** Whoever has a lease lives; when it has ended is judged here. */
+const THE_BEGINNING = instant(0);
+const NOBODY: ReadonlySet<string> = new Set();
 
 /** Who has to do with slots that come and go. */
 export interface Inhabitants {
@@ -62,7 +68,9 @@ export class Membership {
   #roundAt = Number.NEGATIVE_INFINITY;
   /** When the last round began that succeeded. */
   #succeededAt = Number.NEGATIVE_INFINITY;
-  #forgiven = { ms: 0, until: Number.NEGATIVE_INFINITY };
+  /** Until then nobody is taken for dead. */
+  #lenientUntil = Number.NEGATIVE_INFINITY;
+  readonly #farLeases = new FarLeases(NOTICE_MS);
   #timer: { readonly at: number; readonly callOff: () => void } | null = null;
   #wasActive = false;
   #isFailing = false;
@@ -173,8 +181,9 @@ export class Membership {
     this.#roundAt = this.#cluster.stopwatch.elapsed();
     const validUntil = this.#roundAt + LEASE_MS - LEASE_MARGIN_MS;
     try {
-      const seen = await this.#renew();
-      this.#forgive();
+      const renewed = await this.#renew();
+      this.#mindAbsence();
+      const seen = await this.#bury(renewed);
       this.#isFailing = false;
       this.#wasActive &&= this.#holdings.isActive;
       this.#reconcile(seen);
@@ -196,25 +205,40 @@ export class Membership {
   }
 
   /**
-   * Who could not reach the store may not have been the only one: when it is back, the others get the time of a
-   * lease to say that they live. Those who died meanwhile are found out that much later.
+   * Who could not reach the store may not have been the only one, and whoever has not noticed yet that the clock
+   * was set says so by the old time: for the time of a lease nobody is taken for dead. Those who really died
+   * are found out that much later.
    */
-  #forgive(): void {
-    if (this.#awayMs > 0) this.#forgiven = { ms: this.#awayMs, until: this.#roundAt + LEASE_MS };
+  get #isLenient(): boolean {
+    return this.#roundAt < this.#lenientUntil || this.#cluster.clock.steadyMs < NOTICE_MS;
+  }
+
+  #mindAbsence(): void {
+    const awayMs = this.#roundAt - this.#succeededAt;
+    if (awayMs > AWAY_MS && Number.isFinite(awayMs)) this.#lenientUntil = this.#roundAt + LEASE_MS;
     this.#succeededAt = this.#roundAt;
   }
 
-  /** How long the store could not be reached before this round. */
-  get #awayMs(): number {
-    const ms = this.#roundAt - this.#succeededAt;
-    return ms > AWAY_MS && Number.isFinite(ms) ? Math.ceil(ms) : 0;
+  /** The cluster without its dead, who are put away. */
+  async #bury(seen: ClusterState): Promise<ClusterState> {
+    const dead = await this.#deadAmong(seen);
+    if (dead.size === 0) return seen;
+    for (const node of dead) await this.#cluster.store.leave(node);
+    return { ...seen, nodes: seen.nodes.filter(({ node }) => !dead.has(node)) };
   }
 
-  /** By which it is judged who lives. */
-  get #judgedAt(): Instant {
-    const { ms, until } = this.#forgiven;
-    const forgivenMs = this.#roundAt < until ? ms : 0;
-    return instant(this.#world.clock.now() - Math.max(this.#awayMs, forgivenMs));
+  /**
+   * Those whose lease has ended, by a clock that was measured after that was seen; it may have been set. And when
+   * it was set back: those whose lease ends far ahead and stays the same.
+   */
+  async #deadAmong({ nodes }: ClusterState): Promise<ReadonlySet<string>> {
+    const { clock } = this.#cluster;
+    const isEnded = ({ leaseUntil }: NodeLease) => leaseUntil <= clock.now();
+    this.#farLeases.see(nodes, clock.now(), this.#roundAt);
+    if (!nodes.some(isEnded) && this.#farLeases.forgotten.length === 0) return NOBODY;
+    await clock.measure();
+    if (!clock.isSure || this.#isLenient) return NOBODY;
+    return new Set([...nodes.filter(isEnded).map(({ node }) => node), ...this.#farLeases.forgotten]);
   }
 
   /** A lease by a wrong clock would end those of the others, or outlive this node. */
@@ -223,7 +247,7 @@ export class Membership {
     const { clock, node } = this.#world;
     const leaseUntil = instant(clock.now() + LEASE_MS);
     const lease = { node, leaseUntil, isStopping: this.#state === 'stopping' };
-    return this.#cluster.store.renewLease(lease, this.#judgedAt);
+    return this.#cluster.store.renewLease(lease, THE_BEGINNING);
   }
 
   /** What the store says is ours is; what it does not say is not. */
@@ -256,7 +280,7 @@ export class Membership {
     const { node } = this.#world;
     const { take, giveBack } = decideShares(seen, node, this.#holdings.kept);
     if (take.length > 0) {
-      this.#gain((await this.#cluster.store.takeSlots(node, take, this.#judgedAt)).epochs);
+      this.#gain((await this.#cluster.store.takeSlots(node, take, THE_BEGINNING)).epochs);
     }
     if (giveBack.length > 0) void this.#giveBack(new Set(giveBack));
   }

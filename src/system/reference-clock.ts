@@ -50,6 +50,8 @@ export class ReferenceClock implements MeasuredClock {
   /** The newest, when it contradicts the others. */
   #suspect: Sample | null = null;
   #measuredAt = Number.NEGATIVE_INFINITY;
+  /** By the stopwatch. */
+  #movedAt = Number.NEGATIVE_INFINITY;
   #shown: Instant | null = null;
   #isAway = false;
   #callOff: (() => void) | null = null;
@@ -74,15 +76,19 @@ export class ReferenceClock implements MeasuredClock {
     return this.#world.stopwatch.elapsed() - this.#measuredAt < UNMEASURED_MS_MAX;
   }
 
+  get steadyMs(): number {
+    return this.#world.stopwatch.elapsed() - this.#movedAt;
+  }
+
   get offsetMs(): number {
     return this.now() - this.#world.clock.now();
   }
 
   /** Resolves after the first measurement, also when it failed: then it is not sure yet, and goes on measuring. */
   async start(): Promise<void> {
-    await this.#measure();
+    await this.measure();
     // A first answer may come late because everything begins at once: another one costs little.
-    if (this.#best !== null) await this.#measure();
+    if (this.#best !== null) await this.measure();
     this.#again();
   }
 
@@ -94,11 +100,11 @@ export class ReferenceClock implements MeasuredClock {
   #again(): void {
     if (this.#isStopped) return;
     const ms = this.isSure ? MEASURE_EVERY_MS : MEASURE_AGAIN_MS;
-    this.#callOff = this.#world.timers.after(ms, () => void this.#measure().then(() => this.#again()));
+    this.#callOff = this.#world.timers.after(ms, () => void this.measure().then(() => this.#again()));
   }
 
   /** One answer, and at once another one where it contradicts those before. */
-  async #measure(): Promise<void> {
+  async measure(): Promise<void> {
     try {
       this.#learn(await this.#ask());
       if (this.#suspect !== null) this.#learn(await this.#ask());
@@ -123,6 +129,7 @@ export class ReferenceClock implements MeasuredClock {
     else if (this.#suspect !== null && agree(this.#suspect, sample)) {
       const movedMs = Math.round(sample.beganAt - this.#best.beganAt);
       this.#world.log.warn({ moved_ms: movedMs }, 'the reference clock has moved');
+      this.#movedAt = this.#measuredAt;
       this.#believe([this.#suspect, sample]);
     } else this.#suspect = sample;
   }

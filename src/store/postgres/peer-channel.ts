@@ -79,7 +79,10 @@ export class PeerChannel implements Peers {
   async #listen(): Promise<Client> {
     const client = await this.#world.connect();
     client.on('notification', ({ payload = '' }) => this.#hear(payload));
-    await client.query(`LISTEN ${CHANNEL}`);
+    await client.query(`LISTEN ${CHANNEL}`).catch((error: unknown) => {
+      client.connection.stream.destroy();
+      throw error;
+    });
     // Whatever was said while nobody listened is lost.
     this.#world.heard.lookAgain();
     this.#world.heard.slotsChanged();
