@@ -30,7 +30,7 @@ const RENEW_EVERY_MS = 800;
 /** After a renewal that failed. */
 const RENEW_AGAIN_MS = 200;
 /** Between two rounds, however often one is asked for. */
-const ROUND_GAP_MS = 100;
+const ROUND_GAP_MS = 25;
 const MS_PER_SECOND = 1_000;
 /** So long without a renewal, and others may have been without one too. */
 const AWAY_MS = 2_000;

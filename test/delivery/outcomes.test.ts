@@ -227,11 +227,13 @@ describe.concurrent('time-outs', () => {
 
   it('informational answers without end are no answer', async () => {
     const endless = endlessInformation();
-    const { id } = await createdProfile(api, { url: hook(endless).url, timeout: '500ms' });
+    const destination = hook(endless);
+    const { id } = await createdProfile(api, { url: destination.url, timeout: '500ms' });
     const { pending } = await given({ endpoint_id: id, ...ONCE });
     const { attempts } = await ends(api, pending.id);
     expect(attempts).toMatchObject([{ outcome: 'retryable', status_code: null }]);
-    await endless.cut;
+    // On a machine that is very busy it may not have got that far in the time it has.
+    if (destination.requests.length > 0) await endless.cut;
   });
 
   it('a destination that accepts the connection and is silent', async () => {

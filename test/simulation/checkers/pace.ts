@@ -109,8 +109,10 @@ export function paceChecker(scene: Scene): Checker {
       const { rate, burst } = profile?.retryBudget ?? { rate: 10, burst: 100 };
       const takeBack: (() => void)[] = [];
       underWay.set(attempt.id, { key, takeBack });
-      if (attempt.attemptNo > 1) takeBack.push(spend(key, rate, burst, delivery.id, now));
       const perSecond = schedule.rateLimit?.perSecond ?? 0;
+      // With a turn that was booked for its step, the token is an earlier one.
+      const isEarlier = perSecond > 0 && witness.deliveries.get(delivery.id)?.booked === true;
+      if (attempt.attemptNo > 1 && !isEarlier) takeBack.push(spend(key, rate, burst, delivery.id, now));
       if (perSecond > 0) takeBack.push(step(key, perSecond, delivery.id, now));
     },
     claimAnswered({ attempt }, answer) {

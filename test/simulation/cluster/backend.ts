@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Tenure } from '#src/domain/slot.ts';
+import type { ClaimWrite } from '#src/ports/store.ts';
 import type { Step } from '#src/store/sql/verbs.ts';
 import { openForWriting } from '#src/store/sqlite/connection.ts';
 import type { Answer } from '#src/store/sqlite/executor.ts';
@@ -33,6 +34,7 @@ export interface BackendWorld {
   slotChanged(change: SlotChange): void;
   /** For so long from now on it is no wonder when this node is late. */
   hindered(node: ClusterNode, ms: number): void;
+  refused(write: ClaimWrite): void;
   /** A verb was carried out, and nobody knows yet. */
   carriedOut(node: ClusterNode, verb: string): void;
 }
@@ -107,14 +109,14 @@ export class Backend {
 
   /** The store as a node reaches it. */
   of(node: ClusterNode): SharedStore {
-    const { plan, prng, bug, time, tell, hindered } = this.#world;
-    const wire = new FaultyWire(plan, prng, (ms) => hindered(node, ms));
+    const { plan, prng, bug, time } = this.#world;
+    const wire = new FaultyWire(plan, prng, (ms) => this.#world.hindered(node, ms));
     if (this.#isHealed) wire.heal();
     const link = new Link({
       latencies: () => wire.latencies(),
       fate: () => {
         const fate = wire.fate();
-        if (fate !== 'kept') tell(`${node.node} ${fate}`);
+        if (fate !== 'kept') this.#world.tell(`${node.node} ${fate}`);
         return fate;
       },
       atStore: (ms, act) => void time.after(ms, 'work', node.onItsWay, act),
@@ -148,25 +150,31 @@ export class Backend {
     // Those that are decided by whoever holds a slot have their tenure in second place.
     this.writing = { node: node.node, verb, tenure: given[1] as Tenure | undefined };
     try {
-      return await run();
+      const answer = await run();
+      if (verb === 'claim') this.#refused(given[0] as readonly ClaimWrite[], answer as readonly string[]);
+      return answer;
     } finally {
       this.writing = null;
       this.#world.carriedOut(node, verb);
     }
   }
 
+  #refused(writes: readonly ClaimWrite[], answers: readonly string[]): void {
+    for (const [at, write] of writes.entries()) if (answers[at] === 'stale') this.#world.refused(write);
+  }
+
   async #wrote(steps: readonly Step[], answer: Answer): Promise<void> {
-    const { time, witness, tell, fail, slotChanged } = this.#world;
+    const { time, witness } = this.#world;
     if (this.#store === null) return;
     try {
-      for (const change of this.slots.look(steps, time.elapsedMs)) slotChanged(change);
+      for (const change of this.slots.look(steps, time.elapsedMs)) this.#world.slotChanged(change);
       const told = await witness.look(this.#store, steps, answer === 'done');
       const { node, verb } = this.writing ?? {};
       if (told === '' && (answer === 'done' || verb === 'takeSlots')) return;
       const how = typeof answer === 'string' ? answer : JSON.stringify(answer);
-      tell(`${node} ${verb} ${how} ${told}`);
+      this.#world.tell(`${node} ${verb} ${how} ${told}`);
     } catch (error) {
-      fail(error);
+      this.#world.fail(error);
     }
   }
 }

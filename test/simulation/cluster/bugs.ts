@@ -9,6 +9,7 @@ import { Holdings } from '#src/engine/holdings.ts';
 import { Membership } from '#src/engine/membership.ts';
 import { Recoveries } from '#src/engine/recoveries.ts';
 import type { Peers } from '#src/ports/hints.ts';
+import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Step } from '#src/store/sql/verbs.ts';
 import { ReferenceClock } from '#src/system/reference-clock.ts';
 import type { SharedStore } from './node.ts';
@@ -66,11 +67,17 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'a node goes on after its lease ran out': {
     caughtBy: ['ownership'],
+    from: 8,
     patch: patched(Holdings.prototype, 'isLeaseValid', { get: () => true }),
   },
   'a lease is made by a clock that was never measured': {
     caughtBy: ['sends', 'ownership', 'shares'],
-    from: 7,
+    store: but((store) => {
+      let asked = 0;
+      return {
+        readClock: () => (asked++ < 3 ? Promise.reject(new StoreUnavailable('A bug.')) : store.readClock()),
+      };
+    }),
     patch: patched(ReferenceClock.prototype, 'isSure', { get: () => true }),
   },
   'slots are given back while batches are under way': {
@@ -90,6 +97,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'gates are kept when their slot is lost': {
     caughtBy: ['breaker', 'budget', 'rate', 'bookings'],
+    from: 12,
     patch: patched(Gates.prototype, 'forgetSlots', { value: () => {} }),
   },
   'gates are not saved before their slot is given back': {
@@ -99,7 +107,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'a try teaches the gate of a slot that has moved': {
     caughtBy: ['breaker'],
-    from: 114,
+    from: 128,
     patch: patched(Holdings.prototype, 'isStill', { value: () => true }),
   },
   'other nodes are not told what is due': {

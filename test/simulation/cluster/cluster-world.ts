@@ -227,6 +227,7 @@ export class ClusterWorld implements ClusterScene {
         this.troubleMs = Math.max(this.troubleMs, this.time.elapsedMs + ms);
         node.hinderedMs = Math.max(node.hinderedMs, this.time.elapsedMs + ms);
       },
+      refused: (write) => this.#tell((checker) => checker.refused?.(write)),
       carriedOut: (node, verb) => {
         if (verb === 'claim' || verb === 'settle') this.#misfortunes.mayStrike(node, `at a ${verb}`);
       },
@@ -252,7 +253,8 @@ export class ClusterWorld implements ClusterScene {
     this.#tell((checker) => checker.slot?.(change));
     if (before.owner === null) return;
     const owner = this.lifeOf(before.owner);
-    const hadTime = owner !== null && this.time.elapsedMs - owner.troubleMs > CALM_MS;
+    const hadTime =
+      owner?.node === this.writer && owner !== null && this.time.elapsedMs - owner.troubleMs > CALM_MS;
     const how = after.owner === null && hadTime ? 'given_back' : 'lost';
     const isAmong = (gate: string) => this.slots.ofGate(gate).slot === after.slot;
     this.#tell((checker) => checker.gatesMoved?.(isAmong, how));
@@ -329,7 +331,7 @@ export class ClusterWorld implements ClusterScene {
       unasked: (deliveries) => this.#count(node, deliveries, -1),
       claimAsked: (write) => {
         this.#tell((checker) => checker.claimAsked?.(write, node));
-        this.#misfortunes.mayStop(node);
+        this.#misfortunes.mayStrikeAtClaim(node);
       },
       claimAnswered: (write, answer) => this.#claimAnswered(write, answer),
       settleAsked: (write) => this.#tell((checker) => checker.settleAsked?.(write, node)),
@@ -395,14 +397,14 @@ export class ClusterWorld implements ClusterScene {
     this.#mustCrash = null;
     if (this.#isHealed || node.state === 'ended') return;
     this.tally.crashes++;
-    this.diedMs = this.time.elapsedMs;
     this.trace.add(`CRASH of ${node.node} ${when}`);
-    if (!this.#misfortunes.doRequestsArrive()) node.onItsWay.end();
+    this.#misfortunes.strand(node);
     this.#gone(node, 'crash');
   }
 
   #gone(node: ClusterNode, how: 'crash' | 'stop'): void {
     this.#endedMs.set(node.node, this.time.elapsedMs);
+    if (this.slots.leases.has(node.node)) this.diedMs = this.time.elapsedMs;
     this.#network.orphan(node.node);
     this.#tell((checker) => checker.lifeEnded?.(node, how));
     this.#nodes = this.#nodes.filter((other) => other !== node);

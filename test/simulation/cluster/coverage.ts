@@ -5,12 +5,11 @@ import type { ClusterChecker, ClusterScene } from './scene.ts';
 export const CLUSTER_PLACES = [
   'a slot given back',
   'a slot taken that nobody held',
-  'a slot taken over from the dead',
+  'a slot of the dead freed',
   'a slot lost by a node that lives',
   'a claim refused because its slot had moved',
   'a claim of a dead node closed',
   'a try that goes on while its slot is elsewhere',
-  'a request of a node that was taken for dead',
   'a gate saved for the next owner',
   'an order carried out by another node than it came to',
 ] as const;
@@ -27,18 +26,19 @@ export function clusterCoverageOf(scene: ClusterScene): {
   const checker: ClusterChecker = {
     name: 'coverage',
     slot([before, after]) {
-      if (after.owner === null) see('a slot given back');
-      else if (before.owner === null) see('a slot taken that nobody held');
-      else see('a slot taken over from the dead');
-      if (after.owner !== null && scene.lifeOf(before.owner ?? undefined) !== null) {
+      if (after.owner !== null) see('a slot taken that nobody held');
+      else if (scene.writer === before.owner) see('a slot given back');
+      else see('a slot of the dead freed');
+      if (scene.writer !== before.owner && scene.lifeOf(before.owner ?? undefined) !== null) {
         see('a slot lost by a node that lives');
       }
     },
+    refused({ delivery }) {
+      const { owner } = slots.ofGate(gateKey(delivery));
+      if (owner !== delivery.claim?.node) see('a claim refused because its slot had moved');
+    },
     claimAnswered({ delivery }, answer) {
       const { owner } = slots.ofGate(gateKey(delivery));
-      if (answer === 'stale' && owner !== delivery.claim?.node) {
-        see('a claim refused because its slot had moved');
-      }
       if (answer === 'done' && (orderedFrom.get(delivery.id) ?? owner) !== owner) {
         see('an order carried out by another node than it came to');
       }
@@ -55,10 +55,6 @@ export function clusterCoverageOf(scene: ClusterScene): {
       if (sent?.node === by.node && !scene.holds(by, delivery)) {
         see('a try that goes on while its slot is elsewhere');
       }
-    },
-    sent({ deliveryId, node }) {
-      const claim = witness.deliveries.get(deliveryId)?.claim;
-      if (claim?.node !== node) see('a request of a node that was taken for dead');
     },
     gateSaved() {
       if (scene.lifeOf(scene.writer ?? undefined)?.state === 'stopping')

@@ -39,8 +39,8 @@ export class FaultyWire {
     if (!this.#plan.isSlow || this.#isHealed) return prng.int(4);
     return prng.weighted([
       [180, prng.int(6)],
-      [18, prng.int(300)],
-      [1, prng.int(6_000)],
+      [17, prng.int(300)],
+      [2, prng.int(8_000)],
     ]);
   }
 

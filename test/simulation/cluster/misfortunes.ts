@@ -22,11 +22,12 @@ const DOWNTIME_MS: readonly (readonly [number, readonly [number, number]])[] = [
 ];
 /** Between two of a rolling restart. */
 const ROLLS_EVERY_MS = 7_000;
-const PAUSE_AT_WRITE_CHANCE = 0.01;
+const PAUSE_AT_WRITE_CHANCE = 0.03;
 const STOP_AT_CLAIM_CHANCE = 0.03;
 const CRASH_WHEN_BUSY_CHANCE = 0.6;
-/** What its requests to the store arrive by when a node dies. */
-const STILL_ARRIVES_CHANCE = 0.5;
+const STILL_ARRIVES_CHANCE = 0.6;
+/** What is on its way to the store is held up, beside whoever sent it. */
+const STRANDED_CHANCE = 0.4;
 
 /** What they happen to. */
 export interface Victims {
@@ -82,9 +83,18 @@ export class Misfortunes {
     return this.#isOver ? 0 : this.#prng.between(from, to);
   }
 
-  /** Of a node that dies. */
-  doRequestsArrive(): boolean {
-    return this.#prng.chance(STILL_ARRIVES_CHANCE);
+  /** What a node that dies has sent to the store never arrives, or soon, or when it is not expected any more. */
+  strand(node: ClusterNode): void {
+    if (!this.#prng.chance(STILL_ARRIVES_CHANCE)) node.onItsWay.end();
+    else if (this.#prng.chance(STRANDED_CHANCE)) this.#holdUp(node);
+  }
+
+  #holdUp(node: ClusterNode): void {
+    const { time } = this.#victims;
+    const ms = this.#spellMs();
+    node.onItsWay.standStill();
+    node.hinderedMs = Math.max(node.hinderedMs, time.elapsedMs + ms);
+    this.#victims.later(ms, () => time.goOn(node.onItsWay));
   }
 
   /** The clock of a machine: wrong from the beginning, and set now and then. */
@@ -101,6 +111,12 @@ export class Misfortunes {
     this.#wrongMs.set(node, (this.#wrongMs.get(node) ?? 0) + byMs);
   }
 
+  /** While a claim is on its way. */
+  mayStrikeAtClaim(node: ClusterNode): void {
+    this.mayStrike(node, 'with a claim on its way');
+    this.#mayStop(node);
+  }
+
   /** Here a death hurts, and so does standing still. */
   mayStrike(node: ClusterNode, when: string): void {
     if (this.#isOver) return;
@@ -112,7 +128,7 @@ export class Misfortunes {
   }
 
   /** Some stops come while a claim is being written. */
-  mayStop(node: ClusterNode): void {
+  #mayStop(node: ClusterNode): void {
     if (this.#isOver || this.#plan.stops === 0 || !this.#prng.chance(STOP_AT_CLAIM_CHANCE)) return;
     this.#victims.later(0, () => this.#stop(node));
   }
@@ -141,6 +157,7 @@ export class Misfortunes {
     const ms = this.#spellMs();
     this.#victims.tell(`${node.node} stands still for ${ms} ms`);
     node.scope.standStill();
+    if (this.#prng.chance(STRANDED_CHANCE)) this.#holdUp(node);
     this.#victims.later(ms, () => this.#goOn(node));
   }
 
@@ -154,7 +171,7 @@ export class Misfortunes {
 
   #cutOff(nodes: readonly ClusterNode[]): void {
     const ms = this.#spellMs();
-    this.#victims.tell(`${nodes.map(({ node }) => node)} cannot reach the store for ${ms} ms`);
+    this.#victims.tell(`${nodes.map(({ node }) => node).join(', ')} cannot reach the store for ${ms} ms`);
     for (const node of nodes) this.#victims.cutOff(node, true);
     this.#victims.later(ms, () => {
       for (const node of nodes) this.#victims.cutOff(node, false);

@@ -1,5 +1,6 @@
 /** What the checkers of a cluster may look at beyond what all may, and what else they are told of. */
 import type { Tenure } from '#src/domain/slot.ts';
+import type { ClaimWrite } from '#src/ports/store.ts';
 import type { Checker, Scene } from '../checkers/checker.ts';
 import type { ClusterNode } from './node.ts';
 import type { SlotChange, SlotTable } from './slot-table.ts';
@@ -21,7 +22,7 @@ export interface ClusterScene extends Scene {
   readonly isPostReliable: boolean;
   /** When a node last began, ended or was on its way to either. */
   readonly changedMs: number;
-  /** When a node last ended without having been stopped. */
+  /** When a node last ended without having said so: the others go by its lease. */
   readonly diedMs: number;
   /** When it ended. */
   endedMs(node: string): number;
@@ -29,6 +30,8 @@ export interface ClusterScene extends Scene {
 
 export interface ClusterChecker extends Checker {
   slot?(change: SlotChange): void;
+  /** The store did not make this claim. */
+  refused?(write: ClaimWrite): void;
 }
 
 export type ClusterCheckerOf = (scene: ClusterScene) => ClusterChecker;

@@ -25,6 +25,8 @@ export class SlotTable {
   readonly #slots = new Map<Slot, HeldSlot>();
   /** Until when, by the clock of the store. */
   readonly leases = new Map<string, number>();
+  /** The same before the last verb that changed any. */
+  leasesBefore: ReadonlyMap<string, number> = new Map();
 
   constructor(path: string) {
     this.#db = openForReading(path);
@@ -78,6 +80,7 @@ export class SlotTable {
   }
 
   #readLeases(): void {
+    this.leasesBefore = new Map(this.leases);
     this.leases.clear();
     const rows = this.#db
       .prepare<[], { readonly node: string; readonly until: number }>(

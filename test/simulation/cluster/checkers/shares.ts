@@ -3,6 +3,7 @@
  * back is taken at once, a node that is well keeps its lease. When nothing has changed for a while, all hold
  * their even share.
  */
+import type { Slot } from '#src/domain/slot.ts';
 import { Violation } from '../../checkers/checker.ts';
 import type { ClusterChecker, ClusterScene } from '../scene.ts';
 import type { HeldSlot } from '../slot-table.ts';
@@ -19,6 +20,8 @@ const CHECK_EVERY_MS = 100;
 
 export function sharesChecker(scene: ClusterScene): ClusterChecker {
   const { slots, time } = scene;
+  /** Freed by others than who held them. */
+  const ofTheDead = new Set<Slot>();
   let checkedMs = 0;
 
   /** Since when every node has been at work undisturbed; null while one is not. */
@@ -32,7 +35,8 @@ export function sharesChecker(scene: ClusterScene): ClusterChecker {
     const nowMs = time.elapsedMs;
     if (owner !== null && scene.lifeOf(owner) !== null) return;
     const since = Math.max(owner === null ? sinceMs : scene.endedMs(owner), calmMs);
-    const freeWithinMs = scene.isPostReliable ? TAKEN_WITHIN_MS : FOUND_WITHIN_MS;
+    const isTold = scene.isPostReliable && !ofTheDead.has(slot);
+    const freeWithinMs = isTold ? TAKEN_WITHIN_MS : FOUND_WITHIN_MS;
     // As long as a dead node has a lease, it has its part of what is free.
     const isPartOfDead = nowMs - scene.diedMs <= TAKEN_OVER_WITHIN_MS;
     const withinMs = owner === null && !isPartOfDead ? freeWithinMs : TAKEN_OVER_WITHIN_MS;
@@ -63,7 +67,9 @@ export function sharesChecker(scene: ClusterScene): ClusterChecker {
 
   return {
     name: NAME,
-    slot([, after]) {
+    slot([before, after]) {
+      if (after.owner === null && scene.writer !== before.owner) ofTheDead.add(after.slot);
+      else ofTheDead.delete(after.slot);
       const calmMs = allCalmSince();
       if (calmMs === null || time.elapsedMs - calmMs < EVEN_WITHIN_MS) return;
       throw new Violation(NAME, `slot ${after.slot} moves to ${after.owner} without need`);
