@@ -150,7 +150,7 @@ describe('a store that is away', () => {
       faults.clear();
       await cluster.time.advance(900);
     }
-    for (const { egress } of nodes) for (const { answer } of egress.sent) answer(OK);
+    for (const { egress } of nodes) for (const sent of egress.sent) sent.answer(OK);
     await cluster.time.advance(20_000);
     expect(await cluster.slots()).toEqual(before);
     expect(sentBy(nodes).toSorted()).toEqual(pending.map(({ id }) => id).toSorted());

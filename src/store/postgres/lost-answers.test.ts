@@ -13,7 +13,7 @@ let proxy: PostgresProxy;
 const suite = new Suite(async (): Promise<Opened> => {
   const server = await sharedPostgres();
   const database = await createDatabase(server);
-  return openedIn({ ...database, drop: database.drop, url: proxy.through(database.url) });
+  return openedIn({ ...database, url: proxy.through(database.url) });
 });
 
 beforeAll(async () => {

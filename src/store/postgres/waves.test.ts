@@ -13,7 +13,7 @@ const drop = (id: string): Verb => [['removeSchedule', 'stale', 1, id, 1]];
 /** Which verbs are in each wave. */
 function waves(...batch: readonly Verb[]): readonly (readonly number[])[] {
   return wavesOf(batch, STATEMENTS).map((wave) =>
-    [...new Set(wave.flatMap(({ verbs }) => verbs))].toSorted(),
+    [...new Set(wave.flatMap(({ verbs }) => verbs))].toSorted((a, b) => a - b),
   );
 }
 

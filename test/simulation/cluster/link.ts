@@ -47,6 +47,7 @@ const LANE_OF: Readonly<Record<string, string>> = {
   takeSlots: 'membership',
   releaseSlots: 'membership',
   leave: 'membership',
+  bury: 'membership',
 };
 
 export class Link {

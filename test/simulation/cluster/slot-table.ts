@@ -18,7 +18,7 @@ export interface HeldSlot extends SlotState {
 export type SlotChange = readonly [before: HeldSlot, after: HeldSlot];
 
 const TOUCHED_BY: Readonly<Record<string, number>> = { takeSlot: 1, releaseSlot: 0 };
-const LEASE_STEPS: ReadonlySet<string> = new Set(['renewLease', 'forgetLeases', 'endLease']);
+const TOUCHES_LEASES = /lease/i;
 
 export class SlotTable {
   readonly #db: Db;
@@ -53,7 +53,7 @@ export class SlotTable {
     const touched = new Set<Slot>();
     let isLease = false;
     for (const [name, , ...parameters] of steps) {
-      isLease ||= LEASE_STEPS.has(name);
+      isLease ||= TOUCHES_LEASES.test(name);
       const at = TOUCHED_BY[name];
       if (at !== undefined) touched.add(parameters[at] as Slot);
       if (name === 'releaseSlotsOf') for (const slot of ALL_SLOTS) touched.add(slot);

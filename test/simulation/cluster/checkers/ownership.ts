@@ -56,7 +56,8 @@ export function ownershipChecker(scene: ClusterScene): ClusterChecker {
       if (after.owner === null) {
         if (after.epoch !== before.epoch) throw say(`was given back into epoch ${after.epoch}`);
         if (scene.writer !== before.owner) buried(before.owner ?? '', say);
-        if (isUnderWay(before)) throw say('was given back while a claim in it was being written');
+        if (scene.writer === before.owner && isUnderWay(before))
+          throw say('was given back while a claim in it was being written');
         return;
       }
       if (after.epoch !== before.epoch + 1) throw say(`was taken into epoch ${after.epoch}`);

@@ -35,7 +35,7 @@ export function sharesChecker(scene: ClusterScene): ClusterChecker {
     const nowMs = time.elapsedMs;
     if (owner !== null && scene.lifeOf(owner) !== null) return;
     const since = Math.max(owner === null ? sinceMs : scene.endedMs(owner), calmMs);
-    const isTold = scene.isPostReliable && !ofTheDead.has(slot);
+    const isTold = scene.isPostReliable && sinceMs >= calmMs && !ofTheDead.has(slot);
     const freeWithinMs = isTold ? TAKEN_WITHIN_MS : FOUND_WITHIN_MS;
     // As long as a dead node has a lease, it has its part of what is free.
     const isPartOfDead = nowMs - scene.diedMs <= TAKEN_OVER_WITHIN_MS;
