@@ -2,9 +2,9 @@
  * A data directory whose data lives in PostgreSQL by now says so: a service that started on it again would send
  * everything a second time.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { StartFailure, systemCodeOf } from './failures.ts';
+import { StartFailure } from './failures.ts';
 
 export const MOVED_FILE = 'moved';
 
@@ -14,13 +14,8 @@ export function markMoved(directory: string, to: string): void {
 
 export function refuseMoved(directory: string): void {
   const path = join(directory, MOVED_FILE);
-  let to: string;
-  try {
-    to = readFileSync(path, 'utf8').trim();
-  } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT') return;
-    throw error;
-  }
+  if (!existsSync(path)) return;
+  const to = readFileSync(path, 'utf8').trim();
   throw new StartFailure(
     `The data in ${directory} was moved to ${to}: set SCHED_DATABASE_URL. (${path} says so.)`,
   );

@@ -138,7 +138,9 @@ export class Dispatcher implements Hints, Queue {
   lookAnew(): void {
     if (this.#state !== 'running') return;
     this.#lookOut.beginAnew();
-    this.#lookIn(0);
+    // The look under way plans the next one when it ends.
+    if (this.#isLooking) this.#isLookWanted = true;
+    else this.#lookIn(0);
   }
 
   /** Resolves when no batch that is under way now is under way any more. */

@@ -8,6 +8,7 @@ import { Gates } from '#src/engine/gates.ts';
 import { Holdings } from '#src/engine/holdings.ts';
 import { Membership } from '#src/engine/membership.ts';
 import { Recoveries } from '#src/engine/recoveries.ts';
+import type { NodeLease } from '#src/ports/cluster-store.ts';
 import type { Peers } from '#src/ports/hints.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Step } from '#src/store/sql/verbs.ts';
@@ -82,16 +83,16 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'slots are given back while batches are under way': {
     caughtBy: ['ownership'],
-    from: 9,
+    from: 34,
     patch: patched(Dispatcher.prototype, 'batchesEnd', NOTHING),
   },
   'slots are taken from nodes that live': {
     caughtBy: ['ownership'],
     store: but((store) => ({
-      takeSlots: (node, seen, now) => store.takeSlots(node, seen, instant(now + 3_000)),
       async renewLease(lease, now) {
-        const state = await store.renewLease(lease, now);
-        return { ...state, nodes: state.nodes.filter(({ leaseUntil }) => leaseUntil > now + 3_000) };
+        const { nodes, slots } = await store.renewLease(lease, now);
+        const early = (one: NodeLease) => ({ ...one, leaseUntil: instant(one.leaseUntil - 3_000) });
+        return { slots, nodes: nodes.map((one) => (one.node === lease.node ? one : early(one))) };
       },
     })),
   },
@@ -106,8 +107,8 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
     patch: patched(Gates.prototype, 'saveSlots', NOTHING),
   },
   'a try teaches the gate of a slot that has moved': {
-    caughtBy: ['breaker'],
-    from: 128,
+    caughtBy: ['breaker', 'rate'],
+    from: 10,
     patch: patched(Holdings.prototype, 'isStill', { value: () => true }),
   },
   'other nodes are not told what is due': {
@@ -136,7 +137,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'who stops hands nothing over': {
     caughtBy: ['shares'],
-    from: 4,
+    from: 34,
     patch: patched(Membership.prototype, 'handOver', NOTHING),
   },
   'nobody gives slots back': {
