@@ -223,8 +223,12 @@ export class Membership {
   async #bury(seen: ClusterState): Promise<ClusterState> {
     const dead = await this.#deadAmong(seen);
     if (dead.size === 0) return seen;
-    for (const node of dead) await this.#cluster.store.leave(node);
-    return { ...seen, nodes: seen.nodes.filter(({ node }) => !dead.has(node)) };
+    const buried = new Set<NodeLease>();
+    for (const lease of seen.nodes) {
+      // Whoever has come back since lives.
+      if (dead.has(lease.node) && (await this.#cluster.store.bury(lease)) === 'done') buried.add(lease);
+    }
+    return { ...seen, nodes: seen.nodes.filter((lease) => !buried.has(lease)) };
   }
 
   /**
@@ -233,7 +237,9 @@ export class Membership {
    */
   async #deadAmong({ nodes }: ClusterState): Promise<ReadonlySet<string>> {
     const { clock } = this.#cluster;
-    const isEnded = ({ leaseUntil }: NodeLease) => leaseUntil <= clock.now();
+    // It does not bury itself: a renewal that took longer than its lease is renewed again.
+    const isEnded = ({ node, leaseUntil }: NodeLease) =>
+      node !== this.#world.node && leaseUntil <= clock.now();
     this.#farLeases.see(nodes, clock.now(), this.#roundAt);
     if (!nodes.some(isEnded) && this.#farLeases.forgotten.length === 0) return NOBODY;
     await clock.measure();

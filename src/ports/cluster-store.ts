@@ -43,4 +43,6 @@ export interface ClusterStore {
   releaseSlots(tenure: Tenure): Promise<void>;
   /** Gives everything back and ends the lease. */
   leave(node: string): Promise<void>;
+  /** The same for a node that has died, by its lease as it was seen: one that was renewed since is left alone. */
+  bury(lease: Pick<NodeLease, 'node' | 'leaseUntil'>): Promise<'done' | 'stale'>;
 }

@@ -67,6 +67,35 @@ export function clusterContract(suite: Suite): void {
     });
   });
 
+  describe('the lease of a node that died', () => {
+    const own = ownSuite(suite);
+
+    test('is ended as it was seen, which frees every slot of that node and no other', async () => {
+      const nodes = new Nodes(own.store, instant(START + 3 * MINUTE_MS));
+      await nodes.take('dead', [0, 1]);
+      await nodes.take('b', [2]);
+      expect(await own.store.bury({ node: 'dead', leaseUntil: instant(nodes.now + LEASE_MS) })).toBe('done');
+      const state = await nodes.renew('b');
+      expect(state.nodes.map(({ node }) => node)).toEqual(['b']);
+      expect(ownersOf(state, 3)).toEqual([null, null, 'b']);
+      await own.store.leave('b');
+    });
+
+    test('is left alone when it was renewed since, and so are its slots', async () => {
+      const nodes = new Nodes(own.store, instant(START + 4 * MINUTE_MS));
+      await nodes.take('late', [0]);
+      const seen = { node: 'late', leaseUntil: instant(nodes.now + LEASE_MS) };
+      const later = new Nodes(own.store, instant(nodes.now + 1));
+      await later.renew('late');
+      expect(await own.store.bury(seen)).toBe('stale');
+      expect(await own.store.bury({ node: 'never-there', leaseUntil: seen.leaseUntil })).toBe('stale');
+      const state = await later.renew('late');
+      expect(state.nodes.map(({ node }) => node)).toEqual(['late']);
+      expect(ownersOf(state, 1)).toEqual(['late']);
+      await own.store.leave('late');
+    });
+  });
+
   describe('slots', () => {
     const own = ownSuite(suite);
     let nodes: Nodes;

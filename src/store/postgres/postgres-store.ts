@@ -351,6 +351,10 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
     await this.#lanes.membership.run(verbs.leave(node));
   }
 
+  bury(lease: NodeLease): Promise<'done' | 'stale'> {
+    return this.#lanes.membership.run(verbs.bury(lease));
+  }
+
   async close(): Promise<void> {
     await Promise.all(Object.values(this.#lanes).map((lane: WriteLane) => lane.close()));
     for (const pool of [this.#pools.api, this.#pools.firing]) pool.close();

@@ -195,6 +195,18 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       key: [],
     },
     endLease: { ...remove('nodes', ['node']), key: [] },
+    endLeaseAsSeen: {
+      sql: [
+        `DELETE FROM nodes AS r USING ${rows(['node', 'lease_until'])}
+         WHERE r.node = t.node AND r.lease_until = t.lease_until RETURNING r.node`,
+      ],
+      routed: null,
+      holds: 'each',
+      key: [0],
+      table: 'nodes',
+      access: 'write',
+      spread: null,
+    },
     nodeLives: {
       sql: [
         `SELECT r.node FROM ${rows(['node', 'now'])} JOIN nodes AS r ON r.node = t.node AND r.lease_until > t.now FOR SHARE OF r`,

@@ -87,6 +87,7 @@ export type StatementName =
   | 'renewLease'
   | 'forgetLeases'
   | 'endLease'
+  | 'endLeaseAsSeen'
   | 'nodeLives'
   | 'takeSlot'
   | 'releaseSlot'
@@ -353,6 +354,11 @@ export function makeVerbs(places: Places) {
 
     releaseSlots: ({ node, epochs }: Tenure): readonly Step[] =>
       [...epochs].map(([slot, epoch]): Step => ['releaseSlot', null, slot, node, epoch]),
+
+    bury: ({ node, leaseUntil }: Pick<NodeLease, 'node' | 'leaseUntil'>): readonly Step[] => [
+      ['endLeaseAsSeen', 'stale', node, leaseUntil],
+      ['releaseSlotsOf', null, node],
+    ],
 
     leave: (node: string): readonly Step[] => [
       ['releaseSlotsOf', null, node],

@@ -310,6 +310,10 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
     await this.#writer.run(verbs.leave(node));
   }
 
+  bury(lease: NodeLease): Promise<'done' | 'stale'> {
+    return this.#writer.run(verbs.bury(lease));
+  }
+
   async close(): Promise<void> {
     await this.#writer.close();
     this.#reader.close();

@@ -168,6 +168,7 @@ export const STATEMENTS = {
   },
   forgetLeases: { sql: 'DELETE FROM nodes WHERE lease_until <= ?', holds: 'always' },
   endLease: { sql: 'DELETE FROM nodes WHERE node = ?', holds: 'always' },
+  endLeaseAsSeen: { sql: 'DELETE FROM nodes WHERE node = ? AND lease_until = ?', holds: 'changed_one' },
   nodeLives: { sql: 'SELECT 1 FROM nodes WHERE node = ? AND lease_until > ?', holds: 'found' },
   takeSlot: {
     sql: `UPDATE slots SET owner = ?, epoch = epoch + 1 WHERE slot = ? AND epoch = ?

@@ -86,9 +86,19 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
     from: 34,
     patch: patched(Dispatcher.prototype, 'batchesEnd', NOTHING),
   },
-  'slots are taken from nodes that live': {
+  'the dead are buried whatever they have said since': {
     caughtBy: ['ownership'],
     store: but((store) => ({
+      async bury({ node }) {
+        await store.leave(node);
+        return 'done';
+      },
+    })),
+  },
+  'leases are taken for shorter than they are': {
+    caughtBy: ['ownership'],
+    store: but((store) => ({
+      bury: ({ node, leaseUntil }) => store.bury({ node, leaseUntil: instant(leaseUntil + 3_000) }),
       async renewLease(lease, now) {
         const { nodes, slots } = await store.renewLease(lease, now);
         const early = (one: NodeLease) => ({ ...one, leaseUntil: instant(one.leaseUntil - 3_000) });

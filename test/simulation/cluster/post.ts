@@ -28,7 +28,7 @@ export class Post {
 
   /** Whether everything arrives, and soon. */
   get isReliable(): boolean {
-    return this.#isHealed || this.#plan.lostChance + this.#plan.lateChance === 0;
+    return this.#plan.lostChance + this.#plan.lateChance === 0;
   }
 
   of(from: ClusterNode): Peers {

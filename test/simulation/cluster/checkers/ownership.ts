@@ -57,7 +57,7 @@ export function ownershipChecker(scene: ClusterScene): ClusterChecker {
         if (after.epoch !== before.epoch) throw say(`was given back into epoch ${after.epoch}`);
         if (scene.writer !== before.owner) buried(before.owner ?? '', say);
         if (scene.writer === before.owner && isUnderWay(before))
-          throw say('was given back while a claim in it was being written');
+          throw say(`was given back by ${scene.writing?.verb} while a claim in it was being written`);
         return;
       }
       if (after.epoch !== before.epoch + 1) throw say(`was taken into epoch ${after.epoch}`);

@@ -11,7 +11,7 @@ import type { HeldSlot } from '../slot-table.ts';
 const NAME = 'shares';
 const TAKEN_OVER_WITHIN_MS = 5_000;
 /** Given back, and everybody is told. */
-const TAKEN_WITHIN_MS = 700;
+const TAKEN_WITHIN_MS = 1_000;
 /** The same, and nobody hears of it. */
 const FOUND_WITHIN_MS = 2_000;
 const EVEN_WITHIN_MS = 6_000;
