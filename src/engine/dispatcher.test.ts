@@ -97,6 +97,18 @@ describe('a delivery', () => {
     expect(idsSent(world)).toEqual([pending.id, first?.id, second?.id]);
   });
 
+  test('that may have come while a look was under way is looked for right after it', async () => {
+    await using world = await EngineTestWorld.open();
+    const engine = await started(world);
+    await world.time.advance(500);
+    world.faults.before('listDue', () => engine.lookAgain());
+    await world.time.advance(500);
+    const looked = world.faults.times('listDue');
+    world.faults.before('listDue', () => engine.lookAgain());
+    await world.time.advance(900);
+    expect(world.faults.times('listDue')).toBeGreaterThanOrEqual(looked + 4);
+  });
+
   test('hinted at and found at the same time is sent once', async () => {
     await using world = await EngineTestWorld.open();
     const { pending } = await world.schedule({ inMs: 1_500 });

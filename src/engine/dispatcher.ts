@@ -127,18 +127,20 @@ export class Dispatcher implements Hints, Queue {
     else if (this.#wakeAt === null || due.dueAt < this.#wakeAt) this.#sleep();
   }
 
-  /** Soon, however often it is asked for. */
+  /** Soon, however often it is asked for. The look under way plans the next one when it ends. */
   lookAgain(): void {
     if (this.#state !== 'running' || this.#isLookSoon) return;
-    this.#isLookSoon = true;
-    this.#lookIn(LOOK_AGAIN_MS);
+    if (this.#isLooking) this.#isLookWanted = true;
+    else {
+      this.#isLookSoon = true;
+      this.#lookIn(LOOK_AGAIN_MS);
+    }
   }
 
   /** There is more to look at than before. */
   lookAnew(): void {
     if (this.#state !== 'running') return;
     this.#lookOut.beginAnew();
-    // The look under way plans the next one when it ends.
     if (this.#isLooking) this.#isLookWanted = true;
     else this.#lookIn(0);
   }
@@ -194,7 +196,7 @@ export class Dispatcher implements Hints, Queue {
 
   #lookAfterMs(): number {
     if (!this.#hasLooked) return LOOK_EVERY_MS;
-    if (this.#isLookWanted) return 0;
+    if (this.#isLookWanted) return LOOK_AGAIN_MS;
     if (!this.#lookOut.isMoreBehind) return LOOK_EVERY_MS;
     return this.#lanes.overdue < OVERDUE_LOW ? LOOK_AGAIN_MS : LOOK_ON_MS;
   }
