@@ -32,8 +32,6 @@ const RENEW_AGAIN_MS = 200;
 /** Between two rounds, however often one is asked for. */
 const ROUND_GAP_MS = 25;
 const MS_PER_SECOND = 1_000;
-/** So long without a renewal, and others may have been without one too. */
-const AWAY_MS = 2_000;
 /** Within this everyone has measured the clock and renewed its lease by it. */
 const NOTICE_MS = LEASE_MS + 2_000;
 /** Whoever has a lease lives; when it has ended is judged here. */
@@ -61,13 +59,12 @@ export class Membership {
   readonly #holdings: Holdings;
   /** The epochs in which slots were given back: those are over, whatever an answer says that was on its way. */
   readonly #givenBack = new Map<Slot, number>();
+  readonly #givingBack = new Set<Promise<boolean>>();
   #nodes: readonly string[] = [];
   #round: Promise<boolean> = Promise.resolve(false);
   /** A round that was asked for and has not begun. */
   #nextRound: Promise<boolean> | null = null;
   #roundAt = Number.NEGATIVE_INFINITY;
-  /** When the last round began that succeeded. */
-  #succeededAt = Number.NEGATIVE_INFINITY;
   /** Until then nobody is taken for dead. */
   #lenientUntil = Number.NEGATIVE_INFINITY;
   readonly #farLeases = new FarLeases(NOTICE_MS);
@@ -131,7 +128,8 @@ export class Membership {
     } catch (error) {
       this.#world.log.warn({ error: String(error) }, 'the other nodes could not be told of the stop');
     }
-    // As long as it holds them, nobody dispatches them.
+    // As long as it holds them, nobody dispatches them. What is being given back already may fail, and be kept.
+    await Promise.all(this.#givingBack);
     while (this.#state === 'stopping' && !(await this.#giveBack(new Set(this.#holdings.kept)))) {
       await pause(this.#world.timers, RENEW_AGAIN_MS);
     }
@@ -180,11 +178,11 @@ export class Membership {
     if (this.#state === 'gone') return false;
     this.#roundAt = this.#cluster.stopwatch.elapsed();
     const validUntil = this.#roundAt + LEASE_MS - LEASE_MARGIN_MS;
+    this.#forgetGivenBack();
     try {
       const renewed = await this.#renew();
       this.#mindAbsence();
       const seen = await this.#bury(renewed);
-      this.#isFailing = false;
       this.#wasActive &&= this.#holdings.isActive;
       this.#reconcile(seen);
       this.#holdings.leaseIsValidUntil(validUntil);
@@ -213,10 +211,15 @@ export class Membership {
     return this.#roundAt < this.#lenientUntil || this.#cluster.clock.steadyMs < NOTICE_MS;
   }
 
+  /** Whatever is seen from now on was so after they were given back. */
+  #forgetGivenBack(): void {
+    const held = this.#holdings.tenure.epochs;
+    for (const slot of this.#givenBack.keys()) if (!held.has(slot)) this.#givenBack.delete(slot);
+  }
+
   #mindAbsence(): void {
-    const awayMs = this.#roundAt - this.#succeededAt;
-    if (awayMs > AWAY_MS && Number.isFinite(awayMs)) this.#lenientUntil = this.#roundAt + LEASE_MS;
-    this.#succeededAt = this.#roundAt;
+    if (this.#isFailing) this.#lenientUntil = this.#roundAt + NOTICE_MS;
+    this.#isFailing = false;
   }
 
   /** The cluster without its dead, who are put away. */
@@ -307,8 +310,15 @@ export class Membership {
   }
 
   /** Whether they are given back. */
-  async #giveBack(slots: ReadonlySet<Slot>): Promise<boolean> {
-    if (slots.size === 0) return true;
+  #giveBack(slots: ReadonlySet<Slot>): Promise<boolean> {
+    if (slots.size === 0) return Promise.resolve(true);
+    const given = this.#release(slots).finally(() => this.#givingBack.delete(given));
+    this.#givingBack.add(given);
+    return given;
+  }
+
+  /** Never rejects. */
+  async #release(slots: ReadonlySet<Slot>): Promise<boolean> {
     const { store, peers, metrics } = this.#cluster;
     const given = this.#holdings.tenureOf(slots);
     this.#holdings.leave(slots);

@@ -5,7 +5,7 @@ import { type Due, dueOf } from '#src/domain/due.ts';
 import { gateTerms } from '#src/domain/gate.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Hints } from '#src/ports/hints.ts';
-import type { ClaimWrite, SettleWrite } from '#src/ports/store.ts';
+import type { SettleWrite } from '#src/ports/store.ts';
 import { type Composed, Composer, UNREADABLE } from './composer.ts';
 import type { Claiming, Sending } from './firing.ts';
 import type { Gates } from './gates.ts';
@@ -20,8 +20,6 @@ const UNSETTLED_MAX = 4_096;
 /** The bodies of the requests under way. */
 const BODY_BYTES_MAX = 256 * 1_048_576;
 const MS_PER_SECOND = 1_000;
-/** So long after a claim nobody can have taken its node for dead. */
-const SURELY_OURS_MS = 2_000;
 const READ_AGAIN_MS = 250;
 /** Together a minute. */
 const READ_TRIES_MAX = 240;
@@ -80,6 +78,7 @@ export class Tries implements Sending {
     this.#run(claiming)
       .catch((error: unknown) => {
         this.#world.log.error({ delivery: delivery.id, error: String(error) }, 'a try was left unsettled');
+        this.#after.lostTrack();
       })
       .finally(() => this.#forget(attempt.id));
   }
@@ -110,9 +109,10 @@ export class Tries implements Sending {
     return this.#gates.tryEnds(due, breaker, isOurs ? evidence : 'nothing', isOurs ? probeOf : null, now);
   }
 
-  async #outcome({ write }: Claiming): Promise<Outcome> {
+  async #outcome(claiming: Claiming): Promise<Outcome> {
     const { clock, metrics } = this.#world;
-    const composed = await this.#ready(write);
+    const { write } = claiming;
+    const composed = await this.#ready(claiming);
     if (this.#isInterrupted || composed === null) return outcomeOf({ kind: 'interrupted' });
     if (composed.kind === 'unsendable') return { result: composed.result, evidence: 'nothing' };
     metrics.lateness('send', Math.max(clock.now() - write.attempt.dueAt, 0) / MS_PER_SECOND);
@@ -128,14 +128,16 @@ export class Tries implements Sending {
    * What to send; null when the claim is somebody else's by now, as after being cut off from the store for longer
    * than others wait. A store that is away is waited for: the try is claimed, and nobody else will make it.
    */
-  async #ready({ delivery, attempt }: ClaimWrite): Promise<Composed | null> {
-    const { clock, timers } = this.#world;
+  async #ready({ due, epoch, write }: Claiming): Promise<Composed | null> {
+    const { timers } = this.#world;
+    const { delivery, attempt } = write;
     let composing = this.#underWay.get(attempt.id);
     for (let tries = 0; tries < READ_TRIES_MAX && !this.#isInterrupted; tries++) {
       try {
         const composed = await (composing ?? this.#composer.compose(delivery, attempt));
-        const isFresh = clock.now() - attempt.firedAt < SURELY_OURS_MS;
-        return isFresh || (await this.#isClaimed(delivery)) ? composed : null;
+        // While the lease is valid, nobody can have taken this node for dead.
+        const isOurs = this.#territory.epochOf(due) === epoch || (await this.#isClaimed(delivery));
+        return isOurs ? composed : null;
       } catch {
         composing = undefined;
         await pause(timers, READ_AGAIN_MS);

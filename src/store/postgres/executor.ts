@@ -38,6 +38,7 @@ const LOCK_MS_MAX = 3_000;
 const IDLE_MS_MAX = 5_000;
 const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
   SET LOCAL lock_timeout = ${LOCK_MS_MAX};
+  SET LOCAL statement_timeout = 0;
   SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS_MAX}`;
 
 const MARK = `WITH marked AS (
@@ -47,7 +48,7 @@ const MARK = `WITH marked AS (
   SELECT 1 / count(*) FROM marked`;
 const KNOWN = 'INSERT INTO writers (writer, last, at) VALUES ($1, 0, $2) ON CONFLICT (writer) DO NOTHING';
 const LAST = 'SELECT last FROM writers WHERE writer = $1 FOR UPDATE';
-const PASS_OVER = 'UPDATE writers SET last = $2 WHERE writer = $1';
+const SET_LAST = 'UPDATE writers SET last = $2 WHERE writer = $1';
 
 /** How long the outcome of a lost commit is looked for before it is given up. */
 const LOOK_UP_MS_MAX = 5_000;
@@ -236,14 +237,18 @@ export class Executor {
       this.#link.send(KNOWN, [this.#writer, this.#clock.now()]),
       this.#link.send(LAST, [this.#writer]),
     ];
-    await settled(sent);
-    const [row] = ((await sent[2])?.rows ?? []) as readonly { readonly last: number }[];
-    if (row?.last === number) {
-      await this.#link.send('ROLLBACK');
-      return true;
+    try {
+      await settled(sent);
+      const [row] = ((await sent[2])?.rows ?? []) as readonly { readonly last: number }[];
+      const wasCommitted = row?.last === number;
+      // Written in either case: this commit waits for a standby, if one is waited for, as that one may not have.
+      const last = wasCommitted ? number : number + 1;
+      await settled([this.#link.send(SET_LAST, [this.#writer, last]), this.#link.send('COMMIT')]);
+      return wasCommitted;
+    } catch (error) {
+      if (this.#link.isUp) await this.#link.send('ROLLBACK');
+      throw error;
     }
-    await settled([this.#link.send(PASS_OVER, [this.#writer, number + 1]), this.#link.send('COMMIT')]);
-    return false;
   }
 }
 
@@ -267,7 +272,7 @@ function unheld({ statement, rows, verbs }: Group, results: readonly QueryResult
     ),
   );
   return verbs.filter((_, index) => {
-    const isFound = found.has(keyText(statement, rows[index] ?? []));
+    const isFound = found.has(keyText({ key: statement.match ?? statement.key }, rows[index] ?? []));
     return statement.holds === 'each' ? !isFound : isFound;
   });
 }

@@ -5,8 +5,8 @@
  * A statement that may fail for a row returns the rows for which it held (or, for `none`, did not), by the
  * columns that `key` names. Checks lock what they found until the end of the transaction: what was found is
  * then still so when it is committed. The order in which they stand here is the order in which they are carried
- * out and so the order in which rows are locked, the same in every transaction: profiles, receipts, schedules,
- * deliveries, the rest.
+ * out and so the order in which rows are locked, the same in every transaction: leases and slots, profiles,
+ * receipts, schedules, deliveries, the rest.
  *
  * Citus locks rows of one partition at a time only: there a check is asked for each partition, by `routed`.
  */
@@ -29,8 +29,10 @@ export interface Statement {
   /** The same for rows of one partition, which is the first parameter, a single value. */
   readonly routed: string | null;
   readonly holds: 'always' | 'each' | 'none';
-  /** Which parameters tell a row from the others; the answer has the same, in this order. */
+  /** Which parameters tell a row from the others. */
   readonly key: readonly number[];
+  /** Which parameters a row of the answer repeats; the key, where nothing else is said. */
+  readonly match?: readonly number[];
   /** What the row belongs to: rows of the same table and key are not written together. */
   readonly table: string;
   readonly access: 'read' | 'write';
@@ -161,12 +163,14 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
   /** Finds rows with these values and keeps them as they are until the end of the transaction. */
   function check(table: string, columns: readonly string[]): Statement {
     const [, ...rest] = columns;
+    // Two may ask for the same row with different values: the answer is to the one that asked for what is there.
+    const found = columns.map((column) => `r.${column}`).join(', ');
     return {
+      match: columns.map((_, position) => position),
       sql: [
-        `SELECT r.partition, r.id FROM ${rows(columns)} JOIN ${table} AS r ON ${matching(columns)}
-         FOR SHARE OF r`,
+        `SELECT ${found} FROM ${rows(columns)} JOIN ${table} AS r ON ${matching(columns)} FOR SHARE OF r`,
       ],
-      routed: `SELECT r.partition, r.id FROM ${table} AS r JOIN ${rows(rest, 2)} ON ${matching(rest)}
+      routed: `SELECT ${found} FROM ${table} AS r JOIN ${rows(rest, 2)} ON ${matching(rest)}
          WHERE r.partition = $1::bigint FOR SHARE OF r`,
       holds: 'each',
       key: keyOf(columns, ['partition', 'id']),
@@ -256,12 +260,13 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
     },
     slotHeld: {
       sql: [
-        `SELECT r.slot FROM ${rows(['slot', 'node', 'epoch'])}
+        `SELECT r.slot, r.owner, r.epoch FROM ${rows(['slot', 'node', 'epoch'])}
          JOIN slots AS r ON r.slot = t.slot AND r.owner = t.node AND r.epoch = t.epoch FOR SHARE OF r`,
       ],
       routed: null,
       holds: 'each',
       key: [0],
+      match: [0, 1, 2],
       table: 'slots',
       access: 'read',
       spread: null,

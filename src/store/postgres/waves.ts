@@ -77,7 +77,7 @@ function use(statement: Statement, parameters: readonly Parameter[]) {
 }
 
 /** What tells a row from the others of its statement. */
-export function keyText({ key }: Statement, parameters: readonly Parameter[]): string {
+export function keyText({ key }: Pick<Statement, 'key'>, parameters: readonly Parameter[]): string {
   return keyOf(key.map((position) => parameters[position] ?? null));
 }
 
