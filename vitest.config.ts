@@ -9,7 +9,6 @@ const SHARED = [
   'pacing',
   'recurring',
   'replay',
-  'restart',
   'retries',
   'telemetry',
 ];

@@ -84,7 +84,7 @@ export class Janitor {
     const { store, timers, clock } = this.#world;
     const before = this.#before(what, clock.now());
     if (before === null) return;
-    while (!this.#isStopped) {
+    while (!this.#isStopped && this.#isOurs) {
       const removed = await store.prune(what, before, REMOVED_TOGETHER_MAX);
       if (removed < REMOVED_TOGETHER_MAX) return;
       await pause(timers, PAUSE_MS);

@@ -67,6 +67,15 @@ export function profilesContract(suite: Suite): void {
       ).toBe('stale');
     });
 
+    test('and adding schedules to it as it was and as it is, at once: only the newer is added', async () => {
+      const bench = await suite.bench();
+      const profile = await bench.addProfile();
+      const edited = await edit(bench, profile, { timeout: '7s' });
+      const additions = [profile, edited, profile].map((seen) => bench.scheduleOn(seen));
+      const answers = await Promise.all(additions.map((addition) => bench.store.addSchedule(addition)));
+      expect(answers).toEqual(['stale', 'done', 'stale']);
+    });
+
     test('by one of several that read the same is done once', async () => {
       const bench = await suite.bench();
       const profile = await bench.addProfile();

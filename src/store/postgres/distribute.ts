@@ -22,11 +22,17 @@ const COPIED = ['projects', 'partitions', 'api_keys', 'signing_secrets'] as cons
 
 export async function isDistributed(client: Queryable): Promise<boolean> {
   if (!(await hasCitus(client))) return false;
+  const spread = await tablesOfCitus(client);
+  return DISTRIBUTED.every((table) => spread.has(table));
+}
+
+async function tablesOfCitus(client: Queryable): Promise<ReadonlySet<string>> {
   const { rows } = await client.query(
-    "SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass($1) AND partmethod = 'h'",
-    [FIRST],
+    `SELECT name FROM unnest($1::text[]) AS name
+     JOIN pg_dist_partition p ON p.logicalrelid = to_regclass(name)`,
+    [[...DISTRIBUTED, ...COPIED]],
   );
-  return rows.length > 0;
+  return new Set((rows as readonly { readonly name: string }[]).map(({ name }) => name));
 }
 
 /** Spreads the tables over the workers; those that are spread already are left as they are. */
@@ -34,9 +40,12 @@ export async function distribute(client: Queryable): Promise<void> {
   if (!(await hasCitus(client))) {
     throw new StoreUnavailable('The database has no citus extension: run CREATE EXTENSION citus first.');
   }
-  if (await isDistributed(client)) return;
-  for (const table of COPIED) await client.query('SELECT create_reference_table($1)', [table]);
+  const spread = await tablesOfCitus(client);
+  for (const table of COPIED) {
+    if (!spread.has(table)) await client.query('SELECT create_reference_table($1)', [table]);
+  }
   for (const table of DISTRIBUTED) {
+    if (spread.has(table)) continue;
     await client.query(
       table === FIRST
         ? 'SELECT create_distributed_table($1, $2)'

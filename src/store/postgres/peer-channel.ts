@@ -19,6 +19,7 @@ const PAYLOAD_CHARACTERS_MAX = 7_000;
 const DUES_MAX = 500;
 /** A connection that nobody speaks on may be dead without anybody noticing. */
 const ALIVE_MS = 5_000;
+const LISTEN_MS_MAX = 5_000;
 
 export interface ChannelWorld {
   readonly connect: () => Promise<Client>;
@@ -79,10 +80,15 @@ export class PeerChannel implements Peers {
   async #listen(): Promise<Client> {
     const client = await this.#world.connect();
     client.on('notification', ({ payload = '' }) => this.#hear(payload));
-    await client.query(`LISTEN ${CHANNEL}`).catch((error: unknown) => {
-      client.connection.stream.destroy();
-      throw error;
-    });
+    const drop = () => void client.connection.stream.destroy();
+    const callOff = this.#world.timers.after(LISTEN_MS_MAX, drop);
+    await client
+      .query(`LISTEN ${CHANNEL}`)
+      .catch((error: unknown) => {
+        drop();
+        throw error;
+      })
+      .finally(callOff);
     // Whatever was said while nobody listened is lost.
     this.#world.heard.lookAgain();
     this.#world.heard.slotsChanged();
