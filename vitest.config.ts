@@ -1,17 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 const TIMES = { testTimeout: 60_000, hookTimeout: 60_000 };
-const SHARED = [
-  'breaker',
-  'clock',
-  'first-delivery',
-  'orders',
-  'pacing',
-  'recurring',
-  'replay',
-  'retries',
-  'telemetry',
-];
+const SHARED = ['breaker', 'clock', 'orders', 'pacing', 'recurring', 'retries'];
 const DROP_DATABASES = 'test/process/drop-databases.ts';
 
 export default defineConfig({
