@@ -1,51 +1,21 @@
 /** The control plane's questions. */
-import type { KeyId, ProjectId, SecretId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Mode, Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/partition.ts';
 import type { ApiKey, Project, SigningSecret, Tenant } from '#src/ports/control-store.ts';
+import {
+  type KeyRow,
+  type ProjectRow,
+  type SecretRow,
+  toKey,
+  toProject,
+  toSecret,
+} from '#src/store/sql/control-rows.ts';
 import type { Reader } from './reader.ts';
-
-interface ProjectRow {
-  readonly id: ProjectId;
-  readonly name: string;
-  readonly pinned_version: string;
-  readonly created_at: Instant;
-  readonly test: Partition;
-  readonly live: Partition;
-}
 
 const PROJECTS = `SELECT p.id, p.name, p.pinned_version, p.created_at, t.partition AS test,
     l.partition AS live FROM projects p
   JOIN partitions t ON t.project_id = p.id AND t.mode = 'test'
   JOIN partitions l ON l.project_id = p.id AND l.mode = 'live'`;
-
-function toProject(row: ProjectRow): Project {
-  return {
-    id: row.id,
-    name: row.name,
-    pinnedVersion: row.pinned_version,
-    partitions: { test: row.test, live: row.live },
-    createdAt: row.created_at,
-  };
-}
-
-interface KeyRow {
-  readonly id: KeyId;
-  readonly partition: Partition;
-  readonly mode: Mode;
-  readonly hash: string;
-  readonly hint: string;
-  readonly created_at: Instant;
-  readonly revoked_at: Instant | null;
-}
-
-interface SecretRow {
-  readonly id: SecretId;
-  readonly partition: Partition;
-  readonly sealed: Uint8Array;
-  readonly created_at: Instant;
-  readonly expires_at: Instant | null;
-}
 
 export class ControlReads {
   readonly #reader: Reader;
@@ -70,15 +40,7 @@ export class ControlReads {
        WHERE k.partition = $1 ORDER BY k.id`,
       partition,
     );
-    return rows.map((row) => ({
-      id: row.id,
-      partition: row.partition,
-      mode: row.mode,
-      hash: row.hash,
-      hint: row.hint,
-      createdAt: row.created_at,
-      revokedAt: row.revoked_at,
-    }));
+    return rows.map(toKey);
   }
 
   async tenant(keyHash: string): Promise<Tenant | null> {
@@ -99,12 +61,6 @@ export class ControlReads {
       partition,
       now,
     );
-    return rows.map((row) => ({
-      id: row.id,
-      partition: row.partition,
-      sealed: row.sealed,
-      createdAt: row.created_at,
-      expiresAt: row.expires_at,
-    }));
+    return rows.map(toSecret);
   }
 }

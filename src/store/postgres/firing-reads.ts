@@ -5,13 +5,11 @@
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { Due } from '#src/domain/due.ts';
-import { endpointKeyOf, originOf } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
-import type { DeliveryId, EndpointId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
 import { SLOTS, type Slot } from '#src/domain/slot.ts';
 import type { LostClaim, Message, Work } from '#src/ports/store.ts';
+import { BEFORE_EVERYTHING, type DueRow, type Place, toDue } from '#src/store/sql/due-rows.ts';
 import { fromAttemptRow } from '#src/store/sql/rows.ts';
 import { Gathered } from './gathered.ts';
 import {
@@ -25,18 +23,6 @@ import {
   scheduleIn,
 } from './joined.ts';
 import type { Reader } from './reader.ts';
-
-interface DueRow {
-  readonly partition: Partition;
-  readonly id: DeliveryId;
-  readonly due_at: Instant;
-  readonly deadline: Instant | null;
-  readonly endpoint_id: EndpointId | null;
-  readonly url: string;
-}
-
-type Place = Pick<Due, 'dueAt' | 'id'>;
-const BEFORE_EVERYTHING = { dueAt: Number.MIN_SAFE_INTEGER, id: '' };
 
 function due(slots: string): string {
   return `SELECT partition, id, due_at, deadline, endpoint_id, url FROM deliveries
@@ -131,14 +117,7 @@ export class FiringReads {
       slots === undefined || slots.size === SLOTS
         ? await this.#reader.ask<DueRow>(DUE, dueAt, id, until, limit)
         : await this.#reader.ask<DueRow>(DUE_OF_SLOTS, dueAt, id, until, limit, [...slots]);
-    return rows.map((row) => ({
-      partition: row.partition,
-      id: row.id,
-      dueAt: row.due_at,
-      deadline: row.deadline,
-      endpoint: endpointKeyOf({ endpointId: row.endpoint_id, url: row.url }),
-      origin: originOf(row.url),
-    }));
+    return rows.map(toDue);
   }
 
   async work(deliveries: readonly Pick<Due, 'partition' | 'id'>[]): Promise<readonly (Work | null)[]> {

@@ -6,39 +6,20 @@
  * such schedules are looked at and left, and the next page begins after them, so that however many there
  * are, a page costs what a page holds. Where the walk has come to is kept until it has come to the end.
  */
-import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
-import { isTerminal } from '#src/domain/delivery-life.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
-import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
+import type { ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import { SCHEDULE_STATES } from '#src/domain/schedule.ts';
-import { SCHEDULE_LIFE } from '#src/domain/schedule-life.ts';
 import type { Prunable } from '#src/ports/store.ts';
-import type { makeVerbs, Step } from '#src/store/sql/verbs.ts';
+import {
+  type DeliveryKey,
+  ENDED_STATES,
+  type Removals,
+  TERMINAL_STATUSES,
+} from '#src/store/sql/retention.ts';
+import type { makeVerbs } from '#src/store/sql/verbs.ts';
 import type { Reader } from './reader.ts';
-
-const TERMINAL_STATUSES = listed(DELIVERY_STATUSES.filter(isTerminal));
-const ENDED_STATES = listed(
-  SCHEDULE_STATES.filter((state) => Object.keys(SCHEDULE_LIFE[state]).length === 0),
-);
-
-function listed(values: readonly string[]): string {
-  return values.map((value) => `'${value}'`).join(', ');
-}
-
-/** How many rows were looked at, and the verbs that remove those that may go. */
-export interface Removals {
-  readonly looked: number;
-  readonly verbs: readonly (readonly Step[])[];
-}
-
-interface DeliveryKey {
-  readonly partition: Partition;
-  readonly id: DeliveryId;
-  readonly revision: number;
-}
 
 interface EndedSchedule {
   readonly partition: Partition;

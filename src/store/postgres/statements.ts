@@ -22,6 +22,7 @@ import {
   SCHEDULE_MUTABLE,
 } from '#src/store/sql/columns.ts';
 import type { StatementName } from '#src/store/sql/verbs.ts';
+import { rows } from './array-rows.ts';
 
 export interface Statement {
   /** Run in this order, with the same parameters; the last one answers. */
@@ -42,58 +43,6 @@ export interface Statement {
 
 /** Further columns of a delivery that only this store has; see `places.ts`. */
 const DELIVERY_PLACE = ['slot', 'endpoint_key'] as const;
-
-const BIGINTS: ReadonlySet<string> = new Set([
-  'partition',
-  'created_at',
-  'updated_at',
-  'ended_at',
-  'fire_at',
-  'cron_at',
-  'last_occurrence',
-  'occurrence',
-  'scheduled_for',
-  'due_at',
-  'deadline',
-  'finalized_at',
-  'fired_at',
-  'finished_at',
-  'saved_at',
-  'expires_at',
-  'revoked_at',
-  'lease_until',
-  'epoch',
-  'now',
-  'revision',
-  'was',
-  'egress_ms',
-]);
-const INTEGERS: ReadonlySet<string> = new Set([
-  'slot',
-  'version',
-  'archived',
-  'booked',
-  'is_stopping',
-  'attempt_count',
-  'attempt_no',
-  'last_status_code',
-  'status_code',
-  'endpoint_version',
-  'status_number',
-]);
-const BYTES: ReadonlySet<string> = new Set(['sealed', 'headers', 'digest']);
-
-function typeOf(column: string): string {
-  if (BIGINTS.has(column)) return 'bigint';
-  if (INTEGERS.has(column)) return 'integer';
-  return BYTES.has(column) ? 'bytea' : 'text';
-}
-
-/** `unnest($1::bigint[], …) AS t (partition, …)` */
-function rows(columns: readonly string[], from = 1): string {
-  const arrays = columns.map((column, index) => `$${index + from}::${typeOf(column)}[]`);
-  return `unnest(${arrays.join(', ')}) AS t (${columns.join(', ')})`;
-}
 
 export function statements(distributed: boolean): Readonly<Record<StatementName, Statement>> {
   const spreadOf = (columns: readonly string[]) => {

@@ -1,50 +1,20 @@
 /** The control plane's questions. */
-import type { KeyId, ProjectId, SecretId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Mode, Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/partition.ts';
 import type { ApiKey, Project, SigningSecret, Tenant } from '#src/ports/control-store.ts';
+import {
+  type KeyRow,
+  type ProjectRow,
+  type SecretRow,
+  toKey,
+  toProject,
+  toSecret,
+} from '#src/store/sql/control-rows.ts';
 import type { Db } from './connection.ts';
-
-interface ProjectRow {
-  readonly id: ProjectId;
-  readonly name: string;
-  readonly pinned_version: string;
-  readonly created_at: Instant;
-  readonly test: Partition;
-  readonly live: Partition;
-}
 
 const PROJECTS = `SELECT p.*, t.partition AS test, l.partition AS live FROM projects p
   JOIN partitions t ON t.project_id = p.id AND t.mode = 'test'
   JOIN partitions l ON l.project_id = p.id AND l.mode = 'live'`;
-
-function toProject(row: ProjectRow): Project {
-  return {
-    id: row.id,
-    name: row.name,
-    pinnedVersion: row.pinned_version,
-    partitions: { test: row.test, live: row.live },
-    createdAt: row.created_at,
-  };
-}
-
-interface KeyRow {
-  readonly id: KeyId;
-  readonly partition: Partition;
-  readonly mode: Mode;
-  readonly hash: string;
-  readonly hint: string;
-  readonly created_at: Instant;
-  readonly revoked_at: Instant | null;
-}
-
-interface SecretRow {
-  readonly id: SecretId;
-  readonly partition: Partition;
-  readonly sealed: Uint8Array;
-  readonly created_at: Instant;
-  readonly expires_at: Instant | null;
-}
 
 export function prepareControlReads(db: Db) {
   const project = db.prepare(`${PROJECTS} WHERE p.name = ?`);
@@ -70,27 +40,13 @@ export function prepareControlReads(db: Db) {
       return (projects.all() as ProjectRow[]).map(toProject);
     },
     keys(partition: Partition): readonly ApiKey[] {
-      return (keys.all(partition) as KeyRow[]).map((row) => ({
-        id: row.id,
-        partition: row.partition,
-        mode: row.mode,
-        hash: row.hash,
-        hint: row.hint,
-        createdAt: row.created_at,
-        revokedAt: row.revoked_at,
-      }));
+      return (keys.all(partition) as KeyRow[]).map(toKey);
     },
     tenant(keyHash: string): Tenant | null {
       return (tenant.get(keyHash) as Tenant | undefined) ?? null;
     },
     secrets(partition: Partition, now: Instant): readonly SigningSecret[] {
-      return (secrets.all(partition, now) as SecretRow[]).map((row) => ({
-        id: row.id,
-        partition: row.partition,
-        sealed: row.sealed,
-        createdAt: row.created_at,
-        expiresAt: row.expires_at,
-      }));
+      return (secrets.all(partition, now) as SecretRow[]).map(toSecret);
     },
   };
 }

@@ -5,14 +5,15 @@
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { Due } from '#src/domain/due.ts';
-import { type EndpointKey, endpointKeyOf, originOf } from '#src/domain/endpoint-key.ts';
+import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
-import type { DeliveryId, EndpointId } from '#src/domain/id.ts';
+import type { EndpointId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import { type Slot, slotOf } from '#src/domain/slot.ts';
 import type { LostClaim, Message, Work } from '#src/ports/store.ts';
+import { BEFORE_EVERYTHING, type DueRow, type Place, toDue } from '#src/store/sql/due-rows.ts';
 import {
   type AttemptRow,
   type DeliveryRow,
@@ -24,18 +25,6 @@ import {
 import type { Db } from './connection.ts';
 import { Questions } from './questions.ts';
 import { Reads } from './reads.ts';
-
-interface DueRow {
-  readonly partition: Partition;
-  readonly id: DeliveryId;
-  readonly due_at: Instant;
-  readonly deadline: Instant | null;
-  readonly endpoint_id: EndpointId | null;
-  readonly url: string;
-}
-
-type Place = Pick<Due, 'dueAt' | 'id'>;
-const BEFORE_EVERYTHING = { dueAt: Number.MIN_SAFE_INTEGER, id: '' };
 
 export class FiringReads {
   readonly #ask: Questions;
@@ -71,14 +60,7 @@ export class FiringReads {
       until,
       limit,
     );
-    return rows.map((row) => ({
-      partition: row.partition,
-      id: row.id,
-      dueAt: row.due_at,
-      deadline: row.deadline,
-      endpoint: endpointKeyOf({ endpointId: row.endpoint_id, url: row.url }),
-      origin: originOf(row.url),
-    }));
+    return rows.map(toDue);
   }
 
   work(deliveries: readonly Pick<Due, 'partition' | 'id'>[]): readonly (Work | null)[] {

@@ -1,0 +1,52 @@
+/** Rows handed over as arrays, one for each column, whose name tells its type. */
+const BIGINTS: ReadonlySet<string> = new Set([
+  'partition',
+  'created_at',
+  'updated_at',
+  'ended_at',
+  'fire_at',
+  'cron_at',
+  'last_occurrence',
+  'occurrence',
+  'scheduled_for',
+  'due_at',
+  'deadline',
+  'finalized_at',
+  'fired_at',
+  'finished_at',
+  'saved_at',
+  'expires_at',
+  'revoked_at',
+  'lease_until',
+  'epoch',
+  'now',
+  'revision',
+  'was',
+  'egress_ms',
+]);
+const INTEGERS: ReadonlySet<string> = new Set([
+  'slot',
+  'version',
+  'archived',
+  'booked',
+  'is_stopping',
+  'attempt_count',
+  'attempt_no',
+  'last_status_code',
+  'status_code',
+  'endpoint_version',
+  'status_number',
+]);
+const BYTES: ReadonlySet<string> = new Set(['sealed', 'headers', 'digest']);
+
+function typeOf(column: string): string {
+  if (BIGINTS.has(column)) return 'bigint';
+  if (INTEGERS.has(column)) return 'integer';
+  return BYTES.has(column) ? 'bytea' : 'text';
+}
+
+/** `unnest($1::bigint[], …) AS t (partition, …)` */
+export function rows(columns: readonly string[], from = 1): string {
+  const arrays = columns.map((column, index) => `$${index + from}::${typeOf(column)}[]`);
+  return `unnest(${arrays.join(', ')}) AS t (${columns.join(', ')})`;
+}

@@ -1,0 +1,30 @@
+/** What a look at due work reads of a delivery. */
+import type { Due } from '#src/domain/due.ts';
+import { endpointKeyOf, originOf } from '#src/domain/endpoint-key.ts';
+import type { DeliveryId, EndpointId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+
+export interface DueRow {
+  readonly partition: Partition;
+  readonly id: DeliveryId;
+  readonly due_at: Instant;
+  readonly deadline: Instant | null;
+  readonly endpoint_id: EndpointId | null;
+  readonly url: string;
+}
+
+/** Where a look begins: after this one. */
+export type Place = Pick<Due, 'dueAt' | 'id'>;
+export const BEFORE_EVERYTHING = { dueAt: Number.MIN_SAFE_INTEGER, id: '' };
+
+export function toDue(row: DueRow): Due {
+  return {
+    partition: row.partition,
+    id: row.id,
+    dueAt: row.due_at,
+    deadline: row.deadline,
+    endpoint: endpointKeyOf({ endpointId: row.endpoint_id, url: row.url }),
+    origin: originOf(row.url),
+  };
+}
