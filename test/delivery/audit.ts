@@ -44,10 +44,20 @@ export async function audit(
 
 async function recordOf(apis: readonly Api[], id: string): Promise<Recorded | null> {
   for (const api of apis) {
-    const { status, json } = await api.get<Delivery>(`/v1/deliveries/${id}`);
-    if (status === 200) return { delivery: json, attempts: await attemptsOf(api, id) };
+    const { status } = await api.get<Delivery>(`/v1/deliveries/${id}`);
+    if (status === 200) return readWhole(api, id);
   }
   return null;
+}
+
+/** One that is tried between the two readings is read again. */
+async function readWhole(api: Api, id: string): Promise<Recorded> {
+  for (;;) {
+    const before = await api.get<Delivery>(`/v1/deliveries/${id}`);
+    const attempts = await attemptsOf(api, id);
+    const after = await api.get<Delivery>(`/v1/deliveries/${id}`);
+    if (before.json.attempt_count === after.json.attempt_count) return { delivery: after.json, attempts };
+  }
 }
 
 function faultsOf(

@@ -201,6 +201,8 @@ const KNOWN_PARAMETERS = new Set([
   'sslrootcert',
   'target_session_attrs',
 ]);
+/** Names what could be meant, not what was said: that may be the rest of a password. */
+const NOT_KNOWN = `has a parameter other than ${[...KNOWN_PARAMETERS].join(', ')}`;
 
 function parametersOf(query: string): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
@@ -209,7 +211,7 @@ function parametersOf(query: string): ReadonlyMap<string, string> {
     if (!PARAMETER_NAME.test(name) || value === undefined || more.length > 0) {
       throw new Wrong('must have its parameters as name=value, joined by &');
     }
-    if (!KNOWN_PARAMETERS.has(name)) throw new Wrong(`has a parameter that is not known: ${name}`);
+    if (!KNOWN_PARAMETERS.has(name)) throw new Wrong(NOT_KNOWN);
     if (parameters.has(name)) throw new Wrong(`has a parameter twice: ${name}`);
     parameters.set(name, decoded(value, name));
   }
