@@ -198,10 +198,8 @@ export class ClusterTestWorld implements AsyncDisposable {
   /** As the store has it. */
   async slots(): Promise<readonly SlotState[]> {
     const { disk, now } = this.world;
-    const { slots } = await disk.renewLease(
-      { node: 'spectator', leaseUntil: instant(now + 1), isStopping: true },
-      instant(0),
-    );
+    const lease = { node: 'spectator', leaseUntil: instant(now + 1), isStopping: true };
+    const { slots } = await disk.renewLease(lease);
     await disk.leave('spectator');
     return slots;
   }

@@ -17,8 +17,7 @@ import { systemRandom } from '#src/system/random.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import type { MoveSettings } from './config.ts';
 import { messageOf, StartFailure } from './failures.ts';
-import { markMoved } from './moved-mark.ts';
-import { nodeName } from './node-name.ts';
+import { mark, unmark } from './moved-mark.ts';
 import { openSqlite } from './open-sqlite.ts';
 import { openVault } from './open-vault.ts';
 
@@ -32,8 +31,7 @@ export async function moveStore(
     throw new StartFailure(`There is no database in ${dataDir}, so nothing to move: set SCHED_DATA_DIR.`);
   }
   const random = systemRandom();
-  const options = { exclusive: true, create: true, node: nodeName(random) };
-  const store = await openSqlite(dataDir, systemClock, options);
+  const store = await openSqlite(dataDir, systemClock, { exclusive: true, create: true, isMove: true });
   try {
     if ((await store.listProjects()).length === 0) {
       throw new StartFailure(`The database in ${dataDir} has no project: there is nothing to move.`);
@@ -51,7 +49,7 @@ export async function moveStore(
         `${describeAddress(address)} has a project already: everything is moved into an empty database, or not at all.`,
       );
     }
-    markMoved(dataDir, describeAddress(address));
+    mark(dataDir, 'moved', describeAddress(address));
     return moved;
   } finally {
     await store.close();
@@ -71,7 +69,14 @@ async function copy(
   }
   const source = openForWriting(join(dataDir, DATABASE_FILE));
   try {
-    return await move({ source, connect, timers: systemTimers, progress });
+    return await move({
+      source,
+      connect,
+      timers: systemTimers,
+      progress,
+      committing: () => mark(dataDir, 'moving', describeAddress(address)),
+      undone: () => unmark(dataDir),
+    });
   } finally {
     source.close();
   }

@@ -7,12 +7,17 @@ import { messageOf, StartFailure, systemCodeOf } from './failures.ts';
 import { refuseMoved } from './moved-mark.ts';
 import type { OpenStoreOptions } from './open-store.ts';
 
+export interface OpenSqliteOptions extends Pick<OpenStoreOptions, 'exclusive' | 'create'> {
+  /** Whether it is opened to be moved. */
+  readonly isMove?: boolean;
+}
+
 export async function openSqlite(
   directory: string,
   clock: Clock,
-  { exclusive, create }: OpenStoreOptions,
+  { exclusive, create, isMove = false }: OpenSqliteOptions,
 ): Promise<SqliteStore> {
-  refuseMoved(directory);
+  refuseMoved(directory, isMove);
   if (create) prepareDirectory(directory);
   else if (!existsSync(join(directory, DATABASE_FILE))) {
     throw new StartFailure(

@@ -157,6 +157,21 @@ describe('a store that is away', () => {
     for (const { id } of pending) expect((await cluster.world.delivery(id)).status).toBe('succeeded');
   });
 
+  test('and a node that starts as it comes back takes nobody for dead either', async () => {
+    await using cluster = await ClusterTestWorld.open();
+    const nodes = await cluster.settled('a', 'b');
+    const before = await cluster.slots();
+    away(nodes);
+    await cluster.time.advance(10_000);
+    const newcomer = await cluster.started('c');
+    await cluster.time.advance(1_900);
+    expect(await cluster.slots()).toEqual(before);
+    for (const { faults } of nodes) faults.clear();
+    await cluster.time.advance(5_000);
+    expect(heldBy([...nodes, newcomer]).toSorted(ascending)).toEqual([85, 85, 86]);
+    expect(nodes.map(({ cluster: { metrics } }) => metrics.moved.lost)).toEqual([0, 0]);
+  });
+
   test('who died meanwhile is found out a little later', async () => {
     await using cluster = await ClusterTestWorld.open();
     const nodes = await cluster.settled('a', 'b', 'c');
@@ -517,11 +532,12 @@ describe('a write for a slot that is not held any more', () => {
     node.faults.before('claim', async () => {
       // As after a pause of the whole machine: somebody else has taken everything.
       const at = instant(cluster.world.now + 100_000);
-      const { slots } = await disk.renewLease(
-        { node: 'thief', leaseUntil: instant(at + 1), isStopping: false },
-        at,
+      const { slots } = await disk.renewLease({ node: 'thief', leaseUntil: at, isStopping: false });
+      await disk.leave('a');
+      await disk.takeSlots(
+        'thief',
+        slots.map(({ slot, epoch }) => ({ slot, epoch })),
       );
-      await disk.takeSlots('thief', slots, at);
     });
     await cluster.time.advance(499);
     const renewed = node.faults.times('renewLease');
@@ -602,7 +618,7 @@ describe('lost claims', () => {
     const { disk } = cluster.world;
     const join = () => {
       const { now } = cluster.world;
-      return disk.renewLease({ node: 'newcomer', leaseUntil: instant(now + 3_200), isStopping: false }, now);
+      return disk.renewLease({ node: 'newcomer', leaseUntil: instant(now + 3_200), isStopping: false });
     };
     node.faults.before('listLostClaims', () => node.faults.before('renewLease', join));
     const listed = node.faults.times('listLostClaims');

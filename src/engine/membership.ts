@@ -34,8 +34,8 @@ const ROUND_GAP_MS = 25;
 const MS_PER_SECOND = 1_000;
 /** Within this everyone has measured the clock and renewed its lease by it. */
 const NOTICE_MS = LEASE_MS + 2_000;
-/** Whoever has a lease lives; when it has ended is judged here. */
-const THE_BEGINNING = instant(0);
+/** A node that starts may do so just as the store comes back: within this whoever lives has renewed its lease. */
+const NEWCOMER_NOTICE_MS = 2_000;
 const NOBODY: ReadonlySet<string> = new Set();
 
 /** Who has to do with slots that come and go. */
@@ -110,6 +110,7 @@ export class Membership {
   /** Resolves after the first round, also when it failed: then there is nothing to dispatch yet. */
   async start(): Promise<void> {
     if (this.#state === 'new') this.#state = 'member';
+    this.#lenientUntil = this.#cluster.stopwatch.elapsed() + NEWCOMER_NOTICE_MS;
     if (await this.#anotherRound()) this.#cluster.peers.slotsChanged();
   }
 
@@ -256,7 +257,7 @@ export class Membership {
     const { clock, node } = this.#world;
     const leaseUntil = instant(clock.now() + LEASE_MS);
     const lease = { node, leaseUntil, isStopping: this.#state === 'stopping' };
-    return this.#cluster.store.renewLease(lease, THE_BEGINNING);
+    return this.#cluster.store.renewLease(lease);
   }
 
   /** What the store says is ours is; what it does not say is not. */
@@ -289,7 +290,7 @@ export class Membership {
     const { node } = this.#world;
     const { take, giveBack } = decideShares(seen, node, this.#holdings.kept);
     if (take.length > 0) {
-      this.#gain((await this.#cluster.store.takeSlots(node, take, THE_BEGINNING)).epochs);
+      this.#gain((await this.#cluster.store.takeSlots(node, take)).epochs);
     }
     if (giveBack.length > 0) void this.#giveBack(new Set(giveBack));
   }

@@ -23,7 +23,7 @@ export interface SlotState {
 
 /** The cluster as it was at one moment. */
 export interface ClusterState {
-  /** Those whose lease has not run out. */
+  /** Those who have not left and were not buried, whether or not their lease has run out. */
   readonly nodes: readonly NodeLease[];
   /** All of them, in their order. */
   readonly slots: readonly SlotState[];
@@ -32,13 +32,13 @@ export interface ClusterState {
 export interface ClusterStore {
   /** The clock that all nodes go by, in milliseconds and as finely as it shows them. */
   readClock(): Promise<number>;
-  /** Renews the lease, or begins it, and tells how things are after that. Leases that ran out before `now` are forgotten. */
-  renewLease(lease: NodeLease, now: Instant): Promise<ClusterState>;
+  /** Renews the lease, or begins it, and tells how things are after that. */
+  renewLease(lease: NodeLease): Promise<ClusterState>;
   /**
-   * Takes slots as they were seen: one that is in another epoch by now, or whose owner lives at `now`, is left.
-   * Answers the tenure of those that were taken. Without a living lease of `node` none is.
+   * Takes slots as they were seen: one that is in another epoch by now, or whose owner has a lease, is left.
+   * Answers the tenure of those that were taken. Without a lease of `node` none is.
    */
-  takeSlots(node: string, seen: readonly Pick<SlotState, 'slot' | 'epoch'>[], now: Instant): Promise<Tenure>;
+  takeSlots(node: string, seen: readonly Pick<SlotState, 'slot' | 'epoch'>[]): Promise<Tenure>;
   /** Gives slots back; those that are not held any more are left alone. */
   releaseSlots(tenure: Tenure): Promise<void>;
   /** Gives everything back and ends the lease. */

@@ -159,6 +159,20 @@ describe('the answer for a person', () => {
   });
 });
 
+test('one that was interrupted at its commit: nothing starts until it is known how it ended', async () => {
+  await using database = await emptyDatabase();
+  const dataDir = await filled();
+  writeFileSync(join(dataDir, 'moved'), 'moving to postgres://db/sched\n');
+  const env = { SCHED_DATABASE_URL: '', SCHED_MASTER_KEY: '', SCHED_PORT: '0' };
+  const refused = await runSched(['serve'], { dataDir, env });
+  expect(refused).toMatchObject({ code: 1, stdout: '' });
+  expect(refused.stderr).toMatch(
+    /^sched: Moving the data in .+ to postgres:\/\/db\/sched was interrupted: .+\n$/,
+  );
+  expect((await move(dataDir, database.url)).code).toBe(0);
+  expect(readFileSync(join(dataDir, 'moved'), 'utf8')).toMatch(/^moved to postgres:/);
+});
+
 /** A data directory with one project. */
 async function filled(): Promise<string> {
   const dataDir = temporaryDirectory();

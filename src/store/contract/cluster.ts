@@ -18,20 +18,18 @@ export function clusterContract(suite: Suite): void {
   describe('leases', () => {
     const own = ownSuite(suite);
 
-    test('are of the living: those that were renewed and have not run out, by name', async () => {
+    test('are told by name, as they were renewed last, also those that have run out', async () => {
       const nodes = new Nodes(own.store);
       await nodes.renew('b', 2_000);
       await nodes.renew('a');
-      expect(await nodes.living('c')).toEqual([
+      nodes.now = instant(START + HOUR_MS);
+      await nodes.renew('b');
+      expect((await nodes.renew('c')).nodes).toEqual([
         { node: 'a', leaseUntil: START + LEASE_MS, isStopping: false },
-        { node: 'b', leaseUntil: START + 2_000, isStopping: false },
-        { node: 'c', leaseUntil: START + LEASE_MS, isStopping: false },
+        { node: 'b', leaseUntil: nodes.now + LEASE_MS, isStopping: false },
+        { node: 'c', leaseUntil: nodes.now + LEASE_MS, isStopping: false },
       ]);
-      nodes.now = instant(START + LEASE_MS);
-      expect(await nodes.living('c')).toEqual([
-        { node: 'b', leaseUntil: START + 2_000, isStopping: false },
-        { node: 'c', leaseUntil: START + 2_000, isStopping: false },
-      ]);
+      for (const name of ['a', 'b', 'c']) await own.store.leave(name);
     });
 
     test('say whether their node is stopping, as it said last', async () => {
@@ -122,7 +120,7 @@ export function clusterContract(suite: Suite): void {
       const { store } = await begin();
       const before = await nodes.renew('a');
       const seen = before.slots.filter(({ slot }) => slot === 7 || slot === 9);
-      const tenure = await store.takeSlots('a', seen, nodes.now);
+      const tenure = await store.takeSlots('a', seen);
       expect(tenure).toEqual({
         node: 'a',
         epochs: new Map(seen.map(({ slot, epoch }) => [slot, epoch + 1])),
@@ -141,36 +139,32 @@ export function clusterContract(suite: Suite): void {
       const seen = slots
         .slice(0, 3)
         .map(({ slot, epoch }) => ({ slot, epoch: slot === 1 ? epoch + 1 : epoch }));
-      const { epochs } = await store.takeSlots('a', seen, nodes.now);
+      const { epochs } = await store.takeSlots('a', seen);
       expect([...epochs.keys()]).toEqual([0, 2]);
       expect(ownersOf(await nodes.renew('a'), 3)).toEqual(['a', null, 'a']);
       // Nor is what it holds itself taken again.
-      expect(
-        (await store.takeSlots('a', (await nodes.renew('a')).slots.slice(0, 1), nodes.now)).epochs.size,
-      ).toBe(0);
+      expect((await store.takeSlots('a', (await nodes.renew('a')).slots.slice(0, 1))).epochs.size).toBe(0);
     });
 
-    test('of a living node are left; once its lease has run out they are taken', async () => {
+    test('of a node that has a lease are left; once it was buried they are taken', async () => {
       const { store } = await begin();
       const tenure = await nodes.take('a', [5]);
-      nodes.now = instant(nodes.now + LEASE_MS - 1);
       const { slots } = await nodes.renew('b');
       const seen = slots.slice(5, 6);
-      expect((await store.takeSlots('b', seen, nodes.now)).epochs.size).toBe(0);
-      nodes.now = instant(nodes.now + 1);
-      await nodes.renew('b');
+      expect((await store.takeSlots('b', seen)).epochs.size).toBe(0);
+      await store.bury({ node: 'a', leaseUntil: instant(nodes.now + LEASE_MS) });
       const epoch = (tenure.epochs.get(5 as Slot) ?? Number.NaN) + 1;
-      expect((await store.takeSlots('b', seen, nodes.now)).epochs).toEqual(new Map([[5, epoch]]));
+      expect((await store.takeSlots('b', seen)).epochs).toEqual(new Map([[5, epoch]]));
     });
 
-    test('are not taken by a node without a living lease', async () => {
+    test('are not taken by a node without a lease', async () => {
       const { store } = await begin();
       const { slots } = await nodes.renew('a');
       const seen = slots.slice(0, 2);
-      expect((await store.takeSlots('unknown', seen, nodes.now)).epochs.size).toBe(0);
-      const after = instant(nodes.now + LEASE_MS);
-      expect((await store.takeSlots('a', seen, after)).epochs.size).toBe(0);
-      expect((await store.takeSlots('a', [], nodes.now)).epochs.size).toBe(0);
+      expect((await store.takeSlots('unknown', seen)).epochs.size).toBe(0);
+      await store.leave('a');
+      expect((await store.takeSlots('a', seen)).epochs.size).toBe(0);
+      expect((await store.takeSlots('a', [])).epochs.size).toBe(0);
       expect(ownersOf(await nodes.renew('a'), 2)).toEqual([null, null]);
     });
 
@@ -179,7 +173,7 @@ export function clusterContract(suite: Suite): void {
       const names = ['a', 'b', 'c'];
       for (const name of names) await nodes.renew(name);
       const { slots } = await nodes.renew('a');
-      const tenures = await Promise.all(names.map((name) => store.takeSlots(name, slots, nodes.now)));
+      const tenures = await Promise.all(names.map((name) => store.takeSlots(name, slots)));
       expect(tenures.flatMap(({ epochs }) => [...epochs.keys()]).toSorted((a, b) => a - b)).toEqual(
         ALL_SLOTS,
       );
@@ -369,17 +363,13 @@ class Nodes {
 
   renew(node: string, leaseMs = LEASE_MS, isStopping = false): Promise<ClusterState> {
     const lease = { node, leaseUntil: instant(this.now + leaseMs), isStopping };
-    return this.store.renewLease(lease, this.now);
-  }
-
-  async living(node: string): Promise<ClusterState['nodes']> {
-    return (await this.renew(node)).nodes;
+    return this.store.renewLease(lease);
   }
 
   async take(node: string, slots: readonly number[]): Promise<Tenure> {
     const state = await this.renew(node);
     const seen = state.slots.filter(({ slot }) => slots.includes(slot));
-    const tenure = await this.store.takeSlots(node, seen, this.now);
+    const tenure = await this.store.takeSlots(node, seen);
     expect([...tenure.epochs.keys()]).toEqual(slots);
     return tenure;
   }

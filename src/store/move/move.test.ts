@@ -137,14 +137,20 @@ function fillPages(partition: number): void {
   db.close();
 }
 
+/** What was heard of the commit of the last move. */
+let heard: string[] = [];
+
 async function moveTo(url: string, progress: (progress: Progress) => void = () => {}) {
+  heard = [];
   const connect = connector(addressOf(url), { timers: systemTimers, decodeText });
   const client = await connect();
   await migrate(client, START, () => Promise.resolve());
   await client.end();
   const source = openForWriting(path);
   try {
-    return await move({ source, connect, timers: systemTimers, progress });
+    const committing = () => void heard.push('committing');
+    const undone = () => void heard.push('undone');
+    return await move({ source, connect, timers: systemTimers, progress, committing, undone });
   } finally {
     source.close();
   }
@@ -309,6 +315,7 @@ describe('all or nothing', () => {
       proxy.interfere((sql) => (sql.startsWith(step) ? 'lose it' : 'pass'));
       await expect(moveTo(proxy.through(database.url))).rejects.toThrow();
       expect(proxy.lost).toBe(1);
+      expect(heard).toEqual(step === 'COMMIT' ? ['committing', 'undone'] : []);
       expect(await rowsThere(database.url)).toEqual(NOTHING);
       proxy.interfere(() => 'pass');
       expect(rowsMoved(await moveTo(proxy.through(database.url)))).toEqual(rowsHere());
@@ -322,6 +329,7 @@ describe('all or nothing', () => {
     proxy.interfere((sql) => (sql === 'COMMIT' ? 'lose the answer' : 'pass'));
     expect(rowsMoved(await moveTo(proxy.through(database.url)))).toEqual(rowsHere());
     expect(proxy.lost).toBe(1);
+    expect(heard).toEqual(['committing']);
     expect(await rowsThere(database.url)).toEqual(rowsHere());
   });
 

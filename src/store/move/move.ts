@@ -29,6 +29,10 @@ export interface MoveWorld {
   readonly timers: Timers;
   /** Told now and then how far it is. */
   readonly progress: (progress: Progress) => void;
+  /** From here on it may be that everything is there, whatever is heard of it. */
+  readonly committing: () => void;
+  /** It has turned out that nothing is. */
+  readonly undone: () => void;
 }
 
 export interface Progress {
@@ -104,10 +108,13 @@ async function moveTable(client: Client, table: Table, { source, progress }: Mov
 }
 
 async function commit(client: Client, world: MoveWorld): Promise<void> {
+  world.committing();
   try {
     await client.query('COMMIT');
   } catch (error) {
-    if (!isUnavailable(error) || !(await isCommitted(world))) throw error;
+    if (isUnavailable(error) && (await isCommitted(world))) return;
+    world.undone();
+    throw error;
   }
 }
 

@@ -1,5 +1,5 @@
 /** How nodes stand to each other, and the clock they go by. */
-import { type Instant, instant } from '#src/domain/instant.ts';
+import { instant } from '#src/domain/instant.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import type { ClusterState } from '#src/ports/cluster-store.ts';
 import type { Reader } from './reader.ts';
@@ -26,12 +26,11 @@ export class ClusterReads {
     return row?.now ?? 0;
   }
 
-  async state(now: Instant): Promise<ClusterState> {
+  async state(): Promise<ClusterState> {
     const rows = await this.#reader.ask<StateRow>(
-      `SELECT NULL::integer AS slot, node, lease_until AS number, is_stopping FROM nodes WHERE lease_until > $1
+      `SELECT NULL::integer AS slot, node, lease_until AS number, is_stopping FROM nodes
        UNION ALL SELECT slot, owner, epoch, 0 FROM slots
        ORDER BY slot, node`,
-      now,
     );
     return {
       nodes: rows.flatMap(({ slot, node, number, is_stopping }) =>

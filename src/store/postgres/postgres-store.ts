@@ -327,18 +327,14 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
     return this.#cluster.clock();
   }
 
-  async renewLease(lease: NodeLease, now: Instant): Promise<ClusterState> {
-    await this.#lanes.membership.run(verbs.renewLease(lease, now));
-    return this.#cluster.state(now);
+  async renewLease(lease: NodeLease): Promise<ClusterState> {
+    await this.#lanes.membership.run(verbs.renewLease(lease));
+    return this.#cluster.state();
   }
 
-  async takeSlots(
-    node: string,
-    seen: readonly Pick<SlotState, 'slot' | 'epoch'>[],
-    now: Instant,
-  ): Promise<Tenure> {
+  async takeSlots(node: string, seen: readonly Pick<SlotState, 'slot' | 'epoch'>[]): Promise<Tenure> {
     const answers = await this.#lanes.membership.runAll<'stale'>(
-      seen.map((one) => verbs.takeSlot(node, one, now)),
+      seen.map((one) => verbs.takeSlot(node, one)),
     );
     return tenureOf(node, seen, answers);
   }

@@ -143,10 +143,6 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       ),
       key: [],
     },
-    forgetLeases: {
-      ...remove('nodes', ['now'], 'r.lease_until <= t.now'),
-      key: [],
-    },
     endLease: { ...remove('nodes', ['node']), key: [] },
     endLeaseAsSeen: {
       sql: [
@@ -161,9 +157,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       spread: null,
     },
     nodeLives: {
-      sql: [
-        `SELECT r.node FROM ${rows(['node', 'now'])} JOIN nodes AS r ON r.node = t.node AND r.lease_until > t.now FOR SHARE OF r`,
-      ],
+      sql: [`SELECT r.node FROM ${rows(['node'])} JOIN nodes AS r ON r.node = t.node FOR SHARE OF r`],
       routed: null,
       holds: 'each',
       key: [0],
@@ -174,9 +168,9 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
     takeSlot: {
       sql: [
         `UPDATE slots AS r SET owner = t.node, epoch = r.epoch + 1
-         FROM ${rows(['node', 'slot', 'epoch', 'now'])}
+         FROM ${rows(['node', 'slot', 'epoch'])}
          WHERE r.slot = t.slot AND r.epoch = t.epoch
-           AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.node = r.owner AND n.lease_until > t.now)
+           AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.node = r.owner)
          RETURNING r.slot`,
       ],
       routed: null,

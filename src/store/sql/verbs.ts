@@ -85,7 +85,6 @@ export type StatementName =
   | 'retireSecrets'
   | 'insertSecret'
   | 'renewLease'
-  | 'forgetLeases'
   | 'endLease'
   | 'endLeaseAsSeen'
   | 'nodeLives'
@@ -337,19 +336,14 @@ export function makeVerbs(places: Places) {
       ['insertSecret', null, secret.id, secret.partition, secret.sealed, secret.createdAt, secret.expiresAt],
     ],
 
-    renewLease: ({ node, leaseUntil, isStopping }: NodeLease, now: Instant): readonly Step[] => [
-      ['forgetLeases', null, now],
+    renewLease: ({ node, leaseUntil, isStopping }: NodeLease): readonly Step[] => [
       ['renewLease', null, node, leaseUntil, isStopping ? 1 : 0],
     ],
 
     /** Whoever holds it has the epoch; the next has another. */
-    takeSlot: (
-      node: string,
-      { slot, epoch }: Pick<SlotState, 'slot' | 'epoch'>,
-      now: Instant,
-    ): readonly Step[] => [
-      ['nodeLives', 'stale', node, now],
-      ['takeSlot', 'stale', node, slot, epoch, now],
+    takeSlot: (node: string, { slot, epoch }: Pick<SlotState, 'slot' | 'epoch'>): readonly Step[] => [
+      ['nodeLives', 'stale', node],
+      ['takeSlot', 'stale', node, slot, epoch],
     ],
 
     releaseSlots: ({ node, epochs }: Tenure): readonly Step[] =>

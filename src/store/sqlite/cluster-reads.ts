@@ -24,10 +24,10 @@ export class ClusterReads {
     return instant(row?.now ?? 0);
   }
 
-  state(now: Instant): ClusterState {
+  state(): ClusterState {
     return this.#ask.atOnce(() => ({
       nodes: this.#ask
-        .all<NodeRow>('SELECT * FROM nodes WHERE lease_until > ? ORDER BY node', now)
+        .all<NodeRow>('SELECT * FROM nodes ORDER BY node')
         .map(({ node, lease_until, is_stopping }) => ({
           node,
           leaseUntil: lease_until,

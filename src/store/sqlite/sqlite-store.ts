@@ -288,17 +288,13 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
     return this.#read(() => this.#cluster.clock());
   }
 
-  async renewLease(lease: NodeLease, now: Instant): Promise<ClusterState> {
-    await this.#writer.run(verbs.renewLease(lease, now));
-    return this.#ask(() => this.#cluster.state(now));
+  async renewLease(lease: NodeLease): Promise<ClusterState> {
+    await this.#writer.run(verbs.renewLease(lease));
+    return this.#ask(() => this.#cluster.state());
   }
 
-  async takeSlots(
-    node: string,
-    seen: readonly Pick<SlotState, 'slot' | 'epoch'>[],
-    now: Instant,
-  ): Promise<Tenure> {
-    const answers = await this.#writer.runAll<'stale'>(seen.map((one) => verbs.takeSlot(node, one, now)));
+  async takeSlots(node: string, seen: readonly Pick<SlotState, 'slot' | 'epoch'>[]): Promise<Tenure> {
+    const answers = await this.#writer.runAll<'stale'>(seen.map((one) => verbs.takeSlot(node, one)));
     return tenureOf(node, seen, answers);
   }
 

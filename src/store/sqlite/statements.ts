@@ -166,13 +166,12 @@ export const STATEMENTS = {
       ON CONFLICT DO UPDATE SET lease_until = excluded.lease_until, is_stopping = excluded.is_stopping`,
     holds: 'always',
   },
-  forgetLeases: { sql: 'DELETE FROM nodes WHERE lease_until <= ?', holds: 'always' },
   endLease: { sql: 'DELETE FROM nodes WHERE node = ?', holds: 'always' },
   endLeaseAsSeen: { sql: 'DELETE FROM nodes WHERE node = ? AND lease_until = ?', holds: 'changed_one' },
-  nodeLives: { sql: 'SELECT 1 FROM nodes WHERE node = ? AND lease_until > ?', holds: 'found' },
+  nodeLives: { sql: 'SELECT 1 FROM nodes WHERE node = ?', holds: 'found' },
   takeSlot: {
     sql: `UPDATE slots SET owner = ?, epoch = epoch + 1 WHERE slot = ? AND epoch = ?
-      AND NOT EXISTS (SELECT 1 FROM nodes WHERE node = slots.owner AND lease_until > ?)`,
+      AND NOT EXISTS (SELECT 1 FROM nodes WHERE node = slots.owner)`,
     holds: 'changed_one',
   },
   releaseSlot: {
