@@ -384,6 +384,25 @@ describe('a clean stop', () => {
     expect(others[0]?.cluster.metrics.gauges?.().nodes).toBe(2);
   });
 
+  test('whose slots cannot be given back at first gives them back as soon as they can be', async () => {
+    await using cluster = await ClusterTestWorld.open();
+    await cluster.settled('a', 'b');
+    const { pending } = await cluster.world.schedule({ inMs: 3_000 });
+    const [holder, other] = await around(cluster, pending);
+    holder.faults.set('refuses', 'releaseSlots');
+    const stopped = holder.engine.stop(10_000);
+    await cluster.time.advance(1_000);
+    // It keeps its lease, so nobody takes them for nobody's.
+    expect((await cluster.slots()).filter(({ owner }) => owner === holder.node)).toHaveLength(128);
+    holder.faults.clear();
+    await cluster.time.advance(1_000);
+    await stopped;
+    expect(heldBy([other as TestNode])).toEqual([SLOTS]);
+    await cluster.time.advance(1_000);
+    expect(sentBy(cluster.nodes)).toEqual([pending.id]);
+    expect((other as TestNode).egress.sent.map(({ at }) => at)).toEqual([pending.dueAt]);
+  });
+
   test('of all nodes leaves nothing behind but free slots', async () => {
     await using cluster = await ClusterTestWorld.open();
     await cluster.settled('a', 'b');

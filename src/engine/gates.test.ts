@@ -211,6 +211,24 @@ describe('memory', () => {
     expect(gates.of(DUE, read)).toBe(read);
   });
 
+  test('while it is being read it is kept: what is answered may be older than what was forgotten', async () => {
+    await using world = await EngineTestWorld.open();
+    const gates = new Gates(world, EVERYWHERE);
+    fail(gates, world, 1);
+    await world.time.advance(1_000);
+    const older = await stored(world);
+    gates.readBegins([DUE]);
+    learn(gates, world, 'success');
+    await world.time.advance(5_000);
+    expect(gates.of(DUE, older).breaker.failures).toBe(0);
+    gates.readEnds([DUE]);
+    // Once nobody reads it any more it is forgotten as usual.
+    fail(gates, world, 1);
+    learn(gates, world, 'success');
+    await world.time.advance(5_000);
+    expect(gates.of(DUE, older)).toBe(older);
+  });
+
   test('holds 20,000 gates at most, those used last; the others are read again', async () => {
     await using world = await EngineTestWorld.open();
     const gates = new Gates(world, EVERYWHERE);
