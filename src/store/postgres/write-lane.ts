@@ -14,10 +14,12 @@ const BATCH_MAX = 256;
 const BATCH_CHARACTERS_MAX = 4_194_304;
 /** More than this waiting means that the database cannot keep up: refuse rather than grow. */
 const WAITING_MAX = 20_000;
+const WAITING_CHARACTERS_MAX = 67_108_864;
 
 /** Verbs asked for in one call: they share a transaction, so that a database that fails fails them all. */
 interface Waiting {
   readonly verbs: readonly Verb[];
+  readonly characters: number;
   readonly resolve: (answers: readonly ('done' | Otherwise)[]) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -25,6 +27,7 @@ interface Waiting {
 export class WriteLane {
   readonly #executor: Executor;
   #waiting: Waiting[] = [];
+  #waitingCharacters = 0;
   #isBusy = false;
   #isClosed = false;
   #whenIdle: (() => void)[] = [];
@@ -43,10 +46,12 @@ export class WriteLane {
   runAll<A extends Otherwise>(verbs: readonly Verb[]): Promise<readonly ('done' | A)[]> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(new StoreUnavailable('The store is closed.'));
-      if (this.#waiting.length >= WAITING_MAX) {
+      if (this.#waiting.length >= WAITING_MAX || this.#waitingCharacters > WAITING_CHARACTERS_MAX) {
         return reject(new StoreUnavailable('Too many writes are waiting for the database.'));
       }
-      this.#waiting.push({ verbs, resolve: resolve as Waiting['resolve'], reject });
+      const characters = verbs.reduce((sum, verb) => sum + charactersOf(verb), 0);
+      this.#waiting.push({ verbs, characters, resolve: resolve as Waiting['resolve'], reject });
+      this.#waitingCharacters += characters;
       if (!this.#isBusy) void this.#work();
     });
   }
@@ -72,10 +77,12 @@ export class WriteLane {
     let characters = 0;
     for (const waiting of this.#waiting) {
       verbs += waiting.verbs.length;
-      for (const verb of waiting.verbs) characters += charactersOf(verb);
-      if (calls > 0 && (verbs > BATCH_MAX || characters > BATCH_CHARACTERS_MAX)) break;
+      const withThis = characters + waiting.characters;
+      if (calls > 0 && (verbs > BATCH_MAX || withThis > BATCH_CHARACTERS_MAX)) break;
+      characters = withThis;
       calls++;
     }
+    this.#waitingCharacters -= characters;
     return this.#waiting.splice(0, calls);
   }
 
