@@ -44,7 +44,7 @@ describe('while the database is busy', () => {
     batches[0]?.answer();
     await new Promise(setImmediate);
     all.push(lane.run(sized(1)));
-    for (let at = 1; at < 20; at++) {
+    for (let at = 1; at < 40; at++) {
       batches[at]?.answer();
       await new Promise(setImmediate);
     }
