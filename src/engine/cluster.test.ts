@@ -200,6 +200,23 @@ describe('a store that is away', () => {
     expect([attempt?.outcome, others]).toEqual(['success', []]);
   });
 
+  test('and the lease has run out: it is not sent before it is valid again, whatever is read', async () => {
+    await using cluster = await ClusterTestWorld.open();
+    const [node] = await cluster.settled('a');
+    if (node === undefined) throw new Error('There is one.');
+    const { pending } = await cluster.world.schedule({ inMs: 1_000 });
+    node.faults.set('refuses', 'findMessage', 'renewLease');
+    await cluster.time.advance(10_000);
+    node.faults.clear();
+    node.faults.set('refuses', 'renewLease');
+    await cluster.time.advance(5_000);
+    expect(sentBy([node])).toEqual([]);
+    node.faults.clear();
+    await cluster.time.advance(1_000);
+    expect(sentBy([node])).toEqual([pending.id]);
+    expect(await cluster.world.attempts(pending.id)).toHaveLength(1);
+  });
+
   test('and the claim is somebody else’s by then: it is not sent', async () => {
     await using cluster = await ClusterTestWorld.open();
     await cluster.settled('a', 'b');

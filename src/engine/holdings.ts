@@ -55,6 +55,11 @@ export class Holdings implements Territory {
     return this.#tenure.epochs.get(slotAt(spot)) === epoch;
   }
 
+  life(): () => boolean {
+    const validUntil = this.#validUntil;
+    return () => this.#cluster.stopwatch.elapsed() < validUntil;
+  }
+
   doubt(): void {
     this.#doubt();
   }

@@ -18,6 +18,8 @@ export interface Territory {
   epochOf(spot: Spot): number | null;
   /** Whether nobody else can have dispatched it since that epoch began, whether or not it is to be now. */
   isStill(spot: Spot, epoch: number): boolean;
+  /** What it gives tells, whenever it is asked: since this call nobody can have taken this process for dead. */
+  life(): () => boolean;
   /** A write was refused that the store would have accepted as far as we know. */
   doubt(): void;
 }
@@ -30,6 +32,7 @@ export const EVERYWHERE: Territory = {
   tenure: undefined,
   epochOf: () => ALWAYS,
   isStill: () => true,
+  life: () => () => true,
   doubt: () => {},
 };
 

@@ -135,13 +135,15 @@ export class Tries implements Sending {
     for (let tries = 0; tries < READ_TRIES_MAX && !this.#isInterrupted; tries++) {
       try {
         const composed = await (composing ?? this.#composer.compose(delivery, attempt));
-        // While the lease is valid, nobody can have taken this node for dead.
-        const isOurs = this.#territory.epochOf(due) === epoch || (await this.#isClaimed(delivery));
-        return isOurs ? composed : null;
+        if (this.#territory.epochOf(due) === epoch) return composed;
+        const isAlive = this.#territory.life();
+        const isOurs = await this.#isClaimed(delivery);
+        if (!isOurs || isAlive()) return isOurs ? composed : null;
+        // What was read may be over: this process may have stood still since.
       } catch {
         composing = undefined;
-        await pause(timers, READ_AGAIN_MS);
       }
+      await pause(timers, READ_AGAIN_MS);
     }
     return UNREADABLE;
   }

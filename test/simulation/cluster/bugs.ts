@@ -83,7 +83,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'slots are given back while batches are under way': {
     caughtBy: ['ownership'],
-    from: 34,
+    from: 10,
     patch: patched(Dispatcher.prototype, 'batchesEnd', NOTHING),
   },
   'the dead are buried whatever they have said since': {
