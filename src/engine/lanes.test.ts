@@ -56,6 +56,33 @@ function perEndpoint(dues: readonly Due[]): ReadonlyMap<string, number> {
   return counts;
 }
 
+describe('one that is sent elsewhere while it waits', () => {
+  const lanes = new Lanes();
+  const moved = towards('slow');
+  const elsewhere = { ...moved, endpoint: 'quick' as EndpointKey };
+
+  test('changes lanes, and is taken once', () => {
+    add(lanes, 'slow', 200);
+    const before = lanes.waiting;
+    expect(lanes.add(moved, 'in_time')).toBe(true);
+    expect(lanes.add(elsewhere, 'in_time')).toBe(true);
+    expect(lanes.add(elsewhere, 'in_time')).toBe(false);
+    const taken = lanes.take(2);
+    expect(taken.map(({ endpoint }) => endpoint).toSorted()).toEqual(['quick', 'slow']);
+    // Being read, it is where it is.
+    expect(lanes.add(moved, 'in_time')).toBe(false);
+    for (const due of taken) lanes.release(due);
+    const others: Due[] = [];
+    for (let one = lanes.take(1); one.length > 0; one = lanes.take(1)) {
+      others.push(...one);
+      for (const due of one) lanes.release(due);
+    }
+    expect(others).toHaveLength(before - 1);
+    expect(others.map(({ id }) => id)).not.toContain(moved.id);
+    expect([lanes.waiting, lanes.underWay]).toEqual([0, 0]);
+  });
+});
+
 describe('lanes are served in turn', () => {
   test('one with much to do does not hold up another', () => {
     const lanes = new Lanes();

@@ -51,7 +51,8 @@ export class Lanes {
   readonly #crowds = new Map<string, Crowd>();
   /** Lanes with something waiting, the one served longest ago first. */
   readonly #ready = new Map<string, Lane>();
-  readonly #known = new Set<DeliveryId>();
+  /** The lane it waits in; null once it was taken from it. */
+  readonly #known = new Map<DeliveryId, Lane | null>();
   readonly #waiting = { in_time: 0, overdue: 0 };
   #underWay = 0;
 
@@ -72,10 +73,14 @@ export class Lanes {
     return this.#waiting.overdue < WAITING_MAX;
   }
 
-  /** False when it is known already or its lane has no room. */
+  /**
+   * False when it is known already or its lane has no room. One that was sent elsewhere while it waited changes
+   * lanes; what it leaves behind is passed over.
+   */
   add(due: Due, punctuality: Punctuality): boolean {
-    if (this.#known.has(due.id)) return false;
     const key = placeOf(due);
+    const known = this.#known.get(due.id);
+    if (known === null || known?.key === key) return false;
     const lane = this.#lanes.get(key) ?? this.#newLane(key, due);
     if (!this.#mayWait(lane, punctuality)) return false;
     lane[punctuality].push(due);
@@ -84,7 +89,7 @@ export class Lanes {
       this.#crowds.set(crowd.key, crowd);
     }
     this.#waiting[punctuality]++;
-    this.#known.add(due.id);
+    this.#known.set(due.id, lane);
     this.#lanes.set(key, lane);
     this.#ready.set(key, lane);
     return true;
@@ -145,18 +150,28 @@ export class Lanes {
   }
 
   #next(lane: Lane, from: Punctuality): Due | undefined {
-    const due = lane[from].pop();
-    if (due === undefined) return undefined;
-    lane.turn = from === 'in_time' ? 'overdue' : 'in_time';
-    for (const crowd of crowdsOf(lane)) {
-      crowd.underWay++;
-      crowd.waiting[from]--;
-    }
-    this.#underWay++;
-    this.#waiting[from]--;
+    const due = this.#pop(lane, from);
     this.#ready.delete(lane.key);
     if (lane.in_time.size + lane.overdue.size > 0) this.#ready.set(lane.key, lane);
+    if (due === undefined) {
+      this.#tidy(lane);
+      return undefined;
+    }
+    lane.turn = from === 'in_time' ? 'overdue' : 'in_time';
+    for (const crowd of crowdsOf(lane)) crowd.underWay++;
+    this.#underWay++;
+    this.#known.set(due.id, null);
     return due;
+  }
+
+  /** The first that waits here still. */
+  #pop(lane: Lane, from: Punctuality): Due | undefined {
+    for (let due = lane[from].pop(); due !== undefined; due = lane[from].pop()) {
+      for (const crowd of crowdsOf(lane)) crowd.waiting[from]--;
+      this.#waiting[from]--;
+      if (this.#known.get(due.id) === lane) return due;
+    }
+    return undefined;
   }
 
   /** It is claimed, or no longer to be: the store knows, and looking finds it only if it waits again. */
@@ -170,12 +185,14 @@ export class Lanes {
     const key = placeOf(due);
     const lane = this.#lanes.get(key);
     if (lane === undefined) return;
-    for (const crowd of crowdsOf(lane)) {
-      crowd.underWay--;
-      if (isEmpty(crowd)) this.#crowds.delete(crowd.key);
-    }
+    for (const crowd of crowdsOf(lane)) crowd.underWay--;
     this.#underWay--;
-    if (!this.#crowds.has(key)) this.#lanes.delete(key);
+    this.#tidy(lane);
+  }
+
+  #tidy(lane: Lane): void {
+    for (const crowd of crowdsOf(lane)) if (isEmpty(crowd)) this.#crowds.delete(crowd.key);
+    if (!this.#crowds.has(lane.key)) this.#lanes.delete(lane.key);
   }
 }
 

@@ -229,8 +229,10 @@ export class Membership {
     if (dead.size === 0) return seen;
     const buried = new Set<NodeLease>();
     for (const lease of seen.nodes) {
-      // Whoever has come back since lives.
-      if (dead.has(lease.node) && (await this.#cluster.store.bury(lease)) === 'done') buried.add(lease);
+      if (!dead.has(lease.node)) continue;
+      if ((await this.#cluster.store.bury(lease)) === 'done') buried.add(lease);
+      // It has come back since, or another was faster.
+      else this.lookSoon();
     }
     return { ...seen, nodes: seen.nodes.filter((lease) => !buried.has(lease)) };
   }
