@@ -14,6 +14,8 @@ const TAKEN_OVER_WITHIN_MS = 5_000;
 const TAKEN_WITHIN_MS = 1_000;
 /** The same, and nobody hears of it. */
 const FOUND_WITHIN_MS = 2_000;
+/** After trouble with the store nobody is taken for dead for so long, and then in the next round. */
+const LENIENT_MS = 6_500;
 const EVEN_WITHIN_MS = 6_000;
 const LEASED_WITHIN_MS = 3_000;
 const CHECK_EVERY_MS = 100;
@@ -37,9 +39,11 @@ export function sharesChecker(scene: ClusterScene): ClusterChecker {
     const since = Math.max(owner === null ? sinceMs : scene.endedMs(owner), calmMs);
     const isTold = scene.isPostReliable && sinceMs >= calmMs && !ofTheDead.has(slot);
     const freeWithinMs = isTold ? TAKEN_WITHIN_MS : FOUND_WITHIN_MS;
+    const deadWithinMs = nowMs - calmMs <= LENIENT_MS ? LENIENT_MS : TAKEN_OVER_WITHIN_MS;
     // As long as a dead node has a lease, it has its part of what is free.
-    const isPartOfDead = nowMs - scene.diedMs <= TAKEN_OVER_WITHIN_MS;
-    const withinMs = owner === null && !isPartOfDead ? freeWithinMs : TAKEN_OVER_WITHIN_MS;
+    const isPartOfDead =
+      nowMs - Math.max(scene.diedMs, calmMs) <= deadWithinMs && scene.diedMs > calmMs - LENIENT_MS;
+    const withinMs = owner === null && !isPartOfDead ? freeWithinMs : deadWithinMs;
     if (nowMs - since > withinMs) {
       throw new Violation(NAME, `slot ${slot} of ${owner} has been nobody's for ${nowMs - since} ms`);
     }
