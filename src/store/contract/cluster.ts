@@ -1,19 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { Delivery } from '#src/domain/delivery.ts';
-import { putOff } from '#src/domain/delivery-life.ts';
-import { type Due, dueOf } from '#src/domain/due.ts';
-import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
-import { type Instant, instant } from '#src/domain/instant.ts';
-import type { ScheduleView } from '#src/domain/schedule.ts';
-import { ALL_SLOTS, type Slot, slotOf, type Tenure } from '#src/domain/slot.ts';
+import { instant } from '#src/domain/instant.ts';
+import { ALL_SLOTS, type Slot } from '#src/domain/slot.ts';
 import type { ClusterState } from '#src/ports/cluster-store.ts';
-import type { Store } from '#src/ports/store.ts';
-import { type AnyStore, type Bench, ownSuite, pendingOf, type Suite } from './bench.ts';
+import { ownSuite, type Suite } from './bench.ts';
 import { HOUR_MS, MINUTE_MS, START } from './builders.ts';
+import { LEASE_MS, Nodes } from './nodes.ts';
 
-const LEASE_MS = 1_000;
-const THE_END = instant(Date.UTC(10_000, 0, 1));
-
+/** Who lives, who holds which slot, and what time it is for all of them. */
 export function clusterContract(suite: Suite): void {
   describe('leases', () => {
     const own = ownSuite(suite);
@@ -204,135 +197,6 @@ export function clusterContract(suite: Suite): void {
     });
   });
 
-  describe('under a tenure', () => {
-    const own = ownSuite(suite);
-    let turn = 0;
-
-    /** A waiting delivery whose slot is held. */
-    async function held(): Promise<{ bench: Bench; view: ScheduleView; slot: Slot; tenure: Tenure }> {
-      const bench = await own.bench();
-      const url = `https://example.com/${turn++}`;
-      const view = await bench.addSchedule({ destination: { kind: 'inline', url, method: 'POST' } });
-      const slot = slotAt(pendingOf(view));
-      const nodes = new Nodes(own.store, instant(START + turn * MINUTE_MS));
-      return { bench, view, slot, tenure: await nodes.take('holder', [slot]) };
-    }
-
-    const writes: readonly (readonly [string, Write])[] = [
-      ['a claim', (bench, view) => (t) => bench.store.claim([bench.claim(pendingOf(view), view)], t)],
-      ['an end', (bench, view) => (t) => bench.store.endUnsent([bench.endUnsent(pendingOf(view), view)], t)],
-      [
-        'a putting off',
-        (bench, view) => (t) =>
-          bench.store.putOff([putOff(pendingOf(view), instant(bench.now + MINUTE_MS), false)], t),
-      ],
-    ];
-
-    for (const [name, prepare] of writes) {
-      test(`${name} is done while the slot is held`, async () => {
-        const { bench, view, tenure } = await held();
-        expect(await prepare(bench, view)(tenure)).toEqual(['done']);
-        expect(await bench.delivery(pendingOf(view).id)).not.toEqual(pendingOf(view));
-      });
-
-      test(`${name} is stale and changes nothing in another epoch, by another node, for another slot`, async () => {
-        const { bench, view, slot, tenure } = await held();
-        const write = prepare(bench, view);
-        const epoch = tenure.epochs.get(slot) ?? Number.NaN;
-        const wrong: readonly Tenure[] = [
-          { ...tenure, epochs: new Map([[slot, epoch - 1]]) },
-          { ...tenure, epochs: new Map([[slot, epoch + 1]]) },
-          { ...tenure, epochs: new Map([[otherThan(slot), epoch]]) },
-          { ...tenure, epochs: new Map() },
-          { ...tenure, node: 'another' },
-        ];
-        for (const one of wrong) expect(await bench.changesNothing(() => write(one))).toEqual(['stale']);
-        expect(await write(tenure)).toEqual(['done']);
-      });
-
-      test(`${name} is stale and changes nothing once the slot was given back, or taken by another`, async () => {
-        const { bench, view, slot, tenure } = await held();
-        const write = prepare(bench, view);
-        await bench.store.releaseSlots(tenure);
-        expect(await bench.changesNothing(() => write(tenure))).toEqual(['stale']);
-        const next = await new Nodes(own.store, instant(START + turn * MINUTE_MS)).take('next', [slot]);
-        expect(await bench.changesNothing(() => write(tenure))).toEqual(['stale']);
-        expect(await write(next)).toEqual(['done']);
-      });
-    }
-
-    test('each of a batch is for itself', async () => {
-      const { bench, view, tenure } = await held();
-      const others: ScheduleView[] = [];
-      while (others.length < 3) {
-        const url = `https://example.com/other/${turn++}`;
-        const made = bench.schedule({ destination: { kind: 'inline', url, method: 'POST' } });
-        if (!tenure.epochs.has(slotAt(made.pending))) others.push(await bench.addMade(made));
-      }
-      const views = [others[0], view, others[1], others[2]].filter((one) => one !== undefined);
-      const claims = views.map((one) => bench.claim(pendingOf(one), one));
-      expect(await bench.store.claim(claims, tenure)).toEqual(['stale', 'done', 'stale', 'stale']);
-    });
-
-    test('gates are saved where the slot is held, and left as they are where it is not', async () => {
-      const { bench, view, tenure } = await held();
-      const endpoint = endpointKeyOf(pendingOf(view).target);
-      const gateNow = async () => (await bench.work(pendingOf(view))).gate;
-      const saved = bench.gate(endpoint);
-      await bench.store.saveGates([saved], tenure);
-      expect(await gateNow()).toEqual(saved.gate);
-      await bench.store.saveGates([bench.gate(endpoint, { gate: null })], { ...tenure, node: 'another' });
-      await bench.store.saveGates([bench.gate(endpoint, { gate: null })], { ...tenure, epochs: new Map() });
-      expect(await gateNow()).toEqual(saved.gate);
-      await bench.store.releaseSlots(tenure);
-      await bench.store.saveGates([bench.gate(endpoint, { gate: null })], tenure);
-      expect(await gateNow()).toEqual(saved.gate);
-    });
-  });
-
-  describe('looking ahead in some slots', () => {
-    const own = ownSuite(suite);
-
-    test.for([1, 3, 50])(
-      'in pages of %i finds what is there, in its order, and nothing else',
-      async (limit) => {
-        const bench = await own.bench();
-        const made: Delivery[] = [];
-        for (let i = 0; i < 40; i++) {
-          const destination = {
-            kind: 'inline',
-            url: `https://example.com/${i % 20}`,
-            method: 'POST',
-          } as const;
-          const timing = bench.oneShot(((i * 7) % 5) * MINUTE_MS + 1);
-          made.push(pendingOf(await bench.addSchedule({ destination, timing })));
-        }
-        const slots = new Set([...new Set(made.map(slotAt))].filter((_, index) => index % 2 === 0));
-        const everything = await allDue(bench.store, 1_000);
-        const expected = everything.filter(({ partition, endpoint }) =>
-          slots.has(slotOf(partition, endpoint)),
-        );
-        expect(expected.length).toBeGreaterThan(10);
-        expect(expected.length).toBeLessThan(everything.length);
-        expect(await allDue(bench.store, limit, slots)).toEqual(expected);
-        expect(await bench.store.listDue(null, THE_END, limit, new Set())).toEqual([]);
-        expect(await allDue(bench.store, limit, new Set(ALL_SLOTS))).toEqual(everything);
-      },
-    );
-
-    test('finds a delivery to a profile in the slot of the profile', async () => {
-      const bench = await own.bench();
-      const profile = await bench.addProfile();
-      const addition = bench.scheduleOn(profile);
-      await bench.store.addSchedule(addition);
-      const { pending } = addition;
-      const found = await allDue(bench.store, 100, new Set([slotAt(pending)]));
-      expect(found).toContainEqual(dueOf(pending));
-      const others = new Set(ALL_SLOTS.filter((slot) => slot !== slotAt(pending)));
-      expect((await allDue(bench.store, 100, others)).map(({ id }) => id)).not.toContain(pending.id);
-    });
-  });
-
   describe('the clock of the store', () => {
     const own = ownSuite(suite);
 
@@ -349,54 +213,10 @@ export function clusterContract(suite: Suite): void {
   });
 }
 
-type Write = (bench: Bench, view: ScheduleView) => (tenure: Tenure) => Promise<readonly ('done' | 'stale')[]>;
-
-/** Nodes at the instant that the test says it is. */
-class Nodes {
-  readonly store: AnyStore;
-  now: Instant;
-
-  constructor(store: AnyStore, now: Instant = START) {
-    this.store = store;
-    this.now = now;
-  }
-
-  renew(node: string, leaseMs = LEASE_MS, isStopping = false): Promise<ClusterState> {
-    const lease = { node, leaseUntil: instant(this.now + leaseMs), isStopping };
-    return this.store.renewLease(lease);
-  }
-
-  async take(node: string, slots: readonly number[]): Promise<Tenure> {
-    const state = await this.renew(node);
-    const seen = state.slots.filter(({ slot }) => slots.includes(slot));
-    const tenure = await this.store.takeSlots(node, seen);
-    expect([...tenure.epochs.keys()]).toEqual(slots);
-    return tenure;
-  }
-}
-
 function ownersOf({ slots }: ClusterState, count: number): readonly (string | null)[] {
   return slots.slice(0, count).map(({ owner }) => owner);
 }
 
 function epochsOf({ slots }: ClusterState, count: number): readonly number[] {
   return slots.slice(0, count).map(({ epoch }) => epoch);
-}
-
-function slotAt({ partition, target }: Pick<Delivery, 'partition' | 'target'>): Slot {
-  return slotOf(partition, endpointKeyOf(target));
-}
-
-function otherThan(slot: Slot): Slot {
-  return (slot === 0 ? 1 : 0) as Slot;
-}
-
-async function allDue(store: Store, limit: number, slots?: ReadonlySet<Slot>): Promise<readonly Due[]> {
-  const found: Due[] = [];
-  for (;;) {
-    const page = await store.listDue(found.at(-1) ?? null, THE_END, limit, slots);
-    expect(page.length).toBeLessThanOrEqual(limit);
-    found.push(...page);
-    if (page.length < limit) return found;
-  }
 }

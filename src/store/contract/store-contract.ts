@@ -17,6 +17,7 @@ import { receiptsContract } from './receipts.ts';
 import { retentionContract } from './retention.ts';
 import { schedulesContract } from './schedules.ts';
 import { sweepsContract } from './sweeps.ts';
+import { tenureContract } from './tenure.ts';
 import { unsentContract } from './unsent.ts';
 import { workContract } from './work.ts';
 
@@ -40,6 +41,7 @@ export function storeContract(name: string, open: Open): void {
     retentionContract(suite);
     controlContract(suite);
     clusterContract(suite);
+    tenureContract(suite);
     durabilityContract(suite);
   });
 }

@@ -4,7 +4,8 @@
  */
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { places } from '#src/store/postgres/places.ts';
-import { type Statement, statements } from '#src/store/postgres/statements.ts';
+import type { Statement } from '#src/store/postgres/statement-kinds.ts';
+import { statements } from '#src/store/postgres/statements.ts';
 import {
   ATTEMPT_FIXED,
   ATTEMPT_OUTCOME,

@@ -4,7 +4,7 @@
  * transaction, so that all end as if one had come after the other.
  */
 import type { Parameter, StatementName, Step } from '#src/store/sql/verbs.ts';
-import type { Statement } from './statements.ts';
+import type { Statement } from './statement-kinds.ts';
 
 export type Verb = readonly Step[];
 export type Statements = Readonly<Record<StatementName, Statement>>;

@@ -1,0 +1,32 @@
+import { expect } from 'vitest';
+import { type Instant, instant } from '#src/domain/instant.ts';
+import type { Tenure } from '#src/domain/slot.ts';
+import type { ClusterState } from '#src/ports/cluster-store.ts';
+import type { AnyStore } from './bench.ts';
+import { START } from './builders.ts';
+
+export const LEASE_MS = 1_000;
+
+/** Nodes at the instant that the test says it is. */
+export class Nodes {
+  readonly store: AnyStore;
+  now: Instant;
+
+  constructor(store: AnyStore, now: Instant = START) {
+    this.store = store;
+    this.now = now;
+  }
+
+  renew(node: string, leaseMs = LEASE_MS, isStopping = false): Promise<ClusterState> {
+    const lease = { node, leaseUntil: instant(this.now + leaseMs), isStopping };
+    return this.store.renewLease(lease);
+  }
+
+  async take(node: string, slots: readonly number[]): Promise<Tenure> {
+    const state = await this.renew(node);
+    const seen = state.slots.filter(({ slot }) => slots.includes(slot));
+    const tenure = await this.store.takeSlots(node, seen);
+    expect([...tenure.epochs.keys()]).toEqual(slots);
+    return tenure;
+  }
+}
