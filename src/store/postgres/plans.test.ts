@@ -15,15 +15,13 @@ import type { Prunable } from '#src/ports/store.ts';
 import { START } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
 import { labelDigest } from '#src/store/sql/rows.ts';
-import { makeVerbs } from '#src/store/sql/verbs.ts';
 import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
 import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
 import { ControlReads } from './control-reads.ts';
 import { FiringReads } from './firing-reads.ts';
-import { places } from './places.ts';
 import type { Reader, SqlValue } from './reader.ts';
 import { Reads } from './reads.ts';
-import { Retention } from './retention.ts';
+import { RETENTION } from './retention.ts';
 import { migrate } from './schema-version.ts';
 
 const LARGE = 1 as Partition;
@@ -336,7 +334,10 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
 
       it.for(RETENTIONS)('retention of %s from the oldest on', ([what, indexes]) =>
         expectWalk(
-          (reader) => new Retention(reader, makeVerbs(places)).removals(what, START, BATCH),
+          (reader) => {
+            const parameters = what === 'schedules' ? [0, '', START, BATCH] : [START, BATCH];
+            return reader.ask(RETENTION[what], ...parameters);
+          },
           indexes,
           3 * BATCH,
         ),

@@ -37,6 +37,7 @@ import type {
   Written,
 } from '#src/ports/store.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import { Retention } from '#src/store/sql/retention.ts';
 import { tenureOf } from '#src/store/sql/taken.ts';
 import { makeVerbs } from '#src/store/sql/verbs.ts';
 import type { DatabaseAddress } from './address.ts';
@@ -51,7 +52,7 @@ import { Link } from './link.ts';
 import { places } from './places.ts';
 import { ReadPool } from './read-pool.ts';
 import { Reads } from './reads.ts';
-import { Retention } from './retention.ts';
+import { RETENTION } from './retention.ts';
 import { migrate, requireCurrent } from './schema-version.ts';
 import { statements } from './statements.ts';
 import { decodeText } from './text.ts';
@@ -106,7 +107,7 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
     this.#control = new ControlReads(pools.api);
     this.#firing = new FiringReads(pools.firing, distributed);
     this.#cluster = new ClusterReads(pools.firing);
-    this.#retention = new Retention(pools.firing, verbs);
+    this.#retention = new Retention((sql, ...values) => pools.firing.ask(sql, ...values), RETENTION, verbs);
   }
 
   static async open(options: PostgresOptions): Promise<PostgresStore> {

@@ -1,11 +1,22 @@
-/** What may be removed, as SQL names it, and what a look for it finds. */
+/**
+ * What is old enough to be forgotten. A page of candidates is read, each is removed by the writer only if it is
+ * still what was read: nothing that moved on meanwhile is lost, whoever removes it.
+ *
+ * A schedule goes after its deliveries. One that ended long ago may still have some, a replay among them:
+ * such schedules are looked at and left, and the next page begins after them, so that however many there
+ * are, a page costs what a page holds. Where the walk has come to is kept until it has come to the end.
+ */
 import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
 import { isTerminal } from '#src/domain/delivery-life.ts';
-import type { DeliveryId } from '#src/domain/id.ts';
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { SCHEDULE_STATES } from '#src/domain/schedule.ts';
 import { SCHEDULE_LIFE } from '#src/domain/schedule-life.ts';
-import type { Step } from './verbs.ts';
+import type { Prunable } from '#src/ports/store.ts';
+import type { makeVerbs, Step } from './verbs.ts';
 
 export const TERMINAL_STATUSES = listed(DELIVERY_STATUSES.filter(isTerminal));
 export const ENDED_STATES = listed(
@@ -26,4 +37,86 @@ export interface DeliveryKey {
   readonly partition: Partition;
   readonly id: DeliveryId;
   readonly revision: number;
+}
+
+interface EndedSchedule {
+  readonly partition: Partition;
+  readonly id: ScheduleId;
+  readonly revision: number;
+  readonly metadata: string;
+  readonly ended_at: Instant;
+  /** Whether it has no delivery any more. */
+  readonly is_free: boolean | number;
+}
+
+/** A question for each, with the instant and the number of rows; schedules are asked for after another one. */
+export type RetentionQuestions = Readonly<Record<Prunable, string>>;
+
+type Ask = <Row>(sql: string, ...parameters: readonly (string | number)[]) => Promise<readonly Row[]>;
+
+type Verbs = Pick<
+  ReturnType<typeof makeVerbs>,
+  'removeDelivery' | 'removeSchedule' | 'removeReceipt' | 'removeGate'
+>;
+
+const THE_BEGINNING = { ended_at: Number.MIN_SAFE_INTEGER, id: '' };
+
+export class Retention {
+  readonly #ask: Ask;
+  readonly #questions: RetentionQuestions;
+  readonly #verbs: Verbs;
+  #schedulesAfter: { readonly ended_at: number; readonly id: string } = THE_BEGINNING;
+
+  constructor(ask: Ask, questions: RetentionQuestions, verbs: Verbs) {
+    this.#ask = ask;
+    this.#questions = questions;
+    this.#verbs = verbs;
+  }
+
+  removals(what: Prunable, before: Instant, limit: number): Promise<Removals> {
+    const { removeDelivery, removeReceipt, removeGate } = this.#verbs;
+    switch (what) {
+      case 'deliveries':
+        return this.#each<DeliveryKey>(what, before, limit, removeDelivery);
+      case 'schedules':
+        return this.#schedules(before, limit);
+      case 'receipts':
+        return this.#each<{ readonly partition: Partition; readonly key: string }>(
+          what,
+          before,
+          limit,
+          ({ partition, key }) => removeReceipt(partition, key, before),
+        );
+      case 'gates':
+        return this.#each<{ readonly partition: Partition; readonly endpoint: EndpointKey }>(
+          what,
+          before,
+          limit,
+          ({ partition, endpoint }) => removeGate(partition, endpoint, before),
+        );
+    }
+  }
+
+  async #each<Row>(
+    what: Prunable,
+    before: Instant,
+    limit: number,
+    remove: (row: Row) => readonly Step[],
+  ): Promise<Removals> {
+    const rows = await this.#ask<Row>(this.#questions[what], before, limit);
+    return { looked: rows.length, verbs: rows.map((row) => remove(row)) };
+  }
+
+  async #schedules(before: Instant, limit: number): Promise<Removals> {
+    const { ended_at, id } = this.#schedulesAfter;
+    const rows = await this.#ask<EndedSchedule>(this.#questions.schedules, ended_at, id, before, limit);
+    const last = rows.at(-1);
+    this.#schedulesAfter = last === undefined || rows.length < limit ? THE_BEGINNING : last;
+    return {
+      looked: rows.length,
+      verbs: rows
+        .filter((row) => Boolean(row.is_free))
+        .map((row) => this.#verbs.removeSchedule(row, JSON.parse(row.metadata) as Labels)),
+    };
+  }
 }

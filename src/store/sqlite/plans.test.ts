@@ -16,8 +16,9 @@ import { toDeliveryRow, toProfileHeadRow, toProfileVersionRow, toScheduleRow } f
 import { type Db, migrate, openForWriting } from './connection.ts';
 import { prepareControlReads } from './control-reads.ts';
 import { FiringReads } from './firing-reads.ts';
+import { Questions } from './questions.ts';
 import { Reads } from './reads.ts';
-import { Retention } from './retention.ts';
+import { RETENTION } from './retention.ts';
 import { STATEMENTS } from './statements.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'sched-plans-'));
@@ -216,7 +217,8 @@ test.for([
   ['receipts', ['SEARCH receipts USING INDEX receipts_expiring (expires_at<?)']],
   ['gates', ['SEARCH gates USING COVERING INDEX gates_saved (saved_at<?)']],
 ] as const)('retention of %s walks from the oldest on', ([what, expected]) => {
-  expect(plansOf((asked) => new Retention(asked).removals(what, START, 100))).toEqual(expected);
+  const parameters = what === 'schedules' ? [0, '', START, 100] : [START, 100];
+  expect(plansOf((asked) => new Questions(asked).all(RETENTION[what], ...parameters))).toEqual(expected);
 });
 
 test('a question about one object is a look-up of it', () => {

@@ -32,6 +32,7 @@ import {
   type Work,
   type Written,
 } from '#src/ports/store.ts';
+import { Retention } from '#src/store/sql/retention.ts';
 import { tenureOf } from '#src/store/sql/taken.ts';
 import { ClusterReads } from './cluster-reads.ts';
 import {
@@ -46,8 +47,9 @@ import { prepareControlReads } from './control-reads.ts';
 import type { WriterData } from './executor.ts';
 import { FiringReads } from './firing-reads.ts';
 import { type DirectoryLock, lockDirectory } from './lock.ts';
+import { Questions } from './questions.ts';
 import { Reads } from './reads.ts';
-import { Retention } from './retention.ts';
+import { RETENTION } from './retention.ts';
 import { verbs } from './verbs.ts';
 import { type OpenWriter, type WriteQueue, Writer } from './writer.ts';
 
@@ -84,7 +86,12 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
     this.#control = prepareControlReads(reader);
     this.#firing = new FiringReads(reader);
     this.#cluster = new ClusterReads(reader);
-    this.#retention = new Retention(reader);
+    const questions = new Questions(reader);
+    this.#retention = new Retention(
+      (sql, ...values) => this.#read(() => questions.all(sql, ...values)),
+      RETENTION,
+      verbs,
+    );
     this.#writer = writer;
     this.#lock = lock;
   }
@@ -233,7 +240,7 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
   }
 
   async prune(what: Prunable, before: Instant, limit: number): Promise<number> {
-    const { looked, verbs: removing } = this.#ask(() => this.#retention.removals(what, before, limit));
+    const { looked, verbs: removing } = await this.#retention.removals(what, before, limit);
     if (removing.length > 0) await this.#writer.runAll<'stale'>(removing);
     return looked;
   }
