@@ -2,10 +2,10 @@
  * The promises of a cluster, held against all ledgers when all is over: what the clients were told, what the
  * receiver saw, what the database says and what its witness saw.
  */
-import { firstOf } from '../firing/audit.ts';
 import type { Received } from '../firing/ledger.ts';
 import { type Spread, spreadOf } from '../firing/numbers.ts';
-import type { Stored, StoredAttempt, StoredDelivery } from './stored.ts';
+import { type AttemptRow, ENDED, faultIf, firstOf, isOk, rowFaults, scheduleFaults } from '../promises.ts';
+import type { Stored, StoredDelivery } from './stored.ts';
 
 export interface Evidence {
   readonly stored: Stored;
@@ -42,7 +42,6 @@ export interface Audit {
   readonly faults: readonly string[];
 }
 
-const ENDED = new Set(['succeeded', 'dead_letter', 'expired', 'canceled']);
 const INTERRUPTED = 'interrupted';
 const UNREAD = 'internal error';
 
@@ -111,65 +110,32 @@ function latenesses({ stored, received }: Evidence): readonly number[] {
   });
 }
 
-function isOk(status: number | null): boolean {
-  return status !== null && status >= 200 && status < 300;
-}
-
 /** Nothing that was acknowledged is missing, and nothing is there that was not. */
 function faultsOfSchedules({ acknowledged, replays, stored }: Evidence): readonly string[] {
   const own = stored.deliveries.filter(({ replay_of }) => replay_of === null);
   const replayed = stored.deliveries.filter(({ replay_of }) => replay_of !== null);
-  const deliveriesOf = Map.groupBy(own, ({ schedule_id }) => schedule_id);
-  const known = new Set([...stored.schedules, ...replayed].map(({ id }) => id));
+  const known = new Set(replayed.map(({ id }) => id));
   return [
-    ...[...acknowledged.keys(), ...replays]
-      .filter((id) => !known.has(id))
-      .map((id) => `${id} was acknowledged and is lost`),
+    ...scheduleFaults(new Set(acknowledged.keys()), stored.schedules, own),
+    ...[...replays].filter((id) => !known.has(id)).map((id) => `${id} was acknowledged and is lost`),
     ...replayed.flatMap(({ id, status }) => {
       if (!replays.has(id)) return [`replay ${id} is stored, and nobody was told`];
       return ENDED.has(status) ? [] : [`replay ${id} is ${status}`];
-    }),
-    ...stored.schedules.flatMap(({ id, kind, state }) => {
-      if (!acknowledged.has(id)) return [`${id} is stored, and nobody was told`];
-      const deliveries = deliveriesOf.get(id) ?? [];
-      const open = deliveries.filter(({ status }) => !ENDED.has(status)).map(({ status }) => status);
-      const keys = new Set(deliveries.map(({ idempotency_key }) => idempotency_key));
-      const found = `${kind} ${id} is ${state}, ${deliveries.length} deliveries, not ended: ${open.join() || 'none'}`;
-      if (keys.size !== deliveries.length) return [`${found}: two occurrences with one key`];
-      if (kind === 'one_shot')
-        return deliveries.length === 1 && open.length === 0 && state === 'completed' ? [] : [found];
-      return open.join() === 'scheduled' && state === 'active' ? [] : [found];
     }),
   ];
 }
 
 function faultsOf(
   delivery: StoredDelivery,
-  attempts: readonly StoredAttempt[],
+  attempts: readonly AttemptRow[],
   received: readonly Received[],
 ): readonly string[] {
   const { max_attempts } = JSON.parse(delivery.retry_policy) as { readonly max_attempts: number };
-  const numbers = received.map(({ attemptNo }) => attemptNo);
   const last = attempts.at(-1);
   const excused = attempts.filter(({ error }) => error === INTERRUPTED).length;
   const doubled = doubledIds(received).length;
   return [
-    ...faultIf(delivery.status === 'claimed', 'is still claimed'),
-    ...faultIf(new Set(numbers).size !== numbers.length, `an attempt was sent twice: ${numbers.join()}`),
-    ...faultIf(
-      attempts.some(({ attempt_no }, i) => attempt_no !== i + 1),
-      'attempts are not 1..n',
-    ),
-    ...faultIf(attempts.length !== delivery.attempt_count, `attempt_count ${delivery.attempt_count}`),
-    ...faultIf(attempts.length > max_attempts, `${attempts.length} attempts of ${max_attempts}`),
-    ...faultIf(
-      received.some(({ key }) => key !== delivery.idempotency_key),
-      'another Idempotency-Key was sent',
-    ),
-    ...faultIf(
-      numbers.some((number) => attempts[number - 1] === undefined),
-      'an attempt was sent without a row',
-    ),
+    ...rowFaults(delivery, attempts, received, max_attempts),
     ...faultIf(doubled > excused, `200 answered ${doubled + 1} times, ${excused} tries interrupted`),
     ...faultIf(
       ENDED.has(delivery.status) && (last?.outcome === 'success') !== (delivery.status === 'succeeded'),
@@ -189,7 +155,7 @@ function faultsOf(
 }
 
 /** The row says what the receiver saw. */
-function attemptFaults(attempt: StoredAttempt, seen: Received | undefined): readonly string[] {
+function attemptFaults(attempt: AttemptRow, seen: Received | undefined): readonly string[] {
   const { outcome, status_code, error, due_at, fired_at, finished_at } = attempt;
   return [
     ...faultIf(finished_at === null, 'is not closed'),
@@ -198,8 +164,4 @@ function attemptFaults(attempt: StoredAttempt, seen: Received | undefined): read
       ? faultIf(outcome !== 'retryable', 'is not retryable')
       : faultIf(seen?.answered !== status_code, `was answered ${seen?.answered}, not ${status_code}`)),
   ];
-}
-
-function faultIf(isFault: boolean, fault: string): readonly string[] {
-  return isFault ? [fault] : [];
 }

@@ -4,42 +4,17 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ask, statement } from '#test/postgres/databases.ts';
+import type { AttemptRow, DeliveryRow, ScheduleRow } from '../promises.ts';
 
-export interface StoredSchedule {
-  readonly id: string;
-  readonly kind: 'one_shot' | 'recurring';
-  readonly state: string;
-}
-
-export interface StoredDelivery {
-  readonly id: string;
-  readonly schedule_id: string;
-  readonly status: string;
+export interface StoredDelivery extends DeliveryRow {
   readonly replay_of: string | null;
   readonly slot: number;
-  readonly scheduled_for: number;
-  readonly attempt_count: number;
-  readonly idempotency_key: string;
-  /** JSON. */
-  readonly retry_policy: string;
-  readonly url: string;
-}
-
-export interface StoredAttempt {
-  readonly delivery_id: string;
-  readonly attempt_no: number;
-  readonly outcome: 'success' | 'retryable' | 'terminal';
-  readonly status_code: number | null;
-  readonly due_at: number;
-  readonly fired_at: number;
-  readonly finished_at: number | null;
-  readonly error: string | null;
 }
 
 export interface Stored {
-  readonly schedules: readonly StoredSchedule[];
+  readonly schedules: readonly ScheduleRow[];
   readonly deliveries: readonly StoredDelivery[];
-  readonly attempts: readonly StoredAttempt[];
+  readonly attempts: readonly AttemptRow[];
   /** What the witness wrote down. */
   readonly witnessed: readonly string[];
 }
@@ -90,9 +65,9 @@ export async function readStored(url: string): Promise<Stored> {
        retry_policy, url FROM deliveries ORDER BY id`,
   );
   return {
-    schedules: await rows<StoredSchedule>('SELECT id, kind, state FROM schedules'),
+    schedules: await rows<ScheduleRow>('SELECT id, kind, state FROM schedules'),
     deliveries: deliveries.map((row) => withNumbers<StoredDelivery>(row, ['scheduled_for'])),
-    attempts: attempts.map((row) => withNumbers<StoredAttempt>(row, ['due_at', 'fired_at', 'finished_at'])),
+    attempts: attempts.map((row) => withNumbers<AttemptRow>(row, ['due_at', 'fired_at', 'finished_at'])),
     witnessed: witnessed.map(({ what, id, node }) => `${id} ${what}${node === null ? '' : `: ${node}`}`),
   };
 }

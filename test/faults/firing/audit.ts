@@ -3,8 +3,9 @@
  * and what the database says. Every attempt is compared on its own; so a lost or a doubled one has a name.
  */
 import { integrityOf } from '#test/fuzz/audit.ts';
+import { type AttemptRow, faultIf, firstOf, isOk, rowFaults, scheduleFaults } from '../promises.ts';
 import type { Received } from './ledger.ts';
-import { readStored, type Stored, type StoredAttempt, type StoredDelivery } from './stored.ts';
+import { readStored, type Stored, type StoredDelivery } from './stored.ts';
 
 export interface Evidence {
   readonly dataDir: string;
@@ -41,36 +42,20 @@ export interface Audit {
   readonly faults: readonly string[];
 }
 
-const FAULTS_SHOWN_MAX = 20;
-const ENDED = new Set(['succeeded', 'dead_letter', 'expired', 'canceled']);
 const INTERRUPTED = 'interrupted';
-
-/** Enough to go by. */
-export function firstOf(faults: readonly string[]): readonly string[] {
-  if (faults.length <= FAULTS_SHOWN_MAX) return faults;
-  return [...faults.slice(0, FAULTS_SHOWN_MAX), `… ${faults.length} in all`];
-}
-
-function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
-  return Map.groupBy(items, keyOf);
-}
-
-function isOk(status: number | null): boolean {
-  return status !== null && status >= 200 && status < 300;
-}
 
 export function audit(evidence: Evidence): Audit {
   const stored = readStored(evidence.dataDir);
   const { received } = evidence;
-  const attemptsOf = groupBy(stored.attempts, ({ delivery_id }) => delivery_id);
-  const receivedOf = groupBy(received, ({ deliveryId }) => deliveryId);
+  const attemptsOf = Map.groupBy(stored.attempts, ({ delivery_id }) => delivery_id);
+  const receivedOf = Map.groupBy(received, ({ deliveryId }) => deliveryId);
   const known = new Set(stored.deliveries.map(({ id }) => id));
   const integrity = integrityOf(evidence.dataDir);
 
-  const scheduleFaults = faultsOfSchedules(evidence, stored);
+  const lost = scheduleFaults(new Set(evidence.acknowledged.keys()), stored.schedules, stored.deliveries);
   const faults = [
     ...(integrity === 'ok' ? [] : [`integrity_check: ${integrity}`]),
-    ...scheduleFaults,
+    ...lost,
     ...stored.deliveries.flatMap((delivery) => {
       const attempts = attemptsOf.get(delivery.id) ?? [];
       const seen = receivedOf.get(delivery.id) ?? [];
@@ -92,7 +77,7 @@ export function audit(evidence: Evidence): Audit {
       expired: count('expired'),
       attempts: stored.attempts.length,
       received: received.length,
-      lost: scheduleFaults.length,
+      lost: lost.length,
       interrupted: errors(INTERRUPTED).length,
       interruptedSeen: errors(INTERRUPTED).filter((each) =>
         seen.has(`${each.delivery_id} ${each.attempt_no}`),
@@ -107,54 +92,16 @@ function doublesIn(received: readonly Received[]): number {
   return Math.max(received.filter(({ answered }) => isOk(answered)).length - 1, 0);
 }
 
-/** Nothing that was acknowledged is missing, and nothing is there that was not. */
-function faultsOfSchedules({ acknowledged }: Evidence, stored: Stored): readonly string[] {
-  const deliveriesOf = groupBy(stored.deliveries, ({ schedule_id }) => schedule_id);
-  const known = new Set(stored.schedules.map(({ id }) => id));
-  return [
-    ...[...acknowledged.keys()]
-      .filter((id) => !known.has(id))
-      .map((id) => `${id} was acknowledged and is lost`),
-    ...stored.schedules.flatMap(({ id, kind, state }) => {
-      if (!acknowledged.has(id)) return [`${id} is stored, and nobody was told`];
-      const deliveries = deliveriesOf.get(id) ?? [];
-      const open = deliveries.filter(({ status }) => !ENDED.has(status)).map(({ status }) => status);
-      const keys = new Set(deliveries.map(({ idempotency_key }) => idempotency_key));
-      const found = `${kind} ${id} is ${state}, ${deliveries.length} deliveries, not ended: ${open.join() || 'none'}`;
-      if (keys.size !== deliveries.length) return [`${found}: two occurrences with one key`];
-      if (kind === 'one_shot')
-        return deliveries.length === 1 && open.length === 0 && state === 'completed' ? [] : [found];
-      return open.join() === 'scheduled' && state === 'active' ? [] : [found];
-    }),
-  ];
-}
-
 function faultsOf(
   delivery: StoredDelivery,
-  attempts: readonly StoredAttempt[],
+  attempts: readonly AttemptRow[],
   received: readonly Received[],
   { excuses = [], isClockSteady = true }: Evidence,
 ): readonly string[] {
   const { max_attempts } = JSON.parse(delivery.retry_policy) as { readonly max_attempts: number };
-  const numbers = received.map(({ attemptNo }) => attemptNo);
   const excused = attempts.filter(({ error }) => excuses.includes(error ?? '')).length;
   return [
-    ...faultIf(delivery.status === 'claimed', 'is still claimed'),
-    ...faultIf(new Set(numbers).size !== numbers.length, `an attempt was sent twice: ${numbers.join()}`),
-    ...faultIf(
-      attempts.some(({ attempt_no }, i) => attempt_no !== i + 1),
-      'attempts are not 1..n',
-    ),
-    ...faultIf(attempts.length !== delivery.attempt_count, `attempt_count ${delivery.attempt_count}`),
-    ...faultIf(attempts.length > max_attempts, `${attempts.length} attempts of ${max_attempts}`),
-    ...faultIf(
-      received.some(({ key }) => key !== delivery.idempotency_key),
-      'another Idempotency-Key was sent',
-    ),
-    ...faultIf(
-      numbers.some((number) => attempts[number - 1] === undefined),
-      'an attempt was sent without a row',
-    ),
+    ...rowFaults(delivery, attempts, received, max_attempts),
     ...faultIf(doublesIn(received) > excused, `200 answered ${doublesIn(received) + 1} times`),
     ...endFaults(delivery, attempts, max_attempts),
     ...attempts.flatMap((attempt) => {
@@ -170,7 +117,7 @@ function faultsOf(
 /** The end follows from the last attempt. */
 function endFaults(
   { status }: StoredDelivery,
-  attempts: readonly StoredAttempt[],
+  attempts: readonly AttemptRow[],
   attemptsMax: number,
 ): readonly string[] {
   const last = attempts.at(-1);
@@ -190,7 +137,7 @@ function endFaults(
 
 /** The row says what the receiver saw. */
 function attemptFaults(
-  { outcome, status_code, error }: StoredAttempt,
+  { outcome, status_code, error }: AttemptRow,
   seen: Received | undefined,
   excuses: readonly string[],
 ): readonly string[] {
@@ -203,7 +150,7 @@ function attemptFaults(
 }
 
 function timeFaults(
-  { due_at, fired_at, finished_at }: StoredAttempt,
+  { due_at, fired_at, finished_at }: AttemptRow,
   seen: Received | undefined,
   isClockSteady: boolean,
 ): readonly string[] {
@@ -213,8 +160,4 @@ function timeFaults(
     ...faultIf(isClockSteady && (finished_at ?? fired_at) < fired_at, 'ended before it began'),
     ...faultIf(isClockSteady && seen !== undefined && seen.arrivedAt < due_at, 'arrived early'),
   ];
-}
-
-function faultIf(isFault: boolean, fault: string): readonly string[] {
-  return isFault ? [fault] : [];
 }

@@ -3,43 +3,18 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { DATABASE_FILE } from '#test/fuzz/audit.ts';
+import type { AttemptRow, DeliveryRow, ScheduleRow } from '../promises.ts';
 
-export interface StoredSchedule {
-  readonly id: string;
-  readonly kind: 'one_shot' | 'recurring';
-  readonly state: string;
-}
-
-export interface StoredDelivery {
-  readonly id: string;
-  readonly schedule_id: string;
-  readonly status: string;
-  readonly scheduled_for: number;
+export interface StoredDelivery extends DeliveryRow {
   readonly due_at: number | null;
   readonly deadline: number | null;
-  readonly attempt_count: number;
-  readonly idempotency_key: string;
-  /** JSON. */
-  readonly retry_policy: string;
-  readonly url: string;
   readonly finalized_at: number | null;
 }
 
-export interface StoredAttempt {
-  readonly delivery_id: string;
-  readonly attempt_no: number;
-  readonly outcome: 'success' | 'retryable' | 'terminal';
-  readonly status_code: number | null;
-  readonly due_at: number;
-  readonly fired_at: number;
-  readonly finished_at: number | null;
-  readonly error: string | null;
-}
-
 export interface Stored {
-  readonly schedules: readonly StoredSchedule[];
+  readonly schedules: readonly ScheduleRow[];
   readonly deliveries: readonly StoredDelivery[];
-  readonly attempts: readonly StoredAttempt[];
+  readonly attempts: readonly AttemptRow[];
 }
 
 const LOOK_EVERY_MS = 50;
@@ -59,11 +34,9 @@ export function readStored(dataDir: string): Stored {
   return reading(dataDir, (db) => {
     db.exec('BEGIN');
     return {
-      schedules: db.prepare<[], StoredSchedule>('SELECT * FROM schedules').all(),
+      schedules: db.prepare<[], ScheduleRow>('SELECT * FROM schedules').all(),
       deliveries: db.prepare<[], StoredDelivery>('SELECT * FROM deliveries ORDER BY id').all(),
-      attempts: db
-        .prepare<[], StoredAttempt>('SELECT * FROM attempts ORDER BY delivery_id, attempt_no')
-        .all(),
+      attempts: db.prepare<[], AttemptRow>('SELECT * FROM attempts ORDER BY delivery_id, attempt_no').all(),
     };
   });
 }
