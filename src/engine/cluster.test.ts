@@ -112,6 +112,18 @@ describe('a node that dies', () => {
     expect((await cluster.world.delivery(pending.id)).status).toBe('succeeded');
   });
 
+  test('and is put away by another first: who comes second looks again at once', async () => {
+    await using cluster = await ClusterTestWorld.open();
+    const [dead, node] = await cluster.settled('a', 'b');
+    if (dead === undefined || node === undefined) throw new Error('There are two.');
+    dead.die();
+    // All that it held has gone with it by the time that this one's own try is refused.
+    node.faults.before('bury', () => cluster.world.disk.leave('a'));
+    while (node.faults.times('bury') === 0) await cluster.time.advance(10);
+    await cluster.time.advance(100);
+    expect(heldBy([node])).toEqual([SLOTS]);
+  });
+
   test('moves nothing but its own slots', async () => {
     await using cluster = await ClusterTestWorld.open();
     const [dead] = await cluster.settled('a', 'b', 'c');

@@ -335,6 +335,18 @@ describe('memory', () => {
     return queryObjects(Heap, { format: 'count' }) / 2;
   }
 
+  test('a lane that all have left is given up when its turn comes', () => {
+    const before = lanesAlive();
+    const lanes = new Lanes();
+    for (let n = 0; n < 100; n++) {
+      const due = towards(`${n}`);
+      lanes.add(due, 'in_time');
+      lanes.add({ ...due, endpoint: 'elsewhere' as EndpointKey }, 'in_time');
+    }
+    for (const due of takeAll(lanes)) lanes.release(due);
+    expect([lanes.waiting, lanes.underWay, lanesAlive() - before]).toEqual([0, 0, 0]);
+  });
+
   test('a lane lives until its last request is given back, and no longer', () => {
     const before = lanesAlive();
     const lanes = new Lanes();
