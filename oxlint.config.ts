@@ -16,9 +16,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   system: ['domain', 'ports'],
   api: ['domain', 'ports', 'commands'],
   control: ['domain', 'ports'],
-  app: ['domain', 'ports', 'engine', 'commands', 'store', 'egress', 'vault', 'system', 'api', 'control'],
+  inbox: ['domain', 'ports'],
+  app: ['domain', 'ports', 'engine', 'commands', 'store', 'egress', 'vault', 'system', 'api', 'control', 'inbox'],
   cli: ['domain', 'ports', 'control', 'app'],
 };
+
+/** Who uses the customer's own tools: they speak to the service as a customer does. */
+const MAY_IMPORT_SDK = ['inbox', 'cli'];
 
 const LAYERS = Object.keys(MAY_IMPORT);
 
@@ -58,7 +62,8 @@ export default defineConfig({
     'typescript/no-non-null-assertion': 'error',
     'typescript/switch-exhaustiveness-check': 'error',
   },
-  overrides: LAYERS.map((layer) => ({
+  overrides: [
+    ...LAYERS.map((layer) => ({
     files: [`src/${layer}/**`],
     excludeFiles: ['**/*.test.ts'],
     rules: {
@@ -72,6 +77,9 @@ export default defineConfig({
             },
             { regex: '^\\.\\./', message: 'Write imports across folders as #src/<layer>/….' },
             { regex: '^#test/', message: 'The product does not import its tests.' },
+            ...(MAY_IMPORT_SDK.includes(layer)
+              ? []
+              : [{ regex: '^#sdk/', message: `src/${layer} does not use the SDK.` }]),
           ],
         },
       ],

@@ -16,7 +16,7 @@ export default defineConfig({
         test: {
           ...TIMES,
           name: 'all',
-          include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+          include: ['src/**/*.test.ts', 'sdk/src/**/*.test.ts', 'test/**/*.test.ts'],
           setupFiles: [DROP_DATABASES],
         },
       },
@@ -25,9 +25,12 @@ export default defineConfig({
         test: {
           ...TIMES,
           name: 'postgres',
-          include: ['deliveries', 'idempotency', 'pagination', 'restart', 'schedule-states'].map(
-            (file) => `test/e2e/${file}.test.ts`,
-          ),
+          include: [
+            ...['deliveries', 'idempotency', 'pagination', 'restart', 'schedule-states'].map(
+              (file) => `test/e2e/${file}.test.ts`,
+            ),
+            'test/sdk/client.test.ts',
+          ],
           setupFiles: [DROP_DATABASES],
           env: { SCHED_TEST_STORE: 'postgres', SCHED_TEST_NODES: '1' },
         },
