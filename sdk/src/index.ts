@@ -1,1 +1,22 @@
-export {};
+/** `@sched/sdk`: the client of a Sched service, and `verify`; ready receivers have entries of their own. */
+export type * from './api-types.ts';
+export type { Deliveries } from './client/deliveries.ts';
+export type { Endpoints } from './client/endpoints.ts';
+export { ERROR_CODES, type ErrorCode } from './client/error-codes.ts';
+export {
+  ApiError,
+  AuthenticationError,
+  ConnectionError,
+  type ErrorType,
+  IdempotencyError,
+  InvalidRequestError,
+  NotFoundError,
+  RateLimitError,
+  SchedError,
+} from './client/errors.ts';
+export type { Fetch } from './client/exchange.ts';
+export type { CallOptions, SchedOptions, WriteOptions } from './client/options.ts';
+export type { List, Pages } from './client/pages.ts';
+export { Sched } from './client/sched.ts';
+export type { Schedules } from './client/schedules.ts';
+export * from './receiver/verify.ts';

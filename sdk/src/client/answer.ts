@@ -1,0 +1,57 @@
+/** What an answer says: the object that was asked for, or the error that it is thrown as. */
+import type { ErrorBody } from '../api-types.ts';
+import { errorOf, unexpectedAnswer } from './errors.ts';
+import type { Answer } from './exchange.ts';
+
+/**
+ * `object` is what the answer must call itself. Beyond that its fields are taken as the document describes them:
+ * answers may gain fields at any time.
+ */
+export function read<T>(answer: Answer, object: string): T {
+  const { status, requestId, text } = answer;
+  const json = parsed(text);
+  if (status >= 200 && status < 300) {
+    if (isRecord(json) && json.object === object && (object !== 'list' || isPage(json))) return json as T;
+    throw unexpectedAnswer(status, requestId, `but no ${object} of Sched's: is the url right?`);
+  }
+  if (!isErrorBody(json)) throw unexpectedAnswer(status, requestId, unexplained(status));
+  const { type, code, message, param, request_id } = json.error;
+  throw errorOf({ type, code, status, param, requestId: request_id, explanation: message });
+}
+
+function unexplained(status: number): string {
+  // A browser hides the status of a redirect that was not followed.
+  const isRedirect = status === 0 || (status >= 300 && status < 400);
+  return isRedirect
+    ? 'a redirect, which is not followed: is the url right?'
+    : "and no error of Sched's with it.";
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+function isPage({ data, has_more, next_cursor }: Readonly<Record<string, unknown>>): boolean {
+  return (
+    Array.isArray(data) &&
+    typeof has_more === 'boolean' &&
+    (next_cursor === null || typeof next_cursor === 'string')
+  );
+}
+
+function isErrorBody(json: unknown): json is ErrorBody {
+  if (!isRecord(json) || !isRecord(json.error)) return false;
+  const { type, code, message, param, request_id } = json.error;
+  return (
+    [type, code, message, request_id].every((field) => typeof field === 'string') &&
+    (param === null || typeof param === 'string')
+  );
+}

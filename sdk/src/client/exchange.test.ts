@@ -1,0 +1,158 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { ANSWER_BYTES_MAX, exchange, type Fetch } from './exchange.ts';
+
+const SENDING = { method: 'GET', url: 'http://sched.example/v1/x?cursor=c', headers: {}, body: null };
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => {
+  // Whatever became of it, nothing is left running.
+  expect(vi.getTimerCount()).toBe(0);
+  vi.useRealTimers();
+});
+
+/** Neither answers nor listens to its signal: as bad as a runtime can be. */
+const deaf: Fetch = () => new Promise(() => {});
+
+function bodyOf(...chunks: readonly Uint8Array[]): Fetch {
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(chunk);
+      controller.close();
+    },
+  });
+  return async () => new Response(body, { headers: { 'sched-request-id': 'req_1', 'retry-after': '7' } });
+}
+
+describe('an answer', () => {
+  test('comes whole, characters that were cut in two too', async () => {
+    const bytes = new TextEncoder().encode('{"name":"Zoë €"}');
+    const fetch = bodyOf(...[...bytes].map((byte) => Uint8Array.of(byte)));
+    expect(await exchange(fetch, SENDING, { timeoutMs: 10, signal: undefined })).toEqual({
+      status: 200,
+      requestId: 'req_1',
+      retryAfter: '7',
+      text: '{"name":"Zoë €"}',
+    });
+  });
+
+  test('without a body is empty', async () => {
+    const answer = await exchange(async () => new Response(null, { status: 204 }), SENDING, {
+      timeoutMs: 10,
+      signal: undefined,
+    });
+    expect(answer).toMatchObject({ status: 204, requestId: null, text: '' });
+  });
+
+  test('that is too large is given up', async () => {
+    const chunk = new Uint8Array(ANSWER_BYTES_MAX / 4 + 1);
+    const cancelled = vi.fn();
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(chunk),
+      cancel: cancelled,
+    });
+    const call = exchange(async () => new Response(body), SENDING, { timeoutMs: 10_000, signal: undefined });
+    await expect(call).rejects.toMatchObject({ name: 'ApiError', code: 'unexpected_answer', status: 200 });
+    expect(cancelled).toHaveBeenCalledOnce();
+  });
+
+  test('redirects are not followed, and the signal is passed on', async () => {
+    const fetch = vi.fn<Fetch>(async () => new Response('{}'));
+    await exchange(fetch, SENDING, { timeoutMs: 10, signal: undefined });
+    expect(fetch).toHaveBeenCalledWith(SENDING.url, {
+      method: 'GET',
+      headers: {},
+      body: null,
+      redirect: 'manual',
+      signal: expect.any(AbortSignal),
+    });
+  });
+});
+
+describe('no answer', () => {
+  const itsOwnCause = new Error('odd');
+  itsOwnCause.cause = itsOwnCause;
+
+  test('in time, whatever the runtime does', async () => {
+    const call = exchange(deaf, SENDING, { timeoutMs: 5_000, signal: undefined });
+    const failed = expect(call).rejects.toMatchObject({
+      name: 'ConnectionError',
+      code: 'timeout',
+      status: null,
+    });
+    await vi.advanceTimersByTimeAsync(5_000);
+    await failed;
+  });
+
+  test('says why, from the bottom of it, and not what was asked', async () => {
+    const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    const cause = new TypeError('fetch failed', { cause: refused });
+    const call = exchange(() => Promise.reject(cause), SENDING, { timeoutMs: 10, signal: undefined });
+    await expect(call).rejects.toMatchObject({
+      message: 'connection_failed: GET http://sched.example/v1/x was not answered: ECONNREFUSED.',
+      cause,
+    });
+  });
+
+  test.each([[undefined], [null], ['text'], [{}], [itsOwnCause]])(
+    'for a reason that is none: %j',
+    async (reason) => {
+      const call = exchange(() => Promise.reject(reason), SENDING, {
+        timeoutMs: 10,
+        signal: undefined,
+      });
+      await expect(call).rejects.toMatchObject({ code: 'connection_failed' });
+    },
+  );
+});
+
+describe('an abort', () => {
+  const reason = new Error('enough');
+
+  test('before: nothing is sent', async () => {
+    const fetch = vi.fn<Fetch>(deaf);
+    const call = exchange(fetch, SENDING, { timeoutMs: 10, signal: AbortSignal.abort(reason) });
+    await expect(call).rejects.toBe(reason);
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
+  test('during it, whatever the runtime does', async () => {
+    const end = new AbortController();
+    const call = exchange(deaf, SENDING, { timeoutMs: 10, signal: end.signal });
+    end.abort(reason);
+    await expect(call).rejects.toBe(reason);
+  });
+
+  test('while the body comes, whatever the runtime does', async () => {
+    const end = new AbortController();
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(Uint8Array.of(123)),
+    });
+    const call = exchange(async () => new Response(body), SENDING, { timeoutMs: 10, signal: end.signal });
+    await vi.advanceTimersByTimeAsync(1);
+    end.abort(reason);
+    await expect(call).rejects.toBe(reason);
+  });
+
+  test('ends every call of its signal, which has one listener for them all', async () => {
+    const end = new AbortController();
+    const added = vi.spyOn(end.signal, 'addEventListener');
+    const limits = { timeoutMs: 10, signal: end.signal };
+    await exchange(async () => new Response('{}'), SENDING, limits);
+    const calls = Array.from({ length: 20 }, () => exchange(deaf, SENDING, limits));
+    await exchange(async () => new Response('{}'), SENDING, limits);
+    end.abort(reason);
+    for (const call of await Promise.allSettled(calls)) expect(call).toEqual({ status: 'rejected', reason });
+    // For the first call, which was over, and for those that came after it.
+    expect(added).toHaveBeenCalledTimes(2);
+  });
+
+  test('afterwards reaches nobody: no listener is left', async () => {
+    const { signal } = new AbortController();
+    const added = vi.spyOn(signal, 'addEventListener');
+    const removed = vi.spyOn(signal, 'removeEventListener');
+    await exchange(async () => new Response('{}'), SENDING, { timeoutMs: 10, signal });
+    expect(removed.mock.calls.map(([, listener]) => listener)).toEqual(
+      added.mock.calls.map(([, listener]) => listener),
+    );
+  });
+});

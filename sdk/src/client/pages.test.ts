@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest';
+import { readOptions } from './options.ts';
+import { type List, list, Pages, type Query } from './pages.ts';
+import { REAL_WORLD, Transport } from './transport.ts';
+
+function page(data: readonly number[], next: string | null): List<number> {
+  return { object: 'list', data, has_more: next !== null, next_cursor: next };
+}
+
+const PAGES_MAX = 10;
+
+/** Pages by the cursor that leads to them; '' is the first. */
+function pagesOf(answers: Readonly<Record<string, List<number>>>) {
+  const asked: string[] = [];
+  const pages = new Pages<number>(async (cursor = '') => {
+    asked.push(cursor);
+    if (asked.length > PAGES_MAX) throw new Error('It would never end.');
+    const answer = answers[cursor];
+    if (answer === undefined) throw new Error(`no page ${cursor}`);
+    return answer;
+  });
+  return { pages, asked };
+}
+
+const THREE = { '': page([1, 2], 'a'), a: page([], 'b'), b: page([3], null) };
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
+describe('a list', () => {
+  test('is walked to its end, over an empty page too', async () => {
+    const { pages, asked } = pagesOf(THREE);
+    expect(await all(pages)).toEqual([1, 2, 3]);
+    expect(asked).toEqual(['', 'a', 'b']);
+  });
+
+  test('asks for a page when the one before is used up, not sooner', async () => {
+    const { pages, asked } = pagesOf(THREE);
+    const walk = pages[Symbol.asyncIterator]();
+    expect(asked).toEqual([]);
+    await walk.next();
+    await walk.next();
+    expect(asked).toEqual(['']);
+    await walk.next();
+    expect(asked).toEqual(['', 'a', 'b']);
+  });
+
+  test('two walks do not disturb each other', async () => {
+    const { pages } = pagesOf(THREE);
+    const [one, other] = [pages[Symbol.asyncIterator](), pages[Symbol.asyncIterator]()];
+    expect([(await one.next()).value, (await one.next()).value, (await other.next()).value]).toEqual([
+      1, 2, 1,
+    ]);
+  });
+
+  test('an error ends the walk, with what came before it', async () => {
+    const { pages } = pagesOf({ '': page([1], 'gone') });
+    const found: number[] = [];
+    const walk = async () => {
+      for await (const item of pages) found.push(item);
+    };
+    await expect(walk()).rejects.toThrow('no page gone');
+    expect(found).toEqual([1]);
+  });
+
+  test('that does not move on is an error, not a loop', async () => {
+    const { pages, asked } = pagesOf({ '': page([1], 'a'), a: page([2], 'a') });
+    await expect(all(pages)).rejects.toMatchObject({ name: 'ApiError', code: 'unexpected_answer' });
+    expect(asked).toEqual(['', 'a']);
+  });
+
+  test('that goes round in a circle is an error too', async () => {
+    const { pages, asked } = pagesOf({ '': page([1], 'a'), a: page([2], 'b'), b: page([3], 'a') });
+    await expect(all(pages)).rejects.toMatchObject({ name: 'ApiError', code: 'unexpected_answer' });
+    expect(asked).toEqual(['', 'a', 'b']);
+  });
+
+  test('ends where the service says so, cursor or not', async () => {
+    const { pages, asked } = pagesOf({ '': page([1], 'a'), a: { ...page([2], 'b'), has_more: false } });
+    expect(await all(pages)).toEqual([1, 2]);
+    expect(asked).toEqual(['', 'a']);
+  });
+
+  test('that goes on without saying where is an error, not an end', async () => {
+    const { pages } = pagesOf({ '': { ...page([1], null), has_more: true } });
+    await expect(all(pages)).rejects.toMatchObject({ code: 'unexpected_answer' });
+  });
+});
+
+describe('a query', () => {
+  async function sent(query: Query): Promise<string> {
+    const urls: string[] = [];
+    const fetch = async (url: string) => {
+      urls.push(url);
+      return Response.json(page([], null));
+    };
+    const settings = readOptions({ url: 'http://sched.example', apiKey: 'sk_test_0123456789', fetch });
+    const rejected = await list(new Transport(settings, REAL_WORLD), () => '/schedules', query)
+      .page()
+      .then(
+        () => null,
+        (error: Error) => error,
+      );
+    if (rejected === null) return urls.join();
+    expect(urls).toEqual([]);
+    return String(rejected);
+  }
+
+  const BASE = 'http://sched.example/v1/schedules';
+  const nothing = { team: null, other: undefined } as unknown as Record<string, string>;
+
+  test.each<readonly [Query, string]>([
+    [{}, ''],
+    [{ state: 'active', limit: 5, include_archived: false }, '?state=active&limit=5&include_archived=false'],
+    [{ metadata: { 'a b': 'c&d' } }, '?metadata%5Ba+b%5D=c%26d'],
+    [{ state: undefined, kind: null, metadata: nothing }, ''],
+    [{ metadata: null }, ''],
+  ])('%j is sent as %s', async (query, search) => {
+    expect(await sent(query)).toBe(BASE + search);
+  });
+
+  test.each<readonly [string, Query]>([
+    ['schedule_id', { schedule_id: '' }],
+    ['status', { status: '' }],
+    ['cursor', { cursor: '' }],
+    ['metadata[team]', { metadata: { team: '' } }],
+    ['metadata[]', { metadata: { '': 'billing' } }],
+  ])('with an empty %s is not sent: it would list everything', async (name, query) => {
+    expect(await sent(query)).toContain(`TypeError: ${name} must not be empty`);
+  });
+});
+
+describe('toArray', () => {
+  test.each([
+    [0, [], 0],
+    [1, [1], 1],
+    [2, [1, 2], 1],
+    [3, [1, 2, 3], 3],
+    [Number.POSITIVE_INFINITY, [1, 2, 3], 3],
+  ])('%d', async (max, items, requests) => {
+    const { pages, asked } = pagesOf(THREE);
+    expect(await pages.toArray(max)).toEqual(items);
+    expect(asked).toHaveLength(requests);
+  });
+
+  test.each([-1, Number.NaN])('%d is refused', async (max) => {
+    await expect(pagesOf(THREE).pages.toArray(max)).rejects.toThrow(TypeError);
+  });
+});

@@ -1,0 +1,26 @@
+import { Deliveries } from './deliveries.ts';
+import { Endpoints } from './endpoints.ts';
+import { readOptions, type SchedOptions } from './options.ts';
+import { Schedules } from './schedules.ts';
+import { REAL_WORLD, Transport } from './transport.ts';
+
+/**
+ * A client of one service with one API key, and so of one project and mode.
+ *
+ *     const sched = new Sched({ url: 'https://sched.example.com', apiKey });
+ *     await sched.schedules.create({ endpoint: 'https://example.com/hook', delay: '5m' });
+ *
+ * The key is kept in private fields only: printing a client or an error never shows it.
+ */
+export class Sched {
+  readonly schedules: Schedules;
+  readonly deliveries: Deliveries;
+  readonly endpoints: Endpoints;
+
+  constructor(options: SchedOptions) {
+    const transport = new Transport(readOptions(options), REAL_WORLD);
+    this.schedules = new Schedules(transport);
+    this.deliveries = new Deliveries(transport);
+    this.endpoints = new Endpoints(transport);
+  }
+}

@@ -1,0 +1,118 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { Fetch } from './exchange.ts';
+import { readOptions } from './options.ts';
+import { sleep } from './sleep.ts';
+import { inPath, Transport, type World } from './transport.ts';
+
+const OBJECT = { object: 'schedule', id: 'sch_1', of_a_newer_service: true };
+const GET = { method: 'GET', path: '/schedules/sch_1', answers: 'schedule' } as const;
+const POST = { ...GET, method: 'POST', body: { a: 1, b: undefined }, isKeyed: true } as const;
+
+const ok = () => Response.json(OBJECT);
+const failed = (headers: Record<string, string> = {}) => new Response('', { status: 503, headers });
+
+/** Answers in turn, the last one for ever; pauses are noted and not waited for. */
+function given(answers: readonly (() => Response)[], retries = 3) {
+  const sent: RequestInit[] = [];
+  const pauses: number[] = [];
+  let keys = 0;
+  const fetch: Fetch = async (_url, init) => {
+    sent.push(init);
+    const answer = answers[Math.min(sent.length, answers.length) - 1];
+    if (answer === undefined) throw new TypeError('fetch failed');
+    return answer();
+  };
+  const world: World = {
+    random: () => 1,
+    newKey: () => `key-${++keys}`,
+    nowMs: () => 0,
+    sleep: async (ms) => void pauses.push(ms),
+  };
+  const settings = readOptions({ url: 'http://sched.example', apiKey: 'sk_test_0123456789', fetch, retries });
+  return { transport: new Transport(settings, world), sent, pauses };
+}
+
+describe('a call', () => {
+  test('that is answered is made once; fields that are not known are passed on', async () => {
+    const { transport, sent, pauses } = given([ok]);
+    expect(await transport.call(GET)).toEqual(OBJECT);
+    expect([sent.length, pauses.length]).toEqual([1, 0]);
+  });
+
+  test('that fails is made again after longer and longer pauses, and then given up', async () => {
+    const { transport, sent, pauses } = given([failed]);
+    await expect(transport.call(GET)).rejects.toMatchObject({ name: 'ApiError', status: 503 });
+    expect(sent).toHaveLength(4);
+    expect(pauses).toEqual([200, 400, 800]);
+  });
+
+  test('waits as long as it is asked to', async () => {
+    const { transport, pauses } = given([() => failed({ 'retry-after': '3' }), ok]);
+    await transport.call(GET);
+    expect(pauses).toEqual([3_000]);
+  });
+
+  test('what one answer asked for does not count for the next failure', async () => {
+    const { transport, pauses } = given([() => failed({ 'retry-after': '3' }), failed, ok]);
+    await transport.call(GET);
+    expect(pauses).toEqual([3_000, 400]);
+  });
+
+  test('has one key and one body, however often it is made; the next call has another key', async () => {
+    const { transport, sent } = given([failed, failed, ok]);
+    await transport.call(POST);
+    await transport.call(POST);
+    const keys = sent.map(({ headers }) => new Headers(headers).get('idempotency-key'));
+    expect(keys).toEqual(['key-1', 'key-1', 'key-1', 'key-2']);
+    expect(new Set(sent.map(({ body }) => body))).toEqual(new Set(['{"a":1}']));
+  });
+
+  test("has the caller's key where there is one", async () => {
+    const { transport, sent } = given([ok]);
+    await transport.call(POST, { idempotencyKey: 'mine' });
+    expect(new Headers(sent[0]?.headers).get('idempotency-key')).toBe('mine');
+  });
+
+  test.each([{ idempotencyKey: '' }, { timeoutMs: -1 }])('with %o is not made at all', async (wrong) => {
+    const { transport, sent } = given([ok]);
+    await expect(transport.call(POST, wrong)).rejects.toThrow(TypeError);
+    expect(sent).toHaveLength(0);
+  });
+});
+
+describe('an id in a path', () => {
+  test.each(['', '.', '..', 'sch_\ud800', undefined as unknown as string])('%j is none', (id) => {
+    expect(() => inPath(id)).toThrow(TypeError);
+  });
+
+  test('beyond ASCII is for the service to know', () => {
+    expect(inPath('sch_📨')).toBe('sch_%F0%9F%93%A8');
+  });
+
+  test('cannot lead anywhere else', () => {
+    expect(inPath('a/../b?c#d%2F')).toBe('a%2F..%2Fb%3Fc%23d%252F');
+  });
+});
+
+describe('sleep', () => {
+  afterEach(() => {
+    expect(vi.getTimerCount()).toBe(0);
+    vi.useRealTimers();
+  });
+
+  test('ends in time, or at once with the reason of the signal, and leaves nothing', async () => {
+    vi.useFakeTimers();
+    const end = new AbortController();
+    const removed = vi.spyOn(end.signal, 'removeEventListener');
+    const whole = sleep(1_000, end.signal);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await whole;
+    expect(removed).toHaveBeenCalledOnce();
+
+    const reason = new Error('enough');
+    const cut = sleep(1_000, end.signal);
+    end.abort(reason);
+    await expect(cut).rejects.toBe(reason);
+    await expect(sleep(1_000, end.signal)).rejects.toBe(reason);
+  });
+});

@@ -1,0 +1,90 @@
+/** Calls: each is one HTTP exchange or, where that had bad luck, several with pauses between them. */
+import { read } from './answer.ts';
+import { SchedError } from './errors.ts';
+import { exchange, type Sending } from './exchange.ts';
+import { checkedIdempotencyKey, checkedTimeout, type Settings, type WriteOptions } from './options.ts';
+import { isWorthRepeating, parseRetryAfter, pauseMs } from './retry.ts';
+import { sleep } from './sleep.ts';
+
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  /** Below `/v1`. */
+  readonly path: string;
+  readonly query?: URLSearchParams;
+  readonly body?: object;
+  /** Takes effect once per `Idempotency-Key`. */
+  readonly isKeyed?: boolean;
+  /** What the answer calls itself. */
+  readonly answers: 'schedule' | 'delivery' | 'endpoint' | 'list';
+}
+
+/** What is not the same each time: tests bring their own. */
+export interface World {
+  random(): number;
+  newKey(): string;
+  nowMs(): number;
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export const REAL_WORLD: World = {
+  random: () => Math.random(),
+  newKey: () => crypto.randomUUID(),
+  nowMs: () => Date.now(),
+  sleep,
+};
+
+export class Transport {
+  readonly #settings: Settings;
+  readonly #world: World;
+
+  constructor(settings: Settings, world: World) {
+    this.#settings = settings;
+    this.#world = world;
+  }
+
+  async call<T>(call: Call, options: WriteOptions = {}): Promise<T> {
+    const { fetch, retries } = this.#settings;
+    const { signal, timeoutMs = this.#settings.timeoutMs } = options;
+    const sending = this.#sending(call, options.idempotencyKey);
+    const limits = { signal, timeoutMs: checkedTimeout(timeoutMs) };
+    for (let tries = 1; ; tries++) {
+      let retryAfter: string | null = null;
+      try {
+        const answer = await exchange(fetch, sending, limits);
+        retryAfter = answer.retryAfter;
+        return read<T>(answer, call.answers);
+      } catch (error) {
+        if (!(error instanceof SchedError && isWorthRepeating(error)) || tries > retries) throw error;
+      }
+      const askedMs = parseRetryAfter(retryAfter, this.#world.nowMs());
+      await this.#world.sleep(pauseMs(tries, this.#world.random(), askedMs), signal);
+    }
+  }
+
+  /** Made once per call: a repeated one has the same key and the same bytes. */
+  #sending({ method, path, query, body, isKeyed = false }: Call, idempotencyKey?: string): Sending {
+    const { base, headers } = this.#settings;
+    const search = query?.toString() ?? '';
+    return {
+      method,
+      url: `${base}/v1${path}${search === '' ? '' : `?${search}`}`,
+      headers: {
+        ...headers,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(isKeyed && { 'idempotency-key': checkedIdempotencyKey(idempotencyKey ?? this.#world.newKey()) }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+    };
+  }
+}
+
+/** A surrogate without its other half, which no address can hold. */
+const HALF_CHARACTER = /\p{Surrogate}/u;
+
+/** An id that would lead to another path is none. Any other is for the service to know or not to know. */
+export function inPath(id: string): string {
+  if (typeof id !== 'string' || ['', '.', '..'].includes(id) || HALF_CHARACTER.test(id)) {
+    throw new TypeError('An id is needed, such as sch_01jcq3v8k4zqgw5m2r7n9x0abc.');
+  }
+  return encodeURIComponent(id);
+}

@@ -1,0 +1,10 @@
+/** What every adapter offers beside its `receiver`. */
+export {
+  type Begun,
+  type DeduplicationStore,
+  MemoryStore,
+  type MemoryStoreOptions,
+} from './deduplication.ts';
+export { ReceivedDelivery } from './delivery.ts';
+export type { Answer, ReceiverOptions } from './receive.ts';
+export type { NotVerified, Reason } from './result.ts';

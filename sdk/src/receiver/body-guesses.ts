@@ -1,0 +1,58 @@
+/**
+ * What may have been sent, given what a parser and a writer left of it. What was lost cannot be guessed (the
+ * order of keys, `1.0`); but most bodies come from one of a few writers, and those are tried. Each guess is made
+ * when it is asked for: whoever has found the right one, or has had enough, pays for no further one.
+ */
+import { jsonVariants, type Variant } from './json-guesses.ts';
+import type { NearlyVerified } from './result.ts';
+
+export interface BodyGuess {
+  readonly reason: NearlyVerified['reason'];
+  readonly matched: string;
+  readonly body: Uint8Array;
+}
+
+const BYTE_ORDER_MARK = '\ufeff';
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+export function* bodyGuesses(body: Uint8Array): Generator<BodyGuess> {
+  const text = decoded(body);
+  if (text === null || text === '') return;
+  const latin1 = asLatin1(text);
+  if (latin1 !== null) yield guess('the body when it is encoded as Latin-1', latin1);
+  for (const variants of [textVariants(text), jsonVariants(text, body.length)]) {
+    for (const [matched, variant] of variants) {
+      if (variant !== text) yield guess(matched, encoder.encode(variant));
+    }
+  }
+}
+
+function guess(matched: string, body: Uint8Array): BodyGuess {
+  return { reason: 'body_reserialised', matched, body };
+}
+
+function* textVariants(text: string): Generator<Variant> {
+  yield ['the body with a line break at its end', `${text}\n`];
+  yield ['the body with CR and LF at its end', `${text}\r\n`];
+  yield ['the body with CR LF for its line breaks', text.replace(/\r?\n/g, '\r\n')];
+  yield ['the body with LF for its line breaks', text.replaceAll('\r\n', '\n')];
+  yield ['the body with a byte order mark', BYTE_ORDER_MARK + text];
+  yield ['the body without its byte order mark', text.replace(/^\ufeff/, '')];
+  // Which takes such a mark away too.
+  yield ['the body without the white space around it', text.trim()];
+}
+
+/** Bytes that were read as Latin-1 and written as UTF-8 have twice the length. */
+function asLatin1(text: string): Uint8Array | null {
+  if (!/[\u0080-\u00ff]/.test(text) || /[\u0100-\uffff]/.test(text)) return null;
+  return Uint8Array.from(text, (character) => character.charCodeAt(0));
+}
+
+function decoded(body: Uint8Array): string | null {
+  try {
+    return decoder.decode(body);
+  } catch {
+    return null;
+  }
+}

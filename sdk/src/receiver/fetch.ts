@@ -1,0 +1,27 @@
+/**
+ * For handlers in the style of Fetch: Deno.serve, Bun.serve, Cloudflare Workers, route handlers of Next.js.
+ *
+ *     export const POST = receiver({
+ *       secret: process.env.SCHED_SIGNING_SECRET ?? '',
+ *       deduplicate: new MemoryStore(),
+ *       handle: async (delivery) => remind(delivery.json()),
+ *     });
+ */
+import { readStream } from './read-body.ts';
+import { type Answer, Receive, type ReceiverOptions } from './receive.ts';
+import { respond } from './respond.ts';
+
+export * from './adapters.ts';
+
+export type FetchReceiverOptions = ReceiverOptions<Answer | Response>;
+
+const BODY_USED =
+  'The body of this request has been read before: the receiver of deliveries must be the first.';
+
+export function receiver(options: FetchReceiverOptions): (request: Request) => Promise<Response> {
+  const receive = new Receive(options);
+  return async (request) => {
+    if (request.bodyUsed) throw new TypeError(BODY_USED);
+    return respond(receive, request, () => readStream(request.body, receive.bodyBytesMax));
+  };
+}

@@ -1,0 +1,176 @@
+/**
+ * What every adapter does with a request once it has its raw body:
+ *
+ *     verify        no: 401, or 413 for a body that is too long
+ *     begin         done before: 200; in progress: 409, so that Sched comes again
+ *     handle        the key is done after a 2xx, and forgotten after anything else
+ *
+ * Whoever is refused is told the reason's word alone. An error of the handler goes on to the framework, which
+ * knows how to log it and answers 500: Sched tries again.
+ */
+import { type PathOption, type ReceivedRequest, splitUrl } from './arrival.ts';
+import { checkedTolerance, NO_SECRET, secretsOf } from './checks.ts';
+import type { DeduplicationStore } from './deduplication.ts';
+import { ReceivedDelivery } from './delivery.ts';
+import { BODY_BYTES_MAX, type ReadBody } from './read-body.ts';
+import type { NotVerified, Reason } from './result.ts';
+import { verify } from './verify.ts';
+
+/** Sched looks at the status alone. A `Response` is one. */
+export interface Answer {
+  readonly status: number;
+}
+
+// biome-ignore lint/suspicious/noConfusingVoidType: a handler that returns nothing is what most will write.
+export type Handled<A extends Answer> = A | undefined | void;
+
+export interface ReceiverOptions<A extends Answer = Answer> {
+  /** Several while one is being rotated. */
+  readonly secret: string | readonly string[];
+  /** The work. Answers 204 if it returns nothing; throws, or answers other than 2xx, to be tried again. */
+  readonly handle: (delivery: ReceivedDelivery) => Handled<A> | Promise<Handled<A>>;
+  /** Where the keys of what was done are kept. Without one, every try is handled. */
+  readonly deduplicate?: DeduplicationStore | undefined;
+  /**
+   * By `delivery_id` a replay is handled again, by `idempotency_key` it is not. Default: `idempotency_key`, which
+   * is not signed: whoever can send a captured request again within the tolerance can give it another key.
+   */
+  readonly deduplicateBy?: 'idempotency_key' | 'delivery_id' | undefined;
+  /** Default 300. */
+  readonly toleranceSeconds?: number | undefined;
+  /**
+   * The path that Sched was told, where it arrives as another one. On a wildcard route give it as a fixed text:
+   * path and body are signed joined by a period, and what follows a period may be moved from one to the other.
+   */
+  readonly path?: PathOption | undefined;
+  /** Default, and at most: 1,048,576, the most that Sched sends. */
+  readonly bodyBytesMax?: number | undefined;
+  /**
+   * Told why a request was refused, with a sentence for the log. The usual mistakes are tried out if it is given.
+   * Neither this one nor the next is waited for, and what it throws is dropped.
+   */
+  readonly onRejected?: ((refusal: NotVerified) => unknown) | undefined;
+  /** Told when the store could not note what came of a delivery: its answer stays as it is. */
+  readonly onStoreError?: ((error: unknown, delivery: ReceivedDelivery) => unknown) | undefined;
+  /** The clock, in Unix milliseconds. */
+  readonly now?: (() => number) | undefined;
+}
+
+/** A request with its headers in the one form that handlers see. */
+export interface Arrived extends Pick<ReceivedRequest, 'method' | 'url'> {
+  readonly headers: Headers;
+  readonly body: ReadBody;
+}
+
+export type Reply<A extends Answer> =
+  | { readonly kind: 'handled'; readonly answer: A | null }
+  | { readonly kind: 'duplicate' }
+  | { readonly kind: 'refused'; readonly status: number; readonly error: Reason | 'in_progress' };
+
+const HANDLED_STATUS = 204;
+const DUPLICATE_STATUS = 200;
+const UNAUTHORIZED = 401;
+const IN_PROGRESS = 409;
+const TOO_LARGE = 413;
+
+export class Receive<A extends Answer> {
+  readonly bodyBytesMax: number;
+  readonly #options: ReceiverOptions<A>;
+
+  /** What is wrong with the options shows at the start, not at the first delivery. */
+  constructor(options: ReceiverOptions<A>) {
+    const { secret, toleranceSeconds, bodyBytesMax = BODY_BYTES_MAX } = options;
+    if (secretsOf(secret).length === 0) throw new TypeError(NO_SECRET);
+    checkedTolerance(toleranceSeconds);
+    if (!(bodyBytesMax >= 0 && bodyBytesMax <= BODY_BYTES_MAX)) {
+      throw new RangeError(`bodyBytesMax must be a number from 0 to ${BODY_BYTES_MAX}.`);
+    }
+    this.bodyBytesMax = bodyBytesMax;
+    this.#options = options;
+  }
+
+  /** Whether the request says itself that its body is too long to be read. */
+  saysTooLarge(contentLength: string | null | undefined): boolean {
+    return Number(contentLength ?? 0) > this.bodyBytesMax;
+  }
+
+  async reply(arrived: Arrived): Promise<Reply<A>> {
+    const { body } = arrived;
+    if (body === 'too_large' || body.length > this.bodyBytesMax) return this.#tooLarge();
+    const { secret, toleranceSeconds, path, onRejected, now } = this.#options;
+    const result = await verify({ ...arrived, body }, secret, {
+      toleranceSeconds,
+      path,
+      now: now?.(),
+      diagnose: onRejected !== undefined,
+    });
+    if (!result.ok) return this.#refuse(UNAUTHORIZED, result);
+    const { method, url, headers } = arrived;
+    return this.#once(new ReceivedDelivery(result, { method, path: splitUrl(url).path, headers }));
+  }
+
+  async #once(delivery: ReceivedDelivery): Promise<Reply<A>> {
+    const { deduplicate: store, deduplicateBy } = this.#options;
+    if (store === undefined) return { kind: 'handled', answer: await this.#handle(delivery) };
+    const key = deduplicateBy === 'delivery_id' ? delivery.deliveryId : delivery.idempotencyKey;
+    // A store that fails here rejects: better tried again than done twice.
+    const begun = await store.begin(key);
+    if (begun === 'done') return { kind: 'duplicate' };
+    if (begun === 'in_progress') return { kind: 'refused', status: IN_PROGRESS, error: 'in_progress' };
+    let isDone = false;
+    try {
+      const answer = await this.#handle(delivery);
+      isDone = answer === null || isSuccess(answer);
+      return { kind: 'handled', answer };
+    } finally {
+      await this.#note(delivery, () => (isDone ? store.done(key) : store.forget(key)));
+    }
+  }
+
+  async #handle(delivery: ReceivedDelivery): Promise<A | null> {
+    return (await this.#options.handle(delivery)) ?? null;
+  }
+
+  /** The work is over, one way or the other: what the store says to it changes nothing about that. */
+  async #note(delivery: ReceivedDelivery, write: () => unknown): Promise<void> {
+    try {
+      await write();
+    } catch (error) {
+      tell(() => this.#options.onStoreError?.(error, delivery));
+    }
+  }
+
+  #tooLarge(): Reply<A> {
+    const message = `The body has more than ${this.bodyBytesMax} bytes.`;
+    return this.#refuse(TOO_LARGE, { ok: false, reason: 'body_too_large', message });
+  }
+
+  #refuse(status: number, refusal: NotVerified): Reply<A> {
+    tell(() => this.#options.onRejected?.(refusal));
+    return { kind: 'refused', status, error: refusal.reason };
+  }
+}
+
+/** Whoever is told may fail at it, at once or later: that changes no answer and ends no process. */
+function tell(call: () => unknown): void {
+  const told = async () => {
+    await call();
+  };
+  told().catch(() => {});
+}
+
+function isSuccess({ status }: Answer): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** The reply's status and JSON; null where it has none. */
+export function plainly(reply: Reply<Answer>): { readonly status: number; readonly json: string | null } {
+  switch (reply.kind) {
+    case 'handled':
+      return { status: reply.answer?.status ?? HANDLED_STATUS, json: null };
+    case 'duplicate':
+      return { status: DUPLICATE_STATUS, json: '{"duplicate":true}' };
+    case 'refused':
+      return { status: reply.status, json: JSON.stringify({ error: reply.error }) };
+  }
+}

@@ -1,0 +1,103 @@
+/** The real service delivers to a real receiver that deduplicates: everything is done once, and ends well. */
+import { rmSync } from 'node:fs';
+import express from 'express';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { receiver } from '#sdk/receiver/express.ts';
+import { MemoryStore, type NotVerified, type ReceivedDelivery } from '#sdk/receiver/index.ts';
+import { given, SIGNING_SECRET, startService, TEST_KEY } from '#test/delivery/harness.ts';
+import { ends } from '#test/delivery/waits.ts';
+import { Api } from '#test/e2e/client.ts';
+import { replayed } from '#test/e2e/expectations.ts';
+import type { SchedProcess } from '#test/process/sched-process.ts';
+import { type Running, serve } from './adapter-servers.ts';
+
+let sched: SchedProcess;
+let server: Running;
+const api = Api.at(() => sched.url).as(TEST_KEY);
+const refusals: NotVerified[] = [];
+const handled: ReceivedDelivery[] = [];
+const BODY = '{ "text": "Grüße" }\n';
+const AT_ONCE = { base: '20ms', factor: 1 };
+
+function handle(delivery: ReceivedDelivery): void {
+  if (delivery.path.endsWith('/throws') && delivery.attempt === 1) throw new Error('not now');
+  handled.push(delivery);
+}
+
+/** The work is done, and nobody hears of it. */
+const loseFirstAnswer: express.RequestHandler = (req, res, next) => {
+  if (req.headers['sched-attempt'] === '1') res.end = () => res.destroy();
+  next();
+};
+
+beforeAll(async () => {
+  const hooks = express.Router();
+  const receive = receiver({
+    secret: SIGNING_SECRET,
+    handle,
+    deduplicate: new MemoryStore(),
+    onRejected: (refusal) => refusals.push(refusal),
+  });
+  hooks.use('/lost', loseFirstAnswer);
+  hooks.all('/*hook', receive);
+  const app = express();
+  app.use('/hooks', hooks);
+  app.use((_error: unknown, _req: express.Request, res: express.Response, _next: express.NextFunction) => {
+    res.sendStatus(500);
+  });
+  server = await serve(app);
+  sched = await startService();
+});
+
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await sched.stop();
+  rmSync(sched.dataDir, { recursive: true, force: true });
+});
+
+async function delivered(path: string, body: object = {}) {
+  const endpoint = `http://127.0.0.1:${server.port}/hooks${path}`;
+  const { pending } = await given(api, { endpoint, body: BODY, delay: '1s', retry_policy: AT_ONCE, ...body });
+  return ends(api, pending.id);
+}
+
+function handledBy(deliveryId: string): readonly number[] {
+  return handled.filter((each) => each.deliveryId === deliveryId).map(({ attempt }) => attempt);
+}
+
+describe.concurrent('a delivery over the wire', () => {
+  it('verifies, and is handled', async () => {
+    const { delivery, attempts } = await delivered('/a%20b?tenant=7');
+    expect(attempts.map(({ status_code }) => status_code)).toEqual([204]);
+    const got = handled.find(({ deliveryId }) => deliveryId === delivery.id);
+    expect(got).toMatchObject({ idempotencyKey: delivery.idempotency_key, path: '/hooks/a%20b' });
+    expect(got?.text()).toBe(BODY);
+  });
+
+  it.each(['GET', 'DELETE'])('verifies as %s too, without a body', async (method) => {
+    const { attempts } = await delivered(`/${method}`, { method, body: null });
+    expect(attempts.map(({ status_code }) => status_code)).toEqual([204]);
+  });
+
+  it('is handled by the retry when the handler threw', async () => {
+    const { delivery, attempts } = await delivered('/throws');
+    expect(delivery.status).toBe('succeeded');
+    expect(attempts.map(({ status_code }) => status_code)).toEqual([500, 204]);
+    expect(handledBy(delivery.id)).toEqual([2]);
+  });
+
+  it('is handled once when the answer was lost; its replay is not handled at all', async () => {
+    const { delivery, attempts } = await delivered('/lost');
+    expect(delivery.status).toBe('succeeded');
+    expect(attempts.map(({ status_code }) => status_code)).toEqual([null, 200]);
+    expect(handledBy(delivery.id)).toEqual([1]);
+
+    const replay = await ends(api, (await replayed(api, delivery.id)).id);
+    expect(replay.delivery.status).toBe('succeeded');
+    expect(handledBy(replay.delivery.id)).toEqual([]);
+  });
+});
+
+it('and nothing was refused', () => {
+  expect(refusals).toEqual([]);
+});

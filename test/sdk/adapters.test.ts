@@ -1,0 +1,234 @@
+/** One table of cases for all four adapters: whatever the framework, a receiver behaves the same. */
+import { describe, expect, it } from 'vitest';
+import {
+  MemoryStore,
+  type NotVerified,
+  type ReceivedDelivery,
+  type ReceiverOptions,
+} from '#sdk/receiver/index.ts';
+import { ADAPTERS, type AdapterServer, type Running } from './adapter-servers.ts';
+import { type Answered, send } from './send.ts';
+import { DELIVERY_ID, SECRET } from './signing.ts';
+
+const OTHER_DELIVERY_ID = 'dlv_01jd5x3v8k2m4n6p8r0t2w4y6b';
+const BODY = '{ "text": "Grüße" }\n';
+const BODY_BYTES_MAX = 1_048_576;
+const EMPTY = { status: 204, text: '' };
+
+interface Scene extends AsyncDisposable {
+  readonly port: number;
+  /** What the handler got. */
+  readonly deliveries: readonly ReceivedDelivery[];
+  readonly refusals: readonly NotVerified[];
+}
+
+async function scene({ start }: AdapterServer, options: Partial<ReceiverOptions> = {}): Promise<Scene> {
+  const deliveries: ReceivedDelivery[] = [];
+  const refusals: NotVerified[] = [];
+  const { handle = () => {} } = options;
+  const running: Running = await start({
+    secret: SECRET,
+    onRejected: (refusal) => refusals.push(refusal),
+    ...options,
+    handle: (delivery) => {
+      deliveries.push(delivery);
+      return handle(delivery);
+    },
+  });
+  const { port } = running;
+  return { port, deliveries, refusals, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
+}
+
+function refused(status: number, error: string): Answered {
+  return { status, text: JSON.stringify({ error }) };
+}
+
+describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
+  it('hands over a delivery that verifies, and answers 204', async () => {
+    await using world = await scene(adapter);
+    const headers = { 'Content-Type': 'application/json', 'X-Mine': 'mine' };
+    const sending = { body: BODY, attempt: 3, idempotencyKey: 'key 1', headers };
+    expect(await send(world.port, { ...sending, arrives: { url: '/hook?a=1' } })).toEqual(EMPTY);
+    const [delivery, ...others] = world.deliveries;
+    if (delivery === undefined) throw new Error('The handler was not called.');
+    expect(others).toEqual([]);
+    expect(delivery).toMatchObject({
+      deliveryId: DELIVERY_ID,
+      attempt: 3,
+      idempotencyKey: 'key 1',
+      method: 'POST',
+      path: '/hook',
+    });
+    expect(Math.abs(delivery.timestamp - Date.now() / 1_000)).toBeLessThan(60);
+    expect(delivery.headers.get('x-mine')).toBe('mine');
+    expect(Buffer.from(delivery.body).toString()).toBe(BODY);
+    expect(delivery.text()).toBe(BODY);
+    expect(delivery.json()).toEqual({ text: 'Grüße' });
+  });
+
+  it.each([
+    ['of any bytes, without a type', Uint8Array.from({ length: 256 }, (_, i) => i), {}],
+    ['of a type nobody knows', 'text', { 'Content-Type': 'application/x-unheard-of' }],
+    ['that is not the JSON it says it is', '{', { 'Content-Type': 'application/json' }],
+    ['of a form', 'a=1&b=2', { 'Content-Type': 'application/x-www-form-urlencoded' }],
+    ['that is empty', '', {}],
+    ['that is as long as Sched sends', 'x'.repeat(BODY_BYTES_MAX), {}],
+  ] as const)('a body %s', async (_what, body, headers) => {
+    await using world = await scene(adapter);
+    expect(await send(world.port, { body, headers })).toEqual(EMPTY);
+    expect(await send(world.port, { body, headers, isChunked: true })).toEqual(EMPTY);
+    const arrived = world.deliveries.map((delivery) => Buffer.from(delivery.body));
+    expect(arrived.map((each) => each.equals(Buffer.from(body)))).toEqual([true, true]);
+  });
+
+  it.each(['GET', 'PUT', 'PATCH', 'DELETE'] as const)('%s', async (method) => {
+    await using world = await scene(adapter);
+    expect(await send(world.port, { method })).toEqual(EMPTY);
+    if (method === 'GET' && !adapter.readsBodyOfGet) return;
+    expect(await send(world.port, { method, body: BODY })).toEqual(EMPTY);
+    expect(world.deliveries.at(-1)?.text()).toBe(BODY);
+  });
+
+  it('the path is signed as it was requested, behind a prefix and with escapes', async () => {
+    await using world = await scene(adapter);
+    const path = '/api/hook/a%20b%2fc';
+    expect(await send(world.port, { path, arrives: { url: `${path}?x=/y` } })).toEqual(EMPTY);
+    expect(world.deliveries[0]?.path).toBe(path);
+  });
+
+  it('a path that a proxy rewrote is put right by an option', async () => {
+    await using world = await scene(adapter, { path: (path) => `/public${path}` });
+    expect(await send(world.port, { path: '/public/hook', arrives: { url: '/hook' } })).toEqual(EMPTY);
+    expect((await send(world.port)).status).toBe(401);
+  });
+
+  it('answers what the handler answers', async () => {
+    await using world = await scene(adapter, { handle: async () => ({ status: 202 }) });
+    expect(await send(world.port)).toMatchObject({ status: 202 });
+  });
+
+  it('401 and the bare reason, to what does not verify; the developer is told more', async () => {
+    await using world = await scene(adapter);
+    const arrives = { body: BODY.trim() };
+    expect(await send(world.port, { body: BODY, arrives })).toEqual(refused(401, 'body_reserialised'));
+    expect(await send(world.port, { secrets: ['whsec_other'] })).toEqual(
+      refused(401, 'no_signature_matches'),
+    );
+    expect(await send(world.port, { timestamp: 1 })).toEqual(refused(401, 'timestamp_too_old'));
+    expect(world.deliveries).toEqual([]);
+    const told = world.refusals.map(({ message }) => message);
+    expect(told).toEqual([
+      expect.stringContaining('line break at its end'),
+      expect.stringContaining('secret'),
+      expect.stringContaining('too old'),
+    ]);
+  });
+
+  it('does not look for mistakes when nobody is told of them', async () => {
+    await using world = await scene(adapter, { onRejected: undefined });
+    const arrives = { body: BODY.trim() };
+    expect(await send(world.port, { body: BODY, arrives })).toEqual(refused(401, 'no_signature_matches'));
+  });
+
+  it('413 to a body that is too long, whether it says so or not', async () => {
+    await using world = await scene(adapter, { bodyBytesMax: 100_000 });
+    const body = 'x'.repeat(100_001);
+    expect(await send(world.port, { body })).toEqual(refused(413, 'body_too_large'));
+    expect(await send(world.port, { body, isChunked: true })).toEqual(refused(413, 'body_too_large'));
+    expect(await send(world.port, { body: body.slice(1) })).toEqual(EMPTY);
+    expect(world.deliveries).toHaveLength(1);
+    expect(world.refusals.map(({ reason }) => reason)).toEqual(['body_too_large', 'body_too_large']);
+  });
+
+  it('500 when the handler throws; the next try is handled anew', async () => {
+    const handle = async ({ attempt }: ReceivedDelivery) => {
+      if (attempt === 1) throw new Error('not now');
+    };
+    await using world = await scene(adapter, { handle, deduplicate: new MemoryStore() });
+    expect((await send(world.port)).status).toBe(500);
+    expect(await send(world.port, { attempt: 2 })).toEqual(EMPTY);
+    expect(world.deliveries.map(({ attempt }) => attempt)).toEqual([1, 2]);
+  });
+
+  it('what was answered other than 2xx is handled anew', async () => {
+    const handle = ({ attempt }: ReceivedDelivery) => ({ status: attempt === 1 ? 503 : 202 });
+    await using world = await scene(adapter, { handle, deduplicate: new MemoryStore() });
+    const statuses: number[] = [];
+    for (const attempt of [1, 2, 3]) statuses.push((await send(world.port, { attempt })).status);
+    expect(statuses).toEqual([503, 202, 200]);
+    expect(world.deliveries.map(({ attempt }) => attempt)).toEqual([1, 2]);
+  });
+
+  it('what is being handled is put off, what was handled is not handled again', async () => {
+    const { promise: isHandled, resolve: release } = Promise.withResolvers<void>();
+    const { promise: isBegun, resolve: begun } = Promise.withResolvers<void>();
+    const handle = () => {
+      begun();
+      return isHandled;
+    };
+    await using world = await scene(adapter, { handle, deduplicate: new MemoryStore() });
+    const first = send(world.port);
+    await isBegun;
+    expect(await send(world.port, { attempt: 2 })).toEqual(refused(409, 'in_progress'));
+    const another = send(world.port, { idempotencyKey: 'another' });
+    release();
+    expect(await first).toEqual(EMPTY);
+    expect(await another).toEqual(EMPTY);
+    expect(await send(world.port, { attempt: 3 })).toEqual({ status: 200, text: '{"duplicate":true}' });
+    expect(world.deliveries.map(({ idempotencyKey }) => idempotencyKey)).toEqual([DELIVERY_ID, 'another']);
+  });
+
+  it.each([
+    ['idempotency_key', 1],
+    ['delivery_id', 2],
+  ] as const)('by %s a delivery and its replay are handled %i times', async (deduplicateBy, times) => {
+    await using world = await scene(adapter, { deduplicate: new MemoryStore(), deduplicateBy });
+    const key = { idempotencyKey: 'the same' };
+    for (const attempt of [1, 2]) await send(world.port, { ...key, attempt });
+    await send(world.port, { ...key, deliveryId: OTHER_DELIVERY_ID });
+    expect(world.deliveries).toHaveLength(times);
+  });
+
+  it('does nothing while the store is away; what it cannot note afterwards changes no answer', async () => {
+    let begun = 0;
+    const noted: unknown[] = [];
+    const away = () => Promise.reject(new Error('away'));
+    const begin = async () => (++begun === 1 ? away() : ('new' as const));
+    const onStoreError = (error: unknown) => noted.push(error);
+    await using world = await scene(adapter, {
+      deduplicate: { begin, done: away, forget: away },
+      onStoreError,
+    });
+    expect((await send(world.port)).status).toBe(500);
+    expect(world.deliveries).toEqual([]);
+    expect(await send(world.port)).toEqual(EMPTY);
+    expect(noted).toEqual([new Error('away')]);
+  });
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('the log is full');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('the log is full'))],
+  ])('whoever is told %s: the answer stays', async (_how, told) => {
+    await using world = await scene(adapter, {
+      onRejected: told,
+      onStoreError: told,
+      deduplicate: { begin: async () => 'new', done: told, forget: told },
+    });
+    expect(await send(world.port, { secrets: ['whsec_other'] })).toEqual(
+      refused(401, 'no_signature_matches'),
+    );
+    expect(await send(world.port)).toEqual(EMPTY);
+  });
+
+  it.each([{ secret: '' }, { secret: [] }, { toleranceSeconds: Number.NaN }, { bodyBytesMax: 2e6 }])(
+    'refuses %j at the start',
+    async (options) => {
+      await expect((async () => scene(adapter, options))()).rejects.toThrow(/secret|tolerance|bodyBytesMax/);
+    },
+  );
+});

@@ -1,0 +1,87 @@
+/** Lists: every page is asked for when it is needed, and not before. */
+import { beforeAll, expect, it } from 'vitest';
+import type { List, Schedule } from '#sdk/index.ts';
+import type { Sched as Service } from '#test/e2e/harness.ts';
+import { ONE_SHOT } from '#test/e2e/resources.ts';
+import { clientAt, ownLabels, watchedClient } from './client-calls.ts';
+
+const COUNT = 7;
+
+export function lists({ url }: Service): void {
+  /** With what a query has to escape. */
+  const metadata = { ...ownLabels(), 'a key[of] ours&': 'x=y &?#/ é €' };
+  const query = { metadata, limit: 2 };
+  let newestFirst: readonly string[] = [];
+
+  beforeAll(async () => {
+    const sched = clientAt(url());
+    const made: string[] = [];
+    for (let i = 0; i < COUNT; i++)
+      made.unshift((await sched.schedules.create({ ...ONE_SHOT, metadata })).id);
+    newestFirst = made;
+  });
+
+  const ids = (items: readonly Schedule[]) => items.map(({ id }) => id);
+
+  it('to its end: every item once, one request for each page', async () => {
+    const { sched, seen } = watchedClient(url());
+    const found: Schedule[] = [];
+    for await (const schedule of sched.schedules.list(query)) found.push(schedule);
+    expect(ids(found)).toEqual(newestFirst);
+    expect(seen).toHaveLength(Math.ceil(COUNT / 2));
+  });
+
+  it('asks for nothing until somebody looks, and for no page behind the one where he stops', async () => {
+    const { sched, seen } = watchedClient(url());
+    const list = sched.schedules.list(query);
+    expect(seen).toHaveLength(0);
+    const found: Schedule[] = [];
+    for await (const schedule of list) {
+      found.push(schedule);
+      if (found.length === 4) break;
+    }
+    expect(ids(found)).toEqual(newestFirst.slice(0, 4));
+    expect(seen).toHaveLength(2);
+  });
+
+  it('can be walked again: from the beginning', async () => {
+    const list = clientAt(url()).schedules.list(query);
+    expect(ids(await list.toArray(3))).toEqual(newestFirst.slice(0, 3));
+    expect(ids(await list.toArray(3))).toEqual(newestFirst.slice(0, 3));
+  });
+
+  it.each([
+    [0, 0],
+    [1, 1],
+    [2, 1],
+    [3, 2],
+    [COUNT, 4],
+    [100, 4],
+  ])('toArray(%i) takes %i requests', async (max, requests) => {
+    const { sched, seen } = watchedClient(url());
+    expect(ids(await sched.schedules.list(query).toArray(max))).toEqual(newestFirst.slice(0, max));
+    expect(seen).toHaveLength(requests);
+  });
+
+  it('page by page, as the service answers', async () => {
+    const pages: List<Schedule>[] = [];
+    for await (const page of clientAt(url()).schedules.list(query).pages()) pages.push(page);
+    expect(pages.map(({ data }) => data.length)).toEqual([2, 2, 2, 1]);
+    expect(pages.map(({ has_more }) => has_more)).toEqual([true, true, true, false]);
+    expect(pages.at(-1)?.next_cursor).toBeNull();
+  });
+
+  it('goes on where another walk stopped, by its cursor', async () => {
+    const { schedules } = clientAt(url());
+    const first = await schedules.list(query).page();
+    expect(first).toMatchObject({ object: 'list', has_more: true });
+    const rest = schedules.list({ ...query, cursor: first.next_cursor ?? '' });
+    expect(ids([...first.data, ...(await rest.toArray(100))])).toEqual(newestFirst);
+  });
+
+  it('a filter that nothing matches is an empty list', async () => {
+    const { schedules } = clientAt(url());
+    const other = { metadata: { ...metadata, sdk: 'other' } };
+    expect(await schedules.list(other).toArray(10)).toEqual([]);
+  });
+}

@@ -1,0 +1,16 @@
+/** The client of the SDK and the real service: on either store. */
+import { describe } from 'vitest';
+import { useSched } from '#test/e2e/harness.ts';
+import { aborts } from './client-aborts.ts';
+import { errors } from './client-errors.ts';
+import { lists } from './client-lists.ts';
+import { operations } from './client-operations.ts';
+import { retries } from './client-retries.ts';
+
+const service = useSched();
+
+describe('every operation', () => operations(service));
+describe('lists', () => lists(service));
+describe('errors', () => errors(service));
+describe('retries', () => retries(service));
+describe('aborts', () => aborts(service));

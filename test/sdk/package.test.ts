@@ -1,0 +1,233 @@
+/**
+ * The package as a user gets it: packed, installed into an empty project without a registry, and used from there as
+ * modules, as CommonJS and from TypeScript; also by the machine's own Node where it is another one.
+ */
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Sched } from '#sdk/index.ts';
+import { type SchedProcess, startSched, temporaryDirectory } from '#test/process/sched-process.ts';
+
+const run = promisify(execFile);
+
+const ROOT = join(import.meta.dirname, '../..');
+const COMPILER = join(ROOT, 'node_modules/typescript/bin/tsc');
+const TEST_KEY = 'sk_test_packagePACKAGE0123456789';
+
+const ERRORS = [
+  'Api',
+  'Authentication',
+  'Connection',
+  'Idempotency',
+  'InvalidRequest',
+  'NotFound',
+  'RateLimit',
+];
+const ADAPTER = ['MemoryStore', 'ReceivedDelivery', 'receiver'];
+
+/** Every entry of the package, with all that it has besides types. */
+const ENTRIES: Readonly<Record<string, readonly string[]>> = {
+  '@sched/sdk': [
+    ...ERRORS.map((name) => `${name}Error`),
+    'ERROR_CODES',
+    'SECRETS_MAX',
+    'Sched',
+    'SchedError',
+    'verify',
+  ],
+  '@sched/sdk/receiver': ['MemoryStore', 'ReceivedDelivery', 'SECRETS_MAX', 'verify'],
+  '@sched/sdk/fetch': ADAPTER,
+  '@sched/sdk/express': [...ADAPTER, 'keepRawBody'],
+  '@sched/sdk/fastify': ADAPTER,
+  '@sched/sdk/hono': ADAPTER,
+};
+
+const project = temporaryDirectory();
+let service: SchedProcess | null = null;
+
+beforeAll(async () => {
+  const start = startSched({ env: { SCHED_BOOTSTRAP_TEST_KEY: TEST_KEY, SCHED_ROLE: 'api' } });
+  writeFileSync(join(project, 'package.json'), '{ "name": "a-user-of-sched", "type": "module" }\n');
+  const packed = await run('npm', ['pack', '--json', '--pack-destination', project], {
+    cwd: join(ROOT, 'sdk'),
+  });
+  const [{ filename }] = JSON.parse(packed.stdout) as [{ filename: string }];
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', `./${filename}`], { cwd: project });
+  service = await start;
+});
+afterAll(() => service?.[Symbol.asyncDispose]());
+
+const installed = () => join(project, 'node_modules/@sched/sdk');
+
+/** A Node of the machine's own that the package is for; null where there is none but ours. */
+function anotherNode(): string | null {
+  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+    const node = join(folder, 'node');
+    if (folder.includes('node_modules') || node === process.execPath || !existsSync(node)) continue;
+    const major = execFileSync(node, ['-p', 'process.versions.node'], { encoding: 'utf8' }).split('.')[0];
+    if (Number(major) >= 20) return node;
+  }
+  return null;
+}
+
+const another = anotherNode();
+const nodes: readonly (readonly [string, string])[] = [
+  ['its own Node', process.execPath],
+  ...(another === null ? [] : [["the machine's Node", another] as const]),
+];
+
+/** Creates a schedule, and asks of every vector whether it verifies. */
+const SCRIPT = `
+  const has = Object.fromEntries(Object.entries(entries).map(([name, entry]) => [name, Object.keys(entry)]));
+  const sched = new entries['@sched/sdk'].Sched({ url: process.env.URL, apiKey: process.env.KEY });
+  const { id } = await sched.schedules.create({ endpoint: 'https://receiver.example/', delay: '1h' });
+  const listed = await sched.schedules.list().toArray(1);
+  const vectors = JSON.parse(await readFile(process.env.VECTORS, 'utf8')).vectors;
+  const wrong = [];
+  for (const { name, expected, now, secrets, request } of vectors) {
+    const body = Buffer.from(request.body, 'base64');
+    const result = await entries['@sched/sdk/receiver'].verify({ ...request, body }, secrets, { now: now * 1000 });
+    if ((result.ok ? 'verified' : result.reason) !== expected) wrong.push(name);
+  }
+  const refused = await sched.schedules.get('sch_unknown').catch((error) => error);
+  // Older Nodes warn of many listeners on one signal.
+  const { signal } = new AbortController();
+  await Promise.all(Array.from({ length: 20 }, () => sched.schedules.get(id, { signal })));
+  const isTyped = refused instanceof entries['@sched/sdk'].NotFoundError;
+  console.log(JSON.stringify({ has, id, listed: listed[0].id, vectors: vectors.length, wrong, isTyped }));
+`;
+
+const NAMES = Object.keys(ENTRIES);
+const MODULE = `
+  import { readFile } from 'node:fs/promises';
+  ${NAMES.map((name, i) => `import * as entry${i} from '${name}';`).join('\n')}
+  const entries = { ${NAMES.map((name, i) => `'${name}': entry${i}`).join(', ')} };
+  ${SCRIPT}`;
+const COMMON_JS = `
+  const { readFile } = require('node:fs/promises');
+  const entries = { ${NAMES.map((name) => `'${name}': require('${name}')`).join(', ')} };
+  (async () => { ${SCRIPT} })();`;
+
+interface Said {
+  readonly has: Readonly<Record<string, readonly string[]>>;
+  readonly id: string;
+  readonly listed: string;
+  readonly vectors: number;
+  readonly wrong: readonly string[];
+  readonly isTyped: boolean;
+}
+
+describe.each(nodes)('on %s', (_name, node) => {
+  test.each([
+    ['modules', 'user.mjs', MODULE],
+    ['CommonJS', 'user.cjs', COMMON_JS],
+  ])('%s: makes a schedule, verifies every vector', async (_kind, file, text) => {
+    writeFileSync(join(project, file), text);
+    const url = service?.url ?? '';
+    const env = { URL: url, KEY: TEST_KEY, VECTORS: join(ROOT, 'sdk/vectors.json') };
+    const { stdout, stderr } = await run(node, [file], { cwd: project, env });
+    expect(stderr).toBe('');
+    const said = JSON.parse(stdout) as Said;
+    expect(said).toMatchObject({ listed: said.id, wrong: [], isTyped: true });
+    expect(said.vectors).toBeGreaterThan(10);
+    for (const [name, members] of Object.entries(ENTRIES))
+      expect(said.has[name]?.toSorted()).toEqual(members.toSorted());
+    const schedule = await new Sched({ url, apiKey: TEST_KEY }).schedules.get(said.id);
+    expect(schedule.state).toBe('active');
+  });
+});
+
+/** Uses every entry with its types; what must not compile is marked. */
+const TYPED = `
+  import { type Schedule, Sched, SchedError, type ErrorCode } from '@sched/sdk';
+  import { type DeduplicationStore, MemoryStore, type ReceivedDelivery, verify } from '@sched/sdk/receiver';
+  import { receiver as fetchReceiver } from '@sched/sdk/fetch';
+  import { receiver as expressReceiver } from '@sched/sdk/express';
+  import { receiver as fastifyReceiver } from '@sched/sdk/fastify';
+  import { receiver as honoReceiver } from '@sched/sdk/hono';
+
+  export const receivers = [fetchReceiver, expressReceiver, fastifyReceiver, honoReceiver];
+
+  export const store: DeduplicationStore = {
+    async begin() {
+      return 'new';
+    },
+    done: () => {},
+    forget: async () => {},
+  };
+  export const bounded: DeduplicationStore = new MemoryStore({ ttlMs: undefined, keysMax: undefined, now: undefined });
+  export const plugin: Parameters<typeof fastifyReceiver>[1] = {
+    secret: 'whsec_a',
+    url: undefined,
+    handle: (delivery: ReceivedDelivery) => ({ status: delivery.attempt > 1 ? 200 : 202 }),
+    onRejected: async ({ message }) => message,
+  };
+
+  export async function use(sched: Sched, request: Request): Promise<Schedule['state']> {
+    const schedule = await sched.schedules.create({ endpoint: 'https://a.example', delay: '1h', ttl: undefined });
+    for await (const { status } of sched.schedules.deliveries(schedule.id)) if (status === 'expired') break;
+    // @ts-expect-error: no such state
+    if (schedule.state === 'sleeping') throw new Error();
+    // @ts-expect-error: a number is no duration
+    await sched.schedules.create({ endpoint: 'https://a.example', delay: 5 });
+    // @ts-expect-error: answers are not to be written to
+    schedule.metadata = {};
+    const result = await verify(request, ['whsec_a', 'whsec_b'], { toleranceSeconds: 60 });
+    if (!result.ok) throw new TypeError(result.message);
+    return schedule.state;
+  }
+
+  export function codeOf(error: unknown): ErrorCode | null {
+    return error instanceof SchedError ? error.code : null;
+  }
+`;
+
+/** The blocks of the README, each a program of its own. */
+function blocksOfReadme(): readonly string[] {
+  const readme = readFileSync(join(installed(), 'README.md'), 'utf8');
+  return [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, block = '']) => block);
+}
+
+test('from TypeScript: every entry, as modules and as CommonJS, and what the README shows', async () => {
+  const folder = join(project, 'typed');
+  mkdirSync(folder);
+  const blocks = blocksOfReadme();
+  expect(blocks.length).toBeGreaterThan(5);
+  const files = { 'user.mts': TYPED, 'user.cts': TYPED };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  for (const [i, block] of blocks.entries())
+    writeFileSync(join(folder, `readme-${i}.mts`), `${block}\nexport {};\n`);
+  const options = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2022'];
+  const globals = ['--lib', 'es2022,dom,dom.iterable', '--types', ''];
+  const resolutions = [
+    ['--module', 'nodenext'],
+    ['--module', 'esnext', '--moduleResolution', 'bundler'],
+  ];
+  const sources = [...Object.keys(files), ...blocks.map((_, i) => `readme-${i}.mts`)];
+  const compiled = resolutions.map(async (resolution) => {
+    const args = [COMPILER, ...options, ...globals, ...resolution, ...sources];
+    return run(process.execPath, args, { cwd: folder }).then(
+      () => '',
+      (error: { stdout: string }) => error.stdout,
+    );
+  });
+  expect(await Promise.all(compiled)).toEqual(['', '']);
+});
+
+test('what is in it: what was built, and nothing else', () => {
+  // Older compilers than ours do not find a declaration by the name of its source.
+  const declarations = readFileSync(join(installed(), 'dist/cjs/index.d.ts'), 'utf8');
+  expect(declarations).toContain("'./client/sched.js'");
+  expect(declarations).not.toContain(".ts'");
+  const { dependencies, version } = JSON.parse(readFileSync(join(installed(), 'package.json'), 'utf8')) as {
+    readonly dependencies?: object;
+    readonly version: string;
+  };
+  expect({ dependencies, version }).toEqual({ dependencies: undefined, version: '0.1.0' });
+  for (const file of ['README.md', 'LICENSE']) expect(existsSync(join(installed(), file))).toBe(true);
+  for (const file of ['src', 'tsconfig.json', 'vectors.json', 'dist/esm/client/retry.test.js']) {
+    expect(existsSync(join(installed(), file))).toBe(false);
+  }
+});

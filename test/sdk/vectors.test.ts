@@ -1,0 +1,61 @@
+/** The SDK's verifier against the vectors, and the vectors against the engine's signer. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { verify } from '#sdk/receiver/verify.ts';
+import { vectorsText } from '../../scripts/write-vectors.ts';
+import { VECTORS, VECTORS_FILE, type Vector } from './vectors.ts';
+
+it('the vectors are what the engine signs; `node scripts/write-vectors.ts` writes them', () => {
+  expect(readFileSync(VECTORS_FILE, 'utf8')).toBe(vectorsText());
+});
+
+it('hold as much that is to be accepted as to be refused', () => {
+  const accepted = VECTORS.filter(({ expected }) => expected === 'verified');
+  expect(accepted.length).toBeGreaterThan(20);
+  expect(VECTORS.length - accepted.length).toBeGreaterThan(20);
+  expect(new Set(VECTORS.map(({ name }) => name)).size).toBe(VECTORS.length);
+});
+
+function verifyVector({ secrets, now, request }: Vector) {
+  const { method, url, headers, body } = request;
+  const options = { now: now * 1_000 };
+  return {
+    plain: verify({ method, url, headers, body: Buffer.from(body, 'base64') }, secrets, options),
+    /** As a server in the style of Fetch has it; GET has no body there. */
+    fetched:
+      method === 'GET'
+        ? null
+        : verify(
+            new Request(`https://receiver.example${url}`, {
+              method,
+              headers,
+              body: Buffer.from(body, 'base64'),
+            }),
+            secrets,
+            options,
+          ),
+  };
+}
+
+describe('verify', () => {
+  it.each(VECTORS.map((vector) => [vector.name, vector.expected, vector] as const))(
+    '%s: %s',
+    async (_name, expected, vector) => {
+      const { plain, fetched } = verifyVector(vector);
+      const result = await plain;
+      expect(result.ok ? 'verified' : result.reason).toBe(expected);
+      if (result.ok) {
+        expect(result).toEqual({
+          ok: true,
+          deliveryId: vector.request.headers['Sched-Delivery-Id'],
+          attempt: Number(vector.request.headers['Sched-Attempt']),
+          idempotencyKey: 'water-the-plants',
+          timestamp: Number(vector.request.headers['Sched-Timestamp']),
+          body: new Uint8Array(Buffer.from(vector.request.body, 'base64')),
+        });
+      }
+      // A path that no URL holds is written anew by the URL of a Fetch request.
+      if (fetched !== null && !vector.request.url.includes(' ')) expect(await fetched).toEqual(result);
+    },
+  );
+});
