@@ -17,9 +17,12 @@ export function isDecodable(url: string): boolean {
   }
 }
 
-/** A path that no route has: it is not found, after authentication like any other. */
+/** Below these every path is answered alike: after authentication, and by an inbox where there is one. */
+const WHOLE_TREES = ['/v1/', '/inbox/hook/'];
+
+/** A path that no route has of its own: it is not found, or goes to what takes all there is below it. */
 export function undecodable(url: string): string {
-  return url.startsWith('/v1/') ? '/v1/-' : '/-';
+  return `${WHOLE_TREES.find((tree) => url.startsWith(tree)) ?? '/'}-`;
 }
 
 /** An `Expect` header that asks for anything but 100-continue. */

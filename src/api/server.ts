@@ -34,6 +34,8 @@ export interface ApiOptions {
   readonly servesApi: boolean;
   /** The operator's exception: plain http:// destinations may be stored. */
   readonly httpAllowed: boolean;
+  /** Adds to the server. What it hooks in there goes for the routes here too. */
+  readonly extend?: (server: FastifyInstance) => void;
 }
 
 const BODY_BYTES_MAX = 1_048_576;
@@ -48,6 +50,10 @@ const NO_TENANT = Symbol('no tenant');
 declare module 'fastify' {
   interface FastifyRequest {
     tenant: Tenant | typeof NO_TENANT;
+  }
+  interface FastifyContextConfig {
+    /** Neither logged nor measured: it is not part of the interface. */
+    isUnreported?: boolean;
   }
 }
 
@@ -88,6 +94,7 @@ export function buildServer(options: ApiOptions): FastifyInstance {
     done();
   });
   server.addHook('onResponse', (request, reply, done) => {
+    if (request.routeOptions.config.isUnreported === true) return done();
     const route = request.routeOptions.url ?? 'none';
     const ms = reply.elapsedTime;
     metrics.requestServed(request.method, route, reply.statusCode, ms / 1000);
@@ -106,6 +113,7 @@ export function buildServer(options: ApiOptions): FastifyInstance {
   server.setErrorHandler((error, request, reply) => refuse(reply, refusalOf(error, request.id, log)));
   server.setNotFoundHandler((_request, reply) => refuse(reply, new Refusal('not_found')));
 
+  options.extend?.(server);
   if (options.servesApi) {
     server.register(async (scope) => v1(scope, options, ids), { prefix: '/v1' });
     referencePages(server);

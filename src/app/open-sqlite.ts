@@ -3,11 +3,12 @@ import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path';
 import type { Clock } from '#src/ports/clock.ts';
 import { DATABASE_FILE, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import { markPlayground, refuseOthers } from './dev/mark.ts';
 import { messageOf, StartFailure, systemCodeOf } from './failures.ts';
 import { refuseMoved } from './moved-mark.ts';
 import type { OpenStoreOptions } from './open-store.ts';
 
-export interface OpenSqliteOptions extends Pick<OpenStoreOptions, 'exclusive' | 'create'> {
+export interface OpenSqliteOptions extends Pick<OpenStoreOptions, 'exclusive' | 'create' | 'isPlayground'> {
   /** Whether it is opened to be moved. */
   readonly isMove?: boolean;
 }
@@ -15,15 +16,17 @@ export interface OpenSqliteOptions extends Pick<OpenStoreOptions, 'exclusive' | 
 export async function openSqlite(
   directory: string,
   clock: Clock,
-  { exclusive, create, isMove = false }: OpenSqliteOptions,
+  { exclusive, create, isMove = false, isPlayground = false }: OpenSqliteOptions,
 ): Promise<SqliteStore> {
   refuseMoved(directory, isMove);
+  if (exclusive) refuseOthers(directory, isPlayground);
   if (create) prepareDirectory(directory);
   else if (!existsSync(join(directory, DATABASE_FILE))) {
     throw new StartFailure(
       `There is no database in ${directory}: start the service or run \`sched migrate\` first, or set SCHED_DATA_DIR.`,
     );
   }
+  if (isPlayground) markPlayground(directory);
   try {
     return await SqliteStore.open({ directory, now: clock.now(), exclusive, migrate: create });
   } catch (error) {

@@ -19,6 +19,8 @@ export interface OpenStoreOptions {
   readonly create: boolean;
   /** What this process is called among all that use the store. */
   readonly node: string;
+  /** Whether it is opened by `sched dev`. */
+  readonly isPlayground?: boolean;
 }
 
 export async function openStore(settings: ControlSettings, options: OpenStoreOptions): Promise<AnyStore> {

@@ -10,19 +10,20 @@ import { packageVersion } from './package-version.ts';
 import { startService } from './service.ts';
 import type { Settings } from './settings.ts';
 import { stopRequest } from './stop-request.ts';
+import { SERVE, type Variation } from './variation.ts';
 
-/** The scripts of package.json that are the service itself, not a parent that may leave it running. */
-const NPM_SCRIPTS: ReadonlySet<string> = new Set(['start', 'sched']);
+/** The scripts of package.json that are the service itself, not a parent that may leave it running; and npx. */
+const NPM_SCRIPTS: ReadonlySet<string> = new Set(['start', 'dev', 'npx']);
 
 type RunLog = ReturnType<typeof systemLog>;
 
-export async function runService(settings: Settings): Promise<never> {
+export async function runService(settings: Settings, variation: Variation = SERVE): Promise<never> {
   const log = systemLog(settings.logLevel);
   exitOnUncaught(log);
   const stopAsked = stopRequest(NPM_SCRIPTS.has(process.env.npm_lifecycle_event ?? ''));
   const print = (text: string) => process.stdout.write(text);
-  const service = await startService(settings, { print, log });
-  print(`Sched listens on ${service.url}\n`);
+  const service = await startService(settings, { print, log }, variation);
+  print(`Sched listens on ${service.url}\n${variation.greeting(service.url)}`);
   log.info(
     { url: service.url, version: packageVersion(), pid: process.pid, store: nameOfStore(settings) },
     'started',

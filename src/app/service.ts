@@ -27,6 +27,7 @@ import { observedStore } from './observed-store.ts';
 import { openStore } from './open-store.ts';
 import { openVault } from './open-vault.ts';
 import { SETTINGS, type Settings } from './settings.ts';
+import { SERVE, type Variation } from './variation.ts';
 
 export interface ServiceIo {
   /** Standard output. */
@@ -40,14 +41,19 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-export async function startService(settings: Settings, io: ServiceIo): Promise<Service> {
+export async function startService(
+  settings: Settings,
+  io: ServiceIo,
+  variation: Variation = SERVE,
+): Promise<Service> {
+  const { isPlayground } = variation;
   const random = systemRandom();
   const metrics = prometheusMetrics();
   const node = nodeName(random);
-  const opened = await openStore(settings, { exclusive: true, create: true, node });
+  const opened = await openStore(settings, { exclusive: true, create: true, node, isPlayground });
   const undo: (() => Promise<void>)[] = [() => opened.close()];
   try {
-    const store = observedStore(opened, metrics);
+    const store = variation.over(observedStore(opened, metrics));
     const { databaseUrl: address } = settings;
     const cluster = address === null ? null : await joinCluster(address, store, node, io.log);
     if (cluster !== null) undo.unshift(() => cluster.close());
@@ -62,6 +68,7 @@ export async function startService(settings: Settings, io: ServiceIo): Promise<S
     const egress = createEgress({
       allow: settings.egressAllow ?? [],
       allowHttp: settings.egressAllowHttp,
+      allowLocalhost: isPlayground,
       certificates: settings.egressCertificates,
       timers: systemTimers,
     });
@@ -76,6 +83,7 @@ export async function startService(settings: Settings, io: ServiceIo): Promise<S
           );
     if (engine !== null) cluster?.listen(engine.heard);
 
+    let url = '';
     const server = buildServer({
       store,
       vault,
@@ -87,8 +95,9 @@ export async function startService(settings: Settings, io: ServiceIo): Promise<S
       isFiring: () => engine?.isFiring ?? true,
       servesApi: settings.role !== 'dispatcher',
       httpAllowed: settings.egressAllowHttp && settings.egressAllow !== null,
+      extend: (server) => variation.extend(server, { ...control, vault, url: () => url }),
     });
-    const url = await listen(server, settings);
+    url = await listen(server, settings);
     // Not waited for: it begins with closing the tries of the process before, and the store may be full.
     void engine?.start();
     warnOf(report, io.log);

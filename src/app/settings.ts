@@ -3,7 +3,7 @@
  * flags of the command line, its help and the table in `docs/settings.md` all come from here.
  */
 import { API_KEY_CHARACTERS_MIN } from '#src/domain/api-key.ts';
-import { LOG_LEVELS } from '#src/system/log.ts';
+import { LOG_LEVELS } from '#src/ports/telemetry.ts';
 import { parseMasterKey } from '#src/vault/master-key.ts';
 import {
   apiKeyOf,

@@ -14,7 +14,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import { type DialWorld, dial } from './dial.ts';
 import { failed, NotSent, notSent, unresolved } from './failures.ts';
-import { type EgressRules, type Host, hostOf, judgeAddresses } from './guard.ts';
+import { type EgressRules, type Host, hostOf, judgeAddresses, knownAddresses } from './guard.ts';
 import type { Resolve } from './resolver.ts';
 
 /** Resuming a session spares both sides the costly half of a handshake. */
@@ -59,11 +59,12 @@ export class Connector {
     }
   }
 
-  async #addressesOf({ name, literal }: Host, signal: AbortSignal): Promise<readonly string[]> {
-    if (literal !== undefined) return [literal];
+  async #addressesOf(host: Host, signal: AbortSignal): Promise<readonly string[]> {
+    const known = knownAddresses(host);
+    if (known !== null) return known;
     let addresses: readonly string[];
     try {
-      addresses = await unlessAborted(signal, this.#world.resolve(name, signal));
+      addresses = await unlessAborted(signal, this.#world.resolve(host.name, signal));
     } catch (error) {
       throw error instanceof NotSent ? error : unresolved('name does not resolve', error);
     }

@@ -16,6 +16,7 @@ import {
   sharedEgress,
   tcpRig,
 } from '#test/egress/rig.ts';
+import type { EgressOptions } from './client.ts';
 import { type Connect, tcpConnect } from './dial.ts';
 import type { Resolve } from './resolver.ts';
 
@@ -166,6 +167,36 @@ describe('names', () => {
     }
     expect(resolve).not.toHaveBeenCalled();
     expect(connect).not.toHaveBeenCalled();
+  });
+
+  describe('where they are allowed', () => {
+    const resolve = vi.fn<Resolve>(() => Promise.reject(new Error('asked')));
+    const allowing = (options: Partial<EgressOptions> = {}) =>
+      loopbackEgress({ resolve, allowHttp: true, allowLocalhost: true, ...options });
+
+    test.each(['localhost', 'LOCALHOST.', 'api.localhost', 'a.b.localhost'])(
+      '%s is loopback, and nobody is asked for it',
+      async (host) => {
+        const rig = await tcpRig((socket) => socket.once('data', () => socket.end(OK)), 'http');
+        expect(await send(allowing(), rig.url('/', host))).toEqual(ANSWERED);
+        expect(resolve).not.toHaveBeenCalled();
+      },
+    );
+
+    test('a receiver that listens on IPv6 alone is reached', async () => {
+      const rig = await httpsRig((response) => response.end(), { address: '::1' });
+      const refused = { kind: 'failed', why: 'certificate is for another name' };
+      expect(await send(allowing(), rig.url('/', 'localhost'))).toEqual(refused);
+      expect(rig.accepted).toHaveLength(1);
+    });
+
+    test('the addresses have to be allowed as well', async () => {
+      const rig = await tcpRig((socket) => socket.once('data', () => socket.end(OK)), 'http');
+      for (const allow of [[], LOOPBACK.slice(0, 1)]) {
+        expect(await send(allowing({ allow }), rig.url('/', 'localhost'))).toEqual(NOT_ALLOWED);
+      }
+      expect(rig.accepted).toHaveLength(0);
+    });
   });
 
   test('that only look like it are resolved', async () => {

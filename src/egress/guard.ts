@@ -20,11 +20,14 @@ export interface EgressRules {
   readonly allow: readonly Cidr[];
   /** Plain HTTP, towards addresses inside `allow` only. */
   readonly allowHttp: boolean;
+  /** Whether the names of this machine are its loopback addresses, which must still be inside `allow`. */
+  readonly allowLocalhost?: boolean;
 }
 
 const LOCALHOST = /(^|\.)localhost$/i;
 const BRACKETS = /^\[(.*)\]$/;
 const TRAILING_DOTS = /\.+$/;
+const LOOPBACK_ADDRESSES = ['127.0.0.1', '::1'];
 
 export interface Host {
   /** As it is resolved, sent in the handshake and looked for in the certificate. */
@@ -39,11 +42,21 @@ export function hostOf({ hostname }: URL): Host {
 }
 
 /** What can be refused without asking for an address. */
-export function judgeUrl(url: URL, { allowHttp }: EgressRules): void {
+export function judgeUrl(url: URL, { allowHttp, allowLocalhost = false }: EgressRules): void {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw forbidden('scheme is not allowed');
   if (url.protocol === 'http:' && !allowHttp) throw forbidden('plain HTTP is not allowed');
   // Whatever such a name resolves to, it means this machine (RFC 6761).
-  if (LOCALHOST.test(hostOf(url).name)) throw forbidden('localhost is not allowed');
+  if (!allowLocalhost && isLocalhost(hostOf(url))) throw forbidden('localhost is not allowed');
+}
+
+/** The addresses of a host that need not be asked for; null for a name that has to be resolved. */
+export function knownAddresses(host: Host): readonly string[] | null {
+  if (host.literal !== undefined) return [host.literal];
+  return isLocalhost(host) ? LOOPBACK_ADDRESSES : null;
+}
+
+function isLocalhost({ name }: Host): boolean {
+  return LOCALHOST.test(name);
 }
 
 /** The addresses, all of which may be connected to. */

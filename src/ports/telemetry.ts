@@ -1,5 +1,8 @@
 import type { AttemptOutcome, DeliveryStatus } from '#src/domain/delivery.ts';
 
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
 type LogFields = Readonly<Record<string, string | number | boolean | null>>;
 
 /** Structured logs. Fields never hold secrets, header values or bodies. */

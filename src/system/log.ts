@@ -1,8 +1,5 @@
 import { pino } from 'pino';
-import type { Log } from '#src/ports/telemetry.ts';
-
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+import type { Log, LogLevel } from '#src/ports/telemetry.ts';
 
 const STDERR = 2;
 /** Lines are written together, at the latest after a moment: a write for each would cost more than its request. */

@@ -1,0 +1,74 @@
+/**
+ * `sched dev`: the service on the embedded store, as a playground. The same engine and API as `sched serve`; what
+ * is added are keys that never change, an inbox that receives, and a line for every try.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Given } from '#src/app/config.ts';
+import { runService } from '#src/app/run-service.ts';
+import type { ServerWorld, Variation } from '#src/app/variation.ts';
+import { openSecrets } from '#src/control/secrets.ts';
+import type { Happening } from '#src/inbox/happening.ts';
+import { hookUrl, Inbox } from '#src/inbox/inbox.ts';
+import { systemClock } from '#src/system/clock.ts';
+import { systemTimers } from '#src/system/timers.ts';
+import { firstCurl, firstRequest } from './first.ts';
+import { greeting } from './greeting.ts';
+import { DEV_SIGNING_SECRET } from './keys.ts';
+import { lineOf, type Paint } from './lines.ts';
+import { readDevSettings } from './settings.ts';
+import { watchedStore } from './watch.ts';
+
+/** What a shell reports of a program that ended with its terminal. */
+const HANGUP_EXIT_CODE = 129;
+
+export async function runDev(given: Given, paint: Paint): Promise<never> {
+  let temporary: string | null = null;
+  const { settings, unused } = readDevSettings(given, () => {
+    temporary = temporaryDirectory();
+    return temporary;
+  });
+  const dataDir = temporary === null ? settings.dataDir : null;
+  const listeners: ((happening: Happening) => void)[] = [
+    (happening) => {
+      process.stdout.write(lineOf(happening, systemClock.now(), paint) ?? '');
+    },
+  ];
+  const variation: Variation = {
+    isPlayground: true,
+    over: (store) =>
+      watchedStore(store, (happening) => {
+        for (const hear of listeners) hear(happening);
+      }),
+    extend: (server, world) => {
+      const inbox = inboxOf(world);
+      listeners.push((happening) => inbox.hear(happening));
+      inbox.mount(server);
+    },
+    greeting: (url) => greeting(url, { dataDir, unused }, paint),
+  };
+  return runService(settings, variation);
+}
+
+/** Removed however the process ends, but for a SIGKILL. */
+function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'sched-dev-'));
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+  process.once('SIGHUP', () => process.exit(HANGUP_EXIT_CODE));
+  return directory;
+}
+
+function inboxOf(world: ServerWorld): Inbox {
+  const { store, clock, url } = world;
+  return new Inbox({
+    store,
+    clock,
+    timers: systemTimers,
+    secretsOf: async (partition) => {
+      if (partition === null) return [DEV_SIGNING_SECRET];
+      return (await openSecrets(world, partition)).map(({ text }) => text);
+    },
+    about: () => ({ hook: hookUrl(url()), curl: firstCurl(url()), sample: firstRequest(url()) }),
+  });
+}

@@ -1,0 +1,50 @@
+/** The page, as it lies beside this file: plain HTML, CSS and JavaScript that browsers run as they are. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+
+const FOLDER = join(import.meta.dirname, 'page');
+
+const TYPES = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+} as const;
+
+const FILES: readonly (readonly [path: string, file: string, type: keyof typeof TYPES])[] = [
+  ['/', 'page.html', 'html'],
+  ['/look.css', 'look.css', 'css'],
+  ['/details.css', 'details.css', 'css'],
+  ['/page.css', 'page.css', 'css'],
+  ['/page.js', 'page.js', 'js'],
+  ['/details.js', 'details.js', 'js'],
+  ['/dom.js', 'dom.js', 'js'],
+  ['/json.js', 'json.js', 'js'],
+  ['/stream.js', 'stream.js', 'js'],
+  ['/words.js', 'words.js', 'js'],
+  ['/icon.svg', 'icon.svg', 'svg'],
+];
+
+/** Of every route of the inbox: it is no part of the interface. */
+export const UNREPORTED = { config: { isUnreported: true } } as const;
+
+/** Nothing but its own files, and nothing that is written into the page itself. */
+export const PAGE_HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store',
+};
+
+export function pageFiles(scope: FastifyInstance): void {
+  for (const [path, file, type] of FILES) {
+    const content = readFileSync(join(FOLDER, file), 'utf8');
+    scope.get(path, UNREPORTED, async (_request, reply) =>
+      reply.header('content-type', TYPES[type]).send(content),
+    );
+  }
+}

@@ -1,0 +1,41 @@
+/** JSON with a line for every value, for people to read. */
+
+/** As much as a body may have as it came: a browser takes its time to lay out more. */
+const CHARACTERS_MAX = 1_048_576;
+const INDENT = 2;
+
+/** With every number as it was written; null for what is no JSON, or would become too long. */
+export function prettyJson(text) {
+  if (prettyLength(text) > CHARACTERS_MAX) return null;
+  try {
+    const value = JSON.parse(text, (_key, value, context) =>
+      typeof value === 'number' && JSON.rawJSON !== undefined && context !== undefined
+        ? JSON.rawJSON(context.source)
+        : value,
+    );
+    return JSON.stringify(value, null, INDENT);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * How long it becomes, at most: every opening, closing and separating mark is followed or led by a new line with
+ * its indent. Deep nesting makes a short text a very long one, so this is known before it is made.
+ */
+function prettyLength(text) {
+  let length = text.length;
+  let depth = 0;
+  let isInString = false;
+  for (let at = 0; at < text.length && length <= CHARACTERS_MAX; at++) {
+    const mark = text[at];
+    if (isInString && mark === '\\') at += 1;
+    else if (mark === '"') isInString = !isInString;
+    else if (!isInString && '[{,]}'.includes(mark)) {
+      if (mark === '[' || mark === '{') depth += 1;
+      if (mark === ']' || mark === '}') depth -= 1;
+      length += 1 + INDENT * depth;
+    } else if (!isInString && mark === ':') length += 1;
+  }
+  return length;
+}

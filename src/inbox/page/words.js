@@ -1,0 +1,96 @@
+/** What is known about an arrival, in words. */
+
+const CLOCK = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+  hourCycle: 'h23',
+});
+
+const MS_PER_SECOND = 1000;
+const KIB = 1024;
+
+export function clock(ms) {
+  return CLOCK.format(new Date(ms));
+}
+
+function span(ms) {
+  return ms < MS_PER_SECOND ? `${ms} ms` : `${(ms / MS_PER_SECOND).toFixed(1)} s`;
+}
+
+/** Null for what was not sent by this service. */
+export function lateness({ delivery }) {
+  if (delivery === null || delivery.lateness_ms === null) return null;
+  return `${span(Math.max(delivery.lateness_ms, 0))} late`;
+}
+
+export function size(bytes) {
+  if (bytes < KIB) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
+  return `${(bytes / KIB).toFixed(1)} KiB`;
+}
+
+export function signature({ signature }) {
+  return signature.verified ? 'Signature verified' : 'Not verified';
+}
+
+/** Short enough for a badge. */
+export function answer({ answered }) {
+  if (answered.kind === 'answered') return String(answered.status);
+  return answered.kind === 'hangs' ? 'hangs' : 'gave up';
+}
+
+export function answerSentence({ answered }) {
+  if (answered.kind === 'answered') return `Answered ${answered.status}.`;
+  if (answered.kind === 'hangs') return 'No answer yet: it hangs until you choose another answer.';
+  return `The sender gave up after ${span(answered.afterMs)}.`;
+}
+
+/** By which it is coloured. */
+export function mood({ answered }) {
+  if (answered.kind !== 'answered') return 'wait';
+  if (answered.status < 300) return 'good';
+  return answered.status < 400 ? 'turn' : 'bad';
+}
+
+const STATUS_WORDS = {
+  scheduled: 'Waits for its time',
+  claimed: 'Being sent',
+  retry_scheduled: 'Will be tried again',
+  succeeded: 'Succeeded',
+  dead_letter: 'Dead letter',
+  expired: 'Expired',
+  paused: 'Paused',
+  canceled: 'Canceled',
+};
+
+/** How its delivery stands. Null for what was not sent by this service. */
+export function standing({ delivery }) {
+  const now = delivery?.now ?? null;
+  if (now === null) return null;
+  const words = STATUS_WORDS[now.status] ?? now.status;
+  if (now.next_at !== null) return `${words} at ${clock(now.next_at)}`;
+  return now.error === null || now.status === 'succeeded' ? words : `${words}: ${now.error}`;
+}
+
+export function choice({ answer, times }) {
+  const what = {
+    200: 'answered 200',
+    500: 'answered 500',
+    hang: 'left hanging',
+    redirect: 'redirected (302)',
+  }[answer];
+  if (times === null) return `Every request is ${what}.`;
+  return `${times === 1 ? 'The next request is' : `The next ${times} requests are`} ${what}, then 200 again.`;
+}
+
+/** For whoever hears the page rather than sees it. */
+export function announcement(arrival) {
+  const parts = [
+    `${arrival.method} ${arrival.target} arrived`,
+    lateness(arrival),
+    signature(arrival).toLowerCase(),
+    answerSentence(arrival),
+  ];
+  return parts.filter((part) => part !== null).join(', ');
+}

@@ -1,0 +1,61 @@
+/**
+ * A real browser for tests: the Chromium that npm brings. It ends with its scope.
+ *
+ *     await using browser = await launchChromium();
+ *     const { page, faults } = await browser.open(url);
+ *     …
+ *     expect(faults).toEqual([]);
+ */
+import chromium from '@sparticuz/chromium';
+import { type Browser, type BrowserContextOptions, type Page, chromium as playwright } from 'playwright-core';
+
+/** What a step on a page may take at most; the machine is shared with other tests. */
+const STEP_MS_MAX = 15_000;
+
+export interface OpenPage {
+  readonly page: Page;
+  /** Errors in its console, exceptions, and requests that failed: of a page in order there are none. */
+  readonly faults: readonly string[];
+}
+
+export interface TestBrowser extends AsyncDisposable {
+  readonly browser: Browser;
+  open(url: string, options?: BrowserContextOptions): Promise<OpenPage>;
+}
+
+export async function launchChromium(): Promise<TestBrowser> {
+  const browser = await playwright.launch({
+    executablePath: await chromium.executablePath(),
+    args: chromium.args,
+  });
+  return {
+    browser,
+    open: (url, options) => openPage(browser, url, options),
+    [Symbol.asyncDispose]: () => browser.close(),
+  };
+}
+
+async function openPage(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<OpenPage> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  page.setDefaultTimeout(STEP_MS_MAX);
+  const faults: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text());
+  });
+  page.on('pageerror', (error) => faults.push(String(error)));
+  page.on('requestfailed', (request) => {
+    const why = request.failure()?.errorText;
+    // What was under way when a page is left or loaded again.
+    if (why !== 'net::ERR_ABORTED') faults.push(`${request.url()} ${why}`);
+  });
+  page.on('response', (response) => {
+    if (response.status() >= 400) faults.push(`${response.url()} ${response.status()}`);
+  });
+  await page.goto(url);
+  return { page, faults };
+}

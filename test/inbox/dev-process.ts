@@ -1,0 +1,119 @@
+/**
+ * `sched dev` as a process of its own, on a free port, for tests.
+ *
+ *     await using dev = await startDev();
+ *     await dev.create({ endpoint: `${dev.hook}/one`, delay: '1s' });
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { DEV_TEST_KEY } from '#src/app/dev/keys.ts';
+import { type Exit, type Output, temporaryDirectory } from '#test/process/sched-process.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const MAIN = 'src/cli/main.ts';
+/** The last line of the greeting: all of it is there. */
+const READY = /^Sched listens on (http:\/\/\S+)$[\s\S]*Ctrl-C/m;
+const WAIT_MS_MAX = 20_000;
+
+export interface DevOptions {
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface DevProcess extends AsyncDisposable {
+  readonly url: string;
+  readonly hook: string;
+  readonly pid: number;
+  readonly output: Output;
+  readonly exited: Promise<Exit>;
+  /** What it has written in this form, once it has. */
+  said(form: RegExp): Promise<RegExpExecArray>;
+  signal(signal: NodeJS.Signals): void;
+  /** Makes a schedule, and answers its id. */
+  create(body: object): Promise<string>;
+  /** A call of the API that has to work. */
+  call<T>(method: string, path: string, body?: object): Promise<T>;
+}
+
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** To its end, or until it listens. */
+export function launchDev({ args = [], env = {} }: DevOptions = {}) {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SCHED_'));
+  const child = spawn(process.execPath, [MAIN, 'dev', '--port', '0', ...args], {
+    cwd: ROOT,
+    // Where it keeps its data: killed, it leaves them there.
+    env: { ...Object.fromEntries(inherited), TMPDIR: temporaryDirectory(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  const output = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output.stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    output.stderr += text;
+  });
+  const exited = once(child, 'close').then((): Exit => {
+    running.delete(child);
+    return { code: child.exitCode, signal: child.signalCode };
+  });
+  return { child, output, exited };
+}
+
+export async function startDev(options: DevOptions = {}): Promise<DevProcess> {
+  const { child, output, exited } = launchDev(options);
+  const said = async (form: RegExp) => {
+    const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>();
+    const look = () => {
+      const found = form.exec(output.stdout);
+      if (found !== null) resolve(found);
+    };
+    const fail = (why: string) => reject(new Error(`${why} ${form}\n${output.stdout}${output.stderr}`));
+    const timer = setTimeout(() => fail('It has not said'), WAIT_MS_MAX);
+    child.stdout.on('data', look);
+    exited.then(() => fail('It ended before it said'), reject);
+    look();
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      child.stdout.off('data', look);
+    }
+  };
+  const end = async () => {
+    child.kill('SIGKILL');
+    await exited;
+  };
+  const [, url = ''] = await said(READY).catch(async (error: unknown) => {
+    await end();
+    throw error;
+  });
+  const call = <T>(method: string, path: string, body?: object) => callApi<T>(url, method, path, body);
+  return {
+    url,
+    hook: `${url}/inbox/hook`,
+    pid: child.pid ?? -1,
+    output,
+    exited,
+    said,
+    signal: (signal) => void child.kill(signal),
+    create: async (body) => (await call<{ readonly id: string }>('POST', '/v1/schedules', body)).id,
+    call,
+    [Symbol.asyncDispose]: end,
+  };
+}
+
+async function callApi<T>(url: string, method: string, path: string, body: object | undefined): Promise<T> {
+  const answer = await fetch(`${url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${DEV_TEST_KEY}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  if (!answer.ok) throw new Error(`${method} ${path} was answered ${answer.status} ${await answer.text()}`);
+  return (await answer.json()) as T;
+}

@@ -1,0 +1,251 @@
+/** `sched dev` as a process: what it says, what it refuses, what it leaves behind. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { spawn as spawnPty } from '@lydell/node-pty';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DEV_LIVE_KEY, DEV_SIGNING_SECRET, DEV_TEST_KEY } from '#src/app/dev/keys.ts';
+import { runSched, startSched, temporaryDirectory } from '#test/process/sched-process.ts';
+import { type DevOptions, type DevProcess, launchDev, startDev } from './dev-process.ts';
+import { openStream } from './event-stream.ts';
+
+const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
+
+/** What is left of its temporary directories in `directory`. */
+function left(directory: string): readonly string[] {
+  return readdirSync(directory).filter((name) => name.startsWith('sched-dev-'));
+}
+
+/** A start that fails with exactly one line, which is returned. */
+async function failedStart(code: number, options: DevOptions): Promise<string> {
+  const TMPDIR = temporaryDirectory();
+  const { output, exited } = launchDev({ ...options, env: { TMPDIR, ...options.env } });
+  expect(await exited).toEqual({ code, signal: null });
+  expect(output.stderr).toMatch(/^sched: .+\n$/);
+  expect(output.stdout).toBe('');
+  expect(left(TMPDIR)).toEqual([]);
+  return output.stderr;
+}
+
+async function receiver(host: string, hear: RequestListener = (_request, response) => void response.end()) {
+  const paths: string[] = [];
+  const asked = Promise.withResolvers<void>();
+  const server = createServer((request, response) => {
+    paths.push(request.url ?? '');
+    asked.resolve();
+    hear(request, response);
+  }).listen(0, host);
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    paths,
+    asked: asked.promise,
+    [Symbol.dispose]: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+function choose(dev: DevProcess, answer: string, times: number | null): Promise<Response> {
+  return fetch(`${dev.url}/inbox/answer`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ answer, times }),
+  });
+}
+
+describe.concurrent('in a shell that is set up for a service', () => {
+  const dataDir = temporaryDirectory();
+  let dev: DevProcess;
+
+  beforeAll(async () => {
+    const service = {
+      SCHED_DATABASE_URL: 'postgres://u:hidden@db/x',
+      SCHED_DATA_DIR: dataDir,
+      SCHED_ROLE: 'api',
+    };
+    dev = await startDev({ env: service });
+  });
+  afterAll(() => dev[Symbol.asyncDispose]());
+
+  test('it says all there is to know, and what has no effect', () => {
+    const { stdout } = dev.output;
+    for (const text of [`${dev.url}/inbox`, dev.hook, DEV_TEST_KEY, DEV_LIVE_KEY, DEV_SIGNING_SECRET]) {
+      expect(stdout).toContain(text);
+    }
+    expect(stdout).toContain('Set, but not used here: SCHED_DATABASE_URL, SCHED_DATA_DIR, SCHED_ROLE\n');
+    expect(stdout).not.toContain('hidden');
+    expect(stdout).not.toContain('\u001b');
+    expect(readdirSync(dataDir)).toEqual([]);
+  });
+
+  test('a line for each try, and what comes next', async () => {
+    await choose(dev, '500', 1);
+    const endpoint = `${dev.hook}/told?secret=s3cret`;
+    await dev.create({ endpoint, delay: '1s', retry_policy: { base: '200ms', factor: 1 } });
+    const time = String.raw`\d\d:\d\d:\d\d\.\d{3}`;
+    const line = (end: string) =>
+      new RegExp(`^${time}  POST ${new URL(dev.url).host}/inbox/hook/told  ${end}$`, 'm');
+    await dev.said(line(`500  try 1  \\d+ ms late  next in 0\\.\\d s \\(${time}\\)`));
+    await dev.said(line('200  try 2  \\d+ ms late  succeeded'));
+    expect(dev.output.stdout).not.toContain('s3cret');
+  });
+
+  test('a line for what a breaker holds back', async () => {
+    let port: number;
+    {
+      using gone = await receiver('127.0.0.1');
+      ({ port } = gone);
+    }
+    const { id } = await dev.call<{ readonly id: string }>('POST', '/v1/endpoints', {
+      url: `http://127.0.0.1:${port}/x`,
+      breaker_policy: { threshold: 1, base_open: '1h', max_open: '1h', probe_timeout: '1s' },
+    });
+    await dev.create({ endpoint_id: id, delay: '1s', retry_policy: { base: '100ms', factor: 1 } });
+    await dev.said(/connection refused {2}try 1 .* next in/);
+    await dev.said(/held back by breaker, budget or rate {2}next in 3\d{3}\.\d s/);
+  });
+
+  test('the names of this machine are reached over plain http, private networks are not', async () => {
+    using four = await receiver('127.0.0.1');
+    using six = await receiver('::1');
+    await dev.create({ endpoint: `http://localhost:${four.port}/by-name`, delay: '1s' });
+    await dev.create({ endpoint: `http://shop.localhost:${six.port}/by-ipv6`, delay: '1s' });
+    await dev.create({ endpoint: `http://10.255.255.1:${six.port}/private`, delay: '1s' });
+    await dev.said(/\/by-name {2}200 .* succeeded/);
+    await dev.said(/\/by-ipv6 {2}200 .* succeeded/);
+    await dev.said(/\/private {2}address is not allowed .* dead_letter/);
+    expect([four.paths, six.paths]).toEqual([['/by-name'], ['/by-ipv6']]);
+  });
+});
+
+test.concurrent('Ctrl-C ends it at once and leaves nothing, while a page is open and requests hang', async () => {
+  const TMPDIR = temporaryDirectory();
+  await using dev = await startDev({ env: { TMPDIR } });
+  using hanging = await receiver('127.0.0.1', () => {});
+  using stream = await openStream(dev.url);
+  await choose(dev, 'hang', null);
+  await dev.create({ endpoint: `${dev.hook}/hangs`, delay: '1s' });
+  await dev.create({ endpoint: `http://127.0.0.1:${hanging.port}/`, delay: '1s' });
+  await Promise.all([stream.arrival('/inbox/hook/hangs'), hanging.asked]);
+  expect(left(TMPDIR)).toHaveLength(1);
+  const from = performance.now();
+  dev.signal('SIGINT');
+  expect(await dev.exited).toEqual({ code: 0, signal: null });
+  expect(performance.now() - from).toBeLessThan(5_000);
+  await stream.ended;
+  // Its own are let go of at once; somebody else's are broken off after a moment.
+  expect(dev.output.stdout).toMatch(/\/hangs {2}500 {2}try 1/);
+  expect(dev.output.stdout).toMatch(/interrupted {2}try 1/);
+  expect(left(TMPDIR)).toEqual([]);
+  expect(dev.output.stderr).toBe('');
+});
+
+test.concurrent('its data stay where they were told to be kept, are no data for a service, and a rotated secret is known', async () => {
+  const args = ['--data-dir', temporaryDirectory()];
+  let id: string;
+  {
+    await using dev = await startDev({ args });
+    id = await dev.create({ endpoint: `${dev.hook}/kept`, delay: '24h' });
+    dev.signal('SIGTERM');
+    expect(await dev.exited).toEqual({ code: 0, signal: null });
+  }
+  const elsewhere = { SCHED_DATABASE_URL: 'postgres://127.0.0.1:1/sched' };
+  const [served, moved, rotated] = await Promise.all([
+    runSched(['serve', '--port', '0', ...args]),
+    runSched(['move', ...args], { env: elsewhere }),
+    runSched(['secret', 'rotate', '--mode', 'test', '--overlap', '0s', ...args]),
+  ]);
+  const refused = { code: 1, stdout: '', stderr: expect.stringContaining('are those of `sched dev`') };
+  expect([served, moved]).toMatchObject([refused, refused]);
+  expect(rotated.code).toBe(0);
+  await using dev = await startDev({ args });
+  expect(await dev.call('GET', `/v1/schedules/${id}`)).toMatchObject({ state: 'active' });
+  using stream = await openStream(dev.url);
+  await dev.create({ endpoint: `${dev.hook}/rotated`, delay: '1s' });
+  expect(await stream.arrival('/inbox/hook/rotated')).toMatchObject({ signature: { verified: true } });
+});
+
+describe.concurrent('it does not start', () => {
+  test('to listen for others', async () => {
+    expect(await failedStart(2, { args: ['--host', '0.0.0.0'] })).toContain('known to everyone');
+  });
+
+  test('on a port that is taken', async () => {
+    using other = await receiver('127.0.0.1');
+    expect(await failedStart(1, { args: ['--port', String(other.port)] })).toContain('SCHED_PORT');
+  });
+
+  test('on the data of a service', async () => {
+    const dataDir = temporaryDirectory();
+    expect((await runSched(['migrate', '--data-dir', dataDir])).code).toBe(0);
+    expect(await failedStart(1, { args: ['--data-dir', dataDir] })).toContain('are those of a service');
+  });
+});
+
+describe.concurrent('it ends', () => {
+  test('with its terminal, which had colours, and leaves nothing', async () => {
+    const TMPDIR = temporaryDirectory();
+    const pty = spawnPty(process.execPath, [MAIN, 'dev', '--port', '0', '--host', '::1'], {
+      cols: 100,
+      env: { PATH: process.env.PATH ?? '', TERM: 'xterm', TMPDIR },
+    });
+    let text = '';
+    const ready = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    pty.onData((data) => {
+      text += data;
+      if (text.includes('Ctrl-C')) ready.resolve();
+    });
+    pty.onExit(() => ended.resolve());
+    await ready.promise;
+    expect(text).toContain("\u001b[36mcurl 'http://[::1]:");
+    expect(left(TMPDIR)).toHaveLength(1);
+    pty.kill('SIGHUP');
+    await ended.promise;
+    expect(left(TMPDIR)).toEqual([]);
+  });
+
+  test('when the shell between it and npx has ended', async () => {
+    const command = `"${process.execPath}" "${MAIN}" dev --port 0 & echo "pid $!"; wait`;
+    const shell = spawn('sh', ['-c', command], {
+      env: { ...process.env, npm_lifecycle_event: 'npx' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const closed = once(shell.stdout, 'close');
+    let text = '';
+    shell.stdout.on('data', (chunk: Buffer) => {
+      text += String(chunk);
+    });
+    while (!text.includes('Ctrl-C')) await once(shell.stdout, 'data');
+    const pid = Number(/^pid (\d+)$/m.exec(text)?.[1]);
+    // The shell dies of it, and tells nobody. What it wrote to is closed by the last who holds it.
+    shell.kill('SIGKILL');
+    const outcome = await Promise.race([closed.then(() => 'ended'), sleep(10_000, 'lives on')]);
+    if (outcome !== 'ended') process.kill(pid, 'SIGKILL');
+    expect(outcome).toBe('ended');
+  });
+});
+
+test.concurrent('a service does not reach the names of this machine, even where loopback is allowed', async () => {
+  using own = await receiver('127.0.0.1');
+  await using sched = await startSched({
+    env: {
+      SCHED_EGRESS_ALLOW: '127.0.0.0/8,::1/128',
+      SCHED_EGRESS_ALLOW_HTTP: 'true',
+      SCHED_BOOTSTRAP_TEST_KEY: DEV_TEST_KEY,
+    },
+  });
+  await fetch(`${sched.url}/v1/schedules`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${DEV_TEST_KEY}` },
+    body: JSON.stringify({ endpoint: `http://localhost:${own.port}/by-name`, delay: '1s' }),
+  });
+  await sched.said(/"error":"localhost is not allowed".*"delivery_status":"dead_letter"/);
+  expect(own.paths).toEqual([]);
+});

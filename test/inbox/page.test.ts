@@ -1,0 +1,183 @@
+/** The inbox page in a real browser, as a developer meets it. */
+import { execFile, spawnSync } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { launchChromium, type TestBrowser } from '#test/browser/chromium.ts';
+import { type DevProcess, startDev } from './dev-process.ts';
+import { details, live, press, reads, rows } from './inbox-page.ts';
+
+const HAS_CURL = spawnSync('curl', ['--version']).status === 0;
+const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
+
+/** Each has the service to itself. */
+const IN_TURN = { concurrent: false } as const;
+
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  browser = await launchChromium();
+});
+afterAll(() => browser[Symbol.asyncDispose]());
+
+/** The command that was printed, or the same with another body. */
+async function curl({ output }: DevProcess, body?: object): Promise<void> {
+  const [printed = ''] = /^curl [\s\S]*?\n\s+-d '.*'$/m.exec(output.stdout) ?? [];
+  const command = body === undefined ? printed : printed.replace(/-d '.*'$/m, `-d '${JSON.stringify(body)}'`);
+  const { stdout } = await promisify(execFile)('sh', ['-c', command]);
+  expect(JSON.parse(stdout)).toMatchObject({ object: 'schedule', state: 'active' });
+}
+
+test
+  .skipIf(!HAS_CURL)
+  .concurrent(
+    'with curl: a first delivery, a failure and its retry, a hang, a redirect; all live, no error',
+    async () => {
+      await using dev = await startDev();
+      const { page, faults } = await browser.open(`${dev.url}/inbox`);
+      await live(page);
+      await page.getByRole('heading', { name: 'Nothing has arrived yet' }).waitFor();
+      expect(dev.output.stdout).toContain(await page.locator('#curl').innerText());
+
+      await curl(dev);
+      await rows(
+        page,
+        '200',
+        'POST /inbox/hook',
+        'Signature verified',
+        'ms late',
+        'try 1',
+        'Succeeded',
+      ).waitFor();
+      await details(page).getByText('"hello": "world"').waitFor();
+      expect(await details(page).innerText()).toMatch(
+        /Arrived\s+[\d:.]+, \d+ ms late\s+Signature\s+Signature verified/,
+      );
+
+      await press(page, '500');
+      await page.getByText('Every request is answered 500.').waitFor();
+      await curl(dev, {
+        endpoint: `${dev.hook}/fails`,
+        delay: '1s',
+        retry_policy: { base: '2s', factor: 1 },
+      });
+      await rows(page, '500', '/fails', 'try 1', 'Will be tried again at').waitFor();
+      await press(page, '200');
+      await rows(page, '200', '/fails', 'try 2', 'Succeeded').waitFor();
+      // What is known of the delivery now is shown at its first try as well.
+      await rows(page, '500', '/fails', 'try 1', 'Succeeded').click();
+      expect(
+        await details(page)
+          .getByRole('button', { name: /^Try \d/ })
+          .allInnerTexts(),
+      ).toEqual(['1', '2']);
+      await press(page, 'Try 2');
+      await details(page).getByText('Answered 200.').waitFor();
+
+      await page.getByLabel('next request only').check();
+      await press(page, 'Hang');
+      await page.getByText('The next request is left hanging, then 200 again.').waitFor();
+      await curl(dev, { endpoint: `${dev.hook}/hangs`, delay: '1s' });
+      await rows(page, 'hangs', '/hangs', 'Being sent').click();
+      await details(page).getByText('No answer yet').waitFor();
+      await press(page, 'Redirect');
+      await rows(page, '302', '/hangs', 'Dead letter: redirect (HTTP 302)').waitFor();
+      await details(page).getByText('Answered 302.').waitFor();
+
+      expect(faults).toEqual([]);
+    },
+  );
+
+test.concurrent('a page that stays open while the service starts anew catches up', async () => {
+  let page: Page;
+  let port: string;
+  {
+    await using before = await startDev();
+    ({ port } = new URL(before.url));
+    ({ page } = await browser.open(`${before.url}/inbox`));
+    await fetch(`${before.hook}/before`);
+    await rows(page, '/before').waitFor();
+  }
+  await page.getByText('Reconnecting').waitFor();
+  await using after = await startDev({ args: ['--port', port] });
+  await fetch(`${after.hook}/after`);
+  await rows(page, '/after').waitFor();
+  await live(page);
+  expect(await page.locator('#arrivals li').count()).toBe(1);
+});
+
+describe.concurrent('one after the other', () => {
+  let dev: DevProcess;
+  beforeAll(async () => {
+    dev = await startDev();
+  });
+  afterAll(() => dev[Symbol.asyncDispose]());
+
+  test('what a hostile sender sends is text, in the list and in the details', IN_TURN, async () => {
+    const { page, faults } = await browser.open(`${dev.url}/inbox`);
+    await fetch(`${dev.hook}/${encodeURIComponent(HOSTILE)}?${HOSTILE.replaceAll(' ', '+')}`, {
+      method: 'POST',
+      headers: { 'X-Hostile': HOSTILE, 'Sched-Signature': HOSTILE },
+      body: HOSTILE,
+    });
+    await rows(page, 'Not verified').click();
+    await details(page).getByRole('row', { name: 'X-Hostile' }).getByText(HOSTILE).waitFor();
+    await reads(details(page).locator('pre'), HOSTILE);
+    await details(page).getByText('The header Sched-Signature does not have its form').waitFor();
+    expect(await page.locator('main img, main script').count()).toBe(0);
+    expect(await page.title()).toBe('(1) Sched inbox');
+    expect(faults).toEqual([]);
+  });
+
+  test(
+    'it sends one by itself; numbers stay as they were sent; what was chosen outlives the page',
+    IN_TURN,
+    async () => {
+      const { page, faults } = await browser.open(`${dev.url}/inbox`);
+      await press(page, 'Send me one in 2 s');
+      await page.getByText('Due at').waitFor();
+      await fetch(`${dev.hook}/json`, { method: 'POST', body: '{"amount":12345678901234567890.10}' });
+      const body = details(page).locator('pre');
+      await reads(body, '{\n  "amount": 12345678901234567890.10\n}');
+      await press(page, 'Raw');
+      expect(await body.innerText()).toBe('{"amount":12345678901234567890.10}');
+      await rows(page, 'POST /inbox/hook', 'Signature verified', 'Succeeded').waitFor();
+
+      await press(page, '500');
+      await page.getByText('Every request is answered 500.').waitFor();
+      await page.reload();
+      await page.getByText('Every request is answered 500.').waitFor();
+      await rows(page, '/json').waitFor();
+      expect(await rows(page, '/json').count()).toBe(1);
+
+      // By the keyboard alone.
+      const newest = page.locator('#arrivals button').first();
+      await newest.focus();
+      await page.keyboard.press('ArrowDown');
+      await page.locator('#arrivals [aria-current]', { hasText: '/json' }).waitFor();
+
+      await press(page, '200');
+      await press(page, 'Clear');
+      await page.getByRole('heading', { name: 'Nothing has arrived yet' }).waitFor();
+      expect(faults).toEqual([]);
+    },
+  );
+
+  test('on a phone, in the dark, nothing is cut off', IN_TURN, async () => {
+    const { page, faults } = await browser.open(`${dev.url}/inbox`, {
+      viewport: { width: 360, height: 740 },
+      colorScheme: 'dark',
+    });
+    const isTooWide = () => page.evaluate('document.documentElement.scrollWidth > innerWidth');
+    await page.locator('#curl').getByText('curl').waitFor();
+    expect(await isTooWide()).toBe(false);
+    await fetch(`${dev.hook}/${'long'.repeat(40)}`, {
+      method: 'POST',
+      headers: { 'X-Long': 'x'.repeat(400) },
+      body: 'y'.repeat(400),
+    });
+    await details(page).getByText('x'.repeat(400)).waitFor();
+    expect(await isTooWide()).toBe(false);
+    expect(faults).toEqual([]);
+  });
+});
