@@ -1,24 +1,46 @@
 /** How every command is put together: its settings as flags, its answer as text or JSON. */
 import { type Command, Option } from 'commander';
 import type { Given } from '#src/app/config.ts';
-import { SETTINGS, type Setting } from '#src/app/settings.ts';
+import { ROLES, SETTINGS, type Setting } from '#src/app/settings.ts';
 import { DEFAULT_PROJECT } from '#src/control/bootstrap.ts';
 import { MODES, type Mode } from '#src/domain/partition.ts';
-import type { Answer } from './output.ts';
+import { LOG_LEVELS } from '#src/ports/telemetry.ts';
+import { isSet, type Options } from './options.ts';
+import type { Answer } from './terminal/output.ts';
+import { jsonLine } from './terminal/printable.ts';
+import type { Screen } from './terminal/screen.ts';
 
 export interface CliWorld {
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** To standard output, as it is. */
   readonly print: (text: string) => void;
+  /** One line on standard error, for what is no part of the answer. */
+  readonly tell: (line: string) => void;
+  /** What standard output is. */
+  readonly screen: Screen;
 }
 
-export function addSettings(command: Command, settings: readonly (keyof typeof SETTINGS)[]): Command {
-  for (const name of settings) command.addOption(optionOf(SETTINGS[name]));
+type SettingName = keyof typeof SETTINGS;
+
+/** What one can be, for completion to offer. Whether it is one of these is checked where it is read. */
+const VALUES: Readonly<Partial<Record<SettingName, readonly string[]>>> = {
+  role: ROLES,
+  logLevel: LOG_LEVELS,
+};
+
+export function addSettings(command: Command, settings: readonly SettingName[]): Command {
+  for (const name of settings) command.addOption(optionOf(SETTINGS[name], VALUES[name]));
   return command;
 }
 
-function optionOf({ flag, value, about, env, fallback }: Setting<unknown>): Option {
+function optionOf(
+  { flag, value, about, env, fallback }: Setting<unknown>,
+  values: readonly string[] | undefined,
+): Option {
   const origin = fallback === null ? env : `${env}, default ${fallback}`;
-  return new Option(`${flag} <${value}>`, `${about.replaceAll('`', '')} [${origin}]`);
+  const option = new Option(`${flag} <${value}>`, `${about.replaceAll('`', '')} [${origin}]`);
+  if (values !== undefined) option.argChoices = [...values];
+  return option;
 }
 
 /** The settings given to a command, as flags or by the environment. */
@@ -39,8 +61,13 @@ export function answering(
 ): Command {
   return command.option('--json', 'print JSON').action(async () => {
     const answer = await work(givenTo(command, world.env), command.args[0] ?? '');
-    world.print(`${command.getOptionValue('json') === true ? JSON.stringify(answer.json) : answer.text}\n`);
+    printAnswer(answer, command.opts(), world);
   });
+}
+
+/** As JSON where `--json` was given. */
+export function printAnswer({ json, text }: Answer, options: Options, { print }: CliWorld): void {
+  print(`${isSet(options, 'json') ? jsonLine(json) : text}\n`);
 }
 
 export function addProjectOption(command: Command): Command {

@@ -8,9 +8,18 @@ import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 
 const KEPT_IN = join(import.meta.dirname, '../../node_modules/.cache/sched');
+/** As in `failure.ts`, which is not loaded yet. */
+const OUTPUT_LOST_EXIT = 1;
 
 enableCompileCache(KEPT_IN);
-// A reader that has gone away (`sched key list | head -1`) is no fault.
-process.stdout.on('error', () => {});
+let isOutputLost = false;
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // A reader that has gone away (`sched key list | head -1`) is no fault.
+  if (error.code === 'EPIPE' || isOutputLost) return;
+  isOutputLost = true;
+  process.stderr.write(`sched: The answer cannot be written: ${error.message}.\n`);
+  process.exitCode = OUTPUT_LOST_EXIT;
+});
 const { run } = await import('./run.ts');
-process.exitCode = await run(process.argv);
+const exit = await run(process.argv);
+process.exitCode = isOutputLost ? OUTPUT_LOST_EXIT : exit;

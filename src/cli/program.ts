@@ -1,60 +1,89 @@
+/**
+ * The tree of commands. A command's file is loaded when it is the one that was called: the server, the stores
+ * and the zones are most of the code, and hardly a command needs them all. Help and completion show the whole.
+ */
 import { Command } from 'commander';
-import { CONTROL_SETTINGS, readControlSettings, readSettings } from '#src/app/config.ts';
-import { migrateStore } from '#src/app/migrate-store.ts';
-import { nameOfStore } from '#src/app/open-store.ts';
 import { packageVersion } from '#src/app/package-version.ts';
-import { SETTINGS } from '#src/app/settings.ts';
-import { addSettings, answering, type CliWorld, givenTo } from './command.ts';
-import { keyCommands } from './key-commands.ts';
-import { moveCommand } from './move-command.ts';
-import { projectCommands } from './project-commands.ts';
-import { secretCommands } from './secret-commands.ts';
+import type { CliWorld } from './command.ts';
 
 const AFTER_HELP = `
-Settings are flags of each command or come from the environment: --data-dir or SCHED_DATA_DIR.
-Exit codes: 0 done, 1 it could not be done, 2 wrong usage or settings.`;
+Examples:
+  sched dev
+  sched schedules create --endpoint http://127.0.0.1:8080/inbox/hook --delay 5s
+  sched tail
+  sched preview "0 9 * * MON-FRI" --tz Europe/Berlin
 
-export function buildProgram(world: CliWorld): Command {
+Commands over the API find the service by SCHED_URL and SCHED_API_KEY, or by a
+profile (sched profile --help); with neither, it is the one of "sched dev".
+
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage or settings, 3 not found,
+4 the key is not accepted, 5 the service cannot be reached or is in trouble.`;
+
+type Add = (program: Command, world: CliWorld) => void;
+
+interface Group {
+  readonly heading: string;
+  readonly commands: Readonly<Record<string, () => Promise<Add>>>;
+}
+
+const TOOLS = 'Tools:';
+
+const GROUPS: readonly Group[] = [
+  {
+    heading: 'The service:',
+    commands: {
+      dev: async () => (await import('./service/dev-command.ts')).devCommand,
+      serve: async () => (await import('./service/serve-command.ts')).serveCommand,
+      migrate: async () => (await import('./service/migrate-command.ts')).migrateCommand,
+      move: async () => (await import('./service/move-command.ts')).moveCommand,
+      project: async () => (await import('./service/project-commands.ts')).projectCommands,
+      key: async () => (await import('./service/key-commands.ts')).keyCommands,
+      secret: async () => (await import('./service/secret-commands.ts')).secretCommands,
+    },
+  },
+  {
+    heading: 'Schedules and deliveries, over the API:',
+    commands: {
+      schedules: async () => (await import('./api/schedule-commands.ts')).scheduleCommands,
+      deliveries: async () => (await import('./api/delivery-commands.ts')).deliveryCommands,
+      endpoints: async () => (await import('./api/endpoint-commands.ts')).endpointCommands,
+      tail: async () => (await import('./api/tail-command.ts')).tailCommand,
+      profile: async () => (await import('./api/profile-commands.ts')).profileCommands,
+    },
+  },
+  {
+    heading: TOOLS,
+    commands: {
+      preview: async () => (await import('./tools/preview-command.ts')).previewCommand,
+      verify: async () => (await import('./tools/verify-command.ts')).verifyCommand,
+      completion: async () => (await import('./tools/completion-command.ts')).completionCommand,
+    },
+  },
+];
+
+/** The words after `sched` that show more than one command: the tree they are in has to be whole. */
+const SHOW_ALL: ReadonlySet<string> = new Set(['help', 'completion']);
+
+/** The whole tree; or only the one command that is called, where that is a command. */
+export async function buildProgram(world: CliWorld, called?: string): Promise<Command> {
   const program = new Command('sched')
     .description('Scheduled HTTP requests, on time and never lost.')
     .version(packageVersion(), '-v, --version')
-    .addHelpText('after', AFTER_HELP);
-  serveCommand(program, world);
-  migrateCommand(program, world);
-  moveCommand(program, world);
-  projectCommands(program, world);
-  keyCommands(program, world);
-  secretCommands(program, world);
+    .option('--no-color', 'no colours, on a terminal neither')
+    .addHelpText('after', AFTER_HELP)
+    .addHelpCommand(
+      new Command('help').argument('[command]').description('explain a command').helpGroup(TOOLS),
+    );
+  const isAlone =
+    called !== undefined &&
+    !SHOW_ALL.has(called) &&
+    GROUPS.some(({ commands }) => Object.hasOwn(commands, called));
+  for (const { heading, commands } of GROUPS) {
+    program.commandsGroup(heading);
+    for (const [name, load] of Object.entries(commands)) {
+      if (!isAlone || name === called) (await load())(program, world);
+    }
+  }
+  for (const command of program.commands) command.helpCommand(false);
   return program;
-}
-
-function serveCommand(program: Command, world: CliWorld): void {
-  const serve = program.command('serve').description('run the service');
-  addSettings(serve, Object.keys(SETTINGS).filter(isSetting)).action(async () => {
-    const settings = readSettings(givenTo(serve, world.env));
-    // Loaded only here: the server is most of the code, and no other command needs it.
-    const { runService } = await import('#src/app/run-service.ts');
-    await runService(settings);
-  });
-}
-
-function isSetting(name: string): name is keyof typeof SETTINGS {
-  return name in SETTINGS;
-}
-
-function migrateCommand(program: Command, world: CliWorld): void {
-  const migrate = program
-    .command('migrate')
-    .description('make the database, or bring it up to date')
-    .option('--distribute', 'spread the tables over the workers of a Citus cluster');
-  answering(addSettings(migrate, CONTROL_SETTINGS), world, async (given) => {
-    const settings = readControlSettings(given);
-    const isToDistribute = migrate.getOptionValue('distribute') === true;
-    const version = await migrateStore(settings, isToDistribute);
-    const store = nameOfStore(settings);
-    return {
-      json: { store, schema_version: version },
-      text: `The database in ${store} is up to date (schema version ${version}).`,
-    };
-  });
 }

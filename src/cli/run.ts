@@ -1,29 +1,39 @@
-/** The `sched` command. Exit codes: 0 done, 1 it could not be done, 2 wrong usage or settings. */
+/** The `sched` command: builds the tree, runs what was called and turns how it ended into an exit code. */
 import { type Command, CommanderError } from 'commander';
 import { messageOf, SettingsError } from '#src/app/failures.ts';
 import { type ControlCode, ControlRefusal } from '#src/control/refusal.ts';
+import { AnsweredNo, CommandFailure, EXIT, type Exit } from './failure.ts';
 import { buildProgram } from './program.ts';
-
-const DONE = 0;
-const FAILED = 1;
-const WRONG_USAGE = 2;
+import { printable } from './terminal/printable.ts';
+import { screenOf } from './terminal/screen.ts';
 
 /** Refusals of what was typed, rather than of what is stored. */
 const USAGE_CODES: ReadonlySet<ControlCode> = new Set(['invalid_project_name', 'invalid_overlap']);
 
-export async function run(argv: readonly string[]): Promise<number> {
-  const program = buildProgram({ env: process.env, print: (text) => process.stdout.write(text) });
+export async function run(argv: readonly string[]): Promise<Exit> {
+  const { env } = process;
+  const words = argv.slice(2);
+  const world = {
+    env,
+    print: (text: string) => void process.stdout.write(text),
+    tell: complain,
+    screen: screenOf(process.stdout, env, words.includes('--no-color')),
+  };
+  const program = await buildProgram(
+    world,
+    words.find((word) => !word.startsWith('-')),
+  );
   everyCommand(program, (command) => {
-    command.exitOverride().configureOutput({ outputError: (text) => complain(text) });
+    command.exitOverride().configureOutput({ outputError: complain }).showSuggestionAfterError();
   });
   try {
     await program.parseAsync(argv);
-    return DONE;
+    return EXIT.done;
   } catch (error) {
     // Commander has said what is wrong, or printed the help or the version.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : WRONG_USAGE;
-    complain(messageOf(error));
-    return isUsage(error) ? WRONG_USAGE : FAILED;
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.wrongUsage;
+    if (!(error instanceof AnsweredNo)) complain(messageOf(error));
+    return exitOf(error);
   }
 }
 
@@ -32,15 +42,21 @@ function everyCommand(command: Command, visit: (command: Command) => void): void
   for (const child of command.commands) everyCommand(child, visit);
 }
 
-function isUsage(error: unknown): boolean {
-  return error instanceof SettingsError || (error instanceof ControlRefusal && USAGE_CODES.has(error.code));
+function exitOf(error: unknown): Exit {
+  if (error instanceof CommandFailure) return error.exit;
+  const isUsage =
+    error instanceof SettingsError || (error instanceof ControlRefusal && USAGE_CODES.has(error.code));
+  return isUsage ? EXIT.wrongUsage : EXIT.failed;
 }
 
 /** One line, whatever it was. */
 function complain(text: string): void {
-  const line = text
-    .trim()
-    .replace(/^error: /, '')
-    .replaceAll(/\s*\n\s*/g, ' ');
-  process.stderr.write(`sched: ${line}\n`);
+  process.stderr.write(
+    `sched: ${printable(
+      text
+        .trim()
+        .replace(/^error: /, '')
+        .replaceAll(/\s+/g, ' '),
+    )}\n`,
+  );
 }

@@ -19,24 +19,33 @@ export interface Cron {
   readonly possible: boolean;
 }
 
-const EXPRESSION_CHARACTERS_MAX = 1_000;
+export const EXPRESSION_CHARACTERS_MAX = 1_000;
 const CACHED_EXPRESSIONS_MAX = 2_000;
 
-interface Field {
+export interface Field {
+  readonly name: string;
   readonly first: number;
   readonly last: number;
   readonly names: readonly string[];
 }
 
-const MINUTE: Field = { first: 0, last: 59, names: [] };
-const HOUR: Field = { first: 0, last: 23, names: [] };
-const DAY_OF_MONTH: Field = { first: 1, last: 31, names: [] };
+const MINUTE: Field = { name: 'minute', first: 0, last: 59, names: [] };
+const HOUR: Field = { name: 'hour', first: 0, last: 23, names: [] };
+export const DAY_OF_MONTH: Field = { name: 'day of month', first: 1, last: 31, names: [] };
 const MONTH: Field = {
+  name: 'month',
   first: 1,
   last: 12,
   names: ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'],
 };
-const DAY_OF_WEEK: Field = { first: 0, last: 6, names: ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'] };
+const DAY_OF_WEEK: Field = {
+  name: 'day of week',
+  first: 0,
+  last: 6,
+  names: ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'],
+};
+/** In the order they are written. */
+export const FIELDS = [MINUTE, HOUR, DAY_OF_MONTH, MONTH, DAY_OF_WEEK] as const;
 /** The other number of Sunday. A week that is written as ending on Sunday ends in this one. */
 const SUNDAY_AGAIN = 7;
 
@@ -44,7 +53,7 @@ function parseNumber(text: string): number | null {
   return /^[0-9]+$/.test(text) ? Number(text) : null;
 }
 
-function parseValue(text: string, field: Field): number | null {
+export function parseValue(text: string, field: Field): number | null {
   const index = field.names.indexOf(text.toUpperCase());
   if (index >= 0) return field.first + index;
   const value = parseNumber(text);
@@ -66,7 +75,7 @@ function parseRange(text: string, field: Field, hasStep: boolean): readonly [num
   return start <= end ? [start, end] : null;
 }
 
-function parseField(text: string, field: Field): ReadonlySet<number> | null {
+export function parseField(text: string, field: Field): ReadonlySet<number> | null {
   const values = new Set<number>();
   for (const item of text.split(',')) {
     const [base = '', stepText, ...rest] = item.split('/');
@@ -117,10 +126,14 @@ function hasSomeDate(months: number, daysByFirstWeekday: readonly number[]): boo
   );
 }
 
+export function fieldsOf(expression: string): readonly string[] {
+  return expression.split(/[ \t]+/).filter((field) => field !== '');
+}
+
 /** Null when the text is not one of our five-field expressions. */
 export function parseCron(text: string): Cron | null {
   if (text.length > EXPRESSION_CHARACTERS_MAX) return null;
-  const fields = text.split(/[ \t]+/).filter((field) => field !== '');
+  const fields = fieldsOf(text);
   if (fields.length !== 5) return null;
   const [minuteText = '', hourText = '', dayText = '', monthText = '', weekdayText = ''] = fields;
   const minutes = parseField(minuteText, MINUTE);

@@ -37,6 +37,13 @@ async function migrated(): Promise<string> {
   return dataDir;
 }
 
+let empty: Promise<string> | null = null;
+/** A database with nothing in it, for what is refused. */
+function emptyDatabase(): Promise<string> {
+  empty ??= migrated();
+  return empty;
+}
+
 describe('beside the running service', () => {
   test('a new key works at once, and a revoked one is refused within a second', async () => {
     await using sched = await startSched();
@@ -178,7 +185,7 @@ describe('what cannot be done: exit code 1 and one line', () => {
     [['key', 'revoke', 'key_00000000000000000000000000'], /No key that is in force has the id/],
     [['key', 'revoke', 'nonsense'], /No key that is in force has the id/],
   ])('%j', async (args, line) => {
-    const { code, stdout, stderr } = await runSched(args, { dataDir: await migrated() });
+    const { code, stdout, stderr } = await runSched(args, { dataDir: await emptyDatabase() });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^sched: .+\n$/);
     expect(stderr).toMatch(line);

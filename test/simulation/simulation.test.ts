@@ -64,7 +64,7 @@ describe.each(SLICES)('$title', ({ seeds, shape, places, bugs, bugSeedsMax }) =>
 
   test('the same seed is the same run, to the last line of its trace', { timeout: 60_000 }, async () => {
     const some = [7, 8, 9, 10];
-    const once = await runJobs(some.map((seed) => ({ seed, ...shape })));
+    const once = (await allSeeds()).filter(({ seed }) => some.includes(seed));
     const again = await runJobs(some.map((seed) => ({ seed, ...shape })));
     expect(again.map(({ digest }) => digest)).toEqual(once.map(({ digest }) => digest));
     expect(new Set(once.map(({ digest }) => digest)).size).toBe(some.length);

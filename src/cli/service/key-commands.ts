@@ -1,9 +1,6 @@
 import type { Command } from 'commander';
 import { CONTROL_SETTINGS, readControlSettings } from '#src/app/config.ts';
 import { withControl } from '#src/app/control-session.ts';
-import { createKey, listKeys, revokeKey } from '#src/control/keys.ts';
-import { formatInstant } from '#src/domain/instant.ts';
-import type { ApiKey } from '#src/ports/control-store.ts';
 import {
   addModeOption,
   addProjectOption,
@@ -12,8 +9,11 @@ import {
   type CliWorld,
   modeOf,
   projectOf,
-} from './command.ts';
-import { instantOr, table } from './output.ts';
+} from '#src/cli/command.ts';
+import { instantOr, table } from '#src/cli/terminal/output.ts';
+import { createKey, listKeys, revokeKey } from '#src/control/keys.ts';
+import { formatInstant } from '#src/domain/instant.ts';
+import type { ApiKey } from '#src/ports/control-store.ts';
 
 export function keyCommands(program: Command, world: CliWorld): void {
   const keys = program.command('key').description('API keys');

@@ -1,8 +1,6 @@
 import type { Command } from 'commander';
 import { CONTROL_SETTINGS, readControlSettings } from '#src/app/config.ts';
 import { withSecrets } from '#src/app/control-session.ts';
-import { type OpenSecret, OVERLAP_DEFAULT, rotateSecret, showSecrets } from '#src/control/secrets.ts';
-import { formatInstant } from '#src/domain/instant.ts';
 import {
   addModeOption,
   addProjectOption,
@@ -11,8 +9,10 @@ import {
   type CliWorld,
   modeOf,
   projectOf,
-} from './command.ts';
-import { type Answer, instantOr, table } from './output.ts';
+} from '#src/cli/command.ts';
+import { type Answer, instantOr, table } from '#src/cli/terminal/output.ts';
+import { type OpenSecret, OVERLAP_DEFAULT, rotateSecret, showSecrets } from '#src/control/secrets.ts';
+import { formatInstant } from '#src/domain/instant.ts';
 
 export function secretCommands(program: Command, world: CliWorld): void {
   const secrets = program.command('secret').description('signing secrets');

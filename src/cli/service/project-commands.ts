@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { CONTROL_SETTINGS, readControlSettings } from '#src/app/config.ts';
 import { withControl, withSecrets } from '#src/app/control-session.ts';
+import { addSettings, answering, type CliWorld } from '#src/cli/command.ts';
+import { table } from '#src/cli/terminal/output.ts';
 import { createProject } from '#src/control/create-project.ts';
 import { formatInstant } from '#src/domain/instant.ts';
 import type { Project } from '#src/ports/control-store.ts';
-import { addSettings, answering, type CliWorld } from './command.ts';
-import { table } from './output.ts';
 
 export function projectCommands(program: Command, world: CliWorld): void {
   const projects = program

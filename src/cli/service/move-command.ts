@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { CONTROL_SETTINGS, type MoveSettings, readMoveSettings } from '#src/app/config.ts';
 import { moveStore } from '#src/app/move-store.ts';
 import { nameOfStore } from '#src/app/open-store.ts';
-import { addSettings, answering, type CliWorld } from './command.ts';
-import { table } from './output.ts';
+import { addSettings, answering, type CliWorld } from '#src/cli/command.ts';
+import { table } from '#src/cli/terminal/output.ts';
 
 /** To the beginning of the line, and what stood there is gone. */
 const LINE_AGAIN = '\r\u001B[K';

@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest';
+import { createBody, endpointBody, labelsOf, rescheduleBody, updateBody } from './bodies.ts';
+
+test('flags are fields', async () => {
+  expect(
+    await createBody({
+      endpoint: 'https://example.com/',
+      method: 'PUT',
+      header: ['X-A: b: c', 'X-Empty:'],
+      body: '{"a":1}',
+      local: '2027-01-01T09:00:00',
+      tz: 'Europe/Berlin',
+      ttl: '1h',
+      jitter: '5s',
+      idempotencyKey: 'key',
+      metadata: ['team=billing', 'query=a=b'],
+      maxAttempts: '3',
+      retryBase: '1s',
+      retryFactor: '1.5',
+      retryMax: '1m',
+      rateLimit: '0.5',
+    }),
+  ).toEqual({
+    endpoint: 'https://example.com/',
+    method: 'PUT',
+    headers: { 'X-A': 'b: c', 'X-Empty': '' },
+    body: '{"a":1}',
+    local_fire_at: '2027-01-01T09:00:00',
+    timezone: 'Europe/Berlin',
+    ttl: '1h',
+    jitter: '5s',
+    idempotency_key: 'key',
+    metadata: { team: 'billing', query: 'a=b' },
+    retry_policy: { max_attempts: 3, base: '1s', factor: 1.5, max: '1m' },
+    rate_limit: { per_second: 0.5 },
+  });
+});
+
+test('what is not given is not there', async () => {
+  for (const body of [createBody, updateBody, rescheduleBody, endpointBody])
+    expect(await body({})).toEqual({});
+});
+
+test('--data is the whole body, and a flag sets its field of it', async () => {
+  const data = '{"endpoint":"https://a.example/","delay":"1h","unknown":true}';
+  expect(await createBody({ data, delay: '5m' })).toEqual({
+    endpoint: 'https://a.example/',
+    delay: '5m',
+    unknown: true,
+  });
+  expect(await updateBody({ data: '{"ttl":null}' })).toEqual({ ttl: null });
+});
+
+test('a field of its own fields is set one by one', async () => {
+  const data = {
+    headers: { 'X-A': 'a', 'x-b': 'b' },
+    metadata: { team: 'billing' },
+    retry_policy: { max_attempts: 3, base: '1s' },
+    retry_budget: { rate: 1, burst: 10 },
+    breaker_policy: { threshold: 5, base_open: '30s' },
+    rate_limit: null,
+  };
+  const flags = {
+    header: ['X-B: c', 'X-C: d'],
+    metadata: ['order=4711'],
+    retryBase: '2s',
+    retryBudgetRate: '2',
+    breakerThreshold: '6',
+    rateLimit: '1',
+  };
+  expect(await endpointBody({ ...flags, data: JSON.stringify(data) })).toEqual({
+    headers: { 'X-A': 'a', 'X-B': 'c', 'X-C': 'd' },
+    metadata: { team: 'billing', order: '4711' },
+    retry_policy: { max_attempts: 3, base: '2s' },
+    retry_budget: { rate: 2, burst: 10 },
+    breaker_policy: { threshold: 6, base_open: '30s' },
+    rate_limit: { per_second: 1 },
+  });
+  expect(await updateBody({ maxAttempts: '2', data: '{"retry_policy":null,"headers":7}' })).toEqual({
+    retry_policy: { max_attempts: 2 },
+    headers: 7,
+  });
+});
+
+test('of a header given twice the last one counts, whatever its case', async () => {
+  expect(await createBody({ header: ['X-A: 1', 'x-a: 2'] })).toEqual({ headers: { 'x-a': '2' } });
+});
+
+test('an endpoint profile has a url, a budget and a breaker', async () => {
+  expect(
+    await endpointBody({
+      endpoint: 'https://example.com/',
+      timeout: '5s',
+      retryBudgetRate: '1',
+      retryBudgetBurst: '10',
+      breakerThreshold: '5',
+      breakerBaseOpen: '30s',
+    }),
+  ).toEqual({
+    url: 'https://example.com/',
+    timeout: '5s',
+    retry_budget: { rate: 1, burst: 10 },
+    breaker_policy: { threshold: 5, base_open: '30s' },
+  });
+});
+
+test.each([
+  [{ header: ['no colon'] }, '--header must be of the form'],
+  [{ header: [': no name'] }, '--header must be of the form'],
+  [{ metadata: ['no-value'] }, '--metadata "no-value" must be of the form key=value'],
+  [{ maxAttempts: 'many' }, '--max-attempts "many" is not a number'],
+  [{ rateLimit: '' }, '--rate-limit "" is not a number'],
+  [{ data: '{' }, '--data is not JSON'],
+  [{ data: '[1]' }, '--data must be a JSON object'],
+  [{ data: '-', body: '-' }, 'both read standard input'],
+  [{ body: '@/nowhere/file' }, '--body: ENOENT'],
+])('%j is wrong usage', async (options, why) => {
+  await expect(createBody(options)).rejects.toThrow(why);
+});
+
+test('labels that objects have are labels like any other', () => {
+  expect(Object.entries(labelsOf({ metadata: ['__proto__=a', 'b='] }) ?? {})).toEqual([
+    ['__proto__', 'a'],
+    ['b', ''],
+  ]);
+});

@@ -1,0 +1,190 @@
+/**
+ * Flags as the body of a request. A flag is a field of the interface, and its value goes there as it is: what is
+ * right is for the service to say. `--data` is the whole body as JSON; a flag beside it sets its field, and of a
+ * field that has fields of its own the one that is meant.
+ */
+import type { EndpointWrite, ScheduleCreate, ScheduleReschedule, ScheduleUpdate } from '#sdk/index.ts';
+import { wrongUsage } from '#src/cli/failure.ts';
+import { type Options, textOf, textsOf } from '#src/cli/options.ts';
+import { readText } from '#src/cli/terminal/input.ts';
+
+type Body = Record<string, unknown>;
+
+/** Where the value of a plain flag goes. */
+const TIMING_FIELDS = {
+  delay: 'delay',
+  at: 'fire_at',
+  local: 'local_fire_at',
+  cron: 'cron',
+  tz: 'timezone',
+} as const;
+const DELIVERY_FIELDS = { endpoint: 'endpoint', method: 'method', ttl: 'ttl' } as const;
+const CREATE_FIELDS = {
+  ...DELIVERY_FIELDS,
+  ...TIMING_FIELDS,
+  endpointId: 'endpoint_id',
+  jitter: 'jitter',
+  idempotencyKey: 'idempotency_key',
+} as const;
+/** Fields that have fields of their own. */
+const GROUPS: ReadonlySet<string> = new Set([
+  'headers',
+  'metadata',
+  'retry_policy',
+  'retry_budget',
+  'breaker_policy',
+]);
+const PROFILE_FIELDS = { endpoint: 'url', method: 'method', timeout: 'timeout' } as const;
+
+export async function createBody(options: Options): Promise<ScheduleCreate> {
+  const { body: given, data } = options;
+  if (given === '-' && data === '-') throw wrongUsage('--body - and --data - both read standard input.');
+  const body = textOf(options, 'body');
+  return onData(options, {
+    ...plainFields(options, CREATE_FIELDS),
+    ...headersField(options),
+    ...(body === undefined ? {} : { body: await readText(body, '--body') }),
+    ...metadataField(options),
+    ...retryField(options),
+    ...rateField(options),
+  });
+}
+
+export async function updateBody(options: Options): Promise<ScheduleUpdate> {
+  return onData(options, {
+    ...plainFields(options, DELIVERY_FIELDS),
+    ...metadataField(options),
+    ...retryField(options),
+  });
+}
+
+export async function rescheduleBody(options: Options): Promise<ScheduleReschedule> {
+  return onData(options, plainFields(options, TIMING_FIELDS));
+}
+
+export async function endpointBody(options: Options): Promise<EndpointWrite> {
+  return onData(options, {
+    ...plainFields(options, PROFILE_FIELDS),
+    ...headersField(options),
+    ...metadataField(options),
+    ...retryField(options),
+    ...rateField(options),
+    ...groupField(options, 'retry_budget', { retryBudgetRate: 'rate', retryBudgetBurst: 'burst' }, {}),
+    ...groupField(
+      options,
+      'breaker_policy',
+      { breakerThreshold: 'threshold' },
+      { breakerBaseOpen: 'base_open', breakerMaxOpen: 'max_open', breakerProbeTimeout: 'probe_timeout' },
+    ),
+  });
+}
+
+/** What the flags say, on top of what `--data` says. */
+async function onData(options: Options, flags: Body): Promise<Body> {
+  const body = await dataOf(options);
+  for (const [field, value] of Object.entries(flags)) body[field] = merged(field, body[field], value);
+  return body;
+}
+
+function merged(field: string, data: unknown, flag: unknown): unknown {
+  if (!GROUPS.has(field) || !isObject(data) || !isObject(flag)) return flag;
+  return field === 'headers' ? withHeaders(data, Object.entries(flag)) : { ...data, ...flag };
+}
+
+async function dataOf(options: Options): Promise<Body> {
+  const data = textOf(options, 'data');
+  if (data === undefined) return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(await readText(data, '--data'));
+  } catch (error) {
+    if (error instanceof SyntaxError) throw wrongUsage(`--data is not JSON: ${error.message}.`);
+    throw error;
+  }
+  if (!isObject(value)) throw wrongUsage('--data must be a JSON object.');
+  return value;
+}
+
+function isObject(value: unknown): value is Body {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function plainFields(options: Options, fields: Readonly<Record<string, string>>): Body {
+  const body: Body = {};
+  for (const [option, field] of Object.entries(fields)) {
+    const text = textOf(options, option);
+    if (text !== undefined) body[field] = text;
+  }
+  return body;
+}
+
+/** `Name: value`; whether such a header may be sent is for the service to say. */
+function headersField(options: Options): Body {
+  const lines = textsOf(options, 'header');
+  if (lines.length === 0) return {};
+  const headers = lines.map((line): readonly [string, string] => {
+    const colon = line.indexOf(':');
+    if (colon < 1) throw wrongUsage('--header must be of the form "Name: value".');
+    return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
+  });
+  return { headers: withHeaders({}, headers) };
+}
+
+/** Of names that differ in their case alone, the last one counts: they are one header. */
+function withHeaders(before: Body, added: readonly (readonly [name: string, value: unknown])[]): Body {
+  const byName = new Map<string, readonly [string, unknown]>();
+  for (const header of [...Object.entries(before), ...added]) byName.set(header[0].toLowerCase(), header);
+  return Object.fromEntries(byName.values());
+}
+
+function metadataField(options: Options): Body {
+  const labels = labelsOf(options);
+  return labels === null ? {} : { metadata: labels };
+}
+
+/** `--metadata key=value`, of which the value may hold further `=`; null where there is none. */
+export function labelsOf(options: Options): Readonly<Record<string, string>> | null {
+  const pairs = textsOf(options, 'metadata');
+  if (pairs.length === 0) return null;
+  const labels = pairs.map((pair): [string, string] => {
+    const equals = pair.indexOf('=');
+    if (equals < 1) throw wrongUsage(`--metadata ${JSON.stringify(pair)} must be of the form key=value.`);
+    return [pair.slice(0, equals), pair.slice(equals + 1)];
+  });
+  return Object.fromEntries(labels);
+}
+
+function retryField(options: Options): Body {
+  return groupField(
+    options,
+    'retry_policy',
+    { maxAttempts: 'max_attempts', retryFactor: 'factor' },
+    { retryBase: 'base', retryMax: 'max' },
+  );
+}
+
+function rateField(options: Options): Body {
+  return groupField(options, 'rate_limit', { rateLimit: 'per_second' }, {});
+}
+
+/** Several flags that are one field together. */
+function groupField(
+  options: Options,
+  field: string,
+  numbers: Readonly<Record<string, string>>,
+  texts: Readonly<Record<string, string>>,
+): Body {
+  const group = plainFields(options, texts);
+  for (const [option, name] of Object.entries(numbers)) {
+    const text = textOf(options, option);
+    if (text !== undefined) group[name] = numberOf(text, option);
+  }
+  return Object.keys(group).length === 0 ? {} : { [field]: group };
+}
+
+function numberOf(text: string, option: string): number {
+  const number = text.trim() === '' ? Number.NaN : Number(text);
+  if (Number.isFinite(number)) return number;
+  const flag = option.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  throw wrongUsage(`--${flag} ${JSON.stringify(text)} is not a number.`);
+}

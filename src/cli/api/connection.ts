@@ -1,0 +1,127 @@
+/**
+ * Which service a command speaks to, and with which key. For each: a flag, else the environment, else a profile,
+ * else what `sched dev` has. Where they came from is kept, because that is what an error has to say.
+ *
+ * A key belongs to an address. A profile is a pair of both, and so are SCHED_URL and SCHED_API_KEY when both are
+ * set; a key of a pair is never sent to another address than its own. SCHED_API_KEY alone belongs to no address:
+ * it goes where `--url` says, or to this machine, and nowhere that it has not been told. `--api-key-file` says
+ * itself that this key is meant. `--profile` means the whole pair, whatever the environment says.
+ */
+import { DEV_TEST_KEY, DEV_URL } from '#src/app/dev/keys.ts';
+import type { CliWorld } from '#src/cli/command.ts';
+import { wrongUsage } from '#src/cli/failure.ts';
+import { readSecrets } from '#src/cli/terminal/input.ts';
+import {
+  checkedKey,
+  checkedUrl,
+  type Profile,
+  type Profiles,
+  profilePath,
+  readProfiles,
+} from './profile-file.ts';
+
+/** A value, and where it came from: completes “it came from …”. */
+export interface Origin {
+  readonly value: string;
+  readonly from: string;
+}
+
+export interface Connection {
+  readonly url: Origin;
+  readonly apiKey: Origin;
+}
+
+export interface ConnectionFlags {
+  readonly url?: string | undefined;
+  readonly profile?: string | undefined;
+  readonly apiKeyFile?: string | undefined;
+}
+
+const DEV = 'the fixed values of "sched dev"';
+const LOOPBACK = /^(?:127(?:\.\d+){3}|\[::1\]|localhost)$/;
+
+export async function connectionFor(flags: ConnectionFlags, world: CliWorld): Promise<Connection> {
+  const profiles = await readProfiles(profilePath(world.env), world.tell);
+  const keys = flags.apiKeyFile === undefined ? null : await readSecrets(flags.apiKeyFile, '--api-key-file');
+  return chooseConnection(flags, keys?.[0] ?? null, world.env, profiles);
+}
+
+/** `keyOfFile` is what `--api-key-file` holds. */
+export function chooseConnection(
+  flags: ConnectionFlags,
+  keyOfFile: string | null,
+  env: CliWorld['env'],
+  profiles: Profiles,
+): Connection {
+  const profile = profileFor(flags, env, profiles);
+  // The pair that was asked for by name; the environment does not mix into it.
+  const settings = flags.profile === undefined ? env : {};
+  const url = urlOf(flags, settings, profile);
+  return { url, apiKey: keyOf(flags, keyOfFile, settings, profile, url) };
+}
+
+interface Named extends Profile {
+  readonly name: string;
+}
+
+function profileFor(flags: ConnectionFlags, env: CliWorld['env'], profiles: Profiles): Named | null {
+  const asked = flags.profile ?? (env.SCHED_PROFILE === '' ? undefined : env.SCHED_PROFILE);
+  const name = asked ?? profiles.current;
+  if (name === null) return null;
+  const found = profiles.byName.get(name);
+  if (found !== undefined) return { ...found, name };
+  throw wrongUsage(
+    `There is no profile ${JSON.stringify(name)}. "sched profile list" shows those there are.`,
+  );
+}
+
+function urlOf({ url }: ConnectionFlags, env: CliWorld['env'], profile: Named | null): Origin {
+  if (url !== undefined) return { value: checkedUrl(url, '--url'), from: '--url' };
+  const set = env.SCHED_URL ?? '';
+  if (set !== '') return { value: checkedUrl(set, 'SCHED_URL'), from: 'SCHED_URL' };
+  if (profile !== null) return { value: profile.url, from: `profile ${profile.name}` };
+  return { value: DEV_URL, from: DEV };
+}
+
+function keyOf(
+  flags: ConnectionFlags,
+  keyOfFile: string | null,
+  env: CliWorld['env'],
+  profile: Named | null,
+  url: Origin,
+): Origin {
+  if (flags.apiKeyFile !== undefined)
+    return { value: checkedKey(keyOfFile ?? '', '--api-key-file'), from: '--api-key-file' };
+  const set = env.SCHED_API_KEY ?? '';
+  if (set !== '') {
+    const belongsTo = (env.SCHED_URL ?? '') === '' ? null : checkedUrl(env.SCHED_URL ?? '', 'SCHED_URL');
+    if (belongsTo !== null && belongsTo !== url.value) throw notItsKey('SCHED_API_KEY', belongsTo, url);
+    if (belongsTo === null && flags.url === undefined && !isLoopback(url)) throw nobodysKey(url);
+    return { value: checkedKey(set, 'SCHED_API_KEY'), from: 'SCHED_API_KEY' };
+  }
+  if (profile !== null) {
+    if (profile.url !== url.value) throw notItsKey(`profile ${profile.name}`, profile.url, url);
+    return { value: profile.apiKey, from: `profile ${profile.name}` };
+  }
+  // Everybody knows that key: it gives nothing away, and no other service takes it.
+  if (isLoopback(url)) return { value: DEV_TEST_KEY, from: DEV };
+  throw wrongUsage(`There is no API key for ${url.value}: set SCHED_API_KEY, or make a profile.`);
+}
+
+function isLoopback({ value }: Origin): boolean {
+  return LOOPBACK.test(new URL(value).hostname);
+}
+
+function nobodysKey({ value, from }: Origin) {
+  return wrongUsage(
+    `SCHED_API_KEY is set and SCHED_URL is not: whose key it is, is not known, and it is not sent to ${value} ` +
+      `(${from}). Set SCHED_URL too, or unset SCHED_API_KEY.`,
+  );
+}
+
+function notItsKey(whose: string, belongsTo: string, url: Origin) {
+  return wrongUsage(
+    `The key of ${whose} is for ${belongsTo} and is not sent to ${url.value} (${url.from}): ` +
+      'set SCHED_URL and SCHED_API_KEY both, use a profile of its own, or --api-key-file.',
+  );
+}

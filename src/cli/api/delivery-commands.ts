@@ -1,0 +1,105 @@
+import type { Command } from 'commander';
+import type { Delivery } from '#sdk/index.ts';
+import type { CliWorld } from '#src/cli/command.ts';
+import { addChoice, type Options, textOf } from '#src/cli/options.ts';
+import { type Answer, type Json, tableOf } from '#src/cli/terminal/output.ts';
+import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
+import { ATTEMPT_COLUMNS, deliveryColumns } from './columns.ts';
+import { deliveryText } from './details.ts';
+import { addListOptions, listAnswer } from './lists.ts';
+import { type ServiceCall, withService } from './service-command.ts';
+import { addRequestKey, requestKeyOf } from './write-options.ts';
+
+/** As many as a policy allows. */
+const TRIES_MAX = 50;
+
+export function deliveryCommands(program: Command, world: CliWorld): void {
+  const deliveries = program
+    .command('deliveries')
+    .description('what was sent, is being sent and will be sent');
+  listCommand(deliveries, world);
+
+  const show = deliveries.command('show').argument('<id>').description('one delivery, with its tries');
+  withService(show, world, async (call) =>
+    deliveryAnswer(call, await call.sched.deliveries.get(call.argument)),
+  );
+
+  const attempts = deliveries
+    .command('attempts')
+    .argument('<id>')
+    .description('its tries, the first one first');
+  withService(addListOptions(attempts), world, (call) =>
+    listAnswer(
+      call,
+      world.tell,
+      (query) => call.sched.deliveries.attempts(call.argument, query),
+      ATTEMPT_COLUMNS,
+    ),
+  );
+
+  const replay = deliveries
+    .command('replay')
+    .argument('<id>')
+    .description('send one that has ended once more, as a new delivery')
+    .addHelpText(
+      'after',
+      `
+The receiver gets the Idempotency-Key of the original: one that deduplicates
+ignores what it has processed.
+
+Examples:
+  sched deliveries replay dlv_…
+  sched deliveries list --status dead_letter --json | jq -r '.[].id' |
+    xargs -n 1 sched deliveries replay`,
+    );
+  withService(addRequestKey(replay), world, async (call) =>
+    deliveryAnswer(call, await call.sched.deliveries.replay(call.argument, requestKeyOf(call.options))),
+  );
+}
+
+function listCommand(deliveries: Command, world: CliWorld): void {
+  const command = deliveries.command('list').description('deliveries, newest first');
+  addChoice(command, '--status <status>', 'only those with this status', DELIVERY_STATUSES);
+  addListOptions(
+    command
+      .option('--schedule <id>', 'only those of this schedule')
+      .option('--created-after <instant>', 'only those made after this instant, RFC 3339')
+      .option('--created-before <instant>', 'only those made before this instant'),
+  ).addHelpText(
+    'after',
+    `
+Examples:
+  sched deliveries list --status dead_letter
+  sched deliveries list --schedule sch_… --limit 100`,
+  );
+  withService(command, world, (call) =>
+    listAnswer(
+      call,
+      world.tell,
+      (query) => call.sched.deliveries.list({ ...query, ...deliveryFilters(call.options) }),
+      deliveryColumns(call.now()),
+    ),
+  );
+}
+
+function deliveryFilters(options: Options) {
+  return {
+    // Commander has checked that it is of the set.
+    status: textOf(options, 'status') as Delivery['status'] | undefined,
+    schedule_id: textOf(options, 'schedule'),
+    created_after: textOf(options, 'createdAfter'),
+    created_before: textOf(options, 'createdBefore'),
+  };
+}
+
+async function deliveryAnswer(
+  { sched, isJson, screen, now }: ServiceCall,
+  delivery: Delivery,
+): Promise<Answer> {
+  const json = delivery as unknown as Json;
+  if (isJson) return { json, text: '' };
+  const text = deliveryText(delivery, screen, now());
+  if (delivery.attempt_count === 0) return { json, text };
+  const tries = await sched.deliveries.attempts(delivery.id, { limit: TRIES_MAX }).toArray(TRIES_MAX);
+  return { json, text: `${text}\n\n${tableOf(ATTEMPT_COLUMNS, tries, screen)}` };
+}

@@ -1,0 +1,102 @@
+/** One object of the service, field by field. */
+import type { Delivery, Endpoint, RetryPolicy, Schedule } from '#sdk/index.ts';
+import { type Cell, fields } from '#src/cli/terminal/output.ts';
+import type { Screen } from '#src/cli/terminal/screen.ts';
+import { instantText, labelsText, lastText, relativeText, statusCell, timingText } from './columns.ts';
+
+type Pair = readonly [name: string, value: Cell];
+
+export function scheduleText(schedule: Schedule, screen: Screen, now: number): string {
+  const { id, mode, state, method, endpoint, endpoint_id, next_fire_at, retry_policy } = schedule;
+  return fields(
+    [
+      ['Schedule', id],
+      ['Mode', mode],
+      ['State', statusCell(state)],
+      ['Timing', timingText(schedule)],
+      ...pair('Fires at', instantAnd(schedule.fire_at, now)),
+      ['Next', next_fire_at === null ? '-' : instantAnd(next_fire_at, now)],
+      ['Endpoint', `${method} ${endpoint}`],
+      ...pair('Profile', endpoint_id),
+      ...pair('Headers', schedule.header_keys.join(', ')),
+      ...pair('Time to live', schedule.ttl),
+      ...pair('Jitter', schedule.jitter),
+      ...pair('Idempotency key', schedule.idempotency_key),
+      ['Retries', retryText(retry_policy)],
+      ...pair('Rate limit', rateText(schedule.rate_limit)),
+      ...pair('Metadata', labelsText(schedule.metadata)),
+      ['Created', instantAnd(schedule.created_at, now)],
+    ],
+    screen,
+  );
+}
+
+export function deliveryText(delivery: Delivery, screen: Screen, now: number): string {
+  return fields(
+    [
+      ['Delivery', delivery.id],
+      ['Mode', delivery.mode],
+      ['Status', statusCell(delivery.status)],
+      ['Schedule', delivery.schedule_id ?? '-'],
+      ['Scheduled for', instantAnd(delivery.scheduled_for, now)],
+      ...pair('Next try', instantAnd(delivery.next_fire_at, now)),
+      ...pair('Deadline', instantAnd(delivery.deadline, now)),
+      ['Tries', String(delivery.attempt_count)],
+      ['Last answer', lastText(delivery)],
+      ['Idempotency key', delivery.idempotency_key],
+      ...pair('Replay of', delivery.replay_of),
+      ...pair('Profile', profileText(delivery)),
+      ['Created', instantAnd(delivery.created_at, now)],
+      ...pair('Ended', instantAnd(delivery.finalized_at, now)),
+    ],
+    screen,
+  );
+}
+
+export function endpointText(endpoint: Endpoint, screen: Screen, now: number): string {
+  const { breaker_policy: breaker, retry_budget: budget } = endpoint;
+  return fields(
+    [
+      ['Endpoint', endpoint.id],
+      ['Mode', endpoint.mode],
+      ['Sends to', `${endpoint.method} ${endpoint.url}`],
+      ['Version', String(endpoint.version)],
+      ['Archived', endpoint.archived ? 'yes' : 'no'],
+      ...pair('Headers', endpoint.header_keys.join(', ')),
+      ...pair('Timeout', endpoint.timeout),
+      ['Retries', retryText(endpoint.retry_policy)],
+      ...pair('Retry budget', budget && `${budget.rate} a second, ${budget.burst} at once`),
+      ...pair('Rate limit', rateText(endpoint.rate_limit)),
+      ...pair(
+        'Breaker',
+        breaker &&
+          `opens after ${breaker.threshold}, for ${breaker.base_open} to ${breaker.max_open}, probe ${breaker.probe_timeout}`,
+      ),
+      ...pair('Metadata', labelsText(endpoint.metadata)),
+      ['Created', instantAnd(endpoint.created_at, now)],
+      ['Changed', instantAnd(endpoint.updated_at, now)],
+    ],
+    screen,
+  );
+}
+
+/** A line only where there is something to say. */
+function pair(name: string, value: string | null): readonly Pair[] {
+  return value === null || value === '' ? [] : [[name, value]];
+}
+
+function instantAnd(text: string | null, now: number): string {
+  return text === null ? '' : `${instantText(text)} (${relativeText(text, now)})`;
+}
+
+function retryText({ max_attempts, base, factor, max }: RetryPolicy): string {
+  return `${max_attempts} tries, from ${base} growing ×${factor} up to ${max}`;
+}
+
+function rateText(limit: { readonly per_second: number } | null): string | null {
+  return limit && `${limit.per_second} a second`;
+}
+
+function profileText({ endpoint_id, endpoint_version }: Delivery): string | null {
+  return endpoint_id === null ? null : `${endpoint_id}, version ${endpoint_version}`;
+}

@@ -1,0 +1,87 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { CliWorld } from '#src/cli/command.ts';
+import { addChoice, textOf } from '#src/cli/options.ts';
+import type { DeliveryStatus } from '#src/domain/delivery.ts';
+import { durationMs } from '#src/domain/duration.ts';
+import { addConnectionOptions, connected, type ServiceCall } from './service-command.ts';
+
+/** The longest that one timer can wait. */
+const FOR_MS_MAX = 2 ** 31 - 1;
+/** Those that a try or an end leads to. */
+const STATUSES: readonly DeliveryStatus[] = [
+  'succeeded',
+  'retry_scheduled',
+  'dead_letter',
+  'expired',
+  'canceled',
+];
+
+export function tailCommand(program: Command, world: CliWorld): void {
+  const command = program
+    .command('tail')
+    .description('deliveries as they happen: one line for each try, and for each end')
+    .option('--schedule <id>', 'only those of this schedule', readId)
+    .option('--for <duration>', 'end after this long; default: until Ctrl-C', readFor)
+    .addHelpText(
+      'after',
+      `
+It asks the service about once a second: a try is shown about a second after it
+ended. Where many deliveries wait, it takes a second per thousand more to notice
+that one was canceled, moved or resumed. What happened before is in "sched
+deliveries list". With --json each line is an object: {"type":"attempt",…} or
+{"type":"end",…}. While the service cannot be reached it waits. Ctrl-C ends it
+with exit code 0.
+
+Examples:
+  sched tail
+  sched tail --status dead_letter --json
+  sched tail --schedule sch_… --for 10m`,
+    );
+  addChoice(command, '--status <status>', 'only deliveries that have come to this status', STATUSES);
+  addConnectionOptions(command).action(() => connected(command, world, (call) => tail(call, world)));
+}
+
+function readId(text: string): string {
+  if (text.trim() !== '') return text;
+  throw new InvalidArgumentError('It must not be empty.');
+}
+
+function readFor(text: string): number {
+  const ms = durationMs(text);
+  if (ms !== null && ms > 0 && ms <= FOR_MS_MAX) return ms;
+  throw new InvalidArgumentError('It must be a duration above 0 and at most 596h, such as 30s.');
+}
+
+async function tail({ sched, options, isJson, screen }: ServiceCall, world: CliWorld): Promise<void> {
+  const [{ Tail }, { eventJson, eventText }] = await Promise.all([
+    import('./tail.ts'),
+    import('./tail-lines.ts'),
+  ]);
+  const status = textOf(options, 'status');
+  const end = endOf(options.for);
+  const following = new Tail(sched, {
+    scheduleId: textOf(options, 'schedule'),
+    signal: end.signal,
+    tell: world.tell,
+    emit: (event) => {
+      if (status !== undefined && event.delivery.status !== status) return;
+      const line = isJson ? eventJson(event) : eventText(event, screen);
+      if (line !== null) world.print(`${line}\n`);
+    },
+  });
+  try {
+    await following.follow();
+  } finally {
+    end.dispose();
+  }
+}
+
+/** Ctrl-C, SIGTERM, a reader that has gone, or the time that was given. Told twice it is still one end. */
+function endOf(forMs: unknown) {
+  const controller = new AbortController();
+  const stop = () => controller.abort();
+  const timer = typeof forMs === 'number' ? setTimeout(stop, forMs) : undefined;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
+  process.stdout.once('error', stop);
+  return { signal: controller.signal, dispose: () => clearTimeout(timer) };
+}

@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import type { Attempt, Delivery } from '#sdk/index.ts';
+import { PLAIN } from '#src/cli/terminal/screen.ts';
+import { widthOf } from '#src/cli/terminal/width.ts';
+import type { TailEvent } from './tail.ts';
+import { eventText } from './tail-lines.ts';
+
+const ID = 'dlv_01jcq3v8k4zqgw5m2r7n9x0abc';
+const SCHEDULE = 'sch_01jcq3v8k4zqgw5m2r7n9x0abc';
+
+function event(status: Delivery['status'], attempt: Partial<Attempt>): TailEvent {
+  const next_fire_at = status === 'retry_scheduled' ? '2026-11-15T08:00:10.020Z' : null;
+  return {
+    kind: 'attempt',
+    delivery: { id: ID, schedule_id: SCHEDULE, status, attempt_count: 1, next_fire_at } as Delivery,
+    attempt: {
+      attempt_no: 1,
+      outcome: 'success',
+      status_code: 200,
+      fired_at: '2026-11-15T08:00:00.007Z',
+      finished_at: '2026-11-15T08:00:00.020Z',
+      lateness_ms: 7,
+      error: null,
+      ...attempt,
+    } as Attempt,
+  };
+}
+
+const SUCCEEDED = event('succeeded', {});
+const REFUSED = {
+  outcome: 'retryable',
+  status_code: null,
+  error: 'connection refused by 203.0.113.7',
+} as const;
+const RETRIED = event('retry_scheduled', REFUSED);
+const DEAD = event('dead_letter', { ...REFUSED, outcome: 'terminal' });
+const CANCELED: TailEvent = {
+  kind: 'end',
+  isTold: false,
+  delivery: {
+    ...SUCCEEDED.delivery,
+    status: 'canceled',
+    error: null,
+    finalized_at: '2026-11-15T08:00:00.007Z',
+  },
+};
+
+function at(columns: number | null, shown: TailEvent): string {
+  return eventText(shown, { columns, hasColours: false }) ?? '';
+}
+
+test('at 80 columns', () => {
+  expect(at(80, SUCCEEDED)).toBe(`08:00:00  ${ID}  try 1   200  +7 ms    → succeeded`);
+  expect(at(80, RETRIED)).toBe(`08:00:00  ${ID}  try 1   -    +7 ms    → retry in 10 s…`);
+  expect(at(80, DEAD)).toBe(`08:00:00  ${ID}  try 1   -    +7 ms    → dead_letter: …`);
+  expect(at(80, CANCELED)).toBe(`08:00:00  ${ID}  end                   → canceled`);
+});
+
+test('at 100 columns', () => {
+  expect(at(100, RETRIED)).toBe(
+    `08:00:00.007  ${ID}  try 1   -    7 ms late     → retry in 10 s: connectio…`,
+  );
+  expect(at(100, CANCELED)).toBe(`08:00:00.007  ${ID}  end                        → canceled`);
+});
+
+test('in a pipe nothing is cut', () => {
+  expect(eventText(RETRIED, PLAIN)).toBe(
+    `2026-11-15T08:00:00.007Z  ${ID}  ${SCHEDULE}  try 1   retryable  -    7 ms late     → retry in 10 s: connection refused by 203.0.113.7`,
+  );
+});
+
+test('whatever the width is, a line fits, its id is whole, and it says what came of it', () => {
+  const late = event('dead_letter', { ...REFUSED, attempt_no: 1, lateness_ms: 123_456_789 });
+  for (let columns = 40; columns <= 200; columns++) {
+    for (const each of [SUCCEEDED, RETRIED, DEAD, CANCELED, late]) {
+      const line = at(columns, each);
+      expect(widthOf(line), line).toBeLessThanOrEqual(columns);
+      expect(line).toContain(`${ID}  `);
+      if (columns >= 48 && each !== late)
+        expect(line).toMatch(/→ (?:succeeded|retry in 10 s|dead_letter|canceled)/);
+    }
+  }
+});
+
+test('an end that its last try has told is not told again', () => {
+  expect(eventText({ ...CANCELED, isTold: true }, PLAIN)).toBeNull();
+});

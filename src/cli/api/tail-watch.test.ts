@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest';
+import type { Delivery } from '#sdk/index.ts';
+import { formatInstant, instant } from '#src/domain/instant.ts';
+import { WATCHED_MAX, Watch } from './tail-watch.ts';
+
+const NOW_MS = 1_800_000_000_000;
+
+function delivery(id: string, status: Delivery['status'], dueMs: number | null, tries = 0): Delivery {
+  return {
+    id,
+    status,
+    next_fire_at: dueMs === null ? null : formatInstant(instant(dueMs)),
+    attempt_count: tries,
+  } as Delivery;
+}
+
+function ids(watch: Watch, nowMs: number, max = 100): readonly string[] {
+  return watch.due(nowMs, max).map(({ id }) => id);
+}
+
+describe('what is looked at', () => {
+  test('those whose instant has passed, the longest overdue first, and not more than asked for', () => {
+    const watch = new Watch();
+    watch.notice(delivery('later', 'scheduled', NOW_MS + 5_000), 0, NOW_MS);
+    watch.notice(delivery('second', 'scheduled', NOW_MS + 2_000), 0, NOW_MS);
+    watch.notice(delivery('first', 'retry_scheduled', NOW_MS + 1_000), 1, NOW_MS);
+    expect(ids(watch, NOW_MS)).toEqual([]);
+    expect(ids(watch, NOW_MS + 2_000)).toEqual(['first', 'second']);
+    expect(ids(watch, NOW_MS + 9_000, 1)).toEqual(['first']);
+  });
+
+  test('those being sent and those that have ended at once; paused ones not', () => {
+    const watch = new Watch();
+    watch.notice(delivery('claimed', 'claimed', null), 0, NOW_MS);
+    watch.notice(delivery('ended', 'succeeded', null), 0, NOW_MS);
+    watch.notice(delivery('paused', 'paused', null), 0, NOW_MS);
+    expect(ids(watch, NOW_MS)).toEqual(['claimed', 'ended']);
+  });
+
+  test('a delivery that was moved is looked at when it is due now, and keeps what was told', () => {
+    const watch = new Watch();
+    watch.notice(delivery('d', 'scheduled', NOW_MS + 60_000), 3, NOW_MS);
+    watch.notice(delivery('d', 'scheduled', NOW_MS + 1_000), 0, NOW_MS);
+    expect(ids(watch, NOW_MS + 1_000)).toEqual(['d']);
+    expect(watch.get('d')?.triesTold).toBe(3);
+  });
+
+  test('one that was paused and goes on after its instant, at once', () => {
+    const watch = new Watch();
+    for (const id of ['listed', 'gone']) watch.notice(delivery(id, 'scheduled', NOW_MS + 1_000), 0, NOW_MS);
+    for (const id of ['listed', 'gone']) watch.notice(delivery(id, 'paused', null), 0, NOW_MS);
+    expect(ids(watch, NOW_MS + 60_000)).toEqual([]);
+    watch.notice(delivery('listed', 'scheduled', NOW_MS + 1_000), 0, NOW_MS + 60_000);
+    expect(ids(watch, NOW_MS + 60_000)).toEqual(['listed']);
+    watch.lookAtUnseen(NOW_MS + 59_000, NOW_MS + 60_000);
+    expect(ids(watch, NOW_MS + 60_000)).toContain('gone');
+  });
+
+  test('one that is held up not more often because a list shows it', () => {
+    const watch = new Watch();
+    watch.notice(delivery('d', 'scheduled', NOW_MS), 0, NOW_MS);
+    watch.looked(delivery('d', 'scheduled', NOW_MS), 0, NOW_MS);
+    watch.notice(delivery('d', 'scheduled', NOW_MS), 0, NOW_MS + 1);
+    expect(ids(watch, NOW_MS + 1)).toEqual([]);
+    watch.notice(delivery('d', 'paused', null), 0, NOW_MS + 2);
+    watch.notice(delivery('d', 'scheduled', NOW_MS), 0, NOW_MS + 3);
+    expect(ids(watch, NOW_MS + 3)).toEqual(['d']);
+  });
+});
+
+test('one that has gone from the lists is looked at before it is due', () => {
+  const watch = new Watch();
+  for (const id of ['gone', 'there']) watch.notice(delivery(id, 'scheduled', NOW_MS + 60_000), 0, NOW_MS);
+  watch.notice(delivery('there', 'scheduled', NOW_MS + 60_000), 0, NOW_MS + 2_000);
+  watch.lookAtUnseen(NOW_MS + 1_000, NOW_MS + 2_000);
+  expect(ids(watch, NOW_MS + 2_000)).toEqual(['gone']);
+});
+
+test('a known delivery that was tried meanwhile is looked at now, not when it is due again', () => {
+  const watch = new Watch();
+  watch.notice(delivery('d', 'scheduled', NOW_MS), 0, NOW_MS);
+  watch.notice(delivery('d', 'retry_scheduled', NOW_MS + 60_000, 1), 1, NOW_MS);
+  expect(ids(watch, NOW_MS)).toEqual(['d']);
+});
+
+describe('after a look', () => {
+  test('what has ended is forgotten; what was paused is not', () => {
+    const watch = new Watch();
+    for (const id of ['ended', 'paused']) watch.notice(delivery(id, 'scheduled', NOW_MS), 0, NOW_MS);
+    watch.looked(delivery('ended', 'dead_letter', null, 1), 1, NOW_MS);
+    watch.looked(delivery('paused', 'paused', null, 1), 1, NOW_MS);
+    expect([watch.size, watch.get('paused')?.triesTold]).toEqual([1, 1]);
+    expect(ids(watch, NOW_MS + 60_000)).toEqual([]);
+  });
+
+  test('what is retried is looked at when it is due again, and what is being sent next time', () => {
+    const watch = new Watch();
+    watch.looked(delivery('retried', 'retry_scheduled', NOW_MS + 10_000, 1), 1, NOW_MS);
+    watch.looked(delivery('sent', 'claimed', null, 1), 0, NOW_MS);
+    expect(ids(watch, NOW_MS)).toEqual(['sent']);
+    expect(ids(watch, NOW_MS + 10_000)).toEqual(['sent', 'retried']);
+  });
+
+  test('what is due and still waits is looked at less and less often', () => {
+    const watch = new Watch();
+    const waits: number[] = [];
+    let nowMs = NOW_MS;
+    watch.notice(delivery('d', 'scheduled', NOW_MS), 0, nowMs);
+    for (let looks = 0; looks < 7; looks++) {
+      watch.looked(delivery('d', 'scheduled', NOW_MS), 0, nowMs);
+      const nextMs = watch.get('d')?.lookAtMs ?? 0;
+      waits.push(nextMs - nowMs);
+      nowMs = nextMs;
+    }
+    expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
+  });
+});
+
+test('never more than a fixed number, and those due last go', () => {
+  const watch = new Watch();
+  for (let i = 0; i < WATCHED_MAX + 50; i++)
+    watch.notice(delivery(`d${i}`, 'scheduled', NOW_MS + i), 0, NOW_MS);
+  expect(watch.trim()).toBe(true);
+  expect(watch.size).toBe(WATCHED_MAX);
+  expect(watch.get(`d${WATCHED_MAX}`)).toBeUndefined();
+  expect(watch.get('d0')).toBeDefined();
+  expect(watch.trim()).toBe(false);
+});

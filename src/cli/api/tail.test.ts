@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { type Attempt, type Delivery, Sched } from '#sdk/index.ts';
+import { newTries, Tail } from './tail.ts';
+
+function delivery(status: Delivery['status'], attempt_count: number): Delivery {
+  return { status, attempt_count } as Delivery;
+}
+
+/** Finished ones, the last one under way where it is said. */
+function tries(count: number, isLastUnderWay = false): readonly Attempt[] {
+  return Array.from({ length: count }, (_, i) => {
+    const isUnderWay = isLastUnderWay && i === count - 1;
+    return { attempt_no: i + 1, finished_at: isUnderWay ? null : '2027-01-01T00:00:00.000Z' } as Attempt;
+  });
+}
+
+test.each<[string, Delivery, readonly Attempt[], number, readonly number[]]>([
+  ['those not told yet', delivery('succeeded', 3), tries(3), 1, [2, 3]],
+  ['none that is under way', delivery('claimed', 2), tries(2, true), 0, [1]],
+  ['none that ended after the delivery was read', delivery('claimed', 1), tries(1), 0, []],
+  ['none that began after the delivery was read', delivery('retry_scheduled', 1), tries(2), 0, [1]],
+])('%s', (_, read, listed, triesTold, told) => {
+  expect(newTries(read, listed, triesTold).map(({ attempt_no }) => attempt_no)).toEqual(told);
+});
+
+/** As much of a service as tail asks for: lists in pages, and single deliveries. */
+function serviceWith(deliveries: Map<string, Delivery>) {
+  const asked: URL[] = [];
+  const answer = async (input: string | URL | Request) => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    asked.push(url);
+    const single = deliveries.get(url.pathname.split('/').at(-1) ?? '');
+    if (single !== undefined) return Response.json(single);
+    const { status, limit, cursor } = Object.fromEntries(url.searchParams);
+    // The list of new ones alone has no status.
+    const listed = [...deliveries.values()].filter((each) => each.status === status);
+    const from = Number(cursor ?? 0);
+    const next = from + Number(limit);
+    const has_more = next < listed.length;
+    const next_cursor = has_more ? String(next) : null;
+    return Response.json({ object: 'list', data: listed.slice(from, next), has_more, next_cursor });
+  };
+  const sched = new Sched({
+    url: 'https://sched.example.com',
+    apiKey: 'sk_test_0123456789abcdef',
+    fetch: answer,
+  });
+  return { sched, asked };
+}
+
+test('of 1,500 that wait, one that was canceled is told in the round after the next', async () => {
+  const waiting = Array.from({ length: 1_500 }, (_, i): [string, Delivery] => {
+    const id = `dlv_${i}`;
+    const isPaused = i % 10 === 1;
+    const next_fire_at = isPaused ? null : '2100-01-01T00:00:00.000Z';
+    const status = isPaused ? 'paused' : 'scheduled';
+    return [id, { object: 'delivery', id, status, attempt_count: 0, next_fire_at } as Delivery];
+  });
+  const deliveries = new Map(waiting);
+  const { sched, asked } = serviceWith(deliveries);
+  const end = new AbortController();
+  const told: string[] = [];
+  await new Tail(sched, {
+    scheduleId: undefined,
+    signal: end.signal,
+    emit: ({ kind, delivery }) => {
+      told.push(`${kind} ${delivery.id}`);
+      end.abort();
+    },
+    tell: () => {
+      const canceled = { ...deliveries.get('dlv_700'), status: 'canceled', next_fire_at: null } as Delivery;
+      deliveries.set('dlv_700', canceled);
+      asked.length = 0;
+    },
+  }).follow();
+  expect(told).toEqual(['end dlv_700']);
+  const rounds = asked.filter(({ searchParams }) => !searchParams.has('status') && searchParams.has('limit'));
+  expect(rounds).toHaveLength(2);
+  // The others are not looked at one by one, the paused ones neither.
+  expect(asked.filter(({ pathname }) => pathname.includes('dlv_'))).toHaveLength(1);
+});

@@ -1,0 +1,126 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { describe, expect, test } from 'vitest';
+import { EXIT } from './failure.ts';
+import { buildProgram } from './program.ts';
+import { PLAIN } from './terminal/screen.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const PAGE = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8');
+const WORLD = { env: {}, print: () => {}, tell: () => {}, screen: PLAIN };
+
+const whole = await buildProgram(WORLD);
+
+/** Every command that does something, with the words that call it. */
+function leaves(command: Command, path = 'sched'): readonly (readonly [path: string, leaf: Command])[] {
+  return command.commands.flatMap((child) => {
+    const words = `${path} ${child.name()}`;
+    return child.commands.length === 0 ? [[words, child] as const] : leaves(child, words);
+  });
+}
+
+/** Of these the ones that speak to the service, and the tools. */
+function own() {
+  return leaves(whole).filter(([path]) => !/ (?:dev|serve|migrate|move|project|key|secret)\b/.test(path));
+}
+
+describe('docs/cli.md', () => {
+  test('names every command', () => {
+    expect(leaves(whole)).toHaveLength(37);
+    for (const [path] of leaves(whole)) expect(PAGE).toContain(`\`${path}`);
+  });
+
+  test('names every flag of the commands that speak to the service, and of the tools', () => {
+    const flags = new Set(
+      own().flatMap(([, leaf]) => leaf.options.map(({ long, short }) => short ?? long ?? '')),
+    );
+    for (const flag of flags) expect(PAGE).toContain(`\`${flag}`);
+    expect(flags.size).toBeGreaterThan(40);
+  });
+
+  test('names every exit code, and so does the help', () => {
+    for (const code of Object.values(EXIT)) expect(PAGE).toContain(`\n| ${code} | `);
+    const help: string[] = [];
+    whole.configureOutput({ writeOut: (text) => help.push(text) }).outputHelp();
+    const [, codes = ''] = help.join('').split('Exit codes:');
+    for (const code of [0, 1, 2, 3, 4, 5]) expect(codes).toMatch(new RegExp(`[ \\n]${code} `));
+  });
+});
+
+/** Code in a page, be it within a line or a block, with lines that go on joined. */
+const CODE = /^```[^\n]*\n([\s\S]*?)^```$|`([^`\n]+)`/gm;
+/** A call of the command, to the end of it. */
+const CALL = /(?:^sched|npx sched|\$\(sched|main\.ts) ((?:--?)?[a-z][^\n|;&<>)#]*)/gm;
+
+function callsIn(page: string): readonly string[] {
+  return [...page.matchAll(CODE)].flatMap(([, block, inline = '']) =>
+    [...(block ?? inline).replaceAll(/\\\n\s*/g, '').matchAll(CALL)].map(([, call = '']) => call),
+  );
+}
+
+/** The first word of a call that there is no command or flag for. */
+function unknownIn(call: string): string | undefined {
+  let command = whole;
+  // What is quoted is a value.
+  const words = call.replaceAll(/"[^"]*"|'[^']*'/g, 'value').split(/[\s[\]]+/);
+  return words.find((word) => {
+    if (/^-./.test(word)) return !isFlag(word.replace(/=.*/, ''), command);
+    const next = command.commands.find((child) => child.name() === word);
+    const isUnknown = next === undefined && command.commands.length > 0 && /^[a-z]/.test(word);
+    command = next ?? command;
+    return isUnknown;
+  });
+}
+
+function isFlag(word: string, command: Command): boolean {
+  const options = [...whole.options, ...command.options];
+  return word === '--help' || options.some(({ long, short }) => word === long || word === short);
+}
+
+describe('every page', () => {
+  const pages = globSync(['README.md', 'docs/**/*.md', 'sdk/README.md'], { cwd: ROOT }).sort();
+
+  test.each(pages)('%s calls only what there is', (page) => {
+    const calls = callsIn(readFileSync(join(ROOT, page), 'utf8'));
+    expect(calls.filter((call) => unknownIn(call) !== undefined)).toEqual([]);
+  });
+
+  test('which would be noticed', () => {
+    expect(callsIn(PAGE).length).toBeGreaterThan(60);
+    const page = '`sched tial`\n```sh\nid=$(npx sched schedules create \\\n  --dealy 5s --json)\n```';
+    expect(callsIn(page).map(unknownIn)).toEqual(['tial', '--dealy']);
+  });
+});
+
+describe('the program', () => {
+  test('has only the command that is called, where that is one', async () => {
+    const called = async (name: string) =>
+      (await buildProgram(WORLD, name)).commands.map((command) => command.name());
+    expect(await called('preview')).toEqual(['preview']);
+    expect(await called('schedules')).toEqual(['schedules']);
+    const all = whole.commands.map((command) => command.name());
+    for (const name of ['help', 'completion', 'nonsense', 'constructor'])
+      expect(await called(name)).toEqual(all);
+  });
+
+  test('its help fits 80 columns', () => {
+    for (const [path, command] of [...own(), ['sched', whole] as const]) {
+      const help: string[] = [];
+      const output = { writeOut: (text: string) => help.push(text), getOutHelpWidth: () => 80 };
+      command.configureOutput(output).outputHelp();
+      const lines = help.join('').split('\n');
+      expect(
+        lines.filter((line) => line.length > 80),
+        path,
+      ).toEqual([]);
+    }
+  });
+
+  test('every command is described, and every flag', () => {
+    for (const [path, leaf] of leaves(whole)) {
+      expect(leaf.description(), path).not.toBe('');
+      for (const { flags, description } of leaf.options) expect(description, `${path} ${flags}`).not.toBe('');
+    }
+  });
+});

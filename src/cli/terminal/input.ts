@@ -1,0 +1,65 @@
+/** What is read from files and from standard input: whole, and never more than is allowed. */
+import { open } from 'node:fs/promises';
+import { messageOf } from '#src/app/failures.ts';
+import { wrongUsage } from '#src/cli/failure.ts';
+
+/** As much as the service takes in one request. */
+export const INPUT_BYTES_MAX = 1_048_576;
+
+/** `TEXT`, `@file` or `-` for standard input. */
+export async function readText(given: string, flag: string): Promise<string> {
+  if (given === '-') return utf8(await readStdin(flag), flag);
+  return given.startsWith('@') ? utf8(await readFile(given.slice(1), flag), flag) : given;
+}
+
+export async function readBytes(given: string, flag: string): Promise<Buffer> {
+  if (given === '-') return readStdin(flag);
+  return given.startsWith('@') ? readFile(given.slice(1), flag) : Buffer.from(given);
+}
+
+export async function readFile(path: string, name: string): Promise<Buffer> {
+  try {
+    await using file = await open(path);
+    return await gathered(file.createReadStream({ autoClose: false }), name);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && 'syscall' in error)
+      throw wrongUsage(`${name}: ${messageOf(error)}.`);
+    throw error;
+  }
+}
+
+export async function readStdin(name: string): Promise<Buffer> {
+  return gathered(process.stdin, name);
+}
+
+async function gathered(stream: AsyncIterable<unknown>, name: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    const part = Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk));
+    bytes += part.length;
+    if (bytes > INPUT_BYTES_MAX) throw wrongUsage(`${name} has more than ${INPUT_BYTES_MAX} bytes.`);
+    chunks.push(part);
+  }
+  return Buffer.concat(chunks);
+}
+
+function utf8(bytes: Buffer, name: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw wrongUsage(`${name} must be text in UTF-8.`);
+  }
+}
+
+/** One secret from standard input: a line break at its end is not part of it. */
+export async function readSecretFromStdin(name: string): Promise<string> {
+  return utf8(await readStdin(name), name).replace(/\r?\n$/, '');
+}
+
+/** As `readSecretFromStdin`, of a file; several are on lines of their own. */
+export async function readSecrets(path: string, name: string): Promise<readonly string[]> {
+  return utf8(await readFile(path, name), name)
+    .split(/\r?\n/)
+    .filter((line) => line !== '');
+}

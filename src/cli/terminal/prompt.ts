@@ -1,0 +1,81 @@
+/**
+ * Questions at a terminal. What is asked is written to standard error: standard output is for answers. A secret
+ * is read key by key with the terminal's echo switched off. The echo is back however it ends: Node sees to it when
+ * the process is interrupted or terminated, and here it is seen to when it is hung up. SIGKILL leaves it off.
+ */
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { CommandFailure, EXIT, wrongUsage } from '#src/cli/failure.ts';
+
+const SECRET_CHARACTERS_MAX = 1_000;
+const PASTE_CHARACTERS_MAX = 1_048_576;
+
+const KEY = { interrupt: '\u0003', end: '\u0004', clear: '\u0015', backspace: ['\u0008', '\u007f'] } as const;
+
+export function canAsk(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY;
+}
+
+/** Asks for a secret without showing it. */
+export async function askSecret(question: string): Promise<string> {
+  const { stdin, stderr } = process;
+  using _ = restoredOnHangUp();
+  // The echo goes before the question comes: whoever answers it at once is not shown either.
+  stdin.setRawMode(true).setEncoding('utf8').resume();
+  stderr.write(question);
+  try {
+    let secret = '';
+    for (;;) {
+      const [chunk] = (await once(stdin, 'data')) as [string];
+      for (const key of chunk) {
+        if (key === KEY.interrupt) throw new CommandFailure('interrupted', EXIT.interrupted);
+        if (key === '\r' || key === '\n' || key === KEY.end) return secret;
+        secret = typed(secret, key);
+      }
+      if (secret.length > SECRET_CHARACTERS_MAX)
+        throw wrongUsage(`More than ${SECRET_CHARACTERS_MAX} characters.`);
+    }
+  } finally {
+    stdin.setRawMode(false).pause();
+    stderr.write('\n');
+  }
+}
+
+/** Puts the terminal back, and then lets the signal do what it does. */
+function restoredOnHangUp(): Disposable {
+  const hangUp = () => {
+    process.stdin.setRawMode(false);
+    process.kill(process.pid, 'SIGHUP');
+  };
+  process.once('SIGHUP', hangUp);
+  return { [Symbol.dispose]: () => process.off('SIGHUP', hangUp) };
+}
+
+function typed(secret: string, key: string): string {
+  if (key === KEY.clear) return '';
+  return KEY.backspace.some((each) => each === key) ? secret.slice(0, -1) : secret + key;
+}
+
+/** Lines until Ctrl-D. A terminal by itself would cut a line at 4,095 bytes. */
+export async function askLines(request: string): Promise<string> {
+  const { stdin: input, stderr: output } = process;
+  output.write(request);
+  using _ = restoredOnHangUp();
+  const lines = createInterface({ input, output, terminal: true, historySize: 0, prompt: '' });
+  const given: string[] = [];
+  let characters = 0;
+  let failure: CommandFailure | null = null;
+  const fail = (why: CommandFailure) => {
+    failure = why;
+    lines.close();
+  };
+  lines.on('SIGINT', () => fail(new CommandFailure('interrupted', EXIT.interrupted)));
+  lines.on('line', (line) => {
+    given.push(line);
+    characters += line.length + 1;
+    if (characters > PASTE_CHARACTERS_MAX) fail(wrongUsage(`More than ${PASTE_CHARACTERS_MAX} characters.`));
+  });
+  await once(lines, 'close');
+  if (failure !== null) throw failure;
+  return given.join('\n');
+}

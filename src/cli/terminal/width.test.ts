@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { cutTo, padTo, widthOf } from './width.ts';
+
+test.each([
+  ['', 0],
+  ['plain', 5],
+  ['Grüße', 5],
+  ['e\u0301', 1],
+  ['東京', 4],
+  ['한국', 4],
+  ['🚀', 2],
+  ['👩‍👩‍👧', 2],
+  ['…', 1],
+])('%j takes %i cells', (text, cells) => {
+  expect(widthOf(text)).toBe(cells);
+});
+
+test.each([
+  ['fits', 4, 'fits'],
+  ['too long', 5, 'too …'],
+  ['東京都', 5, '東京…'],
+  ['東京都', 4, '東…'],
+  ['anything', 1, '…'],
+  ['anything', 0, ''],
+])('%j in %i cells is %j', (text, cells, cut) => {
+  expect(cutTo(text, cells)).toBe(cut);
+  expect(widthOf(cutTo(text, cells))).toBeLessThanOrEqual(cells);
+});
+
+test('padding counts cells, not characters', () => {
+  expect(padTo('東', 4)).toBe('東  ');
+  expect(padTo('wider', 2)).toBe('wider');
+});

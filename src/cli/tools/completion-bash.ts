@@ -1,0 +1,115 @@
+/**
+ * Completion for bash: the words before the cursor are walked down the tree, flags and their values skipped; then
+ * what can follow is offered. Everything is in the script: a key press asks no process.
+ *
+ * The words are those between white space. Bash by itself splits them at `=` and `:` as well, unless it is told
+ * otherwise, and what is offered replaces only the piece behind the last of these: what stands before it is taken
+ * off again. (It splits at `@` too, but replaces that.)
+ */
+import type { CompletionNode, Values } from './completion-tree.ts';
+import { isKnown, PROFILE_LINE, quoted, words } from './completion-words.ts';
+
+export function bashScript(nodes: readonly CompletionNode[]): string {
+  return `# bash completion for sched
+_sched_files() {
+  local IFS=$'\\n'
+  COMPREPLY=($(compgen -P "$1" -f -- "$2"))
+}
+_sched_profiles() {
+  local file=\${SCHED_CONFIG:-\${XDG_CONFIG_HOME:-\${HOME-}/.config}/sched/profiles.json} line
+  local form=${quoted(PROFILE_LINE)}
+  [[ -r $file ]] || return
+  while IFS= read -r line; do
+    if [[ $line =~ $form ]]; then printf '%s ' "\${BASH_REMATCH[1]}"; fi
+  done < "$file"
+}
+# What can be offered, for this word, with this before it.
+_sched_offer() {
+  case $1 in
+    @files) compopt -o filenames 2> /dev/null; _sched_files "$3" "$2" ;;
+    @at_files) if [[ $2 == @* ]]; then _sched_files "$3@" "\${2#@}"; fi ;;
+    @profiles) COMPREPLY=($(compgen -P "$3" -W "$(_sched_profiles)" -- "$2")) ;;
+    *) COMPREPLY=($(compgen -P "$3" -W "$1" -- "$2")) ;;
+  esac
+}
+_sched() {
+  local line=\${COMP_LINE:0:COMP_POINT} current='' path=sched word flag='' values='' flags='' breaks='' i
+  local -a typed
+  read -ra typed <<< "$line"
+  if [[ $line != *[[:space:]] ]]; then
+    current=\${typed[\${#typed[@]}-1]}
+    unset "typed[\${#typed[@]}-1]"
+  fi
+  for ((i = 1; i < \${#typed[@]}; i++)); do
+    word=\${typed[i]}
+    if [[ -n $flag ]]; then flag=''; continue; fi
+    if [[ $word == -* ]]; then
+      case "$path $word" in
+${takingValue(nodes)
+  .map((key) => `        ${quoted(key)}) flag=$word ;;`)
+  .join('\n')}
+      esac
+    else
+      case "$path $word" in
+${nodes
+  .slice(1)
+  .map(({ path }) => `        ${quoted(path)}) path=${quoted(path)} ;;`)
+  .join('\n')}
+      esac
+    fi
+  done
+  COMPREPLY=()
+  word=$current
+  if [[ -z $flag && $current == --*=* ]]; then
+    flag=\${current%%=*}
+    word=\${current#*=}
+  fi
+  if [[ -n $flag ]]; then
+    case "$path $flag" in
+${withValues(nodes)
+  .map(([key, values]) => `      ${quoted(key)}) values=${bashWords(values)} ;;`)
+  .join('\n')}
+    esac
+    _sched_offer "$values" "$word" "\${current%"$word"}"
+  else
+    case "$path" in
+${nodes.map((node) => `      ${quoted(node.path)}) ${following(node)} ;;`).join('\n')}
+    esac
+    if [[ $current == -* ]]; then _sched_offer "$flags" "$current" ''; else _sched_offer "$values" "$current" ''; fi
+  fi
+  for word in = :; do
+    if [[ \${COMP_WORDBREAKS-} == *$word* ]]; then breaks+=$word; fi
+  done
+  if [[ -n $breaks ]] && ((\${#COMPREPLY[@]})); then
+    word=\${current%"\${current##*[$breaks]}"}
+    COMPREPLY=("\${COMPREPLY[@]#"$word"}")
+  fi
+}
+complete -F _sched sched
+`;
+}
+
+function following({ commands, flags, values }: CompletionNode): string {
+  const next = commands.length > 0 ? commands.map(({ name }) => name) : values;
+  return `values=${bashWords(next)} flags=${words(flags.map(({ name }) => name))}`;
+}
+
+/** Words, or one that stands for what only the shell can know. */
+function bashWords(values: Values): string {
+  return words(typeof values === 'string' ? [`@${values}`] : values);
+}
+
+/** `path flag` for each flag that is followed by a value. */
+function takingValue(nodes: readonly CompletionNode[]): readonly string[] {
+  return nodes.flatMap(({ path, flags }) =>
+    flags.filter(({ takesValue }) => takesValue).map(({ name }) => `${path} ${name}`),
+  );
+}
+
+function withValues(nodes: readonly CompletionNode[]): readonly (readonly [string, Values])[] {
+  return nodes.flatMap(({ path, flags }) =>
+    flags
+      .filter(({ values }) => isKnown(values))
+      .map(({ name, values }): [string, Values] => [`${path} ${name}`, values]),
+  );
+}

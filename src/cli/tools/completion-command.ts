@@ -1,0 +1,30 @@
+import { Argument, type Command } from 'commander';
+import type { CliWorld } from '#src/cli/command.ts';
+import { bashScript } from './completion-bash.ts';
+import { fishScript } from './completion-fish.ts';
+import { type CompletionNode, nodesOf } from './completion-tree.ts';
+import { zshScript } from './completion-zsh.ts';
+
+const SCRIPTS: ReadonlyMap<string, (nodes: readonly CompletionNode[]) => string> = new Map([
+  ['bash', bashScript],
+  ['zsh', zshScript],
+  ['fish', fishScript],
+]);
+
+export function completionCommand(program: Command, world: CliWorld): void {
+  program
+    .command('completion')
+    .description('print a script that completes commands, flags and their values in a shell')
+    .addArgument(new Argument('<shell>', 'the shell').choices([...SCRIPTS.keys()]))
+    .addHelpText(
+      'after',
+      `
+To have it in every new shell:
+  bash  echo 'eval "$(sched completion bash)"' >> ~/.bashrc
+  zsh   echo 'eval "$(sched completion zsh)"' >> ~/.zshrc       (after compinit)
+  fish  sched completion fish > ~/.config/fish/completions/sched.fish`,
+    )
+    .action((shell: string) => {
+      world.print(SCRIPTS.get(shell)?.(nodesOf(program)) ?? '');
+    });
+}

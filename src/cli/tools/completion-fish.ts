@@ -1,0 +1,52 @@
+/** Completion for fish: one line for each thing that can follow. */
+import type { CompletionFlag, CompletionNode, Values } from './completion-tree.ts';
+import { isKnown, PROFILE_LINE, quoted, words } from './completion-words.ts';
+
+export function fishScript(nodes: readonly CompletionNode[]): string {
+  const lines = nodes.flatMap(({ path, commands, flags, values }) => {
+    const here = `-n ${quoted(`__sched_at ${quotedInFish(path)}`)}`;
+    return [
+      ...commands.map((child) => `complete -c sched ${here} -a ${child.name} -d ${quoted(child.about)}`),
+      ...(isKnown(values) ? [`complete -c sched ${here} ${fishValues(values)}`] : []),
+      ...flags.map((flag) => `complete -c sched ${here} ${fishFlag(flag)} -d ${quoted(flag.about)}`),
+    ];
+  });
+  return `# fish completion for sched
+complete -c sched -f
+function __sched_profiles
+  set -l file "$HOME/.config/sched/profiles.json"
+  test -n "$XDG_CONFIG_HOME"; and set file "$XDG_CONFIG_HOME/sched/profiles.json"
+  test -n "$SCHED_CONFIG"; and set file "$SCHED_CONFIG"
+  test -r "$file"; and string replace -rf ${quoted(`${PROFILE_LINE}.*`)} '$1' < "$file"
+end
+function __sched_at_files
+  set -l word (commandline -ct | string replace -r '^--[a-z-]+=' '')
+  string match -q '@*' -- "$word"; and __fish_complete_path (string sub -s 2 -- "$word") | string replace -r '^' '@'
+end
+function __sched_at
+  set -l path sched
+  set -l paths ${nodes.map(({ path }) => quotedInFish(path)).join(' ')}
+  for word in (commandline -opc)[2..-1]
+    contains -- "$path $word" $paths; and set path "$path $word"
+  end
+  test "$path" = "$argv[1]"
+end
+${lines.join('\n')}
+`;
+}
+
+function quotedInFish(path: string): string {
+  return `"${path}"`;
+}
+
+function fishFlag({ name, takesValue, values }: CompletionFlag): string {
+  const long = `-l ${name.replace(/^--/, '')}`;
+  if (!takesValue) return long;
+  if (values === 'files') return `${long} -r -F`;
+  return isKnown(values) ? `${long} -x ${fishValues(values)}` : `${long} -x`;
+}
+
+function fishValues(values: Values): string {
+  if (values === 'files') return '-F';
+  return `-a ${typeof values === 'string' ? quoted(`(__sched_${values})`) : words(values)}`;
+}

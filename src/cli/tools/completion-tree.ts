@@ -1,0 +1,84 @@
+/** The tree of commands as completion needs it: at each word, what may come next. Nothing is listed by hand. */
+import type { Command, Option } from 'commander';
+import { cutTo } from '#src/cli/terminal/width.ts';
+
+/** What a word can be: one of a set, a file, a text that may be `@file`, the name of a profile. Mostly anything. */
+export type Values = readonly string[] | 'files' | 'at_files' | 'profiles';
+
+export interface CompletionFlag {
+  readonly name: string;
+  readonly about: string;
+  readonly takesValue: boolean;
+  readonly values: Values;
+}
+
+export interface CompletionNode {
+  /** The words that lead to it: `sched schedules list`. */
+  readonly path: string;
+  readonly about: string;
+  readonly commands: readonly { readonly name: string; readonly about: string }[];
+  readonly flags: readonly CompletionFlag[];
+  /** Of its first argument. */
+  readonly values: Values;
+}
+
+const ABOUT_CHARACTERS_MAX = 60;
+/** By what stands for a value in the help. */
+const NAMED_VALUES: ReadonlyMap<string, Values> = new Map([
+  ['file', 'files'],
+  ['path', 'files'],
+  ['profile', 'profiles'],
+]);
+
+export function nodesOf(program: Command): readonly CompletionNode[] {
+  return walk(program, program.name(), program.options.filter(isForAll));
+}
+
+/** Flags of the program itself that count for every command. */
+function isForAll({ long }: Option): boolean {
+  return long === '--no-color';
+}
+
+function walk(command: Command, path: string, common: readonly Option[]): readonly CompletionNode[] {
+  const commands = command.commands.map((child) => ({
+    name: child.name(),
+    about: shortened(child.description()),
+  }));
+  const options = [...command.options, ...common.filter((option) => !command.options.includes(option))];
+  const [argument] = command.registeredArguments;
+  const node: CompletionNode = {
+    path,
+    about: shortened(command.description()),
+    commands,
+    flags: [...options.map(flagOf), { ...HELP }],
+    values: argument?.argChoices ?? NAMED_VALUES.get(argument?.name() ?? '') ?? [],
+  };
+  return [node, ...command.commands.flatMap((child) => walk(child, `${path} ${child.name()}`, common))];
+}
+
+const HELP: CompletionFlag = {
+  name: '--help',
+  about: 'display help for command',
+  takesValue: false,
+  values: [],
+};
+
+function flagOf(option: Option): CompletionFlag {
+  const [, value = ''] = /<([^>]+)>/.exec(option.flags) ?? [];
+  return {
+    name: option.long ?? option.short ?? '',
+    about: shortened(option.description),
+    takesValue: option.required || option.optional,
+    values: option.argChoices ?? NAMED_VALUES.get(value) ?? (isTextOrFile(option) ? 'at_files' : []),
+  };
+}
+
+function isTextOrFile({ description }: Option): boolean {
+  return description.includes('TEXT, @file');
+}
+
+/** Beside a word there is room for a few others. */
+function shortened(text: string): string {
+  const [sentence = ''] = text.split(/ \[|[.:;\n]\s/, 1);
+  return cutTo(sentence, ABOUT_CHARACTERS_MAX);
+}

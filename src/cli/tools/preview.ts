@@ -1,0 +1,89 @@
+/** What `sched preview` answers. */
+
+import { wrongUsage } from '#src/cli/failure.ts';
+import type { Answer } from '#src/cli/terminal/output.ts';
+import type { Screen } from '#src/cli/terminal/screen.ts';
+import { cachedCron } from '#src/domain/cron.ts';
+import { cronFault } from '#src/domain/cron-fault.ts';
+import { formatInstant, type Instant, instant, parseInstant } from '#src/domain/instant.ts';
+import { localRun, nextRunsOf, type Run } from '#src/domain/run-notes.ts';
+import { horizon, readTiming } from '#src/domain/timing.ts';
+import { isZone, parseLocalTime } from '#src/domain/zone.ts';
+import { faultText } from './cron-fault-text.ts';
+import { runJson, runsText } from './run-text.ts';
+
+export interface Asked {
+  readonly cron: string | undefined;
+  readonly local: string | undefined;
+  readonly zone: string;
+  readonly from: string | undefined;
+  readonly count: number;
+}
+
+export interface Preview {
+  readonly answer: Answer;
+  /** What else should be known: that the service would not take it. */
+  readonly warning: string | null;
+}
+
+export function preview(asked: Asked, screen: Screen, nowMs: number): Preview {
+  const { cron, local, zone, from, count } = asked;
+  const now = from === undefined ? instant(nowMs) : instantOf(from);
+  if (!isZone(zone))
+    throw wrongUsage(`--tz ${JSON.stringify(zone)} is not an IANA time zone such as Europe/Berlin.`);
+  if ((cron === undefined) === (local === undefined))
+    throw wrongUsage('Give a cron expression, or a wall-clock time with --local.');
+  const runs = cron === undefined ? [wallClock(local ?? '', zone)] : recurring(cron, zone, now, count);
+  const refusal = local === undefined ? null : refusalOf(local, zone, now);
+  return {
+    answer: {
+      json: {
+        cron: cron ?? null,
+        timezone: zone,
+        from: formatInstant(now),
+        runs: runs.map(runJson),
+        refusal,
+      },
+      text: runsText(runs, zone, now, screen),
+    },
+    warning: refusal && `The service would refuse it: ${REFUSALS[refusal]}.`,
+  };
+}
+
+const REFUSALS = {
+  fire_at_in_past: 'it is in the past, or less than a second away',
+  fire_at_too_far: 'it is more than 10 years away',
+} as const;
+
+/** The code that the service would answer with. */
+function refusalOf(local: string, zone: string, now: Instant): keyof typeof REFUSALS | null {
+  const read = readTiming('local_fire_at', local, zone, now);
+  if (read.ok) return null;
+  return read.fault.code === 'fire_at_too_far' ? 'fire_at_too_far' : 'fire_at_in_past';
+}
+
+function instantOf(text: string): Instant {
+  const at = parseInstant(text);
+  if (at === null)
+    throw wrongUsage(
+      `--from ${JSON.stringify(text)} is not an RFC 3339 instant such as 2027-03-26T00:00:00Z.`,
+    );
+  return at;
+}
+
+function wallClock(text: string, zone: string): Run {
+  const local = parseLocalTime(text);
+  if (local === null)
+    throw wrongUsage(`--local ${JSON.stringify(text)} is not a date and time such as 2027-03-28T02:30:00.`);
+  return localRun(zone, local);
+}
+
+function recurring(text: string, zone: string, now: Instant, count: number): readonly Run[] {
+  const fault = cronFault(text);
+  if (fault !== null) throw wrongUsage(`Not a cron expression: ${faultText(fault)}.`);
+  const cron = cachedCron(text);
+  // The service refuses an expression without an occurrence by then; further ones may lie beyond it.
+  const runs = cron === null ? [] : nextRunsOf(cron, zone, now, horizon(now), count);
+  if (runs.length === 0) throw wrongUsage('It does not fire within 10 years: the service refuses it.');
+  return runs;
+}

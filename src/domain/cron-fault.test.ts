@@ -1,0 +1,46 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseCron } from './cron.ts';
+import { cronFault } from './cron-fault.ts';
+
+test.each([
+  ['0 9 * * MON-FRI', null],
+  ['0 0 29 2 *', null],
+  ['0 0 30 2 *', { kind: 'no_such_date' }],
+  ['@daily', { kind: 'nickname', text: '@daily' }],
+  ['', { kind: 'field_count', count: 0 }],
+  ['0 9 * *', { kind: 'field_count', count: 4 }],
+  ['0 0 9 * * MON', { kind: 'field_count', count: 6 }],
+  ['60 9 * * *', { kind: 'bad_value', field: 'minute', item: '60', allowed: '0 to 59' }],
+  ['0 9-24 * * *', { kind: 'bad_value', field: 'hour', item: '24', allowed: '0 to 23' }],
+  ['0 9 0 * *', { kind: 'bad_value', field: 'day of month', item: '0', allowed: '1 to 31' }],
+  ['0 9 * SEPT *', { kind: 'bad_value', field: 'month', item: 'SEPT', allowed: '1 to 12, JAN to DEC' }],
+  ['0 9 * * 1,8', { kind: 'bad_value', field: 'day of week', item: '8', allowed: '0 to 6, SUN to SAT' }],
+  [
+    '0 9 * * 1-2-3',
+    { kind: 'bad_value', field: 'day of week', item: '1-2-3', allowed: '0 to 6, SUN to SAT' },
+  ],
+  ['0 9 * * FRI-MON', { kind: 'reversed', field: 'day of week', item: 'FRI-MON' }],
+  ['50-10/5 * * * *', { kind: 'reversed', field: 'minute', item: '50-10' }],
+  ['*/0 * * * *', { kind: 'bad_step', field: 'minute', item: '*/0' }],
+  ['*/5/2 * * * *', { kind: 'bad_step', field: 'minute', item: '*/5/2' }],
+  ['0,,5 * * * *', { kind: 'empty_item', field: 'minute' }],
+  ['0 9 L * *', { kind: 'extension', field: 'day of month', item: 'L' }],
+  ['0 9 15W * *', { kind: 'extension', field: 'day of month', item: '15W' }],
+  ['0 9 * * MON#2', { kind: 'extension', field: 'day of week', item: 'MON#2' }],
+  ['0 9 ? * MON', { kind: 'extension', field: 'day of month', item: '?' }],
+  ['0 9 * * FRIL', { kind: 'extension', field: 'day of week', item: 'FRIL' }],
+  [`0 9 * * ${'1,'.repeat(600)}1`, { kind: 'too_long', charactersMax: 1_000 }],
+])('%j', (text, fault) => {
+  expect(cronFault(text)).toEqual(fault);
+});
+
+test('there is a fault exactly where the rule refuses, or no date matches', () => {
+  const item = fc.stringMatching(/^[0-9*LW#?A-Z,/-]{0,6}$/);
+  const expression = fc.array(item, { minLength: 4, maxLength: 6 }).map((fields) => fields.join(' '));
+  fc.assert(
+    fc.property(expression, (text) => {
+      expect(cronFault(text) === null).toBe(parseCron(text)?.possible === true);
+    }),
+  );
+});

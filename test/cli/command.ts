@@ -1,0 +1,163 @@
+/**
+ * The command line as a person and a script meet it: through pipes, with something on standard input or nothing,
+ * and in a pseudo-terminal of a chosen width, where keys can be pressed.
+ *
+ * Nothing is taken over from the environment of the tests, and no profile of whoever runs them is read.
+ */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { type IPty, spawn as spawnInTerminal } from '@lydell/node-pty';
+import { temporaryDirectory } from '#test/process/sched-process.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+export const MAIN = join(ROOT, 'src/cli/main.ts');
+const WAIT_MS_MAX = 20_000;
+const ROWS = 40;
+
+type Env = Readonly<Record<string, string>>;
+
+export interface Piped {
+  readonly env?: Env;
+  readonly input?: string | Uint8Array;
+  readonly cwd?: string;
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const running = new Set<ChildProcessWithoutNullStreams | IPty>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** What every command here has: a home of its own. */
+function environment(env: Env): Record<string, string> {
+  const home = temporaryDirectory();
+  return { PATH: process.env.PATH ?? '', HOME: home, TERM: 'xterm-256color', ...env };
+}
+
+/** A command in pipes, to its end. */
+export async function piped(args: readonly string[], options: Piped = {}): Promise<Ended> {
+  const running = start(args, options);
+  running.child.stdin.end(options.input ?? '');
+  return running.ended;
+}
+
+export interface Started {
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly output: { readonly stdout: string; readonly stderr: string };
+  readonly ended: Promise<Ended>;
+  /** When it has written something of this form, on either stream. */
+  said(form: RegExp): Promise<RegExpExecArray>;
+}
+
+/** A command in pipes that goes on. */
+export function start(args: readonly string[], { env = {}, cwd = ROOT }: Piped = {}): Started {
+  const child = spawn(process.execPath, [MAIN, ...args], { cwd, env: environment(env) });
+  running.add(child);
+  const output = { stdout: '', stderr: '' };
+  const hears = listeners();
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text;
+      hears.look();
+    });
+  }
+  child.stdin.on('error', () => {});
+  const ended = once(child, 'close').then((): Ended => {
+    running.delete(child);
+    return { code: child.exitCode, ...output };
+  });
+  return { child, output, ended, said: (form) => hears.wait(form, () => output.stdout + output.stderr) };
+}
+
+export interface Terminal extends AsyncDisposable {
+  /** Everything that was on it, as bytes came. */
+  readonly screen: string;
+  readonly ended: Promise<number>;
+  said(form: RegExp): Promise<RegExpExecArray>;
+  type(keys: string): void;
+}
+
+export interface TerminalOptions {
+  readonly env?: Env;
+  readonly columns?: number;
+}
+
+/** A command at a terminal. */
+export function atTerminal(args: readonly string[], options: TerminalOptions = {}): Terminal {
+  const { env = {}, columns = 100 } = options;
+  const pty = spawnInTerminal(process.execPath, [MAIN, ...args], {
+    cols: columns,
+    rows: ROWS,
+    cwd: ROOT,
+    env: environment(env),
+  });
+  running.add(pty);
+  let screen = '';
+  const hears = listeners();
+  pty.onData((text) => {
+    screen += text;
+    hears.look();
+  });
+  const { promise: ended, resolve } = Promise.withResolvers<number>();
+  pty.onExit(({ exitCode }) => {
+    running.delete(pty);
+    resolve(exitCode);
+  });
+  return {
+    get screen() {
+      return screen;
+    },
+    ended,
+    said: (form) => hears.wait(form, () => screen),
+    type: (keys) => pty.write(keys),
+    async [Symbol.asyncDispose]() {
+      if (running.has(pty)) pty.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/** A command at a terminal, to its end. */
+export async function shown(args: readonly string[], options: TerminalOptions = {}) {
+  await using terminal = atTerminal(args, options);
+  const code = await terminal.ended;
+  return { code, screen: terminal.screen };
+}
+
+/** Those who wait for something to be said. */
+function listeners() {
+  const waiting = new Set<() => void>();
+  return {
+    look: () => {
+      for (const each of waiting) each();
+    },
+    async wait(form: RegExp, text: () => string): Promise<RegExpExecArray> {
+      const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>();
+      const look = () => {
+        const found = form.exec(text());
+        if (found !== null) resolve(found);
+      };
+      const timer = setTimeout(() => reject(new Error(`It did not say ${form}:\n${text()}`)), WAIT_MS_MAX);
+      waiting.add(look);
+      look();
+      return promise.finally(() => {
+        clearTimeout(timer);
+        waiting.delete(look);
+      });
+    },
+  };
+}
+
+const ESCAPE = '\u001b';
+const COLOUR = new RegExp(`${ESCAPE}\\[[0-9;]*m`, 'g');
+
+/** Without the colours that are our own; any other control sequence stays. */
+export function withoutColours(text: string): string {
+  return text.replace(COLOUR, '');
+}

@@ -1,0 +1,242 @@
+/** Schedules, deliveries and endpoint profiles from the command line, through pipes. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { describe, expect, test, vi } from 'vitest';
+import { temporaryDirectory } from '#test/process/sched-process.ts';
+import { headerOf } from '#test/receiver/receiver.ts';
+import { MAIN, start } from './command.ts';
+import { useService } from './service.ts';
+
+const { sched, json, receiver, client, env } = useService();
+
+const FAR = { endpoint: 'https://example.com/hook', delay: '24h' };
+
+interface Shown {
+  readonly id: string;
+}
+
+describe.concurrent('schedules', () => {
+  test.concurrent('one is made from flags, and arrives as it was told', async () => {
+    const hook = receiver().hook();
+    const flags = ['--endpoint', hook.url, '--delay', '1s', '--method', 'PUT', '--idempotency-key', 'k-1'];
+    const { stdout } = await sched(
+      ['schedules', 'create', ...flags, '--header', 'X-Tenant: acme', '--body', '-', '--metadata', 'a=b'],
+      { input: '{"from":"stdin"}' },
+    );
+    expect(stdout).toMatch(/^Schedule +sch_\w{26}\nMode +test\nState +active\n/);
+    expect(stdout).toMatch(/^Next +\S+ \S+Z \((?:in 1 s|now)\)$/m);
+    const request = await hook.arrived();
+    expect(request.method).toBe('PUT');
+    expect(request.body.toString()).toBe('{"from":"stdin"}');
+    expect([headerOf(request, 'x-tenant'), headerOf(request, 'idempotency-key')]).toEqual(['acme', 'k-1']);
+  });
+
+  test.concurrent('the whole body from a file, with a flag on top, once for one request key', async () => {
+    const path = join(temporaryDirectory(), 'schedule.json');
+    writeFileSync(path, JSON.stringify({ endpoint: 'https://example.com/', delay: '1h', ttl: '2h' }));
+    const args = ['--data', `@${path}`, '--ttl', '3h', '--request-key', 'once'];
+    const first = await json<Shown & { readonly ttl: string }>('schedules', 'create', ...args);
+    expect(first.ttl).toBe('3h');
+    expect(await json('schedules', 'create', ...args)).toEqual(first);
+  });
+
+  test.concurrent('one is shown with its next runs and what clock changes do to them', async () => {
+    const recurring = { cron: '30 2 28 3 *', timezone: 'Europe/Berlin' };
+    const { id } = await client().schedules.create({ endpoint: 'https://e.com', ...recurring });
+    const { stdout } = await sched(['schedules', 'show', id]);
+    expect(stdout).toMatch(/^Timing +30 2 28 3 \* Europe\/Berlin$/m);
+    expect(stdout).toMatch(/LOCAL \(Europe\/Berlin\) +UTC +WHEN/);
+    expect(stdout).toContain('02:30 does not exist on 2027-03-28, fires 03:00');
+    expect(await json('schedules', 'show', id)).toMatchObject({ id, next_runs: { length: 5 } });
+  });
+
+  test.concurrent('a wall-clock time that a clock does not show is told when it is asked for', async () => {
+    const local = ['--local', '2027-03-28T02:30:00', '--tz', 'Europe/Berlin'];
+    const { stdout } = await sched(['schedules', 'create', '--endpoint', 'https://e.com', ...local]);
+    expect(stdout).toContain('02:30 does not exist on 2027-03-28, fires 03:30');
+  });
+
+  test.concurrent('it is paused, resumed, changed, moved and canceled', async () => {
+    const { id } = await client().schedules.create({ ...FAR, metadata: { a: 'b' } });
+    expect(await json('schedules', 'pause', id)).toMatchObject({ id, state: 'paused' });
+    expect(await json('schedules', 'resume', id)).toMatchObject({ state: 'active' });
+    expect(await json('schedules', 'update', id, '--ttl', '5m', '--max-attempts', '2')).toMatchObject({
+      ttl: '5m',
+      retry_policy: { max_attempts: 2, base: '5s' },
+      metadata: { a: 'b' },
+    });
+    expect(await json('schedules', 'reschedule', id, '--cron', '0 9 * * *')).toMatchObject({
+      cron: '0 9 * * *',
+    });
+    expect(await json('schedules', 'deliveries', id)).toMatchObject([
+      { schedule_id: id, status: 'scheduled' },
+    ]);
+    const { code, stdout } = await sched(['schedules', 'cancel', id]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^State +canceled$/m) });
+  });
+
+  test.concurrent('lists follow pages up to a limit, and filter', async () => {
+    const label = ['--metadata', 'list=pages'];
+    const body = { ...FAR, metadata: { list: 'pages' } };
+    await Promise.all(Array.from({ length: 130 }, () => client().schedules.create(body)));
+    const all = await json<readonly Shown[]>('schedules', 'list', '--all', ...label);
+    expect(all).toHaveLength(130);
+    expect(new Set(all.map(({ id }) => id)).size).toBe(130);
+    expect(await json('schedules', 'list', '--limit', '105', ...label)).toEqual(all.slice(0, 105));
+    expect(await json('schedules', 'list', '--state', 'paused', ...label)).toEqual([]);
+    const { stdout } = await sched(['schedules', 'list', '--limit', '2', ...label]);
+    expect(stdout.split('\n').map((line) => line.split(/ {2,}/)[0])).toEqual([
+      'ID',
+      all[0]?.id,
+      all[1]?.id,
+      '',
+    ]);
+  });
+});
+
+describe.concurrent('deliveries', () => {
+  test.concurrent('one is listed, shown with its tries, and replayed', async () => {
+    const hook = receiver().hook();
+    const schedule = await client().schedules.create({ endpoint: hook.url, delay: '1s' });
+    await hook.arrived();
+    const isDone = async () => (await client().schedules.get(schedule.id)).state === 'completed';
+    await vi.waitUntil(isDone, { timeout: 10_000 });
+    const list = ['deliveries', 'list', '--schedule', schedule.id, '--status', 'succeeded'];
+    const [{ id: delivery } = { id: '' }] = await json<readonly Shown[]>(...list);
+    const { stdout } = await sched(['deliveries', 'show', delivery]);
+    expect(stdout).toMatch(/^Status +succeeded$/m);
+    expect(stdout).toMatch(
+      /^TRY {2}OUTCOME {2}CODE {2}FIRED AT .+\n1 +success +200 +\S+ \S+Z +\d+ ms +\d+ ms +-$/m,
+    );
+    expect(await json('deliveries', 'attempts', delivery)).toMatchObject([
+      { attempt_no: 1, outcome: 'success' },
+    ]);
+    expect(await json('deliveries', 'replay', delivery)).toMatchObject({ replay_of: delivery });
+    await hook.arrived(2);
+  });
+
+  test.concurrent('one that has not ended is not replayed', async () => {
+    const { id } = await client().schedules.create(FAR);
+    const [pending] = (await client().schedules.deliveries(id).page()).data;
+    const delivery = pending?.id ?? '';
+    const { code, stdout, stderr } = await sched(['deliveries', 'replay', delivery]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^sched: 409 not_replayable: .+ \[req_\w+\]\n$/);
+  });
+});
+
+test.concurrent('endpoint profiles are made, changed, listed and archived', async () => {
+  const flags = ['--endpoint', 'https://example.com/hook', '--timeout', '5s', '--header', 'X-A: b'];
+  const breaker = ['--breaker-threshold', '3', '--breaker-base-open', '1m', '--breaker-max-open', '1h'];
+  const { id } = await json<Shown>(
+    'endpoints',
+    'create',
+    ...flags,
+    ...breaker,
+    '--breaker-probe-timeout',
+    '5s',
+  );
+  expect(await json('endpoints', 'update', id, '--timeout', '7s')).toMatchObject({
+    version: 2,
+    timeout: '7s',
+  });
+  const schedule = await client().schedules.create({ endpoint_id: id, delay: '24h' });
+  expect((await sched(['endpoints', 'archive', id])).stderr).toContain('409 profile_in_use');
+  await client().schedules.cancel(schedule.id);
+  expect(await json('endpoints', 'archive', id)).toMatchObject({ id, archived: true });
+  expect(await json('endpoints', 'list')).not.toContainEqual(expect.objectContaining({ id }));
+  expect(await json('endpoints', 'list', '--include-archived')).toContainEqual(
+    expect.objectContaining({ id }),
+  );
+  const { stdout } = await sched(['endpoints', 'show', id]);
+  expect(stdout).toMatch(/^Breaker +opens after 3, for 1m to 1h, probe 5s$/m);
+  expect(stdout).toMatch(/^Headers +X-A$/m);
+});
+
+describe.concurrent('exit codes, and one line that says why', () => {
+  const wrongKey = { SCHED_API_KEY: 'sk_test_wrongWRONG0123456789' };
+  test.concurrent.each<[string, readonly string[], Record<string, string>, number, RegExp]>([
+    [
+      'refused',
+      ['schedules', 'create', '--delay', '5m'],
+      {},
+      1,
+      /^sched: 422 missing_endpoint.+\[req_\w+\]\n$/,
+    ],
+    [
+      'refused, and which part of the expression it is',
+      ['schedules', 'create', '--endpoint', 'https://e.com', '--cron', '0 25 * * *'],
+      {},
+      1,
+      /422 invalid_cron \(cron\): .+ In --cron, the hour has "25", allowed are 0 to 23\.\n$/,
+    ],
+    [
+      'wrong usage',
+      ['schedules', 'create', '--max-attempts', 'x'],
+      {},
+      2,
+      /--max-attempts "x" is not a number/,
+    ],
+    [
+      'refused, and nothing is said of an expression that was no flag',
+      ['schedules', 'create', '--endpoint', 'https://e.com', '--data', '{"cron":"0 25 * * *"}'],
+      {},
+      1,
+      /422 invalid_cron \(cron\): .+ \[req_\w+\]\n$/,
+    ],
+    ['an id that is none', ['schedules', 'show', ''], {}, 2, /^sched: <id> must not be empty\.\n$/],
+    ['not found', ['schedules', 'show', 'sch_nope'], {}, 3, /^sched: 404 not_found: .+\[req_\w+\]\n$/],
+    [
+      'the key is not accepted',
+      ['schedules', 'list'],
+      wrongKey,
+      4,
+      /^sched: 401 invalid_api_key: .+ The key came from SCHED_API_KEY\.\n$/,
+    ],
+    [
+      'nobody there',
+      ['schedules', 'list'],
+      { SCHED_URL: 'http://127.0.0.1:9' },
+      5,
+      /was not answered.+ The address came from SCHED_URL\.\n$/,
+    ],
+  ])('%s', async (_, args, extra, exit, line) => {
+    const { code, stdout, stderr } = await sched(args, { env: extra });
+    expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
+    expect(stderr).toMatch(/^sched: [^\n]+\n$/);
+    expect(stderr).toMatch(line);
+    expect(stderr).not.toContain('WRONG');
+  });
+
+  test.concurrent('something that is not Sched', async () => {
+    const hook = receiver().hook();
+    const { code, stderr } = await sched(['schedules', 'list'], { env: { SCHED_URL: hook.url } });
+    expect(code).toBe(5);
+    expect(stderr).toMatch(/unexpected_answer: .+ The address came from SCHED_URL/);
+  });
+});
+
+test.concurrent('a reader that has gone away is no fault', async () => {
+  const { child, ended } = start(['schedules', 'list', '--json'], { env: env() });
+  child.stdout.destroy();
+  expect(await ended).toMatchObject({ code: 0, stderr: '' });
+});
+
+test.runIf(existsSync('/dev/full')).concurrent('an answer that cannot be written is a failure', async () => {
+  const full = openSync('/dev/full', 'w');
+  const child = spawn(process.execPath, [MAIN, 'preview', '0 9 * * *'], { stdio: ['ignore', full, 'pipe'] });
+  closeSync(full);
+  const [[exit], stderr] = await Promise.all([once(child, 'close'), text(child.stderr ?? Readable.from([]))]);
+  expect(exit).toBe(1);
+  expect(stderr).toMatch(/^sched: The answer cannot be written: ENOSPC.+\n$/);
+});
+
+test.concurrent('what is typed almost right is told', async () => {
+  expect((await sched(['schedule', 'list'])).stderr).toContain('Did you mean schedules?');
+  expect((await sched(['schedules', 'lst'])).stderr).toContain('Did you mean list?');
+  expect((await sched(['schedules', 'list', '--stat', 'active'])).stderr).toContain('Did you mean --state?');
+});

@@ -1,0 +1,123 @@
+/** Completion, asked of a real bash; of the other shells, where they are installed, whether they can read theirs. */
+import { execFile, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { spawn } from '@lydell/node-pty';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { writeProfiles } from '#src/cli/api/profile-file.ts';
+import { temporaryDirectory } from '#test/process/sched-process.ts';
+import { piped } from './command.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const directory = temporaryDirectory();
+const profiles = join(directory, 'profiles.json');
+
+async function script(shell: string): Promise<string> {
+  const { code, stdout, stderr } = await piped(['completion', shell]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const path = join(directory, `sched.${shell}`);
+  writeFileSync(path, stdout);
+  return path;
+}
+
+describe('bash', () => {
+  let path = '';
+  beforeAll(async () => {
+    path = await script('bash');
+    const pair = { url: 'https://example.com', apiKey: 'sk_test_0123456789abcdef' };
+    await writeProfiles(profiles, {
+      current: null,
+      byName: new Map([
+        ['staging', pair],
+        ['production', pair],
+      ]),
+    });
+  });
+
+  /** What is offered for the last word. */
+  async function offered(...words: readonly string[]): Promise<readonly string[]> {
+    const asked = `source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=\${#COMP_LINE}
+      _sched; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const { stdout } = await promisify(execFile)('bash', ['-u', '-c', asked, path, ...words], {
+      cwd: ROOT,
+      env: { ...process.env, SCHED_CONFIG: profiles },
+    });
+    return stdout.split('\n').filter((line) => line !== '');
+  }
+
+  test.each<[readonly string[], readonly string[]]>([
+    [['sched', 'sche'], ['schedules']],
+    [
+      ['sched', 'schedules', 're'],
+      ['reschedule', 'resume'],
+    ],
+    [['sched', 'schedules', 'list', '--st'], ['--state']],
+    [
+      ['sched', 'schedules', 'list', '--state', ''],
+      ['active', 'paused', 'canceled', 'completed'],
+    ],
+    [['sched', 'schedules', 'list', '--state', 'active', '--ki'], ['--kind']],
+    [['sched', '--no-color', 'tail', '--status', 'dead'], ['dead_letter']],
+    [['sched', 'key', 'create', '--mode', 'l'], ['live']],
+    [['sched', 'completion', 'f'], ['fish']],
+    // A value that has the name of a command is not taken for one.
+    [['sched', 'schedules', '--url', 'tail', 'paus'], ['pause']],
+    [['sched', 'preview', '--tz', ''], []],
+    [['sched', 'verify', 'package-lo'], ['package-lock.json']],
+    [['sched', 'serve', '--role', 'disp'], ['dispatcher']],
+    [
+      ['sched', 'tail', '--profile', ''],
+      ['staging', 'production'],
+    ],
+    [['sched', 'profile', 'use', 'st'], ['staging']],
+    [['sched', 'schedules', 'create', '--body', 'package-lo'], []],
+  ])('%j', async (words, wanted) => {
+    expect(await offered(...words)).toEqual(wanted);
+  });
+
+  test('every command is offered, and every flag of one', async () => {
+    const all = await offered('sched', '');
+    expect(all).toEqual(
+      expect.arrayContaining(['dev', 'serve', 'schedules', 'tail', 'verify', 'completion']),
+    );
+    const flags = await offered('sched', 'schedules', 'create', '--');
+    expect(flags).toEqual(expect.arrayContaining(['--endpoint', '--cron', '--json', '--url', '--help']));
+  });
+
+  test.each([
+    // Which bash splits at `=`, `@` and `:`.
+    ['sched schedules list --state=act', '--state=active'],
+    ['sched schedules create --data @package-lo', '@package-lock.json'],
+    ['sched schedules create --body=@package-lo', '--body=@package-lock.json'],
+    ['sched tail --url http://127.0.0.1:8080 --profile=stag', '--profile=staging'],
+  ])('at a terminal, %s and a tab', async (typed, completed) => {
+    const pty = spawn('bash', ['--noprofile', '--norc', '-i'], {
+      cols: 200,
+      cwd: ROOT,
+      env: { PATH: process.env.PATH, HOME: directory, TERM: 'dumb', PS1: '# ', SCHED_CONFIG: profiles },
+    });
+    try {
+      let screen = '';
+      pty.onData((text) => {
+        screen += text;
+      });
+      pty.write(`source ${path}\r${typed}\t`);
+      await vi.waitUntil(() => screen.includes(`${completed} `), { timeout: 10_000 });
+    } finally {
+      pty.kill('SIGKILL');
+    }
+  });
+});
+
+test.each(['zsh', 'fish'])('%s can read its script', async (shell) => {
+  const path = await script(shell);
+  const isInstalled = spawnSync(shell, ['--version']).error === undefined;
+  if (isInstalled) expect(spawnSync(shell, ['-n', path])).toMatchObject({ status: 0 });
+});
+
+test('another shell is wrong usage', async () => {
+  const { code, stderr } = await piped(['completion', 'tcsh']);
+  expect(code).toBe(2);
+  expect(stderr).toContain('bash, zsh, fish');
+});

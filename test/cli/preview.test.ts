@@ -1,0 +1,113 @@
+/** `sched preview`: no service, the rules of the service. */
+import { describe, expect, test } from 'vitest';
+import { piped, shown, withoutColours } from './command.ts';
+
+async function preview(...args: readonly string[]) {
+  return piped(['preview', ...args]);
+}
+
+describe.concurrent('in a pipe', () => {
+  test.concurrent('the next runs, one a line, with what clock changes do to them', async () => {
+    const { code, stdout, stderr } = await preview(
+      '30 2 * * *',
+      '--tz',
+      'Europe/Berlin',
+      '--from',
+      '2027-03-26T12:00:00Z',
+      '-n',
+      '3',
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
+      ['LOCAL (Europe/Berlin)', 'UTC', 'WHEN', 'NOTE'],
+      ['Sat 2027-03-27 02:30 +01:00', '2027-03-27 01:30:00Z', 'in 13 h 30 min'],
+      [
+        'Sun 2027-03-28 03:00 +02:00',
+        '2027-03-28 01:00:00Z',
+        'in 1 d 13 h',
+        '02:30 does not exist on 2027-03-28, fires 03:00; offset changes +01:00 → +02:00',
+      ],
+      ['Mon 2027-03-29 02:30 +02:00', '2027-03-29 00:30:00Z', 'in 2 d 12 h'],
+      [''],
+    ]);
+  });
+
+  test.concurrent('as JSON', async () => {
+    const { stdout } = await preview(
+      '30 2 * * *',
+      '--tz=Europe/Berlin',
+      '--from=2027-10-30T12:00:00Z',
+      '-n1',
+      '--json',
+    );
+    expect(JSON.parse(stdout)).toEqual({
+      cron: '30 2 * * *',
+      timezone: 'Europe/Berlin',
+      from: '2027-10-30T12:00:00.000Z',
+      runs: [
+        {
+          at: '2027-10-31T00:30:00.000Z',
+          local: '2027-10-31T02:30:00+02:00',
+          notes: [
+            {
+              kind: 'fold',
+              text: '02:30 occurs twice on 2027-10-31, fires the first time',
+              at: '2027-10-31T02:30:00',
+              pass: 1,
+              fires_in_both: false,
+            },
+          ],
+        },
+      ],
+      refusal: null,
+    });
+  });
+
+  test.concurrent.each([
+    ['2020-01-01T09:00:00', 'fire_at_in_past', 'in the past'],
+    ['2090-01-01T09:00:00', 'fire_at_too_far', 'more than 10 years away'],
+  ])('that the service would refuse %s is said on standard error', async (local, refusal, why) => {
+    const { code, stdout, stderr } = await preview('--local', local, '--json');
+    expect({ code, ...(JSON.parse(stdout) as object) }).toMatchObject({ code: 0, refusal });
+    expect(stderr).toMatch(new RegExp(`^sched: warning: The service would refuse it: it is ${why}.*\\.\\n$`));
+  });
+
+  test.concurrent('a wall-clock time moves by the gap it falls into', async () => {
+    const { stdout } = await preview('--local', '2027-03-28T02:30:00', '--tz', 'Europe/Berlin');
+    expect(stdout).toContain('Sun 2027-03-28 03:30 +02:00  2027-03-28 01:30:00Z');
+    expect(stdout).toContain('02:30 does not exist on 2027-03-28, fires 03:30');
+  });
+});
+
+test.concurrent('at a terminal a note stands below its run, and the table fits', async () => {
+  const args = ['preview', '30 2 * * *', '--tz', 'Europe/Berlin', '--from', '2027-03-26T12:00:00Z'];
+  const { code, screen } = await shown(args, { columns: 80 });
+  expect(code).toBe(0);
+  const lines = withoutColours(screen).split('\r\n');
+  expect(lines.slice(2, 5)).toEqual([
+    'Sun 2027-03-28 03:00 +02:00  2027-03-28 01:00:00Z  in 1 d 13 h',
+    '  ↳ 02:30 does not exist on 2027-03-28, fires 03:00',
+    '  ↳ offset changes +01:00 → +02:00',
+  ]);
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
+});
+
+describe.concurrent('what cannot be previewed: exit code 2, and which part of it', () => {
+  test.concurrent.each([
+    [['60 * * * *'], 'the minute has "60", allowed are 0 to 59'],
+    [['0 9 * * FRI-MON'], 'the day of week has the range FRI-MON, which ends before it begins'],
+    [['@daily'], '@daily is not known'],
+    [['0 0 30 2 *'], 'no year has such a date'],
+    [['0 9 * * *', '--tz', 'CEST'], '--tz "CEST" is not an IANA time zone'],
+    [['--local', '2027-02-30T00:00:00'], '--local "2027-02-30T00:00:00" is not a date'],
+    [['0 9 * * *', '--from', 'today'], '--from "today" is not an RFC 3339 instant'],
+    [['0 9 * * *', '--local', '2027-01-01T00:00:00'], 'Give a cron expression, or a wall-clock time'],
+    [[], 'Give a cron expression'],
+    [['0 9 * * *', '-n', '1001'], 'a whole number from 1 to 1000'],
+  ])('%j', async (args, why) => {
+    const { code, stdout, stderr } = await preview(...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^sched: .+\n$/);
+    expect(stderr).toContain(why);
+  });
+});

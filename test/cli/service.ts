@@ -1,0 +1,58 @@
+/** A real service and a receiver for a file of tests, and commands that speak to it. */
+
+import { afterAll, beforeAll, expect } from 'vitest';
+import { Sched } from '#sdk/index.ts';
+import { SETTINGS, TEST_KEY } from '#test/delivery/harness.ts';
+import { type SchedProcess, startSched } from '#test/process/sched-process.ts';
+import { type Receiver, startReceiver } from '#test/receiver/receiver.ts';
+import { type Ended, type Piped, piped } from './command.ts';
+
+export { TEST_KEY } from '#test/delivery/harness.ts';
+
+export interface Service {
+  readonly url: () => string;
+  readonly receiver: () => Receiver;
+  /** For what is not the command line's part of a test. */
+  readonly client: () => Sched;
+  readonly env: () => Record<string, string>;
+  /** A command in pipes, with the address and the key in its environment. */
+  readonly sched: (args: readonly string[], options?: Piped) => Promise<Ended>;
+  /** What it answers with `--json`; it must have succeeded, without a word on standard error. */
+  readonly json: <T = Record<string, unknown>>(...args: readonly string[]) => Promise<T>;
+}
+
+/** To be called at the top of a test file. */
+export function useService(): Service {
+  let running: { readonly sched: SchedProcess; readonly receiver: Receiver } | null = null;
+  const world = () => {
+    if (running === null) throw new Error('The service is not running.');
+    return running;
+  };
+  beforeAll(async () => {
+    const [receiver, sched] = await Promise.all([
+      startReceiver({ scheme: 'http' }),
+      startSched({ env: SETTINGS }),
+    ]);
+    running = { receiver, sched };
+  });
+  afterAll(async () => {
+    const { sched, receiver } = world();
+    await receiver[Symbol.asyncDispose]();
+    expect((await sched.stop()).code).toBe(0);
+  });
+  const env = () => ({ SCHED_URL: world().sched.url, SCHED_API_KEY: TEST_KEY });
+  const sched = (args: readonly string[], options: Piped = {}) =>
+    piped(args, { ...options, env: { ...env(), ...options.env } });
+  return {
+    url: () => world().sched.url,
+    receiver: () => world().receiver,
+    client: () => new Sched({ url: world().sched.url, apiKey: TEST_KEY }),
+    env,
+    sched,
+    async json<T>(...args: readonly string[]) {
+      const { code, stdout, stderr } = await sched([...args, '--json']);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      return JSON.parse(stdout) as T;
+    },
+  };
+}

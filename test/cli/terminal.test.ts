@@ -1,0 +1,187 @@
+/** At a terminal: tables that fit it, colours, and nothing that acts on it but these. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Ended, piped, shown, withoutColours } from './command.ts';
+
+const KEY = { SCHED_API_KEY: 'sk_test_terminalTERMINAL0123456789' };
+/** Sets the title, clears the screen, turns the text around, and more lines than one. */
+const HOSTILE = 'x\u001b]0;owned\u0007\u001b[2J\u009b31m\u202etxt\r\nsched: forged';
+const ID = '01jcq3v8k4zqgw5m2r7n9x0abc';
+
+const SCHEDULE = {
+  id: `sch_${ID}`,
+  object: 'schedule',
+  mode: 'test',
+  kind: 'recurring',
+  state: 'active',
+  endpoint: `https://example.com/${'a'.repeat(90)}/${HOSTILE}`,
+  endpoint_id: null,
+  method: 'POST',
+  header_keys: [HOSTILE],
+  fire_at: null,
+  cron: '0 9 * * MON-FRI',
+  timezone: 'Europe/Berlin',
+  next_fire_at: '2027-03-26T08:00:00.125Z',
+  next_runs: ['2027-03-26T08:00:00.125Z', '2027-03-29T07:00:00.000Z'],
+  ttl: HOSTILE,
+  jitter: null,
+  idempotency_key: HOSTILE,
+  retry_policy: { max_attempts: 8, strategy: 'exponential', base: '5s', factor: 2, max: '1h', jitter: true },
+  rate_limit: null,
+  metadata: { [HOSTILE]: HOSTILE, team: '東京' },
+  created_at: '2026-11-15T08:00:00.000Z',
+  updated_at: HOSTILE,
+};
+const DELIVERY = {
+  id: `dlv_${ID}`,
+  object: 'delivery',
+  schedule_id: SCHEDULE.id,
+  mode: 'test',
+  status: 'dead_letter',
+  scheduled_for: '2026-11-15T08:00:00.007Z',
+  deadline: null,
+  next_fire_at: null,
+  attempt_count: 1,
+  last_status_code: null,
+  error: HOSTILE,
+  idempotency_key: HOSTILE,
+  replay_of: null,
+  endpoint_id: null,
+  endpoint_version: null,
+  created_at: '2026-11-15T08:00:00.000Z',
+  finalized_at: HOSTILE,
+};
+const ATTEMPT = {
+  id: `att_${ID}`,
+  object: 'attempt',
+  delivery_id: DELIVERY.id,
+  attempt_no: 1,
+  outcome: 'terminal',
+  status_code: null,
+  due_at: '2026-11-15T08:00:00.000Z',
+  fired_at: '2026-11-15T08:00:00.003Z',
+  lateness_ms: 3,
+  finished_at: '2026-11-15T08:00:00.010Z',
+  egress_ms: 7,
+  error: HOSTILE,
+};
+
+function list(...data: readonly object[]) {
+  return { object: 'list', data, has_more: false, next_cursor: null };
+}
+
+const ANSWERS: Readonly<Record<string, object>> = {
+  '/v1/schedules': list(SCHEDULE, { ...SCHEDULE, state: 'canceled', next_fire_at: null }),
+  [`/v1/schedules/${SCHEDULE.id}`]: SCHEDULE,
+  '/v1/deliveries': list(DELIVERY, { ...DELIVERY, status: 'succeeded', last_status_code: 200, error: null }),
+  [`/v1/deliveries/${DELIVERY.id}`]: DELIVERY,
+  [`/v1/deliveries/${DELIVERY.id}/attempts`]: list(ATTEMPT),
+};
+const REFUSAL = {
+  error: {
+    type: 'invalid_request_error',
+    code: HOSTILE,
+    message: HOSTILE,
+    param: HOSTILE,
+    request_id: HOSTILE,
+  },
+};
+
+/** A service that means no good: every text in what it answers acts on a terminal. */
+let server: Server;
+let env: Record<string, string> = {};
+beforeAll(async () => {
+  server = createServer(({ url = '' }, response) => {
+    const answer = ANSWERS[url.split('?', 1)[0] ?? ''];
+    response.writeHead(answer === undefined ? 422 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(answer ?? REFUSAL));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  env = { ...KEY, SCHED_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+});
+afterAll(() => server.close());
+
+const COMMANDS: readonly (readonly string[])[] = [
+  ['schedules', 'list'],
+  ['schedules', 'show', SCHEDULE.id],
+  ['schedules', 'show', SCHEDULE.id, '--json'],
+  ['deliveries', 'list'],
+  ['deliveries', 'show', DELIVERY.id],
+  ['deliveries', 'attempts', DELIVERY.id],
+  ['deliveries', 'replay', 'dlv_refused'],
+];
+
+describe.concurrent('what comes from the service does nothing but be read', () => {
+  test.concurrent.each(COMMANDS.map((args) => [args.join(' '), args] as const))('%s', async (_, args) => {
+    // So wide that nothing is cut.
+    const { screen } = await shown(args, { env, columns: 500 });
+    const text = withoutColours(screen).replaceAll('\r\n', '\n');
+    expect(text).toContain('owned');
+    expect(text).not.toMatch(/[^\P{Cc}\n]/u);
+    expect(text).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+    expect(text).not.toMatch(/^sched: forged/m);
+  });
+
+  test.concurrent('in a pipe neither', async () => {
+    const ends = await Promise.all(COMMANDS.map((args) => piped(args, { env })));
+    for (const { stdout, stderr } of ends) expect(stdout + stderr).not.toMatch(/[^\P{Cc}\n]/u);
+    const [, , { stdout }] = ends as [Ended, Ended, Ended];
+    expect(JSON.parse(stdout)).toEqual(SCHEDULE);
+  });
+});
+
+describe.concurrent('tables', () => {
+  test.concurrent.each([40, 60, 70, 80, 100, 132, 200])(
+    'fit %i columns, and ids are whole',
+    async (columns) => {
+      for (const args of COMMANDS.filter(([, verb]) => verb === 'list')) {
+        const { screen } = await shown(args, { env, columns });
+        const lines = withoutColours(screen).split('\r\n');
+        for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns);
+        expect(lines[1]).toContain(ID);
+      }
+    },
+  );
+
+  test.concurrent('in a pipe nothing is cut', async () => {
+    const { stdout } = await piped(['schedules', 'list'], { env });
+    expect(stdout).toContain(`https://example.com/${'a'.repeat(90)}/`);
+    expect(stdout).not.toContain('…');
+    expect(stdout).toContain('team=東京');
+  });
+
+  test.concurrent('beside an instant stands how far it is, for people only', async () => {
+    const { screen } = await shown(['deliveries', 'list'], { env, columns: 132 });
+    expect(screen).toMatch(/2026-11-15 08:00:00.007Z .*(?:ago|in \d)/);
+    expect((await piped(['deliveries', 'list'], { env })).stdout).not.toMatch(/ago|in \d/);
+  });
+});
+
+describe.concurrent('colours', () => {
+  const RED = '\u001b[31mdead_letter\u001b[0m';
+  const GREEN = '\u001b[32msucceeded\u001b[0m';
+
+  test.concurrent('are there at a terminal', async () => {
+    const { screen } = await shown(['deliveries', 'list'], { env });
+    expect(screen).toContain(RED);
+    expect(screen).toContain(GREEN);
+  });
+
+  test.concurrent.each<[string, readonly string[], Record<string, string>]>([
+    ['NO_COLOR', [], { NO_COLOR: '1' }],
+    ['--no-color', ['--no-color'], {}],
+    ['a dumb terminal', [], { TERM: 'dumb' }],
+    ['--json', ['--json'], {}],
+  ])('not with %s', async (_, flags, extra) => {
+    const { screen } = await shown(['deliveries', 'list', ...flags], { env: { ...env, ...extra } });
+    expect(screen).toContain('dead_letter');
+    expect(screen).not.toContain('\u001b');
+  });
+
+  test.concurrent('not in a pipe, unless they are asked for', async () => {
+    expect((await piped(['deliveries', 'list'], { env })).stdout).not.toContain('\u001b');
+    const forced = await piped(['deliveries', 'list'], { env: { ...env, FORCE_COLOR: '1' } });
+    expect(forced.stdout).toContain(RED);
+  });
+});

@@ -1,0 +1,188 @@
+/** `sched verify`: requests that the service's own signer has signed, as they are captured. */
+import { createSecretKey } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { DeliveryId } from '#src/domain/id.ts';
+import { formatInstant, instant } from '#src/domain/instant.ts';
+import { signatureHeader } from '#src/domain/signature.ts';
+import { temporaryDirectory } from '#test/process/sched-process.ts';
+import { atTerminal, piped, withoutColours } from './command.ts';
+
+const SECRET = 'whsec_verifyVERIFY0123456789';
+const OTHER_SECRET = 'whsec_otherOTHER0123456789';
+const DELIVERY = 'dlv_01jcq3v8k4zqgw5m2r7n9x0abc' as DeliveryId;
+const BODY = '{"total": 1, "name": "Grüße"}';
+const PATH = '/hooks/reminder';
+const ENV = { SCHED_SIGNING_SECRET: SECRET };
+
+interface Signing {
+  readonly secondsAgo?: number;
+  readonly body?: string;
+  readonly secret?: string;
+}
+
+function headers({ secondsAgo = 1, body = BODY, secret = SECRET }: Signing = {}): readonly string[] {
+  const timestamp = Math.floor(Date.now() / 1_000) - secondsAgo;
+  const signed = {
+    timestamp,
+    deliveryId: DELIVERY,
+    attemptNo: 2,
+    method: 'POST',
+    path: PATH,
+    body: Buffer.from(body),
+  } as const;
+  return [
+    `Sched-Delivery-Id: ${DELIVERY}`,
+    'Sched-Attempt: 2',
+    'Idempotency-Key: invoice-4711',
+    `Sched-Timestamp: ${timestamp}`,
+    `Sched-Signature: ${signatureHeader(signed, [createSecretKey(Buffer.from(secret))])}`,
+  ];
+}
+
+function captured(signing: Signing = {}, body = signing.body ?? BODY, lineEnd = '\r\n'): string {
+  return [`POST ${PATH}?tenant=1 HTTP/1.1`, ...headers(signing), '', body].join(lineEnd);
+}
+
+function file(content: string): string {
+  const path = join(temporaryDirectory(), 'captured.txt');
+  writeFileSync(path, content);
+  return path;
+}
+
+async function verdict(args: readonly string[], input = '', env: Record<string, string> = ENV) {
+  const { code, stdout } = await piped(['verify', '--json', ...args], { env, input });
+  return { code, ...(JSON.parse(stdout) as Record<string, unknown>) };
+}
+
+describe.concurrent('a request that Sched signed', () => {
+  test.concurrent('is verified from standard input, and said whose it is', async () => {
+    const { code, stdout, stderr } = await piped(['verify'], { env: ENV, input: captured() });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^Verified +yes, it was signed by Sched\nDelivery +dlv_\w+, try 2\nSigned /);
+    expect(stdout).toContain('invoice-4711');
+  });
+
+  test.concurrent('from a file, with LF, and as JSON', async () => {
+    const path = file(captured({}, BODY, '\n'));
+    expect(await verdict([path])).toEqual({
+      code: 0,
+      verified: true,
+      delivery_id: DELIVERY,
+      attempt: 2,
+      idempotency_key: 'invoice-4711',
+      signed_at: expect.stringMatching(/Z$/),
+      body: 'as_given',
+    });
+  });
+
+  test.concurrent('from a file to which an editor has added a line break, which is said', async () => {
+    for (const lineBreak of ['\n', '\r\n']) {
+      const path = file(captured({}, BODY + lineBreak));
+      expect(await verdict([path])).toMatchObject({ code: 0, body: 'without_its_last_line_break' });
+    }
+    const { stdout } = await piped(['verify'], { env: ENV, input: captured({}, `${BODY}\n`) });
+    expect(stdout).toMatch(/^Body +without its last line break, which was not sent$/m);
+    const sentSo = captured({ body: `${BODY}\n` });
+    expect(await verdict([], sentSo)).toMatchObject({ code: 0, body: 'as_given' });
+  });
+
+  test.concurrent('as curl shows it, whatever the case of its method', async () => {
+    const shown = captured({}, '', '\n').trimEnd().replace('POST', 'post').replaceAll(/^/gm, '> ');
+    expect(await verdict([], `${shown}\n> \n${BODY}`)).toMatchObject({ code: 0, verified: true });
+  });
+
+  test.concurrent('from flags, with the body of a file and one of several secrets', async () => {
+    const secrets = file(`${OTHER_SECRET}\n${SECRET}\n`);
+    const flags = headers().flatMap((line) => ['--header', line]);
+    const args = [...flags, '--path', PATH, '--body', `@${file(BODY)}`, '--secret-file', secrets];
+    expect(await verdict(args, '', {})).toMatchObject({ code: 0, verified: true });
+  });
+});
+
+describe.concurrent('what is not, is told why: exit code 1', () => {
+  test.concurrent.each<[string, Signing, string, string]>([
+    ['body_reserialised', {}, '{"total":1,"name":"Grüße"}', 'spaces after commas and colons'],
+    ['no_signature_matches', { secret: OTHER_SECRET }, BODY, 'secret'],
+  ])('%s', async (reason, signing, body, hint) => {
+    const { code, stdout } = await piped(['verify'], { env: ENV, input: captured(signing, body) });
+    expect(code).toBe(1);
+    expect(stdout).toContain(`Not verified (${reason}): `);
+    expect(stdout).toContain(hint);
+    expect(stdout).not.toContain(SECRET);
+  });
+
+  test.concurrent('an old capture is too old, but its signature is right; --at and --tolerance accept it', async () => {
+    const old = captured({ secondsAgo: 4_000 });
+    expect(await verdict([], old)).toMatchObject({
+      code: 1,
+      reason: 'timestamp_too_old',
+      bySeconds: expect.closeTo(3_700, -1),
+      signature_matches: true,
+    });
+    expect(await verdict(['--tolerance', '2h'], old)).toMatchObject({ code: 0, verified: true });
+    const then = formatInstant(instant(Date.now() - 4_000_000));
+    expect(await verdict(['--at', then], old)).toMatchObject({ code: 0, verified: true });
+  });
+
+  test.concurrent('an old one that does not match either says so', async () => {
+    const old = captured({ secondsAgo: 4_000, secret: OTHER_SECRET });
+    expect(await verdict([], old)).toMatchObject({
+      code: 1,
+      reason: 'timestamp_too_old',
+      signature_matches: false,
+      signature_reason: 'no_signature_matches',
+    });
+  });
+
+  test.concurrent('a header that is missing, and another path', async () => {
+    const [, ...rest] = headers();
+    const withoutId = [`POST ${PATH}`, ...rest, '', BODY].join('\n');
+    expect(await verdict([], withoutId)).toMatchObject({
+      reason: 'missing_header',
+      header: 'Sched-Delivery-Id',
+    });
+    expect(await verdict(['--path', '/reminder'], captured())).toMatchObject({ code: 1, verified: false });
+  });
+});
+
+describe.concurrent('wrong usage: exit code 2', () => {
+  test.concurrent.each<[string, readonly string[], string, Record<string, string>, RegExp]>([
+    ['no secret', [], captured(), {}, /SCHED_SIGNING_SECRET or --secret-file/],
+    ['no headers', [], '', ENV, /no headers/],
+    ['no header line', [], `${PATH}\n\n`, ENV, /Not a header/],
+    ['no path', [], headers().join('\n'), ENV, /Which path/],
+    ['a body without headers', ['--body', 'x'], '', ENV, /--body goes with --header/],
+    ['no duration', ['--tolerance', '5'], captured(), ENV, /not a duration/],
+    ['no instant', ['--at', 'now'], captured(), ENV, /not an RFC 3339 instant/],
+    ['a file that is not there', ['/nowhere/captured.txt'], '', ENV, /ENOENT/],
+    ['too much', [], 'x'.repeat(1_100_000), ENV, /more than 1048576 bytes/],
+  ])('%s', async (_, args, input, env, why) => {
+    const { code, stdout, stderr } = await piped(['verify', ...args], { env, input });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^sched: .+\n$/);
+    expect(stderr).toMatch(why);
+  });
+});
+
+test.concurrent('at a terminal it is pasted, and the secret is asked for and not shown', async () => {
+  await using terminal = atTerminal(['verify']);
+  await terminal.said(/Ctrl-D on a line of its own/);
+  // As terminals paste: line ends are carriage returns. A line may be longer than a terminal takes by itself.
+  const long = `{"long": "${'x'.repeat(5_000)}"}`;
+  terminal.type(`${captured({ body: long }, long, '\r')}\r\u0004`);
+  await terminal.said(/Signing secret \(it is not shown\): /);
+  terminal.type(`wrong\u0015${SECRET}!\u007f\r`);
+  expect(await terminal.ended).toBe(0);
+  expect(withoutColours(terminal.screen)).toContain('yes, it was signed by Sched');
+  expect(terminal.screen).not.toContain('whsec_');
+});
+
+test.concurrent('Ctrl-C at a question ends it with 130', async () => {
+  await using terminal = atTerminal(['verify', file(captured())]);
+  await terminal.said(/Signing secret/);
+  terminal.type('half a sec\u0003');
+  expect(await terminal.ended).toBe(130);
+  expect(terminal.screen).not.toContain('half');
+});

@@ -1,0 +1,45 @@
+/** `bin/sched.js`, what `npx sched` and a link on the PATH lead to: on any Node from 20 on. */
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { temporaryDirectory } from './sched-process.ts';
+
+const LAUNCHER = join(import.meta.dirname, '../../bin/sched.js');
+
+/** A Node of the machine's own, older than what Sched runs on; null where there is none. */
+function olderNode(): string | null {
+  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+    const node = join(folder, 'node');
+    if (folder.includes('node_modules') || !existsSync(node)) continue;
+    const { stdout } = spawnSync(node, ['-p', 'process.versions.node'], { encoding: 'utf8' });
+    const [major = 0, minor = 0] = stdout.split('.').map(Number);
+    if (major >= 20 && (major < 24 || (major === 24 && minor < 15))) return node;
+  }
+  return null;
+}
+
+const older = olderNode();
+const nodes: readonly (readonly [string, string])[] = [
+  ['its own Node', process.execPath],
+  ...(older === null ? [] : [['an older Node' as const, older] as const]),
+];
+
+describe.each(nodes)('on %s', (_name, node) => {
+  const run = (...args: readonly string[]) => spawnSync(node, [LAUNCHER, ...args], { encoding: 'utf8' });
+
+  test('it is the command, and answers as it does', () => {
+    expect(run('--version')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+    expect(run('no-such-command')).toMatchObject({ status: 2, stdout: '' });
+  });
+
+  test('a signal reaches the service, and its end is the end of both', async () => {
+    const child = spawn(node, [LAUNCHER, 'serve', '--port', '0', '--data-dir', temporaryDirectory()]);
+    const exited = new Promise<number | null>((resolve) => child.on('close', resolve));
+    await new Promise<void>((resolve) => {
+      child.stdout.on('data', (text: Buffer) => String(text).includes('Sched listens') && resolve());
+    });
+    child.kill('SIGTERM');
+    expect(await exited).toBe(0);
+  });
+});
