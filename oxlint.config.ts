@@ -1,4 +1,4 @@
-import { defineConfig } from 'oxlint';
+import { defineConfig, type OxlintOverride } from 'oxlint';
 
 /**
  * The layers of `src/`: what each folder may import besides itself. Imports across folders are written
@@ -17,7 +17,19 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   api: ['domain', 'ports', 'commands'],
   control: ['domain', 'ports'],
   inbox: ['domain', 'ports'],
-  app: ['domain', 'ports', 'engine', 'commands', 'store', 'egress', 'vault', 'system', 'api', 'control', 'inbox'],
+  app: [
+    'domain',
+    'ports',
+    'engine',
+    'commands',
+    'store',
+    'egress',
+    'vault',
+    'system',
+    'api',
+    'control',
+    'inbox',
+  ],
   cli: ['domain', 'ports', 'control', 'app'],
 };
 
@@ -40,30 +52,8 @@ const AMBIENT_PROPERTIES = [
   { object: 'process', property: 'env' },
 ];
 
-export default defineConfig({
-  plugins: ['typescript', 'unicorn', 'oxc', 'import', 'promise'],
-  categories: { correctness: 'error', suspicious: 'error', perf: 'error' },
-  rules: {
-    'import/no-cycle': 'error',
-    'import/no-unassigned-import': 'off',
-    'no-await-in-loop': 'off',
-    'oxc/no-map-spread': 'off',
-    'no-shadow': 'off',
-    'unicorn/consistent-function-scoping': 'off',
-    'unicorn/no-array-sort': 'off',
-    'unicorn/require-post-message-target-origin': 'off',
-    'typescript/consistent-return': 'off',
-    'typescript/no-unnecessary-type-arguments': 'off',
-    // Rows, messages between threads and branded values are cast where they enter; review keeps it there.
-    'typescript/no-unsafe-type-assertion': 'off',
-    'typescript/no-unnecessary-type-parameters': 'off',
-    'typescript/no-floating-promises': 'error',
-    'typescript/no-misused-promises': 'error',
-    'typescript/no-non-null-assertion': 'error',
-    'typescript/switch-exhaustiveness-check': 'error',
-  },
-  overrides: [
-    ...LAYERS.map((layer) => ({
+function overrideOf(layer: string): OxlintOverride {
+  return {
     files: [`src/${layer}/**`],
     excludeFiles: ['**/*.test.ts'],
     rules: {
@@ -90,5 +80,44 @@ export default defineConfig({
             'no-restricted-properties': ['error', ...AMBIENT_PROPERTIES],
           }),
     },
-  })),
+  };
+}
+
+export default defineConfig({
+  plugins: ['typescript', 'unicorn', 'oxc', 'import', 'promise'],
+  categories: { correctness: 'error', suspicious: 'error', perf: 'error' },
+  rules: {
+    'import/no-cycle': 'error',
+    'import/no-unassigned-import': 'off',
+    'no-await-in-loop': 'off',
+    'oxc/no-map-spread': 'off',
+    'no-shadow': 'off',
+    'unicorn/consistent-function-scoping': 'off',
+    'unicorn/no-array-sort': 'off',
+    'unicorn/require-post-message-target-origin': 'off',
+    'typescript/consistent-return': 'off',
+    'typescript/no-unnecessary-type-arguments': 'off',
+    // Rows, messages between threads and branded values are cast where they enter; review keeps it there.
+    'typescript/no-unsafe-type-assertion': 'off',
+    'typescript/no-unnecessary-type-parameters': 'off',
+    'typescript/no-floating-promises': 'error',
+    'typescript/no-misused-promises': 'error',
+    'typescript/no-non-null-assertion': 'error',
+    'typescript/switch-exhaustiveness-check': 'error',
+  },
+  overrides: [
+    ...LAYERS.map(overrideOf),
+    {
+      // For any runtime that has fetch and WebCrypto: nothing of Node's, nothing of the service's.
+      files: ['sdk/src/**'],
+      excludeFiles: ['**/*.test.ts'],
+      rules: {
+        'no-restricted-imports': [
+          'error',
+          { patterns: [{ regex: '^[^.]', message: 'The SDK imports nothing but its own files.' }] },
+        ],
+        'no-restricted-globals': ['error', 'process', 'Buffer', 'require', 'setImmediate'],
+      },
+    },
+  ],
 });

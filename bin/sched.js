@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * `sched`, on whatever Node the machine has. Sched runs on Node 24, which its packages bring along; where the
- * Node that was called is older, the one beside it takes over.
+ * `sched`, on whatever Node the machine has. Sched runs on Node 24, which its packages bring along for Linux and
+ * Windows; where the Node that was called is older, the one beside it takes over.
  */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 const MAIN = new URL('../src/cli/main.ts', import.meta.url);
 const OWN_NODE = new URL('../node_modules/.bin/node', import.meta.url);
 const RUNS_FROM = [24, 15];
+const OWN_NODE_FOR = new Set(['linux arm64', 'linux x64', 'win32 x64']);
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const isNewEnough = major > RUNS_FROM[0] || (major === RUNS_FROM[0] && minor >= RUNS_FROM[1]);
@@ -22,13 +23,16 @@ function handOver() {
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', () => {
+    const isBrought = OWN_NODE_FOR.has(`${process.platform} ${process.arch}`);
+    const advice = isBrought ? 'run `npm ci` where Sched lies' : 'install it and run this with it';
     process.stderr.write(
-      `sched: Node ${RUNS_FROM.join('.')} or newer is needed, this is ${process.versions.node}; run \`npm ci\` where Sched lies.\n`,
+      `sched: Node ${RUNS_FROM.join('.')} or newer is needed, this is ${process.versions.node}; ${advice}.\n`,
     );
     process.exitCode = 1;
   });
   child.on('close', (code, signal) => {
-    if (signal === null) process.exitCode = code ?? 1;
+    // Below 0 it was not started, which has been said.
+    if (signal === null) process.exitCode = code === null || code < 0 ? 1 : code;
     else process.kill(process.pid, signal);
   });
 }

@@ -1,0 +1,106 @@
+/** Blocks that are not commands: each says its language, and is what it says. */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { type Block, PAGES, ROOT } from './pages.ts';
+import { readersProject, SDK_SOURCES, write } from './project.ts';
+
+const BLOCKS = PAGES.flatMap(({ blocks }) => blocks);
+/** Commands and code that are run or checked, and what is only shown. */
+const LANGUAGES = new Set('sh ts json yaml text sql js python go ruby php java'.split(' '));
+
+function of(language: string): readonly Block[] {
+  return BLOCKS.filter((block) => block.language === language);
+}
+
+describe('blocks of code', () => {
+  test('name a language that there is a rule for', () => {
+    const others = BLOCKS.filter(({ language }) => !LANGUAGES.has(language));
+    expect(others.map(({ place, language }) => `${place}: ${language}`)).toEqual([]);
+    expect(BLOCKS.length).toBeGreaterThan(20);
+  });
+
+  test('of JSON can be read', () => {
+    for (const { text, place } of of('json')) expect(() => JSON.parse(text) as unknown, place).not.toThrow();
+  });
+
+  test('of YAML can be read', () => {
+    const errors = of('yaml').flatMap(({ text, place }) =>
+      parseAllDocuments(text).flatMap((document) =>
+        document.errors.map(({ message }) => `${place}: ${message}`),
+      ),
+    );
+    expect(errors).toEqual([]);
+  });
+
+  test('of TypeScript that use the SDK fit its types', () => {
+    const examples = of('ts').filter(({ text }) => USES_SDK.test(text));
+    expect(examples.length).toBeGreaterThan(5);
+    expect(typeErrorsIn(examples)).toEqual([]);
+  });
+
+  test('with a wrong type are seen', () => {
+    const text = "import { Sched } from '@sched/sdk';\nnew Sched({ url: 1, apiKey: '' });";
+    const errors = typeErrorsIn([{ place: 'here', line: 1, language: 'ts', mark: '', text }]);
+    expect(errors.join()).toContain('not assignable');
+  });
+});
+
+const USES_SDK = /@sched\/sdk|DeduplicationStore/;
+
+/** What an excerpt takes for granted, by what it is about. */
+const SURROUNDINGS: readonly (readonly [RegExp, string])[] = [
+  [/\brequest\b/, 'declare const request: Request;'],
+  [/\bsecret\b/, 'declare const secret: string;'],
+  [/\bremind\(/, 'declare function remind(order: unknown): Promise<void>;'],
+  [/[{ ]handle\b(?!:)/, "declare const handle: import('@sched/sdk/receiver').ReceiverOptions['handle'];"],
+  [/sdk\/express/, "declare const app: import('express').Express;"],
+  [/sdk\/fastify/, "declare const app: import('fastify').FastifyInstance;"],
+  [/sdk\/hono/, "declare const app: import('hono').Hono;"],
+  [/\bDeduplicationStore\b/, "import type { DeduplicationStore } from '@sched/sdk/receiver';"],
+  [/\bpool\./, "declare const pool: import('pg').Pool;"],
+  [
+    /\bredis\./,
+    'declare const redis: Record<"get" | "set" | "del", (...words: unknown[]) => Promise<unknown>>;',
+  ],
+];
+
+function moduleOf(text: string): string {
+  const atTop = /^(import|declare) [^;]+;$/gm;
+  const imports = text.match(atTop) ?? [];
+  const rest = text.replaceAll(atTop, '');
+  const declared = (name: string) => new RegExp(`(const|function) ${name}\\b`).test(rest);
+  const taken = SURROUNDINGS.filter(([about, line]) => {
+    const [, name] = /^declare (?:const|function) (\w+)/.exec(line) ?? [];
+    return about.test(text) && !(name !== undefined && declared(name));
+  }).map(([, line]) => line);
+  // An excerpt may end with `return`: it stands in a function. What is exported stands at the top.
+  const body = /^export /m.test(rest) ? rest : `export async function example() {\n${rest}\n}`;
+  return [...imports, ...taken, body].join('\n');
+}
+
+function typeErrorsIn(examples: readonly Block[]): readonly string[] {
+  const folder = readersProject();
+  for (const { place, text } of examples) {
+    write(join(folder, `${place.replaceAll(/[/:.]/g, '-')}.ts`), moduleOf(text));
+  }
+  const compilerOptions = {
+    target: 'ES2024',
+    lib: ['ES2024', 'DOM', 'DOM.AsyncIterable', 'DOM.Iterable'],
+    module: 'NodeNext',
+    types: ['node'],
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: true,
+    noEmit: true,
+    allowImportingTsExtensions: true,
+    paths: Object.fromEntries(Object.entries(SDK_SOURCES).map(([name, source]) => [name, [source]])),
+  };
+  write(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+  const { stdout } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['--project', folder], {
+    encoding: 'utf8',
+  });
+  return stdout.split('\n').filter((line) => line !== '');
+}

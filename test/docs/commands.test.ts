@@ -1,0 +1,255 @@
+/**
+ * Every command of README and docs is run as a reader would, page by page: see `session.ts`. Blocks of TypeScript
+ * that use the client are programs, and run in their turn.
+ */
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { DEV_TEST_KEY, DEV_URL } from '#src/app/dev/keys.ts';
+import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
+import { sharedPostgres } from '#test/postgres/shared.ts';
+import { temporaryDirectory } from '#test/process/sched-process.ts';
+import { type Block, PAGES, type Page, pageAt, ROOT } from './pages.ts';
+import { readersProject, write } from './project.ts';
+import { Session, type SessionOptions } from './session.ts';
+
+/** What CI itself runs, and a reader with it. */
+const CI_COMMAND = 'npm ci && npm test';
+/** Where nothing stands in for npx and for the machine's own Node. */
+const WITH_REAL_NPX = 'README.md';
+/** Where nothing is set: `sched dev` is where it always is, and the command line finds it there. One page at a time can. */
+const WITH_NOTHING_SET = 'docs/quick-start.md';
+const IS_DEV_PORT_FREE = await isFree(Number(new URL(DEV_URL).port));
+/** How long one may take. Not `expect.poll`: while tests run at once it does not know whose it is. */
+const DELIVERY = { timeout: 20_000, interval: 50 } as const;
+/** Seconds; but all pages are read at once, on whatever the machine has left. */
+const PAGE = { timeout: 120_000 } as const;
+/** Programs that are not everywhere: blocks that need one that is missing are left out, and the name says so. */
+const PROGRAMS = ['curl', 'openssl', 'sqlite3'];
+const MISSING = PROGRAMS.filter((name) => spawnSync(name, ['--version']).error !== undefined);
+/** Blocks that cannot be run here, by how they begin, and why. */
+const NOT_RUN: Readonly<Record<string, readonly string[]>> = {
+  // The packaging examples: they need an engine, a cluster, or to be root.
+  'docs/deploying.md': ['docker build', 'printf', 'sudo mkdir', 'kubectl apply'],
+  // A Citus cluster; PostgreSQL's own tools, which must be of the server's version.
+  'docs/operations.md': ['npx sched migrate --distribute', 'pg_dump'],
+};
+
+let dev: Session;
+const databases: TestDatabase[] = [];
+
+async function newDatabase(): Promise<string> {
+  const database = await createDatabase(await sharedPostgres());
+  databases.push(database);
+  return database.url;
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    server.close();
+  }
+}
+
+function hasNothingSet({ path }: Page): boolean {
+  return path === WITH_NOTHING_SET && IS_DEV_PORT_FREE;
+}
+
+function openSession(url: string | null, options: Partial<SessionOptions> = {}): Session {
+  const known = new Map<string, Promise<string>>();
+  const databaseUrl = (section: string) => {
+    const made = known.get(section) ?? newDatabase();
+    known.set(section, made);
+    return made;
+  };
+  return new Session({ url, npx: 'quick', settings: 'ours', databaseUrl, ...options });
+}
+
+beforeAll(async () => {
+  dev = openSession(null);
+  await dev.run('npx sched dev', '');
+});
+
+afterAll(async () => {
+  await dev?.[Symbol.asyncDispose]();
+  for (const database of databases) await database.drop();
+});
+
+function isProgram({ language, text }: Block): boolean {
+  return language === 'ts' && /new Sched\(/.test(text);
+}
+
+function isRun(block: Block): boolean {
+  return isProgram(block) || (block.language === 'sh' && block.mark === '' && block.text !== CI_COMMAND);
+}
+
+function missingIn({ text }: Block): readonly string[] {
+  return MISSING.filter((name) => new RegExp(`\\b${name}\\b`).test(text));
+}
+
+/** The heading under which a block stands. */
+function sectionOf({ text }: Page, { line }: Block): string {
+  const above = text.split('\n').slice(0, line);
+  return above.findLast((one) => one.startsWith('## ')) ?? '';
+}
+
+async function follow(page: Page, session: Session): Promise<void> {
+  const project = readersProject();
+  for (const block of page.blocks.filter((one) => isRun(one) && missingIn(one).length === 0)) {
+    const file = join(project, `line-${block.line}.ts`);
+    if (isProgram(block)) write(file, block.text.replaceAll('http://127.0.0.1:8080', session.url));
+    const text = isProgram(block) ? `'${process.execPath}' '${file}'` : block.text;
+    await session.run(text, sectionOf(page, block)).catch((error: unknown) => {
+      throw new Error(`${block.place}\n${block.text}\n\n${error instanceof Error ? error.message : ''}`);
+    });
+  }
+}
+
+interface Listed {
+  readonly data: readonly {
+    readonly id: string;
+    readonly status: string;
+    readonly replay_of: string | null;
+  }[];
+}
+
+async function api<T>(url: string, path: string, body?: unknown): Promise<T> {
+  const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+  const headers = { authorization: `Bearer ${DEV_TEST_KEY}` };
+  const answer = await fetch(`${url}/v1/${path}`, { ...init, headers });
+  return (await answer.json()) as T;
+}
+
+async function deliveries(url: string, query = ''): Promise<Listed['data']> {
+  return (await api<Listed>(url, `deliveries?limit=100&${query}`)).data;
+}
+
+/** Those that take longest begin first, so that none is left to itself at the end. */
+function byWork(a: Page, b: Page): number {
+  const work = ({ blocks }: Page) => blocks.filter(isRun).flatMap(({ text }) => text.split('\n')).length;
+  return work(b) - work(a);
+}
+
+function nameOf(page: Page): string {
+  const left = page.blocks.filter((block) => isRun(block) && missingIn(block).length > 0);
+  const but = left.map((block) => `${block.line} (no ${missingIn(block).join(', ')})`).join(', ');
+  const taken = page.path === WITH_NOTHING_SET && !IS_DEV_PORT_FREE ? `, but not at ${DEV_URL}: taken` : '';
+  return `${page.path}${but === '' ? '' : `, but for line ${but}`}${taken}`;
+}
+
+describe('a reader can run', () => {
+  for (const page of PAGES.filter(({ blocks }) => blocks.some(isRun)).toSorted(byWork)) {
+    test.concurrent(nameOf(page), PAGE, async () => {
+      await using session = openSession(dev.url, {
+        npx: page.path === WITH_REAL_NPX ? 'real' : 'quick',
+        settings: hasNothingSet(page) ? 'none' : 'ours',
+      });
+      const afterwards = await AROUND[page.path]?.(session, page);
+      await follow(page, session);
+      await afterwards?.();
+    });
+  }
+});
+
+type Around = (session: Session, page: Page) => Promise<() => Promise<void>>;
+
+/** What a page takes for granted; and then what has come of following it. */
+const AROUND: Readonly<Record<string, Around>> = {
+  'README.md': endsWithDelivery,
+  'docs/quick-start.md': endsWithDelivery,
+  // A service that has run on SQLite, and was stopped.
+  'docs/operations.md': async (session) => {
+    await using before = openSession(dev.url);
+    await before.run(`export SCHED_DATA_DIR='${session.folder}/data'\nnpx sched serve`, '');
+    return async () => undefined;
+  },
+  // A delivery that no retry can mend, and that the page sends again.
+  'docs/recipes.md': async ({ url }) => {
+    const headers = { Connection: 'not for you to say' };
+    const body = { endpoint: `${url}/inbox/hook`, delay: '1s', headers };
+    const schedule = await api<{ readonly id: string }>(url, 'schedules', body);
+    const ofIt = () => deliveries(url, `schedule_id=${schedule.id}`);
+    await vi.waitFor(async () => expect((await ofIt())[0]?.status).toBe('dead_letter'), DELIVERY);
+    return async () => {
+      const [again, dead] = await ofIt();
+      expect(again?.replay_of).toBe(dead?.id ?? expect.fail());
+    };
+  },
+};
+
+async function endsWithDelivery(session: Session, page: Page): Promise<() => Promise<void>> {
+  return async () => {
+    if (page.blocks.some((block) => isRun(block) && missingIn(block).length > 0)) return;
+    expect(session.url).not.toBe(dev.url);
+    if (hasNothingSet(page)) expect(session.url).toBe(DEV_URL);
+    const arrived = await vi.waitFor(async () => {
+      const all = await deliveries(session.url);
+      return all.find(({ status }) => status === 'succeeded') ?? expect.fail();
+    }, DELIVERY);
+    // The command line speaks to the service of the page, not to the one that was there before.
+    await session.run(`npx sched deliveries show ${arrived.id}`, '');
+  };
+}
+
+describe('what is not run', () => {
+  test('is what is known not to be', () => {
+    const marked = PAGES.flatMap(({ path, blocks }) => blocks.map((block) => ({ path, ...block }))).filter(
+      ({ mark }) => mark !== '',
+    );
+    for (const { path, place, language, mark, text } of marked) {
+      expect(`${language} ${mark}`, place).toBe('sh not-run');
+      expect(NOT_RUN[path]?.some((start) => text.startsWith(start)) ? '' : text, place).toBe('');
+    }
+    expect(marked).toHaveLength(Object.values(NOT_RUN).flat().length);
+  });
+
+  test('is what CI runs', () => {
+    const run = readFileSync(join(ROOT, '.ci/run'), 'utf8').trimEnd().split('\n').at(-1);
+    expect(run).toBe(CI_COMMAND);
+    expect(pageAt('CONTRIBUTING.md').blocks.map(({ text }) => text)).toContain(CI_COMMAND);
+    expect(pageAt('README.md').prose).toContain(`\`${CI_COMMAND}\``);
+  });
+
+  test('is named as it is: every npm script of the prose exists', () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+      readonly scripts: Readonly<Record<string, string>>;
+    };
+    const named = PAGES.flatMap(({ prose }) => [
+      ...prose.matchAll(/`npm (?:run (?:-s |--silent )?)?([a-z:]+)/g),
+    ]);
+    const unknown = named.map(([, script = '']) => script).filter((name) => !(name in scripts));
+    expect(unknown.filter((name) => !['ci', 'install', 'link', 'pack'].includes(name))).toEqual([]);
+    expect(named.length).toBeGreaterThan(8);
+  });
+});
+
+test('a command that fails is seen, with its page and what it said', async () => {
+  await using session = openSession(dev.url);
+  const place = 'docs/none.md:1';
+  const page = { path: 'docs/none.md', text: '', prose: '', blocks: [sh('echo before\nls /no/such/folder')] };
+  await expect(follow(page, session)).rejects.toThrow(/docs\/none\.md:1.*before.*no such file/is);
+
+  await using other = openSession(dev.url);
+  const refused = { ...page, blocks: [sh('curl http://127.0.0.1:8080/v1/schedules\necho "not reached"')] };
+  await expect(follow(refused, other)).rejects.toThrow(/missing_api_key/);
+
+  function sh(text: string): Block {
+    return { place, line: 1, language: 'sh', mark: '', text };
+  }
+});
+
+test('variables and folders carry over from block to block', async () => {
+  await using session = openSession(dev.url);
+  const marker = join(temporaryDirectory(), 'marker');
+  await session.run(`greeting=hello\nmkdir inner\ncd inner`, '');
+  await session.run(`printf '%s %s' "$greeting" "$(basename "$PWD")" > '${marker}'`, '');
+  expect(readFileSync(marker, 'utf8')).toBe('hello inner');
+});

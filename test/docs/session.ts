@@ -1,0 +1,235 @@
+/**
+ * A reader at a shell: one bash for a page, block after block, so that variables and `cd` carry over. The first
+ * command that fails ends it.
+ *
+ * The folder of the session is a checkout made of links to this one, so that what a page writes (`./data`, files
+ * beside it) goes to a place of its own. What a page says and what stands in for it:
+ *
+ * - `http://127.0.0.1:8080` is the service that was started last, on whatever port was free; and so it is for the
+ *   command line, by SCHED_URL and SCHED_API_KEY. With `settings: 'none'` neither is set, nor any port.
+ * - `postgres://…` is an empty database of the test's own, another one in each section of the page.
+ * - `npm ci` finds done what it does: that is how this test came to run.
+ * - `npm install` is done in an empty project beside the checkout, and asks nothing of a registry. `/tmp` is a
+ *   folder of the session's own.
+ * - `npx sched` calls the same launcher without the second that npx takes to find it, unless `npx` is `real`.
+ * - curl fails where it is answered with an error, as a reader would notice.
+ *
+ * A command that runs until it is stopped (`npx sched dev`, `npm start`) runs beside the session until its end.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { DEV_TEST_KEY, DEV_URL } from '#src/app/dev/keys.ts';
+import { temporaryDirectory } from '#test/process/sched-process.ts';
+import { ROOT } from './pages.ts';
+
+const SERVICE = /^(npm start|npm run dev|npx sched (dev|serve))\b/;
+const LISTENS = /^Sched listens on (http:\/\/\S+)$/m;
+const PRINTED_KEY = /\bsk_test_\w+/;
+const TEMPORARY = /(?<=[\s=])\/tmp\b/g;
+const BLOCK_MS_MAX = 30_000;
+const LOOK_MS = 20;
+const END_MS_MAX = 5_000;
+/** What a checkout has of its own as soon as it is used. */
+const NOT_LINKED = new Set(['data', '.git', 'coverage']);
+
+/** Groups of processes: a command that npx runs is the child of a child. None outlives the test run. */
+const running = new Set<number>();
+process.on('exit', () => {
+  for (const pid of running) signalGroup(pid, 'SIGKILL');
+});
+
+export interface SessionOptions {
+  /** The service that is there before the page starts one; null where there is none. */
+  readonly url: string | null;
+  readonly npx: 'real' | 'quick';
+  readonly settings: 'ours' | 'none';
+  readonly databaseUrl: (place: string) => Promise<string>;
+}
+
+export class Session implements AsyncDisposable {
+  readonly folder: string;
+  #url: string;
+  #blocks = 0;
+  readonly #options: SessionOptions;
+  readonly #shell: ChildProcess;
+  readonly #exited: Promise<unknown>;
+  readonly #services: number[] = [];
+  #output = '';
+  #answers = '';
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.#url = options.url ?? DEV_URL;
+    const home = temporaryDirectory();
+    this.folder = join(home, 'sched');
+    linkCheckout(this.folder);
+    for (const name of ['project', 'tmp', 'bin']) mkdirSync(join(home, name));
+    writeFileSync(join(home, '.curlrc'), 'fail-with-body\nsilent\nshow-error\n');
+    if (options.npx === 'quick') writeFileSync(join(home, 'bin/npx'), QUICK_NPX, { mode: 0o755 });
+    this.#shell = spawn('bash', ['--noprofile', '--norc'], {
+      cwd: this.folder,
+      env: environment(home, options),
+      stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+    });
+    this.#exited = once(this.#shell, 'close');
+    for (const stream of [this.#shell.stdout, this.#shell.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        this.#output += text;
+      });
+    }
+    (this.#shell.stdio[3] as NodeJS.ReadableStream).setEncoding('utf8').on('data', (text: string) => {
+      this.#answers += text;
+    });
+    this.#shell.stdin?.on('error', () => undefined);
+    this.#tell(`set -emo pipefail\n${READERS_NPM}`);
+  }
+
+  /** Of the service that was started last. */
+  get url(): string {
+    return this.#url;
+  }
+
+  /** Runs the commands of a block; says what went wrong, with all that it wrote. */
+  async run(text: string, section: string): Promise<void> {
+    const lines = (await this.#standIns(text, section)).trimEnd().split('\n');
+    const last = lines.at(-1) ?? '';
+    const service = SERVICE.test(last) ? last : null;
+    await this.#runLines(service === null ? lines : lines.slice(0, -1));
+    if (service !== null) await this.#startService(service);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const pid of this.#services) signalGroup(pid, 'SIGTERM');
+    await until(() => this.#services.every((pid) => !isGroupAlive(pid)), END_MS_MAX);
+    for (const pid of this.#services) {
+      signalGroup(pid, 'SIGKILL');
+      running.delete(pid);
+    }
+    this.#shell.stdin?.end();
+    this.#shell.kill('SIGKILL');
+    await this.#exited;
+  }
+
+  async #standIns(text: string, section: string): Promise<string> {
+    const here = text.replaceAll(DEV_URL, this.#url).replaceAll(TEMPORARY, join(this.folder, '../tmp'));
+    const address = /postgres:\/\/[^\s'"]+/g;
+    if (!address.test(here)) return here;
+    const url = await this.#options.databaseUrl(section);
+    return here.replaceAll(address, url);
+  }
+
+  async #runLines(lines: readonly string[]): Promise<void> {
+    this.#blocks += 1;
+    const file = join(this.folder, `../block-${this.#blocks}.sh`);
+    writeFileSync(file, `${lines.join('\n')}\n`);
+    await this.#answerTo(
+      `. '${file}' </dev/null\nprintf 'done ${this.#blocks}\\n' >&3`,
+      `done ${this.#blocks}\n`,
+    );
+  }
+
+  async #startService(command: string): Promise<void> {
+    const log = join(this.folder, `../service-${this.#services.length}.log`);
+    const answers = await this.#answerTo(
+      `${command} >'${log}' 2>&1 </dev/null 3>&- &\nprintf 'pid %s.\\n' "$!" >&3`,
+      '.\n',
+    );
+    const pid = Number(/pid (\d+)\.\n$/.exec(answers)?.[1]);
+    this.#services.push(pid);
+    running.add(pid);
+    const said = () => (existsSync(log) ? readFileSync(log, 'utf8') : '');
+    await until(() => LISTENS.test(said()) || !isGroupAlive(pid), BLOCK_MS_MAX);
+    const url = LISTENS.exec(said())?.[1];
+    if (url === undefined) throw new Error(`\`${command}\` does not listen.\n${said()}`);
+    this.#url = url;
+    if (this.#options.settings === 'none') return;
+    // Keys are printed once: a service that runs again has those it had.
+    const key = PRINTED_KEY.exec(said())?.[0];
+    this.#tell(`export SCHED_URL='${url}'${key === undefined ? '' : ` SCHED_API_KEY='${key}'`}`);
+  }
+
+  /** Waits until the shell has written this on the descriptor that is ours alone. */
+  async #answerTo(script: string, ending: string): Promise<string> {
+    const from = this.#output.length;
+    this.#answers = '';
+    this.#tell(script);
+    const hasEnded = () => this.#shell.exitCode !== null || this.#shell.signalCode !== null;
+    const isDone = await until(() => this.#answers.endsWith(ending) || hasEnded(), BLOCK_MS_MAX);
+    if (this.#answers.endsWith(ending)) return this.#answers;
+    const what = isDone
+      ? `It failed with exit code ${this.#shell.exitCode}`
+      : `It took more than ${BLOCK_MS_MAX} ms`;
+    throw new Error(`${what}.\n${this.#output.slice(from)}`);
+  }
+
+  #tell(script: string): void {
+    this.#shell.stdin?.write(`${script}\n`);
+  }
+}
+
+/** A program rather than a function: it becomes the service it starts, so that the shell sees that one's end. */
+const QUICK_NPX = `#!/bin/sh\n[ "$1" = sched ] || exit 1\nshift\nexec node '${ROOT}/bin/sched.js' "$@"\n`;
+const READERS_NPM = `npm() {
+  case "$1" in
+    ci) [ -d node_modules ] ;;
+    install) (cd "$CURL_HOME/project" && command npm "$@") ;;
+    *) command npm "$@" ;;
+  esac
+}`;
+
+function linkCheckout(folder: string): void {
+  mkdirSync(folder);
+  for (const name of readdirSync(ROOT)) {
+    if (!NOT_LINKED.has(name)) symlinkSync(join(ROOT, name), join(folder, name));
+  }
+}
+
+/** A reader has the Node of the machine first, not the one of the packages, and no settings of ours. */
+function environment(home: string, { url, npx, settings }: SessionOptions): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(SCHED|npm|VITEST|NODE)_?/i.test(name));
+  const { PATH = '' } = process.env;
+  const own = PATH.split(delimiter).filter((folder) => !folder.includes('node_modules'));
+  const hasNode = own.some((folder) => existsSync(join(folder, 'node')));
+  const path = npx === 'real' && hasNode ? own : [join(home, 'bin'), join(ROOT, 'node_modules/.bin'), ...own];
+  const address = url === null ? {} : { SCHED_URL: url, SCHED_API_KEY: DEV_TEST_KEY };
+  return {
+    ...Object.fromEntries(inherited),
+    PATH: path.join(delimiter),
+    CURL_HOME: home,
+    // npx notes down where a checkout lies: not for good, when it is one of ours.
+    npm_config_cache: join(home, 'npm'),
+    npm_config_offline: 'true',
+    npm_config_audit: 'false',
+    // What is built, and how, is tested with the SDK.
+    npm_config_ignore_scripts: 'true',
+    XDG_CONFIG_HOME: join(home, 'config'),
+    ...(settings === 'ours' ? { SCHED_PORT: '0', ...address } : {}),
+  };
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+function isGroupAlive(pid: number): boolean {
+  try {
+    return process.kill(-pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+async function until(isSo: () => boolean, msMax: number): Promise<boolean> {
+  const end = performance.now() + msMax;
+  while (!isSo()) {
+    if (performance.now() > end) return false;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+  return true;
+}

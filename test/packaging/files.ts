@@ -1,0 +1,24 @@
+/** The files that package Sched, as they stand in the repository. */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SETTINGS } from '#src/app/settings.ts';
+
+export const ROOT = join(import.meta.dirname, '../..');
+
+export const KUBERNETES = globSync('deploy/kubernetes/*', { cwd: ROOT }).toSorted();
+export const PACKAGING = ['Dockerfile', 'compose.yaml', 'deploy/systemd/sched.service', ...KUBERNETES];
+
+export function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
+
+/** Settings that a file names and that Sched does not have. */
+export function unknownSettings(text: string): readonly string[] {
+  const known = new Set<string>(Object.values(SETTINGS).map(({ env }) => env));
+  return [...new Set(text.match(/SCHED_[A-Z_]+/g))].filter((name) => !known.has(name));
+}
+
+/** `30s` in seconds. */
+export function graceSeconds(): number {
+  return SETTINGS.shutdownGraceMs.unset / 1_000;
+}
