@@ -91,7 +91,7 @@ export async function startService({ profileDir, env, pending = 0 }: ServiceOpti
   const flags = profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDir}`];
   const settings = { SCHED_PORT: '0', SCHED_DATA_DIR: dataDir, SCHED_BOOTSTRAP_TEST_KEY: API_KEY, ...env };
   if (pending > 0) await fill(dataDir, settings, pending);
-  const server = await start([...flags, 'src/cli/main.ts', 'serve'], settings);
+  const server = await start([...flags, 'bin/sched.js', 'serve'], settings);
   return {
     ...server,
     stop: async () => {
@@ -102,7 +102,7 @@ export async function startService({ profileDir, env, pending = 0 }: ServiceOpti
 }
 
 async function fill(dataDir: string, settings: Readonly<Record<string, string>>, count: number) {
-  await (await start(['src/cli/main.ts', 'serve'], settings)).stop();
+  await (await start(['bin/sched.js', 'serve'], settings)).stop();
   const filling = spawn(process.execPath, ['bench/fill.ts', dataDir, String(count)], {
     cwd: ROOT,
     stdio: 'inherit',

@@ -11,7 +11,7 @@ import { type IPty, spawn as spawnInTerminal } from '@lydell/node-pty';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-export const MAIN = join(ROOT, 'src/cli/main.ts');
+export const MAIN = join(ROOT, 'bin/sched.js');
 const WAIT_MS_MAX = 20_000;
 const ROWS = 40;
 

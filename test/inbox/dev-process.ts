@@ -11,7 +11,7 @@ import { DEV_TEST_KEY } from '#src/app/dev/keys.ts';
 import { type Exit, type Output, temporaryDirectory } from '#test/process/sched-process.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const MAIN = 'src/cli/main.ts';
+const MAIN = 'bin/sched.js';
 /** The last line of the greeting: all of it is there. */
 const READY = /^Sched listens on (http:\/\/\S+)$[\s\S]*Ctrl-C/m;
 const WAIT_MS_MAX = 20_000;

@@ -13,7 +13,7 @@ import { runSched, startSched, temporaryDirectory } from '#test/process/sched-pr
 import { type DevOptions, type DevProcess, launchDev, startDev } from './dev-process.ts';
 import { openStream } from './event-stream.ts';
 
-const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
+const MAIN = join(import.meta.dirname, '../../bin/sched.js');
 
 /** What is left of its temporary directories in `directory`. */
 function left(directory: string): readonly string[] {

@@ -78,7 +78,7 @@ describe('Dockerfile', () => {
     expect(argumentsOf('USER')).toEqual(['1000:1000']);
     expect(argumentsOf('STOPSIGNAL')).toEqual(['SIGTERM']);
     expect(argumentsOf('VOLUME')).toEqual(['/data']);
-    expect(argumentsOf('ENTRYPOINT')).toEqual(['["node", "/app/src/cli/main.ts"]']);
+    expect(argumentsOf('ENTRYPOINT')).toEqual(['["node", "/app/bin/sched.js"]']);
     expect(argumentsOf('CMD')).toEqual(['["serve"]']);
     expect(argumentsOf('HEALTHCHECK').join()).toContain('/healthz');
   });
@@ -96,7 +96,7 @@ describe('Dockerfile', () => {
   const but = 'uid' in asUser || process.getuid?.() !== 0 ? '' : ' (but root can write everywhere)';
   test(`what it copies is enough to run from a folder it cannot write to${but}`, async () => {
     const { app, data } = imageFolders();
-    const service = spawn(process.execPath, ['src/cli/main.ts', ...commandOf('CMD')], {
+    const service = spawn(process.execPath, ['bin/sched.js', ...commandOf('CMD')], {
       cwd: app,
       env: { SCHED_DATA_DIR: data, SCHED_PORT: '0', SCHED_BOOTSTRAP_TEST_KEY: KEY },
       stdio: ['ignore', 'pipe', 'ignore'],
@@ -110,7 +110,7 @@ describe('Dockerfile', () => {
         spawnSync(process.execPath, check, { env: { SCHED_PORT: port }, timeout: CHECK_MS_MAX }).status;
       expect(asked(new URL(url).port)).toBe(0);
       // The commands that speak to it need more than it does itself.
-      const list = spawnSync(process.execPath, ['src/cli/main.ts', 'deliveries', 'list', '--json'], {
+      const list = spawnSync(process.execPath, ['bin/sched.js', 'deliveries', 'list', '--json'], {
         cwd: app,
         encoding: 'utf8',
         env: { SCHED_URL: url, SCHED_API_KEY: KEY },

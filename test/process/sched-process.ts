@@ -16,7 +16,7 @@ import { nodesAsOne } from './nodes-as-one.ts';
 import { NODES, storeSettings } from './store-in-use.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const MAIN = 'src/cli/main.ts';
+const MAIN = 'bin/sched.js';
 const LISTENS = /^Sched listens on (http:\/\/\S+)$/m;
 const WAIT_MS_MAX = 30_000;
 

@@ -23,7 +23,7 @@ interface Slice {
 const SLICES: readonly Slice[] = [
   {
     title: 'one process',
-    seeds: 240,
+    seeds: 160,
     shape: { calls: 25, spanMsMax: 2 * 3_600_000 },
     places: PLACES,
     bugs: BUGS,
@@ -31,7 +31,7 @@ const SLICES: readonly Slice[] = [
   },
   {
     title: 'three nodes',
-    seeds: 36,
+    seeds: 24,
     shape: { nodes: 3, calls: 80, spanMsMax: 80_000 },
     places: CLUSTER_PLACES,
     bugs: CLUSTER_BUGS,

@@ -42,7 +42,7 @@ export function startFiring(dataDir: string, options: FiringOptions = {}): Promi
 
 /** A start that is killed after so many ms, whatever it was doing: opening the store, closing lost tries. */
 export async function startAndKill(dataDir: string, afterMs: number): Promise<void> {
-  const child = spawn(process.execPath, ['src/cli/main.ts', 'serve'], {
+  const child = spawn(process.execPath, ['bin/sched.js', 'serve'], {
     cwd: ROOT,
     env: { ...process.env, ...SETTINGS, SCHED_PORT: '0', SCHED_DATA_DIR: dataDir },
     stdio: 'ignore',
