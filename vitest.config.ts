@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 const TIMES = { testTimeout: 60_000, hookTimeout: 60_000 };
-const SHARED = ['breaker', 'clock', 'orders', 'pacing', 'recurring', 'retries'];
+const SHARED = ['breaker', 'orders', 'pacing', 'retries'];
 const DROP_DATABASES = 'test/process/drop-databases.ts';
 
 export default defineConfig({

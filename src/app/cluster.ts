@@ -4,6 +4,7 @@ import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { Peers } from '#src/ports/hints.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import type { DatabaseAddress } from '#src/store/postgres/address.ts';
+import { alone } from '#src/store/postgres/alone.ts';
 import { connector } from '#src/store/postgres/connect.ts';
 import { PeerChannel } from '#src/store/postgres/peer-channel.ts';
 import { systemClock } from '#src/system/clock.ts';
@@ -14,6 +15,8 @@ export interface Cluster {
   readonly clock: ReferenceClock;
   /** Tells the others. */
   readonly peers: Peers;
+  /** Does the work while no other node does the like. */
+  alone<T>(work: () => Promise<T>): Promise<T>;
   /** From now on, what the others tell is told to `heard`. */
   listen(heard: Peers): void;
   close(): Promise<void>;
@@ -54,6 +57,7 @@ export async function joinCluster(
   return {
     clock,
     peers: address.isPooled ? NO_PEERS : channel,
+    alone: (work) => alone(address, systemTimers, work),
     listen: (listener) => {
       heard = listener;
     },

@@ -3,7 +3,6 @@ import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { ControlStore } from '#src/ports/control-store.ts';
 import type { Store } from '#src/ports/store.ts';
 import { describeAddress } from '#src/store/postgres/address.ts';
-import { PostgresStore } from '#src/store/postgres/postgres-store.ts';
 import { systemClock } from '#src/system/clock.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import type { ControlSettings } from './config.ts';
@@ -26,6 +25,8 @@ export interface OpenStoreOptions {
 export async function openStore(settings: ControlSettings, options: OpenStoreOptions): Promise<AnyStore> {
   const { databaseUrl: address, dataDir } = settings;
   if (address === null) return openSqlite(dataDir, systemClock, options);
+  // Loaded only here: whoever is content with a file need not wait for a driver.
+  const { PostgresStore } = await import('#src/store/postgres/postgres-store.ts');
   try {
     return await PostgresStore.open({
       address,

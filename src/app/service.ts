@@ -13,12 +13,11 @@ import { NO_PEERS, PeerHints } from '#src/engine/peer-hints.ts';
 import type { ClusterWorld } from '#src/engine/world.ts';
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { ClusterMetrics, Log } from '#src/ports/telemetry.ts';
-import { alone } from '#src/store/postgres/alone.ts';
 import { systemClock } from '#src/system/clock.ts';
 import { prometheusMetrics } from '#src/system/metrics.ts';
 import { systemRandom } from '#src/system/random.ts';
 import { systemTimers } from '#src/system/timers.ts';
-import { type Cluster, joinCluster } from './cluster.ts';
+import type { Cluster, joinCluster } from './cluster.ts';
 import { SettingsError } from './failures.ts';
 import { announcement } from './first-start.ts';
 import { closeServer, listen } from './listening.ts';
@@ -55,13 +54,13 @@ export async function startService(
   try {
     const store = variation.over(observedStore(opened, metrics));
     const { databaseUrl: address } = settings;
-    const cluster = address === null ? null : await joinCluster(address, store, node, io.log);
+    const cluster = address === null ? null : await joined(address, store, node, io.log);
     if (cluster !== null) undo.unshift(() => cluster.close());
     const clock = cluster?.clock ?? systemClock;
     const control = { store, clock, random, ids: new IdMint((count) => random.bytes(count)) };
     const vault = await openVault(settings, control, true);
     const make = () => bootstrapDefault({ ...control, vault }, settings);
-    const report = address === null ? await make() : await alone(address, systemTimers, make);
+    const report = cluster === null ? await make() : await cluster.alone(make);
     // Before anything else can fail: what was just made is known nowhere else.
     io.print(announcement(report.made));
 
@@ -122,6 +121,12 @@ export async function startService(
 
 async function inOrder(steps: readonly (() => Promise<void>)[]): Promise<void> {
   for (const step of steps) await step();
+}
+
+/** Loaded only here, with all that speaks to PostgreSQL. */
+async function joined(...args: Parameters<typeof joinCluster>): Promise<Cluster> {
+  const cluster = await import('./cluster.ts');
+  return cluster.joinCluster(...args);
 }
 
 function sharing(cluster: Cluster, store: ClusterStore, metrics: ClusterMetrics): ClusterWorld {

@@ -35,7 +35,7 @@ test('a node that stood still for longer than its lease writes nothing that coun
 });
 
 test('PostgreSQL is stopped and started: 503 meanwhile, then all goes on by itself', async () => {
-  const report = await runDatabaseRestarts({ ...LIGHT, rounds: 2 });
+  const report = await runDatabaseRestarts({ ...LIGHT, rounds: 1 });
   tell('restarts', report);
 });
 
