@@ -44,13 +44,15 @@ function forbidden(layer: string): readonly string[] {
 }
 
 /** Ambient time, randomness and settings enter through ports; only these layers hold the real ones. */
-const AMBIENT_LAYERS = ['system', 'app', 'cli'];
+const AMBIENT_LAYERS = ['system', 'app'];
+/** A command is called with an environment; it goes by the clock and the timers it is given. */
+const ENV_LAYERS = [...AMBIENT_LAYERS, 'cli'];
 const AMBIENT_GLOBALS = ['setTimeout', 'setInterval', 'setImmediate'];
 const AMBIENT_PROPERTIES = [
   { object: 'Date', property: 'now' },
   { object: 'Math', property: 'random' },
-  { object: 'process', property: 'env' },
 ];
+const AMBIENT_ENV = { object: 'process', property: 'env' };
 
 function overrideOf(layer: string): OxlintOverride {
   return {
@@ -77,7 +79,11 @@ function overrideOf(layer: string): OxlintOverride {
         ? {}
         : {
             'no-restricted-globals': ['error', ...AMBIENT_GLOBALS],
-            'no-restricted-properties': ['error', ...AMBIENT_PROPERTIES],
+            'no-restricted-properties': [
+              'error',
+              ...AMBIENT_PROPERTIES,
+              ...(ENV_LAYERS.includes(layer) ? [] : [AMBIENT_ENV]),
+            ],
           }),
     },
   };

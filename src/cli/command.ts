@@ -4,7 +4,9 @@ import type { Given } from '#src/app/config.ts';
 import { ROLES, SETTINGS, type Setting } from '#src/app/settings.ts';
 import { DEFAULT_PROJECT } from '#src/control/bootstrap.ts';
 import { MODES, type Mode } from '#src/domain/partition.ts';
+import type { Clock } from '#src/ports/clock.ts';
 import { LOG_LEVELS } from '#src/ports/telemetry.ts';
+import type { Timers } from '#src/ports/timers.ts';
 import { isSet, type Options } from './options.ts';
 import type { Answer } from './terminal/output.ts';
 import { jsonLine } from './terminal/printable.ts';
@@ -18,6 +20,8 @@ export interface CliWorld {
   readonly tell: (line: string) => void;
   /** What standard output is. */
   readonly screen: Screen;
+  readonly clock: Clock;
+  readonly timers: Timers;
 }
 
 type SettingName = keyof typeof SETTINGS;

@@ -2,13 +2,22 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '#src/system/clock.ts';
+import { systemTimers } from '#src/system/timers.ts';
 import { EXIT } from './failure.ts';
 import { buildProgram } from './program.ts';
 import { PLAIN } from './terminal/screen.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PAGE = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8');
-const WORLD = { env: {}, print: () => {}, tell: () => {}, screen: PLAIN };
+const WORLD = {
+  env: {},
+  print: () => {},
+  tell: () => {},
+  screen: PLAIN,
+  clock: systemClock,
+  timers: systemTimers,
+};
 
 const whole = await buildProgram(WORLD);
 

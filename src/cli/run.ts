@@ -1,6 +1,7 @@
 /** The `sched` command: builds the tree, runs what was called and turns how it ended into an exit code. */
 import { type Command, CommanderError } from 'commander';
 import { messageOf, SettingsError } from '#src/app/failures.ts';
+import { systemClock, systemTimers } from '#src/app/machine.ts';
 import { type ControlCode, ControlRefusal } from '#src/control/refusal.ts';
 import { AnsweredNo, CommandFailure, EXIT, type Exit } from './failure.ts';
 import { buildProgram } from './program.ts';
@@ -18,6 +19,8 @@ export async function run(argv: readonly string[]): Promise<Exit> {
     print: (text: string) => void process.stdout.write(text),
     tell: complain,
     screen: screenOf(process.stdout, env, words.includes('--no-color')),
+    clock: systemClock,
+    timers: systemTimers,
   };
   const program = await buildProgram(
     world,

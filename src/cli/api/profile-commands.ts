@@ -113,7 +113,7 @@ function changing(
     const path = profilePath(world.env);
     const options: Options = command.opts();
     const change = await work(options, command.args[0] ?? '');
-    const answer = await alone(path, async () => {
+    const answer = await alone(path, world, async () => {
       const { profiles, answer } = change(await readProfiles(path, world.tell));
       await writeProfiles(path, profiles);
       return answer;

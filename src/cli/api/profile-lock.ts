@@ -7,18 +7,22 @@ import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { link, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, systemCodeOf } from '#src/app/failures.ts';
+import type { CliWorld } from '#src/cli/command.ts';
 import { CommandFailure } from '#src/cli/failure.ts';
+import { pause } from '#src/cli/pause.ts';
+import type { Instant } from '#src/domain/instant.ts';
 
 const STALE_AFTER_MS = 5_000;
 const WAIT_MS_MAX = 10_000;
 const LOOK_AGAIN_MS = 20;
 
+type LockWorld = Pick<CliWorld, 'clock' | 'timers'>;
+
 /** Does the work while nobody else does. */
-export async function alone<T>(path: string, work: () => Promise<T>): Promise<T> {
+export async function alone<T>(path: string, world: LockWorld, work: () => Promise<T>): Promise<T> {
   const lock = `${path}.lock`;
-  const id = await taken(lock);
+  const id = await taken(lock, world);
   try {
     return await work();
   } finally {
@@ -28,16 +32,16 @@ export async function alone<T>(path: string, work: () => Promise<T>): Promise<T>
 }
 
 /** Waits for the lock and makes it; tells which file it is. */
-async function taken(lock: string): Promise<string> {
-  const untilMs = Date.now() + WAIT_MS_MAX;
+async function taken(lock: string, { clock, timers }: LockWorld): Promise<string> {
+  const untilMs = clock.now() + WAIT_MS_MAX;
   for (;;) {
     const id = await made(lock);
     if (id !== null) return id;
     const other = await seen(lock);
-    if (other !== null && other.ageMs > STALE_AFTER_MS) await takeAway(lock, other.id);
-    if (Date.now() > untilMs)
+    if (other !== null && ageMs(other, clock.now()) > STALE_AFTER_MS) await takeAway(lock, other.id);
+    if (clock.now() > untilMs)
       throw new CommandFailure(`Another command changes the profiles: ${lock} is there. Try again.`);
-    await sleep(LOOK_AGAIN_MS);
+    await pause(timers, LOOK_AGAIN_MS);
   }
 }
 
@@ -53,9 +57,18 @@ async function made(lock: string): Promise<string | null> {
   }
 }
 
-async function seen(path: string): Promise<{ readonly id: string; readonly ageMs: number } | null> {
+interface Seen {
+  readonly id: string;
+  readonly madeMs: number;
+}
+
+async function seen(path: string): Promise<Seen | null> {
   const found = await stat(path).catch(() => null);
-  return found === null ? null : { id: idOf(found), ageMs: Date.now() - found.mtimeMs };
+  return found === null ? null : { id: idOf(found), madeMs: found.mtimeMs };
+}
+
+function ageMs({ madeMs }: Seen, now: Instant): number {
+  return now - madeMs;
 }
 
 /** The number of a file that is gone is given to the next one: only with its time it tells them apart. */

@@ -74,7 +74,7 @@ export async function connected(
       argument,
       isJson: isSet(options, 'json'),
       screen: world.screen,
-      now: Date.now,
+      now: () => world.clock.now(),
     });
   } catch (error) {
     throw error instanceof SchedError ? failureOf(error, connection, options) : error;

@@ -3,6 +3,7 @@ import type { CliWorld } from '#src/cli/command.ts';
 import { addChoice, textOf } from '#src/cli/options.ts';
 import type { DeliveryStatus } from '#src/domain/delivery.ts';
 import { durationMs } from '#src/domain/duration.ts';
+import type { Timers } from '#src/ports/timers.ts';
 import { addConnectionOptions, connected, type ServiceCall } from './service-command.ts';
 
 /** The longest that one timer can wait. */
@@ -58,10 +59,12 @@ async function tail({ sched, options, isJson, screen }: ServiceCall, world: CliW
     import('./tail-lines.ts'),
   ]);
   const status = textOf(options, 'status');
-  const end = endOf(options.for);
+  const end = endOf(options.for, world.timers);
   const following = new Tail(sched, {
     scheduleId: textOf(options, 'schedule'),
     signal: end.signal,
+    clock: world.clock,
+    timers: world.timers,
     tell: world.tell,
     emit: (event) => {
       if (status !== undefined && event.delivery.status !== status) return;
@@ -77,11 +80,11 @@ async function tail({ sched, options, isJson, screen }: ServiceCall, world: CliW
 }
 
 /** Ctrl-C, SIGTERM, a reader that has gone, or the time that was given. Told twice it is still one end. */
-function endOf(forMs: unknown) {
+function endOf(forMs: unknown, timers: Timers) {
   const controller = new AbortController();
   const stop = () => controller.abort();
-  const timer = typeof forMs === 'number' ? setTimeout(stop, forMs) : undefined;
+  const dispose = typeof forMs === 'number' ? timers.after(forMs, stop) : () => {};
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
   process.stdout.once('error', stop);
-  return { signal: controller.signal, dispose: () => clearTimeout(timer) };
+  return { signal: controller.signal, dispose };
 }

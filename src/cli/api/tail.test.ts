@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Attempt, type Delivery, Sched } from '#sdk/index.ts';
+import { systemClock } from '#src/system/clock.ts';
+import { systemTimers } from '#src/system/timers.ts';
 import { newTries, Tail } from './tail.ts';
 
 function delivery(status: Delivery['status'], attempt_count: number): Delivery {
@@ -61,6 +63,8 @@ test('of 1,500 that wait, one that was canceled is told in the round after the n
   const end = new AbortController();
   const told: string[] = [];
   await new Tail(sched, {
+    clock: systemClock,
+    timers: systemTimers,
     scheduleId: undefined,
     signal: end.signal,
     emit: ({ kind, delivery }) => {

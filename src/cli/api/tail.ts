@@ -11,9 +11,11 @@
  *
  * Everything has a bound: the watch, the pages of a round, the looks of a round and how many run at once.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Attempt, type Delivery, NotFoundError, type Sched, SchedError } from '#sdk/index.ts';
-import { formatInstant, instant, parseInstant } from '#src/domain/instant.ts';
+import { pause } from '#src/cli/pause.ts';
+import { formatInstant, type Instant, instant, parseInstant } from '#src/domain/instant.ts';
+import type { Clock } from '#src/ports/clock.ts';
+import type { Timers } from '#src/ports/timers.ts';
 import { isEnded, WATCHED_MAX, Watch, type Watched } from './tail-watch.ts';
 
 const ROUND_MS = 1_000;
@@ -33,6 +35,8 @@ export type TailEvent =
   | { readonly kind: 'end'; readonly delivery: Delivery; readonly isTold: boolean };
 
 export interface TailOptions {
+  readonly clock: Clock;
+  readonly timers: Timers;
   readonly scheduleId: string | undefined;
   readonly signal: AbortSignal;
   readonly emit: (event: TailEvent) => void;
@@ -66,7 +70,7 @@ export class Tail {
 
   /** Until the signal; rejects when the service refuses. */
   async follow(): Promise<void> {
-    const { signal, tell } = this.#options;
+    const { signal, tell, timers } = this.#options;
     let isTold = false;
     let isStarted = false;
     while (!signal.aborted) {
@@ -84,7 +88,7 @@ export class Tail {
         isTold = true;
         pauseMs = ROUND_MS_AFTER_TROUBLE;
       }
-      await sleep(pauseMs, undefined, { signal }).catch(() => {});
+      await pause(timers, pauseMs, signal);
     }
   }
 
@@ -101,7 +105,7 @@ export class Tail {
       if (waiting.length > left) this.#tellOverfull();
       for (const delivery of waiting.slice(0, left)) {
         const underWay = delivery.status === 'claimed' ? 1 : 0;
-        this.#watch.notice(delivery, delivery.attempt_count - underWay, Date.now());
+        this.#watch.notice(delivery, delivery.attempt_count - underWay, this.#now());
       }
       left = Math.max(left - waiting.length, 0);
     }
@@ -109,11 +113,11 @@ export class Tail {
   }
 
   async #round(): Promise<void> {
-    for (const delivery of await this.#readNew()) this.#watch.notice(delivery, 0, Date.now());
+    for (const delivery of await this.#readNew()) this.#watch.notice(delivery, 0, this.#now());
     for (const status of WALKED) await this.#walk(status);
-    this.#watch.lookAtUnseen(this.#walkedSinceMs(), Date.now());
+    this.#watch.lookAtUnseen(this.#walkedSinceMs(), this.#now());
     if (this.#watch.trim()) this.#tellOverfull();
-    const due = this.#watch.due(Date.now(), LOOKS_MAX);
+    const due = this.#watch.due(this.#now(), LOOKS_MAX);
     const events: TailEvent[] = [];
     await eachOf(due, LOOKS_AT_ONCE, async (watched) => void events.push(...(await this.#look(watched))));
     for (const event of events.sort((a, b) => timeOf(a) - timeOf(b))) this.#options.emit(event);
@@ -144,7 +148,7 @@ export class Tail {
   /** Whether it was the last one. */
   async #walkPage(status: (typeof WALKED)[number]): Promise<boolean> {
     const { cursor = null, startedMs = 0, lastStartedMs = 0 } = this.#walks.get(status) ?? {};
-    const nowMs = Date.now();
+    const nowMs = this.#now();
     const page = await this.#list({ status, limit: PAGE_ITEMS, ...(cursor !== null && { cursor }) }).page();
     const thisMs = cursor === null ? nowMs : startedMs;
     const isAtEnd = page.next_cursor === null;
@@ -153,7 +157,7 @@ export class Tail {
       startedMs: thisMs,
       lastStartedMs: isAtEnd ? thisMs : lastStartedMs,
     });
-    for (const delivery of page.data) this.#watch.notice(delivery, delivery.attempt_count, Date.now());
+    for (const delivery of page.data) this.#watch.notice(delivery, delivery.attempt_count, this.#now());
     return isAtEnd;
   }
 
@@ -173,7 +177,7 @@ export class Tail {
           ? await deliveries.attempts(id, { limit: PAGE_ITEMS }, { signal }).toArray(PAGE_ITEMS)
           : [];
       const fresh = newTries(delivery, tries, triesTold);
-      this.#watch.looked(delivery, fresh.at(-1)?.attempt_no ?? triesTold, Date.now());
+      this.#watch.looked(delivery, fresh.at(-1)?.attempt_no ?? triesTold, this.#now());
       const events: TailEvent[] = fresh.map((attempt) => ({ kind: 'attempt', delivery, attempt }));
       if (isEnded(delivery)) events.push({ kind: 'end', delivery, isTold: fresh.length > 0 });
       return events;
@@ -187,6 +191,10 @@ export class Tail {
   #list(query: Parameters<Sched['deliveries']['list']>[0]) {
     const { scheduleId, signal } = this.#options;
     return this.#sched.deliveries.list({ ...query, schedule_id: scheduleId }, { signal });
+  }
+
+  #now(): Instant {
+    return this.#options.clock.now();
   }
 
   #tellOverfull(): void {

@@ -35,7 +35,7 @@ Examples:
       from: textOf(options, 'from'),
       count: Number(options.count),
     };
-    const { answer, warning } = preview(asked, world.screen, Date.now());
+    const { answer, warning } = preview(asked, world.screen, world.clock.now());
     printAnswer(answer, options, world);
     if (warning !== null) world.tell(`warning: ${warning}`);
   });

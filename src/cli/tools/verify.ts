@@ -48,7 +48,7 @@ interface Question {
 
 export async function judge(file: string | undefined, options: Options, world: CliWorld): Promise<Judgement> {
   const toleranceSeconds = toleranceOf(options);
-  const nowMs = nowOf(options);
+  const nowMs = nowOf(options, world);
   const secretFile = textOf(options, 'secretFile');
   const { captured, bodies } = await requestOf(file, options);
   const url = textOf(options, 'path') ?? captured.target;
@@ -148,9 +148,9 @@ function toleranceOf(options: Options): number {
   return ms / MS_PER_SECOND;
 }
 
-function nowOf(options: Options): number {
+function nowOf(options: Options, { clock }: CliWorld): number {
   const text = textOf(options, 'at');
-  if (text === undefined) return Date.now();
+  if (text === undefined) return clock.now();
   const at = parseInstant(text);
   if (at === null)
     throw wrongUsage(`--at ${JSON.stringify(text)} is not an RFC 3339 instant such as 2027-03-28T01:00:05Z.`);
