@@ -1,4 +1,5 @@
 /** The stores for keys that docs/verifying.md shows, as they stand there, do what a store must. */
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -66,6 +67,8 @@ describe.concurrent('the stores of docs/verifying.md', () => {
   it('PostgreSQL', async () => {
     await using database = await createDatabase(await sharedPostgres());
     const pool = new Pool({ connectionString: database.url });
+    const closed: Promise<unknown>[] = [];
+    pool.on('connect', (client) => closed.push(once(client, 'end')));
     try {
       const [table = ''] = /CREATE TABLE handled .*/.exec(blockOf('PostgreSQL')) ?? [];
       await pool.query(table);
@@ -78,6 +81,8 @@ describe.concurrent('the stores of docs/verifying.md', () => {
       expect(await store.begin('a')).toBe('done');
     } finally {
       await pool.end();
+      // The pool does not wait for its connections, and the database must not be dropped under them.
+      await Promise.all(closed);
     }
   });
 });
