@@ -116,6 +116,7 @@ export const BROKEN: SendResult = { kind: 'answered', statusCode: 503 };
 /** Keeps what was sent. What the test has no answer for hangs until it is answered. */
 export class ScriptedEgress implements Egress {
   readonly sent: Sent[] = [];
+  readonly warmed: { readonly origin: string; readonly connections: number; readonly at: Instant }[] = [];
   respond: (request: OutboundRequest) => SendResult | null = () => OK;
   readonly #clock: Clock;
 
@@ -129,6 +130,10 @@ export class ScriptedEgress implements Egress {
     const response = this.respond(request);
     if (response !== null) resolve(response);
     return promise;
+  }
+
+  warm({ origin }: URL, connections: number): void {
+    this.warmed.push({ origin, connections, at: this.#clock.now() });
   }
 
   async close(): Promise<void> {}

@@ -2,7 +2,7 @@
  * Requests that never reach a route: what is not HTTP, expects the impossible or cannot be decoded. They get
  * the envelope and a request id like any other.
  */
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ERRORS, Refusal } from '#src/domain/errors.ts';
 import { errorBody, JSON_TYPE } from './errors.ts';
@@ -38,24 +38,37 @@ export function answerExpectation(response: ServerResponse, requestId: string): 
   response.end(body);
 }
 
+/** The answers to the last two requests of a connection. */
+interface LastTwo {
+  last: ServerResponse | null;
+  before: ServerResponse | null;
+}
+
+function isUnderWay(response: ServerResponse | null): response is ServerResponse {
+  return response !== null && !response.closed;
+}
+
 /**
  * What is not even HTTP, answered by hand: there is no request to reply to. Behind a request that has arrived
  * whole and is still under way it gets no answer, since that would be read as the answer to that request.
  */
 export class BrokenRequests {
-  readonly #underWay = new WeakMap<Duplex, Set<IncomingMessage>>();
+  readonly #connections = new WeakMap<Duplex, LastTwo>();
 
   watch(server: Server): void {
-    server.on('request', (request, response) => {
-      const { socket } = request;
-      const requests = this.#underWay.get(socket) ?? new Set();
-      this.#underWay.set(socket, requests.add(request));
-      response.once('close', () => requests.delete(request));
+    server.on('connection', (socket) => this.#connections.set(socket, { last: null, before: null }));
+    server.on('request', ({ socket }, response) => {
+      const connection = this.#connections.get(socket);
+      if (connection === undefined) return;
+      connection.before = connection.last;
+      connection.last = response;
     });
   }
 
+  /** Answers go out in the order of their requests; the one before the last has arrived whole, or there were no last. */
   #isAnswering(socket: Duplex): boolean {
-    return [...(this.#underWay.get(socket) ?? [])].some(({ complete }) => complete);
+    const { last, before } = this.#connections.get(socket) ?? { last: null, before: null };
+    return (isUnderWay(last) && last.req.complete) || isUnderWay(before);
   }
 
   answer(error: Error & { readonly code?: string }, socket: Duplex, requestId: string): void {

@@ -37,7 +37,9 @@ export function readCall(
   const [, search] = splitUrl(request.url);
   return {
     tenant,
-    query: new URLSearchParams(search),
+    get query() {
+      return new URLSearchParams(search);
+    },
     body,
     id(kind) {
       const { id = '' } = request.params as { readonly id?: string };

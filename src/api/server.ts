@@ -1,6 +1,7 @@
 /** The HTTP server: `/v1`, the reference pages and the probes, with one envelope for every error. */
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { Idempotency } from '#src/commands/idempotency.ts';
+import type { Finished } from '#src/commands/command.ts';
+import { type Answered, Idempotency } from '#src/commands/idempotency.ts';
 import { Turns } from '#src/commands/turns.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { IdMint } from '#src/domain/id.ts';
@@ -94,8 +95,8 @@ export function buildServer(options: ApiOptions): FastifyInstance {
     done();
   });
   server.addHook('onResponse', (request, reply, done) => {
-    if (request.routeOptions.config.isUnreported === true) return done();
-    const route = request.routeOptions.url ?? 'none';
+    const { config, url: route = 'none' } = request.routeOptions;
+    if (config.isUnreported === true) return done();
     const ms = reply.elapsedTime;
     metrics.requestServed(request.method, route, reply.statusCode, ms / 1000);
     log.info(
@@ -128,11 +129,18 @@ async function v1(scope: FastifyInstance, options: ApiOptions, ids: IdMint): Pro
   const idempotency = new Idempotency(store, clock);
   const handle = handlers({ store, clock, ids, vault, hints, turns: new Turns() }, options.httpAllowed);
 
-  scope.addHook('onRequest', async (request, reply) => {
-    const tenant = await keys.tenantOf(request.headers.authorization);
-    request.tenant = tenant;
-    if (request.is404) throw new Refusal('not_found');
-    reply.header('Sched-Version', servedVersion(request, tenant));
+  scope.addHook('onRequest', (request, reply, done) => {
+    const { authorization } = request.headers;
+    const admit = (tenant: Tenant) => {
+      request.tenant = tenant;
+      if (request.is404) throw new Refusal('not_found');
+      reply.header('Sched-Version', servedVersion(request, tenant));
+    };
+    const trusted = keys.trusted(authorization);
+    // Hardly ever: the framework goes on when the promise does, and `done` is left alone.
+    if (trusted === null) return keys.tenantOf(authorization).then(admit);
+    admit(trusted);
+    return done();
   });
   scope.setNotFoundHandler((_request, reply) => refuse(reply, new Refusal('not_found')));
 
@@ -140,19 +148,21 @@ async function v1(scope: FastifyInstance, options: ApiOptions, ids: IdMint): Pro
     scope.route({
       method: operation.method,
       url: operation.path.replace('{id}', ':id'),
-      handler: async (request, reply) => {
+      // Sent from here: of a handler with a promise the framework would wait for that, and for the reply in it.
+      handler: (request, reply) => {
         const { tenant } = request;
         if (tenant === NO_TENANT) throw new Error('A call without a tenant.');
-        const answer = await handle[id](readCall(request, operation, tenant, idempotency));
-        if ('replayed' in answer && answer.replayed) reply.header('Idempotent-Replayed', 'true');
-        return send(reply, answer.status, answer.body);
+        handle[id](readCall(request, operation, tenant, idempotency))
+          .then((answer) => send(reply, answer))
+          .catch((error: unknown) => reply.send(error));
       },
     });
   }
 }
 
-function send(reply: FastifyReply, status: number, body: string): FastifyReply {
-  return reply.code(status).header('content-type', JSON_TYPE).send(body);
+function send(reply: FastifyReply, answer: Finished | Answered): void {
+  if ('replayed' in answer && answer.replayed) reply.header('Idempotent-Replayed', 'true');
+  reply.code(answer.status).header('content-type', JSON_TYPE).send(answer.body);
 }
 
 function servedVersion(request: FastifyRequest, tenant: Tenant): string {
@@ -162,8 +172,13 @@ function servedVersion(request: FastifyRequest, tenant: Tenant): string {
   return version;
 }
 
-/** Bodies are taken as bytes: they are fingerprinted, then read as JSON. */
+/**
+ * Bodies are taken as bytes: they are fingerprinted, then read as JSON. The type that every request with one has
+ * by then is named besides all others: it is found as it is, any other would be taken apart each time.
+ */
 function takeAnyBody(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  for (const type of ['application/json', '*']) {
+    server.addContentTypeParser(type, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  }
 }

@@ -2,7 +2,9 @@
  * Idempotent requests. The receipt, with the finished answer, is stored in the same transaction as the
  * effect; so there is never an effect without a receipt or a key that is stuck, whatever crashes when.
  * What is in flight is known only in memory: on another node, the second of two equal requests does its
- * work in vain, finds the key taken when it stores, and gives the first one's answer.
+ * work in vain, finds the key taken when it stores, and gives the first one's answer. A request made again
+ * later goes the same way: to look for a receipt first would cost every new request a read, and nearly all are
+ * new. Whatever keeps the act from being stored, a receipt under its key is the answer.
  */
 import { Refusal } from '#src/domain/errors.ts';
 import { instant } from '#src/domain/instant.ts';
@@ -40,20 +42,17 @@ export class Idempotency {
     request: IdempotentRequest | null,
     act: (keep: Keep) => Promise<Finished>,
   ): Promise<Answered> {
-    if (request === null) return { ...(await act(() => null)), replayed: false };
+    if (request === null) return afresh(await act(keepNothing));
 
     const slot = `${partition}/${request.key}`;
     if (this.#inFlight.has(slot)) throw new Refusal('idempotency_in_progress');
     this.#inFlight.add(slot);
     try {
+      return afresh(await act(keepFor(request)));
+    } catch (error) {
       const earlier = await this.#earlier(partition, request);
       if (earlier !== null) return earlier;
-      return { ...(await act(keepFor(request))), replayed: false };
-    } catch (error) {
-      if (!(error instanceof KeyTaken)) throw error;
-      const earlier = await this.#earlier(partition, request);
-      if (earlier === null) throw new Refusal('idempotency_in_progress');
-      return earlier;
+      throw error instanceof KeyTaken ? new Refusal('idempotency_in_progress') : error;
     } finally {
       this.#inFlight.delete(slot);
     }
@@ -65,6 +64,14 @@ export class Idempotency {
     if (receipt.fingerprint !== request.fingerprint) throw new Refusal('idempotency_key_reuse');
     return { status: receipt.status, body: receipt.body, replayed: true };
   }
+}
+
+function afresh({ status, body }: Finished): Answered {
+  return { status, body, replayed: false };
+}
+
+function keepNothing(): null {
+  return null;
 }
 
 function keepFor({ key, fingerprint }: IdempotentRequest): Keep {

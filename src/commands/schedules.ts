@@ -2,13 +2,12 @@ import { isWaiting } from '#src/domain/delivery-life.ts';
 import { dueOf } from '#src/domain/due.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import type { Headers } from '#src/domain/headers.ts';
-import type { ScheduleId } from '#src/domain/id.ts';
+import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { encodePayload } from '#src/domain/payload.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import {
-  type Destination,
   isEnded,
   type Schedule,
   type ScheduleTerms,
@@ -48,7 +47,9 @@ export async function createSchedule(
   const headerNames = headers.map(([name]) => name);
 
   return untilWritten(async () => {
-    const profile = await backing(store, partition, order.destination);
+    const { destination } = order;
+    const profile =
+      destination.kind === 'inline' ? null : await backing(store, partition, destination.endpointId);
     const made = life.create({ ...order, partition, id, deliveryId, profile, headerNames }, now);
     if (made === null) throw new Refusal('invalid_cron', 'cron');
     const finished = render({ ...made, profile });
@@ -59,13 +60,8 @@ export async function createSchedule(
 }
 
 /** The profile a new schedule shall deliver through. */
-async function backing(
-  store: Commands['store'],
-  partition: Partition,
-  destination: Destination,
-): Promise<Profile | null> {
-  if (destination.kind === 'inline') return null;
-  const profile = await store.findProfile(partition, destination.endpointId);
+async function backing(store: Commands['store'], partition: Partition, id: EndpointId): Promise<Profile> {
+  const profile = await store.findProfile(partition, id);
   if (profile === null) throw new Refusal('invalid_endpoint', 'endpoint_id');
   if (profile.archived) throw new Refusal('endpoint_archived', 'endpoint_id');
   return profile;

@@ -301,7 +301,8 @@ export function settle(
     egressMs: Math.max(now - attempt.firedAt, 0),
     error,
   };
-  const dueAt = retryDueAt(delivery.retryPolicy, attempt.attemptNo, now);
+  const { retryPolicy } = delivery;
+  const dueAt = result.outcome === 'retryable' ? retryDueAt(retryPolicy, attempt.attemptNo, now) : null;
   const event = settling(delivery, attempt.attemptNo, result, schedule, dueAt);
   const waits = event === 'retry' || event === 'park';
   return {
@@ -319,13 +320,13 @@ function settling(
   attemptNo: number,
   result: TryResult,
   schedule: Pick<Schedule, 'state' | 'endedAt'>,
-  retryAt: Instant,
+  retryAt: Instant | null,
 ): DeliveryEvent {
   if (result.outcome === 'success') return 'succeed';
   if (result.outcome === 'terminal') return 'fail';
   if (attemptNo >= delivery.retryPolicy.maxAttempts) return 'fail';
   if (wasCanceled(delivery, schedule)) return 'abandon';
-  if (delivery.deadline !== null && retryAt > delivery.deadline) return 'expire';
+  if (delivery.deadline !== null && (retryAt ?? 0) > delivery.deadline) return 'expire';
   return schedule.state === 'paused' ? 'park' : 'retry';
 }
 

@@ -1,7 +1,7 @@
 /** A waiting delivery as the dispatcher knows it: where it is found, when it is due, and whose turn it takes. */
 import type { Delivery } from './delivery.ts';
 import { isWaiting } from './delivery-life.ts';
-import { type EndpointKey, endpointKeyOf, originOf } from './endpoint-key.ts';
+import { type EndpointKey, whereTo } from './endpoint-key.ts';
 import type { DeliveryId } from './id.ts';
 import type { Instant } from './instant.ts';
 import type { Partition } from './partition.ts';
@@ -25,6 +25,5 @@ export function placeOf({ partition, endpoint }: Pick<Due, 'partition' | 'endpoi
 export function dueOf(delivery: Delivery): Due | null {
   const { partition, id, dueAt, deadline } = delivery;
   if (dueAt === null || !isWaiting(delivery.status)) return null;
-  const { target } = delivery;
-  return { partition, id, dueAt, deadline, endpoint: endpointKeyOf(target), origin: originOf(target.url) };
+  return { partition, id, dueAt, deadline, ...whereTo(delivery.target) };
 }

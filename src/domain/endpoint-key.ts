@@ -9,6 +9,13 @@ export function endpointKeyOf({ endpointId, url }: Pick<Target, 'endpointId' | '
   return (parsed === null ? url : parsed.origin + parsed.pathname) as EndpointKey;
 }
 
-export function originOf(url: string): string {
-  return URL.parse(url)?.origin ?? url;
+/** The endpoint, and whom it is sent to, whatever the path. */
+export function whereTo({ endpointId, url }: Pick<Target, 'endpointId' | 'url'>): {
+  readonly endpoint: EndpointKey;
+  readonly origin: string;
+} {
+  const parsed = URL.parse(url);
+  const origin = parsed?.origin ?? url;
+  if (endpointId !== null) return { endpoint: endpointId as string as EndpointKey, origin };
+  return { endpoint: (parsed === null ? url : origin + parsed.pathname) as EndpointKey, origin };
 }

@@ -6,8 +6,11 @@
 import type { Instant } from './instant.ts';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
-const TIME_CHARACTERS = 10;
-const RANDOM_CHARACTERS = 16;
+/** Ids are written two characters, ten bits, at a time. */
+const PAIRS = Array.from({ length: 1_024 }, (_, bits) => `${ALPHABET[bits >> 5]}${ALPHABET[bits & 31]}`);
+const PAIR_MAX = PAIRS.length - 1;
+const TIME_PAIRS = 5;
+const RANDOM_PAIRS = 8;
 const TIME_MAX_MS = 2 ** 48 - 1;
 export const ID_RANDOM_BYTES = 10;
 
@@ -47,7 +50,10 @@ export function parseId<K extends IdKind>(kind: K, text: string): IdKinds[K] | n
 export class IdMint {
   readonly #random: (bytes: number) => Uint8Array;
   #lastMs = -1;
-  #lastTail = new Uint8Array(RANDOM_CHARACTERS);
+  /** The random part, a pair of characters each. */
+  #tail = new Uint16Array(RANDOM_PAIRS);
+  /** All of the last id but its kind and its last pair, the only one that changes within a millisecond. */
+  #stem = '';
 
   constructor(random: (bytes: number) => Uint8Array) {
     this.#random = random;
@@ -55,60 +61,61 @@ export class IdMint {
 
   mint<K extends IdKind>(kind: K, now: Instant): IdKinds[K] {
     const ms = Math.min(Math.max(now, 0), TIME_MAX_MS);
-    if (ms !== this.#lastMs || !increment(this.#lastTail)) {
+    if (ms !== this.#lastMs || !this.#countUp()) {
       this.#lastMs = ms;
-      this.#lastTail = freshTail(this.#random(ID_RANDOM_BYTES));
+      this.#tail = freshTail(this.#random(ID_RANDOM_BYTES));
+      this.#stem = stemOf(ms, this.#tail);
     }
-    return `${kind}_${encodeTime(ms)}${encodeTail(this.#lastTail)}` as IdKinds[K];
+    return `${kind}_${this.#stem}${PAIRS[this.#tail[RANDOM_PAIRS - 1] ?? 0]}` as IdKinds[K];
+  }
+
+  /** False when the random part would overflow. */
+  #countUp(): boolean {
+    let at = RANDOM_PAIRS - 1;
+    while (this.#tail[at] === PAIR_MAX) at--;
+    if (at < 0) return false;
+    this.#tail[at] = (this.#tail[at] ?? 0) + 1;
+    if (at < RANDOM_PAIRS - 1) {
+      this.#tail.fill(0, at + 1);
+      this.#stem = stemOf(this.#lastMs, this.#tail);
+    }
+    return true;
   }
 }
 
 /** The smallest id text of this kind that an object created at `at` could have. */
 export function firstIdAt(kind: IdKind, at: Instant): string {
-  return `${kind}_${encodeTime(Math.min(Math.max(at, 0), TIME_MAX_MS))}${'0'.repeat(RANDOM_CHARACTERS)}`;
+  return `${kind}_${encodeTime(Math.min(Math.max(at, 0), TIME_MAX_MS))}${'0'.repeat(2 * RANDOM_PAIRS)}`;
 }
 
 function encodeTime(ms: number): string {
   let text = '';
   let rest = ms;
-  for (let i = 0; i < TIME_CHARACTERS; i++) {
-    text = ALPHABET.charAt(rest % 32) + text;
-    rest = Math.floor(rest / 32);
+  for (let i = 0; i < TIME_PAIRS; i++) {
+    text = `${PAIRS[rest % PAIRS.length]}${text}`;
+    rest = Math.floor(rest / PAIRS.length);
   }
   return text;
 }
 
-function freshTail(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  const tail = new Uint8Array(RANDOM_CHARACTERS);
+function freshTail(bytes: Uint8Array): Uint16Array<ArrayBuffer> {
+  const tail = new Uint16Array(RANDOM_PAIRS);
   let bits = 0;
   let held = 0;
   let next = 0;
-  for (let i = 0; i < RANDOM_CHARACTERS; i++) {
-    if (held < 5) {
-      bits = ((bits << 8) | (bytes[next++] ?? 0)) & 0xffff;
+  for (let i = 0; i < RANDOM_PAIRS; i++) {
+    while (held < 10) {
+      bits = ((bits << 8) | (bytes[next++] ?? 0)) & 0x3ffff;
       held += 8;
     }
-    held -= 5;
-    tail[i] = (bits >> held) & 31;
+    held -= 10;
+    tail[i] = (bits >> held) & PAIR_MAX;
   }
   return tail;
 }
 
-/** Counts the tail up by one; false when it would overflow. */
-function increment(tail: Uint8Array): boolean {
-  for (let i = tail.length - 1; i >= 0; i--) {
-    const digit = tail[i] ?? 0;
-    if (digit < 31) {
-      tail[i] = digit + 1;
-      tail.fill(0, i + 1);
-      return true;
-    }
-  }
-  return false;
-}
-
-function encodeTail(tail: Uint8Array): string {
-  let text = '';
-  for (const digit of tail) text += ALPHABET.charAt(digit);
+function stemOf(ms: number, tail: Uint16Array): string {
+  let text = encodeTime(ms);
+  for (let i = 0; i < RANDOM_PAIRS - 1; i++) text += PAIRS[tail[i] ?? 0];
   return text;
 }

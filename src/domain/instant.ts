@@ -24,13 +24,42 @@ export function instantUpTo(ms: number): Instant {
   return instant(Math.min(Math.ceil(ms), WRITABLE_MS_MAX));
 }
 
+/** How long `HH:MM:SS.mmmZ` is. */
+const TIME_OF_DAY_CHARACTERS = 13;
+/** So many days are remembered as text: of what is written at one time most lies on few of them. */
+const DAYS_KEPT = 16;
+const days: { readonly day: number; readonly text: string }[] = [];
+const TWO_DIGITS = Array.from({ length: 60 }, (_, value) => String(value).padStart(2, '0'));
+const THREE_DIGITS = Array.from({ length: 1_000 }, (_, value) => String(value).padStart(3, '0'));
+
 /** What was written last: an object shows the same instant several times over. */
 let last: { readonly at: Instant; readonly text: string } | null = null;
 
 /** UTC with milliseconds: `2026-11-15T08:00:00.000Z`. */
 export function formatInstant(at: Instant): string {
-  if (last?.at !== at) last = { at, text: new Date(at).toISOString() };
+  if (last?.at !== at) last = { at, text: `${dayText(at)}${timeText(at)}` };
   return last.text;
+}
+
+/** `YYYY-MM-DDT` */
+function dayText(at: Instant): string {
+  const day = Math.floor(at / MS_PER_DAY);
+  const place = day & (DAYS_KEPT - 1);
+  const kept = days[place];
+  if (kept?.day === day) return kept.text;
+  const text = new Date(at).toISOString().slice(0, -TIME_OF_DAY_CHARACTERS);
+  days[place] = { day, text };
+  return text;
+}
+
+/** `HH:MM:SS.mmmZ` */
+function timeText(at: Instant): string {
+  const ms = at - Math.floor(at / MS_PER_DAY) * MS_PER_DAY;
+  const seconds = Math.floor(ms / 1_000);
+  const minutes = Math.floor(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  const clock = `${TWO_DIGITS[hours]}:${TWO_DIGITS[minutes % 60]}:${TWO_DIGITS[seconds % 60]}`;
+  return `${clock}.${THREE_DIGITS[ms % 1_000]}Z`;
 }
 
 const DAYS_BEFORE_MONTH = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334] as const;

@@ -5,7 +5,7 @@ import { Builders } from '#src/store/contract/builders.ts';
 import type { Headers } from './headers.ts';
 import type { AttemptId, DeliveryId } from './id.ts';
 import { instant } from './instant.ts';
-import { forbiddenHeader, outboundHeaders } from './outbound.ts';
+import { customerHeaders, forbiddenHeader, outboundHeaders } from './outbound.ts';
 import type { Partition } from './partition.ts';
 import { traceparent } from './trace.ts';
 
@@ -26,10 +26,9 @@ function sentWith({ custom = [], body = null, url = pending.target.url, attemptN
   return outboundHeaders({
     delivery: pending,
     attempt: { id: 'att_1' as AttemptId, attemptNo },
-    url: new URL(url),
-    custom,
+    path: new URL(url).pathname,
+    headers: customerHeaders(custom, body),
     body: body === null ? null : Buffer.from(body),
-    bodyText: body,
     keys: [createSecretKey(Buffer.from(SECRET))],
     now: NOW,
   });

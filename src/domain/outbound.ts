@@ -1,4 +1,7 @@
-/** The headers of a delivery: the customer's first, the service's own last, which nobody can override. */
+/**
+ * The headers of a delivery: the customer's first, the service's own last, which nobody can override. The first
+ * are the same at every try, and may be made long before it; the others name the try and sign it.
+ */
 import type { KeyObject } from 'node:crypto';
 import type { Attempt, Delivery } from './delivery.ts';
 import { type Headers, isSendableHeader } from './headers.ts';
@@ -15,14 +18,13 @@ const OWN_NAMES: ReadonlySet<string> = new Set(['idempotency-key', 'traceparent'
 const OWN_PREFIX = 'sched-';
 
 export interface Outbound {
-  readonly delivery: Delivery;
+  readonly delivery: Pick<Delivery, 'id' | 'idempotencyKey' | 'target'>;
   readonly attempt: Pick<Attempt, 'id' | 'attemptNo'>;
-  readonly url: URL;
-  /** The customer's, merged. */
-  readonly custom: Headers;
+  /** Of the URL, without the query. */
+  readonly path: string;
+  /** As `customerHeaders` made them. */
+  readonly headers: Headers;
   readonly body: Uint8Array | null;
-  /** The body as text, to tell whether it is JSON. */
-  readonly bodyText: string | null;
   readonly keys: readonly KeyObject[];
   readonly now: Instant;
 }
@@ -32,9 +34,13 @@ export function forbiddenHeader(headers: Headers): string | null {
   return headers.find(([name, value]) => !isSendableHeader(name, value))?.[0] ?? null;
 }
 
-export function outboundHeaders(outbound: Outbound): Headers {
-  const { delivery, attempt, url, body, bodyText, keys, now } = outbound;
-  const custom = outbound.custom.filter(([name]) => !isOwn(name));
+/** What is sent of the customer's own, merged; and the type of a body that says none and is JSON. */
+export function customerHeaders(custom: Headers, body: string | null): Headers {
+  const kept = custom.filter(([name]) => !isOwn(name));
+  return [...kept, ...contentType(kept, body)];
+}
+
+export function outboundHeaders({ delivery, attempt, path, headers, body, keys, now }: Outbound): Headers {
   const timestamp = Math.floor(now / MS_PER_SECOND);
   const signature = signatureHeader(
     {
@@ -42,14 +48,13 @@ export function outboundHeaders(outbound: Outbound): Headers {
       deliveryId: delivery.id,
       attemptNo: attempt.attemptNo,
       method: delivery.target.method,
-      path: url.pathname,
+      path,
       body,
     },
     keys,
   );
   return [
-    ...custom,
-    ...contentType(custom, bodyText),
+    ...headers,
     ['User-Agent', USER_AGENT],
     ['traceparent', traceparent(delivery.id, attempt.id)],
     ['Idempotency-Key', delivery.idempotencyKey],
@@ -66,9 +71,9 @@ function isOwn(name: string): boolean {
 }
 
 /** None is invented but for a body that is JSON. */
-function contentType(custom: Headers, bodyText: string | null): Headers {
-  if (bodyText === null || custom.some(([name]) => name.toLowerCase() === 'content-type')) return [];
-  return isJson(bodyText) ? [['Content-Type', JSON_TYPE]] : [];
+function contentType(custom: Headers, body: string | null): Headers {
+  if (body === null || custom.some(([name]) => name.toLowerCase() === 'content-type')) return [];
+  return isJson(body) ? [['Content-Type', JSON_TYPE]] : [];
 }
 
 function isJson(text: string): boolean {

@@ -9,68 +9,108 @@ import type { Timers } from '#src/ports/timers.ts';
 import { BROKEN_OFF, notSent } from './failures.ts';
 import type { Lane } from './lane.ts';
 import type { Lanes } from './lanes.ts';
+import type { Passenger } from './origin.ts';
 
 export const BODY_BYTES_MAX = 65_536;
 export const BODY_MS_MAX = 2_000;
 
 const FINAL_STATUS_MIN = 200;
 
-export class Exchange implements Dispatcher.DispatchHandler {
+export interface ExchangeWorld {
+  readonly lanes: Lanes;
+  readonly timers: Timers;
+}
+
+export class Exchange implements Passenger<Lane>, Dispatcher.DispatchHandler {
   readonly #lanes: Lanes;
-  readonly #lane: Lane;
   readonly #timers: Timers;
+  readonly #url: URL;
+  readonly #options: Dispatcher.DispatchOptions;
   readonly #signal: AbortSignal;
   readonly #settle: (result: SendResult) => void;
+  #lane: Lane | null = null;
   #isAnswered = false;
+  #isEnded = false;
   #bodyBytes = 0;
-  #callOff = () => {};
+  #callOff: (() => void) | null = null;
 
   constructor(
-    lanes: Lanes,
-    lane: Lane,
-    timers: Timers,
+    { lanes, timers }: ExchangeWorld,
+    url: URL,
+    options: Dispatcher.DispatchOptions,
     signal: AbortSignal,
     settle: (result: SendResult) => void,
   ) {
     this.#lanes = lanes;
-    this.#lane = lane;
     this.#timers = timers;
+    this.#url = url;
+    this.#options = options;
     this.#signal = signal;
     this.#settle = settle;
-    signal.addEventListener('abort', this.#breakOff, { once: true });
+  }
+
+  begin(): void {
+    this.#signal.addEventListener('abort', this.#breakOff, { once: true });
+    this.#lanes.take(this.#url, this);
+  }
+
+  board(lane: Lane): void {
+    this.#lane = lane;
+    lane.dispatch(this.#options, this);
+  }
+
+  strand(error: Error): void {
+    this.#end(notSent(error).result);
   }
 
   // undici wants it, though everything it hands over is at hand by then.
   onRequestStart(): void {}
 
   onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number): void {
-    if (statusCode < FINAL_STATUS_MIN) return;
+    if (statusCode < FINAL_STATUS_MIN || this.#lane === null) return;
     this.#isAnswered = true;
+    // Nearly always the body has come with the head, and has ended by then.
+    queueMicrotask(() => this.#awaitBody());
     this.#end({ kind: 'answered', statusCode });
-    this.#lanes.finishing(this.#lane);
-    this.#callOff = this.#timers.after(BODY_MS_MAX, () => this.#lanes.drop(this.#lane));
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bodyBytes += chunk.length;
-    if (this.#bodyBytes > BODY_BYTES_MAX) this.#lanes.drop(this.#lane);
+    if (this.#bodyBytes > BODY_BYTES_MAX) this.#drop();
   }
 
   onResponseEnd(): void {
-    this.#callOff();
-    this.#lanes.giveBack(this.#lane);
+    this.#endBody();
+    if (this.#lane !== null) this.#lanes.giveBack(this.#lane);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    this.#callOff();
-    this.#lanes.drop(this.#lane);
+    this.#endBody();
+    if (this.#isAnswered || this.#lane === null) this.#drop();
+    else this.#lanes.broke(this.#lane);
     if (!this.#isAnswered) this.#end(notSent(error).result);
+  }
+
+  #awaitBody(): void {
+    if (this.#isEnded || this.#lane === null) return;
+    this.#lanes.finishing(this.#lane);
+    this.#callOff = this.#timers.after(BODY_MS_MAX, () => this.#drop());
+  }
+
+  #endBody(): void {
+    this.#isEnded = true;
+    this.#callOff?.();
   }
 
   readonly #breakOff = () => {
     this.#end(BROKEN_OFF);
-    this.#lanes.drop(this.#lane);
+    this.#drop();
   };
+
+  #drop(): void {
+    if (this.#lane === null) this.#lanes.leave(this.#url, this);
+    else this.#lanes.drop(this.#lane);
+  }
 
   #end(result: SendResult): void {
     this.#signal.removeEventListener('abort', this.#breakOff);

@@ -24,7 +24,7 @@ export interface EgressRules {
   readonly allowLocalhost?: boolean;
 }
 
-const LOCALHOST = /(^|\.)localhost$/i;
+const LOCALHOST = /(^|\.)localhost\.*$/i;
 const BRACKETS = /^\[(.*)\]$/;
 const TRAILING_DOTS = /\.+$/;
 const LOOPBACK_ADDRESSES = ['127.0.0.1', '::1'];
@@ -46,16 +46,16 @@ export function judgeUrl(url: URL, { allowHttp, allowLocalhost = false }: Egress
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw forbidden('scheme is not allowed');
   if (url.protocol === 'http:' && !allowHttp) throw forbidden('plain HTTP is not allowed');
   // Whatever such a name resolves to, it means this machine (RFC 6761).
-  if (!allowLocalhost && isLocalhost(hostOf(url))) throw forbidden('localhost is not allowed');
+  if (!allowLocalhost && isLocalhost(url.hostname)) throw forbidden('localhost is not allowed');
 }
 
 /** The addresses of a host that need not be asked for; null for a name that has to be resolved. */
 export function knownAddresses(host: Host): readonly string[] | null {
   if (host.literal !== undefined) return [host.literal];
-  return isLocalhost(host) ? LOOPBACK_ADDRESSES : null;
+  return isLocalhost(host.name) ? LOOPBACK_ADDRESSES : null;
 }
 
-function isLocalhost({ name }: Host): boolean {
+function isLocalhost(name: string): boolean {
   return LOCALHOST.test(name);
 }
 

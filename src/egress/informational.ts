@@ -7,6 +7,8 @@ import type { Socket } from 'node:net';
 
 const INFORMATIONAL = /^HTTP\/1\.[01] 1(?!01)\d\d$/;
 const SAMPLE = 'HTTP/1.1 100';
+const STATUS_AT = SAMPLE.indexOf('100');
+const FIRST_DIGIT = '1'.charCodeAt(0);
 const HEAD_END = '\r\n\r\n';
 /** A longer head is passed on, and refused there. */
 const HEAD_BYTES_MAX = 16_384;
@@ -66,6 +68,8 @@ export class InformationalFilter {
 
 /** Also true for a beginning that the sample could complete. */
 function mayBeInformational(bytes: Buffer): boolean {
+  // Nearly every answer is told apart by this digit.
+  if (bytes.length > STATUS_AT && bytes[STATUS_AT] !== FIRST_DIGIT) return false;
   const start = bytes.toString('latin1', 0, SAMPLE.length);
   return INFORMATIONAL.test(start + SAMPLE.slice(start.length));
 }

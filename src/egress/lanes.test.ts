@@ -11,13 +11,12 @@ import { Lanes } from './lanes.ts';
 function world(connect: Connect = tcpConnect) {
   const resolve = (name: string) => Promise.resolve(name.startsWith('gone') ? [] : ['127.0.0.1']);
   const options = { allow: LOOPBACK, allowHttp: false, certificates: CA };
-  const lanes = new Lanes(new Connector(options, { timers: systemTimers, connect, resolve }));
+  const lanes = new Lanes(new Connector(options, { timers: systemTimers, connect, resolve }), systemTimers);
   onTestFinished(() => lanes.close());
   const send = (url: URL, signal = new AbortController().signal) =>
     new Promise((settle) => {
-      const lane = lanes.take(url);
-      const exchange = new Exchange(lanes, lane, systemTimers, signal, settle);
-      lane.dispatch({ method: 'GET', path: '/' }, exchange);
+      const options = { method: 'GET', path: '/' } as const;
+      new Exchange({ lanes, timers: systemTimers }, url, options, signal, settle).begin();
     });
   return { lanes, send };
 }

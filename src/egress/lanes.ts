@@ -1,47 +1,69 @@
 /**
- * Connections kept for the next request. While a lane serves a request it belongs to that request alone;
- * afterwards it waits, under its origin, until the other side or the idle time closes it.
+ * Connections kept for the next request. While a lane serves a request it belongs to that request alone, so
+ * that breaking off the request is to drop its lane; afterwards it serves who waits for one, or is idle under
+ * its origin until the other side or the idle time closes it. `origin.ts` says when more are opened.
  *
- * undici's own pools share connections that are being made among requests. Here each request has its own, so
- * that breaking off a request is to drop its lane, whatever it is doing: resolving, connecting, waiting. And
- * an origin without connections leaves nothing behind.
+ * Origins share nothing but the bounds below, and one without lanes leaves nothing behind.
  *
- * Lanes in use are bounded by the caller. Those it no longer knows of are bounded here, the oldest going
- * first: the ones that wait, and the ones that are answered but whose body has not ended.
+ * Lanes in use and requests that wait are bounded by the caller. Lanes it no longer knows of are bounded
+ * here, the oldest going first: the ones that are idle, and the ones that are answered but whose body has not
+ * ended.
  */
+import type { Timers } from '#src/ports/timers.ts';
 import type { Connector } from './connector.ts';
+import { failed } from './failures.ts';
 import { Lane } from './lane.ts';
+import { Origin, type Passenger } from './origin.ts';
 
 const IDLE_MAX = 1_000;
 const FINISHING_MAX = 256;
+/** Idle or being opened, of all origins: what is opened ahead of time costs nobody an idle lane. */
+const AHEAD_MAX = 500;
+
+const CLOSED = failed('broken off');
 
 export class Lanes {
   readonly #connector: Connector;
+  readonly #timers: Timers;
+  readonly #origins = new Map<string, Origin<Lane>>();
   readonly #all = new Set<Lane>();
   readonly #finishing = new Set<Lane>();
   readonly #idle = new Set<Lane>();
-  readonly #idleOf = new Map<string, Lane[]>();
+  readonly #opening = new Set<Lane>();
+  #isClosed = false;
 
-  constructor(connector: Connector) {
+  constructor(connector: Connector, timers: Timers) {
     this.#connector = connector;
+    this.#timers = timers;
   }
 
   get size(): number {
     return this.#all.size;
   }
 
-  /** The lane that waited the shortest is the least likely to be closed. */
-  take(url: URL): Lane {
-    const waiting = this.#idleOf.get(url.origin)?.at(-1);
-    if (waiting !== undefined) {
-      this.#removeIdle(waiting);
-      return waiting;
+  /** At once, or when a lane is there for it. */
+  take(url: URL, passenger: Passenger<Lane>): void {
+    if (this.#isClosed) {
+      passenger.strand(CLOSED);
+      return;
     }
-    const lane = new Lane(url, this.#connector, (closed) => {
-      if (this.#idle.has(closed)) this.drop(closed);
-    });
-    this.#all.add(lane);
-    return lane;
+    const origin = this.#originOf(url);
+    const lane = origin.takeIdle();
+    if (lane === undefined) origin.wait(passenger);
+    else passenger.board(lane);
+  }
+
+  /** It no longer waits. */
+  leave(url: URL, passenger: Passenger<Lane>): void {
+    this.#origins.get(url.origin)?.leave(passenger);
+  }
+
+  /** Sees to it that so many lanes are idle or being opened. */
+  openAhead(url: URL, lanes: number): void {
+    if (this.#isClosed) return;
+    const origin = this.#originOf(url);
+    origin.openAhead(lanes);
+    if (origin.isEmpty) this.#origins.delete(url.origin);
   }
 
   /** The request is answered, but its lane is not free yet. */
@@ -54,15 +76,15 @@ export class Lanes {
   giveBack(lane: Lane): void {
     this.#finishing.delete(lane);
     if (!this.#all.has(lane)) return;
-    if (!lane.isConnected) {
-      this.drop(lane);
-      return;
-    }
-    this.#idle.add(lane);
-    const siblings = this.#idleOf.get(lane.origin);
-    if (siblings === undefined) this.#idleOf.set(lane.origin, [lane]);
-    else siblings.push(lane);
-    this.#dropOldest(this.#idle, IDLE_MAX);
+    if (lane.isConnected) this.#origins.get(lane.origin)?.free(lane);
+    else this.drop(lane);
+  }
+
+  /** It ended before its request was answered. */
+  broke(lane: Lane): void {
+    // Where it was dropped before, that is what ended it.
+    if (this.#all.has(lane)) this.#origins.get(lane.origin)?.broke(lane);
+    this.drop(lane);
   }
 
   drop(lane: Lane): void {
@@ -70,25 +92,55 @@ export class Lanes {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const origin of this.#origins.values()) origin.close(CLOSED);
     await Promise.all([...this.#all].map((lane) => this.#drop(lane)));
   }
 
   async #drop(lane: Lane): Promise<void> {
     this.#all.delete(lane);
     this.#finishing.delete(lane);
-    this.#removeIdle(lane);
+    this.#idle.delete(lane);
+    const origin = this.#origins.get(lane.origin);
+    origin?.remove(lane);
+    if (origin?.isEmpty === true) this.#origins.delete(lane.origin);
     await lane.destroy();
+  }
+
+  #originOf(url: URL): Origin<Lane> {
+    const known = this.#origins.get(url.origin);
+    if (known !== undefined) return known;
+    // The rest of the URL is the request's, and ends with it.
+    const place = new URL(url.origin);
+    const origin = new Origin<Lane>({
+      timers: this.#timers,
+      create: () => this.#create(place),
+      opened: (lane) => this.#opening.delete(lane),
+      drop: (lane) => this.drop(lane),
+      keepIdle: (lane) => this.#keepIdle(lane),
+      useIdle: (lane) => this.#idle.delete(lane),
+      mayOpenAhead: () => this.#idle.size + this.#opening.size < AHEAD_MAX,
+    });
+    this.#origins.set(url.origin, origin);
+    return origin;
+  }
+
+  #create(url: URL): Lane {
+    const lane = new Lane(url, this.#connector, (closed) => {
+      if (this.#idle.has(closed)) this.drop(closed);
+    });
+    this.#all.add(lane);
+    this.#opening.add(lane);
+    return lane;
+  }
+
+  #keepIdle(lane: Lane): void {
+    this.#idle.add(lane);
+    this.#dropOldest(this.#idle, IDLE_MAX);
   }
 
   #dropOldest(lanes: ReadonlySet<Lane>, max: number): void {
     const [oldest] = lanes;
     if (lanes.size > max && oldest !== undefined) this.drop(oldest);
-  }
-
-  #removeIdle(lane: Lane): void {
-    if (!this.#idle.delete(lane)) return;
-    const siblings = this.#idleOf.get(lane.origin) ?? [];
-    siblings.splice(siblings.lastIndexOf(lane), 1);
-    if (siblings.length === 0) this.#idleOf.delete(lane.origin);
   }
 }

@@ -142,7 +142,7 @@ describe('a store that is away', () => {
   /** For all nodes; what they send goes on. */
   function away(nodes: readonly TestNode[]): void {
     for (const { faults } of nodes) {
-      faults.set('refuses', 'claim', 'settle', 'findWork', 'findMessage', 'listDue', 'listLostClaims');
+      faults.set('refuses', 'claim', 'settle', 'findWork', 'findMessages', 'listDue', 'listLostClaims');
       faults.set('refuses', 'saveGates', 'renewLease', 'takeSlots', 'releaseSlots');
     }
   }
@@ -202,7 +202,7 @@ describe('a store that is away', () => {
     const [node] = await cluster.settled('a');
     if (node === undefined) throw new Error('There is one.');
     const { pending } = await cluster.world.schedule({ inMs: 1_000 });
-    node.faults.set('refuses', 'findMessage');
+    node.faults.set('refuses', 'findMessages');
     await cluster.time.advance(2_500);
     expect(sentBy([node])).toEqual([]);
     node.faults.clear();
@@ -217,7 +217,7 @@ describe('a store that is away', () => {
     const [node] = await cluster.settled('a');
     if (node === undefined) throw new Error('There is one.');
     const { pending } = await cluster.world.schedule({ inMs: 1_000 });
-    node.faults.set('refuses', 'findMessage', 'renewLease');
+    node.faults.set('refuses', 'findMessages', 'renewLease');
     await cluster.time.advance(10_000);
     node.faults.clear();
     node.faults.set('refuses', 'renewLease');
@@ -234,7 +234,7 @@ describe('a store that is away', () => {
     await cluster.settled('a', 'b');
     const { pending } = await cluster.world.schedule({ inMs: 1_000 });
     const [holder, other] = await around(cluster, pending);
-    holder.faults.set('refuses', 'findMessage', 'renewLease');
+    holder.faults.set('refuses', 'findMessages', 'renewLease');
     await cluster.time.advance(20_000);
     expect(sentBy([other as TestNode])).toEqual([pending.id]);
     holder.faults.clear();

@@ -7,6 +7,7 @@ import type { OutboundRequest } from '#src/ports/egress.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { EngineTestWorld, headerOf, type Order } from '#test/engine-world.ts';
 import { type Composed, Composer } from './composer.ts';
+import { UNREADABLE } from './letters.ts';
 
 const SECRET = 'whsec_Z3V0ZW4gVGFn';
 
@@ -168,7 +169,27 @@ describe('what cannot be made ready now', () => {
     expect(world.log.lines).toMatchObject([{ level: 'error', fields: { delivery: delivery.id } }]);
   });
 
-  test.for(['findMessage', 'listSecrets'] as const)(
+  test('is retryable: it cannot be signed, whether or not the keys are at hand', async () => {
+    await using world = await EngineTestWorld.open();
+    const { delivery, attempt } = await claimed(world, {});
+    const composer = new Composer(world);
+    const [letter] = await composer.read([delivery]);
+    if (letter?.kind !== 'letter') throw new Error('There is a letter.');
+    const unsignable = {
+      ...letter,
+      get path(): string {
+        throw new Error('A bug.');
+      },
+    };
+    const first = composer.finish(unsignable, delivery, attempt);
+    expect(first).toBeInstanceOf(Promise);
+    expect(await first).toBe(UNREADABLE);
+    expect(composer.finish(unsignable, delivery, attempt)).toBe(UNREADABLE);
+    const line = { level: 'error', fields: { delivery: delivery.id } };
+    expect(world.log.lines).toMatchObject([line, line]);
+  });
+
+  test.for(['findMessages', 'listSecrets'] as const)(
     'is made ready when the store is back: %s fails as long as it is away',
     async (verb) => {
       await using world = await EngineTestWorld.open();

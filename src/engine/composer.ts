@@ -1,99 +1,70 @@
-/** From a claimed delivery to the request it sends: opened, checked, signed. */
+/** From a claimed delivery to the request it sends: its letter, with what names the try, signed. */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
-import type { TryResult } from '#src/domain/delivery-life.ts';
-import { durationMsCeil } from '#src/domain/duration.ts';
-import { type Headers, mergeHeaders } from '#src/domain/headers.ts';
-import { forbiddenHeader, outboundHeaders } from '#src/domain/outbound.ts';
-import { decodeHeaders, decodePayload, type Payload } from '#src/domain/payload.ts';
-import { DEFAULT_TIMEOUT_MS } from '#src/domain/profile.ts';
-import { payloadPlace, profileHeadersPlace } from '#src/domain/sealed-places.ts';
+import { outboundHeaders } from '#src/domain/outbound.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
-import { type Message, StoreUnavailable } from '#src/ports/store.ts';
-import { SigningKeys } from './signing-keys.ts';
+import { StoreUnavailable } from '#src/ports/store.ts';
+import { type Letter, Letters, UNREADABLE, type Unsendable, unsendable } from './letters.ts';
+import { type Keys, SigningKeys } from './signing-keys.ts';
 import type { EngineWorld } from './world.ts';
 
 export type Composed =
   | { readonly kind: 'request'; readonly request: OutboundRequest; readonly timeoutMs: number }
-  /** It cannot be sent: the try ends before it leaves the house. */
-  | { readonly kind: 'unsendable'; readonly result: TryResult };
-
-/** What was to be sent could not be read. */
-export const UNREADABLE = unsendable('retryable', 'internal error');
-
-const NO_PAYLOAD: Payload = { headers: [], body: null };
+  | Unsendable;
 
 export class Composer {
   readonly #world: EngineWorld;
+  readonly #letters: Letters;
   readonly #keys: SigningKeys;
 
   constructor(world: EngineWorld) {
     this.#world = world;
+    this.#letters = new Letters(world);
     this.#keys = new SigningKeys(world);
+  }
+
+  /** In the order asked for. Rejects while the store is away. */
+  read(deliveries: readonly Delivery[]): Promise<readonly (Letter | Unsendable)[]> {
+    return this.#letters.read(deliveries);
   }
 
   /** Rejects while the store is away. What cannot be read for another reason may be readable at the next try. */
   async compose(delivery: Delivery, attempt: Attempt): Promise<Composed> {
+    const [letter = UNREADABLE] = await this.read([delivery]);
+    return this.finish(letter, delivery, attempt);
+  }
+
+  /** At once, unless the keys have to be read; then as `compose`. */
+  finish(letter: Letter | Unsendable, delivery: Delivery, attempt: Attempt): Composed | Promise<Composed> {
+    if (letter.kind === 'unsendable') return letter;
+    const keys = this.#keys.fresh(delivery.partition);
+    if (keys === null) return this.#finishWithKeys(letter, delivery, attempt);
     try {
-      return await this.#compose(delivery, attempt);
+      return this.#sign(letter, delivery, attempt, keys);
     } catch (error) {
-      if (error instanceof StoreUnavailable) throw error;
-      const fields = { delivery: delivery.id, error: String(error) };
-      this.#world.log.error(fields, 'a delivery could not be made ready');
-      return UNREADABLE;
+      return this.#unsigned(delivery, error);
     }
   }
 
-  async #compose(delivery: Delivery, attempt: Attempt): Promise<Composed> {
-    const { store, clock } = this.#world;
-    const message = await store.findMessage(delivery);
-    const { headers, body: bodyText } = this.#payload(delivery, message);
-    const custom = mergeHeaders(this.#profileHeaders(delivery, message), headers);
-    const forbidden = forbiddenHeader(custom);
-    if (forbidden !== null) return unsendable('terminal', `forbidden header ${shown(forbidden)}`);
-    const url = URL.parse(delivery.target.url);
-    if (url === null) return unsendable('terminal', 'unreadable URL');
+  async #finishWithKeys(letter: Letter, delivery: Delivery, attempt: Attempt): Promise<Composed> {
+    try {
+      return this.#sign(letter, delivery, attempt, await this.#keys.of(delivery.partition));
+    } catch (error) {
+      if (error instanceof StoreUnavailable) throw error;
+      return this.#unsigned(delivery, error);
+    }
+  }
 
-    const keys = await this.#keys.of(delivery.partition);
+  #unsigned({ id }: Delivery, error: unknown): Unsendable {
+    this.#world.log.error({ delivery: id, error: String(error) }, 'a delivery could not be signed');
+    return UNREADABLE;
+  }
+
+  #sign(letter: Letter, delivery: Delivery, attempt: Attempt, keys: Keys): Composed {
     // Nothing goes out unsigned.
     if (keys.length === 0) return unsendable('retryable', 'no signing secret');
-    const body = bodyText === null ? null : Buffer.from(bodyText, 'utf8');
-    const now = clock.now();
-    return {
-      kind: 'request',
-      request: {
-        method: delivery.target.method,
-        url,
-        headers: outboundHeaders({ delivery, attempt, url, custom, body, bodyText, keys, now }),
-        body,
-      },
-      timeoutMs: timeoutMsOf(message),
-    };
+    const { url, path, body, timeoutMs } = letter;
+    const now = this.#world.clock.now();
+    const headers = outboundHeaders({ delivery, attempt, path, headers: letter.headers, body, keys, now });
+    return { kind: 'request', request: { method: delivery.target.method, url, headers, body }, timeoutMs };
   }
-
-  #payload({ partition, scheduleId }: Delivery, { payload }: Message): Payload {
-    if (payload === null) return NO_PAYLOAD;
-    return decodePayload(this.#world.vault.open(payloadPlace(partition, scheduleId), payload));
-  }
-
-  #profileHeaders({ partition, target }: Delivery, { profile }: Message): Headers {
-    const sealed = profile?.headers ?? null;
-    if (sealed === null || target.endpointId === null) return [];
-    return decodeHeaders(this.#world.vault.open(profileHeadersPlace(partition, target.endpointId), sealed));
-  }
-}
-
-const SHOWN_CHARACTERS_MAX = 100;
-
-/** A name may hold anything; values are not shown at all. */
-function shown(name: string): string {
-  return JSON.stringify(name).slice(0, SHOWN_CHARACTERS_MAX);
-}
-
-function unsendable(outcome: 'retryable' | 'terminal', error: string): Composed {
-  return { kind: 'unsendable', result: { outcome, statusCode: null, error } };
-}
-
-function timeoutMsOf({ profile }: Message): number {
-  const timeout = profile?.timeout ?? null;
-  return timeout === null ? DEFAULT_TIMEOUT_MS : (durationMsCeil(timeout) ?? DEFAULT_TIMEOUT_MS);
 }

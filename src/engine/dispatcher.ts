@@ -14,6 +14,7 @@
 import type { Due } from '#src/domain/due.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Hints, Peers } from '#src/ports/hints.ts';
+import { Ahead, type Load } from './ahead.ts';
 import { BATCH_MAX, Firing, type Queue, type Sending } from './firing.ts';
 import type { Gates } from './gates.ts';
 import { Lanes } from './lanes.ts';
@@ -41,6 +42,8 @@ const OVERDUE_AFTER_MS = 5_000;
 const BATCHES_MAX = 4;
 /** The same of overdue work, which has waited already. */
 const OVERDUE_TOGETHER_MAX = 32;
+/** What comes this soon must not find the way taken. */
+const SOON_MS = 20;
 
 export class Dispatcher implements Hints, Queue {
   readonly #world: EngineWorld;
@@ -49,6 +52,7 @@ export class Dispatcher implements Hints, Queue {
   readonly #sending: Sending;
   readonly #nearDue = new NearDue();
   readonly #lanes = new Lanes();
+  readonly #ahead: Ahead;
   readonly #firing: Firing;
   readonly #lookOut: LookOut;
   #callOffWake: (() => void) | null = null;
@@ -70,9 +74,10 @@ export class Dispatcher implements Hints, Queue {
     this.#peers = world.cluster?.peers ?? NO_PEERS;
     this.#sending = sending;
     const lanes = this.#lanes;
-    this.#firing = new Firing(world, territory, gates, sending, this);
+    this.#ahead = new Ahead(world, territory, gates, () => this.#load());
+    this.#firing = new Firing(world, territory, gates, sending, this, this.#ahead);
     this.#lookOut = new LookOut(world, territory, {
-      ahead: (due) => this.#nearDue.add(due),
+      ahead: (due) => this.#foresee(due),
       behind: (due) => lanes.add(due, this.#punctuality(due)),
       get hasRoomBehind() {
         return lanes.hasRoom;
@@ -104,9 +109,11 @@ export class Dispatcher implements Hints, Queue {
     this.#state = 'stopped';
     this.#callOffWake?.();
     this.#callOffLook?.();
+    this.#ahead.stop();
   }
 
   due(due: Due | null): void {
+    if (due !== null) this.#ahead.forget(due.id);
     if (due === null || due.dueAt > this.#world.clock.now() + LOOK_AHEAD_MS) return;
     if (this.#isOurs(due)) this.#wait(due);
     else this.#peers.due(due);
@@ -114,6 +121,7 @@ export class Dispatcher implements Hints, Queue {
 
   /** Another node said so. */
   hinted(due: Due): void {
+    this.#ahead.forget(due.id);
     if (this.#isOurs(due) && due.dueAt <= this.#world.clock.now() + LOOK_AHEAD_MS) this.#wait(due);
   }
 
@@ -122,9 +130,23 @@ export class Dispatcher implements Hints, Queue {
   }
 
   #wait(due: Due): void {
-    if (this.#state !== 'running' || !this.#nearDue.add(due)) return;
+    if (this.#state !== 'running' || !this.#foresee(due)) return;
     if (due.dueAt <= this.#world.clock.now()) this.turnSoon();
     else if (this.#wakeAt === null || due.dueAt < this.#wakeAt) this.#sleep();
+  }
+
+  /** False when there is no room. */
+  #foresee(due: Due): boolean {
+    const hasRoom = this.#nearDue.add(due);
+    if (hasRoom && due.dueAt > this.#world.clock.now()) this.#ahead.want(due);
+    return hasRoom;
+  }
+
+  #load(): Load {
+    if (this.#batches.size >= BATCHES_MAX) return 'busy';
+    const nextAt = this.#nearDue.nextAt();
+    const isSoon = nextAt !== null && nextAt - this.#world.clock.now() < SOON_MS;
+    return isSoon || this.#batches.size > 0 ? 'some' : 'calm';
   }
 
   /** Soon, however often it is asked for. The look under way plans the next one when it ends. */
@@ -198,7 +220,9 @@ export class Dispatcher implements Hints, Queue {
     if (!this.#hasLooked) return LOOK_EVERY_MS;
     if (this.#isLookWanted) return LOOK_AGAIN_MS;
     if (!this.#lookOut.isMoreBehind) return LOOK_EVERY_MS;
-    return this.#lanes.overdue < OVERDUE_LOW ? LOOK_AGAIN_MS : LOOK_ON_MS;
+    // What was found to be in memory already will be there a moment later too.
+    const isWorthwhile = this.#lookOut.hasFoundBehind && this.#lanes.overdue < OVERDUE_LOW;
+    return isWorthwhile ? LOOK_AGAIN_MS : LOOK_ON_MS;
   }
 
   /** There may be room for more. */

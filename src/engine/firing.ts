@@ -1,17 +1,20 @@
 /**
- * From a batch of due deliveries to tries: read, judged by the gate, claimed or put off or ended, each kind in
- * one step. Whoever changed a delivery in the meantime wins: every write is conditional on the revision that
+ * From a batch of due deliveries to tries: read, unless that was done ahead, judged by the gate, claimed or put
+ * off or ended, each kind in one step. Whoever changed a delivery in the meantime wins: every write is conditional on the revision that
  * was read, and in a cluster on the hold on its slot, which must not have changed since.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
-import { endUnsent, isWaiting, putOff } from '#src/domain/delivery-life.ts';
+import { endUnsent, putOff } from '#src/domain/delivery-life.ts';
 import { judge } from '#src/domain/dispatch.ts';
 import { type Due, dueOf } from '#src/domain/due.ts';
 import { gateTerms } from '#src/domain/gate.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import * as scheduleLife from '#src/domain/schedule-life.ts';
 import type { ClaimWrite, EndWrite, Work } from '#src/ports/store.ts';
+import type { Ahead, Ready } from './ahead.ts';
+import { bringForward } from './bring-forward.ts';
 import type { Gates } from './gates.ts';
+import type { Letter } from './letters.ts';
 import type { Territory } from './territory.ts';
 import type { EngineWorld } from './world.ts';
 
@@ -32,13 +35,17 @@ export interface Claiming {
   readonly hasTurn: boolean;
   /** The end of the breaker's window that it probes; null for one that is no probe. */
   readonly probeOf: Instant | null;
+  /** What it sends, where that was made ready ahead. */
+  readonly letter: Letter | null;
+  /** Whether it was decided on what was read before its instant. */
+  readonly isReadAhead: boolean;
 }
 
 export interface Sending {
   /** Whether there is room for more tries that are not settled yet. */
   readonly isSaturated: boolean;
-  /** Before the claim is written: makes ready, and counts it as under way. */
-  prepare(claiming: Claiming): void;
+  /** Before the claims are written: makes ready, and counts them as under way. */
+  prepare(claims: readonly Claiming[]): void;
   /** The claim is ours: the try begins. It gives the slot back by `release`. */
   begin(claiming: Claiming): void;
   /** The claim was not made; `unsure`: or it was, and its answer got lost. */
@@ -63,43 +70,78 @@ export class Firing {
   readonly #gates: Gates;
   readonly #sending: Sending;
   readonly #queue: Queue;
+  readonly #ahead: Ahead;
 
-  constructor(world: EngineWorld, territory: Territory, gates: Gates, sending: Sending, queue: Queue) {
+  constructor(
+    world: EngineWorld,
+    territory: Territory,
+    gates: Gates,
+    sending: Sending,
+    queue: Queue,
+    ahead: Ahead,
+  ) {
     this.#world = world;
     this.#territory = territory;
     this.#gates = gates;
     this.#sending = sending;
     this.#queue = queue;
+    this.#ahead = ahead;
   }
 
   /** Each of the batch holds a slot, which is given back as soon as it is not to be sent. */
   async fire(batch: readonly Due[]): Promise<void> {
-    const { store, clock } = this.#world;
-    const claims: Claiming[] = [];
-    const ends: Decided<EndWrite>[] = [];
-    const putOffs: Decided<Delivery>[] = [];
-    const asked = this.#ours(batch);
+    const ready: Read[] = [];
+    const unread: Unread[] = [];
+    for (const one of this.#ours(batch)) {
+      const made = this.#ahead.take(one.due);
+      if (made?.work.profile === null) ready.push({ ...one, ...made, isReadAhead: true });
+      else unread.push({ ...one, made });
+      // The policies of a profile count as they are now.
+      if (made !== null && made.work.profile !== null) this.#gates.readEnds([one.due]);
+    }
+    await Promise.all([this.#decideAll(ready), this.#readAll(unread)]);
+  }
+
+  async #readAll(asked: readonly Unread[]): Promise<void> {
     if (asked.length === 0) return;
     const dues = asked.map(({ due }) => due);
     let works: readonly (Work | null)[];
     this.#gates.readBegins(dues);
     try {
-      works = await store.findWork(dues);
+      works = await this.#world.store.findWork(dues);
     } catch (error) {
       this.#gates.readEnds(dues);
       for (const due of dues) this.#queue.release(due);
       this.#queue.rest(error);
       return;
     }
-    const now = clock.now();
-    for (const [index, { due, epoch }] of asked.entries()) {
+    const read: Read[] = [];
+    for (const [index, one] of asked.entries()) {
       const work = works[index] ?? null;
       // The gate that was read is of the epoch in which it was asked for.
-      const isOurs = this.#territory.epochOf(due) === epoch;
-      if (work === null || !isOurs || this.#queue.isStopped) this.#queue.release(due);
-      else this.#judge({ due, epoch, work }, now, { claims, ends, putOffs });
+      if (work !== null && this.#territory.epochOf(one.due) === one.epoch) {
+        const isSame = one.made?.work.delivery.revision === work.delivery.revision;
+        read.push({ ...one, work, letter: isSame ? (one.made?.letter ?? null) : null, isReadAhead: false });
+        continue;
+      }
+      this.#gates.readEnds([one.due]);
+      this.#queue.release(one.due);
     }
-    this.#gates.readEnds(dues);
+    await this.#decideAll(read);
+  }
+
+  /** The gates of all of them are being read until they are judged. */
+  async #decideAll(read: readonly Read[]): Promise<void> {
+    if (read.length === 0) return;
+    const claims: Claiming[] = [];
+    const ends: Decided<EndWrite>[] = [];
+    const putOffs: Decided<Delivery>[] = [];
+    const now = this.#world.clock.now();
+    for (const one of read) {
+      if (this.#queue.isStopped) this.#queue.release(one.due);
+      else this.#judge(one, now, { claims, ends, putOffs });
+    }
+    this.#gates.readEnds(read.map(({ due }) => due));
     // In this order: a store carries out first what it was asked first.
     const turns = [...claims, ...putOffs].filter(({ hasTurn }) => hasTurn).map(({ due }) => due);
     const saved = turns.length === 0 ? null : this.#gates.saveTurns(turns);
@@ -128,9 +170,10 @@ export class Firing {
     }
   }
 
-  #decide({ due, work, epoch }: Read, now: Instant, into: Decisions): void {
+  #decide({ due, work, epoch, letter, isReadAhead }: Read, now: Instant, into: Decisions): void {
     const { delivery, schedule, profile } = work;
-    const seen = dueOf(delivery);
+    // What was read ahead was compared then.
+    const seen = isReadAhead ? due : dueOf(delivery);
     if (seen !== null && seen.endpoint !== due.endpoint) {
       // Its endpoint was changed since it was seen: it belongs into another lane.
       this.#queue.release(due);
@@ -149,11 +192,18 @@ export class Firing {
         this.#queue.due(seen);
         return;
       case 'end':
-        into.ends.push({ due, epoch, write: this.#ended(work, verdict.why, now), hasTurn: false });
+        into.ends.push({
+          due,
+          epoch,
+          isReadAhead,
+          write: this.#ended(work, verdict.why, now),
+          hasTurn: false,
+        });
         return;
       case 'put_off': {
         const write = putOff(delivery, verdict.until, verdict.booked);
-        into.putOffs.push({ due, epoch, write, hasTurn: this.#gates.decided(due, before, verdict.gate) });
+        const hasTurn = this.#gates.decided(due, before, verdict.gate);
+        into.putOffs.push({ due, epoch, isReadAhead, write, hasTurn });
         return;
       }
       case 'send': {
@@ -161,7 +211,7 @@ export class Firing {
         const probeOf = probe ? gate.breaker.openUntil : null;
         const write = this.#claimed(work, now);
         const hasTurn = this.#gates.decided(due, before, gate);
-        into.claims.push({ due, work, epoch, probeOf, write, hasTurn });
+        into.claims.push({ due, work, epoch, letter, isReadAhead, probeOf, write, hasTurn });
       }
     }
   }
@@ -188,7 +238,7 @@ export class Firing {
     const writes = claims.map(({ write }) => write);
     const answered = store.claim(writes, this.#territory.tenure);
     // While the disk works, the requests are made ready.
-    for (const claiming of claims) this.#sending.prepare(claiming);
+    this.#sending.prepare(claims);
     try {
       const answers = await answered;
       for (const [index, claiming] of claims.entries()) {
@@ -293,37 +343,18 @@ export class Firing {
 
   /**
    * Somebody else changed it meanwhile. It may still be due, and a hint at it may have been passed over. Or its
-   * slot is somebody else's by now.
+   * slot is somebody else's by now. Of what was read ahead that says little: it is read anew, at once.
    */
   #lookAtAgain(one: Decided<unknown>): void {
-    const { due } = one;
+    const { due, isReadAhead } = one;
     this.#turnEnds(one, false);
     this.#queue.release(due);
-    this.#territory.doubt();
-    this.#queue.due({ ...due, dueAt: instant(this.#world.clock.now() + STALE_MS) });
+    if (!isReadAhead) this.#territory.doubt();
+    this.#queue.due({ ...due, dueAt: instant(this.#world.clock.now() + (isReadAhead ? 0 : STALE_MS)) });
   }
 
-  /** Those that an open breaker held back and that need not wait any longer. */
-  async bringForward(heldBack: readonly Due[]): Promise<void> {
-    const { store, clock } = this.#world;
-    const putOffTo = new Map(heldBack.map(({ id, dueAt }) => [id, dueAt]));
-    try {
-      for (let at = 0; at < heldBack.length; at += BATCH_MAX) {
-        const works = await store.findWork(heldBack.slice(at, at + BATCH_MAX));
-        const now = clock.now();
-        const forward = works
-          .filter((work) => work !== null)
-          .map(({ delivery }) => delivery)
-          .filter((delivery) => delivery.dueAt === putOffTo.get(delivery.id) && isWaiting(delivery.status))
-          .map((delivery) => putOff(delivery, now, false));
-        const answers = await store.putOff(forward, this.#territory.tenure);
-        for (const [index, delivery] of forward.entries()) {
-          if (answers[index] === 'done') this.#queue.due(dueOf(delivery));
-        }
-      }
-    } catch (error) {
-      this.#world.log.warn({ error: String(error) }, 'deliveries held back wait for the end of the window');
-    }
+  bringForward(heldBack: readonly Due[]): Promise<void> {
+    return bringForward(heldBack, this.#world, this.#territory, this.#queue);
   }
 }
 
@@ -333,13 +364,21 @@ interface Asked {
   readonly epoch: number;
 }
 
+interface Unread extends Asked {
+  /** What was made ready ahead, of which its letter is still good where it has not changed since. */
+  readonly made: Ready | null;
+}
+
 interface Read extends Asked {
   readonly work: Work;
+  readonly letter: Letter | null;
+  readonly isReadAhead: boolean;
 }
 
 interface Decided<W> {
   readonly due: Due;
   readonly epoch: number;
+  readonly isReadAhead: boolean;
   readonly write: W;
   readonly hasTurn: boolean;
 }

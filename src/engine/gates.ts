@@ -90,6 +90,12 @@ export class Gates {
     return read;
   }
 
+  /** Whether its breaker is open, as far as is known. */
+  isShut(due: Due, read: Work['gate']): boolean {
+    const gate = this.#kept.get(placeOf(due))?.gate ?? read;
+    return gate !== null && gate.breaker.openUntil !== null;
+  }
+
   set(due: Due, gate: Gate): void {
     const key = placeOf(due);
     const before = this.#kept.get(key);

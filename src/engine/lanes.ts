@@ -19,7 +19,7 @@ import { Heap } from './heap.ts';
 
 export const SLOTS_MAX = 2_048;
 /** Each for work in time and for overdue work. */
-export const WAITING_MAX = 10_000;
+export const WAITING_MAX = 50_000;
 
 /** What a customer may take of what is free, a host of what its customer has left, an endpoint of its host's. */
 const CUSTOMER_SHARE = { slots: 2, waiting: 4 };

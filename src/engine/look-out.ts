@@ -21,8 +21,8 @@ const LAST_ID = '\u{10ffff}' as Due['id'];
 export interface Finds {
   /** False: there is no room for more. */
   ahead(due: Due): boolean;
-  /** Not taken in where it is known already or its lane is full. */
-  behind(due: Due): void;
+  /** False: it is known already, or its lane is full. */
+  behind(due: Due): boolean;
   /** Whether there is room for anything from behind. */
   readonly hasRoomBehind: boolean;
   /** After each page. */
@@ -35,6 +35,7 @@ export class LookOut {
   readonly #finds: Finds;
   #cursor: Pick<Due, 'dueAt' | 'id'> | null = null;
   #isMoreBehind = false;
+  #hasFoundBehind = false;
   #isToBeginAnew = false;
 
   constructor(
@@ -55,6 +56,11 @@ export class LookOut {
   /** Whether the last look behind ended before it had seen everything. */
   get isMoreBehind(): boolean {
     return this.#isMoreBehind;
+  }
+
+  /** Whether the last look behind found anything that was taken in. */
+  get hasFoundBehind(): boolean {
+    return this.#hasFoundBehind;
   }
 
   async ahead(): Promise<void> {
@@ -78,6 +84,7 @@ export class LookOut {
   async behind(): Promise<void> {
     const { store, clock, timers } = this.#world;
     const now: Instant = clock.now();
+    this.#hasFoundBehind = false;
     for (let pages = 0; pages < PAGES_BEHIND_MAX; pages++) {
       if (this.#isToBeginAnew) this.#cursor = null;
       this.#isToBeginAnew = false;
@@ -85,7 +92,7 @@ export class LookOut {
       this.#isMoreBehind = slots?.size !== 0;
       if (!this.#isMoreBehind || !this.#finds.hasRoomBehind) return;
       const page = await store.listDue(this.#cursor, now, PAGE_ROWS, slots);
-      for (const due of page) this.#finds.behind(due);
+      for (const due of page) if (this.#finds.behind(due)) this.#hasFoundBehind = true;
       if (page.length < PAGE_ROWS) {
         this.#cursor = null;
         this.#isMoreBehind = false;

@@ -7,7 +7,7 @@ import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { Heap } from './heap.ts';
 
-export const NEAR_DUE_MAX = 10_000;
+export const NEAR_DUE_MAX = 20_000;
 /** With the entries left behind. */
 const ENTRIES_MAX = 2 * NEAR_DUE_MAX;
 

@@ -80,7 +80,7 @@ describe('a request', () => {
 
   test('whose egress breaks its word and rejects has failed, and leaves no timer behind', async () => {
     const time = new VirtualTime(instant(0));
-    const egress = { send: () => Promise.reject(new Error('no')), close: async () => {} };
+    const egress = { send: () => Promise.reject(new Error('no')), warm: () => {}, close: async () => {} };
     const exchange = await new Sender({ egress, timers: time }).send(REQUEST, 1_000);
     expect(exchange).toEqual({ kind: 'failed', why: 'internal error' });
     expect(time.pending).toBe(0);

@@ -95,6 +95,40 @@ describe('what was ordered of the schedule meanwhile counts', () => {
   });
 });
 
+describe('tries that end while others are being settled', () => {
+  test('are settled together after them', async () => {
+    await using world = await EngineTestWorld.open();
+    const tries = await Promise.all([underWay(world), underWay(world), underWay(world)]);
+    const settler = new Settler(world);
+    const settled = await Promise.all(tries.map((given) => settler.settle(given, SUCCESS, world.now)));
+    expect(settled.map((write) => write?.delivery.status)).toEqual(Array(3).fill('succeeded'));
+    expect(world.faults.times('settle')).toBe(2);
+  });
+
+  test('go alone after a failure: one that cannot be stored does not keep the others from it', async () => {
+    await using world = await EngineTestWorld.open();
+    const tries = await Promise.all([underWay(world), underWay(world), underWay(world)]);
+    const unstorable = tries[1]?.delivery.id;
+    const store = new Proxy(world.store, {
+      get: (target, name) => {
+        if (name !== 'settle') return Reflect.get(target, name);
+        return async (writes: Parameters<typeof target.settle>[0]) => {
+          if (writes.some(({ delivery }) => delivery.id === unstorable)) throw new Error('no');
+          return target.settle(writes);
+        };
+      },
+    });
+    const { clock, vault, egress, timers, ids, log, metrics, node, cluster } = world;
+    const settler = new Settler({ store, clock, vault, egress, timers, ids, log, metrics, node, cluster });
+    for (const given of tries) void settler.settle(given, SUCCESS, world.now);
+    await world.time.advance(1_000);
+    const statuses = await Promise.all(
+      tries.map(async ({ delivery }) => (await world.delivery(delivery.id)).status),
+    );
+    expect(statuses).toEqual(['succeeded', 'claimed', 'succeeded']);
+  });
+});
+
 describe('a claim that is no longer ours', () => {
   test('is left alone when it was settled already', async () => {
     await using world = await EngineTestWorld.open();

@@ -3,6 +3,9 @@
  * as it was known when the delivery was claimed; if that has changed since, the store says so, and it is
  * decided again. A claim that is no longer ours is left alone. A store that is away is waited for: the
  * outcome is known nowhere else.
+ *
+ * Tries that end while others are being settled are settled together after them. One that the store fails on
+ * must not keep the others from it: after a failure each goes alone.
  */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import { settle, type TryResult } from '#src/domain/delivery-life.ts';
@@ -20,9 +23,20 @@ export interface Try {
 }
 
 const RETRY_MS = 500;
+const TOGETHER_MAX = 256;
+
+type Answer = 'done' | 'stale' | undefined;
+
+interface Waiting {
+  readonly write: SettleWrite;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+}
 
 export class Settler {
   readonly #world: EngineWorld;
+  readonly #waiting: Waiting[] = [];
+  #isWriting = false;
   #isGivingUp = false;
 
   constructor(world: EngineWorld) {
@@ -32,19 +46,42 @@ export class Settler {
   /** The settled try; null when the claim was not ours any more. */
   async settle(given: Try, result: TryResult, endedAt: Instant): Promise<SettleWrite | null> {
     const { store, timers, log } = this.#world;
+    let hasFailed = false;
     for (let current: Try | null = given; current !== null; ) {
       try {
         const write = decide(current, result, endedAt);
-        const [answer] = await store.settle([write]);
+        const answer = hasFailed ? (await store.settle([write]))[0] : await this.#together(write);
         if (answer === 'done') return write;
         current = await this.#again(current);
       } catch (error) {
+        hasFailed = true;
         if (this.#isGivingUp) throw error;
         log.error({ delivery: given.delivery.id, error: String(error) }, 'a try could not be settled yet');
         await pause(timers, RETRY_MS);
       }
     }
     return null;
+  }
+
+  #together(write: SettleWrite): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ write, resolve, reject });
+      if (!this.#isWriting) void this.#writeAll();
+    });
+  }
+
+  async #writeAll(): Promise<void> {
+    this.#isWriting = true;
+    while (this.#waiting.length > 0) {
+      const together = this.#waiting.splice(0, TOGETHER_MAX);
+      try {
+        const answers = await this.#world.store.settle(together.map(({ write }) => write));
+        for (const [index, { resolve }] of together.entries()) resolve(answers[index]);
+      } catch (error) {
+        for (const { reject } of together) reject(error);
+      }
+    }
+    this.#isWriting = false;
   }
 
   /** The same try as things are now. */

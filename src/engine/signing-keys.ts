@@ -14,9 +14,14 @@ interface SigningKey {
   readonly expiresAt: Instant | null;
 }
 
+/** Newest first. */
+export type Keys = readonly KeyObject[];
+
 interface Read {
   readonly at: Instant;
   readonly keys: Promise<readonly SigningKey[]>;
+  /** Once they are there. */
+  opened: readonly SigningKey[] | null;
 }
 
 type World = Pick<EngineWorld, 'store' | 'vault' | 'clock'>;
@@ -29,20 +34,36 @@ export class SigningKeys {
     this.#world = world;
   }
 
-  /** Newest first. */
-  async of(partition: Partition): Promise<readonly KeyObject[]> {
+  async of(partition: Partition): Promise<Keys> {
     const now = this.#world.clock.now();
-    const keys = await this.#fresh(partition, now);
-    return keys.filter(({ expiresAt }) => expiresAt === null || expiresAt > now).map(({ key }) => key);
+    return signingAt(await (this.#known(partition, now) ?? this.#readAt(partition, now)).keys, now);
   }
 
-  #fresh(partition: Partition, now: Instant): Promise<readonly SigningKey[]> {
+  /** The same where nothing has to be waited for; null where it has. */
+  fresh(partition: Partition): Keys | null {
+    const now = this.#world.clock.now();
+    const opened = this.#known(partition, now)?.opened ?? null;
+    return opened === null ? null : signingAt(opened, now);
+  }
+
+  #known(partition: Partition, now: Instant): Read | null {
     const known = this.#read.get(partition);
-    if (known !== undefined && Math.abs(now - known.at) < FRESH_MS) return known.keys;
-    const keys = this.#open(partition, now);
-    this.#read.set(partition, { at: now, keys });
-    keys.catch(() => this.#read.delete(partition));
-    return keys;
+    return known !== undefined && Math.abs(now - known.at) < FRESH_MS ? known : null;
+  }
+
+  #readAt(partition: Partition, now: Instant): Read {
+    const read: Read = { at: now, keys: this.#open(partition, now), opened: null };
+    this.#read.set(partition, read);
+    void this.#note(partition, read);
+    return read;
+  }
+
+  async #note(partition: Partition, read: Read): Promise<void> {
+    try {
+      read.opened = await read.keys;
+    } catch {
+      this.#read.delete(partition);
+    }
   }
 
   async #open(partition: Partition, now: Instant): Promise<readonly SigningKey[]> {
@@ -53,4 +74,8 @@ export class SigningKeys {
       expiresAt,
     }));
   }
+}
+
+function signingAt(keys: readonly SigningKey[], now: Instant): Keys {
+  return keys.filter(({ expiresAt }) => expiresAt === null || expiresAt > now).map(({ key }) => key);
 }

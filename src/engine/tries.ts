@@ -6,9 +6,10 @@ import { gateTerms } from '#src/domain/gate.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Hints } from '#src/ports/hints.ts';
 import type { SettleWrite } from '#src/ports/store.ts';
-import { type Composed, Composer, UNREADABLE } from './composer.ts';
+import { type Composed, Composer } from './composer.ts';
 import type { Claiming, Sending } from './firing.ts';
 import type { Gates } from './gates.ts';
+import { type Letter, UNREADABLE, type Unsendable } from './letters.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 import { Sender } from './sender.ts';
 import type { Settler } from './settler.ts';
@@ -23,6 +24,7 @@ const MS_PER_SECOND = 1_000;
 const READ_AGAIN_MS = 250;
 /** Together a minute. */
 const READ_TRIES_MAX = 240;
+const NOTHING_READ: Promise<readonly (Letter | Unsendable)[]> = Promise.resolve([]);
 
 /** What the tries ask of the dispatcher. */
 export interface AfterTry extends Hints {
@@ -42,7 +44,7 @@ export class Tries implements Sending {
   readonly #composer: Composer;
   readonly #sender: Sender;
   /** By the token of their claim. */
-  readonly #underWay = new Map<string, Promise<Composed>>();
+  readonly #underWay = new Map<string, Composed | Promise<Composed>>();
   readonly #whenIdle: (() => void)[] = [];
   #bodyBytes = 0;
   #isInterrupted = false;
@@ -65,12 +67,20 @@ export class Tries implements Sending {
     return this.#underWay.has(token);
   }
 
-  prepare({ due, write }: Claiming): void {
-    this.#gates.tryBegins(due);
-    const composed = this.#composer.compose(write.delivery, write.attempt);
-    // Whether it can be made ready counts only once it is claimed.
-    composed.catch(() => {});
-    this.#underWay.set(write.attempt.id, composed);
+  prepare(claims: readonly Claiming[]): void {
+    const isReady = claims.every(({ letter }) => letter !== null);
+    const read = isReady ? NOTHING_READ : this.#composer.read(claims.map(({ write }) => write.delivery));
+    for (const [index, { due, write, letter }] of claims.entries()) {
+      const { delivery, attempt } = write;
+      this.#gates.tryBegins(due);
+      const composed =
+        letter === null
+          ? read.then((letters) => this.#composer.finish(letters[index] ?? UNREADABLE, delivery, attempt))
+          : this.#composer.finish(letter, delivery, attempt);
+      // Whether it can be made ready counts only once it is claimed.
+      if (composed instanceof Promise) composed.catch(() => {});
+      this.#underWay.set(attempt.id, composed);
+    }
   }
 
   begin(claiming: Claiming): void {
@@ -154,8 +164,9 @@ export class Tries implements Sending {
   }
 
   /** One wide line for each try. Of the URL only the host: the rest may hold what is secret. */
-  #report({ write, probeOf }: Claiming, { result }: Outcome, settled: SettleWrite | null, at: Instant): void {
+  #report(claiming: Claiming, { result }: Outcome, settled: SettleWrite | null, at: Instant): void {
     const { log, metrics } = this.#world;
+    const { write, letter, probeOf } = claiming;
     const { delivery, attempt } = write;
     const status = settled?.delivery.status ?? 'claimed';
     const egressMs = Math.max(at - attempt.firedAt, 0);
@@ -168,7 +179,7 @@ export class Tries implements Sending {
         attempt: attempt.id,
         attempt_no: attempt.attemptNo,
         method: delivery.target.method,
-        host: URL.parse(delivery.target.url)?.host ?? null,
+        host: (letter?.url ?? URL.parse(delivery.target.url))?.host ?? null,
         endpoint: delivery.target.endpointId,
         due_at: attempt.dueAt,
         lateness_ms: attempt.firedAt - attempt.dueAt,

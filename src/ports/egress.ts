@@ -26,5 +26,11 @@ export type SendResult =
 export interface Egress {
   /** Never rejects. After `signal` the request is broken off, and what comes back no longer matters. */
   send(request: OutboundRequest, signal: AbortSignal): Promise<SendResult>;
+  /**
+   * Requests to this origin are expected in a moment: sees to it that up to so many connections are open by
+   * then, counting those that are or are being made. A favour, not a promise: bounded, guarded like any
+   * connection, and silent where it fails. Never throws.
+   */
+  warm(url: URL, connections: number): void;
   close(): Promise<void>;
 }

@@ -222,7 +222,8 @@ export interface Store {
   ): Promise<readonly Due[]>;
   /** In the order asked for; null for a delivery that is gone. Each is of one moment. */
   findWork(deliveries: readonly Pick<Due, 'partition' | 'id'>[]): Promise<readonly (Work | null)[]>;
-  findMessage(delivery: Delivery): Promise<Message>;
+  /** In the order asked for. */
+  findMessages(deliveries: readonly Delivery[]): Promise<readonly Message[]>;
   /** Claims of nodes that are not among the living. */
   listLostClaims(livingNodes: readonly string[], limit: number): Promise<readonly LostClaim[]>;
   /** Carried out before any claim that is asked for later. Under a tenure, gates of slots not held are left as they are. */

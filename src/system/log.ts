@@ -1,39 +1,44 @@
-import { pino } from 'pino';
-import type { Log, LogLevel } from '#src/ports/telemetry.ts';
+import { formatInstant } from '#src/domain/instant.ts';
+import { LOG_LEVELS, type Log, type LogLevel } from '#src/ports/telemetry.ts';
+import { systemClock } from './clock.ts';
+import { LineWriter } from './line-writer.ts';
 
 const STDERR = 2;
-/** Lines are written together, at the latest after a moment: a write for each would cost more than its request. */
-const BUFFER_BYTES = 4096;
-const FLUSH_MS = 100;
+/** Whoever looks into the log because of one of these finds it there. */
+const URGENT: ReadonlySet<LogLevel> = new Set(['warn', 'error']);
+
+type Write = Log['info'];
 
 /** JSON lines on standard error: standard output is for what a person asked to see. */
 export function systemLog(level: LogLevel): Log & { flush(): void } {
-  const destination = pino.destination({
-    dest: STDERR,
-    sync: false,
-    minLength: BUFFER_BYTES,
-    periodicFlush: FLUSH_MS,
-  });
-  const logger = pino(
-    {
-      level,
-      base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-    },
-    destination,
-  );
+  const lines = new LineWriter(STDERR);
+  let leftOut = 0;
+
+  function write(label: LogLevel, fields: Parameters<Write>[0], message: string): void {
+    const rest = JSON.stringify({ ...fields, msg: message }).slice(1);
+    const line = `{"level":"${label}","time":"${formatInstant(systemClock.now())}",${rest}\n`;
+    if (!lines.put(line, URGENT.has(label))) {
+      leftOut++;
+    } else if (leftOut > 0) {
+      const count = leftOut;
+      leftOut = 0;
+      write('warn', { count }, 'log lines were left out: standard error was not read');
+      // It did not fit either: the next one tells of all of them.
+      if (leftOut > 0) leftOut = count;
+    }
+  }
+
+  /** What is below the level asked for costs nothing. */
+  function at(label: LogLevel): Write {
+    const isWanted = LOG_LEVELS.indexOf(label) >= LOG_LEVELS.indexOf(level);
+    return isWanted ? (fields, message) => write(label, fields, message) : () => {};
+  }
+
   return {
-    debug: (fields, message) => logger.debug(fields, message),
-    info: (fields, message) => logger.info(fields, message),
-    warn: (fields, message) => logger.warn(fields, message),
-    error: (fields, message) => logger.error(fields, message),
-    flush: () => {
-      try {
-        destination.flushSync();
-      } catch {
-        // Nothing was written yet, or standard error is gone: there is nobody left to tell.
-      }
-    },
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    flush: () => lines.flush(),
   };
 }

@@ -3,7 +3,7 @@
  * and once there is space again so do writes, without a restart. Shown with a bound on the size of the
  * database file, everywhere, and on a real full file system where one can be mounted.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { integrityOf, storedTotals } from '#test/fuzz/audit.ts';
 import { TEST_KEY } from '#test/fuzz/service.ts';
 import { Client, type Create, inParallel } from './client.ts';
@@ -32,7 +32,7 @@ describe.each(DISKS)('%s', (_name, isHere, open) => {
     expect(refused.length).toBeGreaterThanOrEqual(AT_ONCE);
 
     expect(await ready()).toBe(503);
-    expect(disk.log()).toMatch(/store unavailable/);
+    await vi.waitFor(() => expect(disk.log()).toMatch(/store unavailable/));
     expect(disk.log()).toMatch(/database or disk is full/);
     expect((await client.send('GET', '/healthz')).status).toBe(200);
     expect((await client.send('GET', '/v1/schedules?limit=100')).status).toBe(200);

@@ -9,7 +9,7 @@ import type { Clock } from '#src/ports/clock.ts';
 import type { Egress } from '#src/ports/egress.ts';
 import type { Hints } from '#src/ports/hints.ts';
 import { StoreUnavailable, type Work } from '#src/ports/store.ts';
-import type { Step } from '#src/store/sql/verbs.ts';
+import type { Step } from '#src/store/sql/steps.ts';
 import type { AnyStore } from './life.ts';
 import type { Witness } from './witness.ts';
 
@@ -55,13 +55,9 @@ const DONE = 'done' as const;
 const REVISION_COLUMN_FROM_END = 4;
 
 /** Steps whose guard always holds: the row is replaced whatever it has become. */
-function unguarded(
-  statement: 'replaceDelivery' | 'replaceSchedule',
-  steps: readonly Step[],
-  witness: Witness,
-) {
+function unguarded(statements: ReadonlySet<Step[0]>, steps: readonly Step[], witness: Witness) {
   return steps.map((step): Step => {
-    if (step[0] !== statement) return step;
+    if (!statements.has(step[0])) return step;
     const [name, otherwise, ...parameters] = step;
     const id = parameters.at(-2);
     const known = witness.deliveries.get(id as DeliveryId) ?? witness.schedules.get(id as ScheduleId) ?? null;
@@ -73,9 +69,12 @@ function unguarded(
   });
 }
 
-function isClaim(steps: readonly Step[]): boolean {
-  return steps.some(([name]) => name === 'insertAttempt');
-}
+const REPLACING_DELIVERIES: ReadonlySet<Step[0]> = new Set([
+  'replaceDelivery',
+  'claimDelivery',
+  'settleDelivery',
+  'putOffDelivery',
+]);
 
 function without(...names: readonly Step[0][]): (steps: readonly Step[]) => readonly Step[] {
   return (steps) => steps.filter(([name]) => !names.includes(name));
@@ -84,11 +83,11 @@ function without(...names: readonly Step[0][]): (steps: readonly Step[]) => read
 export const BUGS: Readonly<Record<string, Bug>> = {
   'no fencing: a delivery is replaced whatever it has become': {
     caughtBy: ['life', 'attempts', 'schedules', 'settling', 'sends', 'api'],
-    steps: (steps, witness) => unguarded('replaceDelivery', steps, witness),
+    steps: (steps, witness) => unguarded(REPLACING_DELIVERIES, steps, witness),
   },
   'a claim without its condition': {
     caughtBy: ['life', 'attempts', 'schedules', 'settling', 'sends'],
-    steps: (steps, witness) => (isClaim(steps) ? unguarded('replaceDelivery', steps, witness) : steps),
+    steps: (steps, witness) => unguarded(new Set(['claimDelivery']), steps, witness),
   },
   'a claim that forgets the row of its attempt': {
     caughtBy: ['attempts'],
@@ -235,9 +234,12 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     // A try that a stop breaks off should have timed out before: a failure that the breaker never hears of.
     caughtBy: ['settling', 'breaker'],
     store: but((store) => ({
-      async findMessage(delivery) {
-        const message = await store.findMessage(delivery);
-        return { ...message, profile: message.profile && { ...message.profile, timeout: null } };
+      async findMessages(deliveries) {
+        const messages = await store.findMessages(deliveries);
+        return messages.map((message) => ({
+          ...message,
+          profile: message.profile && { ...message.profile, timeout: null },
+        }));
       },
     })),
   },
@@ -321,6 +323,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'a request made again has its effect again': {
     caughtBy: ['api'],
+    from: 41,
     store: but((store) => ({
       addSchedule: (addition) => store.addSchedule({ ...addition, receipt: null }),
     })),

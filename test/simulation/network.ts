@@ -111,6 +111,7 @@ export class Network {
   egress(node: string, scope: Scope, clock: Clock): Egress {
     return {
       send: (request, signal) => this.#send({ node, scope, clock }, request, signal),
+      warm: () => {},
       close: async () => {},
     };
   }

@@ -8,7 +8,7 @@ import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import type { Store } from '#src/ports/store.ts';
-import type { Step } from '#src/store/sql/verbs.ts';
+import type { Step } from '#src/store/sql/steps.ts';
 import type { Checker, GateSave } from './checkers/checker.ts';
 import { ms } from './durations.ts';
 import type { Sent } from './network.ts';

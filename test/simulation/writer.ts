@@ -7,7 +7,7 @@
  * between them, so a batch is all or nothing here too.
  */
 import { StoreUnavailable } from '#src/ports/store.ts';
-import type { Otherwise, Step } from '#src/store/sql/verbs.ts';
+import type { Otherwise, Step } from '#src/store/sql/steps.ts';
 import { type Answer, Executor, type WriterData } from '#src/store/sqlite/executor.ts';
 import { answered, type WriteQueue } from '#src/store/sqlite/writer.ts';
 

@@ -102,12 +102,21 @@ export function workContract(suite: Suite): void {
         await bench.store.replaceProfile({ profile, headers: sealed, receipt: null });
         made.push(await addOn(bench, profile));
       }
-      const messages = await Promise.all(made.map((view) => message(bench, pendingOf(view))));
-      expect(messages).toEqual([
+      const found = await messages(bench, made.map(pendingOf));
+      expect(found).toEqual([
         { payload: hex(PAYLOAD), profile: { timeout: '7s', headers: hex(headers[0]) } },
         { payload: null, profile: { timeout: '8s', headers: hex(headers[1]) } },
         { payload: null, profile: { timeout: null, headers: null } },
       ]);
+    });
+
+    test('is given in the order asked for, as often as it is', async () => {
+      const bench = await suite.bench();
+      const [made, bare] = [bench.schedule(), await bench.addSchedule()];
+      await bench.store.addSchedule({ ...made, payload: PAYLOAD, profile: null, receipt: null });
+      const found = await messages(bench, [pendingOf(bare), made.pending, pendingOf(bare), made.pending]);
+      expect(found.map(({ payload }) => payload)).toEqual([null, hex(PAYLOAD), null, hex(PAYLOAD)]);
+      expect(await bench.store.findMessages([])).toEqual([]);
     });
 
     test('of a replay, and of the next occurrence, is that of its schedule', async () => {
@@ -135,9 +144,14 @@ async function addOn(
 
 /** With its bytes as text, whatever kind of array a store gives them in. */
 async function message(bench: Bench, delivery: Delivery) {
-  const { payload, profile }: Message = await bench.store.findMessage(delivery);
-  return {
+  const [found] = await messages(bench, [delivery]);
+  return found;
+}
+
+async function messages(bench: Bench, deliveries: readonly Delivery[]) {
+  const found: readonly Message[] = await bench.store.findMessages(deliveries);
+  return found.map(({ payload, profile }) => ({
     payload: hex(payload),
     profile: profile && { timeout: profile.timeout, headers: hex(profile.headers) },
-  };
+  }));
 }

@@ -20,6 +20,10 @@ export interface ConnectOptions {
   readonly timers: Timers;
   /** Makes of a stored text the one that was meant. */
   readonly decodeText: (stored: string) => string;
+  /** Whether a statement that the server keeps is planned once. Default: each time. */
+  readonly keepsPlans?: boolean;
+  /** What every connection needs before it is used; within the same time. */
+  readonly prepare?: (client: Client) => Promise<void>;
   /** The addresses of a name. Default: what the system says. */
   readonly resolve?: (name: string) => Promise<readonly string[]>;
 }
@@ -36,17 +40,15 @@ const TAKES_WRITES = `SELECT pg_is_in_recovery() AS is_standby,
 /**
  * Every statement here is a walk along an index or a look-up by key, joined row by row. Of a table that was never
  * analysed, as in a fresh database, the planner would not believe it. A plan that it made when the table was small
- * does not do any more when it has grown: so none is kept. What is asked often is asked for many at a time.
+ * does not do any more when it has grown: so none is kept, but, for a moment, of what is looked up by whole keys:
+ * to plan such a statement takes longer than to carry it out (see `link.ts`).
  */
-const PLANNER = [
-  'enable_seqscan=off',
-  'enable_hashjoin=off',
-  'enable_mergejoin=off',
-  'jit=off',
-  'plan_cache_mode=force_custom_plan',
-]
-  .map((setting) => `-c ${setting}`)
-  .join(' ');
+const PLANNER = ['enable_seqscan=off', 'enable_hashjoin=off', 'enable_mergejoin=off', 'jit=off'];
+
+function settingsOf(keepsPlans: boolean): string {
+  const mode = keepsPlans ? 'force_generic_plan' : 'force_custom_plan';
+  return [...PLANNER, `plan_cache_mode=${mode}`].map((setting) => `-c ${setting}`).join(' ');
+}
 
 const NO_TLS = /does not support SSL|establishing an SSL connection/;
 const TLS_CODE = /^(EPROTO|ERR_(SSL|TLS)_.*)$/;
@@ -183,7 +185,7 @@ async function login(
   port: number,
   host: string,
   ssl: ConnectionOptions | false,
-  { timers, decodeText }: ConnectOptions,
+  { timers, decodeText, keepsPlans = false, prepare }: ConnectOptions,
 ): Promise<Client> {
   const client = new Client({
     host,
@@ -198,7 +200,7 @@ async function login(
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     pipeline: true,
     // What is left in a session behind a pooler may be anybody's.
-    ...(address.isPooled ? {} : { options: PLANNER }),
+    ...(address.isPooled ? {} : { options: settingsOf(keepsPlans) }),
   });
   // What happens to the connection fails the queries on it; unheard, it would end the process.
   client.on('error', () => undefined);
@@ -206,12 +208,17 @@ async function login(
   for (const type of TEXT_TYPES) client.setTypeParser(type, decodeText);
   const drop = () => void client.connection.stream.destroy();
   try {
-    await within(timers, address.connectTimeoutMs, requireWrites(client), drop);
+    await within(timers, address.connectTimeoutMs, ready(client, prepare), drop);
     return client;
   } catch (error) {
     drop();
     throw error;
   }
+}
+
+async function ready(client: Client, prepare: ConnectOptions['prepare']): Promise<void> {
+  await requireWrites(client);
+  await prepare?.(client);
 }
 
 async function requireWrites(client: Client): Promise<void> {

@@ -14,9 +14,11 @@ import type { QueryResult } from 'pg';
 import type { Clock } from '#src/ports/clock.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
-import type { Otherwise, Parameter } from '#src/store/sql/verbs.ts';
+import type { Otherwise, Parameter } from '#src/store/sql/steps.ts';
+import { BEGIN } from './bounds.ts';
 import { faultOf } from './faults.ts';
-import type { Link, SqlValue } from './link.ts';
+import type { Link, Question, SqlValue } from './link.ts';
+import { settled } from './settled.ts';
 import { type Group, keyOf, keyText, type Statements, type Verb, type Wave, wavesOf } from './waves.ts';
 
 export type Answer = 'done' | Otherwise | Error;
@@ -31,15 +33,6 @@ export interface ExecutorOptions {
   /** Whether the tables are spread over several servers. */
   readonly distributed: boolean;
 }
-
-/** What waits for a row that another transaction holds must not hold up everybody behind it. */
-const LOCK_MS_MAX = 3_000;
-/** A node that stands still in the middle of a transaction must not hold its rows for long. */
-const IDLE_MS_MAX = 5_000;
-const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
-  SET LOCAL lock_timeout = ${LOCK_MS_MAX};
-  SET LOCAL statement_timeout = 0;
-  SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS_MAX}`;
 
 const MARK = `WITH marked AS (
     INSERT INTO writers (writer, last, at) VALUES ($1, $2, $3)
@@ -138,13 +131,10 @@ export class Executor {
 
   /** Commits if everything holds for everyone. */
   async #atOnce(waves: readonly Wave[], number: number): Promise<'committed'> {
-    const sent = this.#link.together(() => [
-      this.#link.send(BEGIN),
-      this.#mark(number),
-      ...waves.flat().flatMap((group) => this.#sendAll(group, true)),
-      this.#link.send('COMMIT'),
+    await this.#link.transaction([
+      { sql: MARK, parameters: this.#marked(number), isKept: true },
+      ...waves.flat().flatMap(holding),
     ]);
-    await settled(sent);
     return 'committed';
   }
 
@@ -158,7 +148,7 @@ export class Executor {
     try {
       for (const wave of waves) {
         const guards = wave.filter(({ statement }) => statement.holds !== 'always');
-        const asked = guards.map((group) => this.#sendAll(group, false));
+        const asked = guards.map((group) => this.#sendAll(group));
         await settled([...sent, ...asked.flat()]);
         const failed = new Map<number, Set<Group>>();
         for (const [index, group] of guards.entries()) {
@@ -171,7 +161,7 @@ export class Executor {
           return new Map([...failed].map(([verb, where]) => [verb, this.#answer(batch[verb] ?? [], where)]));
         }
         const rest = wave.filter(({ statement }) => statement.holds === 'always');
-        sent.push(...rest.flatMap((group) => this.#sendAll(group, false)));
+        sent.push(...rest.flatMap((group) => this.#sendAll(group)));
       }
       await settled(sent);
     } catch (error) {
@@ -191,20 +181,19 @@ export class Executor {
   }
 
   #mark(number: number): Promise<QueryResult> {
-    return this.#link.send(MARK, [this.#writer, number, this.#clock.now()]);
+    return this.#link.send(MARK, this.#marked(number));
   }
 
-  #sendAll({ statement, rows }: Group, mustHold: boolean): Promise<QueryResult>[] {
+  #marked(number: number): readonly SqlValue[] {
+    return [this.#writer, number, this.#clock.now()];
+  }
+
+  #sendAll({ statement, rows }: Group): Promise<QueryResult>[] {
     if (this.#distributed && statement.routed !== null) return this.#sendRouted(statement.routed, rows);
     const { spread } = statement;
     const columns = columnsOf(rows);
     if (spread !== null) columns.push([...new Set(rows.map((row) => row[spread] ?? null))]);
-    return statement.sql.map((sql, index) => {
-      const isLast = index === statement.sql.length - 1;
-      if (!mustHold || !isLast || statement.holds === 'always') return this.#link.send(sql, columns);
-      const expected = statement.holds === 'each' ? rows.length : 0;
-      return this.#link.send(holding(sql, columns.length), [...columns, expected]);
-    });
+    return statement.sql.map((sql) => this.#link.send(sql, columns, statement.walks === undefined));
   }
 
   #sendRouted(sql: string, rows: Group['rows']): Promise<QueryResult>[] {
@@ -252,8 +241,21 @@ export class Executor {
   }
 }
 
-/** Fails, and with it the transaction, unless it returns as many rows as expected. */
-function holding(sql: string, parameters: number): string {
+/** The statements of a group: the last fails, and with it the transaction, unless it held for every row. */
+function holding({ statement, rows }: Group): readonly Question[] {
+  const isKept = statement.walks === undefined;
+  const columns = columnsOf(rows);
+  return statement.sql.map((sql, index) => {
+    if (index < statement.sql.length - 1 || statement.holds === 'always') {
+      return { sql, parameters: columns, isKept };
+    }
+    const expected = statement.holds === 'each' ? rows.length : 0;
+    return { sql: heldBy(sql, columns.length), parameters: [...columns, expected], isKept };
+  });
+}
+
+/** Divides by zero unless it returns as many rows as expected. */
+function heldBy(sql: string, parameters: number): string {
   return `WITH held AS (${sql}) SELECT 1 / (count(*) = $${parameters + 1}::integer)::integer FROM held`;
 }
 
@@ -275,14 +277,6 @@ function unheld({ statement, rows, verbs }: Group, results: readonly QueryResult
     const isFound = found.has(keyText({ key: statement.match ?? statement.key }, rows[index] ?? []));
     return statement.holds === 'each' ? !isFound : isFound;
   });
-}
-
-/** Waits for all, and fails with the first failure: what comes after it only says that there was one. */
-async function settled(sent: readonly Promise<unknown>[]): Promise<void> {
-  const results = await Promise.allSettled(sent);
-  const lost = results.findLast((result) => result.status === 'rejected');
-  if (lost !== undefined && faultOf(lost.reason) === 'unavailable') throw lost.reason;
-  for (const result of results) if (result.status === 'rejected') throw result.reason;
 }
 
 function broken(error: unknown): Error {

@@ -11,7 +11,6 @@ import { SLOTS, type Slot } from '#src/domain/slot.ts';
 import type { LostClaim, Message, Work } from '#src/ports/store.ts';
 import { BEFORE_EVERYTHING, type DueRow, type Place, toDue } from '#src/store/sql/due-rows.ts';
 import { fromAttemptRow } from '#src/store/sql/rows.ts';
-import { Gathered } from './gathered.ts';
 import {
   ATTEMPT,
   DELIVERY,
@@ -99,7 +98,6 @@ const PAST_EVERY_NAME = '\u{10ffff}'.repeat(2);
 export class FiringReads {
   readonly #reader: Reader;
   readonly #distributed: boolean;
-  readonly #messages = new Gathered((deliveries: readonly Delivery[]) => this.#read(deliveries));
 
   constructor(reader: Reader, distributed = false) {
     this.#reader = reader;
@@ -124,19 +122,15 @@ export class FiringReads {
     const partitions = deliveries.map(({ partition }) => partition);
     const ids = deliveries.map(({ id }) => id);
     const rows = this.#distributed
-      ? await this.#reader.ask<Joined>(DISTRIBUTED_WORK, partitions, ids, [...new Set(partitions)])
-      : await this.#reader.ask<Joined>(WORK, partitions, ids);
+      ? await this.#reader.lookUp<Joined>(DISTRIBUTED_WORK, partitions, ids, [...new Set(partitions)])
+      : await this.#reader.lookUp<Joined>(WORK, partitions, ids);
     const found = new Map<string, Work>();
     for (const work of rows.flatMap(workIn)) found.set(keyOf(work.delivery), work);
     return deliveries.map((delivery) => found.get(keyOf(delivery)) ?? null);
   }
 
-  message(delivery: Delivery): Promise<Message> {
-    return this.#messages.ask(delivery);
-  }
-
-  async #read(deliveries: readonly Delivery[]): Promise<readonly Message[]> {
-    const rows = await this.#reader.ask<MessageRow>(
+  async messages(deliveries: readonly Delivery[]): Promise<readonly Message[]> {
+    const rows = await this.#reader.lookUp<MessageRow>(
       MESSAGES,
       deliveries.map(({ partition }) => partition),
       deliveries.map(({ scheduleId }) => scheduleId),

@@ -38,11 +38,16 @@ export interface Part<Row> {
 
 function part<Row>(alias: string, columns: readonly (keyof Row & string)[]): Part<Row> {
   const names = columns.map((column) => [column, `${alias}_${column}`] as const);
+  const partition = `${alias}_partition`;
+  // A copy of a row that has its columns already is filled in faster than one that gets them one by one.
+  const empty: Readonly<Record<string, unknown>> = Object.fromEntries(
+    columns.map((column) => [column, null]),
+  );
   return {
     columns: names.map(([column, name]) => `${alias}.${column} AS ${name}`).join(', '),
     of(joined) {
-      if (joined[`${alias}_partition`] === null) return null;
-      const row: Record<string, unknown> = {};
+      if (joined[partition] === null) return null;
+      const row = { ...empty };
       for (const [column, name] of names) row[column] = joined[name];
       return row as Row;
     },

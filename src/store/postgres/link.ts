@@ -9,10 +9,19 @@
 import type { Client, QueryResult } from 'pg';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import { type ArrayTypes, type ArrayValue, arrayParameter, arrayTypesOf } from './array-parameters.ts';
 import { isUnavailable } from './faults.ts';
 import { encodeText } from './text.ts';
+import { carryOut } from './transaction.ts';
 
-export type SqlValue = string | number | Uint8Array | null | readonly (string | number | Uint8Array | null)[];
+export type SqlValue = ArrayValue | readonly ArrayValue[];
+
+export interface Question {
+  readonly sql: string;
+  readonly parameters: readonly SqlValue[];
+  /** Whether the server plans it once, for all times; else anew each time. */
+  readonly isKept: boolean;
+}
 
 export interface LinkWorld {
   /** Opens a connection to a server that takes writes. */
@@ -20,23 +29,37 @@ export interface LinkWorld {
   readonly timers: Timers & Stopwatch;
   /** Whether statements may be kept by the server, under a name. */
   readonly prepares: boolean;
+  /** Whether their plans are kept with them. */
+  readonly keepsPlans?: boolean;
 }
 
+/**
+ * Of an empty table the planner believes that every index is as good as any, and a plan that was made then would
+ * walk through the table when it has grown: plans are made again before that hurts.
+ */
+const PLANS_KEPT_MS = 1_000;
+const FORGET_PLANS = 'DISCARD PLANS';
 const AGAIN_AFTER_MS = 50;
 const AGAIN_AFTER_MS_MAX = 1_000;
 const SILENCE_MS_MAX = 10_000;
 const SILENCE_CHECK_MS = 1_000;
 const GOODBYE_MS_MAX = 1_000;
 
-/** Names for statements, the same on every connection. */
-const names = new Map<string, string>();
+interface Known {
+  /** The same on every connection. */
+  readonly name: string;
+  readonly arrays: ArrayTypes;
+}
 
-function nameOf(sql: string): string {
-  const known = names.get(sql);
-  if (known !== undefined) return known;
-  const name = `sched_${names.size + 1}`;
-  names.set(sql, name);
-  return name;
+/** Of every statement of the program that has parameters. */
+const statements = new Map<string, Known>();
+
+function known(sql: string): Known {
+  const found = statements.get(sql);
+  if (found !== undefined) return found;
+  const made = { name: `sched_${statements.size + 1}`, arrays: arrayTypesOf(sql) };
+  statements.set(sql, made);
+  return made;
 }
 
 export class Link {
@@ -45,6 +68,7 @@ export class Link {
   #underWay = 0;
   /** Since when the oldest question, or the last answer, has been followed by silence. */
   #silentSince = 0;
+  #plannedAt = 0;
   #pauseMs = AGAIN_AFTER_MS;
   #isClosed = false;
   #callOff: (() => void) | null = null;
@@ -74,17 +98,34 @@ export class Link {
   }
 
   /** A text without parameters is sent as it is: it may hold several statements. */
-  async send(sql: string, parameters: readonly SqlValue[] = []): Promise<QueryResult> {
+  send(sql: string, parameters: readonly SqlValue[] = [], isKept = true): Promise<QueryResult> {
+    return this.#use((client) => {
+      if (parameters.length === 0) return client.query(sql);
+      const { name, arrays } = known(sql);
+      const values = encoded(parameters, arrays);
+      return client.query(
+        this.#world.prepares && isKept ? { name, text: sql, values } : { text: sql, values },
+      );
+    });
+  }
+
+  /** All of it or nothing, in one round trip. */
+  transaction(questions: readonly Question[]): Promise<void> {
+    const parts = questions.map(({ sql, parameters, isKept }) => {
+      const { name, arrays } = known(sql);
+      return { sql, name: this.#world.prepares && isKept ? name : '', values: encoded(parameters, arrays) };
+    });
+    return this.#use((client) => carryOut(client, parts));
+  }
+
+  async #use<T>(ask: (client: Client) => Promise<T>): Promise<T> {
     const client = this.#client;
     if (client === null) throw new StoreUnavailable('The database cannot be reached.');
     if (this.#underWay === 0) this.#silentSince = this.#world.timers.elapsed();
     this.#underWay++;
     try {
-      if (parameters.length === 0) return await client.query(sql);
-      const values = parameters.map(encoded);
-      return await client.query(
-        this.#world.prepares ? { name: nameOf(sql), text: sql, values } : { text: sql, values },
-      );
+      this.#replan(client);
+      return await ask(client);
     } catch (error) {
       if (this.#client === client && isUnavailable(error)) this.#lose(client);
       throw error;
@@ -94,15 +135,12 @@ export class Link {
     }
   }
 
-  /** What is sent inside goes out as one piece. */
-  together<T>(send: () => T): T {
-    const stream = this.#client?.connection.stream;
-    stream?.cork();
-    try {
-      return send();
-    } finally {
-      stream?.uncork();
-    }
+  /** Goes ahead of what is asked; if it fails, so does that. */
+  #replan(client: Client): void {
+    const now = this.#world.timers.elapsed();
+    if (this.#world.keepsPlans !== true || now - this.#plannedAt < PLANS_KEPT_MS) return;
+    this.#plannedAt = now;
+    client.query(FORGET_PLANS).catch(() => {});
   }
 
   /** When it is up again; false if that takes longer. */
@@ -177,9 +215,19 @@ export class Link {
   }
 }
 
-function encoded(value: SqlValue): unknown {
-  if (typeof value === 'string') return encodeText(value);
-  return Array.isArray(value)
-    ? value.map((item: unknown) => (typeof item === 'string' ? encodeText(item) : item))
-    : value;
+function encoded(parameters: readonly SqlValue[], arrays: ArrayTypes): (string | Buffer | null)[] {
+  return parameters.map((value, index) => {
+    const type = arrays[index] ?? null;
+    if (isArray(value)) {
+      if (type === null) throw new Error('A statement must say what its arrays hold.');
+      return arrayParameter(type, value);
+    }
+    if (value === null) return null;
+    if (typeof value === 'object') return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+    return typeof value === 'string' ? encodeText(value) : String(value);
+  });
+}
+
+function isArray(value: SqlValue): value is readonly ArrayValue[] {
+  return Array.isArray(value);
 }

@@ -27,6 +27,9 @@ afterAll(async () => {
 });
 beforeEach(() => proxy.interfere(() => 'pass'));
 
+/** What every transaction has in it; those in which all holds are one batch, and end with it. */
+const TRANSACTION = /INTO writers/;
+
 /** Interferes with the next statements of this kind, so many of them. */
 function next(sql: RegExp, verdict: Verdict, times = 1): void {
   let left = times;
@@ -41,7 +44,7 @@ describe.for(['lose the answer', 'lose it'] as const)('a commit: %s', (verdict) 
   test('a create is stored once', async () => {
     const bench = await suite.bench();
     const before = proxy.lost;
-    next(/^COMMIT/, verdict);
+    next(TRANSACTION, verdict);
     const receipt = bench.receipt();
     const made = bench.schedule();
     const addition = { ...made, payload: Uint8Array.of(1), profile: null, receipt };
@@ -57,7 +60,7 @@ describe.for(['lose the answer', 'lose it'] as const)('a commit: %s', (verdict) 
   test('a claim of a recurring delivery materializes the next one once', async () => {
     const bench = await suite.bench();
     const view = await bench.addSchedule({ timing: HOURLY });
-    next(/^COMMIT/, verdict);
+    next(TRANSACTION, verdict);
     const claimed = await bench.take(view);
     const after = await bench.view(view.schedule.id);
     expect(after.pending).toEqual(claimed.advanced?.next);
@@ -70,7 +73,7 @@ describe.for(['lose the answer', 'lose it'] as const)('a commit: %s', (verdict) 
     const view = await bench.addSchedule();
     const claimed = await bench.take(view);
     const settled = bench.settle(claimed, view.schedule, SUCCESS);
-    next(/^COMMIT/, verdict);
+    next(TRANSACTION, verdict);
     expect(await bench.store.settle([settled])).toEqual(['done']);
     expect(await bench.store.settle([settled])).toEqual(['stale']);
     expect(await bench.delivery(claimed.delivery.id)).toEqual(settled.delivery);
@@ -92,7 +95,7 @@ describe.for(['lose the answer', 'lose it'] as const)('a commit: %s', (verdict) 
 
   test('also when looking it up fails', async () => {
     const bench = await suite.bench();
-    next(/^COMMIT|FOR UPDATE/, verdict, 3);
+    next(/INTO writers|FOR UPDATE/, verdict, 3);
     const made = bench.schedule();
     const addition = { ...made, payload: null, profile: null, receipt: null };
     expect(await bench.store.addSchedule(addition)).toBe('done');

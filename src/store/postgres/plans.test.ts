@@ -132,6 +132,10 @@ class Explainer implements Reader {
     this.#client = client;
   }
 
+  lookUp<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]> {
+    return this.ask(sql, ...parameters);
+  }
+
   async ask<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]> {
     const name = `plan_${++Explainer.#statements}`;
     await this.#client.query(`PREPARE ${name} AS ${sql}`);
@@ -319,7 +323,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
 
       it('the message of a delivery by look-ups', async () => {
         const delivery = { partition: LARGE, scheduleId: SCHEDULE, target: TARGET } as Delivery;
-        const message = (reader: Reader) => new FiringReads(reader).message(delivery);
+        const message = (reader: Reader) => new FiringReads(reader).messages([delivery]);
         await expectWalk(message, ['endpoint_versions_pkey', 'payloads_pkey'], 2);
       });
 

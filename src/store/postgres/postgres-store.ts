@@ -56,6 +56,7 @@ import { RETENTION } from './retention.ts';
 import { migrate, requireCurrent } from './schema-version.ts';
 import { statements } from './statements.ts';
 import { decodeText } from './text.ts';
+import { allowPieces } from './transaction.ts';
 import { WriteLane } from './write-lane.ts';
 
 export interface PostgresOptions {
@@ -114,23 +115,30 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
     const { address, clock, timers, node } = options;
     const connect = connector(address, { timers, decodeText });
     const distributed = await prepare(options, connect);
+    const keepsPlans = !distributed && !address.isPooled;
+    const keeping = connector(address, { timers, decodeText, keepsPlans });
+    const writing = keepsPlans
+      ? connector(address, { timers, decodeText, keepsPlans, prepare: allowPieces })
+      : connect;
     const links: Link[] = [];
-    const link = async () => {
+    const link = async (by: () => Promise<Client>) => {
       const made = new Link({
-        connect,
+        connect: by,
         timers,
         prepares: !address.isPooled,
+        keepsPlans: keepsPlans && by !== connect,
       });
       links.push(made);
       await made.open();
       return made;
     };
-    const open = (count: number) => Promise.all(Array.from({ length: count }, link));
+    const open = (count: number, by: () => Promise<Client>) =>
+      Promise.all(Array.from({ length: count }, () => link(by)));
     const lane = async (name: string) => {
       const writer = `${node} ${name}`;
       return new WriteLane(
         new Executor({
-          link: await link(),
+          link: await link(writing),
           clock,
           timers,
           writer,
@@ -145,8 +153,8 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
         lane('claiming'),
         lane('settling'),
         lane('membership'),
-        open(options.isSmall === true ? 1 : API_READERS),
-        open(options.isSmall === true ? 1 : FIRING_READERS),
+        open(options.isSmall === true ? 1 : API_READERS, connect),
+        open(options.isSmall === true ? 1 : FIRING_READERS, keeping),
       ]);
       const pools = { api: new ReadPool(apiReaders), firing: new ReadPool(firingReaders) };
       return new PostgresStore(links, { api, claiming, settling, membership }, pools, distributed);
@@ -262,8 +270,8 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
     return this.#firing.work(deliveries);
   }
 
-  findMessage(delivery: Delivery): Promise<Message> {
-    return this.#firing.message(delivery);
+  findMessages(deliveries: readonly Delivery[]): Promise<readonly Message[]> {
+    return this.#firing.messages(deliveries);
   }
 
   listLostClaims(livingNodes: readonly string[], limit: number): Promise<readonly LostClaim[]> {

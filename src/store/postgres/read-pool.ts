@@ -15,9 +15,17 @@ export class ReadPool implements Reader {
     this.#links = links;
   }
 
-  async ask<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]> {
+  ask<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]> {
+    return this.#send(sql, parameters, false);
+  }
+
+  lookUp<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]> {
+    return this.#send(sql, parameters, true);
+  }
+
+  async #send<Row>(sql: string, parameters: readonly SqlValue[], isKept: boolean): Promise<readonly Row[]> {
     try {
-      const { rows } = await this.#leastBusy().send(sql, parameters);
+      const { rows } = await this.#leastBusy().send(sql, parameters, isKept);
       return rows as readonly Row[];
     } catch (error) {
       throw unavailableInstead(error);

@@ -4,5 +4,8 @@ export type { SqlValue };
 
 /** Asks one statement: everything in its answer is of one moment. */
 export interface Reader {
+  /** Planned anew each time: the way to the rows may depend on what the tables hold by now. */
   ask<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]>;
+  /** Every row is named by its whole key: there is one way to them, and it is planned once. */
+  lookUp<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]>;
 }

@@ -138,7 +138,7 @@ export class Reads {
   }
 
   async schedule(partition: Partition, id: ScheduleId): Promise<ScheduleView | null> {
-    const rows = await this.#reader.ask<Joined>(VIEW, partition, id);
+    const rows = await this.#reader.lookUp<Joined>(VIEW, partition, id);
     return rows.flatMap(viewIn)[0] ?? null;
   }
 
@@ -162,12 +162,12 @@ export class Reads {
 
   async payload(partition: Partition, id: ScheduleId): Promise<Uint8Array | null> {
     const sql = 'SELECT sealed FROM payloads WHERE partition = $1 AND schedule_id = $2';
-    const [row] = await this.#reader.ask<{ readonly sealed: Uint8Array }>(sql, partition, id);
+    const [row] = await this.#reader.lookUp<{ readonly sealed: Uint8Array }>(sql, partition, id);
     return row?.sealed ?? null;
   }
 
   async delivery(partition: Partition, id: DeliveryId): Promise<Delivery | null> {
-    const [row] = await this.#reader.ask<DeliveryRow>(DELIVERY_OF_ID, partition, id);
+    const [row] = await this.#reader.lookUp<DeliveryRow>(DELIVERY_OF_ID, partition, id);
     return row === undefined ? null : fromDeliveryRow(row);
   }
 
@@ -195,7 +195,7 @@ export class Reads {
     after: number,
     limit: number,
   ): Promise<readonly Attempt[]> {
-    const rows = await this.#reader.ask<AttemptRow>(
+    const rows = await this.#reader.lookUp<AttemptRow>(
       `SELECT ${[...ATTEMPT_FIXED, ...ATTEMPT_OUTCOME].join(', ')} FROM attempts
        WHERE partition = $1 AND delivery_id = $2 AND attempt_no > $3 ORDER BY attempt_no LIMIT $4`,
       partition,
@@ -207,7 +207,7 @@ export class Reads {
   }
 
   async profile(partition: Partition, id: EndpointId): Promise<Profile | null> {
-    const rows = await this.#reader.ask<Joined>(
+    const rows = await this.#reader.lookUp<Joined>(
       `SELECT ${PROFILE.columns} FROM endpoints p ${NEWEST_VERSION} WHERE p.partition = $1 AND p.id = $2`,
       partition,
       id,
@@ -235,7 +235,7 @@ export class Reads {
   async profileHeaders(partition: Partition, id: EndpointId, version: number): Promise<Uint8Array | null> {
     const sql =
       'SELECT headers FROM endpoint_versions WHERE partition = $1 AND endpoint_id = $2 AND version = $3';
-    const [row] = await this.#reader.ask<{ readonly headers: Uint8Array | null }>(
+    const [row] = await this.#reader.lookUp<{ readonly headers: Uint8Array | null }>(
       sql,
       partition,
       id,
@@ -245,7 +245,7 @@ export class Reads {
   }
 
   async receipt(partition: Partition, key: string, now: Instant): Promise<Receipt | null> {
-    const [row] = await this.#reader.ask<Receipt>(
+    const [row] = await this.#reader.lookUp<Receipt>(
       `SELECT key, fingerprint, status, body, created_at AS "createdAt", expires_at AS "expiresAt"
        FROM receipts WHERE partition = $1 AND key = $2`,
       partition,

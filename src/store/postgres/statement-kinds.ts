@@ -23,6 +23,10 @@ export interface Statement {
   /** What the row belongs to: rows of the same table and key are not written together. */
   readonly table: string;
   readonly access: 'read' | 'write';
+  /** Whether rows are looked for otherwise than by a whole key: then a plan made for small tables is no good later. */
+  readonly walks?: true;
+  /** Locks rows that it changes, where others of their table are changed along with them (see `waves.ts`). */
+  readonly lock?: Statement;
   /** Which parameter is the partition, where each that occurs has to be named once more; else null. */
   readonly spread: number | null;
 }
@@ -77,7 +81,25 @@ export function kindsOf(distributed: boolean) {
       key: keyOf(all, ['partition', 'id']),
       table,
       access: 'write',
+      lock: lock(table),
       spread: spreadOf(all),
+    };
+  }
+
+  /** Takes the rows, as a write would, and leaves them as they are. */
+  function lock(table: string): Statement {
+    return {
+      sql: [
+        `SELECT r.partition, r.id FROM ${rows(['partition', 'id'])}
+         JOIN ${table} AS r ON ${matching(['partition', 'id'])} FOR NO KEY UPDATE OF r`,
+      ],
+      routed: `SELECT r.partition, r.id FROM ${table} AS r JOIN ${rows(['id'], 2)} ON ${matching(['id'])}
+         WHERE r.partition = $1::bigint FOR NO KEY UPDATE OF r`,
+      holds: 'each',
+      key: [0, 1],
+      table,
+      access: 'write',
+      spread: null,
     };
   }
 
@@ -113,7 +135,7 @@ export function kindsOf(distributed: boolean) {
     };
   }
 
-  return { spreadOf, within, insert, insertEach, replace, remove, check };
+  return { spreadOf, within, insert, insertEach, replace, lock, remove, check };
 }
 
 function matching(columns: readonly string[]): string {

@@ -6,15 +6,20 @@
 import {
   ATTEMPT_FIXED,
   ATTEMPT_OUTCOME,
+  DELIVERY_CLAIMED,
   DELIVERY_FIXED,
   DELIVERY_MUTABLE,
+  DELIVERY_PUT_OFF,
+  DELIVERY_SETTLED,
   PROFILE_FIXED,
   PROFILE_MUTABLE,
   PROFILE_VERSION,
+  SCHEDULE_ADVANCED,
+  SCHEDULE_COMPLETED,
   SCHEDULE_FIXED,
   SCHEDULE_MUTABLE,
 } from '#src/store/sql/columns.ts';
-import type { StatementName } from '#src/store/sql/verbs.ts';
+import type { StatementName } from '#src/store/sql/steps.ts';
 import { rows } from './array-rows.ts';
 import { keyOf, kindsOf, PLAIN, type Statement } from './statement-kinds.ts';
 
@@ -22,7 +27,7 @@ import { keyOf, kindsOf, PLAIN, type Statement } from './statement-kinds.ts';
 const DELIVERY_PLACE = ['slot', 'endpoint_key'] as const;
 
 export function statements(distributed: boolean): Readonly<Record<StatementName, Statement>> {
-  const { spreadOf, within, insert, insertEach, replace, remove, check } = kindsOf(distributed);
+  const { spreadOf, within, insert, insertEach, replace, lock, remove, check } = kindsOf(distributed);
   const delivery = [...DELIVERY_FIXED, ...DELIVERY_MUTABLE, ...DELIVERY_PLACE];
   const schedule = [...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE];
   const receipt = ['partition', 'key', 'fingerprint', 'status_number', 'body', 'created_at', 'expires_at'];
@@ -81,6 +86,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
     releaseSlotsOf: {
       ...PLAIN,
       sql: [`UPDATE slots AS r SET owner = NULL FROM ${rows(['node'])} WHERE r.owner = t.node`],
+      walks: true,
       key: [0],
       table: 'slots of',
     },
@@ -126,6 +132,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
         `UPDATE signing_secrets AS r SET expires_at = t.expires_at FROM ${rows(['expires_at', 'partition'])}
          WHERE r.partition = t.partition AND r.expires_at IS NULL`,
       ],
+      walks: true,
       key: [1],
       table: 'signing_secrets',
     },
@@ -164,6 +171,8 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
     },
 
     replaceSchedule: replace('schedules', SCHEDULE_MUTABLE),
+    advanceSchedule: replace('schedules', SCHEDULE_ADVANCED),
+    completeSchedule: replace('schedules', SCHEDULE_COMPLETED),
     scheduleInState: check('schedules', ['partition', 'id', 'state']),
     scheduleExists: check('schedules', ['partition', 'id']),
     insertSchedule: insert('schedules', schedule),
@@ -179,8 +188,10 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
          RETURNING r.partition, r.id`,
       ],
       holds: 'each',
+      walks: true,
       key: [0, 1],
       table: 'schedules',
+      lock: lock('schedules'),
       spread: spreadOf(ended),
     },
     // After the profile was locked, by its replacement: a schedule that was added until then is seen.
@@ -193,6 +204,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       routed: `SELECT s.partition, s.endpoint_id FROM schedules s WHERE s.partition = $1::bigint
          AND s.endpoint_id = ANY($2::text[]) AND s.endpoint_id IS NOT NULL AND s.state IN ('active', 'paused')`,
       holds: 'none',
+      walks: true,
       key: [0, 1],
       table: 'endpoints',
       access: 'read',
@@ -200,6 +212,9 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
     },
 
     replaceDelivery: replace('deliveries', [...DELIVERY_MUTABLE, ...DELIVERY_PLACE]),
+    claimDelivery: replace('deliveries', DELIVERY_CLAIMED),
+    settleDelivery: replace('deliveries', DELIVERY_SETTLED),
+    putOffDelivery: replace('deliveries', DELIVERY_PUT_OFF),
     insertDelivery: insert('deliveries', delivery),
     insertNextDelivery: insertEach('deliveries', delivery, ['partition', 'id'], 'ON CONFLICT DO NOTHING'),
     sweepDeliveries: {
@@ -214,6 +229,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
          FROM ${rows(SWEEP)}
          WHERE r.partition = t.partition AND r.schedule_id = t.schedule_id AND r.status = t.status${within(SWEEP)}`,
       ],
+      walks: true,
       key: keyOf(SWEEP, ['partition', 'schedule_id']),
       table: 'sweeps',
       access: 'read',
@@ -229,6 +245,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       holds: 'each',
       key: [0, 1],
       table: 'deliveries',
+      lock: lock('deliveries'),
       spread: spreadOf(ended),
     },
 

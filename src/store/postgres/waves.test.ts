@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Step } from '#src/store/sql/verbs.ts';
+import type { Step } from '#src/store/sql/steps.ts';
 import { statements } from './statements.ts';
 import { type Verb, wavesOf } from './waves.ts';
 
@@ -58,6 +58,46 @@ test('statements stand in one order, and rows in that of their keys', () => {
   );
   expect(wave.map(({ statement }) => statement.table)).toEqual(['schedules', 'deliveries']);
   expect(wave.map(({ verbs }) => verbs)).toEqual([[1], [2, 0]]);
+});
+
+describe('rows of one table are locked in one order', () => {
+  const putOff = (id: string): Verb => [['putOffDelivery', 'stale', 9, 0, 2, 1, id, 1]];
+  const shown = (...batch: readonly Verb[]) =>
+    wavesOf(batch, STATEMENTS).map((wave) =>
+      wave.map(({ statement, rows, verbs }) => {
+        const isLock = statement.sql[0]?.includes('FOR NO KEY UPDATE') ?? false;
+        return [statement.table, isLock ? rows : 'changed', verbs];
+      }),
+    );
+
+  test('ahead of the first of several statements that change it', () => {
+    expect(shown(putOff('b'), remove('c'), remove('a'), drop('s'))).toEqual([
+      [
+        ['schedules', 'changed', [3]],
+        [
+          'deliveries',
+          [
+            [1, 'a'],
+            [1, 'b'],
+            [1, 'c'],
+          ],
+          [2, 0, 1],
+        ],
+        ['deliveries', 'changed', [0]],
+        ['deliveries', 'changed', [2, 1]],
+      ],
+    ]);
+  });
+
+  test('by the statement itself where it is the only one', () => {
+    expect(shown(putOff('b'), putOff('a'), drop('s'), look('t'))).toEqual([
+      [
+        ['schedules', 'changed', [3]],
+        ['schedules', 'changed', [2]],
+        ['deliveries', 'changed', [1, 0]],
+      ],
+    ]);
+  });
 });
 
 test('an empty batch has no wave, a verb without steps an empty one', () => {

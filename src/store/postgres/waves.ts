@@ -2,12 +2,19 @@
  * Verbs that are carried out together, statement by statement for all of them. That is only right for verbs that
  * have nothing in common: those that write what another reads or writes go into a later wave of the same
  * transaction, so that all end as if one had come after the other.
+ *
+ * Rows are locked in the order of their keys, the same in every transaction, so that none of two waits for the
+ * other. A statement keeps to it by the order of its rows. Where several statements of a wave change rows of one
+ * table, those of all of them are locked ahead of the first.
  */
-import type { Parameter, StatementName, Step } from '#src/store/sql/verbs.ts';
+import type { Parameter, StatementName, Step } from '#src/store/sql/steps.ts';
 import type { Statement } from './statement-kinds.ts';
 
 export type Verb = readonly Step[];
 export type Statements = Readonly<Record<StatementName, Statement>>;
+
+/** Where a step's parameters begin: after its statement and its answer. */
+const PARAMETERS = 2;
 
 /** The rows of one statement, and whose step each of them is. */
 export interface Group {
@@ -21,68 +28,127 @@ export interface Group {
 /** Groups in the order of the statements. */
 export type Wave = readonly Group[];
 
+/** A step as it is carried out. */
+interface Use {
+  readonly name: StatementName;
+  readonly parameters: readonly Parameter[];
+  /** What tells its row from the others of its statement. */
+  readonly key: string;
+  /** The row, among those of all tables. */
+  readonly row: string;
+  readonly access: Statement['access'];
+}
+
+interface Member {
+  readonly verb: number;
+  readonly uses: readonly Use[];
+}
+
 export function wavesOf(batch: readonly Verb[], statements: Statements): readonly Wave[] {
   const writtenIn = new Map<string, number>();
   const readIn = new Map<string, number>();
-  const waves: number[][] = [];
-  for (const [index, verb] of batch.entries()) {
-    const uses = verb.map(([name, , ...parameters]) => use(statements[name], parameters));
-    const wave = Math.max(
-      0,
-      ...uses.map(({ key, access }) => {
-        const afterWrite = (writtenIn.get(key) ?? -1) + 1;
-        return access === 'read' ? afterWrite : Math.max(afterWrite, (readIn.get(key) ?? -1) + 1);
-      }),
-    );
-    for (const { key, access } of uses) {
+  const waves: Member[][] = [];
+  for (const [verb, steps] of batch.entries()) {
+    const uses = steps.map((step) => use(step, statements));
+    let wave = 0;
+    for (const { row, access } of uses) {
+      wave = Math.max(wave, (writtenIn.get(row) ?? -1) + 1);
+      if (access === 'write') wave = Math.max(wave, (readIn.get(row) ?? -1) + 1);
+    }
+    for (const { row, access } of uses) {
       const seen = access === 'read' ? readIn : writtenIn;
-      seen.set(key, Math.max(seen.get(key) ?? 0, wave));
+      seen.set(row, Math.max(seen.get(row) ?? 0, wave));
     }
     const members = waves[wave] ?? [];
-    members.push(index);
+    members.push({ verb, uses });
     waves[wave] = members;
   }
-  return waves.map((members) => grouped(batch, members, statements));
+  return waves.map((members) => grouped(members, statements));
 }
 
-function grouped(batch: readonly Verb[], members: readonly number[], statements: Statements): Wave {
-  const groups = new Map<string, { rows: (readonly Parameter[])[]; verbs: number[] }>();
-  for (const index of members) {
-    for (const [name, , ...parameters] of batch[index] ?? []) {
-      const group = groups.get(name) ?? { rows: [], verbs: [] };
-      groups.set(name, group);
-      group.rows.push(parameters);
-      group.verbs.push(index);
+function use(step: Step, statements: Statements): Use {
+  const [name] = step;
+  const statement = statements[name];
+  const parameters = step.slice(PARAMETERS) as readonly Parameter[];
+  const key = keyText(statement, parameters);
+  return { name, parameters, key, row: `${statement.table} ${key}`, access: statement.access };
+}
+
+interface Keyed {
+  readonly verb: number;
+  readonly use: Use;
+}
+
+function grouped(members: readonly Member[], statements: Statements): Wave {
+  const groups = new Map<StatementName, Keyed[]>();
+  for (const { verb, uses } of members) {
+    for (const one of uses) {
+      const group = groups.get(one.name);
+      if (group === undefined) groups.set(one.name, [{ verb, use: one }]);
+      else group.push({ verb, use: one });
     }
   }
-  return Object.entries(statements).flatMap(([name, statement]) => {
+  const wave = (Object.keys(statements) as StatementName[]).flatMap((name): Wave => {
     const group = groups.get(name);
-    return group === undefined ? [] : [{ statement, ...inOrderOfKeys(statement, group) }];
+    if (group === undefined) return [];
+    group.sort(byKey);
+    return [
+      {
+        statement: statements[name],
+        rows: group.map((keyed) => keyed.use.parameters),
+        verbs: group.map((keyed) => keyed.verb),
+      },
+    ];
+  });
+  return locked(wave);
+}
+
+function byKey({ use: { key: one } }: Keyed, { use: { key: other } }: Keyed): number {
+  return inOrder(one, other);
+}
+
+function inOrder(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
+}
+
+/** The wave, with what has to be locked ahead of it. */
+function locked(wave: Wave): Wave {
+  const changing = wave.filter(({ statement }) => statement.lock !== undefined);
+  if (changing.length < 2) return wave;
+  const byTable = Map.groupBy(changing, ({ statement }) => statement.table);
+  return wave.flatMap((group) => {
+    const together = byTable.get(group.statement.table) ?? [];
+    const { lock } = group.statement;
+    if (lock === undefined || together.length < 2 || together[0] !== group) return [group];
+    return [lockOf(lock, together), group];
   });
 }
 
-/** Rows are locked in the order in which they come: the same in every transaction. */
-function inOrderOfKeys(
-  statement: Statement,
-  { rows, verbs }: { readonly rows: readonly (readonly Parameter[])[]; readonly verbs: readonly number[] },
-): Pick<Group, 'rows' | 'verbs'> {
-  if (rows.length === 1) return { rows, verbs };
-  const keyed = rows.map((row, index) => ({ row, verb: verbs[index] ?? 0, key: keyText(statement, row) }));
-  keyed.sort((one, other) => (one.key < other.key ? -1 : Number(one.key > other.key)));
-  return { rows: keyed.map(({ row }) => row), verbs: keyed.map(({ verb }) => verb) };
-}
-
-function use(statement: Statement, parameters: readonly Parameter[]) {
-  return { key: `${statement.table} ${keyText(statement, parameters)}`, access: statement.access };
+function lockOf(statement: Statement, groups: readonly Group[]): Group {
+  const rows = groups.flatMap((group) =>
+    group.rows.map((row, index) => ({
+      key: keyText(group.statement, row),
+      parameters: group.statement.key.map((position) => row[position] ?? null),
+      verb: group.verbs[index] ?? 0,
+    })),
+  );
+  rows.sort((one, other) => inOrder(one.key, other.key));
+  return { statement, rows: rows.map(({ parameters }) => parameters), verbs: rows.map(({ verb }) => verb) };
 }
 
 /** What tells a row from the others of its statement. */
 export function keyText({ key }: Pick<Statement, 'key'>, parameters: readonly Parameter[]): string {
-  return keyOf(key.map((position) => parameters[position] ?? null));
+  let text = '';
+  for (const position of key) text += `${wordOf(parameters[position] ?? null)} `;
+  return text;
 }
 
 export function keyOf(values: readonly unknown[]): string {
-  return values
-    .map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value)))
-    .join(' ');
+  let text = '';
+  for (const value of values) text += `${wordOf(value)} `;
+  return text;
+}
+
+function wordOf(value: unknown): string {
+  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value);
 }

@@ -4,7 +4,7 @@
  * commit; a lone one goes at once.
  */
 import { StoreUnavailable } from '#src/ports/store.ts';
-import type { Otherwise } from '#src/store/sql/verbs.ts';
+import type { Otherwise } from '#src/store/sql/steps.ts';
 import type { Answer, Executor } from './executor.ts';
 import { unavailableInstead } from './faults.ts';
 import type { Verb } from './waves.ts';

@@ -1,4 +1,8 @@
-/** The columns of each table, in the order in which their values are handed over: those that never change, and those that do. */
+/**
+ * The columns of each table, in the order in which their values are handed over: those that never change, and those
+ * that do. What happens to every delivery on its way has columns of its own, only those that it changes: less is
+ * handed over, and an index that has none of them is left alone.
+ */
 import type { AttemptRow, DeliveryRow, ProfileHeadRow, ProfileVersionRow, ScheduleRow } from './rows.ts';
 
 export const SCHEDULE_FIXED = [
@@ -31,6 +35,22 @@ export const SCHEDULE_MUTABLE = [
   'revision',
 ] as const satisfies readonly (keyof ScheduleRow)[];
 
+/** By a claim that takes the pending delivery of a recurring schedule. */
+export const SCHEDULE_ADVANCED = [
+  'pending_id',
+  'cron_at',
+  'last_occurrence',
+  'revision',
+] as const satisfies readonly (typeof SCHEDULE_MUTABLE)[number][];
+
+/** By the end of its delivery. */
+export const SCHEDULE_COMPLETED = [
+  'state',
+  'updated_at',
+  'ended_at',
+  'revision',
+] as const satisfies readonly (typeof SCHEDULE_MUTABLE)[number][];
+
 export const DELIVERY_FIXED = [
   'partition',
   'id',
@@ -61,6 +81,37 @@ export const DELIVERY_MUTABLE = [
   'finalized_at',
   'revision',
 ] as const satisfies readonly (keyof DeliveryRow)[];
+
+/** By a claim. */
+export const DELIVERY_CLAIMED = [
+  'status',
+  'due_at',
+  'booked',
+  'attempt_count',
+  'claim_node',
+  'claim_token',
+  'revision',
+] as const satisfies readonly (typeof DELIVERY_MUTABLE)[number][];
+
+/** By the end of a try, or by an end without one. */
+export const DELIVERY_SETTLED = [
+  'status',
+  'due_at',
+  'booked',
+  'last_status_code',
+  'error',
+  'claim_node',
+  'claim_token',
+  'finalized_at',
+  'revision',
+] as const satisfies readonly (typeof DELIVERY_MUTABLE)[number][];
+
+/** By its endpoint's gate. */
+export const DELIVERY_PUT_OFF = [
+  'due_at',
+  'booked',
+  'revision',
+] as const satisfies readonly (typeof DELIVERY_MUTABLE)[number][];
 
 export const ATTEMPT_FIXED = [
   'partition',

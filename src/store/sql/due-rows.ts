@@ -1,6 +1,6 @@
 /** What a look at due work reads of a delivery. */
 import type { Due } from '#src/domain/due.ts';
-import { endpointKeyOf, originOf } from '#src/domain/endpoint-key.ts';
+import { whereTo } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId, EndpointId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -24,7 +24,6 @@ export function toDue(row: DueRow): Due {
     id: row.id,
     dueAt: row.due_at,
     deadline: row.deadline,
-    endpoint: endpointKeyOf({ endpointId: row.endpoint_id, url: row.url }),
-    origin: originOf(row.url),
+    ...whereTo({ endpointId: row.endpoint_id, url: row.url }),
   };
 }

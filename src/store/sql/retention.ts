@@ -16,7 +16,8 @@ import type { Partition } from '#src/domain/partition.ts';
 import { SCHEDULE_STATES } from '#src/domain/schedule.ts';
 import { SCHEDULE_LIFE } from '#src/domain/schedule-life.ts';
 import type { Prunable } from '#src/ports/store.ts';
-import type { makeVerbs, Step } from './verbs.ts';
+import type { Step } from './steps.ts';
+import type { makeVerbs } from './verbs.ts';
 
 export const TERMINAL_STATUSES = listed(DELIVERY_STATUSES.filter(isTerminal));
 export const ENDED_STATES = listed(

@@ -321,7 +321,12 @@ const LABEL_DIGEST_BYTES = 16;
 
 /** A label as the index knows it: of one size, however long name and value are. */
 export function labelDigest(name: string, value: string): Uint8Array {
-  return hash('sha256', JSON.stringify([name, value]), 'buffer').subarray(0, LABEL_DIGEST_BYTES);
+  return Buffer.from(labelDigestHex(name, value), 'hex');
+}
+
+/** The same as text, for a store that makes the bytes of it itself. */
+export function labelDigestHex(name: string, value: string): string {
+  return hash('sha256', JSON.stringify([name, value]), 'hex').slice(0, 2 * LABEL_DIGEST_BYTES);
 }
 
 function toJson(value: object | null): string | null {

@@ -1,12 +1,10 @@
 /**
  * The verbs that change something, each as the steps it takes: the same for every store that speaks SQL, which
- * has a statement for each name. Steps are flat: they may be run on another thread, and copying objects between
- * threads costs more than writing them.
+ * has a statement for each name.
  *
  * Steps that can fail come first: then nothing has to be undone when they do.
  */
-import type { Attempt, Delivery } from '#src/domain/delivery.ts';
-import type { Sweep } from '#src/domain/delivery-life.ts';
+import type { Delivery } from '#src/domain/delivery.ts';
 import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId, KeyId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -29,145 +27,33 @@ import type {
   SettleWrite,
 } from '#src/ports/store.ts';
 import {
-  ATTEMPT_FIXED,
-  ATTEMPT_OUTCOME,
   DELIVERY_FIXED,
   DELIVERY_MUTABLE,
   PROFILE_FIXED,
   PROFILE_MUTABLE,
-  PROFILE_VERSION,
   SCHEDULE_FIXED,
   SCHEDULE_MUTABLE,
 } from './columns.ts';
+import { toDeliveryRow, toProfileHeadRow, toScheduleRow } from './rows.ts';
 import {
-  labelDigest,
-  toAttemptRow,
-  toDeliveryRow,
-  toProfileHeadRow,
-  toProfileVersionRow,
-  toScheduleRow,
-} from './rows.ts';
-
-/** What a store must have a statement for. */
-export type StatementName =
-  | 'slotHeld'
-  | 'profileAtRevision'
-  | 'insertProfile'
-  | 'replaceProfile'
-  | 'insertProfileVersion'
-  | 'profileUnused'
-  | 'insertReceipt'
-  | 'removeReceipt'
-  | 'insertSchedule'
-  | 'replaceSchedule'
-  | 'scheduleInState'
-  | 'scheduleExists'
-  | 'removeSchedule'
-  | 'insertPayload'
-  | 'removePayload'
-  | 'insertDelivery'
-  | 'insertNextDelivery'
-  | 'replaceDelivery'
-  | 'sweepDeliveries'
-  | 'removeDelivery'
-  | 'insertAttempt'
-  | 'closeAttempt'
-  | 'removeAttempts'
-  | 'deleteLabel'
-  | 'insertLabel'
-  | 'saveGate'
-  | 'removeGate'
-  | 'removeOldGate'
-  | 'insertProject'
-  | 'insertPartition'
-  | 'insertKey'
-  | 'revokeKey'
-  | 'retireSecrets'
-  | 'insertSecret'
-  | 'renewLease'
-  | 'endLease'
-  | 'endLeaseAsSeen'
-  | 'nodeLives'
-  | 'takeSlot'
-  | 'releaseSlot'
-  | 'releaseSlotsOf';
-
-export type Parameter = string | number | Uint8Array | null;
-
-/** What a verb answers when a step did not hold. */
-export type Otherwise = 'stale' | 'key_taken' | 'in_use' | 'taken' | 'missing';
-
-/** A statement, the verb's answer if it does not hold, and its parameters. */
-export type Step<Name extends string = StatementName> = readonly [Name, Otherwise | null, ...Parameter[]];
-
-function pick<Row, Column extends keyof Row>(row: Row, columns: readonly Column[]): Row[Column][] {
-  return columns.map((column) => row[column]);
-}
-
-function insertSchedule(schedule: Schedule): readonly Step[] {
-  const row = toScheduleRow(schedule);
-  return [
-    ['insertSchedule', null, ...pick(row, SCHEDULE_FIXED), ...pick(row, SCHEDULE_MUTABLE)],
-    ...labelSteps('insertLabel', schedule, schedule.metadata),
-  ];
-}
-
-function labelSteps(
-  statement: 'insertLabel' | 'deleteLabel',
-  { partition, id }: Pick<Schedule, 'partition' | 'id'>,
-  labels: Labels,
-): readonly Step[] {
-  return labels.map(([name, value]): Step => [statement, null, partition, labelDigest(name, value), id]);
-}
-
-function replaceSchedule(schedule: Schedule): Step {
-  const row = toScheduleRow(schedule);
-  return ['replaceSchedule', 'stale', ...pick(row, SCHEDULE_MUTABLE), ...guard(schedule)];
-}
-
-function guard(object: { readonly partition: Partition; readonly id: string; readonly revision: number }) {
-  return [object.partition, object.id, object.revision - 1] as const;
-}
-
-function sweepDeliveries({ partition, id }: Schedule, sweep: Sweep): readonly Step[] {
-  const { from, untriedTo, triedTo, finalizedAt } = sweep;
-  return from.map((status) => [
-    'sweepDeliveries',
-    null,
-    untriedTo,
-    triedTo,
-    finalizedAt,
-    partition,
-    id,
-    status,
-  ]);
-}
-
-function insertAttempt(attempt: Attempt): Step {
-  const row = toAttemptRow(attempt);
-  return ['insertAttempt', null, ...pick(row, ATTEMPT_FIXED), ...pick(row, ATTEMPT_OUTCOME)];
-}
-
-function closeAttempt(attempt: Attempt): Step {
-  const row = toAttemptRow(attempt);
-  const key = [row.partition, row.delivery_id, row.attempt_no];
-  return ['closeAttempt', 'stale', ...pick(row, ATTEMPT_OUTCOME), ...key];
-}
-
-function keep(partition: Partition, receipt: Receipt | null): readonly Step[] {
-  if (receipt === null) return [];
-  const { key, fingerprint, status, body, createdAt, expiresAt } = receipt;
-  return [['insertReceipt', 'key_taken', partition, key, fingerprint, status, body, createdAt, expiresAt]];
-}
-
-function replaceProfileHead(profile: Profile): Step {
-  const row = toProfileHeadRow(profile);
-  return ['replaceProfile', 'stale', ...pick(row, PROFILE_MUTABLE), ...guard(profile)];
-}
-
-function insertProfileVersion({ profile, headers }: ProfileWrite): Step {
-  return ['insertProfileVersion', null, ...pick(toProfileVersionRow(profile), PROFILE_VERSION), headers];
-}
+  advanceSchedule,
+  claimDelivery,
+  closeAttempt,
+  completeSchedule,
+  guard,
+  insertAttempt,
+  insertProfileVersion,
+  keep,
+  type Parameter,
+  pick,
+  profileAtRevision,
+  putOffDelivery,
+  replaceProfileHead,
+  replaceSchedule,
+  type Step,
+  settleDelivery,
+  sweepDeliveries,
+} from './steps.ts';
 
 /** What is removed only as it was read. */
 interface Revised<Id> {
@@ -176,16 +62,30 @@ interface Revised<Id> {
   readonly revision: number;
 }
 
-/** What a store finds deliveries and gates by, beyond what they are: further values, after their own. */
+/** What a store finds things by. Of deliveries and gates: further values, after their own. */
 export interface Places {
+  label(name: string, value: string): Parameter;
   delivery(delivery: Delivery): readonly Parameter[];
   gate(endpoint: EndpointKey): readonly Parameter[];
 }
 
 export function makeVerbs(places: Places) {
+  function insertSchedule(schedule: Schedule): readonly Step[] {
+    const values = pick(toScheduleRow(schedule), SCHEDULE_FIXED, SCHEDULE_MUTABLE);
+    return [['insertSchedule', null, ...values], ...labelSteps('insertLabel', schedule, schedule.metadata)];
+  }
+
+  function labelSteps(
+    statement: 'insertLabel' | 'deleteLabel',
+    { partition, id }: Pick<Schedule, 'partition' | 'id'>,
+    labels: Labels,
+  ): readonly Step[] {
+    return labels.map(([name, value]): Step => [statement, null, partition, places.label(name, value), id]);
+  }
+
   function deliveryParameters(delivery: Delivery): readonly Parameter[] {
     const row = toDeliveryRow(delivery);
-    return [...pick(row, DELIVERY_FIXED), ...pick(row, DELIVERY_MUTABLE), ...places.delivery(delivery)];
+    return [...pick(row, DELIVERY_FIXED, DELIVERY_MUTABLE), ...places.delivery(delivery)];
   }
 
   function insertDelivery(delivery: Delivery): Step {
@@ -207,7 +107,7 @@ export function makeVerbs(places: Places) {
     const { schedule, next, profile } = advanced;
     return [
       ...(profile === null ? [] : [profileAtRevision(profile)]),
-      replaceSchedule(schedule),
+      advanceSchedule(schedule),
       insertNextDelivery(next),
     ];
   }
@@ -247,7 +147,7 @@ export function makeVerbs(places: Places) {
       const row = toProfileHeadRow(write.profile);
       return [
         ...keep(write.profile.partition, write.receipt),
-        ['insertProfile', null, ...pick(row, PROFILE_FIXED), ...pick(row, PROFILE_MUTABLE)],
+        ['insertProfile', null, ...pick(row, PROFILE_FIXED, PROFILE_MUTABLE)],
         insertProfileVersion(write),
       ];
     },
@@ -267,7 +167,7 @@ export function makeVerbs(places: Places) {
 
     claim: ({ delivery, attempt, advanced }: ClaimWrite, tenure?: Tenure): readonly Step[] => [
       ...slotHeld(delivery, tenure),
-      replaceDelivery(delivery),
+      claimDelivery(delivery),
       ...advance(advanced),
       insertAttempt(attempt),
     ],
@@ -276,21 +176,21 @@ export function makeVerbs(places: Places) {
       // The revision of a schedule that is completed guards its state as well.
       completed === null
         ? ['scheduleInState', 'stale', delivery.partition, delivery.scheduleId, decidedUnder]
-        : replaceSchedule(completed),
-      replaceDelivery(delivery),
+        : completeSchedule(completed),
+      settleDelivery(delivery),
       closeAttempt(attempt),
     ],
 
     endUnsent: ({ delivery, completed, advanced }: EndWrite, tenure?: Tenure): readonly Step[] => [
       ...slotHeld(delivery, tenure),
-      replaceDelivery(delivery),
-      ...(completed === null ? [] : [replaceSchedule(completed)]),
+      settleDelivery(delivery),
+      ...(completed === null ? [] : [completeSchedule(completed)]),
       ...advance(advanced),
     ],
 
     putOff: (delivery: Delivery, tenure?: Tenure): readonly Step[] => [
       ...slotHeld(delivery, tenure),
-      replaceDelivery(delivery),
+      putOffDelivery(delivery),
     ],
 
     saveGate: ({ partition, endpoint, gate, savedAt }: SavedGate, tenure?: Tenure): readonly Step[] => [
@@ -359,10 +259,6 @@ export function makeVerbs(places: Places) {
       ['endLease', null, node],
     ],
   };
-}
-
-function profileAtRevision({ partition, id, revision }: Profile): Step {
-  return ['profileAtRevision', 'stale', partition, id, revision];
 }
 
 /** The slot of a delivery is held as the tenure says. */

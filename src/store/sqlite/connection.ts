@@ -8,6 +8,19 @@ export type Db = Database.Database;
 /** How long a write waits for the command line, or the command line for the service. */
 const BUSY_TIMEOUT_MS = 5_000;
 
+/**
+ * How long the log may grow before what it holds is brought into the file. Pages that change again until then are
+ * brought there once; but whoever commits last does it, and the others wait: 10,000 pages held them up for a
+ * third of a second.
+ */
+const CHECKPOINT_PAGES = 4_000;
+/** What is left of a log that a reader has kept from being brought in. */
+const LOG_BYTES_MAX = 67_108_864;
+
+/** What falls due was often stored long ago, here and there in the file: pages are kept, as far as they come up. */
+const WRITER_CACHE_KIB = 32_768;
+const READER_CACHE_KIB = 16_384;
+
 /** 'SCHD': tells our files from any other SQLite database. */
 export const APPLICATION_ID = 0x53434844;
 
@@ -19,6 +32,9 @@ export function openForWriting(path: string, durable = true): Db {
       refuseForeign(db);
       db.pragma('journal_mode = WAL');
       db.pragma(`synchronous = ${durable ? 'FULL' : 'OFF'}`);
+      db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+      db.pragma(`journal_size_limit = ${LOG_BYTES_MAX}`);
+      db.pragma(`cache_size = -${WRITER_CACHE_KIB}`);
     } catch (error) {
       db.close();
       throw error;
@@ -28,7 +44,11 @@ export function openForWriting(path: string, durable = true): Db {
 }
 
 export function openForReading(path: string): Db {
-  return unavailableInstead(() => new Database(path, { timeout: BUSY_TIMEOUT_MS, readonly: true }));
+  return unavailableInstead(() => {
+    const db = new Database(path, { timeout: BUSY_TIMEOUT_MS, readonly: true });
+    db.pragma(`cache_size = -${READER_CACHE_KIB}`);
+    return db;
+  });
 }
 
 /** The schema this version of the program works with. */

@@ -7,7 +7,7 @@
  * cost as much as the verb itself, and are almost never needed.
  */
 
-import type { Otherwise, Parameter, StatementName, Step } from '#src/store/sql/verbs.ts';
+import type { Otherwise, Parameter, StatementName, Step } from '#src/store/sql/steps.ts';
 import { type Db, isUnavailable, openForWriting } from './connection.ts';
 import { type OwnName, STATEMENTS, type Statement } from './statements.ts';
 

@@ -95,7 +95,11 @@ export class FiringReads {
     return row === undefined ? null : (JSON.parse(row.state) as Gate);
   }
 
-  message({ partition, scheduleId, target }: Delivery): Message {
+  messages(deliveries: readonly Delivery[]): readonly Message[] {
+    return this.#ask.atOnce(() => deliveries.map((delivery) => this.#message(delivery)));
+  }
+
+  #message({ partition, scheduleId, target }: Delivery): Message {
     const payload = this.#reads.payload(partition, scheduleId);
     if (target.endpointId === null) return { payload, profile: null };
     const profile = this.#ask.get<NonNullable<Message['profile']>>(

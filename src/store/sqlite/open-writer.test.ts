@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Partition } from '#src/domain/partition.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { Builders, START } from '#src/store/contract/builders.ts';
-import type { Otherwise, Step } from '#src/store/sql/verbs.ts';
+import type { Otherwise, Step } from '#src/store/sql/steps.ts';
 import { Executor, type WriterData } from './executor.ts';
 import { SqliteStore } from './sqlite-store.ts';
 import { answered, type WriteQueue } from './writer.ts';

@@ -183,7 +183,7 @@ describe('the engine finds', () => {
     const plans = plansOf((asked) => {
       const reads = new FiringReads(asked);
       expect(reads.work([pending])).toEqual([{ delivery: pending, schedule, profile, gate: null }]);
-      reads.message(pending);
+      reads.messages([pending]);
     });
     // Delivery, schedule, both parts of the profile, gate; payload and version.
     expect(plans).toHaveLength(7);

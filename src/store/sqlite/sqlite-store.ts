@@ -227,8 +227,8 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
     return this.#read(() => this.#firing.work(deliveries));
   }
 
-  findMessage(delivery: Delivery): Promise<Message> {
-    return this.#read(() => this.#firing.message(delivery));
+  findMessages(deliveries: readonly Delivery[]): Promise<readonly Message[]> {
+    return this.#read(() => this.#firing.messages(deliveries));
   }
 
   listLostClaims(livingNodes: readonly string[], limit: number): Promise<readonly LostClaim[]> {

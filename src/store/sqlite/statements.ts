@@ -7,15 +7,20 @@
 import {
   ATTEMPT_FIXED,
   ATTEMPT_OUTCOME,
+  DELIVERY_CLAIMED,
   DELIVERY_FIXED,
   DELIVERY_MUTABLE,
+  DELIVERY_PUT_OFF,
+  DELIVERY_SETTLED,
   PROFILE_FIXED,
   PROFILE_MUTABLE,
   PROFILE_VERSION,
+  SCHEDULE_ADVANCED,
+  SCHEDULE_COMPLETED,
   SCHEDULE_FIXED,
   SCHEDULE_MUTABLE,
 } from '#src/store/sql/columns.ts';
-import type { StatementName } from '#src/store/sql/verbs.ts';
+import type { StatementName } from '#src/store/sql/steps.ts';
 
 /** More than a create of ordinary size takes. */
 const ROOM_BYTES = 262_144;
@@ -41,6 +46,8 @@ export type OwnName = 'beat' | 'takeRoom' | 'giveRoomBack';
 export const STATEMENTS = {
   insertSchedule: { sql: insertInto('schedules', ...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE), holds: 'always' },
   replaceSchedule: { sql: replaceIn('schedules', SCHEDULE_MUTABLE), holds: 'changed_one' },
+  advanceSchedule: { sql: replaceIn('schedules', SCHEDULE_ADVANCED), holds: 'changed_one' },
+  completeSchedule: { sql: replaceIn('schedules', SCHEDULE_COMPLETED), holds: 'changed_one' },
   scheduleInState: {
     sql: 'SELECT 1 FROM schedules WHERE partition = ? AND id = ? AND state = ?',
     holds: 'found',
@@ -53,11 +60,11 @@ export const STATEMENTS = {
     holds: 'changed_one',
   },
   insertLabel: {
-    sql: 'INSERT OR IGNORE INTO schedule_labels (partition, digest, schedule_id) VALUES (?, ?, ?)',
+    sql: 'INSERT OR IGNORE INTO schedule_labels (partition, digest, schedule_id) VALUES (?, unhex(?), ?)',
     holds: 'always',
   },
   deleteLabel: {
-    sql: 'DELETE FROM schedule_labels WHERE partition = ? AND digest = ? AND schedule_id = ?',
+    sql: 'DELETE FROM schedule_labels WHERE partition = ? AND digest = unhex(?) AND schedule_id = ?',
     holds: 'always',
   },
   insertPayload: { sql: insertInto('payloads', 'partition', 'schedule_id', 'sealed'), holds: 'always' },
@@ -70,6 +77,9 @@ export const STATEMENTS = {
     holds: 'changed_one',
   },
   replaceDelivery: { sql: replaceIn('deliveries', DELIVERY_MUTABLE), holds: 'changed_one' },
+  claimDelivery: { sql: replaceIn('deliveries', DELIVERY_CLAIMED), holds: 'changed_one' },
+  settleDelivery: { sql: replaceIn('deliveries', DELIVERY_SETTLED), holds: 'changed_one' },
+  putOffDelivery: { sql: replaceIn('deliveries', DELIVERY_PUT_OFF), holds: 'changed_one' },
   sweepDeliveries: {
     sql: `UPDATE deliveries INDEXED BY deliveries_of_schedule
       SET status = CASE WHEN attempt_count = 0 THEN sweep.untried_to ELSE sweep.tried_to END,

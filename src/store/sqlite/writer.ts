@@ -1,14 +1,18 @@
 /**
- * Group commit, seen from the service: verbs wait here while the writing thread is busy with a batch, and
- * go out together as the next one. Under load many share a commit; a lone one goes at once.
+ * Group commit, seen from the service. A lone verb goes to the writing thread at once. While that is busy verbs
+ * are gathered, and go as soon as there are a few or it has answered; whatever it finds when it is free again
+ * shares one commit. So it never waits for this thread while there is something to write, and many verbs share
+ * a message.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import type { Otherwise } from '#src/store/sql/verbs.ts';
+import type { Otherwise } from '#src/store/sql/steps.ts';
 import type { Answer, Batch, SqliteStep, WriterData } from './executor.ts';
+import { toWire } from './wire.ts';
 
-const BATCH_MAX = 256;
+/** A busy thread is sent no fewer verbs than these. */
+const GATHERED_MIN = 16;
 /** More than this waiting means that the disk cannot keep up: refuse rather than grow. */
 const WAITING_MAX = 20_000;
 
@@ -48,7 +52,11 @@ export class Writer implements WriteQueue {
   #isDown = false;
   #isStarting = false;
   #waiting: Waiting[] = [];
-  #underWay: readonly Waiting[] = [];
+  #waitingVerbs = 0;
+  /** Handed over and not answered yet, the oldest first; by message. */
+  #underWay: (readonly Waiting[])[] = [];
+  /** Calls in both. */
+  #open = 0;
   #closed: Error | null = null;
   #isFailing = false;
 
@@ -66,7 +74,10 @@ export class Writer implements WriteQueue {
   }
 
   #attend(worker: Worker): Worker {
-    worker.on('message', (answers: readonly Answer[]) => this.#settle(answers));
+    worker.on('message', (answers: readonly Answer[]) => {
+      // One that has ended speaks of what was given up.
+      if (worker === this.#worker && !this.#isDown) this.#settle(answers);
+    });
     worker.on('error', (error) => this.#ended(worker, error));
     worker.on('exit', () => this.#ended(worker));
     return worker;
@@ -76,9 +87,11 @@ export class Writer implements WriteQueue {
   #ended(worker: Worker, error?: unknown): void {
     if (this.#closed !== null || worker !== this.#worker) return;
     this.#isFailing = true;
-    const lost = [...this.#underWay, ...this.#waiting];
+    const lost = [...this.#underWay.flat(), ...this.#waiting];
     this.#underWay = [];
     this.#waiting = [];
+    this.#waitingVerbs = 0;
+    this.#open = 0;
     this.#isDown = true;
     for (const { reject } of lost) {
       reject(new StoreUnavailable('The writing thread ended.', { cause: error }));
@@ -111,32 +124,45 @@ export class Writer implements WriteQueue {
         void this.#startAgain();
         return reject(new StoreUnavailable('The writing thread is being started again.'));
       }
-      if (this.#waiting.length >= WAITING_MAX) {
+      if (this.#open >= WAITING_MAX) {
         return reject(new StoreUnavailable('Too many writes are waiting for the disk.'));
       }
+      if (verbs.length === 0) return resolve([]);
       this.#waiting.push({ verbs, resolve: resolve as Waiting['resolve'], reject });
-      this.#send();
+      this.#waitingVerbs += verbs.length;
+      this.#open++;
+      if (this.#underWay.length === 0) this.#handOver();
+      // What is asked for in this same turn of the loop goes along.
+      else if (this.#waitingVerbs >= GATHERED_MIN) queueMicrotask(() => this.#handOver());
     });
   }
 
-  #send(): void {
-    if (this.#underWay.length > 0 || this.#waiting.length === 0) return;
-    let calls = 0;
-    let verbs = 0;
-    for (const waiting of this.#waiting) {
-      verbs += waiting.verbs.length;
-      if (calls > 0 && verbs > BATCH_MAX) break;
-      calls++;
+  #handOver(): void {
+    const calls = this.#waiting;
+    if (calls.length === 0) return;
+    this.#waiting = [];
+    this.#waitingVerbs = 0;
+    try {
+      this.#worker.postMessage(toWire(calls.flatMap((call) => call.verbs)));
+      this.#underWay.push(calls);
+    } catch (error) {
+      this.#open -= calls.length;
+      for (const { reject } of calls)
+        reject(new Error('A store verb cannot be handed over.', { cause: error }));
     }
-    this.#underWay = this.#waiting.splice(0, calls);
-    this.#worker.postMessage(this.#underWay.flatMap((call) => call.verbs));
   }
 
+  /** Of one commit, and so of all verbs of one or more messages. */
   #settle(answers: readonly Answer[]): void {
-    const done = this.#underWay;
-    this.#underWay = [];
     this.#isFailing = answers.some((answer) => typeof answer !== 'string' && answer.unavailable);
-    this.#send();
+    const done: Waiting[] = [];
+    for (let verbs = 0; verbs < answers.length && this.#underWay.length > 0; ) {
+      const calls = this.#underWay.shift() ?? [];
+      for (const call of calls) verbs += call.verbs.length;
+      done.push(...calls);
+    }
+    this.#open -= done.length;
+    this.#handOver();
     let at = 0;
     for (const { verbs, resolve, reject } of done) {
       const own = answered(answers.slice(at, at + verbs.length));
@@ -149,7 +175,7 @@ export class Writer implements WriteQueue {
   async close(): Promise<void> {
     if (this.#closed !== null) return;
     const exited = this.#isDown ? null : once(this.#worker, 'exit');
-    while (this.#underWay.length > 0 || this.#waiting.length > 0) {
+    while (this.#open > 0) {
       await Promise.race([once(this.#worker, 'message'), exited]);
     }
     this.#closed = new StoreUnavailable('The store is closed.');

@@ -13,6 +13,8 @@ export interface LostCommitReport extends Report {
   readonly lostCommits: number;
 }
 
+/** A transaction in which all holds is one batch, and is committed with it: it is known by its mark. */
+const COMMITS = /^COMMIT|INTO writers/;
 const ANSWER_LOST = 0.05;
 const COMMIT_LOST = 0.02;
 const TROUBLE_MS = 4_000;
@@ -35,7 +37,7 @@ export async function runLostCommits(run: Run): Promise<LostCommitReport> {
 
 function loseCommits(proxy: PostgresProxy, prng: Prng): void {
   proxy.interfere((sql) => {
-    if (sql !== 'COMMIT') return 'pass';
+    if (!COMMITS.test(sql)) return 'pass';
     if (prng.chance(ANSWER_LOST)) return 'lose the answer';
     return prng.chance(COMMIT_LOST) ? 'lose it' : 'pass';
   });

@@ -5,6 +5,7 @@
  * It is saved soon after it turned, so that a restart does not forget it.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
+import type { DeliveryId } from '#src/domain/id.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import { ms } from '../durations.ts';
 import type { Sent } from '../network.ts';
@@ -37,6 +38,8 @@ interface Model {
 }
 
 interface Tried {
+  readonly deliveryId: DeliveryId;
+  readonly attemptNo: number;
   readonly key: string;
   readonly by: LifeFacts;
   /** The window it is to probe: of one opened since, it is no probe. */
@@ -133,16 +136,23 @@ export function breakerChecker(scene: Scene): Checker {
       }
       const isProbe = model.openUntil !== null;
       if (isProbe) model.probeUntil = now + policy.probeMs;
-      tries.set(attempt.id, { key, by, probeOf: model.openUntil, policy });
+      const { deliveryId, attemptNo } = attempt;
+      tries.set(attempt.id, { deliveryId, attemptNo, key, by, probeOf: model.openUntil, policy });
     },
     claimAnswered({ attempt }, answer) {
       if (answer !== 'done') learn(attempt.id, 'nothing', time.now());
     },
+    /** A try counts when it ends; it may be settled a moment later, together with others. */
+    exchanged(sent) {
+      if (sent.fortune?.kind === 'orphaned') return;
+      for (const [token, { deliveryId, attemptNo, by }] of tries) {
+        if (deliveryId !== sent.deliveryId || attemptNo !== sent.attemptNo || by.node !== sent.node) continue;
+        learn(token, evidenceOf(sent, witness.timeoutMsOf(deliveryId)), by.now());
+      }
+    },
     settleAsked({ attempt }, by) {
-      if (tries.get(attempt.id)?.by !== by) return;
-      const sent = witness.sentOf(attempt.deliveryId, attempt.attemptNo);
-      const evidence = sent === null ? 'nothing' : evidenceOf(sent, witness.timeoutMsOf(attempt.deliveryId));
-      learn(attempt.id, evidence, by.now());
+      // It never left the house.
+      if (tries.get(attempt.id)?.by === by) learn(attempt.id, 'nothing', by.now());
     },
     putOffAsked(delivery, by) {
       const { dueAt, booked } = delivery;

@@ -40,7 +40,9 @@ export function settlingChecker(scene: Scene): Checker {
       return;
     }
     if (sent.node !== scene.writer) throw say('was settled by another process than sent it');
-    const stoodStill = (scene.lifeOf(sent.node)?.stoodStillMs ?? sent.elapsedMs) > sent.elapsedMs;
+    // Of one that crashed while this was on its way to the store nobody knows.
+    const life = scene.lifeOf(sent.node);
+    const stoodStill = life === null || life.stoodStillMs > sent.elapsedMs;
     const expected = expectedOf(sent, witness.timeoutMsOf(before.id), stoodStill);
     if (expected === null) throw say('was not broken off when its time was over, and only then');
     if (attempt.outcome !== expected.outcome || attempt.statusCode !== expected.statusCode) {

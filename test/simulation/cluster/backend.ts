@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Tenure } from '#src/domain/slot.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
-import type { Step } from '#src/store/sql/verbs.ts';
+import type { Step } from '#src/store/sql/steps.ts';
 import { openForWriting } from '#src/store/sqlite/connection.ts';
 import type { Answer } from '#src/store/sqlite/executor.ts';
 import { DATABASE_FILE, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';

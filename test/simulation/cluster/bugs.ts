@@ -11,7 +11,7 @@ import { Recoveries } from '#src/engine/recoveries.ts';
 import type { NodeLease } from '#src/ports/cluster-store.ts';
 import type { Peers } from '#src/ports/hints.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import type { Step } from '#src/store/sql/verbs.ts';
+import type { Step } from '#src/store/sql/steps.ts';
 import { ReferenceClock } from '#src/system/reference-clock.ts';
 import type { SharedStore } from './node.ts';
 
@@ -83,7 +83,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'slots are given back while batches are under way': {
     caughtBy: ['ownership'],
-    from: 10,
+    from: 77,
     patch: patched(Dispatcher.prototype, 'batchesEnd', NOTHING),
   },
   'the dead are buried whatever they have said since': {
@@ -118,7 +118,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'a try teaches the gate of a slot that has moved': {
     caughtBy: ['breaker', 'rate'],
-    from: 10,
+    from: 4,
     patch: patched(Holdings.prototype, 'isStill', { value: () => true }),
   },
   'other nodes are not told what is due': {
@@ -147,7 +147,6 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'who stops hands nothing over': {
     caughtBy: ['shares'],
-    from: 34,
     patch: patched(Membership.prototype, 'handOver', NOTHING),
   },
   'nobody gives slots back': {

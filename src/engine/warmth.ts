@@ -1,0 +1,80 @@
+/**
+ * Connections for what is about to be due: as many to an origin as there are requests to it within a moment,
+ * within bounds. What a handshake takes is then over before the instant, and not after it. Of those that a rate
+ * limit keeps apart one goes at that instant, and each of the others is expected when its turn is booked.
+ */
+import { placeOf } from '#src/domain/due.ts';
+import { gateTerms } from '#src/domain/gate.ts';
+import type { Egress } from '#src/ports/egress.ts';
+import type { Ready } from './ahead.ts';
+import type { Gates } from './gates.ts';
+
+/** Requests that lie so close together may need a connection each. */
+const MOMENT_MS = 10;
+/** To one origin. Where that is not enough, more are opened as they are needed. */
+export const CONNECTIONS_MAX = 64;
+
+interface Expected {
+  /** Its origin, and no more of it. */
+  readonly url: URL;
+  moment: number;
+  /** In that moment. */
+  requests: number;
+  /** The endpoints with a rate limit that one of them goes to. */
+  readonly paced: Set<string>;
+  /** The most that are needed in any of the moments seen since they were asked for. */
+  connections: number;
+  /** For the last moment. */
+  asked: number;
+}
+
+export class Warmth {
+  readonly #egress: Pick<Egress, 'warm'>;
+  readonly #gates: Pick<Gates, 'isShut'>;
+  /** By origin: since `rise` was called last, and before that. */
+  #expected = new Map<string, Expected>();
+  #before: ReadonlyMap<string, Expected> = new Map();
+
+  constructor(egress: Pick<Egress, 'warm'>, gates: Pick<Gates, 'isShut'>) {
+    this.#egress = egress;
+    this.#gates = gates;
+  }
+
+  expect({ due, work, letter }: Ready): void {
+    // An open breaker lets nothing through but a probe.
+    if (this.#gates.isShut(due, work.gate)) return;
+    const moment = Math.floor(due.dueAt / MOMENT_MS);
+    const known = this.#expected.get(due.origin) ?? this.#before.get(due.origin);
+    const one = known ?? nothingExpected(letter.url, moment);
+    this.#expected.set(due.origin, one);
+    if (one.moment !== moment) {
+      one.moment = moment;
+      one.requests = 0;
+      one.paced.clear();
+      one.asked = 0;
+    }
+    if (one.requests >= CONNECTIONS_MAX) return;
+    const { rateLimit } = gateTerms(work.profile, work.schedule.rateLimit);
+    if (rateLimit !== null && !work.delivery.booked) {
+      if (one.paced.has(placeOf(due))) return;
+      one.paced.add(placeOf(due));
+    }
+    one.requests++;
+    one.connections = Math.max(one.connections, one.requests);
+  }
+
+  /** Asks for what is expected by now. */
+  rise(): void {
+    for (const one of this.#expected.values()) {
+      if (one.connections > one.asked) this.#egress.warm(one.url, one.connections);
+      one.asked = Math.max(one.asked, one.connections);
+      one.connections = 0;
+    }
+    this.#before = this.#expected;
+    this.#expected = new Map();
+  }
+}
+
+function nothingExpected({ origin }: URL, moment: number): Expected {
+  return { url: new URL(origin), moment, requests: 0, paced: new Set(), connections: 0, asked: 0 };
+}

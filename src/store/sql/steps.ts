@@ -1,0 +1,194 @@
+/**
+ * What a verb is made of: a statement by its name, its parameters, and what the verb answers if it does not hold.
+ * Steps are flat: they may be run on another thread, and copying objects between threads costs more than writing
+ * them.
+ */
+import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import type { Sweep } from '#src/domain/delivery-life.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { Profile } from '#src/domain/profile.ts';
+import type { Schedule } from '#src/domain/schedule.ts';
+import type { ProfileWrite, Receipt } from '#src/ports/store.ts';
+import {
+  ATTEMPT_FIXED,
+  ATTEMPT_OUTCOME,
+  PROFILE_MUTABLE,
+  PROFILE_VERSION,
+  SCHEDULE_MUTABLE,
+} from './columns.ts';
+import { toAttemptRow, toProfileHeadRow, toProfileVersionRow, toScheduleRow } from './rows.ts';
+
+/** What a store must have a statement for. */
+export type StatementName =
+  | 'slotHeld'
+  | 'profileAtRevision'
+  | 'insertProfile'
+  | 'replaceProfile'
+  | 'insertProfileVersion'
+  | 'profileUnused'
+  | 'insertReceipt'
+  | 'removeReceipt'
+  | 'insertSchedule'
+  | 'replaceSchedule'
+  | 'advanceSchedule'
+  | 'completeSchedule'
+  | 'scheduleInState'
+  | 'scheduleExists'
+  | 'removeSchedule'
+  | 'insertPayload'
+  | 'removePayload'
+  | 'insertDelivery'
+  | 'insertNextDelivery'
+  | 'replaceDelivery'
+  | 'claimDelivery'
+  | 'settleDelivery'
+  | 'putOffDelivery'
+  | 'sweepDeliveries'
+  | 'removeDelivery'
+  | 'insertAttempt'
+  | 'closeAttempt'
+  | 'removeAttempts'
+  | 'deleteLabel'
+  | 'insertLabel'
+  | 'saveGate'
+  | 'removeGate'
+  | 'removeOldGate'
+  | 'insertProject'
+  | 'insertPartition'
+  | 'insertKey'
+  | 'revokeKey'
+  | 'retireSecrets'
+  | 'insertSecret'
+  | 'renewLease'
+  | 'endLease'
+  | 'endLeaseAsSeen'
+  | 'nodeLives'
+  | 'takeSlot'
+  | 'releaseSlot'
+  | 'releaseSlotsOf';
+
+export type Parameter = string | number | Uint8Array | null;
+
+/** What a verb answers when a step did not hold. */
+export type Otherwise = 'stale' | 'key_taken' | 'in_use' | 'taken' | 'missing';
+
+/** A statement, the verb's answer if it does not hold, and its parameters. */
+export type Step<Name extends string = StatementName> = readonly [Name, Otherwise | null, ...Parameter[]];
+
+type Values<Row> = Readonly<Record<keyof Row, Parameter>>;
+
+/** The values of some columns of a row, then of others. */
+export function pick<Row extends Values<Row>>(
+  row: Row,
+  columns: readonly (keyof Row)[],
+  more: readonly (keyof Row)[] = [],
+): Parameter[] {
+  const values: Parameter[] = [];
+  for (const column of columns) values.push(row[column]);
+  for (const column of more) values.push(row[column]);
+  return values;
+}
+
+export function replaceSchedule(schedule: Schedule): Step {
+  const row = toScheduleRow(schedule);
+  return ['replaceSchedule', 'stale', ...pick(row, SCHEDULE_MUTABLE), ...guard(schedule)];
+}
+
+export function advanceSchedule(schedule: Schedule): Step {
+  const { pendingId, cronAt, lastOccurrence, revision } = schedule;
+  return ['advanceSchedule', 'stale', pendingId, cronAt, lastOccurrence, revision, ...guard(schedule)];
+}
+
+export function completeSchedule(schedule: Schedule): Step {
+  const { state, updatedAt, endedAt, revision } = schedule;
+  return ['completeSchedule', 'stale', state, updatedAt, endedAt, revision, ...guard(schedule)];
+}
+
+export function claimDelivery(delivery: Delivery): Step {
+  return [
+    'claimDelivery',
+    'stale',
+    delivery.status,
+    delivery.dueAt,
+    delivery.booked ? 1 : 0,
+    delivery.attemptCount,
+    delivery.claim?.node ?? null,
+    delivery.claim?.token ?? null,
+    delivery.revision,
+    ...guard(delivery),
+  ];
+}
+
+export function settleDelivery(delivery: Delivery): Step {
+  return [
+    'settleDelivery',
+    'stale',
+    delivery.status,
+    delivery.dueAt,
+    delivery.booked ? 1 : 0,
+    delivery.lastStatusCode,
+    delivery.error,
+    delivery.claim?.node ?? null,
+    delivery.claim?.token ?? null,
+    delivery.finalizedAt,
+    delivery.revision,
+    ...guard(delivery),
+  ];
+}
+
+export function putOffDelivery(delivery: Delivery): Step {
+  const { dueAt, booked, revision } = delivery;
+  return ['putOffDelivery', 'stale', dueAt, booked ? 1 : 0, revision, ...guard(delivery)];
+}
+
+export function guard(object: {
+  readonly partition: Partition;
+  readonly id: string;
+  readonly revision: number;
+}) {
+  return [object.partition, object.id, object.revision - 1] as const;
+}
+
+export function sweepDeliveries({ partition, id }: Schedule, sweep: Sweep): readonly Step[] {
+  const { from, untriedTo, triedTo, finalizedAt } = sweep;
+  return from.map((status) => [
+    'sweepDeliveries',
+    null,
+    untriedTo,
+    triedTo,
+    finalizedAt,
+    partition,
+    id,
+    status,
+  ]);
+}
+
+export function insertAttempt(attempt: Attempt): Step {
+  const row = toAttemptRow(attempt);
+  return ['insertAttempt', null, ...pick(row, ATTEMPT_FIXED, ATTEMPT_OUTCOME)];
+}
+
+export function closeAttempt(attempt: Attempt): Step {
+  const row = toAttemptRow(attempt);
+  const key = [row.partition, row.delivery_id, row.attempt_no];
+  return ['closeAttempt', 'stale', ...pick(row, ATTEMPT_OUTCOME), ...key];
+}
+
+export function keep(partition: Partition, receipt: Receipt | null): readonly Step[] {
+  if (receipt === null) return [];
+  const { key, fingerprint, status, body, createdAt, expiresAt } = receipt;
+  return [['insertReceipt', 'key_taken', partition, key, fingerprint, status, body, createdAt, expiresAt]];
+}
+
+export function replaceProfileHead(profile: Profile): Step {
+  const row = toProfileHeadRow(profile);
+  return ['replaceProfile', 'stale', ...pick(row, PROFILE_MUTABLE), ...guard(profile)];
+}
+
+export function insertProfileVersion({ profile, headers }: ProfileWrite): Step {
+  return ['insertProfileVersion', null, ...pick(toProfileVersionRow(profile), PROFILE_VERSION), headers];
+}
+
+export function profileAtRevision({ partition, id, revision }: Profile): Step {
+  return ['profileAtRevision', 'stale', partition, id, revision];
+}
