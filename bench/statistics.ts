@@ -1,10 +1,29 @@
+/** Numbers about numbers. */
+
+/** Of the rounds of one thing: what is typical, and between which values all of them lie. */
+export interface Spread {
+  readonly median: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+export function spreadOf(numbers: readonly number[]): Spread {
+  return { median: median(numbers), min: Math.min(...numbers), max: Math.max(...numbers) };
+}
+
 export function median(numbers: readonly number[]): number {
   return quantile(numbers, 0.5);
 }
 
-/** Linear between the two nearest. */
 export function quantile(numbers: readonly number[], q: number): number {
-  const sorted = [...numbers].sort((a, b) => a - b);
+  return quantileOfSorted(
+    numbers.toSorted((a, b) => a - b),
+    q,
+  );
+}
+
+/** Linear between the two nearest. */
+export function quantileOfSorted(sorted: readonly number[], q: number): number {
   const at = (sorted.length - 1) * q;
   const low = sorted[Math.floor(at)] ?? Number.NaN;
   const high = sorted[Math.ceil(at)] ?? Number.NaN;

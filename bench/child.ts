@@ -1,0 +1,66 @@
+/** A process of the benchmark that is told what to do by messages, and ends when its parent lets go of it. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { endWithUs } from '../test/postgres/leftovers.ts';
+
+const END_MS_MAX = 20_000;
+
+export interface ChildOptions {
+  readonly args?: readonly string[];
+  /** Its processor profiles are written there. */
+  readonly profileDir?: string | undefined;
+}
+
+/** Of a file in this folder. What it logs is written, as always, but nobody on this machine has to read it. */
+export function startChild(file: string, { args = [], profileDir }: ChildOptions = {}): ChildProcess {
+  const child = fork(join(import.meta.dirname, file), args, {
+    execArgv: profilingFlags(profileDir),
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  endWithUs(child);
+  return child;
+}
+
+export function profilingFlags(profileDir: string | undefined): string[] {
+  return profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDir}`];
+}
+
+/** The first message that is picked; rejects when picking fails, when the child ends before, or it takes longer. */
+export async function messageFrom<M, T>(
+  child: ChildProcess,
+  withinMs: number,
+  pick: (message: M) => T | undefined,
+): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const onMessage = (message: unknown) => {
+    try {
+      const picked = pick(message as M);
+      if (picked !== undefined) resolve(picked);
+    } catch (error) {
+      reject(error);
+    }
+  };
+  const onExit = (code: number | null) =>
+    reject(new Error(`A process of the benchmark ended with exit code ${code}.`));
+  const timer = setTimeout(
+    () => reject(new Error(`A process of the benchmark did not answer within ${withinMs} ms.`)),
+    withinMs,
+  );
+  child.on('message', onMessage).on('exit', onExit);
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    child.off('message', onMessage).off('exit', onExit);
+  }
+}
+
+export async function endChild(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  const timer = setTimeout(() => child.kill('SIGKILL'), END_MS_MAX);
+  if (child.connected) child.disconnect();
+  await exited;
+  clearTimeout(timer);
+}

@@ -1,0 +1,82 @@
+/**
+ * What is measured, whoever does it: orders are stored ahead of their instant, and posted at it. A contender
+ * is one way to do so. Started, it is a process of its own (or several), on a store of its own that is empty.
+ */
+import type { PostgresServer } from '../test/postgres/server.ts';
+
+export interface Order {
+  /** No two that are measured together have the same; they count up from 0. */
+  readonly number: number;
+  readonly url: string;
+  /** Milliseconds since the epoch. */
+  readonly due: number;
+}
+
+export const CONTENDER_IDS = [
+  'limit',
+  'bare-route',
+  'sched-sqlite',
+  'sched-postgres',
+  'sched-postgres-2',
+  'bullmq',
+  'bullmq-hz',
+  'bullmq-fsync',
+  'graphile',
+  'graphile-batches',
+  'pg-boss',
+  'agenda',
+] as const;
+export type ContenderId = (typeof CONTENDER_IDS)[number];
+
+export type Ability = 'orders' | 'creates' | 'recurring';
+
+export interface Contender {
+  readonly id: ContenderId;
+  /** As the report calls it. */
+  readonly name: string;
+  readonly version: string;
+  /** How it is set up, and why: one line. */
+  readonly settings: string;
+  /** What survives a crash of the machine: one line. */
+  readonly durability: string;
+  readonly can: readonly Ability[];
+  /** Rejects with `Absent` where the machine lacks something it needs. */
+  start(ground: Ground): Promise<RunningContender>;
+}
+
+/** What a contender may use. */
+export interface Ground {
+  /** To make a database of its own in. */
+  readonly postgres: PostgresServer;
+  /** Processor profiles are written there. */
+  readonly profileDir: string | undefined;
+}
+
+export interface RunningContender extends AsyncDisposable {
+  /** Resolves when all are stored. */
+  store(orders: readonly Order[]): Promise<void>;
+  /** As many schedules that recur, of which each posts its order first: all of them are due at one full minute. */
+  storeRecurring(orders: readonly Order[]): Promise<void>;
+  /** Adds one after the other in so many hands, all due in a day, through the interface its users have. */
+  create(load: CreateLoad): Promise<Created>;
+  /** Processor time used so far by its processes, without the database's; null where the system does not tell. */
+  cpuMs(): number | null;
+  /** Memory in use by its processes, without the database's; null where the system does not tell. */
+  memoryMb(): number | null;
+}
+
+export interface CreateLoad {
+  readonly atOnce: number;
+  readonly seconds: number;
+}
+
+export interface Created {
+  readonly created: number;
+  readonly failed: number;
+  readonly seconds: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/** The contender cannot be run here: the report says why, and goes on. */
+export class Absent extends Error {}

@@ -1,0 +1,127 @@
+/** The command line of the benchmark. */
+import { parseArgs } from 'node:util';
+import { CONTENDER_IDS, type ContenderId } from './contender.ts';
+import { QUICK_CONTENDERS } from './contenders.ts';
+import type { Scale } from './results.ts';
+
+export const WORKS = ['paced', 'burst', 'creates', 'recurring', 'stored', 'recovery', 'hanging'] as const;
+export type Work = (typeof WORKS)[number];
+
+export interface Options {
+  readonly contenders: readonly ContenderId[];
+  readonly works: readonly Work[];
+  readonly scale: Scale;
+  /** Everything that was measured is written there. */
+  readonly json: string | null;
+  readonly profileDir: string | undefined;
+  /** The report is written to this folder. */
+  readonly out: string | null;
+}
+
+export const USAGE = `npm run bench -- [--quick] [--only NAME,…] [--work WORK,…] [--rounds N] [--json FILE] [--profile DIR] [--out DIR]
+
+  --quick    less of everything, in under two minutes
+  --only     ${CONTENDER_IDS.join(', ')}
+  --work     ${WORKS.join(', ')} (hanging: only when named)
+  --rounds   how often each contender takes its turn (5)
+  --json     writes all that was measured to a file
+  --profile  writes processor profiles to a folder
+  --out      writes benchmarks.md and its charts to a folder; a full run writes docs/`;
+
+/** Said to the person at the keyboard, without a stack. */
+export class UsageError extends Error {}
+
+const ROUNDS_MAX = 50;
+const DOCS = 'docs';
+const ASKED_FOR_ONLY: Work = 'hanging';
+/** A minute each: not for a first look. */
+const SLOW_WORKS: ReadonlySet<Work> = new Set(['recurring', 'recovery']);
+
+const FULL: Scale = {
+  quick: false,
+  rounds: 5,
+  paced: { rate: 500, seconds: 6 },
+  bursts: [5_000, 20_000],
+  burstSecondsMax: 30,
+  creates: { atOnce: 64, seconds: 4 },
+  recurring: { schedules: 5_000, rounds: 3 },
+  stored: { sizes: [0, 100_000, 1_000_000, 5_000_000], rounds: 5, burst: 5_000 },
+  recovery: { stored: 1_000_000, overdue: 10_000, rounds: 5 },
+};
+
+const QUICK: Scale = {
+  quick: true,
+  rounds: 1,
+  paced: { rate: 500, seconds: 1 },
+  bursts: [5_000],
+  burstSecondsMax: 10,
+  creates: { atOnce: 64, seconds: 1 },
+  recurring: { schedules: 5_000, rounds: 1 },
+  stored: { sizes: [0, 10_000], rounds: 1, burst: 1_000 },
+  recovery: { stored: 10_000, overdue: 1_000, rounds: 1 },
+};
+
+export function optionsOf(args: readonly string[]): Options {
+  const { quick, only, work, rounds, json, profile, out } = parsed(args);
+  const scale = quick ? QUICK : FULL;
+  const usual = WORKS.filter((each) => each !== ASKED_FOR_ONLY && !(quick && SLOW_WORKS.has(each)));
+  const isWhole = !quick && only === undefined && work === undefined;
+  return {
+    contenders:
+      only === undefined ? (quick ? QUICK_CONTENDERS : CONTENDER_IDS) : listed('only', only, CONTENDER_IDS),
+    works: work === undefined ? usual : listed('work', work, WORKS),
+    scale: rounds === undefined ? scale : withRounds(scale, wholeNumber('rounds', rounds, ROUNDS_MAX)),
+    json: json ?? null,
+    profileDir: profile,
+    out: out ?? (isWhole ? DOCS : null),
+  };
+}
+
+function parsed(args: readonly string[]) {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        quick: { type: 'boolean', default: false },
+        only: { type: 'string' },
+        work: { type: 'string' },
+        rounds: { type: 'string' },
+        json: { type: 'string' },
+        profile: { type: 'string' },
+        out: { type: 'string' },
+      },
+    });
+    return values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** In the order of the known ones. */
+function listed<T extends string>(name: string, text: string, known: readonly T[]): readonly T[] {
+  const asked = text.split(',').map((each) => each.trim());
+  for (const each of asked) {
+    if (!known.some((one) => one === each)) {
+      throw new UsageError(`--${name} knows no "${each}", only ${known.join(', ')}.`);
+    }
+  }
+  return known.filter((one) => asked.includes(one));
+}
+
+function wholeNumber(name: string, text: string, max: number): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 1 || number > max) {
+    throw new UsageError(`--${name} must be a whole number from 1 to ${max}.`);
+  }
+  return number;
+}
+
+function withRounds(scale: Scale, rounds: number): Scale {
+  return {
+    ...scale,
+    rounds,
+    recurring: { ...scale.recurring, rounds },
+    stored: { ...scale.stored, rounds },
+    recovery: { ...scale.recovery, rounds },
+  };
+}

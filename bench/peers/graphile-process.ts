@@ -1,0 +1,49 @@
+/** `node graphile-process.ts DATABASE_URL FETCHING` */
+import { makeWorkerUtils, run } from 'graphile-worker';
+import type { Order } from '../contender.ts';
+import { CONNECTIONS_MAX, post } from '../post.ts';
+import { inParts } from './adding.ts';
+import type { Fetching } from './graphile.ts';
+import { servePeer } from './protocol.ts';
+
+const POLL_EVERY_MS = 100;
+const ADDED_TOGETHER = 500;
+const ADDING_CONNECTIONS = 20;
+/** Beside one for each job that runs: so its documentation. */
+const SPARE_CONNECTIONS = 2;
+/** With these its documentation shows how fast it can be. */
+const BATCHES = { localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 };
+const IDENTIFIER = 'post';
+
+const [connectionString = '', fetching] = process.argv.slice(2);
+const isBatched = (fetching as Fetching) === 'in batches';
+
+const runner = await run({
+  preset: {
+    worker: {
+      connectionString,
+      concurrentJobs: CONNECTIONS_MAX,
+      maxPoolSize: CONNECTIONS_MAX + SPARE_CONNECTIONS,
+      pollInterval: POLL_EVERY_MS,
+      ...(isBatched ? BATCHES : {}),
+    },
+  },
+  taskList: { [IDENTIFIER]: (payload) => post(payload as Order) },
+  parsedCronItems: [],
+  noHandleSignals: true,
+});
+const utils = await makeWorkerUtils({ connectionString, maxPoolSize: ADDING_CONNECTIONS });
+
+servePeer({
+  addAll: (orders) =>
+    inParts(orders, ADDED_TOGETHER, (part) =>
+      utils.addJobs(
+        part.map((payload) => ({ identifier: IDENTIFIER, payload, runAt: new Date(payload.due) })),
+      ),
+    ),
+  addOne: async (order) => void (await utils.addJob(IDENTIFIER, order, { runAt: new Date(order.due) })),
+  end: async () => {
+    await utils.release();
+    await runner.stop();
+  },
+});

@@ -1,0 +1,73 @@
+/** A Redis of the benchmark's own: on a socket in a folder that is removed with it. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { endWithUs } from '../../test/postgres/leftovers.ts';
+import { Absent } from '../contender.ts';
+
+export interface RedisOptions {
+  /** Every write is on disk before it is answered; else nothing ever is. */
+  readonly isKept: boolean;
+  /** How often a second it looks at its timers; 10 as it comes, 100 at most "where very low latency is required". */
+  readonly hz: number;
+}
+
+export interface RedisServer extends AsyncDisposable {
+  readonly socket: string;
+}
+
+/** Over a socket it says so without the capital. */
+const READY = /ready to accept connections/i;
+const START_MS_MAX = 20_000;
+
+export async function startRedis({ isKept, hz }: RedisOptions): Promise<RedisServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'sched-redis-'));
+  const socket = join(folder, 'redis.sock');
+  const place = ['--port', '0', '--unixsocket', socket, '--dir', folder];
+  const persistence = ['--save', '', '--appendonly', isKept ? 'yes' : 'no', '--appendfsync', 'always'];
+  const child = spawn('redis-server', [...place, ...persistence, '--hz', String(hz)], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  endWithUs(child);
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    await once(child, 'spawn');
+  } catch {
+    remove();
+    throw new Absent('no redis-server is installed');
+  }
+  const exited = once(child, 'exit');
+  const end = async () => {
+    child.kill('SIGKILL');
+    await exited;
+    remove();
+  };
+  try {
+    await ready(child.stdout, exited);
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  // Nobody reads on: a full pipe would stop it.
+  child.stdout.resume();
+  return { socket, [Symbol.asyncDispose]: end };
+}
+
+async function ready(output: NodeJS.ReadableStream, exited: Promise<unknown>): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(() => reject(new Error('Redis does not become ready.')), START_MS_MAX);
+  let text = '';
+  output.on('data', (part: Buffer) => {
+    text += part.toString();
+    if (READY.test(text)) resolve();
+  });
+  void exited.then(() => reject(new Error(`Redis ended: ${text}`)));
+  try {
+    await promise;
+  } finally {
+    clearTimeout(timer);
+    output.removeAllListeners('data');
+  }
+}

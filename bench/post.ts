@@ -1,0 +1,35 @@
+/** The request of an order, as those send it that have no client of their own: the limit and the peers. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Agent } from 'undici';
+import type { Order } from './contender.ts';
+
+/** As many as a peer works on at once: none of them waits for a connection. */
+export const CONNECTIONS_MAX = 64;
+const KEEP_ALIVE_MS = 60_000;
+
+export const CA_FILE = join(import.meta.dirname, '../test/certificates/ca.pem');
+export const BODY = '{"n":1}';
+
+export function headersOf({ number, due }: Order): Readonly<Record<string, string>> {
+  return { 'X-Due': String(due), 'X-Number': String(number) };
+}
+
+const agent = new Agent({
+  connect: { ca: readFileSync(CA_FILE) },
+  connections: CONNECTIONS_MAX,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+});
+
+export async function post(order: Order): Promise<void> {
+  const { origin, pathname } = new URL(order.url);
+  const { statusCode, body } = await agent.request({
+    origin,
+    path: pathname,
+    method: 'POST',
+    headers: { ...headersOf(order), 'content-type': 'application/json' },
+    body: BODY,
+  });
+  await body.dump();
+  if (statusCode !== 200) throw new Error(`A request was answered ${statusCode}.`);
+}

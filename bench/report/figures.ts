@@ -1,0 +1,65 @@
+/** Numbers as the report writes them: the median, and between which values all rounds lie. */
+import { type LatenessRound, perSecondOf } from '../results.ts';
+import { type Spread, spreadOf } from '../statistics.ts';
+
+export const NOTHING = '–';
+const EXACT_BELOW = 10;
+const TENTHS_BELOW = 100;
+
+export function whole(value: number): string {
+  return Math.round(value).toLocaleString('en-GB');
+}
+
+/** As many digits as mean something. */
+export function milliseconds(value: number): string {
+  const size = Math.abs(value);
+  if (size < EXACT_BELOW) return value.toFixed(2);
+  return size < TENTHS_BELOW ? value.toFixed(1) : whole(value);
+}
+
+/** With its unit, for a sentence. */
+export function shortMilliseconds(value: number): string {
+  return `${value.toFixed(value < EXACT_BELOW ? 1 : 0)} ms`;
+}
+
+export function ratio(value: number): string {
+  return value.toFixed(2);
+}
+
+/** Where it is held against a bar: 0.396 is not 0.40. */
+export function exactRatio(value: number): string {
+  return value.toFixed(3);
+}
+
+/** `12 (11–15)`; without the range where there was one round. Rounds that do not know it do not count. */
+export function spread<T>(
+  rounds: readonly T[],
+  pick: (round: T) => number | null,
+  format: (value: number) => string,
+): string {
+  const numbers = known(rounds.map(pick));
+  if (numbers.length === 0) return NOTHING;
+  const { median, min, max } = spreadOf(numbers);
+  return numbers.length === 1 ? format(median) : `${format(median)} (${format(min)}–${format(max)})`;
+}
+
+export function known(numbers: readonly (number | null)[]): readonly number[] {
+  return numbers.filter((number) => number !== null);
+}
+
+/** Null where there was no round. */
+export function medianOf(numbers: readonly number[]): number | null {
+  return numbers.length === 0 ? null : spreadOf(numbers).median;
+}
+
+export function isComplete({ arrived, expected }: LatenessRound): boolean {
+  return arrived === expected;
+}
+
+/** Null where no round arrived in full: such a rate would be that of another work. */
+export function burstRate(rounds: readonly LatenessRound[]): Spread | null {
+  const complete = rounds.filter(isComplete);
+  return complete.length < rounds.length || complete.length === 0
+    ? null
+    : spreadOf(complete.map(perSecondOf));
+}

@@ -1,0 +1,151 @@
+/**
+ * `docs/benchmarks.md`, from results alone: the same results give the same page. Words that do not depend on
+ * figures are in `words.ts`; no sentence here judges what a table shows.
+ */
+import type { Results } from '../results.ts';
+import { barsOf } from './bars.ts';
+import type { ChartFile, ChartName } from './chart-file.ts';
+import { chartsOf } from './charts.ts';
+import { whole } from './figures.ts';
+import { bulleted, plain, wordTable } from './markdown.ts';
+import {
+  burstTable,
+  createsTable,
+  hangingTable,
+  pacedTable,
+  recoveryTable,
+  recurringTable,
+  storedTable,
+} from './tables.ts';
+import * as words from './words.ts';
+
+export { chartsOf };
+
+export function reportOf(results: Results): string {
+  const charts = chartsOf(results);
+  const sections = [
+    '# Benchmarks',
+    '<!-- Written by `npm run bench`: changes are lost with the next run. -->',
+    words.INTRODUCTION,
+    words.LIMIT,
+    imageOf(charts, 'lateness'),
+    '## Bars',
+    barsText(results),
+    ...workSections(results, charts),
+    '## What was run',
+    ...runText(results),
+    '## How to reproduce',
+    words.REPRODUCE,
+    '```text\nnpm ci\nnpm run bench\n```',
+    '## What to keep in mind',
+    bulleted(words.CAVEATS),
+  ];
+  return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
+}
+
+function imageOf(charts: readonly ChartFile[], name: ChartName): string {
+  const chart = charts.find((one) => one.name === name);
+  return chart === undefined ? '' : `![${plain(chart.title)}](${chart.file})`;
+}
+
+function barsText(results: Results): string {
+  const rows = barsOf(results).map(({ work, asked, measured, isMet }) => [
+    plain(work),
+    plain(asked),
+    plain(measured),
+    isMet === null ? '–' : isMet ? 'met' : '**missed**',
+  ]);
+  const { rounds } = results.scale;
+  const said = `What the project asks of itself, by the medians of ${roundsText(rounds)}.`;
+  return `${said}\n\n${wordTable(['work', 'asked', 'measured', ''], rows)}`;
+}
+
+function roundsText(rounds: number): string {
+  return rounds === 1 ? 'one round' : `${rounds} rounds`;
+}
+
+function workSections(results: Results, charts: readonly ChartFile[]): readonly string[] {
+  const { scale, contenders, stored, recovery, hanging } = results;
+  const has = (work: 'paced' | 'creates' | 'recurring') => contenders.some((one) => one[work].length > 0);
+  const bursts = scale.bursts.filter((count) =>
+    contenders.some((one) => one.bursts.some((burst) => burst.count === count && burst.rounds.length > 0)),
+  );
+  return [
+    ...section(has('paced'), `Paced: ${scale.paced.rate} a second`, words.PACED, pacedTable(results)),
+    ...section(
+      bursts.length > 0,
+      'Burst: all at one instant',
+      words.BURST,
+      ...bursts.map((count) => burstTable(results, count)),
+      imageOf(charts, 'burst'),
+    ),
+    ...section(
+      has('creates'),
+      `Creates: ${scale.creates.atOnce} at once`,
+      words.CREATES,
+      createsTable(results),
+    ),
+    ...section(
+      has('recurring'),
+      `Recurring: ${whole(scale.recurring.schedules)} at one minute`,
+      words.RECURRING,
+      recurringTable(results),
+    ),
+    ...section(
+      stored !== null,
+      'With many schedules stored',
+      words.STORED,
+      storedTable(results),
+      imageOf(charts, 'stored-throughput'),
+      imageOf(charts, 'stored-lateness'),
+      bulleted((stored?.remarks ?? []).map(plain)),
+    ),
+    ...section(
+      recovery !== null,
+      'Starting again',
+      words.RECOVERY,
+      recoveryTable(results),
+      bulleted((recovery?.remarks ?? []).map(plain)),
+    ),
+    ...section(hanging !== null, 'Beside endpoints that hang', words.HANGING, hangingTable(results)),
+  ];
+}
+
+function section(isMeasured: boolean, heading: string, ...parts: readonly string[]): readonly string[] {
+  return isMeasured ? [`## ${heading}`, ...parts] : [];
+}
+
+function runText({
+  command,
+  startedAt,
+  elapsedSeconds,
+  machine,
+  scale,
+  contenders,
+}: Results): readonly string[] {
+  const facts = [
+    ['command', `\`${command.replaceAll('`', '')}\``],
+    ['day', plain(startedAt.slice(0, 10))],
+    [
+      'took',
+      `${whole(elapsedSeconds / 60)} minutes, ${roundsText(scale.rounds)}${scale.quick ? ', the quick run' : ''}`,
+    ],
+    ['processors', plain(`${machine.cores} × ${machine.processor}`)],
+    ['memory', `${whole(machine.memoryGb)} GB`],
+    ['system', plain(machine.system)],
+    ['Node', plain(machine.node)],
+    ['PostgreSQL', plain(machine.postgres)],
+    ['Redis', plain(machine.redis ?? 'not installed')],
+  ];
+  const settings = contenders.map(({ name, version, settings, durability }) =>
+    [name, version, settings, durability].map(plain),
+  );
+  const remarks = contenders.flatMap(({ name, remarks }) =>
+    remarks.map((remark) => `${plain(name)}: ${plain(remark)}`),
+  );
+  return [
+    wordTable(['', ''], facts),
+    wordTable(['contender', 'version', 'set up', 'survives a crash of the machine'], settings),
+    bulleted(remarks),
+  ];
+}

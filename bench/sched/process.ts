@@ -1,0 +1,77 @@
+/** A server of the benchmark, spawned: it is there when it says where it listens. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { endWithUs } from '../../test/postgres/leftovers.ts';
+import { cpuMsOf, memoryMbOf } from '../process-figures.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const LISTEN_MS_MAX = 60_000;
+const END_MS_MAX = 40_000;
+const COMPLAINT_CHARACTERS_MAX = 1_000;
+
+export interface ServerProcess extends AsyncDisposable {
+  readonly url: string;
+  /** From the start of the process until it said that it listens. */
+  readonly startedInMs: number;
+  cpuMs(): number | null;
+  memoryMb(): number | null;
+}
+
+export async function startServer(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<ServerProcess> {
+  const start = performance.now();
+  // Log lines are written, as they always are, but nobody on this machine has to read them.
+  const child = spawn(process.execPath, args, {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  endWithUs(child);
+  const end = () => endOf(child);
+  const url = await listening(child).catch(async (error: unknown) => {
+    await end();
+    throw error;
+  });
+  return {
+    url,
+    startedInMs: performance.now() - start,
+    cpuMs: () => cpuMsOf(child.pid),
+    memoryMb: () => memoryMbOf(child.pid),
+    [Symbol.asyncDispose]: end,
+  };
+}
+
+async function listening(child: ChildProcess): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let text = '';
+  let complaint = '';
+  const fail = (why: string) => reject(new Error(`A server ${why}. ${complaint || text}`.trim()));
+  child.once('exit', (code) => fail(`ended with exit code ${code}`));
+  const timer = setTimeout(() => fail('does not listen'), LISTEN_MS_MAX);
+  child.stderr?.on('data', (part: Buffer) => {
+    complaint = (complaint + part.toString()).slice(-COMPLAINT_CHARACTERS_MAX);
+  });
+  child.stdout?.on('data', (part: Buffer) => {
+    if (text.includes('listens on')) return;
+    text += part.toString();
+    const url = /listens on (http:\S+)/.exec(text)?.[1];
+    if (url !== undefined) resolve(url);
+  });
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function endOf(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  const timer = setTimeout(() => child.kill('SIGKILL'), END_MS_MAX);
+  child.kill('SIGTERM');
+  await exited;
+  clearTimeout(timer);
+}

@@ -1,0 +1,128 @@
+/** The real service, as one process or as several nodes on one database; creates go to one after the other. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Agent } from 'undici';
+import { SLOTS } from '../../src/domain/slot.ts';
+import { profilingFlags } from '../child.ts';
+import type { Order, RunningContender } from '../contender.ts';
+import { BODY, CA_FILE, headersOf } from '../post.ts';
+import { sumOf } from '../process-figures.ts';
+import { createOverHttp } from './load.ts';
+import { type ServerProcess, startServer } from './process.ts';
+
+export type SchedStore =
+  | { readonly kind: 'sqlite'; readonly directory: string }
+  | { readonly kind: 'postgres'; readonly url: string };
+
+export interface SchedOptions {
+  readonly store: SchedStore;
+  /** Default: one. */
+  readonly nodes?: number;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly profileDir?: string | undefined;
+}
+
+export interface RunningSched extends RunningContender {
+  readonly urls: readonly string[];
+  /** From the start of the first process until it listened. */
+  readonly startedInMs: number;
+}
+
+export const API_KEY = 'sk_test_benchbenchbenchbenchbenchbench';
+const MASTER_KEY_BYTES = 32;
+/** The same for all, so that a store can be opened again. */
+const MASTER_KEY = Buffer.alloc(MASTER_KEY_BYTES, 'bench').toString('base64');
+const CREATES_AT_ONCE = 64;
+const SHARED_EVERY_MS = 50;
+const SHARED_MS_MAX = 30_000;
+
+/** What it has stored stays when it is stopped. */
+export async function startSched(options: SchedOptions): Promise<RunningSched> {
+  const { store, nodes: count = 1, profileDir } = options;
+  const env = {
+    SCHED_PORT: '0',
+    SCHED_BOOTSTRAP_TEST_KEY: API_KEY,
+    SCHED_MASTER_KEY: MASTER_KEY,
+    SCHED_EGRESS_ALLOW: '127.0.0.0/8',
+    SCHED_EGRESS_CA_FILE: CA_FILE,
+    ...(store.kind === 'sqlite' ? { SCHED_DATA_DIR: store.directory } : { SCHED_DATABASE_URL: store.url }),
+    ...options.env,
+  };
+  await using started = new AsyncDisposableStack();
+  const nodes: ServerProcess[] = [];
+  for (let n = 0; n < count; n++) {
+    const args = [...profilingFlags(profileDir), 'bin/sched.js', 'serve'];
+    nodes.push(started.use(await startServer(args, env)));
+  }
+  if (count > 1) await shared(nodes);
+  const client = started.adopt(new Agent(), (agent) => agent.close());
+  const running = started.move();
+  const urls = nodes.map(({ url }) => url);
+  const createAll = (orders: readonly Order[], bodyOf: (order: Order) => string) =>
+    inHands(orders, (order) => create(client, urls[order.number % urls.length] ?? '', bodyOf(order)));
+  return {
+    urls,
+    startedInMs: nodes[0]?.startedInMs ?? Number.NaN,
+    store: (orders) => createAll(orders, oneShotOf),
+    storeRecurring: (orders) => createAll(orders, recurringOf),
+    create: (load) => createOverHttp({ ...load, urls, apiKey: API_KEY }),
+    cpuMs: () => sumOf(nodes.map((node) => node.cpuMs())),
+    memoryMb: () => sumOf(nodes.map((node) => node.memoryMb())),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+/** Until every node dispatches its share of the slots. */
+async function shared(nodes: readonly ServerProcess[]): Promise<void> {
+  const until = performance.now() + SHARED_MS_MAX;
+  for (;;) {
+    const held = await Promise.all(nodes.map(slotsHeld));
+    if (sumOf(held) === SLOTS && Math.max(...held) - Math.min(...held) <= 1) return;
+    if (performance.now() > until) throw new Error(`The slots are not shared evenly: ${held.join(', ')}.`);
+    await sleep(SHARED_EVERY_MS);
+  }
+}
+
+async function slotsHeld({ url }: ServerProcess): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return Number(/^sched_slots_held (\d+)$/m.exec(text)?.[1] ?? 0);
+}
+
+async function inHands(orders: readonly Order[], act: (order: Order) => Promise<void>): Promise<void> {
+  const queue = orders.values();
+  const hand = async () => {
+    for (const order of queue) await act(order);
+  };
+  await Promise.all(Array.from({ length: CREATES_AT_ONCE }, hand));
+}
+
+function oneShotOf(order: Order): string {
+  return JSON.stringify({
+    endpoint: order.url,
+    fire_at: new Date(order.due).toISOString(),
+    headers: headersOf(order),
+    body: BODY,
+  });
+}
+
+/** Daily, at the minute of the order. */
+function recurringOf(order: Order): string {
+  const due = new Date(order.due);
+  return JSON.stringify({
+    endpoint: order.url,
+    cron: `${due.getUTCMinutes()} ${due.getUTCHours()} * * *`,
+    headers: headersOf(order),
+    body: BODY,
+  });
+}
+
+async function create(client: Agent, origin: string, json: string): Promise<void> {
+  const { statusCode, body } = await client.request({
+    origin,
+    path: '/v1/schedules',
+    method: 'POST',
+    headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+    body: json,
+  });
+  if (statusCode !== 201) throw new Error(`A create was answered ${statusCode}: ${await body.text()}`);
+  await body.dump();
+}

@@ -1,0 +1,99 @@
+/**
+ * Stores with so many schedules in them that are due in a year. Filling millions takes minutes, so a store that was
+ * filled is used again by every round and work of the run that asks for as many; all of them go at its end. What
+ * rounds leave in it, some thousand deliveries that were sent, is as much in each.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, fsyncSync, openSync, statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DATABASE_FILE } from '../../src/store/sqlite/sqlite-store.ts';
+import { endWithUs, removeFolder, temporaryFolder } from '../../test/postgres/leftovers.ts';
+import type { PostgresServer } from '../../test/postgres/server.ts';
+import { Absent } from '../contender.ts';
+import type { SchedStoreKind } from '../results.ts';
+import { type SchedStore, startSched } from '../sched/service.ts';
+import { multiplyPostgres } from './multiply-postgres.ts';
+import { createTemplates, TEMPLATES } from './templates.ts';
+
+const BYTES_PER_GB = 1e9;
+/** While it is filled: rows, indexes, what they are sorted in, and PostgreSQL's log. */
+const BYTES_EACH_MAX: Readonly<Record<SchedStoreKind, number>> = { sqlite: 2_500, postgres: 5_000 };
+
+export class FilledStores implements AsyncDisposable {
+  readonly #postgres: PostgresServer;
+  readonly #made = new AsyncDisposableStack();
+  readonly #stores = new Map<string, Promise<SchedStore>>();
+
+  constructor(postgres: PostgresServer) {
+    this.#postgres = postgres;
+  }
+
+  /** Rejects with `Absent` where the disk has no room for it. */
+  with(kind: SchedStoreKind, count: number): Promise<SchedStore> {
+    const name = `${kind} ${count}`;
+    const store = this.#stores.get(name) ?? this.#fill(kind, count);
+    this.#stores.set(name, store);
+    return store;
+  }
+
+  async #fill(kind: SchedStoreKind, count: number): Promise<SchedStore> {
+    if (count % TEMPLATES !== 0) throw new Error(`Sizes are multiples of ${TEMPLATES}.`);
+    requireRoom(kind, count);
+    const store = kind === 'sqlite' ? this.#directory() : await this.#database();
+    {
+      await using service = await startSched({ store, env: { SCHED_ROLE: 'api' } });
+      if (count > 0) await createTemplates(service.urls[0] ?? '');
+    }
+    const copies = count / TEMPLATES;
+    if (copies > 0 && store.kind === 'sqlite') await multiplySqlite(fileOf(store.directory), copies);
+    if (copies > 0 && store.kind === 'postgres') await multiplyPostgres(store.url, copies);
+    return store;
+  }
+
+  #directory(): SchedStore {
+    const directory = temporaryFolder();
+    this.#made.defer(() => removeFolder(directory));
+    return { kind: 'sqlite', directory };
+  }
+
+  async #database(): Promise<SchedStore> {
+    const { url } = this.#made.use(await this.#postgres.createDatabase());
+    return { kind: 'postgres', url };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.allSettled(this.#stores.values());
+    await this.#made.disposeAsync();
+  }
+}
+
+export function fileOf(directory: string): string {
+  return join(directory, DATABASE_FILE);
+}
+
+function requireRoom(kind: SchedStoreKind, count: number): void {
+  const { bavail, bsize } = statfsSync(tmpdir());
+  const [free, needed] = [bavail * bsize, count * BYTES_EACH_MAX[kind]];
+  if (needed <= free) return;
+  const gigabytes = (bytes: number) => `${(bytes / BYTES_PER_GB).toFixed(1)} GB`;
+  throw new Absent(`the disk has ${gigabytes(free)} free, filling may need ${gigabytes(needed)}`);
+}
+
+async function multiplySqlite(file: string, copies: number): Promise<void> {
+  const child = spawn(
+    process.execPath,
+    [join(import.meta.dirname, 'multiply-sqlite.ts'), file, String(copies)],
+    {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  );
+  endWithUs(child);
+  const [code] = (await once(child, 'exit')) as [number | null];
+  if (code !== 0) throw new Error(`The database could not be filled: exit code ${code}.`);
+  // What the system has not written yet, it would write while others are measured.
+  const descriptor = openSync(file, 'r+');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+}

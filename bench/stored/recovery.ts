@@ -1,0 +1,123 @@
+/**
+ * The work `recovery`: Sched is started on a store in which many wait and some are overdue. All were created while
+ * only the interface ran. Some became due when nothing did; fresh ones become due at a steady pace from the start
+ * on. Of these, those count that are due after it is ready and before the last of the overdue has arrived.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Bench } from '../bench.ts';
+import type { Order } from '../contender.ts';
+import type { Notes } from '../receiver.ts';
+import { whole } from '../report/figures.ts';
+import { STORE_NAMES } from '../report/tables.ts';
+import type { LatenessRound, RecoveryLine, RecoveryResults, RecoveryRound, Scale } from '../results.ts';
+import { type SchedStore, startSched } from '../sched/service.ts';
+import { ordersOf, roundOf } from '../turn.ts';
+import type { FilledStores } from './filled-stores.ts';
+import { startReady } from './ready.ts';
+import { messageOf, STORE_KINDS } from './stored.ts';
+
+const MS_PER_SECOND = 1_000;
+const OVERDUE = '/overdue/';
+const FRESH = '/fresh/';
+const FRESH_APART_MS = 10;
+const FRESH_MS = 8_000;
+/** Counted at least for so long after it is ready, however fast the overdue are sent. */
+const FRESH_MS_MIN = 1_000;
+/** What creating each may take, with the start and the end of the process that creates: nothing is due before. */
+const CREATE_MS_EACH = 1;
+const LEAD_MS = 4_000;
+/** From the instant of the overdue to the start. */
+const OVERDUE_MS = 500;
+const DRAIN_MS_MAX = 60_000;
+/** After the last: outcomes are written. */
+const SETTLE_MS = 1_000;
+
+/** For each store: finding it filled, and its rounds. */
+export function recoverySteps({ recovery }: Scale): number {
+  return STORE_KINDS.length * (1 + recovery.rounds);
+}
+
+export async function measureRecovery(bench: Bench, stores: FilledStores): Promise<RecoveryResults> {
+  const { stored, overdue, rounds } = bench.scale.recovery;
+  const remarks: string[] = [];
+  const remark = (text: string) => {
+    remarks.push(text);
+    bench.progress.note(text);
+  };
+  const lines: RecoveryLine[] = [];
+  for (const kind of STORE_KINDS) {
+    const name = `${STORE_NAMES[kind]} with ${whole(stored)} stored and ${whole(overdue)} overdue`;
+    const taken: RecoveryRound[] = [];
+    bench.progress.step(`${name}: filling`);
+    const filled = await stores.with(kind, stored).catch((error: unknown) => {
+      remark(`${name} was left out: ${messageOf(error)}`);
+      return null;
+    });
+    for (let round = 1; round <= rounds; round++) {
+      bench.progress.step(`${name}: restart, round ${round}`);
+      if (filled === null) continue;
+      try {
+        taken.push(await takeRound(bench, filled));
+      } catch (error) {
+        remark(`${name}, round ${round}: ${messageOf(error)}`);
+      }
+    }
+    lines.push({ store: kind, stored, overdue, rounds: taken });
+  }
+  return { lines, remarks };
+}
+
+async function takeRound({ ground, arrivals, scale }: Bench, store: SchedStore): Promise<RecoveryRound> {
+  const { overdue } = scale.recovery;
+  const startAt = Date.now() + LEAD_MS + overdue * CREATE_MS_EACH + OVERDUE_MS;
+  const overdueOrders = ordersOf(
+    arrivals.url + OVERDUE,
+    Array.from({ length: overdue }, () => startAt - OVERDUE_MS),
+  );
+  const freshOrders = ordersOf(
+    arrivals.url + FRESH,
+    Array.from({ length: FRESH_MS / FRESH_APART_MS }, (_, n) => startAt + n * FRESH_APART_MS),
+  );
+  arrivals.expect({ path: OVERDUE, count: overdue }, { path: FRESH, count: freshOrders.length });
+  await create(store, [...overdueOrders, ...freshOrders]);
+  if (Date.now() > startAt) throw new Error('Creating what is to be overdue took too long.');
+  await sleep(startAt - Date.now());
+
+  const arriving = [arrivals.complete(OVERDUE, DRAIN_MS_MAX), arrivals.complete(FRESH, DRAIN_MS_MAX)];
+  await using running = await startReady({ store, profileDir: ground.profileDir });
+  const readyAt = Date.now();
+  const [isDrained = false] = await Promise.all(arriving);
+  await sleep(SETTLE_MS);
+  const { firstAt, lastAt, latenessMs } = await arrivals.notes(OVERDUE);
+  if (firstAt === null || lastAt === null) throw new Error('Nothing of what was overdue arrived.');
+  const drainMs = lastAt - firstAt;
+  return {
+    listeningMs: running.startedInMs,
+    readyMs: running.readyMs,
+    drainMs: isDrained ? drainMs : null,
+    drainedPerSecond: (latenessMs.length * MS_PER_SECOND) / drainMs,
+    fresh: between(freshOrders, await arrivals.notes(FRESH), {
+      from: readyAt,
+      to: Math.max(lastAt, readyAt + FRESH_MS_MIN),
+    }),
+  };
+}
+
+async function create(store: SchedStore, orders: readonly Order[]): Promise<void> {
+  await using running = await startSched({ store, env: { SCHED_ROLE: 'api' } });
+  await running.store(orders);
+}
+
+/** Those that were due in the time; notes are in the order of the orders where all have arrived. */
+function between(
+  orders: readonly Order[],
+  notes: Notes,
+  { from, to }: { readonly from: number; readonly to: number },
+): LatenessRound {
+  if (notes.latenessMs.length < orders.length) throw new Error('Not all of the fresh work arrived.');
+  const latenessMs = notes.latenessMs.filter((_, n) => {
+    const due = orders[n]?.due ?? 0;
+    return due >= from && due <= to;
+  });
+  return roundOf(latenessMs.length, { ...notes, latenessMs }, null);
+}

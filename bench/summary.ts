@@ -1,0 +1,114 @@
+/** What a run has measured, as a table for the terminal: medians of the rounds, and how they compare. */
+import { type ContenderResults, type LatenessRound, perSecondOf, type Results } from './results.ts';
+import { median } from './statistics.ts';
+
+const GAP = '  ';
+
+export function summaryOf(results: Results): string {
+  const { scale, contenders } = results;
+  const columns = [
+    ...(contenders.some(({ paced }) => paced.length > 0)
+      ? [
+          latenessColumn('paced p50', 'p50Ms'),
+          latenessColumn('p99', 'p99Ms'),
+          latenessColumn('p99.9', 'p999Ms'),
+        ]
+      : []),
+    ...scale.bursts.flatMap((count) => burstColumns(count, contenders)),
+    ...(contenders.some(({ creates }) => creates.length > 0) ? createsColumns(contenders) : []),
+    ...(contenders.some(({ recurring }) => recurring.length > 0)
+      ? [recurringColumn('minute p50', 'p50Ms'), recurringColumn('last', 'maxMs')]
+      : []),
+    wrongColumn,
+  ];
+  const head = ['', ...columns.map(({ head }) => head)];
+  const rows = contenders.map((contender) => [contender.name, ...columns.map(({ cell }) => cell(contender))]);
+  const remarks = contenders.flatMap(({ name, remarks }) => remarks.map((remark) => `${name}: ${remark}`));
+  const heading = `Medians of ${scale.rounds} ${scale.rounds === 1 ? 'round' : 'rounds'}; lateness in ms, bursts and creates per second`;
+  return [heading, '', ...aligned([head, ...rows]), ...(remarks.length > 0 ? ['', ...remarks] : [])].join(
+    '\n',
+  );
+}
+
+interface Column {
+  readonly head: string;
+  readonly cell: (contender: ContenderResults) => string;
+}
+
+type Quantile = 'p50Ms' | 'p99Ms' | 'p999Ms' | 'maxMs';
+
+function latenessColumn(head: string, quantile: Quantile): Column {
+  return { head, cell: ({ paced }) => medianOf(paced, (round) => round[quantile], 1) };
+}
+
+function recurringColumn(head: string, quantile: Quantile): Column {
+  return { head, cell: ({ recurring }) => medianOf(recurring, (round) => round[quantile], 0) };
+}
+
+function burstColumns(count: number, contenders: readonly ContenderResults[]): readonly Column[] {
+  const roundsOf = ({ bursts }: ContenderResults) =>
+    bursts.find((each) => each.count === count)?.rounds ?? [];
+  if (contenders.every((contender) => roundsOf(contender).length === 0)) return [];
+  const limit = contenders.find(({ id }) => id === 'limit');
+  const most = limit === undefined ? [] : roundsOf(limit);
+  return [
+    {
+      head: `burst ${count / 1_000}k`,
+      cell: (contender) => {
+        const rounds = roundsOf(contender);
+        const short = rounds.find((round) => round.arrived < round.expected);
+        return short === undefined ? medianOf(rounds, perSecondOf, 0) : `${short.arrived} only`;
+      },
+    },
+    {
+      head: 'of limit',
+      cell: (contender) => ratio(roundsOf(contender).map(perSecondOf), most.map(perSecondOf)),
+    },
+    { head: 'cpu ms', cell: (contender) => medianOf(roundsOf(contender), (round) => round.cpuMsEach, 2) },
+  ];
+}
+
+function createsColumns(contenders: readonly ContenderResults[]): readonly Column[] {
+  const bare =
+    contenders.find(({ id }) => id === 'bare-route')?.creates.map(({ perSecond }) => perSecond) ?? [];
+  return [
+    { head: 'creates', cell: ({ creates }) => medianOf(creates, (round) => round.perSecond, 0) },
+    {
+      head: 'of bare',
+      cell: ({ creates }) =>
+        ratio(
+          creates.map(({ perSecond }) => perSecond),
+          bare,
+        ),
+    },
+    { head: 'cpu us', cell: ({ creates }) => medianOf(creates, (round) => round.cpuMicrosEach, 0) },
+  ];
+}
+
+/** What must not be: sent before its instant, twice, or refused. */
+const wrongColumn: Column = {
+  head: 'early/again/failed',
+  cell: ({ paced, bursts, recurring, creates }) => {
+    const all = [...paced, ...bursts.flatMap(({ rounds }) => rounds), ...recurring];
+    const sum = (of: (round: LatenessRound) => number) => all.reduce((total, round) => total + of(round), 0);
+    const failed = creates.reduce((total, round) => total + round.failed, 0);
+    return `${sum(({ early }) => early)}/${sum(({ repeated }) => repeated)}/${failed}`;
+  },
+};
+
+function medianOf<R>(rounds: readonly R[], of: (round: R) => number | null, digits: number): string {
+  const numbers = rounds.map(of).filter((each) => each !== null);
+  return numbers.length === 0 ? '-' : median(numbers).toFixed(digits);
+}
+
+function ratio(numbers: readonly number[], most: readonly number[]): string {
+  return numbers.length === 0 || most.length === 0 ? '-' : (median(numbers) / median(most)).toFixed(2);
+}
+
+/** The first column to the left, the others to the right. */
+function aligned(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, n) => Math.max(...rows.map((row) => row[n]?.length ?? 0)));
+  return rows.map((row) =>
+    row.map((cell, n) => (n === 0 ? cell.padEnd(widths[n] ?? 0) : cell.padStart(widths[n] ?? 0))).join(GAP),
+  );
+}

@@ -1,0 +1,59 @@
+/** The command line of the benchmark. */
+import { describe, expect, test } from 'vitest';
+import { CONTENDER_IDS } from '../../bench/contender.ts';
+import { CONTENDERS, QUICK_CONTENDERS } from '../../bench/contenders.ts';
+import { optionsOf, UsageError } from '../../bench/options.ts';
+
+describe('the command line', () => {
+  test('alone asks for everything, and for the report of it', () => {
+    const options = optionsOf([]);
+    expect(options.contenders).toEqual(CONTENDER_IDS);
+    expect(options.works).toEqual(['paced', 'burst', 'creates', 'recurring', 'stored', 'recovery']);
+    expect(options.scale).toMatchObject({ quick: false, rounds: 5, bursts: [5_000, 20_000] });
+    expect(options).toMatchObject({ json: null, out: 'docs' });
+  });
+
+  test('quick is less of everything, and leaves the report as it is', () => {
+    const options = optionsOf(['--quick']);
+    expect(options.contenders).toEqual(QUICK_CONTENDERS);
+    expect(options.works).toEqual(['paced', 'burst', 'creates', 'stored']);
+    expect(options.scale).toMatchObject({ quick: true, rounds: 1 });
+    expect(options.out).toBeNull();
+  });
+
+  test('takes lists in any order, and gives them in that of the report', () => {
+    const options = optionsOf(['--only', 'agenda, limit', '--work', 'hanging,paced']);
+    expect(options.contenders).toEqual(['limit', 'agenda']);
+    expect(options.works).toEqual(['paced', 'hanging']);
+    expect(options.out).toBeNull();
+  });
+
+  test('sets the rounds of every work, and where things are written', () => {
+    const options = optionsOf(['--rounds', '7', '--json', 'a.json', '--profile', 'p', '--out', 'o']);
+    expect(options.scale).toMatchObject({
+      rounds: 7,
+      recurring: { rounds: 7 },
+      stored: { rounds: 7 },
+      recovery: { rounds: 7 },
+    });
+    expect(options).toMatchObject({ json: 'a.json', profileDir: 'p', out: 'o' });
+  });
+
+  test.each([
+    [['--only', 'cron'], /--only knows no "cron"/],
+    [['--work', ''], /--work knows no ""/],
+    [['--rounds', '0'], /--rounds must be a whole number/],
+    [['--rounds', 'many'], /--rounds must be a whole number/],
+    [['--fast'], /--fast/],
+    [['paced'], /paced/],
+  ])('refuses %j and says why', (args, message) => {
+    expect(() => optionsOf(args)).toThrow(UsageError);
+    expect(() => optionsOf(args)).toThrow(message);
+  });
+});
+
+describe('the contenders', () => {
+  test('are those that the command line knows, in its order', () => {
+    expect(CONTENDERS.map(({ id }) => id)).toEqual(CONTENDER_IDS);
+  });
+});

@@ -1,0 +1,173 @@
+/** The report: results go in, a page and its charts come out. */
+import { describe, expect, test } from 'vitest';
+import type { ContenderId } from '../../bench/contender.ts';
+import { barsOf } from '../../bench/report/bars.ts';
+import { chartsOf, reportOf } from '../../bench/report/report.ts';
+import type { ContenderResults, Results } from '../../bench/results.ts';
+import { anchorsOf, pageOf } from '../docs/pages.ts';
+import { BURST, CANNED, evenRound } from './canned-results.ts';
+
+const HOSTILE = '<script>alert(1)</script> | `x` [a](javascript:b) *c*\n# d "e" & f';
+
+function withContender(id: ContenderId, changes: Partial<ContenderResults>, results = CANNED): Results {
+  const contenders = results.contenders.map((one) => (one.id === id ? { ...one, ...changes } : one));
+  return { ...results, contenders };
+}
+
+function barOf(results: Results, asked: string): ReturnType<typeof barsOf>[number] {
+  return barsOf(results).find((bar) => bar.asked === asked) ?? expect.fail(`no bar: ${asked}`);
+}
+
+/** The cells of the row that begins with this name, under the heading. */
+function rowOf(page: string, heading: string, name: string): readonly string[] {
+  const from = page.indexOf(`## ${heading}`);
+  const line = page
+    .slice(from)
+    .split('\n')
+    .find((one) => one.startsWith(`| ${name} |`));
+  return (line ?? expect.fail(`no row: ${name}`)).split(' | ').map((cell) => cell.replace(/^\| | \|$/g, ''));
+}
+
+describe('the page', () => {
+  const page = reportOf(CANNED);
+
+  test('has a section for each work, and says what was run', () => {
+    const anchors = anchorsOf(pageOf('docs/benchmarks.md', page));
+    for (const anchor of [
+      'bars',
+      'burst-all-at-one-instant',
+      'creates-64-at-once',
+      'starting-again',
+      'what-was-run',
+    ]) {
+      expect(anchors).toContain(anchor);
+    }
+    for (const fact of ['npm run bench', '2026-01-02', '2 × A processor', '24 GB', 'not installed']) {
+      expect(page).toContain(fact);
+    }
+  });
+
+  test('leaves out what was not measured', () => {
+    const bare = reportOf({ ...CANNED, stored: null, recovery: null });
+    expect(bare).not.toContain('## With many schedules stored');
+    expect(bare).not.toContain('stored-throughput.svg');
+    expect(page).not.toContain('## Recurring');
+    expect(page).not.toContain('## Beside endpoints');
+  });
+
+  test('shows the median and the range of rounds', () => {
+    const [, perSecond, ofLimit, last] = rowOf(page, 'Burst', 'contender limit');
+    expect([perSecond, ofLimit, last]).toEqual(['1,980 (1,961–2,000)', '1.00', '101 (100–102)']);
+    expect(rowOf(page, 'Burst', 'contender sched-sqlite')[2]).toBe('0.71');
+  });
+
+  test('does not make a rate of a burst that did not arrive in full', () => {
+    const rounds = [evenRound(BURST, 30_000, 50), evenRound(BURST, 100)];
+    const results = withContender('pg-boss', { bursts: [{ count: BURST, rounds }] });
+    expect(rowOf(reportOf(results), 'Burst', 'contender pg-boss')[1]).toBe('50 of 200 within 30 s');
+  });
+
+  test('is the same for the same results, and has no block that a reader would run', () => {
+    expect(reportOf(CANNED)).toBe(page);
+    expect(pageOf('docs/benchmarks.md', page).blocks.map(({ language }) => language)).toEqual(['text']);
+  });
+
+  test('keeps names and remarks in their place', () => {
+    const hostile = reportOf(
+      withContender('limit', { name: HOSTILE, remarks: [HOSTILE], settings: HOSTILE }),
+    );
+    expect(hostile).not.toContain('<script');
+    expect(hostile).not.toMatch(/(?<!\\)\]\(javascript/);
+    expect(hostile.match(/^# /gm)).toHaveLength(1);
+    const columns = (text: string) =>
+      text
+        .split('\n')
+        .filter((line) => line.startsWith('|'))
+        .map((line) => line.split(/(?<!\\)\|/).length);
+    expect(columns(hostile)).toEqual(columns(page));
+  });
+});
+
+describe('bars', () => {
+  test('are met or missed by the medians', () => {
+    expect(barOf(CANNED, 'SQLite: at least 60 % of the limit')).toMatchObject({ isMet: true });
+    expect(barOf(CANNED, 'PostgreSQL: at least 40 % of the limit')).toMatchObject({ isMet: true });
+    expect(barOf(CANNED, 'SQLite: p50 within 1 ms of the limit')).toMatchObject({ isMet: true });
+    const slow = withContender('sched-sqlite', {
+      bursts: [{ count: BURST, rounds: [evenRound(BURST, 1_000)] }],
+    });
+    expect(barOf(slow, 'SQLite: at least 60 % of the limit')).toMatchObject({
+      measured: '200 against 1,980 a second: 0.101',
+      isMet: false,
+    });
+  });
+
+  test('compare with the best peer that was measured', () => {
+    const asked = 'SQLite: p99 at least 5 times better than the best peer';
+    expect(barOf(CANNED, asked).isMet).toBe(true);
+    const near = withContender('agenda', { paced: [evenRound(100, 4)] });
+    expect(barOf(near, asked).isMet).toBe(false);
+  });
+
+  test('are not met as long as somebody to be better than did not take part', () => {
+    const asked = 'SQLite: p99 at least 5 times better than the best peer';
+    const without = withContender('pg-boss', { paced: [] });
+    expect(barOf(without, asked)).toMatchObject({
+      measured: '2.91 against 20.8 ms: 7.14 times, but not all took part',
+      isMet: null,
+    });
+    const near = withContender('agenda', { paced: [evenRound(100, 4)] }, without);
+    expect(barOf(near, asked).isMet).toBe(false);
+  });
+
+  test('of what was not measured are neither', () => {
+    const without = withContender('limit', { paced: [] });
+    expect(barOf(without, 'SQLite: p99 within 10 ms of the limit')).toMatchObject({
+      measured: 'not measured',
+      isMet: null,
+    });
+  });
+
+  test('hold memory, lateness and rate with many stored against those with none', () => {
+    expect(barOf(CANNED, 'SQLite: memory within 100 MB of that with none')).toMatchObject({
+      measured: '170 against 120 MB',
+      isMet: true,
+    });
+    expect(barOf(CANNED, 'PostgreSQL: p99 within 20 % of that with none').isMet).toBe(true);
+  });
+});
+
+describe('the charts', () => {
+  const charts = chartsOf(CANNED);
+
+  test('are all shown by the page', () => {
+    const files = charts.map(({ file }) => file);
+    expect(files).toEqual(
+      ['lateness', 'burst', 'stored-throughput', 'stored-lateness'].map((name) => `benchmarks/${name}.svg`),
+    );
+    for (const file of files) expect(reportOf(CANNED)).toContain(`](${file})`);
+  });
+
+  test('are small, and ask nothing of the outside', () => {
+    for (const { file, svg } of charts) {
+      expect(svg.length, file).toBeLessThan(30_000);
+      expect(svg.replace('http://www.w3.org/2000/svg', ''), file).not.toMatch(/https?:|<script|<image|url\(/);
+      expect(svg, file).not.toMatch(/NaN|Infinity|undefined/);
+    }
+  });
+
+  test('tell the median and the 99th percentile of each contender', () => {
+    expect(charts[0]?.svg).toContain('contender limit: half within 1.1 ms, 99 % within 2.1 ms');
+  });
+
+  test('escape names', () => {
+    for (const { file, svg } of chartsOf(withContender('limit', { name: HOSTILE }))) {
+      expect(svg, file).not.toContain('<script');
+    }
+  });
+
+  test('are not there for works that were not run', () => {
+    const contenders = CANNED.contenders.map((one) => ({ ...one, paced: [], bursts: [] }));
+    expect(chartsOf({ ...CANNED, contenders, stored: null })).toEqual([]);
+  });
+});

@@ -1,0 +1,86 @@
+/** The table at the end of a run. */
+import { describe, expect, test } from 'vitest';
+import { optionsOf } from '../../bench/options.ts';
+import { type ContenderResults, latenessRound, type Results } from '../../bench/results.ts';
+import { summaryOf } from '../../bench/summary.ts';
+
+const CONTENDER: ContenderResults = {
+  id: 'limit',
+  name: 'the limit',
+  version: '',
+  settings: '',
+  durability: '',
+  paced: [],
+  bursts: [],
+  creates: [],
+  recurring: [],
+  remarks: [],
+};
+
+function resultsWith(contenders: readonly ContenderResults[]): Results {
+  return {
+    format: 1,
+    command: 'npm run bench',
+    startedAt: '2027-01-01T00:00:00.000Z',
+    elapsedSeconds: 1,
+    machine: {
+      cores: 2,
+      processor: 'p',
+      memoryGb: 8,
+      system: 's',
+      node: '24',
+      postgres: '18',
+      redis: null,
+    },
+    scale: optionsOf([]).scale,
+    contenders,
+    stored: null,
+    recovery: null,
+    hanging: null,
+  };
+}
+
+function burstIn(lastMs: number, arrived = 5_000) {
+  const latenessMs = Array.from({ length: arrived }, (_, n) => ((n + 1) * lastMs) / arrived);
+  return {
+    count: 5_000,
+    rounds: [latenessRound({ expected: 5_000, latenessMs, repeated: 0, cpuMs: 1_000 })],
+  };
+}
+
+describe('the summary', () => {
+  test('compares bursts with the limit, and shows only what was measured', () => {
+    const text = summaryOf(
+      resultsWith([
+        { ...CONTENDER, bursts: [burstIn(500)] },
+        { ...CONTENDER, id: 'sched-sqlite', name: 'Sched', bursts: [burstIn(1_000)] },
+      ]),
+    );
+    expect(text).toMatch(/the limit +10000 +1\.00 +0\.20/);
+    expect(text).toMatch(/Sched +5000 +0\.50 +0\.20/);
+    expect(text).not.toContain('creates  ');
+    expect(text).not.toContain('burst 20k');
+  });
+
+  test('says how many arrived where not all did, and what else went wrong', () => {
+    const text = summaryOf(
+      resultsWith([
+        { ...CONTENDER, name: 'slow', bursts: [burstIn(1_000, 800)] },
+        { ...CONTENDER, name: 'gone', remarks: ['not run: no redis-server is installed'] },
+      ]),
+    );
+    expect(text).toContain('800 only');
+    expect(text).toContain('gone: not run: no redis-server is installed');
+  });
+
+  test('compares creates with the bare route', () => {
+    const round = { failed: 0, p50Ms: 1, p99Ms: 2, cpuMicrosEach: 40 };
+    const text = summaryOf(
+      resultsWith([
+        { ...CONTENDER, id: 'bare-route', name: 'bare', creates: [{ ...round, perSecond: 20_000 }] },
+        { ...CONTENDER, id: 'agenda', name: 'agenda', creates: [{ ...round, perSecond: 5_000, failed: 3 }] },
+      ]),
+    );
+    expect(text).toMatch(/agenda +5000 +0\.25 +40 +0\/0\/3/);
+  });
+});
