@@ -2,10 +2,11 @@
  * For tests only: several nodes in virtual time over the one store of an `EngineTestWorld`, each with an engine,
  * a way out and faults of its own. What one tells the others arrives at once, unless hints are cut.
  */
+import type { Spot } from '#src/domain/due.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import { Engine } from '#src/engine/engine.ts';
-import { type Spot, slotAt } from '#src/engine/territory.ts';
+import { slotAt } from '#src/engine/territory.ts';
 import type { ClusterWorld, EngineWorld } from '#src/engine/world.ts';
 import type { MeasuredClock } from '#src/ports/clock.ts';
 import type { SlotState } from '#src/ports/cluster-store.ts';

@@ -105,8 +105,8 @@ export class VirtualTime implements Clock, Timers, Stopwatch {
 
 export interface Sent {
   readonly request: OutboundRequest;
-  readonly signal: AbortSignal;
   readonly at: Instant;
+  isBrokenOff: boolean;
   answer(result: SendResult): void;
 }
 
@@ -124,12 +124,15 @@ export class ScriptedEgress implements Egress {
     this.#clock = clock;
   }
 
-  send(request: OutboundRequest, signal: AbortSignal): Promise<SendResult> {
-    const { promise, resolve } = Promise.withResolvers<SendResult>();
-    this.sent.push({ request, signal, at: this.#clock.now(), answer: resolve });
+  send(request: OutboundRequest, onEnd: (result: SendResult) => void): () => void {
+    const answer = (result: SendResult) => queueMicrotask(() => onEnd(result));
+    const sent: Sent = { request, at: this.#clock.now(), isBrokenOff: false, answer };
+    this.sent.push(sent);
     const response = this.respond(request);
-    if (response !== null) resolve(response);
-    return promise;
+    if (response !== null) answer(response);
+    return () => {
+      sent.isBrokenOff = true;
+    };
   }
 
   warm({ origin }: URL, connections: number): void {

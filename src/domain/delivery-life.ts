@@ -96,22 +96,25 @@ function statusesWhere(test: (moves: Moves) => boolean): ReadonlySet<DeliverySta
   return new Set(found.map(([status]) => status as DeliveryStatus));
 }
 
+type Changes = Partial<Pick<Delivery, 'dueAt' | 'attemptCount' | 'lastStatusCode' | 'error' | 'claim'>>;
+
 /** The same delivery after `event`, with `changes`. An event the table does not have is a bug of the caller. */
-function moved(
-  delivery: Delivery,
-  event: DeliveryEvent,
-  now: Instant,
-  changes: Partial<Delivery> = {},
-): Delivery {
+function moved(delivery: Delivery, event: DeliveryEvent, now: Instant, changes: Changes = {}): Delivery {
+  const { dueAt = delivery.dueAt, attemptCount = delivery.attemptCount, claim = delivery.claim } = changes;
+  const { lastStatusCode = delivery.lastStatusCode, error = delivery.error } = changes;
   const status = LIFE[delivery.status][event];
   if (status === undefined) throw new Error(`A ${delivery.status} delivery cannot ${event}.`);
+  const isOver = isTerminal(status);
   return {
     ...delivery,
-    ...(isTerminal(status) ? { dueAt: null, finalizedAt: now } : {}),
-    booked: false,
-    ...changes,
     status,
-    claim: status === 'claimed' ? (changes.claim ?? delivery.claim) : null,
+    dueAt: isOver ? null : dueAt,
+    booked: false,
+    attemptCount,
+    lastStatusCode,
+    error,
+    claim: status === 'claimed' ? claim : null,
+    finalizedAt: isOver ? now : delivery.finalizedAt,
     revision: delivery.revision + 1,
   };
 }
@@ -304,13 +307,12 @@ export function settle(
   const { retryPolicy } = delivery;
   const dueAt = result.outcome === 'retryable' ? retryDueAt(retryPolicy, attempt.attemptNo, now) : null;
   const event = settling(delivery, attempt.attemptNo, result, schedule, dueAt);
-  const waits = event === 'retry' || event === 'park';
   return {
     attempt: closed,
     delivery: moved(delivery, event, now, {
       lastStatusCode: result.statusCode ?? delivery.lastStatusCode,
       error,
-      ...(waits ? { dueAt } : {}),
+      dueAt,
     }),
   };
 }

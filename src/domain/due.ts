@@ -16,9 +16,22 @@ export interface Due {
   readonly origin: string;
 }
 
+/** Where it goes to, and what its slot is worked out from. */
+export type Spot = Pick<Due, 'partition' | 'endpoint'>;
+
+/** What was asked for last: the same text is found in a map sooner than its like, and many go to one endpoint. */
+let last: Spot & { readonly place: string } = {
+  partition: 0 as Partition,
+  endpoint: '' as EndpointKey,
+  place: '0/',
+};
+
 /** What the endpoint of a delivery is known by among those of every customer. */
-export function placeOf({ partition, endpoint }: Pick<Due, 'partition' | 'endpoint'>): string {
-  return `${partition}/${endpoint}`;
+export function placeOf({ partition, endpoint }: Spot): string {
+  if (last.endpoint !== endpoint || last.partition !== partition) {
+    last = { partition, endpoint, place: `${partition}/${endpoint}` };
+  }
+  return last.place;
 }
 
 /** Null when it is not waiting to be sent. */

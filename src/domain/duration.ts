@@ -142,7 +142,10 @@ export function durationMs(text: string): number | null {
 /** Whole milliseconds, rounded up: a wait is never shorter than was asked for. */
 export function durationMsCeil(text: string): number | null {
   const nanoseconds = parseDuration(text);
-  if (nanoseconds === null) return null;
+  return nanoseconds === null ? null : msCeil(nanoseconds);
+}
+
+export function msCeil(nanoseconds: bigint): number {
   const truncated = nanoseconds / NS_PER_MS;
   return Number(truncated * NS_PER_MS < nanoseconds ? truncated + 1n : truncated);
 }

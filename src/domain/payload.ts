@@ -13,13 +13,12 @@ export interface Payload {
   readonly body: string | null;
 }
 
-const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /** Null when there is nothing to keep. */
 export function encodePayload({ headers, body }: Payload): Uint8Array | null {
   if (headers.length === 0 && body === null) return null;
-  return encoder.encode(JSON.stringify({ headers, body }));
+  return Buffer.from(JSON.stringify({ headers, body }));
 }
 
 export function decodePayload(bytes: Uint8Array): Payload {
@@ -27,7 +26,7 @@ export function decodePayload(bytes: Uint8Array): Payload {
 }
 
 export function encodeHeaders(headers: Headers): Uint8Array | null {
-  return headers.length === 0 ? null : encoder.encode(JSON.stringify(headers));
+  return headers.length === 0 ? null : Buffer.from(JSON.stringify(headers));
 }
 
 export function decodeHeaders(bytes: Uint8Array): Headers {

@@ -277,11 +277,7 @@ function completing(
   delivery: Delivery,
   now: Instant,
 ): { readonly schedule: Schedule; readonly pending: Delivery } {
-  const ends =
-    schedule.timing.kind === 'one_shot' &&
-    schedule.pendingId === delivery.id &&
-    deliveryLife.isReplayable(delivery.status);
-  const completed = ends ? moved(schedule, 'complete', now) : null;
+  const completed = completedBy(schedule, delivery, now);
   return {
     schedule: completed === null ? schedule : { ...completed, revision: schedule.revision },
     pending: delivery,
@@ -290,8 +286,11 @@ function completing(
 
 /** The schedule after its delivery ended or moved on by the engine; null when that does not concern it. */
 export function completedBy(schedule: Schedule, delivery: Delivery, now: Instant): Schedule | null {
-  const { schedule: after } = completing(schedule, delivery, now);
-  return after === schedule ? null : { ...after, revision: schedule.revision + 1 };
+  const ends =
+    schedule.timing.kind === 'one_shot' &&
+    schedule.pendingId === delivery.id &&
+    deliveryLife.isReplayable(delivery.status);
+  return ends ? moved(schedule, 'complete', now) : null;
 }
 
 export interface Claimed {

@@ -1,6 +1,6 @@
 /** The four ways to say when: a delay, an instant, a wall-clock time, a cron expression. */
 import { cachedCron } from './cron.ts';
-import { durationMsCeil, parseDuration } from './duration.ts';
+import { msCeil, parseDuration } from './duration.ts';
 import type { ErrorCode } from './errors.ts';
 import { type Instant, instant, parseInstant } from './instant.ts';
 import { fires } from './occurrence.ts';
@@ -67,10 +67,9 @@ export function readTiming(
 
 function readDelay(text: string, now: Instant): TimingRead {
   const nanoseconds = parseDuration(text);
-  const delayMs = durationMsCeil(text);
-  if (nanoseconds === null || delayMs === null) return refused('invalid_duration', 'delay');
+  if (nanoseconds === null) return refused('invalid_duration', 'delay');
   if (nanoseconds < FLOOR_NS) return refused('sub_floor_delay', 'delay');
-  return oneShot('delay', instant(now + delayMs), null, now);
+  return oneShot('delay', instant(now + msCeil(nanoseconds)), null, now);
 }
 
 function oneShot(field: TimingField, fireAt: Instant, timezone: string | null, now: Instant): TimingRead {

@@ -14,7 +14,7 @@ import {
 } from '#test/egress/rig.ts';
 
 describe('broken off', () => {
-  test('before it began', async () => {
+  test('as soon as it has begun', async () => {
     const rig = await httpsRig((response) => response.end());
     expect(await send(sharedEgress(), rig.url(), { signal: AbortSignal.abort() })).toEqual(BROKEN_OFF);
     expect(rig.accepted).toHaveLength(0);

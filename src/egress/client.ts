@@ -10,7 +10,6 @@ import type { Timers } from '#src/ports/timers.ts';
 import { Connector, type ConnectorOptions } from './connector.ts';
 import { type Connect, tcpConnect } from './dial.ts';
 import { Exchange, type ExchangeWorld } from './exchange.ts';
-import { BROKEN_OFF, notSent } from './failures.ts';
 import { type EgressRules, judgeUrl } from './guard.ts';
 import { Lanes } from './lanes.ts';
 import { type Resolve, systemResolver } from './resolver.ts';
@@ -31,23 +30,21 @@ export function createEgress(options: EgressOptions): Egress {
 class GuardedEgress implements Egress {
   readonly #rules: EgressRules;
   readonly #world: ExchangeWorld;
-  #isClosed = false;
 
   constructor(rules: EgressRules, world: ExchangeWorld) {
     this.#rules = rules;
     this.#world = world;
   }
 
-  send(request: OutboundRequest, signal: AbortSignal): Promise<SendResult> {
-    return new Promise((settle) => {
-      try {
-        if (this.#isClosed || signal.aborted) return settle(BROKEN_OFF);
-        judgeUrl(request.url, this.#rules);
-        new Exchange(this.#world, request.url, dispatched(request), signal, settle).begin();
-      } catch (error) {
-        settle(notSent(error).result);
-      }
-    });
+  send(request: OutboundRequest, onEnd: (result: SendResult) => void): () => void {
+    const exchange = new Exchange(this.#world, request.url, dispatched(request), onEnd);
+    try {
+      judgeUrl(request.url, this.#rules);
+      exchange.begin();
+    } catch (error) {
+      exchange.strand(error);
+    }
+    return () => exchange.breakOff();
   }
 
   warm(url: URL, connections: number): void {
@@ -59,9 +56,8 @@ class GuardedEgress implements Egress {
     }
   }
 
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#world.lanes.close();
+  close(): Promise<void> {
+    return this.#world.lanes.close();
   }
 }
 

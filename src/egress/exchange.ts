@@ -26,11 +26,12 @@ export class Exchange implements Passenger<Lane>, Dispatcher.DispatchHandler {
   readonly #timers: Timers;
   readonly #url: URL;
   readonly #options: Dispatcher.DispatchOptions;
-  readonly #signal: AbortSignal;
-  readonly #settle: (result: SendResult) => void;
+  readonly #onEnd: (result: SendResult) => void;
   #lane: Lane | null = null;
+  /** Whether whoever asked knows what came of it. */
+  #isOver = false;
   #isAnswered = false;
-  #isEnded = false;
+  #hasBodyEnded = false;
   #bodyBytes = 0;
   #callOff: (() => void) | null = null;
 
@@ -38,19 +39,16 @@ export class Exchange implements Passenger<Lane>, Dispatcher.DispatchHandler {
     { lanes, timers }: ExchangeWorld,
     url: URL,
     options: Dispatcher.DispatchOptions,
-    signal: AbortSignal,
-    settle: (result: SendResult) => void,
+    onEnd: (result: SendResult) => void,
   ) {
     this.#lanes = lanes;
     this.#timers = timers;
     this.#url = url;
     this.#options = options;
-    this.#signal = signal;
-    this.#settle = settle;
+    this.#onEnd = onEnd;
   }
 
   begin(): void {
-    this.#signal.addEventListener('abort', this.#breakOff, { once: true });
     this.#lanes.take(this.#url, this);
   }
 
@@ -59,7 +57,7 @@ export class Exchange implements Passenger<Lane>, Dispatcher.DispatchHandler {
     lane.dispatch(this.#options, this);
   }
 
-  strand(error: Error): void {
+  strand(error: unknown): void {
     this.#end(notSent(error).result);
   }
 
@@ -88,24 +86,26 @@ export class Exchange implements Passenger<Lane>, Dispatcher.DispatchHandler {
     this.#endBody();
     if (this.#isAnswered || this.#lane === null) this.#drop();
     else this.#lanes.broke(this.#lane);
-    if (!this.#isAnswered) this.#end(notSent(error).result);
+    this.#end(notSent(error).result);
+  }
+
+  /** What is over already goes on as it is: its body is read for the next. */
+  breakOff(): void {
+    if (this.#isOver) return;
+    this.#end(BROKEN_OFF);
+    this.#drop();
   }
 
   #awaitBody(): void {
-    if (this.#isEnded || this.#lane === null) return;
+    if (this.#hasBodyEnded || this.#lane === null) return;
     this.#lanes.finishing(this.#lane);
     this.#callOff = this.#timers.after(BODY_MS_MAX, () => this.#drop());
   }
 
   #endBody(): void {
-    this.#isEnded = true;
+    this.#hasBodyEnded = true;
     this.#callOff?.();
   }
-
-  readonly #breakOff = () => {
-    this.#end(BROKEN_OFF);
-    this.#drop();
-  };
 
   #drop(): void {
     if (this.#lane === null) this.#lanes.leave(this.#url, this);
@@ -113,7 +113,8 @@ export class Exchange implements Passenger<Lane>, Dispatcher.DispatchHandler {
   }
 
   #end(result: SendResult): void {
-    this.#signal.removeEventListener('abort', this.#breakOff);
-    this.#settle(result);
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#onEnd(result);
   }
 }

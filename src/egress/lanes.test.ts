@@ -13,10 +13,12 @@ function world(connect: Connect = tcpConnect) {
   const options = { allow: LOOPBACK, allowHttp: false, certificates: CA };
   const lanes = new Lanes(new Connector(options, { timers: systemTimers, connect, resolve }), systemTimers);
   onTestFinished(() => lanes.close());
-  const send = (url: URL, signal = new AbortController().signal) =>
-    new Promise((settle) => {
+  const send = (url: URL, onBegun: (exchange: Exchange) => void = () => {}) =>
+    new Promise((resolve) => {
       const options = { method: 'GET', path: '/' } as const;
-      new Exchange({ lanes, timers: systemTimers }, url, options, signal, settle).begin();
+      const exchange = new Exchange({ lanes, timers: systemTimers }, url, options, resolve);
+      exchange.begin();
+      onBegun(exchange);
     });
   return { lanes, send };
 }
@@ -28,10 +30,7 @@ test('lanes end with what failed, was refused or was broken off', async () => {
     await send(new URL(`https://gone${n}.test/`));
     await send(new URL(`https://down${n}.test/`));
     await send(new URL(`https://10.0.${n}.1/`));
-    const aborter = new AbortController();
-    const sent = send(new URL(`https://late${n}.test/`), aborter.signal);
-    aborter.abort();
-    await sent;
+    await send(new URL(`https://late${n}.test/`), (exchange) => exchange.breakOff());
   }
   expect(lanes.size).toBe(0);
 });

@@ -10,9 +10,9 @@
  *
  * Nothing waits for this. It works in slices, small ones where something else is about to be due, and none while
  * as much is being claimed as may be; what is not ready is read when it is due. Bounded in number and bytes, and
- * in time: what is opened here holds what is secret, and what is still there a second after its instant waits for
- * its endpoint, and would take the room of what may go in time. Ages are counted in rounds of a timer: the clock
- * may be set back.
+ * in time: what is opened here holds what is secret. What is still there a second after its instant waits for its
+ * endpoint: it is kept while there is room, since a burst may take seconds, and makes room within a second for what
+ * may go in time. Ages are counted in rounds of a timer: the clock may be set back.
  */
 import { isWaiting } from '#src/domain/delivery-life.ts';
 import type { Due } from '#src/domain/due.ts';
@@ -31,7 +31,9 @@ const LETTER_BYTES_MAX = 32 * 1_048_576;
 /** Of the ages of what is ready. */
 const ROUND_MS = 1_000;
 /** So old it is let go of: it was read two seconds before its instant at most. */
-const AGE_ROUNDS_MAX = 4;
+const AGE_ROUNDS_MAX = 10;
+/** The same where there was no room for more. */
+const CROWDED_AGE_ROUNDS_MAX = 4;
 const SLICE_MAX = 64;
 /** Where something is due soon, or being claimed. */
 const SMALL_SLICE_MAX = 8;
@@ -63,6 +65,8 @@ export class Ahead {
   /** The oldest first. */
   readonly #ready = new Map<DeliveryId, Ready>();
   #letterBytes = 0;
+  /** Whether room was wanting in this round. */
+  #wasFull = false;
   #round = 0;
   #isSliceComing = false;
   #callOffSlice: () => void = () => {};
@@ -124,6 +128,7 @@ export class Ahead {
   async #slice(): Promise<void> {
     const load = this.#load();
     const hasRoom = this.#ready.size < READY_MAX && this.#letterBytes < LETTER_BYTES_MAX;
+    this.#wasFull ||= !hasRoom;
     if (load !== 'busy' && hasRoom) {
       const dues = this.#next(load === 'calm' ? SLICE_MAX : SMALL_SLICE_MAX);
       if (dues.length > 0) await this.#make(dues);
@@ -194,8 +199,10 @@ export class Ahead {
   #nextRound(): void {
     this.#callOffRound = null;
     this.#round++;
+    const roundsMax = this.#wasFull ? CROWDED_AGE_ROUNDS_MAX : AGE_ROUNDS_MAX;
+    this.#wasFull = false;
     for (const ready of this.#ready.values()) {
-      if (this.#round - ready.round < AGE_ROUNDS_MAX) break;
+      if (this.#round - ready.round < roundsMax) break;
       this.#drop(ready);
     }
     if (this.#ready.size === 0) return;

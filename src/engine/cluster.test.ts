@@ -1,6 +1,7 @@
 /** Several engines over one store: who dispatches what, and what happens when that changes. */
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
+import type { Spot } from '#src/domain/due.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { instant } from '#src/domain/instant.ts';
 import * as life from '#src/domain/schedule-life.ts';
@@ -9,7 +10,6 @@ import type { ClaimWrite } from '#src/ports/store.ts';
 import { ClusterTestWorld, type TestNode } from '#test/cluster-world.ts';
 import { BROKEN, OK, PARTITION, requireDue } from '#test/engine-world.ts';
 import { PeerHints } from './peer-hints.ts';
-import type { Spot } from './territory.ts';
 
 const HOUR_MS = 3_600_000;
 const PROFILE = { breakerPolicy: { threshold: 2, baseOpen: '30s', maxOpen: '60s', probeTimeout: '10s' } };

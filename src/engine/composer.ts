@@ -7,9 +7,13 @@ import { type Letter, Letters, UNREADABLE, type Unsendable, unsendable } from '.
 import { type Keys, SigningKeys } from './signing-keys.ts';
 import type { EngineWorld } from './world.ts';
 
-export type Composed =
-  | { readonly kind: 'request'; readonly request: OutboundRequest; readonly timeoutMs: number }
-  | Unsendable;
+export interface Sendable {
+  readonly kind: 'request';
+  readonly request: OutboundRequest;
+  readonly timeoutMs: number;
+}
+
+export type Composed = Sendable | Unsendable;
 
 export class Composer {
   readonly #world: EngineWorld;

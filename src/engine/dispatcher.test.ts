@@ -9,6 +9,7 @@ import { HOUR_MS, HOURLY } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES } from '#src/store/contract/everything.ts';
 import { BROKEN, EngineTestWorld, OK, PARTITION, requireDue } from '#test/engine-world.ts';
 import { Engine } from './engine.ts';
+import { STRIDE_MIN } from './stride.ts';
 
 async function started(world: EngineTestWorld): Promise<Engine> {
   const engine = new Engine(world, { retentionMs: 0 });
@@ -321,8 +322,31 @@ describe('while claims are being written', () => {
     expect(asked).toBeLessThanOrEqual(4 * 64);
   });
 
-  test('of overdue work it is 32 at a time', async () => {
-    expect(await askedToClaim(400, 10_000)).toBe(32);
+  test('of overdue work it is two, which begin small', async () => {
+    expect(await askedToClaim(400, 10_000)).toBe(2 * STRIDE_MIN);
+  });
+});
+
+describe('overdue work', () => {
+  test('has its turn also at a host that has more to do in time than it can', async () => {
+    await using world = await EngineTestWorld.open();
+    world.egress.respond = () => null;
+    for (let each = 0; each < 850; each++) await world.schedule({ url: `https://example.com/${each}` });
+    await world.time.advance(5_000);
+    await started(world);
+    await world.time.advance(200);
+    world.faults.set('refuses', 'listDue');
+    await world.schedule({ url: 'https://example.com/late', inMs: 0 });
+    await world.time.advance(2_000);
+    world.faults.clear();
+    await world.time.advance(1_000);
+    const isSent = () => world.egress.sent.some(({ request }) => request.url.pathname === '/late');
+    expect([world.egress.sent.length > 800, isSent()]).toEqual([true, false]);
+    for (const sent of world.egress.sent.slice(0, 4)) {
+      sent.answer(OK);
+      await world.time.advance(50);
+    }
+    expect(isSent()).toBe(true);
   });
 });
 

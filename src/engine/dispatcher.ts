@@ -17,10 +17,11 @@ import type { Hints, Peers } from '#src/ports/hints.ts';
 import { Ahead, type Load } from './ahead.ts';
 import { BATCH_MAX, Firing, type Queue, type Sending } from './firing.ts';
 import type { Gates } from './gates.ts';
-import { Lanes } from './lanes.ts';
+import { Lanes, type Punctuality } from './lanes.ts';
 import { LOOK_AHEAD_MS, LookOut } from './look-out.ts';
 import { NearDue } from './near-due.ts';
 import { NO_PEERS } from './peer-hints.ts';
+import { Stride } from './stride.ts';
 import type { Territory } from './territory.ts';
 import type { EngineWorld } from './world.ts';
 
@@ -33,15 +34,15 @@ const LOOK_ON_MS = 200;
 /** No timer sleeps longer, whatever the clock says. */
 const SLEEP_MS_MAX = 60_000;
 /** Below so many overdue in memory, more are looked for at once. */
-const OVERDUE_LOW = 1_000;
+const OVERDUE_LOW = 2_000;
 /** After the store failed. */
 const STORE_REST_MS = 500;
 /** So late, and a delivery counts as overdue work. */
-const OVERDUE_AFTER_MS = 5_000;
-/** Being claimed at one time: the rest of the service, and what comes due meanwhile, must get a word in. */
-const BATCHES_MAX = 4;
-/** The same of overdue work, which has waited already. */
-const OVERDUE_TOGETHER_MAX = 32;
+const OVERDUE_AFTER_MS = 1_000;
+/** Being claimed at one time: the rest of the service must get a word in. Overdue work has waited already. */
+const BATCHES_MAX: Readonly<Record<Punctuality, number>> = { in_time: 4, overdue: 2 };
+/** From one step of overdue work to the next: what comes due meanwhile gets its turn of the event loop between. */
+const STEP_MS = 0;
 /** What comes this soon must not find the way taken. */
 const SOON_MS = 20;
 
@@ -58,14 +59,20 @@ export class Dispatcher implements Hints, Queue {
   #callOffWake: (() => void) | null = null;
   #callOffLook: (() => void) | null = null;
   #wakeAt: Instant | null = null;
-  readonly #batches = new Set<Promise<void>>();
-  #isCatchingUp = false;
+  readonly #batches: Readonly<Record<Punctuality, Set<Promise<void>>>> = {
+    in_time: new Set(),
+    overdue: new Set(),
+  };
+  readonly #stride = new Stride();
+  #isBetweenSteps = false;
+  #isOverduePassedOver = false;
   #isTurnComing = false;
   #isLooking = false;
   #isLookWanted = false;
   #isLookSoon = false;
   #isResting = false;
   #hasLooked = false;
+  #hasLookFailed = false;
   #state: 'new' | 'running' | 'stopped' = 'new';
 
   constructor(world: EngineWorld, territory: Territory, gates: Gates, sending: Sending) {
@@ -143,10 +150,11 @@ export class Dispatcher implements Hints, Queue {
   }
 
   #load(): Load {
-    if (this.#batches.size >= BATCHES_MAX) return 'busy';
+    const { in_time: inTime, overdue } = this.#batches;
+    if (inTime.size >= BATCHES_MAX.in_time) return 'busy';
     const nextAt = this.#nearDue.nextAt();
     const isSoon = nextAt !== null && nextAt - this.#world.clock.now() < SOON_MS;
-    return isSoon || this.#batches.size > 0 ? 'some' : 'calm';
+    return isSoon || inTime.size + overdue.size > 0 ? 'some' : 'calm';
   }
 
   /** Soon, however often it is asked for. The look under way plans the next one when it ends. */
@@ -169,7 +177,7 @@ export class Dispatcher implements Hints, Queue {
 
   /** Resolves when no batch that is under way now is under way any more. */
   async batchesEnd(): Promise<void> {
-    await Promise.all(this.#batches);
+    await Promise.all([...this.#batches.in_time, ...this.#batches.overdue]);
   }
 
   get isStopped(): boolean {
@@ -203,10 +211,14 @@ export class Dispatcher implements Hints, Queue {
     this.#isLooking = true;
     try {
       await this.#lookOut.ahead();
+      // What lies behind may be much, and is fired as it is found. After a failure it is to be seen first.
+      this.#hasLooked ||= !this.#hasLookFailed;
       await this.#lookOut.behind();
       this.#hasLooked = true;
+      this.#hasLookFailed = false;
     } catch (error) {
       this.#hasLooked = false;
+      this.#hasLookFailed = true;
       this.#world.log.warn({ error: String(error) }, 'due work could not be looked for');
     } finally {
       this.#isLooking = false;
@@ -239,33 +251,44 @@ export class Dispatcher implements Hints, Queue {
     for (const due of this.#nearDue.take(this.#world.clock.now())) {
       if (this.#isOurs(due)) this.#lanes.add(due, this.#punctuality(due));
     }
-    while (!this.#isResting && !this.#sending.isSaturated && this.#batches.size < BATCHES_MAX) {
-      const batch = this.#lanes.take(BATCH_MAX, this.#isCatchingUp ? 0 : OVERDUE_TOGETHER_MAX);
-      if (batch.length === 0) break;
-      this.#begin(batch);
-    }
+    // Where slots are scarce, who is asked first gets them: that is overdue work once it has been passed over.
+    let isPassedOver = this.#isOverduePassedOver;
+    const hasStepped = isPassedOver && this.#step();
+    while (this.#begin('in_time', BATCH_MAX)) isPassedOver = true;
+    this.#isOverduePassedOver = !hasStepped && !this.#step() && isPassedOver && this.#lanes.overdue > 0;
     this.#sleep();
   }
 
-  #begin(batch: readonly Due[]): void {
-    const fired = this.#fire(batch).finally(() => {
-      this.#batches.delete(fired);
+  /** Of overdue work. */
+  #step(): boolean {
+    if (this.#isBetweenSteps || !this.#begin('overdue', this.#stride.length)) return false;
+    this.#isBetweenSteps = true;
+    this.#world.timers.after(STEP_MS, () => {
+      this.#isBetweenSteps = false;
+      this.#turn();
+    });
+    return true;
+  }
+
+  /** One more batch; false where nothing may go. */
+  #begin(punctuality: Punctuality, limit: number): boolean {
+    const batches = this.#batches[punctuality];
+    if (this.#isResting || this.#sending.isSaturated || batches.size >= BATCHES_MAX[punctuality])
+      return false;
+    const batch = this.#lanes.take(punctuality, limit);
+    if (batch.length === 0) return false;
+    const begunAt = this.#world.clock.now();
+    const fired = this.#firing.fire(batch).finally(() => {
+      batches.delete(fired);
+      const isStep = punctuality === 'overdue' && batch.length === limit;
+      if (isStep) this.#stride.took(this.#world.clock.now() - begunAt);
       this.turnSoon();
     });
-    this.#batches.add(fired);
+    batches.add(fired);
+    return true;
   }
 
-  async #fire(batch: readonly Due[]): Promise<void> {
-    const isCatchingUp = batch.some((due) => this.#punctuality(due) === 'overdue');
-    this.#isCatchingUp ||= isCatchingUp;
-    try {
-      await this.#firing.fire(batch);
-    } finally {
-      if (isCatchingUp) this.#isCatchingUp = false;
-    }
-  }
-
-  #punctuality({ dueAt }: Due): 'in_time' | 'overdue' {
+  #punctuality({ dueAt }: Due): Punctuality {
     return this.#world.clock.now() - dueAt > OVERDUE_AFTER_MS ? 'overdue' : 'in_time';
   }
 

@@ -48,9 +48,9 @@ describe('a stop', () => {
     await world.time.advance(5_000);
     const stop = watched(engine.stop(10_000));
     await world.time.advance(9_999);
-    expect([stop.isDone(), world.egress.sent[0]?.signal.aborted]).toEqual([false, false]);
+    expect([stop.isDone(), world.egress.sent[0]?.isBrokenOff]).toEqual([false, false]);
     await world.time.advance(1);
-    expect([stop.isDone(), world.egress.sent[0]?.signal.aborted]).toEqual([true, true]);
+    expect([stop.isDone(), world.egress.sent[0]?.isBrokenOff]).toEqual([true, true]);
     expect(await world.attempts(pending.id)).toMatchObject([
       { outcome: 'retryable', statusCode: null, error: 'interrupted', egressMs: 10_000 },
     ]);

@@ -92,12 +92,15 @@ export class Firing {
   async fire(batch: readonly Due[]): Promise<void> {
     const ready: Read[] = [];
     const unread: Unread[] = [];
-    for (const one of this.#ours(batch)) {
-      const made = this.#ahead.take(one.due);
-      if (made?.work.profile === null) ready.push({ ...one, ...made, isReadAhead: true });
-      else unread.push({ ...one, made });
+    for (const { due, epoch } of this.#ours(batch)) {
+      const made = this.#ahead.take(due);
+      if (made?.work.profile === null) {
+        ready.push({ due, epoch, work: made.work, letter: made.letter, isReadAhead: true });
+        continue;
+      }
       // The policies of a profile count as they are now.
-      if (made !== null && made.work.profile !== null) this.#gates.readEnds([one.due]);
+      if (made !== null) this.#gates.readEnds([due]);
+      unread.push({ due, epoch, made });
     }
     await Promise.all([this.#decideAll(ready), this.#readAll(unread)]);
   }
@@ -116,16 +119,16 @@ export class Firing {
       return;
     }
     const read: Read[] = [];
-    for (const [index, one] of asked.entries()) {
+    for (const [index, { due, epoch, made }] of asked.entries()) {
       const work = works[index] ?? null;
       // The gate that was read is of the epoch in which it was asked for.
-      if (work !== null && this.#territory.epochOf(one.due) === one.epoch) {
-        const isSame = one.made?.work.delivery.revision === work.delivery.revision;
-        read.push({ ...one, work, letter: isSame ? (one.made?.letter ?? null) : null, isReadAhead: false });
+      if (work !== null && this.#territory.epochOf(due) === epoch) {
+        const isSame = made?.work.delivery.revision === work.delivery.revision;
+        read.push({ due, epoch, work, letter: isSame ? (made?.letter ?? null) : null, isReadAhead: false });
         continue;
       }
-      this.#gates.readEnds([one.due]);
-      this.#queue.release(one.due);
+      this.#gates.readEnds([due]);
+      this.#queue.release(due);
     }
     await this.#decideAll(read);
   }

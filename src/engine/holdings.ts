@@ -3,8 +3,9 @@
  * may have run out, as counted here, or while it is not known what time it is; the slots are still held then,
  * until somebody else has taken them. A slot that is being given back is held, but not dispatched any more.
  */
+import type { Spot } from '#src/domain/due.ts';
 import type { Slot, Tenure } from '#src/domain/slot.ts';
-import { type Spot, slotAt, type Territory } from './territory.ts';
+import { slotAt, type Territory } from './territory.ts';
 import type { ClusterWorld } from './world.ts';
 
 const NONE: ReadonlySet<Slot> = new Set();

@@ -44,9 +44,11 @@ function endpointsOf(dues: readonly Due[]): string {
 }
 
 /** Everything that may go, in batches as the dispatcher takes them. */
-function takeAll(lanes: Lanes): readonly Due[] {
+function takeAll(lanes: Lanes, punctuality: Punctuality = 'in_time'): readonly Due[] {
   const taken: Due[] = [];
-  for (let batch = lanes.take(64); batch.length > 0; batch = lanes.take(64)) taken.push(...batch);
+  for (let batch = lanes.take(punctuality, 64); batch.length > 0; batch = lanes.take(punctuality, 64)) {
+    taken.push(...batch);
+  }
   return taken;
 }
 
@@ -67,13 +69,13 @@ describe('one that is sent elsewhere while it waits', () => {
     expect(lanes.add(moved, 'in_time')).toBe(true);
     expect(lanes.add(elsewhere, 'in_time')).toBe(true);
     expect(lanes.add(elsewhere, 'in_time')).toBe(false);
-    const taken = lanes.take(2);
+    const taken = lanes.take('in_time', 2);
     expect(taken.map(({ endpoint }) => endpoint).toSorted()).toEqual(['quick', 'slow']);
     // Being read, it is where it is.
     expect(lanes.add(moved, 'in_time')).toBe(false);
     for (const due of taken) lanes.release(due);
     const others: Due[] = [];
-    for (let one = lanes.take(1); one.length > 0; one = lanes.take(1)) {
+    for (let one = lanes.take('in_time', 1); one.length > 0; one = lanes.take('in_time', 1)) {
       others.push(...one);
       for (const due of one) lanes.release(due);
     }
@@ -89,21 +91,23 @@ describe('lanes are served in turn', () => {
     add(lanes, 'a', 100);
     add(lanes, 'b', 2);
     add(lanes, 'c', 1);
-    expect(endpointsOf(lanes.take(8))).toBe('abcabaaa');
+    expect(endpointsOf(lanes.take('in_time', 8))).toBe('abcabaaa');
   });
 
   test('a batch goes on where the last one ended: whoever was served longest ago is next', () => {
     const lanes = new Lanes();
     for (const endpoint of ['a', 'b', 'c']) add(lanes, endpoint, 3);
-    expect([lanes.take(2), lanes.take(2), lanes.take(5)].map(endpointsOf)).toEqual(['ab', 'ca', 'bcabc']);
+    expect(
+      [lanes.take('in_time', 2), lanes.take('in_time', 2), lanes.take('in_time', 5)].map(endpointsOf),
+    ).toEqual(['ab', 'ca', 'bcabc']);
   });
 
   test('what comes later waits for those that are there, not for all they have to do', () => {
     const lanes = new Lanes();
     add(lanes, 'a', 50);
-    lanes.take(10);
+    lanes.take('in_time', 10);
     add(lanes, 'b', 2);
-    expect(endpointsOf(lanes.take(4))).toBe('abab');
+    expect(endpointsOf(lanes.take('in_time', 4))).toBe('abab');
   });
 
   test('the same endpoint in another partition is another lane', () => {
@@ -111,7 +115,7 @@ describe('lanes are served in turn', () => {
     add(lanes, 'a', 3);
     const other = { ...towards('a'), partition: 2 as Partition };
     lanes.add(other, 'in_time');
-    expect(lanes.take(2)).toContainEqual(other);
+    expect(lanes.take('in_time', 2)).toContainEqual(other);
   });
 
   test('between any two that wait the shares of a batch differ by one at most', () => {
@@ -120,7 +124,7 @@ describe('lanes are served in turn', () => {
       fc.property(loads, fc.integer({ min: 1, max: 64 }), (counts, limit) => {
         const lanes = new Lanes();
         for (const [index, count] of counts.entries()) add(lanes, `${index}`, count);
-        const taken = lanes.take(limit);
+        const taken = lanes.take('in_time', limit);
         const total = counts.reduce((sum, count) => sum + count, 0);
         expect(taken).toHaveLength(Math.min(limit, total));
         const shares = counts.map((_, index) => perEndpoint(taken).get(`${index}`) ?? 0);
@@ -197,7 +201,7 @@ describe('slots', () => {
     for (let n = 0; n < 2 * SLOTS_MAX; n++) lanes.add(onOneHost(`orders/${n}`), 'in_time');
     expect(takeAll(lanes).length).toBeLessThanOrEqual(SLOTS_MAX / 2 + 1);
     add(lanes, 'other', 1);
-    expect(endpointsOf(lanes.take(64))).toBe('other');
+    expect(endpointsOf(lanes.take('in_time', 64))).toBe('other');
   });
 
   test('thousands of hosts of one customer that hang leave some for the others', () => {
@@ -206,18 +210,18 @@ describe('slots', () => {
     const taken = takeAll(lanes);
     expect(taken.length).toBeLessThan((SLOTS_MAX * 3) / 4);
     add(lanes, 'next', 1);
-    expect(endpointsOf(lanes.take(64))).not.toContain('next');
+    expect(endpointsOf(lanes.take('in_time', 64))).not.toContain('next');
     lanes.add({ ...towards('others'), partition: 2 as Partition }, 'in_time');
-    expect(endpointsOf(lanes.take(64))).toBe('others');
+    expect(endpointsOf(lanes.take('in_time', 64))).toBe('others');
   });
 
   test('a slot that is given back is used by the same lane again', () => {
     const lanes = new Lanes();
     add(lanes, 'a', 1_000);
     const [first] = takeAll(lanes);
-    expect(lanes.take(64)).toEqual([]);
+    expect(lanes.take('in_time', 64)).toEqual([]);
     lanes.release(first ?? towards('none'));
-    expect(lanes.take(64)).toHaveLength(1);
+    expect(lanes.take('in_time', 64)).toHaveLength(1);
   });
 });
 
@@ -245,7 +249,7 @@ describe('places to wait', () => {
     const lanes = new Lanes();
     fillOverdue(lanes);
     expect(lanes.hasRoom).toBe(false);
-    lanes.take(1);
+    lanes.take('overdue', 1);
     expect(lanes.hasRoom).toBe(true);
   });
 });
@@ -256,11 +260,11 @@ describe('a delivery', () => {
     const due = towards('a');
     expect(lanes.add(due, 'in_time')).toBe(true);
     expect(lanes.add({ ...due }, 'overdue')).toBe(false);
-    expect(lanes.take(64)).toEqual([due]);
+    expect(lanes.take('in_time', 64)).toEqual([due]);
     expect(lanes.add(due, 'in_time')).toBe(false);
     lanes.release(due);
     expect(lanes.add(due, 'in_time')).toBe(true);
-    expect(lanes.take(64)).toEqual([due]);
+    expect(lanes.take('in_time', 64)).toEqual([due]);
   });
 
   test('that was refused for want of room is not known: it is taken in when there is room', () => {
@@ -268,7 +272,7 @@ describe('a delivery', () => {
     add(lanes, 'a', WAITING_MAX);
     const late = towards('a');
     expect(lanes.add(late, 'in_time')).toBe(false);
-    for (const due of lanes.take(64)) lanes.release(due);
+    for (const due of lanes.take('in_time', 64)) lanes.release(due);
     expect(lanes.add(late, 'in_time')).toBe(true);
   });
 
@@ -276,7 +280,7 @@ describe('a delivery', () => {
     const lanes = new Lanes();
     const due = towards('a');
     lanes.add(due, 'in_time');
-    lanes.take(1);
+    lanes.take('in_time', 1);
     lanes.forget(due);
     expect(lanes.add({ ...due, dueAt: instant(5_000) }, 'in_time')).toBe(true);
     expect(lanes.underWay).toBe(1);
@@ -285,19 +289,16 @@ describe('a delivery', () => {
 
 describe('in a lane', () => {
   function orderOf(
-    given: readonly (readonly [Due, Punctuality])[],
+    punctuality: Punctuality,
+    dues: readonly Due[],
   ): readonly (readonly [Instant, Instant | null])[] {
     const lanes = new Lanes();
-    for (const [due, punctuality] of given) lanes.add(due, punctuality);
-    return lanes.take(64).map(({ dueAt: at, deadline }) => [at, deadline] as const);
+    for (const due of dues) lanes.add(due, punctuality);
+    return lanes.take(punctuality, 64).map(({ dueAt: at, deadline }) => [at, deadline] as const);
   }
 
   test('what came in time goes by its instant, whatever its deadline', () => {
-    const order = orderOf([
-      [towards('a', 30, 40), 'in_time'],
-      [towards('a', 10), 'in_time'],
-      [towards('a', 20, 25), 'in_time'],
-    ]);
+    const order = orderOf('in_time', [towards('a', 30, 40), towards('a', 10), towards('a', 20, 25)]);
     expect(order).toEqual([
       [10, null],
       [20, 25],
@@ -306,12 +307,12 @@ describe('in a lane', () => {
   });
 
   test('what is overdue goes by its deadline, and what has none comes last, the oldest first', () => {
-    const order = orderOf([
-      [towards('a', 5), 'overdue'],
-      [towards('a', 1, 900), 'overdue'],
-      [towards('a', 3, 100), 'overdue'],
-      [towards('a', 4), 'overdue'],
-      [towards('a', 2, 100), 'overdue'],
+    const order = orderOf('overdue', [
+      towards('a', 5),
+      towards('a', 1, 900),
+      towards('a', 3, 100),
+      towards('a', 4),
+      towards('a', 2, 100),
     ]);
     expect(order).toEqual([
       [2, 100],
@@ -321,12 +322,60 @@ describe('in a lane', () => {
       [5, null],
     ]);
   });
+});
 
-  test('what came in time and what is overdue take turns', () => {
+describe('overdue work', () => {
+  test('leaves half of the slots of an endpoint, a host and a customer to what comes in time', () => {
     const lanes = new Lanes();
-    for (let each = 0; each < 5; each++) lanes.add(towards('a', each), 'overdue');
-    for (let each = 100; each < 103; each++) lanes.add(towards('a', each), 'in_time');
-    expect(lanes.take(64).map(({ dueAt: at }) => at)).toEqual([100, 0, 101, 1, 102, 2, 3, 4]);
+    add(lanes, 'a', 1_000, 'overdue');
+    const [overdue, inTime] = [takeAll(lanes, 'overdue').length, add(lanes, 'a', 50)];
+    expect(overdue).toBeGreaterThan(50);
+    expect(takeAll(lanes)).toHaveLength(inTime);
+
+    const ofOneHost = new Lanes();
+    for (let n = 0; n < SLOTS_MAX; n++) ofOneHost.add(onOneHost(`${n}`), 'overdue');
+    expect(takeAll(ofOneHost, 'overdue').length).toBeLessThan(SLOTS_MAX / 4);
+    for (let n = 0; n < 300; n++) ofOneHost.add(onOneHost(`fresh/${n}`), 'in_time');
+    expect(takeAll(ofOneHost)).toHaveLength(300);
+
+    const ofOneCustomer = new Lanes();
+    for (let n = 0; n < SLOTS_MAX; n++) ofOneCustomer.add(towards(`${n}`), 'overdue');
+    takeAll(ofOneCustomer, 'overdue');
+    for (let n = 0; n < 300; n++) ofOneCustomer.add(towards(`fresh-${n}`), 'in_time');
+    expect(takeAll(ofOneCustomer)).toHaveLength(300);
+  });
+
+  test('has its share also where what came in time hangs', () => {
+    const lanes = new Lanes();
+    for (let endpoint = 0; endpoint < SLOTS_MAX; endpoint++) add(lanes, `hangs-${endpoint}`, 1);
+    expect(takeAll(lanes).length).toBeGreaterThan(SLOTS_MAX / 2);
+    lanes.add({ ...towards('other'), partition: 2 as Partition }, 'overdue');
+    expect(takeAll(lanes, 'overdue')).toHaveLength(1);
+  });
+
+  test('and what came in time take turns at a lane that has one slot left', () => {
+    const lanes = new Lanes();
+    add(lanes, 'a', 1_000);
+    add(lanes, 'a', 1_000, 'overdue');
+    const underWay = [...takeAll(lanes)];
+    const order: Punctuality[] = [];
+    for (const due of underWay.splice(0, 6)) {
+      lanes.release(due);
+      for (const punctuality of ['in_time', 'overdue'] as const) {
+        if (lanes.take(punctuality, 64).length > 0) order.push(punctuality);
+      }
+    }
+    const last = order.slice(-4);
+    expect(new Set(last.slice(0, 2))).toEqual(new Set(['in_time', 'overdue']));
+    expect(last.slice(2)).toEqual(last.slice(0, 2));
+  });
+
+  test('gives its slots back', () => {
+    const lanes = new Lanes();
+    add(lanes, 'a', 1_000, 'overdue');
+    const taken = takeAll(lanes, 'overdue');
+    for (const due of taken) lanes.release(due);
+    expect(takeAll(lanes, 'overdue')).toHaveLength(taken.length);
   });
 });
 
@@ -351,9 +400,9 @@ describe('memory', () => {
     const before = lanesAlive();
     const lanes = new Lanes();
     for (let endpoint = 0; endpoint < 1_000; endpoint++) add(lanes, `${endpoint}`, 2);
-    const [first, ...others] = lanes.take(1_000);
+    const [first, ...others] = lanes.take('in_time', 1_000);
     for (const due of others) lanes.release(due);
-    for (let batch = lanes.take(64); batch.length > 0; batch = lanes.take(64)) {
+    for (let batch = lanes.take('in_time', 64); batch.length > 0; batch = lanes.take('in_time', 64)) {
       for (const due of batch) lanes.release(due);
     }
     expect([lanesAlive() - before, lanes.waiting, lanes.underWay]).toEqual([1, 0, 1]);

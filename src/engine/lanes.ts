@@ -10,14 +10,18 @@
  * Places to wait are shared out in the same way; what finds none stays in the store, and is found again by
  * looking back.
  *
- * In a lane, what came in time and what is overdue take turns. Overdue work goes by its deadline, what has
- * none comes last.
+ * What came in time and what is overdue are taken separately. Overdue work is shared out a part of the slots, as
+ * if there were no others, and so leaves some on every level to what comes due meanwhile. For the last slot of a
+ * lane both take turns: neither waits for the other to have nothing left to do. Overdue work goes by its deadline,
+ * what has none comes last.
  */
 import { type Due, placeOf } from '#src/domain/due.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { Heap } from './heap.ts';
 
 export const SLOTS_MAX = 2_048;
+/** Of these, for overdue work. Towards one host that is about what can be claimed and sent at one time. */
+const OVERDUE_SLOTS_MAX = 1_024;
 /** Each for work in time and for overdue work. */
 export const WAITING_MAX = 50_000;
 
@@ -26,13 +30,20 @@ const CUSTOMER_SHARE = { slots: 2, waiting: 4 };
 const HOST_SHARE = { slots: 1 / 2, waiting: 1 / 2 };
 const ENDPOINT_SHARE = { slots: 1 / 16, waiting: 1 };
 
+/** So few left of a lane's slots, and both kinds take turns: taking one costs the lane a little more than one. */
+const LAST_SLOTS = 2;
+
 export type Punctuality = 'in_time' | 'overdue';
+
+type Counts = Record<Punctuality, number>;
 
 /** All that share an endpoint, a host or a customer. */
 interface Crowd {
   readonly key: string;
-  readonly waiting: Record<Punctuality, number>;
+  readonly waiting: Counts;
   underWay: number;
+  /** Of those under way. */
+  overdueUnderWay: number;
 }
 
 interface Lane {
@@ -42,7 +53,7 @@ interface Lane {
   readonly customer: Crowd;
   readonly in_time: Heap<Due>;
   readonly overdue: Heap<Due>;
-  /** Whose turn it is next. */
+  /** Whose turn it is where one slot is left. */
   turn: Punctuality;
 }
 
@@ -50,11 +61,16 @@ export class Lanes {
   readonly #lanes = new Map<string, Lane>();
   readonly #crowds = new Map<string, Crowd>();
   /** Lanes with something waiting, the one served longest ago first. */
-  readonly #ready = new Map<string, Lane>();
+  readonly #ready: Readonly<Record<Punctuality, Map<string, Lane>>> = {
+    in_time: new Map(),
+    overdue: new Map(),
+  };
   /** The lane it waits in; null once it was taken from it. */
   readonly #known = new Map<DeliveryId, Lane | null>();
-  readonly #waiting = { in_time: 0, overdue: 0 };
+  readonly #waiting: Counts = { in_time: 0, overdue: 0 };
   #underWay = 0;
+  /** Of those under way. */
+  readonly #overdueUnderWay = new Set<Due>();
 
   get underWay(): number {
     return this.#underWay;
@@ -91,7 +107,7 @@ export class Lanes {
     this.#waiting[punctuality]++;
     this.#known.set(due.id, lane);
     this.#lanes.set(key, lane);
-    this.#ready.set(key, lane);
+    this.#ready[punctuality].set(key, lane);
     return true;
   }
 
@@ -108,7 +124,14 @@ export class Lanes {
   }
 
   #crowd(key: string): Crowd {
-    return this.#crowds.get(key) ?? { key, waiting: { in_time: 0, overdue: 0 }, underWay: 0 };
+    return (
+      this.#crowds.get(key) ?? {
+        key,
+        waiting: { in_time: 0, overdue: 0 },
+        underWay: 0,
+        overdueUnderWay: 0,
+      }
+    );
   }
 
   #mayWait({ endpoint, host, customer }: Lane, punctuality: Punctuality): boolean {
@@ -118,48 +141,52 @@ export class Lanes {
     return endpoint.waiting[punctuality] < hostLeft * ENDPOINT_SHARE.waiting;
   }
 
-  /**
-   * Takes up to `limit` that may go now, `overdueMax` of them overdue, in rounds over the lanes; each holds a
-   * slot until it is released.
-   */
-  take(limit: number, overdueMax = limit): readonly Due[] {
+  /** Takes up to `limit` that may go now, in rounds over the lanes; each holds a slot until it is released. */
+  take(punctuality: Punctuality, limit: number): readonly Due[] {
     const taken: Due[] = [];
-    let overdueLeft = overdueMax;
-    for (let round = [...this.#ready.values()]; round.length > 0; ) {
-      const again: Lane[] = [];
-      for (const lane of round) {
-        if (taken.length >= limit || this.#underWay >= SLOTS_MAX) return taken;
-        if (!this.#mayTake(lane)) continue;
-        const from = turnOf(lane, overdueLeft > 0);
-        const due = from === null ? undefined : this.#next(lane, from);
-        if (due === undefined) continue;
-        if (from === 'overdue') overdueLeft--;
-        taken.push(due);
-        if (this.#ready.has(lane.key)) again.push(lane);
-      }
-      round = again;
+    // Who is served goes to the end, and is met again there.
+    for (const lane of this.#ready[punctuality].values()) {
+      if (taken.length >= limit || this.#underWay >= SLOTS_MAX) break;
+      if (!this.#mayTake(lane, punctuality)) continue;
+      const due = this.#next(lane, punctuality);
+      if (due !== undefined) taken.push(due);
     }
     return taken;
   }
 
-  #mayTake({ endpoint, host, customer }: Lane): boolean {
+  #mayTake(lane: Lane, punctuality: Punctuality): boolean {
+    const left = this.#slotsLeft(lane);
+    if (left <= 0) return false;
+    if (punctuality === 'overdue' && this.#overdueSlotsLeft(lane) <= 0) return false;
+    if (left > LAST_SLOTS || lane.turn === punctuality) return true;
+    return lane[lane.turn].size === 0 || (lane.turn === 'overdue' && this.#overdueSlotsLeft(lane) <= 0);
+  }
+
+  #slotsLeft({ endpoint, host, customer }: Lane): number {
     const free = SLOTS_MAX - this.#underWay;
-    const customerLeft = free * CUSTOMER_SHARE.slots - customer.underWay;
-    const hostLeft = customerLeft * HOST_SHARE.slots - host.underWay;
-    return hostLeft > 0 && endpoint.underWay < Math.max(hostLeft * ENDPOINT_SHARE.slots, 1);
+    return slotsLeft(free, customer.underWay, host.underWay, endpoint.underWay);
+  }
+
+  #overdueSlotsLeft({ endpoint, host, customer }: Lane): number {
+    const free = OVERDUE_SLOTS_MAX - this.#overdueUnderWay.size;
+    return slotsLeft(free, customer.overdueUnderWay, host.overdueUnderWay, endpoint.overdueUnderWay);
   }
 
   #next(lane: Lane, from: Punctuality): Due | undefined {
     const due = this.#pop(lane, from);
-    this.#ready.delete(lane.key);
-    if (lane.in_time.size + lane.overdue.size > 0) this.#ready.set(lane.key, lane);
+    this.#ready[from].delete(lane.key);
+    if (lane[from].size > 0) this.#ready[from].set(lane.key, lane);
     if (due === undefined) {
       this.#tidy(lane);
       return undefined;
     }
     lane.turn = from === 'in_time' ? 'overdue' : 'in_time';
-    for (const crowd of crowdsOf(lane)) crowd.underWay++;
+    for (const crowd of crowdsOf(lane)) {
+      crowd.underWay++;
+      if (from === 'overdue') crowd.overdueUnderWay++;
+    }
     this.#underWay++;
+    if (from === 'overdue') this.#overdueUnderWay.add(due);
     this.#known.set(due.id, null);
     return due;
   }
@@ -185,7 +212,11 @@ export class Lanes {
     const key = placeOf(due);
     const lane = this.#lanes.get(key);
     if (lane === undefined) return;
-    for (const crowd of crowdsOf(lane)) crowd.underWay--;
+    const wasOverdue = this.#overdueUnderWay.delete(due);
+    for (const crowd of crowdsOf(lane)) {
+      crowd.underWay--;
+      if (wasOverdue) crowd.overdueUnderWay--;
+    }
     this.#underWay--;
     this.#tidy(lane);
   }
@@ -196,13 +227,11 @@ export class Lanes {
   }
 }
 
-/** Whose turn it is among those that have something and may go. */
-function turnOf(lane: Lane, isOverdueAllowed: boolean): Punctuality | null {
-  const hasInTime = lane.in_time.size > 0;
-  const hasOverdue = isOverdueAllowed && lane.overdue.size > 0;
-  if (hasInTime && hasOverdue) return lane.turn;
-  if (hasInTime) return 'in_time';
-  return hasOverdue ? 'overdue' : null;
+/** What a lane may take of the slots that are free, where so many are under way. */
+function slotsLeft(free: number, customer: number, host: number, endpoint: number): number {
+  const customerLeft = free * CUSTOMER_SHARE.slots - customer;
+  const hostLeft = customerLeft * HOST_SHARE.slots - host;
+  return hostLeft <= 0 ? 0 : Math.max(hostLeft * ENDPOINT_SHARE.slots, 1) - endpoint;
 }
 
 function crowdsOf({ endpoint, host, customer }: Lane): readonly Crowd[] {

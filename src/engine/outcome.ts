@@ -2,6 +2,7 @@
 import type { Evidence } from '#src/domain/breaker.ts';
 import { INTERRUPTED, type TryResult } from '#src/domain/delivery-life.ts';
 import type { SendResult } from '#src/ports/egress.ts';
+import type { Unsendable } from './letters.ts';
 
 export type Exchange = SendResult | { readonly kind: 'timed_out' } | { readonly kind: 'interrupted' };
 
@@ -25,6 +26,11 @@ export function outcomeOf(exchange: Exchange): Outcome {
     case 'interrupted':
       return { result: INTERRUPTED, evidence: 'nothing' };
   }
+}
+
+/** Of a try that was not sent: it could not be; null: or it was broken off before. */
+export function unsent(why: Unsendable | null): Outcome {
+  return { result: why?.result ?? INTERRUPTED, evidence: 'nothing' };
 }
 
 function answered(statusCode: number): Outcome {

@@ -5,33 +5,47 @@ import type { EngineWorld } from './world.ts';
 
 export class Sender {
   readonly #world: Pick<EngineWorld, 'egress' | 'timers'>;
-  readonly #breakOff = new Set<(why: Exchange) => void>();
+  /** How each request under way is broken off. */
+  readonly #underWay = new Set<(why: Exchange) => void>();
+  #bodyBytes = 0;
 
   constructor(world: Pick<EngineWorld, 'egress' | 'timers'>) {
     this.#world = world;
   }
 
+  /** Of the requests under way. */
+  get bodyBytes(): number {
+    return this.#bodyBytes;
+  }
+
   send(request: OutboundRequest, timeoutMs: number): Promise<Exchange> {
     const { egress, timers } = this.#world;
-    const abort = new AbortController();
+    const bytes = request.body?.length ?? 0;
     const { promise, resolve } = Promise.withResolvers<Exchange>();
+    let drop = () => {};
     const end = (exchange: Exchange) => {
+      if (!this.#underWay.delete(breakOff)) return;
+      this.#bodyBytes -= bytes;
       callOff();
-      this.#breakOff.delete(breakOff);
       resolve(exchange);
     };
     const breakOff = (why: Exchange) => {
       end(why);
-      abort.abort();
+      drop();
     };
     const callOff = timers.after(timeoutMs, () => breakOff({ kind: 'timed_out' }));
-    this.#breakOff.add(breakOff);
-    egress.send(request, abort.signal).then(end, () => end({ kind: 'failed', why: 'internal error' }));
+    this.#underWay.add(breakOff);
+    this.#bodyBytes += bytes;
+    try {
+      drop = egress.send(request, end);
+    } catch {
+      end({ kind: 'failed', why: 'internal error' });
+    }
     return promise;
   }
 
   /** Breaks off everything under way. */
   interrupt(): void {
-    for (const breakOff of this.#breakOff) breakOff({ kind: 'interrupted' });
+    for (const breakOff of this.#underWay) breakOff({ kind: 'interrupted' });
   }
 }

@@ -102,7 +102,8 @@ export class Settler {
 function decide({ delivery, attempt, schedule }: Try, result: TryResult, endedAt: Instant): SettleWrite {
   const settled = settle(delivery, attempt, result, schedule, endedAt);
   return {
-    ...settled,
+    delivery: settled.delivery,
+    attempt: settled.attempt,
     decidedUnder: schedule.state,
     completed: completedBy(schedule, settled.delivery, endedAt),
   };

@@ -3,11 +3,8 @@
  * lies outside is left to others. It may change at any moment between two steps; so work is asked for again
  * after every wait, and everything that is written goes out under the tenure, which the store checks.
  */
-import type { Due } from '#src/domain/due.ts';
+import type { Spot } from '#src/domain/due.ts';
 import { type Slot, slotOf, type Tenure } from '#src/domain/slot.ts';
-
-/** What a slot is worked out from. */
-export type Spot = Pick<Due, 'partition' | 'endpoint'>;
 
 export interface Territory {
   /** Where to look for due work; undefined: everywhere. */

@@ -1,16 +1,16 @@
 /** The tries under way: made ready while they are being claimed, sent, settled, told of. */
 import type { Evidence } from '#src/domain/breaker.ts';
-import type { Delivery } from '#src/domain/delivery.ts';
+import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import { type Due, dueOf } from '#src/domain/due.ts';
 import { gateTerms } from '#src/domain/gate.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Hints } from '#src/ports/hints.ts';
 import type { SettleWrite } from '#src/ports/store.ts';
-import { type Composed, Composer } from './composer.ts';
+import { type Composed, Composer, type Sendable } from './composer.ts';
 import type { Claiming, Sending } from './firing.ts';
 import type { Gates } from './gates.ts';
 import { type Letter, UNREADABLE, type Unsendable } from './letters.ts';
-import { type Outcome, outcomeOf } from './outcome.ts';
+import { type Exchange, type Outcome, outcomeOf, unsent } from './outcome.ts';
 import { Sender } from './sender.ts';
 import type { Settler } from './settler.ts';
 import type { Territory } from './territory.ts';
@@ -18,7 +18,7 @@ import { type EngineWorld, pause } from './world.ts';
 
 /** Tries that may be claimed and not settled yet, requests under way included. */
 const UNSETTLED_MAX = 4_096;
-/** The bodies of the requests under way. */
+/** Of the requests under way. */
 const BODY_BYTES_MAX = 256 * 1_048_576;
 const MS_PER_SECOND = 1_000;
 const READ_AGAIN_MS = 250;
@@ -46,7 +46,6 @@ export class Tries implements Sending {
   /** By the token of their claim. */
   readonly #underWay = new Map<string, Composed | Promise<Composed>>();
   readonly #whenIdle: (() => void)[] = [];
-  #bodyBytes = 0;
   #isInterrupted = false;
 
   constructor(world: EngineWorld, territory: Territory, gates: Gates, settler: Settler, after: AfterTry) {
@@ -60,7 +59,7 @@ export class Tries implements Sending {
   }
 
   get isSaturated(): boolean {
-    return this.#underWay.size >= UNSETTLED_MAX || this.#bodyBytes >= BODY_BYTES_MAX;
+    return this.#underWay.size >= UNSETTLED_MAX || this.#sender.bodyBytes >= BODY_BYTES_MAX;
   }
 
   isUnderWay(token: string): boolean {
@@ -84,13 +83,7 @@ export class Tries implements Sending {
   }
 
   begin(claiming: Claiming): void {
-    const { delivery, attempt } = claiming.write;
-    this.#run(claiming)
-      .catch((error: unknown) => {
-        this.#world.log.error({ delivery: delivery.id, error: String(error) }, 'a try was left unsettled');
-        this.#after.lostTrack();
-      })
-      .finally(() => this.#forget(attempt.id));
+    void this.#run(claiming);
   }
 
   drop(claiming: Claiming, unsure: boolean): void {
@@ -99,17 +92,20 @@ export class Tries implements Sending {
     if (unsure) this.#after.lostTrack();
   }
 
+  /** Never rejects. Where everything is ready, nothing is waited for before it is sent. */
   async #run(claiming: Claiming): Promise<void> {
-    const { due, work, write } = claiming;
-    const outcome = await this.#outcome(claiming);
-    const endedAt = this.#world.clock.now();
-    this.#after.release(due);
-    const freed = this.#teach(claiming, outcome.evidence, endedAt);
-    const schedule = write.advanced?.schedule ?? work.schedule;
-    const settled = await this.#settler.settle({ ...write, schedule }, outcome.result, endedAt);
-    this.#report(claiming, outcome, settled, endedAt);
-    if (settled !== null) this.#after.due(dueOf(settled.delivery));
-    if (freed.length > 0) await this.#after.bringForward(freed);
+    const { delivery, attempt } = claiming.write;
+    try {
+      const composed = this.#composedNow(claiming) ?? (await this.#ready(claiming));
+      const given = this.#isInterrupted ? null : composed;
+      const outcome = given?.kind === 'request' ? outcomeOf(await this.#send(attempt, given)) : unsent(given);
+      await this.#end(claiming, outcome);
+    } catch (error) {
+      this.#world.log.error({ delivery: delivery.id, error: String(error) }, 'a try was left unsettled');
+      this.#after.lostTrack();
+    } finally {
+      this.#forget(attempt.id);
+    }
   }
 
   /** A try that ends after its slot has moved teaches nothing here: the gate is somebody else's. */
@@ -119,19 +115,31 @@ export class Tries implements Sending {
     return this.#gates.tryEnds(due, breaker, isOurs ? evidence : 'nothing', isOurs ? probeOf : null, now);
   }
 
-  async #outcome(claiming: Claiming): Promise<Outcome> {
+  async #end(claiming: Claiming, outcome: Outcome): Promise<void> {
+    const { due, work, write } = claiming;
+    const endedAt = this.#world.clock.now();
+    // With the slot a turn is given to whoever waits.
+    this.#after.release(due);
+    const freed = this.#teach(claiming, outcome.evidence, endedAt);
+    const { delivery, attempt, advanced } = write;
+    const schedule = advanced?.schedule ?? work.schedule;
+    const settled = await this.#settler.settle({ delivery, attempt, schedule }, outcome.result, endedAt);
+    this.#report(claiming, outcome, settled, endedAt);
+    if (settled !== null) this.#after.due(dueOf(settled.delivery));
+    if (freed.length > 0) await this.#after.bringForward(freed);
+  }
+
+  #send({ dueAt }: Attempt, { request, timeoutMs }: Sendable): Promise<Exchange> {
     const { clock, metrics } = this.#world;
-    const { write } = claiming;
-    const composed = await this.#ready(claiming);
-    if (this.#isInterrupted || composed === null) return outcomeOf({ kind: 'interrupted' });
-    if (composed.kind === 'unsendable') return { result: composed.result, evidence: 'nothing' };
-    metrics.lateness('send', Math.max(clock.now() - write.attempt.dueAt, 0) / MS_PER_SECOND);
-    const bytes = composed.request.body?.length ?? 0;
-    this.#bodyBytes += bytes;
-    const exchange = await this.#sender.send(composed.request, composed.timeoutMs);
-    this.#bodyBytes -= bytes;
-    // The slot is given back next, and with it a turn to whoever waits.
-    return outcomeOf(exchange);
+    metrics.lateness('send', Math.max(clock.now() - dueAt, 0) / MS_PER_SECOND);
+    return this.#sender.send(request, timeoutMs);
+  }
+
+  /** What to send, where that is known and the claim is as sure as it was. */
+  #composedNow({ due, epoch, write }: Claiming): Composed | null {
+    const composed = this.#underWay.get(write.attempt.id);
+    if (composed === undefined || composed instanceof Promise) return null;
+    return this.#territory.epochOf(due) === epoch ? composed : null;
   }
 
   /**

@@ -24,8 +24,11 @@ export type SendResult =
   | { readonly kind: 'failed'; readonly why: string };
 
 export interface Egress {
-  /** Never rejects. After `signal` the request is broken off, and what comes back no longer matters. */
-  send(request: OutboundRequest, signal: AbortSignal): Promise<SendResult>;
+  /**
+   * Calls back once with what came of it, at once or later; the answer breaks the request off, and then what comes
+   * back no longer matters. Never throws.
+   */
+  send(request: OutboundRequest, onEnd: (result: SendResult) => void): () => void;
   /**
    * Requests to this origin are expected in a moment: sees to it that up to so many connections are open by
    * then, counting those that are or are being made. A favour, not a promise: bounded, guarded like any

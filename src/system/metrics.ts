@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type {
   ClusterGauges,
   ClusterMetrics,
@@ -7,6 +7,7 @@ import type {
   Exposition,
   Metrics,
 } from '#src/ports/telemetry.ts';
+import { Histogram } from './histogram.ts';
 
 const REQUEST_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const VERB_BUCKETS_S = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
@@ -22,15 +23,13 @@ export function prometheusMetrics(): Metrics & EngineMetrics & ClusterMetrics & 
     name: 'sched_http_request_duration_seconds',
     help: 'Time to answer an HTTP request.',
     labelNames: ['method', 'route', 'status'],
-    buckets: REQUEST_BUCKETS_S,
-    registers: [registry],
+    bounds: REQUEST_BUCKETS_S,
   });
   const verbs = new Histogram({
     name: 'sched_store_verb_duration_seconds',
     help: 'Time from calling a store verb to its answer.',
     labelNames: ['verb'],
-    buckets: VERB_BUCKETS_S,
-    registers: [registry],
+    bounds: VERB_BUCKETS_S,
   });
   const verbErrors = new Counter({
     name: 'sched_store_verb_errors_total',
@@ -39,14 +38,15 @@ export function prometheusMetrics(): Metrics & EngineMetrics & ClusterMetrics & 
     registers: [registry],
   });
   const requestsOf = remembered((method: string, route: string, status: number) =>
-    requests.labels({ method, route, status }),
+    requests.labels(method, route, status),
   );
-  const verbsOf = remembered((verb: string) => verbs.labels({ verb }));
+  const verbsOf = remembered((verb: string) => verbs.labels(verb));
+  const histograms = [requests, verbs];
   return {
-    ...engineMetrics(registry),
+    ...engineMetrics(registry, histograms),
     ...clusterMetrics(registry),
     contentType: registry.contentType,
-    exposition: () => registry.metrics(),
+    exposition: async () => [await registry.metrics(), ...histograms.map((one) => one.text())].join('\n'),
     requestServed: (method, route, status, seconds) => requestsOf(method, route, status).observe(seconds),
     storeVerb: (verb, outcome, seconds) => {
       verbsOf(verb).observe(seconds);
@@ -55,28 +55,35 @@ export function prometheusMetrics(): Metrics & EngineMetrics & ClusterMetrics & 
   };
 }
 
-function engineMetrics(registry: Registry): EngineMetrics {
+/** Its histograms are added to those that are shown. */
+function engineMetrics(registry: Registry, histograms: Histogram[]): EngineMetrics {
   const registers = [registry];
   const lateness = new Histogram({
     name: 'sched_delivery_lateness_seconds',
     help: 'Time from the due instant of a try to its claim, and to handing its request to the network.',
     labelNames: ['stage'],
-    buckets: LATENESS_BUCKETS_S,
-    registers,
+    bounds: LATENESS_BUCKETS_S,
   });
   const attempts = new Histogram({
     name: 'sched_attempt_duration_seconds',
     help: 'Time from claiming a try to its end, by outcome.',
     labelNames: ['outcome'],
-    buckets: ATTEMPT_BUCKETS_S,
-    registers,
+    bounds: ATTEMPT_BUCKETS_S,
   });
-  const settled = new Counter({
-    name: 'sched_deliveries_settled_total',
-    help: 'What tries made of their deliveries; retry_scheduled counts the retries.',
-    labelNames: ['status'],
-    registers,
-  });
+  histograms.push(lateness, attempts);
+  const settled = new Map<string, number>();
+  registry.registerMetric(
+    new Counter({
+      name: 'sched_deliveries_settled_total',
+      help: 'What tries made of their deliveries; retry_scheduled counts the retries.',
+      labelNames: ['status'],
+      registers: [],
+      collect() {
+        this.reset();
+        for (const [status, count] of settled) this.inc({ status }, count);
+      },
+    }),
+  );
   const unsent = new Counter({
     name: 'sched_deliveries_unsent_total',
     help: 'Due deliveries that were not sent: expired, dead_letter, or put_off by breaker, budget or rate limit.',
@@ -89,12 +96,11 @@ function engineMetrics(registry: Registry): EngineMetrics {
     retryable: attempts.labels('retryable'),
     terminal: attempts.labels('terminal'),
   };
-  const settledAs = remembered((status: string) => settled.labels(status));
   return {
     lateness: (stage, seconds) => stages[stage].observe(seconds),
     attemptFinished: ({ outcome, status, seconds }) => {
       outcomes[outcome].observe(seconds);
-      settledAs(status).inc();
+      settled.set(status, (settled.get(status) ?? 0) + 1);
     },
     unsent: (what) => unsent.inc({ what }),
     watch: (read) => watchEngine(registry, read),

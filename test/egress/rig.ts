@@ -127,14 +127,18 @@ export interface Shot {
 }
 
 export function send(egress: Egress, url: URL | string, shot: Shot = {}): Promise<SendResult> {
-  const { method = 'POST', headers = [], body = '{}', signal = new AbortController().signal } = shot;
+  const { method = 'POST', headers = [], body = '{}', signal } = shot;
   const request: OutboundRequest = {
     method,
     url: new URL(url),
     headers,
     body: body === null ? null : Buffer.from(body),
   };
-  return egress.send(request, signal);
+  return new Promise((resolve) => {
+    const breakOff = egress.send(request, resolve);
+    if (signal?.aborted === true) breakOff();
+    else signal?.addEventListener('abort', breakOff, { once: true });
+  });
 }
 
 /** What other threads and the kernel do takes as long as it takes: a look every few milliseconds. */

@@ -95,6 +95,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'settling does not look at the state of the schedule': {
     caughtBy: ['settling', 'schedules'],
+    from: 13,
     steps: without('scheduleInState'),
   },
   'a settled try leaves its row open': {
@@ -278,9 +279,9 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     caughtBy: ['sends'],
     egress: (egress) => ({
       ...egress,
-      send(request, signal) {
-        void egress.send(request, signal);
-        return egress.send(request, signal);
+      send(request, onEnd) {
+        egress.send(request, onEnd);
+        return egress.send(request, onEnd);
       },
     }),
   },
@@ -288,14 +289,14 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     caughtBy: ['sends'],
     egress: (egress) => ({
       ...egress,
-      send: (request, signal) => {
+      send: (request, onEnd) => {
         const attempt = request.headers.find(([name]) => name === 'Sched-Attempt')?.[1];
         const headers = request.headers.map(([name, value]) =>
           name === 'Idempotency-Key' && attempt !== '1'
             ? ([name, `${value}-${attempt}`] as const)
             : ([name, value] as const),
         );
-        return egress.send({ ...request, headers }, signal);
+        return egress.send({ ...request, headers }, onEnd);
       },
     }),
   },
@@ -317,19 +318,21 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'a pause or cancel forgets the other deliveries of the schedule': {
     caughtBy: ['schedules', 'attempts'],
+    from: 10,
     store: but((store) => ({
       replaceSchedule: (replacement) => store.replaceSchedule({ ...replacement, sweep: null }),
     })),
   },
   'a request made again has its effect again': {
     caughtBy: ['api'],
-    from: 41,
+    from: 44,
     store: but((store) => ({
       addSchedule: (addition) => store.addSchedule({ ...addition, receipt: null }),
     })),
   },
   'retention removes what is younger than it should be': {
     caughtBy: ['life'],
+    from: 6,
     store: but((store) => ({
       prune: (what, before, limit) => store.prune(what, instant(before + 300_000), limit),
     })),

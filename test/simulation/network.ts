@@ -110,13 +110,13 @@ export class Network {
   /** The way out of one process; what it has under way is answered to it only while it lives. */
   egress(node: string, scope: Scope, clock: Clock): Egress {
     return {
-      send: (request, signal) => this.#send({ node, scope, clock }, request, signal),
+      send: (request, onEnd) => this.#send({ node, scope, clock }, request, onEnd),
       warm: () => {},
       close: async () => {},
     };
   }
 
-  #send(sender: Sender, request: OutboundRequest, signal: AbortSignal): Promise<SendResult> {
+  #send(sender: Sender, request: OutboundRequest, onEnd: (result: SendResult) => void): () => void {
     const { node, scope, clock } = sender;
     const headers = new Map(request.headers.map(([name, value]) => [name.toLowerCase(), value]));
     const sent: Sent = {
@@ -137,21 +137,19 @@ export class Network {
     this.#inFlight.add(sent);
     this.#receipts.sent(sent);
     const reaction = this.#reaction(request.url.hostname);
-    return new Promise((resolve) => {
-      const callOff =
-        reaction === null
-          ? () => {}
-          : this.#time.after(reaction.afterMs, 'work', scope, () => {
-              this.#end(sent, { kind: 'answered', result: reaction.result }, clock);
-              resolve(reaction.result);
-            });
-      signal.addEventListener('abort', () => {
-        if (sent.fortune !== null) return;
-        callOff();
-        this.#end(sent, { kind: 'broken_off' }, clock);
-        resolve({ kind: 'failed', why: 'aborted' });
-      });
-    });
+    const callOff =
+      reaction === null
+        ? () => {}
+        : this.#time.after(reaction.afterMs, 'work', scope, () => {
+            this.#end(sent, { kind: 'answered', result: reaction.result }, clock);
+            onEnd(reaction.result);
+          });
+    return () => {
+      if (sent.fortune !== null) return;
+      callOff();
+      this.#end(sent, { kind: 'broken_off' }, clock);
+      onEnd({ kind: 'failed', why: 'aborted' });
+    };
   }
 
   #end(sent: Sent, fortune: Fortune, clock: Clock): void {

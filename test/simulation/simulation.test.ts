@@ -23,7 +23,7 @@ interface Slice {
 const SLICES: readonly Slice[] = [
   {
     title: 'one process',
-    seeds: 160,
+    seeds: 120,
     shape: { calls: 25, spanMsMax: 2 * 3_600_000 },
     places: PLACES,
     bugs: BUGS,

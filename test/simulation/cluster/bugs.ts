@@ -83,11 +83,12 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'slots are given back while batches are under way': {
     caughtBy: ['ownership'],
-    from: 77,
+    from: 80,
     patch: patched(Dispatcher.prototype, 'batchesEnd', NOTHING),
   },
   'the dead are buried whatever they have said since': {
     caughtBy: ['ownership'],
+    from: 17,
     store: but((store) => ({
       async bury({ node }) {
         await store.leave(node);
@@ -113,12 +114,12 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'gates are not saved before their slot is given back': {
     caughtBy: ['breaker'],
-    from: 4,
+    from: 9,
     patch: patched(Gates.prototype, 'saveSlots', NOTHING),
   },
   'a try teaches the gate of a slot that has moved': {
     caughtBy: ['breaker', 'rate'],
-    from: 4,
+    from: 2,
     patch: patched(Holdings.prototype, 'isStill', { value: () => true }),
   },
   'other nodes are not told what is due': {
@@ -127,7 +128,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'slots that were gained are not looked at': {
     caughtBy: ['punctuality'],
-    from: 4,
+    from: 7,
     patch: patched(Dispatcher.prototype, 'lookAnew', { value: () => {} }),
   },
   'claims of the dead are never found': {
@@ -137,7 +138,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'a claim of its own whose answer got lost is forgotten': {
     caughtBy: ['punctuality'],
-    from: 6,
+    from: 11,
     patch: patched(Recoveries.prototype, 'lostTrack', { value: () => {} }),
   },
   'all other nodes are taken for dead': {
@@ -147,6 +148,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'who stops hands nothing over': {
     caughtBy: ['shares'],
+    from: 4,
     patch: patched(Membership.prototype, 'handOver', NOTHING),
   },
   'nobody gives slots back': {

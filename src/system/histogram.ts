@@ -1,0 +1,72 @@
+/**
+ * A histogram, in the text form of Prometheus. Several are counted in for each request and each try, and those of
+ * the library take a microsecond for what is one comparison or two and an addition.
+ */
+
+/** What is counted under one set of labels. */
+export class Series {
+  readonly #bounds: readonly number[];
+  /** One for each bound, and one for what lies above them all. */
+  readonly #counts: Float64Array;
+  #sum = 0;
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.#counts = new Float64Array(bounds.length + 1);
+  }
+
+  observe(value: number): void {
+    let at = 0;
+    while (value > (this.#bounds[at] ?? Number.POSITIVE_INFINITY)) at++;
+    this.#counts[at] = (this.#counts[at] ?? 0) + 1;
+    this.#sum += value;
+  }
+
+  lines(name: string, labels: string): readonly string[] {
+    const lines: string[] = [];
+    let count = 0;
+    for (const [at, own] of this.#counts.entries()) {
+      count += own;
+      lines.push(`${name}_bucket{le="${this.#bounds[at] ?? '+Inf'}",${labels}} ${count}`);
+    }
+    return [...lines, `${name}_sum{${labels}} ${this.#sum}`, `${name}_count{${labels}} ${count}`];
+  }
+}
+
+export interface HistogramOptions {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames: readonly string[];
+  /** Rising. */
+  readonly bounds: readonly number[];
+}
+
+export class Histogram {
+  readonly #options: HistogramOptions;
+  /** By their labels, as they are written. Few: what may be anything is never a label. */
+  readonly #series = new Map<string, Series>();
+
+  constructor(options: HistogramOptions) {
+    this.#options = options;
+  }
+
+  /** Finding it costs more than counting in it. */
+  labels(...values: readonly (string | number)[]): Series {
+    const { labelNames, bounds } = this.#options;
+    const labels = labelNames.map((name, at) => `${name}="${escaped(`${values[at] ?? ''}`)}"`).join(',');
+    const series = this.#series.get(labels) ?? new Series(bounds);
+    this.#series.set(labels, series);
+    return series;
+  }
+
+  text(): string {
+    const { name, help } = this.#options;
+    const lines = [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`];
+    for (const [labels, series] of this.#series) lines.push(...series.lines(name, labels));
+    return `${lines.join('\n')}\n`;
+  }
+}
+
+function escaped(value: string): string {
+  return value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"');
+}
