@@ -15,40 +15,42 @@ import type { Tenant } from '#src/ports/control-store.ts';
 import type { Operation } from './contract/operations.ts';
 import type { JsonObject } from './read-bodies.ts';
 
-export interface Call {
-  readonly tenant: Tenant;
-  readonly query: URLSearchParams;
-  readonly body: JsonObject;
-  /** The object in the path; what has not the form of an id is an object that does not exist. */
-  id<K extends IdKind>(kind: K): NonNullable<ReturnType<typeof parseId<K>>>;
-  /** Has the effect once per `Idempotency-Key`. */
-  readonly once: (act: (keep: Keep) => Promise<Finished>) => Promise<Answered>;
-}
+const NO_BODY = Buffer.alloc(0);
 
-export function readCall(
-  request: FastifyRequest,
-  operation: Operation,
-  tenant: Tenant,
-  idempotency: Idempotency,
-): Call {
-  const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-  const body = operation.body === null ? {} : readJson(raw, operation.body.required);
-  const idempotent = operation.idempotent ? readIdempotency(request, raw) : null;
-  const [, search] = splitUrl(request.url);
-  return {
-    tenant,
-    get query() {
-      return new URLSearchParams(search);
-    },
-    body,
-    id(kind) {
-      const { id = '' } = request.params as { readonly id?: string };
-      const parsed = parseId(kind, id);
-      if (parsed === null) throw new Refusal('not_found');
-      return parsed;
-    },
-    once: (act) => idempotency.once(tenant.partition, idempotent, act),
-  };
+/** A class, since an object written out with a getter would have a shape of its own for every call made. */
+export class Call {
+  readonly tenant: Tenant;
+  readonly body: JsonObject;
+  readonly #request: FastifyRequest;
+  readonly #idempotency: Idempotency;
+  readonly #idempotent: IdempotentRequest | null;
+
+  constructor(request: FastifyRequest, operation: Operation, tenant: Tenant, idempotency: Idempotency) {
+    const raw = Buffer.isBuffer(request.body) ? request.body : NO_BODY;
+    this.tenant = tenant;
+    this.body = operation.body === null ? {} : readJson(raw, operation.body.required);
+    this.#request = request;
+    this.#idempotency = idempotency;
+    this.#idempotent = operation.idempotent ? readIdempotency(request, raw) : null;
+  }
+
+  get query(): URLSearchParams {
+    const [, search] = splitUrl(this.#request.url);
+    return new URLSearchParams(search);
+  }
+
+  /** The object in the path; what has not the form of an id is an object that does not exist. */
+  id<K extends IdKind>(kind: K): NonNullable<ReturnType<typeof parseId<K>>> {
+    const { id = '' } = this.#request.params as { readonly id?: string };
+    const parsed = parseId(kind, id);
+    if (parsed === null) throw new Refusal('not_found');
+    return parsed;
+  }
+
+  /** Has the effect once per `Idempotency-Key`. */
+  once(act: (keep: Keep) => Promise<Finished>): Promise<Answered> {
+    return this.#idempotency.once(this.tenant.partition, this.#idempotent, act);
+  }
 }
 
 /** Bodies are JSON whatever their content type. */

@@ -72,13 +72,13 @@ export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Rec
   }
 
   return {
-    createSchedule: ({ tenant, body, once }) =>
-      once((keep) =>
+    createSchedule: (call) =>
+      call.once((keep) =>
         createSchedule(
           commands,
-          tenant.partition,
-          (now) => readScheduleCreate(body, now, httpAllowed),
-          scheduleAs(201, tenant.mode),
+          call.tenant.partition,
+          (now) => readScheduleCreate(call.body, now, httpAllowed),
+          scheduleAs(201, call.tenant.mode),
           keep,
         ),
       ),
@@ -137,13 +137,13 @@ export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Rec
       return deliveryList(call, page, { scheduleId, status: null, createdAfter: null, createdBefore: null });
     },
 
-    createEndpoint: ({ tenant, body, once }) =>
-      once((keep) =>
+    createEndpoint: (call) =>
+      call.once((keep) =>
         createProfile(
           commands,
-          tenant.partition,
-          () => readEndpointCreate(body, httpAllowed),
-          profileAs(201, tenant.mode),
+          call.tenant.partition,
+          () => readEndpointCreate(call.body, httpAllowed),
+          profileAs(201, call.tenant.mode),
           keep,
         ),
       ),

@@ -15,7 +15,7 @@ import type { Exposition, Log, Metrics } from '#src/ports/telemetry.ts';
 import type { Vault } from '#src/ports/vault.ts';
 import { Keys } from './auth.ts';
 import { answerExpectation, BrokenRequests, isDecodable, undecodable } from './broken-requests.ts';
-import { readCall } from './call.ts';
+import { Call } from './call.ts';
 import { OPERATIONS, type Operation, type OperationId } from './contract/operations.ts';
 import { JSON_TYPE, refusalOf, refuse } from './errors.ts';
 import { handlers } from './handlers.ts';
@@ -152,7 +152,7 @@ async function v1(scope: FastifyInstance, options: ApiOptions, ids: IdMint): Pro
       handler: (request, reply) => {
         const { tenant } = request;
         if (tenant === NO_TENANT) throw new Error('A call without a tenant.');
-        handle[id](readCall(request, operation, tenant, idempotency))
+        handle[id](new Call(request, operation, tenant, idempotency))
           .then((answer) => send(reply, answer))
           .catch((error: unknown) => reply.send(error));
       },

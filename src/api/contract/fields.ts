@@ -1,7 +1,8 @@
 /**
  * The fields of the interface as schemas: what is accepted, its type and its place in the OpenAPI document,
  * from one source. A schema only says that a value is wrong; which error that is follows from the field
- * (`faults.ts`), or from `params.code` where one field has several.
+ * (`faults.ts`), or from `params.code` where one field has several. What is checked besides the type goes by `check`,
+ * which comes only when the type is right; `superRefine` would make a closure for every value.
  */
 import { z } from 'zod';
 import 'zod-openapi';
@@ -26,9 +27,9 @@ function isStringMap(value: unknown): value is StringMap {
   );
 }
 
-/** The code of an issue that has one of its own. */
-function coded(code: ErrorCode) {
-  return { code: 'custom', params: { code } } as const;
+/** Adds an issue with a code of its own. */
+function fault<T>({ issues, value }: z.core.ParsePayload<T>, code: ErrorCode): void {
+  issues.push({ code: 'custom', input: value, params: { code } });
 }
 
 function stringMap(description: string, example: StringMap) {
@@ -56,12 +57,11 @@ export const endpointId = z
 export const headers = stringMap(
   'Custom headers, encrypted at rest; values are never returned. Names plus values: at most 16,384 bytes.',
   { 'X-Tenant': 'acme' },
-).superRefine((value, context) => {
-  if (!isStringMap(value)) return;
+).check((payload) => {
   let bytes = 0;
-  for (const [name, text] of Object.entries(value))
+  for (const [name, text] of Object.entries(payload.value))
     bytes += Buffer.byteLength(name) + Buffer.byteLength(text);
-  if (bytes > HEADERS_BYTES_MAX) context.addIssue(coded('payload_too_large'));
+  if (bytes > HEADERS_BYTES_MAX) fault(payload, 'payload_too_large');
 });
 
 /** What a label may not hold: text that cannot be written as UTF-8, and NUL, which PostgreSQL cannot store. */
@@ -71,22 +71,22 @@ function isPlainText(text: string): boolean {
 
 export const metadata = stringMap('Labels, at most 50. Lists can be filtered by them.', {
   team: 'billing',
-}).superRefine((value, context) => {
-  if (!isStringMap(value)) return;
-  const entries = Object.entries(value);
+}).check((payload) => {
+  const entries = Object.entries(payload.value);
   if (!entries.every(([name, text]) => isPlainText(name) && isPlainText(text))) {
-    context.addIssue(coded('invalid_request'));
+    fault(payload, 'invalid_request');
   }
-  if (entries.length > LABELS_MAX) context.addIssue(coded('too_many_labels'));
+  if (entries.length > LABELS_MAX) fault(payload, 'too_many_labels');
 });
 
 export const body = z
   .string()
-  .superRefine((value, context) => {
+  .check((payload) => {
+    const { value } = payload;
     // A lone surrogate has no UTF-8 form: it could not be sent as it was given.
-    if (!value.isWellFormed()) context.addIssue(coded('invalid_request'));
+    if (!value.isWellFormed()) fault(payload, 'invalid_request');
     if (value.length > BODY_CHARACTERS_MAX && characters(value) > BODY_CHARACTERS_MAX) {
-      context.addIssue(coded('payload_too_large'));
+      fault(payload, 'payload_too_large');
     }
   })
   .meta({

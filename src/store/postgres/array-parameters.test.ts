@@ -39,6 +39,24 @@ test.for([
   );
 });
 
+test.each([
+  ['integer', 2 ** 31],
+  ['bigint', 2 ** 63],
+  ['bigint', Number.POSITIVE_INFINITY],
+] as const)('a number that does not fit is refused: %s %d', (type, value) => {
+  expect(() => arrayParameter(type, [value])).toThrow(RangeError);
+});
+
+test('texts of every length arrive, and leave those before them alone', async () => {
+  const lengths = [0, 63, 64, 65, 1_000, 70_000, 1_200_000];
+  const texts = [...lengths.map((units) => 'x'.repeat(units)), null, 'é'.repeat(64), 'last'];
+  const before = arrayParameter('text', ['before']);
+  const copy = Buffer.from(before);
+  expect(await received('text', texts)).toEqual(texts);
+  expect(await received('text', ['small'])).toEqual(['small']);
+  expect(before).toEqual(copy);
+});
+
 test('bytes arrive', async () => {
   const bytes = Uint8Array.of(0, 1, 255, 92, 34);
   expect(await received('bytea', [bytes, new Uint8Array(), null])).toEqual(['\\x0001ff5c22', '\\x', null]);

@@ -193,7 +193,9 @@ export class Executor {
     const { spread } = statement;
     const columns = columnsOf(rows);
     if (spread !== null) columns.push([...new Set(rows.map((row) => row[spread] ?? null))]);
-    return statement.sql.map((sql) => this.#link.send(sql, columns, statement.walks === undefined));
+    return statement.sql.map((sql) =>
+      this.#link.send(sql, columns, { isKept: statement.walks === undefined }),
+    );
   }
 
   #sendRouted(sql: string, rows: Group['rows']): Promise<QueryResult>[] {
@@ -242,8 +244,9 @@ export class Executor {
 }
 
 /** The statements of a group: the last fails, and with it the transaction, unless it held for every row. */
-function holding({ statement, rows }: Group): readonly Question[] {
+function holding({ statement, rows: all }: Group): readonly Question[] {
   const isKept = statement.walks === undefined;
+  const rows = statement.access === 'read' ? distinct(all) : all;
   const columns = columnsOf(rows);
   return statement.sql.map((sql, index) => {
     if (index < statement.sql.length - 1 || statement.holds === 'always') {
@@ -254,9 +257,27 @@ function holding({ statement, rows }: Group): readonly Question[] {
   });
 }
 
+/** Many may ask for the same, such as the slot of their endpoint; rows stand in the order of their keys. */
+function distinct(rows: Group['rows']): Group['rows'] {
+  return rows.filter((row, index) => {
+    const before = rows[index - 1];
+    return before === undefined || row.some((value, position) => value !== before[position]);
+  });
+}
+
+/**
+ * By the statement itself, which always has the same number of parameters. A text that is made anew would have to
+ * be read through each time it is looked for.
+ */
+const heldTexts = new Map<string, string>();
+
 /** Divides by zero unless it returns as many rows as expected. */
 function heldBy(sql: string, parameters: number): string {
-  return `WITH held AS (${sql}) SELECT 1 / (count(*) = $${parameters + 1}::integer)::integer FROM held`;
+  const known = heldTexts.get(sql);
+  if (known !== undefined) return known;
+  const made = `WITH held AS (${sql}) SELECT 1 / (count(*) = $${parameters + 1}::integer)::integer FROM held`;
+  heldTexts.set(sql, made);
+  return made;
 }
 
 function columnsOf(rows: Group['rows']): SqlValue[] {

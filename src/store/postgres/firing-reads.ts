@@ -10,18 +10,18 @@ import type { Instant } from '#src/domain/instant.ts';
 import { SLOTS, type Slot } from '#src/domain/slot.ts';
 import type { LostClaim, Message, Work } from '#src/ports/store.ts';
 import { BEFORE_EVERYTHING, type DueRow, type Place, toDue } from '#src/store/sql/due-rows.ts';
-import { fromAttemptRow } from '#src/store/sql/rows.ts';
+import { fromAttemptRow, fromDeliveryRow, fromScheduleRow } from '#src/store/sql/rows.ts';
 import {
   ATTEMPT,
   DELIVERY,
   deliveryIn,
   type Joined,
   PROFILE,
-  profileIn,
+  profileAt,
   SCHEDULE,
   scheduleIn,
 } from './joined.ts';
-import type { Reader } from './reader.ts';
+import type { Reader, Values } from './reader.ts';
 
 function due(slots: string): string {
   return `SELECT partition, id, due_at, deadline, endpoint_id, url FROM deliveries
@@ -122,8 +122,8 @@ export class FiringReads {
     const partitions = deliveries.map(({ partition }) => partition);
     const ids = deliveries.map(({ id }) => id);
     const rows = this.#distributed
-      ? await this.#reader.lookUp<Joined>(DISTRIBUTED_WORK, partitions, ids, [...new Set(partitions)])
-      : await this.#reader.lookUp<Joined>(WORK, partitions, ids);
+      ? await this.#reader.lookUpValues(DISTRIBUTED_WORK, partitions, ids, [...new Set(partitions)])
+      : await this.#reader.lookUpValues(WORK, partitions, ids);
     const found = new Map<string, Work>();
     for (const work of rows.flatMap(workIn)) found.set(keyOf(work.delivery), work);
     return deliveries.map((delivery) => found.get(keyOf(delivery)) ?? null);
@@ -164,12 +164,23 @@ function keyOf({ partition, id }: Pick<Due, 'partition' | 'id'>): string {
   return `${partition} ${id}`;
 }
 
-function workIn(joined: Joined): readonly Work[] {
-  const delivery = deliveryIn(joined);
-  const schedule = scheduleIn(joined);
+const SCHEDULE_PLACE = DELIVERY.width;
+const PROFILE_PLACE = SCHEDULE_PLACE + SCHEDULE.width;
+const GATE_PLACE = PROFILE_PLACE + PROFILE.width;
+
+function workIn(values: Values): readonly Work[] {
+  const delivery = DELIVERY.at(values, 0);
+  const schedule = SCHEDULE.at(values, SCHEDULE_PLACE);
   if (delivery === null || schedule === null) return [];
-  const gate = joined.gate === null ? null : (JSON.parse(joined.gate as string) as Gate);
-  return [{ delivery, schedule, profile: profileIn(joined), gate }];
+  const gate = values[GATE_PLACE] as string | null;
+  return [
+    {
+      delivery: fromDeliveryRow(delivery),
+      schedule: fromScheduleRow(schedule),
+      profile: profileAt(values, PROFILE_PLACE),
+      gate: gate === null ? null : (JSON.parse(gate) as Gate),
+    },
+  ];
 }
 
 function lostClaimIn(joined: Joined): readonly LostClaim[] {

@@ -1,6 +1,6 @@
 /**
  * Rows of several tables in one: each table's columns are given its alias as a prefix on their way out, and are
- * told apart by it when they come in.
+ * told apart by it when they come in. Where many are read at a time, they are told apart by their places.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { Profile } from '#src/domain/profile.ts';
@@ -26,29 +26,43 @@ import {
   type ProfileVersionRow,
   type ScheduleRow,
 } from '#src/store/sql/rows.ts';
+import type { Values } from './reader.ts';
 
 export type Joined = Readonly<Record<string, unknown>>;
 
 export interface Part<Row> {
   /** What to select, from the table under this alias. */
   readonly columns: string;
+  /** How many. */
+  readonly width: number;
   /** Its row; null where an outer join found none. */
   of(joined: Joined): Row | null;
+  /** The same, where its columns are the values from this place on. */
+  at(values: Values, place: number): Row | null;
 }
 
 function part<Row>(alias: string, columns: readonly (keyof Row & string)[]): Part<Row> {
   const names = columns.map((column) => [column, `${alias}_${column}`] as const);
   const partition = `${alias}_partition`;
+  const partitionPlace = columns.indexOf('partition' as keyof Row & string);
   // A copy of a row that has its columns already is filled in faster than one that gets them one by one.
   const empty: Readonly<Record<string, unknown>> = Object.fromEntries(
     columns.map((column) => [column, null]),
   );
   return {
     columns: names.map(([column, name]) => `${alias}.${column} AS ${name}`).join(', '),
+    width: columns.length,
     of(joined) {
       if (joined[partition] === null) return null;
       const row = { ...empty };
       for (const [column, name] of names) row[column] = joined[name];
+      return row as Row;
+    },
+    at(values, place) {
+      if (values[place + partitionPlace] === null) return null;
+      const row = { ...empty };
+      let at = place;
+      for (const column of columns) row[column] = values[at++];
       return row as Row;
     },
   };
@@ -59,7 +73,10 @@ export const DELIVERY = part<DeliveryRow>('d', [...DELIVERY_FIXED, ...DELIVERY_M
 export const ATTEMPT = part<AttemptRow>('a', [...ATTEMPT_FIXED, ...ATTEMPT_OUTCOME]);
 const HEAD = part<ProfileHeadRow>('p', [...PROFILE_FIXED, ...PROFILE_MUTABLE]);
 const VERSION = part<ProfileVersionRow>('v', PROFILE_VERSION);
-export const PROFILE = { columns: `${HEAD.columns}, ${VERSION.columns}` };
+export const PROFILE = {
+  columns: `${HEAD.columns}, ${VERSION.columns}`,
+  width: HEAD.width + VERSION.width,
+};
 
 export function scheduleIn(joined: Joined): Schedule | null {
   const row = SCHEDULE.of(joined);
@@ -72,7 +89,13 @@ export function deliveryIn(joined: Joined): Delivery | null {
 }
 
 export function profileIn(joined: Joined): Profile | null {
-  const head = HEAD.of(joined);
-  const version = VERSION.of(joined);
+  return profileOf(HEAD.of(joined), VERSION.of(joined));
+}
+
+export function profileAt(values: Values, place: number): Profile | null {
+  return profileOf(HEAD.at(values, place), VERSION.at(values, place + HEAD.width));
+}
+
+function profileOf(head: ProfileHeadRow | null, version: ProfileVersionRow | null): Profile | null {
   return head === null || version === null ? null : fromProfileRows(head, version);
 }

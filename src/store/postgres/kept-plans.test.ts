@@ -97,7 +97,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
         asked.push(sql);
         return [];
       };
-      const reads = new FiringReads({ lookUp, ask: lookUp } satisfies Reader);
+      const reads = new FiringReads({ lookUp, lookUpValues: lookUp, ask: lookUp } satisfies Reader);
       const delivery = { partition: 1 as Partition, id: 'dlv_1' as DeliveryId };
       await reads.work([delivery]);
       await reads.messages([

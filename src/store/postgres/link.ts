@@ -23,6 +23,14 @@ export interface Question {
   readonly isKept: boolean;
 }
 
+/** How a single question is asked. */
+export interface Manner {
+  /** As of a part of a transaction. */
+  readonly isKept: boolean;
+  /** Rows as the values of their columns. Default: by their names. */
+  readonly rowMode?: 'array';
+}
+
 export interface LinkWorld {
   /** Opens a connection to a server that takes writes. */
   readonly connect: () => Promise<Client>;
@@ -39,6 +47,7 @@ export interface LinkWorld {
  */
 const PLANS_KEPT_MS = 1_000;
 const FORGET_PLANS = 'DISCARD PLANS';
+const KEPT: Manner = { isKept: true };
 const AGAIN_AFTER_MS = 50;
 const AGAIN_AFTER_MS_MAX = 1_000;
 const SILENCE_MS_MAX = 10_000;
@@ -98,14 +107,13 @@ export class Link {
   }
 
   /** A text without parameters is sent as it is: it may hold several statements. */
-  send(sql: string, parameters: readonly SqlValue[] = [], isKept = true): Promise<QueryResult> {
+  send(sql: string, parameters: readonly SqlValue[] = [], manner: Manner = KEPT): Promise<QueryResult> {
     return this.#use((client) => {
       if (parameters.length === 0) return client.query(sql);
       const { name, arrays } = known(sql);
-      const values = encoded(parameters, arrays);
-      return client.query(
-        this.#world.prepares && isKept ? { name, text: sql, values } : { text: sql, values },
-      );
+      const { isKept, ...shape } = manner;
+      const question = { text: sql, values: encoded(parameters, arrays), ...shape };
+      return client.query(this.#world.prepares && isKept ? { name, ...question } : question);
     });
   }
 

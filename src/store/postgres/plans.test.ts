@@ -19,7 +19,7 @@ import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
 import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
 import { ControlReads } from './control-reads.ts';
 import { FiringReads } from './firing-reads.ts';
-import type { Reader, SqlValue } from './reader.ts';
+import type { Reader, SqlValue, Values } from './reader.ts';
 import { Reads } from './reads.ts';
 import { RETENTION } from './retention.ts';
 import { migrate } from './schema-version.ts';
@@ -134,6 +134,10 @@ class Explainer implements Reader {
 
   lookUp<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]> {
     return this.ask(sql, ...parameters);
+  }
+
+  async lookUpValues(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Values[]> {
+    return (await this.ask<object>(sql, ...parameters)).map((row) => Object.values(row));
   }
 
   async ask<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]> {

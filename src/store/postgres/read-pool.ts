@@ -1,8 +1,8 @@
 /** A bounded number of connections to ask questions on. Each takes several at a time, one behind the other. */
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { unavailableInstead } from './faults.ts';
-import type { Link } from './link.ts';
-import type { Reader, SqlValue } from './reader.ts';
+import type { Link, Manner } from './link.ts';
+import type { Reader, SqlValue, Values } from './reader.ts';
 
 /** More than this unanswered means that the database cannot keep up: refuse rather than grow. */
 const UNDER_WAY_MAX = 5_000;
@@ -16,16 +16,20 @@ export class ReadPool implements Reader {
   }
 
   ask<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]> {
-    return this.#send(sql, parameters, false);
+    return this.#send(sql, parameters, { isKept: false });
   }
 
   lookUp<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]> {
-    return this.#send(sql, parameters, true);
+    return this.#send(sql, parameters, { isKept: true });
   }
 
-  async #send<Row>(sql: string, parameters: readonly SqlValue[], isKept: boolean): Promise<readonly Row[]> {
+  lookUpValues(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Values[]> {
+    return this.#send(sql, parameters, { isKept: true, rowMode: 'array' });
+  }
+
+  async #send<Row>(sql: string, parameters: readonly SqlValue[], manner: Manner): Promise<readonly Row[]> {
     try {
-      const { rows } = await this.#leastBusy().send(sql, parameters, isKept);
+      const { rows } = await this.#leastBusy().send(sql, parameters, manner);
       return rows as readonly Row[];
     } catch (error) {
       throw unavailableInstead(error);

@@ -65,7 +65,7 @@ async function asOnePiece(client: Client, parts: readonly Part[], kept: Set<stri
 
 class Piece extends Query {
   constructor(parts: readonly Part[], kept: Set<string>, done: (error: Error | null | undefined) => void) {
-    super({ text: '' }, done);
+    super('', done);
     this.submit = (connection) => {
       try {
         corked(connection, () => {

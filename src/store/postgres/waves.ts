@@ -28,82 +28,95 @@ export interface Group {
 /** Groups in the order of the statements. */
 export type Wave = readonly Group[];
 
+/** In which waves a row is used so far; NOT_YET in none. */
+interface Touch {
+  readIn: number;
+  writtenIn: number;
+}
+
+const NOT_YET = -1;
+
 /** A step as it is carried out. */
 interface Use {
+  readonly verb: number;
   readonly name: StatementName;
   readonly parameters: readonly Parameter[];
-  /** What tells its row from the others of its statement. */
+  /** What tells its row from the others of its table. */
   readonly key: string;
-  /** The row, among those of all tables. */
-  readonly row: string;
+  readonly touch: Touch;
   readonly access: Statement['access'];
 }
 
-interface Member {
-  readonly verb: number;
-  readonly uses: readonly Use[];
-}
+type Groups = Map<StatementName, Use[]>;
 
 export function wavesOf(batch: readonly Verb[], statements: Statements): readonly Wave[] {
-  const writtenIn = new Map<string, number>();
-  const readIn = new Map<string, number>();
-  const waves: Member[][] = [];
+  const touches = new Touches();
+  const waves: Groups[] = [];
   for (const [verb, steps] of batch.entries()) {
-    const uses = steps.map((step) => use(step, statements));
+    const uses = steps.map((step) => useOf(verb, step, statements, touches));
     let wave = 0;
-    for (const { row, access } of uses) {
-      wave = Math.max(wave, (writtenIn.get(row) ?? -1) + 1);
-      if (access === 'write') wave = Math.max(wave, (readIn.get(row) ?? -1) + 1);
+    for (const { touch, access } of uses) {
+      wave = Math.max(wave, touch.writtenIn + 1, access === 'write' ? touch.readIn + 1 : 0);
     }
-    for (const { row, access } of uses) {
-      const seen = access === 'read' ? readIn : writtenIn;
-      seen.set(row, Math.max(seen.get(row) ?? 0, wave));
+    const groups = waves[wave] ?? new Map<StatementName, Use[]>();
+    waves[wave] = groups;
+    for (const use of uses) {
+      const { touch } = use;
+      if (use.access === 'read') touch.readIn = Math.max(touch.readIn, wave);
+      else touch.writtenIn = Math.max(touch.writtenIn, wave);
+      const group = groups.get(use.name);
+      if (group === undefined) groups.set(use.name, [use]);
+      else group.push(use);
     }
-    const members = waves[wave] ?? [];
-    members.push({ verb, uses });
-    waves[wave] = members;
   }
-  return waves.map((members) => grouped(members, statements));
+  return waves.map((groups) => inStatementOrder(groups, statements));
 }
 
-function use(step: Step, statements: Statements): Use {
+/** Of the rows of every table, by their keys. */
+class Touches {
+  readonly #tables = new Map<string, Map<string, Touch>>();
+
+  of(table: string, key: string): Touch {
+    let rows = this.#tables.get(table);
+    if (rows === undefined) {
+      rows = new Map();
+      this.#tables.set(table, rows);
+    }
+    let touch = rows.get(key);
+    if (touch === undefined) {
+      touch = { readIn: NOT_YET, writtenIn: NOT_YET };
+      rows.set(key, touch);
+    }
+    return touch;
+  }
+}
+
+function useOf(verb: number, step: Step, statements: Statements, touches: Touches): Use {
   const [name] = step;
   const statement = statements[name];
   const parameters = step.slice(PARAMETERS) as readonly Parameter[];
   const key = keyText(statement, parameters);
-  return { name, parameters, key, row: `${statement.table} ${key}`, access: statement.access };
+  const touch = touches.of(statement.table, key);
+  return { verb, name, parameters, key, touch, access: statement.access };
 }
 
-interface Keyed {
-  readonly verb: number;
-  readonly use: Use;
-}
-
-function grouped(members: readonly Member[], statements: Statements): Wave {
-  const groups = new Map<StatementName, Keyed[]>();
-  for (const { verb, uses } of members) {
-    for (const one of uses) {
-      const group = groups.get(one.name);
-      if (group === undefined) groups.set(one.name, [{ verb, use: one }]);
-      else group.push({ verb, use: one });
-    }
-  }
+function inStatementOrder(groups: Groups, statements: Statements): Wave {
   const wave = (Object.keys(statements) as StatementName[]).flatMap((name): Wave => {
-    const group = groups.get(name);
-    if (group === undefined) return [];
-    group.sort(byKey);
+    const uses = groups.get(name);
+    if (uses === undefined) return [];
+    uses.sort(byKey);
     return [
       {
         statement: statements[name],
-        rows: group.map((keyed) => keyed.use.parameters),
-        verbs: group.map((keyed) => keyed.verb),
+        rows: uses.map(({ parameters }) => parameters),
+        verbs: uses.map(({ verb }) => verb),
       },
     ];
   });
   return locked(wave);
 }
 
-function byKey({ use: { key: one } }: Keyed, { use: { key: other } }: Keyed): number {
+function byKey({ key: one }: Use, { key: other }: Use): number {
   return inOrder(one, other);
 }
 
