@@ -21,7 +21,7 @@ import { readProfiles } from './cpu-profile.ts';
 import { hangingSteps, measureHanging } from './hanging.ts';
 import { installPeers } from './install.ts';
 import { machineOf } from './machine.ts';
-import { type Options, optionsOf, USAGE, UsageError } from './options.ts';
+import { commandOf, type Options, optionsOf, USAGE, UsageError } from './options.ts';
 import { StepByStep } from './progress.ts';
 import { chartsOf, reportOf } from './report/report.ts';
 import { RESULTS_FORMAT, type Results } from './results.ts';
@@ -33,7 +33,9 @@ import { summaryOf } from './summary.ts';
 const MS_PER_SECOND = 1_000;
 const PROFILED_FUNCTIONS = 40;
 
-async function measure({ contenders, works, scale, profileDir }: Options): Promise<Results> {
+/** What has been measured is handed on after each part: an hour's work must not be lost with its last minute. */
+async function measure(options: Options, measured: (results: Results) => void): Promise<Results> {
+  const { contenders, works, scale, profileDir } = options;
   const startedAt = new Date();
   const contest = contestOf(
     CONTENDERS.filter(({ id }) => contenders.includes(id)),
@@ -51,28 +53,38 @@ async function measure({ contenders, works, scale, profileDir }: Options): Promi
   await using stores = new FilledStores(postgres);
   const bench: Bench = { ground: { postgres, profileDir }, arrivals, scale, progress };
 
-  await contest.run(bench, (steps) => progress.passed(steps));
-  const stored = works.includes('stored') ? await measureStored(bench, stores) : null;
-  const recovery = works.includes('recovery') ? await measureRecovery(bench, stores) : null;
-  const hanging = works.includes('hanging') ? await measureHanging(bench) : null;
-  return {
+  const machine = await machineOf(postgres.url());
+  let results: Results = {
     format: RESULTS_FORMAT,
-    command: ['npm run bench', ...(process.argv.length > 2 ? ['--', ...process.argv.slice(2)] : [])].join(
-      ' ',
-    ),
+    command: commandOf(options),
     startedAt: startedAt.toISOString(),
-    elapsedSeconds: Math.round((Date.now() - startedAt.getTime()) / MS_PER_SECOND),
-    machine: await machineOf(postgres.url()),
+    elapsedSeconds: 0,
+    machine,
     scale,
-    contenders: contest.results(),
-    stored,
-    recovery,
-    hanging,
+    contenders: [],
+    stored: null,
+    recovery: null,
+    hanging: null,
   };
+  const add = (part: Partial<Results>) => {
+    const elapsedSeconds = Math.round((Date.now() - startedAt.getTime()) / MS_PER_SECOND);
+    results = { ...results, ...part, elapsedSeconds };
+    measured(results);
+  };
+  await contest.run(bench, (steps) => progress.passed(steps));
+  add({ contenders: contest.results() });
+  if (works.includes('stored')) add({ stored: await measureStored(bench, stores) });
+  if (works.includes('recovery')) add({ recovery: await measureRecovery(bench, stores) });
+  if (works.includes('hanging')) add({ hanging: await measureHanging(bench) });
+  return results;
 }
 
-function write(results: Results, { json, out }: Options): void {
+function keep(results: Results, { json }: Options): void {
   if (json !== null) writeFileSync(json, `${JSON.stringify(results)}\n`);
+}
+
+/** Only of a run that came to its end: a page with bars missing would pass for a whole one. */
+function report(results: Results, { out }: Options): void {
   if (out === null) return;
   const files = [
     { file: 'benchmarks.md', text: reportOf(results) },
@@ -96,8 +108,8 @@ async function main(): Promise<void> {
   const options = optionsOf(process.argv.slice(2));
   if (options.profileDir !== undefined) mkdirSync(options.profileDir, { recursive: true });
   await installPeers((text) => process.stderr.write(`${text}\n`));
-  const results = await measure(options);
-  write(results, options);
+  const results = await measure(options, (soFar) => keep(soFar, options));
+  report(results, options);
   console.log(summaryOf(results));
   if (options.profileDir !== undefined) printProfiles(options.profileDir);
 }

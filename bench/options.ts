@@ -65,7 +65,8 @@ export function optionsOf(args: readonly string[]): Options {
   const { quick, only, work, rounds, json, profile, out } = parsed(args);
   const scale = quick ? QUICK : FULL;
   const usual = WORKS.filter((each) => each !== ASKED_FOR_ONLY && !(quick && SLOW_WORKS.has(each)));
-  const isWhole = !quick && only === undefined && work === undefined;
+  // Who is being profiled is slower.
+  const isWhole = !quick && only === undefined && work === undefined && profile === undefined;
   return {
     contenders:
       only === undefined ? (quick ? QUICK_CONTENDERS : CONTENDER_IDS) : listed('only', only, CONTENDER_IDS),
@@ -75,6 +76,20 @@ export function optionsOf(args: readonly string[]): Options {
     profileDir: profile,
     out: out ?? (isWhole ? DOCS : null),
   };
+}
+
+/** What was asked for, as anybody can ask for it: where it was written to is left out. */
+export function commandOf({ contenders, works, scale }: Options): string {
+  const usual = optionsOf(scale.quick ? ['--quick'] : []);
+  const chosen = (name: string, all: readonly string[], some: readonly string[]) =>
+    String(all) === String(some) ? [] : [`--${name} ${some.join(',')}`];
+  const flags = [
+    ...(scale.quick ? ['--quick'] : []),
+    ...chosen('only', usual.contenders, contenders),
+    ...chosen('work', usual.works, works),
+    ...(scale.rounds === usual.scale.rounds ? [] : [`--rounds ${scale.rounds}`]),
+  ];
+  return ['npm run bench', ...(flags.length === 0 ? [] : ['--', ...flags])].join(' ');
 }
 
 function parsed(args: readonly string[]) {

@@ -95,6 +95,12 @@ export async function recurring(
   });
 }
 
+/** What recurs is stored within one minute: what were stored before a full minute would fire at that one already. */
+export function beforeStoringMs(leadMs: number, now: number): number {
+  const leftMs = MINUTE_MS - (now % MINUTE_MS);
+  return leadMs < leftMs ? 0 : leftMs;
+}
+
 /** As fast as it can, warmed up by the same. */
 export async function creates(running: RunningContender, load: CreateLoad): Promise<CreatesRound> {
   await running.create({ ...load, seconds: WARM_UP_SECONDS });
@@ -124,7 +130,9 @@ interface Plan {
 async function runOrders(stage: Stage, plan: Plan): Promise<LatenessRound> {
   const { arrivals } = stage;
   for (let tries = 1; ; tries++) {
-    const start = Date.now() + LEAD_MS + STORE_MARGIN * plan.count * stage.storeMsEach;
+    const leadMs = LEAD_MS + STORE_MARGIN * plan.count * stage.storeMsEach;
+    if (plan.isRecurring === true) await sleep(beforeStoringMs(leadMs, Date.now()));
+    const start = Date.now() + leadMs;
     const path = freshPath(plan.name);
     const orders = ordersOf(arrivals.url + path, plan.duesFrom(start));
     const [first = 0, last = 0] = [orders[0]?.due, orders.at(-1)?.due];

@@ -56,7 +56,7 @@ function barsText(results: Results): string {
     isMet === null ? '–' : isMet ? 'met' : '**missed**',
   ]);
   const { rounds } = results.scale;
-  const said = `What the project asks of itself, by the medians of ${roundsText(rounds)}.`;
+  const said = `What the project asks of itself, by the medians of ${roundsText(rounds)}. ${words.MISSED}`;
   return `${said}\n\n${wordTable(['work', 'asked', 'measured', ''], rows)}`;
 }
 

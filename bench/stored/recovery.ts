@@ -27,7 +27,7 @@ const FRESH_MS_MIN = 1_000;
 const CREATE_MS_EACH = 1;
 const LEAD_MS = 4_000;
 /** From the instant of the overdue to the start. */
-const OVERDUE_MS = 500;
+const OVERDUE_MS = 2_000;
 const DRAIN_MS_MAX = 60_000;
 /** After the last: outcomes are written. */
 const SETTLE_MS = 1_000;

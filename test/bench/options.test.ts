@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { CONTENDER_IDS } from '../../bench/contender.ts';
 import { CONTENDERS, QUICK_CONTENDERS } from '../../bench/contenders.ts';
-import { optionsOf, UsageError } from '../../bench/options.ts';
+import { commandOf, optionsOf, UsageError } from '../../bench/options.ts';
 
 describe('the command line', () => {
   test('alone asks for everything, and for the report of it', () => {
@@ -19,6 +19,7 @@ describe('the command line', () => {
     expect(options.works).toEqual(['paced', 'burst', 'creates', 'stored']);
     expect(options.scale).toMatchObject({ quick: true, rounds: 1 });
     expect(options.out).toBeNull();
+    expect(optionsOf(['--profile', 'p']).out).toBeNull();
   });
 
   test('takes lists in any order, and gives them in that of the report', () => {
@@ -49,6 +50,17 @@ describe('the command line', () => {
   ])('refuses %j and says why', (args, message) => {
     expect(() => optionsOf(args)).toThrow(UsageError);
     expect(() => optionsOf(args)).toThrow(message);
+  });
+});
+
+describe('the command that the report names', () => {
+  test.each([
+    [[], 'npm run bench'],
+    [['--out', '/somewhere', '--json', 'a.json'], 'npm run bench'],
+    [['--quick', '--rounds', '2'], 'npm run bench -- --quick --rounds 2'],
+    [['--work', 'burst,paced', '--only', 'limit'], 'npm run bench -- --only limit --work paced,burst'],
+  ])('says what %j measures, and not where it is written to', (args, command) => {
+    expect(commandOf(optionsOf(args))).toBe(command);
   });
 });
 
