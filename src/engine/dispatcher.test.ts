@@ -327,6 +327,28 @@ describe('while claims are being written', () => {
   });
 });
 
+test('while only looking behind fails, it is not said to fire between', async () => {
+  await using world = await EngineTestWorld.open();
+  const said: boolean[] = [];
+  const listDue = (...given: Parameters<typeof world.store.listDue>) => {
+    if (given[1] > world.now) return world.store.listDue(...given);
+    said.push(engine.isFiring);
+    return Promise.reject(new Error('It takes too long.'));
+  };
+  const store = new Proxy(world.store, {
+    get: (target, name) => (name === 'listDue' ? listDue : Reflect.get(target, name)),
+  });
+  const { clock, vault, egress, timers, ids, log, metrics, node, cluster } = world;
+  const engine: Engine = new Engine(
+    { store, clock, vault, egress, timers, ids, log, metrics, node, cluster },
+    { retentionMs: 0 },
+  );
+  await engine.start();
+  await world.time.advance(3_000);
+  expect(said.length).toBeGreaterThan(2);
+  expect(said.slice(1)).not.toContain(true);
+});
+
 describe('overdue work', () => {
   test('has its turn also at a host that has more to do in time than it can', async () => {
     await using world = await EngineTestWorld.open();

@@ -353,8 +353,12 @@ describe('overdue work', () => {
     expect(takeAll(lanes, 'overdue')).toHaveLength(1);
   });
 
-  test('and what came in time take turns at a lane that has one slot left', () => {
+  test.each([0, 7, 14])('and what came in time take turns where slots end, beside %i others', (others) => {
     const lanes = new Lanes();
+    for (let n = 0; n < others; n++) {
+      lanes.add({ ...towards(`other-${n}`), partition: 2 as Partition }, 'in_time');
+    }
+    takeAll(lanes);
     add(lanes, 'a', 1_000);
     add(lanes, 'a', 1_000, 'overdue');
     const underWay = [...takeAll(lanes)];
