@@ -15,7 +15,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   vault: ['domain', 'ports'],
   system: ['domain', 'ports'],
   api: ['domain', 'ports', 'commands'],
-  control: ['domain', 'ports'],
+  control: ['domain', 'ports', 'commands', 'api'],
   inbox: ['domain', 'ports'],
   app: [
     'domain',

@@ -22,6 +22,10 @@ export type RequestId = string & { readonly __brand: 'RequestId' };
 export type ProjectId = string & { readonly __brand: 'ProjectId' };
 export type KeyId = string & { readonly __brand: 'KeyId' };
 export type SecretId = string & { readonly __brand: 'SecretId' };
+export type UserId = string & { readonly __brand: 'UserId' };
+export type InvitationId = string & { readonly __brand: 'InvitationId' };
+export type AuditId = string & { readonly __brand: 'AuditId' };
+export type JobId = string & { readonly __brand: 'JobId' };
 
 interface IdKinds {
   readonly sch: ScheduleId;
@@ -32,6 +36,10 @@ interface IdKinds {
   readonly prj: ProjectId;
   readonly key: KeyId;
   readonly sec: SecretId;
+  readonly usr: UserId;
+  readonly inv: InvitationId;
+  readonly aud: AuditId;
+  readonly job: JobId;
 }
 export type IdKind = keyof IdKinds;
 

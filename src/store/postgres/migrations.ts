@@ -244,4 +244,125 @@ export const MIGRATIONS: readonly Migration[] = [
       ) WITH (fillfactor = 50);
     `,
   },
+  {
+    version: 2,
+    name: 'the dashboard',
+    worksWith: 1,
+    sql: `
+      CREATE TABLE users (
+        id text COLLATE "C" PRIMARY KEY,
+        name text COLLATE "C" NOT NULL UNIQUE,
+        role text COLLATE "C" NOT NULL,
+        projects text,
+        password_hash text NOT NULL,
+        created_at bigint NOT NULL,
+        password_changed_at bigint NOT NULL,
+        revision bigint NOT NULL
+      );
+
+      CREATE TABLE invitations (
+        id text COLLATE "C" PRIMARY KEY,
+        hash text COLLATE "C" NOT NULL UNIQUE,
+        role text COLLATE "C" NOT NULL,
+        projects text,
+        created_by text NOT NULL,
+        created_at bigint NOT NULL,
+        expires_at bigint
+      );
+
+      CREATE TABLE sessions (
+        hash text COLLATE "C" PRIMARY KEY,
+        user_id text COLLATE "C" NOT NULL,
+        created_at bigint NOT NULL,
+        seen_at bigint NOT NULL,
+        expires_at bigint NOT NULL,
+        address text NOT NULL,
+        agent text NOT NULL
+      );
+      CREATE INDEX sessions_of ON sessions (user_id);
+
+      CREATE TABLE login_failures (
+        subject text COLLATE "C" PRIMARY KEY,
+        failures bigint NOT NULL,
+        last_at bigint NOT NULL
+      );
+      CREATE INDEX login_failures_last ON login_failures (last_at);
+
+      CREATE TABLE audit (
+        id text COLLATE "C" PRIMARY KEY,
+        at bigint NOT NULL,
+        user_id text COLLATE "C",
+        actor text NOT NULL,
+        action text NOT NULL,
+        subject text COLLATE "C" NOT NULL,
+        project_id text COLLATE "C",
+        mode text COLLATE "C",
+        detail text NOT NULL,
+        address text,
+        outcome text NOT NULL,
+        code text
+      );
+
+      ALTER TABLE api_keys ADD COLUMN last_used_at bigint;
+      ALTER TABLE attempts ADD COLUMN timing text;
+
+      CREATE TABLE tallies (
+        partition bigint NOT NULL,
+        span_ms bigint NOT NULL,
+        at bigint NOT NULL,
+        node text COLLATE "C" NOT NULL,
+        counts text NOT NULL,
+        PRIMARY KEY (partition, span_ms, at, node)
+      );
+
+      CREATE TABLE endpoint_tallies (
+        partition bigint NOT NULL,
+        endpoint_key text COLLATE "C" NOT NULL,
+        at bigint NOT NULL,
+        node text COLLATE "C" NOT NULL,
+        endpoint text NOT NULL,
+        counts text NOT NULL,
+        PRIMARY KEY (partition, endpoint_key, at, node)
+      );
+      CREATE INDEX endpoint_tallies_at ON endpoint_tallies (partition, at, endpoint_key);
+
+      CREATE TABLE gate_orders (
+        partition bigint NOT NULL,
+        endpoint_key text COLLATE "C" NOT NULL,
+        endpoint text NOT NULL,
+        at bigint NOT NULL,
+        PRIMARY KEY (partition, endpoint_key)
+      );
+
+      CREATE TABLE replay_jobs (
+        partition bigint NOT NULL,
+        id text COLLATE "C" NOT NULL,
+        state text COLLATE "C" NOT NULL,
+        filter text NOT NULL,
+        cursor text,
+        gathered bigint NOT NULL,
+        replayed bigint NOT NULL,
+        skipped bigint NOT NULL,
+        expected bigint NOT NULL,
+        created_by text NOT NULL,
+        created_at bigint NOT NULL,
+        updated_at bigint NOT NULL,
+        ended_at bigint,
+        runner text,
+        lease_until bigint,
+        revision bigint NOT NULL,
+        PRIMARY KEY (partition, id)
+      );
+      CREATE INDEX replay_jobs_open ON replay_jobs (state) WHERE state IN ('gathering', 'running');
+
+      CREATE TABLE replay_items (
+        partition bigint NOT NULL,
+        job_id text COLLATE "C" NOT NULL,
+        endpoint_key text COLLATE "C" NOT NULL,
+        delivery_id text COLLATE "C" NOT NULL,
+        endpoint text NOT NULL,
+        PRIMARY KEY (partition, job_id, endpoint_key, delivery_id)
+      );
+    `,
+  },
 ];

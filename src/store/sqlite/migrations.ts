@@ -237,4 +237,124 @@ export const MIGRATIONS: readonly Migration[] = [
       INSERT INTO slots (slot, owner, epoch) SELECT slot, NULL, 0 FROM every;
     `,
   },
+  {
+    version: 4,
+    name: 'the dashboard',
+    sql: `
+      CREATE TABLE users (
+        id TEXT PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        role TEXT NOT NULL,
+        projects TEXT,
+        password_hash TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        password_changed_at INTEGER NOT NULL,
+        revision INTEGER NOT NULL
+      ) STRICT;
+
+      CREATE TABLE invitations (
+        id TEXT PRIMARY KEY,
+        hash TEXT NOT NULL UNIQUE,
+        role TEXT NOT NULL,
+        projects TEXT,
+        created_by TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        expires_at INTEGER
+      ) STRICT;
+
+      CREATE TABLE sessions (
+        hash TEXT PRIMARY KEY,
+        user_id TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        seen_at INTEGER NOT NULL,
+        expires_at INTEGER NOT NULL,
+        address TEXT NOT NULL,
+        agent TEXT NOT NULL
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX sessions_of ON sessions (user_id);
+
+      CREATE TABLE login_failures (
+        subject TEXT PRIMARY KEY,
+        failures INTEGER NOT NULL,
+        last_at INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX login_failures_last ON login_failures (last_at);
+
+      CREATE TABLE audit (
+        id TEXT PRIMARY KEY,
+        at INTEGER NOT NULL,
+        user_id TEXT,
+        actor TEXT NOT NULL,
+        action TEXT NOT NULL,
+        subject TEXT NOT NULL,
+        project_id TEXT,
+        mode TEXT,
+        detail TEXT NOT NULL,
+        address TEXT,
+        outcome TEXT NOT NULL,
+        code TEXT
+      ) STRICT;
+
+      ALTER TABLE api_keys ADD COLUMN last_used_at INTEGER;
+      ALTER TABLE attempts ADD COLUMN timing TEXT;
+
+      CREATE TABLE tallies (
+        partition INTEGER NOT NULL,
+        span_ms INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        node TEXT NOT NULL,
+        counts TEXT NOT NULL,
+        PRIMARY KEY (partition, span_ms, at, node)
+      ) STRICT, WITHOUT ROWID;
+
+      CREATE TABLE endpoint_tallies (
+        partition INTEGER NOT NULL,
+        endpoint_key TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        node TEXT NOT NULL,
+        endpoint TEXT NOT NULL,
+        counts TEXT NOT NULL,
+        PRIMARY KEY (partition, endpoint_key, at, node)
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX endpoint_tallies_at ON endpoint_tallies (partition, at, endpoint_key);
+
+      CREATE TABLE gate_orders (
+        partition INTEGER NOT NULL,
+        endpoint_key TEXT NOT NULL,
+        endpoint TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        PRIMARY KEY (partition, endpoint_key)
+      ) STRICT, WITHOUT ROWID;
+
+      CREATE TABLE replay_jobs (
+        partition INTEGER NOT NULL,
+        id TEXT NOT NULL,
+        state TEXT NOT NULL,
+        filter TEXT NOT NULL,
+        cursor TEXT,
+        gathered INTEGER NOT NULL,
+        replayed INTEGER NOT NULL,
+        skipped INTEGER NOT NULL,
+        expected INTEGER NOT NULL,
+        created_by TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        updated_at INTEGER NOT NULL,
+        ended_at INTEGER,
+        runner TEXT,
+        lease_until INTEGER,
+        revision INTEGER NOT NULL,
+        PRIMARY KEY (partition, id)
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX replay_jobs_open ON replay_jobs (state) WHERE state IN ('gathering', 'running');
+
+      CREATE TABLE replay_items (
+        partition INTEGER NOT NULL,
+        job_id TEXT NOT NULL,
+        endpoint_key TEXT NOT NULL,
+        delivery_id TEXT NOT NULL,
+        endpoint TEXT NOT NULL,
+        PRIMARY KEY (partition, job_id, endpoint_key, delivery_id)
+      ) STRICT, WITHOUT ROWID;
+    `,
+  },
 ];

@@ -1,0 +1,145 @@
+/**
+ * What people look at. Nothing here is needed to fire a delivery, and nothing here may hold one up: questions are
+ * bounded in what they look at, and are asked aside from the thread and the connections that fire.
+ */
+import type { Delivery } from '#src/domain/delivery.ts';
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import type { Gate } from '#src/domain/gate.ts';
+import type { ScheduleId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { Schedule, ScheduleView } from '#src/domain/schedule.ts';
+import type { Tally, TallySpanMs } from '#src/domain/tally.ts';
+import type { ClusterState } from './cluster-store.ts';
+import type { DeliveryFilter, Page, ScheduleFilter } from './store.ts';
+
+/** A row has one writer, the node: what it saves is the whole tally so far, and saving it twice does no harm. */
+export interface SavedTally {
+  readonly partition: Partition;
+  readonly spanMs: TallySpanMs;
+  readonly at: Instant;
+  readonly tally: Tally;
+}
+
+/** By the hour. Of lateness nothing is kept here. */
+export interface SavedEndpointTally {
+  readonly partition: Partition;
+  readonly endpoint: EndpointKey;
+  readonly at: Instant;
+  readonly tally: Tally;
+}
+
+export interface TallyAt {
+  readonly at: Instant;
+  readonly tally: Tally;
+}
+
+export interface DueCounts {
+  /** How many are due in each step of the window. */
+  readonly counts: readonly number[];
+  /** False where there was more to look at than allowed: the counts are then at least what is true. */
+  readonly isComplete: boolean;
+}
+
+/** A waiting delivery with its schedule, from which what comes after it can be worked out. */
+export interface UpcomingDelivery {
+  readonly delivery: Delivery;
+  readonly schedule: Schedule;
+}
+
+export interface ScheduleSearch extends ScheduleFilter {
+  /** A part of the destination, whatever its case; null for any. */
+  readonly destination: string | null;
+}
+
+export interface Found<T, Id> {
+  readonly found: readonly T[];
+  /** Where to go on looking, before this id; null when everything was looked at. */
+  readonly next: Id | null;
+  readonly lookedAt: number;
+}
+
+export interface EndpointActivity {
+  readonly endpoint: EndpointKey;
+  readonly tally: Tally;
+}
+
+export interface GateAt {
+  readonly endpoint: EndpointKey;
+  readonly gate: Gate;
+  readonly savedAt: Instant;
+}
+
+/** An order of a person to an endpoint's gate, carried out by whoever holds its slot. */
+export interface GateOrder {
+  readonly partition: Partition;
+  readonly endpoint: EndpointKey;
+  readonly at: Instant;
+}
+
+export interface InsightStore {
+  saveTallies(
+    node: string,
+    tallies: readonly SavedTally[],
+    endpoints: readonly SavedEndpointTally[],
+  ): Promise<void>;
+  /** In the order of time, those of all nodes added up; steps without any are left out. `until` is exclusive. */
+  readTallies(
+    partition: Partition,
+    spanMs: TallySpanMs,
+    from: Instant,
+    until: Instant,
+  ): Promise<readonly TallyAt[]>;
+  /** Since then, all hours and nodes added up. */
+  readEndpointTallies(
+    partition: Partition,
+    endpoints: readonly EndpointKey[],
+    from: Instant,
+  ): Promise<readonly EndpointActivity[]>;
+  /** Endpoints that were sent to since then, at most so many. */
+  listActiveEndpoints(partition: Partition, from: Instant, limit: number): Promise<readonly EndpointKey[]>;
+  /** Removes tallies of minutes and of hours that lie before. */
+  pruneTallies(minutesBefore: Instant, hoursBefore: Instant): Promise<void>;
+
+  /** Of one partition, due from `from` on and before `until`, in steps of `stepMs`. */
+  countDue(
+    partition: Partition,
+    from: Instant,
+    until: Instant,
+    stepMs: number,
+    lookAtMax: number,
+  ): Promise<DueCounts>;
+  /** The same, in the order they are due. */
+  listUpcoming(
+    partition: Partition,
+    from: Instant,
+    until: Instant,
+    limit: number,
+  ): Promise<readonly UpcomingDelivery[]>;
+  /** Newest first; looks at no more than so many schedules at a time. */
+  searchSchedules(
+    partition: Partition,
+    search: ScheduleSearch,
+    page: Page<ScheduleId>,
+    lookAtMax: number,
+  ): Promise<Found<ScheduleView, ScheduleId>>;
+  /** Counts no further than `countMax`. */
+  countDeliveries(partition: Partition, filter: DeliveryFilter, countMax: number): Promise<number>;
+  /** Of a schedule, by their nominal instant, replays left out. */
+  listOccurrences(
+    partition: Partition,
+    id: ScheduleId,
+    from: Instant,
+    until: Instant,
+    limit: number,
+  ): Promise<readonly Delivery[]>;
+  /** As they were saved last. */
+  listGates(partition: Partition, limit: number): Promise<readonly GateAt[]>;
+  readCluster(): Promise<ClusterState>;
+
+  addGateOrder(order: GateOrder): Promise<void>;
+  /** Of every partition. */
+  listGateOrders(limit: number): Promise<readonly GateOrder[]>;
+  /** One that was given again since stays. */
+  removeGateOrder(order: GateOrder): Promise<void>;
+}
