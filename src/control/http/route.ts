@@ -1,0 +1,66 @@
+/**
+ * A route of the control plane, as data: who may ask, what is written into the audit log, and the answer. Whoever
+ * serves them (`server.ts`) sees to the session, the role, the origin and the token of a change, the reach of the
+ * person and the audit log, once and for all of them.
+ */
+import type { FastifyRequest } from 'fastify';
+import type { Mode, Partition } from '#src/domain/partition.ts';
+import type { Role } from '#src/domain/role.ts';
+import type { Project, Tenant } from '#src/ports/control-store.ts';
+import type { AuditEntry, Session, User } from '#src/ports/people-store.ts';
+
+export interface Caller {
+  readonly user: User;
+  readonly session: Session;
+  readonly address: string;
+}
+
+export type JsonBody = Readonly<Record<string, unknown>>;
+
+export interface Asked {
+  readonly caller: Caller;
+  /** Those of the path, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly body: JsonBody;
+  /** Null where a live page asks again for what it watches. */
+  readonly request: FastifyRequest | null;
+}
+
+/** Of one project in one mode, which the caller may see. */
+export interface ProjectAsked extends Asked {
+  readonly project: Project;
+  readonly mode: Mode;
+  readonly partition: Partition;
+  readonly tenant: Tenant;
+}
+
+/** JSON text as it is sent. */
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+  /** The id of what was made, for the audit log. */
+  readonly subject?: string;
+}
+
+export interface Audited<A extends Asked> {
+  /** Such as `schedule.pause`. */
+  readonly action: string;
+  readonly subject: (asked: A) => string;
+  readonly detail?: (asked: A) => AuditEntry['detail'];
+}
+
+export interface Route<A extends Asked> {
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  /** Below `/dashboard/api/`, of a project's route below `p/:project/:mode/`; such as `schedules/:id/pause`. */
+  readonly path: string;
+  readonly needs: Role;
+  /** Null: it changes nothing and reveals nothing. A GET may be audited too. */
+  readonly audited: Audited<A> | null;
+  readonly answer: (asked: A) => Promise<Answer>;
+}
+
+export function json(value: unknown, status = 200, subject?: string): Answer {
+  const body = JSON.stringify(value);
+  return subject === undefined ? { status, body } : { status, body, subject };
+}
