@@ -9,6 +9,7 @@
  *     stored     paced and burst again, with ever more schedules stored; and the memory that takes
  *     recovery   starting again with many stored and some overdue
  *     hanging    healthy endpoints beside ones that never answer
+ *     dashboard  the data of every page, and sending while one is open
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -18,6 +19,7 @@ import type { Bench } from './bench.ts';
 import { CONTENDERS } from './contenders.ts';
 import { contestOf } from './contest.ts';
 import { readProfiles } from './cpu-profile.ts';
+import { dashboardSteps, measureDashboard } from './dashboard/dashboard.ts';
 import { hangingSteps, measureHanging } from './hanging.ts';
 import { installPeers } from './install.ts';
 import { machineOf } from './machine.ts';
@@ -46,6 +48,7 @@ async function measure(options: Options, measured: (results: Results) => void): 
     works.includes('stored') ? storedSteps(scale) : 0,
     works.includes('recovery') ? recoverySteps(scale) : 0,
     works.includes('hanging') ? hangingSteps(scale) : 0,
+    works.includes('dashboard') ? dashboardSteps(scale) : 0,
   ];
   using progress = new StepByStep(others.reduce((sum, each) => sum + each, contest.steps));
   await using postgres = await startPostgres({ durable: true });
@@ -65,6 +68,7 @@ async function measure(options: Options, measured: (results: Results) => void): 
     stored: null,
     recovery: null,
     hanging: null,
+    dashboard: null,
   };
   const add = (part: Partial<Results>) => {
     const elapsedSeconds = Math.round((Date.now() - startedAt.getTime()) / MS_PER_SECOND);
@@ -76,6 +80,7 @@ async function measure(options: Options, measured: (results: Results) => void): 
   if (works.includes('stored')) add({ stored: await measureStored(bench, stores) });
   if (works.includes('recovery')) add({ recovery: await measureRecovery(bench, stores) });
   if (works.includes('hanging')) add({ hanging: await measureHanging(bench) });
+  if (works.includes('dashboard')) add({ dashboard: await measureDashboard(bench, stores) });
   return results;
 }
 

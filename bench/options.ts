@@ -4,7 +4,16 @@ import { CONTENDER_IDS, type ContenderId } from './contender.ts';
 import { QUICK_CONTENDERS } from './contenders.ts';
 import type { Scale } from './results.ts';
 
-export const WORKS = ['paced', 'burst', 'creates', 'recurring', 'stored', 'recovery', 'hanging'] as const;
+export const WORKS = [
+  'paced',
+  'burst',
+  'creates',
+  'recurring',
+  'stored',
+  'recovery',
+  'hanging',
+  'dashboard',
+] as const;
 export type Work = (typeof WORKS)[number];
 
 export interface Options {
@@ -22,7 +31,7 @@ export const USAGE = `npm run bench -- [--quick] [--only NAME,…] [--work WORK,
 
   --quick    less of everything, in under two minutes
   --only     ${CONTENDER_IDS.join(', ')}
-  --work     ${WORKS.join(', ')} (hanging: only when named)
+  --work     ${WORKS.join(', ')} (hanging, dashboard: only when named)
   --rounds   how often each contender takes its turn (5)
   --json     writes all that was measured to a file
   --profile  writes processor profiles to a folder
@@ -33,7 +42,7 @@ export class UsageError extends Error {}
 
 const ROUNDS_MAX = 50;
 const DOCS = 'docs';
-const ASKED_FOR_ONLY: Work = 'hanging';
+const ASKED_FOR_ONLY: ReadonlySet<Work> = new Set(['hanging', 'dashboard']);
 /** A minute each: not for a first look. */
 const SLOW_WORKS: ReadonlySet<Work> = new Set(['recurring', 'recovery']);
 
@@ -47,6 +56,7 @@ const FULL: Scale = {
   recurring: { schedules: 5_000, rounds: 3 },
   stored: { sizes: [0, 100_000, 1_000_000, 5_000_000], rounds: 5, burst: 5_000 },
   recovery: { stored: 1_000_000, overdue: 10_000, rounds: 5 },
+  dashboard: { stored: 1_000_000, rounds: 5 },
 };
 
 const QUICK: Scale = {
@@ -59,12 +69,13 @@ const QUICK: Scale = {
   recurring: { schedules: 5_000, rounds: 1 },
   stored: { sizes: [0, 10_000], rounds: 1, burst: 1_000 },
   recovery: { stored: 10_000, overdue: 1_000, rounds: 1 },
+  dashboard: { stored: 10_000, rounds: 1 },
 };
 
 export function optionsOf(args: readonly string[]): Options {
   const { quick, only, work, rounds, json, profile, out } = parsed(args);
   const scale = quick ? QUICK : FULL;
-  const usual = WORKS.filter((each) => each !== ASKED_FOR_ONLY && !(quick && SLOW_WORKS.has(each)));
+  const usual = WORKS.filter((each) => !ASKED_FOR_ONLY.has(each) && !(quick && SLOW_WORKS.has(each)));
   // Who is being profiled is slower.
   const isWhole = !quick && only === undefined && work === undefined && profile === undefined;
   return {
@@ -138,5 +149,6 @@ function withRounds(scale: Scale, rounds: number): Scale {
     recurring: { ...scale.recurring, rounds },
     stored: { ...scale.stored, rounds },
     recovery: { ...scale.recovery, rounds },
+    dashboard: { ...scale.dashboard, rounds },
   };
 }

@@ -16,6 +16,7 @@ export interface Results {
   readonly stored: StoredResults | null;
   readonly recovery: RecoveryResults | null;
   readonly hanging: HangingResults | null;
+  readonly dashboard: DashboardResults | null;
 }
 
 export const RESULTS_FORMAT = 1;
@@ -43,6 +44,7 @@ export interface Scale {
   readonly recurring: { readonly schedules: number; readonly rounds: number };
   readonly stored: { readonly sizes: readonly number[]; readonly rounds: number; readonly burst: number };
   readonly recovery: { readonly stored: number; readonly overdue: number; readonly rounds: number };
+  readonly dashboard: { readonly stored: number; readonly rounds: number };
 }
 
 export interface ContenderResults {
@@ -139,6 +141,31 @@ export interface HangingResults {
   readonly hanging: number;
   readonly alone: readonly LatenessRound[];
   readonly beside: readonly LatenessRound[];
+}
+
+/** Somebody looks at what is stored, while requests are sent. */
+export interface DashboardResults {
+  readonly lines: readonly DashboardLine[];
+  readonly remarks: readonly string[];
+}
+
+export interface DashboardLine {
+  readonly store: SchedStoreKind;
+  readonly stored: number;
+  readonly pages: readonly PageTimes[];
+  /** Paced, without a page open and with one. */
+  readonly closed: readonly LatenessRound[];
+  readonly open: readonly LatenessRound[];
+}
+
+/** From the request for a page's data to the last byte of them. */
+export interface PageTimes {
+  readonly page: string;
+  /** Asked for the first time. */
+  readonly firstMs: number;
+  readonly p50Ms: number;
+  readonly maxMs: number;
+  readonly bytes: number;
 }
 
 const CURVE_STEPS = 200;

@@ -11,7 +11,9 @@ import { bulleted, plain, wordTable } from './markdown.ts';
 import {
   burstTable,
   createsTable,
+  dashboardTable,
   hangingTable,
+  lookedAtTable,
   pacedTable,
   recoveryTable,
   recurringTable,
@@ -65,7 +67,7 @@ function roundsText(rounds: number): string {
 }
 
 function workSections(results: Results, charts: readonly ChartFile[]): readonly string[] {
-  const { scale, contenders, stored, recovery, hanging } = results;
+  const { scale, contenders, stored, recovery, hanging, dashboard } = results;
   const has = (work: 'paced' | 'creates' | 'recurring') => contenders.some((one) => one[work].length > 0);
   const bursts = scale.bursts.filter((count) =>
     contenders.some((one) => one.bursts.some((burst) => burst.count === count && burst.rounds.length > 0)),
@@ -108,6 +110,14 @@ function workSections(results: Results, charts: readonly ChartFile[]): readonly 
       bulleted((recovery?.remarks ?? []).map(plain)),
     ),
     ...section(hanging !== null, 'Beside endpoints that hang', words.HANGING, hangingTable(results)),
+    ...section(
+      dashboard !== null,
+      'While somebody looks',
+      words.DASHBOARD,
+      dashboardTable(results),
+      lookedAtTable(results),
+      bulleted((dashboard?.remarks ?? []).map(plain)),
+    ),
   ];
 }
 

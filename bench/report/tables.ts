@@ -149,3 +149,28 @@ export function hangingTable({ hanging }: Results): string {
     [`The same beside ${whole(hanging.hanging)} that hang`, hanging.beside],
   ]);
 }
+
+export function dashboardTable({ dashboard }: Results): string {
+  const lines = dashboard?.lines ?? [];
+  const pages = lines[0]?.pages ?? [];
+  return table(
+    ['data of', ...lines.flatMap(({ store }) => [`${STORE_NAMES[store]}, p50 ms`, 'most ms', 'first ms'])],
+    pages.map(({ page }) => [
+      plain(page),
+      ...lines.flatMap((line) => {
+        const times = line.pages.find((one) => one.page === page);
+        if (times === undefined) return [NOTHING, NOTHING, NOTHING];
+        return [times.p50Ms, times.maxMs, times.firstMs].map(milliseconds);
+      }),
+    ]),
+  );
+}
+
+export function lookedAtTable({ dashboard }: Results): string {
+  return latenessTable(
+    (dashboard?.lines ?? []).flatMap(({ store, closed, open }) => [
+      [`${STORE_NAMES[store]}, no page open`, closed] as const,
+      [`${STORE_NAMES[store]}, a page open`, open] as const,
+    ]),
+  );
+}

@@ -30,6 +30,9 @@ export const RECOVERY =
 export const HANGING =
   'The same work for a hundred endpoints that answer, alone and beside others that accept a request and never answer.';
 
+export const DASHBOARD =
+  'The data of each page of the dashboard, asked for over HTTP, in a store as one is after months: most deliveries have ended, tens of thousands of them badly, a part waits. Then the paced work, in turns with a page open that watches the overview and the list of deliveries, and without.';
+
 export const CAVEATS: readonly string[] = [
   'The contender, its database, the receiver and whoever creates share the processors of one machine. On two cores a burst is mostly a question of how little work each request takes in all these processes together; on more cores all figures rise, and those of contenders that can use several processes rise more.',
   'Everything is on loopback. Over a network each request takes longer and costs the same processor time; the differences between contenders become smaller than the way to the receiver.',

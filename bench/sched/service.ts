@@ -35,16 +35,22 @@ const CREATES_AT_ONCE = 64;
 const SHARED_EVERY_MS = 50;
 const SHARED_MS_MAX = 30_000;
 
+/** The settings that every process on this store has. */
+export function storeEnv(store: SchedStore): Readonly<Record<string, string>> {
+  const where =
+    store.kind === 'sqlite' ? { SCHED_DATA_DIR: store.directory } : { SCHED_DATABASE_URL: store.url };
+  return { SCHED_MASTER_KEY: MASTER_KEY, ...where };
+}
+
 /** What it has stored stays when it is stopped. */
 export async function startSched(options: SchedOptions): Promise<RunningSched> {
   const { store, nodes: count = 1, profileDir } = options;
   const env = {
     SCHED_PORT: '0',
     SCHED_BOOTSTRAP_TEST_KEY: API_KEY,
-    SCHED_MASTER_KEY: MASTER_KEY,
     SCHED_EGRESS_ALLOW: '127.0.0.0/8',
     SCHED_EGRESS_CA_FILE: CA_FILE,
-    ...(store.kind === 'sqlite' ? { SCHED_DATA_DIR: store.directory } : { SCHED_DATABASE_URL: store.url }),
+    ...storeEnv(store),
     ...options.env,
   };
   await using started = new AsyncDisposableStack();

@@ -38,6 +38,11 @@ export class FilledStores implements AsyncDisposable {
     return store;
   }
 
+  /** One that nobody else uses: it may be changed. */
+  fresh(kind: SchedStoreKind, count: number): Promise<SchedStore> {
+    return this.#fill(kind, count);
+  }
+
   async #fill(kind: SchedStoreKind, count: number): Promise<SchedStore> {
     if (count % TEMPLATES !== 0) throw new Error(`Sizes are multiples of ${TEMPLATES}.`);
     requireRoom(kind, count);

@@ -94,6 +94,7 @@ export const CANNED: Results = {
     recurring: { schedules: 100, rounds: 1 },
     stored: { sizes: [0, MOST_STORED], rounds: ROUNDS, burst: BURST },
     recovery: { stored: 1_000, overdue: BURST, rounds: ROUNDS },
+    dashboard: { stored: 1_000, rounds: ROUNDS },
   },
   contenders: CONTENDER_IDS.map((id) => contender(id, SLOWNESS[id] ?? PEER_SLOWNESS)),
   stored: {
@@ -121,4 +122,5 @@ export const CANNED: Results = {
     remarks: [],
   },
   hanging: null,
+  dashboard: null,
 };

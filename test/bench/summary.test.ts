@@ -37,6 +37,7 @@ function resultsWith(contenders: readonly ContenderResults[]): Results {
     stored: null,
     recovery: null,
     hanging: null,
+    dashboard: null,
   };
 }
 

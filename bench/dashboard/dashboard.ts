@@ -1,0 +1,127 @@
+/**
+ * The work `dashboard`: with many deliveries stored, how long the data of every page take, and whether requests are
+ * sent later while somebody looks. Rounds with a page open and without take turns on the same running service.
+ */
+import type { Bench } from '../bench.ts';
+import { whole } from '../report/figures.ts';
+import { STORE_NAMES } from '../report/tables.ts';
+import type { DashboardLine, DashboardResults, LatenessRound, PageTimes, Scale } from '../results.ts';
+import type { SchedStore } from '../sched/service.ts';
+import { quantileOfSorted } from '../statistics.ts';
+import type { FilledStores } from '../stored/filled-stores.ts';
+import { startReady } from '../stored/ready.ts';
+import { messageOf, STORE_KINDS } from '../stored/stored.ts';
+import { paced, warmUp } from '../turn.ts';
+import { makeMixed } from './mixed.ts';
+import { Person } from './person.ts';
+
+const PROJECT = 'p/default/test/';
+const ASKED_EACH = 15;
+/** What the overview and the list of deliveries watch. */
+const WATCHED = [`${PROJECT}overview?range=1h`, `${PROJECT}deliveries?limit=50`];
+
+/** For each store: filling it, its pages, and its rounds. */
+export function dashboardSteps({ dashboard }: Scale): number {
+  return STORE_KINDS.length * (2 + dashboard.rounds);
+}
+
+export async function measureDashboard(bench: Bench, stores: FilledStores): Promise<DashboardResults> {
+  const { stored } = bench.scale.dashboard;
+  const remarks: string[] = [];
+  const lines: DashboardLine[] = [];
+  for (const kind of STORE_KINDS) {
+    const name = `${STORE_NAMES[kind]} with ${whole(stored)} deliveries stored`;
+    bench.progress.step(`${name}: filling`);
+    try {
+      const store = await stores.fresh(kind, stored);
+      await makeMixed(store, Date.now());
+      lines.push({ store: kind, stored, ...(await look(bench, store, name)) });
+    } catch (error) {
+      remarks.push(`${name}: ${messageOf(error)}`);
+      bench.progress.note(`${name}: ${messageOf(error)}`);
+    }
+  }
+  return { lines, remarks };
+}
+
+async function look(
+  bench: Bench,
+  store: SchedStore,
+  name: string,
+): Promise<Pick<DashboardLine, 'pages' | 'closed' | 'open'>> {
+  const { ground, arrivals, scale, progress } = bench;
+  await using running = await startReady({ store, profileDir: ground.profileDir });
+  const person = await Person.signIn(running.urls[0] ?? '', store);
+  progress.step(`${name}: the data of every page`);
+  const pages: PageTimes[] = [];
+  for (const [page, path] of await pathsOf(person)) pages.push(await timesOf(person, page, path));
+
+  const stage = await warmUp(running, arrivals);
+  const closed: LatenessRound[] = [];
+  const open: LatenessRound[] = [];
+  for (let round = 1; round <= scale.dashboard.rounds; round++) {
+    progress.step(`${name}: with a page open and without, round ${round}`);
+    closed.push(await paced(stage, scale.paced));
+    await using page = await person.open(WATCHED);
+    open.push(await paced(stage, scale.paced));
+    if (page.bytes() === 0) throw new Error('The open page was told nothing.');
+  }
+  return { pages, closed, open };
+}
+
+async function timesOf(person: Person, page: string, path: string): Promise<PageTimes> {
+  const { ms: firstMs, bytes } = await person.get(path);
+  const ms: number[] = [];
+  for (let asked = 0; asked < ASKED_EACH; asked++) ms.push((await person.get(path)).ms);
+  const sorted = ms.toSorted((a, b) => a - b);
+  return {
+    page,
+    firstMs,
+    p50Ms: quantileOfSorted(sorted, 0.5),
+    maxMs: quantileOfSorted(sorted, 1),
+    bytes,
+  };
+}
+
+interface Listed {
+  readonly data: readonly { readonly id: string; readonly schedule_id?: string }[];
+}
+
+/** What each page asks for, with the ids of some that are stored. */
+async function pathsOf(person: Person): Promise<readonly (readonly [page: string, path: string])[]> {
+  const { data } = (await person.json(`${PROJECT}deliveries?status=dead_letter&limit=1`)) as Listed;
+  const { id = '', schedule_id: schedule = '' } = data[0] ?? {};
+  const now = Date.now();
+  const at = (ms: number) => encodeURIComponent(new Date(now + ms).toISOString());
+  const day = 86_400_000;
+  return [
+    ...['1h', '6h', '24h', '7d', '30d'].map(
+      (range) => [`overview, ${range}`, `${PROJECT}overview?range=${range}`] as const,
+    ),
+    ['schedules', `${PROJECT}search/schedules`],
+    ['schedules, paused', `${PROJECT}search/schedules?state=paused`],
+    ['schedules, by label', `${PROJECT}search/schedules?q=${encodeURIComponent('tenant=tenant-7')}`],
+    ['schedules, by destination', `${PROJECT}search/schedules?q=customer-77.example`],
+    ['schedules, by a destination nobody has', `${PROJECT}search/schedules?q=nowhere.invalid`],
+    ['schedule', `${PROJECT}schedules/${schedule}`],
+    [
+      'schedule, calendar',
+      `${PROJECT}schedules/${schedule}/calendar?from=${at(-15 * day)}&until=${at(15 * day)}`,
+    ],
+    ['schedule, deliveries', `${PROJECT}schedules/${schedule}/deliveries`],
+    ['deliveries', `${PROJECT}deliveries?limit=50`],
+    ['deliveries, dead letters', `${PROJECT}deliveries?status=dead_letter&limit=50`],
+    ['deliveries, of a day', `${PROJECT}deliveries?limit=50&created_after=${at(-day)}`],
+    ['dead letters to replay, counted', `${PROJECT}replays/count?status=dead_letter`],
+    ['delivery', `${PROJECT}deliveries/${id}/details`],
+    ['endpoints', `${PROJECT}destinations`],
+    ['upcoming, an hour', `${PROJECT}upcoming`],
+    ['upcoming, a day', `${PROJECT}upcoming?from=${at(0)}&until=${at(day)}`],
+    ['upcoming, a week', `${PROJECT}upcoming?from=${at(0)}&until=${at(7 * day)}`],
+    ['replays', `${PROJECT}replays`],
+    ['keys', `${PROJECT}keys`],
+    ['secrets', `${PROJECT}secrets`],
+    ['people', 'users'],
+    ['audit log', 'audit'],
+  ];
+}
