@@ -61,7 +61,10 @@ function statementsOf(now: number): readonly string[] {
         last_status_code = ${status === 'succeeded' ? 200 : 500},
         error = ${status === 'succeeded' ? 'NULL' : "'The destination answered 500.'"},
         finalized_at = ${now} - ${spread}
-        WHERE ${last} IN (${[...characters].map((one) => `'${one}'`).join(', ')})`,
+        WHERE ${last} IN (${characters
+          .split('')
+          .map((one) => `'${one}'`)
+          .join(', ')})`,
     ),
     `UPDATE deliveries SET due_at = ${now + DUE_AFTER_MS} + ${spread}, scheduled_for = ${now + DUE_AFTER_MS} + ${spread}
       WHERE status = 'scheduled'`,
