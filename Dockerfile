@@ -9,6 +9,15 @@ COPY package.json package-lock.json ./
 # script: everything native ships its binary.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
 
+FROM node:24.21.0-slim AS page
+WORKDIR /app
+COPY package.json package-lock.json ./
+# What builds the page has its binaries among the optional packages.
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY scripts/build-dashboard.ts ./scripts/
+COPY dashboard ./dashboard
+RUN node scripts/build-dashboard.ts
+
 FROM node:24.21.0-slim
 WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules
@@ -16,6 +25,7 @@ COPY package.json LICENSE ./
 COPY bin ./bin
 COPY sdk/src ./sdk/src
 COPY src ./src
+COPY --from=page /app/dashboard/dist ./dashboard/dist
 # What is compiled at the first start is kept there; a read-only file system only makes starts slower.
 RUN install -d -o node -g node /data /app/node_modules/.cache/sched
 

@@ -16,7 +16,12 @@ export default defineConfig({
         test: {
           ...TIMES,
           name: 'all',
-          include: ['src/**/*.test.ts', 'sdk/src/**/*.test.ts', 'test/**/*.test.ts'],
+          include: [
+            'src/**/*.test.ts',
+            'sdk/src/**/*.test.ts',
+            'dashboard/src/**/*.test.ts',
+            'test/**/*.test.ts',
+          ],
           setupFiles: [DROP_DATABASES],
         },
       },

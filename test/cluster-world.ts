@@ -97,6 +97,7 @@ export class TestNode implements EngineWorld {
   readonly log = new KeptLog();
   readonly metrics = new KeptMetrics();
   readonly store: SqliteStore;
+  readonly insight: EngineTestWorld['insight'];
   readonly egress: ScriptedEgress;
   readonly clock: TestClock;
   readonly timers: ProcessTimers;
@@ -110,6 +111,7 @@ export class TestNode implements EngineWorld {
   constructor(world: EngineTestWorld, node: string, others: () => readonly TestNode[]) {
     this.node = node;
     this.store = this.faults.around(world.disk);
+    this.insight = world.insight;
     this.clock = new TestClock(world.time);
     this.timers = new ProcessTimers(world.time);
     this.egress = new ScriptedEgress(world.time);

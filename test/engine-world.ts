@@ -29,6 +29,7 @@ import { Executor, type WriterData } from '#src/store/sqlite/executor.ts';
 import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import { answered, type WriteQueue } from '#src/store/sqlite/writer.ts';
 import { AesVault } from '#src/vault/aes-vault.ts';
+import { KeptInsight } from './kept-insight.ts';
 
 export const PARTITION = 1 as Partition;
 
@@ -107,6 +108,7 @@ export interface Sent {
   readonly request: OutboundRequest;
   readonly at: Instant;
   isBrokenOff: boolean;
+  connect(wasOpen: boolean): void;
   answer(result: SendResult): void;
 }
 
@@ -124,9 +126,13 @@ export class ScriptedEgress implements Egress {
     this.#clock = clock;
   }
 
-  send(request: OutboundRequest, onEnd: (result: SendResult) => void): () => void {
+  send(
+    request: OutboundRequest,
+    onEnd: (result: SendResult) => void,
+    connect: (wasOpen: boolean) => void,
+  ): () => void {
     const answer = (result: SendResult) => queueMicrotask(() => onEnd(result));
-    const sent: Sent = { request, at: this.#clock.now(), isBrokenOff: false, answer };
+    const sent: Sent = { request, at: this.#clock.now(), isBrokenOff: false, connect, answer };
     this.sent.push(sent);
     const response = this.respond(request);
     if (response !== null) answer(response);
@@ -255,6 +261,7 @@ export class EngineTestWorld implements EngineWorld, AsyncDisposable {
   readonly faults = new Faults();
   readonly log = new KeptLog();
   readonly metrics = new KeptMetrics();
+  readonly insight: KeptInsight;
   readonly vault: AesVault;
   readonly ids = new IdMint(seededBytes(7));
   /** As the engine has it, faults included. */
@@ -274,6 +281,7 @@ export class EngineTestWorld implements EngineWorld, AsyncDisposable {
     this.egress = new ScriptedEgress(time);
     this.store = this.faults.around(disk);
     this.vault = new AesVault({ bytes: seededBytes(11) }, seededBytes(3)(32));
+    this.insight = new KeptInsight(disk);
   }
 
   #isSecretGiven = false;

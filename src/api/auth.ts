@@ -9,6 +9,7 @@ import { Refusal } from '#src/domain/errors.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { ControlStore, Tenant } from '#src/ports/control-store.ts';
+import { KeyUses } from './key-uses.ts';
 
 const TRUSTED_MS = 900;
 const TENANTS_MAX = 10_000;
@@ -18,13 +19,15 @@ const BEARER = /^Bearer +(\S.*)$/i;
 
 export class Keys {
   readonly #store: Pick<ControlStore, 'findTenant'>;
+  readonly #uses: KeyUses;
   readonly #clock: Clock;
   readonly #trusted = new Map<string, Tenant>();
   /** When the first of those trusted was read. */
   #since: Instant;
 
-  constructor(store: Pick<ControlStore, 'findTenant'>, clock: Clock) {
+  constructor(store: Pick<ControlStore, 'findTenant' | 'touchKeys'>, clock: Clock) {
     this.#store = store;
+    this.#uses = new KeyUses(store);
     this.#clock = clock;
     this.#since = clock.now();
   }
@@ -45,6 +48,8 @@ export class Keys {
     const tenant = await this.#store.findTenant(hash);
     if (tenant === null || !equal(tenant.keyHash, hash)) throw new Refusal('invalid_api_key');
     this.#trust(authorization, tenant, readAt);
+    // Whoever goes on using it comes by here every second: that is often enough.
+    this.#uses.note(hash, readAt);
     return tenant;
   }
 

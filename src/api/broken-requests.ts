@@ -17,8 +17,8 @@ export function isDecodable(url: string): boolean {
   }
 }
 
-/** Below these every path is answered alike: after authentication, and by an inbox where there is one. */
-const WHOLE_TREES = ['/v1/', '/inbox/hook/'];
+/** Below these every path is answered alike: after authentication, by the dashboard, by an inbox where there is one. */
+const WHOLE_TREES = ['/v1/', '/dashboard/api/', '/dashboard/', '/inbox/hook/'];
 
 /** A path that no route has of its own: it is not found, or goes to what takes all there is below it. */
 export function undecodable(url: string): string {

@@ -21,28 +21,36 @@ const NO_BODY = Buffer.alloc(0);
 export class Call {
   readonly tenant: Tenant;
   readonly body: JsonObject;
-  readonly #request: FastifyRequest;
+  readonly #id: string;
+  readonly #url: string;
   readonly #idempotency: Idempotency;
   readonly #idempotent: IdempotentRequest | null;
 
-  constructor(request: FastifyRequest, operation: Operation, tenant: Tenant, idempotency: Idempotency) {
-    const raw = Buffer.isBuffer(request.body) ? request.body : NO_BODY;
+  /** `id`: what stands in its place in the path. `url`: of it only the query counts, and is read when asked for. */
+  constructor(
+    tenant: Tenant,
+    id: string,
+    url: string,
+    body: JsonObject,
+    idempotency: Idempotency,
+    idempotent: IdempotentRequest | null,
+  ) {
     this.tenant = tenant;
-    this.body = operation.body === null ? {} : readJson(raw, operation.body.required);
-    this.#request = request;
+    this.body = body;
+    this.#id = id;
+    this.#url = url;
     this.#idempotency = idempotency;
-    this.#idempotent = operation.idempotent ? readIdempotency(request, raw) : null;
+    this.#idempotent = idempotent;
   }
 
   get query(): URLSearchParams {
-    const [, search] = splitUrl(this.#request.url);
+    const [, search] = splitUrl(this.#url);
     return new URLSearchParams(search);
   }
 
   /** The object in the path; what has not the form of an id is an object that does not exist. */
   id<K extends IdKind>(kind: K): NonNullable<ReturnType<typeof parseId<K>>> {
-    const { id = '' } = this.#request.params as { readonly id?: string };
-    const parsed = parseId(kind, id);
+    const parsed = parseId(kind, this.#id);
     if (parsed === null) throw new Refusal('not_found');
     return parsed;
   }
@@ -53,8 +61,25 @@ export class Call {
   }
 }
 
+/** The call that a request to `/v1` makes. */
+export function callOf(
+  request: FastifyRequest,
+  operation: Operation,
+  tenant: Tenant,
+  idempotency: Idempotency,
+): Call {
+  const raw = Buffer.isBuffer(request.body) ? request.body : NO_BODY;
+  const { id = '' } = request.params as { readonly id?: string };
+  const { url } = request;
+  const body = operation.body === null ? {} : readJson(raw, operation.body.required);
+  const idempotent = operation.idempotent
+    ? readIdempotency(request.headers['idempotency-key'], `${request.method} ${splitUrl(url)[0]}`, raw)
+    : null;
+  return new Call(tenant, id, url, body, idempotency, idempotent);
+}
+
 /** Bodies are JSON whatever their content type. */
-function readJson(raw: Buffer, required: boolean): JsonObject {
+export function readJson(raw: Buffer, required: boolean): JsonObject {
   if (raw.length === 0 && !required) return {};
   const value = parseJson(raw);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Refusal('invalid_json');
@@ -73,14 +98,17 @@ function parseJson(raw: Buffer): unknown {
   }
 }
 
-function readIdempotency(request: FastifyRequest, raw: Buffer): IdempotentRequest | null {
-  const key = request.headers['idempotency-key'];
+/** `asked`: method and path. Null: the request names no key. */
+export function readIdempotency(
+  key: string | readonly string[] | undefined,
+  asked: string,
+  raw: Uint8Array | string,
+): IdempotentRequest | null {
   if (typeof key !== 'string' || key === '') return null;
   // Headers arrive as Latin-1; a key written in UTF-8 is counted in its own characters.
   const characters = Buffer.from(key, 'latin1').toString().length;
   if (characters > IDEMPOTENCY_KEY_CHARACTERS_MAX) throw new Refusal('idempotency_key_too_long');
-  const [path] = splitUrl(request.url);
-  const fingerprint = createHash('sha256').update(`${request.method} ${path}\n`).update(raw).digest('hex');
+  const fingerprint = createHash('sha256').update(`${asked}\n`).update(raw).digest('hex');
   return { key, fingerprint };
 }
 

@@ -12,7 +12,13 @@ import type { Destination, Schedule, Timing } from '#src/domain/schedule.ts';
 import type { ScheduleEdit } from '#src/domain/schedule-life.ts';
 import { readTiming, TIMING_FIELDS } from '#src/domain/timing.ts';
 import { isZone } from '#src/domain/zone.ts';
-import { EndpointWrite, ScheduleCreate, ScheduleReschedule, ScheduleUpdate } from './contract/bodies.ts';
+import {
+  EndpointWrite,
+  ScheduleCreate,
+  SchedulePreview,
+  ScheduleReschedule,
+  ScheduleUpdate,
+} from './contract/bodies.ts';
 import type * as field from './contract/fields.ts';
 import { Faults } from './faults.ts';
 
@@ -111,6 +117,19 @@ export function readReschedule(body: JsonObject, now: Instant): Timing {
   faults.throwIfAny();
   if (timing === null) throw new Error('A faulty body passed without a fault.');
   return timing;
+}
+
+/** The timing of a schedule that is only thought of; refused as creating it would be. */
+export function readPreview(
+  body: JsonObject,
+  now: Instant,
+): { readonly timing: Timing; readonly jitter: string | null } {
+  const faults = new Faults();
+  const timing = collectTiming(body, now, faults);
+  const fields = parse(SchedulePreview, body, faults);
+  faults.throwIfAny();
+  if (timing === null || fields === null) throw new Error('A faulty body passed without a fault.');
+  return { timing, jitter: fields.jitter ?? null };
 }
 
 export function readEndpointCreate(body: JsonObject, httpAllowed: boolean): ProfileOrder {

@@ -1,6 +1,6 @@
 /** The HTTP server: `/v1`, the reference pages and the probes, with one envelope for every error. */
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Finished } from '#src/commands/command.ts';
+import type { Commands, Finished } from '#src/commands/command.ts';
 import { type Answered, Idempotency } from '#src/commands/idempotency.ts';
 import { Turns } from '#src/commands/turns.ts';
 import { Refusal } from '#src/domain/errors.ts';
@@ -15,7 +15,7 @@ import type { Exposition, Log, Metrics } from '#src/ports/telemetry.ts';
 import type { Vault } from '#src/ports/vault.ts';
 import { Keys } from './auth.ts';
 import { answerExpectation, BrokenRequests, isDecodable, undecodable } from './broken-requests.ts';
-import { Call } from './call.ts';
+import { callOf } from './call.ts';
 import { OPERATIONS, type Operation, type OperationId } from './contract/operations.ts';
 import { JSON_TYPE, refusalOf, refuse } from './errors.ts';
 import { handlers } from './handlers.ts';
@@ -36,7 +36,13 @@ export interface ApiOptions {
   /** The operator's exception: plain http:// destinations may be stored. */
   readonly httpAllowed: boolean;
   /** Adds to the server. What it hooks in there goes for the routes here too. */
-  readonly extend?: (server: FastifyInstance) => void;
+  readonly extend?: (server: FastifyInstance, shared: Shared) => void;
+}
+
+/** What whoever carries out the same commands beside `/v1` has to share with it: changes take turns, keys count once. */
+export interface Shared {
+  readonly commands: Commands;
+  readonly idempotency: Idempotency;
 }
 
 const BODY_BYTES_MAX = 1_048_576;
@@ -114,20 +120,27 @@ export function buildServer(options: ApiOptions): FastifyInstance {
   server.setErrorHandler((error, request, reply) => refuse(reply, refusalOf(error, request.id, log)));
   server.setNotFoundHandler((_request, reply) => refuse(reply, new Refusal('not_found')));
 
-  options.extend?.(server);
+  const { store, vault, hints } = options;
+  const shared: Shared = {
+    commands: { store, clock, ids, vault, hints, turns: new Turns() },
+    idempotency: new Idempotency(store, clock),
+  };
+  options.extend?.(server, shared);
   if (options.servesApi) {
-    server.register(async (scope) => v1(scope, options, ids), { prefix: '/v1' });
+    server.register(async (scope) => v1(scope, options, shared), { prefix: '/v1' });
     referencePages(server);
   }
   probes(server, options);
   return server;
 }
 
-async function v1(scope: FastifyInstance, options: ApiOptions, ids: IdMint): Promise<void> {
-  const { store, clock, vault, hints } = options;
+async function v1(
+  scope: FastifyInstance,
+  { store, clock, httpAllowed }: ApiOptions,
+  { commands, idempotency }: Shared,
+): Promise<void> {
   const keys = new Keys(store, clock);
-  const idempotency = new Idempotency(store, clock);
-  const handle = handlers({ store, clock, ids, vault, hints, turns: new Turns() }, options.httpAllowed);
+  const handle = handlers(commands, httpAllowed);
 
   scope.addHook('onRequest', (request, reply, done) => {
     const { authorization } = request.headers;
@@ -152,7 +165,7 @@ async function v1(scope: FastifyInstance, options: ApiOptions, ids: IdMint): Pro
       handler: (request, reply) => {
         const { tenant } = request;
         if (tenant === NO_TENANT) throw new Error('A call without a tenant.');
-        handle[id](new Call(request, operation, tenant, idempotency))
+        handle[id](callOf(request, operation, tenant, idempotency))
           .then((answer) => send(reply, answer))
           .catch((error: unknown) => reply.send(error));
       },

@@ -1,5 +1,7 @@
 /** What a person reads at the first start. It goes to standard output only: it must not end up in a log. */
 import { DEFAULT_PROJECT, type Made } from '#src/control/bootstrap.ts';
+import { invitationPath, inviteFirstAdmin } from '#src/control/invitations.ts';
+import type { ControlWorld } from '#src/control/world.ts';
 
 export function announcement(made: readonly Made[]): string {
   if (made.length === 0) return '';
@@ -13,6 +15,37 @@ export function announcement(made: readonly Made[]): string {
     '',
     'A lost key is replaced with `sched key create --mode test`, and',
     '`sched secret show --mode test` shows the signing secrets again.',
+    '',
+    '',
+  ].join('\n');
+}
+
+/**
+ * The link by which the first admin comes; null where there is somebody, or who was invited. It is made once the
+ * address is known by which it is told: a start that fails before would leave one that nobody ever saw.
+ */
+export async function firstInvitation(
+  world: ControlWorld,
+  url: string,
+  alone: <T>(work: () => Promise<T>) => Promise<T>,
+): Promise<string | null> {
+  if ((await world.store.people.countUsers()) > 0) return null;
+  const made = await alone(() => inviteFirstAdmin(world));
+  return made === null ? null : `${reachable(url)}${invitationPath(made.token)}`;
+}
+
+/** Where it listens on every address, the one of the machine itself. */
+function reachable(url: string): string {
+  return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+}
+
+export function invitationText(link: string): string {
+  return [
+    'Nobody can use the dashboard yet. Whoever opens this link becomes its first admin; it is shown once:',
+    '',
+    `  ${link}`,
+    '',
+    'A lost link is replaced with `sched user create --role admin`.',
     '',
     '',
   ].join('\n');

@@ -1,6 +1,9 @@
 /** The store that the settings name: a file in the data directory, or a PostgreSQL that nodes share. */
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { ControlStore } from '#src/ports/control-store.ts';
+import type { InsightStore } from '#src/ports/insight-store.ts';
+import type { PeopleStore } from '#src/ports/people-store.ts';
+import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
 import type { Store } from '#src/ports/store.ts';
 import { describeAddress } from '#src/store/postgres/address.ts';
 import { systemClock } from '#src/system/clock.ts';
@@ -9,7 +12,13 @@ import type { ControlSettings } from './config.ts';
 import { messageOf, StartFailure } from './failures.ts';
 import { openSqlite } from './open-sqlite.ts';
 
-export type AnyStore = Store & ControlStore & ClusterStore;
+export type AnyStore = Store &
+  ControlStore &
+  ClusterStore & {
+    readonly people: PeopleStore;
+    readonly insight: InsightStore;
+    readonly jobs: ReplayJobStore;
+  };
 
 export interface OpenStoreOptions {
   /** The service holds a data directory alone; the command line works beside it. */

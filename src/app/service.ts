@@ -4,12 +4,17 @@
  */
 import { buildServer } from '#src/api/server.ts';
 import { type BootstrapReport, bootstrap } from '#src/control/bootstrap.ts';
+import type { About } from '#src/control/http/contract.ts';
+import { Passwords } from '#src/control/passwords.ts';
+import { PeopleJanitor } from '#src/control/people-janitor.ts';
 import { ControlRefusal } from '#src/control/refusal.ts';
-import type { SealingWorld } from '#src/control/world.ts';
+import type { ControlWorld, SealingWorld } from '#src/control/world.ts';
+import { formatDuration, NS_PER_MS } from '#src/domain/duration.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { createEgress } from '#src/egress/client.ts';
 import { Engine } from '#src/engine/engine.ts';
 import { NO_PEERS, PeerHints } from '#src/engine/peer-hints.ts';
+import { ReplayRunner } from '#src/engine/replays/runner.ts';
 import type { ClusterWorld } from '#src/engine/world.ts';
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { ClusterMetrics, Log } from '#src/ports/telemetry.ts';
@@ -18,13 +23,15 @@ import { prometheusMetrics } from '#src/system/metrics.ts';
 import { systemRandom } from '#src/system/random.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import type { Cluster, joinCluster } from './cluster.ts';
-import { SettingsError } from './failures.ts';
-import { announcement } from './first-start.ts';
+import { mountDashboard } from './dashboard.ts';
+import { messageOf, SettingsError } from './failures.ts';
+import { announcement, firstInvitation } from './first-start.ts';
 import { closeServer, listen } from './listening.ts';
 import { nodeName } from './node-name.ts';
 import { observedStore } from './observed-store.ts';
 import { openStore } from './open-store.ts';
 import { openVault } from './open-vault.ts';
+import { packageVersion } from './package-version.ts';
 import { SETTINGS, type Settings } from './settings.ts';
 import { SERVE, type Variation } from './variation.ts';
 
@@ -60,7 +67,8 @@ export async function startService(
     const control = { store, clock, random, ids: new IdMint((count) => random.bytes(count)) };
     const vault = await openVault(settings, control, true);
     const make = () => bootstrapDefault({ ...control, vault }, settings);
-    const report = cluster === null ? await make() : await cluster.alone(make);
+    const alone = <T>(work: () => Promise<T>) => (cluster === null ? work() : cluster.alone(work));
+    const report = await alone(make);
     // Before anything else can fail: what was just made is known nowhere else.
     io.print(announcement(report.made));
 
@@ -72,7 +80,16 @@ export async function startService(
       timers: systemTimers,
     });
     undo.unshift(() => egress.close());
-    const world = { ...control, egress, vault, timers: systemTimers, log: io.log, metrics, node };
+    const world = {
+      ...control,
+      insight: store.insight,
+      egress,
+      vault,
+      timers: systemTimers,
+      log: io.log,
+      metrics,
+      node,
+    };
     const engine =
       settings.role === 'api'
         ? null
@@ -81,6 +98,11 @@ export async function startService(
             { retentionMs: settings.retentionMs },
           );
     if (engine !== null) cluster?.listen(engine.heard);
+    const hints = engine ?? new PeerHints(cluster?.peers ?? NO_PEERS, clock);
+    const { retentionMs } = settings;
+    const replays = engine === null ? null : new ReplayRunner({ ...world, hints }, { retentionMs });
+    const janitor = new PeopleJanitor({ ...world, people: store.people }, retentionMs);
+    const httpAllowed = settings.egressAllowHttp && settings.egressAllow !== null;
 
     let url = '';
     const server = buildServer({
@@ -90,15 +112,30 @@ export async function startService(
       random,
       log: io.log,
       metrics,
-      hints: engine ?? new PeerHints(cluster?.peers ?? NO_PEERS, clock),
+      hints,
       isFiring: () => engine?.isFiring ?? true,
       servesApi: settings.role !== 'dispatcher',
-      httpAllowed: settings.egressAllowHttp && settings.egressAllow !== null,
-      extend: (server) => variation.extend(server, { ...control, vault, url: () => url }),
+      httpAllowed,
+      extend: (server, shared) => {
+        if (settings.role !== 'dispatcher') {
+          mountDashboard(server, shared, {
+            ...world,
+            httpAllowed,
+            isCluster: cluster !== null,
+            wakeReplays: () => replays?.wake(),
+            passwords: new Passwords(random),
+            about: aboutService(settings, node),
+          });
+        }
+        variation.extend(server, { ...control, vault, url: () => url });
+      },
     });
     url = await listen(server, settings);
+    if (settings.role !== 'dispatcher') await tellFirstInvitation(control, url, alone, io, variation);
     // Not waited for: it begins with closing the tries of the process before, and the store may be full.
     void engine?.start();
+    replays?.start();
+    janitor.start();
     warnOf(report, io.log);
     return {
       url,
@@ -107,6 +144,8 @@ export async function startService(
           await Promise.all([
             closeServer(server, settings.shutdownGraceMs),
             engine?.stop(settings.shutdownGraceMs),
+            replays?.stop(),
+            janitor.stop(),
           ]);
         } finally {
           await inOrder(undo);
@@ -117,6 +156,15 @@ export async function startService(
     await inOrder(undo);
     throw error;
   }
+}
+
+function aboutService({ databaseUrl, retentionMs }: Settings, node: string): About {
+  return {
+    version: packageVersion(),
+    store: databaseUrl === null ? 'sqlite' : 'postgres',
+    retention: retentionMs === 0 ? null : formatDuration(BigInt(retentionMs) * NS_PER_MS),
+    node,
+  };
 }
 
 async function inOrder(steps: readonly (() => Promise<void>)[]): Promise<void> {
@@ -142,6 +190,22 @@ async function bootstrapDefault(world: SealingWorld, settings: Settings): Promis
     if (!(error instanceof ControlRefusal && error.code === 'key_elsewhere')) throw error;
     const { env } = error.subject === 'test' ? SETTINGS.bootstrapTestKey : SETTINGS.bootstrapLiveKey;
     throw new SettingsError(`${env} must be another key: this one belongs to another project.`);
+  }
+}
+
+/** A store that takes no writes is no reason not to fire; the next start tries again. */
+async function tellFirstInvitation(
+  world: ControlWorld,
+  url: string,
+  alone: <T>(work: () => Promise<T>) => Promise<T>,
+  { print, log }: ServiceIo,
+  { invitation }: Variation,
+): Promise<void> {
+  try {
+    const link = await firstInvitation(world, url, alone);
+    if (link !== null) print(invitation(link));
+  } catch (error) {
+    log.warn({ error: messageOf(error) }, 'the first admin could not be invited');
   }
 }
 

@@ -1,6 +1,7 @@
 /** Where another command that runs the service differs from `sched serve`: it adds, and takes nothing away. */
 import type { FastifyInstance } from 'fastify';
 import type { SealingWorld } from '#src/control/world.ts';
+import { invitationText } from './first-start.ts';
 import type { AnyStore } from './open-store.ts';
 
 /** What a variation has at hand when it adds to the server. */
@@ -20,6 +21,8 @@ export interface Variation {
   readonly over: (store: AnyStore) => AnyStore;
   /** Adds to the server. */
   readonly extend: (server: FastifyInstance, world: ServerWorld) => void;
+  /** What a person reads while nobody can use the dashboard: the link by which the first admin comes. */
+  readonly invitation: (link: string) => string;
   /** What a person reads once it listens. */
   readonly greeting: (url: string) => string;
 }
@@ -28,5 +31,6 @@ export const SERVE: Variation = {
   isPlayground: false,
   over: (store) => store,
   extend: () => {},
+  invitation: invitationText,
   greeting: () => '',
 };

@@ -39,6 +39,7 @@ const GROUPS: readonly Group[] = [
       project: async () => (await import('./service/project-commands.ts')).projectCommands,
       key: async () => (await import('./service/key-commands.ts')).keyCommands,
       secret: async () => (await import('./service/secret-commands.ts')).secretCommands,
+      user: async () => (await import('./service/user-commands.ts')).userCommands,
     },
   },
   {

@@ -9,7 +9,11 @@ import { printable } from './terminal/printable.ts';
 import { screenOf } from './terminal/screen.ts';
 
 /** Refusals of what was typed, rather than of what is stored. */
-const USAGE_CODES: ReadonlySet<ControlCode> = new Set(['invalid_project_name', 'invalid_overlap']);
+const USAGE_CODES: ReadonlySet<ControlCode> = new Set([
+  'invalid_project_name',
+  'invalid_overlap',
+  'too_many_projects',
+]);
 
 export async function run(argv: readonly string[]): Promise<Exit> {
   const { env } = process;

@@ -49,14 +49,16 @@ function dyingAfter(world: TestWorld, writes: number): SealingWorld {
   });
 }
 
-function asObject(store: ControlStore): ControlStore {
+function asObject(store: TestWorld['store']): SealingWorld['store'] {
   return {
+    people: store.people,
     addProject: (project) => store.addProject(project),
     findProject: (name) => store.findProject(name),
     listProjects: () => store.listProjects(),
     addKey: (key) => store.addKey(key),
     listKeys: (partition) => store.listKeys(partition),
     revokeKey: (id, now) => store.revokeKey(id, now),
+    touchKeys: (uses) => store.touchKeys(uses),
     findTenant: (hash) => store.findTenant(hash),
     listSecrets: (partition, now) => store.listSecrets(partition, now),
     addSecret: (secret, othersExpireAt) => store.addSecret(secret, othersExpireAt),

@@ -29,6 +29,7 @@ export async function addKey(
     hint: keyHint(text),
     createdAt: now,
     revokedAt: null,
+    lastUsedAt: null,
   };
   return (await world.store.addKey(key)) === 'done' ? key : 'taken';
 }

@@ -1,12 +1,15 @@
 import type { IdMint } from '#src/domain/id.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { ControlStore } from '#src/ports/control-store.ts';
+import type { PeopleStore } from '#src/ports/people-store.ts';
 import type { Random } from '#src/ports/random.ts';
 import type { Vault } from '#src/ports/vault.ts';
+import type { Passwords } from './passwords.ts';
+import type { LoginThrottle } from './throttle.ts';
 
 /** What the control plane needs from the world. */
 export interface ControlWorld {
-  readonly store: ControlStore;
+  readonly store: ControlStore & { readonly people: PeopleStore };
   readonly clock: Clock;
   readonly random: Random;
   readonly ids: IdMint;
@@ -15,4 +18,10 @@ export interface ControlWorld {
 /** Where signing secrets are read or made, the vault too. */
 export interface SealingWorld extends ControlWorld {
   readonly vault: Vault;
+}
+
+/** Where passwords are shown and taken. */
+export interface PeopleWorld extends ControlWorld {
+  readonly passwords: Passwords;
+  readonly throttle: LoginThrottle;
 }

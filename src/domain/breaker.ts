@@ -7,6 +7,9 @@
  *
  * Pure: a state, what happened and when. While open nothing is sent; when the window is over one probe goes
  * out, and the others wait for its verdict, at most `probeTimeout`: then another one probes.
+ *
+ * A person may close it at any time. Failures of tries that went out before are then no news (`isNews`): it is
+ * closed because somebody knows better than they do.
  */
 import { durationMsCeil } from './duration.ts';
 import { type Instant, instant } from './instant.ts';
@@ -81,6 +84,17 @@ export function learn(
   if (!isProbe) return breaker;
   if (evidence === 'nothing') return { ...breaker, probeUntil: null };
   return opened(breaker.failures, Math.min(breaker.windowMs * 2, windowOf(policy.maxOpen)), now);
+}
+
+/** What was counted against the endpoint is forgotten. */
+export function closedByHand(breaker: Breaker): Breaker {
+  return isQuiet(breaker) ? breaker : CLOSED;
+}
+
+/** Whether a try that went out then says something of an endpoint whose breaker was closed by hand at `closedAt`. */
+export function isNews(firedAt: Instant, closedAt: Instant, now: Instant): boolean {
+  // A clock that was set back since tells nothing of what came first.
+  return firedAt > closedAt || now < closedAt;
 }
 
 function isQuiet({ failures, openUntil }: Breaker): boolean {

@@ -324,6 +324,7 @@ describe('a claim', () => {
       revision: 2,
     });
     expect(attempt).toEqual({
+      timing: null,
       partition: waiting.partition,
       id,
       deliveryId: waiting.id,

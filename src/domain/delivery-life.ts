@@ -262,6 +262,7 @@ export function claim(
       finishedAt: null,
       egressMs: null,
       error: null,
+      timing: null,
     },
   };
 }
@@ -274,6 +275,17 @@ export function endUnsent(delivery: Delivery, why: 'expired' | 'exhausted', now:
 /** The gate put it off, with its turn booked for then or not; nothing else changes. */
 export function putOff(delivery: Delivery, until: Instant, booked: boolean): Delivery {
   return { ...delivery, dueAt: until, booked, revision: delivery.revision + 1 };
+}
+
+/**
+ * Whether it was put off to when it is due, given when its last try ended; else it was meant to be tried then. One
+ * whose turn is booked waits for that.
+ */
+export function isPutOff(delivery: Delivery, lastEndedAt: Instant | null): boolean {
+  const { dueAt, booked, attemptCount, scheduledFor, retryPolicy } = delivery;
+  if (dueAt === null || booked || !isWaiting(delivery.status)) return false;
+  if (attemptCount === 0 || lastEndedAt === null) return dueAt !== scheduledFor;
+  return dueAt !== retryDueAt(retryPolicy, attemptCount, lastEndedAt);
 }
 
 export type TryResult =

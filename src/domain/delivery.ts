@@ -75,4 +75,18 @@ export interface Attempt {
   readonly finishedAt: Instant | null;
   readonly egressMs: number | null;
   readonly error: string | null;
+  /** Null while it is under way, and of one that was not sent, or whose process died. */
+  readonly timing: AttemptTiming | null;
+}
+
+/** How an attempt went, in milliseconds from `firedAt`, when it was decided on; its end is `egressMs`. */
+export interface AttemptTiming {
+  /** The claim was stored: from then on the try was ours to make, and the request was on its way out. */
+  readonly claimedMs: number;
+  /** There was a connection to write the request on; null where it did not come to that. */
+  readonly connectedMs: number | null;
+  /** The head of the answer came; null where it did not. */
+  readonly firstByteMs: number | null;
+  /** Whether that connection was open before: then it was not waited for. */
+  readonly wasConnected: boolean;
 }

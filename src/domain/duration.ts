@@ -17,7 +17,7 @@ const UNIT_CHARACTERS_MAX = 2;
 /** Longer texts, which only zeros or repeated units could fill, are refused: their cost is the caller's to choose. */
 const DURATION_CHARACTERS_MAX = 1_000;
 
-const NS_PER_MS = 1_000_000n;
+export const NS_PER_MS = 1_000_000n;
 const NS_MAX = 2n ** 63n - 1n;
 /** The magnitude of the smallest int64; in digits, the largest number Go lets a component be. */
 const MAGNITUDE_MAX = 2n ** 63n;

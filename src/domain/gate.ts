@@ -3,7 +3,7 @@
  * claimed. One that is put off because of budget or rate has its turn booked: when it comes back at that
  * instant it passes, without a second token.
  */
-import { ask, type Breaker, CLOSED, type Evidence, learn } from './breaker.ts';
+import { ask, type Breaker, CLOSED, closedByHand, type Evidence, learn } from './breaker.ts';
 import type { Delivery } from './delivery.ts';
 import { type Instant, instant } from './instant.ts';
 import { isFree, type Pace, step } from './pace.ts';
@@ -124,6 +124,11 @@ export function recorded(
   now: Instant,
 ): Gate {
   return withBreaker(gate, learn(gate.breaker, policy, evidence, isProbe, now));
+}
+
+/** A person closed its breaker; what is booked stays booked. */
+export function withClosedBreaker(gate: Gate): Gate {
+  return withBreaker(gate, closedByHand(gate.breaker));
 }
 
 /** Whether it can be forgotten: it would let everything through that a new one would. */

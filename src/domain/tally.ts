@@ -12,6 +12,8 @@ export const LATENESS_BOUNDS_MS = [
   1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 1_000, 2_000, 5_000, 15_000, 60_000,
 ] as const;
 
+export const LATENESS_CLASSES = LATENESS_BOUNDS_MS.length + 1;
+
 export interface Tally {
   /** Tries begun. */
   readonly fired: number;
@@ -31,7 +33,7 @@ export const NO_TALLY: Tally = {
   deadLettered: 0,
   expired: 0,
   retried: 0,
-  lateness: [...LATENESS_BOUNDS_MS.map(() => 0), 0],
+  lateness: Array.from({ length: LATENESS_CLASSES }, () => 0),
 };
 
 export function addTallies(a: Tally, b: Tally): Tally {
@@ -51,7 +53,10 @@ export function latenessClass(ms: number): number {
   return index < 0 ? LATENESS_BOUNDS_MS.length : index;
 }
 
-/** The lateness that this share of tries kept, between the ends of its class; null when there were none. */
+/**
+ * The lateness that this share of tries kept, as if those of a class were spread evenly over it; null when there were
+ * none. Of the last class nothing is known but where it begins.
+ */
 export function latenessQuantile({ lateness }: Tally, share: number): number | null {
   const total = lateness.reduce((sum, count) => sum + count, 0);
   if (total === 0) return null;

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatInstant, type Instant, instant } from './instant.ts';
 import { DEFAULT_RETRY_BUDGET } from './profile.ts';
-import { type Bucket, type BucketTerms, isFull, take } from './token-bucket.ts';
+import { type Bucket, type BucketTerms, isFull, take, takeAway, tokensIn } from './token-bucket.ts';
 
 const START = instant(Date.UTC(2026, 10, 15, 8));
 const TERMS: BucketTerms = { rate: 10, burst: 5 };
@@ -196,5 +196,28 @@ describe('whenever tokens are asked for', () => {
         }
       }),
     );
+  });
+});
+
+describe('tokens that are there', () => {
+  test('are counted whole, with the moment of the next, and taking them books nothing', () => {
+    expect(tokensIn(null, TERMS, START)).toEqual({ count: 5, nextAt: at(100) });
+    const empty = takeAway(null, TERMS, 5, START);
+    expect(tokensIn(empty, TERMS, START)).toEqual({ count: 0, nextAt: at(100) });
+    expect(tokensIn(empty, TERMS, at(99))).toEqual({ count: 0, nextAt: at(100) });
+    expect(tokensIn(empty, TERMS, at(250))).toEqual({ count: 2, nextAt: at(300) });
+    expect(tokensIn(takeAway(empty, TERMS, 2, at(250)), TERMS, at(250)).count).toBe(0);
+    expect(tokensIn(empty, TERMS, at(10_000)).count).toBe(5);
+  });
+
+  test('are none while some are booked', () => {
+    const { bucket } = takes(7, TERMS);
+    expect(tokensIn(bucket, TERMS, START)).toEqual({ count: 0, nextAt: at(300) });
+  });
+
+  test('with rate 0 are the burst, once', () => {
+    const terms = { rate: 0, burst: 2 };
+    expect(tokensIn(null, terms, START)).toEqual({ count: 2, nextAt: null });
+    expect(tokensIn(takeAway(null, terms, 2, START), terms, at(1e12))).toEqual({ count: 0, nextAt: null });
   });
 });

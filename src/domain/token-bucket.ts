@@ -44,6 +44,24 @@ export function take(
   return { bucket: { ...before, tokens: before.tokens - 1 }, readyAt: instantUpTo(now + waitMs) };
 }
 
+/** How many tokens are there, and when there will be one more; null when none can ever come. Takes none. */
+export function tokensIn(
+  bucket: Bucket | null,
+  terms: BucketTerms,
+  now: Instant,
+): { readonly count: number; readonly nextAt: Instant | null } {
+  const { tokens } = filled(bucket, terms, now);
+  const count = Math.max(Math.floor(tokens), 0);
+  if (terms.rate === 0) return { count, nextAt: null };
+  return { count, nextAt: instantUpTo(now + ((count + 1 - tokens) * MS_PER_SECOND) / terms.rate) };
+}
+
+/** Takes tokens that are there. */
+export function takeAway(bucket: Bucket | null, terms: BucketTerms, count: number, now: Instant): Bucket {
+  const before = filled(bucket, terms, now);
+  return { ...before, tokens: before.tokens - count };
+}
+
 /** Whether it is as good as new: nothing is lost by forgetting it. */
 export function isFull(bucket: Bucket | null, now: Instant): boolean {
   return bucket === null || filled(bucket, bucket.terms, now).tokens >= bucket.terms.burst;

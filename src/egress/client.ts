@@ -36,8 +36,12 @@ class GuardedEgress implements Egress {
     this.#world = world;
   }
 
-  send(request: OutboundRequest, onEnd: (result: SendResult) => void): () => void {
-    const exchange = new Exchange(this.#world, request.url, dispatched(request), onEnd);
+  send(
+    request: OutboundRequest,
+    onEnd: (result: SendResult) => void,
+    onConnected: (wasOpen: boolean) => void,
+  ): () => void {
+    const exchange = new Exchange(this.#world, request.url, dispatched(request), { onEnd, onConnected });
     try {
       judgeUrl(request.url, this.#rules);
       exchange.begin();

@@ -21,13 +21,22 @@ export interface ExchangeWorld {
   readonly timers: Timers;
 }
 
+/** Whoever asked. */
+export interface Asker {
+  readonly onEnd: (result: SendResult) => void;
+  readonly onConnected: (wasOpen: boolean) => void;
+}
+
 export class Exchange implements Passenger<Lane>, Dispatcher.DispatchHandler {
   readonly #lanes: Lanes;
   readonly #timers: Timers;
   readonly #url: URL;
   readonly #options: Dispatcher.DispatchOptions;
-  readonly #onEnd: (result: SendResult) => void;
+  readonly #asker: Asker;
   #lane: Lane | null = null;
+  #isWaiting = false;
+  /** Whether its lane was open before it came. */
+  #isLaneKept = false;
   /** Whether whoever asked knows what came of it. */
   #isOver = false;
   #isAnswered = false;
@@ -35,25 +44,23 @@ export class Exchange implements Passenger<Lane>, Dispatcher.DispatchHandler {
   #bodyBytes = 0;
   #callOff: (() => void) | null = null;
 
-  constructor(
-    { lanes, timers }: ExchangeWorld,
-    url: URL,
-    options: Dispatcher.DispatchOptions,
-    onEnd: (result: SendResult) => void,
-  ) {
+  constructor({ lanes, timers }: ExchangeWorld, url: URL, options: Dispatcher.DispatchOptions, asker: Asker) {
     this.#lanes = lanes;
     this.#timers = timers;
     this.#url = url;
     this.#options = options;
-    this.#onEnd = onEnd;
+    this.#asker = asker;
   }
 
   begin(): void {
     this.#lanes.take(this.#url, this);
+    this.#isWaiting = this.#lane === null;
   }
 
   board(lane: Lane): void {
     this.#lane = lane;
+    // One that was opened for it and is boarded just now has served nobody.
+    this.#isLaneKept = lane.isConnected && (!this.#isWaiting || lane.hasServed);
     lane.dispatch(this.#options, this);
   }
 
@@ -61,8 +68,10 @@ export class Exchange implements Passenger<Lane>, Dispatcher.DispatchHandler {
     this.#end(notSent(error).result);
   }
 
-  // undici wants it, though everything it hands over is at hand by then.
-  onRequestStart(): void {}
+  /** It is about to be written, on a connection that undici may have had to make anew. */
+  onRequestStart(): void {
+    if (!this.#isOver) this.#asker.onConnected(this.#isLaneKept);
+  }
 
   onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number): void {
     if (statusCode < FINAL_STATUS_MIN || this.#lane === null) return;
@@ -115,6 +124,6 @@ export class Exchange implements Passenger<Lane>, Dispatcher.DispatchHandler {
   #end(result: SendResult): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#onEnd(result);
+    this.#asker.onEnd(result);
   }
 }

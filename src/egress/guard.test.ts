@@ -254,7 +254,7 @@ describe('the environment', () => {
     const results = [];
     for (const url of urls) {
       const request = { method: 'POST', url: new URL(url), headers: [], body: null };
-      results.push(await new Promise((resolve) => egress.send(request, resolve)));
+      results.push(await new Promise((resolve) => egress.send(request, resolve, () => {})));
     }
     await egress.close();
     process.stdout.write(JSON.stringify(results));

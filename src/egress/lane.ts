@@ -41,6 +41,7 @@ export class Lane {
   readonly #ended = new AbortController();
   #filter: InformationalFilter | undefined;
   #isConnected = false;
+  #hasServed = false;
 
   constructor(url: URL, connector: Connector, onDisconnect: (lane: Lane) => void) {
     this.origin = url.origin;
@@ -70,6 +71,11 @@ export class Lane {
     return this.#isConnected;
   }
 
+  /** Whether a request was given to it before. */
+  get hasServed(): boolean {
+    return this.#hasServed;
+  }
+
   /**
    * undici connects for a request only. This one is taken back at the moment it would be written, which
    * leaves the connection open and looked after. Calls back once, with what went wrong if anything did.
@@ -88,6 +94,7 @@ export class Lane {
   }
 
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+    this.#hasServed = true;
     this.#filter?.expectAnswer();
     this.#client.dispatch(options, handler);
   }

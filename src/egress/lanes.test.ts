@@ -16,7 +16,10 @@ function world(connect: Connect = tcpConnect) {
   const send = (url: URL, onBegun: (exchange: Exchange) => void = () => {}) =>
     new Promise((resolve) => {
       const options = { method: 'GET', path: '/' } as const;
-      const exchange = new Exchange({ lanes, timers: systemTimers }, url, options, resolve);
+      const exchange = new Exchange({ lanes, timers: systemTimers }, url, options, {
+        onEnd: resolve,
+        onConnected: () => {},
+      });
       exchange.begin();
       onBegun(exchange);
     });

@@ -59,8 +59,8 @@ describe('the request of a delivery', () => {
     const store = new Proxy(world.store, {
       get: (target, name) => (name === 'listSecrets' ? async () => [] : Reflect.get(target, name)),
     });
-    const { clock, vault, egress, timers, ids, log, metrics, node, cluster } = world;
-    const unsigned = { store, clock, vault, egress, timers, ids, log, metrics, node, cluster };
+    const { insight, clock, vault, egress, timers, ids, log, metrics, node, cluster } = world;
+    const unsigned = { store, insight, clock, vault, egress, timers, ids, log, metrics, node, cluster };
     expect(await new Composer(unsigned).compose(delivery, attempt)).toEqual({
       kind: 'unsendable',
       result: { outcome: 'retryable', statusCode: null, error: 'no signing secret' },
@@ -158,9 +158,21 @@ describe('what cannot be made ready now', () => {
   test('is retryable: the payload cannot be opened', async () => {
     await using world = await EngineTestWorld.open();
     const { delivery, attempt } = await claimed(world, { payload: { body: 'x' } });
-    const { store, clock, timers, egress, ids, log, metrics, node, cluster } = world;
+    const { store, insight, clock, timers, egress, ids, log, metrics, node, cluster } = world;
     const vault = { seal: cannot, open: cannot };
-    const composer = new Composer({ store, clock, timers, egress, ids, log, metrics, node, cluster, vault });
+    const composer = new Composer({
+      store,
+      insight,
+      clock,
+      timers,
+      egress,
+      ids,
+      log,
+      metrics,
+      node,
+      cluster,
+      vault,
+    });
     const made = await composer.compose(delivery, attempt);
     expect(made).toEqual({
       kind: 'unsendable',

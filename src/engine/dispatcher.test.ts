@@ -306,9 +306,9 @@ describe('while claims are being written', () => {
     const store = new Proxy(world.store, {
       get: (target, name) => (name === 'claim' ? claim : Reflect.get(target, name)),
     });
-    const { clock, vault, egress, timers, ids, log, metrics, node, cluster } = world;
+    const { insight, clock, vault, egress, timers, ids, log, metrics, node, cluster } = world;
     const engine = new Engine(
-      { store, clock, vault, egress, timers, ids, log, metrics, node, cluster },
+      { store, insight, clock, vault, egress, timers, ids, log, metrics, node, cluster },
       { retentionMs: 0 },
     );
     await engine.start();
@@ -338,9 +338,9 @@ test('while only looking behind fails, it is not said to fire between', async ()
   const store = new Proxy(world.store, {
     get: (target, name) => (name === 'listDue' ? listDue : Reflect.get(target, name)),
   });
-  const { clock, vault, egress, timers, ids, log, metrics, node, cluster } = world;
+  const { insight, clock, vault, egress, timers, ids, log, metrics, node, cluster } = world;
   const engine: Engine = new Engine(
-    { store, clock, vault, egress, timers, ids, log, metrics, node, cluster },
+    { store, insight, clock, vault, egress, timers, ids, log, metrics, node, cluster },
     { retentionMs: 0 },
   );
   await engine.start();

@@ -22,6 +22,7 @@ import { LOOK_AHEAD_MS, LookOut } from './look-out.ts';
 import { NearDue } from './near-due.ts';
 import { NO_PEERS } from './peer-hints.ts';
 import { Stride } from './stride.ts';
+import type { Tallies } from './tallies.ts';
 import type { Territory } from './territory.ts';
 import type { EngineWorld } from './world.ts';
 
@@ -75,14 +76,20 @@ export class Dispatcher implements Hints, Queue {
   #hasLookFailed = false;
   #state: 'new' | 'running' | 'stopped' = 'new';
 
-  constructor(world: EngineWorld, territory: Territory, gates: Gates, sending: Sending) {
+  constructor(
+    world: EngineWorld,
+    territory: Territory,
+    gates: Gates,
+    sending: Sending,
+    tallies: Pick<Tallies, 'ended'>,
+  ) {
     this.#world = world;
     this.#territory = territory;
     this.#peers = world.cluster?.peers ?? NO_PEERS;
     this.#sending = sending;
     const lanes = this.#lanes;
     this.#ahead = new Ahead(world, territory, gates, () => this.#load());
-    this.#firing = new Firing(world, territory, gates, sending, this, this.#ahead);
+    this.#firing = new Firing(world, { territory, gates, sending, queue: this, ahead: this.#ahead, tallies });
     this.#lookOut = new LookOut(world, territory, {
       ahead: (due) => this.#foresee(due),
       behind: (due) => lanes.add(due, this.#punctuality(due)),

@@ -7,6 +7,7 @@ import type { Due } from '#src/domain/due.ts';
 import type { Hints, Peers } from '#src/ports/hints.ts';
 import type { EngineGauges } from '#src/ports/telemetry.ts';
 import { Dispatcher } from './dispatcher.ts';
+import { GateOrders } from './gate-orders.ts';
 import { Gates } from './gates.ts';
 import { Janitor } from './janitor.ts';
 import { Membership } from './membership.ts';
@@ -14,6 +15,7 @@ import { NO_PEERS } from './peer-hints.ts';
 import { Recoveries } from './recoveries.ts';
 import { Recovery } from './recovery.ts';
 import { Settler } from './settler.ts';
+import { Tallies } from './tallies.ts';
 import { EVERYWHERE } from './territory.ts';
 import { Tries } from './tries.ts';
 import type { EngineWorld } from './world.ts';
@@ -29,11 +31,13 @@ export class Engine implements Hints {
   /** Null for a process that has its store to itself. */
   readonly #membership: Membership | null;
   readonly #gates: Gates;
+  readonly #tallies: Tallies;
   readonly #settler: Settler;
   readonly #tries: Tries;
   readonly #dispatcher: Dispatcher;
   readonly #recoveries: Recoveries;
   readonly #janitor: Janitor;
+  readonly #gateOrders: GateOrders;
   #isStopped = false;
 
   constructor(world: EngineWorld, options: EngineOptions) {
@@ -42,8 +46,10 @@ export class Engine implements Hints {
     this.#membership = this.#join();
     const territory = this.#membership?.territory ?? EVERYWHERE;
     this.#gates = new Gates(world, territory);
+    this.#tallies = new Tallies(world);
     this.#settler = new Settler(world);
-    this.#tries = new Tries(world, territory, this.#gates, this.#settler, {
+    const parts = { gates: this.#gates, settler: this.#settler, tallies: this.#tallies };
+    this.#tries = new Tries(world, territory, parts, {
       due: (due) => this.#dispatcher.due(due),
       lookAgain: () => this.#dispatcher.lookAgain(),
       release: (due) => this.#dispatcher.release(due),
@@ -51,16 +57,22 @@ export class Engine implements Hints {
       bringForward: (heldBack) => this.#dispatcher.bringForward(heldBack),
       lostTrack: () => this.#recoveries.lostTrack(),
     });
-    this.#dispatcher = new Dispatcher(world, territory, this.#gates, this.#tries);
+    this.#dispatcher = new Dispatcher(world, territory, this.#gates, this.#tries, this.#tallies);
     const recovery = new Recovery(world, {
       territory,
       settler: this.#settler,
+      tallies: this.#tallies,
       hints: this,
       living: this.#membership,
       isUnderWay: (token) => this.#tries.isUnderWay(token),
     });
     this.#recoveries = new Recoveries(world, recovery);
     this.#janitor = new Janitor(world, territory, options.retentionMs);
+    this.#gateOrders = new GateOrders(world, {
+      territory,
+      gates: this.#gates,
+      bringForward: (heldBack) => this.#dispatcher.bringForward(heldBack),
+    });
     world.metrics.watch(() => this.gauges());
   }
 
@@ -87,6 +99,7 @@ export class Engine implements Hints {
     if (this.#isStopped) return;
     this.#dispatcher.start();
     this.#janitor.start();
+    this.#gateOrders.start();
   }
 
   due(due: Due | null): void {
@@ -127,6 +140,7 @@ export class Engine implements Hints {
     this.#recoveries.stop();
     const handedOver = this.#membership?.handOver();
     const tidied = this.#janitor.stop();
+    const ordersEnd = this.#gateOrders.stop();
     const grace = Promise.withResolvers<void>();
     const callOff = this.#world.timers.after(graceMs, grace.resolve);
     await Promise.race([Promise.all([this.#tries.idle(), handedOver]), grace.promise]);
@@ -134,7 +148,8 @@ export class Engine implements Hints {
     this.#settler.giveUp();
     this.#tries.interrupt();
     await this.#tries.idle();
-    await tidied;
+    await Promise.all([tidied, ordersEnd]);
+    await this.#tallies.stop();
     this.#gates.stop();
     try {
       await this.#gates.save();

@@ -1,7 +1,7 @@
 /**
- * From a batch of due deliveries to tries: read, unless that was done ahead, judged by the gate, claimed or put
- * off or ended, each kind in one step. Whoever changed a delivery in the meantime wins: every write is conditional on the revision that
- * was read, and in a cluster on the hold on its slot, which must not have changed since.
+ * From a batch of due deliveries to tries: read, unless that was done ahead, judged by the gate, claimed or put off
+ * or ended, each kind in one step. Whoever changed a delivery in the meantime wins: every write is conditional on
+ * the revision that was read, and in a cluster on the hold on its slot, which must not have changed since.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import { endUnsent, putOff } from '#src/domain/delivery-life.ts';
@@ -15,6 +15,7 @@ import type { Ahead, Ready } from './ahead.ts';
 import { bringForward } from './bring-forward.ts';
 import type { Gates } from './gates.ts';
 import type { Letter } from './letters.ts';
+import type { Tallies } from './tallies.ts';
 import type { Territory } from './territory.ts';
 import type { EngineWorld } from './world.ts';
 
@@ -64,6 +65,15 @@ export interface Queue {
   rest(error: unknown): void;
 }
 
+export interface FiringParts {
+  readonly territory: Territory;
+  readonly gates: Gates;
+  readonly sending: Sending;
+  readonly queue: Queue;
+  readonly ahead: Ahead;
+  readonly tallies: Pick<Tallies, 'ended'>;
+}
+
 export class Firing {
   readonly #world: EngineWorld;
   readonly #territory: Territory;
@@ -71,21 +81,16 @@ export class Firing {
   readonly #sending: Sending;
   readonly #queue: Queue;
   readonly #ahead: Ahead;
+  readonly #tallies: FiringParts['tallies'];
 
-  constructor(
-    world: EngineWorld,
-    territory: Territory,
-    gates: Gates,
-    sending: Sending,
-    queue: Queue,
-    ahead: Ahead,
-  ) {
+  constructor(world: EngineWorld, parts: FiringParts) {
     this.#world = world;
-    this.#territory = territory;
-    this.#gates = gates;
-    this.#sending = sending;
-    this.#queue = queue;
-    this.#ahead = ahead;
+    this.#territory = parts.territory;
+    this.#gates = parts.gates;
+    this.#sending = parts.sending;
+    this.#queue = parts.queue;
+    this.#ahead = parts.ahead;
+    this.#tallies = parts.tallies;
   }
 
   /** Each of the batch holds a slot, which is given back as soon as it is not to be sent. */
@@ -270,8 +275,9 @@ export class Firing {
       ends,
       (writes) => store.endUnsent(writes, this.#territory.tenure),
       ({ write }) => write.delivery,
-      ({ write }) => {
+      ({ due, write }) => {
         metrics.unsent(write.delivery.status === 'expired' ? 'expired' : 'dead_letter');
+        this.#tallies.ended(due, write.delivery.status);
         if (write.advanced !== null) this.#queue.due(dueOf(write.advanced.next));
       },
     );

@@ -9,8 +9,8 @@
  * Deliveries that an open breaker put off are remembered, as many as fit: when it closes early they need not
  * wait for the end of its window.
  */
-import { type Evidence, stateOf } from '#src/domain/breaker.ts';
-import { type Due, placeOf } from '#src/domain/due.ts';
+import { type Evidence, isNews, stateOf } from '#src/domain/breaker.ts';
+import { type Due, placeOf, type Spot } from '#src/domain/due.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import {
   type Gate,
@@ -18,6 +18,7 @@ import {
   isForgettable,
   OPEN_GATE,
   recorded,
+  withClosedBreaker,
   withTurnsOf,
 } from '#src/domain/gate.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
@@ -51,6 +52,8 @@ interface Kept {
   isSaved: boolean;
   readonly heldBack: Map<DeliveryId, Due>;
   turns: Turns | null;
+  /** By hand. */
+  closedAt: Instant | null;
 }
 
 export class Gates {
@@ -73,19 +76,11 @@ export class Gates {
   }
 
   /** What is in memory is newer than what was read with the delivery. */
-  of(due: Due, read: Work['gate']): Gate {
-    const known = this.#kept.get(placeOf(due));
+  of(spot: Spot, read: Work['gate']): Gate {
+    const known = this.#kept.get(placeOf(spot));
     if (known !== undefined) return known.gate;
     if (read === null) return OPEN_GATE;
-    const { partition, endpoint } = due;
-    this.#kept.set(placeOf(due), {
-      partition,
-      endpoint,
-      gate: read,
-      isSaved: true,
-      heldBack: new Map(),
-      turns: null,
-    });
+    this.#kept.set(placeOf(spot), { ...keptOf(spot, read), isSaved: true });
     if (this.#kept.size > GATES_MAX) this.#forgetOne();
     return read;
   }
@@ -96,20 +91,12 @@ export class Gates {
     return gate !== null && gate.breaker.openUntil !== null;
   }
 
-  set(due: Due, gate: Gate): void {
-    const key = placeOf(due);
+  set(spot: Spot, gate: Gate): void {
+    const key = placeOf(spot);
     const before = this.#kept.get(key);
     if (before === undefined && gate === OPEN_GATE) return;
     if (before?.gate === gate) return;
-    const { partition, endpoint } = due;
-    const kept: Kept = before ?? {
-      partition,
-      endpoint,
-      gate,
-      isSaved: false,
-      heldBack: new Map(),
-      turns: null,
-    };
+    const kept = before ?? keptOf(spot, gate);
     const turned = (before?.gate.breaker.openUntil ?? null) !== gate.breaker.openUntil;
     kept.gate = gate;
     kept.isSaved = false;
@@ -168,12 +155,12 @@ export class Gates {
    * Gates are about to be read with their deliveries, and are kept until that has been answered: what was read
    * may be older by then than what was saved and forgotten meanwhile.
    */
-  readBegins(dues: readonly Due[]): void {
-    for (const due of dues) countUp(this.#reads, placeOf(due));
+  readBegins(spots: readonly Spot[]): void {
+    for (const spot of spots) countUp(this.#reads, placeOf(spot));
   }
 
-  readEnds(dues: readonly Due[]): void {
-    for (const due of dues) countDown(this.#reads, placeOf(due));
+  readEnds(spots: readonly Spot[]): void {
+    for (const spot of spots) countDown(this.#reads, placeOf(spot));
   }
 
   /** A try begins: its gate is kept until it has taught it something. */
@@ -196,7 +183,26 @@ export class Gates {
     const before = this.of(due, null);
     const isProbe = probeOf !== null && probeOf === before.breaker.openUntil;
     this.set(due, recorded(before, policy, evidence, isProbe, now));
-    const kept = this.#kept.get(placeOf(due));
+    return this.#freed(due);
+  }
+
+  /** A person closes the breaker of a gate that is being read; answers those that need not wait any longer. */
+  closeByHand(spot: Spot, now: Instant): readonly Due[] {
+    const kept = this.#kept.get(placeOf(spot));
+    if (kept === undefined) return [];
+    this.set(spot, withClosedBreaker(kept.gate));
+    kept.closedAt = now;
+    return this.#freed(spot);
+  }
+
+  /** Whether a failure of a try that went out then may still be held against its endpoint. */
+  isNews(due: Due, firedAt: Instant, now: Instant): boolean {
+    const closedAt = this.#kept.get(placeOf(due))?.closedAt ?? null;
+    return closedAt === null || isNews(firedAt, closedAt, now);
+  }
+
+  #freed(spot: Spot): readonly Due[] {
+    const kept = this.#kept.get(placeOf(spot));
     if (kept === undefined || kept.gate.breaker.openUntil !== null) return [];
     const freed = [...kept.heldBack.values()];
     kept.heldBack.clear();
@@ -245,6 +251,12 @@ export class Gates {
   /** Saves everything that changed since it was saved last. */
   save(): Promise<void> {
     return this.#save(this.#kept.values());
+  }
+
+  /** Saves one, if it changed. */
+  async saveOne(spot: Spot): Promise<void> {
+    const kept = this.#kept.get(placeOf(spot));
+    if (kept !== undefined) await this.#save([kept]);
   }
 
   /**
@@ -319,6 +331,10 @@ export class Gates {
     this.#callOff?.();
     this.#callOff = null;
   }
+}
+
+function keptOf({ partition, endpoint }: Spot, gate: Gate): Kept {
+  return { partition, endpoint, gate, isSaved: false, heldBack: new Map(), turns: null, closedAt: null };
 }
 
 function countUp(counts: Map<string, number>, key: string): void {

@@ -184,6 +184,28 @@ describe('the janitor works a little at a time', () => {
     await janitor.stop();
   });
 
+  test.for([
+    ['those of hours as long as history', 30 * MS_PER_DAY, 30 * MS_PER_DAY + HOUR_MS],
+    ['the hour under way, however short history is', 60_000, 60_000 + HOUR_MS],
+  ] as const)('counts of minutes are kept for a week, %s', async ([, retentionMs, keptMs]) => {
+    await using world = await EngineTestWorld.open();
+    const janitor = new Janitor(world, EVERYWHERE, retentionMs);
+    janitor.start();
+    await world.time.advance(1_000);
+    const { now } = world;
+    expect(world.insight.pruned).toEqual([[now - 7 * MS_PER_DAY, now - keptMs]]);
+    await janitor.stop();
+  });
+
+  test('counts of hours are kept for ever where history is', async () => {
+    await using world = await EngineTestWorld.open();
+    const janitor = new Janitor(world, EVERYWHERE, 0);
+    janitor.start();
+    await world.time.advance(1_000);
+    expect(world.insight.pruned.map(([, hoursBefore]) => hoursBefore)).toEqual([0]);
+    await janitor.stop();
+  });
+
   test('one that was never started stops at once, and does nothing', async () => {
     await using world = await EngineTestWorld.open();
     await new Janitor(world, EVERYWHERE, HOUR_MS).stop();

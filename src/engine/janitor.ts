@@ -4,6 +4,7 @@
  */
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Slot } from '#src/domain/slot.ts';
+import { HOUR_MS } from '#src/domain/tally.ts';
 import { PRUNABLE, type Prunable } from '#src/ports/store.ts';
 import type { Territory } from './territory.ts';
 import { type EngineWorld, pause } from './world.ts';
@@ -17,6 +18,7 @@ const STEP_MS = 600_000;
 /** So long a clock that was set ahead has to hold before history is removed by it. */
 const DISTRUST_MS = 3_600_000;
 const GATES_KEPT_MS = 30 * 86_400_000;
+const MINUTES_KEPT_MS = 7 * 86_400_000;
 const FIRST_SLOT = 0 as Slot;
 
 export class Janitor {
@@ -75,6 +77,7 @@ export class Janitor {
   async #tidy(): Promise<void> {
     try {
       for (const what of PRUNABLE) await this.#prune(what);
+      await this.#pruneTallies();
     } catch (error) {
       this.#world.log.warn({ error: String(error) }, 'old history could not be removed');
     }
@@ -89,6 +92,17 @@ export class Janitor {
       if (removed < REMOVED_TOGETHER_MAX) return;
       await pause(timers, PAUSE_MS);
     }
+  }
+
+  /** Those of hours are history like any other; those of minutes only show the last days more closely. */
+  async #pruneTallies(): Promise<void> {
+    if (this.#isStopped || !this.#isOurs) return;
+    const { insight, clock } = this.#world;
+    const now = clock.now();
+    const minutesBefore = instant(Math.max(now - MINUTES_KEPT_MS, 0));
+    // An hour is over when all of it is: the one that is being counted stays, however short the retention.
+    const hoursBefore = instant(Math.max((this.#before('deliveries', now) ?? 0) - HOUR_MS, 0));
+    await insight.pruneTallies(minutesBefore, hoursBefore);
   }
 
   /** Null: kept for ever. */

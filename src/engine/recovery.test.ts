@@ -7,6 +7,7 @@ import { HOURLY } from '#src/store/contract/builders.ts';
 import { EngineTestWorld, type Order } from '#test/engine-world.ts';
 import { Recovery } from './recovery.ts';
 import { Settler } from './settler.ts';
+import { Tallies } from './tallies.ts';
 import { EVERYWHERE } from './territory.ts';
 
 async function claimed(world: EngineTestWorld, order: Order = {}, node = 'dead-node'): Promise<ClaimWrite> {
@@ -29,6 +30,7 @@ function recovery(world: EngineTestWorld, underWay: readonly string[] = []) {
     recovery: new Recovery(world, {
       territory: EVERYWHERE,
       settler,
+      tallies: new Tallies(world),
       hints,
       living: null,
       isUnderWay: (token) => underWay.includes(token),

@@ -11,6 +11,7 @@ import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { Hints } from '#src/ports/hints.ts';
 import type { LostClaim } from '#src/ports/store.ts';
 import type { Settler } from './settler.ts';
+import type { Tallies } from './tallies.ts';
 import type { Territory } from './territory.ts';
 import type { EngineWorld } from './world.ts';
 
@@ -28,6 +29,7 @@ export interface Living {
 export interface RecoveryParts {
   readonly territory: Territory;
   readonly settler: Settler;
+  readonly tallies: Pick<Tallies, 'ended'>;
   readonly hints: Hints;
   /** Null: nobody else is. */
   readonly living: Living | null;
@@ -46,11 +48,16 @@ export class Recovery {
   /** How many were closed. `withOwn`: also claims of our own that nobody works on. */
   async run(withOwn: boolean): Promise<number> {
     const { clock, log } = this.#world;
-    const { settler, hints } = this.#parts;
+    const { settler, tallies, hints } = this.#parts;
     const lost = await this.#lost(withOwn);
     const settled = await Promise.all(lost.map((claim) => settler.settle(claim, INTERRUPTED, clock.now())));
-    for (const write of settled) if (write !== null) hints.due(dueOf(write.delivery));
-    const closed = settled.filter((write) => write !== null).length;
+    const writes = settled.filter((write) => write !== null);
+    for (const { delivery } of writes) {
+      const { partition, target, status } = delivery;
+      tallies.ended({ partition, endpoint: endpointKeyOf(target) }, status);
+      hints.due(dueOf(delivery));
+    }
+    const closed = writes.length;
     if (closed > 0) log.warn({ claims: closed }, 'closed the tries of a process that ended');
     return closed;
   }

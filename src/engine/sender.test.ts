@@ -20,7 +20,7 @@ function setUp() {
   const sender = new Sender({ egress, timers: time });
   const ended: Exchange[] = [];
   const send = (timeoutMs: number): Sent => {
-    void sender.send(REQUEST, timeoutMs).then((exchange) => ended.push(exchange));
+    void sender.send(REQUEST, timeoutMs, () => {}).then((exchange) => ended.push(exchange));
     const sent = egress.sent.at(-1);
     if (sent === undefined) throw new Error('Nothing was sent.');
     return sent;
@@ -40,14 +40,14 @@ describe('a request', () => {
       close: async () => {},
     };
     const sender = new Sender({ egress, timers: time });
-    expect(await sender.send({ ...REQUEST, body: Buffer.from('1234') }, 30_000)).toEqual(OK);
+    expect(await sender.send({ ...REQUEST, body: Buffer.from('1234') }, 30_000, () => {})).toEqual(OK);
     expect([time.pending, sender.bodyBytes]).toEqual([0, 0]);
   });
 
   test('counts its body until it has ended', async () => {
     const { time, egress, sender } = setUp();
-    void sender.send({ ...REQUEST, body: Buffer.from('1234') }, 30_000);
-    void sender.send({ ...REQUEST, body: Buffer.from('12') }, 1_000);
+    void sender.send({ ...REQUEST, body: Buffer.from('1234') }, 30_000, () => {});
+    void sender.send({ ...REQUEST, body: Buffer.from('12') }, 1_000, () => {});
     expect(sender.bodyBytes).toBe(6);
     await time.advance(1_000);
     expect(sender.bodyBytes).toBe(4);
@@ -111,7 +111,7 @@ describe('a request', () => {
       throw new Error('no');
     };
     const egress = { send, warm: () => {}, close: async () => {} };
-    const exchange = await new Sender({ egress, timers: time }).send(REQUEST, 1_000);
+    const exchange = await new Sender({ egress, timers: time }).send(REQUEST, 1_000, () => {});
     expect(exchange).toEqual({ kind: 'failed', why: 'internal error' });
     expect(time.pending).toBe(0);
   });

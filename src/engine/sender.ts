@@ -18,7 +18,11 @@ export class Sender {
     return this.#bodyBytes;
   }
 
-  send(request: OutboundRequest, timeoutMs: number): Promise<Exchange> {
+  send(
+    request: OutboundRequest,
+    timeoutMs: number,
+    onConnected: (wasOpen: boolean) => void,
+  ): Promise<Exchange> {
     const { egress, timers } = this.#world;
     const bytes = request.body?.length ?? 0;
     const { promise, resolve } = Promise.withResolvers<Exchange>();
@@ -37,7 +41,7 @@ export class Sender {
     this.#underWay.add(breakOff);
     this.#bodyBytes += bytes;
     try {
-      drop = egress.send(request, end);
+      drop = egress.send(request, end, onConnected);
     } catch {
       end({ kind: 'failed', why: 'internal error' });
     }

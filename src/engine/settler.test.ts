@@ -118,8 +118,20 @@ describe('tries that end while others are being settled', () => {
         };
       },
     });
-    const { clock, vault, egress, timers, ids, log, metrics, node, cluster } = world;
-    const settler = new Settler({ store, clock, vault, egress, timers, ids, log, metrics, node, cluster });
+    const { insight, clock, vault, egress, timers, ids, log, metrics, node, cluster } = world;
+    const settler = new Settler({
+      store,
+      insight,
+      clock,
+      vault,
+      egress,
+      timers,
+      ids,
+      log,
+      metrics,
+      node,
+      cluster,
+    });
     for (const given of tries) void settler.settle(given, SUCCESS, world.now);
     await world.time.advance(1_000);
     const statuses = await Promise.all(

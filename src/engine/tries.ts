@@ -1,6 +1,6 @@
 /** The tries under way: made ready while they are being claimed, sent, settled, told of. */
 import type { Evidence } from '#src/domain/breaker.ts';
-import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import type { Delivery } from '#src/domain/delivery.ts';
 import { type Due, dueOf } from '#src/domain/due.ts';
 import { gateTerms } from '#src/domain/gate.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -10,9 +10,11 @@ import { type Composed, Composer, type Sendable } from './composer.ts';
 import type { Claiming, Sending } from './firing.ts';
 import type { Gates } from './gates.ts';
 import { type Letter, UNREADABLE, type Unsendable } from './letters.ts';
-import { type Exchange, type Outcome, outcomeOf, unsent } from './outcome.ts';
+import { type Outcome, outcomeOf, unsent } from './outcome.ts';
+import { Progress } from './progress.ts';
 import { Sender } from './sender.ts';
 import type { Settler } from './settler.ts';
+import type { Tallies } from './tallies.ts';
 import type { Territory } from './territory.ts';
 import { type EngineWorld, pause } from './world.ts';
 
@@ -35,11 +37,18 @@ export interface AfterTry extends Hints {
   lostTrack(): void;
 }
 
+export interface TryParts {
+  readonly gates: Gates;
+  readonly settler: Settler;
+  readonly tallies: Tallies;
+}
+
 export class Tries implements Sending {
   readonly #world: EngineWorld;
   readonly #territory: Territory;
   readonly #gates: Gates;
   readonly #settler: Settler;
+  readonly #tallies: Tallies;
   readonly #after: AfterTry;
   readonly #composer: Composer;
   readonly #sender: Sender;
@@ -48,11 +57,12 @@ export class Tries implements Sending {
   readonly #whenIdle: (() => void)[] = [];
   #isInterrupted = false;
 
-  constructor(world: EngineWorld, territory: Territory, gates: Gates, settler: Settler, after: AfterTry) {
+  constructor(world: EngineWorld, territory: Territory, parts: TryParts, after: AfterTry) {
     this.#world = world;
     this.#territory = territory;
-    this.#gates = gates;
-    this.#settler = settler;
+    this.#gates = parts.gates;
+    this.#settler = parts.settler;
+    this.#tallies = parts.tallies;
     this.#after = after;
     this.#composer = new Composer(world);
     this.#sender = new Sender(world);
@@ -83,6 +93,8 @@ export class Tries implements Sending {
   }
 
   begin(claiming: Claiming): void {
+    const { dueAt, firedAt } = claiming.write.attempt;
+    this.#tallies.fired(claiming.due, firedAt - dueAt);
     void this.#run(claiming);
   }
 
@@ -98,8 +110,8 @@ export class Tries implements Sending {
     try {
       const composed = this.#composedNow(claiming) ?? (await this.#ready(claiming));
       const given = this.#isInterrupted ? null : composed;
-      const outcome = given?.kind === 'request' ? outcomeOf(await this.#send(attempt, given)) : unsent(given);
-      await this.#end(claiming, outcome);
+      if (given?.kind === 'request') await this.#make(claiming, given);
+      else await this.#end(claiming, unsent(given), null);
     } catch (error) {
       this.#world.log.error({ delivery: delivery.id, error: String(error) }, 'a try was left unsettled');
       this.#after.lostTrack();
@@ -109,30 +121,43 @@ export class Tries implements Sending {
   }
 
   /** A try that ends after its slot has moved teaches nothing here: the gate is somebody else's. */
-  #teach({ due, work, epoch, probeOf }: Claiming, evidence: Evidence, now: Instant): readonly Due[] {
+  #teach(claiming: Claiming, evidence: Evidence, now: Instant): readonly Due[] {
+    const { due, work, epoch, probeOf, write } = claiming;
     const isOurs = this.#territory.isStill(due, epoch);
+    const isNews = evidence !== 'failure' || this.#gates.isNews(due, write.attempt.firedAt, now);
     const { breaker } = gateTerms(work.profile, null);
-    return this.#gates.tryEnds(due, breaker, isOurs ? evidence : 'nothing', isOurs ? probeOf : null, now);
+    const taught = isOurs && isNews ? evidence : 'nothing';
+    return this.#gates.tryEnds(due, breaker, taught, isOurs ? probeOf : null, now);
   }
 
-  async #end(claiming: Claiming, outcome: Outcome): Promise<void> {
+  async #make(claiming: Claiming, { request, timeoutMs }: Sendable): Promise<void> {
+    const { clock, metrics } = this.#world;
+    const { dueAt, firedAt } = claiming.write.attempt;
+    const now = clock.now();
+    metrics.lateness('send', Math.max(now - dueAt, 0) / MS_PER_SECOND);
+    const progress = new Progress(clock, firedAt, now);
+    const connected = (wasOpen: boolean) => progress.connected(wasOpen);
+    const exchange = await this.#sender.send(request, timeoutMs, connected);
+    await this.#end(claiming, outcomeOf(exchange), progress);
+  }
+
+  async #end(claiming: Claiming, outcome: Outcome, progress: Progress | null): Promise<void> {
     const { due, work, write } = claiming;
     const endedAt = this.#world.clock.now();
     // With the slot a turn is given to whoever waits.
     this.#after.release(due);
     const freed = this.#teach(claiming, outcome.evidence, endedAt);
-    const { delivery, attempt, advanced } = write;
+    const { delivery, advanced } = write;
+    const timing = progress?.timing(endedAt, outcome.result.statusCode !== null) ?? null;
+    const attempt = { ...write.attempt, timing };
     const schedule = advanced?.schedule ?? work.schedule;
     const settled = await this.#settler.settle({ delivery, attempt, schedule }, outcome.result, endedAt);
     this.#report(claiming, outcome, settled, endedAt);
-    if (settled !== null) this.#after.due(dueOf(settled.delivery));
+    if (settled !== null) {
+      this.#tallies.ended(due, settled.delivery.status);
+      this.#after.due(dueOf(settled.delivery));
+    }
     if (freed.length > 0) await this.#after.bringForward(freed);
-  }
-
-  #send({ dueAt }: Attempt, { request, timeoutMs }: Sendable): Promise<Exchange> {
-    const { clock, metrics } = this.#world;
-    metrics.lateness('send', Math.max(clock.now() - dueAt, 0) / MS_PER_SECOND);
-    return this.#sender.send(request, timeoutMs);
   }
 
   /** What to send, where that is known and the claim is as sure as it was. */

@@ -5,13 +5,21 @@ import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { ControlStore } from '#src/ports/control-store.ts';
 import type { Egress } from '#src/ports/egress.ts';
 import type { Peers } from '#src/ports/hints.ts';
+import type { InsightStore } from '#src/ports/insight-store.ts';
 import type { Store } from '#src/ports/store.ts';
 import type { ClusterMetrics, EngineMetrics, Log } from '#src/ports/telemetry.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import type { Vault } from '#src/ports/vault.ts';
 
+/** What is kept for people to look at, and what they ordered. */
+export type EngineInsight = Pick<
+  InsightStore,
+  'saveTallies' | 'pruneTallies' | 'findGate' | 'listGateOrders' | 'removeGateOrder'
+>;
+
 export interface EngineWorld {
   readonly store: Store & Pick<ControlStore, 'listSecrets'>;
+  readonly insight: EngineInsight;
   readonly egress: Egress;
   readonly vault: Vault;
   readonly clock: Clock;

@@ -22,6 +22,13 @@ export interface ApiKey {
   readonly hint: string;
   readonly createdAt: Instant;
   readonly revokedAt: Instant | null;
+  /** Up to a minute or so behind; null: never. */
+  readonly lastUsedAt: Instant | null;
+}
+
+export interface KeyUse {
+  readonly hash: string;
+  readonly at: Instant;
 }
 
 /** Who a key speaks for. */
@@ -52,6 +59,8 @@ export interface ControlStore {
   listKeys(partition: Partition): Promise<readonly ApiKey[]>;
   /** False when no live key has this id. */
   revokeKey(id: KeyId, now: Instant): Promise<boolean>;
+  /** Notes when keys were used last; never earlier than is known. */
+  touchKeys(uses: readonly KeyUse[]): Promise<void>;
   /** The tenant of a key that is not revoked. */
   findTenant(keyHash: string): Promise<Tenant | null>;
 

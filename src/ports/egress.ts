@@ -25,10 +25,15 @@ export type SendResult =
 
 export interface Egress {
   /**
-   * Calls back once with what came of it, at once or later; the answer breaks the request off, and then what comes
-   * back no longer matters. Never throws.
+   * Calls back once with what came of it, at once or later, and before that, as soon as there is a connection to
+   * write on, whether that was open before: then it was not waited for. The answer breaks the request off, and then
+   * what comes back no longer matters. Never throws.
    */
-  send(request: OutboundRequest, onEnd: (result: SendResult) => void): () => void;
+  send(
+    request: OutboundRequest,
+    onEnd: (result: SendResult) => void,
+    onConnected: (wasOpen: boolean) => void,
+  ): () => void;
   /**
    * Requests to this origin are expected in a moment: sees to it that up to so many connections are open by
    * then, counting those that are or are being made. A favour, not a promise: bounded, guarded like any

@@ -77,6 +77,9 @@ export interface GateOrder {
   readonly at: Instant;
 }
 
+/** As far as deliveries are counted where a page waits for it: each may be a row that has to be fetched. */
+export const DELIVERIES_COUNTED_MAX = 50_000;
+
 export interface InsightStore {
   saveTallies(
     node: string,
@@ -133,6 +136,8 @@ export interface InsightStore {
     until: Instant,
     limit: number,
   ): Promise<readonly Delivery[]>;
+  /** As it was saved last; null where nothing is kept of it. */
+  findGate(partition: Partition, endpoint: EndpointKey): Promise<Gate | null>;
   /** As they were saved last. */
   listGates(partition: Partition, limit: number): Promise<readonly GateAt[]>;
   readCluster(): Promise<ClusterState>;

@@ -86,14 +86,26 @@ export interface LoginFailures {
   readonly lastAt: Instant;
 }
 
+/** Written in place of what was read; `was` is null where nothing was there. */
+export interface LoginFailuresChange extends LoginFailures {
+  readonly was: Pick<LoginFailures, 'failures' | 'lastAt'> | null;
+}
+
 export interface PeopleStore {
   countUsers(): Promise<number>;
   findUser(id: UserId): Promise<User | null>;
   findUserByName(name: string): Promise<User | null>;
   listUsers(): Promise<readonly User[]>;
-  /** `stale`: changed meanwhile. `last_admin`: nobody else could let people in. All sessions of theirs end. */
-  replaceUser(user: User): Promise<'done' | 'stale' | 'last_admin'>;
-  removeUser(id: UserId): Promise<'done' | 'missing' | 'last_admin'>;
+  /**
+   * `stale`: changed meanwhile. `last_admin`: nobody else could let people in, for which one has to be an admin of
+   * everything. Their sessions end, but for one that is named. Who may not let people in any more has no open
+   * invitations either.
+   */
+  replaceUser(user: User, keptSession: string | null): Promise<'done' | 'stale' | 'last_admin'>;
+  /** The same password, hashed anew: nothing else changes. Not done where it is another one by now. */
+  renewPasswordHash(id: UserId, was: string, hash: string): Promise<void>;
+  /** With their sessions and the invitations they made. */
+  removeUser(user: Pick<User, 'id' | 'name'>): Promise<'done' | 'missing' | 'last_admin'>;
 
   addInvitation(invitation: Invitation): Promise<void>;
   /** Those that can still be used, newest first. */
@@ -103,8 +115,8 @@ export interface PeopleStore {
   /** Adds the user and uses the invitation up, in one step. `missing`: used, taken back or over. */
   acceptInvitation(hash: string, user: User): Promise<'done' | 'missing' | 'taken'>;
 
-  /** Adds the session; ends the one it takes the place of. */
-  addSession(session: Session, replacedHash: string | null): Promise<void>;
+  /** Adds the session; ends the one it takes the place of. `stale`: the password is no longer the one that was shown. */
+  addSession(session: Session, passwordHash: string, replacedHash: string | null): Promise<'done' | 'stale'>;
   /** A session that has not ended, with whose it is. */
   findSession(hash: string): Promise<{ readonly session: Session; readonly user: User } | null>;
   listSessions(userId: UserId, now: Instant): Promise<readonly Session[]>;
@@ -114,8 +126,10 @@ export interface PeopleStore {
   removeSessionsOf(userId: UserId, exceptHash: string | null): Promise<void>;
 
   findLoginFailures(subjects: readonly string[]): Promise<readonly LoginFailures[]>;
-  /** One more, counted from 1 again where the last lies before `forgetBefore`. */
-  addLoginFailure(subjects: readonly string[], now: Instant, forgetBefore: Instant): Promise<void>;
+  /** All or none. `stale`: one of them is not as it was read. */
+  replaceLoginFailures(changes: readonly LoginFailuresChange[]): Promise<'done' | 'stale'>;
+  /** One less of each, down to none. */
+  takeBackLoginFailure(subjects: readonly string[]): Promise<void>;
   clearLoginFailures(subjects: readonly string[]): Promise<void>;
 
   addAudit(entry: AuditEntry): Promise<void>;
@@ -128,11 +142,14 @@ export interface PeopleStore {
   /** Newest first. */
   listAudit(filter: AuditFilter, before: AuditId | null, limit: number): Promise<readonly AuditEntry[]>;
 
-  /** Removes what is over: sessions, invitations, failures, and entries of the audit log older than that. */
+  /**
+   * Removes some of what is over: sessions, invitations, failures, and entries of the audit log older than that.
+   * `more`: there is more of it.
+   */
   prunePeople(
     now: Instant,
     seenBefore: Instant,
     failedBefore: Instant,
     auditBefore: Instant | null,
-  ): Promise<void>;
+  ): Promise<'done' | 'more'>;
 }

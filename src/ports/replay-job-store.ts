@@ -5,66 +5,51 @@
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
-import type { DeliveryId, JobId } from '#src/domain/id.ts';
+import type { JobId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { DeliveryFilter } from './store.ts';
+import type { ReplayItem, ReplayJob } from '#src/domain/replay-job.ts';
 
-export const REPLAY_JOB_STATES = ['gathering', 'running', 'done', 'stopped'] as const;
-export type ReplayJobState = (typeof REPLAY_JOB_STATES)[number];
-
-export interface ReplayJob {
-  readonly partition: Partition;
-  readonly id: JobId;
-  readonly state: ReplayJobState;
-  /** `status` is one that can be replayed, `createdBefore` is set: what fails later is not part of it. */
-  readonly filter: DeliveryFilter;
-  /** Gathering: everything before this id is still to be looked at; null at the start. */
-  readonly cursor: DeliveryId | null;
-  /** Items gathered, replayed, and passed over because retention was faster. */
-  readonly gathered: number;
-  readonly replayed: number;
-  readonly skipped: number;
-  /** What the person confirmed. */
-  readonly expected: number;
-  readonly createdBy: string;
-  readonly createdAt: Instant;
-  readonly updatedAt: Instant;
-  readonly endedAt: Instant | null;
-  /** Who works on it, until when others leave it alone. */
-  readonly runner: string | null;
-  readonly leaseUntil: Instant | null;
-  readonly revision: number;
-}
-
-export interface ReplayItem {
-  readonly deliveryId: DeliveryId;
-  readonly endpoint: EndpointKey;
+/** An item, and the replay that was made of it; null for one that is passed over. */
+export interface ItemReplay {
+  readonly item: ReplayItem;
+  readonly replay: Delivery | null;
 }
 
 export interface ReplayJobStore {
-  addJob(job: ReplayJob): Promise<void>;
+  /** `stale`: the partition has an open job that was not known, so it has to be decided again. */
+  addJob(job: ReplayJob, knownOpen: readonly JobId[]): Promise<'done' | 'stale'>;
   findJob(partition: Partition, id: JobId): Promise<ReplayJob | null>;
   /** Newest first. */
   listJobs(partition: Partition, limit: number): Promise<readonly ReplayJob[]>;
-  /** Of every partition: those that are gathering or running. */
-  listOpenJobs(limit: number): Promise<readonly ReplayJob[]>;
+  /** Those that are gathering or running, oldest first; of every partition, where none is named. */
+  listOpenJobs(partition: Partition | null, limit: number): Promise<readonly ReplayJob[]>;
   /** The job as it shall be, guarded by its revision. */
   replaceJob(job: ReplayJob): Promise<'done' | 'stale'>;
+  /** Adds the items and moves the job. */
   gather(job: ReplayJob, items: readonly ReplayItem[]): Promise<'done' | 'stale'>;
-  /** The next items of an endpoint, and which endpoints there are. */
-  listItemEndpoints(partition: Partition, id: JobId, limit: number): Promise<readonly EndpointKey[]>;
+  /** The endpoints that items are left for, in an order of the store's own: those after the given one. */
+  listItemEndpoints(
+    partition: Partition,
+    id: JobId,
+    after: EndpointKey | null,
+    limit: number,
+  ): Promise<readonly EndpointKey[]>;
+  /** The next items of an endpoint, oldest first. */
   listItems(
     partition: Partition,
     id: JobId,
     endpoint: EndpointKey,
     limit: number,
   ): Promise<readonly ReplayItem[]>;
-  /** Takes the items away, adds their replays and moves the job. An item without a replay is skipped. */
-  replayItems(
-    job: ReplayJob,
-    items: readonly { readonly item: ReplayItem; readonly replay: Delivery | null }[],
-  ): Promise<'done' | 'stale'>;
-  /** Removes items of jobs that have ended, and jobs that ended before; at most so many rows. */
+  /**
+   * Takes the items away, adds their replays and moves the job. `stale`: the job has moved, an item is not there
+   * any more, or retention took the schedule of a replay.
+   */
+  replayItems(job: ReplayJob, replays: readonly ItemReplay[]): Promise<'done' | 'stale'>;
+  /**
+   * Removes items of jobs that have ended (such a job has no cursor any more), then jobs that ended before, unless
+   * these are kept for ever. Answers how many it removed: fewer than `limit`, and there is no more for now.
+   */
   pruneJobs(endedBefore: Instant | null, limit: number): Promise<number>;
 }

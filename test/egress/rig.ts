@@ -124,10 +124,11 @@ export interface Shot {
   readonly headers?: Headers;
   readonly body?: string | null;
   readonly signal?: AbortSignal;
+  readonly onConnected?: (wasOpen: boolean) => void;
 }
 
 export function send(egress: Egress, url: URL | string, shot: Shot = {}): Promise<SendResult> {
-  const { method = 'POST', headers = [], body = '{}', signal } = shot;
+  const { method = 'POST', headers = [], body = '{}', signal, onConnected = () => {} } = shot;
   const request: OutboundRequest = {
     method,
     url: new URL(url),
@@ -135,7 +136,7 @@ export function send(egress: Egress, url: URL | string, shot: Shot = {}): Promis
     body: body === null ? null : Buffer.from(body),
   };
   return new Promise((resolve) => {
-    const breakOff = egress.send(request, resolve);
+    const breakOff = egress.send(request, resolve, onConnected);
     if (signal?.aborted === true) breakOff();
     else signal?.addEventListener('abort', breakOff, { once: true });
   });

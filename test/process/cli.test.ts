@@ -1,8 +1,10 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { readControlSettings } from '#src/app/config.ts';
+import { withControl } from '#src/app/control-session.ts';
 import { runSched, type SchedProcess, startSched, temporaryDirectory } from './sched-process.ts';
-import { IS_POSTGRES } from './store-in-use.ts';
+import { IS_POSTGRES, storeSettings } from './store-in-use.ts';
 
 const REVOCATION_MS_MAX = 1_000;
 /** PostgreSQL has a database, with nothing in it. */
@@ -43,6 +45,42 @@ function emptyDatabase(): Promise<string> {
   empty ??= migrated();
   return empty;
 }
+
+async function auditOf(dataDir: string): Promise<readonly string[]> {
+  const settings = readControlSettings({ flags: {}, env: await storeSettings(dataDir) });
+  const filter = { userId: null, projectId: null, action: null };
+  const entries = await withControl(settings, ({ store }) => store.people.listAudit(filter, null, 99));
+  expect(entries.every(({ actor, userId }) => actor === 'command line' && userId === null)).toBe(true);
+  return entries.map(({ action, subject, code }) => `${action} ${subject}${code === null ? '' : ` ${code}`}`);
+}
+
+describe('people', () => {
+  test('are invited by a link that is shown once, listed and taken back; all of it is written down', async () => {
+    const dataDir = await migrated();
+    await json(dataDir, 'project', 'create', 'shop');
+    const args = ['--role', 'operator', '--projects', 'shop', '--url', 'https://sched.example.com/'];
+    const made = (await json(dataDir, 'user', 'create', ...args)) as { id: string; link: string };
+    expect(made).toMatchObject({ role: 'operator', projects: ['shop'], created_by: 'command line' });
+    const [, token = ''] =
+      /^https:\/\/sched\.example\.com\/dashboard\/invite#([\w-]{43})$/.exec(made.link) ?? [];
+    expect(token).not.toBe('');
+    const listed = await runSched(['user', 'list'], { dataDir });
+    expect(listed.stdout).toMatch(/^NAME +ROLE +PROJECTS +CREATED +SEEN\n\nINVITATION /);
+    expect(listed.stdout).toMatch(new RegExp(`^${made.id} +operator +shop +command line +\\S+Z$`, 'm'));
+    expect(listed.stdout).not.toContain(token);
+    await json(dataDir, 'user', 'remove', made.id);
+    const nobody = await runSched(['user', 'remove', 'ada'], { dataDir });
+    expect(nobody).toEqual({ code: 1, stdout: '', stderr: 'sched: There is nobody called "ada".\n' });
+    const wrong = await runSched(['user', 'create', '--url', 'ftp://x'], { dataDir });
+    expect(wrong).toMatchObject({ code: 2, stdout: '' });
+    expect(await auditOf(dataDir)).toEqual([
+      'user.remove ada unknown_user',
+      `invitation.remove ${made.id}`,
+      `invitation.create ${made.id}`,
+      'project.create shop',
+    ]);
+  });
+});
 
 describe('beside the running service', () => {
   test('a new key works at once, and a revoked one is refused within a second', async () => {
@@ -124,12 +162,13 @@ describe('keys', () => {
         mode: 'test',
         hint: first.key.slice(-4),
         created_at: expect.stringMatching(/Z$/),
+        last_used_at: null,
         revoked_at: expect.stringMatching(/Z$/),
       },
       expect.objectContaining({ id: second.id, mode: 'live', revoked_at: null }),
     ]);
     const { stdout } = await runSched(['key', 'list'], { dataDir });
-    expect(stdout).toMatch(/^ID +MODE +KEY +CREATED +REVOKED\n/);
+    expect(stdout).toMatch(/^ID +MODE +KEY +CREATED +LAST USED +REVOKED\n/);
     for (const { id, key } of [first, second]) {
       expect(stdout).toContain(`${id}  `);
       expect(stdout).not.toContain(key);

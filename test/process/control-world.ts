@@ -2,7 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SealingWorld } from '#src/control/world.ts';
+import { type Cost, Passwords } from '#src/control/passwords.ts';
+import { LoginThrottle } from '#src/control/throttle.ts';
+import type { PeopleWorld, SealingWorld } from '#src/control/world.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
@@ -11,7 +13,10 @@ import { AesVault } from '#src/vault/aes-vault.ts';
 
 export const START = instant(Date.UTC(2026, 10, 15, 8));
 
-export interface TestWorld extends SealingWorld, AsyncDisposable {
+/** Passwords that are hashed in no time. */
+export const CHEAP: Cost = { memoryKib: 8, passes: 1, lanes: 1 };
+
+export interface TestWorld extends SealingWorld, PeopleWorld, AsyncDisposable {
   readonly store: SqliteStore;
   advance(ms: number): Instant;
 }
@@ -21,10 +26,13 @@ export async function openTestWorld(): Promise<TestWorld> {
   const store = await SqliteStore.open({ directory, now: START, exclusive: true });
   const random = systemRandom();
   let now = START;
+  const clock = { now: () => now };
   return {
     store,
     random,
-    clock: { now: () => now },
+    clock,
+    passwords: new Passwords(random, CHEAP),
+    throttle: new LoginThrottle(store.people, clock),
     ids: new IdMint((count) => random.bytes(count)),
     vault: new AesVault(random, random.bytes(32)),
     advance: (ms) => {

@@ -28,6 +28,11 @@ function secretsIn({ stdout }: Output): readonly string[] {
 }
 
 const onlyTheAddress = /^Sched listens on http:\/\/127\.0\.0\.1:\d+\n$/;
+const INVITATION = /^ {2}(http:\/\/127\.0\.0\.1:\d+)\/dashboard\/invite#([\w-]{43})$/gm;
+
+function invitationsIn({ stdout }: Output): readonly RegExpExecArray[] {
+  return [...stdout.matchAll(INVITATION)];
+}
 
 describe('the first start, nothing brought', () => {
   test('prints the keys and signing secrets once, on standard output only; a later start does not', async () => {
@@ -73,10 +78,47 @@ describe('the first start, nothing brought', () => {
   });
 });
 
+describe('the invitation of the first admin', () => {
+  test('is printed once, last before the address, on standard output only, and until it is used is not made again', async () => {
+    const dataDir = temporaryDirectory();
+    await using first = await startSched({ dataDir });
+    const [link, ...more] = invitationsIn(first.output);
+    expect(more).toEqual([]);
+    expect(first.urls).toContain(link?.[1]);
+    expect(first.output.stdout).toMatch(
+      /dashboard\/invite#\S+\n\n.*sched user create.*\n\nSched listens on /,
+    );
+    await first.stop();
+    expect(first.output.stderr).not.toContain(link?.[2]);
+
+    const { stdout } = await runSched(['user', 'list', '--json'], { dataDir });
+    expect(JSON.parse(stdout)).toMatchObject({
+      users: [],
+      invitations: [{ role: 'admin', projects: null, created_by: 'first start', expires_at: null }],
+    });
+    expect(stdout).not.toContain(link?.[2]);
+    await using second = await startSched({ dataDir });
+    expect(invitationsIn(second.output)).toEqual([]);
+  });
+
+  test('is made again at a start after it was taken back, and while somebody else is invited', async () => {
+    const dataDir = temporaryDirectory();
+    await using first = await startSched({ dataDir });
+    await first.stop();
+    const { stdout } = await runSched(['user', 'list', '--json'], { dataDir });
+    const [{ id }] = JSON.parse(stdout).invitations;
+    await runSched(['user', 'remove', id], { dataDir });
+    await runSched(['user', 'create', '--role', 'operator'], { dataDir });
+    await using second = await startSched({ dataDir });
+    expect(invitationsIn(second.output)).toHaveLength(1);
+  });
+});
+
 describe('keys and a secret brought by the environment', () => {
   test('are used and not printed', async () => {
     await using sched = await startSched({ env: BROUGHT });
-    expect(sched.output.stdout).toMatch(onlyTheAddress);
+    expect(secretsIn(sched.output)).toEqual([]);
+    expect(sched.output.stdout).not.toMatch(/of-the-operator|of the operator/);
     expect(await statusWith(sched, TEST_KEY)).toBe(200);
     expect(await statusWith(sched, LIVE_KEY)).toBe(200);
     for (const mode of ['test', 'live']) {

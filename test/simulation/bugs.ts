@@ -279,9 +279,9 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     caughtBy: ['sends'],
     egress: (egress) => ({
       ...egress,
-      send(request, onEnd) {
-        egress.send(request, onEnd);
-        return egress.send(request, onEnd);
+      send(...given) {
+        egress.send(...given);
+        return egress.send(...given);
       },
     }),
   },
@@ -289,14 +289,14 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     caughtBy: ['sends'],
     egress: (egress) => ({
       ...egress,
-      send: (request, onEnd) => {
+      send: (request, ...told) => {
         const attempt = request.headers.find(([name]) => name === 'Sched-Attempt')?.[1];
         const headers = request.headers.map(([name, value]) =>
           name === 'Idempotency-Key' && attempt !== '1'
             ? ([name, `${value}-${attempt}`] as const)
             : ([name, value] as const),
         );
-        return egress.send({ ...request, headers }, onEnd);
+        return egress.send({ ...request, headers }, ...told);
       },
     }),
   },

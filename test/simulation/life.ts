@@ -9,6 +9,7 @@ import { Turns } from '#src/commands/turns.ts';
 import { IdMint } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { Engine } from '#src/engine/engine.ts';
+import type { EngineInsight } from '#src/engine/world.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { ControlStore } from '#src/ports/control-store.ts';
 import type { Egress } from '#src/ports/egress.ts';
@@ -35,6 +36,7 @@ export interface LifeWorld {
   troubleMs(): number;
   readonly bug: Bug | null;
   readonly hintsLost: boolean;
+  readonly insight: EngineInsight;
   disk(scope: Scope): Disk;
   timers(scope: Scope): Timers;
   egress(node: string, scope: Scope): Egress;
@@ -85,6 +87,7 @@ export class Life implements LifeFacts {
     this.#engine = new Engine(
       {
         store: wrapped,
+        insight: world.insight,
         egress: bug?.egress?.(egress) ?? egress,
         vault,
         clock,
@@ -145,7 +148,7 @@ export class Life implements LifeFacts {
   get isIdle(): boolean {
     const { waiting, inFlight } = this.#engine.gauges();
     const { counts } = this.scope;
-    return waiting === 0 && inFlight === 0 && counts.work === 0 && counts.timer <= 2 && this.#writer.isIdle;
+    return waiting === 0 && inFlight === 0 && counts.work === 0 && counts.timer <= 3 && this.#writer.isIdle;
   }
 
   get isWriting(): boolean {

@@ -9,6 +9,7 @@ import type { ClaimWrite } from '#src/ports/store.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import type { Timers } from '#src/ports/timers.ts';
 import { Prng } from '#test/fuzz/prng.ts';
+import { KeptInsight } from '#test/kept-insight.ts';
 import type { Bug } from './bugs.ts';
 import { CHECKERS } from './checkers/all.ts';
 import { type Checker, type ClaimAnswer, type Scene, Violation } from './checkers/checker.ts';
@@ -70,6 +71,7 @@ export class World implements Scene {
   readonly #checkers: Checker[] = [];
   readonly #network: Network;
   readonly #disk: FaultyDisk;
+  readonly #insight = new KeptInsight(null);
   readonly #workload: Workload;
   readonly #script = new Scope();
   readonly #prngs: { readonly faults: Prng; readonly ids: Prng; readonly timers: Prng };
@@ -231,6 +233,7 @@ export class World implements Scene {
       troubleMs: () => this.troubleMs,
       bug: this.#bug,
       hintsLost: this.#plan.hintsLost,
+      insight: this.#insight,
       disk: (scope) => this.#diskOf(scope),
       timers: (scope) => this.#timersOf(scope),
       egress: (name, scope) => this.#network.egress(name, scope, this.time),

@@ -59,6 +59,9 @@ export const ScheduleReschedule = z.object(timing).meta({
   description: 'Exactly one of `delay`, `fire_at`, `local_fire_at` and `cron`.',
 });
 
+/** What says when a schedule would fire, and nothing else. */
+export const SchedulePreview = z.object({ ...timing, jitter: field.jitter.nullish() });
+
 export const EndpointWrite = z
   .object({
     url: field.url.nullish(),

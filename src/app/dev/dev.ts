@@ -46,6 +46,7 @@ export async function runDev(given: Given, paint: Paint): Promise<never> {
       listeners.push((happening) => inbox.hear(happening));
       inbox.mount(server);
     },
+    invitation: (link) => `Dashboard, for the first who opens it: ${link}\n`,
     greeting: (url) => greeting(url, { dataDir, unused }, paint),
   };
   return runService(settings, variation);

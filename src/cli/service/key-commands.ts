@@ -14,6 +14,7 @@ import { instantOr, table } from '#src/cli/terminal/output.ts';
 import { createKey, listKeys, revokeKey } from '#src/control/keys.ts';
 import { formatInstant } from '#src/domain/instant.ts';
 import type { ApiKey } from '#src/ports/control-store.ts';
+import { auditedCommand } from './command-audit.ts';
 
 export function keyCommands(program: Command, world: CliWorld): void {
   const keys = program.command('key').description('API keys');
@@ -25,7 +26,12 @@ export function keyCommands(program: Command, world: CliWorld): void {
     const project = projectOf(given);
     const mode = modeOf(given);
     const { text, key } = await withControl(readControlSettings(given), (control) =>
-      createKey(control, project, mode),
+      auditedCommand(
+        control,
+        { action: 'key.create', project, mode },
+        () => createKey(control, project, mode),
+        (made) => made.key.id,
+      ),
     );
     return {
       json: { ...jsonOf(key, project), key: text },
@@ -44,17 +50,20 @@ export function keyCommands(program: Command, world: CliWorld): void {
       key.mode,
       `…${key.hint}`,
       formatInstant(key.createdAt),
+      instantOr(key.lastUsedAt, '-'),
       instantOr(key.revokedAt, '-'),
     ]);
     return {
       json: all.map((key) => jsonOf(key, project)),
-      text: table([['ID', 'MODE', 'KEY', 'CREATED', 'REVOKED'], ...rows]),
+      text: table([['ID', 'MODE', 'KEY', 'CREATED', 'LAST USED', 'REVOKED'], ...rows]),
     };
   });
 
   const revoke = keys.command('revoke').argument('<id>').description('put a key out of force, for good');
   answering(addSettings(revoke, CONTROL_SETTINGS), world, async (given, id) => {
-    await withControl(readControlSettings(given), (control) => revokeKey(control, id));
+    await withControl(readControlSettings(given), (control) =>
+      auditedCommand(control, { action: 'key.revoke', subject: id }, () => revokeKey(control, id)),
+    );
     return { json: { id, revoked: true }, text: `Key ${id} is revoked.` };
   });
 }
@@ -66,6 +75,7 @@ function jsonOf(key: ApiKey, project: string) {
     mode: key.mode,
     hint: key.hint,
     created_at: formatInstant(key.createdAt),
+    last_used_at: key.lastUsedAt === null ? null : formatInstant(key.lastUsedAt),
     revoked_at: key.revokedAt === null ? null : formatInstant(key.revokedAt),
   };
 }

@@ -6,6 +6,7 @@ import { table } from '#src/cli/terminal/output.ts';
 import { createProject } from '#src/control/create-project.ts';
 import { formatInstant } from '#src/domain/instant.ts';
 import type { Project } from '#src/ports/control-store.ts';
+import { auditedCommand } from './command-audit.ts';
 
 export function projectCommands(program: Command, world: CliWorld): void {
   const projects = program
@@ -16,7 +17,10 @@ export function projectCommands(program: Command, world: CliWorld): void {
   answering(addSettings(create, CONTROL_SETTINGS), world, async (given, name) => {
     const project = await withSecrets(
       readControlSettings(given),
-      (control) => createProject(control, name),
+      (control) =>
+        auditedCommand(control, { action: 'project.create', subject: name }, () =>
+          createProject(control, name),
+        ),
       true,
     );
     return {

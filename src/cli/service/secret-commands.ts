@@ -13,6 +13,7 @@ import {
 import { type Answer, instantOr, table } from '#src/cli/terminal/output.ts';
 import { type OpenSecret, OVERLAP_DEFAULT, rotateSecret, showSecrets } from '#src/control/secrets.ts';
 import { formatInstant } from '#src/domain/instant.ts';
+import { auditedCommand } from './command-audit.ts';
 
 export function secretCommands(program: Command, world: CliWorld): void {
   const secrets = program.command('secret').description('signing secrets');
@@ -32,13 +33,19 @@ export function secretCommands(program: Command, world: CliWorld): void {
     .description('make a new secret; the ones before it sign beside it for the overlap')
     .option('--overlap <duration>', 'how long the ones before it still sign', OVERLAP_DEFAULT);
   addModeOption(addProjectOption(rotate));
-  answering(addSettings(rotate, CONTROL_SETTINGS), world, async (given) =>
-    answerOf(
+  answering(addSettings(rotate, CONTROL_SETTINGS), world, async (given) => {
+    const [project, mode, overlap] = [projectOf(given), modeOf(given), given.flags['--overlap']];
+    return answerOf(
       await withSecrets(readControlSettings(given), (control) =>
-        rotateSecret(control, projectOf(given), modeOf(given), given.flags['--overlap']),
+        auditedCommand(
+          control,
+          { action: 'secret.rotate', project, mode, detail: { overlap: overlap ?? OVERLAP_DEFAULT } },
+          () => rotateSecret(control, project, mode, overlap),
+          ([newest]) => newest?.id ?? '',
+        ),
       ),
-    ),
-  );
+    );
+  });
 }
 
 function answerOf(secrets: readonly OpenSecret[]): Answer {

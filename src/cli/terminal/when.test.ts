@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
-import { localText, offsetText, relative, shortInstant } from './when.ts';
+import { localText, relative, shortInstant } from './when.ts';
 
 test.each([
   [0, 'now'],
@@ -22,13 +22,4 @@ test('instants and wall clocks are as short as they can be', () => {
   expect(shortInstant(instant(1_005))).toBe('1970-01-01 00:00:01.005Z');
   expect(localText(0, 3_600_000)).toBe('Thu 1970-01-01 00:00 +01:00');
   expect(localText(15_000, -12_600_000)).toBe('Thu 1970-01-01 00:00:15 -03:30');
-});
-
-test.each([
-  [0, '+00:00'],
-  [20_700_000, '+05:45'],
-  [-16_200_000, '-04:30'],
-  [1_172_000, '+00:19:32'],
-])('an offset of %i ms is %s', (offsetMs, text) => {
-  expect(offsetText(offsetMs)).toBe(text);
 });

@@ -1,5 +1,6 @@
 /** Instants in the words of a person: how far away, and what a clock on the wall shows. */
-import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';
+import { formatInstant, type Instant } from '#src/domain/instant.ts';
+import { dateText, offsetText, timeText } from '#src/domain/run-words.ts';
 
 const UNITS = [
   { name: 'd', ms: 86_400_000 },
@@ -31,25 +32,6 @@ function distance(ms: number): string {
 /** For a column of instants: `2026-11-15 08:00:00Z`, with milliseconds where there are any. */
 export function shortInstant(at: Instant): string {
   return formatInstant(at).replace('T', ' ').replace('.000Z', 'Z');
-}
-
-/** `+02:00`, `-03:30`, `+00:19:32` of days before zones. */
-export function offsetText(offsetMs: number): string {
-  const seconds = Math.abs(offsetMs) / 1_000;
-  const parts = [seconds / 3_600, (seconds / 60) % 60, seconds % 60].map(Math.floor);
-  const shown = parts[2] === 0 ? parts.slice(0, 2) : parts;
-  return `${offsetMs < 0 ? '-' : '+'}${shown.map((part) => String(part).padStart(2, '0')).join(':')}`;
-}
-
-/** The date of a wall clock's reading. */
-export function dateText(local: number): string {
-  return formatInstant(instant(local)).slice(0, 'YYYY-MM-DD'.length);
-}
-
-/** The time of a wall clock's reading, seconds where there are any. */
-export function timeText(local: number): string {
-  const time = formatInstant(instant(local)).slice('YYYY-MM-DDT'.length, -'.000Z'.length);
-  return time.endsWith(':00') ? time.slice(0, 'HH:MM'.length) : time;
 }
 
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const;

@@ -44,13 +44,26 @@ export type ControlErrorCode =
   /** 403: not asked for by the dashboard's own page. */
   | 'bad_origin'
   | 'bad_csrf_token'
-  /** 422 */
+  /** 422: of whoever is signed in; a wrong one does not sign out. */
+  | 'wrong_password'
   | 'weak_password'
   | 'invalid_name'
   | 'invalid_role'
+  | 'invalid_overlap'
+  | 'invalid_project_name'
+  | 'unknown_project'
+  | 'too_many_projects'
+  /** 404 */
+  | 'unknown_user'
+  | 'unknown_key'
   /** 409 */
   | 'name_taken'
   | 'last_admin'
+  | 'changed_meanwhile'
+  | 'project_exists'
+  | 'key_elsewhere'
+  | 'replay_under_way'
+  | 'too_many_jobs'
   | 'job_ended'
   /** 410: used, taken back, or over. */
   | 'invitation_gone';
@@ -257,9 +270,12 @@ export interface PreviewRequest {
   readonly jitter?: string | null;
 }
 
-/** What a wall clock does to a run: see `domain/run-notes.ts`. */
+/**
+ * What a wall clock does to a run: see `domain/run-notes.ts`. `jitter`: it fires up to that much earlier or later, which
+ * cannot be known before the schedule has its id.
+ */
 export interface RunNoteInfo {
-  readonly kind: 'gap' | 'fold' | 'offset' | 'short_months';
+  readonly kind: 'gap' | 'fold' | 'offset' | 'short_months' | 'jitter';
   readonly text: string;
 }
 

@@ -8,6 +8,7 @@ import type { Mode, Partition } from '#src/domain/partition.ts';
 import type { Role } from '#src/domain/role.ts';
 import type { Project, Tenant } from '#src/ports/control-store.ts';
 import type { AuditEntry, Session, User } from '#src/ports/people-store.ts';
+import type { Done } from './contract.ts';
 
 export interface Caller {
   readonly user: User;
@@ -41,6 +42,10 @@ export interface Answer {
   readonly body: string;
   /** The id of what was made, for the audit log. */
   readonly subject?: string;
+  /** The token of a session that the browser is to keep from now on; null: it is to forget the one it has. */
+  readonly session?: string | null;
+  /** What of it is news to a live page, where not all of it is: the answer without what any clock tells. */
+  readonly news?: string;
 }
 
 export interface Audited<A extends Asked> {
@@ -64,3 +69,20 @@ export function json(value: unknown, status = 200, subject?: string): Answer {
   const body = JSON.stringify(value);
   return subject === undefined ? { status, body } : { status, body, subject };
 }
+
+/** Somebody without a session. */
+export interface Visitor {
+  /** A session's token, if one was presented; it may be of no session at all. */
+  readonly token: string | null;
+  readonly address: string;
+  readonly agent: string;
+  readonly body: JsonBody;
+}
+
+/** A POST by which somebody gets a session, or looks at what would give them one. */
+export interface PublicRoute {
+  readonly path: string;
+  readonly answer: (visitor: Visitor) => Promise<Answer>;
+}
+
+export const DONE: Done = { done: true };

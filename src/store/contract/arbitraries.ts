@@ -1,6 +1,6 @@
 /** Whatever the API lets into the store, and some more: fast-check arbitraries of the parts of domain objects. */
 import * as fc from 'fast-check';
-import { DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
+import { type AttemptTiming, DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
 import { METHODS } from '#src/domain/destination.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
@@ -178,6 +178,15 @@ export const deliveryChanges: fc.Arbitrary<
   retryPolicy,
   claim: fc.option(fc.record({ node: plainText, token: plainText })),
   finalizedAt: fc.option(anyInstant),
+});
+
+const tookMs = fc.nat({ max: 1_000_000_000 });
+
+export const attemptTiming: fc.Arbitrary<AttemptTiming> = fc.record({
+  claimedMs: tookMs,
+  connectedMs: fc.option(tookMs),
+  firstByteMs: fc.option(tookMs),
+  wasConnected: fc.boolean(),
 });
 
 export const profileContents: fc.Arbitrary<

@@ -11,11 +11,20 @@ import type { NewSchedule, ScheduleChange } from '#src/domain/schedule-life.ts';
 import { CURRENT_VERSION } from '#src/domain/version.ts';
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { ControlStore, Project } from '#src/ports/control-store.ts';
+import type { InsightStore } from '#src/ports/insight-store.ts';
+import type { PeopleStore } from '#src/ports/people-store.ts';
+import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
 import type { ClaimWrite, Receipt, Store, Work } from '#src/ports/store.ts';
 import { Builders, type Made, START, seededBytes } from './builders.ts';
 import { type Everything, readEverything } from './everything.ts';
 
-export type AnyStore = Store & ControlStore & ClusterStore;
+export type AnyStore = Store &
+  ControlStore &
+  ClusterStore & {
+    readonly people: PeopleStore;
+    readonly insight: InsightStore;
+    readonly jobs: ReplayJobStore;
+  };
 
 export interface Opened {
   readonly store: AnyStore;

@@ -89,6 +89,19 @@ export function controlContract(suite: Suite): void {
       expect(await bench.store.addKey({ ...newKey(bench, 'test'), hash: key.hash })).toBe('taken');
     });
 
+    test('are known to have been used, as late as anybody says', async () => {
+      const bench = await suite.bench();
+      const [used, other] = [await addKey(bench, 'test'), await addKey(bench, 'test')];
+      const at = instant(bench.now + DAY_MS);
+      await bench.store.touchKeys([
+        { hash: used.hash, at },
+        { hash: 'of no key', at },
+      ]);
+      await Promise.all([1, 2].map(() => bench.store.touchKeys([{ hash: used.hash, at: instant(at - 1) }])));
+      await bench.store.touchKeys([]);
+      expect(await bench.store.listKeys(bench.partition)).toEqual([{ ...used, lastUsedAt: at }, other]);
+    });
+
     test('are revoked once; an unknown one is none', async () => {
       const bench = await suite.bench();
       const key = await addKey(bench, 'test');
@@ -160,6 +173,7 @@ function newKey(bench: Bench, mode: Mode): ApiKey {
     hint: id.slice(-4),
     createdAt: bench.now,
     revokedAt: null,
+    lastUsedAt: null,
   };
 }
 

@@ -130,7 +130,7 @@ async function populate(bench: Bench): Promise<void> {
   await bench.change(view.schedule.id, (read) => life.pause(read, bench.now));
   const { partition } = bench;
   const key = { id: bench.ids.mint('key', bench.now), partition, mode: 'test', hint: 'abcd' } as const;
-  await bench.store.addKey({ ...key, hash: key.id, createdAt: bench.now, revokedAt: null });
+  await bench.store.addKey({ ...key, hash: key.id, createdAt: bench.now, revokedAt: null, lastUsedAt: null });
   const secret = { id: bench.ids.mint('sec', bench.now), partition, sealed: Uint8Array.of(3) };
   await bench.store.addSecret({ ...secret, createdAt: bench.now, expiresAt: null }, instant(bench.now + 1));
 }

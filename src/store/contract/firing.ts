@@ -196,6 +196,7 @@ export function firingContract(suite: Suite): void {
         finishedAt: arbitrary.anyInstant,
         egressMs: fc.option(fc.nat()),
         error: fc.option(arbitrary.plainText),
+        timing: fc.option(arbitrary.attemptTiming),
       });
       for (const contents of fc.sample(outcome, { numRuns: 40, seed: 6 })) {
         const { delivery, attempt } = bench.claim(await bench.pending(view.schedule.id), view);

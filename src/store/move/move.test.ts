@@ -28,8 +28,17 @@ import { type Moved, type MoveRefusal, move, type Progress } from './move.ts';
 import { columnsOf, TABLES } from './tables.ts';
 
 /** What belongs to a running process, or to the file itself. */
-const LEFT_BEHIND = ['heartbeat', 'migrations', 'nodes', 'room', 'slots'];
-const ONLY_THERE = ['migrations', 'nodes', 'slots', 'writers'];
+const LEFT_BEHIND = [
+  'gate_orders',
+  'heartbeat',
+  'login_failures',
+  'migrations',
+  'nodes',
+  'room',
+  'sessions',
+  'slots',
+];
+const ONLY_THERE = ['gate_orders', 'login_failures', 'migrations', 'nodes', 'sessions', 'slots', 'writers'];
 
 const older = await olderPostgres();
 const directory = temporaryDirectory();
@@ -56,6 +65,7 @@ beforeAll(async () => {
     await bench.take(await bench.addSchedule(), 'a-node-that-died');
   }
   fillPages(benches[0]?.partition ?? 0);
+  fillDashboard();
 });
 afterAll(() => opened.close());
 
@@ -70,6 +80,7 @@ async function fillControl({ store, project, ids, now }: Bench): Promise<void> {
       hint: 'abcd',
       createdAt: now,
       revokedAt: index === 2 ? now : null,
+      lastUsedAt: null,
     });
     await store.addSecret(
       {
@@ -134,6 +145,34 @@ function fillPages(partition: number): void {
     `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20)
      INSERT INTO payloads SELECT ?, 'sch_large_' || i, randomblob(256 * 1024) FROM n`,
   ).run(partition);
+  db.close();
+}
+
+/** Rows of every shape, with each column that may be empty both ways; of what only the dashboard has. */
+function fillDashboard(): void {
+  const db = openForWriting(path);
+  for (const { name, columns } of TABLES.filter((table) => countIn(db, table.name) === 0)) {
+    const types = db
+      .prepare('SELECT name, type, "notnull" AS needed FROM pragma_table_info(?)')
+      .all(name) as {
+      readonly name: string;
+      readonly type: string;
+      readonly needed: number;
+    }[];
+    const byName = new Map(types.map((column) => [column.name, column]));
+    const add = db.prepare(
+      `INSERT INTO ${name} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+    );
+    for (let row = 1; row <= 3; row++) {
+      const values = columns.map((column, place) => {
+        const { type, needed } = byName.get(column) ?? { type: 'TEXT', needed: 1 };
+        if (row === 2 && needed === 0 && place > 0) return null;
+        return type === 'INTEGER' ? row * 1e12 + place : `${column} ${row} \u0001 é`;
+      });
+      add.run(...values);
+    }
+  }
+  db.exec('UPDATE api_keys SET last_used_at = created_at + 1 WHERE revoked_at IS NULL');
   db.close();
 }
 

@@ -1,10 +1,11 @@
 /**
  * What is moved: every table that holds what somebody stored, in an order in which each row finds those it
- * refers to. Left behind is what a process knows of itself and of its disk: nodes, slots, the heartbeat.
+ * refers to. Left behind is what a process knows of itself and of its disk: nodes, slots, the heartbeat. So is what
+ * is only good for a while, and where it was made: sessions, failed logins, orders to a gate.
  */
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { places } from '#src/store/postgres/places.ts';
-import type { Statement } from '#src/store/postgres/statement-kinds.ts';
+import { kindsOf, type Statement } from '#src/store/postgres/statement-kinds.ts';
 import { statements } from '#src/store/postgres/statements.ts';
 import {
   ATTEMPT_FIXED,
@@ -35,6 +36,7 @@ export interface Table {
 }
 
 const STATEMENTS = statements(false);
+const { insert } = kindsOf(false);
 
 /** As a rule the statement gives them numbers; here they have theirs. */
 const INSERT_PARTITIONS = `INSERT INTO partitions (partition, project_id, mode)
@@ -50,10 +52,15 @@ function table(
   return { name, columns, keyColumns, added, insert: statement.sql.join(';') };
 }
 
+/** Rows as they are, where no verb of the store makes them so. */
+function whole(name: string, keyColumns: number, columns: readonly string[]): Table {
+  return table(name, keyColumns, columns, insert(name, columns));
+}
+
 export const TABLES: readonly Table[] = [
   table('projects', 1, ['id', 'name', 'pinned_version', 'created_at'], STATEMENTS.insertProject),
   table('partitions', 1, ['partition', 'project_id', 'mode'], { sql: [INSERT_PARTITIONS] }),
-  table('api_keys', 1, ['id', 'partition', 'hash', 'hint', 'created_at', 'revoked_at'], STATEMENTS.insertKey),
+  whole('api_keys', 1, ['id', 'partition', 'hash', 'hint', 'created_at', 'revoked_at', 'last_used_at']),
   table(
     'signing_secrets',
     1,
@@ -80,6 +87,52 @@ export const TABLES: readonly Table[] = [
     columns: ['endpoint_key'],
     of: ({ endpoint }) => places.gate(endpoint as EndpointKey),
   }),
+  whole('users', 1, [
+    'id',
+    'name',
+    'role',
+    'projects',
+    'password_hash',
+    'created_at',
+    'password_changed_at',
+    'revision',
+  ]),
+  whole('invitations', 1, ['id', 'hash', 'role', 'projects', 'created_by', 'created_at', 'expires_at']),
+  whole('audit', 1, [
+    'id',
+    'at',
+    'user_id',
+    'actor',
+    'action',
+    'subject',
+    'project_id',
+    'mode',
+    'detail',
+    'address',
+    'outcome',
+    'code',
+  ]),
+  whole('tallies', 4, ['partition', 'span_ms', 'at', 'node', 'counts']),
+  whole('endpoint_tallies', 4, ['partition', 'endpoint_key', 'at', 'node', 'endpoint', 'counts']),
+  whole('replay_jobs', 2, [
+    'partition',
+    'id',
+    'state',
+    'filter',
+    'cursor',
+    'gathered',
+    'replayed',
+    'skipped',
+    'expected',
+    'created_by',
+    'created_at',
+    'updated_at',
+    'ended_at',
+    'runner',
+    'lease_until',
+    'revision',
+  ]),
+  whole('replay_items', 4, ['partition', 'job_id', 'endpoint_key', 'delivery_id', 'endpoint']),
 ];
 
 /** All that a row has in PostgreSQL. */

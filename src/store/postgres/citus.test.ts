@@ -7,7 +7,8 @@ import { systemTimers } from '#src/system/timers.ts';
 import { CITUS_URL, createCitusDatabase } from '#test/postgres/citus.ts';
 import { addressOf, openedIn } from '#test/postgres/contract-databases.ts';
 import { connect } from './connect.ts';
-import { distribute } from './distribute.ts';
+import { distribute, isDistributed } from './distribute.ts';
+import { MIGRATIONS } from './migrations.ts';
 import { migrate } from './schema-version.ts';
 import { decodeText } from './text.ts';
 
@@ -36,8 +37,47 @@ if (CITUS_URL === '') {
       projects: 'reference',
     });
     expect(types).not.toHaveProperty('slots');
+    expect(types).not.toHaveProperty('users');
+  });
+
+  test('a database that was spread by the first version has the tables of the next ones spread with them', async () => {
+    await using database = await createCitusDatabase();
+    const client = await connect(addressOf(database.url), { timers: systemTimers, decodeText });
+    try {
+      const pause = () => Promise.resolve();
+      await migrate(client, START, pause, MIGRATIONS.slice(0, 1));
+      for (const table of ['projects', 'partitions', 'api_keys', 'signing_secrets']) {
+        await client.query('SELECT create_reference_table($1)', [table]);
+      }
+      for (const table of FIRST_SPREAD) {
+        await client.query('SELECT create_distributed_table($1, $2)', [table, 'partition']);
+      }
+      await client.query(
+        "INSERT INTO attempts VALUES (1, 'dlv_1', 1, 'att_1', 'success', 200, 1, 2, 3, 4, NULL)",
+      );
+      expect(await isDistributed(client)).toBe(false);
+      await migrate(client, START, pause);
+      expect(await isDistributed(client)).toBe(true);
+      const { rows } = await client.query('SELECT id, timing FROM attempts');
+      expect(rows).toEqual([{ id: 'att_1', timing: null }]);
+      await migrate(client, START, pause);
+    } finally {
+      await client.end();
+    }
   });
 }
+
+const FIRST_SPREAD = [
+  'deliveries',
+  'schedules',
+  'schedule_labels',
+  'payloads',
+  'attempts',
+  'receipts',
+  'endpoints',
+  'endpoint_versions',
+  'gates',
+];
 
 async function distributed(url: string): Promise<void> {
   const client = await connect(addressOf(url), { timers: systemTimers, decodeText });

@@ -35,7 +35,7 @@ export class ControlReads {
 
   async keys(partition: Partition): Promise<readonly ApiKey[]> {
     const rows = await this.#reader.ask<KeyRow>(
-      `SELECT k.id, k.partition, k.hash, k.hint, k.created_at, k.revoked_at, p.mode
+      `SELECT k.id, k.partition, k.hash, k.hint, k.created_at, k.revoked_at, k.last_used_at, p.mode
        FROM api_keys k JOIN partitions p USING (partition)
        WHERE k.partition = $1 ORDER BY k.id`,
       partition,

@@ -1,6 +1,6 @@
 /**
  * Citus: the tables of customers' data are spread by the partition, those that every node reads whole are
- * copied to every server, and what nodes tell each other stays where they connect to.
+ * copied to every server, and what nodes tell each other and what is known of people stays where they connect to.
  */
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Queryable } from './schema-version.ts';
@@ -15,6 +15,11 @@ const DISTRIBUTED = [
   'endpoints',
   'endpoint_versions',
   'gates',
+  'tallies',
+  'endpoint_tallies',
+  'gate_orders',
+  'replay_jobs',
+  'replay_items',
 ] as const;
 const [FIRST] = DISTRIBUTED;
 
@@ -24,6 +29,17 @@ export async function isDistributed(client: Queryable): Promise<boolean> {
   if (!(await hasCitus(client))) return false;
   const spread = await tablesOfCitus(client);
   return DISTRIBUTED.every((table) => spread.has(table));
+}
+
+/**
+ * Before a transaction changes the schema: answers whether the database was spread, by this schema or an older one.
+ * What is added to one that was has to be spread in the same transaction, or some of its tables would be here and
+ * some elsewhere; and Citus does that only where every change before it went by the same connections.
+ */
+export async function isToBeDistributed(client: Queryable): Promise<boolean> {
+  if (!(await hasCitus(client)) || !(await tablesOfCitus(client)).has(FIRST)) return false;
+  await client.query("SET LOCAL citus.multi_shard_modify_mode = 'sequential'");
+  return true;
 }
 
 async function tablesOfCitus(client: Queryable): Promise<ReadonlySet<string>> {

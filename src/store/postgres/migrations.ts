@@ -302,6 +302,8 @@ export const MIGRATIONS: readonly Migration[] = [
         outcome text NOT NULL,
         code text
       );
+      CREATE INDEX audit_of_user ON audit (user_id, id);
+      CREATE INDEX audit_of_project ON audit (project_id, id);
 
       ALTER TABLE api_keys ADD COLUMN last_used_at bigint;
       ALTER TABLE attempts ADD COLUMN timing text;
@@ -354,6 +356,8 @@ export const MIGRATIONS: readonly Migration[] = [
         PRIMARY KEY (partition, id)
       );
       CREATE INDEX replay_jobs_open ON replay_jobs (state) WHERE state IN ('gathering', 'running');
+      CREATE INDEX replay_jobs_ended ON replay_jobs (ended_at) WHERE ended_at IS NOT NULL;
+      CREATE INDEX replay_jobs_left ON replay_jobs (id) WHERE ended_at IS NOT NULL AND cursor IS NOT NULL;
 
       CREATE TABLE replay_items (
         partition bigint NOT NULL,

@@ -6,7 +6,8 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import type { DeliveryId, EndpointId, JobId, ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -14,11 +15,17 @@ import { ALL_SLOTS } from '#src/domain/slot.ts';
 import type { Prunable } from '#src/ports/store.ts';
 import { START } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
+import { endpointDigest } from '#src/store/sql/endpoint-digest.ts';
+import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { labelDigest } from '#src/store/sql/rows.ts';
+import { makeVerbs } from '#src/store/sql/verbs.ts';
 import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
 import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
 import { ControlReads } from './control-reads.ts';
 import { FiringReads } from './firing-reads.ts';
+import { INSIGHTS } from './insight-plans.ts';
+import { InsightReads } from './insight-reads.ts';
+import { places } from './places.ts';
 import type { Reader, SqlValue, Values } from './reader.ts';
 import { Reads } from './reads.ts';
 import { RETENTION } from './retention.ts';
@@ -38,6 +45,8 @@ const UNKNOWN: Labels = ['b', 'c', 'd'].map((name) => [name, ''] as const);
 const SIZES = '(SELECT p, CASE WHEN p = 1 THEN 12000 ELSE 200 END AS n FROM generate_series(1, 21) p) t';
 const SCHEDULE_ID = "'sch_' || lpad(i::text, 8, '0')";
 const DELIVERY_ID = "'dlv_' || lpad(i::text, 8, '0')";
+
+const ITEM_ENDPOINT = 'https://a.example/' as EndpointKey;
 
 /** Of a hundred deliveries in a row: one waits, one is claimed, one failed for good. */
 const FILL = [
@@ -68,6 +77,16 @@ const FILL = [
    SELECT p, 'key-' || i, '', '{}', i FROM generate_series(1, 21) p, generate_series(0, 99) i`,
   `INSERT INTO receipts (partition, key, fingerprint, status, body, created_at, expires_at)
    SELECT p, 'key-' || i, '', 200, '', i, i FROM generate_series(1, 21) p, generate_series(0, 199) i`,
+  `INSERT INTO replay_jobs (partition, id, state, filter, gathered, replayed, skipped, expected, created_by,
+     created_at, updated_at, ended_at, cursor, revision)
+   SELECT p, 'job_' || lpad(i::text, 3, '0'), CASE WHEN i = 1 THEN 'running' ELSE 'stopped' END, '{}', 0, 0, 0, 0, '',
+     i, i, CASE WHEN i > 1 THEN i END, CASE WHEN i < 3 THEN '' END, 1
+   FROM generate_series(1, 21) p, generate_series(1, 200) i`,
+  `INSERT INTO replay_items (partition, job_id, endpoint_key, delivery_id, endpoint)
+   SELECT p, 'job_001', CASE i % 5 WHEN 0 THEN '${endpointDigest(ITEM_ENDPOINT)}' ELSE 'key-' || i % 5 END, ${DELIVERY_ID}, ''
+   FROM ${SIZES}, generate_series(1, n) i`,
+  `INSERT INTO replay_items (partition, job_id, endpoint_key, delivery_id, endpoint)
+   SELECT p, 'job_002', 'key-1', ${DELIVERY_ID}, '' FROM ${SIZES}, generate_series(1, n) i`,
 ];
 
 const LABELLED = [
@@ -94,7 +113,7 @@ function everyNode(plan: Plan): readonly Plan[] {
 
 const LOOKS_FOR_ROWS = /Scan$/;
 /** They scan what others found, or no table at all. */
-const NOT_IN_A_TABLE = /^(Subquery|Function|CTE) Scan$/;
+const NOT_IN_A_TABLE = /^(Subquery|Function|CTE|WorkTable) Scan$/;
 
 function scans(plans: readonly Plan[]): readonly Plan[] {
   const all = plans.flatMap(everyNode).map((node) => ({ node, type: node['Node Type'] }));
@@ -158,7 +177,7 @@ function literal(value: SqlValue): string {
   if (typeof value === 'number') return String(value);
   if (typeof value === 'string') return `'${value}'`;
   if (value instanceof Uint8Array) return `'\\x${Buffer.from(value).toString('hex')}'::bytea`;
-  return `ARRAY[${value.map(literal).join(', ')}]`;
+  return value.length === 0 ? "'{}'" : `ARRAY[${value.map(literal).join(', ')}]`;
 }
 
 const JOINED = ['deliveries_pkey', 'endpoint_versions_pkey', 'endpoints_pkey'];
@@ -350,6 +369,52 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
           3 * BATCH,
         ),
       );
+
+      describe('of bulk replays', () => {
+        const JOB = 'job_001' as JobId;
+        const jobsOf = (reader: Reader) =>
+          new SqlReplayJobs(
+            { ask: (sql, ...values) => reader.ask(sql, ...values), run: async () => 'done' },
+            makeVerbs(places),
+          );
+
+        it.for([
+          ['a job', (jobs: SqlReplayJobs) => jobs.findJob(LARGE, JOB), ['replay_jobs_pkey'], 1],
+          ['those of a project', (jobs: SqlReplayJobs) => jobs.listJobs(LARGE, 10), ['replay_jobs_pkey'], 10],
+          [
+            'those that are open',
+            (jobs: SqlReplayJobs) => jobs.listOpenJobs(null, 30),
+            ['replay_jobs_open'],
+            21,
+          ],
+          [
+            'the endpoints of items',
+            (jobs: SqlReplayJobs) => jobs.listItemEndpoints(LARGE, JOB, null, 10),
+            ['replay_items_pkey'],
+            30,
+          ],
+          [
+            'the items of an endpoint',
+            (jobs: SqlReplayJobs) => jobs.listItems(LARGE, JOB, ITEM_ENDPOINT, 10),
+            ['replay_items_pkey'],
+            10,
+          ],
+        ] as const)('%s', ([, ask, indexes, rowsMax]) =>
+          expectWalk((reader) => ask(jobsOf(reader)), indexes, rowsMax),
+        );
+
+        it('what an ended one left', async () => {
+          const plans = await plansOf((reader) => jobsOf(reader).pruneJobs(START, 10));
+          expect(indexesOf(plans)).toEqual(['replay_items_pkey', 'replay_jobs_left']);
+          expect(rowsOf(plans)).toBeLessThanOrEqual(11);
+        });
+      });
+
+      it.for(INSIGHTS)('people find %s', async ([, ask, indexes, rowsMax]) => {
+        const plans = await plansOf((reader) => ask(new InsightReads(reader, false)));
+        expect(indexesOf(plans)).toEqual(indexes.toSorted());
+        expect(rowsOf(plans)).toBeLessThanOrEqual(rowsMax);
+      });
 
       it('the control plane by look-ups, but for the list of projects', async () => {
         const plans = await plansOf(async (reader) => {

@@ -1,8 +1,8 @@
 /**
  * The store that many nodes share. What writes goes through four lanes, each with a connection of its own, so
  * that none of them waits behind another: what the API stores, what is claimed or put off, what is settled or
- * cleared away, and the lease by which this node lives. What is read for the API and what is read on the way to a request have connections of their own
- * for the same reason.
+ * cleared away, and the lease by which this node lives. What is read for the API, what is read on the way to a
+ * request and what people look at have connections of their own for the same reason.
  */
 import type { Client } from 'pg';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
@@ -15,7 +15,16 @@ import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { Slot, Tenure } from '#src/domain/slot.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { ClusterState, ClusterStore, NodeLease, SlotState } from '#src/ports/cluster-store.ts';
-import type { ApiKey, ControlStore, Project, SigningSecret, Tenant } from '#src/ports/control-store.ts';
+import type {
+  ApiKey,
+  ControlStore,
+  KeyUse,
+  Project,
+  SigningSecret,
+  Tenant,
+} from '#src/ports/control-store.ts';
+import type { InsightStore } from '#src/ports/insight-store.ts';
+import type { PeopleStore } from '#src/ports/people-store.ts';
 import type {
   ClaimWrite,
   DeliveryFilter,
@@ -37,23 +46,27 @@ import type {
   Written,
 } from '#src/ports/store.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import { SqlPeople } from '#src/store/sql/people.ts';
+import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { Retention } from '#src/store/sql/retention.ts';
 import { tenureOf } from '#src/store/sql/taken.ts';
 import { makeVerbs } from '#src/store/sql/verbs.ts';
 import type { DatabaseAddress } from './address.ts';
+import { AsideReader } from './aside-reader.ts';
 import { ClusterReads } from './cluster-reads.ts';
 import { connector } from './connect.ts';
 import { ControlReads } from './control-reads.ts';
-import { isDistributed } from './distribute.ts';
 import { Executor } from './executor.ts';
 import { unavailableInstead } from './faults.ts';
 import { FiringReads } from './firing-reads.ts';
 import { Link } from './link.ts';
 import { places } from './places.ts';
+import { PostgresInsight } from './postgres-insight.ts';
+import { prepareSchema } from './prepare-schema.ts';
 import { ReadPool } from './read-pool.ts';
 import { Reads } from './reads.ts';
 import { RETENTION } from './retention.ts';
-import { migrate, requireCurrent } from './schema-version.ts';
+import { sqlOf } from './sql-of.ts';
 import { statements } from './statements.ts';
 import { decodeText } from './text.ts';
 import { allowPieces } from './transaction.ts';
@@ -73,8 +86,7 @@ export interface PostgresOptions {
 
 const API_READERS = 4;
 const FIRING_READERS = 2;
-/** Of processes that are no more; one that is still there makes its row again. */
-const WRITER_KEPT_MS = 7 * 86_400_000;
+const ASIDE_READERS = 2;
 
 const verbs = makeVerbs(places);
 
@@ -88,9 +100,13 @@ interface Lanes {
 interface Pools {
   readonly api: ReadPool;
   readonly firing: ReadPool;
+  readonly aside: AsideReader;
 }
 
 export class PostgresStore implements Store, ControlStore, ClusterStore {
+  readonly people: PeopleStore;
+  readonly insight: InsightStore;
+  readonly jobs: SqlReplayJobs;
   readonly #links: readonly Link[];
   readonly #lanes: Lanes;
   readonly #pools: Pools;
@@ -101,6 +117,7 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
   readonly #retention: Retention;
 
   private constructor(links: readonly Link[], lanes: Lanes, pools: Pools, distributed: boolean) {
+    this.insight = new PostgresInsight({ ...pools, ...lanes, distributed });
     this.#links = links;
     this.#lanes = lanes;
     this.#pools = pools;
@@ -109,12 +126,15 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
     this.#firing = new FiringReads(pools.firing, distributed);
     this.#cluster = new ClusterReads(pools.firing);
     this.#retention = new Retention((sql, ...values) => pools.firing.ask(sql, ...values), RETENTION, verbs);
+    const sql = sqlOf(pools.api, lanes.api);
+    this.people = new SqlPeople(sql);
+    this.jobs = new SqlReplayJobs(sql, verbs);
   }
 
   static async open(options: PostgresOptions): Promise<PostgresStore> {
     const { address, clock, timers, node } = options;
     const connect = connector(address, { timers, decodeText });
-    const distributed = await prepare(options, connect);
+    const distributed = await prepareSchema(options, connect);
     const keepsPlans = !distributed && !address.isPooled;
     const keeping = connector(address, { timers, decodeText, keepsPlans });
     const writing = keepsPlans
@@ -156,7 +176,11 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
         open(options.isSmall === true ? 1 : API_READERS, connect),
         open(options.isSmall === true ? 1 : FIRING_READERS, keeping),
       ]);
-      const pools = { api: new ReadPool(apiReaders), firing: new ReadPool(firingReaders) };
+      const pools = {
+        api: new ReadPool(apiReaders),
+        firing: new ReadPool(firingReaders),
+        aside: new AsideReader(() => open(ASIDE_READERS, connect)),
+      };
       return new PostgresStore(links, { api, claiming, settling, membership }, pools, distributed);
     } catch (error) {
       await Promise.all(links.map((one) => one.close()));
@@ -320,6 +344,10 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
     return (await this.#lanes.api.run(verbs.revokeKey(id, now))) === 'done';
   }
 
+  async touchKeys(uses: readonly KeyUse[]): Promise<void> {
+    await this.#lanes.api.run(verbs.touchKeys(uses));
+  }
+
   findTenant(keyHash: string): Promise<Tenant | null> {
     return this.#control.tenant(keyHash);
   }
@@ -362,29 +390,7 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
 
   async close(): Promise<void> {
     await Promise.all(Object.values(this.#lanes).map((lane: WriteLane) => lane.close()));
-    for (const pool of [this.#pools.api, this.#pools.firing]) pool.close();
+    for (const pool of Object.values(this.#pools)) pool.close();
     await Promise.all(this.#links.map((link) => link.close()));
-  }
-}
-
-/** Makes sure of the schema; answers whether its tables are spread over several servers. */
-async function prepare(
-  { clock, timers, migrate: mayMigrate }: PostgresOptions,
-  connect: () => Promise<Client>,
-): Promise<boolean> {
-  try {
-    const client = await connect();
-    try {
-      const pause = (ms: number) => new Promise<void>((resolve) => void timers.after(ms, resolve));
-      if (mayMigrate) {
-        await migrate(client, clock.now(), pause);
-        await client.query('DELETE FROM writers WHERE at < $1', [clock.now() - WRITER_KEPT_MS]);
-      } else await requireCurrent(client);
-      return await isDistributed(client);
-    } finally {
-      await client.end();
-    }
-  } catch (error) {
-    throw unavailableInstead(error);
   }
 }

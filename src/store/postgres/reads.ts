@@ -7,14 +7,15 @@
  * `*`: a statement that the server has prepared must not change when a later version adds one.
  */
 import { type Attempt, DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
-import { type DeliveryId, type EndpointId, firstIdAt, type ScheduleId } from '#src/domain/id.ts';
-import { type Instant, instant } from '#src/domain/instant.ts';
+import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES, type ScheduleView } from '#src/domain/schedule.ts';
 import type { DeliveryFilter, Page, Receipt, ScheduleFilter } from '#src/ports/store.ts';
 import { ATTEMPT_FIXED, ATTEMPT_OUTCOME, DELIVERY_FIXED, DELIVERY_MUTABLE } from '#src/store/sql/columns.ts';
+import { idsAfter, idsBefore, PAST_EVERY_ID } from '#src/store/sql/id-ranges.ts';
 import {
   type AttemptRow,
   type DeliveryRow,
@@ -25,9 +26,6 @@ import {
 import { DELIVERY, deliveryIn, type Joined, PROFILE, profileIn, SCHEDULE, scheduleIn } from './joined.ts';
 import { STATE_KEY, STATUS_KEY } from './migrations.ts';
 import type { Reader } from './reader.ts';
-
-/** Sorts after every id: the start of a list. */
-const PAST_EVERY_ID = '\u{10ffff}';
 
 const NEWEST_VERSION = `JOIN endpoint_versions v
   ON v.partition = $1 AND v.endpoint_id = p.id AND v.version = p.version`;
@@ -41,6 +39,7 @@ function viewsOf(schedules: string): string {
 }
 
 const VIEW = `${viewsOf('schedules')} WHERE s.partition = $1 AND s.id = $2`;
+const VIEWS = `${viewsOf('schedules')} WHERE s.partition = $1 AND s.id = ANY($2::text[]) ORDER BY s.id DESC`;
 
 function viewIn(joined: Joined): readonly ScheduleView[] {
   const schedule = scheduleIn(joined);
@@ -160,6 +159,13 @@ export class Reads {
     return rows.flatMap(viewIn);
   }
 
+  /** Of these ids, newest first. */
+  async schedulesOf(partition: Partition, ids: readonly ScheduleId[]): Promise<readonly ScheduleView[]> {
+    if (ids.length === 0) return [];
+    const rows = await this.#reader.ask<Joined>(VIEWS, partition, ids);
+    return rows.flatMap(viewIn);
+  }
+
   async payload(partition: Partition, id: ScheduleId): Promise<Uint8Array | null> {
     const sql = 'SELECT sealed FROM payloads WHERE partition = $1 AND schedule_id = $2';
     const [row] = await this.#reader.lookUp<{ readonly sealed: Uint8Array }>(sql, partition, id);
@@ -266,14 +272,4 @@ function digestsOf(labels: Labels): readonly Uint8Array[] {
     labels.map(([name, value]) => [JSON.stringify([name, value]), labelDigest(name, value)]),
   );
   return [...digests.values()];
-}
-
-function idsAfter(createdAfter: Instant | null): string {
-  return createdAfter === null ? '' : firstIdAt('dlv', instant(createdAfter + 1));
-}
-
-function idsBefore(createdBefore: Instant | null, pageStart: DeliveryId | null): string {
-  const start = pageStart ?? PAST_EVERY_ID;
-  const end = createdBefore === null ? PAST_EVERY_ID : firstIdAt('dlv', createdBefore);
-  return start < end ? start : end;
 }

@@ -11,6 +11,7 @@
  */
 import type { Instant } from '#src/domain/instant.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
+import { distribute, isToBeDistributed } from './distribute.ts';
 import { codeOf } from './faults.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
 
@@ -81,6 +82,7 @@ async function applyMissing(
          version integer PRIMARY KEY, name text NOT NULL, applied_at bigint NOT NULL, works_with integer NOT NULL
        )`,
     );
+    const isSpread = await isToBeDistributed(client);
     for (const { version, name, worksWith, sql } of migrations) {
       if (version <= current) continue;
       await client.query(sql);
@@ -89,6 +91,7 @@ async function applyMissing(
         [version, name, now, worksWith],
       );
     }
+    if (isSpread) await distribute(client);
     await client.query('COMMIT');
   } catch (error) {
     // A connection that is gone has rolled back by itself.

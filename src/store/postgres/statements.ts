@@ -1,7 +1,7 @@
 /**
  * Every statement that changes something, and the checks that go with them. The order in which they stand here is
  * the order in which they are carried out and so the order in which rows are locked, the same in every transaction:
- * leases and slots, profiles, receipts, schedules, deliveries, the rest.
+ * bulk replays, leases and slots, profiles, receipts, schedules, deliveries, the rest.
  */
 import {
   ATTEMPT_FIXED,
@@ -21,6 +21,9 @@ import {
 } from '#src/store/sql/columns.ts';
 import type { StatementName } from '#src/store/sql/steps.ts';
 import { rows } from './array-rows.ts';
+import { insightStatements } from './insight-statements.ts';
+import { peopleStatements } from './people-statements.ts';
+import { replayJobStatements } from './replay-job-statements.ts';
 import { keyOf, kindsOf, PLAIN, type Statement } from './statement-kinds.ts';
 
 /** Further columns of a delivery that only this store has; see `places.ts`. */
@@ -34,6 +37,8 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
   const ended = ['partition', 'id', 'was'];
 
   return {
+    ...replayJobStatements(distributed),
+
     renewLease: {
       ...insert(
         'nodes',
@@ -125,6 +130,16 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       holds: 'each',
       key: [1],
       table: 'api_keys',
+    },
+    touchKey: {
+      ...PLAIN,
+      sql: [
+        `UPDATE api_keys AS r SET last_used_at = greatest(r.last_used_at, t.last_used_at)
+         FROM ${rows(['last_used_at', 'hash'])} WHERE r.hash = t.hash`,
+      ],
+      walks: true,
+      key: [1],
+      table: 'api_keys used',
     },
     retireSecrets: {
       ...PLAIN,
@@ -290,6 +305,9 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       ),
       key: [0, 1],
     },
+
+    ...peopleStatements(distributed),
+    ...insightStatements(distributed),
   };
 }
 

@@ -128,6 +128,7 @@ export const ATTEMPT_OUTCOME = [
   'finished_at',
   'egress_ms',
   'error',
+  'timing',
 ] as const satisfies readonly (keyof AttemptRow)[];
 
 export const PROFILE_FIXED = [

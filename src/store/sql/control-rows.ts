@@ -31,6 +31,7 @@ export interface KeyRow {
   readonly hint: string;
   readonly created_at: Instant;
   readonly revoked_at: Instant | null;
+  readonly last_used_at: Instant | null;
 }
 
 export interface SecretRow {
@@ -50,6 +51,7 @@ export function toKey(row: KeyRow): ApiKey {
     hint: row.hint,
     createdAt: row.created_at,
     revokedAt: row.revoked_at,
+    lastUsedAt: row.last_used_at,
   };
 }
 

@@ -9,6 +9,7 @@ import type { Partition } from '#src/domain/partition.ts';
 import type { BreakerPolicy, Profile, RateLimit, RetryBudget } from '#src/domain/profile.ts';
 import type { RetryPolicy } from '#src/domain/retry.ts';
 import type { Destination, Schedule, ScheduleKind, ScheduleState, Timing } from '#src/domain/schedule.ts';
+import { fromTimingText, toTimingText } from './attempt-timing.ts';
 
 export interface ScheduleRow {
   readonly partition: Partition;
@@ -207,6 +208,7 @@ export interface AttemptRow {
   readonly finished_at: Instant | null;
   readonly egress_ms: number | null;
   readonly error: string | null;
+  readonly timing: string | null;
 }
 
 export function toAttemptRow(attempt: Attempt): AttemptRow {
@@ -222,6 +224,7 @@ export function toAttemptRow(attempt: Attempt): AttemptRow {
     finished_at: attempt.finishedAt,
     egress_ms: attempt.egressMs,
     error: attempt.error,
+    timing: toTimingText(attempt.timing),
   };
 }
 
@@ -238,6 +241,7 @@ export function fromAttemptRow(row: AttemptRow): Attempt {
     finishedAt: row.finished_at,
     egressMs: row.egress_ms,
     error: row.error,
+    timing: fromTimingText(row.timing),
   };
 }
 

@@ -16,10 +16,15 @@ import {
   PROFILE_VERSION,
   SCHEDULE_MUTABLE,
 } from './columns.ts';
+import type { InsightStatementName } from './insight-verbs.ts';
+import type { PeopleStatementName } from './people-names.ts';
+import type { ReplayJobStatementName } from './replay-job-rows.ts';
 import { toAttemptRow, toProfileHeadRow, toProfileVersionRow, toScheduleRow } from './rows.ts';
 
 /** What a store must have a statement for. */
 export type StatementName =
+  | InsightStatementName
+  | ReplayJobStatementName
   | 'slotHeld'
   | 'profileAtRevision'
   | 'insertProfile'
@@ -57,6 +62,7 @@ export type StatementName =
   | 'insertPartition'
   | 'insertKey'
   | 'revokeKey'
+  | 'touchKey'
   | 'retireSecrets'
   | 'insertSecret'
   | 'renewLease'
@@ -65,12 +71,13 @@ export type StatementName =
   | 'nodeLives'
   | 'takeSlot'
   | 'releaseSlot'
-  | 'releaseSlotsOf';
+  | 'releaseSlotsOf'
+  | PeopleStatementName;
 
 export type Parameter = string | number | Uint8Array | null;
 
 /** What a verb answers when a step did not hold. */
-export type Otherwise = 'stale' | 'key_taken' | 'in_use' | 'taken' | 'missing';
+export type Otherwise = 'stale' | 'key_taken' | 'in_use' | 'taken' | 'missing' | 'last_admin';
 
 /** A statement, the verb's answer if it does not hold, and its parameters. */
 export type Step<Name extends string = StatementName> = readonly [Name, Otherwise | null, ...Parameter[]];

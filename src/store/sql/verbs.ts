@@ -14,7 +14,7 @@ import type { Profile } from '#src/domain/profile.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import { type Slot, slotOf, type Tenure } from '#src/domain/slot.ts';
 import type { NodeLease, SlotState } from '#src/ports/cluster-store.ts';
-import type { ApiKey, Project, SigningSecret } from '#src/ports/control-store.ts';
+import type { ApiKey, KeyUse, Project, SigningSecret } from '#src/ports/control-store.ts';
 import type {
   ClaimWrite,
   EndWrite,
@@ -230,6 +230,9 @@ export function makeVerbs(places: Places) {
     ],
 
     revokeKey: (id: KeyId, now: Instant): readonly Step[] => [['revokeKey', 'missing', now, id]],
+
+    touchKeys: (uses: readonly KeyUse[]): readonly Step[] =>
+      uses.map(({ hash, at }): Step => ['touchKey', null, at, hash]),
 
     addSecret: (secret: SigningSecret, othersExpireAt: Instant): readonly Step[] => [
       ['retireSecrets', null, othersExpireAt, secret.partition],

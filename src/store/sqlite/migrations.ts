@@ -294,9 +294,15 @@ export const MIGRATIONS: readonly Migration[] = [
         outcome TEXT NOT NULL,
         code TEXT
       ) STRICT;
+      CREATE INDEX audit_of_user ON audit (user_id, id);
+      CREATE INDEX audit_of_project ON audit (project_id, id);
 
       ALTER TABLE api_keys ADD COLUMN last_used_at INTEGER;
       ALTER TABLE attempts ADD COLUMN timing TEXT;
+
+      DROP INDEX deliveries_due;
+      CREATE INDEX deliveries_due ON deliveries (due_at, id, partition, status)
+        WHERE status IN ('scheduled', 'retry_scheduled');
 
       CREATE TABLE tallies (
         partition INTEGER NOT NULL,
@@ -346,6 +352,8 @@ export const MIGRATIONS: readonly Migration[] = [
         PRIMARY KEY (partition, id)
       ) STRICT, WITHOUT ROWID;
       CREATE INDEX replay_jobs_open ON replay_jobs (state) WHERE state IN ('gathering', 'running');
+      CREATE INDEX replay_jobs_ended ON replay_jobs (ended_at) WHERE ended_at IS NOT NULL;
+      CREATE INDEX replay_jobs_left ON replay_jobs (id) WHERE ended_at IS NOT NULL AND cursor IS NOT NULL;
 
       CREATE TABLE replay_items (
         partition INTEGER NOT NULL,

@@ -7,19 +7,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
-import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import type { DeliveryId, EndpointId, JobId, ScheduleId } from '#src/domain/id.ts';
+import { instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { Builders, START } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
+import { type ReplayJobSql, SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { toDeliveryRow, toProfileHeadRow, toProfileVersionRow, toScheduleRow } from '#src/store/sql/rows.ts';
 import { type Db, migrate, openForWriting } from './connection.ts';
 import { prepareControlReads } from './control-reads.ts';
 import { FiringReads } from './firing-reads.ts';
+import { InsightReads } from './insight-reads.ts';
 import { Questions } from './questions.ts';
 import { Reads } from './reads.ts';
 import { RETENTION } from './retention.ts';
+import { sqlOf } from './sql-of.ts';
 import { STATEMENTS } from './statements.ts';
+import { verbs } from './verbs.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'sched-plans-'));
 const db = openForWriting(join(directory, 'plans.db'));
@@ -53,7 +59,7 @@ function plansOf(ask: (db: Db) => unknown): readonly string[] {
 }
 
 function planOf(sql: string): readonly string[] {
-  if (!/^\s*(SELECT|INSERT|UPDATE|DELETE)/.test(sql)) return [];
+  if (!/^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)/.test(sql)) return [];
   const parameters = Array.from(sql.matchAll(/\?/g), () => null);
   const rows = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters) as { readonly detail: string }[];
   return rows.map(({ detail }) => detail);
@@ -221,6 +227,74 @@ test.for([
   expect(plansOf((asked) => new Questions(asked).all(RETENTION[what], ...parameters))).toEqual(expected);
 });
 
+describe('people find', () => {
+  const LATER = instant(START + 60_000);
+  const ANY = { ...ALL_SCHEDULES, destination: null };
+  const STATE_WALK = 'SEARCH s USING INDEX schedules_by_state (partition=? AND state=? AND kind=? AND id<?)';
+
+  test('what is due in the index of it alone', () => {
+    const plans = plansOf((asked) => new InsightReads(asked).due(PARTITION, START, LATER, 1_000, 10));
+    expect(searches(plans)).toEqual([
+      'SEARCH deliveries USING COVERING INDEX deliveries_due (due_at>? AND due_at<?)',
+    ]);
+  });
+
+  test.for([
+    [
+      'of a destination',
+      { destination: 'a' },
+      ['SEARCH s USING INDEX sqlite_autoindex_schedules_1 (partition=? AND id<?)'],
+    ],
+    ['of a state and kind', { state: 'active', kind: 'one_shot', destination: 'a' }, [STATE_WALK]],
+    ['of a state', { state: 'active', destination: 'a' }, [STATE_WALK, STATE_WALK]],
+    ['of a kind', { kind: 'one_shot', destination: 'a' }, [STATE_WALK, STATE_WALK, STATE_WALK, STATE_WALK]],
+    [
+      'with labels, of a state',
+      { labels: TWO_LABELS, state: 'active' },
+      [
+        LABEL,
+        /^SEARCH s USING INDEX sqlite_autoindex_schedules_1 \(partition=\? AND id=\?\)$/,
+        /^SEARCH o USING PRIMARY KEY/,
+      ],
+    ],
+  ] as const)('schedules %s along an index', ([, given, expected]) => {
+    const plans = plansOf((asked) =>
+      new InsightReads(asked).schedules(PARTITION, { ...ANY, ...given }, PAGE, 100),
+    );
+    const walks = searches(plans).filter((step) => /^SEARCH [slo] /.test(step));
+    expect(walks).toEqual(
+      expected.map((step) => (typeof step === 'string' ? step : expect.stringMatching(step))),
+    );
+    for (const step of searches(plans)) {
+      expect(step).toMatch(/^(SEARCH|SCAN (walked|piece|w|json_each|\(?subquery|p\b))/);
+    }
+  });
+
+  test.for([
+    ['tallies', (reads: InsightReads) => reads.tallies(PARTITION, 60_000, START, LATER)],
+    ['active endpoints', (reads: InsightReads) => reads.activeEndpoints(PARTITION, START, 10)],
+    ['upcoming', (reads: InsightReads) => reads.upcoming(PARTITION, START, LATER, 10)],
+    ['a count', (reads: InsightReads) => reads.deliveryCount(PARTITION, ALL_DELIVERIES, 10)],
+    [
+      'a count of a status',
+      (reads: InsightReads) =>
+        reads.deliveryCount(PARTITION, { ...ALL_DELIVERIES, status: 'dead_letter' }, 10),
+    ],
+    [
+      'a count of a schedule',
+      (reads: InsightReads) =>
+        reads.deliveryCount(PARTITION, { ...ALL_DELIVERIES, scheduleId: SCHEDULE }, 10),
+    ],
+    ['occurrences', (reads: InsightReads) => reads.occurrences(PARTITION, SCHEDULE, START, LATER, 10)],
+    ['gates', (reads: InsightReads) => reads.gates(PARTITION, 10)],
+  ] as const)('%s by an index', ([, ask]) => {
+    const plans = plansOf((asked) => ask(new InsightReads(asked)));
+    const tables = searches(plans).filter((step) => !/^SCAN (k|g|\(?subquery)/.test(step));
+    expect(tables.length).toBeGreaterThan(0);
+    for (const step of tables) expect(step).toMatch(/^SEARCH \w+ USING /);
+  });
+});
+
 test('a question about one object is a look-up of it', () => {
   const plans = plansOf((asked) => {
     const reads = new Reads(asked);
@@ -235,13 +309,68 @@ test('a question about one object is a look-up of it', () => {
   for (const step of plans) expect(step).toMatch(LOOK_UP);
 });
 
+describe('bulk replays find', () => {
+  const JOB = 'job_1' as JobId;
+
+  /** Every question up to its answer; nothing is written. */
+  async function plansOfJobs(ask: (jobs: SqlReplayJobs) => Promise<unknown>): Promise<readonly string[]> {
+    const asked: string[] = [];
+    const answering = sqlOf(async (question) => question(new Questions(db)), { run: unwritten });
+    const sql: ReplayJobSql = {
+      ask: (text, ...values) => {
+        asked.push(...planOf(text.replace(/\$\d+/g, '?')));
+        return answering.ask(text, ...values);
+      },
+      run: unwritten,
+    };
+    await ask(new SqlReplayJobs(sql, verbs));
+    return searches(asked);
+  }
+
+  async function unwritten(): Promise<'done'> {
+    return 'done';
+  }
+
+  test('jobs by their id, and those that are open without the rest', async () => {
+    const [job, newest, open] = await plansOfJobs(async (jobs) => {
+      await jobs.findJob(PARTITION, JOB);
+      await jobs.listJobs(PARTITION, 10);
+      await jobs.listOpenJobs(null, 10);
+    });
+    expect(job).toMatch(LOOK_UP);
+    expect(newest).toBe('SEARCH replay_jobs USING PRIMARY KEY (partition=?)');
+    expect(open).toBe('SEARCH replay_jobs USING INDEX replay_jobs_open (state=?)');
+  });
+
+  test('from endpoint to endpoint, and items along their index', async () => {
+    const endpoints = await plansOfJobs((jobs) => jobs.listItemEndpoints(PARTITION, JOB, null, 10));
+    const walks = endpoints.filter((step) => !/^SCAN (walk|CONSTANT ROW)$/.test(step));
+    expect(walks).toHaveLength(3);
+    for (const step of walks) {
+      expect(step).toMatch(
+        /^SEARCH (i|replay_items) USING PRIMARY KEY \(partition=\? AND job_id=\? AND endpoint_key[>=]\?\)$/,
+      );
+    }
+    expect(await plansOfJobs((jobs) => jobs.listItems(PARTITION, JOB, 'ep_1' as EndpointKey, 10))).toEqual([
+      'SEARCH replay_items USING PRIMARY KEY (partition=? AND job_id=? AND endpoint_key=?)',
+    ]);
+  });
+
+  test('what has ended by its end, and what it left by its id', async () => {
+    expect(await plansOfJobs((jobs) => jobs.pruneJobs(START, 10))).toEqual([
+      'SCAN replay_jobs USING INDEX replay_jobs_left',
+      'SEARCH replay_jobs USING COVERING INDEX replay_jobs_ended (ended_at<?)',
+    ]);
+  });
+});
+
 test('the control plane scans nothing but the list of projects', () => {
   const scans = searches(plansOf(prepareControlReads)).filter((step) => step.startsWith('SCAN'));
   expect(scans).toHaveLength(1);
 });
 
-/** A row of constants, and two tables of a fixed or a tiny size. */
-const SMALL = /^SCAN (CONSTANT ROW|sweep|slots|nodes)$/;
+/** A row of constants, tables of a fixed or a tiny size, and those that only people fill, by hand. */
+const SMALL = /^SCAN (CONSTANT ROW|sweep|slots|nodes|others|invitations|sessions)$/;
 
 test.for(Object.entries(STATEMENTS))('the write %s finds its rows by an index', ([, { sql }]) => {
   for (const step of searches(planOf(sql))) {

@@ -40,3 +40,8 @@ export class Questions {
     }
   }
 }
+
+/** Parameters that are used once each and in their order, as SQLite takes them: `?` for `$1`. */
+export function withMarks(sql: string): string {
+  return sql.replaceAll(/\$\d+/g, '?');
+}

@@ -1,11 +1,12 @@
 /** The questions, on a read-only connection. Each is one indexed look-up or one bounded walk along an index. */
 import { type Attempt, DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from '#src/domain/delivery.ts';
-import { type DeliveryId, type EndpointId, firstIdAt, type ScheduleId } from '#src/domain/id.ts';
-import { type Instant, instant } from '#src/domain/instant.ts';
+import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES, type Schedule, type ScheduleView } from '#src/domain/schedule.ts';
 import type { DeliveryFilter, Page, Receipt, ScheduleFilter } from '#src/ports/store.ts';
+import { idsAfter, idsBefore, PAST_EVERY_ID } from '#src/store/sql/id-ranges.ts';
 import {
   type AttemptRow,
   type DeliveryRow,
@@ -20,9 +21,6 @@ import {
 } from '#src/store/sql/rows.ts';
 import type { Db } from './connection.ts';
 import { type Parameter, Questions } from './questions.ts';
-
-/** Sorts after every id: the start of a list. */
-const PAST_EVERY_ID = '\u{10ffff}';
 
 export class Reads {
   readonly #ask: Questions;
@@ -238,13 +236,3 @@ export class Reads {
 
 /** Everything created after, and before: ids begin with the instant of their creation. */
 const PAGE = 'id >= ? AND id < ? ORDER BY id DESC LIMIT ?';
-
-function idsAfter(createdAfter: Instant | null): string {
-  return createdAfter === null ? '' : firstIdAt('dlv', instant(createdAfter + 1));
-}
-
-function idsBefore(createdBefore: Instant | null, pageStart: DeliveryId | null): string {
-  const start = pageStart ?? PAST_EVERY_ID;
-  const end = createdBefore === null ? PAST_EVERY_ID : firstIdAt('dlv', createdBefore);
-  return start < end ? start : end;
-}

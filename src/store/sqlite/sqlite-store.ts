@@ -10,7 +10,16 @@ import type { Profile } from '#src/domain/profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { Slot, Tenure } from '#src/domain/slot.ts';
 import type { ClusterState, ClusterStore, NodeLease, SlotState } from '#src/ports/cluster-store.ts';
-import type { ApiKey, ControlStore, Project, SigningSecret, Tenant } from '#src/ports/control-store.ts';
+import type {
+  ApiKey,
+  ControlStore,
+  KeyUse,
+  Project,
+  SigningSecret,
+  Tenant,
+} from '#src/ports/control-store.ts';
+import type { InsightStore } from '#src/ports/insight-store.ts';
+import type { PeopleStore } from '#src/ports/people-store.ts';
 import {
   type ClaimWrite,
   type DeliveryFilter,
@@ -32,6 +41,8 @@ import {
   type Work,
   type Written,
 } from '#src/ports/store.ts';
+import { SqlPeople } from '#src/store/sql/people.ts';
+import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { Retention } from '#src/store/sql/retention.ts';
 import { tenureOf } from '#src/store/sql/taken.ts';
 import { ClusterReads } from './cluster-reads.ts';
@@ -50,6 +61,8 @@ import { type DirectoryLock, lockDirectory } from './lock.ts';
 import { Questions } from './questions.ts';
 import { Reads } from './reads.ts';
 import { RETENTION } from './retention.ts';
+import { sqlOf } from './sql-of.ts';
+import { SqliteInsight } from './sqlite-insight.ts';
 import { verbs } from './verbs.ts';
 import { type OpenWriter, type WriteQueue, Writer } from './writer.ts';
 
@@ -71,6 +84,9 @@ export interface SqliteOptions {
 export const DATABASE_FILE = 'sched.db';
 
 export class SqliteStore implements Store, ControlStore, ClusterStore {
+  readonly people: PeopleStore;
+  readonly insight: InsightStore;
+  readonly jobs: SqlReplayJobs;
   readonly #reader: Db;
   readonly #reads: Reads;
   readonly #control: ReturnType<typeof prepareControlReads>;
@@ -78,9 +94,12 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
   readonly #cluster: ClusterReads;
   readonly #retention: Retention;
   readonly #writer: WriteQueue;
+  readonly #insight: SqliteInsight;
   readonly #lock: DirectoryLock | null;
 
-  private constructor(reader: Db, writer: WriteQueue, lock: DirectoryLock | null) {
+  private constructor(path: string, reader: Db, writer: WriteQueue, lock: DirectoryLock | null) {
+    this.#insight = new SqliteInsight({ path, writer, reader });
+    this.insight = this.#insight;
     this.#reader = reader;
     this.#reads = new Reads(reader);
     this.#control = prepareControlReads(reader);
@@ -92,6 +111,9 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
       RETENTION,
       verbs,
     );
+    const sql = sqlOf((read) => this.#read(() => read(questions)), writer);
+    this.people = new SqlPeople(sql);
+    this.jobs = new SqlReplayJobs(sql, verbs);
     this.#writer = writer;
     this.#lock = lock;
   }
@@ -104,7 +126,7 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
       prepareFile(path, options);
       const { maxPages = null, durable = true, openWriter = openThread } = options;
       const writer = await openWriter({ path, maxPages, durable });
-      return new SqliteStore(openForReading(path), writer, lock);
+      return new SqliteStore(path, openForReading(path), writer, lock);
     } catch (error) {
       lock?.release();
       throw error;
@@ -279,6 +301,10 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
     return (await this.#writer.run(verbs.revokeKey(id, now))) === 'done';
   }
 
+  async touchKeys(uses: readonly KeyUse[]): Promise<void> {
+    await this.#writer.run(verbs.touchKeys(uses));
+  }
+
   findTenant(keyHash: string): Promise<Tenant | null> {
     return this.#read(() => this.#control.tenant(keyHash));
   }
@@ -318,6 +344,7 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
   }
 
   async close(): Promise<void> {
+    await this.#insight.close();
     await this.#writer.close();
     this.#reader.close();
     this.#lock?.release();

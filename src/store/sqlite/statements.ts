@@ -21,29 +21,21 @@ import {
   SCHEDULE_MUTABLE,
 } from '#src/store/sql/columns.ts';
 import type { StatementName } from '#src/store/sql/steps.ts';
+import { INSIGHT_STATEMENTS } from './insight-statements.ts';
+import { PEOPLE_STATEMENTS } from './people-statements.ts';
+import { REPLAY_JOB_STATEMENTS } from './replay-job-statements.ts';
+import { insertInto, replaceIn, type Statement } from './statement-kinds.ts';
+
+export type { Statement };
 
 /** More than a create of ordinary size takes. */
 const ROOM_BYTES = 262_144;
-
-function insertInto(table: string, ...columns: readonly string[]): string {
-  return `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
-}
-
-/** Replaces a row that still has the revision it was read with. */
-function replaceIn(table: string, columns: readonly string[]): string {
-  const assignments = columns.map((column) => `${column} = ?`);
-  return `UPDATE ${table} SET ${assignments.join(', ')} WHERE partition = ? AND id = ? AND revision = ?`;
-}
-
-export interface Statement {
-  readonly sql: string;
-  readonly holds: 'always' | 'changed_one' | 'found' | 'found_none';
-}
 
 /** What only this store needs: whether the disk takes a write, and more than a beat. */
 export type OwnName = 'beat' | 'takeRoom' | 'giveRoomBack';
 
 export const STATEMENTS = {
+  ...INSIGHT_STATEMENTS,
   insertSchedule: { sql: insertInto('schedules', ...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE), holds: 'always' },
   replaceSchedule: { sql: replaceIn('schedules', SCHEDULE_MUTABLE), holds: 'changed_one' },
   advanceSchedule: { sql: replaceIn('schedules', SCHEDULE_ADVANCED), holds: 'changed_one' },
@@ -161,6 +153,10 @@ export const STATEMENTS = {
     sql: 'UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL',
     holds: 'changed_one',
   },
+  touchKey: {
+    sql: 'UPDATE api_keys SET last_used_at = max(coalesce(last_used_at, 0), ?) WHERE hash = ?',
+    holds: 'always',
+  },
   retireSecrets: {
     sql: 'UPDATE signing_secrets SET expires_at = ? WHERE partition = ? AND expires_at IS NULL',
     holds: 'always',
@@ -189,6 +185,9 @@ export const STATEMENTS = {
     holds: 'always',
   },
   releaseSlotsOf: { sql: 'UPDATE slots SET owner = NULL WHERE owner = ?', holds: 'always' },
+
+  ...PEOPLE_STATEMENTS,
+  ...REPLAY_JOB_STATEMENTS,
 
   takeRoom: { sql: `INSERT INTO room (bytes) VALUES (zeroblob(${ROOM_BYTES}))`, holds: 'always' },
   giveRoomBack: { sql: 'DELETE FROM room', holds: 'always' },

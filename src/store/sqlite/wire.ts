@@ -20,7 +20,15 @@ export type Wire = readonly Word[];
 const NAMES = Object.keys(STATEMENTS) as Name[];
 const NUMBERS = new Map(NAMES.map((name, number) => [name, number]));
 
-const OTHERWISE: readonly (Otherwise | null)[] = [null, 'stale', 'key_taken', 'in_use', 'taken', 'missing'];
+const OTHERWISE: readonly (Otherwise | null)[] = [
+  null,
+  'stale',
+  'key_taken',
+  'in_use',
+  'taken',
+  'missing',
+  'last_admin',
+];
 
 /** Before the parameters of a step: its name and its answer. */
 const HEAD = 2;

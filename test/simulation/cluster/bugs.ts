@@ -119,7 +119,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'a try teaches the gate of a slot that has moved': {
     caughtBy: ['breaker', 'rate'],
-    from: 2,
+    from: 35,
     patch: patched(Holdings.prototype, 'isStill', { value: () => true }),
   },
   'other nodes are not told what is due': {

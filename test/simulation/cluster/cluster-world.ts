@@ -11,6 +11,7 @@ import type { ClaimWrite } from '#src/ports/store.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import { Prng } from '#test/fuzz/prng.ts';
+import { KeptInsight } from '#test/kept-insight.ts';
 import { gateKey } from '../checkers/breaker.ts';
 import { type ClaimAnswer, Violation } from '../checkers/checker.ts';
 import { coverageOf } from '../coverage.ts';
@@ -67,6 +68,7 @@ export class ClusterWorld implements ClusterScene {
   readonly #checkers: ClusterChecker[] = [];
   readonly #backend: Backend;
   readonly #network: Network;
+  readonly #insight = new KeptInsight(null);
   readonly #post: Post;
   readonly #misfortunes: Misfortunes;
   readonly #workload: Workload;
@@ -269,6 +271,7 @@ export class ClusterWorld implements ClusterScene {
       wallClock: this.#misfortunes.wallClock(name),
       stopwatch: this.#stopwatch(),
       bug: this.#bug,
+      insight: this.#insight,
       log: this.#logOf(name),
       elapsedMs: () => this.time.elapsedMs,
       timers: (scope) => this.#timersOf(scope),

@@ -8,6 +8,7 @@ import { Turns } from '#src/commands/turns.ts';
 import { IdMint } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { Engine } from '#src/engine/engine.ts';
+import type { EngineInsight } from '#src/engine/world.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { Egress } from '#src/ports/egress.ts';
@@ -31,6 +32,7 @@ export interface NodeWorld {
   readonly wallClock: Clock;
   readonly stopwatch: Stopwatch;
   readonly bug: ClusterBug | null;
+  readonly insight: EngineInsight;
   readonly log: Log;
   elapsedMs(): number;
   timers(scope: Scope): Timers;
@@ -82,6 +84,7 @@ export class ClusterNode implements LifeFacts {
     this.#engine = new Engine(
       {
         store,
+        insight: world.insight,
         egress: world.egress(this),
         vault,
         clock,

@@ -1,0 +1,126 @@
+/**
+ * Asks the control plane. A change carries the session's token against forged requests; an answer that is no success
+ * becomes an `ApiError` with the code and the field the service names.
+ */
+import type { ErrorBody } from '../../sdk/src/api-types.ts';
+import { csrf, signedOut } from './session.ts';
+
+const API = '/dashboard/api/';
+/** Longer than any answer should take; a reader is told rather than kept waiting. */
+const ANSWER_MS_MAX = 20_000;
+
+export class ApiError extends Error {
+  /** 0: there was no answer. */
+  readonly status: number;
+  readonly code: string;
+  /** The field at fault. */
+  readonly param: string | null;
+  readonly requestId: string | null;
+  readonly retryAfterSeconds: number | null;
+
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    more: {
+      readonly param?: string | null;
+      readonly requestId?: string | null;
+      readonly retryAfterSeconds?: number | null;
+    } = {},
+  ) {
+    super(message);
+    this.name = 'ApiError';
+    this.status = status;
+    this.code = code;
+    this.param = more.param ?? null;
+    this.requestId = more.requestId ?? null;
+    this.retryAfterSeconds = more.retryAfterSeconds ?? null;
+  }
+}
+
+export function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return ask<T>('GET', path, undefined, signal);
+}
+
+export function post<T>(path: string, body: object = {}, signal?: AbortSignal): Promise<T> {
+  return ask<T>('POST', path, body, signal);
+}
+
+export function patch<T>(path: string, body: object): Promise<T> {
+  return ask<T>('PATCH', path, body);
+}
+
+/** What can be shown of anything that was thrown. */
+export function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  return new ApiError(
+    0,
+    'page_fault',
+    'The page itself failed. Reload it; if that does not help, report it.',
+  );
+}
+
+async function ask<T>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<T> {
+  const answer = await send(method, path, body, signal);
+  const text = await answer.text();
+  if (answer.ok) return JSON.parse(text) as T;
+  const error = errorOf(answer, text);
+  if (error.status === 401 && error.code === 'not_signed_in') signedOut();
+  throw error;
+}
+
+async function send(method: string, path: string, body?: object, signal?: AbortSignal): Promise<Response> {
+  const timeout = AbortSignal.timeout(ANSWER_MS_MAX);
+  const headers: Record<string, string> = { accept: 'application/json' };
+  if (body !== undefined) {
+    headers['content-type'] = 'application/json';
+    headers['x-sched-csrf'] = csrf();
+  }
+  try {
+    return await fetch(API + path, {
+      method,
+      headers,
+      credentials: 'same-origin',
+      cache: 'no-store',
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  } catch (cause) {
+    if (signal?.aborted === true) throw cause;
+    throw new ApiError(
+      0,
+      'no_answer',
+      'The service does not answer. Check that it is running and reachable.',
+    );
+  }
+}
+
+function errorOf(answer: Response, text: string): ApiError {
+  const retryAfter = Number(answer.headers.get('retry-after') ?? Number.NaN);
+  const retryAfterSeconds = Number.isFinite(retryAfter) ? retryAfter : null;
+  const error = envelope(text);
+  if (error === null) {
+    return new ApiError(
+      answer.status,
+      'unreadable_answer',
+      `The service answered with status ${answer.status}.`,
+      {
+        retryAfterSeconds,
+      },
+    );
+  }
+  return new ApiError(answer.status, error.code, error.message, {
+    param: error.param,
+    requestId: error.request_id,
+    retryAfterSeconds,
+  });
+}
+
+function envelope(text: string): ErrorBody['error'] | null {
+  try {
+    const { error } = JSON.parse(text) as Partial<ErrorBody>;
+    return typeof error?.code === 'string' && typeof error.message === 'string' ? error : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import {
+  highestStack,
+  labelStride,
+  linearTicks,
+  linePath,
+  logTicks,
+  stackedBars,
+  stepAt,
+  yOf,
+} from './chart-geometry.ts';
+
+const FRAME = { width: 140, height: 130, left: 40, top: 10, bottom: 20 };
+
+test.each([
+  [0, [0, 1]],
+  [3, [0, 1, 2, 3]],
+  [84, [0, 50, 100]],
+  [205, [0, 100, 200, 300]],
+])('ticks up to %d reach it in round steps', (highest, ticks) => {
+  expect(linearTicks(highest)).toEqual(ticks);
+});
+
+test('ticks of a logarithmic scale are powers of ten', () => {
+  expect(logTicks(300)).toEqual([1, 10, 100, 1_000]);
+  expect(logTicks(0)).toEqual([1, 10]);
+});
+
+test('a value lies between bottom and top', () => {
+  expect(yOf(0, 100, 'linear', FRAME)).toBe(110);
+  expect(yOf(100, 100, 'linear', FRAME)).toBe(10);
+  expect(yOf(10, 100, 'log', FRAME)).toBe(60);
+  expect(yOf(0.2, 100, 'log', FRAME)).toBe(110);
+});
+
+test('bars stand on each other, and what is there at all is seen', () => {
+  const [low, high] = stackedBars(
+    [
+      [50, 0],
+      [50, 0.001],
+    ],
+    100,
+    FRAME,
+  );
+  expect(low).toBe('M40.5 60h49v50h-49z');
+  expect(high).toBe('M40.5 10h49v50h-49zM90.5 109h49v1h-49z');
+  expect(
+    highestStack([
+      [50, 0],
+      [50, 2],
+    ]),
+  ).toBe(100);
+});
+
+test('a line is broken where there is no value, and one value alone is a dot', () => {
+  expect(linePath([100, 0, null, 100], 100, 'linear', FRAME)).toBe('M52.5 10L77.5 110M127.5 10h1');
+});
+
+test('a place belongs to the step under it, outside to the nearest', () => {
+  expect(stepAt(41, 4, FRAME)).toBe(0);
+  expect(stepAt(139, 4, FRAME)).toBe(3);
+  expect(stepAt(0, 4, FRAME)).toBe(0);
+  expect(stepAt(500, 4, FRAME)).toBe(3);
+  expect(labelStride(10, FRAME, 25)).toBe(3);
+});

@@ -1,0 +1,83 @@
+import type { ComponentChildren } from 'preact';
+import { Icon, type IconName } from './icon.tsx';
+
+export type ButtonKind = 'primary' | 'plain' | 'danger' | 'quiet';
+
+const KINDS: Readonly<Record<ButtonKind, string>> = {
+  primary: 'bg-accent text-on-accent border-transparent hover:brightness-110',
+  plain: 'bg-card text-ink border-line hover:bg-sunken',
+  danger: 'bg-card text-bad border-bad hover:bg-bad-soft',
+  quiet: 'border-transparent text-dim hover:text-ink hover:bg-sunken',
+};
+
+const SHAPE =
+  'inline-flex items-center justify-center gap-1.5 rounded-md border px-3 min-h-8.5 font-medium whitespace-nowrap transition-colors disabled:opacity-55';
+
+interface Look {
+  readonly kind?: ButtonKind;
+  readonly icon?: IconName;
+  readonly children?: ComponentChildren;
+  /** For screen readers, where there is an icon alone. */
+  readonly label?: string;
+  readonly title?: string;
+}
+
+export interface ButtonProps extends Look {
+  readonly type?: 'button' | 'submit';
+  readonly isBusy?: boolean;
+  readonly disabled?: boolean;
+  readonly onClick?: (event: MouseEvent) => void;
+  readonly expanded?: boolean;
+}
+
+/** While busy it stays where it is and keeps the focus, but does nothing. */
+export function Button({
+  kind = 'plain',
+  icon,
+  children,
+  label,
+  title,
+  type = 'button',
+  isBusy = false,
+  disabled = false,
+  onClick,
+  expanded,
+}: ButtonProps) {
+  return (
+    <button
+      type={type}
+      class={`${SHAPE} ${KINDS[kind]} ${children === undefined ? 'px-2' : ''} ${isBusy ? 'opacity-70' : ''}`}
+      disabled={disabled}
+      aria-disabled={isBusy ? 'true' : undefined}
+      aria-busy={isBusy ? 'true' : undefined}
+      aria-label={label}
+      aria-expanded={expanded}
+      title={title ?? label}
+      onClick={(event) => {
+        if (isBusy) event.preventDefault();
+        else onClick?.(event);
+      }}
+    >
+      {icon === undefined ? null : <Icon name={icon} />}
+      {children}
+      {isBusy ? <span aria-hidden="true">…</span> : null}
+    </button>
+  );
+}
+
+/** A link that looks like a button: for going somewhere, not for doing something. */
+export function ButtonLink({
+  kind = 'plain',
+  icon,
+  children,
+  label,
+  title,
+  href,
+}: Look & { readonly href: string }) {
+  return (
+    <a href={href} class={`${SHAPE} ${KINDS[kind]}`} aria-label={label} title={title}>
+      {icon === undefined ? null : <Icon name={icon} />}
+      {children}
+    </a>
+  );
+}

@@ -1,0 +1,389 @@
+/**
+ * Stacked bars and lines over steps: of time, or of classes. Drawn as SVG, so that colours follow the theme and text is
+ * text. The cursor follows the pointer, or the arrow keys once the chart has the focus; it is a slider to screen
+ * readers, whose value is what the step says. The same figures are there as a table.
+ */
+import type { RefObject } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import {
+  bandWidth,
+  type Frame,
+  highestStack,
+  labelStride,
+  linearTicks,
+  linePath,
+  logTicks,
+  type Scale,
+  stackedBars,
+  stepAt,
+  yOf,
+} from '../chart-geometry.ts';
+
+export type ChartTone = 'good' | 'warn' | 'bad' | 'line' | 'soft';
+
+export interface Series {
+  readonly name: string;
+  readonly tone: ChartTone;
+  readonly values: readonly (number | null)[];
+}
+
+export interface ChartProps {
+  /** Says what is drawn. */
+  readonly label: string;
+  /** Short, below the chart. */
+  readonly axisLabels: readonly string[];
+  /** Of each step, in full. */
+  readonly stepLabels: readonly string[];
+  readonly stepHeading: string;
+  readonly bars?: readonly Series[];
+  readonly lines?: readonly Series[];
+  readonly scale?: Scale;
+  readonly format: (value: number) => string;
+  /** Horizontal lines to hold against. */
+  readonly marks?: readonly { readonly value: number; readonly label: string }[];
+  /** Vertical ones, behind a step. */
+  readonly dividers?: readonly { readonly behind: number; readonly label: string }[];
+  readonly height?: number;
+  readonly onPick?: (index: number) => void;
+}
+
+const FILLS: Readonly<Record<ChartTone, string>> = {
+  good: 'fill-chart-good',
+  warn: 'fill-chart-warn',
+  bad: 'fill-chart-bad',
+  line: 'fill-chart-line',
+  soft: 'fill-chart-soft',
+};
+const STROKES: Readonly<Record<ChartTone, string>> = {
+  good: 'stroke-chart-good',
+  warn: 'stroke-chart-warn',
+  bad: 'stroke-chart-bad',
+  line: 'stroke-chart-line',
+  soft: 'stroke-chart-soft',
+};
+const SWATCHES: Readonly<Record<ChartTone, string>> = {
+  good: 'bg-chart-good',
+  warn: 'bg-chart-warn',
+  bad: 'bg-chart-bad',
+  line: 'bg-chart-line',
+  soft: 'bg-chart-soft',
+};
+
+/** Of a digit in the size of the labels, and the room between two of them. */
+const DIGIT_WIDTH = 6.5;
+const LABEL_GAP = 22;
+/** So few steps have their labels below their middle; of more, a label says where a step begins. */
+const CENTRED_MAX = 30;
+const DIVIDER_TEXT_GAP = 4;
+
+export function Chart(props: ChartProps) {
+  const {
+    label,
+    axisLabels,
+    bars = [],
+    lines = [],
+    scale = 'linear',
+    format,
+    marks = [],
+    dividers = [],
+    height = 200,
+  } = props;
+  const [element, width] = useWidth();
+  const [cursor, setCursor] = useState<number | null>(null);
+  const count = axisLabels.length;
+  const frame: Frame = { width, height, left: 44, top: 14, bottom: 20 };
+  const highest = Math.max(
+    highestStack(bars.map(({ values }) => values)),
+    ...lines.flatMap(({ values }) => values.map((value) => value ?? 0)),
+    ...marks.map(({ value }) => value),
+  );
+  const ticks = scale === 'log' ? logTicks(highest) : linearTicks(highest);
+  const end = ticks.at(-1) ?? 1;
+  const band = bandWidth(count, frame);
+  const textWidth = Math.max(0, ...axisLabels.map(({ length }) => length)) * DIGIT_WIDTH;
+  const isCentred = count <= CENTRED_MAX;
+  const labelX = (index: number) => frame.left + (index + (isCentred ? 0.5 : 0)) * band;
+  const hasRoom = (index: number) => labelX(index) + textWidth * (isCentred ? 0.5 : 1) <= width;
+  const stride = labelStride(count, frame, textWidth + LABEL_GAP);
+  const paths = stackedBars(
+    bars.map(({ values }) => values),
+    end,
+    frame,
+  );
+  const move = (event: KeyboardEvent) => {
+    const next = movedCursor(event.key, cursor ?? count - 1, count);
+    if (next === null) return;
+    event.preventDefault();
+    setCursor(next);
+  };
+  return (
+    <figure class="min-w-0">
+      <Legend series={[...bars, ...lines]} />
+      <div
+        ref={element}
+        class="relative touch-pan-y rounded"
+        style={{ height: `${height}px` }}
+        role="slider"
+        tabIndex={0}
+        aria-label={`${label}. Arrow keys move through it.`}
+        aria-valuemin={0}
+        aria-valuemax={Math.max(0, count - 1)}
+        aria-valuenow={cursor ?? Math.max(0, count - 1)}
+        aria-valuetext={describe(props, cursor ?? count - 1)}
+        onKeyDown={move}
+        onBlur={() => setCursor(null)}
+        onPointerMove={(event) =>
+          setCursor(stepAt(event.clientX - event.currentTarget.getBoundingClientRect().left, count, frame))
+        }
+        onPointerLeave={() => setCursor(null)}
+      >
+        {width === 0 ? null : (
+          <svg width={width} height={height} aria-hidden="true" class="block overflow-visible">
+            {ticks.map((tick) => (
+              <g key={tick}>
+                <line
+                  x1={frame.left}
+                  x2={width}
+                  y1={yOf(tick, end, scale, frame)}
+                  y2={yOf(tick, end, scale, frame)}
+                  class="stroke-line"
+                />
+                <text
+                  x={frame.left - 6}
+                  y={yOf(tick, end, scale, frame) + 4}
+                  text-anchor="end"
+                  class="fill-dim text-[0.6875rem] tabular-nums"
+                >
+                  {format(tick)}
+                </text>
+              </g>
+            ))}
+            {cursor === null ? null : (
+              <rect
+                x={frame.left + cursor * band}
+                y={frame.top}
+                width={band}
+                height={height - frame.top - frame.bottom}
+                class="fill-ink opacity-10"
+              />
+            )}
+            {bars.map(({ name, tone }, index) => (
+              <path key={name} d={paths[index]} class={FILLS[tone]} />
+            ))}
+            {lines.map(({ name, tone, values }) => (
+              <path
+                key={name}
+                d={linePath(values, end, scale, frame)}
+                fill="none"
+                stroke-width="1.75"
+                stroke-linejoin="round"
+                stroke-linecap="round"
+                class={STROKES[tone]}
+              />
+            ))}
+            {marks.map((mark) => (
+              <g key={mark.label}>
+                <line
+                  x1={frame.left}
+                  x2={width}
+                  y1={yOf(mark.value, end, scale, frame)}
+                  y2={yOf(mark.value, end, scale, frame)}
+                  stroke-dasharray="4 3"
+                  class="stroke-dim"
+                />
+                <text
+                  x={width}
+                  y={yOf(mark.value, end, scale, frame) - 4}
+                  text-anchor="end"
+                  class="fill-dim text-[0.6875rem]"
+                >
+                  {mark.label}
+                </text>
+              </g>
+            ))}
+            {dividers.map((divider, index) => (
+              <Divider
+                key={divider.label}
+                x={frame.left + (divider.behind + 1) * band}
+                bottom={height - frame.bottom}
+                label={divider.label}
+                isLabelBefore={index === 0}
+              />
+            ))}
+            {axisLabels.map((text, index) =>
+              index % stride === 0 && hasRoom(index) ? (
+                <text
+                  key={`${index} ${text}`}
+                  x={labelX(index)}
+                  y={height - 5}
+                  text-anchor={isCentred ? 'middle' : 'start'}
+                  class="fill-dim text-[0.6875rem] tabular-nums"
+                >
+                  {text}
+                </text>
+              ) : null,
+            )}
+          </svg>
+        )}
+        {cursor === null ? null : (
+          <Reading chart={props} index={cursor} x={frame.left + (cursor + 0.5) * band} width={width} />
+        )}
+      </div>
+      <TableInstead chart={props} />
+    </figure>
+  );
+}
+
+interface DividerProps {
+  readonly x: number;
+  readonly bottom: number;
+  readonly label: string;
+  /** Two that are near each other have their labels on either side. */
+  readonly isLabelBefore: boolean;
+}
+
+function Divider({ x, bottom, label, isLabelBefore }: DividerProps) {
+  return (
+    <g>
+      <line x1={x} x2={x} y1={0} y2={bottom} stroke-dasharray="4 3" class="stroke-dim" />
+      <text
+        x={x + (isLabelBefore ? -DIVIDER_TEXT_GAP : DIVIDER_TEXT_GAP)}
+        y={10}
+        text-anchor={isLabelBefore ? 'end' : 'start'}
+        class="fill-dim text-[0.6875rem]"
+      >
+        {label}
+      </text>
+    </g>
+  );
+}
+
+function movedCursor(key: string, from: number, count: number): number | null {
+  const to = {
+    ArrowLeft: from - 1,
+    ArrowRight: from + 1,
+    ArrowDown: from - 1,
+    ArrowUp: from + 1,
+    Home: 0,
+    End: count - 1,
+  }[key];
+  return to === undefined ? null : Math.min(count - 1, Math.max(0, to));
+}
+
+function seriesOf({ bars = [], lines = [] }: ChartProps): readonly Series[] {
+  return [...bars, ...lines];
+}
+
+function shown(value: number | null | undefined, format: ChartProps['format']): string {
+  return value === null || value === undefined ? '–' : format(value);
+}
+
+function describe(chart: ChartProps, index: number): string {
+  const figures = seriesOf(chart).map(({ name, values }) => `${name} ${shown(values[index], chart.format)}`);
+  return `${chart.stepLabels[index] ?? ''}: ${figures.join(', ')}`;
+}
+
+function Legend({ series }: { readonly series: readonly Series[] }) {
+  if (series.length < 2) return null;
+  return (
+    <ul class="mb-1 flex flex-wrap gap-x-4 gap-y-1 text-sm text-dim" aria-hidden="true">
+      {series.map(({ name, tone }) => (
+        <li key={name} class="flex items-center gap-1.5">
+          <span class={`size-2.5 rounded-xs ${SWATCHES[tone]}`} />
+          {name}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const READING_WIDTH = 190;
+
+function Reading({
+  chart,
+  index,
+  x,
+  width,
+}: {
+  readonly chart: ChartProps;
+  readonly index: number;
+  readonly x: number;
+  readonly width: number;
+}) {
+  const isRight = x > width / 2;
+  const left = isRight ? Math.max(0, x - READING_WIDTH - 12) : Math.min(width - READING_WIDTH, x + 12);
+  return (
+    <div
+      class="card pointer-events-none absolute top-2 z-10 px-2.5 py-2 text-sm shadow-lg"
+      style={{ left: `${left}px`, width: `${READING_WIDTH}px` }}
+      aria-hidden="true"
+    >
+      <p class="mb-1 font-medium">{chart.stepLabels[index]}</p>
+      {seriesOf(chart)
+        .toReversed()
+        .map(({ name, tone, values }) => (
+          <p key={name} class="flex items-center gap-1.5">
+            <span class={`size-2 rounded-xs ${SWATCHES[tone]}`} />
+            <span class="text-dim">{name}</span>
+            <span class="ml-auto tabular-nums">{shown(values[index], chart.format)}</span>
+          </p>
+        ))}
+    </div>
+  );
+}
+
+function TableInstead({ chart }: { readonly chart: ChartProps }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details class="mt-1 text-sm" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary class="w-fit rounded text-dim hover:text-ink">As a table</summary>
+      {isOpen ? (
+        <section
+          class="mt-2 max-h-72 overflow-auto rounded-md border border-line"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+          tabIndex={0}
+          aria-label={chart.label}
+        >
+          <table class="data-table">
+            <caption class="sr-only">{chart.label}</caption>
+            <thead>
+              <tr>
+                <th scope="col">{chart.stepHeading}</th>
+                {seriesOf(chart).map(({ name }) => (
+                  <th key={name} scope="col" class="figure">
+                    {name}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {chart.stepLabels.map((text, index) => (
+                <tr key={text}>
+                  <th scope="row">{text}</th>
+                  {seriesOf(chart).map(({ name, values }) => (
+                    <td key={name} class="figure">
+                      {shown(values[index], chart.format)}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      ) : null}
+    </details>
+  );
+}
+
+/** The width that the page gives it, now and when that changes. */
+export function useWidth(): readonly [RefObject<HTMLDivElement | null>, number] {
+  const element = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    if (element.current === null) return undefined;
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, []);
+  return [element, width];
+}

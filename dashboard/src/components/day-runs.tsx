@@ -1,0 +1,53 @@
+/** The runs of one day of a schedule: those that were, with how they ended, and those to come. */
+import { plural } from '../format.ts';
+import type { CalendarDay } from '../model/calendar-month.ts';
+import { toPage } from '../session.ts';
+import { formatInstant, shownZone } from '../time.ts';
+import { DELIVERY_LOOKS, StateBadge } from './badge.tsx';
+import { Icon } from './icon.tsx';
+
+/** A schedule of every minute has 1,440 a day. */
+const RUNS_SHOWN = 24;
+
+export function DayRuns({ day, timezone }: { readonly day: CalendarDay; readonly timezone: string }) {
+  if (day.past.length + day.coming.length === 0) return <p class="text-dim">Nothing on this day.</p>;
+  const past = [...day.past].sort((a, b) => (a.at < b.at ? -1 : 1)).slice(0, RUNS_SHOWN);
+  const coming = day.coming.slice(0, Math.max(0, RUNS_SHOWN - past.length));
+  const left = day.past.length + day.coming.length - past.length - coming.length;
+  return (
+    <>
+      <ul class="space-y-1.5">
+        {past.map((run) => (
+          <li key={run.delivery_id} class="flex flex-wrap items-center gap-2">
+            <a class="link tabular-nums" href={toPage(`deliveries/${run.delivery_id}`)}>
+              {run.local.slice(11, 19)}
+            </a>
+            <StateBadge state={run.status} looks={DELIVERY_LOOKS} />
+            <span class="text-sm text-dim">
+              {run.last_status_code === null ? '' : `${run.last_status_code} · `}
+              {plural(run.attempt_count, 'try', 'tries')}
+            </span>
+          </li>
+        ))}
+        {coming.map((run) => (
+          <li key={run.at}>
+            <span class="tabular-nums">{run.local.slice(11, 19)}</span>{' '}
+            <span class="text-sm text-dim">
+              to come
+              {timezone === shownZone.value
+                ? ''
+                : `, ${formatInstant(run.at, shownZone.value, 'minute')} ${shownZone.value}`}
+            </span>
+            {run.notes.map((note) => (
+              <p key={note.text} class="flex gap-1.5 text-sm text-warn">
+                <Icon name="warning" size={14} className="mt-0.75" />
+                {note.text}
+              </p>
+            ))}
+          </li>
+        ))}
+      </ul>
+      {left > 0 ? <p class="mt-2 text-sm text-dim">and {plural(left, 'more run')}</p> : null}
+    </>
+  );
+}

@@ -1,0 +1,117 @@
+/** Deliveries as rows, wherever they are listed. New ones are told to screen readers while they come in. */
+import { useEffect, useRef } from 'preact/hooks';
+import type { Delivery } from '../../../sdk/src/api-types.ts';
+import { plural } from '../format.ts';
+import { toPage } from '../session.ts';
+import { DELIVERY_LOOKS, StateBadge } from './badge.tsx';
+import { CutText } from './copy.tsx';
+import { Instant, Relative } from './instant.tsx';
+import { type Column, Table } from './table.tsx';
+import { announce } from './toast.tsx';
+
+const DELIVERY: Column<Delivery> = {
+  heading: 'Delivery',
+  isRowHeading: true,
+  cell: (delivery) => (
+    <a class="link font-mono text-sm [overflow-wrap:anywhere]" href={toPage(`deliveries/${delivery.id}`)}>
+      {delivery.id}
+    </a>
+  ),
+};
+
+const STATUS: Column<Delivery> = {
+  heading: 'Status',
+  cell: (delivery) => <StateBadge state={delivery.status} looks={DELIVERY_LOOKS} />,
+};
+
+const SCHEDULE: Column<Delivery> = {
+  heading: 'Schedule',
+  cell: ({ schedule_id: id }) =>
+    id === null ? (
+      <span class="text-dim">removed</span>
+    ) : (
+      <a
+        class="link font-mono text-sm"
+        href={toPage(`schedules/${id}`)}
+        title={id}
+        aria-label={`Schedule ${id}`}
+      >
+        <CutText text={id} charactersMax={16} />
+      </a>
+    ),
+};
+
+const DUE: Column<Delivery> = {
+  heading: 'Due',
+  cell: (delivery) => (
+    <div>
+      <Instant at={delivery.scheduled_for} />
+      <div class="text-sm text-dim">
+        {delivery.next_fire_at !== null && delivery.status === 'retry_scheduled' ? (
+          <>
+            next try <Relative at={delivery.next_fire_at} />
+          </>
+        ) : (
+          <Relative at={delivery.scheduled_for} />
+        )}
+      </div>
+    </div>
+  ),
+};
+
+const TRIES: Column<Delivery> = {
+  heading: 'Tries',
+  isFigure: true,
+  cell: (delivery) => delivery.attempt_count,
+};
+
+const ANSWER: Column<Delivery> = {
+  heading: 'Last answer',
+  cell: ({ last_status_code: code, error }) => {
+    if (code === null && error === null) return <span class="text-dim">–</span>;
+    return (
+      <span>
+        {code === null ? null : <span class="font-medium tabular-nums">{code} </span>}
+        {error === null ? null : (
+          <span class="text-sm text-dim">
+            <CutText text={error} charactersMax={44} />
+          </span>
+        )}
+      </span>
+    );
+  },
+};
+
+const ALL = [DELIVERY, STATUS, DUE, TRIES, ANSWER, SCHEDULE];
+const OF_ONE_SCHEDULE = [DELIVERY, STATUS, DUE, TRIES, ANSWER];
+
+export function DeliveryTable({
+  deliveries,
+  caption,
+  isOfOneSchedule = false,
+}: {
+  readonly deliveries: readonly Delivery[];
+  readonly caption: string;
+  readonly isOfOneSchedule?: boolean;
+}) {
+  useNews(deliveries);
+  return (
+    <Table
+      caption={caption}
+      columns={isOfOneSchedule ? OF_ONE_SCHEDULE : ALL}
+      rows={deliveries}
+      rowKey={(delivery) => delivery.id}
+    />
+  );
+}
+
+/** Only those above what was the newest: an older one that moves up is no news. */
+function useNews(deliveries: readonly Delivery[]): void {
+  const newest = useRef<string | null>(null);
+  useEffect(() => {
+    const before = newest.current;
+    const fresh = before === null ? 0 : deliveries.findIndex((delivery) => delivery.id === before);
+    if (fresh > 0) announce(plural(fresh, 'new delivery', 'new deliveries'));
+    newest.current = deliveries[0]?.id ?? null;
+  }, [deliveries]);
+}

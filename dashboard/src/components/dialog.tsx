@@ -1,0 +1,152 @@
+/** A question on top of the page. The browser's own dialog keeps the focus inside and gives it back. */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import type { ApiError } from '../api.ts';
+import { useRequest } from '../use-request.ts';
+import { Button } from './button.tsx';
+import { ErrorNote } from './error.tsx';
+import { TextField } from './field.tsx';
+import { Icon } from './icon.tsx';
+
+export interface DialogProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+  readonly isWide?: boolean;
+  /** A stray click outside must not lose it: what is shown once, what was typed. */
+  readonly isKept?: boolean;
+}
+
+/** Open for as long as it is rendered. */
+export function Dialog({ title, onClose, children, isWide = false, isKept = false }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const before = document.activeElement;
+    element.current?.showModal();
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape does the same, by itself.
+    <dialog
+      ref={element}
+      aria-labelledby={titleId}
+      class={`card w-[calc(100vw-1.5rem)] p-0 shadow-xl ${isWide ? 'max-w-3xl' : 'max-w-lg'}`}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClick={(event) => {
+        if (!isKept && event.target === element.current) onClose();
+      }}
+    >
+      <div class="p-5">
+        <div class="mb-3 flex items-start justify-between gap-4">
+          <h2 id={titleId} class="text-lg font-semibold">
+            {title}
+          </h2>
+          <button
+            type="button"
+            class="-m-1 rounded p-1 text-dim hover:bg-sunken hover:text-ink"
+            aria-label="Close"
+            onClick={onClose}
+          >
+            <Icon name="cross" />
+          </button>
+        </div>
+        {children}
+      </div>
+    </dialog>
+  );
+}
+
+export interface ConfirmProps {
+  readonly title: string;
+  /** Exactly what will happen. */
+  readonly children: ComponentChildren;
+  /** What is done: "Revoke key", never "OK". */
+  readonly action: string;
+  readonly isDanger?: boolean;
+  /** Must be typed first, for what cannot be undone. */
+  readonly typed?: string;
+  readonly onConfirm: () => Promise<unknown>;
+  readonly onClose: () => void;
+}
+
+/** Closes by itself once it is done; a refusal is shown inside. */
+export function Confirm({
+  title,
+  children,
+  action,
+  isDanger = false,
+  typed,
+  onConfirm,
+  onClose,
+}: ConfirmProps) {
+  const [text, setText] = useState('');
+  const request = useRequest(onConfirm);
+  const isReady = typed === undefined || text.trim() === typed;
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    if (isReady && (await request.run())) onClose();
+  };
+  return (
+    <Dialog title={title} onClose={onClose} isKept={typed !== undefined}>
+      <form onSubmit={(event) => void submit(event)} class="space-y-4">
+        <div class="space-y-2">{children}</div>
+        {typed === undefined ? null : (
+          <TextField
+            label={
+              <>
+                Type <code class="font-mono">{typed}</code> to go on
+              </>
+            }
+            value={text}
+            onValue={setText}
+            isMono
+            autocomplete="off"
+          />
+        )}
+        <DialogEnd
+          error={request.error}
+          isBusy={request.isBusy}
+          disabled={!isReady}
+          action={action}
+          isDanger={isDanger}
+          onClose={onClose}
+        />
+      </form>
+    </Dialog>
+  );
+}
+
+/** The last line of a form in a dialog: what went wrong, the way back, and the act. */
+export function DialogEnd({
+  error,
+  isBusy,
+  disabled = false,
+  action,
+  isDanger = false,
+  onClose,
+}: {
+  readonly error: ApiError | null;
+  readonly isBusy: boolean;
+  readonly disabled?: boolean;
+  readonly action: string;
+  readonly isDanger?: boolean;
+  readonly onClose: () => void;
+}) {
+  return (
+    <>
+      {error === null ? null : <ErrorNote error={error} />}
+      <div class="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" kind={isDanger ? 'danger' : 'primary'} isBusy={isBusy} disabled={disabled}>
+          {action}
+        </Button>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,97 @@
+/** Changes what may be changed of a schedule; when it fires is changed by rescheduling. */
+import type { Schedule } from '../../../sdk/src/api-types.ts';
+import { patch } from '../api.ts';
+import { refreshLive } from '../live.ts';
+import { faultOf, LABELS_MAX } from '../model/pairs.ts';
+import {
+  type FieldFaults,
+  METHODS,
+  type ScheduleForm,
+  scheduleChanges,
+  scheduleFormOf,
+} from '../model/schedule-form.ts';
+import { newTiming } from '../model/timing-form.ts';
+import { inProject } from '../session.ts';
+import { useForm } from '../use-form.ts';
+import { Dialog, DialogEnd } from './dialog.tsx';
+import { SelectField, TextField } from './field.tsx';
+import { PairsField } from './pairs-field.tsx';
+import { RetryFields } from './retry-fields.tsx';
+import { toast } from './toast.tsx';
+
+function check(form: ScheduleForm): FieldFaults {
+  const labels = faultOf(form.labels, 'label');
+  return labels === null ? {} : { metadata: labels };
+}
+
+export function EditScheduleDialog({
+  schedule,
+  onClose,
+}: {
+  readonly schedule: Schedule;
+  readonly onClose: () => void;
+}) {
+  const send = async (form: ScheduleForm) => {
+    const changes = scheduleChanges(form, schedule);
+    if (Object.keys(changes).length > 0) {
+      await patch<Schedule>(inProject(`schedules/${schedule.id}`), changes);
+      toast('good', 'Saved.');
+    }
+    onClose();
+    await refreshLive();
+  };
+  const first = scheduleFormOf(schedule, newTiming('UTC', Date.now()));
+  const { form, change, faults, error, isBusy, submit, element } = useForm(first, check, send);
+  return (
+    <Dialog title="Edit schedule" onClose={onClose} isWide isKept>
+      <form ref={element} onSubmit={submit} noValidate class="space-y-5">
+        {form.destination === 'profile' ? (
+          <p class="text-dim">Destination and method come from its endpoint profile; edit them there.</p>
+        ) : (
+          <div class="grid grid-cols-[6.5rem_1fr] gap-3">
+            <SelectField
+              label="Method"
+              value={form.method}
+              error={faults.method}
+              options={METHODS.map((method) => ({ value: method, label: method }))}
+              onValue={(method) => change({ ...form, method })}
+            />
+            <TextField
+              type="url"
+              label="Destination"
+              value={form.url}
+              error={faults.endpoint}
+              autocomplete="off"
+              onValue={(url) => change({ ...form, url })}
+            />
+          </div>
+        )}
+        <TextField
+          label="Deliver within"
+          value={form.ttl}
+          error={faults.ttl}
+          placeholder="24h"
+          hint="From the first fire; no retry after it. Empty: no deadline."
+          onValue={(ttl) => change({ ...form, ttl })}
+        />
+        <RetryFields
+          form={form.retry}
+          error={faults.retry_policy}
+          onForm={(retry) => change({ ...form, retry })}
+        />
+        <PairsField
+          legend="Labels"
+          noun="label"
+          pairs={form.labels}
+          max={LABELS_MAX}
+          error={faults.metadata}
+          onPairs={(labels) => change({ ...form, labels })}
+        />
+        <p class="text-sm text-dim">
+          Headers and body stay as they are. Use Reschedule to change when it fires.
+        </p>
+        <DialogEnd error={error} isBusy={isBusy} action="Save" onClose={onClose} />
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,165 @@
+/** Every field of an endpoint profile, to create and to edit it. */
+import type { EndpointForm } from '../model/endpoint-form.ts';
+import { HEADERS_MAX, LABELS_MAX } from '../model/pairs.ts';
+import { type FieldFaults, METHODS } from '../model/schedule-form.ts';
+import { Checkbox, SelectField, TextField } from './field.tsx';
+import { PairsField } from './pairs-field.tsx';
+import { RetryFields } from './retry-fields.tsx';
+
+interface EndpointFieldsProps {
+  readonly form: EndpointForm;
+  readonly change: (form: EndpointForm) => void;
+  readonly faults: FieldFaults;
+  /** Names of the headers there are; null for a new profile. */
+  readonly headersBefore: readonly string[] | null;
+}
+
+export function EndpointFields({ form, change, faults, headersBefore }: EndpointFieldsProps) {
+  return (
+    <div class="space-y-5">
+      <div class="grid grid-cols-[6.5rem_1fr] gap-3">
+        <SelectField
+          label="Method"
+          value={form.method}
+          error={faults.method}
+          options={METHODS.map((method) => ({ value: method, label: method }))}
+          onValue={(method) => change({ ...form, method })}
+        />
+        <TextField
+          type="url"
+          label="Destination"
+          value={form.url}
+          error={faults.url}
+          placeholder="https://example.com/hooks"
+          autocomplete="off"
+          onValue={(url) => change({ ...form, url })}
+        />
+      </div>
+      <HeadersPart form={form} change={change} faults={faults} headersBefore={headersBefore} />
+      <div class="grid gap-4 sm:grid-cols-2">
+        <TextField
+          label="Timeout of one try"
+          value={form.timeout}
+          error={faults.timeout}
+          placeholder="30s"
+          hint="Above 0 and at most 1h."
+          onValue={(timeout) => change({ ...form, timeout })}
+        />
+        <TextField
+          label="Most a second"
+          value={form.perSecond}
+          error={faults.rate_limit}
+          inputMode="decimal"
+          hint="Kept with the profile; not enforced yet."
+          onValue={(perSecond) => change({ ...form, perSecond })}
+        />
+      </div>
+      <RetryFields
+        form={form.retry}
+        error={faults.retry_policy}
+        onForm={(retry) => change({ ...form, retry })}
+      />
+      <fieldset>
+        <legend class="mb-1 font-medium">Retry budget</legend>
+        <p class="mb-2 text-sm text-dim">
+          So many retries and replays a second, and so many at once. Both or none.
+        </p>
+        <div class="grid grid-cols-2 gap-3 sm:max-w-sm">
+          <TextField
+            label="A second"
+            value={form.budgetRate}
+            placeholder="10"
+            inputMode="decimal"
+            error={faults.retry_budget}
+            onValue={(budgetRate) => change({ ...form, budgetRate })}
+          />
+          <TextField
+            label="At once"
+            value={form.budgetBurst}
+            placeholder="100"
+            inputMode="decimal"
+            onValue={(budgetBurst) => change({ ...form, budgetBurst })}
+          />
+        </div>
+      </fieldset>
+      <BreakerFields form={form} change={change} faults={faults} />
+      <PairsField
+        legend="Labels"
+        noun="label"
+        pairs={form.labels}
+        max={LABELS_MAX}
+        error={faults.metadata}
+        onPairs={(labels) => change({ ...form, labels })}
+      />
+    </div>
+  );
+}
+
+function HeadersPart({ form, change, faults, headersBefore }: EndpointFieldsProps) {
+  const hasOld = headersBefore !== null && headersBefore.length > 0;
+  return (
+    <div class="space-y-3">
+      {hasOld ? (
+        <Checkbox
+          label="Replace all headers"
+          isChecked={form.replacesHeaders}
+          hint={`There are: ${headersBefore.join(', ')}. Values cannot be read back, so they are kept as they are or given anew, all of them.`}
+          onValue={(replacesHeaders) => change({ ...form, replacesHeaders })}
+        />
+      ) : null}
+      {form.replacesHeaders ? (
+        <PairsField
+          legend="Headers"
+          noun="header"
+          hint="Encrypted at rest, sent with every delivery."
+          pairs={form.headers}
+          max={HEADERS_MAX}
+          error={faults.headers}
+          isSecret
+          onPairs={(headers) => change({ ...form, headers })}
+        />
+      ) : null}
+    </div>
+  );
+}
+
+function BreakerFields({ form, change, faults }: Omit<EndpointFieldsProps, 'headersBefore'>) {
+  const set = (part: Partial<EndpointForm['breaker']>) =>
+    change({ ...form, breaker: { ...form.breaker, ...part } });
+  return (
+    <fieldset>
+      <legend class="mb-1 font-medium">Circuit breaker</legend>
+      <p class="mb-2 text-sm text-dim">
+        After so many failures in a row nothing is sent for a while, longer each time. All four or none.
+      </p>
+      <div class="grid grid-cols-2 gap-3 sm:grid-cols-4">
+        <TextField
+          label="Failures"
+          value={form.breaker.threshold}
+          inputMode="numeric"
+          placeholder="5"
+          error={faults.breaker_policy}
+          onValue={(threshold) => set({ threshold })}
+        />
+        <TextField
+          label="Open for"
+          value={form.breaker.baseOpen}
+          placeholder="30s"
+          onValue={(baseOpen) => set({ baseOpen })}
+        />
+        <TextField
+          label="At most"
+          value={form.breaker.maxOpen}
+          placeholder="1h"
+          onValue={(maxOpen) => set({ maxOpen })}
+        />
+        <TextField
+          label="Probe timeout"
+          value={form.breaker.probeTimeout}
+          placeholder="30s"
+          onValue={(probeTimeout) => set({ probeTimeout })}
+        />
+      </div>
+    </fieldset>
+  );
+}

@@ -1,0 +1,51 @@
+/** What went wrong, what to do about it, and a way to try again. */
+import type { ApiError } from '../api.ts';
+import { Button } from './button.tsx';
+import { Icon } from './icon.tsx';
+
+/** What helps, by code; the service's own message says what happened. */
+const ADVICE: Readonly<Record<string, string>> = {
+  no_answer: 'What you see may be old. It is asked again by itself.',
+  not_allowed: 'Your role does not allow this. Ask an admin.',
+  bad_csrf_token: 'Reload the page and try again.',
+  bad_origin: 'Open the dashboard under its own address and try again.',
+  not_found: 'It may be in another project or mode, or its history was removed by retention.',
+};
+
+export function adviceFor(error: ApiError): string | null {
+  const known = ADVICE[error.code];
+  if (known !== undefined) return known;
+  if (error.retryAfterSeconds !== null) return `Try again in ${error.retryAfterSeconds} s.`;
+  return error.status >= 500 ? 'Try again; if it stays, look into the log of the service.' : null;
+}
+
+/** Inside a form or a dialog. */
+export function ErrorNote({ error }: { readonly error: ApiError }) {
+  const advice = adviceFor(error);
+  return (
+    <div class="flex gap-2 rounded-md bg-bad-soft px-3 py-2 text-bad" role="alert">
+      <Icon name="warning" className="mt-0.5" />
+      <p class="min-w-0 [overflow-wrap:anywhere]">
+        {error.message} {advice}
+      </p>
+    </div>
+  );
+}
+
+/** In place of what could not be shown. */
+export function ErrorPanel({ error, onRetry }: { readonly error: ApiError; readonly onRetry?: () => void }) {
+  const advice = adviceFor(error);
+  return (
+    <div class="flex flex-col items-center gap-2 px-6 py-10 text-center" role="alert">
+      <Icon name="warning" size={24} className="text-bad" />
+      <p class="max-w-prose font-medium [overflow-wrap:anywhere]">{error.message}</p>
+      {advice === null ? null : <p class="max-w-prose text-dim">{advice}</p>}
+      {error.requestId === null ? null : <p class="font-mono text-xs text-dim">Request {error.requestId}</p>}
+      {onRetry === undefined ? null : (
+        <Button icon="retry" onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,235 @@
+/** The top of every page: project and mode, whether what is shown is live, and the reader's own menu. */
+import type { ModeName, SessionInfo } from '../../../src/control/http/contract.ts';
+import { post } from '../api.ts';
+import { connection } from '../live.ts';
+import { navigate, path, to } from '../router.ts';
+import { place, session, signedOut, toPage } from '../session.ts';
+import { isHelpOpen } from '../shortcuts.ts';
+import { type Theme, theme } from '../theme.ts';
+import { chooseZone, ownZone, type ZoneChoice, zoneChoice } from '../time.ts';
+import { Choice } from './choice.tsx';
+import { Icon } from './icon.tsx';
+import { Menu } from './menu.tsx';
+import { toast } from './toast.tsx';
+
+const MODES = [
+  { value: 'test', label: 'Test' },
+  { value: 'live', label: 'Live' },
+] as const;
+
+const THEMES = [
+  { value: 'system', label: 'System' },
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
+] as const;
+
+const ZONES = [
+  { value: 'local', label: 'Local' },
+  { value: 'utc', label: 'UTC' },
+] as const;
+
+export function Header({ who }: { readonly who: SessionInfo }) {
+  return (
+    <header class="sticky top-0 z-20 border-b border-line bg-card">
+      <div class="flex h-14 items-center gap-2 px-3 md:gap-4 md:px-4">
+        <a
+          href={to('')}
+          class="flex items-center gap-2 rounded font-semibold tracking-tight"
+          aria-label="Sched, start"
+        >
+          <Mark />
+          <span class="hidden sm:inline">Sched</span>
+        </a>
+        <PlaceSwitch who={who} />
+        <div class="ml-auto flex items-center gap-1">
+          <ConnectionMark />
+          <OwnMenu who={who} />
+        </div>
+      </div>
+      {place.value?.mode === 'test' && path.value.startsWith('p/') ? (
+        <p class="border-t border-line bg-warn-soft px-3 py-0.5 text-center text-xs text-warn md:px-4">
+          <strong>Test mode.</strong> Requests are sent all the same
+          <span class="hidden sm:inline">; schedules, keys and secrets are kept apart from live</span>.
+        </p>
+      ) : null}
+    </header>
+  );
+}
+
+export function Mark() {
+  return (
+    <svg viewBox="0 0 32 32" width="26" height="26" aria-hidden="true">
+      <rect width="32" height="32" rx="8" class="fill-accent" />
+      <g
+        fill="none"
+        class="stroke-on-accent"
+        stroke-width="2.5"
+        stroke-linecap="round"
+        stroke-linejoin="round"
+      >
+        <circle cx="16" cy="16" r="9" />
+        <path d="M16 10.5V16l4 2.5" />
+      </g>
+    </svg>
+  );
+}
+
+/** Changes where one looks, and stays on the same kind of page. */
+function PlaceSwitch({ who }: { readonly who: SessionInfo }) {
+  const at = place.value;
+  if (at === null) return null;
+  const go = (project: string, mode: ModeName) => navigate(toPage(samePage(), { project, mode }));
+  return (
+    <div class="flex min-w-0 items-center gap-2">
+      <label class="flex min-w-0 items-center">
+        <span class="sr-only">Project</span>
+        <select
+          class="min-h-8.5 max-w-28 min-w-0 truncate rounded-md border border-line bg-card px-2 font-medium sm:max-w-56"
+          value={at.project}
+          onChange={(event) => go(event.currentTarget.value, at.mode)}
+        >
+          {who.projects.map(({ id, name }) => (
+            <option key={id} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <Choice label="Mode" value={at.mode} options={MODES} onValue={(mode) => go(at.project, mode)} />
+    </div>
+  );
+}
+
+/** A list has a namesake elsewhere; one thing in it has not. */
+function samePage(): string {
+  const [first, , , page = '', rest = ''] = path.peek().split('/');
+  if (first !== 'p') return '';
+  return page === 'settings' ? `settings/${rest}` : page === 'replays' ? 'deliveries' : page;
+}
+
+const CONNECTION_WORDS = {
+  idle: null,
+  live: { word: 'Up to date', look: 'text-good', hint: 'What you see is kept up to date.' },
+  polling: {
+    word: 'Every 5 s',
+    look: 'text-dim',
+    hint: 'Streams do not come through here; the page asks again every 5 s.',
+  },
+  reconnecting: {
+    word: 'Reconnecting…',
+    look: 'text-warn',
+    hint: 'The connection was lost. What you see may be old.',
+  },
+} as const;
+
+function ConnectionMark() {
+  const words = CONNECTION_WORDS[connection.value];
+  return (
+    <span
+      role="status"
+      class={`flex items-center gap-1.5 px-1 text-xs ${words?.look ?? ''}`}
+      title={words?.hint}
+    >
+      {words === null ? null : (
+        <>
+          <span class="size-2 rounded-full bg-current" aria-hidden="true" />
+          <span class={connection.value === 'live' ? 'sr-only sm:not-sr-only' : ''}>{words.word}</span>
+        </>
+      )}
+    </span>
+  );
+}
+
+async function signOut(): Promise<void> {
+  try {
+    await post('logout');
+    session.value = 'none';
+    navigate(to('login'));
+  } catch {
+    if (session.peek() === 'none') signedOut();
+    else toast('bad', 'You are still signed in: the service does not answer.');
+  }
+}
+
+const ITEM = 'block w-full rounded-md px-2 py-1.5 text-left hover:bg-sunken';
+
+function OwnMenu({ who }: { readonly who: SessionInfo }) {
+  return (
+    <Menu
+      label={`Your menu, ${who.user.name}`}
+      button={
+        <>
+          <Icon name="person" />
+          <span class="hidden max-w-40 truncate md:inline">{who.user.name}</span>
+          <Icon name="chevron" size={12} />
+        </>
+      }
+    >
+      {(close) => (
+        <div class="space-y-3">
+          <p class="px-2">
+            <span class="block truncate font-medium">{who.user.name}</span>
+            <span class="text-sm text-dim">{ROLE_WORDS[who.user.role]}</span>
+          </p>
+          <Setting label="Times" hint={zoneChoice.value === 'local' ? ownZone : undefined}>
+            <Choice<ZoneChoice> label="Times" value={zoneChoice.value} options={ZONES} onValue={chooseZone} />
+          </Setting>
+          <Setting label="Theme">
+            <Choice<Theme>
+              label="Theme"
+              value={theme.value}
+              options={THEMES}
+              onValue={(value) => {
+                theme.value = value;
+              }}
+            />
+          </Setting>
+          <div class="border-t border-line pt-2">
+            <a class={ITEM} href={to('settings/account')} onClick={close}>
+              Your account
+            </a>
+            <button
+              type="button"
+              class={ITEM}
+              onClick={() => {
+                close();
+                isHelpOpen.value = true;
+              }}
+            >
+              Keyboard shortcuts <kbd class="ml-1 text-dim">?</kbd>
+            </button>
+            <button type="button" class={ITEM} onClick={() => void signOut()}>
+              Sign out
+            </button>
+          </div>
+        </div>
+      )}
+    </Menu>
+  );
+}
+
+const ROLE_WORDS = {
+  viewer: 'Viewer: may look',
+  operator: 'Operator: may change',
+  admin: 'Admin: may do everything',
+} as const;
+
+function Setting({
+  label,
+  hint,
+  children,
+}: {
+  readonly label: string;
+  readonly hint?: string | undefined;
+  readonly children: preact.ComponentChildren;
+}) {
+  return (
+    <div class="flex items-center justify-between gap-2 px-2">
+      <span aria-hidden="true">
+        {label}
+        {hint === undefined ? null : <span class="block text-xs text-dim">{hint}</span>}
+      </span>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,197 @@
+/**
+ * What is due, as a table of endpoints and times, darker where more is due at once. One cell at a time is in the tab
+ * order and arrow keys move between them; the line below says in words what the cell under the cursor holds.
+ */
+import { useRef, useState } from 'preact/hooks';
+import { count, middleCut, plural } from '../format.ts';
+import { type Heat, type HeatRow, heatLevel } from '../model/upcoming-window.ts';
+import { toPage } from '../session.ts';
+import { formatInstant, shownZone } from '../time.ts';
+import { Icon } from './icon.tsx';
+
+/** By level, from none to the most. */
+const FILLS = [
+  'bg-sunken',
+  'bg-[color-mix(in_srgb,var(--color-chart-line)_25%,var(--color-sunken))]',
+  'bg-[color-mix(in_srgb,var(--color-chart-line)_42%,var(--color-sunken))]',
+  'bg-[color-mix(in_srgb,var(--color-chart-line)_60%,var(--color-sunken))]',
+  'bg-[color-mix(in_srgb,var(--color-chart-line)_80%,var(--color-sunken))]',
+  'bg-chart-line',
+];
+const LABELS_MAX = 6;
+const HEADING_CHARACTERS_MAX = 34;
+
+interface Cursor {
+  readonly row: number;
+  readonly column: number;
+}
+
+const MOVES: Readonly<Record<string, readonly [number, number]>> = {
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+  Home: [0, -Infinity],
+  End: [0, Infinity],
+};
+
+export function HeatTable({ heat }: { readonly heat: Heat }) {
+  const [cursor, setCursor] = useState<Cursor>({ row: 0, column: 0 });
+  const body = useRef<HTMLTableSectionElement>(null);
+  const all: readonly HeatRow[] = [
+    { endpoint: null, cells: heat.totals, total: heat.totals.reduce((sum, value) => sum + value, 0) },
+    ...heat.rows,
+  ];
+  const columns = heat.totals.length;
+  const move = (event: KeyboardEvent) => {
+    const step = MOVES[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const next = {
+      row: Math.min(all.length - 1, Math.max(0, cursor.row + step[0])),
+      column: Math.min(columns - 1, Math.max(0, cursor.column + step[1])),
+    };
+    setCursor(next);
+    body.current?.querySelector<HTMLElement>(`[data-cell="${next.row}-${next.column}"]`)?.focus();
+  };
+  return (
+    <div>
+      <div class="overflow-x-auto px-4">
+        {/* biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: arrow keys move between its cells. */}
+        <table role="grid" class="w-full border-separate border-spacing-x-0 border-spacing-y-1">
+          <caption class="sr-only">Runs that are due, for each endpoint and time</caption>
+          <thead>
+            <tr>
+              <th scope="col" class="pr-3 text-left text-xs font-medium text-dim">
+                Endpoint
+              </th>
+              <td colSpan={columns} class="p-0">
+                <TimeAxis heat={heat} />
+              </td>
+              <th scope="col" class="pl-3 text-right text-xs font-medium text-dim">
+                Total
+              </th>
+            </tr>
+          </thead>
+          <tbody ref={body} onKeyDown={move}>
+            {all.map((row, index) => (
+              <tr key={row.endpoint?.endpoint ?? (index === 0 ? 'all' : 'rest')}>
+                <RowHeading row={row} isTotal={index === 0} />
+                {row.cells.map((value, column) => (
+                  <Cell
+                    key={heat.starts[column]}
+                    name={`${index}-${column}`}
+                    value={value}
+                    level={heatLevel(value, index === 0 ? heat.totalMax : heat.cellMax)}
+                    words={cellWords(heat, row, index === 0, column)}
+                    isBusiest={index === 0 && heat.busiest.has(column)}
+                    isCurrent={cursor.row === index && cursor.column === column}
+                    onPoint={() => setCursor({ row: index, column })}
+                  />
+                ))}
+                <td class="pl-3 text-right tabular-nums">{count(row.total)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p class="min-h-9 px-4 pt-2 text-sm text-dim">
+        {cellWords(heat, all[cursor.row], cursor.row === 0, cursor.column)}
+      </p>
+    </div>
+  );
+}
+
+function RowHeading({ row, isTotal }: { readonly row: HeatRow; readonly isTotal: boolean }) {
+  const { endpoint } = row;
+  return (
+    <th scope="row" class="w-28 max-w-32 pr-3 text-left font-normal sm:w-56 sm:max-w-64">
+      {isTotal ? (
+        <strong class="font-semibold">All</strong>
+      ) : endpoint?.endpoint_id ? (
+        <a class="link" href={toPage(`endpoints/${endpoint.endpoint_id}`)}>
+          <OneLine text={endpoint.url ?? endpoint.endpoint_id} />
+        </a>
+      ) : endpoint?.endpoint ? (
+        <OneLine text={endpoint.url ?? endpoint.endpoint} />
+      ) : (
+        <span class="text-dim">all others</span>
+      )}
+    </th>
+  );
+}
+
+/** Rows of one height can be compared. */
+function OneLine({ text }: { readonly text: string }) {
+  return (
+    <span class="block truncate" title={text}>
+      {middleCut(text.replace(/^https:\/\//, ''), HEADING_CHARACTERS_MAX)}
+    </span>
+  );
+}
+
+function Cell({
+  name,
+  value,
+  level,
+  words,
+  isBusiest,
+  isCurrent,
+  onPoint,
+}: {
+  readonly name: string;
+  readonly value: number;
+  readonly level: number;
+  readonly words: string;
+  readonly isBusiest: boolean;
+  readonly isCurrent: boolean;
+  readonly onPoint: () => void;
+}) {
+  return (
+    <td
+      data-cell={name}
+      tabIndex={isCurrent ? 0 : -1}
+      aria-label={words}
+      class={`relative h-6 min-w-1.5 border-r border-card p-0 ${FILLS[level] ?? FILLS[0]} ${isCurrent ? 'outline-2 -outline-offset-2 outline-ink' : ''}`}
+      onFocus={onPoint}
+      onPointerEnter={onPoint}
+    >
+      {isBusiest ? (
+        <span class="absolute -top-3.5 left-1/2 -translate-x-1/2 text-bad" title={`Busiest: ${count(value)}`}>
+          <Icon name="chevron" size={12} />
+        </span>
+      ) : null}
+    </td>
+  );
+}
+
+function TimeAxis({ heat }: { readonly heat: Heat }) {
+  const zone = shownZone.value;
+  const every = Math.max(1, Math.ceil(heat.starts.length / LABELS_MAX));
+  const isLong = heat.stepMs * heat.starts.length > 36 * 3_600_000;
+  return (
+    <div aria-hidden="true" class="relative mb-3 h-4 text-xs font-normal text-dim tabular-nums">
+      {heat.starts.map((at, index) =>
+        index % every === 0 ? (
+          <span
+            key={at}
+            class={`absolute whitespace-nowrap ${(index / every) % 2 === 1 ? 'max-sm:hidden' : ''}`}
+            style={{ left: `${(index / heat.starts.length) * 100}%` }}
+          >
+            {formatInstant(at, zone, isLong ? 'minute' : 'time')}
+          </span>
+        ) : null,
+      )}
+    </div>
+  );
+}
+
+function cellWords(heat: Heat, row: HeatRow | undefined, isTotal: boolean, column: number): string {
+  const start = heat.starts[column];
+  if (start === undefined || row === undefined) return '';
+  const zone = shownZone.value;
+  const from = formatInstant(start, zone, 'minute');
+  const until = formatInstant(start + heat.stepMs, zone, 'time');
+  const where = isTotal ? 'in all' : `to ${row.endpoint?.url ?? row.endpoint?.endpoint ?? 'all others'}`;
+  return `${from} to ${until}: ${plural(row.cells[column] ?? 0, 'run')} ${where}`;
+}

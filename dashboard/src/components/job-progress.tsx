@@ -1,0 +1,56 @@
+/** How far a bulk replay is. */
+import type { ReplayJobInfo } from '../../../src/control/http/contract.ts';
+import { count, percent } from '../format.ts';
+import { Badge, type Tone } from './badge.tsx';
+import type { IconName } from './icon.tsx';
+
+const LOOKS: Readonly<Record<ReplayJobInfo['state'], readonly [Tone, IconName, string]>> = {
+  gathering: ['accent', 'search', 'Gathering'],
+  running: ['accent', 'bolt', 'Replaying'],
+  done: ['good', 'check', 'Done'],
+  stopped: ['neutral', 'stop', 'Stopped'],
+};
+
+export function JobBadge({ state }: { readonly state: ReplayJobInfo['state'] }) {
+  const [tone, icon, word] = LOOKS[state];
+  return (
+    <Badge tone={tone} icon={icon}>
+      {word}
+    </Badge>
+  );
+}
+
+export function isEnded(job: ReplayJobInfo): boolean {
+  return job.state === 'done' || job.state === 'stopped';
+}
+
+/** What it is measured by: gathered ones once that is over, what was confirmed before. */
+export function wholeOf(job: ReplayJobInfo): number {
+  return job.state === 'gathering' ? Math.max(job.expected, job.gathered) : job.gathered;
+}
+
+export function JobBar({ job, isThin = false }: { readonly job: ReplayJobInfo; readonly isThin?: boolean }) {
+  const done = job.replayed + job.skipped;
+  const whole = wholeOf(job);
+  const share = (part: number) => `${whole === 0 ? 0 : Math.min(100, (part / whole) * 100)}%`;
+  return (
+    <div
+      role="progressbar"
+      aria-label="Replayed"
+      aria-valuemin={0}
+      aria-valuemax={whole}
+      aria-valuenow={Math.min(done, whole)}
+      aria-valuetext={`${count(done)} of ${count(whole)}, ${percent(done, whole)}`}
+      class={`relative overflow-hidden rounded-full bg-sunken ${isThin ? 'h-1.5' : 'h-3'}`}
+    >
+      {job.state === 'gathering' ? (
+        <div class="absolute inset-y-0 left-0 bg-chart-soft" style={{ width: share(job.gathered) }} />
+      ) : null}
+      <div class="absolute inset-y-0 left-0 bg-edge" style={{ width: share(done) }} />
+      <div
+        class="absolute inset-y-0 left-0 bg-chart-good transition-[width] duration-500"
+        style={{ width: share(job.replayed) }}
+      />
+    </div>
+  );
+}

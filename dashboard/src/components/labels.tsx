@@ -1,0 +1,53 @@
+/** Labels as small links: each leads to everything that has it. */
+import { middleCut } from '../format.ts';
+import { toPage } from '../session.ts';
+
+const SHOWN_MAX = 4;
+const LABEL_CHARACTERS_MAX = 32;
+
+export function Labels({
+  labels,
+  shownMax = SHOWN_MAX,
+}: {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly shownMax?: number;
+}) {
+  const entries = Object.entries(labels);
+  if (entries.length === 0) return <span class="text-dim">–</span>;
+  return (
+    <span class="inline-flex flex-wrap gap-1">
+      {entries.slice(0, shownMax).map(([name, value]) => (
+        <Label key={name} name={name} value={value} />
+      ))}
+      {entries.length > shownMax ? (
+        <span class="text-xs text-dim">and {entries.length - shownMax} more</span>
+      ) : null}
+    </span>
+  );
+}
+
+/** How the search wants it; null where it has no way to say it. */
+function searchFor(name: string, value: string): string | null {
+  if (/[\s="?]/.test(name) || value.includes('"') || value === '') return null;
+  return /\s/.test(value) ? `${name}="${value}"` : `${name}=${value}`;
+}
+
+function Label({ name, value }: { readonly name: string; readonly value: string }) {
+  const text = `${name}=${value}`;
+  const search = searchFor(name, value);
+  const shown = (
+    <span title={text} class="rounded bg-sunken px-1.5 py-px text-xs [overflow-wrap:anywhere]">
+      {middleCut(text, LABEL_CHARACTERS_MAX)}
+    </span>
+  );
+  if (search === null) return shown;
+  return (
+    <a
+      href={`${toPage('schedules')}?${new URLSearchParams({ q: search })}`}
+      class="rounded hover:text-accent"
+      aria-label={`Schedules with the label ${text}`}
+    >
+      {shown}
+    </a>
+  );
+}

@@ -1,0 +1,44 @@
+/** The shell around every page of somebody signed in. */
+import type { ComponentChildren } from 'preact';
+import type { SessionInfo } from '../../../src/control/http/contract.ts';
+import { Header } from './header.tsx';
+import { Nav } from './nav.tsx';
+
+export function Layout({
+  who,
+  children,
+}: {
+  readonly who: SessionInfo;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <>
+      <a
+        href="#main"
+        class="sr-only z-30 rounded-md bg-accent px-3 py-2 text-on-accent focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
+      >
+        Skip to content
+      </a>
+      <Header who={who} />
+      <div class="mx-auto flex max-w-[110rem]">
+        <Nav />
+        <main
+          id="main"
+          tabIndex={-1}
+          class="min-w-0 flex-1 px-3 pt-4 pb-24 outline-none md:px-6 md:pt-5 md:pb-10"
+        >
+          {children}
+        </main>
+      </div>
+    </>
+  );
+}
+
+/** The frame of the pages for somebody who is not signed in yet. */
+export function Doorway({ children }: { readonly children: ComponentChildren }) {
+  return (
+    <main id="main" class="grid min-h-dvh place-items-center p-4">
+      <div class="w-full max-w-sm">{children}</div>
+    </main>
+  );
+}

@@ -1,0 +1,70 @@
+/** The pages of a project: at the side on wide screens, at the bottom on phones. */
+import { path } from '../router.ts';
+import { place, toPage } from '../session.ts';
+import { Icon, type IconName } from './icon.tsx';
+
+interface Item {
+  readonly page: string;
+  readonly label: string;
+  readonly icon: IconName;
+}
+
+export const NAV_ITEMS: readonly Item[] = [
+  { page: '', label: 'Overview', icon: 'overview' },
+  { page: 'schedules', label: 'Schedules', icon: 'schedules' },
+  { page: 'deliveries', label: 'Deliveries', icon: 'deliveries' },
+  { page: 'endpoints', label: 'Endpoints', icon: 'endpoints' },
+  { page: 'upcoming', label: 'Upcoming', icon: 'upcoming' },
+];
+
+/** The first part of the path below project and mode; null on a page of no project. */
+function currentPage(): string | null {
+  const [first, , , page = ''] = path.value.split('/');
+  if (first === 'settings' || page === 'settings') return 'settings';
+  // A bulk replay is begun from, and belongs to, the deliveries.
+  if (page === 'replays') return 'deliveries';
+  return first === 'p' ? page : null;
+}
+
+export function Nav() {
+  const current = currentPage();
+  const settings = place.value === null ? '/dashboard/settings/account' : toPage('settings/keys');
+  return (
+    <nav
+      aria-label="Main"
+      class="fixed inset-x-0 bottom-0 z-10 border-t border-line bg-card pb-[env(safe-area-inset-bottom)] md:sticky md:top-14 md:h-[calc(100dvh-3.5rem)] md:w-48 md:flex-none md:self-start md:border-t-0 md:border-r md:bg-transparent md:p-3"
+    >
+      <ul class="flex md:flex-col md:gap-0.5">
+        {NAV_ITEMS.map(({ page, label, icon }) => (
+          <NavLink key={label} href={toPage(page)} label={label} icon={icon} isCurrent={page === current} />
+        ))}
+        <NavLink href={settings} label="Settings" icon="settings" isCurrent={current === 'settings'} />
+      </ul>
+    </nav>
+  );
+}
+
+function NavLink({
+  href,
+  label,
+  icon,
+  isCurrent,
+}: {
+  readonly href: string;
+  readonly label: string;
+  readonly icon: IconName;
+  readonly isCurrent: boolean;
+}) {
+  return (
+    <li class="min-w-0 flex-1 md:flex-none">
+      <a
+        href={href}
+        aria-current={isCurrent ? 'page' : undefined}
+        class="flex flex-col items-center gap-0.5 px-0.5 py-2 text-[0.6875rem] text-dim hover:text-ink aria-[current=page]:font-medium aria-[current=page]:text-accent md:flex-row md:gap-2.5 md:rounded-md md:px-2.5 md:py-1.5 md:text-base md:aria-[current=page]:bg-accent-soft"
+      >
+        <Icon name={icon} />
+        {label}
+      </a>
+    </li>
+  );
+}

@@ -1,0 +1,108 @@
+/** The frame of a page: its heading, what can be done there, and its parts as cards. */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import type { Live } from '../live.ts';
+import { refreshLive } from '../live.ts';
+import { place } from '../session.ts';
+import { ErrorPanel } from './error.tsx';
+
+export interface PageProps {
+  readonly title: string;
+  /** Beside the heading: a badge. */
+  readonly mark?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+  readonly lead?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** Whoever comes to a page by a link hears its heading: the focus goes there. */
+export function Page({ title, mark, actions, lead, children }: PageProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
+  useEffect(() => {
+    const where = place.peek()?.project;
+    document.title = [title, where, 'Sched'].filter((part) => part !== undefined).join(' · ');
+  }, [title]);
+  return (
+    <>
+      <div class="mb-4 flex flex-wrap items-start justify-between gap-x-4 gap-y-3">
+        <div class="min-w-0">
+          <div class="flex flex-wrap items-center gap-2.5">
+            <h1
+              ref={heading}
+              tabIndex={-1}
+              class="text-xl font-semibold tracking-tight [overflow-wrap:anywhere]"
+            >
+              {title}
+            </h1>
+            {mark}
+          </div>
+          {lead === undefined ? null : <div class="mt-0.5 text-dim">{lead}</div>}
+        </div>
+        {actions === undefined ? null : <div class="flex flex-wrap gap-2">{actions}</div>}
+      </div>
+      {children}
+    </>
+  );
+}
+
+export interface CardProps {
+  readonly title?: string;
+  readonly actions?: ComponentChildren;
+  readonly children: ComponentChildren;
+  /** Tables reach to the edges. */
+  readonly isFlush?: boolean;
+  readonly className?: string;
+}
+
+export function Card({ title, actions, children, isFlush = false, className = '' }: CardProps) {
+  const id = useId();
+  return (
+    <section class={`card min-w-0 ${className}`} aria-labelledby={title === undefined ? undefined : id}>
+      {title === undefined ? null : (
+        <div class={`flex flex-wrap items-center justify-between gap-2 px-4 pt-3 ${isFlush ? 'pb-2' : ''}`}>
+          <h2 id={id} class="font-semibold">
+            {title}
+          </h2>
+          {actions}
+        </div>
+      )}
+      <div class={isFlush ? '' : 'px-4 pt-2 pb-4'}>{children}</div>
+    </section>
+  );
+}
+
+/** Names and values, side by side. */
+export function Facts({
+  facts,
+}: {
+  readonly facts: readonly (readonly [string, ComponentChildren] | null)[];
+}) {
+  return (
+    <dl class="grid grid-cols-[minmax(7rem,auto)_1fr] gap-x-5 gap-y-1.5">
+      {facts.map((fact) =>
+        fact === null ? null : (
+          <div key={fact[0]} class="contents">
+            <dt class="text-dim">{fact[0]}</dt>
+            <dd class="min-w-0 [overflow-wrap:anywhere]">{fact[1]}</dd>
+          </div>
+        ),
+      )}
+    </dl>
+  );
+}
+
+/** What is live, once it is there; its skeleton before, its error where it cannot be. */
+export function Loaded<T>({
+  live,
+  skeleton,
+  children,
+}: {
+  readonly live: Live<T>;
+  readonly skeleton: ComponentChildren;
+  readonly children: (data: T) => ComponentChildren;
+}) {
+  if (live.data !== null) return <>{children(live.data)}</>;
+  if (live.error !== null) return <ErrorPanel error={live.error} onRetry={() => void refreshLive()} />;
+  return <>{skeleton}</>;
+}

@@ -1,0 +1,47 @@
+/** A new password: shown on demand, with hints and a bar for how strong it is. */
+import { useState } from 'preact/hooks';
+import { passwordHint } from '../password.ts';
+import { TextField } from './field.tsx';
+
+const BARS = [1, 2, 3] as const;
+const COLOURS = ['bg-line', 'bg-bad', 'bg-warn', 'bg-good'] as const;
+
+export interface NewPasswordProps {
+  readonly label: string;
+  readonly name: string;
+  readonly value: string;
+  readonly onValue: (value: string) => void;
+  readonly error?: string | null;
+}
+
+export function NewPassword({ label, name, value, onValue, error = null }: NewPasswordProps) {
+  const [isShown, setShown] = useState(false);
+  const { strength, text } = passwordHint(value, name);
+  return (
+    <div>
+      <TextField
+        label={label}
+        type={isShown ? 'text' : 'password'}
+        value={value}
+        onValue={onValue}
+        autocomplete="new-password"
+        required
+        error={error}
+        hint={text}
+      />
+      <div class="mt-1.5 flex items-center gap-3">
+        <div class="flex flex-1 gap-1" aria-hidden="true">
+          {BARS.map((bar) => (
+            <span
+              key={bar}
+              class={`h-1 flex-1 rounded-full ${bar <= strength ? COLOURS[strength] : 'bg-line'}`}
+            />
+          ))}
+        </div>
+        <button type="button" class="link text-sm" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
+          {isShown ? 'Hide' : 'Show'}
+        </button>
+      </div>
+    </div>
+  );
+}

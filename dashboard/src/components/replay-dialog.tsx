@@ -1,0 +1,90 @@
+/** Before many deliveries are ordered again: how many, at which pace, and what receivers will see. */
+import { useEffect, useState } from 'preact/hooks';
+import type { DeliveryCount, ReplayJobInfo } from '../../../src/control/http/contract.ts';
+import { type ApiError, asApiError, get, post } from '../api.ts';
+import { count, plural } from '../format.ts';
+import { type DeliveryFilter, deliveryQuery, pathWithQuery, queryOf } from '../model/filters.ts';
+import { navigate } from '../router.ts';
+import { inProject, toPage } from '../session.ts';
+import { useRequest } from '../use-request.ts';
+import { Dialog, DialogEnd } from './dialog.tsx';
+import { ErrorNote } from './error.tsx';
+import { FilterWords } from './filter-words.tsx';
+import { Skeleton } from './skeleton.tsx';
+
+export function ReplayDialog({
+  filter,
+  onClose,
+}: {
+  readonly filter: DeliveryFilter;
+  readonly onClose: () => void;
+}) {
+  // What fails while the question is being read is not part of the answer.
+  const [asked] = useState(() => {
+    const now = Date.now();
+    return { created_before: new Date(now).toISOString(), ...deliveryQuery(filter, now) };
+  });
+  const [found, setFound] = useState<DeliveryCount | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
+  useEffect(() => {
+    const stop = new AbortController();
+    get<DeliveryCount>(inProject(pathWithQuery('replays/count', queryOf(asked))), stop.signal)
+      .then(setFound)
+      .catch((cause: unknown) => {
+        if (!stop.signal.aborted) setError(asApiError(cause));
+      });
+    return () => stop.abort();
+  }, [asked]);
+  const request = useRequest(async () => {
+    const job = await post<ReplayJobInfo>(inProject('replays'), { ...asked, expected: found?.count ?? 0 });
+    navigate(toPage(`replays/${job.id}`));
+  });
+  const amount = found === null ? '' : `${found.is_exact ? '' : 'at least '}${count(found.count)}`;
+  return (
+    <Dialog title="Replay in bulk" onClose={onClose}>
+      <form
+        class="space-y-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void request.run();
+        }}
+      >
+        {error === null ? null : <ErrorNote error={error} />}
+        {found === null ? (
+          <Skeleton height={88} />
+        ) : (
+          <div class="space-y-3">
+            <p>
+              <strong class="text-lg tabular-nums">{amount}</strong>{' '}
+              {found.count === 1 && found.is_exact ? 'delivery' : 'deliveries'} <FilterWords query={asked} />{' '}
+              will be sent again.
+            </p>
+            <ul class="list-disc space-y-1.5 pl-5 text-dim">
+              <li>Each is a new delivery; the original stays as it is, for the record.</li>
+              <li>
+                They go out at the pace of each endpoint’s retry budget (10 a second, 100 at once, unless its
+                profile says otherwise), so that an endpoint that has just come back is not flooded.
+              </li>
+              <li>
+                They carry the Idempotency-Key of the original: a receiver that deduplicates ignores those it
+                has processed already.
+              </li>
+              <li>It goes on when the service is restarted, and you can stop it at any time.</li>
+            </ul>
+          </div>
+        )}
+        <DialogEnd
+          error={request.error}
+          isBusy={request.isBusy}
+          disabled={found === null || found.count === 0}
+          action={
+            found === null
+              ? 'Replay'
+              : `Replay ${found.is_exact ? '' : 'at least '}${plural(found.count, 'delivery', 'deliveries')}`
+          }
+          onClose={onClose}
+        />
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,53 @@
+/** Moves a schedule to another time, with the runs that would come of it. */
+import type { Schedule } from '../../../sdk/src/api-types.ts';
+import { post } from '../api.ts';
+import { refreshLive } from '../live.ts';
+import { newTiming, previewBody, type TimingForm, timingBody, timingOf } from '../model/timing-form.ts';
+import { inProject } from '../session.ts';
+import { shownZone } from '../time.ts';
+import { useForm } from '../use-form.ts';
+import { usePreview } from '../use-preview.ts';
+import { Dialog, DialogEnd } from './dialog.tsx';
+import { previewFaults, TimingControl, TimingPreview } from './timing-control.tsx';
+import { toast } from './toast.tsx';
+
+export function RescheduleDialog({
+  schedule,
+  onClose,
+}: {
+  readonly schedule: Schedule;
+  readonly onClose: () => void;
+}) {
+  const send = async (form: TimingForm) => {
+    await post<Schedule>(inProject(`schedules/${schedule.id}/reschedule`), timingBody(form) ?? {});
+    toast('good', 'Rescheduled.');
+    onClose();
+    await refreshLive();
+  };
+  const check = (form: TimingForm) => (timingBody(form) === null ? { [form.way]: 'Say when it fires.' } : {});
+  const first = timingOf(schedule, newTiming(shownZone.peek(), Date.now()));
+  const { form, change, faults, error, isBusy, submit, element } = useForm(first, check, send);
+  const asked = previewBody(form, schedule.jitter ?? '');
+  const preview = usePreview(asked);
+  return (
+    <Dialog title="Reschedule" onClose={onClose} isWide isKept>
+      <form ref={element} onSubmit={submit} noValidate class="space-y-4">
+        <TimingControl form={form} faults={{ ...previewFaults(preview), ...faults }} onForm={change} />
+        <section
+          aria-label="Next runs"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+          tabIndex={0}
+          class="max-h-64 overflow-y-auto rounded-md border border-line px-3 py-2"
+        >
+          <TimingPreview state={preview} isAsked={asked !== null} />
+        </section>
+        <p class="text-sm text-dim">
+          {schedule.kind === 'recurring'
+            ? 'A recurring timing replaces the recurrence. A single time moves the next run only; later runs follow the old recurrence.'
+            : 'A delivery that is being sent at this moment is not called back.'}
+        </p>
+        <DialogEnd error={error} isBusy={isBusy} action="Reschedule" onClose={onClose} />
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,104 @@
+/** What is hidden from everyone, shown to an admin who asks for it, which is written to the audit log. */
+import { useState } from 'preact/hooks';
+import type { Revealed } from '../../../src/control/http/contract.ts';
+import { post } from '../api.ts';
+import { bytes, plural } from '../format.ts';
+import { inProject, may } from '../session.ts';
+import { Button } from './button.tsx';
+import { CopyBlock } from './copy.tsx';
+import { Confirm } from './dialog.tsx';
+import { Card } from './page.tsx';
+
+interface PayloadProps {
+  readonly title: string;
+  /** Such as `schedules/sch_…`. */
+  readonly path: string;
+  readonly headerNames: readonly string[];
+  /** A profile has no body of its own. */
+  readonly hasBody: boolean;
+}
+
+export function PayloadCard({ title, path, headerNames, hasBody }: PayloadProps) {
+  const [isAsking, setAsking] = useState(false);
+  const [revealed, setRevealed] = useState<Revealed | null>(null);
+  return (
+    <Card
+      title={title}
+      actions={
+        revealed !== null ? (
+          <Button kind="quiet" onClick={() => setRevealed(null)}>
+            Hide again
+          </Button>
+        ) : may('admin') ? (
+          <Button kind="quiet" icon="eye" onClick={() => setAsking(true)}>
+            Reveal…
+          </Button>
+        ) : undefined
+      }
+    >
+      {revealed === null ? (
+        <Hidden headerNames={headerNames} hasBody={hasBody} />
+      ) : (
+        <Shown revealed={revealed} hasBody={hasBody} />
+      )}
+      {isAsking ? (
+        <Confirm
+          title={hasBody ? 'Reveal headers and body' : 'Reveal headers'}
+          action="Reveal"
+          onConfirm={async () => setRevealed(await post<Revealed>(inProject(`${path}/reveal`)))}
+          onClose={() => setAsking(false)}
+        >
+          <p>Values are shown in full on this page, to you alone, until you leave it.</p>
+          <p class="text-dim">That you looked is written to the audit log, with your name and the time.</p>
+        </Confirm>
+      ) : null}
+    </Card>
+  );
+}
+
+function Hidden({
+  headerNames,
+  hasBody,
+}: {
+  readonly headerNames: readonly string[];
+  readonly hasBody: boolean;
+}) {
+  return (
+    <div class="space-y-2">
+      {headerNames.length === 0 ? (
+        <p class="text-dim">No headers of its own.</p>
+      ) : (
+        <ul class="space-y-1 font-mono text-sm">
+          {headerNames.map((name) => (
+            <li key={name} class="[overflow-wrap:anywhere]">
+              {name}: <span class="font-sans text-dim">hidden</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {hasBody ? <p class="text-dim">The body is encrypted at rest and hidden.</p> : null}
+      {may('admin') ? null : <p class="text-sm text-dim">An admin can reveal them.</p>}
+    </div>
+  );
+}
+
+function Shown({ revealed, hasBody }: { readonly revealed: Revealed; readonly hasBody: boolean }) {
+  const headers = Object.entries(revealed.headers);
+  return (
+    <div class="space-y-3">
+      {headers.length === 0 ? (
+        <p class="text-dim">No headers of its own.</p>
+      ) : (
+        <CopyBlock
+          label={plural(headers.length, 'header')}
+          text={headers.map(([name, value]) => `${name}: ${value}`).join('\n')}
+        />
+      )}
+      {!hasBody ? null : revealed.body === null ? (
+        <p class="text-dim">No body.</p>
+      ) : (
+        <CopyBlock label={`Body, ${bytes(new Blob([revealed.body]).size)}`} text={revealed.body} />
+      )}
+    </div>
+  );
+}

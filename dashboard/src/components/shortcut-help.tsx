@@ -1,0 +1,39 @@
+import { isHelpOpen, SHORTCUTS } from '../shortcuts.ts';
+import { Dialog } from './dialog.tsx';
+
+const OTHERS = [
+  { keys: '/', label: 'Search' },
+  { keys: '?', label: 'These shortcuts' },
+  { keys: '← →', label: 'Move along a chart or a calendar' },
+  { keys: 'Esc', label: 'Close what is open' },
+] as const;
+
+export function ShortcutHelp() {
+  if (!isHelpOpen.value) return null;
+  return (
+    <Dialog
+      title="Keyboard shortcuts"
+      onClose={() => {
+        isHelpOpen.value = false;
+      }}
+    >
+      <dl class="grid grid-cols-[auto_1fr] gap-x-5 gap-y-2">
+        {[...SHORTCUTS, ...OTHERS].map(({ keys, label }) => (
+          <div key={keys} class="contents">
+            <dt>
+              {keys.split(' ').map((key) => (
+                <kbd
+                  key={key}
+                  class="mr-1 inline-block min-w-6 rounded border border-line bg-sunken px-1.5 text-center font-mono text-sm"
+                >
+                  {key}
+                </kbd>
+              ))}
+            </dt>
+            <dd>{label}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}

@@ -1,0 +1,70 @@
+/** A table of things. On a phone each row is a card whose cells say their own headings. */
+import type { ComponentChildren } from 'preact';
+
+export interface Column<Row> {
+  readonly heading: string;
+  readonly cell: (row: Row) => ComponentChildren;
+  /** The one that names the row; there should be one. */
+  readonly isRowHeading?: boolean;
+  readonly isFigure?: boolean;
+  /** The heading is for screen readers alone: buttons, badges. */
+  readonly isHeadingHidden?: boolean;
+  readonly className?: string;
+}
+
+export interface TableProps<Row> {
+  /** Says what the table lists; for screen readers unless shown. */
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly rowKey: (row: Row) => string;
+}
+
+export function Table<Row>({ caption, columns, rows, rowKey }: TableProps<Row>) {
+  return (
+    <div class="overflow-x-auto">
+      <table class="data-table cards">
+        <caption class="sr-only">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column.heading} scope="col" class={column.isFigure === true ? 'figure' : ''}>
+                {column.isHeadingHidden === true ? (
+                  <span class="sr-only">{column.heading}</span>
+                ) : (
+                  column.heading
+                )}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={rowKey(row)}>
+              {columns.map((column) => (
+                <Cell key={column.heading} column={column} row={row} />
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Cell<Row>({ column, row }: { readonly column: Column<Row>; readonly row: Row }) {
+  const look = `${column.isFigure === true ? 'figure' : ''} ${column.className ?? ''}`;
+  if (column.isRowHeading === true) {
+    return (
+      <th scope="row" class={look}>
+        {column.cell(row)}
+      </th>
+    );
+  }
+  const label = column.isHeadingHidden === true ? undefined : column.heading;
+  return (
+    <td class={look} data-label={label}>
+      {column.cell(row)}
+    </td>
+  );
+}

@@ -1,0 +1,33 @@
+/** Tabs that are links: each has an address of its own. */
+import { useEffect, useRef } from 'preact/hooks';
+
+export interface TabLink {
+  readonly href: string;
+  readonly label: string;
+  readonly isCurrent: boolean;
+}
+
+export function TabLinks({ label, tabs }: { readonly label: string; readonly tabs: readonly TabLink[] }) {
+  const frame = useRef<HTMLElement>(null);
+  // On a phone the current one may lie outside of what is seen.
+  useEffect(() => {
+    frame.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, []);
+  return (
+    <nav ref={frame} aria-label={label} class="-mx-1 mb-5 overflow-x-auto border-b border-line">
+      <ul class="flex gap-1 px-1">
+        {tabs.map((tab) => (
+          <li key={tab.href}>
+            <a
+              href={tab.href}
+              aria-current={tab.isCurrent ? 'page' : undefined}
+              class="-mb-px block border-b-2 border-transparent px-2.5 py-2 whitespace-nowrap text-dim hover:text-ink aria-[current=page]:border-accent aria-[current=page]:font-medium aria-[current=page]:text-ink"
+            >
+              {tab.label}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}

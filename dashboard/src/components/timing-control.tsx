@@ -1,0 +1,173 @@
+/** The four ways to say when, and what comes of it while it is typed. Used to create and to reschedule. */
+import { cronWords } from '../model/cron-words.ts';
+import type { FieldFaults } from '../model/schedule-form.ts';
+import {
+  CRON_PRESETS,
+  DELAY_UNITS,
+  type DelayUnit,
+  type TimingForm,
+  type TimingWay,
+} from '../model/timing-form.ts';
+import type { PreviewState } from '../use-preview.ts';
+import { Choice } from './choice.tsx';
+import { ErrorNote } from './error.tsx';
+import { SelectField, TextField } from './field.tsx';
+import { RunsList } from './runs-list.tsx';
+import { Skeleton } from './skeleton.tsx';
+import { ZoneField } from './zone-field.tsx';
+
+const WAYS: readonly { readonly value: TimingWay; readonly label: string }[] = [
+  { value: 'delay', label: 'In…' },
+  { value: 'fire_at', label: 'Instant' },
+  { value: 'local_fire_at', label: 'Local time' },
+  { value: 'cron', label: 'Recurring' },
+];
+const UNITS = Object.entries(DELAY_UNITS).map(([value, label]) => ({ value: value as DelayUnit, label }));
+
+interface TimingControlProps {
+  readonly form: TimingForm;
+  readonly onForm: (form: TimingForm) => void;
+  readonly faults: FieldFaults;
+}
+
+export function TimingControl({ form, onForm, faults }: TimingControlProps) {
+  return (
+    <div class="space-y-4">
+      <div class="-mx-1 overflow-x-auto px-1 pb-0.5">
+        <Choice
+          label="When it fires"
+          value={form.way}
+          options={WAYS}
+          onValue={(way) => onForm({ ...form, way })}
+        />
+      </div>
+      <WayFields form={form} onForm={onForm} faults={faults} />
+    </div>
+  );
+}
+
+function WayFields({ form, onForm, faults }: TimingControlProps) {
+  const zone = (
+    <ZoneField
+      value={form.timezone}
+      error={faults.timezone}
+      onValue={(timezone) => onForm({ ...form, timezone })}
+    />
+  );
+  switch (form.way) {
+    case 'delay':
+      return (
+        <div class="grid max-w-sm grid-cols-2 gap-3">
+          <TextField
+            label="In"
+            value={form.delayAmount}
+            inputMode="decimal"
+            error={faults.delay}
+            hint="A number, or a duration such as 1h30m."
+            autocomplete="off"
+            onValue={(delayAmount) => onForm({ ...form, delayAmount })}
+          />
+          <SelectField
+            label="Unit"
+            value={form.delayUnit}
+            options={UNITS}
+            onValue={(delayUnit) => onForm({ ...form, delayUnit })}
+          />
+        </div>
+      );
+    case 'fire_at':
+      return (
+        <div class="max-w-sm">
+          <TextField
+            type="datetime-local"
+            label="At"
+            value={form.instant}
+            error={faults.fire_at}
+            hint={`By the clock that this page shows: ${form.viewerZone}.`}
+            onValue={(instant) => onForm({ ...form, instant })}
+          />
+        </div>
+      );
+    case 'local_fire_at':
+      return (
+        <div class="grid gap-3 sm:grid-cols-2">
+          <TextField
+            type="datetime-local"
+            label="Time on the wall"
+            value={form.local}
+            error={faults.local_fire_at}
+            hint="What a clock in that zone shows, whatever it does until then."
+            onValue={(local) => onForm({ ...form, local })}
+          />
+          {zone}
+        </div>
+      );
+    case 'cron':
+      return (
+        <div class="space-y-3">
+          <div class="grid gap-3 sm:grid-cols-2">
+            <TextField
+              label="Cron expression"
+              value={form.cron}
+              isMono
+              error={faults.cron}
+              hint={cronWords(form.cron) ?? 'Minute, hour, day of month, month, day of week.'}
+              autocomplete="off"
+              maxLength={200}
+              onValue={(cron) => onForm({ ...form, cron })}
+            />
+            {zone}
+          </div>
+          <Presets form={form} onForm={onForm} />
+        </div>
+      );
+  }
+}
+
+function Presets({ form, onForm }: Omit<TimingControlProps, 'faults'>) {
+  return (
+    <fieldset class="flex flex-wrap gap-1.5">
+      <legend class="sr-only">Common expressions</legend>
+      {CRON_PRESETS.map((preset) => (
+        <button
+          key={preset.cron}
+          type="button"
+          aria-pressed={form.cron.trim() === preset.cron}
+          class="min-h-7 rounded-full border border-line px-2.5 text-sm text-dim hover:text-ink aria-pressed:border-accent aria-pressed:bg-accent-soft aria-pressed:text-accent"
+          onClick={() => onForm({ ...form, cron: preset.cron })}
+        >
+          {preset.word}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+/** What would come of the timing; a fault that belongs to a field is shown there. */
+export function TimingPreview({
+  state,
+  isAsked,
+}: {
+  readonly state: PreviewState;
+  readonly isAsked: boolean;
+}) {
+  const { preview, error } = state;
+  if (error !== null && error.param === null) return <ErrorNote error={error} />;
+  if (error !== null) return <p class="text-dim">The next runs are shown here once the timing is right.</p>;
+  if (!isAsked) return <p class="text-dim">Say when it fires, and the next runs are shown here.</p>;
+  if (preview === null) return <Skeleton height={96} />;
+  return (
+    <>
+      <p class="mb-1 text-sm text-dim" aria-live="polite">
+        {preview.runs.length === 1 ? 'One run' : `The next ${preview.runs.length} runs`}, by the clock of{' '}
+        {preview.timezone}
+      </p>
+      <RunsList runs={preview.runs} timezone={preview.timezone} />
+    </>
+  );
+}
+
+/** The field faults that follow from a refused preview. */
+export function previewFaults({ error }: PreviewState): FieldFaults {
+  return error === null || error.param === null ? {} : { [error.param]: error.message };
+}

@@ -1,0 +1,31 @@
+/** When a schedule fires, in words with the expression and the zone beside. */
+import type { Schedule } from '../../../sdk/src/api-types.ts';
+import { cronWords } from '../model/cron-words.ts';
+import { Instant } from './instant.tsx';
+
+export function CronText({ cron, timezone }: { readonly cron: string; readonly timezone: string | null }) {
+  const words = cronWords(cron);
+  return (
+    <span>
+      {words === null ? null : <span class="block">{words}</span>}
+      <span class="text-sm text-dim">
+        <code class="font-mono">{cron}</code>
+        {timezone === null ? null : ` ${timezone}`}
+      </span>
+    </span>
+  );
+}
+
+export function TimingWords({ schedule }: { readonly schedule: Schedule }) {
+  if (schedule.cron !== null) return <CronText cron={schedule.cron} timezone={schedule.timezone} />;
+  return (
+    <span>
+      <span class="block">Once</span>
+      {schedule.fire_at === null ? null : (
+        <span class="text-sm text-dim">
+          <Instant at={schedule.fire_at} zone={schedule.timezone} />
+        </span>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,79 @@
+/** Short news at the edge of the page, and words for screen readers alone. */
+import { signal } from '@preact/signals';
+import { Icon } from './icon.tsx';
+
+interface Toast {
+  readonly id: number;
+  readonly tone: 'good' | 'bad';
+  readonly text: string;
+}
+
+const TOASTS_MAX = 3;
+const SHOWN_MS = 6_000;
+/** Live pages change all the time; a listener is told at most so often. */
+const ANNOUNCE_MS = 1_000;
+
+const toasts = signal<readonly Toast[]>([]);
+const announced = signal('');
+let lastId = 0;
+let timer: ReturnType<typeof setTimeout> | null = null;
+let nextText = '';
+
+export function toast(tone: Toast['tone'], text: string): void {
+  lastId += 1;
+  const id = lastId;
+  toasts.value = [...toasts.value, { id, tone, text }].slice(-TOASTS_MAX);
+  // A failure stays until it is read.
+  if (tone === 'good') setTimeout(() => dismiss(id), SHOWN_MS);
+}
+
+function dismiss(id: number): void {
+  toasts.value = toasts.value.filter((one) => one.id !== id);
+}
+
+/** For screen readers, politely; the newest wins where there are many. */
+export function announce(text: string): void {
+  nextText = text;
+  if (timer !== null) return;
+  announced.value = text;
+  timer = setTimeout(() => {
+    timer = null;
+    if (nextText !== announced.value) announce(nextText);
+  }, ANNOUNCE_MS);
+}
+
+export function Toasts() {
+  return (
+    <>
+      <div class="sr-only" role="status" aria-live="polite">
+        {announced.value}
+      </div>
+      <div
+        class="pointer-events-none fixed inset-x-3 bottom-16 z-30 flex flex-col items-center gap-2 md:inset-x-auto md:right-4 md:bottom-4 md:items-end"
+        role="status"
+        aria-live="polite"
+      >
+        {toasts.value.map(({ id, tone, text }) => (
+          <div
+            key={id}
+            class="card pointer-events-auto flex max-w-md items-start gap-2 px-3 py-2.5 shadow-lg"
+          >
+            <Icon
+              name={tone === 'good' ? 'check' : 'warning'}
+              className={`mt-0.5 ${tone === 'good' ? 'text-good' : 'text-bad'}`}
+            />
+            <p class="[overflow-wrap:anywhere]">{text}</p>
+            <button
+              type="button"
+              class="ml-1 rounded p-0.5 text-dim hover:text-ink"
+              aria-label="Dismiss"
+              onClick={() => dismiss(id)}
+            >
+              <Icon name="cross" size={14} />
+            </button>
+          </div>
+        ))}
+      </div>
+    </>
+  );
+}

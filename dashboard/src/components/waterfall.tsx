@@ -1,0 +1,249 @@
+/**
+ * The tries of a delivery, one row each: when it was due, when it was claimed and connected, when the first byte came
+ * and when it ended. A row is a button that opens the exact figures, so that nothing is known by hovering alone; the
+ * same figures are there as a table.
+ */
+import { useState } from 'preact/hooks';
+import type { TryInfo } from '../../../src/control/http/contract.ts';
+import { milliseconds } from '../format.ts';
+import {
+  outcomeWord,
+  type Phase,
+  type PhaseName,
+  phaseWord,
+  place,
+  type Row,
+  rows,
+  type Scale,
+  spanOf,
+  ticks,
+} from '../model/waterfall.ts';
+import { formatInstant, shownZone } from '../time.ts';
+import { Choice } from './choice.tsx';
+import { Icon } from './icon.tsx';
+import { TriesTable } from './tries-table.tsx';
+
+const PHASE_COLOURS: Readonly<Record<PhaseName, string>> = {
+  late: 'bg-edge',
+  claimed: 'bg-chart-warn',
+  connect: 'bg-chart-soft',
+  wait: 'bg-chart-line',
+  read: 'bg-chart-good',
+  sent: 'bg-chart-line',
+};
+const LEGEND: readonly PhaseName[] = ['late', 'claimed', 'connect', 'wait', 'read'];
+
+const VIEWS = [
+  { value: 'bent', label: 'Log' },
+  { value: 'linear', label: 'Linear' },
+  { value: 'table', label: 'Table' },
+] as const;
+type View = (typeof VIEWS)[number]['value'];
+
+interface WaterfallProps {
+  readonly tries: readonly TryInfo[];
+  readonly deadline: string | null;
+}
+
+export function Waterfall({ tries, deadline }: WaterfallProps) {
+  const [view, setView] = useState<View>('bent');
+  const all = rows(tries);
+  return (
+    <div>
+      <div class="flex flex-wrap items-center justify-between gap-3 pb-3">
+        <Legend />
+        <Choice label="How to show the attempts" options={VIEWS} value={view} onValue={setView} />
+      </div>
+      {view === 'table' ? <TriesTable all={all} /> : <Bars all={all} scale={view} deadline={deadline} />}
+    </div>
+  );
+}
+
+function Legend() {
+  return (
+    <ul class="flex flex-wrap gap-x-4 gap-y-1 text-xs text-dim">
+      {LEGEND.map((name) => (
+        <li key={name} class="flex items-center gap-1.5">
+          <span aria-hidden="true" class={`size-2.5 rounded-xs ${PHASE_COLOURS[name]}`} />
+          {phaseWord(name)}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Bars({
+  all,
+  scale,
+  deadline,
+}: {
+  readonly all: readonly Row[];
+  readonly scale: Scale;
+  readonly deadline: string | null;
+}) {
+  const spanMs = spanOf(all);
+  return (
+    <div>
+      <Axis spanMs={spanMs} scale={scale} />
+      <ol>
+        {all.map((row) => (
+          <BarRow key={row.attempt.attempt_no} row={row} spanMs={spanMs} scale={scale} deadline={deadline} />
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+/** The columns of the axis and of the rows are the same, so that they line up. */
+const COLUMNS = 'grid grid-cols-[5.5rem_1fr_3.75rem] items-center gap-x-2 sm:gap-x-3';
+
+function Axis({ spanMs, scale }: { readonly spanMs: number; readonly scale: Scale }) {
+  return (
+    <div aria-hidden="true" class={`${COLUMNS} px-2 text-xs text-dim tabular-nums`}>
+      <span>Since due</span>
+      <span class="relative block h-5 border-b border-line">
+        {ticks(spanMs, scale).map((ms, index, every) => (
+          <span
+            key={ms}
+            class={`absolute bottom-0.5 whitespace-nowrap ${index === 0 ? '' : index === every.length - 1 ? '-translate-x-full' : 'max-sm:hidden -translate-x-1/2'}`}
+            style={{ left: `${place(ms, spanMs, scale) * 100}%` }}
+          >
+            {ms === 0 ? '0' : milliseconds(ms)}
+          </span>
+        ))}
+      </span>
+      <span class="text-right">Total</span>
+    </div>
+  );
+}
+
+function BarRow({
+  row,
+  spanMs,
+  scale,
+  deadline,
+}: {
+  readonly row: Row;
+  readonly spanMs: number;
+  readonly scale: Scale;
+  readonly deadline: string | null;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  const { attempt, phases, pauseMs, totalMs } = row;
+  const detailId = `attempt-${attempt.attempt_no}`;
+  const deadlineMs = deadline === null ? null : Date.parse(deadline) - Date.parse(attempt.due_at);
+  return (
+    <li>
+      {pauseMs === null ? null : (
+        <p class={`${COLUMNS} px-2 text-xs text-dim`}>
+          <span />
+          <span class="border-l border-dashed border-edge py-1 pl-2">
+            waited {milliseconds(pauseMs)} before the next try
+          </span>
+        </p>
+      )}
+      <button
+        type="button"
+        class={`${COLUMNS} w-full rounded-md px-2 py-1.5 text-left hover:bg-sunken`}
+        aria-expanded={isOpen}
+        aria-controls={detailId}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <span class="flex items-center gap-1.5 whitespace-nowrap font-medium tabular-nums">
+          <OutcomeMark attempt={attempt} />#{attempt.attempt_no}
+          <span class="font-normal text-dim">
+            {attempt.status_code ?? (attempt.finished_at ? 'error' : '…')}
+          </span>
+        </span>
+        <span class="relative block h-5 rounded-sm bg-sunken">
+          {phases.map((phase) => (
+            <PhaseBar key={phase.name} phase={phase} spanMs={spanMs} scale={scale} />
+          ))}
+          {deadlineMs !== null && deadlineMs >= 0 && deadlineMs <= spanMs ? (
+            <span
+              class="absolute -inset-y-1 w-0 border-l-2 border-dashed border-bad"
+              style={{ left: `${place(deadlineMs, spanMs, scale) * 100}%` }}
+              title="Deadline"
+            />
+          ) : null}
+        </span>
+        <span class="text-right tabular-nums">{milliseconds(totalMs)}</span>
+        <span class="sr-only">{sentence(row)}</span>
+      </button>
+      <div id={detailId} hidden={!isOpen}>
+        {isOpen ? <TryFacts row={row} /> : null}
+      </div>
+    </li>
+  );
+}
+
+/** Nothing is so short that it could not be seen. */
+const BAR_MIN = '2px';
+
+function PhaseBar({
+  phase,
+  spanMs,
+  scale,
+}: {
+  readonly phase: Phase;
+  readonly spanMs: number;
+  readonly scale: Scale;
+}) {
+  const from = place(phase.fromMs, spanMs, scale);
+  const until = place(phase.untilMs, spanMs, scale);
+  if (phase.untilMs <= phase.fromMs) return null;
+  return (
+    <span
+      class={`absolute inset-y-0.5 border-r border-card ${PHASE_COLOURS[phase.name]} ${phase.name === 'late' ? 'opacity-60' : ''}`}
+      style={{ left: `${from * 100}%`, width: `max(${BAR_MIN}, ${(until - from) * 100}%)` }}
+      title={`${phaseWord(phase.name)}: ${milliseconds(phase.untilMs - phase.fromMs)}`}
+    />
+  );
+}
+
+function OutcomeMark({ attempt }: { readonly attempt: TryInfo }) {
+  if (attempt.finished_at === null) return <Icon name="bolt" className="text-accent" />;
+  if (attempt.outcome === 'success') return <Icon name="check" className="text-good" />;
+  return attempt.outcome === 'terminal' ? (
+    <Icon name="cross" className="text-bad" />
+  ) : (
+    <Icon name="retry" className="text-warn" />
+  );
+}
+
+function sentence({ attempt, phases }: Row): string {
+  const parts = phases.map(
+    (phase) => `${phaseWord(phase.name)} ${milliseconds(phase.untilMs - phase.fromMs)}`,
+  );
+  return `${outcomeWord(attempt)}. ${parts.join(', ')}.`;
+}
+
+function TryFacts({ row: { attempt, phases } }: { readonly row: Row }) {
+  const zone = shownZone.value;
+  const facts: readonly (readonly [string, string])[] = [
+    ['Due', formatInstant(attempt.due_at, zone, 'exact')],
+    [
+      'Fired',
+      `${formatInstant(attempt.fired_at, zone, 'exact')}, ${milliseconds(attempt.lateness_ms)} after it was due`,
+    ],
+    ...phases.map((phase) => [phaseWord(phase.name), milliseconds(phase.untilMs - phase.fromMs)] as const),
+    ['Ended', attempt.finished_at === null ? 'not yet' : formatInstant(attempt.finished_at, zone, 'exact')],
+    ['Connection', attempt.was_connected_before ? 'kept open from before' : 'new'],
+  ];
+  return (
+    <div class="mb-2 ml-2 border-l-2 border-line py-1 pl-4">
+      {attempt.words === '' ? null : <p class="mb-2 max-w-prose wrap-anywhere">{attempt.words}</p>}
+      {attempt.error === null ? null : (
+        <p class="mb-2 font-mono text-xs wrap-anywhere text-dim">{attempt.error}</p>
+      )}
+      <dl class="grid max-w-xl grid-cols-[minmax(8rem,auto)_1fr] gap-x-4 gap-y-0.5 text-sm tabular-nums">
+        {facts.map(([name, value]) => (
+          <div key={name} class="contents">
+            <dt class="text-dim">{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}

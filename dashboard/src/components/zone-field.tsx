@@ -1,0 +1,46 @@
+/** A time zone by its name, found by typing any part of it; says what the clock shows there now. */
+import { useId } from 'preact/hooks';
+import { formatInstant, now, ownZone } from '../time.ts';
+import { TextField } from './field.tsx';
+
+/** The viewer's own and UTC come first. */
+const ZONES: readonly string[] = [...new Set([ownZone, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
+
+export function ZoneField({
+  value,
+  onValue,
+  error,
+}: {
+  readonly value: string;
+  readonly onValue: (zone: string) => void;
+  readonly error?: string | null | undefined;
+}) {
+  const listId = useId();
+  return (
+    <>
+      <TextField
+        label="Time zone"
+        value={value}
+        onValue={onValue}
+        list={listId}
+        error={error}
+        hint={clockWords(value)}
+        autocomplete="off"
+        maxLength={64}
+      />
+      <datalist id={listId}>
+        {ZONES.map((zone) => (
+          <option key={zone} value={zone} label={zone.replaceAll('_', ' ')} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+function clockWords(zone: string): string {
+  try {
+    return `It is ${formatInstant(now.value, zone, 'minute')} there now.`;
+  } catch {
+    return 'Type a city or a region, such as Berlin or New York.';
+  }
+}

@@ -1,0 +1,62 @@
+/** Figures and texts for people. */
+const WHOLE = new Intl.NumberFormat('en-GB');
+/** American, for its capital letters: `2m` is two metres or two minutes. */
+const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
+
+export function count(value: number): string {
+  return WHOLE.format(value);
+}
+
+/** For tiles and axes: 12.4K. Below ten thousand as it is. */
+export function compact(value: number): string {
+  return Math.abs(value) < 10_000 ? WHOLE.format(value) : COMPACT.format(value);
+}
+
+export function plural(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}
+
+/** `99.95%`: never rounded up to a hundred, nor down to nothing. */
+export function percent(part: number, whole: number): string {
+  if (whole === 0) return '–';
+  const share = (part / whole) * 100;
+  if (share > 0 && share < 0.1) return '<0.1%';
+  if (share < 100 && share > 99.99) return '>99.99%';
+  const digits = share === 100 || share === 0 ? 0 : share > 99 ? 2 : 1;
+  return `${share.toFixed(digits)}%`;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+/** `0.4 ms`, `12 ms`, `1.25 s`, `3 min 5 s`, `2 h 10 min`, `3 d`. */
+export function milliseconds(ms: number): string {
+  if (ms < 10) return `${Number(ms.toFixed(1))} ms`;
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < MINUTE_MS) return `${Number((ms / 1_000).toFixed(ms < 10_000 ? 2 : 1))} s`;
+  if (ms < HOUR_MS) return twoUnits(ms, MINUTE_MS, 'min', 1_000, 's');
+  if (ms < DAY_MS) return twoUnits(ms, HOUR_MS, 'h', MINUTE_MS, 'min');
+  return twoUnits(ms, DAY_MS, 'd', HOUR_MS, 'h');
+}
+
+function twoUnits(ms: number, big: number, bigUnit: string, small: number, smallUnit: string): string {
+  const whole = Math.floor(ms / big);
+  const rest = Math.floor((ms % big) / small);
+  return rest === 0 ? `${whole} ${bigUnit}` : `${whole} ${bigUnit} ${rest} ${smallUnit}`;
+}
+
+export function bytes(value: number): string {
+  if (value < 1_024) return plural(value, 'byte');
+  if (value < 1_048_576) return `${Number((value / 1_024).toFixed(1))} KB`;
+  return `${Number((value / 1_048_576).toFixed(1))} MB`;
+}
+
+/** A long text keeps its beginning and its end, where the telling parts are. */
+export function middleCut(text: string, charactersMax: number): string {
+  const characters = Array.from(text);
+  if (characters.length <= charactersMax) return text;
+  const tail = Math.floor((charactersMax - 1) * 0.4);
+  const head = charactersMax - 1 - tail;
+  return `${characters.slice(0, head).join('')}…${characters.slice(characters.length - tail).join('')}`;
+}

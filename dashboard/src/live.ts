@@ -1,0 +1,77 @@
+/** `useLive(path)`: what a path of the control plane answers, kept up to date while it is on the page. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { get } from './api.ts';
+import { type Live, LiveClient, type LiveListener, type LiveSource, LOADING } from './live-client.ts';
+import { signedOut } from './session.ts';
+
+export type { Live } from './live-client.ts';
+
+const client = new LiveClient({
+  get: (path) => get(path),
+  open: openStream,
+  later: (ms, action) => {
+    const timer = setTimeout(action, ms);
+    return () => clearTimeout(timer);
+  },
+  isHidden: () => document.hidden,
+  signedOut,
+  random: Math.random,
+});
+
+export const connection = client.connection;
+
+export function listenToVisibility(): void {
+  document.addEventListener('visibilitychange', () => client.wake());
+  addEventListener('online', () => client.wake());
+}
+
+/** After a change of one's own, so that the page does not wait for the stream to say so. */
+export function refreshLive(): Promise<void> {
+  return client.refresh();
+}
+
+/**
+ * Null: nothing to watch yet. When the path changes (another range, another filter), what was shown stays until the
+ * new answer is there.
+ */
+export function useLive<T>(path: string | null): Live<T> {
+  const [, setVersion] = useState(0);
+  const shown = useRef<Live<unknown>>(LOADING);
+  useEffect(() => {
+    if (path === null) return undefined;
+    const { view, release } = client.acquire(path);
+    const stop = view.subscribe((next) => {
+      shown.current = next.state === 'loading' ? { ...next, data: shown.current.data } : next;
+      setVersion((version) => version + 1);
+    });
+    return () => {
+      stop();
+      release();
+    };
+  }, [path]);
+  return shown.current as Live<T>;
+}
+
+function openStream(watches: readonly string[], listener: LiveListener): LiveSource {
+  const search = new URLSearchParams(watches.map((watch) => ['watch', watch]));
+  const source = new EventSource(`/dashboard/api/live?${search}`);
+  source.addEventListener('open', () => listener.opened());
+  source.addEventListener('data', (event) => {
+    const { watch, body } = JSON.parse(event.data as string) as { watch: string; body: unknown };
+    listener.data(watch, body);
+  });
+  source.addEventListener('refused', (event) => {
+    const { watch, status, code } = JSON.parse(event.data as string) as {
+      watch: string;
+      status: number;
+      code: string;
+    };
+    listener.refused(watch, status, code);
+  });
+  source.addEventListener('error', () => {
+    const isRefused = source.readyState === EventSource.CLOSED;
+    source.close();
+    listener.failed(isRefused);
+  });
+  return source;
+}

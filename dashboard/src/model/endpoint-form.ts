@@ -1,0 +1,101 @@
+/** An endpoint profile as it is typed, and the bodies of POST and PATCH that follow from it. */
+import type { Endpoint, EndpointWrite } from '../../../sdk/src/api-types.ts';
+import { faultOf, type Pair, pairsOf, recordOf } from './pairs.ts';
+import {
+  type BreakerForm,
+  breakerBody,
+  breakerFormOf,
+  budgetBody,
+  NO_BREAKER,
+  NO_RETRY,
+  type RetryForm,
+  rateLimitBody,
+  retryBody,
+  retryFormOf,
+} from './policy-form.ts';
+import { type FieldFaults, isSame, type Method } from './schedule-form.ts';
+
+export interface EndpointForm {
+  readonly url: string;
+  readonly method: Method;
+  /** Values cannot be read back: headers of a profile stay as they are unless all of them are given anew. */
+  readonly replacesHeaders: boolean;
+  readonly headers: readonly Pair[];
+  readonly timeout: string;
+  readonly retry: RetryForm;
+  readonly budgetRate: string;
+  readonly budgetBurst: string;
+  readonly perSecond: string;
+  readonly breaker: BreakerForm;
+  readonly labels: readonly Pair[];
+}
+
+export const NEW_ENDPOINT: EndpointForm = {
+  url: '',
+  method: 'POST',
+  replacesHeaders: true,
+  headers: [],
+  timeout: '',
+  retry: NO_RETRY,
+  budgetRate: '',
+  budgetBurst: '',
+  perSecond: '',
+  breaker: NO_BREAKER,
+  labels: [],
+};
+
+export function endpointFormOf(endpoint: Endpoint): EndpointForm {
+  return {
+    url: endpoint.url,
+    method: endpoint.method,
+    replacesHeaders: endpoint.header_keys.length === 0,
+    headers: [],
+    timeout: endpoint.timeout ?? '',
+    retry: retryFormOf(endpoint.retry_policy),
+    budgetRate: String(endpoint.retry_budget?.rate ?? ''),
+    budgetBurst: String(endpoint.retry_budget?.burst ?? ''),
+    perSecond: String(endpoint.rate_limit?.per_second ?? ''),
+    breaker: breakerFormOf(endpoint.breaker_policy),
+    labels: pairsOf(endpoint.metadata),
+  };
+}
+
+export function endpointFaults(form: EndpointForm): FieldFaults {
+  const faults: Record<string, string> = {};
+  if (form.url.trim() === '') faults.url = 'Say where to send to.';
+  const headers = form.replacesHeaders ? faultOf(form.headers, 'header') : null;
+  const labels = faultOf(form.labels, 'label');
+  if (headers !== null) faults.headers = headers;
+  if (labels !== null) faults.metadata = labels;
+  return faults;
+}
+
+/** Every field, null where it is empty. */
+function wholeBody(form: EndpointForm) {
+  return {
+    url: form.url.trim(),
+    method: form.method,
+    timeout: form.timeout.trim() === '' ? null : form.timeout.trim(),
+    retry_policy: retryBody(form.retry),
+    retry_budget: budgetBody(form.budgetRate, form.budgetBurst),
+    rate_limit: rateLimitBody(form.perSecond),
+    breaker_policy: breakerBody(form.breaker),
+    metadata: recordOf(form.labels),
+  };
+}
+
+export function endpointBody(form: EndpointForm): EndpointWrite {
+  const headers = recordOf(form.headers);
+  const given = Object.entries(wholeBody(form)).filter(([, value]) => value !== null && !isSame(value, {}));
+  return { ...Object.fromEntries(given), ...(Object.keys(headers).length > 0 && { headers }) };
+}
+
+/** Only what was changed: what another person changed meanwhile stays as they left it. */
+export function endpointChanges(form: EndpointForm, before: Endpoint): EndpointWrite {
+  const was: Readonly<Record<string, unknown>> = wholeBody(endpointFormOf(before));
+  const changed = Object.entries(wholeBody(form)).filter(([name, value]) => !isSame(value, was[name]));
+  const headers = recordOf(form.headers);
+  const hasNewHeaders =
+    form.replacesHeaders && (before.header_keys.length > 0 || Object.keys(headers).length > 0);
+  return { ...Object.fromEntries(changed), ...(hasNewHeaders && { headers }) };
+}

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import {
+  deliveryQuery,
+  filterOfQuery,
+  NO_DELIVERY_FILTER,
+  pathWithQuery,
+  readDeliveryFilter,
+  readScheduleFilter,
+  writeDeliveryFilter,
+  writeScheduleFilter,
+} from './filters.ts';
+
+const params = (text: string) => new URLSearchParams(text);
+const NOW_MS = Date.parse('2026-11-15T12:34:56.789Z');
+
+describe('filters of schedules', () => {
+  it('come back from the address as they went in', () => {
+    const filter = { q: 'team=billing env=prod', state: 'paused', kind: 'recurring' } as const;
+    expect(readScheduleFilter(writeScheduleFilter(filter))).toEqual(filter);
+  });
+
+  it('leave out what an address should not say', () => {
+    expect(readScheduleFilter(params('q=%20&state=asleep&kind=weekly'))).toEqual({
+      q: '',
+      state: null,
+      kind: null,
+    });
+    expect(writeScheduleFilter({ q: '', state: null, kind: null }).toString()).toBe('');
+  });
+});
+
+describe('filters of deliveries', () => {
+  it('come back from the address as they went in', () => {
+    const filter = {
+      ...NO_DELIVERY_FILTER,
+      status: 'dead_letter',
+      scheduleId: 'sch_01jcq3v8k4zqgw5m2r7n9x0abc',
+      after: '2026-11-14T00:00:00.000Z',
+      before: '2026-11-15T00:00:00.000Z',
+    } as const;
+    expect(readDeliveryFilter(writeDeliveryFilter(filter))).toEqual(filter);
+  });
+
+  it('let a range win over instants, since it moves along', () => {
+    const filter = readDeliveryFilter(params('range=1h&after=2026-01-01T00:00:00Z'));
+    expect(filter).toEqual({ ...NO_DELIVERY_FILTER, range: '1h' });
+    expect(deliveryQuery(filter, NOW_MS)).toEqual({ created_after: '2026-11-15T11:34:00.000Z' });
+  });
+
+  it('ignore ids and instants that are none', () => {
+    expect(readDeliveryFilter(params('schedule=<script>&after=soon&status=lost'))).toEqual(
+      NO_DELIVERY_FILTER,
+    );
+  });
+
+  it('are found again from what a job was asked for', () => {
+    const query = { status: 'expired', created_before: '2026-11-15T00:00:00.000Z' };
+    expect(deliveryQuery(filterOfQuery(query), NOW_MS)).toEqual(query);
+  });
+});
+
+it('a path without a query has no question mark', () => {
+  expect(pathWithQuery('deliveries', params(''))).toBe('deliveries');
+  expect(pathWithQuery('deliveries', params('status=expired'))).toBe('deliveries?status=expired');
+});

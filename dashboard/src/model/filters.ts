@@ -1,0 +1,131 @@
+/**
+ * Filters live in the address, so that what one sees can be sent to a colleague. Read here from the query of the
+ * page and written as the query of the API; what makes no sense in an address is left out, never sent.
+ */
+import type { DeliveryQuery } from '../../../src/control/http/contract.ts';
+import { DELIVERY_STATUSES, type DeliveryStatus, SCHEDULE_STATES, type ScheduleState } from './status.ts';
+
+export interface ScheduleFilter {
+  readonly q: string;
+  readonly state: ScheduleState | null;
+  readonly kind: 'one_shot' | 'recurring' | null;
+}
+
+const SEARCH_CHARACTERS_MAX = 500;
+
+export function readScheduleFilter(query: URLSearchParams): ScheduleFilter {
+  const state = query.get('state');
+  const kind = query.get('kind');
+  return {
+    q: (query.get('q') ?? '').trim().slice(0, SEARCH_CHARACTERS_MAX),
+    state: SCHEDULE_STATES.find((known) => known === state) ?? null,
+    kind: kind === 'one_shot' || kind === 'recurring' ? kind : null,
+  };
+}
+
+/** For the page's address and for the API alike. */
+export function writeScheduleFilter({ q, state, kind }: ScheduleFilter): URLSearchParams {
+  return queryOf({ q: q === '' ? null : q, state, kind });
+}
+
+export const RANGES = ['15m', '1h', '24h', '7d', '30d'] as const;
+export type Range = (typeof RANGES)[number];
+
+const MINUTE_MS = 60_000;
+const RANGE_MS: Readonly<Record<Range, number>> = {
+  '15m': 15 * MINUTE_MS,
+  '1h': 60 * MINUTE_MS,
+  '24h': 24 * 60 * MINUTE_MS,
+  '7d': 7 * 24 * 60 * MINUTE_MS,
+  '30d': 30 * 24 * 60 * MINUTE_MS,
+};
+
+export interface DeliveryFilter {
+  readonly status: DeliveryStatus | null;
+  readonly scheduleId: string | null;
+  /** A range moves along with the clock; `after` and `before` stand still. */
+  readonly range: Range | null;
+  readonly after: string | null;
+  readonly before: string | null;
+}
+
+export const NO_DELIVERY_FILTER: DeliveryFilter = {
+  status: null,
+  scheduleId: null,
+  range: null,
+  after: null,
+  before: null,
+};
+
+export function readDeliveryFilter(query: URLSearchParams): DeliveryFilter {
+  const range = RANGES.find((known) => known === query.get('range')) ?? null;
+  return {
+    status: readStatus(query.get('status')),
+    scheduleId: readScheduleId(query.get('schedule')),
+    range,
+    after: range === null ? readInstant(query.get('after')) : null,
+    before: range === null ? readInstant(query.get('before')) : null,
+  };
+}
+
+export function writeDeliveryFilter(filter: DeliveryFilter): URLSearchParams {
+  const { status, scheduleId, range, after, before } = filter;
+  return queryOf({ status, schedule: scheduleId, range, after, before });
+}
+
+/** The query of the API. A range begins on a whole minute, so that the same list is asked for within one. */
+export function deliveryQuery(filter: DeliveryFilter, nowMs: number): DeliveryQuery {
+  const after = filter.range === null ? filter.after : rangeStart(filter.range, nowMs);
+  return {
+    ...(filter.status !== null && { status: filter.status }),
+    ...(filter.scheduleId !== null && { schedule_id: filter.scheduleId }),
+    ...(after !== null && { created_after: after }),
+    ...(filter.before !== null && { created_before: filter.before }),
+  };
+}
+
+/** The way back, for a job that remembers what it was asked for. */
+export function filterOfQuery(query: DeliveryQuery): DeliveryFilter {
+  const { status, schedule_id, created_after, created_before } = query;
+  return {
+    status: readStatus(status ?? null),
+    scheduleId: schedule_id ?? null,
+    range: null,
+    after: created_after ?? null,
+    before: created_before ?? null,
+  };
+}
+
+function rangeStart(range: Range, nowMs: number): string {
+  const minute = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS;
+  return new Date(minute - RANGE_MS[range]).toISOString();
+}
+
+function readStatus(text: string | null): DeliveryStatus | null {
+  return DELIVERY_STATUSES.find((known) => known === text) ?? null;
+}
+
+export function readScheduleId(text: string | null): string | null {
+  const trimmed = (text ?? '').trim();
+  return /^sch_[0-9a-z]{1,40}$/.test(trimmed) ? trimmed : null;
+}
+
+function readInstant(text: string | null): string | null {
+  if (text === null || !/^\d{4}-\d\d-\d\dT/.test(text)) return null;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? null : new Date(at).toISOString();
+}
+
+export function queryOf(fields: Readonly<Record<string, string | null | undefined>>): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) {
+    if (value !== null && value !== undefined) query.set(name, value);
+  }
+  return query;
+}
+
+/** With its question mark, or nothing. */
+export function pathWithQuery(path: string, query: URLSearchParams): string {
+  const text = query.toString();
+  return text === '' ? path : `${path}?${text}`;
+}

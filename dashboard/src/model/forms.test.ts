@@ -1,0 +1,195 @@
+import { describe, expect, it } from 'vitest';
+import type { Endpoint, Schedule } from '../../../sdk/src/api-types.ts';
+import { endpointBody, endpointChanges, endpointFormOf, NEW_ENDPOINT } from './endpoint-form.ts';
+import { faultOf, recordOf } from './pairs.ts';
+import { breakerBody } from './policy-form.ts';
+import {
+  bodyHint,
+  newSchedule,
+  scheduleBody,
+  scheduleChanges,
+  scheduleFaults,
+  scheduleFormOf,
+} from './schedule-form.ts';
+import { newTiming } from './timing-form.ts';
+
+const TIMING = newTiming('UTC', Date.parse('2026-11-15T12:00:00.000Z'));
+const RETRY = {
+  max_attempts: 8,
+  strategy: 'exponential',
+  base: '5s',
+  factor: 2,
+  max: '1h',
+  jitter: true,
+} as const;
+
+const SCHEDULE: Schedule = {
+  id: 'sch_1',
+  object: 'schedule',
+  mode: 'test',
+  kind: 'one_shot',
+  state: 'active',
+  endpoint: 'https://example.com/a',
+  endpoint_id: null,
+  method: 'POST',
+  header_keys: [],
+  fire_at: '2026-11-15T13:00:00.000Z',
+  cron: null,
+  timezone: null,
+  next_fire_at: null,
+  next_runs: [],
+  ttl: '24h',
+  jitter: null,
+  idempotency_key: null,
+  retry_policy: RETRY,
+  rate_limit: null,
+  metadata: { team: 'billing' },
+  created_at: '2026-11-15T12:00:00.000Z',
+  updated_at: '2026-11-15T12:00:00.000Z',
+};
+
+const ENDPOINT: Endpoint = {
+  id: 'ep_1',
+  object: 'endpoint',
+  mode: 'test',
+  url: 'https://example.com/a',
+  method: 'POST',
+  header_keys: ['X-Tenant'],
+  timeout: '10s',
+  retry_policy: RETRY,
+  retry_budget: { rate: 0, burst: 5 },
+  rate_limit: null,
+  breaker_policy: { threshold: 5, base_open: '30s', max_open: '1h', probe_timeout: '30s' },
+  metadata: {},
+  version: 3,
+  archived: false,
+  created_at: '2026-11-15T12:00:00.000Z',
+  updated_at: '2026-11-15T12:00:00.000Z',
+};
+
+describe('a new schedule', () => {
+  it('sends what was typed and leaves the rest to the defaults', () => {
+    const form = { ...newSchedule(TIMING), url: ' https://example.com/hook ' };
+    expect(scheduleBody(form)).toEqual({
+      endpoint: 'https://example.com/hook',
+      method: 'POST',
+      delay: '5m',
+    });
+  });
+
+  it('takes its method from the profile where there is one', () => {
+    const form = { ...newSchedule(TIMING), destination: 'profile', endpointId: 'ep_1' } as const;
+    expect(scheduleBody(form)).toEqual({ endpoint_id: 'ep_1', delay: '5m' });
+  });
+
+  it('sends everything that can be said', () => {
+    const form = {
+      ...newSchedule(TIMING),
+      url: 'https://example.com/hook',
+      headers: [
+        { name: 'X-Tenant', value: 'acme' },
+        { name: '', value: '' },
+      ],
+      body: '{}',
+      ttl: '1h',
+      retry: { maxAttempts: '3', base: '', factor: '1.5', max: '' },
+      jitter: '30s',
+      perSecond: '0',
+      idempotencyKey: 'invoice-1',
+      labels: [{ name: 'team', value: '' }],
+    };
+    expect(scheduleBody(form)).toMatchObject({
+      headers: { 'X-Tenant': 'acme' },
+      body: '{}',
+      ttl: '1h',
+      retry_policy: { max_attempts: 3, factor: 1.5 },
+      jitter: '30s',
+      rate_limit: { per_second: 0 },
+      idempotency_key: 'invoice-1',
+      metadata: { team: '' },
+    });
+  });
+
+  it('says at which field something is missing', () => {
+    const form = { ...newSchedule({ ...TIMING, delayAmount: '' }), headers: [{ name: '', value: 'x' }] };
+    expect(Object.keys(scheduleFaults(form))).toEqual(['endpoint', 'delay', 'headers']);
+  });
+});
+
+describe('an edited schedule', () => {
+  it('sends nothing when nothing was changed', () => {
+    expect(scheduleChanges(scheduleFormOf(SCHEDULE, TIMING), SCHEDULE)).toEqual({});
+  });
+
+  it('sends only what was changed, null where it was cleared', () => {
+    const form = { ...scheduleFormOf(SCHEDULE, TIMING), ttl: '', url: 'https://example.com/b', labels: [] };
+    expect(scheduleChanges(form, SCHEDULE)).toEqual({
+      endpoint: 'https://example.com/b',
+      ttl: null,
+      metadata: {},
+    });
+  });
+
+  it('never sends a destination beside a profile', () => {
+    const backed = { ...SCHEDULE, endpoint_id: 'ep_1' };
+    const form = { ...scheduleFormOf(backed, TIMING), url: 'https://example.com/b', method: 'GET' } as const;
+    expect(scheduleChanges(form, backed)).toEqual({});
+  });
+});
+
+describe('a profile', () => {
+  it('is created from what was typed', () => {
+    expect(endpointBody({ ...NEW_ENDPOINT, url: 'https://example.com/a', timeout: '10s' })).toEqual({
+      url: 'https://example.com/a',
+      method: 'POST',
+      timeout: '10s',
+    });
+  });
+
+  it('is left alone when nothing was changed', () => {
+    expect(endpointChanges(endpointFormOf(ENDPOINT), ENDPOINT)).toEqual({});
+  });
+
+  it('keeps its headers unless they are replaced, all of them', () => {
+    const form = { ...endpointFormOf(ENDPOINT), headers: [{ name: 'X', value: 'y' }] };
+    expect(endpointChanges(form, ENDPOINT)).toEqual({});
+    expect(endpointChanges({ ...form, replacesHeaders: true }, ENDPOINT)).toEqual({ headers: { X: 'y' } });
+  });
+
+  it('clears what was emptied', () => {
+    const form = { ...endpointFormOf(ENDPOINT), timeout: '', budgetRate: '', budgetBurst: '' };
+    expect(endpointChanges(form, ENDPOINT)).toEqual({ timeout: null, retry_budget: null });
+  });
+});
+
+it('a breaker is asked for with all four or none', () => {
+  expect(breakerBody({ threshold: '', baseOpen: '', maxOpen: ' ', probeTimeout: '' })).toBeNull();
+  const some = breakerBody({ threshold: '', baseOpen: '30s', maxOpen: '', probeTimeout: '' });
+  expect(JSON.parse(JSON.stringify(some))).toEqual({
+    threshold: null,
+    base_open: '30s',
+    max_open: '',
+    probe_timeout: '',
+  });
+});
+
+it('rows that are empty are not there, and a name is there once', () => {
+  expect(recordOf([{ name: ' a ', value: ' 1' }])).toEqual({ a: ' 1' });
+  expect(faultOf([{ name: '', value: '' }], 'label')).toBeNull();
+  expect(
+    faultOf(
+      [
+        { name: 'a', value: '' },
+        { name: 'a ', value: '' },
+      ],
+      'label',
+    ),
+  ).toContain('twice');
+});
+
+it('a body that starts like JSON and is none gets a hint', () => {
+  expect(bodyHint('').kind).toBe('empty');
+  expect(bodyHint('hello').kind).toBe('text');
+  expect(bodyHint('{"a": 1}').kind).toBe('json');
+  expect(bodyHint('{"a": 1').kind).toBe('broken');
+});

@@ -1,0 +1,17 @@
+/** Policies in words. */
+import type { BreakerPolicy, RetryBudget, RetryPolicy } from '../../../sdk/src/api-types.ts';
+
+export function retryWords({ max_attempts: tries, base, factor, max }: RetryPolicy): string {
+  if (tries === 1) return 'one try, no retries';
+  return `up to ${tries} tries; waits from ${base}, times ${factor} each, at most ${max}`;
+}
+
+export function breakerWords(policy: BreakerPolicy | null): string {
+  if (policy === null) return 'as the service has it by default';
+  return `opens after ${policy.threshold} failures for ${policy.base_open}, at most ${policy.max_open}; a probe may take ${policy.probe_timeout}`;
+}
+
+export function budgetWords(budget: RetryBudget | null): string {
+  if (budget === null) return 'as the service has it by default (10 a second, 100 at once)';
+  return `${budget.rate} a second, ${budget.burst} at once`;
+}

@@ -1,0 +1,128 @@
+/** A schedule as it is typed, and the bodies of POST and PATCH that follow from it. */
+import type { Endpoint, Schedule, ScheduleCreate, ScheduleUpdate } from '../../../sdk/src/api-types.ts';
+import { faultOf, type Pair, pairsOf, recordOf } from './pairs.ts';
+import { NO_RETRY, type RetryForm, rateLimitBody, retryBody, retryFormOf } from './policy-form.ts';
+import { type TimingForm, timingBody } from './timing-form.ts';
+
+export const METHODS = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE'] as const;
+export type Method = Endpoint['method'];
+
+export interface ScheduleForm {
+  readonly destination: 'inline' | 'profile';
+  readonly url: string;
+  readonly endpointId: string;
+  readonly method: Method;
+  readonly headers: readonly Pair[];
+  readonly body: string;
+  readonly timing: TimingForm;
+  readonly ttl: string;
+  readonly retry: RetryForm;
+  readonly jitter: string;
+  readonly perSecond: string;
+  readonly idempotencyKey: string;
+  readonly labels: readonly Pair[];
+}
+
+/** By the name of the field in the API, where the service says what is wrong (`param`). */
+export type FieldFaults = Readonly<Record<string, string>>;
+
+export function newSchedule(timing: TimingForm): ScheduleForm {
+  return {
+    destination: 'inline',
+    url: '',
+    endpointId: '',
+    method: 'POST',
+    headers: [],
+    body: '',
+    timing,
+    ttl: '',
+    retry: NO_RETRY,
+    jitter: '',
+    perSecond: '',
+    idempotencyKey: '',
+    labels: [],
+  };
+}
+
+export function scheduleFormOf(schedule: Schedule, timing: TimingForm): ScheduleForm {
+  return {
+    ...newSchedule(timing),
+    destination: schedule.endpoint_id === null ? 'inline' : 'profile',
+    url: schedule.endpoint,
+    endpointId: schedule.endpoint_id ?? '',
+    method: schedule.method,
+    ttl: schedule.ttl ?? '',
+    retry: retryFormOf(schedule.retry_policy),
+    labels: pairsOf(schedule.metadata),
+  };
+}
+
+/** What the page can tell before asking. */
+export function scheduleFaults(form: ScheduleForm): FieldFaults {
+  const faults: Record<string, string> = {};
+  if (form.destination === 'inline' && form.url.trim() === '') faults.endpoint = 'Say where to send it.';
+  if (form.destination === 'profile' && form.endpointId === '') faults.endpoint_id = 'Choose a profile.';
+  if (timingBody(form.timing) === null) faults[form.timing.way] = 'Say when it fires.';
+  const headers = faultOf(form.headers, 'header');
+  const labels = faultOf(form.labels, 'label');
+  if (headers !== null) faults.headers = headers;
+  if (labels !== null) faults.metadata = labels;
+  return faults;
+}
+
+export function scheduleBody(form: ScheduleForm): ScheduleCreate {
+  const headers = recordOf(form.headers);
+  const labels = recordOf(form.labels);
+  const rateLimit = rateLimitBody(form.perSecond);
+  const retry = retryBody(form.retry);
+  return {
+    ...(form.destination === 'inline'
+      ? { endpoint: form.url.trim(), method: form.method }
+      : { endpoint_id: form.endpointId }),
+    ...timingBody(form.timing),
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(form.body !== '' && { body: form.body }),
+    ...(form.ttl.trim() !== '' && { ttl: form.ttl.trim() }),
+    ...(retry !== null && { retry_policy: retry }),
+    ...(form.jitter.trim() !== '' && { jitter: form.jitter.trim() }),
+    ...(rateLimit !== null && { rate_limit: rateLimit }),
+    ...(form.idempotencyKey.trim() !== '' && { idempotency_key: form.idempotencyKey.trim() }),
+    ...(Object.keys(labels).length > 0 && { metadata: labels }),
+  };
+}
+
+/** Only what was changed: what another person changed meanwhile stays as they left it. */
+export function scheduleChanges(form: ScheduleForm, before: Schedule): ScheduleUpdate {
+  const labels = recordOf(form.labels);
+  const retry = retryBody(form.retry);
+  const ttl = form.ttl.trim() === '' ? null : form.ttl.trim();
+  const isInline = before.endpoint_id === null;
+  return {
+    ...(isInline && form.url.trim() !== before.endpoint && { endpoint: form.url.trim() }),
+    ...(isInline && form.method !== before.method && { method: form.method }),
+    ...(ttl !== before.ttl && { ttl }),
+    ...(!isSame(retry, retryBody(retryFormOf(before.retry_policy))) && { retry_policy: retry }),
+    ...(!isSame(labels, before.metadata) && { metadata: labels }),
+  };
+}
+
+export function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+export type BodyHint =
+  | { readonly kind: 'empty' | 'json' | 'text' }
+  | { readonly kind: 'broken'; readonly message: string };
+
+/** A hint, no rule: any text may be sent. What starts like JSON is probably meant to be. */
+export function bodyHint(text: string): BodyHint {
+  const trimmed = text.trim();
+  if (trimmed === '') return { kind: 'empty' };
+  if (!/^[[{"]/.test(trimmed)) return { kind: 'text' };
+  try {
+    JSON.parse(trimmed);
+    return { kind: 'json' };
+  } catch (error) {
+    return { kind: 'broken', message: error instanceof Error ? error.message : 'not JSON' };
+  }
+}

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import type { Schedule } from '../../../sdk/src/api-types.ts';
+import { newTiming, previewBody, type TimingForm, timingBody, timingOf } from './timing-form.ts';
+
+const NOW_MS = Date.parse('2026-11-15T12:00:00.000Z');
+const form = (changes: Partial<TimingForm>): TimingForm => ({
+  ...newTiming('Europe/Berlin', NOW_MS),
+  ...changes,
+});
+
+describe('a timing is written as the one field that was chosen', () => {
+  it('in a while', () => {
+    expect(timingBody(form({ delayAmount: '90', delayUnit: 's' }))).toEqual({ delay: '90s' });
+    expect(timingBody(form({ delayAmount: '1.5', delayUnit: 'd' }))).toEqual({ delay: '36h' });
+    expect(timingBody(form({ delayAmount: '1h30m' }))).toEqual({ delay: '1h30m' });
+  });
+
+  it('at an instant, of the clock that the viewer reads', () => {
+    const instant = '2026-12-24T18:30';
+    expect(timingBody(form({ way: 'fire_at', instant }))).toEqual({
+      fire_at: '2026-12-24T17:30:00.000Z',
+    });
+  });
+
+  it('at a time on the wall of a zone', () => {
+    expect(timingBody(form({ way: 'local_fire_at', local: '2027-03-28T02:30' }))).toEqual({
+      local_fire_at: '2027-03-28T02:30:00',
+      timezone: 'Europe/Berlin',
+    });
+  });
+
+  it('again and again', () => {
+    expect(timingBody(form({ way: 'cron', cron: ' 0 9 * * MON ' }))).toEqual({
+      cron: '0 9 * * MON',
+      timezone: 'Europe/Berlin',
+    });
+  });
+
+  it('not at all while nothing is typed', () => {
+    for (const empty of [
+      form({ delayAmount: ' ' }),
+      form({ way: 'fire_at', instant: '' }),
+      form({ way: 'local_fire_at', local: '' }),
+      form({ way: 'cron', cron: '' }),
+    ]) {
+      expect(timingBody(empty)).toBeNull();
+    }
+  });
+});
+
+it('a preview is by the clock of the viewer where the timing has none', () => {
+  expect(previewBody(form({}), '')).toEqual({ delay: '5m', timezone: 'Europe/Berlin' });
+  const tokyo = form({ way: 'cron', cron: '0 9 * * *', timezone: 'Asia/Tokyo' });
+  expect(previewBody(tokyo, ' 30s ')).toEqual({ cron: '0 9 * * *', timezone: 'Asia/Tokyo', jitter: '30s' });
+  expect(previewBody(form({ delayAmount: '' }), '30s')).toBeNull();
+});
+
+it('a reschedule starts from what is so now', () => {
+  const recurring = { cron: '0 9 * * *', timezone: 'Asia/Tokyo', fire_at: null } as Schedule;
+  expect(timingBody(timingOf(recurring, form({})))).toEqual({ cron: '0 9 * * *', timezone: 'Asia/Tokyo' });
+  const once = { cron: null, timezone: null, fire_at: '2026-12-01T08:00:00.000Z' } as Schedule;
+  expect(timingBody(timingOf(once, form({})))).toEqual({ fire_at: '2026-12-01T08:00:00.000Z' });
+});

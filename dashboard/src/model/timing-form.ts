@@ -1,0 +1,103 @@
+/**
+ * When a schedule fires, as a person says it: one of four ways, of which the others keep what was typed in them so
+ * that looking at another tab loses nothing. Written as the fields that create, reschedule and preview take alike.
+ */
+
+import type { Schedule } from '../../../sdk/src/api-types.ts';
+import type { PreviewRequest } from '../../../src/control/http/contract.ts';
+import { instantOf, wallOf } from './wall-clock.ts';
+
+export const TIMING_WAYS = ['delay', 'fire_at', 'local_fire_at', 'cron'] as const;
+export type TimingWay = (typeof TIMING_WAYS)[number];
+
+export const DELAY_UNITS = { s: 'seconds', m: 'minutes', h: 'hours', d: 'days' } as const;
+export type DelayUnit = keyof typeof DELAY_UNITS;
+
+export interface TimingForm {
+  readonly way: TimingWay;
+  readonly delayAmount: string;
+  readonly delayUnit: DelayUnit;
+  /** As `<input type=datetime-local>` holds it, by the clock of `viewerZone`. */
+  readonly instant: string;
+  readonly viewerZone: string;
+  readonly local: string;
+  readonly cron: string;
+  /** Of `local` and `cron`. */
+  readonly timezone: string;
+}
+
+export const CRON_PRESETS: readonly { readonly word: string; readonly cron: string }[] = [
+  { word: 'Every 5 minutes', cron: '*/5 * * * *' },
+  { word: 'Hourly', cron: '0 * * * *' },
+  { word: 'Daily at 09:00', cron: '0 9 * * *' },
+  { word: 'Weekdays at 09:00', cron: '0 9 * * MON-FRI' },
+  { word: 'Mondays at 08:00', cron: '0 8 * * MON' },
+  { word: 'Monthly on the 1st', cron: '0 0 1 * *' },
+];
+
+const SUGGESTED_MS = 60 * 60_000;
+
+export function newTiming(viewerZone: string, nowMs: number): TimingForm {
+  const soon = wallOf(new Date(nowMs + SUGGESTED_MS).toISOString(), viewerZone);
+  return {
+    way: 'delay',
+    delayAmount: '5',
+    delayUnit: 'm',
+    instant: soon,
+    viewerZone,
+    local: soon,
+    cron: '0 9 * * MON-FRI',
+    timezone: viewerZone,
+  };
+}
+
+/** A reschedule starts from what is so now. */
+export function timingOf(schedule: Schedule, fresh: TimingForm): TimingForm {
+  if (schedule.cron !== null) {
+    return { ...fresh, way: 'cron', cron: schedule.cron, timezone: schedule.timezone ?? 'UTC' };
+  }
+  if (schedule.fire_at === null) return fresh;
+  return {
+    ...fresh,
+    way: 'fire_at',
+    instant: wallOf(schedule.fire_at, fresh.viewerZone),
+    timezone: schedule.timezone ?? fresh.timezone,
+  };
+}
+
+/** Null: there is nothing to ask the service about yet. */
+export function timingBody(form: TimingForm): PreviewRequest | null {
+  switch (form.way) {
+    case 'delay': {
+      const amount = form.delayAmount.trim();
+      return amount === '' ? null : { delay: delayText(amount, form.delayUnit) };
+    }
+    case 'fire_at': {
+      const at = instantOf(form.instant, form.viewerZone);
+      return at === null ? null : { fire_at: at };
+    }
+    case 'local_fire_at':
+      return form.local === '' ? null : { local_fire_at: withSeconds(form.local), timezone: form.timezone };
+    case 'cron': {
+      const cron = form.cron.trim();
+      return cron === '' ? null : { cron, timezone: form.timezone };
+    }
+  }
+}
+
+/** The same for a preview: what has no zone of its own is shown by the viewer's clock. */
+export function previewBody(form: TimingForm, jitter: string): PreviewRequest | null {
+  const body = timingBody(form);
+  if (body === null) return null;
+  return { timezone: form.viewerZone, ...body, ...(jitter.trim() !== '' && { jitter: jitter.trim() }) };
+}
+
+/** A duration that was typed with its unit (`1h30m`) is left as it is; days are written in hours. */
+function delayText(amount: string, unit: DelayUnit): string {
+  if (!/^\d+(\.\d+)?$/.test(amount)) return amount;
+  return unit === 'd' ? `${Number(amount) * 24}h` : `${amount}${unit}`;
+}
+
+function withSeconds(local: string): string {
+  return local.length === 16 ? `${local}:00` : local.slice(0, 19);
+}

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import type { TryInfo } from '../../../src/control/http/contract.ts';
+import { place, rows, spanOf, ticks } from './waterfall.ts';
+
+function attempt(changes: Partial<TryInfo> = {}): TryInfo {
+  return {
+    attempt_no: 1,
+    outcome: 'success',
+    status_code: 200,
+    due_at: '2026-11-15T12:00:00.000Z',
+    fired_at: '2026-11-15T12:00:00.020Z',
+    finished_at: '2026-11-15T12:00:00.120Z',
+    lateness_ms: 20,
+    claimed_ms: null,
+    connected_ms: 30,
+    first_byte_ms: 90,
+    end_ms: 100,
+    was_connected_before: false,
+    error: null,
+    words: '',
+    ...changes,
+  };
+}
+
+describe('the phases of a try', () => {
+  it('follow each other from due to end', () => {
+    const [row] = rows([attempt()]);
+    expect(row?.phases).toEqual([
+      { name: 'late', fromMs: 0, untilMs: 20 },
+      { name: 'connect', fromMs: 20, untilMs: 50 },
+      { name: 'wait', fromMs: 50, untilMs: 110 },
+      { name: 'read', fromMs: 110, untilMs: 120 },
+    ]);
+    expect(row?.totalMs).toBe(120);
+  });
+
+  it('show when it was claimed, before or after the fire', () => {
+    expect(rows([attempt({ claimed_ms: -5 })])[0]?.phases.slice(0, 3)).toEqual([
+      { name: 'late', fromMs: 0, untilMs: 15 },
+      { name: 'claimed', fromMs: 15, untilMs: 20 },
+      { name: 'connect', fromMs: 20, untilMs: 50 },
+    ]);
+    expect(rows([attempt({ claimed_ms: 4 })])[0]?.phases.slice(0, 2)).toEqual([
+      { name: 'late', fromMs: 0, untilMs: 20 },
+      { name: 'claimed', fromMs: 20, untilMs: 24 },
+    ]);
+  });
+
+  it('end where it failed: never connected, never answered', () => {
+    const names = (changes: Partial<TryInfo>) =>
+      rows([attempt(changes)])[0]?.phases.map((phase) => phase.name);
+    const unconnected = { connected_ms: null, first_byte_ms: null };
+    expect(names({ ...unconnected, claimed_ms: 1 })).toEqual(['late', 'claimed', 'connect']);
+    expect(names(unconnected)).toEqual(['late', 'sent']);
+    expect(names({ first_byte_ms: null })).toEqual(['late', 'connect', 'wait']);
+  });
+
+  it('take the end from the instants where no timing was kept, and none while it is being sent', () => {
+    const untimed = { connected_ms: null, first_byte_ms: null, end_ms: null };
+    expect(rows([attempt(untimed)])[0]?.totalMs).toBe(120);
+    expect(rows([attempt({ ...untimed, finished_at: null })])[0]?.phases).toEqual([
+      { name: 'late', fromMs: 0, untilMs: 20 },
+    ]);
+  });
+
+  it('never run backwards when a clock did', () => {
+    const [row] = rows([attempt({ lateness_ms: -3, first_byte_ms: 10, connected_ms: 30 })]);
+    for (const phase of row?.phases ?? []) expect(phase.untilMs).toBeGreaterThanOrEqual(phase.fromMs);
+  });
+});
+
+it('the pause before a retry is from the end of the try before to its due instant', () => {
+  const second = attempt({ attempt_no: 2, due_at: '2026-11-15T12:00:10.120Z' });
+  expect(rows([attempt(), second]).map((row) => row.pauseMs)).toEqual([null, 10_000]);
+});
+
+describe('the axis', () => {
+  it('keeps 2 ms readable beside 30 s when it is bent, and not when it is linear', () => {
+    expect(place(2, 30_000, 'bent')).toBeGreaterThan(0.02);
+    expect(place(2, 30_000, 'linear')).toBeLessThan(0.001);
+    expect(place(30_000, 30_000, 'bent')).toBe(1);
+    expect(place(0, 30_000, 'bent')).toBe(0);
+  });
+
+  it('is marked from its beginning to its end', () => {
+    expect(ticks(30_000, 'bent')).toEqual([0, 10, 100, 1_000, 10_000, 30_000]);
+    expect(ticks(200, 'linear')).toEqual([0, 50, 100, 150, 200]);
+  });
+
+  it('has a length even without any try', () => {
+    expect(spanOf([])).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,130 @@
+/**
+ * Where the bars of the attempts lie. Every try is a row with a time of its own that begins when it was due: waited,
+ * connecting, waiting for the answer, reading it. Two milliseconds and thirty seconds must both be readable, so the
+ * scale bends: linear near zero, logarithmic beyond (x -> log(1 + x / KNEE_MS)).
+ */
+import type { TryInfo } from '../../../src/control/http/contract.ts';
+
+export type PhaseName = 'late' | 'claimed' | 'connect' | 'wait' | 'read' | 'sent';
+
+export interface Phase {
+  readonly name: PhaseName;
+  /** From the due instant. */
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+export interface Row {
+  readonly attempt: TryInfo;
+  readonly phases: readonly Phase[];
+  /** From due to end, as far as it is known. */
+  readonly totalMs: number;
+  /** Null for the first: how long after the end of the one before this one was due. */
+  readonly pauseMs: number | null;
+}
+
+export type Scale = 'bent' | 'linear';
+
+const KNEE_MS = 10;
+/** The axis is never shorter: a try of nothing still has a place. */
+const SPAN_MIN_MS = 10;
+
+export function rows(tries: readonly TryInfo[]): readonly Row[] {
+  return tries.map((attempt, index) => {
+    const phases = phasesOf(attempt);
+    const before = tries[index - 1];
+    return {
+      attempt,
+      phases,
+      totalMs: phases.reduce((end, phase) => Math.max(end, phase.untilMs), 0),
+      pauseMs: before?.finished_at ? millisecondsBetween(before.finished_at, attempt.due_at) : null,
+    };
+  });
+}
+
+/** Phases follow each other; one that is not known is swallowed by the next that is. */
+function phasesOf(attempt: TryInfo): readonly Phase[] {
+  const lateMs = Math.max(0, attempt.lateness_ms);
+  const endMs = lateMs + (endOf(attempt) ?? 0);
+  const phases: Phase[] = [];
+  let from = 0;
+  const add = (name: PhaseName, until: number | null) => {
+    if (until === null) return;
+    const bounded = Math.min(Math.max(until, from), Math.max(endMs, lateMs));
+    phases.push({ name, fromMs: from, untilMs: bounded });
+    from = bounded;
+  };
+  const sinceDue = (ms: number | null) => (ms === null ? null : lateMs + ms);
+  // A negative claim lies before the fire: part of the lateness was spent with the row already claimed.
+  add('late', attempt.claimed_ms === null ? lateMs : Math.max(0, lateMs + Math.min(0, attempt.claimed_ms)));
+  if (attempt.claimed_ms !== null) add('claimed', lateMs + Math.max(0, attempt.claimed_ms));
+  add('connect', sinceDue(attempt.connected_ms));
+  add('wait', sinceDue(attempt.first_byte_ms));
+  if (endOf(attempt) !== null) add(lastPhase(attempt), endMs);
+  return phases;
+}
+
+/** What the time until the end was spent with, seen from what is known before it. */
+function lastPhase(attempt: TryInfo): PhaseName {
+  if (attempt.first_byte_ms !== null) return 'read';
+  if (attempt.connected_ms !== null) return 'wait';
+  // With timing kept it is known that it never came to a connection; without it nothing is.
+  return attempt.claimed_ms === null ? 'sent' : 'connect';
+}
+
+function endOf(attempt: TryInfo): number | null {
+  if (attempt.end_ms !== null) return attempt.end_ms;
+  return attempt.finished_at === null ? null : millisecondsBetween(attempt.fired_at, attempt.finished_at);
+}
+
+export function millisecondsBetween(from: string, until: string): number {
+  return Math.max(0, Date.parse(until) - Date.parse(from));
+}
+
+export function spanOf(all: readonly Row[]): number {
+  return all.reduce((longest, row) => Math.max(longest, row.totalMs), SPAN_MIN_MS);
+}
+
+/** From 0 to 1 along the axis. */
+export function place(ms: number, spanMs: number, scale: Scale): number {
+  const bounded = Math.min(Math.max(0, ms), spanMs);
+  if (scale === 'linear') return bounded / spanMs;
+  return Math.log1p(bounded / KNEE_MS) / Math.log1p(spanMs / KNEE_MS);
+}
+
+const LINEAR_TICKS = 4;
+const BENT_TICKS_MS = [10, 100, 1_000, 10_000, 60_000, 600_000, 3_600_000];
+/** Labels closer than this would run into each other. */
+const TICK_DISTANCE_MIN = 0.12;
+
+/** Where the axis is marked. */
+export function ticks(spanMs: number, scale: Scale): readonly number[] {
+  if (scale === 'linear') {
+    return Array.from({ length: LINEAR_TICKS + 1 }, (_, index) =>
+      Math.round((spanMs * index) / LINEAR_TICKS),
+    );
+  }
+  const inner = BENT_TICKS_MS.filter(
+    (ms) => place(ms, spanMs, scale) <= 1 - TICK_DISTANCE_MIN && ms < spanMs,
+  );
+  return [0, ...inner, spanMs];
+}
+
+const PHASE_WORDS: Readonly<Record<PhaseName, string>> = {
+  late: 'Waiting to fire',
+  claimed: 'Claiming',
+  connect: 'Connecting',
+  wait: 'Waiting for the first byte',
+  read: 'Reading the answer',
+  sent: 'Sending',
+};
+
+export function phaseWord(name: PhaseName): string {
+  return PHASE_WORDS[name];
+}
+
+export function outcomeWord(attempt: TryInfo): string {
+  if (attempt.finished_at === null) return 'Being sent';
+  if (attempt.outcome === 'success') return 'Succeeded';
+  return attempt.outcome === 'terminal' ? 'Failed for good' : 'Failed, to be tried again';
+}

@@ -1,0 +1,203 @@
+/** What was sent and what will be: filtered by status, time and schedule; dead letters replayed in bulk. */
+import { useState } from 'preact/hooks';
+import type { DeliveryList } from '../../../sdk/src/api-types.ts';
+import { DELIVERY_LOOKS } from '../components/badge.tsx';
+import { Button, ButtonLink } from '../components/button.tsx';
+import { DeliveryTable } from '../components/delivery-table.tsx';
+import { Empty } from '../components/empty.tsx';
+import { SelectField, TextField } from '../components/field.tsx';
+import { FirstScheduleHelp } from '../components/first-schedule.tsx';
+import { Icon } from '../components/icon.tsx';
+import { Card, Loaded, Page } from '../components/page.tsx';
+import { Pager } from '../components/pager.tsx';
+import { ReplayDialog } from '../components/replay-dialog.tsx';
+import { TableSkeleton } from '../components/skeleton.tsx';
+import { useLive } from '../live.ts';
+import {
+  type DeliveryFilter,
+  deliveryQuery,
+  NO_DELIVERY_FILTER,
+  pathWithQuery,
+  queryOf,
+  RANGES,
+  readDeliveryFilter,
+  readScheduleId,
+  writeDeliveryFilter,
+} from '../model/filters.ts';
+import { DELIVERY_STATUSES, isBulkReplayable } from '../model/status.ts';
+import { instantOf, wallOf } from '../model/wall-clock.ts';
+import { query, setQuery } from '../router.ts';
+import { inProject, may, toPage } from '../session.ts';
+import { thisMinute } from '../this-minute.ts';
+import { shownZone } from '../time.ts';
+
+const PAGE_LENGTH = '50';
+
+export function DeliveriesPage() {
+  const filter = readDeliveryFilter(query.value);
+  const search = queryOf({
+    ...deliveryQuery(filter, thisMinute.value),
+    cursor: query.value.get('cursor'),
+    limit: PAGE_LENGTH,
+  });
+  const live = useLive<DeliveryList>(inProject(pathWithQuery('deliveries', search)));
+  const [isAsking, setAsking] = useState(false);
+  const canReplay = may('operator') && isBulkReplayable(filter.status) && (live.data?.data.length ?? 0) > 0;
+  return (
+    <Page
+      title="Deliveries"
+      actions={
+        <>
+          <ButtonLink kind="quiet" href={toPage('replays')}>
+            Bulk replays
+          </ButtonLink>
+          {canReplay ? (
+            <Button icon="retry" onClick={() => setAsking(true)}>
+              {filter.status === 'expired' ? 'Replay expired…' : 'Replay dead letters…'}
+            </Button>
+          ) : null}
+        </>
+      }
+    >
+      <StatusChips filter={filter} />
+      <MoreFilters filter={filter} />
+      <Card isFlush>
+        <Loaded live={live} skeleton={<TableSkeleton label="Loading deliveries" />}>
+          {(page) => <Found page={page} filter={filter} />}
+        </Loaded>
+      </Card>
+      {isAsking ? <ReplayDialog filter={filter} onClose={() => setAsking(false)} /> : null}
+    </Page>
+  );
+}
+
+/** Every field, so that what is no longer chosen leaves the address. */
+function choose(filter: DeliveryFilter): void {
+  const written = writeDeliveryFilter(filter);
+  const fields = ['status', 'schedule', 'range', 'after', 'before'];
+  setQuery(Object.fromEntries([['cursor', null], ...fields.map((name) => [name, written.get(name)])]));
+}
+
+function StatusChips({ filter }: { readonly filter: DeliveryFilter }) {
+  return (
+    <fieldset class="mb-3 flex flex-wrap gap-1.5">
+      <legend class="sr-only">Status</legend>
+      {[null, ...DELIVERY_STATUSES].map((status) => {
+        const look = status === null ? undefined : DELIVERY_LOOKS[status];
+        return (
+          <button
+            key={status ?? 'any'}
+            type="button"
+            aria-pressed={filter.status === status}
+            class="inline-flex min-h-7 items-center gap-1 rounded-full border border-line bg-card px-2.5 text-sm text-dim hover:text-ink aria-pressed:border-accent aria-pressed:bg-accent-soft aria-pressed:font-medium aria-pressed:text-accent"
+            onClick={() => choose({ ...filter, status })}
+          >
+            {look === undefined ? null : <Icon name={look.icon} size={12} />}
+            {look?.word ?? 'Any status'}
+          </button>
+        );
+      })}
+    </fieldset>
+  );
+}
+
+const RANGE_WORDS: Readonly<Record<string, string>> = {
+  '15m': 'Last 15 minutes',
+  '1h': 'Last hour',
+  '24h': 'Last 24 hours',
+  '7d': 'Last 7 days',
+  '30d': 'Last 30 days',
+};
+const RANGE_OPTIONS = [
+  { value: '', label: 'Any time' },
+  ...RANGES.map((range) => ({ value: range, label: RANGE_WORDS[range] ?? range })),
+  { value: 'custom', label: 'From … until …' },
+];
+
+function MoreFilters({ filter }: { readonly filter: DeliveryFilter }) {
+  const [isCustom, setCustom] = useState(filter.after !== null || filter.before !== null);
+  const zone = shownZone.value;
+  const chosen = isCustom ? 'custom' : (filter.range ?? '');
+  const chooseRange = (value: string) => {
+    setCustom(value === 'custom');
+    const range = RANGES.find((known) => known === value) ?? null;
+    choose({ ...filter, range, after: null, before: null });
+  };
+  return (
+    <div class="mb-3 flex flex-wrap items-end gap-2">
+      <div class="w-full sm:w-44">
+        <SelectField
+          label="Created"
+          isLabelHidden
+          value={chosen}
+          options={RANGE_OPTIONS}
+          onValue={chooseRange}
+        />
+      </div>
+      {isCustom ? (
+        <>
+          <TextField
+            type="datetime-local"
+            label={`Created after (${zone})`}
+            value={wallOf(filter.after, zone)}
+            onValue={(text) => choose({ ...filter, range: null, after: instantOf(text, zone) })}
+          />
+          <TextField
+            type="datetime-local"
+            label={`Created before (${zone})`}
+            value={wallOf(filter.before, zone)}
+            onValue={(text) => choose({ ...filter, range: null, before: instantOf(text, zone) })}
+          />
+        </>
+      ) : null}
+      <ScheduleField filter={filter} />
+    </div>
+  );
+}
+
+function ScheduleField({ filter }: { readonly filter: DeliveryFilter }) {
+  const [text, setText] = useState(filter.scheduleId ?? '');
+  const isWrong = text.trim() !== '' && readScheduleId(text) === null;
+  return (
+    <div class="w-full sm:w-80">
+      <TextField
+        type="search"
+        label="Schedule id"
+        isLabelHidden
+        isMono
+        placeholder="Schedule id, sch_…"
+        value={text}
+        error={isWrong ? 'A schedule id begins with sch_.' : null}
+        autocomplete="off"
+        onValue={(next) => {
+          setText(next);
+          const scheduleId = readScheduleId(next);
+          if (scheduleId !== filter.scheduleId) choose({ ...filter, scheduleId });
+        }}
+      />
+    </div>
+  );
+}
+
+function Found({ page, filter }: { readonly page: DeliveryList; readonly filter: DeliveryFilter }) {
+  if (page.data.length > 0) {
+    return (
+      <>
+        <DeliveryTable deliveries={page.data} caption="Deliveries, the newest first" />
+        <Pager nextCursor={page.next_cursor} />
+      </>
+    );
+  }
+  if (writeDeliveryFilter(filter).size === 0 && !query.value.has('cursor')) return <FirstScheduleHelp />;
+  return (
+    <Empty icon={filter.status === 'dead_letter' ? 'check' : 'search'} title={nothingWords(filter)}>
+      <Button onClick={() => choose(NO_DELIVERY_FILTER)}>Clear the filters</Button>
+    </Empty>
+  );
+}
+
+function nothingWords({ status }: DeliveryFilter): string {
+  if (status === 'dead_letter') return 'No dead letters here: nothing was given up';
+  if (status === 'retry_scheduled') return 'Nothing is waiting for another try';
+  return 'No delivery matches';
+}

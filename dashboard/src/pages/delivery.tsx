@@ -1,0 +1,235 @@
+/** One delivery: how it stands in plain words, every try of it, and the way to send it again. */
+import { useState } from 'preact/hooks';
+import type { Delivery, Schedule } from '../../../sdk/src/api-types.ts';
+import type { DeliveryDetails } from '../../../src/control/http/contract.ts';
+import { post } from '../api.ts';
+import { DELIVERY_LOOKS, StateBadge } from '../components/badge.tsx';
+import { Button } from '../components/button.tsx';
+import { CutText } from '../components/copy.tsx';
+import { DestinationText } from '../components/destination.tsx';
+import { Confirm } from '../components/dialog.tsx';
+import { Empty } from '../components/empty.tsx';
+import { Instant, Relative } from '../components/instant.tsx';
+import { Card, Facts, Loaded, Page } from '../components/page.tsx';
+import { Skeleton } from '../components/skeleton.tsx';
+import { TimingWords } from '../components/timing-words.tsx';
+import { toast } from '../components/toast.tsx';
+import { Waterfall } from '../components/waterfall.tsx';
+import { useLive } from '../live.ts';
+import { isReplayable } from '../model/status.ts';
+import { navigate, type Params } from '../router.ts';
+import { inProject, may, toPage } from '../session.ts';
+
+type Details = DeliveryDetails<Delivery, Schedule>;
+
+export function DeliveryPage({ params }: { readonly params: Params }) {
+  const id = params.id ?? '';
+  const live = useLive<Details>(inProject(`deliveries/${encodeURIComponent(id)}/details`));
+  const delivery = live.data?.delivery;
+  const [isAsking, setAsking] = useState(false);
+  return (
+    <Page
+      title="Delivery"
+      mark={
+        delivery === undefined ? undefined : <StateBadge state={delivery.status} looks={DELIVERY_LOOKS} />
+      }
+      lead={<CutText text={id} charactersMax={64} isMono canCopy />}
+      actions={
+        delivery !== undefined && may('operator') && isReplayable(delivery.status) ? (
+          <Button icon="retry" onClick={() => setAsking(true)}>
+            Replay…
+          </Button>
+        ) : undefined
+      }
+    >
+      <Loaded live={live} skeleton={<DeliverySkeleton />}>
+        {(details) => <DeliveryView details={details} />}
+      </Loaded>
+      {isAsking && delivery !== undefined ? (
+        <ReplayOne delivery={delivery} onClose={() => setAsking(false)} />
+      ) : null}
+    </Page>
+  );
+}
+
+function DeliverySkeleton() {
+  return (
+    <div class="space-y-4" role="status" aria-label="Loading the delivery">
+      <Skeleton height={56} />
+      <Skeleton height={180} />
+      <Skeleton height={220} />
+    </div>
+  );
+}
+
+function DeliveryView({ details }: { readonly details: Details }) {
+  const { delivery, tries, words } = details;
+  return (
+    <div class="space-y-4">
+      {words === '' ? null : (
+        <p
+          class={`card border-l-4 px-4 py-3 [overflow-wrap:anywhere] ${edgeOf(delivery.status)}`}
+          aria-live="polite"
+        >
+          {words}
+        </p>
+      )}
+      <Card title="Attempts">
+        {tries.length === 0 ? (
+          <Empty icon="clock" title="Not tried yet">
+            {delivery.next_fire_at === null ? null : (
+              <p>
+                The first try is due <Relative at={delivery.next_fire_at} />.
+              </p>
+            )}
+          </Empty>
+        ) : (
+          <Waterfall tries={tries} deadline={delivery.deadline} />
+        )}
+        <WhatIsNext delivery={delivery} hasTries={tries.length > 0} />
+      </Card>
+      <div class="grid gap-4 lg:grid-cols-2">
+        <DeliveryFacts details={details} />
+        <ScheduleCard details={details} />
+      </div>
+    </div>
+  );
+}
+
+const EDGES: Readonly<Record<string, string>> = {
+  succeeded: 'border-l-good',
+  dead_letter: 'border-l-bad',
+  expired: 'border-l-bad',
+  retry_scheduled: 'border-l-warn',
+  claimed: 'border-l-accent',
+};
+
+function edgeOf(status: string): string {
+  return EDGES[status] ?? 'border-l-edge';
+}
+
+function WhatIsNext({ delivery, hasTries }: { readonly delivery: Delivery; readonly hasTries: boolean }) {
+  const { next_fire_at: next, deadline, finalized_at: finalized } = delivery;
+  const hasNext = hasTries && next !== null && finalized === null;
+  if (!hasNext && deadline === null) return null;
+  return (
+    <div class="mt-3 flex flex-wrap gap-x-6 gap-y-1 border-t border-line pt-3">
+      {hasNext ? (
+        <p>
+          <span class="text-dim">Next try</span> <Relative at={next} /> <span class="text-dim">at</span>{' '}
+          <Instant at={next} />
+        </p>
+      ) : null}
+      {deadline === null ? null : (
+        <p>
+          <span class="text-dim">Deadline</span> <Instant at={deadline} /> (<Relative at={deadline} />)
+        </p>
+      )}
+    </div>
+  );
+}
+
+function DeliveryFacts({ details: { delivery, url, method } }: { readonly details: Details }) {
+  return (
+    <Card title="Facts">
+      <Facts
+        facts={[
+          ['Sent to', <DestinationText key="to" url={url} method={method} charactersMax={80} canCopy />],
+          ['Due', <Instant key="due" at={delivery.scheduled_for} style="exact" />],
+          ['Created', <Instant key="created" at={delivery.created_at} style="exact" />],
+          delivery.finalized_at === null
+            ? null
+            : ['Ended', <Instant key="ended" at={delivery.finalized_at} style="exact" />],
+          ['Tries', delivery.attempt_count],
+          ['Last answer', delivery.last_status_code ?? '–'],
+          delivery.error === null
+            ? null
+            : [
+                'Error',
+                <code key="error" class="font-mono text-sm">
+                  {delivery.error}
+                </code>,
+              ],
+          [
+            'Idempotency-Key',
+            <CutText key="key" text={delivery.idempotency_key} charactersMax={40} isMono canCopy />,
+          ],
+          delivery.endpoint_id === null
+            ? null
+            : [
+                'Profile',
+                <a
+                  key="profile"
+                  class="link font-mono text-sm"
+                  href={toPage(`endpoints/${delivery.endpoint_id}`)}
+                >
+                  {delivery.endpoint_id}
+                </a>,
+              ],
+          delivery.endpoint_version === null ? null : ['Profile version', delivery.endpoint_version],
+          delivery.replay_of === null
+            ? null
+            : [
+                'Replay of',
+                <a
+                  key="original"
+                  class="link font-mono text-sm"
+                  href={toPage(`deliveries/${delivery.replay_of}`)}
+                >
+                  {delivery.replay_of}
+                </a>,
+              ],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function ScheduleCard({ details: { schedule, delivery } }: { readonly details: Details }) {
+  return (
+    <Card title="Schedule">
+      {schedule === null ? (
+        <p class="text-dim">Its schedule is not stored any more.</p>
+      ) : (
+        <div class="space-y-3">
+          <TimingWords schedule={schedule} />
+          <p>
+            <a
+              class="link font-mono text-sm [overflow-wrap:anywhere]"
+              href={toPage(`schedules/${schedule.id}`)}
+            >
+              {schedule.id}
+            </a>
+          </p>
+          <p>
+            <a
+              class="link"
+              href={`${toPage('deliveries')}?${new URLSearchParams({ schedule: schedule.id, status: delivery.status })}`}
+            >
+              Deliveries of this schedule with the same status
+            </a>
+          </p>
+        </div>
+      )}
+    </Card>
+  );
+}
+
+function ReplayOne({ delivery, onClose }: { readonly delivery: Delivery; readonly onClose: () => void }) {
+  const replay = async () => {
+    const made = await post<Delivery>(inProject(`deliveries/${encodeURIComponent(delivery.id)}/replay`));
+    toast('good', 'Sent again: this is the new delivery.');
+    navigate(toPage(`deliveries/${made.id}`));
+  };
+  return (
+    <Confirm title="Replay this delivery" action="Replay" onConfirm={replay} onClose={onClose}>
+      <p>A new delivery is created and sent now. This one stays as it is, for the record.</p>
+      <p class="text-dim">
+        It carries the same Idempotency-Key:{' '}
+        {delivery.status === 'succeeded'
+          ? 'this one succeeded, so a receiver that deduplicates will ignore it.'
+          : 'a receiver that has processed it after all, and deduplicates, will ignore it.'}
+      </p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,244 @@
+/** One endpoint profile: its policies, how well it answers, and which schedules use it. */
+import { useState } from 'preact/hooks';
+import type { Endpoint, Schedule } from '../../../sdk/src/api-types.ts';
+import type { Destinations, ScheduleSearchPage } from '../../../src/control/http/contract.ts';
+import { patch, post } from '../api.ts';
+import { Badge, SCHEDULE_LOOKS, StateBadge } from '../components/badge.tsx';
+import { BreakerState, CloseBreaker } from '../components/breaker.tsx';
+import { Button, ButtonLink } from '../components/button.tsx';
+import { CutText } from '../components/copy.tsx';
+import { DestinationText } from '../components/destination.tsx';
+import { Confirm, Dialog, DialogEnd } from '../components/dialog.tsx';
+import { Empty } from '../components/empty.tsx';
+import { EndpointFields } from '../components/endpoint-fields.tsx';
+import { Instant } from '../components/instant.tsx';
+import { Labels } from '../components/labels.tsx';
+import { Card, Facts, Loaded, Page } from '../components/page.tsx';
+import { PayloadCard } from '../components/reveal.tsx';
+import { Skeleton, TableSkeleton } from '../components/skeleton.tsx';
+import { SuccessRate } from '../components/success-rate.tsx';
+import { type Column, Table } from '../components/table.tsx';
+import { TimingWords } from '../components/timing-words.tsx';
+import { toast } from '../components/toast.tsx';
+import { refreshLive, useLive } from '../live.ts';
+import {
+  type EndpointForm,
+  endpointChanges,
+  endpointFaults,
+  endpointFormOf,
+} from '../model/endpoint-form.ts';
+import { pathWithQuery, queryOf } from '../model/filters.ts';
+import { LABELS_MAX } from '../model/pairs.ts';
+import { breakerWords, budgetWords, retryWords } from '../model/policy-words.ts';
+import type { Params } from '../router.ts';
+import { inProject, may, toPage } from '../session.ts';
+import { useForm } from '../use-form.ts';
+
+export function EndpointPage({ params }: { readonly params: Params }) {
+  const live = useLive<Endpoint>(inProject(`endpoints/${encodeURIComponent(params.id ?? '')}`));
+  const endpoint = live.data;
+  return (
+    <Page
+      title="Endpoint profile"
+      mark={endpoint?.archived === true ? <Badge tone="neutral">Archived</Badge> : undefined}
+      lead={<CutText text={params.id ?? ''} charactersMax={64} isMono canCopy />}
+      actions={endpoint !== null && may('operator') ? <Actions endpoint={endpoint} /> : undefined}
+    >
+      <Loaded live={live} skeleton={<Skeleton height={280} />}>
+        {(loaded) => (
+          <div class="space-y-4">
+            <div class="grid items-start gap-4 lg:grid-cols-[1fr_22rem]">
+              <EndpointFacts endpoint={loaded} />
+              <div class="space-y-4">
+                <Health endpoint={loaded} />
+                <PayloadCard
+                  title="Headers"
+                  path={`endpoints/${loaded.id}`}
+                  headerNames={loaded.header_keys}
+                  hasBody={false}
+                />
+              </div>
+            </div>
+            <ItsSchedules endpoint={loaded} />
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Actions({ endpoint }: { readonly endpoint: Endpoint }) {
+  const [open, setOpen] = useState<'edit' | 'archive' | null>(null);
+  if (endpoint.archived) return null;
+  const archive = async () => {
+    await post<Endpoint>(inProject(`endpoints/${endpoint.id}/archive`));
+    toast('good', 'Archived.');
+    await refreshLive();
+  };
+  return (
+    <>
+      <ButtonLink
+        icon="plus"
+        href={`${toPage('schedules/new')}?${new URLSearchParams({ endpoint: endpoint.id })}`}
+      >
+        New schedule
+      </ButtonLink>
+      <Button icon="settings" onClick={() => setOpen('edit')}>
+        Edit…
+      </Button>
+      <Button kind="danger" onClick={() => setOpen('archive')}>
+        Archive…
+      </Button>
+      {open === 'edit' ? <EditDialog endpoint={endpoint} onClose={() => setOpen(null)} /> : null}
+      {open === 'archive' ? (
+        <Confirm
+          title="Archive this profile"
+          action="Archive"
+          isDanger
+          onConfirm={archive}
+          onClose={() => setOpen(null)}
+        >
+          <p>No new schedule can use it, and that cannot be undone. Its history stays.</p>
+          <p class="text-dim">
+            It is refused while an active or paused schedule uses it: cancel those first.
+          </p>
+        </Confirm>
+      ) : null}
+    </>
+  );
+}
+
+function EditDialog({ endpoint, onClose }: { readonly endpoint: Endpoint; readonly onClose: () => void }) {
+  const send = async (form: EndpointForm) => {
+    const changes = endpointChanges(form, endpoint);
+    if (Object.keys(changes).length > 0) {
+      await patch<Endpoint>(inProject(`endpoints/${endpoint.id}`), changes);
+      toast('good', 'Saved. Deliveries that are made from now on follow it.');
+    }
+    onClose();
+    await refreshLive();
+  };
+  const { form, change, faults, error, isBusy, submit, element } = useForm(
+    endpointFormOf(endpoint),
+    endpointFaults,
+    send,
+  );
+  return (
+    <Dialog title="Edit endpoint profile" onClose={onClose} isWide isKept>
+      <form ref={element} onSubmit={submit} noValidate class="space-y-5">
+        <EndpointFields form={form} change={change} faults={faults} headersBefore={endpoint.header_keys} />
+        <p class="text-sm text-dim">
+          Deliveries that wait already keep the version they were made with; later ones get version{' '}
+          {endpoint.version + 1}.
+        </p>
+        <DialogEnd error={error} isBusy={isBusy} action="Save" onClose={onClose} />
+      </form>
+    </Dialog>
+  );
+}
+
+function EndpointFacts({ endpoint }: { readonly endpoint: Endpoint }) {
+  return (
+    <Card title="Facts">
+      <Facts
+        facts={[
+          [
+            'Sent to',
+            <DestinationText
+              key="to"
+              url={endpoint.url}
+              method={endpoint.method}
+              charactersMax={90}
+              canCopy
+            />,
+          ],
+          ['Timeout', endpoint.timeout ?? '30s, the default'],
+          ['Retries', retryWords(endpoint.retry_policy)],
+          ['Retry budget', budgetWords(endpoint.retry_budget)],
+          ['Breaker', breakerWords(endpoint.breaker_policy)],
+          endpoint.rate_limit === null ? null : ['Most a second', endpoint.rate_limit.per_second],
+          ['Version', endpoint.version],
+          ['Labels', <Labels key="labels" labels={endpoint.metadata} shownMax={LABELS_MAX} />],
+          ['Created', <Instant key="created" at={endpoint.created_at} />],
+          ['Changed', <Instant key="changed" at={endpoint.updated_at} />],
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** Its line of the list of destinations, where it is on the first page. */
+function Health({ endpoint }: { readonly endpoint: Endpoint }) {
+  const live = useLive<Destinations<Endpoint>>(inProject('destinations?include_archived=true'));
+  const line = live.data?.data.find(({ profile }) => profile?.id === endpoint.id);
+  return (
+    <Card title="Last 24 hours">
+      {line === undefined ? (
+        <p class="text-dim">
+          {live.data === null ? 'Loading…' : 'See the list of endpoints for its breaker and success rate.'}
+        </p>
+      ) : (
+        <div class="space-y-3">
+          <Facts
+            facts={[
+              ['Breaker', <BreakerState key="breaker" breaker={line.breaker} />],
+              ['Arrived', <SuccessRate key="rate" counts={line.last_24h} />],
+              ['Fired', line.last_24h.fired],
+              ['Retried', line.last_24h.retried],
+            ]}
+          />
+          <CloseBreaker endpoint={line.endpoint} url={line.url} breaker={line.breaker} />
+        </div>
+      )}
+    </Card>
+  );
+}
+
+const COLUMNS: readonly Column<Schedule>[] = [
+  {
+    heading: 'Schedule',
+    isRowHeading: true,
+    cell: (schedule) => (
+      <a class="link font-mono text-sm [overflow-wrap:anywhere]" href={toPage(`schedules/${schedule.id}`)}>
+        {schedule.id}
+      </a>
+    ),
+  },
+  { heading: 'State', cell: (schedule) => <StateBadge state={schedule.state} looks={SCHEDULE_LOOKS} /> },
+  { heading: 'Fires', cell: (schedule) => <TimingWords schedule={schedule} /> },
+  { heading: 'Labels', cell: (schedule) => <Labels labels={schedule.metadata} /> },
+];
+
+/** Found by its address: schedules with the same address of their own are left out here. */
+function ItsSchedules({ endpoint }: { readonly endpoint: Endpoint }) {
+  const live = useLive<ScheduleSearchPage<Schedule>>(
+    inProject(pathWithQuery('search/schedules', queryOf({ q: endpoint.url }))),
+  );
+  return (
+    <Card
+      title="Schedules"
+      isFlush
+      actions={
+        <ButtonLink kind="quiet" href={`${toPage('schedules')}?${new URLSearchParams({ q: endpoint.url })}`}>
+          Search on
+        </ButtonLink>
+      }
+    >
+      <Loaded live={live} skeleton={<TableSkeleton label="Loading schedules" />}>
+        {({ data }) => {
+          const rows = data.filter((schedule) => schedule.endpoint_id === endpoint.id);
+          return rows.length === 0 ? (
+            <Empty icon="schedules" title="No schedule was found that uses it" />
+          ) : (
+            <Table
+              caption="Schedules of this profile"
+              columns={COLUMNS}
+              rows={rows}
+              rowKey={({ id }) => id}
+            />
+          );
+        }}
+      </Loaded>
+    </Card>
+  );
+}

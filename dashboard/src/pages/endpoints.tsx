@@ -1,0 +1,147 @@
+/** Where requests go: profiles and the addresses that schedules name themselves, with how well they answer. */
+import type { Endpoint } from '../../../sdk/src/api-types.ts';
+import type { Destination, Destinations } from '../../../src/control/http/contract.ts';
+import { Badge } from '../components/badge.tsx';
+import { BreakerState, CloseBreaker } from '../components/breaker.tsx';
+import { ButtonLink } from '../components/button.tsx';
+import { DestinationText } from '../components/destination.tsx';
+import { Empty } from '../components/empty.tsx';
+import { Checkbox } from '../components/field.tsx';
+import { Card, Loaded, Page } from '../components/page.tsx';
+import { Pager } from '../components/pager.tsx';
+import { TableSkeleton } from '../components/skeleton.tsx';
+import { SuccessRate } from '../components/success-rate.tsx';
+import { type Column, Table } from '../components/table.tsx';
+import { count } from '../format.ts';
+import { useLive } from '../live.ts';
+import { pathWithQuery, queryOf } from '../model/filters.ts';
+import { query, setQuery } from '../router.ts';
+import { inProject, may, toPage } from '../session.ts';
+
+type Row = Destination<Endpoint>;
+
+export function EndpointsPage() {
+  const cursor = query.value.get('cursor');
+  const hasArchived = query.value.get('archived') === 'true';
+  const search = queryOf({ cursor, include_archived: hasArchived ? 'true' : null });
+  const live = useLive<Destinations<Endpoint>>(inProject(pathWithQuery('destinations', search)));
+  return (
+    <Page
+      title="Endpoints"
+      actions={
+        may('operator') ? (
+          <ButtonLink kind="primary" icon="plus" href={toPage('endpoints/new')}>
+            New profile
+          </ButtonLink>
+        ) : undefined
+      }
+    >
+      <div class="mb-3">
+        <Checkbox
+          label="Archived ones too"
+          isChecked={hasArchived}
+          onValue={(isChecked) => setQuery({ archived: isChecked ? 'true' : null, cursor: null })}
+        />
+      </div>
+      <Loaded
+        live={live}
+        skeleton={
+          <Card isFlush>
+            <TableSkeleton label="Loading endpoints" />
+          </Card>
+        }
+      >
+        {(page) => <EndpointTables page={page} isFirst={cursor === null} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+function EndpointTables({
+  page,
+  isFirst,
+}: {
+  readonly page: Destinations<Endpoint>;
+  readonly isFirst: boolean;
+}) {
+  const profiles = page.data.filter(({ profile }) => profile !== null);
+  const inline = page.data.filter(({ profile }) => profile === null);
+  return (
+    <div class="space-y-4">
+      <Card title="Profiles" isFlush>
+        {profiles.length === 0 ? (
+          <Empty icon="endpoints" title="No endpoint profiles yet">
+            <p class="max-w-prose">
+              A profile is a destination with its headers, timeout, retries and breaker, shared by many
+              schedules. Change it once, and every later delivery follows.
+            </p>
+          </Empty>
+        ) : (
+          <Table
+            caption="Endpoint profiles"
+            columns={COLUMNS}
+            rows={profiles}
+            rowKey={({ endpoint }) => endpoint}
+          />
+        )}
+        <Pager nextCursor={page.next_cursor} />
+      </Card>
+      {isFirst ? (
+        <Card title="Addresses that schedules name themselves" isFlush>
+          {inline.length === 0 ? (
+            <Empty icon="endpoints" title="None was sent to in the last 24 hours" />
+          ) : (
+            <Table
+              caption="Inline destinations of the last 24 hours"
+              columns={COLUMNS}
+              rows={inline}
+              rowKey={({ endpoint }) => endpoint}
+            />
+          )}
+        </Card>
+      ) : null}
+    </div>
+  );
+}
+
+const COLUMNS: readonly Column<Row>[] = [
+  {
+    heading: 'Destination',
+    isRowHeading: true,
+    className: 'sm:min-w-72',
+    cell: ({ profile, url }) =>
+      profile === null ? (
+        <div>
+          <DestinationText url={url} charactersMax={52} />
+          <div>
+            <a class="link text-sm" href={`${toPage('schedules')}?${new URLSearchParams({ q: url })}`}>
+              Its schedules
+            </a>
+          </div>
+        </div>
+      ) : (
+        <div>
+          <a class="link font-medium" href={toPage(`endpoints/${profile.id}`)}>
+            <DestinationText url={url} charactersMax={52} />
+          </a>
+          <div class="font-mono text-xs text-dim">
+            {profile.method} · {profile.id} {profile.archived ? <Badge tone="neutral">Archived</Badge> : null}
+          </div>
+        </div>
+      ),
+  },
+  { heading: 'Breaker', cell: ({ breaker }) => <BreakerState breaker={breaker} /> },
+  { heading: 'Arrived in 24 h', cell: ({ last_24h: counts }) => <SuccessRate counts={counts} /> },
+  { heading: 'Fired', isFigure: true, cell: ({ last_24h: counts }) => count(counts.fired) },
+  { heading: 'Retried', isFigure: true, cell: ({ last_24h: counts }) => count(counts.retried) },
+  {
+    heading: 'Given up',
+    isFigure: true,
+    cell: ({ last_24h: counts }) => count(counts.dead_lettered + counts.expired),
+  },
+  {
+    heading: 'Actions',
+    isHeadingHidden: true,
+    cell: (row) => <CloseBreaker endpoint={row.endpoint} url={row.url} breaker={row.breaker} />,
+  },
+];

@@ -1,0 +1,137 @@
+/**
+ * Accepts an invitation. Its token stands behind `#`, which no browser sends and no log keeps; it is taken out of the
+ * address bar at once, so that it does not stay in the history either.
+ */
+import { useEffect, useState } from 'preact/hooks';
+import type { InvitationLook, SessionInfo } from '../../../src/control/http/contract.ts';
+import { type ApiError, asApiError, post } from '../api.ts';
+import { Button, ButtonLink } from '../components/button.tsx';
+import { ErrorNote, ErrorPanel } from '../components/error.tsx';
+import { TextField } from '../components/field.tsx';
+import { Mark } from '../components/header.tsx';
+import { Relative } from '../components/instant.tsx';
+import { Doorway } from '../components/layout.tsx';
+import { NewPassword } from '../components/password-field.tsx';
+import { Skeleton } from '../components/skeleton.tsx';
+import { characterCount, PASSWORD_CHARACTERS_MIN } from '../password.ts';
+import { navigate, to } from '../router.ts';
+import { session } from '../session.ts';
+import { useRequest } from '../use-request.ts';
+
+const ROLES = {
+  viewer: 'As a viewer you can look at everything.',
+  operator: 'As an operator you can look at everything, and change schedules, endpoints and deliveries.',
+  admin: 'As an admin you can do everything, and invite others.',
+} as const;
+
+function takeToken(): string {
+  const token = location.hash.slice(1);
+  if (token !== '') navigate(to('invite'), { replace: true });
+  return token;
+}
+
+export function InvitePage() {
+  const [token] = useState(takeToken);
+  const [look, setLook] = useState<InvitationLook | null>(null);
+  const [fault, setFault] = useState<ApiError | null>(null);
+  useEffect(() => {
+    document.title = 'Invitation · Sched';
+    if (token === '') return;
+    post<InvitationLook>('invitation/look', { token }).then(setLook, (cause) => setFault(asApiError(cause)));
+  }, [token]);
+  return (
+    <Doorway>
+      <div class="card p-6 shadow-sm">
+        <div class="mb-4 flex items-center gap-2.5">
+          <Mark />
+          <h1 class="text-lg font-semibold">Welcome to Sched</h1>
+        </div>
+        {token === '' ? (
+          <NoToken />
+        ) : fault !== null ? (
+          <ErrorPanel error={fault} />
+        ) : look === null ? (
+          <div class="space-y-4" role="status" aria-label="Loading">
+            <Skeleton height={36} />
+            <Skeleton height={36} />
+          </div>
+        ) : (
+          <Accept token={token} look={look} />
+        )}
+      </div>
+    </Doorway>
+  );
+}
+
+function NoToken() {
+  return (
+    <div class="space-y-4">
+      <p>
+        This link has no invitation in it. Open the whole link that you were given, with all that stands
+        behind the #.
+      </p>
+      <ButtonLink href={to('login')}>Sign in</ButtonLink>
+    </div>
+  );
+}
+
+function Accept({ token, look }: { readonly token: string; readonly look: InvitationLook }) {
+  const [name, setName] = useState('');
+  const [password, setPassword] = useState('');
+  const request = useRequest(async () => {
+    session.value = await post<SessionInfo>('invitation', { token, name, password });
+    navigate(to(''), { replace: true });
+  });
+  const { error } = request;
+  const errorAt = (...codes: readonly string[]) =>
+    error !== null && codes.includes(error.code) ? error.message : null;
+  const atField = errorAt('invalid_name', 'name_taken', 'weak_password');
+  return (
+    <form
+      class="space-y-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void request.run();
+      }}
+    >
+      <p class="text-dim">
+        {ROLES[look.role]}
+        {look.expires_at === null ? null : (
+          <>
+            {' '}
+            The invitation ends <Relative at={look.expires_at} />.
+          </>
+        )}
+      </p>
+      <TextField
+        label="Name"
+        name="username"
+        value={name}
+        onValue={setName}
+        autocomplete="username"
+        required
+        autoFocus
+        hint="What you sign in with: an e-mail address, or a short name of letters, digits and . _ @ + -"
+        error={errorAt('invalid_name', 'name_taken')}
+      />
+      <NewPassword
+        label="Password"
+        name={name}
+        value={password}
+        onValue={setPassword}
+        error={errorAt('weak_password')}
+      />
+      {error === null || atField !== null ? null : <ErrorNote error={error} />}
+      <div class="grid">
+        <Button
+          type="submit"
+          kind="primary"
+          isBusy={request.isBusy}
+          disabled={characterCount(password) < PASSWORD_CHARACTERS_MIN || name.trim() === ''}
+        >
+          Make my account
+        </Button>
+      </div>
+    </form>
+  );
+}

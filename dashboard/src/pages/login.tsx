@@ -1,0 +1,71 @@
+/** Sign in, and go on to the page that was wanted. */
+import { useEffect, useState } from 'preact/hooks';
+import type { SessionInfo } from '../../../src/control/http/contract.ts';
+import { post } from '../api.ts';
+import { Button } from '../components/button.tsx';
+import { ErrorNote } from '../components/error.tsx';
+import { TextField } from '../components/field.tsx';
+import { Mark } from '../components/header.tsx';
+import { Doorway } from '../components/layout.tsx';
+import { navigate, path } from '../router.ts';
+import { session, wantedPage } from '../session.ts';
+import { useRequest } from '../use-request.ts';
+
+export function LoginPage() {
+  const [name, setName] = useState('');
+  const [password, setPassword] = useState('');
+  const request = useRequest(async () => {
+    const entered = await post<SessionInfo>('login', { name, password });
+    // Reading it before the session is set: the address still knows what was wanted.
+    const wanted = path.peek() === 'login' ? wantedPage() : null;
+    session.value = entered;
+    if (wanted !== null) navigate(wanted, { replace: true });
+  });
+  useEffect(() => {
+    document.title = 'Sign in · Sched';
+  }, []);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    if (!(await request.run())) setPassword('');
+  };
+  return (
+    <Doorway>
+      <div class="card p-6 shadow-sm">
+        <div class="mb-5 flex items-center gap-2.5">
+          <Mark />
+          <h1 class="text-lg font-semibold">Sign in to Sched</h1>
+        </div>
+        <form class="space-y-4" onSubmit={(event) => void submit(event)}>
+          <TextField
+            label="Name"
+            name="username"
+            value={name}
+            onValue={setName}
+            autocomplete="username"
+            required
+            autoFocus
+          />
+          <TextField
+            label="Password"
+            name="password"
+            type="password"
+            value={password}
+            onValue={setPassword}
+            autocomplete="current-password"
+            required
+          />
+          {request.error === null ? null : <ErrorNote error={request.error} />}
+          <div class="grid">
+            <Button type="submit" kind="primary" isBusy={request.isBusy}>
+              Sign in
+            </Button>
+          </div>
+        </form>
+      </div>
+      <p class="mt-4 px-2 text-center text-sm text-dim">
+        No account? An admin can invite you. The first invitation is printed when the service starts;{' '}
+        <code class="font-mono">sched user invite</code> makes another.
+      </p>
+    </Doorway>
+  );
+}

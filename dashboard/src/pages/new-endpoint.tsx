@@ -1,0 +1,51 @@
+/** A new endpoint profile. */
+import type { Endpoint } from '../../../sdk/src/api-types.ts';
+import { post } from '../api.ts';
+import { Button, ButtonLink } from '../components/button.tsx';
+import { EndpointFields } from '../components/endpoint-fields.tsx';
+import { ErrorNote } from '../components/error.tsx';
+import { Card, Page } from '../components/page.tsx';
+import { toast } from '../components/toast.tsx';
+import { type EndpointForm, endpointBody, endpointFaults, NEW_ENDPOINT } from '../model/endpoint-form.ts';
+import { navigate } from '../router.ts';
+import { inProject, may, toPage } from '../session.ts';
+import { useForm } from '../use-form.ts';
+
+async function create(form: EndpointForm): Promise<void> {
+  const made = await post<Endpoint>(inProject('endpoints'), endpointBody(form));
+  toast('good', 'Created.');
+  navigate(toPage(`endpoints/${made.id}`));
+}
+
+export function NewEndpointPage() {
+  const { form, change, faults, error, isBusy, submit, element } = useForm(
+    NEW_ENDPOINT,
+    endpointFaults,
+    create,
+  );
+  if (!may('operator')) {
+    return (
+      <Page title="New endpoint profile">
+        <p class="text-dim">Your role does not allow this. Ask an admin to make you an operator.</p>
+      </Page>
+    );
+  }
+  return (
+    <Page title="New endpoint profile" lead="A destination with its policies, shared by many schedules.">
+      <form ref={element} onSubmit={submit} noValidate class="max-w-3xl space-y-4">
+        <Card>
+          <div class="pt-2">
+            <EndpointFields form={form} change={change} faults={faults} headersBefore={null} />
+          </div>
+        </Card>
+        {error === null ? null : <ErrorNote error={error} />}
+        <div class="flex justify-end gap-2">
+          <ButtonLink href={toPage('endpoints')}>Cancel</ButtonLink>
+          <Button type="submit" kind="primary" isBusy={isBusy}>
+            Create profile
+          </Button>
+        </div>
+      </form>
+    </Page>
+  );
+}

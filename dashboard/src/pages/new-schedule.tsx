@@ -1,0 +1,285 @@
+/** A new schedule: where, what and when, with the next runs shown while it is typed. */
+import type { EndpointList, Schedule } from '../../../sdk/src/api-types.ts';
+import { post } from '../api.ts';
+import { Button, ButtonLink } from '../components/button.tsx';
+import { Choice } from '../components/choice.tsx';
+import { ErrorNote } from '../components/error.tsx';
+import { SelectField, TextArea, TextField } from '../components/field.tsx';
+import { Icon } from '../components/icon.tsx';
+import { Card, Page } from '../components/page.tsx';
+import { PairsField } from '../components/pairs-field.tsx';
+import { RetryFields } from '../components/retry-fields.tsx';
+import { previewFaults, TimingControl, TimingPreview } from '../components/timing-control.tsx';
+import { toast } from '../components/toast.tsx';
+import { bytes } from '../format.ts';
+import { useLive } from '../live.ts';
+import { HEADERS_MAX, LABELS_MAX } from '../model/pairs.ts';
+import {
+  bodyHint,
+  type FieldFaults,
+  METHODS,
+  newSchedule,
+  type ScheduleForm,
+  scheduleBody,
+  scheduleFaults,
+} from '../model/schedule-form.ts';
+import { newTiming, previewBody } from '../model/timing-form.ts';
+import { navigate, query } from '../router.ts';
+import { inProject, may, toPage } from '../session.ts';
+import { shownZone } from '../time.ts';
+import { useForm } from '../use-form.ts';
+import { usePreview } from '../use-preview.ts';
+
+interface PartProps {
+  readonly form: ScheduleForm;
+  readonly change: (form: ScheduleForm) => void;
+  readonly faults: FieldFaults;
+}
+
+/** A link from a profile's page brings the profile along. */
+function firstForm(): ScheduleForm {
+  const form = newSchedule(newTiming(shownZone.peek(), Date.now()));
+  const endpointId = query.peek().get('endpoint');
+  return endpointId === null ? form : { ...form, destination: 'profile', endpointId };
+}
+
+async function create(form: ScheduleForm): Promise<void> {
+  const made = await post<Schedule>(inProject('schedules'), scheduleBody(form));
+  toast('good', 'Created.');
+  navigate(toPage(`schedules/${made.id}`));
+}
+
+export function NewSchedulePage() {
+  const { form, change, faults, error, isBusy, submit, element } = useForm(
+    firstForm(),
+    scheduleFaults,
+    create,
+  );
+  const asked = previewBody(form.timing, form.jitter);
+  const preview = usePreview(asked);
+  const all = { ...previewFaults(preview), ...faults };
+  if (!may('operator')) {
+    return (
+      <Page title="New schedule">
+        <p class="text-dim">Your role does not allow this. Ask an admin to make you an operator.</p>
+      </Page>
+    );
+  }
+  const parts: PartProps = { form, change, faults: all };
+  return (
+    <Page title="New schedule">
+      <form
+        ref={element}
+        onSubmit={submit}
+        noValidate
+        class="grid items-start gap-4 lg:grid-cols-[1fr_20rem]"
+      >
+        <div class="min-w-0 space-y-4">
+          <DestinationPart {...parts} />
+          <Card title="When">
+            <TimingControl
+              form={form.timing}
+              faults={all}
+              onForm={(next) => change({ ...form, timing: next })}
+            />
+          </Card>
+          <PayloadPart {...parts} />
+          <AdvancedPart {...parts} />
+        </div>
+        <div class="space-y-4 lg:sticky lg:top-26">
+          <Card title="Next runs">
+            <TimingPreview state={preview} isAsked={asked !== null} />
+          </Card>
+          {error === null ? null : <ErrorNote error={error} />}
+          <div class="flex justify-end gap-2">
+            <ButtonLink href={toPage('schedules')}>Cancel</ButtonLink>
+            <Button type="submit" kind="primary" isBusy={isBusy}>
+              Create schedule
+            </Button>
+          </div>
+        </div>
+      </form>
+    </Page>
+  );
+}
+
+const DESTINATIONS = [
+  { value: 'inline', label: 'An address' },
+  { value: 'profile', label: 'An endpoint profile' },
+] as const;
+
+function DestinationPart({ form, change, faults }: PartProps) {
+  return (
+    <Card title="Where">
+      <div class="space-y-4">
+        <Choice
+          label="Destination"
+          value={form.destination}
+          options={DESTINATIONS}
+          onValue={(destination) => change({ ...form, destination })}
+        />
+        {form.destination === 'inline' ? (
+          <div class="grid grid-cols-[6.5rem_1fr] gap-3">
+            <SelectField
+              label="Method"
+              value={form.method}
+              error={faults.method}
+              options={METHODS.map((method) => ({ value: method, label: method }))}
+              onValue={(method) => change({ ...form, method })}
+            />
+            <TextField
+              type="url"
+              label="Destination"
+              value={form.url}
+              error={faults.endpoint}
+              placeholder="https://example.com/hooks/reminder"
+              autocomplete="off"
+              onValue={(url) => change({ ...form, url })}
+            />
+          </div>
+        ) : (
+          <ProfileField form={form} change={change} faults={faults} />
+        )}
+      </div>
+    </Card>
+  );
+}
+
+function ProfileField({ form, change, faults }: PartProps) {
+  const live = useLive<EndpointList>(inProject('endpoints?limit=100'));
+  const profiles = (live.data?.data ?? []).filter((profile) => !profile.archived);
+  if (live.data !== null && profiles.length === 0) {
+    return (
+      <p class="text-dim">
+        There is no endpoint profile yet.{' '}
+        <a class="link" href={toPage('endpoints/new')}>
+          Create one
+        </a>
+        , or give an address.
+      </p>
+    );
+  }
+  return (
+    <SelectField
+      label="Endpoint profile"
+      value={form.endpointId}
+      error={faults.endpoint_id}
+      hint="Method, headers, timeout and retries come from the profile, as it is when each delivery is made."
+      options={[
+        { value: '', label: live.data === null ? 'Loading…' : 'Choose a profile' },
+        ...profiles.map(({ id, method, url }) => ({ value: id, label: `${method} ${url}` })),
+      ]}
+      onValue={(endpointId) => change({ ...form, endpointId })}
+    />
+  );
+}
+
+function PayloadPart({ form, change, faults }: PartProps) {
+  const hint = bodyHint(form.body);
+  return (
+    <Card title="What">
+      <div class="space-y-4">
+        <PairsField
+          legend="Headers"
+          noun="header"
+          hint="Encrypted at rest. Values cannot be read back, except by an admin, which is written to the audit log."
+          pairs={form.headers}
+          max={HEADERS_MAX}
+          error={faults.headers}
+          isSecret
+          onPairs={(headers) => change({ ...form, headers })}
+        />
+        <div>
+          <TextArea
+            label="Body"
+            value={form.body}
+            rows={6}
+            error={faults.body}
+            placeholder={'{"hello": "world"}'}
+            onValue={(body) => change({ ...form, body })}
+          />
+          <p
+            class={`mt-1 flex items-center gap-1.5 text-sm ${hint.kind === 'broken' ? 'text-warn' : 'text-dim'}`}
+          >
+            {hint.kind === 'broken' ? (
+              <>
+                <Icon name="warning" size={14} /> Looks like JSON, but is not: {hint.message}. It is sent as
+                it is.
+              </>
+            ) : hint.kind === 'json' ? (
+              <>
+                <Icon name="check" size={14} /> Valid JSON, {bytes(new Blob([form.body]).size)}
+              </>
+            ) : hint.kind === 'text' ? (
+              `Text, ${bytes(new Blob([form.body]).size)}`
+            ) : (
+              'No body. At most 256 KB of text.'
+            )}
+          </p>
+        </div>
+      </div>
+    </Card>
+  );
+}
+
+const ADVANCED_FIELDS = ['ttl', 'jitter', 'rate_limit', 'idempotency_key', 'retry_policy', 'metadata'];
+
+function AdvancedPart({ form, change, faults }: PartProps) {
+  const hasFault = ADVANCED_FIELDS.some((name) => faults[name] !== undefined);
+  return (
+    <details class="card" open={hasFault || undefined}>
+      <summary class="px-4 py-3 font-semibold">Labels, deadline, retries and more</summary>
+      <div class="space-y-5 px-4 pb-4">
+        <PairsField
+          legend="Labels"
+          noun="label"
+          hint="To find it again: search for name=value."
+          pairs={form.labels}
+          max={LABELS_MAX}
+          error={faults.metadata}
+          onPairs={(labels) => change({ ...form, labels })}
+        />
+        <div class="grid gap-4 sm:grid-cols-2">
+          <TextField
+            label="Deliver within"
+            value={form.ttl}
+            error={faults.ttl}
+            placeholder="24h"
+            hint="From the first fire; no retry after it. Empty: no deadline."
+            onValue={(ttl) => change({ ...form, ttl })}
+          />
+          <TextField
+            label="Jitter"
+            value={form.jitter}
+            error={faults.jitter}
+            placeholder="30s"
+            hint="Spreads runs by plus or minus so much, the same way each time."
+            onValue={(jitter) => change({ ...form, jitter })}
+          />
+          <TextField
+            label="Most a second"
+            value={form.perSecond}
+            error={faults.rate_limit}
+            inputMode="decimal"
+            hint="Deliveries a second to this destination. Empty or 0: no limit."
+            onValue={(perSecond) => change({ ...form, perSecond })}
+          />
+          <TextField
+            label="Idempotency-Key"
+            value={form.idempotencyKey}
+            error={faults.idempotency_key}
+            isMono
+            maxLength={255}
+            hint="Sent along, so that receivers can ignore doubles. Empty: made for you."
+            onValue={(idempotencyKey) => change({ ...form, idempotencyKey })}
+          />
+        </div>
+        <RetryFields
+          form={form.retry}
+          error={faults.retry_policy}
+          onForm={(retry) => change({ ...form, retry })}
+        />
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,96 @@
+/** What fires, what came of it, and how punctual it was: at a glance, live. */
+import type { Overview, OverviewRange } from '../../../src/control/http/contract.ts';
+import { Choice } from '../components/choice.tsx';
+import { FirstScheduleHelp } from '../components/first-schedule.tsx';
+import { Card, Loaded, Page } from '../components/page.tsx';
+import { Skeleton } from '../components/skeleton.tsx';
+import { useLive } from '../live.ts';
+import { query, setQuery } from '../router.ts';
+import { inProject } from '../session.ts';
+import { Breakers } from './overview/breakers.tsx';
+import { DueChart, LatenessChart, LatenessHistogram, OutcomeChart } from './overview/charts.tsx';
+import { Cluster } from './overview/cluster.tsx';
+import { Tiles } from './overview/tiles.tsx';
+
+const RANGES = [
+  { value: '1h', label: '1 h' },
+  { value: '6h', label: '6 h' },
+  { value: '24h', label: '24 h' },
+  { value: '7d', label: '7 d' },
+  { value: '30d', label: '30 d' },
+] as const;
+
+function rangeOf(text: string | null): OverviewRange {
+  return RANGES.find(({ value }) => value === text)?.value ?? '1h';
+}
+
+export function OverviewPage() {
+  const range = rangeOf(query.value.get('range'));
+  const live = useLive<Overview>(inProject(`overview?range=${range}`));
+  return (
+    <Page
+      title="Overview"
+      actions={
+        <Choice
+          label="Range"
+          value={range}
+          options={RANGES}
+          onValue={(value) => setQuery({ range: value === '1h' ? null : value })}
+        />
+      }
+    >
+      <Loaded live={live} skeleton={<OverviewSkeleton />}>
+        {(overview) =>
+          overview.is_empty ? (
+            <Card>
+              <FirstScheduleHelp />
+            </Card>
+          ) : (
+            <Charts overview={overview} />
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+function Charts({ overview }: { readonly overview: Overview }) {
+  return (
+    <div class="grid gap-4 lg:grid-cols-2">
+      <div class="lg:col-span-2">
+        <Tiles overview={overview} />
+      </div>
+      <Card title="Outcomes" className="lg:col-span-2">
+        <OutcomeChart overview={overview} />
+      </Card>
+      <Card title="Lateness over time">
+        <LatenessChart overview={overview} />
+      </Card>
+      <Card title="Lateness of each try">
+        <LatenessHistogram overview={overview} />
+      </Card>
+      <Card title="Due in the next hour" className="lg:col-span-2">
+        <DueChart overview={overview} />
+      </Card>
+      <Breakers breakers={overview.breakers} />
+      {overview.nodes === null ? null : <Cluster nodes={overview.nodes} freeSlots={overview.free_slots} />}
+    </div>
+  );
+}
+
+function OverviewSkeleton() {
+  return (
+    <div class="grid gap-4 lg:grid-cols-2" role="status" aria-label="Loading">
+      <div class="grid grid-cols-2 gap-4 lg:col-span-2 lg:grid-cols-4">
+        {['a', 'b', 'c', 'd'].map((key) => (
+          <Skeleton key={key} height={112} />
+        ))}
+      </div>
+      <div class="lg:col-span-2">
+        <Skeleton height={300} />
+      </div>
+      <Skeleton height={260} />
+      <Skeleton height={260} />
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+/** Who sends: the nodes, and how the slots are shared among them. */
+import type { Overview } from '../../../../src/control/http/contract.ts';
+import { Badge } from '../../components/badge.tsx';
+import { Relative } from '../../components/instant.tsx';
+import { Card } from '../../components/page.tsx';
+import { type Column, Table } from '../../components/table.tsx';
+import { count, plural } from '../../format.ts';
+
+type Node = NonNullable<Overview['nodes']>[number];
+
+const COLUMNS: readonly Column<Node>[] = [
+  {
+    heading: 'Node',
+    isRowHeading: true,
+    cell: ({ node, is_this }) => (
+      <span class="[overflow-wrap:anywhere]">
+        {node} {is_this ? <span class="text-dim">(this one)</span> : null}
+      </span>
+    ),
+  },
+  {
+    heading: 'State',
+    cell: ({ is_stopping }) =>
+      is_stopping ? (
+        <Badge tone="warn" icon="hourglass">
+          Stopping
+        </Badge>
+      ) : (
+        <Badge tone="good" icon="check">
+          Working
+        </Badge>
+      ),
+  },
+  { heading: 'Lease ends', cell: ({ lease_until }) => <Relative at={lease_until} /> },
+  { heading: 'Slots', isFigure: true, cell: ({ slots }) => count(slots) },
+];
+
+export function Cluster({
+  nodes,
+  freeSlots,
+}: {
+  readonly nodes: readonly Node[];
+  readonly freeSlots: number;
+}) {
+  return (
+    <Card
+      title="Nodes"
+      isFlush
+      actions={
+        freeSlots === 0 ? undefined : (
+          <Badge
+            tone="warn"
+            icon="warning"
+            title="What lies in them waits until a node takes them, which should be in a moment."
+          >
+            {`${plural(freeSlots, 'slot')} held by nobody`}
+          </Badge>
+        )
+      }
+    >
+      <Table
+        caption="Nodes and the slots they hold"
+        columns={COLUMNS}
+        rows={nodes}
+        rowKey={({ node }) => node}
+      />
+    </Card>
+  );
+}

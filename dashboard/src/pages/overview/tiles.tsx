@@ -1,0 +1,90 @@
+/** The four figures that are looked at first. */
+import type { Overview } from '../../../../src/control/http/contract.ts';
+import { Sparkline } from '../../components/sparkline.tsx';
+import { compact, count, milliseconds, percent } from '../../format.ts';
+import { toPage } from '../../session.ts';
+
+interface TileProps {
+  readonly name: string;
+  readonly figure: string;
+  /** All digits of it. */
+  readonly exact?: string;
+  readonly note: string;
+  readonly values: readonly number[];
+  readonly look: string;
+  readonly href?: string;
+}
+
+export function Tiles({ overview }: { readonly overview: Overview }) {
+  const { total, lateness } = overview;
+  // The last one is not over yet: it would look like a fall.
+  const steps = overview.steps.slice(0, -1);
+  const ended = total.succeeded + total.dead_lettered + total.expired;
+  const lost = total.dead_lettered + total.expired;
+  return (
+    <dl class="grid grid-cols-2 gap-3 md:gap-4 lg:grid-cols-4">
+      <Tile
+        name="Fired"
+        figure={compact(total.fired)}
+        exact={count(total.fired)}
+        note={`${compact(total.retried)} to be tried again`}
+        values={steps.map(({ fired }) => fired)}
+        look="text-accent"
+      />
+      <Tile
+        name="Succeeded"
+        figure={percent(total.succeeded, ended)}
+        note={`${compact(total.succeeded)} of ${compact(ended)} that ended`}
+        values={steps.map(({ succeeded }) => succeeded)}
+        look="text-good"
+      />
+      <Tile
+        name="Dead-lettered"
+        figure={compact(lost)}
+        exact={count(lost)}
+        note={total.expired === 0 ? 'given up after all tries' : `${compact(total.expired)} of them expired`}
+        values={steps.map(({ dead_lettered, expired }) => dead_lettered + expired)}
+        look={lost === 0 ? 'text-dim' : 'text-bad'}
+        href={toPage('deliveries?status=dead_letter')}
+      />
+      <Tile
+        name="On time"
+        figure={lateness.p99_ms === null ? '–' : milliseconds(lateness.p99_ms)}
+        note={`p99 late · ${percent(lateness.within_100_ms, lateness.tries)} within 100 ms`}
+        values={steps.map(({ p99_ms }) => p99_ms ?? 0)}
+        look={
+          (lateness.p99_ms ?? 0) > 300
+            ? 'text-bad'
+            : (lateness.p99_ms ?? 0) > 100
+              ? 'text-warn'
+              : 'text-accent'
+        }
+      />
+    </dl>
+  );
+}
+
+function Tile({ name, figure, exact, note, values, look, href }: TileProps) {
+  return (
+    <div class="card flex min-w-0 flex-col overflow-hidden">
+      <dt class="px-4 pt-3 text-dim">
+        {href === undefined ? (
+          name
+        ) : (
+          <a class="link" href={href}>
+            {name}
+          </a>
+        )}
+      </dt>
+      <dd class="flex flex-1 flex-col px-4">
+        <span class="text-2xl font-semibold tracking-tight tabular-nums" title={exact}>
+          {figure}
+        </span>
+        <span class="mb-2 text-sm text-dim">{note}</span>
+        <span class="-mx-4 mt-auto block">
+          <Sparkline values={values} className={look} />
+        </span>
+      </dd>
+    </div>
+  );
+}

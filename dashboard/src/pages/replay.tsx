@@ -1,0 +1,150 @@
+/** One bulk replay while it runs and after: how far, how fast, and the way to stop it. */
+import { useEffect, useState } from 'preact/hooks';
+import type { ReplayJobInfo } from '../../../src/control/http/contract.ts';
+import { post } from '../api.ts';
+import { Button, ButtonLink } from '../components/button.tsx';
+import { Confirm } from '../components/dialog.tsx';
+import { FilterWords } from '../components/filter-words.tsx';
+import { Instant } from '../components/instant.tsx';
+import { isEnded, JobBadge, JobBar, wholeOf } from '../components/job-progress.tsx';
+import { Card, Facts, Loaded, Page } from '../components/page.tsx';
+import { Skeleton } from '../components/skeleton.tsx';
+import { announce, toast } from '../components/toast.tsx';
+import { count, milliseconds, percent, plural } from '../format.ts';
+import { refreshLive, useLive } from '../live.ts';
+import { filterOfQuery, pathWithQuery, writeDeliveryFilter } from '../model/filters.ts';
+import { leftMs, look, perSecond, type Seen } from '../model/replay-rate.ts';
+import type { Params } from '../router.ts';
+import { inProject, may, toPage } from '../session.ts';
+
+export function ReplayPage({ params }: { readonly params: Params }) {
+  const path = inProject(`replays/${encodeURIComponent(params.id ?? '')}`);
+  const live = useLive<ReplayJobInfo>(path);
+  const job = live.data;
+  const [isAsking, setAsking] = useState(false);
+  const stop = async () => {
+    await post<ReplayJobInfo>(`${path}/stop`);
+    toast('good', 'Stopped. What was replayed already stays so.');
+    await refreshLive();
+  };
+  return (
+    <Page
+      title="Bulk replay"
+      mark={job === null ? undefined : <JobBadge state={job.state} />}
+      actions={
+        <>
+          <ButtonLink kind="quiet" href={toPage('replays')}>
+            All bulk replays
+          </ButtonLink>
+          {job !== null && !isEnded(job) && may('operator') ? (
+            <Button kind="danger" icon="stop" onClick={() => setAsking(true)}>
+              Stop…
+            </Button>
+          ) : null}
+        </>
+      }
+    >
+      <Loaded live={live} skeleton={<Skeleton height={220} />}>
+        {(loaded) => <JobView job={loaded} />}
+      </Loaded>
+      {isAsking && job !== null && !isEnded(job) ? (
+        <Confirm
+          title="Stop this replay"
+          action="Stop replaying"
+          isDanger
+          onConfirm={stop}
+          onClose={() => setAsking(false)}
+        >
+          <p>
+            {plural(job.replayed, 'delivery was', 'deliveries were')} replayed already; those stay. The rest
+            is left as it is and can be replayed again later.
+          </p>
+        </Confirm>
+      ) : null}
+    </Page>
+  );
+}
+
+function JobView({ job }: { readonly job: ReplayJobInfo }) {
+  const rate = useRate(job);
+  const whole = wholeOf(job);
+  const done = job.replayed + job.skipped;
+  useEffect(() => {
+    if (isEnded(job))
+      announce(`${job.state === 'done' ? 'Done' : 'Stopped'}: ${count(job.replayed)} replayed.`);
+  }, [job.state]);
+  return (
+    <div class="space-y-4">
+      <Card>
+        <div class="mb-2 flex flex-wrap items-baseline justify-between gap-x-4 pt-2">
+          <p class="text-lg tabular-nums">
+            <strong>{count(done)}</strong> of {count(whole)}
+            <span class="text-dim"> · {percent(done, whole)}</span>
+          </p>
+          <p class="text-dim tabular-nums">{paceWords(job, rate)}</p>
+        </div>
+        <JobBar job={job} />
+        <p class="mt-3 text-dim">{stateWords(job)}</p>
+      </Card>
+      <div class="grid gap-4 lg:grid-cols-2">
+        <Card title="What">
+          <p class="mb-3">
+            Deliveries <FilterWords query={job.filter} />.
+          </p>
+          <a
+            class="link"
+            href={pathWithQuery(toPage('deliveries'), writeDeliveryFilter(filterOfQuery(job.filter)))}
+          >
+            Show these deliveries
+          </a>
+        </Card>
+        <Card title="Facts">
+          <Facts
+            facts={[
+              ['Confirmed', count(job.expected)],
+              ['Gathered', count(job.gathered)],
+              ['Replayed', count(job.replayed)],
+              [
+                'Skipped',
+                `${count(job.skipped)}${job.skipped > 0 ? ' (removed by retention, or nothing to send them by)' : ''}`,
+              ],
+              ['Begun', <Instant key="begun" at={job.created_at} />],
+              ['By', job.created_by],
+              job.ended_at === null ? null : ['Ended', <Instant key="ended" at={job.ended_at} />],
+            ]}
+          />
+        </Card>
+      </div>
+    </div>
+  );
+}
+
+function useRate(job: ReplayJobInfo): number | null {
+  const [seen, setSeen] = useState<readonly Seen[]>([]);
+  useEffect(() => {
+    setSeen((before) => look(before, { atMs: Date.now(), replayed: job.replayed }));
+  }, [job]);
+  return isEnded(job) ? null : perSecond(seen);
+}
+
+function paceWords(job: ReplayJobInfo, rate: number | null): string {
+  if (job.ended_at !== null) {
+    return `took ${milliseconds(Math.max(0, Date.parse(job.ended_at) - Date.parse(job.created_at)))}`;
+  }
+  if (rate === null) return '';
+  const left = leftMs(rate, wholeOf(job) - job.replayed - job.skipped);
+  return `${rate < 10 ? rate.toFixed(1) : Math.round(rate)} a second${left === null ? '' : `, about ${milliseconds(Math.ceil(left / 1_000) * 1_000)} left`}`;
+}
+
+function stateWords(job: ReplayJobInfo): string {
+  switch (job.state) {
+    case 'gathering':
+      return `Gathering what is to be replayed: ${count(job.gathered)} so far. You can leave this page.`;
+    case 'running':
+      return 'Replays go out at the pace of each endpoint’s retry budget. You can leave this page; it goes on.';
+    case 'done':
+      return 'Everything that was gathered has been replayed. Whether the new deliveries succeed is shown under Deliveries.';
+    case 'stopped':
+      return 'Stopped by hand. What was not replayed is left as it was.';
+  }
+}

@@ -1,0 +1,81 @@
+/** Bulk replays, the newest first: what was ordered, by whom, and how far it is. */
+import type { Listed, ReplayJobInfo } from '../../../src/control/http/contract.ts';
+import { ButtonLink } from '../components/button.tsx';
+import { Empty } from '../components/empty.tsx';
+import { FilterWords } from '../components/filter-words.tsx';
+import { Instant } from '../components/instant.tsx';
+import { JobBadge, JobBar, wholeOf } from '../components/job-progress.tsx';
+import { Card, Loaded, Page } from '../components/page.tsx';
+import { TableSkeleton } from '../components/skeleton.tsx';
+import { type Column, Table } from '../components/table.tsx';
+import { count } from '../format.ts';
+import { useLive } from '../live.ts';
+import { inProject, toPage } from '../session.ts';
+
+const COLUMNS: readonly Column<ReplayJobInfo>[] = [
+  {
+    heading: 'Replay',
+    isRowHeading: true,
+    cell: (job) => (
+      <div>
+        <a class="link font-mono text-sm [overflow-wrap:anywhere]" href={toPage(`replays/${job.id}`)}>
+          {job.id}
+        </a>
+        <div class="text-sm text-dim">
+          Deliveries <FilterWords query={job.filter} />
+        </div>
+      </div>
+    ),
+  },
+  { heading: 'State', cell: (job) => <JobBadge state={job.state} /> },
+  {
+    heading: 'Progress',
+    cell: (job) => (
+      <div class="w-40">
+        <JobBar job={job} isThin />
+        <div class="mt-1 text-sm text-dim tabular-nums">
+          {count(job.replayed)} of {count(wholeOf(job))}
+        </div>
+      </div>
+    ),
+  },
+  {
+    heading: 'Begun',
+    cell: (job) => (
+      <div>
+        <Instant at={job.created_at} />
+        <div class="text-sm text-dim [overflow-wrap:anywhere]">by {job.created_by}</div>
+      </div>
+    ),
+  },
+];
+
+export function ReplaysPage() {
+  const live = useLive<Pick<Listed<ReplayJobInfo>, 'data'>>(inProject('replays'));
+  return (
+    <Page title="Bulk replays">
+      <Card isFlush>
+        <Loaded live={live} skeleton={<TableSkeleton label="Loading bulk replays" />}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <Empty icon="retry" title="Nothing was replayed in bulk yet">
+                <p class="max-w-prose">
+                  When an endpoint was down for long, its deliveries end as dead letters. Filter them under
+                  Deliveries and send all of them again at once.
+                </p>
+                <ButtonLink href={`${toPage('deliveries')}?status=dead_letter`}>Dead letters</ButtonLink>
+              </Empty>
+            ) : (
+              <Table
+                caption="Bulk replays, the newest first"
+                columns={COLUMNS}
+                rows={data}
+                rowKey={(job) => job.id}
+              />
+            )
+          }
+        </Loaded>
+      </Card>
+    </Page>
+  );
+}

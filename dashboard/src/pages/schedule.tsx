@@ -1,0 +1,222 @@
+/** One schedule: what it is, when it fires next, its calendar and its deliveries. */
+import type { DeliveryList, Schedule } from '../../../sdk/src/api-types.ts';
+import type { Calendar, PreviewRun } from '../../../src/control/http/contract.ts';
+import { SCHEDULE_LOOKS, StateBadge } from '../components/badge.tsx';
+import { ButtonLink } from '../components/button.tsx';
+import { CutText } from '../components/copy.tsx';
+import { DeliveryTable } from '../components/delivery-table.tsx';
+import { DestinationText } from '../components/destination.tsx';
+import { Empty } from '../components/empty.tsx';
+import { Instant } from '../components/instant.tsx';
+import { Labels } from '../components/labels.tsx';
+import { MonthCalendar } from '../components/month-calendar.tsx';
+import { Card, Facts, Loaded, Page } from '../components/page.tsx';
+import { PayloadCard } from '../components/reveal.tsx';
+import { RunsList } from '../components/runs-list.tsx';
+import { ScheduleActions } from '../components/schedule-actions.tsx';
+import { Skeleton, TableSkeleton } from '../components/skeleton.tsx';
+import { TimingWords } from '../components/timing-words.tsx';
+import { useLive } from '../live.ts';
+import { dateIn, isMonth, monthOf, offsetAt, windowOf } from '../model/calendar-month.ts';
+import { pathWithQuery, queryOf } from '../model/filters.ts';
+import { LABELS_MAX } from '../model/pairs.ts';
+import { retryWords } from '../model/policy-words.ts';
+import { type Params, query, setQuery } from '../router.ts';
+import { inProject, may, toPage } from '../session.ts';
+import { shownZone } from '../time.ts';
+import { usePreview } from '../use-preview.ts';
+
+export function SchedulePage({ params }: { readonly params: Params }) {
+  const id = encodeURIComponent(params.id ?? '');
+  const live = useLive<Schedule>(inProject(`schedules/${id}`));
+  const schedule = live.data;
+  return (
+    <Page
+      title="Schedule"
+      mark={schedule === null ? undefined : <StateBadge state={schedule.state} looks={SCHEDULE_LOOKS} />}
+      lead={<CutText text={params.id ?? ''} charactersMax={64} isMono canCopy />}
+      actions={schedule !== null && may('operator') ? <ScheduleActions schedule={schedule} /> : undefined}
+    >
+      <Loaded live={live} skeleton={<ScheduleSkeleton />}>
+        {(loaded) => (
+          <div class="space-y-4">
+            <div class="grid items-start gap-4 lg:grid-cols-[1fr_22rem]">
+              <ScheduleFacts schedule={loaded} />
+              <NextRuns schedule={loaded} />
+            </div>
+            <CalendarCard schedule={loaded} />
+            <Deliveries schedule={loaded} />
+            <PayloadCard
+              title="Payload"
+              path={`schedules/${loaded.id}`}
+              headerNames={loaded.header_keys}
+              hasBody
+            />
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function ScheduleSkeleton() {
+  return (
+    <div class="space-y-4" role="status" aria-label="Loading the schedule">
+      <Skeleton height={220} />
+      <Skeleton height={320} />
+    </div>
+  );
+}
+
+function ScheduleFacts({ schedule }: { readonly schedule: Schedule }) {
+  return (
+    <Card title="Facts">
+      <Facts
+        facts={[
+          [
+            'Sent to',
+            <DestinationText
+              key="to"
+              url={schedule.endpoint}
+              method={schedule.method}
+              charactersMax={90}
+              canCopy
+            />,
+          ],
+          schedule.endpoint_id === null
+            ? null
+            : [
+                'Profile',
+                <a
+                  key="profile"
+                  class="link font-mono text-sm"
+                  href={toPage(`endpoints/${schedule.endpoint_id}`)}
+                >
+                  {schedule.endpoint_id}
+                </a>,
+              ],
+          ['Fires', <TimingWords key="fires" schedule={schedule} />],
+          ['Deliver within', schedule.ttl ?? 'no deadline'],
+          ['Retries', retryWords(schedule.retry_policy)],
+          schedule.jitter === null ? null : ['Jitter', `plus or minus ${schedule.jitter}`],
+          schedule.rate_limit === null ? null : ['Most a second', schedule.rate_limit.per_second],
+          schedule.idempotency_key === null
+            ? null
+            : ['Idempotency-Key', <CutText key="key" text={schedule.idempotency_key} isMono canCopy />],
+          ['Labels', <Labels key="labels" labels={schedule.metadata} shownMax={LABELS_MAX} />],
+          ['Created', <Instant key="created" at={schedule.created_at} />],
+          ['Changed', <Instant key="changed" at={schedule.updated_at} />],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function NextRuns({ schedule }: { readonly schedule: Schedule }) {
+  const { cron, timezone } = schedule;
+  const zone = timezone ?? shownZone.value;
+  // The service says when it fires; what the clock does to those runs comes from the preview of the recurrence.
+  const { preview } = usePreview(cron === null || schedule.state !== 'active' ? null : { cron, timezone });
+  const runs = schedule.next_runs.map(
+    (at): PreviewRun => ({
+      at,
+      local: '',
+      offset: offsetText(zone, at),
+      notes: preview === null ? [] : nearestNotes(preview.runs, at),
+    }),
+  );
+  return (
+    <Card title="Next runs">
+      {runs.length > 0 ? (
+        <RunsList runs={runs} timezone={zone} />
+      ) : (
+        <p class="text-dim">{noRunsWords(schedule.state)}</p>
+      )}
+    </Card>
+  );
+}
+
+function noRunsWords(state: Schedule['state']): string {
+  switch (state) {
+    case 'paused':
+      return 'Paused: it fires again once it is resumed.';
+    case 'canceled':
+      return 'Canceled: it does not fire any more.';
+    case 'completed':
+      return 'Completed: it has fired for the last time.';
+    case 'active':
+      return 'None in the time that can be planned.';
+  }
+}
+
+/** Jitter moves a run off its nominal instant, so the nearest one is meant. */
+function nearestNotes(runs: readonly PreviewRun[], at: string): PreviewRun['notes'] {
+  const distance = (run: PreviewRun) => Math.abs(Date.parse(run.at) - Date.parse(at));
+  const [nearest] = [...runs].sort((a, b) => distance(a) - distance(b));
+  return nearest?.notes ?? [];
+}
+
+function offsetText(zone: string, at: string): string {
+  const minutes = offsetAt(zone, Date.parse(at)) / 60_000;
+  const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
+  return `${minutes < 0 ? '-' : '+'}${two(Math.abs(minutes) / 60)}:${two(Math.abs(minutes) % 60)}`;
+}
+
+function CalendarCard({ schedule }: { readonly schedule: Schedule }) {
+  const zone = schedule.timezone ?? 'UTC';
+  const asked = query.value.get('day');
+  const day =
+    asked !== null && isMonth(monthOf(asked)) && !Number.isNaN(Date.parse(asked))
+      ? asked
+      : dateIn(zone, Date.now());
+  const month = monthOf(day);
+  const live = useLive<Calendar>(
+    inProject(pathWithQuery(`schedules/${schedule.id}/calendar`, queryOf(windowOf(month)))),
+  );
+  return (
+    <Card title="Calendar">
+      <Loaded live={live} skeleton={<Skeleton height={320} />}>
+        {(calendar) => (
+          <MonthCalendar
+            calendar={calendar}
+            month={month}
+            day={day}
+            onDay={(next) => setQuery({ day: next })}
+          />
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+function Deliveries({ schedule }: { readonly schedule: Schedule }) {
+  const live = useLive<DeliveryList>(inProject(`schedules/${schedule.id}/deliveries`));
+  return (
+    <Card
+      title="Deliveries"
+      isFlush
+      actions={
+        <ButtonLink
+          kind="quiet"
+          href={`${toPage('deliveries')}?${new URLSearchParams({ schedule: schedule.id })}`}
+        >
+          All of them
+        </ButtonLink>
+      }
+    >
+      <Loaded live={live} skeleton={<TableSkeleton label="Loading deliveries" />}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty icon="deliveries" title="No deliveries yet" />
+          ) : (
+            <DeliveryTable
+              deliveries={data}
+              caption="Deliveries of this schedule, the newest first"
+              isOfOneSchedule
+            />
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}

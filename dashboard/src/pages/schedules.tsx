@@ -1,0 +1,186 @@
+/** Every schedule of a project and mode, found by id, label or destination. */
+import { useEffect, useState } from 'preact/hooks';
+import type { Schedule } from '../../../sdk/src/api-types.ts';
+import type { ScheduleSearchPage } from '../../../src/control/http/contract.ts';
+import { SCHEDULE_LOOKS, StateBadge } from '../components/badge.tsx';
+import { Button, ButtonLink } from '../components/button.tsx';
+import { DestinationText } from '../components/destination.tsx';
+import { Empty } from '../components/empty.tsx';
+import { SelectField, TextField } from '../components/field.tsx';
+import { FirstScheduleHelp } from '../components/first-schedule.tsx';
+import { Instant, Relative } from '../components/instant.tsx';
+import { Labels } from '../components/labels.tsx';
+import { Card, Loaded, Page } from '../components/page.tsx';
+import { Pager } from '../components/pager.tsx';
+import { TableSkeleton } from '../components/skeleton.tsx';
+import { type Column, Table } from '../components/table.tsx';
+import { TimingWords } from '../components/timing-words.tsx';
+import { count, plural } from '../format.ts';
+import { useLive } from '../live.ts';
+import {
+  pathWithQuery,
+  readScheduleFilter,
+  type ScheduleFilter,
+  writeScheduleFilter,
+} from '../model/filters.ts';
+import { SCHEDULE_STATES } from '../model/status.ts';
+import { query, setQuery } from '../router.ts';
+import { inProject, may, toPage } from '../session.ts';
+
+export function SchedulesPage() {
+  const filter = readScheduleFilter(query.value);
+  const search = writeScheduleFilter(filter);
+  const cursor = query.value.get('cursor');
+  if (cursor !== null) search.set('cursor', cursor);
+  const live = useLive<ScheduleSearchPage<Schedule>>(inProject(pathWithQuery('search/schedules', search)));
+  return (
+    <Page
+      title="Schedules"
+      actions={
+        may('operator') ? (
+          <ButtonLink kind="primary" icon="plus" href={toPage('schedules/new')}>
+            New schedule
+          </ButtonLink>
+        ) : undefined
+      }
+    >
+      <Filters filter={filter} />
+      <Card isFlush>
+        <Loaded live={live} skeleton={<TableSkeleton label="Loading schedules" />}>
+          {(page) => <Found page={page} filter={filter} />}
+        </Loaded>
+      </Card>
+    </Page>
+  );
+}
+
+const SEARCH_WAIT_MS = 300;
+
+const STATE_OPTIONS = [
+  { value: '', label: 'Any state' },
+  ...SCHEDULE_STATES.map((state) => ({ value: state, label: SCHEDULE_LOOKS[state]?.word ?? state })),
+];
+const KIND_OPTIONS = [
+  { value: '', label: 'Any kind' },
+  { value: 'one_shot', label: 'One-shot' },
+  { value: 'recurring', label: 'Recurring' },
+];
+
+function Filters({ filter }: { readonly filter: ScheduleFilter }) {
+  const [text, setText] = useState(filter.q);
+  useEffect(() => setText(filter.q), [filter.q]);
+  useEffect(() => {
+    if (text.trim() === filter.q) return undefined;
+    const timer = setTimeout(() => setQuery({ q: text.trim(), cursor: null }), SEARCH_WAIT_MS);
+    return () => clearTimeout(timer);
+  }, [text, filter.q]);
+  return (
+    <search class="mb-3 grid gap-2 sm:grid-cols-[1fr_auto_auto]">
+      <TextField
+        type="search"
+        label="Search schedules"
+        isLabelHidden
+        placeholder="An id, team=billing, or part of the destination"
+        value={text}
+        onValue={setText}
+        maxLength={500}
+        autocomplete="off"
+      />
+      <SelectField
+        label="State"
+        isLabelHidden
+        value={filter.state ?? ''}
+        options={STATE_OPTIONS}
+        onValue={(state) => setQuery({ state, cursor: null })}
+      />
+      <SelectField
+        label="Kind"
+        isLabelHidden
+        value={filter.kind ?? ''}
+        options={KIND_OPTIONS}
+        onValue={(kind) => setQuery({ kind, cursor: null })}
+      />
+    </search>
+  );
+}
+
+const COLUMNS: readonly Column<Schedule>[] = [
+  {
+    heading: 'Destination',
+    isRowHeading: true,
+    className: 'sm:min-w-80',
+    cell: (schedule) => (
+      <div class="min-w-0">
+        <a class="link font-medium" href={toPage(`schedules/${schedule.id}`)}>
+          <DestinationText url={schedule.endpoint} charactersMax={46} />
+        </a>
+        <div class="font-mono text-xs text-dim [overflow-wrap:anywhere]">
+          {schedule.method} · {schedule.id}
+        </div>
+      </div>
+    ),
+  },
+  { heading: 'State', cell: (schedule) => <StateBadge state={schedule.state} looks={SCHEDULE_LOOKS} /> },
+  { heading: 'Fires', cell: (schedule) => <TimingWords schedule={schedule} /> },
+  {
+    heading: 'Next',
+    cell: ({ next_fire_at: at, timezone }) =>
+      at === null ? (
+        <span class="text-dim">–</span>
+      ) : (
+        <div>
+          <Relative at={at} />
+          <div class="text-sm text-dim">
+            <Instant at={at} zone={timezone} style="minute" />
+          </div>
+        </div>
+      ),
+  },
+  { heading: 'Labels', cell: (schedule) => <Labels labels={schedule.metadata} /> },
+];
+
+function Found({
+  page,
+  filter,
+}: {
+  readonly page: ScheduleSearchPage<Schedule>;
+  readonly filter: ScheduleFilter;
+}) {
+  if (page.data.length > 0) {
+    return (
+      <>
+        <Table caption="Schedules" columns={COLUMNS} rows={page.data} rowKey={(schedule) => schedule.id} />
+        {filter.q === '' || page.next_cursor === null ? null : (
+          <p class="px-4 py-2 text-sm text-dim">
+            Looked at {plural(page.looked_at, 'schedule')} to find these {count(page.data.length)}.
+          </p>
+        )}
+        <Pager nextCursor={page.next_cursor} />
+      </>
+    );
+  }
+  if (page.next_cursor !== null) {
+    return (
+      <Empty icon="search" title={`Nothing found among ${plural(page.looked_at, 'schedule')}`}>
+        <p>A search looks at a bounded number of schedules at a time, the newest first.</p>
+        <Button kind="primary" onClick={() => setQuery({ cursor: page.next_cursor }, {})}>
+          Search on
+        </Button>
+      </Empty>
+    );
+  }
+  if (filter.q !== '' || filter.state !== null || filter.kind !== null || query.value.has('cursor')) {
+    return (
+      <Empty icon="search" title="No schedule matches">
+        <p>
+          Search by an id such as <code class="font-mono">sch_…</code>, by labels such as{' '}
+          <code class="font-mono">team=billing</code>, or by a part of the destination.
+        </p>
+        <Button onClick={() => setQuery({ q: null, state: null, kind: null, cursor: null })}>
+          Clear the filters
+        </Button>
+      </Empty>
+    );
+  }
+  return <FirstScheduleHelp />;
+}

@@ -1,0 +1,174 @@
+/** Who did what, when, and what came of it. */
+import type { AuditLine, Listed, UserInfo } from '../../../../src/control/http/contract.ts';
+import { Badge, type Tone } from '../../components/badge.tsx';
+import { CutText } from '../../components/copy.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { SelectField } from '../../components/field.tsx';
+import type { IconName } from '../../components/icon.tsx';
+import { Instant } from '../../components/instant.tsx';
+import { Card, Loaded } from '../../components/page.tsx';
+import { Pager } from '../../components/pager.tsx';
+import { TableSkeleton } from '../../components/skeleton.tsx';
+import { type Column, Table } from '../../components/table.tsx';
+import { useLive } from '../../live.ts';
+import { query, setQuery } from '../../router.ts';
+import { session } from '../../session.ts';
+import { Settings } from './frame.tsx';
+
+/** By what an action begins with. */
+const ACTIONS = [
+  { value: '', label: 'Everything' },
+  { value: 'schedule.', label: 'Schedules' },
+  { value: 'delivery.', label: 'Deliveries' },
+  { value: 'replay.', label: 'Bulk replays' },
+  { value: 'endpoint.', label: 'Endpoints' },
+  { value: 'key.', label: 'API keys' },
+  { value: 'secret.', label: 'Signing secrets' },
+  { value: 'session.', label: 'Signing in and out' },
+  { value: 'user.', label: 'People' },
+  { value: 'invitation.', label: 'Invitations' },
+  { value: 'project.', label: 'Projects' },
+] as const;
+
+const OUTCOMES: Readonly<
+  Record<AuditLine['outcome'], { readonly tone: Tone; readonly icon: IconName; readonly word: string }>
+> = {
+  begun: { tone: 'accent', icon: 'hourglass', word: 'Begun' },
+  done: { tone: 'good', icon: 'check', word: 'Done' },
+  refused: { tone: 'warn', icon: 'stop', word: 'Refused' },
+  failed: { tone: 'bad', icon: 'cross', word: 'Failed' },
+};
+
+const FILTERS = ['user', 'project', 'action', 'cursor'] as const;
+
+function auditPath(asked: URLSearchParams): string {
+  const search = new URLSearchParams();
+  for (const name of FILTERS) {
+    const value = asked.get(name);
+    if (value !== null && value !== '') search.set(name, value);
+  }
+  const text = search.toString();
+  return text === '' ? 'audit' : `audit?${text}`;
+}
+
+export function AuditPage() {
+  const live = useLive<Listed<AuditLine>>(auditPath(query.value));
+  return (
+    <Settings title="Audit log" lead="Every change made in the dashboard, and every look at what is secret.">
+      <Filters />
+      <Card isFlush>
+        <Loaded live={live} skeleton={<TableSkeleton />}>
+          {({ data, next_cursor }) => (
+            <>
+              {data.length === 0 ? (
+                <Empty icon="search" title="Nothing here">
+                  <p>Nobody did anything of the kind, as far back as the log reaches.</p>
+                </Empty>
+              ) : (
+                <Table
+                  caption="Audit log, newest first"
+                  columns={COLUMNS}
+                  rows={data}
+                  rowKey={({ id }) => id}
+                />
+              )}
+              <Pager nextCursor={next_cursor} />
+            </>
+          )}
+        </Loaded>
+      </Card>
+    </Settings>
+  );
+}
+
+function Filters() {
+  const users = useLive<Listed<UserInfo>>('users');
+  const who = session.value;
+  const projects = typeof who === 'string' ? [] : who.projects;
+  const choose = (name: string) => (value: string) => setQuery({ [name]: value, cursor: null });
+  return (
+    <div class="mb-4 grid max-w-3xl gap-3 sm:grid-cols-3">
+      <SelectField
+        label="Who"
+        value={query.value.get('user') ?? ''}
+        options={[
+          { value: '', label: 'Everybody' },
+          ...(users.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
+        ]}
+        onValue={choose('user')}
+      />
+      <SelectField
+        label="What"
+        value={query.value.get('action') ?? ''}
+        options={ACTIONS}
+        onValue={choose('action')}
+      />
+      <SelectField
+        label="Project"
+        value={query.value.get('project') ?? ''}
+        options={[{ value: '', label: 'All' }, ...projects.map(({ name }) => ({ value: name, label: name }))]}
+        onValue={choose('project')}
+      />
+    </div>
+  );
+}
+
+const COLUMNS: readonly Column<AuditLine>[] = [
+  {
+    heading: 'When',
+    cell: ({ at }) => (
+      <span class="whitespace-nowrap">
+        <Instant at={at} />
+      </span>
+    ),
+  },
+  {
+    heading: 'Who',
+    cell: ({ actor, address }) => (
+      <span>
+        <span class="block [overflow-wrap:anywhere]">{actor}</span>
+        {address === null ? null : <span class="font-mono text-xs text-dim">{address}</span>}
+      </span>
+    ),
+  },
+  {
+    heading: 'What',
+    isRowHeading: true,
+    cell: ({ action, subject, detail }) => (
+      <span>
+        <span class="block font-medium">{action}</span>
+        {subject === '' ? null : <CutText text={subject} charactersMax={40} isMono />}
+        <Detail detail={detail} />
+      </span>
+    ),
+  },
+  {
+    heading: 'Where',
+    cell: ({ project, mode }) =>
+      project === null ? <span class="text-dim">–</span> : mode === null ? project : `${project} · ${mode}`,
+  },
+  {
+    heading: 'Outcome',
+    cell: ({ outcome, code }) => {
+      const look = OUTCOMES[outcome];
+      return (
+        <span class="inline-flex flex-wrap items-center gap-1.5">
+          <Badge tone={look.tone} icon={look.icon}>
+            {look.word}
+          </Badge>
+          {code === null ? null : <code class="font-mono text-xs text-dim">{code}</code>}
+        </span>
+      );
+    },
+  },
+];
+
+function Detail({ detail }: { readonly detail: AuditLine['detail'] }) {
+  const facts = Object.entries(detail).filter(([, value]) => value !== null);
+  if (facts.length === 0) return null;
+  return (
+    <span class="block text-sm text-dim [overflow-wrap:anywhere]">
+      {facts.map(([name, value]) => `${name}: ${value}`).join(' · ')}
+    </span>
+  );
+}

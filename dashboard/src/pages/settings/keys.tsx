@@ -1,0 +1,164 @@
+/** API keys of the project in one mode. A key is shown once, when it is made. */
+import { useState } from 'preact/hooks';
+import type { Done, KeyInfo, Listed, NewKey } from '../../../../src/control/http/contract.ts';
+import { post } from '../../api.ts';
+import { Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { CopyBlock } from '../../components/copy.tsx';
+import { Confirm, Dialog } from '../../components/dialog.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { Instant, Relative } from '../../components/instant.tsx';
+import { Card, Loaded } from '../../components/page.tsx';
+import { TableSkeleton } from '../../components/skeleton.tsx';
+import { type Column, Table } from '../../components/table.tsx';
+import { toast } from '../../components/toast.tsx';
+import { refreshLive, useLive } from '../../live.ts';
+import { inProject, may, place } from '../../session.ts';
+import { useRequest } from '../../use-request.ts';
+import { Settings } from './frame.tsx';
+
+export function KeysPage() {
+  const live = useLive<Listed<KeyInfo>>(inProject('keys'));
+  const [made, setMade] = useState<NewKey | null>(null);
+  const [revoked, setRevoked] = useState<KeyInfo | null>(null);
+  const creating = useRequest(async () => {
+    setMade(await post<NewKey>(inProject('keys')));
+    await refreshLive();
+  });
+  const create = async () => {
+    if (!(await creating.run())) toast('bad', 'The key was not made. Try again.');
+  };
+  const mode = place.value?.mode ?? 'test';
+  return (
+    <Settings
+      title="API keys"
+      lead={
+        <p>
+          For programs that call <code class="font-mono">/v1</code> in {mode} mode of {place.value?.project}.
+          They never open this dashboard.
+        </p>
+      }
+      actions={
+        may('admin') ? (
+          <Button kind="primary" icon="plus" isBusy={creating.isBusy} onClick={() => void create()}>
+            New key
+          </Button>
+        ) : undefined
+      }
+    >
+      <Card isFlush>
+        <Loaded live={live} skeleton={<TableSkeleton />}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <Empty icon="schedules" title={`No keys in ${mode} mode`}>
+                <p>
+                  Without a key no program can create schedules here.{' '}
+                  {may('admin') ? '' : 'An admin can make one.'}
+                </p>
+              </Empty>
+            ) : (
+              <Table caption="API keys" columns={columns(setRevoked)} rows={data} rowKey={({ id }) => id} />
+            )
+          }
+        </Loaded>
+      </Card>
+      {made === null ? null : <MadeKey made={made} onClose={() => setMade(null)} />}
+      {revoked === null ? null : <Revoke revoked={revoked} onClose={() => setRevoked(null)} />}
+    </Settings>
+  );
+}
+
+/** Of the text only its end is kept, to tell one from another by. */
+function keyName({ hint }: KeyInfo): string {
+  return `sk_${place.value?.mode ?? 'test'}_…${hint}`;
+}
+
+function columns(onRevoke: (key: KeyInfo) => void): readonly Column<KeyInfo>[] {
+  return [
+    { heading: 'Key', isRowHeading: true, cell: (key) => <code class="font-mono">{keyName(key)}</code> },
+    { heading: 'Made', cell: ({ created_at }) => <Instant at={created_at} style="date" /> },
+    {
+      heading: 'Last used',
+      cell: ({ last_used_at }) =>
+        last_used_at === null ? <span class="text-dim">never</span> : <Relative at={last_used_at} />,
+    },
+    {
+      heading: 'State',
+      cell: ({ revoked_at }) =>
+        revoked_at === null ? (
+          <Badge tone="good" icon="check">
+            Valid
+          </Badge>
+        ) : (
+          <span class="inline-flex flex-wrap items-center gap-1.5">
+            <Badge tone="neutral" icon="stop">
+              Revoked
+            </Badge>
+            <Instant at={revoked_at} style="date" />
+          </span>
+        ),
+    },
+    {
+      heading: 'Actions',
+      isHeadingHidden: true,
+      isFigure: true,
+      cell: (key) =>
+        may('admin') && key.revoked_at === null ? (
+          <Button kind="quiet" label={`Revoke ${keyName(key)}`} onClick={() => onRevoke(key)}>
+            Revoke…
+          </Button>
+        ) : null,
+    },
+  ];
+}
+
+function MadeKey({ made, onClose }: { readonly made: NewKey; readonly onClose: () => void }) {
+  return (
+    <Dialog title="Your new key" onClose={onClose} isKept>
+      <div class="space-y-4">
+        <p>
+          Copy it now and keep it where your secrets are. <strong>It is shown this once</strong>; the service
+          keeps only a hash of it.
+        </p>
+        <CopyBlock text={made.key} label="API key" />
+        <div class="flex justify-end">
+          <Button kind="primary" onClick={onClose}>
+            I have kept it
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+function Revoke({ revoked, onClose }: { readonly revoked: KeyInfo; readonly onClose: () => void }) {
+  const revoke = async () => {
+    await post<Done>(inProject(`keys/${encodeURIComponent(revoked.id)}/revoke`));
+    await refreshLive();
+    toast('good', `${keyName(revoked)} is revoked.`);
+  };
+  return (
+    <Confirm
+      title="Revoke this key?"
+      action="Revoke key"
+      isDanger
+      typed={revoked.hint}
+      onConfirm={revoke}
+      onClose={onClose}
+    >
+      <p>
+        Programs that use <code class="font-mono">{keyName(revoked)}</code> are refused within a second. This
+        cannot be undone; schedules that they made stay and go on firing.
+      </p>
+      <p class="text-dim">
+        {revoked.last_used_at === null ? (
+          'It was never used.'
+        ) : (
+          <>
+            It was last used <Relative at={revoked.last_used_at} />.
+          </>
+        )}
+      </p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,107 @@
+/** Projects: what belongs together, apart from everything else. */
+import { useState } from 'preact/hooks';
+import type { Listed, ProjectInfo, SessionInfo } from '../../../../src/control/http/contract.ts';
+import { get, post } from '../../api.ts';
+import { Button } from '../../components/button.tsx';
+import { Dialog, DialogEnd } from '../../components/dialog.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { TextField } from '../../components/field.tsx';
+import { Instant } from '../../components/instant.tsx';
+import { Card, Loaded } from '../../components/page.tsx';
+import { TableSkeleton } from '../../components/skeleton.tsx';
+import { type Column, Table } from '../../components/table.tsx';
+import { toast } from '../../components/toast.tsx';
+import { refreshLive, useLive } from '../../live.ts';
+import { may, place, session, toPage } from '../../session.ts';
+import { useRequest } from '../../use-request.ts';
+import { Settings } from './frame.tsx';
+
+const COLUMNS: readonly Column<ProjectInfo>[] = [
+  {
+    heading: 'Project',
+    isRowHeading: true,
+    cell: ({ name }) => (
+      <a class="link font-medium" href={toPage('', { project: name, mode: place.value?.mode ?? 'test' })}>
+        {name}
+      </a>
+    ),
+  },
+  {
+    heading: 'Id',
+    cell: ({ id }) => <code class="font-mono text-sm text-dim [overflow-wrap:anywhere]">{id}</code>,
+  },
+  { heading: 'Made', cell: ({ created_at }) => <Instant at={created_at} style="date" /> },
+];
+
+export function ProjectsPage() {
+  const live = useLive<Listed<ProjectInfo>>('projects');
+  const [isMaking, setMaking] = useState(false);
+  return (
+    <Settings
+      title="Projects"
+      lead="Each has its own schedules, keys and secrets, in test and in live mode."
+      actions={
+        may('admin') ? (
+          <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
+            New project
+          </Button>
+        ) : undefined
+      }
+    >
+      <Card isFlush>
+        <Loaded live={live} skeleton={<TableSkeleton />}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <Empty icon="settings" title="No projects">
+                <p>Make one to begin.</p>
+              </Empty>
+            ) : (
+              <Table caption="Projects" columns={COLUMNS} rows={data} rowKey={({ id }) => id} />
+            )
+          }
+        </Loaded>
+      </Card>
+      {isMaking ? <NewProject onClose={() => setMaking(false)} /> : null}
+    </Settings>
+  );
+}
+
+function NewProject({ onClose }: { readonly onClose: () => void }) {
+  const [name, setName] = useState('');
+  const request = useRequest(async () => {
+    const made = await post<ProjectInfo>('projects', { name: name.trim() });
+    // The switch in the header goes by the session.
+    session.value = await get<SessionInfo>('session');
+    await refreshLive();
+    toast('good', `${made.name} is there. Its keys are made under API keys.`);
+    onClose();
+  });
+  return (
+    <Dialog title="New project" onClose={onClose}>
+      <form
+        class="space-y-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void request.run();
+        }}
+      >
+        <TextField
+          label="Name"
+          value={name}
+          onValue={setName}
+          required
+          autoFocus
+          autocomplete="off"
+          hint="It stands in addresses and commands, and stays."
+        />
+        <DialogEnd
+          error={request.error}
+          isBusy={request.isBusy}
+          disabled={name.trim() === ''}
+          action="Make project"
+          onClose={onClose}
+        />
+      </form>
+    </Dialog>
+  );
+}

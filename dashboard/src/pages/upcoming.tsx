@@ -1,0 +1,262 @@
+/** Everything that is due in a window, for each endpoint and time: where too much falls on one minute is seen here. */
+import { useState } from 'preact/hooks';
+import type { Upcoming } from '../../../src/control/http/contract.ts';
+import { Badge } from '../components/badge.tsx';
+import { ButtonLink } from '../components/button.tsx';
+import { Choice } from '../components/choice.tsx';
+import { DestinationText } from '../components/destination.tsx';
+import { Empty } from '../components/empty.tsx';
+import { TextField } from '../components/field.tsx';
+import { HeatTable } from '../components/heat-table.tsx';
+import { Icon } from '../components/icon.tsx';
+import { Instant, Relative } from '../components/instant.tsx';
+import { Card, Loaded, Page } from '../components/page.tsx';
+import { Skeleton, TableSkeleton } from '../components/skeleton.tsx';
+import { type Column, Table } from '../components/table.tsx';
+import { CronText } from '../components/timing-words.tsx';
+import { count, milliseconds, plural } from '../format.ts';
+import { useLive } from '../live.ts';
+import { pathWithQuery } from '../model/filters.ts';
+import {
+  type Heat,
+  heatOf,
+  readWindow,
+  type UpcomingWindow,
+  WINDOW_MAX_MS,
+  WINDOWS,
+  windowQuery,
+  writeWindow,
+} from '../model/upcoming-window.ts';
+import { instantOf, wallOf } from '../model/wall-clock.ts';
+import { query, setQuery } from '../router.ts';
+import { inProject, toPage } from '../session.ts';
+import { thisMinute } from '../this-minute.ts';
+import { formatInstant, shownZone } from '../time.ts';
+import { useIsNarrow } from '../use-is-narrow.ts';
+
+const WINDOW_WORDS: Readonly<Record<string, string>> = {
+  '15m': '15 min',
+  '1h': '1 h',
+  '6h': '6 h',
+  '24h': '24 h',
+  '7d': '7 d',
+};
+const COLUMNS_WIDE_MAX = 120;
+const COLUMNS_NARROW_MAX = 24;
+const RUNS_SHOWN = 100;
+
+export function UpcomingPage() {
+  const window = readWindow(query.value);
+  const live = useLive<Upcoming>(inProject(pathWithQuery('upcoming', windowQuery(window, thisMinute.value))));
+  return (
+    <Page title="Upcoming" lead="What is due, coming runs of recurring schedules included.">
+      <WindowPicker window={window} />
+      <Loaded live={live} skeleton={<UpcomingSkeleton />}>
+        {(upcoming) => <UpcomingView upcoming={upcoming} />}
+      </Loaded>
+    </Page>
+  );
+}
+
+function choose(window: UpcomingWindow): void {
+  const written = writeWindow(window);
+  setQuery(Object.fromEntries(['window', 'from', 'until'].map((name) => [name, written.get(name)])));
+}
+
+function WindowPicker({ window }: { readonly window: UpcomingWindow }) {
+  const zone = shownZone.value;
+  const [draft, setDraft] = useState<{ readonly from: string; readonly until: string } | null>(
+    window.kind === 'fixed' ? { from: wallOf(window.from, zone), until: wallOf(window.until, zone) } : null,
+  );
+  const change = (next: { readonly from: string; readonly until: string }) => {
+    setDraft(next);
+    const [from, until] = [instantOf(next.from, zone), instantOf(next.until, zone)];
+    if (from !== null && until !== null && faultOf(from, until) === null)
+      choose({ kind: 'fixed', from, until });
+  };
+  const begin = () => {
+    const asked = windowQuery(window, thisMinute.value);
+    setDraft({ from: wallOf(asked.get('from'), zone), until: wallOf(asked.get('until'), zone) });
+  };
+  const error = draft === null ? null : faultOf(instantOf(draft.from, zone), instantOf(draft.until, zone));
+  return (
+    <div class="mb-3 flex flex-wrap items-end gap-2">
+      <Choice
+        label="Window"
+        value={draft !== null ? 'custom' : window.kind === 'preset' ? window.name : 'custom'}
+        options={[
+          ...WINDOWS.map((name) => ({ value: name as string, label: WINDOW_WORDS[name] ?? name })),
+          { value: 'custom', label: 'Custom' },
+        ]}
+        onValue={(value) => {
+          const name = WINDOWS.find((known) => known === value);
+          if (name === undefined) begin();
+          else {
+            setDraft(null);
+            choose({ kind: 'preset', name });
+          }
+        }}
+      />
+      {draft === null ? null : (
+        <>
+          <TextField
+            type="datetime-local"
+            label={`From (${zone})`}
+            value={draft.from}
+            onValue={(from) => change({ ...draft, from })}
+          />
+          <TextField
+            type="datetime-local"
+            label={`Until (${zone})`}
+            value={draft.until}
+            error={error}
+            onValue={(until) => change({ ...draft, until })}
+          />
+        </>
+      )}
+    </div>
+  );
+}
+
+function faultOf(from: string | null, until: string | null): string | null {
+  if (from === null || until === null) return 'Give both ends.';
+  const length = Date.parse(until) - Date.parse(from);
+  if (length <= 0) return 'It must end after it begins.';
+  return length > WINDOW_MAX_MS ? 'At most 7 days.' : null;
+}
+
+function UpcomingSkeleton() {
+  return (
+    <div class="space-y-4">
+      <Skeleton height={240} />
+      <TableSkeleton label="Loading what is due" />
+    </div>
+  );
+}
+
+function UpcomingView({ upcoming }: { readonly upcoming: Upcoming }) {
+  const isNarrow = useIsNarrow();
+  if (upcoming.total === 0) {
+    return (
+      <Card>
+        <Empty icon="upcoming" title="Nothing is due in this window">
+          <p>Take a longer window, or look at which schedules are active.</p>
+          <ButtonLink href={`${toPage('schedules')}?state=active`}>Active schedules</ButtonLink>
+        </Empty>
+      </Card>
+    );
+  }
+  const heat = heatOf(upcoming, isNarrow ? COLUMNS_NARROW_MAX : COLUMNS_WIDE_MAX);
+  return (
+    <div class="space-y-4">
+      <Card isFlush>
+        <div class="flex flex-wrap items-baseline justify-between gap-2 px-4 pt-3 pb-2">
+          <h2 class="font-semibold">
+            {upcoming.is_complete ? '' : 'At least '}
+            {plural(upcoming.total, 'run')}, each column {milliseconds(heat.stepMs)}
+          </h2>
+          <Busiest heat={heat} />
+        </div>
+        <HeatTable heat={heat} />
+      </Card>
+      {upcoming.is_complete ? null : (
+        <p class="card flex items-start gap-2 px-4 py-3 text-warn">
+          <Icon name="warning" className="mt-0.5" />
+          There are more runs than can be counted at once. Take a shorter window to see all of them.
+        </p>
+      )}
+      <Runs upcoming={upcoming} />
+    </div>
+  );
+}
+
+function Busiest({ heat }: { readonly heat: Heat }) {
+  const zone = shownZone.value;
+  if (heat.busiest.size === 0) return <p class="text-sm text-dim">Evenly spread: nothing collides.</p>;
+  return (
+    <p class="flex flex-wrap items-center gap-1.5 text-sm text-dim">
+      Busiest:
+      {[...heat.busiest].map((column) => (
+        <Badge key={column} tone="bad" icon="chevron">
+          {`${formatInstant(heat.starts[column] ?? 0, zone, 'time')} · ${count(heat.totals[column] ?? 0)}`}
+        </Badge>
+      ))}
+    </p>
+  );
+}
+
+type ComingRun = Upcoming['runs'][number];
+
+const COLUMNS: readonly Column<ComingRun>[] = [
+  {
+    heading: 'Due',
+    isRowHeading: true,
+    cell: (run) => (
+      <div>
+        <Instant at={run.at} zone={run.timezone} />
+        <div class="text-sm text-dim">
+          <Relative at={run.at} />
+        </div>
+      </div>
+    ),
+  },
+  { heading: 'Destination', cell: (run) => <DestinationText url={run.url} charactersMax={44} /> },
+  {
+    heading: 'Why',
+    cell: (run) =>
+      run.is_retry ? (
+        <Badge tone="warn" icon="retry">
+          Retry
+        </Badge>
+      ) : run.cron === null ? (
+        'Once'
+      ) : (
+        <CronText cron={run.cron} timezone={run.timezone} />
+      ),
+  },
+  {
+    heading: 'Schedule',
+    cell: (run) => (
+      <span class="font-mono text-sm">
+        <a
+          class="link"
+          href={toPage(`schedules/${run.schedule_id}`)}
+          aria-label={`Schedule ${run.schedule_id}`}
+        >
+          {run.schedule_id.slice(0, 12)}…
+        </a>
+        {run.delivery_id === null ? null : (
+          <>
+            {' · '}
+            <a
+              class="link"
+              href={toPage(`deliveries/${run.delivery_id}`)}
+              aria-label={`Delivery ${run.delivery_id}`}
+            >
+              delivery
+            </a>
+          </>
+        )}
+      </span>
+    ),
+  },
+];
+
+function Runs({ upcoming }: { readonly upcoming: Upcoming }) {
+  const shown = upcoming.runs.slice(0, RUNS_SHOWN);
+  return (
+    <Card title="In the order they are due" isFlush>
+      <Table
+        caption="Coming runs, the soonest first"
+        columns={COLUMNS}
+        rows={shown}
+        rowKey={(run) => `${run.at} ${run.schedule_id} ${run.delivery_id}`}
+      />
+      {shown.length < upcoming.total ? (
+        <p class="px-4 py-2 text-sm text-dim">
+          The first {count(shown.length)} of {count(upcoming.total)}.
+        </p>
+      ) : null}
+    </Card>
+  );
+}

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { agentName } from './agent.ts';
+import { passwordHint } from './password.ts';
+
+test.each([
+  ['', 'ada', 0],
+  ['short', 'ada', 0],
+  ['ada-is-the-best', 'ada', 1],
+  ['abababababababab', 'ada', 1],
+  ['plum tree rain', 'ada', 2],
+  ['plum tree rain harbour', 'ada', 3],
+])('"%s" of %s has the strength %d', (password, name, strength) => {
+  expect(passwordHint(password, name).strength).toBe(strength);
+});
+
+test('a browser is named by what tells it apart', () => {
+  const chrome =
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/153.0 Safari/537.36';
+  expect(agentName(chrome)).toBe('Chrome on Linux');
+  expect(agentName(`${chrome} Edg/153.0`)).toBe('Edge on Linux');
+  expect(agentName('')).toBe('Unknown');
+  expect(agentName('x'.repeat(500))).toHaveLength(40);
+});

@@ -1,0 +1,98 @@
+/**
+ * Instants for people. They are shown in the viewer's zone or in UTC, by one switch for the whole page; the zone of a
+ * schedule stands beside where there is one. `now` ticks by the second while the page is seen.
+ */
+import { computed, signal } from '@preact/signals';
+import { recall, remember } from './storage.ts';
+
+const REMEMBERED_ZONE = 'sched.zone';
+const TICK_MS = 1_000;
+
+export type ZoneChoice = 'local' | 'utc';
+
+export const zoneChoice = signal<ZoneChoice>(recall(REMEMBERED_ZONE) === 'utc' ? 'utc' : 'local');
+export const ownZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+/** The zone that times are shown in. */
+export const shownZone = computed(() => (zoneChoice.value === 'utc' ? 'UTC' : ownZone));
+
+export function chooseZone(choice: ZoneChoice): void {
+  zoneChoice.value = choice;
+  remember(REMEMBERED_ZONE, choice === 'local' ? null : choice);
+}
+
+export const now = signal(Date.now());
+
+export function startClock(): void {
+  setInterval(() => {
+    if (!document.hidden) now.value = Date.now();
+  }, TICK_MS);
+  document.addEventListener('visibilitychange', () => {
+    now.value = Date.now();
+  });
+}
+
+/** `date`: 15 Nov 2026 · `minute`: 15 Nov, 09:00 · `second`: 15 Nov, 09:00:05 · `exact`: with the year and milliseconds. */
+export type InstantStyle = 'date' | 'time' | 'minute' | 'second' | 'exact';
+
+const STYLES: Readonly<Record<InstantStyle, Intl.DateTimeFormatOptions>> = {
+  date: { year: 'numeric', month: 'short', day: 'numeric' },
+  time: { hour: '2-digit', minute: '2-digit' },
+  minute: { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },
+  second: { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' },
+  exact: {
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    fractionalSecondDigits: 3,
+  },
+};
+
+/** Formatters are dear to make; there are as many as zones and styles on a page. */
+const formatters = new Map<string, Intl.DateTimeFormat>();
+const FORMATTERS_MAX = 64;
+
+function formatter(zone: string, style: InstantStyle): Intl.DateTimeFormat {
+  const key = `${style} ${zone}`;
+  const known = formatters.get(key);
+  if (known !== undefined) return known;
+  const made = new Intl.DateTimeFormat('en-GB', { ...STYLES[style], hourCycle: 'h23', timeZone: zone });
+  if (formatters.size >= FORMATTERS_MAX) formatters.clear();
+  formatters.set(key, made);
+  return made;
+}
+
+export function formatInstant(at: string | number, zone: string, style: InstantStyle = 'minute'): string {
+  const ms = typeof at === 'number' ? at : Date.parse(at);
+  if (Number.isNaN(ms)) return String(at);
+  return formatter(zone, style).format(ms);
+}
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+] as const;
+
+/** `in 3 min`, `2 h ago`, `now`. Two units below a day, so that it is near enough to plan by. */
+export function relative(at: string | number, from: number): string {
+  const ms = (typeof at === 'number' ? at : Date.parse(at)) - from;
+  if (Number.isNaN(ms)) return '';
+  const text = span(Math.abs(ms));
+  if (text === '') return 'now';
+  return ms > 0 ? `in ${text}` : `${text} ago`;
+}
+
+function span(ms: number): string {
+  const first = UNITS.findIndex(([, size]) => ms >= size);
+  const [unit, size] = UNITS[first] ?? [];
+  if (unit === undefined || size === undefined) return '';
+  const count = Math.floor(ms / size);
+  const [smaller, smallerSize] = UNITS[first + 1] ?? [];
+  const rest = smallerSize === undefined ? 0 : Math.floor((ms % size) / smallerSize);
+  const withRest = rest > 0 && unit !== 's' && count < 10;
+  return withRest ? `${count} ${unit} ${rest} ${smaller}` : `${count} ${unit}`;
+}

@@ -1,0 +1,42 @@
+/** The next runs of a timing while it is being typed. */
+import { useEffect, useState } from 'preact/hooks';
+import type { Preview, PreviewRequest } from '../../src/control/http/contract.ts';
+import { type ApiError, asApiError, post } from './api.ts';
+import { inProject } from './session.ts';
+
+/** Shorter than a pause between two words, longer than between two letters. */
+const TYPING_MS = 250;
+
+export interface PreviewState {
+  /** Of what was asked last and could be answered. */
+  readonly preview: Preview | null;
+  readonly error: ApiError | null;
+}
+
+const NOTHING: PreviewState = { preview: null, error: null };
+
+/** Null: there is nothing to ask about. */
+export function usePreview(request: PreviewRequest | null): PreviewState {
+  const [state, setState] = useState(NOTHING);
+  const text = request === null ? null : JSON.stringify(request);
+  useEffect(() => {
+    if (text === null) {
+      setState(NOTHING);
+      return undefined;
+    }
+    const stop = new AbortController();
+    const timer = setTimeout(() => {
+      post<Preview>(inProject('preview'), JSON.parse(text) as object, stop.signal).then(
+        (preview) => setState({ preview, error: null }),
+        (cause: unknown) => {
+          if (!stop.signal.aborted) setState({ preview: null, error: asApiError(cause) });
+        },
+      );
+    }, TYPING_MS);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [text]);
+  return state;
+}

@@ -1,0 +1,34 @@
+import { type AuditedAct, audited } from '#src/control/audit.ts';
+import { COMMAND_LINE } from '#src/control/person-rules.ts';
+import type { ControlWorld } from '#src/control/world.ts';
+import type { Mode } from '#src/domain/partition.ts';
+
+export interface CommandAct extends Pick<AuditedAct, 'action'> {
+  /** What it is done to, where that is known before. */
+  readonly subject?: string;
+  /** By name. */
+  readonly project?: string;
+  readonly mode?: Mode;
+  readonly detail?: AuditedAct['detail'];
+}
+
+/** Does it, and keeps in the audit log that somebody at the command line did. */
+export async function auditedCommand<T>(
+  world: ControlWorld,
+  { action, subject = '', project, mode, detail = {} }: CommandAct,
+  act: () => Promise<T>,
+  subjectOf?: (made: T) => string,
+): Promise<T> {
+  const found = project === undefined ? null : await world.store.findProject(project);
+  const given: AuditedAct = {
+    userId: null,
+    actor: COMMAND_LINE.name,
+    address: null,
+    action,
+    subject,
+    projectId: found?.id ?? null,
+    mode: mode ?? null,
+    detail,
+  };
+  return audited(world, given, act, subjectOf);
+}

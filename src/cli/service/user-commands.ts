@@ -1,0 +1,165 @@
+import { type Command, Option } from 'commander';
+import { CONTROL_SETTINGS, type Given, readControlSettings } from '#src/app/config.ts';
+import { withControl } from '#src/app/control-session.ts';
+import { SettingsError } from '#src/app/failures.ts';
+import { addSettings, answering, type CliWorld } from '#src/cli/command.ts';
+import { instantOr, table } from '#src/cli/terminal/output.ts';
+import { invitationPath, invite, removeInvitation } from '#src/control/invitations.ts';
+import { COMMAND_LINE } from '#src/control/person-rules.ts';
+import { openSessions } from '#src/control/sessions.ts';
+import { removeUser } from '#src/control/users.ts';
+import type { ControlWorld } from '#src/control/world.ts';
+import { parseId } from '#src/domain/id.ts';
+import { formatInstant, type Instant } from '#src/domain/instant.ts';
+import { ROLES } from '#src/domain/role.ts';
+import type { Invitation, Reach, User } from '#src/ports/people-store.ts';
+import { auditedCommand } from './command-audit.ts';
+
+const ROLE_DEFAULT = 'viewer';
+const URL_DEFAULT = 'http://127.0.0.1:8080';
+const EVERY_PROJECT = 'all';
+
+/** The names of projects, by their ids. */
+type Names = ReadonlyMap<string, string>;
+
+interface Person {
+  readonly user: User;
+  readonly seenAt: Instant | null;
+}
+
+export function userCommands(program: Command, world: CliWorld): void {
+  const users = program.command('user').description('people who may use the dashboard');
+
+  const create = users
+    .command('create')
+    .description('invite somebody; the link is shown once')
+    .addOption(new Option('--role <role>', 'what they may do').choices(ROLES).default(ROLE_DEFAULT))
+    .option('--projects <names>', 'the projects they see, with commas between; without it, every one')
+    .option('--url <url>', 'where people reach the service', URL_DEFAULT);
+  answering(addSettings(create, CONTROL_SETTINGS), world, (given) => createUser(given));
+
+  const list = users.command('list').description('list the people, and the invitations that are open');
+  answering(addSettings(list, CONTROL_SETTINGS), world, (given) =>
+    withControl(readControlSettings(given), async (control) => {
+      const names = await namesOf(control);
+      const people = await Promise.all(
+        (await control.store.people.listUsers()).map((user) => personOf(control, user)),
+      );
+      const invitations = await control.store.people.listInvitations(control.clock.now());
+      return {
+        json: {
+          users: people.map((person) => personJson(person, names)),
+          invitations: invitations.map((invitation) => invitationJson(invitation, names)),
+        },
+        text: [peopleTable(people, names), ...invitationTable(invitations, names)].join('\n\n'),
+      };
+    }),
+  );
+
+  const remove = users
+    .command('remove')
+    .argument('<name>')
+    .description('remove somebody, or take back an invitation by its id');
+  answering(addSettings(remove, CONTROL_SETTINGS), world, (given, who) =>
+    withControl(readControlSettings(given), async (control) => {
+      if (parseId('inv', who) !== null) {
+        await auditedCommand(control, { action: 'invitation.remove', subject: who }, () =>
+          removeInvitation(control, who, COMMAND_LINE),
+        );
+        return { json: { id: who, removed: true }, text: `The invitation ${who} is taken back.` };
+      }
+      const { id, name } = await auditedCommand(control, { action: 'user.remove', subject: who }, () =>
+        removeUser(control, who, COMMAND_LINE),
+      );
+      return { json: { id, name, removed: true }, text: `${name} is removed, and signed out everywhere.` };
+    }),
+  );
+}
+
+async function createUser(given: Given) {
+  const { '--role': role = ROLE_DEFAULT, '--projects': listed, '--url': url = URL_DEFAULT } = given.flags;
+  const base = baseOf(url);
+  const projects = listed === undefined ? null : listed.split(',').map((name) => name.trim());
+  return withControl(readControlSettings(given), async (control) => {
+    const detail = { role, projects: projects === null ? null : projects.join(', ') };
+    const { invitation, token } = await auditedCommand(
+      control,
+      { action: 'invitation.create', detail },
+      () => invite(control, { role, projects, by: COMMAND_LINE }),
+      (made) => made.invitation.id,
+    );
+    const link = `${base}${invitationPath(token)}`;
+    const until = instantOr(invitation.expiresAt, 'it is used');
+    return {
+      json: { ...invitationJson(invitation, await namesOf(control)), link },
+      text: `An invitation as ${role}, good until ${until}. It is shown once:\n\n  ${link}\n`,
+    };
+  });
+}
+
+/** Where the dashboard is: a service may be reached below a path. */
+function baseOf(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new SettingsError('--url must be an address such as https://sched.example.com.');
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}
+
+async function namesOf({ store }: ControlWorld): Promise<Names> {
+  return new Map((await store.listProjects()).map(({ id, name }) => [id, name]));
+}
+
+async function personOf(control: ControlWorld, user: User): Promise<Person> {
+  const [newest] = await openSessions(control, user);
+  return { user, seenAt: newest?.seenAt ?? null };
+}
+
+function projectsOf(reach: Reach, names: Names): readonly string[] | null {
+  return reach === null ? null : reach.map((id) => names.get(id) ?? id);
+}
+
+function peopleTable(people: readonly Person[], names: Names): string {
+  const rows = people.map(({ user, seenAt }) => [
+    user.name,
+    user.role,
+    projectsOf(user.projects, names)?.join(', ') ?? EVERY_PROJECT,
+    formatInstant(user.createdAt),
+    instantOr(seenAt, '-'),
+  ]);
+  return table([['NAME', 'ROLE', 'PROJECTS', 'CREATED', 'SEEN'], ...rows]);
+}
+
+function invitationTable(invitations: readonly Invitation[], names: Names): readonly string[] {
+  if (invitations.length === 0) return [];
+  const rows = invitations.map((invitation) => [
+    invitation.id,
+    invitation.role,
+    projectsOf(invitation.projects, names)?.join(', ') ?? EVERY_PROJECT,
+    invitation.createdBy,
+    instantOr(invitation.expiresAt, '-'),
+  ]);
+  return [table([['INVITATION', 'ROLE', 'PROJECTS', 'BY', 'GOOD UNTIL'], ...rows])];
+}
+
+function personJson({ user, seenAt }: Person, names: Names) {
+  return {
+    id: user.id,
+    name: user.name,
+    role: user.role,
+    projects: projectsOf(user.projects, names),
+    created_at: formatInstant(user.createdAt),
+    seen_at: seenAt === null ? null : formatInstant(seenAt),
+  };
+}
+
+function invitationJson(invitation: Invitation, names: Names) {
+  return {
+    id: invitation.id,
+    role: invitation.role,
+    projects: projectsOf(invitation.projects, names),
+    created_by: invitation.createdBy,
+    created_at: formatInstant(invitation.createdAt),
+    expires_at: invitation.expiresAt === null ? null : formatInstant(invitation.expiresAt),
+  };
+}

@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import { Refusal } from '#src/domain/errors.ts';
+import { openTestWorld, type TestWorld } from '#test/process/control-world.ts';
+import { type AuditedAct, audited } from './audit.ts';
+import { ControlRefusal } from './refusal.ts';
+
+const ACT: AuditedAct = {
+  userId: null,
+  actor: 'ada',
+  address: '192.0.2.1',
+  action: 'schedule.pause',
+  subject: 'sch_1',
+  projectId: null,
+  mode: 'live',
+  detail: {},
+};
+
+async function newest({ store }: TestWorld) {
+  const [entry] = await store.people.listAudit({ userId: null, projectId: null, action: null }, null, 1);
+  return entry;
+}
+
+describe('an audited act', () => {
+  test('is written down before it is done, and its end after', async () => {
+    await using world = await openTestWorld();
+    const made = await audited(
+      world,
+      ACT,
+      async () => {
+        expect(await newest(world)).toMatchObject({ ...ACT, outcome: 'begun' });
+        return 'sch_2';
+      },
+      (id) => id,
+    );
+    expect(made).toBe('sch_2');
+    expect(await newest(world)).toMatchObject({ ...ACT, subject: 'sch_2', outcome: 'done', code: null });
+  });
+
+  test.for([
+    [new ControlRefusal('last_admin', 'ada'), 'refused', 'last_admin'],
+    [new Refusal('not_found'), 'refused', 'not_found'],
+    [new Error('the disk'), 'failed', null],
+  ] as const)('that ends with %s passes it on and says so', async ([error, outcome, code]) => {
+    await using world = await openTestWorld();
+    await expect(audited(world, ACT, () => Promise.reject(error))).rejects.toBe(error);
+    expect(await newest(world)).toMatchObject({ ...ACT, outcome, code });
+  });
+
+  test('is not done when it cannot be written down', async () => {
+    await using world = await openTestWorld();
+    await world.store.close();
+    let isDone = false;
+    await expect(
+      audited(world, ACT, async () => {
+        isDone = true;
+      }),
+    ).rejects.toThrow('closed');
+    expect(isDone).toBe(false);
+  });
+
+  test('has facts of a bounded number and size', async () => {
+    await using world = await openTestWorld();
+    const facts = Array.from({ length: 20 }, (_, i) => [`fact ${i}`, i] as const);
+    const text = `${'x'.repeat(198)}\u{1f9a9}${'x'.repeat(99)}`;
+    const detail = { text, ...Object.fromEntries(facts) };
+    await audited(world, { ...ACT, subject: text, detail }, async () => {});
+    const entry = await newest(world);
+    expect(Object.keys(entry?.detail ?? {})).toHaveLength(16);
+    expect(entry?.detail.text).toBe(`${'x'.repeat(198)}…`);
+    expect(entry?.subject).toBe(`${'x'.repeat(198)}…`);
+  });
+});

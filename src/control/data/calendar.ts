@@ -1,0 +1,96 @@
+/** `GET schedules/:id/calendar`: what a schedule did and what it will do, over some weeks. */
+import { found } from '#src/commands/command.ts';
+import type { Calendar } from '#src/control/http/contract.ts';
+import { json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
+import { cachedCron } from '#src/domain/cron.ts';
+import type { Delivery } from '#src/domain/delivery.ts';
+import { formatInstant } from '#src/domain/instant.ts';
+import { type Occurrence, pendingFireAt } from '#src/domain/occurrence.ts';
+import { runAfter, runOf, runShortOf } from '#src/domain/projection.ts';
+import { noted } from '#src/domain/run-notes.ts';
+import { wallClockText } from '#src/domain/run-words.ts';
+import type { ScheduleView } from '#src/domain/schedule.ts';
+import { DEFAULT_TIMEZONE } from '#src/domain/timing.ts';
+import { toLocal } from '#src/domain/zone.ts';
+import { PROJECTED_MAX } from './forecast.ts';
+import { idOf } from './path-ids.ts';
+import { movedRun, presentRun } from './runs.ts';
+import { Slices } from './slices.ts';
+import { DAY_MS, readWindow, type Window } from './window.ts';
+import type { DataWorld } from './world.ts';
+
+const WINDOW = { defaultMs: 31 * DAY_MS, maxMs: 62 * DAY_MS };
+/** Of what was, and of what comes. */
+const RUNS_MAX = 2_000;
+
+export function calendarRoute({
+  commands: { store, clock },
+  insight,
+  timers,
+}: Pick<DataWorld, 'commands' | 'insight' | 'timers'>): Route<ProjectAsked> {
+  return {
+    method: 'GET',
+    path: 'schedules/:id/calendar',
+    needs: 'viewer',
+    audited: null,
+    answer: async ({ params, query, partition }) => {
+      const id = idOf('sch', params);
+      const view = found(await store.findSchedule(partition, id));
+      const window = readWindow(query, clock.now(), WINDOW);
+      const occurrences = await insight.listOccurrences(partition, id, window.from, window.until, RUNS_MAX);
+      const coming = await comingRuns(view, window, new Slices(timers));
+      const timezone = view.schedule.timing.timezone ?? DEFAULT_TIMEZONE;
+      const { timing } = view.schedule;
+      const cron = timing.kind === 'recurring' ? cachedCron(timing.cron) : null;
+      const nominal = noted(
+        cron,
+        timezone,
+        coming.runs.map((run) => run.nominal),
+      );
+      const waitsForIt = coming.runs.length > 0 ? view.pending?.id : undefined;
+      const calendar: Calendar = {
+        timezone,
+        past: occurrences
+          .filter((delivery) => delivery.id !== waitsForIt)
+          .map((delivery) => presentPast(delivery, timezone)),
+        coming: nominal.map((run, index) => {
+          const firesAt = coming.runs[index]?.firesAt ?? run.at;
+          return presentRun(firesAt === run.at ? run : movedRun(run, timezone, firesAt));
+        }),
+        is_complete: coming.isComplete && occurrences.length < RUNS_MAX,
+      };
+      return json(calendar);
+    },
+  };
+}
+
+interface Coming {
+  readonly runs: readonly Occurrence[];
+  readonly isComplete: boolean;
+}
+
+async function comingRuns(view: ScheduleView, { from, until }: Window, slices: Slices): Promise<Coming> {
+  const dueAt = pendingFireAt(view);
+  if (dueAt === null || view.pending === null) return { runs: [], isComplete: true };
+  const first = runOf(view.schedule, { ...view.pending, dueAt });
+  const runs: Occurrence[] = dueAt >= from && dueAt < until ? [first] : [];
+  let run: Occurrence | null = runShortOf(view.schedule, first, from);
+  for (let steps = 0; ; steps++) {
+    if (slices.isOver) await slices.rest();
+    if (runs.length >= RUNS_MAX || steps >= PROJECTED_MAX) return { runs, isComplete: false };
+    run = runAfter(view.schedule, run);
+    if (run === null || run.firesAt >= until) return { runs, isComplete: true };
+    if (run.firesAt >= from) runs.push(run);
+  }
+}
+
+function presentPast(delivery: Delivery, timezone: string): Calendar['past'][number] {
+  return {
+    delivery_id: delivery.id,
+    at: formatInstant(delivery.scheduledFor),
+    local: wallClockText(toLocal(timezone, delivery.scheduledFor)),
+    status: delivery.status,
+    attempt_count: delivery.attemptCount,
+    last_status_code: delivery.lastStatusCode,
+  };
+}

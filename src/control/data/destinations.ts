@@ -1,0 +1,141 @@
+/**
+ * `GET destinations`: endpoint profiles, and with the first of them the inline destinations that something was sent to
+ * lately, each with its breaker and what became of the last day. `POST destinations/close-breaker` is an order to
+ * whoever holds the gate of the endpoint.
+ */
+import type { EndpointResource } from '#src/api/contract/resources.ts';
+import { decodeCursor, encodeCursor } from '#src/api/cursor.ts';
+import { presentProfile } from '#src/api/present.ts';
+import { readChoice, readText as readQueryText } from '#src/api/query.ts';
+import { found } from '#src/commands/command.ts';
+import type { Destination, Destinations } from '#src/control/http/contract.ts';
+import { DONE, json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
+import { URL_CHARACTERS_MAX } from '#src/domain/destination.ts';
+import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
+import { Refusal } from '#src/domain/errors.ts';
+import { parseId } from '#src/domain/id.ts';
+import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { Profile } from '#src/domain/profile.ts';
+import { HOUR_MS, NO_TALLY, type Tally } from '#src/domain/tally.ts';
+import { type BreakerAt, breakersOf } from './breakers.ts';
+import { presentCounts } from './counts.ts';
+import { DAY_MS } from './window.ts';
+import type { DataWorld } from './world.ts';
+
+const PROFILES_SHOWN_MAX = 50;
+const INLINE_SHOWN_MAX = 200;
+
+type World = Pick<DataWorld, 'commands' | 'insight'>;
+
+export function destinationRoutes(world: World): readonly Route<ProjectAsked>[] {
+  return [listRoute(world), closeRoute(world)];
+}
+
+function listRoute({ commands: { store, clock }, insight }: World): Route<ProjectAsked> {
+  return {
+    method: 'GET',
+    path: 'destinations',
+    needs: 'viewer',
+    audited: null,
+    answer: async ({ query, partition, mode }) => {
+      const now = clock.now();
+      // Tallies of endpoints are kept by the hour.
+      const since = instant(Math.floor((now - DAY_MS) / HOUR_MS) * HOUR_MS);
+      const list = { partition, name: 'destinations' };
+      const cursor = readQueryText(query, 'cursor');
+      const before = cursor === null ? null : decodeCursor(list, cursor, (id) => parseId('ep', id));
+      const includeArchived = readChoice(query, 'include_archived', ['true', 'false']) === 'true';
+      const [profiles, breakers] = await Promise.all([
+        store.listProfiles(partition, includeArchived, { before, limit: PROFILES_SHOWN_MAX + 1 }),
+        breakersOf(insight, partition, now),
+      ]);
+      const shown = profiles.slice(0, PROFILES_SHOWN_MAX);
+      const inline = before === null ? await inlineEndpoints(insight, partition, since, breakers) : [];
+      const keys = [...shown.map(keyOf), ...inline];
+      const active = await insight.readEndpointTallies(partition, keys, since);
+      const tallies = new Map(active.map(({ endpoint, tally }) => [endpoint, tally]));
+      const present = (endpoint: EndpointKey, profile: Profile | null): Destination<EndpointResource> => ({
+        endpoint,
+        profile: profile && presentProfile(profile, mode),
+        url: profile?.url ?? endpoint,
+        ...presentState(breakers.get(endpoint), tallies.get(endpoint)),
+      });
+      const last = shown.at(-1);
+      const page: Destinations<EndpointResource> = {
+        data: [
+          ...shown.map((profile) => present(keyOf(profile), profile)),
+          ...inline.map((endpoint) => present(endpoint, null)),
+        ],
+        next_cursor:
+          profiles.length > shown.length && last !== undefined ? encodeCursor(list, last.id) : null,
+      };
+      return json(page);
+    },
+  };
+}
+
+function keyOf({ id, url }: Profile): EndpointKey {
+  return endpointKeyOf({ endpointId: id, url });
+}
+
+/** Those that have a gate, and those that were sent to. */
+async function inlineEndpoints(
+  insight: World['insight'],
+  partition: Partition,
+  since: Instant,
+  breakers: ReadonlyMap<EndpointKey, BreakerAt>,
+): Promise<readonly EndpointKey[]> {
+  const active = await insight.listActiveEndpoints(partition, since, INLINE_SHOWN_MAX);
+  const open = [...breakers.values()].filter(({ state }) => state !== 'closed');
+  const all = new Set([...open.map(({ endpoint }) => endpoint), ...active, ...breakers.keys()]);
+  return [...all].filter((endpoint) => parseId('ep', endpoint) === null).slice(0, INLINE_SHOWN_MAX);
+}
+
+function presentState(
+  breaker: BreakerAt | undefined,
+  tally: Tally | undefined,
+): Pick<Destination<unknown>, 'breaker' | 'last_24h'> {
+  const openUntil = breaker?.openUntil ?? null;
+  return {
+    breaker: {
+      state: breaker?.state ?? 'closed',
+      failures: breaker?.failures ?? 0,
+      open_until: openUntil === null ? null : formatInstant(openUntil),
+    },
+    last_24h: presentCounts(tally ?? NO_TALLY),
+  };
+}
+
+function closeRoute({ commands: { store, clock }, insight }: World): Route<ProjectAsked> {
+  return {
+    method: 'POST',
+    path: 'destinations/close-breaker',
+    needs: 'operator',
+    audited: { action: 'endpoint.close_breaker', subject: ({ body }) => readEndpoint(body) },
+    answer: async ({ body, partition }) => {
+      const endpoint = readEndpoint(body);
+      const id = parseId('ep', endpoint);
+      if (id !== null) found(await store.findProfile(partition, id));
+      await insight.addGateOrder({ partition, endpoint, at: clock.now() });
+      return json(DONE);
+    },
+  };
+}
+
+/** A profile's id, or the origin and path that an inline destination is known by. */
+function readEndpoint({ endpoint }: ProjectAsked['body']): EndpointKey {
+  if (typeof endpoint !== 'string' || endpoint.length > URL_CHARACTERS_MAX) throw noEndpoint();
+  const isProfile = parseId('ep', endpoint) !== null;
+  const isInline = URL.canParse(endpoint) && endpointKeyOf({ endpointId: null, url: endpoint }) === endpoint;
+  if (!isProfile && !isInline) throw noEndpoint();
+  return endpoint as EndpointKey;
+}
+
+function noEndpoint(): Refusal {
+  return new Refusal(
+    'invalid_request',
+    'endpoint',
+    'endpoint must be the id of a profile, or the origin and path of a destination.',
+  );
+}

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { CLOSED } from '#src/domain/breaker.ts';
+import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
+import { instant } from '#src/domain/instant.ts';
+import { FAILURE } from '#src/store/contract/builders.ts';
+import { useDataBench } from '#test/control/data-world.ts';
+
+const open = useDataBench();
+
+test('a delivery is shown with its tries, where their time went, and in plain words', async () => {
+  const bench = await open();
+  const { store } = bench.world;
+  const { schedule, pending } = bench.build.schedule();
+  await store.addSchedule({ schedule, pending, payload: null, profile: null, receipt: null });
+  const claimed = bench.build.claim(pending, { schedule, profile: null });
+  await store.claim([claimed]);
+  const settled = bench.build.settle(claimed, schedule, FAILURE);
+  const timing = { claimedMs: 1, connectedMs: 12, firstByteMs: 40, wasConnected: false };
+  await store.settle([{ ...settled, attempt: { ...settled.attempt, timing } }]);
+
+  const { body } = await bench.get(`deliveries/${pending.id}/details`, 'viewer');
+  expect(body).toMatchObject({
+    delivery: { id: pending.id, status: 'retry_scheduled' },
+    schedule: { id: schedule.id },
+    url: 'https://example.com/hook',
+    method: 'POST',
+  });
+  expect(body.tries).toMatchObject([
+    {
+      attempt_no: 1,
+      outcome: 'retryable',
+      status_code: 503,
+      claimed_ms: 1,
+      connected_ms: 12,
+      first_byte_ms: 40,
+      was_connected_before: false,
+      error: 'HTTP 503',
+    },
+  ]);
+  expect(body.tries[0].words).toContain('answered with 503');
+  expect(body.words).toContain('Try 2 of 8 follows 10 s after the last one ended.');
+});
+
+test('one that an open breaker holds back says so', async () => {
+  const bench = await open();
+  const { store, clock } = bench.world;
+  const { schedule, pending } = bench.build.schedule();
+  await store.addSchedule({ schedule, pending, payload: null, profile: null, receipt: null });
+  const openUntil = instant(clock.now() + 30_000);
+  const breaker = { ...CLOSED, failures: 5, openUntil, windowMs: 30_000 };
+  await store.saveGates([
+    bench.build.gate(endpointKeyOf(pending.target), { gate: { breaker, budget: null, paces: {} } }),
+  ]);
+  const { body } = await bench.get(`deliveries/${pending.id}/details`);
+  expect(body.tries).toEqual([]);
+  expect(body.words).toContain('circuit breaker is open');
+});
+
+test('one that there is not is not found', async () => {
+  const bench = await open();
+  expect((await bench.get('deliveries/dlv_00000000000000000000000000/details')).status).toBe(404);
+  expect((await bench.get('deliveries/nonsense/details')).status).toBe(404);
+});

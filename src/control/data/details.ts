@@ -1,0 +1,82 @@
+/** `GET deliveries/:id/details`: a delivery with its tries as a waterfall, and in plain words. */
+import type { DeliveryResource, ScheduleResource } from '#src/api/contract/resources.ts';
+import { presentDelivery, presentSchedule } from '#src/api/present.ts';
+import { found } from '#src/commands/command.ts';
+import type { DeliveryDetails, TryInfo } from '#src/control/http/contract.ts';
+import { json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
+import { stateOf } from '#src/domain/breaker.ts';
+import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import { isWaiting } from '#src/domain/delivery-life.ts';
+import { deliveryWords } from '#src/domain/delivery-words.ts';
+import { tryWords } from '#src/domain/error-words.ts';
+import { formatInstant, type Instant } from '#src/domain/instant.ts';
+import { RETRY_BOUNDS } from '#src/domain/retry.ts';
+import type { Store } from '#src/ports/store.ts';
+import { idOf } from './path-ids.ts';
+import type { DataWorld } from './world.ts';
+
+/** A delivery that is moved keeps its attempts, and may then have more than its policy allows. */
+const TRIES_SHOWN_MAX = 2 * RETRY_BOUNDS.maxAttempts.max;
+
+export function detailsRoute({
+  commands: { store, clock },
+}: Pick<DataWorld, 'commands'>): Route<ProjectAsked> {
+  return {
+    method: 'GET',
+    path: 'deliveries/:id/details',
+    needs: 'viewer',
+    audited: null,
+    answer: async ({ params, partition, mode }) => {
+      const id = idOf('dlv', params);
+      const delivery = found(await store.findDelivery(partition, id));
+      const [tries, view, isHeldBack] = await Promise.all([
+        store.listAttempts(partition, id, 0, TRIES_SHOWN_MAX),
+        store.findSchedule(partition, delivery.scheduleId),
+        isHeldBackByBreaker(store, delivery, clock.now()),
+      ]);
+      const { url, method } = delivery.target;
+      const scheduleState = view?.schedule.state ?? null;
+      const details: DeliveryDetails<DeliveryResource, ScheduleResource> = {
+        delivery: presentDelivery(delivery, mode),
+        schedule: view === null ? null : presentSchedule(view, mode),
+        url,
+        method,
+        tries: tries.map((attempt) => presentTry(attempt, url)),
+        words: deliveryWords(delivery, { tries, scheduleState, isHeldBack }),
+      };
+      return json(details);
+    },
+  };
+}
+
+/** By the gate as it was saved last. */
+async function isHeldBackByBreaker(
+  store: Pick<Store, 'findWork'>,
+  delivery: Delivery,
+  now: Instant,
+): Promise<boolean> {
+  if (!isWaiting(delivery.status)) return false;
+  const [work = null] = await store.findWork([delivery]);
+  const breaker = work?.gate?.breaker ?? null;
+  return breaker !== null && stateOf(breaker, now) === 'open';
+}
+
+function presentTry(attempt: Attempt, url: string): TryInfo {
+  const { timing, finishedAt } = attempt;
+  return {
+    attempt_no: attempt.attemptNo,
+    outcome: attempt.outcome,
+    status_code: attempt.statusCode,
+    due_at: formatInstant(attempt.dueAt),
+    fired_at: formatInstant(attempt.firedAt),
+    finished_at: finishedAt === null ? null : formatInstant(finishedAt),
+    lateness_ms: attempt.firedAt - attempt.dueAt,
+    claimed_ms: timing?.claimedMs ?? null,
+    connected_ms: timing?.connectedMs ?? null,
+    first_byte_ms: timing?.firstByteMs ?? null,
+    end_ms: attempt.egressMs,
+    was_connected_before: timing?.wasConnected ?? false,
+    error: attempt.error,
+    words: tryWords(attempt, url),
+  };
+}

@@ -1,0 +1,204 @@
+/**
+ * What is due in a window: deliveries that wait, and further runs of recurring schedules worked out from them.
+ *
+ * A schedule that recurs always has exactly one delivery that waits for its next occurrence. What is due in the
+ * window is listed, and so is what is due before it, for a schedule may run again inside. Both lists are bounded and
+ * read a page at a time, and so is the work of projecting: beyond the bounds the forecast says that it is not complete.
+ */
+import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
+import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
+import { type Instant, instant } from '#src/domain/instant.ts';
+import type { Occurrence } from '#src/domain/occurrence.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { runAfter, runOf, runShortOf } from '#src/domain/projection.ts';
+import type { Schedule } from '#src/domain/schedule.ts';
+import type { InsightStore, UpcomingDelivery } from '#src/ports/insight-store.ts';
+import { SharedAnswers } from './shared-answers.ts';
+import { Slices } from './slices.ts';
+import type { Window } from './window.ts';
+import type { DataWorld } from './world.ts';
+
+/** Listing them takes some 40 µs each, aside from this thread: what is on a page must be there in a moment. */
+export const WAITING_MAX = 2_000;
+export const PROJECTED_MAX = 20_000;
+/** Rows come from another thread, and taking them in is work of this one. */
+const PAGE_ROWS = 500;
+/** A little is overdue at any time; a schedule that runs again has its delivery there. */
+const OVERDUE_MS = 60_000;
+const WINDOW_PARTS = 24;
+
+/** Where runs come from: one of them waits, others may follow it. */
+export interface Source {
+  readonly scheduleId: ScheduleId;
+  readonly endpoint: EndpointKey;
+  readonly endpointId: EndpointId | null;
+  readonly url: string;
+  readonly cron: string | null;
+  readonly timezone: string | null;
+}
+
+export interface ForecastRun {
+  readonly at: Instant;
+  readonly source: Source;
+  /** Null for a run that has no delivery yet. */
+  readonly deliveryId: DeliveryId | null;
+  readonly isRetry: boolean;
+}
+
+interface Recurring {
+  readonly source: Source;
+  readonly schedule: Schedule;
+  readonly last: Occurrence;
+}
+
+export interface Forecast {
+  readonly waiting: readonly ForecastRun[];
+  /** In no order. */
+  readonly projected: readonly ForecastRun[];
+  readonly isComplete: boolean;
+}
+
+type World = Pick<DataWorld, 'insight' | 'timers'> & Pick<DataWorld['commands'], 'clock'>;
+
+export class Forecasts {
+  readonly #world: World;
+  readonly #shared: SharedAnswers<Forecast>;
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#shared = new SharedAnswers(world.timers);
+  }
+
+  /** `until` is exclusive. */
+  of(partition: Partition, from: Instant, until: Instant): Promise<Forecast> {
+    return this.#shared.get(`${partition}/${from}/${until}`, () => this.#work(partition, from, until));
+  }
+
+  async #work(partition: Partition, from: Instant, until: Instant): Promise<Forecast> {
+    const { insight, timers, clock } = this.#world;
+    const slices = new Slices(timers);
+    const recurring: Recurring[] = [];
+    const waiting: ForecastRun[] = [];
+    const take = ({ delivery, schedule }: UpcomingDelivery, isInside: boolean) => {
+      const { dueAt } = delivery;
+      if (dueAt === null) return;
+      const isNext = schedule.timing.kind === 'recurring' && schedule.pendingId === delivery.id;
+      if (!isNext && !isInside) return;
+      const source = sourceOf({ delivery, schedule });
+      if (isInside) {
+        waiting.push({ at: dueAt, source, deliveryId: delivery.id, isRetry: delivery.attemptCount > 0 });
+      }
+      if (isNext) recurring.push({ source, schedule, last: runOf(schedule, { ...delivery, dueAt }) });
+    };
+
+    const soonest = instant(clock.now() - OVERDUE_MS);
+    let isComplete = true;
+    for (const [since, before] of [[soonest, from] as const, [from, until] as const]) {
+      if (since >= before) continue;
+      const isInside = since === from;
+      const isAll = await eachUpcoming(insight, partition, since, before, slices, (upcoming) =>
+        take(upcoming, isInside),
+      );
+      isComplete &&= isAll;
+    }
+
+    const walks: Walk[] = [];
+    for (const one of recurring) {
+      if (slices.isOver) await slices.rest();
+      walks.push(new Walk(one, from));
+    }
+    const { projected, isAll } = await project(walks, { from, until }, slices);
+    return { waiting, projected, isComplete: isComplete && isAll };
+  }
+}
+
+/** From one run of a schedule to the next. */
+class Walk {
+  readonly source: Source;
+  readonly #schedule: Schedule;
+  /** The one that was not taken yet; null where there is none. */
+  next: Occurrence | null;
+
+  constructor({ source, schedule, last }: Recurring, from: Instant) {
+    this.source = source;
+    this.#schedule = schedule;
+    this.next = runAfter(schedule, runShortOf(schedule, last, from));
+  }
+
+  step(): void {
+    this.next = this.next && runAfter(this.#schedule, this.next);
+  }
+}
+
+/** Part by part of the window, so that what does not fit any more lies at its end. */
+async function project(
+  walks: readonly Walk[],
+  { from, until }: Window,
+  slices: Slices,
+): Promise<{ readonly projected: readonly ForecastRun[]; readonly isAll: boolean }> {
+  const projected: ForecastRun[] = [];
+  let steps = 0;
+  for (let part = 1; part <= WINDOW_PARTS; part++) {
+    const before = from + ((until - from) * part) / WINDOW_PARTS;
+    for (const walk of walks) {
+      for (let run = walk.next; run !== null && run.firesAt < before; run = walk.next) {
+        if (slices.isOver) await slices.rest();
+        if (steps >= PROJECTED_MAX) return { projected, isAll: false };
+        steps += 1;
+        if (run.firesAt >= from) {
+          projected.push({ at: run.firesAt, source: walk.source, deliveryId: null, isRetry: false });
+        }
+        walk.step();
+      }
+    }
+    if (slices.isOver) await slices.rest();
+  }
+  return { projected, isAll: true };
+}
+
+function sourceOf({ delivery, schedule }: UpcomingDelivery): Source {
+  const { target } = delivery;
+  const { timing } = schedule;
+  return {
+    scheduleId: schedule.id,
+    endpoint: endpointKeyOf(target),
+    endpointId: target.endpointId,
+    url: target.url,
+    cron: timing.kind === 'recurring' ? timing.cron : null,
+    timezone: timing.timezone,
+  };
+}
+
+/**
+ * Each waiting delivery that is due from `from` on and before `until`; false when there were too many. The next page
+ * begins at the instant the last one ended with: what was there already is left out.
+ */
+async function eachUpcoming(
+  insight: Pick<InsightStore, 'listUpcoming'>,
+  partition: Partition,
+  from: Instant,
+  until: Instant,
+  slices: Slices,
+  act: (upcoming: UpcomingDelivery) => void,
+): Promise<boolean> {
+  let seen = new Set<DeliveryId>();
+  let since = from;
+  let rows = PAGE_ROWS;
+  for (let taken = 0; taken < WAITING_MAX; ) {
+    const page = await insight.listUpcoming(partition, since, until, rows);
+    const last = page.at(-1)?.delivery.dueAt ?? null;
+    for (const upcoming of page) {
+      if (seen.has(upcoming.delivery.id)) continue;
+      if (slices.isOver) await slices.rest();
+      act(upcoming);
+      taken += 1;
+    }
+    if (page.length < rows || last === null) return true;
+    // With more at one instant than fit on a page, a larger one gets past it.
+    rows = last === since ? Math.min(rows * 2, WAITING_MAX + 1) : PAGE_ROWS;
+    if (last !== since) seen = new Set();
+    for (const { delivery } of page) if (delivery.dueAt === last) seen.add(delivery.id);
+    since = last;
+  }
+  return false;
+}

@@ -1,0 +1,75 @@
+/** The operations of /v1 for people with a session: the same handlers, and who may what. */
+import { Call, readIdempotency } from '#src/api/call.ts';
+import { OPERATIONS, type Operation, type OperationId } from '#src/api/contract/operations.ts';
+import { handlers } from '#src/api/handlers.ts';
+import type { Audited, ProjectAsked, Route } from '#src/control/http/route.ts';
+import type { DataWorld } from './world.ts';
+
+/** What the audit log calls those that change something. */
+const ACTIONS: Readonly<Partial<Record<OperationId, string>>> = {
+  createSchedule: 'schedule.create',
+  updateSchedule: 'schedule.update',
+  rescheduleSchedule: 'schedule.reschedule',
+  pauseSchedule: 'schedule.pause',
+  resumeSchedule: 'schedule.resume',
+  cancelSchedule: 'schedule.cancel',
+  createEndpoint: 'endpoint.create',
+  updateEndpoint: 'endpoint.update',
+  archiveEndpoint: 'endpoint.archive',
+  replayDelivery: 'delivery.replay',
+};
+const FIELD_NAME = /^[a-z_]{1,32}$/;
+
+export function operationRoutes({
+  commands,
+  idempotency,
+  httpAllowed,
+}: Pick<DataWorld, 'commands' | 'idempotency' | 'httpAllowed'>): readonly Route<ProjectAsked>[] {
+  const handle = handlers(commands, httpAllowed);
+  return (Object.entries(OPERATIONS) as [OperationId, Operation][]).map(([id, operation]) => ({
+    method: operation.method,
+    path: operation.path.slice(1).replace('{id}', ':id'),
+    needs: operation.method === 'GET' ? 'viewer' : 'operator',
+    audited: auditedAs(id, operation),
+    answer: async (asked) => {
+      const { status, body } = await handle[id](callOf(asked, operation));
+      const isNew = asked.params.id === undefined && operation.method === 'POST';
+      return isNew ? { status, body, subject: idIn(body) } : { status, body };
+    },
+  }));
+
+  function callOf({ tenant, params, query, body, request }: ProjectAsked, operation: Operation): Call {
+    const { id = '' } = params;
+    const given = operation.body === null ? {} : body;
+    const idempotent = operation.idempotent
+      ? readIdempotency(
+          request?.headers['idempotency-key'],
+          `${operation.method} dashboard ${operation.path} ${id}`,
+          JSON.stringify(given),
+        )
+      : null;
+    return new Call(tenant, id, `?${query.toString()}`, given, idempotency, idempotent);
+  }
+}
+
+function auditedAs(id: OperationId, operation: Operation): Audited<ProjectAsked> | null {
+  if (operation.method === 'GET') return null;
+  const action = ACTIONS[id];
+  if (action === undefined) throw new Error(`The audit log has no name for ${id}.`);
+  const audited = { action, subject: ({ params }: ProjectAsked) => params.id ?? '' };
+  return operation.body === null ? audited : { ...audited, detail: fieldsOf };
+}
+
+/** Which fields were given, never what they held. */
+function fieldsOf({ body }: ProjectAsked): { readonly fields: string } {
+  return {
+    fields: Object.keys(body)
+      .filter((name) => FIELD_NAME.test(name))
+      .join(', '),
+  };
+}
+
+function idIn(body: string): string {
+  const { id } = JSON.parse(body) as { readonly id: string };
+  return id;
+}

@@ -1,0 +1,148 @@
+import { expect, test } from 'vitest';
+import { CLOSED } from '#src/domain/breaker.ts';
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import { instant } from '#src/domain/instant.ts';
+import { latenessClass, MINUTE_MS, NO_TALLY, type Tally } from '#src/domain/tally.ts';
+import { type DataBench, useDataBench } from '#test/control/data-world.ts';
+
+const open = useDataBench();
+
+/** So many tries, each this late. */
+function fired(count: number, latenessMs: number): Tally {
+  const lateness = NO_TALLY.lateness.map((_, index) => (index === latenessClass(latenessMs) ? count : 0));
+  return { ...NO_TALLY, fired: count, succeeded: count, lateness };
+}
+
+async function save(
+  bench: DataBench,
+  tallies: readonly (readonly [minutesAgo: number, Tally])[],
+  node = 'a',
+) {
+  const { store, clock } = bench.world;
+  const { partition } = bench.build;
+  const rows = tallies.map(([minutesAgo, tally]) => ({
+    partition,
+    spanMs: MINUTE_MS,
+    at: instant(clock.now() - minutesAgo * MINUTE_MS),
+    tally,
+  }));
+  await store.insight.saveTallies(node, rows as never, []);
+}
+
+test('an empty project is told from one where nothing happens right now', async () => {
+  const bench = await open();
+  const { body } = await bench.get('overview', 'viewer');
+  expect(body).toMatchObject({ range: '1h', step_ms: MINUTE_MS, is_empty: true, breakers: [], nodes: null });
+  expect(body.steps).toHaveLength(60);
+  expect(body.due.counts).toHaveLength(60);
+  expect(body.lateness).toMatchObject({ p50_ms: null, tries: 0 });
+  await bench.post('schedules', { endpoint: 'https://example.com/', delay: '5m' });
+  expect((await bench.get('overview')).body.is_empty).toBe(false);
+});
+
+test('what was fired is shown step by step, all nodes together, and how late it was', async () => {
+  const bench = await open();
+  await save(bench, [
+    [0, fired(2, 4)],
+    [59, fired(90, 4)],
+    [60, fired(1_000, 4)],
+  ]);
+  await save(bench, [[0, { ...fired(8, 250), retried: 3, deadLettered: 1 }]], 'b');
+  const { body } = await bench.get('overview?range=1h');
+  expect(body.total).toEqual({ fired: 100, succeeded: 100, retried: 3, dead_lettered: 1, expired: 0 });
+  expect(body.steps[0]).toMatchObject({ at: '2026-11-15T07:01:00.000Z', fired: 90 });
+  expect(body.steps.at(-1)).toMatchObject({ at: '2026-11-15T08:00:00.000Z', fired: 10, retried: 3 });
+  expect(body.lateness).toMatchObject({ within_100_ms: 92, within_300_ms: 100, tries: 100 });
+  expect(body.lateness.p50_ms).toBeLessThanOrEqual(5);
+  expect(body.lateness.p99_ms).toBeGreaterThan(200);
+  expect(body.lateness.classes.at(-1)).toEqual({ up_to_ms: null, tries: 0 });
+  expect((await bench.get('overview?range=6h')).body.total.fired).toBe(1_100);
+});
+
+test('what was counted since is there the next time, though what is older is kept', async () => {
+  const bench = await open();
+  await save(bench, [
+    [0, fired(1, 1)],
+    [30, fired(5, 1)],
+  ]);
+  expect((await bench.get('overview')).body.total.fired).toBe(6);
+  await save(bench, [[0, fired(4, 1)]]);
+  expect((await bench.get('overview')).body.total.fired).toBe(9);
+  bench.world.advance(2 * MINUTE_MS);
+  await save(bench, [[0, fired(10, 1)]]);
+  const { body } = await bench.get('overview');
+  bench.world.advance(-2 * MINUTE_MS);
+  expect(body.total.fired).toBe(19);
+});
+
+test.each([
+  ['6h', 72, 5],
+  ['24h', 96, 15],
+  ['7d', 168, 60],
+  ['30d', 180, 240],
+])('%s has %i steps of %i minutes', async (range, steps, minutes) => {
+  const bench = await open();
+  const { body } = await bench.get(`overview?range=${range}`);
+  expect(body.steps).toHaveLength(steps);
+  expect(body.step_ms).toBe(minutes * MINUTE_MS);
+});
+
+test('due is what waits and what recurring schedules will add to it', async () => {
+  const bench = await open();
+  await bench.post('schedules', { endpoint: 'https://example.com/', delay: '150s' });
+  await bench.post('schedules', { endpoint: 'https://example.com/', cron: '*/20 * * * *' });
+  const { due } = (await bench.get('overview')).body;
+  expect(due).toMatchObject({ from: '2026-11-15T08:00:00.000Z', step_ms: MINUTE_MS, is_complete: true });
+  const busy = due.counts.flatMap((count: number, minute: number) => (count > 0 ? [[minute, count]] : []));
+  expect(busy).toEqual([
+    [2, 1],
+    [20, 1],
+    [40, 1],
+  ]);
+});
+
+test('open breakers are named, closed ones are not', async () => {
+  const bench = await open();
+  const { store, clock } = bench.world;
+  const profile = await bench.post('endpoints', { url: 'https://profile.example/' });
+  const openUntil = instant(clock.now() + 30_000);
+  const gate = (endpoint: string, breaker: typeof CLOSED) =>
+    bench.build.gate(endpoint as EndpointKey, { gate: { breaker, budget: null, paces: {} } });
+  await store.saveGates([
+    gate('https://open.example/', { ...CLOSED, failures: 5, openUntil, windowMs: 30_000 }),
+    gate(profile.body.id, { ...CLOSED, failures: 5, openUntil: clock.now(), windowMs: 60_000 }),
+    gate('https://closed.example/', { ...CLOSED, failures: 1 }),
+  ]);
+  const { body } = await bench.get('overview');
+  expect(body.breakers).toHaveLength(2);
+  expect(body.breakers).toContainEqual({
+    endpoint: 'https://open.example/',
+    endpoint_id: null,
+    url: 'https://open.example/',
+    state: 'open',
+    open_until: '2026-11-15T08:00:30.000Z',
+    window_ms: 30_000,
+  });
+  expect(body.breakers).toContainEqual(
+    expect.objectContaining({ url: 'https://profile.example/', state: 'half_open' }),
+  );
+});
+
+test('the time alone is no news', async () => {
+  const bench = await open();
+  const ask = () => bench.desk.ask(bench.caller('viewer'), `p/${bench.project.name}/test/overview?range=1h`);
+  const first = await ask();
+  bench.world.advance(1_000);
+  const second = await ask();
+  bench.world.advance(-1_000);
+  expect(second.body).not.toBe(first.body);
+  expect(second.news).toBe(first.news);
+});
+
+test('a range that there is not is refused', async () => {
+  const bench = await open();
+  expect(await bench.get('overview?range=1y')).toMatchObject({
+    status: 400,
+    body: { error: { param: 'range' } },
+  });
+});

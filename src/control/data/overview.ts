@@ -1,0 +1,193 @@
+/** `GET overview`: what was fired and how punctually, what is due, which breakers are open, and which nodes live. */
+import { readChoice } from '#src/api/query.ts';
+import type { OpenBreaker, Overview, OverviewRange } from '#src/control/http/contract.ts';
+import { json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
+import { parseId } from '#src/domain/id.ts';
+import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import {
+  addTallies,
+  HOUR_MS,
+  LATENESS_BOUNDS_MS,
+  latenessQuantile,
+  MINUTE_MS,
+  NO_TALLY,
+  type Tally,
+} from '#src/domain/tally.ts';
+import { type BreakerAt, breakersOf } from './breakers.ts';
+import { presentCounts } from './counts.ts';
+import { Forecasts } from './forecast.ts';
+import { type Stretch, TallySeries } from './tally-series.ts';
+import { inSteps, stepOf } from './window.ts';
+import type { DataWorld } from './world.ts';
+
+const RANGES: Readonly<Record<OverviewRange, Omit<Stretch, 'from'>>> = {
+  '1h': { spanMs: MINUTE_MS, stepMs: MINUTE_MS, steps: 60 },
+  '6h': { spanMs: MINUTE_MS, stepMs: 5 * MINUTE_MS, steps: 72 },
+  '24h': { spanMs: MINUTE_MS, stepMs: 15 * MINUTE_MS, steps: 96 },
+  '7d': { spanMs: HOUR_MS, stepMs: HOUR_MS, steps: 168 },
+  '30d': { spanMs: HOUR_MS, stepMs: 4 * HOUR_MS, steps: 180 },
+};
+const RANGE_NAMES = Object.keys(RANGES) as readonly OverviewRange[];
+const DEFAULT_RANGE: OverviewRange = '1h';
+const DUE_LOOKED_AT_MAX = 50_000;
+const BREAKERS_SHOWN_MAX = 50;
+/** Forecasts are kept for longer than a minute where they take long. */
+const FORECAST_STEP_MS = 5 * MINUTE_MS;
+const ANY = { state: null, kind: null, labels: [] };
+
+type World = Pick<DataWorld, 'commands' | 'insight' | 'timers' | 'node' | 'isCluster'>;
+
+export function overviewRoute(world: World): Route<ProjectAsked> {
+  const { clock, store } = world.commands;
+  const forecasts = new Forecasts({ ...world, clock });
+  const series = new TallySeries(world.insight);
+  return {
+    method: 'GET',
+    path: 'overview',
+    needs: 'viewer',
+    audited: null,
+    answer: async ({ query, partition }) => {
+      const range = readChoice(query, 'range', RANGE_NAMES) ?? DEFAULT_RANGE;
+      const now = clock.now();
+      const stretch = stretchOf(range, now);
+      const [tallies, due, breakers, cluster, [any]] = await Promise.all([
+        series.of(partition, stretch, now),
+        dueOf(world, forecasts, partition, now),
+        openBreakers(world, partition, now),
+        clusterOf(world),
+        store.listSchedules(partition, ANY, { before: null, limit: 1 }),
+      ]);
+      const total = tallies.map(({ tally }) => tally).reduce(addTallies, NO_TALLY);
+      const overview: Overview = {
+        now: formatInstant(now),
+        range,
+        step_ms: stretch.stepMs,
+        steps: tallies.map(({ at, tally }) => ({
+          at: formatInstant(at),
+          ...presentCounts(tally),
+          p50_ms: latenessQuantile(tally, 0.5),
+          p99_ms: latenessQuantile(tally, 0.99),
+        })),
+        total: presentCounts(total),
+        lateness: presentLateness(total),
+        due,
+        breakers,
+        ...cluster,
+        is_empty: any === undefined && total.fired === 0,
+      };
+      return { ...json(overview), news: newsOf(overview) };
+    },
+  };
+}
+
+/** What the clock shows is none, nor that a node still lives. */
+function newsOf({ nodes, ...overview }: Overview): string {
+  return JSON.stringify({
+    ...overview,
+    now: null,
+    nodes: nodes?.map((node) => ({ ...node, lease_until: null })) ?? null,
+  });
+}
+
+/** The last step is the one that is not over yet. */
+function stretchOf(range: OverviewRange, now: Instant): Stretch {
+  const { spanMs, stepMs, steps } = RANGES[range];
+  return { spanMs, stepMs, steps, from: instant((Math.floor(now / stepMs) - steps + 1) * stepMs) };
+}
+
+function presentLateness(total: Tally): Overview['lateness'] {
+  const within = (ms: number) =>
+    total.lateness.reduce(
+      (sum, tries, index) => ((LATENESS_BOUNDS_MS[index] ?? Infinity) <= ms ? sum + tries : sum),
+      0,
+    );
+  return {
+    p50_ms: latenessQuantile(total, 0.5),
+    p99_ms: latenessQuantile(total, 0.99),
+    within_100_ms: within(100),
+    within_300_ms: within(300),
+    tries: total.lateness.reduce((sum, tries) => sum + tries, 0),
+    classes: total.lateness.map((tries, index) => ({ up_to_ms: LATENESS_BOUNDS_MS[index] ?? null, tries })),
+  };
+}
+
+/**
+ * By the forecast. Where that has too much to list, what waits is counted, and what comes after it is worked out as far
+ * as it goes.
+ */
+async function dueOf(
+  { insight }: World,
+  forecasts: Forecasts,
+  partition: Partition,
+  now: Instant,
+): Promise<Overview['due']> {
+  const from = instant(Math.floor(now / MINUTE_MS) * MINUTE_MS);
+  const window = inSteps({ from, until: instant(from + HOUR_MS) });
+  const { stepMs, until } = window;
+  const since = instant(Math.floor(from / FORECAST_STEP_MS) * FORECAST_STEP_MS);
+  const forecast = await forecasts.of(partition, since, instant(since + HOUR_MS + FORECAST_STEP_MS));
+  const { waiting, projected, isComplete } = forecast;
+  const counts = isComplete
+    ? Array.from({ length: window.steps }, () => 0)
+    : [...(await insight.countDue(partition, from, until, stepMs, DUE_LOOKED_AT_MAX)).counts];
+  for (const { at } of isComplete ? [...waiting, ...projected] : projected) {
+    const step = stepOf(window, at);
+    if (at >= from && at < until) counts[step] = (counts[step] ?? 0) + 1;
+  }
+  return { from: formatInstant(from), step_ms: stepMs, counts, is_complete: isComplete };
+}
+
+async function openBreakers(
+  { insight, commands }: World,
+  partition: Partition,
+  now: Instant,
+): Promise<readonly OpenBreaker[]> {
+  const breakers = [...(await breakersOf(insight, partition, now)).values()];
+  const open = breakers.filter(({ state }) => state !== 'closed').slice(0, BREAKERS_SHOWN_MAX);
+  return Promise.all(open.map((breaker) => presentBreaker(commands, partition, breaker, now)));
+}
+
+async function presentBreaker(
+  { store }: Pick<DataWorld['commands'], 'store'>,
+  partition: Partition,
+  { endpoint, state, openUntil, windowMs }: BreakerAt,
+  now: Instant,
+): Promise<OpenBreaker> {
+  const endpointId = parseId('ep', endpoint);
+  const profile = endpointId === null ? null : await store.findProfile(partition, endpointId);
+  return {
+    endpoint,
+    endpoint_id: endpointId,
+    url: endpointId === null ? endpoint : (profile?.url ?? null),
+    state: state === 'open' ? 'open' : 'half_open',
+    open_until: formatInstant(openUntil ?? now),
+    window_ms: windowMs,
+  };
+}
+
+async function clusterOf({
+  insight,
+  node,
+  isCluster,
+}: World): Promise<Pick<Overview, 'nodes' | 'free_slots'>> {
+  if (!isCluster) return { nodes: null, free_slots: 0 };
+  const { nodes, slots } = await insight.readCluster();
+  const held = new Map<string, number>(nodes.map((lease) => [lease.node, 0]));
+  let free = 0;
+  for (const { owner } of slots) {
+    const count = owner === null ? undefined : held.get(owner);
+    if (owner === null || count === undefined) free += 1;
+    else held.set(owner, count + 1);
+  }
+  return {
+    nodes: nodes.map((lease) => ({
+      node: lease.node,
+      is_this: lease.node === node,
+      is_stopping: lease.isStopping,
+      lease_until: formatInstant(lease.leaseUntil),
+      slots: held.get(lease.node) ?? 0,
+    })),
+    free_slots: free,
+  };
+}

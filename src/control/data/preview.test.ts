@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { useDataBench } from '#test/control/data-world.ts';
+
+const open = useDataBench();
+
+test('a recurrence is previewed with what the clock does to it', async () => {
+  const bench = await open();
+  const beforeMs = Date.UTC(2027, 2, 26) - bench.world.clock.now();
+  bench.world.advance(beforeMs);
+  const { status, body } = await bench.post(
+    'preview',
+    { cron: '30 2 * * *', timezone: 'Europe/Berlin' },
+    'viewer',
+  );
+  bench.world.advance(-beforeMs);
+  expect(status).toBe(200);
+  expect(body.timezone).toBe('Europe/Berlin');
+  expect(body.runs).toHaveLength(10);
+  expect(body.runs[0]).toEqual({
+    at: '2027-03-26T01:30:00.000Z',
+    local: '2027-03-26T02:30:00',
+    offset: '+01:00',
+    notes: [],
+  });
+  expect(body.runs[2]).toMatchObject({
+    local: '2027-03-28T03:00:00',
+    offset: '+02:00',
+    notes: [
+      { kind: 'gap', text: '02:30 does not exist on 2027-03-28, fires 03:00' },
+      { kind: 'offset', text: 'offset changes +01:00 → +02:00' },
+    ],
+  });
+  expect(bench.audit).toEqual([]);
+});
+
+test('jitter is only told of: its offset comes from an id that there is not yet', async () => {
+  const bench = await open();
+  const { body } = await bench.post('preview', { cron: '0 * * * *', jitter: '30s' });
+  expect(body.runs[0]).toMatchObject({
+    at: '2026-11-15T09:00:00.000Z',
+    notes: [{ kind: 'jitter', text: 'fires up to 30s earlier or later, the same way each time' }],
+  });
+});
+
+test('what fires once is one run, shown in the zone that was given', async () => {
+  const bench = await open();
+  const instant = await bench.post('preview', {
+    fire_at: '2026-11-16T00:00:00Z',
+    timezone: 'Asia/Kathmandu',
+  });
+  expect(instant.body).toEqual({
+    timezone: 'Asia/Kathmandu',
+    runs: [{ at: '2026-11-16T00:00:00.000Z', local: '2026-11-16T05:45:00', offset: '+05:45', notes: [] }],
+  });
+  const local = await bench.post('preview', {
+    local_fire_at: '2027-10-31T02:30:00',
+    timezone: 'Europe/Berlin',
+  });
+  expect(local.body.runs).toMatchObject([{ at: '2027-10-31T00:30:00.000Z', notes: [{ kind: 'fold' }] }]);
+  expect((await bench.post('preview', { delay: '90s' })).body.runs).toMatchObject([
+    { at: '2026-11-15T08:01:30.000Z' },
+  ]);
+});
+
+test.each([
+  [{}, 422, 'missing_timing'],
+  [{ cron: '61 * * * *' }, 422, 'invalid_cron'],
+  [{ cron: '* * * * *', timezone: 'Nowhere/Else' }, 422, 'invalid_cron'],
+  [{ delay: '5 minutes' }, 400, 'invalid_duration'],
+  [{ delay: '5m', cron: '* * * * *' }, 400, 'multiple_timing'],
+  [{ delay: '1ms' }, 422, 'sub_floor_delay'],
+  [{ fire_at: '2020-01-01T00:00:00Z' }, 422, 'fire_at_in_past'],
+  [{ cron: '* * * * *', jitter: 'much' }, 400, 'invalid_duration'],
+])('%j is refused as POST /schedules refuses it', async (body, status, code) => {
+  const bench = await open();
+  const created = await bench.post('schedules', { ...body, endpoint: 'https://example.com/' });
+  expect(created).toMatchObject({ status, body: { error: { code } } });
+  expect(await bench.post('preview', body)).toMatchObject(created);
+});

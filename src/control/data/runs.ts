@@ -1,0 +1,24 @@
+/** Runs as the dashboard shows them. */
+import type { PreviewRun, RunNoteInfo } from '#src/control/http/contract.ts';
+import { formatInstant, type Instant } from '#src/domain/instant.ts';
+import type { Run } from '#src/domain/run-notes.ts';
+import { noteText, offsetText, wallClockText } from '#src/domain/run-words.ts';
+import { spanAt, toLocal } from '#src/domain/zone.ts';
+
+/** `more`: notes that are not about the wall clock. */
+export function presentRun(
+  { at, local, offsetMs, notes }: Run,
+  more: readonly RunNoteInfo[] = [],
+): PreviewRun {
+  return {
+    at: formatInstant(at),
+    local: wallClockText(local),
+    offset: offsetText(offsetMs),
+    notes: [...notes.map((note) => ({ kind: note.kind, text: noteText(note) })), ...more],
+  };
+}
+
+/** A run that fires at another instant than the one it was noted for. */
+export function movedRun(run: Run, zone: string, firesAt: Instant): Run {
+  return { ...run, at: firesAt, local: toLocal(zone, firesAt), offsetMs: spanAt(zone, firesAt).offsetMs };
+}

@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest';
+import { useDataBench } from '#test/control/data-world.ts';
+import { parseSearch } from './search.ts';
+
+const open = useDataBench();
+
+describe('what is looked for', () => {
+  test.each([
+    ['sch_01jcq3v8k4zqgw5m2r7n9x0abc', { kind: 'id', id: 'sch_01jcq3v8k4zqgw5m2r7n9x0abc' }],
+    ['dlv_01jcq3v8k4zqgw5m2r7n9x0abc', { kind: 'id', id: 'dlv_01jcq3v8k4zqgw5m2r7n9x0abc' }],
+    ['', { kind: 'search', labels: [], destination: null }],
+    ['team=billing', { kind: 'search', labels: [['team', 'billing']], destination: null }],
+    [
+      'team=billing app.io/name="night run" x=a=b',
+      {
+        kind: 'search',
+        labels: [
+          ['team', 'billing'],
+          ['app.io/name', 'night run'],
+          ['x', 'a=b'],
+        ],
+        destination: null,
+      },
+    ],
+    ['shop.example', { kind: 'search', labels: [], destination: 'shop.example' }],
+    ['https://shop.example/?a=b', { kind: 'search', labels: [], destination: 'https://shop.example/?a=b' }],
+    ['/hook?a=b', { kind: 'search', labels: [], destination: '/hook?a=b' }],
+    ['team=billing shop', { kind: 'search', labels: [], destination: 'team=billing shop' }],
+    ['sch_short', { kind: 'search', labels: [], destination: 'sch_short' }],
+  ])('%j', (text, search) => {
+    expect(parseSearch(text)).toEqual(search);
+  });
+});
+
+describe('schedules', () => {
+  test('are found by id, by that of a delivery, by labels and by a part of the destination', async () => {
+    const bench = await open();
+    const create = async (host: string, team: string) => {
+      const made = await bench.post('schedules', {
+        endpoint: `https://${host}/hook`,
+        delay: '5m',
+        metadata: { team },
+      });
+      return made.body.id as string;
+    };
+    const shop = await create('shop.example', 'billing');
+    const other = await create('other.example', 'ops');
+    const find = async (q: string) => {
+      const { body } = await bench.get(`search/schedules?${new URLSearchParams({ q }).toString()}`, 'viewer');
+      return body.data.map(({ id }: { id: string }) => id);
+    };
+    const { body } = await bench.get('deliveries');
+    const delivery = body.data.find((one: { schedule_id: string }) => one.schedule_id === shop);
+    expect(await find(shop)).toEqual([shop]);
+    expect(await find(delivery.id)).toEqual([shop]);
+    expect(await find('sch_00000000000000000000000000')).toEqual([]);
+    expect(await find('team=ops')).toEqual([other]);
+    expect(await find('SHOP.exam')).toEqual([shop]);
+    expect(await find('%')).toEqual([]);
+    expect(await find('')).toEqual([other, shop]);
+    expect((await bench.get('search/schedules?state=paused')).body.data).toEqual([]);
+    expect((await bench.get('search/schedules?kind=one_shot')).body.data).toHaveLength(2);
+  });
+
+  test('come a page at a time, by a cursor that is good for the same search only', async () => {
+    const bench = await open();
+    for (let made = 0; made < 3; made++) {
+      await bench.post('schedules', { endpoint: 'https://shop.example/', delay: '5m' });
+    }
+    const first = await bench.get('search/schedules?q=shop&limit=2');
+    expect(first.body.data).toHaveLength(2);
+    const cursor = encodeURIComponent(first.body.next_cursor);
+    const second = await bench.get(`search/schedules?q=shop&limit=2&cursor=${cursor}`);
+    expect(second.body.data).toHaveLength(1);
+    expect(second.body.next_cursor).toBeNull();
+    expect(await bench.get(`search/schedules?q=other&cursor=${cursor}`)).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid_cursor' } },
+    });
+  });
+
+  test('are not looked for by a text without end', async () => {
+    const bench = await open();
+    expect(await bench.get(`search/schedules?q=${'x'.repeat(513)}`)).toMatchObject({
+      status: 400,
+      body: { error: { param: 'q' } },
+    });
+  });
+});

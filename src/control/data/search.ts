@@ -1,0 +1,114 @@
+/**
+ * `GET search/schedules`. What is looked for is an id (of a schedule, or of a delivery, which leads to its schedule),
+ * labels written `name=value`, or else a part of the destination.
+ */
+
+import type { ScheduleResource } from '#src/api/contract/resources.ts';
+import { decodeCursor, encodeCursor } from '#src/api/cursor.ts';
+import { presentSchedule } from '#src/api/present.ts';
+import { readChoice, readLimit, readText } from '#src/api/query.ts';
+import type { ScheduleSearchPage } from '#src/control/http/contract.ts';
+import { json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
+import { Refusal } from '#src/domain/errors.ts';
+import { parseId, type ScheduleId } from '#src/domain/id.ts';
+import { LABELS_MAX, type Labels } from '#src/domain/labels.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
+import type { Store } from '#src/ports/store.ts';
+import type { DataWorld } from './world.ts';
+
+const TEXT_CHARACTERS_MAX = 512;
+/** At a time: a search without a match goes on from there when it is asked to. */
+const LOOKED_AT_MAX = 10_000;
+
+export function searchRoute({
+  commands,
+  insight,
+}: Pick<DataWorld, 'commands' | 'insight'>): Route<ProjectAsked> {
+  const { store } = commands;
+  return {
+    method: 'GET',
+    path: 'search/schedules',
+    needs: 'viewer',
+    audited: null,
+    answer: async ({ query, partition, mode }) => {
+      const text = readText(query, 'q')?.trim() ?? '';
+      if (text.length > TEXT_CHARACTERS_MAX)
+        throw new Refusal('invalid_request', 'q', `q may have at most ${TEXT_CHARACTERS_MAX} characters.`);
+      const state = readChoice(query, 'state', SCHEDULE_STATES);
+      const kind = readChoice(query, 'kind', SCHEDULE_KINDS);
+      const wanted = parseSearch(text);
+      if (wanted.kind === 'id') return json(await byId(store, partition, mode, wanted.id));
+      const list = { partition, name: `search ${JSON.stringify([text, state, kind])}` };
+      const cursor = readText(query, 'cursor');
+      const before = cursor === null ? null : decodeCursor(list, cursor, (id) => parseId('sch', id));
+      const { found, next, lookedAt } = await insight.searchSchedules(
+        partition,
+        { state, kind, labels: wanted.labels, destination: wanted.destination },
+        { before, limit: readLimit(query) },
+        LOOKED_AT_MAX,
+      );
+      const page: ScheduleSearchPage<ScheduleResource> = {
+        data: found.map((view) => presentSchedule(view, mode)),
+        next_cursor: next === null ? null : encodeCursor(list, next),
+        looked_at: lookedAt,
+      };
+      return json(page);
+    },
+  };
+}
+
+export type Search =
+  | { readonly kind: 'id'; readonly id: string }
+  | { readonly kind: 'search'; readonly labels: Labels; readonly destination: string | null };
+
+const ID = /^(?:sch|dlv)_[0-9a-z]{26}$/;
+/** A value with spaces in it is written in quotes. */
+const LABEL = /([^\s=?"]+)=(?:"([^"]*)"|([^\s"]+))(?:\s+|$)/gy;
+
+export function parseSearch(text: string): Search {
+  if (ID.test(text)) return { kind: 'id', id: text };
+  const labels = labelsIn(text);
+  if (labels.length > LABELS_MAX)
+    throw new Refusal('invalid_request', 'q', `At most ${LABELS_MAX} labels can be asked for.`);
+  if (labels.length > 0) return { kind: 'search', labels, destination: null };
+  return { kind: 'search', labels, destination: text === '' ? null : text };
+}
+
+/** None unless the whole text is made of labels. A URL is none, though its query may look like it. */
+function labelsIn(text: string): Labels {
+  if (text.includes('://')) return [];
+  const labels: (readonly [string, string])[] = [];
+  let end = 0;
+  for (const match of text.matchAll(LABEL)) {
+    const [whole, name = '', quoted, plain] = match;
+    labels.push([name, quoted ?? plain ?? '']);
+    end = match.index + whole.length;
+  }
+  return end === text.length ? labels : [];
+}
+
+async function byId(
+  store: Pick<Store, 'findSchedule' | 'findDelivery'>,
+  partition: Partition,
+  mode: ProjectAsked['mode'],
+  id: string,
+): Promise<ScheduleSearchPage<ScheduleResource>> {
+  const scheduleId = await scheduleIdOf(store, partition, id);
+  const view = scheduleId === null ? null : await store.findSchedule(partition, scheduleId);
+  return {
+    data: view === null ? [] : [presentSchedule(view, mode)],
+    next_cursor: null,
+    looked_at: view === null ? 0 : 1,
+  };
+}
+
+async function scheduleIdOf(
+  store: Pick<Store, 'findDelivery'>,
+  partition: Partition,
+  id: string,
+): Promise<ScheduleId | null> {
+  const deliveryId = parseId('dlv', id);
+  if (deliveryId === null) return parseId('sch', id);
+  return (await store.findDelivery(partition, deliveryId))?.scheduleId ?? null;
+}

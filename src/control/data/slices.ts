@@ -1,0 +1,25 @@
+/** Long work in short pieces: the thread that works here also fires, and what is due must not wait for a page. */
+import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+
+const SLICE_MS = 2;
+
+export class Slices {
+  readonly #timers: Timers & Stopwatch;
+  #beganAt: number;
+
+  constructor(timers: Timers & Stopwatch) {
+    this.#timers = timers;
+    this.#beganAt = timers.elapsed();
+  }
+
+  /** Whether this piece is long enough: then `rest` is to be waited for. */
+  get isOver(): boolean {
+    return this.#timers.elapsed() - this.#beganAt >= SLICE_MS;
+  }
+
+  /** Lets everything else have its turn. */
+  async rest(): Promise<void> {
+    await new Promise<void>((resolve) => void this.#timers.after(0, resolve));
+    this.#beganAt = this.#timers.elapsed();
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * Tallies of a stretch of time, step by step, for charts that are looked at again and again.
+ *
+ * What lies some minutes back hardly ever changes: it is kept, and only what is recent is read each time. Now and
+ * then everything is read anew, for a node may have been cut off from the store and have told late.
+ */
+import { type Instant, instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { addTallies, NO_TALLY, type Tally, type TallySpanMs } from '#src/domain/tally.ts';
+import type { InsightStore, TallyAt } from '#src/ports/insight-store.ts';
+
+const RECENT_MS = 3 * 60_000;
+const READ_ANEW_MS = 15_000;
+const KEPT_MAX = 32;
+/** Taking in what was read is work of the thread that fires. */
+const ROWS_AT_ONCE = 240;
+
+export interface Stretch {
+  readonly from: Instant;
+  readonly stepMs: number;
+  readonly steps: number;
+  /** Of the tallies it is made of. */
+  readonly spanMs: TallySpanMs;
+}
+
+interface Kept {
+  readonly readAt: Instant;
+  readonly from: Instant;
+  /** By the instant a step begins with, those without any left out; what lies before `until` is as good as final. */
+  readonly steps: ReadonlyMap<number, Tally>;
+  readonly until: Instant;
+}
+
+export class TallySeries {
+  readonly #insight: Pick<InsightStore, 'readTallies'>;
+  readonly #kept = new Map<string, Kept>();
+
+  constructor(insight: Pick<InsightStore, 'readTallies'>) {
+    this.#insight = insight;
+  }
+
+  /** One for each step. */
+  async of(partition: Partition, stretch: Stretch, now: Instant): Promise<readonly TallyAt[]> {
+    const { from, stepMs, steps, spanMs } = stretch;
+    const name = `${partition}/${spanMs}/${stepMs}/${steps}`;
+    const known = this.#fresh(name, stretch, now);
+    const found = new Map(known?.steps);
+    const readFrom = known?.until ?? from;
+    for (const at of found.keys()) if (at < from || at >= readFrom) found.delete(at);
+    for (const { at, tally } of await this.#read(partition, stretch, readFrom)) {
+      const step = Math.floor(at / stepMs) * stepMs;
+      found.set(step, addTallies(found.get(step) ?? NO_TALLY, tally));
+    }
+    this.#keep(name, {
+      readAt: known?.readAt ?? now,
+      from: known?.from ?? from,
+      steps: found,
+      until: instant(Math.max(Math.floor((now - RECENT_MS) / stepMs) * stepMs, from)),
+    });
+    return Array.from({ length: steps }, (_, step) => {
+      const at = instant(from + step * stepMs);
+      return { at, tally: found.get(at) ?? NO_TALLY };
+    });
+  }
+
+  #fresh(name: string, { from }: Stretch, now: Instant): Kept | null {
+    const kept = this.#kept.get(name) ?? null;
+    if (kept === null || kept.from > from || kept.until < from) return null;
+    return now >= kept.readAt && now - kept.readAt < READ_ANEW_MS ? kept : null;
+  }
+
+  async #read(
+    partition: Partition,
+    { from, stepMs, steps, spanMs }: Stretch,
+    since: Instant,
+  ): Promise<readonly TallyAt[]> {
+    const end = from + steps * stepMs;
+    const rows: TallyAt[] = [];
+    for (let at: number = since; at < end; at += ROWS_AT_ONCE * spanMs) {
+      const until = instant(Math.min(at + ROWS_AT_ONCE * spanMs, end));
+      rows.push(...(await this.#insight.readTallies(partition, spanMs, instant(at), until)));
+    }
+    return rows;
+  }
+
+  #keep(name: string, kept: Kept): void {
+    this.#kept.delete(name);
+    this.#kept.set(name, kept);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > KEPT_MAX && oldest !== undefined) this.#kept.delete(oldest);
+  }
+}

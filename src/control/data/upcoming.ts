@@ -1,0 +1,132 @@
+/** `GET upcoming`: everything that is due in a window, by step and by endpoint, so that collisions are seen. */
+import type { Upcoming } from '#src/control/http/contract.ts';
+import { json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import { formatInstant, instant } from '#src/domain/instant.ts';
+import { HOUR_MS } from '#src/domain/tally.ts';
+import type { DueCounts } from '#src/ports/insight-store.ts';
+import { type Forecast, type ForecastRun, Forecasts, type Source } from './forecast.ts';
+import { SharedAnswers } from './shared-answers.ts';
+import { Slices } from './slices.ts';
+import { DAY_MS, inSteps, readWindow, type SteppedWindow, stepOf } from './window.ts';
+import type { DataWorld } from './world.ts';
+
+const WINDOW = { defaultMs: HOUR_MS, maxMs: 7 * DAY_MS };
+const COUNTED_MAX = 50_000;
+const ENDPOINTS_SHOWN_MAX = 20;
+const RUNS_SHOWN_MAX = 500;
+/** More than there can be runs: an instant and the place of its run fit into one number, which sorts fast. */
+const PLACES = 65_536;
+
+export function upcomingRoute({
+  commands,
+  insight,
+  timers,
+}: Pick<DataWorld, 'commands' | 'insight' | 'timers'>): Route<ProjectAsked> {
+  const forecasts = new Forecasts({ insight, timers, clock: commands.clock });
+  const shared = new SharedAnswers<Upcoming>(timers);
+  return {
+    method: 'GET',
+    path: 'upcoming',
+    needs: 'viewer',
+    audited: null,
+    answer: async ({ query, partition }) => {
+      const now = commands.clock.now();
+      const asked = readWindow(query, now, WINDOW);
+      // What is over has been sent, or is not upcoming.
+      const window = inSteps({
+        from: instant(Math.max(asked.from, now)),
+        until: instant(Math.max(asked.until, now + 1)),
+      });
+      const name = `${partition}/${window.from}/${window.until}`;
+      return json(
+        await shared.get(name, async () => {
+          const { from, until, stepMs } = window;
+          const forecast = await forecasts.of(partition, from, until);
+          const counted = forecast.isComplete
+            ? null
+            : await insight.countDue(partition, from, until, stepMs, COUNTED_MAX);
+          return present(window, counted, forecast, new Slices(timers));
+        }),
+      );
+    },
+  };
+}
+
+/** `counted`: what waits, where it is too much to be listed. */
+async function present(
+  window: SteppedWindow,
+  counted: DueCounts | null,
+  forecast: Forecast,
+  slices: Slices,
+): Promise<Upcoming> {
+  const runs = [...forecast.waiting, ...forecast.projected];
+  const totals = new Map<EndpointKey, { readonly source: Source; total: number }>();
+  const counts = counted === null ? zeros(window) : [...counted.counts];
+  for (const { at, source, deliveryId } of runs) {
+    if (slices.isOver) await slices.rest();
+    const known = totals.get(source.endpoint);
+    if (known === undefined) totals.set(source.endpoint, { source, total: 1 });
+    else known.total += 1;
+    if (counted === null || deliveryId === null)
+      counts[stepOf(window, at)] = (counts[stepOf(window, at)] ?? 0) + 1;
+  }
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const busiest = [...totals.values()].sort((a, b) => b.total - a.total).slice(0, ENDPOINTS_SHOWN_MAX);
+  const shown = new Map(
+    busiest.map(({ source, total }) => [source.endpoint, { source, total, counts: zeros(window) }]),
+  );
+  const restCounts = [...counts];
+  for (const { at, source } of runs) {
+    if (slices.isOver) await slices.rest();
+    const row = shown.get(source.endpoint);
+    if (row === undefined) continue;
+    const step = stepOf(window, at);
+    row.counts[step] = (row.counts[step] ?? 0) + 1;
+    // What was counted and what was listed are of two moments.
+    restCounts[step] = Math.max((restCounts[step] ?? 0) - 1, 0);
+  }
+  const rest = { total: restCounts.reduce((sum, count) => sum + count, 0), counts: restCounts };
+  if (slices.isOver) await slices.rest();
+  return {
+    from: formatInstant(window.from),
+    until: formatInstant(window.until),
+    step_ms: window.stepMs,
+    endpoints: [
+      ...[...shown.values()].map(({ source, total, counts }) => ({
+        endpoint: source.endpoint as string,
+        endpoint_id: source.endpointId,
+        url: source.endpointId === null ? source.endpoint : source.url,
+        total,
+        counts,
+      })),
+      ...(rest.total > 0 ? [{ endpoint: null, endpoint_id: null, url: null, ...rest }] : []),
+    ],
+    counts,
+    total,
+    runs: earliest(runs, window).map(presentRun),
+    is_complete: forecast.isComplete,
+  };
+}
+
+function earliest(runs: readonly ForecastRun[], { from }: SteppedWindow): readonly ForecastRun[] {
+  const order = Float64Array.from(runs, ({ at }, place) => (at - from) * PLACES + place).sort();
+  return [...order.subarray(0, RUNS_SHOWN_MAX)].flatMap((key) => runs[key % PLACES] ?? []);
+}
+
+function presentRun({ at, source, deliveryId, isRetry }: ForecastRun): Upcoming['runs'][number] {
+  return {
+    at: formatInstant(at),
+    schedule_id: source.scheduleId,
+    delivery_id: deliveryId,
+    is_retry: isRetry,
+    endpoint: source.endpoint,
+    url: source.url,
+    cron: source.cron,
+    timezone: source.timezone,
+  };
+}
+
+function zeros({ steps }: SteppedWindow): number[] {
+  return Array.from({ length: steps }, () => 0);
+}

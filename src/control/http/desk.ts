@@ -1,0 +1,129 @@
+/**
+ * From a person and a path to an answer: which route it is, of which project, whether they may, and into the audit
+ * log before it is done. A project that somebody may not see is answered exactly as one that does not exist.
+ *
+ * Live pages ask here too, without HTTP: only for what changes and reveals nothing.
+ */
+import type { FastifyRequest } from 'fastify';
+import type { AuditedAct } from '#src/control/audit.ts';
+import { Refusal } from '#src/domain/errors.ts';
+import { mayAct } from '#src/domain/role.ts';
+import type { ControlStore, Project } from '#src/ports/control-store.ts';
+import type { User } from '#src/ports/people-store.ts';
+import { DoorRefusal } from './errors.ts';
+import { isMode } from './fields.ts';
+import type { Answer, Asked, Caller, JsonBody, ProjectAsked, Route } from './route.ts';
+import { Router } from './router.ts';
+
+export interface Question {
+  readonly caller: Caller;
+  readonly method: string;
+  /** Below `/dashboard/api/`, as it was sent. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Read once it is known that they may ask. */
+  readonly body: () => JsonBody;
+  readonly request: FastifyRequest | null;
+}
+
+/** Carries it out; that it was begun, and what came of it, is kept in the audit log. */
+export type Auditor = (act: AuditedAct, carryOut: () => Promise<Answer>) => Promise<Answer>;
+
+export interface DeskOptions extends Routes {
+  readonly store: Pick<ControlStore, 'findProject'>;
+  readonly auditor: Auditor;
+}
+
+export interface Routes {
+  readonly routes: readonly Route<Asked>[];
+  readonly projectRoutes: readonly Route<ProjectAsked>[];
+}
+
+type Known =
+  | { readonly isOfProject: false; readonly route: Route<Asked> }
+  | { readonly isOfProject: true; readonly route: Route<ProjectAsked> };
+
+type Place = Omit<ProjectAsked, keyof Asked>;
+
+/** A session has no key; this is no hash of any. */
+const NO_KEY_HASH = '';
+
+export class Desk {
+  readonly #options: DeskOptions;
+  readonly #router = new Router<Known>();
+
+  constructor(options: DeskOptions) {
+    this.#options = options;
+    for (const route of options.routes) {
+      this.#router.add(route.method, route.path, { isOfProject: false, route });
+    }
+    for (const route of options.projectRoutes) {
+      this.#router.add(route.method, `p/:project/:mode/${route.path}`, { isOfProject: true, route });
+    }
+  }
+
+  /** `path`: with its query, such as `p/default/test/overview?range=1h`. */
+  async ask(caller: Caller, path: string): Promise<Answer> {
+    const [place = '', search = ''] = path.split(/\?(.*)/s, 2);
+    const known = this.#router.find('GET', place)?.value;
+    if (known === undefined || known.route.audited !== null) throw new Refusal('not_found');
+    const query = new URLSearchParams(search);
+    return this.answer({ caller, method: 'GET', path: place, query, body: () => ({}), request: null });
+  }
+
+  async answer(question: Question): Promise<Answer> {
+    const found = this.#router.find(question.method, question.path);
+    if (found === null) throw new Refusal('not_found');
+    const { value: known, params } = found;
+    if (!known.isOfProject) {
+      requireSayInAll(question.caller.user, known.route);
+      return this.#act(known.route, askedOf(question, known.route, params), null);
+    }
+    const place = await this.#placeOf(question.caller.user, params);
+    return this.#act(known.route, { ...askedOf(question, known.route, params), ...place }, place);
+  }
+
+  async #placeOf(user: User, params: Readonly<Record<string, string>>): Promise<Place> {
+    const { project: name = '', mode = '' } = params;
+    const project = await this.#options.store.findProject(name);
+    if (project === null || !isInReach(user, project) || !isMode(mode)) throw new Refusal('not_found');
+    const partition = project.partitions[mode];
+    const tenant = { partition, mode, keyHash: NO_KEY_HASH, pinnedVersion: project.pinnedVersion };
+    return { project, mode, partition, tenant };
+  }
+
+  #act<A extends Asked>({ audited, answer }: Route<A>, asked: A, place: Place | null): Promise<Answer> {
+    if (audited === null) return answer(asked);
+    const { user, address } = asked.caller;
+    const act: AuditedAct = {
+      userId: user.id,
+      actor: user.name,
+      address,
+      action: audited.action,
+      subject: audited.subject(asked),
+      projectId: place?.project.id ?? null,
+      mode: place?.mode ?? null,
+      detail: audited.detail?.(asked) ?? {},
+    };
+    return this.#options.auditor(act, () => answer(asked));
+  }
+}
+
+export function isInReach({ projects }: Pick<User, 'projects'>, { id }: Project): boolean {
+  return projects === null || projects.includes(id);
+}
+
+/** What is of no single project concerns all of them: an admin of some alone has no say in it. */
+function requireSayInAll({ projects }: User, { needs }: Route<Asked>): void {
+  if (needs === 'admin' && projects !== null) throw new DoorRefusal('not_allowed');
+}
+
+/** What is sent is read only once it is known that they may. */
+function askedOf(
+  { caller, query, body, request }: Question,
+  { needs }: Pick<Route<Asked>, 'needs'>,
+  params: Readonly<Record<string, string>>,
+): Asked {
+  if (!mayAct(caller.user.role, needs)) throw new DoorRefusal('not_allowed');
+  return { caller, params, query, body: body(), request };
+}

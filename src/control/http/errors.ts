@@ -1,0 +1,109 @@
+/**
+ * Whatever goes wrong in the control plane, answered in the envelope of /v1. What the interface refuses keeps its
+ * code there; the control plane's own codes are one table, here.
+ */
+import type { FastifyReply } from 'fastify';
+import { JSON_TYPE, refusalOf } from '#src/api/errors.ts';
+import { type ControlCode, ControlRefusal } from '#src/control/refusal.ts';
+import { ERRORS, type ErrorCode, type ErrorType } from '#src/domain/errors.ts';
+import type { Log } from '#src/ports/telemetry.ts';
+import type { ControlErrorCode } from './contract.ts';
+
+/** Why somebody does not get past the door: who they are, where they come from, what they may. */
+const DOOR = {
+  not_signed_in: { status: 401, message: 'Nobody is signed in, or the session is over. Sign in again.' },
+  not_allowed: { status: 403, message: 'Your role does not allow this.' },
+  bad_origin: {
+    status: 403,
+    message:
+      'Only the dashboard itself may ask for this. A proxy in front of the service must pass on the Host header, and X-Forwarded-Proto where it speaks TLS.',
+  },
+  bad_csrf_token: {
+    status: 403,
+    message: 'This page belongs to another session. Load it again.',
+  },
+} as const;
+export type DoorCode = keyof typeof DOOR;
+
+export class DoorRefusal extends Error {
+  readonly code: DoorCode;
+
+  constructor(code: DoorCode) {
+    super(DOOR[code].message);
+    this.name = 'DoorRefusal';
+    this.code = code;
+  }
+}
+
+/** Their messages are written where they are refused, in `control/refusal.ts`. */
+const STATUS_OF: Readonly<Record<ControlCode, number>> = {
+  invalid_project_name: 422,
+  project_exists: 409,
+  unknown_project: 422,
+  unknown_key: 404,
+  invalid_overlap: 422,
+  key_elsewhere: 409,
+  wrong_login: 401,
+  wrong_password: 422,
+  login_throttled: 429,
+  weak_password: 422,
+  invalid_name: 422,
+  invalid_role: 422,
+  too_many_projects: 422,
+  name_taken: 409,
+  unknown_user: 404,
+  last_admin: 409,
+  changed_meanwhile: 409,
+  not_allowed: 403,
+  invitation_gone: 410,
+  replay_under_way: 409,
+  too_many_jobs: 409,
+  job_ended: 409,
+};
+
+const MS_PER_SECOND = 1_000;
+
+/** An object of /v1 is missing for a key; here there is none. */
+const NOT_FOUND = 'There is no such thing here, or it is not yours to see.';
+
+export interface Explained {
+  readonly status: number;
+  readonly code: ControlErrorCode | ErrorCode;
+  readonly message: string;
+  readonly param: string | null;
+  /** How long it is of no use to try again; 0 where that is not a matter of time. */
+  readonly waitMs: number;
+}
+
+export function explain(error: unknown, requestId: string, log: Log): Explained {
+  if (error instanceof DoorRefusal) {
+    const { code, message } = error;
+    return { status: DOOR[code].status, code, message, param: null, waitMs: 0 };
+  }
+  if (error instanceof ControlRefusal) {
+    const { code, message, waitMs } = error;
+    return { status: STATUS_OF[code], code, message, param: null, waitMs };
+  }
+  const { code, param, message } = refusalOf(error, requestId, log);
+  const said = code === 'not_found' ? NOT_FOUND : message;
+  return { status: ERRORS[code].status, code, message: said, param, waitMs: 0 };
+}
+
+export function refuse(reply: FastifyReply, error: unknown, log: Log): FastifyReply {
+  const requestId = reply.request.id;
+  const { status, code, message, param, waitMs } = explain(error, requestId, log);
+  if (waitMs > 0) reply.header('retry-after', Math.ceil(waitMs / MS_PER_SECOND));
+  return reply
+    .code(status)
+    .header('content-type', JSON_TYPE)
+    .send(
+      JSON.stringify({ error: { type: typeOf(status, code), code, message, param, request_id: requestId } }),
+    );
+}
+
+function typeOf(status: number, code: string): ErrorType {
+  if (Object.hasOwn(ERRORS, code)) return ERRORS[code as keyof typeof ERRORS].type;
+  if (status === 401 || status === 403) return 'authentication_error';
+  if (status === 404 || status === 410) return 'not_found_error';
+  return status === 429 ? 'rate_limit_error' : 'invalid_request_error';
+}

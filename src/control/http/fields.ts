@@ -1,0 +1,38 @@
+/** Fields of a body, each read with its bounds. A wrong one is refused by its name; what it held is not repeated. */
+import { Refusal } from '#src/domain/errors.ts';
+import { MODES, type Mode } from '#src/domain/partition.ts';
+import type { JsonBody } from './route.ts';
+
+/** Longer than any name, password or token that is taken. */
+const TEXT_CHARACTERS_MAX = 1_024;
+const LIST_MAX = 1_000;
+
+export function readText(body: JsonBody, name: string): string {
+  const value = body[name];
+  if (!isText(value)) throw new Refusal('invalid_request', name, `${name} must be a text.`);
+  return value;
+}
+
+/** Undefined where it is left out or null. */
+export function readOptionalText(body: JsonBody, name: string): string | undefined {
+  const value = body[name];
+  return value === undefined || value === null ? undefined : readText(body, name);
+}
+
+/** Null where it is left out or null. */
+export function readTexts(body: JsonBody, name: string): readonly string[] | null {
+  const value = body[name];
+  if (value === undefined || value === null) return null;
+  if (!Array.isArray(value) || value.length > LIST_MAX || !value.every(isText)) {
+    throw new Refusal('invalid_request', name, `${name} must be a list of texts, or null.`);
+  }
+  return value;
+}
+
+export function isMode(text: string): text is Mode {
+  return (MODES as readonly string[]).includes(text);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= TEXT_CHARACTERS_MAX;
+}

@@ -1,0 +1,115 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exchangeBytes, parseAnswer } from '#test/e2e/raw.ts';
+import { pageFiles } from './page-files.ts';
+
+const SCRIPT = 'export const answer = 42;\n'.repeat(100);
+const folder = mkdtempSync(join(tmpdir(), 'sched-page-'));
+let server: FastifyInstance;
+let url = '';
+
+async function serverOf(page: string): Promise<FastifyInstance> {
+  const made = Fastify();
+  made.register(async (scope) => pageFiles(scope, page), { prefix: '/dashboard' });
+  await made.ready();
+  return made;
+}
+
+beforeAll(async () => {
+  mkdirSync(join(folder, 'dist/assets'), { recursive: true });
+  writeFileSync(join(folder, 'dist/index.html'), '<title>Sched</title>');
+  writeFileSync(join(folder, 'dist/icon.svg'), '<svg/>');
+  writeFileSync(join(folder, 'dist/assets/page-1a2b.js'), SCRIPT);
+  writeFileSync(join(folder, 'outside.txt'), 'kept apart');
+  server = await serverOf(join(folder, 'dist'));
+  url = await server.listen({ host: '127.0.0.1', port: 0 });
+});
+afterAll(async () => {
+  await server.close();
+  rmSync(folder, { recursive: true });
+});
+
+describe('the page', () => {
+  test.each([
+    '/dashboard',
+    '/dashboard/',
+    '/dashboard/p/default/test/schedules/sch_1',
+    '/dashboard/index.html',
+  ])('%s is the page itself, never kept', async (url) => {
+    const { statusCode, headers, body } = await server.inject({ url });
+    expect([statusCode, body, headers['content-type'], headers['cache-control']]).toEqual([
+      200,
+      '<title>Sched</title>',
+      'text/html; charset=utf-8',
+      'no-store',
+    ]);
+  });
+
+  test('an asset is kept for a year; another file is asked for again', async () => {
+    const asset = await server.inject({ url: '/dashboard/assets/page-1a2b.js' });
+    expect(asset.headers).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      'cache-control': 'public, max-age=31536000, immutable',
+    });
+    expect(asset.body).toBe(SCRIPT);
+    expect((await server.inject({ url: '/dashboard/icon.svg' })).headers['cache-control']).toBe('no-cache');
+  });
+
+  test.each(['/dashboard/assets/page-old.js', '/dashboard/assets/', '/dashboard/assets/../index.html'])(
+    '%s is no asset: the page would be taken for a script',
+    async (url) => {
+      expect((await server.inject({ url })).headers['content-type']).not.toContain('javascript');
+      expect((await server.inject({ url: '/dashboard/assets/page-old.js' })).statusCode).toBe(404);
+    },
+  );
+
+  test.each(['/dashboard/../outside.txt', '/dashboard/%2e%2e/outside.txt', '/dashboard/..%2foutside.txt'])(
+    '%s leads to nothing outside',
+    async (path) => {
+      const answer = await exchangeBytes(url, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+      expect(parseAnswer(answer).status).toBeGreaterThan(0);
+      expect(answer).not.toContain('kept apart');
+    },
+  );
+
+  test.each([
+    ['gzip, deflate, br', 'br', (bytes: Buffer) => brotliDecompressSync(bytes).toString()],
+    ['gzip', 'gzip', (bytes: Buffer) => gunzipSync(bytes).toString()],
+    ['gzip, br;q=0', 'gzip', (bytes: Buffer) => gunzipSync(bytes).toString()],
+    ['identity', undefined, String],
+  ])('asked for with Accept-Encoding %s it comes as %s', async (accepted, encoding, unpack) => {
+    const url = '/dashboard/assets/page-1a2b.js';
+    const answer = await server.inject({ url, headers: { 'accept-encoding': accepted } });
+    expect(answer.headers['content-encoding']).toBe(encoding);
+    expect(answer.headers.vary).toBe('Accept-Encoding');
+    expect(unpack(answer.rawPayload)).toBe(SCRIPT);
+    const etag = String(answer.headers.etag);
+    const again = await server.inject({
+      url,
+      headers: { 'accept-encoding': accepted, 'if-none-match': `"x", W/${etag}` },
+    });
+    expect([again.statusCode, again.body]).toEqual([304, '']);
+  });
+
+  test('HEAD tells of it without it', async () => {
+    const answer = await fetch(`${url}/dashboard/icon.svg`, { method: 'HEAD' });
+    expect([answer.status, answer.headers.get('content-length'), await answer.text()]).toEqual([
+      200,
+      '6',
+      '',
+    ]);
+  });
+
+  test('where it was not built, it says how to', async () => {
+    const empty = await serverOf(join(folder, 'nowhere'));
+    for (const url of ['/dashboard', '/dashboard/assets/page-1a2b.js']) {
+      const { statusCode, body } = await empty.inject({ url });
+      expect([statusCode, body]).toEqual([503, expect.stringContaining('npm run dashboard:build')]);
+    }
+    await empty.close();
+  });
+});

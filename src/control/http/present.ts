@@ -1,0 +1,110 @@
+/** What the control plane keeps, as the page is told of it. Hashes of passwords and tokens stay behind. */
+import type { OpenSecret } from '#src/control/secrets.ts';
+import { sessionIdOf } from '#src/control/sessions.ts';
+import type { ProjectId } from '#src/domain/id.ts';
+import { formatInstant, type Instant } from '#src/domain/instant.ts';
+import type { ApiKey, Project, SigningSecret } from '#src/ports/control-store.ts';
+import type { AuditEntry, Invitation, Reach, Session, User } from '#src/ports/people-store.ts';
+import type {
+  AuditLine,
+  InvitationInfo,
+  InvitationLook,
+  KeyInfo,
+  OpenSession,
+  ProjectInfo,
+  SecretInfo,
+  UserInfo,
+} from './contract.ts';
+
+/** Names of projects by their id, as far as whoever asks may see them. */
+export type ProjectNames = ReadonlyMap<ProjectId, string>;
+
+export function namesOf(projects: readonly Project[]): ProjectNames {
+  return new Map(projects.map(({ id, name }) => [id, name]));
+}
+
+function orNull(at: Instant | null): string | null {
+  return at === null ? null : formatInstant(at);
+}
+
+export function presentProject({ id, name, createdAt }: Project): ProjectInfo {
+  return { id, name, created_at: formatInstant(createdAt) };
+}
+
+export function presentKey({ id, hint, createdAt, lastUsedAt, revokedAt }: ApiKey): KeyInfo {
+  return {
+    id,
+    hint,
+    created_at: formatInstant(createdAt),
+    last_used_at: orNull(lastUsedAt),
+    revoked_at: orNull(revokedAt),
+  };
+}
+
+export function presentSecret({ id, createdAt, expiresAt }: SigningSecret | OpenSecret): SecretInfo {
+  return { id, created_at: formatInstant(createdAt), expires_at: orNull(expiresAt) };
+}
+
+export function presentOpenSecret(secret: OpenSecret): SecretInfo {
+  return { ...presentSecret(secret), text: secret.text };
+}
+
+/** A project that is gone has no name to be shown by. */
+function namesIn(reach: Reach, names: ProjectNames): readonly string[] | null {
+  return reach?.flatMap((id) => names.get(id) ?? []) ?? null;
+}
+
+export function presentUser(user: User, seenAt: Instant | null, names: ProjectNames): UserInfo {
+  return {
+    id: user.id,
+    name: user.name,
+    role: user.role,
+    projects: namesIn(user.projects, names),
+    created_at: formatInstant(user.createdAt),
+    seen_at: orNull(seenAt),
+  };
+}
+
+export function presentInvitation(invitation: Invitation, names: ProjectNames): InvitationInfo {
+  return {
+    id: invitation.id,
+    role: invitation.role,
+    projects: namesIn(invitation.projects, names),
+    created_by: invitation.createdBy,
+    created_at: formatInstant(invitation.createdAt),
+    expires_at: orNull(invitation.expiresAt),
+  };
+}
+
+/** To whoever has its token and nothing else yet. */
+export function presentLook({ role, expiresAt }: Invitation): InvitationLook {
+  return { role, expires_at: orNull(expiresAt) };
+}
+
+export function presentSession(session: Session, present: Session): OpenSession {
+  return {
+    id: sessionIdOf(session),
+    is_this: session.hash === present.hash,
+    created_at: formatInstant(session.createdAt),
+    seen_at: formatInstant(session.seenAt),
+    address: session.address,
+    agent: session.agent,
+  };
+}
+
+export function presentAudit(entry: AuditEntry, names: ProjectNames): AuditLine {
+  return {
+    id: entry.id,
+    at: formatInstant(entry.at),
+    actor: entry.actor,
+    user_id: entry.userId,
+    action: entry.action,
+    subject: entry.subject,
+    project: entry.projectId === null ? null : (names.get(entry.projectId) ?? entry.projectId),
+    mode: entry.mode,
+    detail: entry.detail,
+    address: entry.address,
+    outcome: entry.outcome,
+    code: entry.code,
+  };
+}

@@ -1,0 +1,62 @@
+/** The audit log, newest first: who did what, when, and what came of it. */
+import { decodeCursor, encodeCursor, type List } from '#src/api/cursor.ts';
+import { readLimit, readText } from '#src/api/query.ts';
+import type { AuditLine, Listed } from '#src/control/http/contract.ts';
+import { namesOf, presentAudit } from '#src/control/http/present.ts';
+import { type Asked, json, type Route } from '#src/control/http/route.ts';
+import type { PeopleWorld } from '#src/control/world.ts';
+import { Refusal } from '#src/domain/errors.ts';
+import { parseId } from '#src/domain/id.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { Project } from '#src/ports/control-store.ts';
+import type { AuditFilter } from '#src/ports/people-store.ts';
+
+/** It is of no partition. */
+const LIST: List = { partition: 0 as Partition, name: 'audit log' };
+/** The beginning of an action, such as `schedule.`. */
+const ACTION = /^[a-z_.]{1,64}$/;
+
+export function auditRoutes(world: PeopleWorld): readonly Route<Asked>[] {
+  return [
+    {
+      method: 'GET',
+      path: 'audit',
+      needs: 'admin',
+      audited: null,
+      answer: async ({ query }) => {
+        const projects = await world.store.listProjects();
+        const filter = readFilter(query, projects);
+        const cursor = readText(query, 'cursor');
+        const before = cursor === null ? null : decodeCursor(LIST, cursor, (text) => parseId('aud', text));
+        const limit = readLimit(query);
+        // One more than is shown tells whether there is a page after it.
+        const found = await world.store.people.listAudit(filter, before, limit + 1);
+        const shown = found.slice(0, limit);
+        const last = found.length > limit ? shown.at(-1) : undefined;
+        const names = namesOf(projects);
+        const page: Listed<AuditLine> = {
+          data: shown.map((entry) => presentAudit(entry, names)),
+          next_cursor: last === undefined ? null : encodeCursor(LIST, last.id),
+        };
+        return json(page);
+      },
+    },
+  ];
+}
+
+function readFilter(query: URLSearchParams, projects: readonly Project[]): AuditFilter {
+  return {
+    userId: readNamed(query, 'user', (text) => parseId('usr', text)),
+    projectId: readNamed(query, 'project', (text) => projects.find(({ name }) => name === text)?.id ?? null),
+    action: readNamed(query, 'action', (text) => (ACTION.test(text) ? text : null)),
+  };
+}
+
+/** What is asked for must be something that can be: a filter that is passed over would show what was not asked for. */
+function readNamed<T>(query: URLSearchParams, name: string, read: (text: string) => T | null): T | null {
+  const text = readText(query, name);
+  if (text === null) return null;
+  const value = read(text);
+  if (value === null) throw new Refusal('invalid_request', name);
+  return value;
+}

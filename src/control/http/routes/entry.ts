@@ -1,0 +1,90 @@
+/**
+ * How somebody gets a session: by name and password, or by an invitation. Whatever token was presented, the session
+ * has a new one, and the one presented is over: nobody can be made to use a session that somebody else knows.
+ */
+import { audited } from '#src/control/audit.ts';
+import type { SessionInfo } from '#src/control/http/contract.ts';
+import { readText } from '#src/control/http/fields.ts';
+import { presentLook, presentProject } from '#src/control/http/present.ts';
+import { type Answer, json, type PublicRoute, type Visitor } from '#src/control/http/route.ts';
+import { acceptInvitation, lookAtInvitation } from '#src/control/invitations.ts';
+import { login } from '#src/control/logins.ts';
+import { requireName } from '#src/control/person-rules.ts';
+import { beginSession, csrfToken } from '#src/control/sessions.ts';
+import type { PeopleWorld } from '#src/control/world.ts';
+import { formatInstant } from '#src/domain/instant.ts';
+import type { Session, User } from '#src/ports/people-store.ts';
+import { projectsOf } from './projects.ts';
+
+/** What nobody asked somebody else for: it concerns no project. */
+const BY_THEMSELVES = { projectId: null, mode: null, detail: {} } as const;
+
+export function entryRoutes(world: PeopleWorld): readonly PublicRoute[] {
+  return [
+    {
+      path: 'login',
+      answer: async (visitor) => {
+        const { address, body } = visitor;
+        const name = readText(body, 'name');
+        const password = readText(body, 'password');
+        const user = await login(world, { name, password, address });
+        const act = {
+          ...BY_THEMSELVES,
+          userId: user.id,
+          actor: user.name,
+          address,
+          action: 'session.begin',
+          subject: user.name,
+        };
+        return audited(world, act, () => signedIn(world, visitor, user));
+      },
+    },
+    {
+      path: 'invitation/look',
+      answer: async ({ body }) => json(presentLook(await lookAtInvitation(world, readText(body, 'token')))),
+    },
+    {
+      path: 'invitation',
+      answer: async (visitor) => {
+        const { address, body } = visitor;
+        const token = readText(body, 'token');
+        const name = requireName(readText(body, 'name'));
+        const password = readText(body, 'password');
+        // Only who has a real one can fill the audit log with what they try.
+        const { id, role } = await lookAtInvitation(world, token);
+        const act = {
+          ...BY_THEMSELVES,
+          userId: null,
+          actor: name,
+          address,
+          action: 'invitation.accept',
+          subject: id,
+          detail: { role },
+        };
+        const user = await audited(world, act, () => acceptInvitation(world, { token, name, password }));
+        return signedIn(world, visitor, user);
+      },
+    },
+  ];
+}
+
+async function signedIn(world: PeopleWorld, visitor: Visitor, user: User): Promise<Answer> {
+  const { token: presented, address, agent } = visitor;
+  const { token, session } = await beginSession(world, user, presented, address, agent);
+  return { ...json(await sessionInfo(world, user, session, token)), session: token };
+}
+
+export async function sessionInfo(
+  world: PeopleWorld,
+  user: User,
+  session: Session,
+  token: string,
+): Promise<SessionInfo> {
+  const { id, name, role } = user;
+  return {
+    user: { id, name, role },
+    csrf: csrfToken(token),
+    projects: (await projectsOf(world, user)).map(presentProject),
+    expires_at: formatInstant(session.expiresAt),
+  };
+}

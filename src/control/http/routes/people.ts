@@ -1,0 +1,113 @@
+/** People and the invitations by which they come: an admin's business. */
+import type { InvitationInfo, Listed, NewInvitation, UserInfo } from '#src/control/http/contract.ts';
+import { readText, readTexts } from '#src/control/http/fields.ts';
+import { namesOf, presentInvitation, presentUser } from '#src/control/http/present.ts';
+import { type Asked, type Audited, DONE, type JsonBody, json, type Route } from '#src/control/http/route.ts';
+import { invitationPath, invite, removeInvitation, type Standing } from '#src/control/invitations.ts';
+import { openSessions } from '#src/control/sessions.ts';
+import { changeUser, removeUser } from '#src/control/users.ts';
+import type { PeopleWorld } from '#src/control/world.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { AuditEntry, User } from '#src/ports/people-store.ts';
+
+export function peopleRoutes(world: PeopleWorld): readonly Route<Asked>[] {
+  return [...userRoutes(world), ...invitationRoutes(world)];
+}
+
+function userRoutes(world: PeopleWorld): readonly Route<Asked>[] {
+  return [
+    {
+      method: 'GET',
+      path: 'users',
+      needs: 'admin',
+      audited: null,
+      answer: async () => {
+        const names = namesOf(await world.store.listProjects());
+        const users = await world.store.people.listUsers();
+        const data = await Promise.all(
+          users.map(async (user) => presentUser(user, await seenAtOf(world, user), names)),
+        );
+        return json({ data, next_cursor: null } satisfies Listed<UserInfo>);
+      },
+    },
+    {
+      method: 'POST',
+      path: 'users/:id',
+      needs: 'admin',
+      audited: { action: 'user.change', subject: idOf, detail: ({ body }) => standingDetail(body) },
+      answer: async ({ caller, params: { id = '' }, body }) => {
+        const user = await changeUser(world, id, readStanding(body), caller.user);
+        const names = namesOf(await world.store.listProjects());
+        return json(presentUser(user, await seenAtOf(world, user), names));
+      },
+    },
+    {
+      method: 'POST',
+      path: 'users/:id/remove',
+      needs: 'admin',
+      audited: { action: 'user.remove', subject: idOf },
+      answer: async ({ caller, params: { id = '' } }) => {
+        await removeUser(world, id, caller.user);
+        return json(DONE);
+      },
+    },
+  ];
+}
+
+function invitationRoutes(world: PeopleWorld): readonly Route<Asked>[] {
+  return [
+    {
+      method: 'GET',
+      path: 'invitations',
+      needs: 'admin',
+      audited: null,
+      answer: async () => {
+        const names = namesOf(await world.store.listProjects());
+        const open = await world.store.people.listInvitations(world.clock.now());
+        const data = open.map((invitation) => presentInvitation(invitation, names));
+        return json({ data, next_cursor: null } satisfies Listed<InvitationInfo>);
+      },
+    },
+    {
+      method: 'POST',
+      path: 'invitations',
+      needs: 'admin',
+      audited: { action: 'invitation.create', subject: () => '', detail: ({ body }) => standingDetail(body) },
+      answer: async ({ caller, body }) => {
+        const { invitation, token } = await invite(world, { ...readStanding(body), by: caller.user });
+        const names = namesOf(await world.store.listProjects());
+        const shown: NewInvitation = {
+          ...presentInvitation(invitation, names),
+          path: invitationPath(token),
+        };
+        return json(shown, 201, invitation.id);
+      },
+    },
+    {
+      method: 'POST',
+      path: 'invitations/:id/remove',
+      needs: 'admin',
+      audited: { action: 'invitation.remove', subject: idOf },
+      answer: async ({ caller, params: { id = '' } }) => {
+        await removeInvitation(world, id, caller.user);
+        return json(DONE);
+      },
+    },
+  ];
+}
+
+const idOf: Audited<Asked>['subject'] = ({ params }) => params.id ?? '';
+
+function readStanding(body: JsonBody): Standing {
+  return { role: readText(body, 'role'), projects: readTexts(body, 'projects') };
+}
+
+function standingDetail(body: JsonBody): AuditEntry['detail'] {
+  const { role, projects } = readStanding(body);
+  return { role, projects: projects === null ? null : projects.join(', ') };
+}
+
+async function seenAtOf(world: PeopleWorld, user: User): Promise<Instant | null> {
+  const [newest] = await openSessions(world, user);
+  return newest?.seenAt ?? null;
+}

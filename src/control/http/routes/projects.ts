@@ -1,0 +1,39 @@
+/** Projects: everybody sees those in their reach, an admin, who sees all, makes new ones. */
+import { createProject } from '#src/control/create-project.ts';
+import type { Listed, ProjectInfo } from '#src/control/http/contract.ts';
+import { isInReach } from '#src/control/http/desk.ts';
+import { readText } from '#src/control/http/fields.ts';
+import { presentProject } from '#src/control/http/present.ts';
+import { type Asked, json, type Route } from '#src/control/http/route.ts';
+import type { ControlWorld, SealingWorld } from '#src/control/world.ts';
+import type { Project } from '#src/ports/control-store.ts';
+import type { User } from '#src/ports/people-store.ts';
+
+export async function projectsOf(world: ControlWorld, user: User): Promise<readonly Project[]> {
+  return (await world.store.listProjects()).filter((project) => isInReach(user, project));
+}
+
+export function projectRoutes(world: SealingWorld): readonly Route<Asked>[] {
+  return [
+    {
+      method: 'GET',
+      path: 'projects',
+      needs: 'viewer',
+      audited: null,
+      answer: async ({ caller }) => {
+        const data = (await projectsOf(world, caller.user)).map(presentProject);
+        return json({ data, next_cursor: null } satisfies Listed<ProjectInfo>);
+      },
+    },
+    {
+      method: 'POST',
+      path: 'projects',
+      needs: 'admin',
+      audited: { action: 'project.create', subject: ({ body }) => readText(body, 'name') },
+      answer: async ({ body }) => {
+        const project = await createProject(world, readText(body, 'name'));
+        return json(presentProject(project), 201, project.name);
+      },
+    },
+  ];
+}

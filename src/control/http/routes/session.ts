@@ -1,0 +1,81 @@
+/** What somebody does with their own session and password. */
+
+import type { Listed, OpenSession } from '#src/control/http/contract.ts';
+import { presentedToken } from '#src/control/http/cookie.ts';
+import { DoorRefusal } from '#src/control/http/errors.ts';
+import { readText } from '#src/control/http/fields.ts';
+import { presentSession } from '#src/control/http/present.ts';
+import { type Asked, DONE, json, type Route } from '#src/control/http/route.ts';
+import { openSessions } from '#src/control/sessions.ts';
+import { changePassword } from '#src/control/users.ts';
+import type { PeopleWorld } from '#src/control/world.ts';
+import { Refusal } from '#src/domain/errors.ts';
+import { sessionInfo } from './entry.ts';
+
+export function sessionRoutes(world: PeopleWorld): readonly Route<Asked>[] {
+  const { people } = world.store;
+  return [
+    {
+      method: 'GET',
+      path: 'session',
+      needs: 'viewer',
+      audited: null,
+      answer: async (asked) => {
+        const { user, session } = asked.caller;
+        return json(await sessionInfo(world, user, session, tokenOf(asked)));
+      },
+    },
+    {
+      method: 'GET',
+      path: 'sessions',
+      needs: 'viewer',
+      audited: null,
+      answer: async ({ caller: { user, session } }) => {
+        const sessions = await openSessions(world, user);
+        const data = sessions.map((each) => presentSession(each, session));
+        return json({ data, next_cursor: null } satisfies Listed<OpenSession>);
+      },
+    },
+    {
+      method: 'POST',
+      path: 'logout',
+      needs: 'viewer',
+      audited: { action: 'session.end', subject: ({ caller }) => caller.user.name },
+      answer: async ({ caller }) => {
+        await people.removeSession(caller.session.hash);
+        return { ...json(DONE), session: null };
+      },
+    },
+    {
+      method: 'POST',
+      path: 'logout-everywhere',
+      needs: 'viewer',
+      audited: { action: 'session.end_all', subject: ({ caller }) => caller.user.name },
+      answer: async ({ caller }) => {
+        await people.removeSessionsOf(caller.user.id, null);
+        return { ...json(DONE), session: null };
+      },
+    },
+    {
+      method: 'POST',
+      path: 'password',
+      needs: 'viewer',
+      audited: { action: 'password.change', subject: ({ caller }) => caller.user.name },
+      answer: async ({ caller, body }) => {
+        const current = readText(body, 'current');
+        const password = readText(body, 'password');
+        const { address, session, user } = caller;
+        await changePassword(world, user, { current, password, address, keptSession: session.hash });
+        return json(DONE);
+      },
+    },
+  ];
+}
+
+/** A live page asks without a browser, and so without a cookie. */
+function tokenOf({ request }: Asked): string {
+  if (request === null) throw new Refusal('not_found');
+  const token = presentedToken(request.raw);
+  if (token === null) throw new DoorRefusal('not_signed_in');
+  return token;
+}

@@ -1,0 +1,136 @@
+/**
+ * The control plane over HTTP, under `/dashboard` on the server of the service: the page's files, and its API below
+ * `/dashboard/api`. All that guards the API is here, in this order, for every route alike: the origin of a change,
+ * the session, its token against forgery (`door.ts`), the route, the project, the role and the audit log (`desk.ts`).
+ * Nothing of a body is read before the door.
+ */
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { readJson } from '#src/api/call.ts';
+import { JSON_TYPE } from '#src/api/errors.ts';
+import type { Live } from '#src/control/live/live.ts';
+import { Refusal } from '#src/domain/errors.ts';
+import type { Log } from '#src/ports/telemetry.ts';
+import { forgetCookies, keepCookie, presentedToken } from './cookie.ts';
+import type { Desk } from './desk.ts';
+import type { Door } from './door.ts';
+import { refuse } from './errors.ts';
+import { SECURITY_HEADERS } from './headers.ts';
+import { pageFiles } from './page-files.ts';
+import { addressOf, agentOf } from './request-facts.ts';
+import type { Answer, Caller, JsonBody, PublicRoute } from './route.ts';
+
+const PREFIX = '/dashboard';
+const API = `${PREFIX}/api/`;
+const NO_BODY = Buffer.alloc(0);
+
+export interface ControlServerOptions {
+  readonly door: Door;
+  readonly desk: Desk;
+  /** Those that need no session. */
+  readonly publicRoutes: readonly PublicRoute[];
+  readonly live: Live;
+  /** How long a browser keeps a session's cookie. */
+  readonly cookieSeconds: number;
+  /** Where the page was built to. */
+  readonly pageFolder: string;
+  readonly log: Log;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller | null;
+  }
+}
+
+export function mountControl(server: FastifyInstance, options: ControlServerOptions): void {
+  // Streams would keep it open.
+  server.addHook('preClose', async () => options.live.end());
+  server.register(async (scope) => dashboard(scope, options), { prefix: PREFIX });
+}
+
+async function dashboard(scope: FastifyInstance, options: ControlServerOptions): Promise<void> {
+  scope.addHook('onRequest', (_request, reply, done) => {
+    reply.headers({ ...SECURITY_HEADERS });
+    done();
+  });
+  scope.setErrorHandler((error, _request, reply) => refuse(reply, error, options.log));
+  scope.setNotFoundHandler((_request, reply) => refuse(reply, new Refusal('not_found'), options.log));
+  scope.register(async (api) => controlApi(api, options), { prefix: '/api' });
+  pageFiles(scope, options.pageFolder);
+}
+
+async function controlApi(scope: FastifyInstance, options: ControlServerOptions): Promise<void> {
+  const { door, desk } = options;
+  const publicRoutes = new Map(options.publicRoutes.map((route) => [route.path, route]));
+  const publicRouteOf = (request: FastifyRequest) =>
+    request.method === 'POST' ? publicRoutes.get(pathOf(request)) : undefined;
+
+  scope.decorateRequest('caller', null);
+  const admit = async (request: FastifyRequest) => {
+    if (publicRouteOf(request) === undefined) request.caller = await door.admit(request.raw);
+    else door.checkOrigin(request.raw);
+  };
+
+  // Neither logged nor measured: how long a page is left open says nothing about the service.
+  scope.get('/live', { config: { isUnreported: true }, onRequest: admit }, async (request, reply) => {
+    const caller = callerOf(request);
+    const headers = reply.getHeaders() as OutgoingHttpHeaders;
+    const lookUp = () => door.lookUp(caller);
+    options.live.open({ caller, lookUp, query: queryOf(request), headers, response: reply.raw });
+    reply.hijack();
+    return reply;
+  });
+  scope.all('/*', { onRequest: admit }, async (request, reply) => {
+    const open = publicRouteOf(request);
+    const answer =
+      open === undefined
+        ? await desk.answer({
+            caller: callerOf(request),
+            method: request.method,
+            path: pathOf(request),
+            query: queryOf(request),
+            body: () => bodyOf(request),
+            request,
+          })
+        : await open.answer({
+            token: presentedToken(request.raw),
+            address: addressOf(request.raw),
+            agent: agentOf(request.raw),
+            body: bodyOf(request),
+          });
+    return send(request, reply, answer, options.cookieSeconds);
+  });
+}
+
+function callerOf({ caller }: FastifyRequest): Caller {
+  if (caller === null) throw new Error('A request without a caller.');
+  return caller;
+}
+
+/** As it was sent: what is decoded is decoded once, segment by segment. */
+function pathOf({ url }: FastifyRequest): string {
+  return url.slice(API.length).split('?', 1)[0] ?? '';
+}
+
+function queryOf({ url }: FastifyRequest): URLSearchParams {
+  const at = url.indexOf('?');
+  return new URLSearchParams(at < 0 ? '' : url.slice(at));
+}
+
+function bodyOf({ method, body }: FastifyRequest): JsonBody {
+  return method === 'GET' ? {} : readJson(Buffer.isBuffer(body) ? body : NO_BODY, false);
+}
+
+function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { status, body, session }: Answer,
+  cookieSeconds: number,
+): FastifyReply {
+  if (session !== undefined) {
+    const cookies = session === null ? forgetCookies() : keepCookie(request.raw, session, cookieSeconds);
+    reply.header('set-cookie', [...cookies]);
+  }
+  return reply.code(status).header('content-type', JSON_TYPE).send(body);
+}

@@ -1,0 +1,127 @@
+/**
+ * How people come: somebody who may lets them in by a link, and they choose their name and password themselves.
+ * Nobody ever types another one's password, nor one's own on a command line.
+ */
+import { parseId } from '#src/domain/id.ts';
+import { instant } from '#src/domain/instant.ts';
+import type { Invitation, User } from '#src/ports/people-store.ts';
+import {
+  type Actor,
+  requireName,
+  requireReach,
+  requireRole,
+  requireStrong,
+  requireWholeReach,
+} from './person-rules.ts';
+import { ControlRefusal } from './refusal.ts';
+import { hashToken, newToken } from './sessions.ts';
+import type { ControlWorld, PeopleWorld } from './world.ts';
+
+const INVITATION_MS = 7 * 86_400_000;
+const FIRST_START = 'first start';
+const FIRST_REVISION = 1;
+
+/** What somebody is to be: their role, and the names of the projects they see, null for all of them. */
+export interface Standing {
+  readonly role: string;
+  readonly projects: readonly string[] | null;
+}
+
+export interface NewInvitation {
+  readonly invitation: Invitation;
+  /** This is the only time it is known. */
+  readonly token: string;
+}
+
+/** Behind `#`, where it is sent to no server and kept in no log. */
+export function invitationPath(token: string): string {
+  return `/dashboard/invite#${token}`;
+}
+
+export async function invite(
+  world: ControlWorld,
+  { role, projects, by }: Standing & { readonly by: Actor },
+): Promise<NewInvitation> {
+  requireWholeReach(by);
+  return add(world, {
+    role: requireRole(role),
+    projects: await requireReach(world.store, projects),
+    createdBy: by.name,
+    expiresAt: instant(world.clock.now() + INVITATION_MS),
+  });
+}
+
+/** For whoever comes first: null where somebody is there, or is invited to be an admin of everything. */
+export async function inviteFirstAdmin(world: ControlWorld): Promise<NewInvitation | null> {
+  const { people } = world.store;
+  if ((await people.countUsers()) > 0) return null;
+  const open = await people.listInvitations(world.clock.now());
+  if (open.some(({ role, projects }) => role === 'admin' && projects === null)) return null;
+  return add(world, { role: 'admin', projects: null, createdBy: FIRST_START, expiresAt: null });
+}
+
+async function add(
+  { store, clock, random, ids }: ControlWorld,
+  given: Pick<Invitation, 'role' | 'projects' | 'createdBy' | 'expiresAt'>,
+): Promise<NewInvitation> {
+  const token = newToken(random);
+  const now = clock.now();
+  const invitation = { id: ids.mint('inv', now), hash: hashToken(token), createdAt: now, ...given };
+  await store.people.addInvitation(invitation);
+  return { invitation, token };
+}
+
+export async function lookAtInvitation({ store, clock }: ControlWorld, token: string): Promise<Invitation> {
+  const invitation = await store.people.findInvitation(hashToken(token), clock.now());
+  if (invitation === null) throw new ControlRefusal('invitation_gone', '');
+  return invitation;
+}
+
+export interface Acceptance {
+  readonly token: string;
+  readonly name: string;
+  readonly password: string;
+}
+
+export async function acceptInvitation(
+  world: PeopleWorld,
+  { token, name: nameText, password }: Acceptance,
+): Promise<User> {
+  const { role, projects, hash } = await lookAtInvitation(world, token);
+  const name = requireName(nameText);
+  const strong = requireStrong(password, name);
+  const { people } = world.store;
+  // It costs less to ask than to hash; what counts is what the store says in the end.
+  if ((await people.findUserByName(name)) !== null) throw new ControlRefusal('name_taken', name);
+  const passwordHash = await world.passwords.hash(strong);
+  const now = world.clock.now();
+  const user: User = {
+    id: world.ids.mint('usr', now),
+    name,
+    role,
+    projects,
+    passwordHash,
+    createdAt: now,
+    passwordChangedAt: now,
+    revision: FIRST_REVISION,
+  };
+  switch (await people.acceptInvitation(hash, user)) {
+    case 'missing':
+      throw new ControlRefusal('invitation_gone', '');
+    case 'taken':
+      throw new ControlRefusal('name_taken', name);
+    case 'done':
+      return user;
+  }
+}
+
+export async function removeInvitation(
+  { store }: Pick<ControlWorld, 'store'>,
+  idText: string,
+  by: Actor,
+): Promise<void> {
+  requireWholeReach(by);
+  const id = parseId('inv', idText);
+  const answer = id === null ? 'missing' : await store.people.removeInvitation(id);
+  if (answer === 'missing') throw new ControlRefusal('invitation_gone', '');
+}

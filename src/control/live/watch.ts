@@ -1,0 +1,111 @@
+/**
+ * One question of live pages, asked again and again for all who would get the same answer. It is told to everyone when
+ * there is news in it, and to whoever comes later at once as it was told last.
+ *
+ * Asking is work of the thread that fires: however slow an answer is, no more than a small share of the time goes
+ * into it.
+ */
+import { explain } from '#src/control/http/errors.ts';
+import type { Answer, Caller } from '#src/control/http/route.ts';
+import type { Log } from '#src/ports/telemetry.ts';
+import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+
+const ASKED_EVERY_MS = 400;
+/** So many times as long as it took, nothing is asked. */
+const REST_RATIO = 20;
+/** A store that is away is not asked as often. */
+const FAILED_REST_MS = 2_000;
+/** What is not news by itself, such as the time, is told now and then. */
+const TOLD_ANYWAY_MS = 10_000;
+const LOGGED_AS = 'live';
+
+export interface WatchWorld {
+  readonly timers: Timers & Stopwatch;
+  readonly log: Log;
+  /** What a GET of this path answers this caller; rejects as the route does. */
+  readonly ask: (caller: Caller, path: string) => Promise<Answer>;
+}
+
+export type Told =
+  | { readonly event: 'data'; readonly body: string }
+  /** It cannot be had any more; nothing follows. */
+  | { readonly event: 'refused'; readonly status: number; readonly code: string };
+
+export interface Listener {
+  readonly caller: Caller;
+  tell(path: string, told: Told): void;
+}
+
+interface Last {
+  readonly body: string;
+  readonly news: string;
+  readonly toldAt: number;
+}
+
+export class Watch {
+  readonly #world: WatchWorld;
+  readonly #path: string;
+  readonly #onEnd: () => void;
+  readonly #listeners = new Set<Listener>();
+  #last: Last | null = null;
+  #callOff: (() => void) | null = null;
+  #isOver = false;
+
+  /** `onEnd`: nobody listens any more, or it was refused. */
+  constructor(world: WatchWorld, path: string, onEnd: () => void) {
+    this.#world = world;
+    this.#path = path;
+    this.#onEnd = onEnd;
+  }
+
+  add(listener: Listener): void {
+    this.#listeners.add(listener);
+    if (this.#last !== null) listener.tell(this.#path, { event: 'data', body: this.#last.body });
+    if (this.#listeners.size === 1) void this.#ask();
+  }
+
+  remove(listener: Listener): void {
+    if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.#end();
+  }
+
+  async #ask(): Promise<void> {
+    const [first] = this.#listeners;
+    if (first === undefined) return;
+    const { ask, timers, log } = this.#world;
+    const beganAt = timers.elapsed();
+    let restMs = ASKED_EVERY_MS;
+    try {
+      this.#take(await ask(first.caller, this.#path));
+    } catch (error) {
+      const { status, code } = explain(error, LOGGED_AS, log);
+      if (status < 500) return this.#refuse(status, code);
+      restMs = FAILED_REST_MS;
+    }
+    if (this.#isOver) return;
+    const tookMs = timers.elapsed() - beganAt;
+    this.#callOff = timers.after(Math.max(restMs, REST_RATIO * tookMs), () => void this.#ask());
+  }
+
+  #take({ body, news = body }: Answer): void {
+    const now = this.#world.timers.elapsed();
+    const last = this.#last;
+    const isNews = last?.news !== news || (last.body !== body && now - last.toldAt >= TOLD_ANYWAY_MS);
+    if (!isNews) return;
+    this.#last = { body, news, toldAt: now };
+    for (const listener of this.#listeners) listener.tell(this.#path, { event: 'data', body });
+  }
+
+  #refuse(status: number, code: string): void {
+    const listeners = [...this.#listeners];
+    this.#listeners.clear();
+    this.#end();
+    for (const listener of listeners) listener.tell(this.#path, { event: 'refused', status, code });
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#callOff?.();
+    this.#onEnd();
+  }
+}

@@ -1,0 +1,62 @@
+/** To sign in, and to show one's password again: whatever is guessed is counted first (`throttle.ts`). */
+import type { User } from '#src/ports/people-store.ts';
+import type { Verdict } from './passwords.ts';
+import { normalised, parseName } from './person-rules.ts';
+import { ControlRefusal } from './refusal.ts';
+import type { PeopleWorld } from './world.ts';
+
+export interface Login {
+  readonly name: string;
+  readonly password: string;
+  readonly address: string;
+}
+
+/** A name that nobody can have is counted under one that nobody has. */
+const NO_NAME = '';
+
+/** Who it is. That a name is unknown cannot be told from a wrong password, nor by how long it takes. */
+export async function login(world: PeopleWorld, given: Login): Promise<User> {
+  const name = parseName(given.name);
+  const user = name === null ? null : await world.store.people.findUserByName(name);
+  const verdict = await guess(world, name ?? NO_NAME, given, user);
+  if (user === null || verdict === 'wrong') throw new ControlRefusal('wrong_login', '');
+  return verdict === 'right' ? user : renewed(world, user, given.password);
+}
+
+/** That somebody who is signed in knows their password. */
+export async function confirmPassword(
+  world: PeopleWorld,
+  user: User,
+  given: Omit<Login, 'name'>,
+): Promise<void> {
+  if ((await guess(world, user.name, given, user)) === 'wrong')
+    throw new ControlRefusal('wrong_password', '');
+}
+
+async function guess(
+  world: PeopleWorld,
+  name: string,
+  { password, address }: Omit<Login, 'name'>,
+  user: User | null,
+): Promise<Verdict> {
+  const { passwords, throttle } = world;
+  const counted = await throttle.count(name, address);
+  const text = normalised(password);
+  if (text === null) return 'wrong';
+  let verdict: Verdict;
+  try {
+    verdict = await passwords.check(text, user?.passwordHash ?? null);
+  } catch (error) {
+    await throttle.takeBack(counted);
+    throw error;
+  }
+  if (verdict !== 'wrong') await throttle.forgive(counted);
+  return verdict;
+}
+
+/** The cost was raised since the password was set. */
+async function renewed({ store, passwords }: PeopleWorld, user: User, password: string): Promise<User> {
+  const passwordHash = await passwords.hash(normalised(password) ?? password);
+  await store.people.renewPasswordHash(user.id, user.passwordHash, passwordHash);
+  return { ...user, passwordHash };
+}

@@ -1,0 +1,80 @@
+/** Removes what is over of people: sessions, invitations, failed logins, and audit entries past the retention. */
+import { type Instant, instant } from '#src/domain/instant.ts';
+import type { Clock } from '#src/ports/clock.ts';
+import type { PeopleStore } from '#src/ports/people-store.ts';
+import type { Log } from '#src/ports/telemetry.ts';
+import type { Timers } from '#src/ports/timers.ts';
+import { IDLE_MS_MAX } from './sessions.ts';
+import { FAMILIAR_MS } from './throttle.ts';
+
+const EVERY_MS = 3_600_000;
+const FIRST_AFTER_MS = 60_000;
+/** What fires is not to wait for it. */
+const PAUSE_MS = 100;
+/** Of parts that are removed in one round; the rest is for the next. */
+const PARTS_MAX = 1_000;
+/** A clock that ran ahead of the time that passed by more than this was set: what it removes does not come back. */
+const STEP_MS = 600_000;
+
+export interface PeopleJanitorWorld {
+  readonly people: PeopleStore;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly log: Log;
+}
+
+export class PeopleJanitor {
+  readonly #world: PeopleJanitorWorld;
+  readonly #retentionMs: number;
+  #callOff: (() => void) | null = null;
+  #isStopped = false;
+  #roundAt: Instant;
+  #round: Promise<void> = Promise.resolve();
+
+  /** A retention of 0 keeps the audit log for ever. */
+  constructor(world: PeopleJanitorWorld, retentionMs: number) {
+    this.#world = world;
+    this.#retentionMs = retentionMs;
+    this.#roundAt = world.clock.now();
+  }
+
+  start(): void {
+    this.#roundAt = this.#world.clock.now();
+    this.#in(FIRST_AFTER_MS);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#callOff?.();
+    await this.#round;
+  }
+
+  #in(ms: number): void {
+    if (this.#isStopped) return;
+    this.#callOff = this.#world.timers.after(ms, () => {
+      const now = this.#world.clock.now();
+      const hasJumped = now - this.#roundAt > ms + STEP_MS;
+      this.#roundAt = now;
+      this.#round = this.#tidy(hasJumped).finally(() => this.#in(EVERY_MS));
+    });
+  }
+
+  async #tidy(hasJumped: boolean): Promise<void> {
+    const { people, clock, log } = this.#world;
+    const ago = (ms: number) => instant(Math.max(clock.now() - ms, 0));
+    const auditBefore = this.#retentionMs === 0 || hasJumped ? null : ago(this.#retentionMs);
+    try {
+      for (let parts = 0; parts < PARTS_MAX && !this.#isStopped; parts++) {
+        const answer = await people.prunePeople(clock.now(), ago(IDLE_MS_MAX), ago(FAMILIAR_MS), auditBefore);
+        if (answer === 'done') return;
+        await this.#pause();
+      }
+    } catch (error) {
+      log.warn({ error: String(error) }, 'old sessions and audit entries could not be removed');
+    }
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => void this.#world.timers.after(PAUSE_MS, resolve));
+  }
+}

@@ -1,0 +1,290 @@
+import { describe, expect, test } from 'vitest';
+import type { User } from '#src/ports/people-store.ts';
+import { CHEAP, openTestWorld, type TestWorld } from '#test/process/control-world.ts';
+import { createProject } from './create-project.ts';
+import {
+  acceptInvitation,
+  invite,
+  inviteFirstAdmin,
+  lookAtInvitation,
+  removeInvitation,
+} from './invitations.ts';
+import { confirmPassword, login } from './logins.ts';
+import { Passwords } from './passwords.ts';
+import { COMMAND_LINE } from './person-rules.ts';
+import type { ControlCode } from './refusal.ts';
+import { beginSession, csrfToken, findSession, openSessions, sessionIdOf } from './sessions.ts';
+import { changePassword, changeUser, removeUser } from './users.ts';
+
+const PASSWORD = 'a heron in the fog';
+const ADDRESS = '192.0.2.1';
+const HOUR_MS = 3_600_000;
+const ADMIN = { role: 'admin', projects: null } as const;
+
+function refused(code: ControlCode) {
+  return expect.objectContaining({ name: 'ControlRefusal', code });
+}
+
+async function join(world: TestWorld, name: string, role = 'admin'): Promise<User> {
+  const { token } = await invite(world, { role, projects: null, by: COMMAND_LINE });
+  return acceptInvitation(world, { token, name, password: PASSWORD });
+}
+
+/** Finds the session, and waits until its use is written. */
+async function use(world: TestWorld, token: string): Promise<void> {
+  expect(await findSession(world, token)).not.toBeNull();
+  await world.store.check(world.clock.now());
+}
+
+describe('an invitation', () => {
+  test('lets somebody in once, as what it says', async () => {
+    await using world = await openTestWorld();
+    const { id } = await createProject(world, 'shop');
+    const given = { role: 'operator', projects: ['shop', 'shop'], by: COMMAND_LINE };
+    const { token, invitation } = await invite(world, given);
+    expect(await lookAtInvitation(world, token)).toEqual(invitation);
+    const user = await acceptInvitation(world, { token, name: 'Ada@Example.org', password: PASSWORD });
+    expect(user).toMatchObject({ name: 'ada@example.org', role: 'operator', projects: [id] });
+    expect(JSON.stringify(user)).not.toContain(PASSWORD);
+    await expect(lookAtInvitation(world, token)).rejects.toEqual(refused('invitation_gone'));
+    await expect(acceptInvitation(world, { token, name: 'bob', password: PASSWORD })).rejects.toEqual(
+      refused('invitation_gone'),
+    );
+  });
+
+  test('is over after a week, or when it is taken back', async () => {
+    await using world = await openTestWorld();
+    const { token } = await invite(world, { ...ADMIN, by: COMMAND_LINE });
+    const other = await invite(world, { ...ADMIN, by: COMMAND_LINE });
+    await removeInvitation(world, other.invitation.id, COMMAND_LINE);
+    await expect(lookAtInvitation(world, other.token)).rejects.toEqual(refused('invitation_gone'));
+    world.advance(7 * 24 * HOUR_MS - 1);
+    await lookAtInvitation(world, token);
+    world.advance(1);
+    await expect(lookAtInvitation(world, token)).rejects.toEqual(refused('invitation_gone'));
+    for (const id of [other.invitation.id, 'inv_1', '']) {
+      await expect(removeInvitation(world, id, COMMAND_LINE)).rejects.toEqual(refused('invitation_gone'));
+    }
+  });
+
+  test('is not used up by a bad name, a weak password or a name that is taken', async () => {
+    await using world = await openTestWorld();
+    await join(world, 'ada');
+    const { token } = await invite(world, { ...ADMIN, by: COMMAND_LINE });
+    for (const [name, password, code] of [
+      ['with space', PASSWORD, 'invalid_name'],
+      ['', PASSWORD, 'invalid_name'],
+      ['x'.repeat(65), PASSWORD, 'invalid_name'],
+      ['bob', 'short', 'weak_password'],
+      ['ADA', PASSWORD, 'name_taken'],
+    ] as const) {
+      await expect(acceptInvitation(world, { token, name, password })).rejects.toEqual(refused(code));
+    }
+    await acceptInvitation(world, { token, name: 'bob', password: PASSWORD });
+  });
+
+  test('is refused to be what there is not, and to those who are confined', async () => {
+    await using world = await openTestWorld();
+    const by = COMMAND_LINE;
+    await expect(invite(world, { role: 'owner', projects: null, by })).rejects.toEqual(
+      refused('invalid_role'),
+    );
+    await expect(invite(world, { role: 'viewer', projects: ['none'], by })).rejects.toEqual(
+      refused('unknown_project'),
+    );
+    const many = Array.from({ length: 101 }, (_, i) => `p${i}`);
+    await expect(invite(world, { role: 'viewer', projects: many, by })).rejects.toEqual(
+      refused('too_many_projects'),
+    );
+    const confined = { ...(await join(world, 'ada')), projects: [] };
+    const operator = await join(world, 'bob', 'operator');
+    for (const one of [confined, operator]) {
+      await expect(invite(world, { ...ADMIN, by: one })).rejects.toEqual(refused('not_allowed'));
+      await expect(removeInvitation(world, 'inv_1', one)).rejects.toEqual(refused('not_allowed'));
+      await expect(changeUser(world, 'ada', ADMIN, one)).rejects.toEqual(refused('not_allowed'));
+      await expect(removeUser(world, 'ada', one)).rejects.toEqual(refused('not_allowed'));
+    }
+  });
+
+  test('is made for the first admin while nobody is there or invited, and has no end', async () => {
+    await using world = await openTestWorld();
+    await invite(world, { role: 'viewer', projects: null, by: COMMAND_LINE });
+    const first = await inviteFirstAdmin(world);
+    expect(first?.invitation).toMatchObject({ role: 'admin', projects: null, expiresAt: null });
+    expect(await inviteFirstAdmin(world)).toBeNull();
+    world.advance(400 * 24 * HOUR_MS);
+    const token = first?.token ?? '';
+    await acceptInvitation(world, { token, name: 'ada', password: PASSWORD });
+    expect(await inviteFirstAdmin(world)).toBeNull();
+  });
+});
+
+describe('a login', () => {
+  test('is right with the name in any case and the password as it was chosen', async () => {
+    await using world = await openTestWorld();
+    const user = await join(world, 'ada');
+    expect(await login(world, { name: 'ADA', password: PASSWORD, address: ADDRESS })).toEqual(user);
+  });
+
+  test('that is wrong says the same for whatever reason, and waits after five', async () => {
+    await using world = await openTestWorld();
+    await join(world, 'ada');
+    for (const [name, password] of [
+      ['ada', 'another password'],
+      ['ada', ''],
+      ['ada', 'x'.repeat(100_000)],
+      ['nobody', PASSWORD],
+      ['not a name', PASSWORD],
+    ] as const) {
+      await expect(login(world, { name, password, address: ADDRESS })).rejects.toEqual(
+        refused('wrong_login'),
+      );
+    }
+    const guess = () => login(world, { name: 'ada', password: 'another one…', address: ADDRESS });
+    await expect(guess()).rejects.toEqual(refused('wrong_login'));
+    await expect(guess()).rejects.toEqual(refused('wrong_login'));
+    await expect(guess()).rejects.toEqual(refused('login_throttled'));
+    await expect(login(world, { name: 'ada', password: PASSWORD, address: ADDRESS })).rejects.toEqual(
+      refused('login_throttled'),
+    );
+    world.advance(1_000);
+    await login(world, { name: 'ada', password: PASSWORD, address: ADDRESS });
+    await expect(guess()).rejects.toEqual(refused('wrong_login'));
+  });
+
+  test('of a password that was hashed at less cost hashes it anew', async () => {
+    await using world = await openTestWorld();
+    const user = await join(world, 'ada');
+    const old = await new Passwords(world.random, { ...CHEAP, memoryKib: 16 }).hash(PASSWORD);
+    await world.store.people.renewPasswordHash(user.id, user.passwordHash, old);
+    const found = await login(world, { name: 'ada', password: PASSWORD, address: ADDRESS });
+    expect(found.passwordHash).toContain('m=8,t=1,p=1');
+    expect(await world.store.people.findUser(user.id)).toEqual(found);
+    await beginSession(world, found, null, ADDRESS, 'agent');
+  });
+});
+
+describe('a session', () => {
+  test('is found by its token alone, which is stored nowhere', async () => {
+    await using world = await openTestWorld();
+    const user = await join(world, 'ada');
+    const { token, session } = await beginSession(world, user, null, 'a'.repeat(99), 'b'.repeat(999));
+    expect(token).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    expect(session).toMatchObject({ address: 'a'.repeat(64), agent: 'b'.repeat(200) });
+    expect(await findSession(world, token)).toEqual({ user, session });
+    for (const other of [session.hash, '', `${token}x`, token.toLowerCase(), `${token.slice(0, -1)}*`]) {
+      expect(await findSession(world, other)).toBeNull();
+    }
+    expect(sessionIdOf(session)).toBe(session.hash.slice(0, 16));
+    expect(csrfToken(token)).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    expect(csrfToken(token)).not.toBe(token);
+  });
+
+  test('begins with a new token and ends the one that was presented', async () => {
+    await using world = await openTestWorld();
+    const user = await join(world, 'ada');
+    const first = await beginSession(world, user, null, ADDRESS, '');
+    const second = await beginSession(world, user, first.token, ADDRESS, '');
+    expect(second.token).not.toBe(first.token);
+    expect(await findSession(world, first.token)).toBeNull();
+    const planted = 'p'.repeat(43);
+    const third = await beginSession(world, user, planted, ADDRESS, '');
+    expect(third.token).not.toBe(planted);
+    expect(await findSession(world, planted)).toBeNull();
+    expect(await openSessions(world, user)).toHaveLength(2);
+  });
+
+  test('is over after 8 hours without use, and after 7 days whatever happens', async () => {
+    await using world = await openTestWorld();
+    const user = await join(world, 'ada');
+    const quiet = await beginSession(world, user, null, ADDRESS, '');
+    const used = await beginSession(world, user, null, ADDRESS, '');
+    world.advance(8 * HOUR_MS - 1);
+    await use(world, used.token);
+    world.advance(1);
+    expect(await findSession(world, quiet.token)).toBeNull();
+    expect(await openSessions(world, user)).toHaveLength(1);
+    for (let hours = 8; hours < 7 * 24; hours += 4) {
+      await use(world, used.token);
+      world.advance(4 * HOUR_MS);
+    }
+    expect(await findSession(world, used.token)).toBeNull();
+  });
+
+  test('notes its use once a minute', async () => {
+    await using world = await openTestWorld();
+    const { token } = await beginSession(world, await join(world, 'ada'), null, ADDRESS, '');
+    const before = world.advance(59_999);
+    await use(world, token);
+    expect((await findSession(world, token))?.session.seenAt).toBeLessThan(before);
+    const after = world.advance(1);
+    await use(world, token);
+    expect((await findSession(world, token))?.session.seenAt).toBe(after);
+  });
+});
+
+describe('a person', () => {
+  test('who is changed or removed has to sign in again', async () => {
+    await using world = await openTestWorld();
+    await join(world, 'root');
+    const user = await join(world, 'ada');
+    const { token } = await beginSession(world, user, null, ADDRESS, '');
+    const changed = await changeUser(world, user.id, { role: 'viewer', projects: [] }, COMMAND_LINE);
+    expect(changed).toMatchObject({ role: 'viewer', projects: [], revision: 2 });
+    expect(await findSession(world, token)).toBeNull();
+    const again = await beginSession(world, changed, null, ADDRESS, '');
+    expect((await removeUser(world, 'ADA', COMMAND_LINE)).id).toBe(user.id);
+    expect(await findSession(world, again.token)).toBeNull();
+    await expect(removeUser(world, 'ada', COMMAND_LINE)).rejects.toEqual(refused('unknown_user'));
+    await expect(changeUser(world, user.id, ADMIN, COMMAND_LINE)).rejects.toEqual(refused('unknown_user'));
+  });
+
+  test('who is the last admin of everything stays it', async () => {
+    await using world = await openTestWorld();
+    const user = await join(world, 'ada');
+    await expect(removeUser(world, 'ada', user)).rejects.toEqual(refused('last_admin'));
+    await expect(changeUser(world, 'ada', { role: 'operator', projects: null }, user)).rejects.toEqual(
+      refused('last_admin'),
+    );
+  });
+
+  test('changes the password with the present one; the other sessions end', async () => {
+    await using world = await openTestWorld();
+    const user = await join(world, 'ada');
+    const [kept, other] = [
+      await beginSession(world, user, null, ADDRESS, ''),
+      await beginSession(world, user, null, ADDRESS, ''),
+    ];
+    const change = {
+      current: PASSWORD,
+      password: 'a stork in the sun',
+      address: ADDRESS,
+      keptSession: kept.session.hash,
+    };
+    await expect(changePassword(world, user, { ...change, current: 'a guess, no more' })).rejects.toEqual(
+      refused('wrong_password'),
+    );
+    await expect(changePassword(world, user, { ...change, password: 'short' })).rejects.toEqual(
+      refused('weak_password'),
+    );
+    await changePassword(world, user, change);
+    expect(await findSession(world, kept.token)).not.toBeNull();
+    expect(await findSession(world, other.token)).toBeNull();
+    await expect(login(world, { name: 'ada', password: PASSWORD, address: ADDRESS })).rejects.toEqual(
+      refused('wrong_login'),
+    );
+    await expect(beginSession(world, user, null, ADDRESS, '')).rejects.toEqual(refused('wrong_login'));
+    await expect(changePassword(world, user, { ...change, current: change.password })).rejects.toEqual(
+      refused('wrong_password'),
+    );
+    await login(world, { name: 'ada', password: change.password, address: ADDRESS });
+  });
+
+  test('who is signed in cannot guess the password either', async () => {
+    await using world = await openTestWorld();
+    const user = await join(world, 'ada');
+    const guess = () => confirmPassword(world, user, { password: 'a guess, no more', address: ADDRESS });
+    for (let i = 0; i < 5; i++) await expect(guess()).rejects.toEqual(refused('wrong_password'));
+    await expect(guess()).rejects.toEqual(refused('login_throttled'));
+  });
+});

@@ -1,0 +1,105 @@
+/** What a name, a password, a role and a reach may be. */
+import { ROLES, type Role } from '#src/domain/role.ts';
+import type { ControlStore } from '#src/ports/control-store.ts';
+import type { Reach, User } from '#src/ports/people-store.ts';
+import { requireProject } from './projects.ts';
+import { ControlRefusal } from './refusal.ts';
+
+const NAME = /^[a-z0-9._@+-]{1,64}$/;
+const PASSWORD_CHARACTERS_MIN = 12;
+const PASSWORD_CHARACTERS_MAX = 256;
+/** Of what is sent: a character may come as several, and become fewer. */
+const PASSWORD_UNITS_MAX = 2_048;
+const REACH_MAX = 100;
+
+/** The first that are tried of those that are long enough; compared without what is no letter and no digit. */
+const COMMON: ReadonlySet<string> = new Set([
+  '123456789012',
+  '1234567890123',
+  '12345678901234',
+  '123456789123',
+  '123456654321',
+  '0123456789ab',
+  '1q2w3e4r5t6y',
+  '1qaz2wsx3edc',
+  'qwertyuiop12',
+  'qwertyuiop123',
+  'qwertyuiopasdf',
+  'qwerty123456',
+  'abcdefghijkl',
+  'abcdefg12345',
+  'password1234',
+  'password12345',
+  'password123456',
+  'passwordpassword',
+  'administrator',
+  'administrator1',
+  'adminadminadmin',
+  'changemeplease',
+  'changeme1234',
+  'iloveyou1234',
+  'welcome12345',
+  'letmein12345',
+  'correcthorsebatterystaple',
+]);
+
+/** What somebody may not be is what somebody else has. */
+export type Actor = Pick<User, 'name' | 'role' | 'projects'>;
+
+/** Whoever may run commands on the machine may do everything. No person can have this name. */
+export const COMMAND_LINE: Actor = { name: 'command line', role: 'admin', projects: null };
+
+/** Null where nobody can be called so. */
+export function parseName(text: string): string | null {
+  const name = text.toLowerCase();
+  return NAME.test(name) ? name : null;
+}
+
+export function requireName(text: string): string {
+  const name = parseName(text);
+  if (name === null) throw new ControlRefusal('invalid_name', '');
+  return name;
+}
+
+/** The same password typed on another keyboard is the same. Null where it is too long to be one. */
+export function normalised(password: string): string | null {
+  return password.length > PASSWORD_UNITS_MAX ? null : password.normalize('NFKC');
+}
+
+/** The password as it is hashed. */
+export function requireStrong(password: string, name: string): string {
+  const text = normalised(password);
+  const characters = text === null ? Number.POSITIVE_INFINITY : Array.from(text).length;
+  if (text === null || characters > PASSWORD_CHARACTERS_MAX) {
+    throw weak(`it has more than ${PASSWORD_CHARACTERS_MAX} characters`);
+  }
+  if (characters < PASSWORD_CHARACTERS_MIN) throw weak(`it needs ${PASSWORD_CHARACTERS_MIN} characters`);
+  const lower = text.toLowerCase();
+  if (lower === name) throw weak('it is the name');
+  if (new Set(lower).size === 1) throw weak('it is one character over and over');
+  if (COMMON.has(lower.replaceAll(/[^a-z0-9]/g, ''))) throw weak('it is one of the first that are guessed');
+  return text;
+}
+
+function weak(why: string): ControlRefusal {
+  return new ControlRefusal('weak_password', why);
+}
+
+export function requireRole(text: string): Role {
+  const role = ROLES.find((one) => one === text);
+  if (role === undefined) throw new ControlRefusal('invalid_role', text.slice(0, 64));
+  return role;
+}
+
+/** By the names of projects; null for every one. */
+export async function requireReach(store: ControlStore, names: readonly string[] | null): Promise<Reach> {
+  if (names === null) return null;
+  if (names.length > REACH_MAX) throw new ControlRefusal('too_many_projects', String(REACH_MAX));
+  const projects = await Promise.all([...new Set(names)].map((name) => requireProject(store, name)));
+  return projects.map(({ id }) => id);
+}
+
+/** Who is confined to some projects could make somebody who is not, and be them. */
+export function requireWholeReach({ role, projects }: Actor): void {
+  if (role !== 'admin' || projects !== null) throw new ControlRefusal('not_allowed', '');
+}

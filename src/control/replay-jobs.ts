@@ -1,0 +1,82 @@
+/** What people do with bulk replays: begin one, and stop it. The engine makes the replays. */
+import { found } from '#src/commands/command.ts';
+import { isReplayable } from '#src/domain/delivery-life.ts';
+import { Refusal } from '#src/domain/errors.ts';
+import type { IdMint, JobId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import {
+  begin,
+  OPEN_REPLAY_JOBS_MAX,
+  overlap,
+  type ReplayFilter,
+  type ReplayJob,
+  stop,
+} from '#src/domain/replay-job.ts';
+import type { Clock } from '#src/ports/clock.ts';
+import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
+import { type DeliveryFilter, StoreUnavailable } from '#src/ports/store.ts';
+import { ControlRefusal } from './refusal.ts';
+
+export interface ReplayJobsWorld {
+  readonly jobs: ReplayJobStore;
+  readonly clock: Clock;
+  readonly ids: IdMint;
+}
+
+/** How often a decision is made anew. A job that is worked on moves many times a second. */
+const TRIES_MAX = 50;
+
+/**
+ * Begins to replay what the filter names, as far as it is there by now. What a job that is open may replay is not part
+ * of another: a second click replays nothing twice.
+ */
+export async function beginReplay(
+  { jobs, clock, ids }: ReplayJobsWorld,
+  partition: Partition,
+  filter: DeliveryFilter,
+  expected: number,
+  by: string,
+): Promise<ReplayJob> {
+  if (expected === 0) throw new Refusal('invalid_request', 'expected', 'There is nothing to replay.');
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const now = clock.now();
+    const wanted = replayable(filter, now);
+    const open = await jobs.listOpenJobs(partition, OPEN_REPLAY_JOBS_MAX);
+    const same = open.find((job) => overlap(job.filter, wanted));
+    if (same !== undefined) throw new ControlRefusal('replay_under_way', same.id);
+    if (open.length >= OPEN_REPLAY_JOBS_MAX) {
+      throw new ControlRefusal('too_many_jobs', String(OPEN_REPLAY_JOBS_MAX));
+    }
+    const id = ids.mint('job', now);
+    const job = begin({ partition, id, filter: wanted, expected, createdBy: by }, now);
+    const known = open.map((one) => one.id);
+    if ((await jobs.addJob(job, known)) === 'done') return job;
+  }
+  throw new StoreUnavailable('Bulk replays kept being begun while this one was.');
+}
+
+function replayable({ status, createdBefore, ...filter }: DeliveryFilter, now: Instant): ReplayFilter {
+  if (status === null || !isReplayable(status)) {
+    const message =
+      'status must be that of deliveries that can be replayed: dead_letter, expired or succeeded.';
+    throw new Refusal('invalid_request', 'status', message);
+  }
+  // Replays are created from now on: a job must never come to its own.
+  const before = createdBefore === null || createdBefore > now ? now : createdBefore;
+  return { ...filter, status, createdBefore: before };
+}
+
+/** The job as it has ended. What is under way at this moment counts, or is not done. */
+export async function stopReplay(
+  { jobs, clock }: ReplayJobsWorld,
+  partition: Partition,
+  id: JobId,
+): Promise<ReplayJob> {
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const stopped = stop(found(await jobs.findJob(partition, id)), clock.now());
+    if (stopped === null) throw new ControlRefusal('job_ended', id);
+    if ((await jobs.replaceJob(stopped)) === 'done') return stopped;
+  }
+  throw new StoreUnavailable('The job kept moving while it was to be stopped.');
+}

@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import { instant } from '#src/domain/instant.ts';
+import { openTestWorld, START, type TestWorld } from '#test/process/control-world.ts';
+import { ControlRefusal } from './refusal.ts';
+import { LIMITS, LoginThrottle, waitMsOf } from './throttle.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe('how long the next guess waits', () => {
+  test.for([
+    [LIMITS.both, 0, 0, 0],
+    [LIMITS.both, 4, 0, 0],
+    [LIMITS.both, 5, 0, 1_000],
+    [LIMITS.both, 5, 400, 600],
+    [LIMITS.both, 5, 1_000, 0],
+    [LIMITS.both, 6, 0, 2_000],
+    [LIMITS.both, 14, 0, 512_000],
+    [LIMITS.both, 15, 0, 900_000],
+    [LIMITS.both, 5_000_000, 0, 900_000],
+    [LIMITS.both, 5_000_000, 24 * HOUR_MS, 0],
+    [LIMITS.both, 6, -HOUR_MS, 2_000],
+    [LIMITS.name, 49, 0, 0],
+    [LIMITS.name, 50, 0, 1_000],
+    [LIMITS.name, 56, 0, 60_000],
+    [LIMITS.address, 99, 0, 0],
+    [LIMITS.address, 100, 0, 1_000],
+    [LIMITS.address, 500, 0, 60_000],
+    [LIMITS.address, 500, HOUR_MS, 0],
+  ] as const)('%o after %i failures, %i ms ago: %i ms', ([limit, failures, agoMs, waitMs]) => {
+    expect(waitMsOf(limit, failures, START, instant(START + agoMs))).toBe(waitMs);
+  });
+});
+
+/** How long a guess has to wait; 0 where it was counted. */
+async function waitOf(throttle: LoginThrottle, name: string, address = '192.0.2.1'): Promise<number> {
+  try {
+    await throttle.count(name, address);
+    return 0;
+  } catch (error) {
+    if (error instanceof ControlRefusal && error.code === 'login_throttled') return error.waitMs;
+    throw error;
+  }
+}
+
+async function fail({ throttle }: TestWorld, times: number, name: string, address?: string): Promise<void> {
+  for (let i = 0; i < times; i++) expect(await waitOf(throttle, name, address)).toBe(0);
+}
+
+describe('guesses', () => {
+  test('under a name from an address wait after five, and are not counted while they wait', async () => {
+    await using world = await openTestWorld();
+    await fail(world, 5, 'ada');
+    expect(await waitOf(world.throttle, 'ada')).toBe(1_000);
+    world.advance(999);
+    expect(await waitOf(world.throttle, 'ada')).toBe(1);
+    world.advance(1);
+    expect(await waitOf(world.throttle, 'ada')).toBe(0);
+    expect(await waitOf(world.throttle, 'ada')).toBe(2_000);
+    expect(await waitOf(world.throttle, 'bob')).toBe(0);
+    expect(await waitOf(world.throttle, 'ada', '192.0.2.2')).toBe(0);
+  });
+
+  test('made at once are counted one by one, on one node and on several', async () => {
+    await using world = await openTestWorld();
+    const nodes = [1, 2, 3].map(() => new LoginThrottle(world.store.people, world.clock));
+    const waits = await Promise.all(
+      Array.from({ length: 30 }, (_, i) => waitOf(nodes[i % 3] ?? world.throttle, 'ada')),
+    );
+    expect(waits.filter((wait) => wait === 0).length).toBeLessThanOrEqual(5);
+    expect(waits.filter((wait) => wait === 0).length).toBeGreaterThan(0);
+  });
+
+  test('are known to a process that starts later', async () => {
+    await using world = await openTestWorld();
+    await fail(world, 5, 'ada');
+    expect(await waitOf(new LoginThrottle(world.store.people, world.clock), 'ada')).toBe(1_000);
+  });
+
+  test('under one name from everywhere wait after fifty, but not where it was signed in from', async () => {
+    await using world = await openTestWorld();
+    await world.throttle.forgive(await world.throttle.count('ada', '198.51.100.7'));
+    for (let i = 0; i < 50; i++) await fail(world, 1, 'ada', `203.0.113.${i}`);
+    expect(await waitOf(world.throttle, 'ada', '203.0.113.99')).toBe(1_000);
+    expect(await waitOf(world.throttle, 'ada', '198.51.100.7')).toBe(0);
+    world.advance(HOUR_MS);
+    expect(await waitOf(world.throttle, 'ada', '203.0.113.99')).toBe(0);
+  });
+
+  test('from one address under any name wait after a hundred; of IPv6 a network is one', async () => {
+    await using world = await openTestWorld();
+    for (let i = 0; i < 100; i++) await fail(world, 1, `name-${i}`, `2001:db8:0:1::${i}`);
+    expect(await waitOf(world.throttle, 'ada', '2001:db8:0:1:ffff::1')).toBe(1_000);
+    expect(await waitOf(world.throttle, 'ada', '2001:db8:0:2::1')).toBe(0);
+  });
+
+  test('from mapped addresses are told apart, and are the same as from plain ones', async () => {
+    await using world = await openTestWorld();
+    await fail(world, 5, 'ada', '::ffff:192.0.2.9');
+    expect(await waitOf(world.throttle, 'ada', '192.0.2.9')).toBe(1_000);
+    expect(await waitOf(world.throttle, 'ada', '::ffff:192.0.2.8')).toBe(0);
+  });
+
+  test('that were right are forgotten, and do not count against their address', async () => {
+    await using world = await openTestWorld();
+    for (let i = 0; i < 120; i++) {
+      await world.throttle.forgive(await world.throttle.count(`name-${i}`, '192.0.2.1'));
+    }
+    await fail(world, 4, 'ada');
+    await world.throttle.forgive(await world.throttle.count('ada', '192.0.2.1'));
+    await fail(world, 5, 'ada');
+    expect(await waitOf(world.throttle, 'ada')).toBe(1_000);
+  });
+
+  test('are kept by digests that tell no name and no address', async () => {
+    await using world = await openTestWorld();
+    const { subjects } = await world.throttle.count('ada', '192.0.2.1');
+    for (const subject of Object.values(subjects)) expect(subject).toMatch(/^[a-z]+:[0-9a-f]{64}$/);
+  });
+});

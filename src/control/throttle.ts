@@ -1,0 +1,169 @@
+/**
+ * How often somebody may guess. Failures are counted by name and address together, by name over all addresses, and
+ * by address over all names; beyond a free number each makes the next guess wait, twice as long every time.
+ *
+ * A guess is counted before it is checked, and taken back when it was right: of many at once none is checked that
+ * was not counted. Counting fails where somebody else counted meanwhile, on this node or another; then it is looked
+ * again. While a guess has to wait it is neither checked nor counted, so that waiting comes to an end.
+ *
+ * Whoever guesses from everywhere could keep the owner of a name out, by making the name wait. Where that name was
+ * signed in from before, only the failures from there count.
+ */
+import { hash } from 'node:crypto';
+import { type Instant, instant } from '#src/domain/instant.ts';
+import { parseAddress } from '#src/domain/public-address.ts';
+import type { Clock } from '#src/ports/clock.ts';
+import type { LoginFailures, LoginFailuresChange, PeopleStore } from '#src/ports/people-store.ts';
+import { ControlRefusal } from './refusal.ts';
+
+export interface Limit {
+  /** So many may fail before the next has to wait. */
+  readonly free: number;
+  readonly waitMsMax: number;
+  /** After so long without one, all are forgotten. */
+  readonly forgetMs: number;
+}
+
+const FIRST_WAIT_MS = 1_000;
+const HOUR_MS = 3_600_000;
+/** More doublings than any longest wait has. */
+const DOUBLINGS_MAX = 20;
+
+export const LIMITS = {
+  both: { free: 5, waitMsMax: 900_000, forgetMs: 24 * HOUR_MS },
+  name: { free: 50, waitMsMax: 60_000, forgetMs: HOUR_MS },
+  address: { free: 100, waitMsMax: 60_000, forgetMs: HOUR_MS },
+} as const satisfies Readonly<Record<string, Limit>>;
+type Kind = keyof typeof LIMITS;
+
+/** How long it is remembered that a name was signed in from an address. */
+export const FAMILIAR_MS = 30 * 24 * HOUR_MS;
+
+/** Of those who come between, on other nodes: on this one guesses are counted one after the other. */
+const TRIES_MAX = 5;
+const WAITING_MAX = 64;
+
+/** How long the next guess has to wait after so many failures. */
+export function waitMsOf(limit: Limit, failures: number, lastAt: Instant, now: Instant): number {
+  if (failures < limit.free || now - lastAt >= limit.forgetMs) return 0;
+  const doublings = Math.min(failures - limit.free, DOUBLINGS_MAX);
+  const fullMs = Math.min(FIRST_WAIT_MS * 2 ** doublings, limit.waitMsMax);
+  // A clock that was set back makes nobody wait for longer.
+  return Math.min(Math.max(lastAt + fullMs - now, 0), fullMs);
+}
+
+/** A guess that was counted. */
+export interface Guess {
+  readonly subjects: Readonly<Record<Kind | 'familiar', string>>;
+}
+
+export class LoginThrottle {
+  readonly #people: PeopleStore;
+  readonly #clock: Clock;
+  #last: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+
+  constructor(people: PeopleStore, clock: Clock) {
+    this.#people = people;
+    this.#clock = clock;
+  }
+
+  /** Counts a guess; refuses one that has to wait. */
+  async count(name: string, address: string): Promise<Guess> {
+    if (this.#waiting >= WAITING_MAX) throw throttled(FIRST_WAIT_MS);
+    const guess = { subjects: subjectsOf(name, placeOf(address)) };
+    this.#waiting += 1;
+    const counted = this.#last.then(() => this.#count(guess));
+    this.#last = counted.catch(() => {});
+    try {
+      await counted;
+    } finally {
+      this.#waiting -= 1;
+    }
+    return guess;
+  }
+
+  async #count(guess: Guess): Promise<void> {
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      const now = this.#clock.now();
+      const found = await this.#find(Object.values(guess.subjects));
+      const waitMs = longestWait(guess, found, now);
+      if (waitMs > 0) throw throttled(waitMs);
+      if ((await this.#people.replaceLoginFailures(oneMore(guess, found, now))) === 'done') return;
+    }
+    throw throttled(FIRST_WAIT_MS);
+  }
+
+  async #find(subjects: readonly string[]): Promise<Found> {
+    return new Map((await this.#people.findLoginFailures(subjects)).map((one) => [one.subject, one]));
+  }
+
+  /** It was right. */
+  async forgive({ subjects: { both, name, address, familiar } }: Guess): Promise<void> {
+    await this.#people.clearLoginFailures([both]);
+    await this.#people.takeBackLoginFailure([name, address]);
+    const was = (await this.#find([familiar])).get(familiar) ?? null;
+    const change = { subject: familiar, failures: 0, lastAt: this.#clock.now(), was };
+    // Somebody else says the same at this moment, if it is not as it was.
+    await this.#people.replaceLoginFailures([change]);
+  }
+
+  /** It was not checked after all. */
+  async takeBack({ subjects: { both, name, address } }: Guess): Promise<void> {
+    await this.#people.takeBackLoginFailure([both, name, address]);
+  }
+}
+
+type Found = ReadonlyMap<string, LoginFailures>;
+
+function kindsOf({ subjects }: Guess, found: Found, now: Instant): readonly Kind[] {
+  const familiar = found.get(subjects.familiar);
+  const isFamiliar = familiar !== undefined && now - familiar.lastAt < FAMILIAR_MS;
+  return isFamiliar ? ['both'] : ['both', 'name', 'address'];
+}
+
+function longestWait(guess: Guess, found: Found, now: Instant): number {
+  const waits = kindsOf(guess, found, now).map((kind) => {
+    const { failures = 0, lastAt = now } = found.get(guess.subjects[kind]) ?? {};
+    return waitMsOf(LIMITS[kind], failures, lastAt, now);
+  });
+  return Math.max(...waits);
+}
+
+function oneMore({ subjects }: Guess, found: Found, now: Instant): readonly LoginFailuresChange[] {
+  return (Object.keys(LIMITS) as Kind[]).map((kind) => {
+    const subject = subjects[kind];
+    const was = found.get(subject) ?? null;
+    const isForgotten = was === null || now - was.lastAt >= LIMITS[kind].forgetMs;
+    const lastAt = instant(Math.max(now, was?.lastAt ?? now));
+    return { subject, failures: isForgotten ? 1 : was.failures + 1, lastAt, was };
+  });
+}
+
+function subjectsOf(name: string, place: string): Guess['subjects'] {
+  return {
+    both: digest('both', name, place),
+    name: digest('name', name),
+    address: digest('address', place),
+    familiar: digest('familiar', name, place),
+  };
+}
+
+/** What a name is said to be may be anything, and names are nobody else's business. */
+function digest(kind: Kind | 'familiar', ...words: readonly string[]): string {
+  return `${kind}:${hash('sha256', JSON.stringify(words), 'hex')}`;
+}
+
+const IPV6_NETWORK_BYTES = 8;
+const MAPPED = '::ffff:';
+
+/** Of IPv6 the network: whoever has one address there has them all. */
+function placeOf(text: string): string {
+  const address = parseAddress(text.toLowerCase().startsWith(MAPPED) ? text.slice(MAPPED.length) : text);
+  if (address?.family !== 'ipv6') return address?.text ?? text;
+  return address.bytes.slice(0, IPV6_NETWORK_BYTES).join('.');
+}
+
+function throttled(waitMs: number): ControlRefusal {
+  return new ControlRefusal('login_throttled', '', waitMs);
+}

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest';
+import {
+  addTallies,
+  LATENESS_BOUNDS_MS,
+  LATENESS_CLASSES,
+  latenessClass,
+  latenessQuantile,
+  NO_TALLY,
+  type Tally,
+} from './tally.ts';
+
+function late(...counts: readonly (readonly [ms: number, tries: number])[]): Tally {
+  const lateness = [...NO_TALLY.lateness];
+  for (const [ms, tries] of counts) lateness[latenessClass(ms)] = tries;
+  return { ...NO_TALLY, lateness };
+}
+
+describe('the class of a lateness', () => {
+  test.for([
+    [-3, 0],
+    [0, 0],
+    [1, 0],
+    [1.01, 1],
+    [2, 1],
+    [100, LATENESS_BOUNDS_MS.indexOf(100)],
+    [100.5, LATENESS_BOUNDS_MS.indexOf(150)],
+    [300, LATENESS_BOUNDS_MS.indexOf(300)],
+    [60_000, LATENESS_CLASSES - 2],
+    [60_001, LATENESS_CLASSES - 1],
+    [Number.MAX_SAFE_INTEGER, LATENESS_CLASSES - 1],
+  ] as const)('of %d ms', ([ms, expected]) => {
+    expect(latenessClass(ms)).toBe(expected);
+  });
+
+  test('has ends that rise, with the lines that charts are drawn against', () => {
+    expect(LATENESS_BOUNDS_MS.toSorted((one, other) => one - other)).toEqual([...LATENESS_BOUNDS_MS]);
+    expect(LATENESS_BOUNDS_MS).toEqual(expect.arrayContaining([100, 300]));
+    expect(NO_TALLY.lateness).toHaveLength(LATENESS_CLASSES);
+  });
+});
+
+describe('the lateness that a share kept', () => {
+  test('is unknown where there were no tries', () => {
+    expect(latenessQuantile(NO_TALLY, 0.5)).toBeNull();
+  });
+
+  test('lies between the ends of the class it falls into', () => {
+    expect(latenessQuantile(late([1, 10]), 0.5)).toBe(0.5);
+    expect(latenessQuantile(late([1, 10]), 1)).toBe(1);
+    expect(latenessQuantile(late([100, 4]), 0.5)).toBe(85);
+    expect(latenessQuantile(late([1, 50], [10, 50]), 0.5)).toBe(1);
+    expect(latenessQuantile(late([1, 50], [10, 50]), 0.99)).toBeCloseTo(9.94);
+    expect(latenessQuantile(late([1, 98], [300, 2]), 0.99)).toBe(250);
+  });
+
+  test('is where the last class begins, for those in it', () => {
+    expect(latenessQuantile(late([90_000, 3]), 0.5)).toBe(60_000);
+    expect(latenessQuantile(late([1, 1], [90_000, 99]), 0.99)).toBe(60_000);
+  });
+
+  test('is found whatever the shares are rounded to', () => {
+    const tally = late([1, 1], [2, 1], [3, 1]);
+    for (const share of [0, 1 / 3, 0.1 + 0.2, 2 / 3, 0.999_999, 1]) {
+      expect(latenessQuantile(tally, share)).toBeLessThanOrEqual(3);
+    }
+  });
+});
+
+test('tallies are added count by count, in any order', () => {
+  const one: Tally = { ...late([1, 2], [300, 1]), fired: 3, succeeded: 2, retried: 1 };
+  const other: Tally = { ...late([300, 4]), fired: 4, deadLettered: 3, expired: 1 };
+  const sum = { ...late([1, 2], [300, 5]), fired: 7, succeeded: 2, deadLettered: 3, expired: 1, retried: 1 };
+  expect(addTallies(one, other)).toEqual(sum);
+  expect(addTallies(other, one)).toEqual(sum);
+  expect(addTallies(one, NO_TALLY)).toEqual(one);
+});

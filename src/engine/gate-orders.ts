@@ -1,0 +1,146 @@
+/**
+ * What people order of gates: to close a breaker. The order lies in the store, where whoever dispatches the endpoint
+ * finds it within a second and carries it out, whether or not it has anything to do with that endpoint now.
+ *
+ * What the breaker put off goes out at once. Gates remember only so many of those, and none from before a restart;
+ * but all of them are due at the very instant at which its window ends, or the wait for its probe, and so they are
+ * found in the store by that instant. What was meant for that instant anyway is left alone.
+ *
+ * The breaker is closed when all of that is known, without a wait in between, and the order is removed when the gate
+ * is saved: until then it is carried out again, which does no harm.
+ */
+import type { Breaker } from '#src/domain/breaker.ts';
+import { isPutOff } from '#src/domain/delivery-life.ts';
+import type { Due, Spot } from '#src/domain/due.ts';
+import type { DeliveryId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { GateOrder } from '#src/ports/insight-store.ts';
+import type { Work } from '#src/ports/store.ts';
+import type { Gates } from './gates.ts';
+import { slotAt, type Territory } from './territory.ts';
+import type { EngineWorld } from './world.ts';
+
+const EVERY_MS = 1_000;
+const ORDERS_MAX = 200;
+/** Due at one instant, whatever their endpoint. What is beyond waits for the end of the window. */
+const LOOKED_AT_MAX = 20_000;
+const LOOKED_AT_TOGETHER_MAX = 500;
+const READ_TOGETHER_MAX = 64;
+
+/** Sorts before every other. */
+const FIRST_ID = '' as DeliveryId;
+
+export interface GateOrderParts {
+  readonly territory: Territory;
+  readonly gates: Gates;
+  readonly bringForward: (heldBack: readonly Due[]) => Promise<void>;
+}
+
+export class GateOrders {
+  readonly #world: Pick<EngineWorld, 'store' | 'insight' | 'clock' | 'timers' | 'log'>;
+  readonly #parts: GateOrderParts;
+  #callOff: (() => void) | null = null;
+  #looking: Promise<void> = Promise.resolve();
+  #isStopped = false;
+
+  constructor(
+    world: Pick<EngineWorld, 'store' | 'insight' | 'clock' | 'timers' | 'log'>,
+    parts: GateOrderParts,
+  ) {
+    this.#world = world;
+    this.#parts = parts;
+  }
+
+  start(): void {
+    if (this.#isStopped) return;
+    this.#callOff = this.#world.timers.after(EVERY_MS, () => {
+      this.#looking = this.#look().then(() => this.start());
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#callOff?.();
+    await this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    const { insight, log } = this.#world;
+    try {
+      for (const order of await insight.listGateOrders(ORDERS_MAX)) {
+        if (!this.#isStopped) await this.#carryOut(order);
+      }
+    } catch (error) {
+      log.warn({ error: String(error) }, 'orders to close a breaker could not be carried out yet');
+    }
+  }
+
+  async #carryOut(order: GateOrder): Promise<void> {
+    const { insight, clock, log } = this.#world;
+    const { territory, gates, bringForward } = this.#parts;
+    const epoch = territory.epochOf(order);
+    if (epoch === null) return;
+    gates.readBegins([order]);
+    try {
+      const read = await insight.findGate(order.partition, order.endpoint);
+      // The gate that was read is of the epoch in which it was asked for.
+      if (territory.epochOf(order) !== epoch) return;
+      const found = await this.#putOffBy(gates.of(order, read).breaker, order);
+      if (territory.epochOf(order) !== epoch) return;
+      const heldBack = gates.closeByHand(order, clock.now());
+      await bringForward([...new Map([...found, ...heldBack].map((due) => [due.id, due])).values()]);
+      await gates.saveOne(order);
+    } finally {
+      gates.readEnds([order]);
+    }
+    // What is saved under a hold that is over is not saved.
+    if (!territory.isStill(order, epoch)) return;
+    await insight.removeGateOrder(order);
+    const { partition, endpoint } = order;
+    // Of a URL only the host: the rest may hold what is secret.
+    log.info({ partition, endpoint: URL.parse(endpoint)?.host ?? endpoint }, 'closed a breaker by hand');
+  }
+
+  /** Waiting deliveries that this breaker put off. */
+  async #putOffBy({ openUntil, probeUntil }: Breaker, spot: Spot): Promise<readonly Due[]> {
+    const now = this.#world.clock.now();
+    const found: Due[] = [];
+    for (const until of new Set([openUntil, probeUntil])) {
+      if (until !== null && until > now) found.push(...(await this.#putOffTo(until, spot)));
+    }
+    return found;
+  }
+
+  async #putOffTo(until: Instant, spot: Spot): Promise<readonly Due[]> {
+    const { store } = this.#world;
+    const slots = this.#parts.territory.slots === undefined ? undefined : new Set([slotAt(spot)]);
+    const found: Due[] = [];
+    let after: Pick<Due, 'dueAt' | 'id'> = { dueAt: until, id: FIRST_ID };
+    for (let lookedAt = 0; lookedAt < LOOKED_AT_MAX && !this.#isStopped; ) {
+      const page = await store.listDue(after, until, LOOKED_AT_TOGETHER_MAX, slots);
+      const ours = page.filter((due) => due.endpoint === spot.endpoint && due.partition === spot.partition);
+      for (let at = 0; at < ours.length; at += READ_TOGETHER_MAX) {
+        found.push(...(await this.#onlyPutOff(ours.slice(at, at + READ_TOGETHER_MAX))));
+      }
+      after = page.at(-1) ?? after;
+      if (page.length < LOOKED_AT_TOGETHER_MAX) break;
+      lookedAt += page.length;
+    }
+    return found;
+  }
+
+  async #onlyPutOff(dues: readonly Due[]): Promise<readonly Due[]> {
+    const works = await this.#world.store.findWork(dues);
+    const putOff = await Promise.all(works.map((work) => this.#wasPutOff(work)));
+    return dues.filter((_, index) => putOff[index]);
+  }
+
+  async #wasPutOff(work: Work | null): Promise<boolean> {
+    if (work === null) return false;
+    const { delivery } = work;
+    const { partition, id, attemptCount } = delivery;
+    if (attemptCount === 0) return isPutOff(delivery, null);
+    const [last] = await this.#world.store.listAttempts(partition, id, attemptCount - 1, 1);
+    return isPutOff(delivery, last?.finishedAt ?? null);
+  }
+}

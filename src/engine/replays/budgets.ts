@@ -1,0 +1,68 @@
+/**
+ * How many replays each endpoint takes now: a bucket on the terms of its retry budget, shared by all jobs of this
+ * process. Terms are those of the profile as it is now, or as it was a moment ago.
+ *
+ * Buckets live in memory only. After a restart they begin full: an endpoint may then see its burst once more.
+ */
+import { placeOf, type Spot } from '#src/domain/due.ts';
+import { parseId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import { DEFAULT_RETRY_BUDGET } from '#src/domain/profile.ts';
+import { type Bucket, type BucketTerms, takeAway, tokensIn } from '#src/domain/token-bucket.ts';
+import type { ReplayWorld } from './world.ts';
+
+/** Terms are read again after so long. */
+const TERMS_KEPT_MS = 5_000;
+/** The one used longest ago is forgotten first. */
+const BUDGETS_MAX = 20_000;
+
+interface Budget {
+  terms: BucketTerms;
+  readAt: Instant;
+  bucket: Bucket | null;
+}
+
+export class Budgets {
+  readonly #world: Pick<ReplayWorld, 'store' | 'clock'>;
+  readonly #budgets = new Map<string, Budget>();
+
+  constructor(world: Pick<ReplayWorld, 'store' | 'clock'>) {
+    this.#world = world;
+  }
+
+  /** How many may be replayed now, and when one more; null: no more, ever. */
+  async allowed(spot: Spot): Promise<{ readonly count: number; readonly nextAt: Instant | null }> {
+    const budget = await this.#budgetOf(spot);
+    return tokensIn(budget.bucket, budget.terms, this.#world.clock.now());
+  }
+
+  spend(spot: Spot, count: number): void {
+    const budget = this.#budgets.get(placeOf(spot));
+    if (budget === undefined) return;
+    budget.bucket = takeAway(budget.bucket, budget.terms, count, this.#world.clock.now());
+  }
+
+  async #budgetOf(spot: Spot): Promise<Budget> {
+    const place = placeOf(spot);
+    const known = this.#budgets.get(place);
+    const now = this.#world.clock.now();
+    this.#budgets.delete(place);
+    // A clock that was set back does not keep old terms alive.
+    const isFresh = known !== undefined && Math.abs(now - known.readAt) < TERMS_KEPT_MS;
+    const budget = isFresh
+      ? known
+      : { terms: await this.#termsOf(spot), readAt: now, bucket: known?.bucket ?? null };
+    this.#budgets.set(place, budget);
+    const [oldest] = this.#budgets.keys();
+    if (this.#budgets.size > BUDGETS_MAX && oldest !== undefined) this.#budgets.delete(oldest);
+    return budget;
+  }
+
+  async #termsOf({ partition, endpoint }: Spot): Promise<BucketTerms> {
+    const id = parseId('ep', endpoint);
+    const profile = id === null ? null : await this.#world.store.findProfile(partition, id);
+    const { rate, burst } = profile?.retryBudget ?? DEFAULT_RETRY_BUDGET;
+    // Tokens are not booked ahead here: one that comes has to have room.
+    return { rate, burst: rate > 0 ? Math.max(burst, 1) : burst };
+  }
+}

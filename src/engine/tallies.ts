@@ -1,0 +1,271 @@
+/**
+ * What was fired and what came of it, counted as it happens: by the minute and by the hour for each partition, by
+ * the hour for each endpoint. Counting costs next to nothing; every half second at most, what changed is saved.
+ *
+ * A row has one writer and is saved as it stands, not as what was added to it: a save that failed, or only seemed
+ * to, is made again and does no harm. What follows from that is that no row may be begun twice. When its span is
+ * over it is dropped here, once it is saved; so when the clock is set back into a span that is over, the rows begun
+ * then are those of another writer.
+ *
+ * A crash loses the counts since the last save, never a delivery.
+ */
+import type { DeliveryStatus } from '#src/domain/delivery.ts';
+import { placeOf, type Spot } from '#src/domain/due.ts';
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import { type Instant, instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import {
+  HOUR_MS,
+  latenessClass,
+  MINUTE_MS,
+  NO_TALLY,
+  type Tally,
+  type TallySpanMs,
+} from '#src/domain/tally.ts';
+import type { SavedEndpointTally, SavedTally } from '#src/ports/insight-store.ts';
+import type { EngineWorld } from './world.ts';
+
+const SAVE_EVERY_MS = 500;
+/** The rest waits for the next time: what fires shares the store with this. */
+const SAVED_TOGETHER_MAX = 250;
+/** Within an hour. Of what is beyond nothing is counted. */
+const PARTITIONS_MAX = 10_000;
+const ENDPOINTS_MAX = 20_000;
+/** While the store is away; then the oldest are forgotten. */
+const UNSAVED_MAX = 50_000;
+
+type Ending = 'succeeded' | 'deadLettered' | 'expired' | 'retried';
+
+/** A try that waits for its paused schedule is to be made again, too. */
+const ENDINGS: Readonly<Record<DeliveryStatus, Ending | null>> = {
+  succeeded: 'succeeded',
+  dead_letter: 'deadLettered',
+  expired: 'expired',
+  retry_scheduled: 'retried',
+  paused: 'retried',
+  canceled: null,
+  scheduled: null,
+  claimed: null,
+};
+
+/** A row as it grows. */
+interface Counts {
+  readonly writer: string;
+  readonly partition: Partition;
+  readonly spanMs: TallySpanMs;
+  readonly at: Instant;
+  /** Null: all endpoints of the partition. */
+  readonly endpoint: EndpointKey | null;
+  fired: number;
+  succeeded: number;
+  deadLettered: number;
+  expired: number;
+  retried: number;
+  /** Kept only where it is of all endpoints. */
+  readonly lateness: number[] | null;
+  isSaved: boolean;
+}
+
+interface PartitionCounts {
+  minute: Counts;
+  readonly hour: Counts;
+}
+
+export class Tallies {
+  readonly #world: Pick<EngineWorld, 'insight' | 'clock' | 'timers' | 'log' | 'node'>;
+  #writer: string;
+  #setBack = 0;
+  #minuteAt = instant(0);
+  #hourAt = instant(0);
+  #partitions = new Map<Partition, PartitionCounts>();
+  #endpoints = new Map<string, Counts>();
+  /** The one that changed longest ago first. */
+  readonly #unsaved = new Set<Counts>();
+  #callOff: (() => void) | null = null;
+  #saving: Promise<void> = Promise.resolve();
+  #isStopped = false;
+  #hasFailed = false;
+
+  constructor(world: Pick<EngineWorld, 'insight' | 'clock' | 'timers' | 'log' | 'node'>) {
+    this.#world = world;
+    this.#writer = world.node;
+  }
+
+  /** A try goes out. */
+  fired(spot: Spot, latenessMs: number): void {
+    this.#turn(this.#world.clock.now());
+    const counts = this.#ofPartition(spot.partition);
+    if (counts !== null) {
+      const index = latenessClass(latenessMs);
+      this.#addLate(counts.minute, index);
+      this.#addLate(counts.hour, index);
+    }
+    const endpoint = this.#ofEndpoint(spot);
+    if (endpoint === null) return;
+    endpoint.fired++;
+    this.#changed(endpoint);
+  }
+
+  /** A try has ended, or the delivery without one, and this is what the delivery has become. */
+  ended(spot: Spot, status: DeliveryStatus): void {
+    const ending = ENDINGS[status];
+    if (ending === null) return;
+    this.#turn(this.#world.clock.now());
+    const counts = this.#ofPartition(spot.partition);
+    if (counts !== null) {
+      this.#add(counts.minute, ending);
+      this.#add(counts.hour, ending);
+    }
+    const endpoint = this.#ofEndpoint(spot);
+    if (endpoint !== null) this.#add(endpoint, ending);
+  }
+
+  #add(counts: Counts, ending: Ending): void {
+    counts[ending]++;
+    this.#changed(counts);
+  }
+
+  #addLate(counts: Counts, index: number): void {
+    counts.fired++;
+    if (counts.lateness !== null) counts.lateness[index] = (counts.lateness[index] ?? 0) + 1;
+    this.#changed(counts);
+  }
+
+  /** What belongs to spans that are over lives on only until it is saved. */
+  #turn(now: Instant): void {
+    const aheadMs = now - this.#minuteAt;
+    if (aheadMs >= 0 && aheadMs < MINUTE_MS) return;
+    const hourAt = instant(now - (now % HOUR_MS));
+    if (aheadMs < 0) this.#writer = `${this.#world.node}/${++this.#setBack}`;
+    if (aheadMs < 0 || hourAt !== this.#hourAt) {
+      this.#partitions = new Map();
+      this.#endpoints = new Map();
+    }
+    this.#hourAt = hourAt;
+    this.#minuteAt = instant(now - (now % MINUTE_MS));
+  }
+
+  #ofPartition(partition: Partition): PartitionCounts | null {
+    const known = this.#partitions.get(partition);
+    if (known === undefined) {
+      if (this.#partitions.size >= PARTITIONS_MAX) return null;
+      const made = { minute: this.#begun(partition, MINUTE_MS), hour: this.#begun(partition, HOUR_MS) };
+      this.#partitions.set(partition, made);
+      return made;
+    }
+    if (known.minute.at !== this.#minuteAt) known.minute = this.#begun(partition, MINUTE_MS);
+    return known;
+  }
+
+  #ofEndpoint(spot: Spot): Counts | null {
+    const place = placeOf(spot);
+    const known = this.#endpoints.get(place);
+    if (known !== undefined) return known;
+    if (this.#endpoints.size >= ENDPOINTS_MAX) return null;
+    const made = this.#begun(spot.partition, HOUR_MS, spot.endpoint);
+    this.#endpoints.set(place, made);
+    return made;
+  }
+
+  #begun(partition: Partition, spanMs: TallySpanMs, endpoint: EndpointKey | null = null): Counts {
+    return {
+      writer: this.#writer,
+      partition,
+      spanMs,
+      at: spanMs === MINUTE_MS ? this.#minuteAt : this.#hourAt,
+      endpoint,
+      fired: 0,
+      succeeded: 0,
+      deadLettered: 0,
+      expired: 0,
+      retried: 0,
+      lateness: endpoint === null ? [...NO_TALLY.lateness] : null,
+      isSaved: true,
+    };
+  }
+
+  #changed(counts: Counts): void {
+    if (!counts.isSaved) return;
+    counts.isSaved = false;
+    this.#unsaved.add(counts);
+    if (this.#unsaved.size > UNSAVED_MAX) this.#settled(this.#oldest(1));
+    this.#saveSoon();
+  }
+
+  #settled(rows: readonly Counts[]): void {
+    for (const counts of rows) {
+      counts.isSaved = true;
+      this.#unsaved.delete(counts);
+    }
+  }
+
+  /** Of one writer. */
+  #oldest(limit: number): readonly Counts[] {
+    const rows: Counts[] = [];
+    for (const counts of this.#unsaved) {
+      if (rows.length >= limit || counts.writer !== (rows[0] ?? counts).writer) break;
+      rows.push(counts);
+    }
+    return rows;
+  }
+
+  #saveSoon(): void {
+    if (this.#callOff !== null || this.#isStopped) return;
+    this.#callOff = this.#world.timers.after(SAVE_EVERY_MS, () => {
+      this.#saving = this.#saveInTurn();
+    });
+  }
+
+  async #saveInTurn(): Promise<void> {
+    await this.#saveSome();
+    this.#callOff = null;
+    if (this.#unsaved.size > 0) this.#saveSoon();
+  }
+
+  /** Whether the store took them. */
+  async #saveSome(): Promise<boolean> {
+    const { insight, log } = this.#world;
+    const rows = this.#oldest(SAVED_TOGETHER_MAX);
+    const [first] = rows;
+    if (first === undefined) return true;
+    // What is counted from here on is to be saved next time.
+    this.#settled(rows);
+    try {
+      await insight.saveTallies(first.writer, rows.flatMap(ofPartition), rows.flatMap(ofEndpoint));
+      this.#hasFailed = false;
+      return true;
+    } catch (error) {
+      for (const counts of rows) {
+        counts.isSaved = false;
+        this.#unsaved.add(counts);
+      }
+      if (!this.#hasFailed) log.warn({ error: String(error) }, 'the counts of what fired could not be saved');
+      this.#hasFailed = true;
+      return false;
+    }
+  }
+
+  /** Saves what is left, as far as the store takes it. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#callOff?.();
+    await this.#saving;
+    let isTaken = true;
+    while (isTaken && this.#unsaved.size > 0) isTaken = await this.#saveSome();
+  }
+}
+
+function ofPartition(counts: Counts): readonly SavedTally[] {
+  const { partition, spanMs, at, endpoint } = counts;
+  return endpoint === null ? [{ partition, spanMs, at, tally: tallyOf(counts) }] : [];
+}
+
+function ofEndpoint(counts: Counts): readonly SavedEndpointTally[] {
+  const { partition, endpoint, at } = counts;
+  return endpoint === null ? [] : [{ partition, endpoint, at, tally: tallyOf(counts) }];
+}
+
+function tallyOf({ fired, succeeded, deadLettered, expired, retried, lateness }: Counts): Tally {
+  const classes = lateness === null ? NO_TALLY.lateness : [...lateness];
+  return { fired, succeeded, deadLettered, expired, retried, lateness: classes };
+}

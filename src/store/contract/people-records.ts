@@ -1,0 +1,225 @@
+import { describe, expect, test } from 'vitest';
+import { instant } from '#src/domain/instant.ts';
+import type { AuditEntry, AuditFilter, LoginFailuresChange } from '#src/ports/people-store.ts';
+import { ownSuite, type Suite } from './bench.ts';
+import { DAY_MS, HOUR_MS, START } from './builders.ts';
+import { PeopleBench } from './people-bench.ts';
+
+const ALL: AuditFilter = { userId: null, projectId: null, action: null };
+
+/** Sessions, failed logins and the audit log. */
+export function peopleRecordsContract(suite: Suite): void {
+  describe('sessions', () => {
+    const bench = new PeopleBench(suite);
+
+    test('are found with whose they are', async () => {
+      const user = await bench.addUser({ projects: [(await suite.project()).id] });
+      const session = await bench.addSession(user, { createdAt: instant(START + 5) });
+      expect(await bench.people.findSession(session.hash)).toEqual({ session, user });
+      expect(await bench.people.findSession('another')).toBeNull();
+    });
+
+    test('take the place of another in one step', async () => {
+      const user = await bench.addUser();
+      const before = await bench.addSession(user);
+      const after = bench.session(user);
+      expect(await bench.people.addSession(after, user.passwordHash, before.hash)).toBe('done');
+      expect(await bench.people.listSessions(user.id, START)).toEqual([after]);
+    });
+
+    test('are not given for a password that has been changed, nor to nobody', async () => {
+      await bench.addUser();
+      const user = await bench.addUser();
+      const before = await bench.addSession(user);
+      const late = () => bench.people.addSession(bench.session(user), 'an old hash', before.hash);
+      expect(await late()).toBe('stale');
+      expect(await bench.people.listSessions(user.id, START)).toEqual([before]);
+      await bench.people.removeUser(user);
+      expect(await bench.people.addSession(bench.session(user), user.passwordHash, null)).toBe('stale');
+    });
+
+    test('do not outlive a change of the password that happens at the same time', async () => {
+      const user = await bench.addUser();
+      const session = bench.session(user);
+      await Promise.all([
+        bench.people.addSession(session, user.passwordHash, null),
+        bench.people.replaceUser({ ...user, passwordHash: 'new', revision: 2 }, null),
+      ]);
+      expect(await bench.isOpen(session)).toBe(false);
+    });
+
+    test('are listed as seen last, those that are not over', async () => {
+      const user = await bench.addUser();
+      const over = await bench.addSession(user, { expiresAt: bench.later(2) });
+      const [quiet, seen] = [await bench.addSession(user), await bench.addSession(user)];
+      await bench.people.touchSession(seen.hash, bench.later(1));
+      await bench.people.touchSession(seen.hash, instant(START + 1));
+      await bench.people.touchSession('nobody’s', bench.later(1));
+      const { people } = bench;
+      const touched = { ...seen, seenAt: bench.later(1) };
+      expect(await people.listSessions(user.id, bench.later(1))).toContainEqual(over);
+      expect(await people.listSessions(user.id, bench.later(2))).toEqual([touched, quiet]);
+    });
+
+    test('end alone, or all of one person but the one that is named', async () => {
+      const user = await bench.addUser();
+      const [one, two, three] = [
+        await bench.addSession(user),
+        await bench.addSession(user),
+        await bench.addSession(user),
+      ];
+      const stranger = await bench.addSession(await bench.addUser());
+      await bench.people.removeSession(one.hash);
+      expect(await bench.people.listSessions(user.id, START)).toHaveLength(2);
+      await bench.people.removeSessionsOf(user.id, two.hash);
+      expect([await bench.isOpen(two), await bench.isOpen(three)]).toEqual([true, false]);
+      await bench.people.removeSessionsOf(user.id, null);
+      expect(await bench.isOpen(two)).toBe(false);
+      expect(await bench.isOpen(stranger)).toBe(true);
+    });
+  });
+
+  describe('failed logins', () => {
+    const bench = new PeopleBench(suite);
+    const fresh = (subject: string): LoginFailuresChange => ({
+      subject,
+      failures: 1,
+      lastAt: START,
+      was: null,
+    });
+
+    test('are counted in place of what was read, all of them or none', async () => {
+      const { people } = bench;
+      expect(await people.replaceLoginFailures([fresh('a'), fresh('b')])).toBe('done');
+      const later = instant(START + 1);
+      const again: LoginFailuresChange = { subject: 'a', failures: 2, lastAt: later, was: fresh('a') };
+      expect(await people.replaceLoginFailures([again, fresh('b')])).toBe('stale');
+      expect(await people.replaceLoginFailures([{ ...again, was: { failures: 1, lastAt: later } }])).toBe(
+        'stale',
+      );
+      const plain = ({ subject, failures, lastAt }: LoginFailuresChange) => ({ subject, failures, lastAt });
+      const found = async () =>
+        (await people.findLoginFailures(['b', 'a', 'c'])).toSorted((x, y) =>
+          x.subject < y.subject ? -1 : 1,
+        );
+      expect(await found()).toEqual([plain(fresh('a')), plain(fresh('b'))]);
+      expect(await people.replaceLoginFailures([again, fresh('c')])).toBe('done');
+      expect(await found()).toEqual([plain(again), plain(fresh('b')), plain(fresh('c'))]);
+      expect(await people.findLoginFailures([])).toEqual([]);
+    });
+
+    test('that are counted at once are counted once each', async () => {
+      const { people } = bench;
+      expect(await Promise.all([1, 2, 3].map(() => people.replaceLoginFailures([fresh('p')])))).toEqual(
+        expect.arrayContaining(['done', 'stale', 'stale']),
+      );
+      const next: LoginFailuresChange = { ...fresh('p'), failures: 2, was: fresh('p') };
+      const answers = await Promise.all([1, 2, 3].map(() => people.replaceLoginFailures([next])));
+      expect(answers.filter((answer) => answer === 'done')).toHaveLength(1);
+      expect((await people.findLoginFailures(['p']))[0]?.failures).toBe(2);
+    });
+
+    test('are taken back one by one, down to none, or cleared', async () => {
+      const { people } = bench;
+      await people.replaceLoginFailures([{ ...fresh('t'), failures: 2 }, fresh('u')]);
+      await Promise.all([1, 2, 3].map(() => people.takeBackLoginFailure(['t', 'nobody'])));
+      expect(await people.findLoginFailures(['t'])).toEqual([{ subject: 't', failures: 0, lastAt: START }]);
+      await people.clearLoginFailures(['t', 'nobody']);
+      expect((await people.findLoginFailures(['t', 'u'])).map(({ subject }) => subject)).toEqual(['u']);
+    });
+  });
+
+  describe('the audit log', () => {
+    const own = ownSuite(suite);
+    const bench = new PeopleBench(own);
+
+    test('tells what was begun, and what came of it', async () => {
+      const projectId = (await own.project()).id;
+      const userId = bench.ids.mint('usr', START);
+      const detail = { name: 'a “quoted” \u0000 name', count: 3, isNew: true, before: null };
+      const given = { userId, projectId, mode: 'live', detail, address: '::1', actor: 'ada' } as const;
+      const entry = await bench.addEntry(given);
+      expect(await bench.people.listAudit(ALL, null, 1)).toEqual([entry]);
+      await bench.people.endAudit(entry.id, 'refused', 'last_admin', 'usr_made');
+      const ended = { ...entry, outcome: 'refused', code: 'last_admin', subject: 'usr_made' };
+      expect(await bench.people.listAudit(ALL, null, 1)).toEqual([ended]);
+    });
+
+    test('is read newest first, page by page, and by who, where and what', async () => {
+      const projectId = (await own.project()).id;
+      const userId = bench.ids.mint('usr', START);
+      const made: AuditEntry[] = [];
+      for (const [hour, action] of ['key.create', 'key.revoke', 'keys_x', 'user.remove'].entries()) {
+        made.unshift(
+          await bench.addEntry({
+            at: bench.later(hour + 1),
+            action,
+            userId: hour % 2 === 0 ? userId : null,
+            projectId: hour < 2 ? projectId : null,
+          }),
+        );
+      }
+      const [last, third, second, first] = made;
+      const { people } = bench;
+      expect(await people.listAudit(ALL, null, 3)).toEqual([last, third, second]);
+      expect((await people.listAudit(ALL, second?.id ?? null, 3))[0]).toEqual(first);
+      expect(await people.listAudit({ ...ALL, userId }, null, 9)).toEqual([third, first]);
+      expect(await people.listAudit({ ...ALL, projectId }, null, 9)).toEqual([second, first]);
+      expect(await people.listAudit({ ...ALL, action: 'key.' }, null, 9)).toEqual([second, first]);
+      expect(await people.listAudit({ ...ALL, action: 'key_' }, null, 9)).toEqual([]);
+      const both = { userId, projectId, action: 'key.' };
+      expect(await people.listAudit(both, null, 9)).toEqual([first]);
+      expect(await people.listAudit(both, first?.id ?? null, 9)).toEqual([]);
+    });
+  });
+
+  describe('what is over', () => {
+    const own = ownSuite(suite);
+    const bench = new PeopleBench(own);
+
+    test('is removed, and nothing else', async () => {
+      const { people } = bench;
+      const user = await bench.addUser();
+      const now = bench.later(24);
+      const seenBefore = bench.later(12);
+      const kept = await bench.addSession(user, { seenAt: seenBefore, expiresAt: instant(now + 1) });
+      await bench.addSession(user, { seenAt: now, expiresAt: now });
+      await bench.addSession(user, { seenAt: instant(seenBefore - 1), expiresAt: instant(now + 1) });
+      const open = await bench.addInvitation({ expiresAt: instant(now + 1) });
+      const endless = await bench.addInvitation({ expiresAt: null });
+      await bench.addInvitation({ expiresAt: now });
+      const counted = { failures: 1, was: null };
+      await people.replaceLoginFailures([
+        { ...counted, subject: 'old', lastAt: instant(START + HOUR_MS - 1) },
+        { ...counted, subject: 'new', lastAt: bench.later(1) },
+      ]);
+      await bench.addEntry({ at: instant(START + 2 * HOUR_MS - 1) });
+      const entry = await bench.addEntry({ at: bench.later(2) });
+
+      const prune = (auditBefore: number | null) =>
+        people.prunePeople(
+          now,
+          seenBefore,
+          bench.later(1),
+          auditBefore === null ? null : instant(auditBefore),
+        );
+      expect(await prune(null)).toBe('done');
+      expect(await people.listAudit(ALL, null, 9)).toHaveLength(2);
+      expect(await prune(START + 2 * HOUR_MS)).toBe('done');
+      expect(await people.listAudit(ALL, null, 9)).toEqual([entry]);
+      expect(await people.listSessions(user.id, START)).toEqual([kept]);
+      expect(await people.listInvitations(START)).toEqual([endless, open]);
+      expect((await people.findLoginFailures(['old', 'new'])).map(({ subject }) => subject)).toEqual(['new']);
+    });
+
+    test('is removed a part at a time, and it is told when there is more', async () => {
+      const { people } = bench;
+      const at = instant(START - DAY_MS);
+      await Promise.all(Array.from({ length: 501 }, () => bench.addEntry({ at })));
+      const prune = () => people.prunePeople(START, at, at, START);
+      expect(await prune()).toBe('more');
+      expect(await prune()).toBe('done');
+      expect((await people.listAudit(ALL, null, 9)).every((entry) => entry.at > at)).toBe(true);
+    });
+  });
+}

@@ -1,0 +1,57 @@
+/** By which indexes people's questions go, on the tables of `plans.test.ts`. */
+import type { ScheduleId } from '#src/domain/id.ts';
+import { instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
+import type { InsightReads } from './insight-reads.ts';
+
+const LARGE = 1 as Partition;
+const SCHEDULE = 'sch_00000003' as ScheduleId;
+const PAGE = { before: null, limit: 20 };
+const LOOKED_AT = 60;
+const WINDOW = [instant(0), instant(6_000)] as const;
+const OF_PROFILES = ['endpoint_versions_pkey', 'endpoints_pkey'];
+
+/** Each by these indexes, and how many rows it may look at. */
+export const INSIGHTS: readonly (readonly [
+  string,
+  (reads: InsightReads) => Promise<unknown>,
+  readonly string[],
+  number,
+])[] = [
+  ['tallies', (reads) => reads.tallies(LARGE, 60_000, ...WINDOW), ['tallies_pkey'], 0],
+  ['what is due', (reads) => reads.due(LARGE, ...WINDOW, 100, 5_000), ['deliveries_due'], 200],
+  [
+    'what is due, past too much of others',
+    (reads) => reads.due(2 as Partition, ...WINDOW, 100, 50),
+    ['deliveries_by_status', 'deliveries_due'],
+    51 + 2,
+  ],
+  [
+    'schedules of a destination',
+    (reads) => reads.schedules(LARGE, { ...ALL_SCHEDULES, destination: 'a' }, PAGE, LOOKED_AT),
+    [...OF_PROFILES, 'schedules_pkey'],
+    // Of 500 profiles the head, which a bitmap counts twice, and the version.
+    LOOKED_AT + 3 * 500,
+  ],
+  [
+    'schedules of a state',
+    (reads) =>
+      reads.schedules(LARGE, { ...ALL_SCHEDULES, state: 'paused', destination: null }, PAGE, LOOKED_AT),
+    ['schedules_by_state'],
+    0,
+  ],
+  [
+    'a count of a status',
+    (reads) => reads.deliveryCount(LARGE, { ...ALL_DELIVERIES, status: 'succeeded' }, 50),
+    ['deliveries_by_status'],
+    50,
+  ],
+  [
+    'a count of a schedule',
+    (reads) => reads.deliveryCount(LARGE, { ...ALL_DELIVERIES, scheduleId: SCHEDULE }, 50),
+    ['deliveries_of_schedule'],
+    1,
+  ],
+  ['occurrences', (reads) => reads.occurrences(LARGE, SCHEDULE, ...WINDOW, 50), ['deliveries_occurrence'], 1],
+];

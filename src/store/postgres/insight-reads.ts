@@ -1,0 +1,315 @@
+/**
+ * What people ask to see. Each question is one statement about one partition, bounded by what it may look at.
+ *
+ * What one partition has waiting is found in two ways: along the instants of all, past those of others, or along its
+ * own statuses, past other instants. Where the first has too much to look at the second may not. No index has both,
+ * the row has to be fetched to know.
+ *
+ * Where tables are distributed a question has to name the partition in every part: what is looked at is then only
+ * what it has itself, and the others of its shard are passed over uncounted.
+ */
+import { DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from '#src/domain/delivery.ts';
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import type { Gate } from '#src/domain/gate.ts';
+import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { ScheduleView } from '#src/domain/schedule.ts';
+import type { TallySpanMs } from '#src/domain/tally.ts';
+import type {
+  DueCounts,
+  EndpointActivity,
+  Found,
+  GateAt,
+  ScheduleSearch,
+  TallyAt,
+  UpcomingDelivery,
+} from '#src/ports/insight-store.ts';
+import type { DeliveryFilter, Page } from '#src/ports/store.ts';
+import { DELIVERY_FIXED, DELIVERY_MUTABLE } from '#src/store/sql/columns.ts';
+import { type DueStepRow, dueCounts, stepsOf } from '#src/store/sql/due-counts.ts';
+import { endpointDigest } from '#src/store/sql/endpoint-digest.ts';
+import { idsAfter, idsBefore } from '#src/store/sql/id-ranges.ts';
+import {
+  ACTIVE_ROWS_MAX,
+  DUE_ROWS_MAX,
+  GATE_ROWS_MAX,
+  OWN_WAITING_ROWS_MAX,
+  PROFILES_LOOKED_AT_MAX,
+  PROFILES_MATCHING_MAX,
+  TALLY_ROWS_MAX,
+  UPCOMING_ROWS_MAX,
+} from '#src/store/sql/insight-bounds.ts';
+import { type DeliveryRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
+import { search, type WalkedRow } from '#src/store/sql/schedule-search.ts';
+import { byEndpoint, byInstant, type EndpointTallyRow, type TallyRow } from '#src/store/sql/tally-rows.ts';
+import { DELIVERY, deliveryIn, type Joined, SCHEDULE, scheduleIn } from './joined.ts';
+import { STATUS_KEY } from './migrations.ts';
+import type { Reader, SqlValue } from './reader.ts';
+import { Reads } from './reads.ts';
+import { contains, pieceOf, type Wanted } from './schedule-walks.ts';
+
+/** `$1`: the partition; `$2` and `$3`: the window; `$4`: how many to look at. */
+interface Waiting {
+  readonly ofAll: string;
+  readonly ofOne: string;
+}
+
+function waitingOf(distributed: boolean): Waiting {
+  const walk = (status: string) => `(SELECT partition, id, due_at FROM deliveries
+    WHERE partition = $1 AND ${STATUS_KEY} >= '${status}/' AND ${STATUS_KEY} < '${status}0'
+    ORDER BY ${STATUS_KEY} LIMIT $4)`;
+  return {
+    ofAll: `SELECT partition, id, due_at FROM deliveries
+      WHERE status IN ('scheduled', 'retry_scheduled') AND due_at >= $2 AND due_at < $3
+        ${distributed ? 'AND partition = $1' : ''}
+      ORDER BY due_at, id LIMIT $4`,
+    ofOne: `${walk('scheduled')} UNION ALL ${walk('retry_scheduled')} LIMIT $4`,
+  };
+}
+
+const IN_WINDOW = 'partition = $1 AND due_at >= $2 AND due_at < $3';
+
+/** As a division of whole numbers, which the counts of rows are then, too. */
+function byStep(waiting: string): string {
+  return `SELECT ((due_at - $2) / $5::bigint)::integer AS step,
+      (count(*) FILTER (WHERE ${IN_WINDOW}))::integer AS due, count(*)::integer AS looked
+    FROM (${waiting}) w GROUP BY 1`;
+}
+
+interface GateRow {
+  readonly endpoint: EndpointKey;
+  readonly state: string;
+  readonly saved_at: Instant;
+}
+
+export class InsightReads {
+  readonly #reader: Reader;
+  readonly #reads: Reads;
+  readonly #waiting: Waiting;
+
+  constructor(reader: Reader, distributed: boolean) {
+    this.#reader = reader;
+    this.#reads = new Reads(reader);
+    this.#waiting = waitingOf(distributed);
+  }
+
+  async tallies(
+    partition: Partition,
+    spanMs: TallySpanMs,
+    from: Instant,
+    until: Instant,
+  ): Promise<readonly TallyAt[]> {
+    const rows = await this.#reader.ask<TallyRow>(
+      `SELECT at, counts FROM tallies WHERE partition = $1 AND span_ms = $2 AND at >= $3 AND at < $4
+       ORDER BY at DESC LIMIT $5`,
+      partition,
+      spanMs,
+      from,
+      until,
+      TALLY_ROWS_MAX,
+    );
+    return byInstant(rows);
+  }
+
+  async endpointTallies(
+    partition: Partition,
+    endpoints: readonly EndpointKey[],
+    from: Instant,
+  ): Promise<readonly EndpointActivity[]> {
+    const rows = await this.#reader.ask<EndpointTallyRow>(
+      `SELECT endpoint_key, counts FROM endpoint_tallies
+       WHERE partition = $1 AND endpoint_key = ANY($2::text[]) AND at >= $3 LIMIT $4`,
+      partition,
+      endpoints.map(endpointDigest),
+      from,
+      TALLY_ROWS_MAX,
+    );
+    return byEndpoint(endpoints, rows);
+  }
+
+  async activeEndpoints(partition: Partition, from: Instant, limit: number): Promise<readonly EndpointKey[]> {
+    const rows = await this.#reader.ask<{ readonly endpoint: EndpointKey }>(
+      `SELECT (SELECT endpoint FROM endpoint_tallies e
+         WHERE e.partition = $1 AND e.endpoint_key = k.endpoint_key LIMIT 1) AS endpoint
+       FROM (
+         SELECT endpoint_key, max(at) AS last_at FROM (
+           SELECT endpoint_key, at FROM endpoint_tallies
+           WHERE partition = $1 AND at >= $2 ORDER BY at DESC, endpoint_key DESC LIMIT $3
+         ) newest GROUP BY endpoint_key ORDER BY last_at DESC, endpoint_key LIMIT $4
+       ) k ORDER BY k.last_at DESC, k.endpoint_key`,
+      partition,
+      from,
+      ACTIVE_ROWS_MAX,
+      limit,
+    );
+    return rows.map(({ endpoint }) => endpoint);
+  }
+
+  async due(
+    partition: Partition,
+    from: Instant,
+    until: Instant,
+    stepMs: number,
+    lookAtMax: number,
+  ): Promise<DueCounts> {
+    const steps = stepsOf(from, until, stepMs);
+    const count = async (waiting: string, rowsMax: number) =>
+      dueCounts(
+        await this.#reader.ask<DueStepRow>(byStep(waiting), partition, from, until, rowsMax + 1, stepMs),
+        steps,
+        rowsMax,
+      );
+    const ofAll = await count(this.#waiting.ofAll, Math.min(lookAtMax, DUE_ROWS_MAX));
+    if (ofAll.isComplete) return ofAll;
+    const ofOne = await count(this.#waiting.ofOne, Math.min(lookAtMax, OWN_WAITING_ROWS_MAX));
+    return ofOne.isComplete ? ofOne : ofAll;
+  }
+
+  async upcoming(
+    partition: Partition,
+    from: Instant,
+    until: Instant,
+    limit: number,
+  ): Promise<readonly UpcomingDelivery[]> {
+    const look = async (waiting: string, rowsMax: number) => {
+      const window = [partition, from, until, rowsMax] as const;
+      const found = await this.#upcomingIn(waiting, ...window, limit);
+      return { found, isComplete: found.length === limit || (await this.#looked(waiting, window)) < rowsMax };
+    };
+    const ofAll = await look(this.#waiting.ofAll, UPCOMING_ROWS_MAX);
+    if (ofAll.isComplete) return ofAll.found;
+    const ofOne = await look(this.#waiting.ofOne, OWN_WAITING_ROWS_MAX);
+    return ofOne.isComplete ? ofOne.found : ofAll.found;
+  }
+
+  async #upcomingIn(
+    waiting: string,
+    ...parameters: readonly SqlValue[]
+  ): Promise<readonly UpcomingDelivery[]> {
+    const rows = await this.#reader.ask<Joined>(
+      `SELECT ${DELIVERY.columns}, ${SCHEDULE.columns} FROM (
+         SELECT id FROM (${waiting}) w WHERE ${IN_WINDOW} ORDER BY due_at, id LIMIT $5
+       ) u
+       JOIN deliveries d ON d.partition = $1 AND d.id = u.id
+       JOIN schedules s ON s.partition = $1 AND s.id = d.schedule_id
+       ORDER BY d.due_at, d.id`,
+      ...parameters,
+    );
+    return rows.flatMap((joined) => {
+      const delivery = deliveryIn(joined);
+      const schedule = scheduleIn(joined);
+      return delivery === null || schedule === null ? [] : [{ delivery, schedule }];
+    });
+  }
+
+  async #looked(waiting: string, window: readonly SqlValue[]): Promise<number> {
+    // The window is named, so that every statement has the parameters that it is given.
+    const [row] = await this.#reader.ask<{ readonly looked: number }>(
+      `SELECT count(*)::integer AS looked FROM (${waiting}) w
+       WHERE $1::bigint IS NOT NULL AND $2::bigint IS NOT NULL AND $3::bigint IS NOT NULL`,
+      ...window,
+    );
+    return row?.looked ?? 0;
+  }
+
+  async schedules(
+    partition: Partition,
+    { destination, ...filter }: ScheduleSearch,
+    page: Page<ScheduleId>,
+    lookAtMax: number,
+  ): Promise<Found<ScheduleView, ScheduleId>> {
+    const wanted = destination === null ? null : await this.#wanted(partition, destination);
+    const walk = (before: ScheduleId | null, rows: number) => {
+      const { sql, parameters } = pieceOf(partition, filter, wanted, before, rows);
+      return this.#reader.ask<WalkedRow>(sql, ...parameters);
+    };
+    const { found: ids, ...place } = await search(walk, page, lookAtMax);
+    return { ...place, found: await this.#reads.schedulesOf(partition, ids) };
+  }
+
+  async #wanted(partition: Partition, part: string): Promise<Wanted> {
+    const rows = await this.#reader.ask<{ readonly id: EndpointId }>(
+      `SELECT p.id FROM (
+         SELECT id, version FROM endpoints WHERE partition = $1 ORDER BY id DESC LIMIT $2
+       ) p CROSS JOIN LATERAL (
+         SELECT v.url FROM endpoint_versions v
+         WHERE v.partition = $1 AND v.endpoint_id = p.id AND v.version = p.version LIMIT 1
+       ) v WHERE ${contains('v.url', '$3::text')} LIMIT $4`,
+      partition,
+      PROFILES_LOOKED_AT_MAX,
+      part,
+      PROFILES_MATCHING_MAX,
+    );
+    return { part, profiles: rows.map(({ id }) => id) };
+  }
+
+  async deliveryCount(partition: Partition, filter: DeliveryFilter, countMax: number): Promise<number> {
+    const { status, scheduleId, createdAfter, createdBefore } = filter;
+    const ids = 'id >= $2 AND id < $3';
+    const ofSchedule = (word: DeliveryStatus) =>
+      `(SELECT 1 FROM deliveries WHERE partition = $1 AND schedule_id = $5 AND status = '${word}' AND ${ids}
+        ORDER BY id DESC LIMIT $4)`;
+    // The order keeps the planner to the index that has it.
+    const [counted, more]: readonly [string, readonly SqlValue[]] =
+      scheduleId !== null
+        ? [
+            DELIVERY_STATUSES.filter((word) => status === null || word === status)
+              .map(ofSchedule)
+              .join(' UNION ALL '),
+            [scheduleId],
+          ]
+        : status !== null
+          ? [
+              `SELECT 1 FROM deliveries WHERE partition = $1
+                 AND ${STATUS_KEY} >= $5 || '/' || $2 AND ${STATUS_KEY} < $5 || '/' || $3
+               ORDER BY ${STATUS_KEY} DESC LIMIT $4`,
+              [status],
+            ]
+          : [`SELECT 1 FROM deliveries WHERE partition = $1 AND ${ids} ORDER BY id DESC LIMIT $4`, []];
+    const [row] = await this.#reader.ask<{ readonly count: number }>(
+      `SELECT count(*)::integer AS count FROM (SELECT 1 FROM (${counted}) c LIMIT $4) counted`,
+      partition,
+      idsAfter(createdAfter),
+      idsBefore(createdBefore, null),
+      countMax,
+      ...more,
+    );
+    return row?.count ?? 0;
+  }
+
+  async occurrences(
+    partition: Partition,
+    id: ScheduleId,
+    from: Instant,
+    until: Instant,
+    limit: number,
+  ): Promise<readonly Delivery[]> {
+    const rows = await this.#reader.ask<DeliveryRow>(
+      `SELECT ${[...DELIVERY_FIXED, ...DELIVERY_MUTABLE].join(', ')} FROM deliveries
+       WHERE partition = $1 AND schedule_id = $2 AND occurrence >= $3 AND occurrence < $4 AND replay_of IS NULL
+       ORDER BY occurrence LIMIT $5`,
+      partition,
+      id,
+      from,
+      until,
+      limit,
+    );
+    return rows.map(fromDeliveryRow);
+  }
+
+  async gates(partition: Partition, limit: number): Promise<readonly GateAt[]> {
+    const rows = await this.#reader.ask<GateRow>(
+      `SELECT * FROM (SELECT endpoint, state, saved_at FROM gates WHERE partition = $1 LIMIT $2) g
+       ORDER BY saved_at DESC LIMIT $3`,
+      partition,
+      GATE_ROWS_MAX,
+      limit,
+    );
+    return rows.map(({ endpoint, state, saved_at }) => ({
+      endpoint,
+      gate: JSON.parse(state) as Gate,
+      savedAt: saved_at,
+    }));
+  }
+}

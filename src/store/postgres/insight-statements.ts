@@ -1,0 +1,66 @@
+import type { InsightStatementName } from '#src/store/sql/insight-verbs.ts';
+import { rows } from './array-rows.ts';
+import { kindsOf, PLAIN, type Statement } from './statement-kinds.ts';
+
+const OLD = ['partition', 'span_ms', 'at'];
+const OLD_OF_ENDPOINTS = ['partition', 'at'];
+
+export function insightStatements(distributed: boolean): Readonly<Record<InsightStatementName, Statement>> {
+  const { spreadOf, within, insert, remove } = kindsOf(distributed);
+  return {
+    saveTally: {
+      ...insert(
+        'tallies',
+        ['partition', 'span_ms', 'at', 'node', 'counts'],
+        ' ON CONFLICT (partition, span_ms, at, node) DO UPDATE SET counts = excluded.counts',
+      ),
+      key: [0, 1, 2, 3],
+    },
+    removeTallies: {
+      ...PLAIN,
+      sql: [
+        `DELETE FROM tallies AS r USING ${rows(OLD)}
+         WHERE r.partition = t.partition AND r.span_ms = t.span_ms AND r.at < t.at${within(OLD)}`,
+      ],
+      walks: true,
+      key: [0, 1],
+      table: 'old tallies',
+      spread: spreadOf(OLD),
+    },
+    saveEndpointTally: {
+      ...insert(
+        'endpoint_tallies',
+        ['partition', 'endpoint_key', 'at', 'node', 'endpoint', 'counts'],
+        ' ON CONFLICT (partition, endpoint_key, at, node) DO UPDATE SET counts = excluded.counts',
+      ),
+      key: [0, 1, 2, 3],
+    },
+    removeEndpointTallies: {
+      ...PLAIN,
+      sql: [
+        `DELETE FROM endpoint_tallies AS r USING ${rows(OLD_OF_ENDPOINTS)}
+         WHERE r.partition = t.partition AND r.at < t.at${within(OLD_OF_ENDPOINTS)}`,
+      ],
+      walks: true,
+      key: [0],
+      table: 'old endpoint_tallies',
+      spread: spreadOf(OLD_OF_ENDPOINTS),
+    },
+    removeGateOrder: {
+      ...remove(
+        'gate_orders',
+        ['partition', 'endpoint_key', 'at'],
+        'r.partition = t.partition AND r.endpoint_key = t.endpoint_key AND r.at <= t.at',
+      ),
+      key: [0, 1],
+    },
+    saveGateOrder: {
+      ...insert(
+        'gate_orders',
+        ['partition', 'endpoint_key', 'endpoint', 'at'],
+        ' ON CONFLICT (partition, endpoint_key) DO UPDATE SET at = excluded.at',
+      ),
+      key: [0, 1],
+    },
+  };
+}

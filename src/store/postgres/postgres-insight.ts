@@ -1,0 +1,160 @@
+/** What people look at, in PostgreSQL: read on connections of its own, which only those have who are looked at. */
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import type { Gate } from '#src/domain/gate.ts';
+import type { ScheduleId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { TallySpanMs } from '#src/domain/tally.ts';
+import type {
+  GateOrder,
+  InsightStore,
+  SavedEndpointTally,
+  SavedTally,
+  ScheduleSearch,
+} from '#src/ports/insight-store.ts';
+import type { DeliveryFilter, Page } from '#src/ports/store.ts';
+import { endpointDigest } from '#src/store/sql/endpoint-digest.ts';
+import { insightVerbs as verbs } from '#src/store/sql/insight-verbs.ts';
+import { pruneTallies } from '#src/store/sql/tally-retention.ts';
+import { ClusterReads } from './cluster-reads.ts';
+import { InsightReads } from './insight-reads.ts';
+import type { Reader } from './reader.ts';
+import type { WriteLane } from './write-lane.ts';
+
+export interface PostgresInsightWorld {
+  /** For what people ask. */
+  readonly aside: Reader;
+  /** For what the engine asks. */
+  readonly firing: Reader;
+  /** For what people order. */
+  readonly api: WriteLane;
+  /** For what has been counted. */
+  readonly settling: WriteLane;
+  readonly distributed: boolean;
+}
+
+export class PostgresInsight implements InsightStore {
+  readonly #world: PostgresInsightWorld;
+  readonly #reads: InsightReads;
+  readonly #cluster: ClusterReads;
+
+  constructor(world: PostgresInsightWorld) {
+    this.#world = world;
+    this.#reads = new InsightReads(world.aside, world.distributed);
+    this.#cluster = new ClusterReads(world.aside);
+  }
+
+  async saveTallies(
+    node: string,
+    tallies: readonly SavedTally[],
+    endpoints: readonly SavedEndpointTally[],
+  ): Promise<void> {
+    const saving = [
+      ...tallies.map((tally) => verbs.saveTally(node, tally)),
+      ...endpoints.map((tally) => verbs.saveEndpointTally(node, tally)),
+    ];
+    if (saving.length > 0) await this.#world.settling.runAll(saving);
+  }
+
+  readTallies(partition: Partition, spanMs: TallySpanMs, from: Instant, until: Instant) {
+    return this.#reads.tallies(partition, spanMs, from, until);
+  }
+
+  readEndpointTallies(partition: Partition, endpoints: readonly EndpointKey[], from: Instant) {
+    return this.#reads.endpointTallies(partition, endpoints, from);
+  }
+
+  listActiveEndpoints(partition: Partition, from: Instant, limit: number) {
+    return this.#reads.activeEndpoints(partition, from, limit);
+  }
+
+  pruneTallies(minutesBefore: Instant, hoursBefore: Instant): Promise<void> {
+    const { firing, settling, distributed } = this.#world;
+    const oldest = distributed ? OLDEST_DISTRIBUTED : OLDEST;
+    return pruneTallies(
+      {
+        oldestTallies: (spanMs, before, limit) => firing.ask(oldest.tallies, spanMs, before, limit),
+        oldestEndpointTallies: (before, limit) => firing.ask(oldest.endpointTallies, before, limit),
+        run: (removing) => settling.runAll(removing),
+      },
+      minutesBefore,
+      hoursBefore,
+    );
+  }
+
+  countDue(partition: Partition, from: Instant, until: Instant, stepMs: number, lookAtMax: number) {
+    return this.#reads.due(partition, from, until, stepMs, lookAtMax);
+  }
+
+  listUpcoming(partition: Partition, from: Instant, until: Instant, limit: number) {
+    return this.#reads.upcoming(partition, from, until, limit);
+  }
+
+  searchSchedules(partition: Partition, search: ScheduleSearch, page: Page<ScheduleId>, lookAtMax: number) {
+    return this.#reads.schedules(partition, search, page, lookAtMax);
+  }
+
+  countDeliveries(partition: Partition, filter: DeliveryFilter, countMax: number) {
+    return this.#reads.deliveryCount(partition, filter, countMax);
+  }
+
+  listOccurrences(partition: Partition, id: ScheduleId, from: Instant, until: Instant, limit: number) {
+    return this.#reads.occurrences(partition, id, from, until, limit);
+  }
+
+  async findGate(partition: Partition, endpoint: EndpointKey): Promise<Gate | null> {
+    const [row] = await this.#world.firing.ask<{ readonly state: string }>(
+      'SELECT state FROM gates WHERE partition = $1 AND endpoint_key = $2',
+      partition,
+      endpointDigest(endpoint),
+    );
+    return row === undefined ? null : (JSON.parse(row.state) as Gate);
+  }
+
+  listGates(partition: Partition, limit: number) {
+    return this.#reads.gates(partition, limit);
+  }
+
+  readCluster() {
+    return this.#cluster.state();
+  }
+
+  async addGateOrder(order: GateOrder): Promise<void> {
+    await this.#world.api.run(verbs.saveGateOrder(order));
+  }
+
+  listGateOrders(limit: number): Promise<readonly GateOrder[]> {
+    const sql = 'SELECT partition, endpoint, at FROM gate_orders LIMIT $1';
+    return this.#world.firing.ask<GateOrder>(sql, limit);
+  }
+
+  async removeGateOrder(order: GateOrder): Promise<void> {
+    await this.#world.api.run(verbs.removeGateOrder(order));
+  }
+}
+
+interface Oldest {
+  readonly tallies: string;
+  readonly endpointTallies: string;
+}
+
+/** By partition: the first of each is one step into its index. */
+const OLDEST: Oldest = {
+  tallies: `SELECT p.partition, t.at FROM partitions p
+    JOIN LATERAL (
+      SELECT min(at) AS at FROM tallies t WHERE t.partition = p.partition AND t.span_ms = $1
+    ) t ON t.at < $2 LIMIT $3`,
+  endpointTallies: `SELECT p.partition, t.at FROM partitions p
+    JOIN LATERAL (
+      SELECT min(at) AS at FROM endpoint_tallies t WHERE t.partition = p.partition
+    ) t ON t.at < $1 LIMIT $2`,
+};
+
+/** Citus takes no such step; it looks at all that is old. */
+const OLDEST_DISTRIBUTED: Oldest = {
+  tallies: `SELECT t.partition, min(t.at) AS at FROM partitions p JOIN tallies t ON t.partition = p.partition
+    WHERE t.span_ms = $1 AND t.at < $2 GROUP BY t.partition LIMIT $3`,
+  endpointTallies: `SELECT t.partition, min(t.at) AS at
+    FROM partitions p JOIN endpoint_tallies t ON t.partition = p.partition
+    WHERE t.at < $1 GROUP BY t.partition LIMIT $2`,
+};

@@ -1,0 +1,37 @@
+import type { Client } from 'pg';
+import type { Clock } from '#src/ports/clock.ts';
+import type { Timers } from '#src/ports/timers.ts';
+import { isDistributed } from './distribute.ts';
+import { unavailableInstead } from './faults.ts';
+import { migrate, requireCurrent } from './schema-version.ts';
+
+/** Of processes that are no more; one that is still there makes its row again. */
+const WRITER_KEPT_MS = 7 * 86_400_000;
+
+interface SchemaOptions {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly migrate: boolean;
+}
+
+/** Makes sure of the schema; answers whether its tables are spread over several servers. */
+export async function prepareSchema(
+  { clock, timers, migrate: mayMigrate }: SchemaOptions,
+  connect: () => Promise<Client>,
+): Promise<boolean> {
+  try {
+    const client = await connect();
+    try {
+      const pause = (ms: number) => new Promise<void>((resolve) => void timers.after(ms, resolve));
+      if (mayMigrate) {
+        await migrate(client, clock.now(), pause);
+        await client.query('DELETE FROM writers WHERE at < $1', [clock.now() - WRITER_KEPT_MS]);
+      } else await requireCurrent(client);
+      return await isDistributed(client);
+    } finally {
+      await client.end();
+    }
+  } catch (error) {
+    throw unavailableInstead(error);
+  }
+}

@@ -1,0 +1,114 @@
+/** What people do to each other and to themselves, in statements that both stores have. */
+import type { AuditId, InvitationId, UserId } from '#src/domain/id.ts';
+import { firstIdAt } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type {
+  AuditEntry,
+  AuditOutcome,
+  Invitation,
+  LoginFailuresChange,
+  Session,
+  User,
+} from '#src/ports/people-store.ts';
+import {
+  AUDIT,
+  INVITATION,
+  SESSION,
+  toAuditRow,
+  toInvitationRow,
+  toSessionRow,
+  toUserRow,
+  USER_FIXED,
+  USER_MUTABLE,
+} from './people-rows.ts';
+import { pick, type Step } from './steps.ts';
+
+/** So much is removed of each kind in one transaction: whatever else is written waits for it. */
+export const PRUNED_TOGETHER_MAX = 500;
+
+/** Nobody's session: they are named by a hash. */
+const NO_SESSION = '';
+
+export const peopleVerbs = {
+  replaceUser: (user: User, keptSession: string | null): readonly Step[] => [
+    ...(letsPeopleIn(user) ? [] : [['adminStays', 'last_admin', user.id] as const]),
+    ['replaceUser', 'stale', ...pick(toUserRow(user), USER_MUTABLE), user.id, user.revision - 1],
+    ['removeSessionsOf', null, user.id, keptSession ?? NO_SESSION],
+    ...(letsPeopleIn(user) ? [] : [['removeInvitationsOf', null, user.name] as const]),
+  ],
+
+  renewPasswordHash: (id: UserId, was: string, hash: string): readonly Step[] => [
+    ['renewPasswordHash', null, hash, id, was],
+  ],
+
+  removeUser: ({ id, name }: Pick<User, 'id' | 'name'>): readonly Step[] => [
+    ['adminStays', 'last_admin', id],
+    ['removeUser', 'missing', id],
+    ['removeSessionsOf', null, id, NO_SESSION],
+    ['removeInvitationsOf', null, name],
+  ],
+
+  addInvitation: (invitation: Invitation): readonly Step[] => [
+    ['insertInvitation', null, ...pick(toInvitationRow(invitation), INVITATION)],
+  ],
+
+  removeInvitation: (id: InvitationId): readonly Step[] => [['removeInvitation', 'missing', id]],
+
+  acceptInvitation: (hash: string, user: User): readonly Step[] => [
+    ['useInvitation', 'missing', hash, user.createdAt],
+    ['insertUser', 'taken', ...pick(toUserRow(user), USER_FIXED, USER_MUTABLE)],
+  ],
+
+  addSession: (session: Session, passwordHash: string, replacedHash: string | null): readonly Step[] => [
+    ['userWithHash', 'stale', session.userId, passwordHash],
+    ['insertSession', null, ...pick(toSessionRow(session), SESSION)],
+    ...(replacedHash === null ? [] : [['removeSession', null, replacedHash] as const]),
+  ],
+
+  touchSession: (hash: string, seenAt: Instant): readonly Step[] => [['touchSession', null, seenAt, hash]],
+
+  removeSession: (hash: string): readonly Step[] => [['removeSession', null, hash]],
+
+  removeSessionsOf: (userId: UserId, exceptHash: string | null): readonly Step[] => [
+    ['removeSessionsOf', null, userId, exceptHash ?? NO_SESSION],
+  ],
+
+  replaceLoginFailures: (changes: readonly LoginFailuresChange[]): readonly Step[] =>
+    changes.map(
+      ({ subject, failures, lastAt, was }): Step =>
+        was === null
+          ? ['insertLoginFailures', 'stale', subject, failures, lastAt]
+          : ['replaceLoginFailures', 'stale', failures, lastAt, subject, was.failures, was.lastAt],
+    ),
+
+  takeBackLoginFailure: (subjects: readonly string[]): readonly Step[] =>
+    subjects.map((subject): Step => ['takeBackLoginFailure', null, subject]),
+
+  clearLoginFailures: (subjects: readonly string[]): readonly Step[] =>
+    subjects.map((subject): Step => ['removeLoginFailures', null, subject]),
+
+  addAudit: (entry: AuditEntry): readonly Step[] => [
+    ['insertAudit', null, ...pick(toAuditRow(entry), AUDIT)],
+  ],
+
+  endAudit: (id: AuditId, outcome: AuditOutcome, code: string | null, subject: string): readonly Step[] => [
+    ['endAudit', null, outcome, code, subject, id],
+  ],
+
+  prunePeople: (
+    now: Instant,
+    seenBefore: Instant,
+    failedBefore: Instant,
+    auditBefore: Instant | null,
+  ): readonly Step[] => [
+    ['pruneSessions', null, now, seenBefore],
+    ['pruneInvitations', null, now],
+    ['pruneLoginFailures', null, failedBefore],
+    ...(auditBefore === null ? [] : [['pruneAudit', null, firstIdAt('aud', auditBefore)] as const]),
+  ],
+};
+
+/** An admin of everything: the last one of these cannot go. */
+function letsPeopleIn({ role, projects }: User): boolean {
+  return role === 'admin' && projects === null;
+}

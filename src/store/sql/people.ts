@@ -1,0 +1,242 @@
+/**
+ * People, in any store that speaks SQL: its questions are these, its changes are the verbs beside them. Parameters
+ * of a question are `$1`, `$2` and so on, each used once and in this order.
+ */
+import type { AuditId, InvitationId, UserId } from '#src/domain/id.ts';
+import { firstIdAt } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type {
+  AuditEntry,
+  AuditFilter,
+  AuditOutcome,
+  Invitation,
+  LoginFailures,
+  LoginFailuresChange,
+  PeopleStore,
+  Session,
+  User,
+} from '#src/ports/people-store.ts';
+import {
+  AUDIT,
+  type AuditRow,
+  fromAuditRow,
+  fromInvitationRow,
+  fromLoginFailuresRow,
+  fromSessionRow,
+  fromUserRow,
+  INVITATION,
+  type InvitationRow,
+  type LoginFailuresRow,
+  SESSION,
+  type SessionRow,
+  USER_FIXED,
+  USER_MUTABLE,
+  type UserRow,
+} from './people-rows.ts';
+import { peopleVerbs as verbs } from './people-verbs.ts';
+import type { Otherwise, Step } from './steps.ts';
+
+export interface PeopleSql {
+  ask<Row>(sql: string, ...parameters: readonly (string | number)[]): Promise<readonly Row[]>;
+  /** The same, of rows that are named by their whole key. */
+  lookUp<Row>(sql: string, ...parameters: readonly (string | number)[]): Promise<readonly Row[]>;
+  run<A extends Otherwise>(steps: readonly Step[]): Promise<'done' | A>;
+}
+
+/** Nobody reads more on one page; who has more people than this has them elsewhere too. */
+const LISTED_MAX = 1_000;
+const SUBJECTS_MAX = 16;
+
+const USERS = `SELECT ${[...USER_FIXED, ...USER_MUTABLE].join(', ')} FROM users`;
+const INVITATIONS = `SELECT ${INVITATION.join(', ')} FROM invitations`;
+const SESSIONS = `SELECT ${SESSION.join(', ')} FROM sessions`;
+/** Both have an instant of creation. */
+const SESSION_WITH_USER = `SELECT u.id, u.name, u.role, u.projects, u.password_hash, u.created_at,
+    u.password_changed_at, u.revision, s.hash, s.user_id, s.created_at AS begun_at, s.seen_at, s.expires_at,
+    s.address, s.agent
+  FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.hash = $1`;
+
+interface SessionWithUserRow extends UserRow, Omit<SessionRow, 'created_at'> {
+  readonly begun_at: Instant;
+}
+
+export class SqlPeople implements PeopleStore {
+  readonly #sql: PeopleSql;
+
+  constructor(sql: PeopleSql) {
+    this.#sql = sql;
+  }
+
+  async countUsers(): Promise<number> {
+    const [row] = await this.#sql.ask<{ readonly users: number }>('SELECT count(*) AS users FROM users');
+    return row?.users ?? 0;
+  }
+
+  async findUser(id: UserId): Promise<User | null> {
+    return first((await this.#sql.ask<UserRow>(`${USERS} WHERE id = $1`, id)).map(fromUserRow));
+  }
+
+  async findUserByName(name: string): Promise<User | null> {
+    return first((await this.#sql.ask<UserRow>(`${USERS} WHERE name = $1`, name)).map(fromUserRow));
+  }
+
+  async listUsers(): Promise<readonly User[]> {
+    const rows = await this.#sql.ask<UserRow>(`${USERS} ORDER BY name LIMIT ${LISTED_MAX}`);
+    return rows.map(fromUserRow);
+  }
+
+  replaceUser(user: User, keptSession: string | null): Promise<'done' | 'stale' | 'last_admin'> {
+    return this.#sql.run(verbs.replaceUser(user, keptSession));
+  }
+
+  async renewPasswordHash(id: UserId, was: string, hash: string): Promise<void> {
+    await this.#sql.run(verbs.renewPasswordHash(id, was, hash));
+  }
+
+  removeUser(user: Pick<User, 'id' | 'name'>): Promise<'done' | 'missing' | 'last_admin'> {
+    return this.#sql.run(verbs.removeUser(user));
+  }
+
+  async addInvitation(invitation: Invitation): Promise<void> {
+    await this.#sql.run(verbs.addInvitation(invitation));
+  }
+
+  async listInvitations(now: Instant): Promise<readonly Invitation[]> {
+    const rows = await this.#sql.ask<InvitationRow>(
+      `${INVITATIONS} WHERE (expires_at IS NULL OR expires_at > $1) ORDER BY id DESC LIMIT ${LISTED_MAX}`,
+      now,
+    );
+    return rows.map(fromInvitationRow);
+  }
+
+  async findInvitation(hash: string, now: Instant): Promise<Invitation | null> {
+    const rows = await this.#sql.ask<InvitationRow>(
+      `${INVITATIONS} WHERE hash = $1 AND (expires_at IS NULL OR expires_at > $2)`,
+      hash,
+      now,
+    );
+    return first(rows.map(fromInvitationRow));
+  }
+
+  removeInvitation(id: InvitationId): Promise<'done' | 'missing'> {
+    return this.#sql.run(verbs.removeInvitation(id));
+  }
+
+  acceptInvitation(hash: string, user: User): Promise<'done' | 'missing' | 'taken'> {
+    return this.#sql.run(verbs.acceptInvitation(hash, user));
+  }
+
+  addSession(session: Session, passwordHash: string, replacedHash: string | null): Promise<'done' | 'stale'> {
+    return this.#sql.run(verbs.addSession(session, passwordHash, replacedHash));
+  }
+
+  async findSession(hash: string): Promise<{ readonly session: Session; readonly user: User } | null> {
+    const [row] = await this.#sql.lookUp<SessionWithUserRow>(SESSION_WITH_USER, hash);
+    if (row === undefined) return null;
+    return { session: fromSessionRow({ ...row, created_at: row.begun_at }), user: fromUserRow(row) };
+  }
+
+  async listSessions(userId: UserId, now: Instant): Promise<readonly Session[]> {
+    const rows = await this.#sql.ask<SessionRow>(
+      `${SESSIONS} WHERE user_id = $1 AND expires_at > $2 ORDER BY seen_at DESC, hash LIMIT ${LISTED_MAX}`,
+      userId,
+      now,
+    );
+    return rows.map(fromSessionRow);
+  }
+
+  async touchSession(hash: string, seenAt: Instant): Promise<void> {
+    await this.#sql.run(verbs.touchSession(hash, seenAt));
+  }
+
+  async removeSession(hash: string): Promise<void> {
+    await this.#sql.run(verbs.removeSession(hash));
+  }
+
+  async removeSessionsOf(userId: UserId, exceptHash: string | null): Promise<void> {
+    await this.#sql.run(verbs.removeSessionsOf(userId, exceptHash));
+  }
+
+  async findLoginFailures(subjects: readonly string[]): Promise<readonly LoginFailures[]> {
+    if (subjects.length === 0) return [];
+    if (subjects.length > SUBJECTS_MAX) throw new RangeError('Too many subjects were asked for.');
+    const places = subjects.map((_, index) => `$${index + 1}`).join(', ');
+    const rows = await this.#sql.ask<LoginFailuresRow>(
+      `SELECT subject, failures, last_at FROM login_failures WHERE subject IN (${places})`,
+      ...subjects,
+    );
+    return rows.map(fromLoginFailuresRow);
+  }
+
+  replaceLoginFailures(changes: readonly LoginFailuresChange[]): Promise<'done' | 'stale'> {
+    return this.#sql.run(verbs.replaceLoginFailures(changes));
+  }
+
+  async takeBackLoginFailure(subjects: readonly string[]): Promise<void> {
+    await this.#sql.run(verbs.takeBackLoginFailure(subjects));
+  }
+
+  async clearLoginFailures(subjects: readonly string[]): Promise<void> {
+    await this.#sql.run(verbs.clearLoginFailures(subjects));
+  }
+
+  async addAudit(entry: AuditEntry): Promise<void> {
+    await this.#sql.run(verbs.addAudit(entry));
+  }
+
+  async endAudit(
+    id: AuditId,
+    outcome: Exclude<AuditOutcome, 'begun'>,
+    code: string | null,
+    subject: string,
+  ): Promise<void> {
+    await this.#sql.run(verbs.endAudit(id, outcome, code, subject));
+  }
+
+  async listAudit(
+    { userId, projectId, action }: AuditFilter,
+    before: AuditId | null,
+    limit: number,
+  ): Promise<readonly AuditEntry[]> {
+    const parameters: (string | number)[] = [];
+    const given = (value: string | number) => `$${parameters.push(value)}`;
+    const conditions: string[] = [];
+    if (userId !== null) conditions.push(`user_id = ${given(userId)}`);
+    if (projectId !== null) conditions.push(`project_id = ${given(projectId)}`);
+    if (action !== null) {
+      conditions.push(`substr(action, 1, length(CAST(${given(action)} AS text))) = ${given(action)}`);
+    }
+    if (before !== null) conditions.push(`id < ${given(before)}`);
+    const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+    const rows = await this.#sql.ask<AuditRow>(
+      `SELECT ${AUDIT.join(', ')} FROM audit${where} ORDER BY id DESC LIMIT ${given(limit)}`,
+      ...parameters,
+    );
+    return rows.map(fromAuditRow);
+  }
+
+  async prunePeople(
+    now: Instant,
+    seenBefore: Instant,
+    failedBefore: Instant,
+    auditBefore: Instant | null,
+  ): Promise<'done' | 'more'> {
+    await this.#sql.run(verbs.prunePeople(now, seenBefore, failedBefore, auditBefore));
+    const left = await this.#sql.ask(
+      `SELECT 1 AS one WHERE EXISTS (SELECT 1 FROM sessions WHERE expires_at <= $1 OR seen_at < $2)
+         OR EXISTS (SELECT 1 FROM invitations WHERE expires_at <= $3)
+         OR EXISTS (SELECT 1 FROM login_failures WHERE last_at < $4)
+         OR EXISTS (SELECT 1 FROM audit WHERE id < $5)`,
+      now,
+      seenBefore,
+      now,
+      failedBefore,
+      auditBefore === null ? '' : firstIdAt('aud', auditBefore),
+    );
+    return left.length > 0 ? 'more' : 'done';
+  }
+}
+
+function first<T>([one]: readonly T[]): T | null {
+  return one ?? null;
+}

@@ -1,0 +1,73 @@
+/** The verbs of bulk replays. Steps that can fail come first, as everywhere. */
+import type { JobId } from '#src/domain/id.ts';
+import type { ReplayItem, ReplayJob } from '#src/domain/replay-job.ts';
+import type { ItemReplay } from '#src/ports/replay-job-store.ts';
+import { endpointDigest } from './endpoint-digest.ts';
+import { REPLAY_JOB_FIXED, REPLAY_JOB_MUTABLE, toReplayJobRow } from './replay-job-rows.ts';
+import { guard, type Parameter, pick, type Step } from './steps.ts';
+import type { makeVerbs } from './verbs.ts';
+
+export type JobKey = Pick<ReplayJob, 'partition' | 'id'>;
+
+/** What tells an item from the others of its job. */
+export interface ItemKey {
+  readonly endpoint_key: string;
+  readonly delivery_id: string;
+}
+
+export function makeReplayJobVerbs({ addReplay }: Pick<ReturnType<typeof makeVerbs>, 'addReplay'>) {
+  return {
+    /** One after the other within a partition: so none is added beside one that it does not know. */
+    addJob: (job: ReplayJob, knownOpen: readonly JobId[]): readonly Step[] => [
+      ['lockPartition', 'stale', job.partition],
+      ['noOtherReplayJob', 'stale', job.partition, knownOpen.join(' ')],
+      ['insertReplayJob', null, ...pick(toReplayJobRow(job), REPLAY_JOB_FIXED, REPLAY_JOB_MUTABLE)],
+    ],
+
+    replaceJob: (job: ReplayJob): readonly Step[] => [replaceJob(job)],
+
+    gather: (job: ReplayJob, items: readonly ReplayItem[]): readonly Step[] => [
+      replaceJob(job),
+      ...items.map((item): Step => ['insertReplayItem', null, ...keyOf(job, item), item.endpoint]),
+    ],
+
+    replayItems: (job: ReplayJob, replays: readonly ItemReplay[]): readonly Step[] => {
+      const added = replays.flatMap(({ replay }) =>
+        replay === null ? [] : addReplay({ delivery: replay, receipt: null }),
+      );
+      return [
+        ...added.filter(([name]) => name === 'scheduleExists'),
+        replaceJob(job),
+        ...replays.map(({ item }): Step => ['takeReplayItem', 'stale', ...keyOf(job, item)]),
+        ...added.filter(([name]) => name !== 'scheduleExists'),
+      ];
+    },
+
+    /** `areAll`: the job has no more. */
+    removeItems: (job: JobKey, items: readonly ItemKey[], areAll: boolean): readonly Step[] => [
+      ...items.map(
+        ({ endpoint_key, delivery_id }): Step => [
+          'removeReplayItem',
+          null,
+          job.partition,
+          job.id,
+          endpoint_key,
+          delivery_id,
+        ],
+      ),
+      ...(areAll ? [['clearReplayJob', null, job.partition, job.id] as const] : []),
+    ],
+
+    removeJobs: (jobs: readonly JobKey[]): readonly Step[] =>
+      jobs.map(({ partition, id }) => ['removeReplayJob', null, partition, id]),
+  };
+}
+
+function replaceJob(job: ReplayJob): Step {
+  const row = toReplayJobRow(job);
+  return ['replaceReplayJob', 'stale', ...pick(row, REPLAY_JOB_MUTABLE), ...guard(job)];
+}
+
+function keyOf({ partition, id }: ReplayJob, { endpoint, deliveryId }: ReplayItem): readonly Parameter[] {
+  return [partition, id, endpointDigest(endpoint), deliveryId];
+}

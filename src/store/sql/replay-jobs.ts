@@ -1,0 +1,143 @@
+/**
+ * Bulk replays, in any store that speaks SQL: its questions are these, its changes are the verbs beside them.
+ * Parameters of a question are `$1`, `$2` and so on, each used once and in this order.
+ */
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import type { JobId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { ReplayItem, ReplayJob } from '#src/domain/replay-job.ts';
+import type { ItemReplay, ReplayJobStore } from '#src/ports/replay-job-store.ts';
+import { endpointDigest } from './endpoint-digest.ts';
+import {
+  fromReplayItemRow,
+  fromReplayJobRow,
+  REPLAY_JOB_FIXED,
+  REPLAY_JOB_MUTABLE,
+  type ReplayItemRow,
+  type ReplayJobRow,
+} from './replay-job-rows.ts';
+import { type ItemKey, type JobKey, makeReplayJobVerbs } from './replay-job-verbs.ts';
+import type { Otherwise, Step } from './steps.ts';
+import type { makeVerbs } from './verbs.ts';
+
+export interface ReplayJobSql {
+  ask<Row>(sql: string, ...parameters: readonly (string | number)[]): Promise<readonly Row[]>;
+  run<A extends Otherwise>(steps: readonly Step[]): Promise<'done' | A>;
+}
+
+const JOBS = `SELECT ${[...REPLAY_JOB_FIXED, ...REPLAY_JOB_MUTABLE].join(', ')} FROM replay_jobs`;
+const OPEN = "state IN ('gathering', 'running')";
+
+const JOB = `${JOBS} WHERE partition = $1 AND id = $2`;
+const NEWEST_JOBS = `${JOBS} WHERE partition = $1 ORDER BY id DESC LIMIT $2`;
+const OPEN_JOBS = `${JOBS} WHERE ${OPEN} ORDER BY id LIMIT $1`;
+const OPEN_JOBS_OF = `${JOBS} WHERE partition = $1 AND ${OPEN} ORDER BY id LIMIT $2`;
+
+/** From endpoint to endpoint along the index, past all items but the first of each. */
+const ITEM_ENDPOINTS = `WITH RECURSIVE walk (endpoint_key, step) AS (
+    SELECT (SELECT min(endpoint_key) FROM replay_items
+      WHERE partition = $1 AND job_id = $2 AND endpoint_key > $3), 1
+    UNION ALL
+    SELECT (SELECT min(i.endpoint_key) FROM replay_items i
+      WHERE i.partition = $4 AND i.job_id = $5 AND i.endpoint_key > walk.endpoint_key), step + 1
+    FROM walk WHERE walk.endpoint_key IS NOT NULL AND step < $6
+  )
+  SELECT (SELECT i.endpoint FROM replay_items i
+      WHERE i.partition = $7 AND i.job_id = $8 AND i.endpoint_key = walk.endpoint_key LIMIT 1) AS endpoint
+  FROM walk WHERE endpoint_key IS NOT NULL ORDER BY step`;
+const ITEMS = `SELECT delivery_id, endpoint FROM replay_items
+  WHERE partition = $1 AND job_id = $2 AND endpoint_key = $3 ORDER BY delivery_id LIMIT $4`;
+
+const ENDED_WITH_ITEMS = `SELECT partition, id FROM replay_jobs
+  WHERE ended_at IS NOT NULL AND cursor IS NOT NULL ORDER BY id LIMIT 1`;
+const ITEMS_LEFT = `SELECT endpoint_key, delivery_id FROM replay_items
+  WHERE partition = $1 AND job_id = $2 ORDER BY endpoint_key, delivery_id LIMIT $3`;
+const ENDED_BEFORE = 'SELECT partition, id FROM replay_jobs WHERE ended_at < $1 ORDER BY ended_at LIMIT $2';
+
+export class SqlReplayJobs implements ReplayJobStore {
+  readonly #sql: ReplayJobSql;
+  readonly #verbs: ReturnType<typeof makeReplayJobVerbs>;
+
+  constructor(sql: ReplayJobSql, verbs: Pick<ReturnType<typeof makeVerbs>, 'addReplay'>) {
+    this.#sql = sql;
+    this.#verbs = makeReplayJobVerbs(verbs);
+  }
+
+  addJob(job: ReplayJob, knownOpen: readonly JobId[]): Promise<'done' | 'stale'> {
+    return this.#sql.run(this.#verbs.addJob(job, knownOpen));
+  }
+
+  async findJob(partition: Partition, id: JobId): Promise<ReplayJob | null> {
+    return (await this.#jobs(JOB, partition, id))[0] ?? null;
+  }
+
+  listJobs(partition: Partition, limit: number): Promise<readonly ReplayJob[]> {
+    return this.#jobs(NEWEST_JOBS, partition, limit);
+  }
+
+  listOpenJobs(partition: Partition | null, limit: number): Promise<readonly ReplayJob[]> {
+    return partition === null ? this.#jobs(OPEN_JOBS, limit) : this.#jobs(OPEN_JOBS_OF, partition, limit);
+  }
+
+  async #jobs(sql: string, ...parameters: readonly (string | number)[]): Promise<readonly ReplayJob[]> {
+    return (await this.#sql.ask<ReplayJobRow>(sql, ...parameters)).map(fromReplayJobRow);
+  }
+
+  replaceJob(job: ReplayJob): Promise<'done' | 'stale'> {
+    return this.#sql.run(this.#verbs.replaceJob(job));
+  }
+
+  gather(job: ReplayJob, items: readonly ReplayItem[]): Promise<'done' | 'stale'> {
+    return this.#sql.run(this.#verbs.gather(job, items));
+  }
+
+  async listItemEndpoints(
+    partition: Partition,
+    id: JobId,
+    after: EndpointKey | null,
+    limit: number,
+  ): Promise<readonly EndpointKey[]> {
+    const from = after === null ? '' : endpointDigest(after);
+    const job = [partition, id] as const;
+    const rows = await this.#sql.ask<Pick<ReplayItemRow, 'endpoint'>>(
+      ITEM_ENDPOINTS,
+      ...job,
+      from,
+      ...job,
+      limit,
+      ...job,
+    );
+    return rows.map(({ endpoint }) => endpoint);
+  }
+
+  async listItems(
+    partition: Partition,
+    id: JobId,
+    endpoint: EndpointKey,
+    limit: number,
+  ): Promise<readonly ReplayItem[]> {
+    const rows = await this.#sql.ask<ReplayItemRow>(ITEMS, partition, id, endpointDigest(endpoint), limit);
+    return rows.map(fromReplayItemRow);
+  }
+
+  replayItems(job: ReplayJob, replays: readonly ItemReplay[]): Promise<'done' | 'stale'> {
+    return this.#sql.run(this.#verbs.replayItems(job, replays));
+  }
+
+  async pruneJobs(endedBefore: Instant | null, limit: number): Promise<number> {
+    let removed = 0;
+    while (removed < limit) {
+      const [job] = await this.#sql.ask<JobKey>(ENDED_WITH_ITEMS);
+      if (job === undefined) break;
+      const room = limit - removed;
+      const items = await this.#sql.ask<ItemKey>(ITEMS_LEFT, job.partition, job.id, room);
+      await this.#sql.run(this.#verbs.removeItems(job, items, items.length < room));
+      removed += items.length;
+    }
+    if (endedBefore === null || removed >= limit) return removed;
+    const jobs = await this.#sql.ask<JobKey>(ENDED_BEFORE, endedBefore, limit - removed);
+    if (jobs.length > 0) await this.#sql.run(this.#verbs.removeJobs(jobs));
+    return removed + jobs.length;
+  }
+}

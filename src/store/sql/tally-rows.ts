@@ -1,0 +1,86 @@
+/**
+ * How a tally is stored: a JSON list of its counts, in the order of `COUNTED`, then those of lateness. Zeros at the
+ * end are left out: most steps have no late ones, and of endpoints no lateness is kept at all.
+ */
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import { type Instant, instant } from '#src/domain/instant.ts';
+import { LATENESS_CLASSES, NO_TALLY, type Tally } from '#src/domain/tally.ts';
+import type { EndpointActivity, TallyAt } from '#src/ports/insight-store.ts';
+import { endpointDigest } from './endpoint-digest.ts';
+
+export interface TallyRow {
+  readonly at: Instant;
+  readonly counts: string;
+}
+
+export interface EndpointTallyRow {
+  readonly endpoint_key: string;
+  readonly counts: string;
+}
+
+const COUNTED = [
+  'fired',
+  'succeeded',
+  'deadLettered',
+  'expired',
+  'retried',
+] as const satisfies readonly (keyof Tally)[];
+
+export function toCounts(tally: Tally): string {
+  const counts = [...COUNTED.map((name) => tally[name]), ...tally.lateness];
+  return JSON.stringify(counts.slice(0, counts.findLastIndex((count) => count !== 0) + 1));
+}
+
+function tallyOf(counts: readonly number[]): Tally {
+  const [fired = 0, succeeded = 0, deadLettered = 0, expired = 0, retried = 0] = counts;
+  const lateness = Array.from(
+    { length: LATENESS_CLASSES },
+    (_, index) => counts[COUNTED.length + index] ?? 0,
+  );
+  return { fired, succeeded, deadLettered, expired, retried, lateness };
+}
+
+/** Sums of rows, kept as lists for as long as there is something to add. */
+class Sums<Key> {
+  readonly #lists = new Map<Key, number[]>();
+
+  add(key: Key, counts: readonly number[]): void {
+    const sum = this.#lists.get(key);
+    if (sum === undefined) this.#lists.set(key, [...counts]);
+    else for (const [index, count] of counts.entries()) sum[index] = (sum[index] ?? 0) + count;
+  }
+
+  get(key: Key): Tally | undefined {
+    const sum = this.#lists.get(key);
+    return sum && tallyOf(sum);
+  }
+
+  keys(): Iterable<Key> {
+    return this.#lists.keys();
+  }
+}
+
+/** All texts at once: one by one they would take several times as long. */
+function countsOf(rows: readonly { readonly counts: string }[]): readonly (readonly number[])[] {
+  return JSON.parse(`[${rows.map(({ counts }) => counts).join()}]`) as readonly (readonly number[])[];
+}
+
+/** Rows newest first; steps in the order of time. */
+export function byInstant(rows: readonly TallyRow[]): readonly TallyAt[] {
+  const sums = new Sums<Instant>();
+  for (const [index, counts] of countsOf(rows).entries()) sums.add(rows[index]?.at ?? instant(0), counts);
+  return [...sums.keys()].toReversed().map((at) => ({ at, tally: sums.get(at) ?? NO_TALLY }));
+}
+
+/** In the order of the endpoints; those without any row are left out. */
+export function byEndpoint(
+  endpoints: readonly EndpointKey[],
+  rows: readonly EndpointTallyRow[],
+): readonly EndpointActivity[] {
+  const sums = new Sums<string>();
+  for (const [index, counts] of countsOf(rows).entries()) sums.add(rows[index]?.endpoint_key ?? '', counts);
+  return endpoints.flatMap((endpoint) => {
+    const tally = sums.get(endpointDigest(endpoint));
+    return tally === undefined ? [] : [{ endpoint, tally }];
+  });
+}

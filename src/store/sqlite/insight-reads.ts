@@ -1,0 +1,275 @@
+/**
+ * What people ask to see, on a read-only connection. Each question is bounded by what it may look at, which can be
+ * tens of thousands of rows: they are asked in a thread of their own (`insight-thread.ts`).
+ *
+ * What one partition has waiting is found in two ways: along the instants of all, past those of others, or along its
+ * own statuses, past other instants. Where the first has too much to look at the second may not.
+ */
+import { DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import type { Gate } from '#src/domain/gate.ts';
+import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { ScheduleView } from '#src/domain/schedule.ts';
+import type { TallySpanMs } from '#src/domain/tally.ts';
+import type {
+  DueCounts,
+  EndpointActivity,
+  Found,
+  GateAt,
+  ScheduleSearch,
+  TallyAt,
+  UpcomingDelivery,
+} from '#src/ports/insight-store.ts';
+import type { DeliveryFilter, Page } from '#src/ports/store.ts';
+import { type DueStepRow, dueCounts, stepsOf } from '#src/store/sql/due-counts.ts';
+import { endpointDigest } from '#src/store/sql/endpoint-digest.ts';
+import { idsAfter, idsBefore } from '#src/store/sql/id-ranges.ts';
+import {
+  ACTIVE_ROWS_MAX,
+  GATE_ROWS_MAX,
+  OWN_WAITING_ROWS_MAX,
+  PROFILES_LOOKED_AT_MAX,
+  PROFILES_MATCHING_MAX,
+  TALLY_ROWS_MAX,
+  UPCOMING_ROWS_MAX,
+} from '#src/store/sql/insight-bounds.ts';
+import { type DeliveryRow, fromDeliveryRow, fromScheduleRow, type ScheduleRow } from '#src/store/sql/rows.ts';
+import { search, type WalkedRow } from '#src/store/sql/schedule-search.ts';
+import { byEndpoint, byInstant, type EndpointTallyRow, type TallyRow } from '#src/store/sql/tally-rows.ts';
+import type { Db } from './connection.ts';
+import { type Parameter, Questions } from './questions.ts';
+import { Reads } from './reads.ts';
+import { pieceOf, type Wanted } from './schedule-walks.ts';
+
+/** Every one that waits in the window, whosever it is, along its instants. */
+const WAITING_OF_ALL = `SELECT partition, id, due_at FROM deliveries INDEXED BY deliveries_due
+  WHERE status IN ('scheduled', 'retry_scheduled') AND due_at >= ? AND due_at < ? ORDER BY due_at, id LIMIT ?`;
+/** Every one of the partition that waits, whenever it is due. */
+const WAITING_OF_ONE = `SELECT partition, id, due_at FROM deliveries INDEXED BY deliveries_by_status
+  WHERE partition = ? AND status IN ('scheduled', 'retry_scheduled') LIMIT ?`;
+
+function byStep(waiting: string): string {
+  return `SELECT (due_at - CAST(? AS INTEGER)) / CAST(? AS INTEGER) AS step,
+      sum(partition = ? AND due_at >= ? AND due_at < ?) AS due, count(*) AS looked
+    FROM (${waiting}) GROUP BY step`;
+}
+const STEPS_OF_ALL = byStep(WAITING_OF_ALL);
+const STEPS_OF_ONE = byStep(WAITING_OF_ONE);
+
+interface WaitingRow {
+  readonly id: DeliveryId;
+}
+
+export class InsightReads {
+  readonly #ask: Questions;
+  readonly #reads: Reads;
+
+  constructor(db: Db) {
+    this.#ask = new Questions(db);
+    this.#reads = new Reads(db);
+  }
+
+  tallies(partition: Partition, spanMs: TallySpanMs, from: Instant, until: Instant): readonly TallyAt[] {
+    const rows = this.#ask.all<TallyRow>(
+      `SELECT at, counts FROM tallies WHERE partition = ? AND span_ms = ? AND at >= ? AND at < ?
+       ORDER BY at DESC LIMIT ?`,
+      partition,
+      spanMs,
+      from,
+      until,
+      TALLY_ROWS_MAX,
+    );
+    return byInstant(rows);
+  }
+
+  endpointTallies(
+    partition: Partition,
+    endpoints: readonly EndpointKey[],
+    from: Instant,
+  ): readonly EndpointActivity[] {
+    const rows = this.#ask.all<EndpointTallyRow>(
+      `SELECT t.endpoint_key, t.counts FROM json_each(?) k
+       CROSS JOIN endpoint_tallies t ON t.partition = ? AND t.endpoint_key = k.value AND t.at >= ? LIMIT ?`,
+      JSON.stringify(endpoints.map(endpointDigest)),
+      partition,
+      from,
+      TALLY_ROWS_MAX,
+    );
+    return byEndpoint(endpoints, rows);
+  }
+
+  activeEndpoints(partition: Partition, from: Instant, limit: number): readonly EndpointKey[] {
+    const rows = this.#ask.all<{ readonly endpoint: EndpointKey }>(
+      `SELECT (SELECT endpoint FROM endpoint_tallies e
+         WHERE e.partition = ? AND e.endpoint_key = k.endpoint_key LIMIT 1) AS endpoint
+       FROM (
+         SELECT endpoint_key, max(at) AS last_at FROM (
+           SELECT endpoint_key, at FROM endpoint_tallies INDEXED BY endpoint_tallies_at
+           WHERE partition = ? AND at >= ? ORDER BY at DESC, endpoint_key DESC LIMIT ?
+         ) GROUP BY endpoint_key ORDER BY last_at DESC, endpoint_key LIMIT ?
+       ) k`,
+      partition,
+      partition,
+      from,
+      ACTIVE_ROWS_MAX,
+      limit,
+    );
+    return rows.map(({ endpoint }) => endpoint);
+  }
+
+  due(partition: Partition, from: Instant, until: Instant, stepMs: number, lookAtMax: number): DueCounts {
+    const steps = stepsOf(from, until, stepMs);
+    const ask = (sql: string, rowsMax: number, ...waiting: readonly Parameter[]) =>
+      dueCounts(
+        this.#ask.all<DueStepRow>(sql, from, stepMs, partition, from, until, ...waiting, rowsMax + 1),
+        steps,
+        rowsMax,
+      );
+    const ofAll = ask(STEPS_OF_ALL, lookAtMax, from, until);
+    if (ofAll.isComplete) return ofAll;
+    const ofOne = ask(STEPS_OF_ONE, Math.min(lookAtMax, OWN_WAITING_ROWS_MAX), partition);
+    return ofOne.isComplete ? ofOne : ofAll;
+  }
+
+  upcoming(partition: Partition, from: Instant, until: Instant, limit: number): readonly UpcomingDelivery[] {
+    return this.#ask.atOnce(() => {
+      const waiting = this.#waiting(partition, from, until, limit);
+      return waiting.flatMap(({ id }) => {
+        const delivery = this.#reads.delivery(partition, id);
+        const schedule = delivery === null ? undefined : this.#scheduleOf(delivery);
+        return delivery === null || schedule === undefined
+          ? []
+          : [{ delivery, schedule: fromScheduleRow(schedule) }];
+      });
+    });
+  }
+
+  #waiting(partition: Partition, from: Instant, until: Instant, limit: number): readonly WaitingRow[] {
+    const look = (waiting: string, rowsMax: number, ...parameters: readonly Parameter[]) => {
+      const found = this.#ask.all<WaitingRow>(
+        `SELECT id FROM (${waiting}) WHERE partition = ? AND due_at >= ? AND due_at < ?
+         ORDER BY due_at, id LIMIT ?`,
+        ...parameters,
+        rowsMax,
+        partition,
+        from,
+        until,
+        limit,
+      );
+      return { found, isComplete: found.length === limit || this.#isShort(waiting, rowsMax, parameters) };
+    };
+    const ofAll = look(WAITING_OF_ALL, UPCOMING_ROWS_MAX, from, until);
+    if (ofAll.isComplete) return ofAll.found;
+    const ofOne = look(WAITING_OF_ONE, OWN_WAITING_ROWS_MAX, partition);
+    return ofOne.isComplete ? ofOne.found : ofAll.found;
+  }
+
+  #isShort(waiting: string, rowsMax: number, parameters: readonly Parameter[]): boolean {
+    const row = this.#ask.get<{ readonly looked: number }>(
+      `SELECT count(*) AS looked FROM (${waiting})`,
+      ...parameters,
+      rowsMax,
+    );
+    return (row?.looked ?? 0) < rowsMax;
+  }
+
+  #scheduleOf({ partition, scheduleId }: Delivery): ScheduleRow | undefined {
+    const sql = 'SELECT * FROM schedules WHERE partition = ? AND id = ?';
+    return this.#ask.get<ScheduleRow>(sql, partition, scheduleId);
+  }
+
+  async schedules(
+    partition: Partition,
+    { destination, ...filter }: ScheduleSearch,
+    page: Page<ScheduleId>,
+    lookAtMax: number,
+  ): Promise<Found<ScheduleView, ScheduleId>> {
+    const wanted = destination === null ? null : this.#wanted(partition, destination);
+    const walk = async (before: ScheduleId | null, rows: number) => {
+      const { sql, parameters } = pieceOf(partition, filter, wanted, before, rows);
+      return this.#ask.all<WalkedRow>(sql, ...parameters);
+    };
+    const { found: ids, ...place } = await search(walk, page, lookAtMax);
+    const views = this.#ask.atOnce(() => ids.map((id) => this.#reads.schedule(partition, id)));
+    return { ...place, found: views.filter((view) => view !== null) };
+  }
+
+  #wanted(partition: Partition, part: string): Wanted {
+    const rows = this.#ask.all<{ readonly id: EndpointId }>(
+      `SELECT p.id FROM (
+         SELECT id, version FROM endpoints WHERE partition = ? ORDER BY id DESC LIMIT ?
+       ) p CROSS JOIN endpoint_versions v ON v.partition = ? AND v.endpoint_id = p.id AND v.version = p.version
+       WHERE instr(lower(v.url), lower(?)) > 0 LIMIT ?`,
+      partition,
+      PROFILES_LOOKED_AT_MAX,
+      partition,
+      part,
+      PROFILES_MATCHING_MAX,
+    );
+    return { part, profiles: rows.map(({ id }) => id) };
+  }
+
+  deliveryCount(partition: Partition, filter: DeliveryFilter, countMax: number): number {
+    const { status, scheduleId, createdAfter, createdBefore } = filter;
+    const statuses = status === null ? DELIVERY_STATUSES : [status];
+    const [from, parameters]: readonly [string, readonly Parameter[]] =
+      scheduleId !== null
+        ? [
+            `INDEXED BY deliveries_of_schedule WHERE partition = ? AND schedule_id = ?
+             AND status IN (${statuses.map(() => '?').join(', ')})`,
+            [partition, scheduleId, ...statuses],
+          ]
+        : status !== null
+          ? ['INDEXED BY deliveries_by_status WHERE partition = ? AND status = ?', [partition, status]]
+          : ['WHERE partition = ?', [partition]];
+    const row = this.#ask.get<{ readonly count: number }>(
+      `SELECT count(*) AS count FROM (SELECT 1 FROM deliveries ${from} AND id >= ? AND id < ? LIMIT ?)`,
+      ...parameters,
+      idsAfter(createdAfter),
+      idsBefore(createdBefore, null),
+      countMax,
+    );
+    return row?.count ?? 0;
+  }
+
+  occurrences(
+    partition: Partition,
+    id: ScheduleId,
+    from: Instant,
+    until: Instant,
+    limit: number,
+  ): readonly Delivery[] {
+    const rows = this.#ask.all<DeliveryRow>(
+      `SELECT * FROM deliveries INDEXED BY deliveries_occurrence
+       WHERE partition = ? AND schedule_id = ? AND occurrence >= ? AND occurrence < ? AND replay_of IS NULL
+       ORDER BY occurrence LIMIT ?`,
+      partition,
+      id,
+      from,
+      until,
+      limit,
+    );
+    return rows.map(fromDeliveryRow);
+  }
+
+  gates(partition: Partition, limit: number): readonly GateAt[] {
+    const rows = this.#ask.all<{
+      readonly endpoint: EndpointKey;
+      readonly state: string;
+      readonly saved_at: Instant;
+    }>(
+      `SELECT * FROM (SELECT endpoint, state, saved_at FROM gates WHERE partition = ? LIMIT ?)
+       ORDER BY saved_at DESC LIMIT ?`,
+      partition,
+      GATE_ROWS_MAX,
+      limit,
+    );
+    return rows.map(({ endpoint, state, saved_at }) => ({
+      endpoint,
+      gate: JSON.parse(state) as Gate,
+      savedAt: saved_at,
+    }));
+  }
+}

@@ -1,0 +1,32 @@
+import type { InsightStatementName } from '#src/store/sql/insight-verbs.ts';
+import type { Statement } from './statements.ts';
+
+export const INSIGHT_STATEMENTS = {
+  saveTally: {
+    sql: `INSERT INTO tallies (partition, span_ms, at, node, counts) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT DO UPDATE SET counts = excluded.counts`,
+    holds: 'always',
+  },
+  saveEndpointTally: {
+    sql: `INSERT INTO endpoint_tallies (partition, endpoint_key, at, node, endpoint, counts)
+      VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET counts = excluded.counts`,
+    holds: 'always',
+  },
+  removeTallies: {
+    sql: 'DELETE FROM tallies WHERE partition = ? AND span_ms = ? AND at < ?',
+    holds: 'always',
+  },
+  removeEndpointTallies: {
+    sql: 'DELETE FROM endpoint_tallies WHERE partition = ? AND at < ?',
+    holds: 'always',
+  },
+  saveGateOrder: {
+    sql: `INSERT INTO gate_orders (partition, endpoint_key, endpoint, at) VALUES (?, ?, ?, ?)
+      ON CONFLICT DO UPDATE SET at = excluded.at`,
+    holds: 'always',
+  },
+  removeGateOrder: {
+    sql: 'DELETE FROM gate_orders WHERE partition = ? AND endpoint_key = ? AND at <= ?',
+    holds: 'always',
+  },
+} as const satisfies Readonly<Record<InsightStatementName, Statement>>;

@@ -1,0 +1,34 @@
+import {
+  REPLAY_ITEM,
+  REPLAY_ITEM_KEY,
+  REPLAY_JOB_FIXED,
+  REPLAY_JOB_MUTABLE,
+  type ReplayJobStatementName,
+} from '#src/store/sql/replay-job-rows.ts';
+import { insertInto, replaceIn } from './statement-kinds.ts';
+import type { Statement } from './statements.ts';
+
+const ITEM = REPLAY_ITEM_KEY.map((column) => `${column} = ?`).join(' AND ');
+
+export const REPLAY_JOB_STATEMENTS = {
+  /** There is one writer: nothing comes between. */
+  lockPartition: { sql: 'SELECT 1 FROM partitions WHERE partition = ?', holds: 'found' },
+  noOtherReplayJob: {
+    sql: `SELECT 1 FROM replay_jobs
+      WHERE partition = ? AND state IN ('gathering', 'running') AND instr(?, id) = 0 LIMIT 1`,
+    holds: 'found_none',
+  },
+  insertReplayJob: {
+    sql: insertInto('replay_jobs', ...REPLAY_JOB_FIXED, ...REPLAY_JOB_MUTABLE),
+    holds: 'always',
+  },
+  replaceReplayJob: { sql: replaceIn('replay_jobs', REPLAY_JOB_MUTABLE), holds: 'changed_one' },
+  clearReplayJob: {
+    sql: 'UPDATE replay_jobs SET cursor = NULL WHERE partition = ? AND id = ? AND ended_at IS NOT NULL',
+    holds: 'always',
+  },
+  removeReplayJob: { sql: 'DELETE FROM replay_jobs WHERE partition = ? AND id = ?', holds: 'always' },
+  insertReplayItem: { sql: insertInto('replay_items', ...REPLAY_ITEM), holds: 'always' },
+  takeReplayItem: { sql: `DELETE FROM replay_items WHERE ${ITEM}`, holds: 'changed_one' },
+  removeReplayItem: { sql: `DELETE FROM replay_items WHERE ${ITEM}`, holds: 'always' },
+} as const satisfies Readonly<Record<ReplayJobStatementName, Statement>>;

@@ -1,0 +1,152 @@
+/** What people look at, in a SQLite file: written like everything else, read in a thread of its own. */
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import type { Gate } from '#src/domain/gate.ts';
+import type { ScheduleId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { TallySpanMs } from '#src/domain/tally.ts';
+import type {
+  GateOrder,
+  InsightStore,
+  SavedEndpointTally,
+  SavedTally,
+  ScheduleSearch,
+} from '#src/ports/insight-store.ts';
+import { type DeliveryFilter, type Page, StoreUnavailable } from '#src/ports/store.ts';
+import { insightVerbs as verbs } from '#src/store/sql/insight-verbs.ts';
+import { type OldestRow, pruneTallies } from '#src/store/sql/tally-retention.ts';
+import { ClusterReads } from './cluster-reads.ts';
+import { type Db, unavailableInstead } from './connection.ts';
+import { InsightAsker } from './insight-asker.ts';
+import { Questions } from './questions.ts';
+import type { WriteQueue } from './writer.ts';
+
+export interface SqliteInsightWorld {
+  readonly path: string;
+  readonly writer: WriteQueue;
+  /** Of the thread that fires: for what takes no time. */
+  readonly reader: Db;
+}
+
+export class SqliteInsight implements InsightStore {
+  readonly #writer: WriteQueue;
+  readonly #reader: Db;
+  readonly #questions: Questions;
+  readonly #cluster: ClusterReads;
+  readonly #asker: InsightAsker;
+
+  constructor({ path, writer, reader }: SqliteInsightWorld) {
+    this.#writer = writer;
+    this.#reader = reader;
+    this.#questions = new Questions(reader);
+    this.#cluster = new ClusterReads(reader);
+    this.#asker = new InsightAsker(path);
+  }
+
+  async #read<T>(read: () => T): Promise<T> {
+    if (!this.#reader.open) throw new StoreUnavailable('The store is closed.');
+    return unavailableInstead(read);
+  }
+
+  async saveTallies(
+    node: string,
+    tallies: readonly SavedTally[],
+    endpoints: readonly SavedEndpointTally[],
+  ): Promise<void> {
+    await this.#writer.runAll([
+      ...tallies.map((tally) => verbs.saveTally(node, tally)),
+      ...endpoints.map((tally) => verbs.saveEndpointTally(node, tally)),
+    ]);
+  }
+
+  readTallies(partition: Partition, spanMs: TallySpanMs, from: Instant, until: Instant) {
+    return this.#asker.ask('tallies', partition, spanMs, from, until);
+  }
+
+  readEndpointTallies(partition: Partition, endpoints: readonly EndpointKey[], from: Instant) {
+    return this.#asker.ask('endpointTallies', partition, endpoints, from);
+  }
+
+  listActiveEndpoints(partition: Partition, from: Instant, limit: number) {
+    return this.#asker.ask('activeEndpoints', partition, from, limit);
+  }
+
+  /** By a service that is looked at or not: the few look-ups are not worth a thread. */
+  pruneTallies(minutesBefore: Instant, hoursBefore: Instant): Promise<void> {
+    const oldest = (sql: string, ...parameters: readonly number[]) =>
+      this.#read(() => this.#questions.all<OldestRow>(sql, ...parameters));
+    return pruneTallies(
+      {
+        oldestTallies: (spanMs, before, limit) => oldest(OLDEST_TALLIES, spanMs, before, limit),
+        oldestEndpointTallies: (before, limit) => oldest(OLDEST_ENDPOINT_TALLIES, before, limit),
+        run: (removing) => this.#writer.runAll(removing),
+      },
+      minutesBefore,
+      hoursBefore,
+    );
+  }
+
+  countDue(partition: Partition, from: Instant, until: Instant, stepMs: number, lookAtMax: number) {
+    return this.#asker.ask('due', partition, from, until, stepMs, lookAtMax);
+  }
+
+  listUpcoming(partition: Partition, from: Instant, until: Instant, limit: number) {
+    return this.#asker.ask('upcoming', partition, from, until, limit);
+  }
+
+  searchSchedules(partition: Partition, search: ScheduleSearch, page: Page<ScheduleId>, lookAtMax: number) {
+    return this.#asker.ask('schedules', partition, search, page, lookAtMax);
+  }
+
+  countDeliveries(partition: Partition, filter: DeliveryFilter, countMax: number) {
+    return this.#asker.ask('deliveryCount', partition, filter, countMax);
+  }
+
+  listOccurrences(partition: Partition, id: ScheduleId, from: Instant, until: Instant, limit: number) {
+    return this.#asker.ask('occurrences', partition, id, from, until, limit);
+  }
+
+  findGate(partition: Partition, endpoint: EndpointKey): Promise<Gate | null> {
+    const sql = 'SELECT state FROM gates WHERE partition = ? AND endpoint = ?';
+    return this.#read(() => {
+      const [row] = this.#questions.all<{ readonly state: string }>(sql, partition, endpoint);
+      return row === undefined ? null : (JSON.parse(row.state) as Gate);
+    });
+  }
+
+  listGates(partition: Partition, limit: number) {
+    return this.#asker.ask('gates', partition, limit);
+  }
+
+  readCluster() {
+    return this.#read(() => this.#cluster.state());
+  }
+
+  async addGateOrder(order: GateOrder): Promise<void> {
+    await this.#writer.run(verbs.saveGateOrder(order));
+  }
+
+  /** There are hardly ever any, and who fires asks. */
+  listGateOrders(limit: number): Promise<readonly GateOrder[]> {
+    const sql = 'SELECT partition, endpoint, at FROM gate_orders LIMIT ?';
+    return this.#read(() => this.#questions.all<GateOrder>(sql, limit));
+  }
+
+  async removeGateOrder(order: GateOrder): Promise<void> {
+    await this.#writer.run(verbs.removeGateOrder(order));
+  }
+
+  close(): Promise<void> {
+    return this.#asker.close();
+  }
+}
+
+/** By partition: the first of each is one step into its index. */
+const OLDEST_TALLIES = `SELECT partition, at FROM (
+    SELECT p.partition, (SELECT min(t.at) FROM tallies t
+      WHERE t.partition = p.partition AND t.span_ms = ?) AS at FROM partitions p
+  ) WHERE at < ? LIMIT ?`;
+const OLDEST_ENDPOINT_TALLIES = `SELECT partition, at FROM (
+    SELECT p.partition, (SELECT min(t.at) FROM endpoint_tallies t INDEXED BY endpoint_tallies_at
+      WHERE t.partition = p.partition) AS at FROM partitions p
+  ) WHERE at < ? LIMIT ?`;

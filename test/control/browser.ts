@@ -1,0 +1,121 @@
+/** A browser at the dashboard, as far as the control plane can tell: it keeps the cookie and sends what pages send. */
+import { expect } from 'vitest';
+import type { LiveEvent, SessionInfo } from '#src/control/http/contract.ts';
+import { type Answer, Api, type Sending } from '#test/e2e/client.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+export const API = '/dashboard/api';
+
+export class Browser {
+  readonly #url: string;
+  readonly #api: Api;
+  /** What it sends back, as in a `Cookie` header; null before it was given any. */
+  cookie: string | null = null;
+  csrf = '';
+
+  constructor(url: string) {
+    this.#url = url;
+    this.#api = Api.at(() => url);
+  }
+
+  get<T>(path: string, headers: Headers = {}): Promise<Answer<T>> {
+    return this.send<T>('GET', path, { headers: { ...this.#cookies(), ...headers } });
+  }
+
+  /** As the page itself does. */
+  post<T>(path: string, body: object = {}, headers: Headers = {}): Promise<Answer<T>> {
+    return this.change<T>('POST', path, body, headers);
+  }
+
+  change<T>(method: string, path: string, body: object, headers: Headers = {}): Promise<Answer<T>> {
+    const all: Record<string, string> = { ...this.pageHeaders(), ...this.#cookies(), ...headers };
+    // A header that is given as empty is left out.
+    const sent = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
+    return this.send<T>(method, path, { raw: JSON.stringify(body), headers: sent });
+  }
+
+  /** What a browser and the page send with every change. */
+  pageHeaders(): Headers {
+    return {
+      origin: this.#url,
+      'sec-fetch-site': 'same-origin',
+      'content-type': 'application/json',
+      'x-sched-csrf': this.csrf,
+    };
+  }
+
+  async send<T>(method: string, path: string, sending: Sending): Promise<Answer<T>> {
+    const answer = await this.#api.send<T>(method, `${API}/${path}`, sending);
+    this.#keep(answer);
+    return answer;
+  }
+
+  signIn(name: string, password: string, headers: Headers = {}): Promise<Answer<SessionInfo>> {
+    return this.#enter('login', { name, password }, headers);
+  }
+
+  accept(token: string, name: string, password: string): Promise<Answer<SessionInfo>> {
+    return this.#enter('invitation', { token, name, password }, {});
+  }
+
+  async #enter(path: string, body: object, headers: Headers): Promise<Answer<SessionInfo>> {
+    const answer = await this.post<SessionInfo>(path, body, headers);
+    if (answer.status === 200) this.csrf = answer.json.csrf;
+    return answer;
+  }
+
+  /** What a live page that watches these is told first of each. */
+  async watch(watches: readonly string[]): Promise<readonly LiveEvent[]> {
+    const query = watches.map((watch) => `watch=${encodeURIComponent(watch)}`).join('&');
+    const stop = new AbortController();
+    const answer = await fetch(`${this.#url}${API}/live?${query}`, {
+      headers: this.#cookies(),
+      signal: stop.signal,
+    });
+    expect(answer.headers.get('content-type')).toBe('text/event-stream');
+    expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
+    let text = '';
+    for await (const chunk of answer.body ?? []) {
+      text += Buffer.from(chunk).toString();
+      const isWhole = text.endsWith('\n\n');
+      if (isWhole && watches.every((watch) => text.includes(`"watch":"${watch}"`))) break;
+    }
+    stop.abort();
+    return [...text.matchAll(/^data: (.+)$/gm)].map(([, data = '']) => JSON.parse(data) as LiveEvent);
+  }
+
+  #cookies(): Headers {
+    return this.cookie === null ? {} : { cookie: this.cookie };
+  }
+
+  #keep({ headers }: Answer): void {
+    for (const line of headers['set-cookie'] ?? []) {
+      const [pair = '', ...attributes] = line.split('; ');
+      if (pair.startsWith('__Host-')) continue;
+      this.cookie = attributes.includes('Max-Age=0') ? null : pair;
+    }
+  }
+}
+
+/** The whole envelope. */
+export function expectRefused(
+  answer: Answer,
+  status: number,
+  code: string,
+  param: string | null = null,
+): void {
+  const { json, headers } = answer as Answer<{ readonly error?: { readonly type: string } }>;
+  expect([answer.status, json]).toEqual([
+    status,
+    {
+      error: {
+        type: expect.stringMatching(/_error$/),
+        code,
+        message: expect.stringMatching(/\S/),
+        param,
+        request_id: headers['sched-request-id'],
+      },
+    },
+  ]);
+}

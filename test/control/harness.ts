@@ -1,0 +1,148 @@
+/**
+ * The service in this process, over real HTTP on a real store, with a clock that tests move. There are an admin, an
+ * operator and a viewer of everything, each signed in, and the projects `default` and `shop`.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { buildServer } from '#src/api/server.ts';
+import { type DashboardRoutes, mountDashboard } from '#src/app/dashboard.ts';
+import { createProject } from '#src/control/create-project.ts';
+import type { About } from '#src/control/http/contract.ts';
+import { invite } from '#src/control/invitations.ts';
+import { Passwords } from '#src/control/passwords.ts';
+import { COMMAND_LINE } from '#src/control/person-rules.ts';
+import { IdMint } from '#src/domain/id.ts';
+import { instant } from '#src/domain/instant.ts';
+import { ROLES, type Role } from '#src/domain/role.ts';
+import type { Log } from '#src/ports/telemetry.ts';
+import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import { prometheusMetrics } from '#src/system/metrics.ts';
+import { systemRandom } from '#src/system/random.ts';
+import { systemTimers } from '#src/system/timers.ts';
+import { AesVault } from '#src/vault/aes-vault.ts';
+import { CHEAP } from '#test/process/control-world.ts';
+import { Browser } from './browser.ts';
+
+export const START = instant(Date.UTC(2026, 10, 15, 8));
+export const ABOUT: About = { version: '0.0.0', store: 'sqlite', retention: null, node: 'test' };
+export const PASSWORD = 'seven wet umbrellas';
+export const PAGE = '<!doctype html><title>Sched</title>';
+
+export interface TestDashboard extends Readonly<Record<Role, Browser>> {
+  readonly url: string;
+  readonly routes: DashboardRoutes;
+  readonly store: SqliteStore;
+  /** Nobody is signed in yet. */
+  readonly browse: () => Browser;
+  /** Somebody new, signed in. `projects`: names; everything unless told. */
+  readonly invite: (name: string, role: Role, projects?: readonly string[]) => Promise<Browser>;
+  readonly advance: (ms: number) => void;
+  /** When everything that was to be written so far is, what nobody waits for included. */
+  readonly written: () => Promise<void>;
+  /** What was logged so far. */
+  readonly log: () => string;
+}
+
+/** To be called at the top of a test file. */
+export function useDashboard(): () => TestDashboard {
+  let running: Awaited<ReturnType<typeof openDashboard>> | null = null;
+  beforeAll(async () => {
+    running = await openDashboard();
+  });
+  afterAll(() => running?.close());
+  return () => {
+    if (running === null) throw new Error('The service is not running.');
+    return running;
+  };
+}
+
+async function openDashboard(): Promise<TestDashboard & { close(): Promise<void> }> {
+  const directory = mkdtempSync(join(tmpdir(), 'sched-dashboard-'));
+  const store = await SqliteStore.open({ directory, now: START, exclusive: true });
+  const random = systemRandom();
+  let now = START;
+  const lines: string[] = [];
+  const world = {
+    store,
+    random,
+    clock: { now: () => now },
+    ids: new IdMint((count) => random.bytes(count)),
+    vault: new AesVault(random, random.bytes(32)),
+    log: logTo(lines),
+    timers: systemTimers,
+    passwords: new Passwords(random, CHEAP),
+  };
+  for (const name of ['default', 'shop']) await createProject(world, name);
+
+  const routes: DashboardRoutes[] = [];
+  const server = buildServer({
+    ...world,
+    metrics: prometheusMetrics(),
+    hints: { due: () => {}, lookAgain: () => {} },
+    isFiring: () => true,
+    servesApi: true,
+    httpAllowed: false,
+    extend: (server, shared) => {
+      routes.push(
+        mountDashboard(server, shared, {
+          ...world,
+          about: ABOUT,
+          httpAllowed: false,
+          isCluster: false,
+          wakeReplays: () => {},
+          pageFolder: builtPage(directory),
+        }),
+      );
+    },
+  });
+  const url = await server.listen({ host: '127.0.0.1', port: 0 });
+
+  const invited = async (name: string, role: Role, projects: readonly string[] | null = null) => {
+    const { token } = await invite(world, { role, projects, by: COMMAND_LINE });
+    const browser = new Browser(url);
+    expect((await browser.accept(token, name, PASSWORD)).status).toBe(200);
+    return browser;
+  };
+  const [viewer, operator, admin] = await Promise.all(ROLES.map((role) => invited(role, role)));
+  const [mounted] = routes;
+  if (mounted === undefined) throw new Error('The dashboard was not mounted.');
+  if (viewer === undefined || operator === undefined || admin === undefined) throw new Error('Nobody came.');
+  return {
+    url,
+    routes: mounted,
+    store,
+    viewer,
+    operator,
+    admin,
+    browse: () => new Browser(url),
+    invite: invited,
+    advance: (ms) => {
+      now = instant(now + ms);
+    },
+    written: () => store.check(now),
+    log: () => lines.join('\n'),
+    async close() {
+      await server.close();
+      await store.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function logTo(lines: string[]): Log {
+  const note =
+    (level: string): Log['info'] =>
+    (fields, message) => {
+      lines.push(JSON.stringify({ level, ...fields, message }));
+    };
+  return { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') };
+}
+
+function builtPage(directory: string): string {
+  const folder = join(directory, 'page');
+  mkdirSync(join(folder, 'assets'), { recursive: true });
+  writeFileSync(join(folder, 'index.html'), PAGE);
+  return folder;
+}

@@ -1,0 +1,111 @@
+/** What no page would send: too much, malformed, or nothing that is JSON. None of it reaches the log either. */
+import { describe, expect, test } from 'vitest';
+import { exchangeBytes, parseAnswer } from '#test/e2e/raw.ts';
+import { API, expectRefused } from './browser.ts';
+import { PAGE, PASSWORD, useDashboard } from './harness.ts';
+
+const dashboard = useDashboard();
+
+describe('bodies', () => {
+  test.each<[what: string, raw: string | Uint8Array, status: number, code: string]>([
+    ['not JSON', '{', 400, 'invalid_json'],
+    ['no object', '[]', 400, 'invalid_json'],
+    ['null', 'null', 400, 'invalid_json'],
+    ['no UTF-8', Uint8Array.from([0x7b, 0xff, 0x7d]), 400, 'invalid_json'],
+    ['nested deeply', `{"name":${'['.repeat(100_000)}`, 400, 'invalid_json'],
+    ['larger than a megabyte', `{"name":"${'x'.repeat(1_048_577)}"}`, 413, 'payload_too_large'],
+  ])('%s is refused, before a session and with one', async (_what, raw, status, code) => {
+    const { admin, browse } = dashboard();
+    const anonymous = browse();
+    expectRefused(
+      await anonymous.send('POST', 'login', { raw, headers: anonymous.pageHeaders() }),
+      status,
+      code,
+    );
+    const headers = { ...admin.pageHeaders(), cookie: admin.cookie ?? '' };
+    expectRefused(await admin.send('POST', 'projects', { raw, headers }), status, code);
+  });
+
+  test.each<[body: object, param: string]>([
+    [{}, 'name'],
+    [{ name: 1, password: PASSWORD }, 'name'],
+    [{ name: 'a', password: null }, 'password'],
+    [{ name: 'a', password: ['x'] }, 'password'],
+    [{ name: 'a'.repeat(1_025), password: PASSWORD }, 'name'],
+    [{ name: 'a', password: 'x'.repeat(1_025) }, 'password'],
+  ])('a login with fields of the wrong form is refused by the field', async (body, param) => {
+    expectRefused(await dashboard().browse().post('login', body), 400, 'invalid_request', param);
+  });
+});
+
+describe('cookies and paths', () => {
+  test.each([
+    'sched_session',
+    'sched_session=',
+    ';;;=;',
+    `sched_session=${'x'.repeat(8_000)}`,
+    "sched_session=' OR 1=1 --",
+    `sched_session=${'x'.repeat(43)}`,
+    'a=b; '.repeat(1_000),
+  ])('the cookie %s is no session', async (cookie) => {
+    expectRefused(await dashboard().browse().get('session', { cookie }), 401, 'not_signed_in');
+  });
+
+  test('two sessions at once are none: one of them was planted', async () => {
+    const { viewer, operator } = dashboard();
+    const cookie = `${viewer.cookie}; ${operator.cookie}`;
+    expectRefused(await viewer.get('session', { cookie }), 401, 'not_signed_in');
+  });
+
+  test.each([
+    '',
+    '/',
+    '%zz',
+    '..%2f..%2fv1%2fschedules',
+    'p/default/test',
+    'session/',
+    '__proto__',
+    'a'.repeat(9_000),
+  ])('the path %s is not found', async (path) => {
+    expectRefused(await dashboard().admin.get(path), 404, 'not_found');
+  });
+
+  test('a path leads back to /v1 or to a file nowhere', async () => {
+    const { url } = dashboard();
+    for (const path of [
+      `${API}/../../v1/schedules`,
+      '/dashboard/../../etc/passwd',
+      '/dashboard/..%2f..%2fpackage.json',
+    ]) {
+      const text = await exchangeBytes(url, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+      const { status, body } = parseAnswer(text);
+      expect(status === 200 ? body : '').toBe(status === 200 ? PAGE : '');
+      expect(text).not.toContain('"private"');
+    }
+  });
+});
+
+test('requests are logged like others; what was sent with them is not', async () => {
+  const { browse, admin, log } = dashboard();
+  const { headers } = await browse().signIn('somebody@example', 'a password nobody has');
+  await admin.get('audit?action=planted.');
+  await admin.post('p/default/test/schedules', {
+    endpoint: 'https://a.example',
+    delay: '1h',
+    body: 'planted body',
+  });
+  const line = log()
+    .split('\n')
+    .find((text) => text.includes(String(headers['sched-request-id'])));
+  expect(JSON.parse(line ?? '{}')).toMatchObject({ method: 'POST', route: '/dashboard/api/*', status: 401 });
+  for (const planted of [
+    'planted',
+    'somebody@example',
+    'nobody has',
+    PASSWORD,
+    admin.csrf,
+    admin.cookie ?? '',
+  ]) {
+    expect(log()).not.toContain(planted);
+  }
+});

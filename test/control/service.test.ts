@@ -1,0 +1,49 @@
+/** The dashboard of the real service, as a process: from the link of its first start to signing out. */
+import { expect, test } from 'vitest';
+import type { About, Listed, NewKey, Overview, UserInfo } from '#src/control/http/contract.ts';
+import { startSched } from '#test/process/sched-process.ts';
+import { API, Browser, expectRefused } from './browser.ts';
+import { PASSWORD } from './harness.ts';
+
+test('whoever opens the link that the first start printed is the admin, and uses it', async () => {
+  await using sched = await startSched();
+  const token = /\/dashboard\/invite#([\w-]{43})/.exec(sched.output.stdout)?.[1] ?? '';
+  const browser = new Browser(sched.url);
+  const { status, json } = await browser.accept(token, 'first', PASSWORD);
+  expect(status).toBe(200);
+  expect([json.user.role, json.projects.map(({ name }) => name)]).toEqual(['admin', ['default']]);
+
+  const users = await browser.get<Listed<UserInfo>>('users');
+  expect(users.json.data.map(({ name, role, projects }) => [name, role, projects])).toEqual([
+    ['first', 'admin', null],
+  ]);
+  const about = await browser.get<About>('about');
+  expect(about.json).toMatchObject({ retention: '2160h0m0s', node: expect.stringMatching(/^\w+$/) });
+  const overview = await browser.get<Overview>('p/default/test/overview?range=1h');
+  expect(overview.json).toMatchObject({ range: '1h', is_empty: true });
+
+  const key = await browser.post<NewKey>('p/default/test/keys');
+  const call = () =>
+    fetch(`${sched.url}/v1/schedules`, { headers: { authorization: `Bearer ${key.json.key}` } });
+  expect((await call()).status).toBe(200);
+  const made = await browser.post<{ id: string }>('p/default/test/schedules', {
+    endpoint: 'https://receiver.example/',
+    delay: '1h',
+  });
+  expect(made.status).toBe(201);
+  expect(await (await call()).json()).toMatchObject({ data: [{ id: made.json.id }] });
+
+  expect((await browser.post('logout')).status).toBe(200);
+  expectRefused(await browser.get('session'), 401, 'not_signed_in');
+  expect((await sched.stop()).code).toBe(0);
+  const written = sched.output.stdout + sched.output.stderr;
+  expect(written.split(token)).toHaveLength(2);
+  for (const secret of [PASSWORD, key.json.key, json.csrf]) expect(written).not.toContain(secret);
+});
+
+test('a node that only fires has no dashboard, and invites nobody', async () => {
+  await using sched = await startSched({ env: { SCHED_ROLE: 'dispatcher' } });
+  expect((await fetch(`${sched.url}/dashboard`)).status).toBe(404);
+  expect((await fetch(`${sched.url}${API}/session`)).status).toBe(404);
+  expect(sched.output.stdout).not.toContain('/dashboard/invite');
+});

@@ -1,0 +1,191 @@
+/** Sessions: where they come from, how long they last, and all the ways they end. */
+import { describe, expect, test } from 'vitest';
+import type { Listed, OpenSession } from '#src/control/http/contract.ts';
+import type { Browser } from './browser.ts';
+import { expectRefused } from './browser.ts';
+import { PASSWORD, useDashboard } from './harness.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const IDLE_MS = 8 * HOUR_MS;
+const ABSOLUTE_MS = 7 * 24 * HOUR_MS;
+
+const dashboard = useDashboard();
+
+async function signedIn(name: string): Promise<Browser> {
+  const browser = dashboard().browse();
+  expect((await browser.signIn(name, PASSWORD)).status).toBe(200);
+  return browser;
+}
+
+async function expectOver(browser: Browser): Promise<void> {
+  expectRefused(await browser.get('session'), 401, 'not_signed_in');
+}
+
+describe('fixation', () => {
+  test('a token that somebody else made up is never adopted', async () => {
+    const planted = `sched_session=${'x'.repeat(43)}`;
+    const victim = dashboard().browse();
+    victim.cookie = planted;
+    await expectOver(victim);
+    expect((await victim.signIn('viewer', PASSWORD)).status).toBe(200);
+    expect(victim.cookie).not.toBe(planted);
+    const attacker = dashboard().browse();
+    attacker.cookie = planted;
+    await expectOver(attacker);
+  });
+
+  test('whoever signs in gets a new token, and the session presented is over', async () => {
+    const attacker = await signedIn('viewer');
+    const victim = dashboard().browse();
+    victim.cookie = attacker.cookie;
+    expect((await victim.signIn('operator', PASSWORD)).status).toBe(200);
+    expect(victim.cookie).not.toBe(attacker.cookie);
+    await expectOver(attacker);
+    expect((await victim.get<{ user: { name: string } }>('session')).json.user.name).toBe('operator');
+  });
+
+  test('the cookie is out of reach of scripts and of other sites, and says how long it may be kept', async () => {
+    const browser = dashboard().browse();
+    const { headers } = await browser.signIn('viewer', PASSWORD);
+    expect(headers['set-cookie']).toEqual([
+      expect.stringMatching(
+        /^sched_session=[\w-]{43}; Path=\/dashboard; HttpOnly; SameSite=Strict; Max-Age=604800$/,
+      ),
+    ]);
+    const host = new URL(dashboard().url).host;
+    const secure = await dashboard()
+      .browse()
+      .signIn('viewer', PASSWORD, { origin: `https://${host}`, 'x-forwarded-proto': 'https' });
+    expect(secure.headers['set-cookie']).toEqual([
+      expect.stringMatching(
+        /^__Host-sched_session=[\w-]{43}; Path=\/; Secure; HttpOnly; SameSite=Strict; Max-Age=604800$/,
+      ),
+    ]);
+  });
+});
+
+describe('the end of a session', () => {
+  test('after hours in which nothing was asked', async () => {
+    const idle = await signedIn('viewer');
+    const busy = await signedIn('viewer');
+    dashboard().advance(IDLE_MS - MINUTE_MS);
+    expect((await busy.get('session')).status).toBe(200);
+    await dashboard().written();
+    dashboard().advance(2 * MINUTE_MS);
+    await expectOver(idle);
+    expect((await busy.get('session')).status).toBe(200);
+  });
+
+  test('after a week, however busy', async () => {
+    const busy = await signedIn('viewer');
+    const steps = ABSOLUTE_MS / (IDLE_MS / 2);
+    for (let step = 1; step < steps; step++) {
+      dashboard().advance(IDLE_MS / 2);
+      expect((await busy.get('about')).status).toBe(200);
+      await dashboard().written();
+    }
+    dashboard().advance(IDLE_MS / 2);
+    await expectOver(busy);
+  });
+
+  test('by signing out: the cookie is taken back, and of no use to whoever copied it', async () => {
+    const browser = await signedIn('viewer');
+    const copied = dashboard().browse();
+    copied.cookie = browser.cookie;
+    const { status, headers } = await browser.post('logout');
+    expect(status).toBe(200);
+    expect(headers['set-cookie']).toEqual([
+      expect.stringMatching(/^__Host-sched_session=; .*Max-Age=0$/),
+      expect.stringMatching(/^sched_session=; .*Max-Age=0$/),
+    ]);
+    expect(browser.cookie).toBeNull();
+    await expectOver(copied);
+  });
+
+  test('by signing out everywhere, in every browser of that person and of nobody else', async () => {
+    const [one, other, somebodyElse] = [
+      await signedIn('viewer'),
+      await signedIn('viewer'),
+      await signedIn('operator'),
+    ];
+    expect((await one.post('logout-everywhere')).status).toBe(200);
+    await expectOver(one);
+    await expectOver(other);
+    expect((await somebodyElse.get('session')).status).toBe(200);
+  });
+
+  test('by another password: the others are over, this one is not', async () => {
+    const { invite, browse } = dashboard();
+    const name = 'changing';
+    const browser = await invite(name, 'viewer');
+    const other = browse();
+    await other.signIn(name, PASSWORD);
+
+    const next = 'an entirely different one';
+    expectRefused(
+      await browser.post('password', { current: 'not it', password: next }),
+      422,
+      'wrong_password',
+    );
+    expectRefused(
+      await browser.post('password', { current: PASSWORD, password: 'short' }),
+      422,
+      'weak_password',
+    );
+    expect((await other.get('session')).status).toBe(200);
+
+    expect((await browser.post('password', { current: PASSWORD, password: next })).status).toBe(200);
+    expect((await browser.get('session')).status).toBe(200);
+    await expectOver(other);
+    expectRefused(await other.signIn(name, PASSWORD), 401, 'wrong_login');
+    expect((await other.signIn(name, next)).status).toBe(200);
+  });
+
+  test('by another role, another reach, or being removed', async () => {
+    const { invite, browse } = dashboard();
+    const browser = await invite('moved', 'operator');
+    const admin = await signedIn('admin');
+    const { json } = await browser.get<{ user: { id: string } }>('session');
+    const { id } = json.user;
+
+    expect((await admin.post(`users/${id}`, { role: 'viewer', projects: null })).status).toBe(200);
+    await expectOver(browser);
+    await browser.signIn('moved', PASSWORD);
+    expect((await admin.post(`users/${id}`, { role: 'viewer', projects: ['shop'] })).status).toBe(200);
+    await expectOver(browser);
+    await browser.signIn('moved', PASSWORD);
+    expect((await admin.post(`users/${id}/remove`)).status).toBe(200);
+    await expectOver(browser);
+    expectRefused(await browse().signIn('moved', PASSWORD), 401, 'wrong_login');
+  });
+});
+
+test('a person sees their own open sessions, and which of them this is', async () => {
+  const browser = await dashboard().invite('looking', 'viewer');
+  const other = dashboard().browse();
+  await other.signIn('looking', PASSWORD, { 'user-agent': 'Another/1.0' });
+  const { json } = await browser.get<Listed<OpenSession>>('sessions');
+  expect(json.data.map(({ is_this, agent }) => [is_this, agent])).toEqual(
+    expect.arrayContaining([
+      [true, ''],
+      [false, 'Another/1.0'],
+    ]),
+  );
+  expect(json.data).toHaveLength(2);
+  for (const { id, address } of json.data) {
+    expect(id).toMatch(/^[0-9a-f]{16}$/);
+    expect(address).toBe('127.0.0.1');
+  }
+});
+
+test('a live page tells each person of their own sessions alone', async () => {
+  const people = await Promise.all(['one', 'other'].map((name) => dashboard().invite(name, 'viewer')));
+  const told = await Promise.all(people.map((browser) => browser.watch(['sessions'])));
+  const ids = told.map(([first]) => {
+    const body = first?.event === 'data' ? (first.body as Listed<OpenSession>) : null;
+    expect(body?.data.map(({ is_this }) => is_this)).toEqual([true]);
+    return body?.data[0]?.id;
+  });
+  expect(new Set(ids).size).toBe(2);
+});

@@ -1,0 +1,171 @@
+/** What the settings pages do: projects, keys, secrets, people and the audit log. */
+import { describe, expect, test } from 'vitest';
+import type {
+  AuditLine,
+  InvitationInfo,
+  KeyInfo,
+  Listed,
+  NewKey,
+  SecretInfo,
+  UserInfo,
+} from '#src/control/http/contract.ts';
+import { expectRefused } from './browser.ts';
+import { ABOUT, useDashboard } from './harness.ts';
+
+const dashboard = useDashboard();
+const SECRET = /^whsec_[0-9A-Za-z+/]{43}=$/;
+
+async function listed<T>(path: string): Promise<readonly T[]> {
+  return (await dashboard().admin.get<Listed<T>>(path)).json.data;
+}
+
+describe('keys', () => {
+  test('a key is shown once, works, and is refused within a second of being revoked', async () => {
+    const { url, admin, viewer, advance } = dashboard();
+    const { status, json } = await admin.post<NewKey>('p/shop/live/keys');
+    expect(status).toBe(201);
+    expect(json.key).toMatch(/^sk_live_\w{32}$/);
+    const call = async () =>
+      (await fetch(`${url}/v1/schedules`, { headers: { authorization: `Bearer ${json.key}` } })).status;
+    expect(await call()).toBe(200);
+
+    const keys = await viewer.get<Listed<KeyInfo>>('p/shop/live/keys');
+    expect(keys.text).not.toContain(json.key);
+    expect(keys.json.data).toEqual([
+      expect.objectContaining({ id: json.id, hint: json.key.slice(-4), revoked_at: null }),
+    ]);
+
+    expect((await admin.post(`p/shop/live/keys/${json.id}/revoke`)).status).toBe(200);
+    advance(1_000);
+    expect(await call()).toBe(401);
+    expectRefused(await admin.post(`p/shop/live/keys/${json.id}/revoke`), 404, 'unknown_key');
+    expect((await listed<KeyInfo>('p/shop/live/keys'))[0]?.revoked_at).toEqual(expect.any(String));
+  });
+});
+
+describe('secrets', () => {
+  test('a rotation shows the new one alone; those before it sign until the overlap is over', async () => {
+    const { admin, viewer } = dashboard();
+    const before = await viewer.get<Listed<SecretInfo>>('p/default/live/secrets');
+    expect(before.text).not.toContain('whsec_');
+    const [old] = before.json.data;
+
+    const { status, json } = await admin.post<Listed<SecretInfo>>('p/default/live/secrets/rotate', {
+      overlap: '1h',
+    });
+    expect(status).toBe(201);
+    expect(json.data).toEqual([
+      expect.objectContaining({ text: expect.stringMatching(SECRET), expires_at: null }),
+      { ...old, expires_at: expect.any(String) },
+    ]);
+    expectRefused(
+      await admin.post('p/default/live/secrets/rotate', { overlap: 'soon' }),
+      422,
+      'invalid_overlap',
+    );
+    expectRefused(
+      await admin.post('p/default/live/secrets/rotate', { overlap: 5 }),
+      400,
+      'invalid_request',
+      'overlap',
+    );
+
+    const revealed = await admin.post<SecretInfo>(`p/default/live/secrets/${old?.id}/reveal`);
+    expect(revealed.json.text).toMatch(SECRET);
+    const [newest] = await listed<AuditLine>('audit?action=secret.reveal');
+    expect(newest).toMatchObject({
+      actor: 'admin',
+      action: 'secret.reveal',
+      subject: old?.id,
+      project: 'default',
+      mode: 'live',
+      outcome: 'done',
+    });
+  });
+});
+
+describe('people', () => {
+  test('an admin sees who there is and changes what they may', async () => {
+    const { admin, invite } = dashboard();
+    const browser = await invite('colleague', 'viewer', ['shop']);
+    const colleague = (await listed<UserInfo>('users')).find(({ name }) => name === 'colleague');
+    expect(colleague).toMatchObject({ role: 'viewer', projects: ['shop'], seen_at: expect.any(String) });
+
+    const { json } = await admin.post<UserInfo>(`users/${colleague?.id}`, {
+      role: 'operator',
+      projects: null,
+    });
+    expect(json).toMatchObject({ name: 'colleague', role: 'operator', projects: null, seen_at: null });
+    expectRefused(await browser.get('session'), 401, 'not_signed_in');
+
+    const post = (body: object) => admin.post(`users/${colleague?.id}`, body);
+    expectRefused(await post({ role: 'owner', projects: null }), 422, 'invalid_role');
+    expectRefused(await post({ role: 'viewer', projects: ['nowhere'] }), 422, 'unknown_project');
+    expectRefused(await post({ role: 'viewer', projects: 'shop' }), 400, 'invalid_request', 'projects');
+    expectRefused(await post({ projects: null }), 400, 'invalid_request', 'role');
+    expectRefused(await admin.post('users/usr_nobody/remove'), 404, 'unknown_user');
+  });
+
+  test('the last admin stays one', async () => {
+    const { admin } = dashboard();
+    const me = (await listed<UserInfo>('users')).find(({ name }) => name === 'admin');
+    expectRefused(await admin.post(`users/${me?.id}/remove`), 409, 'last_admin');
+    expectRefused(await admin.post(`users/${me?.id}`, { role: 'viewer', projects: null }), 409, 'last_admin');
+    expect((await admin.get('session')).status).toBe(200);
+  });
+
+  test('open invitations are listed without what opens them', async () => {
+    const { admin } = dashboard();
+    const made = await admin.post<{ path: string }>('invitations', { role: 'viewer', projects: ['shop'] });
+    const answer = await admin.get<Listed<InvitationInfo>>('invitations');
+    expect(answer.json.data).toContainEqual(
+      expect.objectContaining({ role: 'viewer', projects: ['shop'], created_by: 'admin' }),
+    );
+    expect(answer.text).not.toContain(made.json.path.split('#')[1]);
+  });
+});
+
+describe('the audit log', () => {
+  test('has every change with who, when, from where and what came of it, and nothing secret', async () => {
+    const { admin } = dashboard();
+    await admin.post('projects', { name: 'audited' });
+    expectRefused(await admin.post('projects', { name: 'audited' }), 409, 'project_exists');
+    const lines = await listed<AuditLine>('audit?action=project.');
+    expect(
+      lines.map(({ actor, subject, outcome, code, address }) => [actor, subject, outcome, code, address]),
+    ).toEqual([
+      ['admin', 'audited', 'refused', 'project_exists', '127.0.0.1'],
+      ['admin', 'audited', 'done', null, '127.0.0.1'],
+    ]);
+    const key = await admin.post<NewKey>('p/audited/test/keys');
+    const all = await admin.get('audit?limit=100');
+    expect(all.text).toContain(key.json.id);
+    for (const secret of [key.json.key, 'whsec_', 'seven wet umbrellas'])
+      expect(all.text).not.toContain(secret);
+  });
+
+  test('is read page by page, and by person, project and action', async () => {
+    const { admin } = dashboard();
+    const ids: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+      const { json } = await admin.get<Listed<AuditLine>>(`audit?limit=3${page}`);
+      ids.push(...json.data.map(({ id }) => id));
+      cursor = json.next_cursor;
+    } while (cursor !== null);
+    expect(ids).toEqual((await listed<AuditLine>('audit?limit=100')).map(({ id }) => id));
+    expect(new Set(ids).size).toBe(ids.length);
+
+    const inShop = await listed<AuditLine>('audit?project=shop&limit=100');
+    expect(new Set(inShop.map(({ project }) => project))).toEqual(new Set(['shop']));
+    expectRefused(await admin.get('audit?user=somebody'), 400, 'invalid_request', 'user');
+    expectRefused(await admin.get('audit?project=nowhere'), 400, 'invalid_request', 'project');
+    expectRefused(await admin.get(`audit?action=${'x'.repeat(100)}`), 400, 'invalid_request', 'action');
+    expectRefused(await admin.get('audit?cursor=made-up'), 400, 'invalid_cursor', 'cursor');
+  });
+});
+
+test('what the installation is, is told to everybody who is signed in', async () => {
+  expect((await dashboard().viewer.get('about')).json).toEqual(ABOUT);
+});

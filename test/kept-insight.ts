@@ -1,0 +1,97 @@
+/** For tests only: what the engine asks of the insight of a store, kept in memory, with faults as the test wants them. */
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import type { Gate } from '#src/domain/gate.ts';
+import { INSTANT_MS_MAX, type Instant, instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { addTallies, NO_TALLY, type Tally, type TallySpanMs } from '#src/domain/tally.ts';
+import type { EngineInsight } from '#src/engine/world.ts';
+import type { GateOrder, SavedEndpointTally, SavedTally } from '#src/ports/insight-store.ts';
+import { type Store, StoreUnavailable } from '#src/ports/store.ts';
+
+export class KeptInsight implements EngineInsight {
+  readonly #tallies = new Map<string, SavedTally>();
+  readonly #endpoints = new Map<string, SavedEndpointTally>();
+  readonly #orders = new Map<string, GateOrder>();
+  readonly #disk: Pick<Store, 'listDue' | 'findWork'> | null;
+  readonly pruned: (readonly [minutesBefore: Instant, hoursBefore: Instant])[] = [];
+  isAway = false;
+  /** How many rows each save brought. */
+  readonly saves: number[] = [];
+  beforeSave: () => void = () => {};
+
+  /** Null: nobody asks for a gate. */
+  constructor(disk: Pick<Store, 'listDue' | 'findWork'> | null) {
+    this.#disk = disk;
+  }
+
+  async saveTallies(
+    node: string,
+    tallies: readonly SavedTally[],
+    endpoints: readonly SavedEndpointTally[],
+  ): Promise<void> {
+    this.#check();
+    this.beforeSave();
+    this.saves.push(tallies.length + endpoints.length);
+    for (const one of tallies) {
+      this.#tallies.set(`${node} ${one.partition} ${one.spanMs} ${one.at}`, one);
+    }
+    for (const one of endpoints) {
+      this.#endpoints.set(`${node} ${one.partition} ${one.endpoint} ${one.at}`, one);
+    }
+  }
+
+  async pruneTallies(minutesBefore: Instant, hoursBefore: Instant): Promise<void> {
+    this.#check();
+    this.pruned.push([minutesBefore, hoursBefore]);
+  }
+
+  async findGate(partition: Partition, endpoint: EndpointKey): Promise<Gate | null> {
+    this.#check();
+    // Read as the dispatcher does, with a delivery that waits for it.
+    const dues = (await this.#disk?.listDue(null, instant(INSTANT_MS_MAX), 1_000)) ?? [];
+    const due = dues.find((one) => one.partition === partition && one.endpoint === endpoint);
+    const [work] = due === undefined ? [] : ((await this.#disk?.findWork([due])) ?? []);
+    return work?.gate ?? null;
+  }
+
+  async addGateOrder(order: GateOrder): Promise<void> {
+    this.#orders.set(`${order.partition} ${order.endpoint}`, order);
+  }
+
+  async listGateOrders(limit: number): Promise<readonly GateOrder[]> {
+    this.#check();
+    return this.orders.slice(0, limit);
+  }
+
+  async removeGateOrder(order: GateOrder): Promise<void> {
+    this.#check();
+    const key = `${order.partition} ${order.endpoint}`;
+    if (this.#orders.get(key)?.at === order.at) this.#orders.delete(key);
+  }
+
+  get orders(): readonly GateOrder[] {
+    return [...this.#orders.values()];
+  }
+
+  /** Those of all writers added up. */
+  tally(partition: Partition, spanMs: TallySpanMs, at: Instant): Tally {
+    return [...this.#tallies.values()]
+      .filter((one) => one.partition === partition && one.spanMs === spanMs && one.at === at)
+      .reduce((sum, { tally }) => addTallies(sum, tally), NO_TALLY);
+  }
+
+  /** Of all hours. */
+  endpointTally(partition: Partition, endpoint: string): Tally {
+    return [...this.#endpoints.values()]
+      .filter((one) => one.partition === partition && one.endpoint === endpoint)
+      .reduce((sum, { tally }) => addTallies(sum, tally), NO_TALLY);
+  }
+
+  get endpointsKept(): number {
+    return this.#endpoints.size;
+  }
+
+  #check(): void {
+    if (this.isAway) throw new StoreUnavailable('The store is away.');
+  }
+}
