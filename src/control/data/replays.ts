@@ -9,11 +9,11 @@ import { Refusal } from '#src/domain/errors.ts';
 import { parseId } from '#src/domain/id.ts';
 import { formatInstant, type Instant } from '#src/domain/instant.ts';
 import type { ReplayJob } from '#src/domain/replay-job.ts';
+import { DELIVERIES_COUNTED_MAX } from '#src/ports/insight-store.ts';
 import type { DeliveryFilter } from '#src/ports/store.ts';
 import { idOf } from './path-ids.ts';
 import type { DataWorld } from './world.ts';
 
-const COUNTED_MAX = 1_000_000;
 const JOBS_SHOWN_MAX = 50;
 const FILTER_FIELDS = ['status', 'schedule_id', 'created_after', 'created_before'] as const;
 
@@ -29,8 +29,8 @@ export function replayRoutes(world: World): readonly Route<ProjectAsked>[] {
       needs: 'viewer',
       audited: null,
       answer: async ({ query, partition }) => {
-        const count = await insight.countDeliveries(partition, readFilter(query), COUNTED_MAX);
-        const answer: DeliveryCount = { count, is_exact: count < COUNTED_MAX };
+        const count = await insight.countDeliveries(partition, readFilter(query), DELIVERIES_COUNTED_MAX);
+        const answer: DeliveryCount = { count, is_exact: count < DELIVERIES_COUNTED_MAX };
         return json(answer);
       },
     },
@@ -110,7 +110,12 @@ function filterIn(body: JsonBody): Record<string, string> {
 
 /** What the person was told and agreed to. */
 function expectedIn({ expected }: JsonBody): number {
-  if (typeof expected !== 'number' || !Number.isInteger(expected) || expected < 0 || expected > COUNTED_MAX)
+  if (
+    typeof expected !== 'number' ||
+    !Number.isInteger(expected) ||
+    expected < 0 ||
+    expected > DELIVERIES_COUNTED_MAX
+  )
     throw new Refusal('invalid_request', 'expected', 'expected must be the number that was counted.');
   return expected;
 }

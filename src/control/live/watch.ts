@@ -2,17 +2,18 @@
  * One question of live pages, asked again and again for all who would get the same answer. It is told to everyone when
  * there is news in it, and to whoever comes later at once as it was told last.
  *
- * Asking is work of the thread that fires: however slow an answer is, no more than a small share of the time goes
- * into it.
+ * Asking is work of the thread that fires: an answer that takes longer is asked for less often, but never so seldom
+ * that a change would not be on the page within a second. What takes long is looked up aside from that thread.
  */
 import { explain } from '#src/control/http/errors.ts';
 import type { Answer, Caller } from '#src/control/http/route.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 
-const ASKED_EVERY_MS = 400;
-/** So many times as long as it took, nothing is asked. */
+const ASKED_EVERY_MS = 300;
+/** So many times as long as it took, nothing is asked; at most for so long. */
 const REST_RATIO = 20;
+const REST_MS_MAX = 600;
 /** A store that is away is not asked as often. */
 const FAILED_REST_MS = 2_000;
 /** What is not news by itself, such as the time, is told now and then. */
@@ -83,7 +84,10 @@ export class Watch {
     }
     if (this.#isOver) return;
     const tookMs = timers.elapsed() - beganAt;
-    this.#callOff = timers.after(Math.max(restMs, REST_RATIO * tookMs), () => void this.#ask());
+    this.#callOff = timers.after(
+      Math.max(restMs, Math.min(REST_RATIO * tookMs, REST_MS_MAX)),
+      () => void this.#ask(),
+    );
   }
 
   #take({ body, news = body }: Answer): void {
