@@ -1,5 +1,5 @@
 /** What was sent and what will be: filtered by status, time and schedule; dead letters replayed in bulk. */
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { DeliveryList } from '../../../sdk/src/api-types.ts';
 import { DELIVERY_LOOKS } from '../components/badge.tsx';
 import { Button, ButtonLink } from '../components/button.tsx';
@@ -102,30 +102,36 @@ function StatusChips({ filter }: { readonly filter: DeliveryFilter }) {
 }
 
 const RANGE_WORDS: Readonly<Record<string, string>> = {
-  '15m': 'Last 15 minutes',
-  '1h': 'Last hour',
-  '24h': 'Last 24 hours',
-  '7d': 'Last 7 days',
-  '30d': 'Last 30 days',
+  '15m': 'Created in the last 15 minutes',
+  '1h': 'Created in the last hour',
+  '24h': 'Created in the last 24 hours',
+  '7d': 'Created in the last 7 days',
+  '30d': 'Created in the last 30 days',
 };
 const RANGE_OPTIONS = [
-  { value: '', label: 'Any time' },
+  { value: '', label: 'Created at any time' },
   ...RANGES.map((range) => ({ value: range, label: RANGE_WORDS[range] ?? range })),
-  { value: 'custom', label: 'From … until …' },
+  { value: 'custom', label: 'Created from … until …' },
 ];
 
 function MoreFilters({ filter }: { readonly filter: DeliveryFilter }) {
-  const [isCustom, setCustom] = useState(filter.after !== null || filter.before !== null);
   const zone = shownZone.value;
+  const { after, before } = filter;
+  const isCustom = query.value.get('range') === 'custom' || after !== null || before !== null;
   const chosen = isCustom ? 'custom' : (filter.range ?? '');
+  // In the address even while both ends are empty, so that the fields stay while they are filled in.
+  const chooseTimes = (times: Pick<DeliveryFilter, 'after' | 'before'>) => {
+    choose({ ...filter, range: null, ...times });
+    setQuery({ range: 'custom' });
+  };
   const chooseRange = (value: string) => {
-    setCustom(value === 'custom');
+    if (value === 'custom') return chooseTimes({ after: null, before: null });
     const range = RANGES.find((known) => known === value) ?? null;
     choose({ ...filter, range, after: null, before: null });
   };
   return (
     <div class="mb-3 flex flex-wrap items-end gap-2">
-      <div class="w-full sm:w-44">
+      <div class="w-full sm:w-60">
         <SelectField
           label="Created"
           isLabelHidden
@@ -139,14 +145,14 @@ function MoreFilters({ filter }: { readonly filter: DeliveryFilter }) {
           <TextField
             type="datetime-local"
             label={`Created after (${zone})`}
-            value={wallOf(filter.after, zone)}
-            onValue={(text) => choose({ ...filter, range: null, after: instantOf(text, zone) })}
+            value={wallOf(after, zone)}
+            onValue={(text) => chooseTimes({ after: instantOf(text, zone), before })}
           />
           <TextField
             type="datetime-local"
             label={`Created before (${zone})`}
-            value={wallOf(filter.before, zone)}
-            onValue={(text) => choose({ ...filter, range: null, before: instantOf(text, zone) })}
+            value={wallOf(before, zone)}
+            onValue={(text) => chooseTimes({ after, before: instantOf(text, zone) })}
           />
         </>
       ) : null}
@@ -157,6 +163,10 @@ function MoreFilters({ filter }: { readonly filter: DeliveryFilter }) {
 
 function ScheduleField({ filter }: { readonly filter: DeliveryFilter }) {
   const [text, setText] = useState(filter.scheduleId ?? '');
+  // The filter was changed elsewhere: by a link, by going back, by clearing it. Half of an id is left to be typed on.
+  useEffect(() => {
+    if (readScheduleId(text) !== filter.scheduleId) setText(filter.scheduleId ?? '');
+  }, [filter.scheduleId]);
   const isWrong = text.trim() !== '' && readScheduleId(text) === null;
   return (
     <div class="w-full sm:w-80">

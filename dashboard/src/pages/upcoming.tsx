@@ -1,5 +1,5 @@
 /** Everything that is due in a window, for each endpoint and time: where too much falls on one minute is seen here. */
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { Upcoming } from '../../../src/control/http/contract.ts';
 import { Badge } from '../components/badge.tsx';
 import { ButtonLink } from '../components/button.tsx';
@@ -68,6 +68,10 @@ function WindowPicker({ window }: { readonly window: UpcomingWindow }) {
   const [draft, setDraft] = useState<{ readonly from: string; readonly until: string } | null>(
     window.kind === 'fixed' ? { from: wallOf(window.from, zone), until: wallOf(window.until, zone) } : null,
   );
+  // Somebody went to the page anew, or back.
+  useEffect(() => {
+    if (window.kind === 'preset') setDraft(null);
+  }, [window.kind]);
   const change = (next: { readonly from: string; readonly until: string }) => {
     setDraft(next);
     const [from, until] = [instantOf(next.from, zone), instantOf(next.until, zone)];
