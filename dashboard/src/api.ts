@@ -3,7 +3,8 @@
  * becomes an `ApiError` with the code and the field the service names.
  */
 import type { ErrorBody } from '../../sdk/src/api-types.ts';
-import { csrf, signedOut } from './session.ts';
+import type { SessionInfo } from '../../src/control/http/contract.ts';
+import { csrf, session, signedOut } from './session.ts';
 
 const API = '/dashboard/api/';
 /** Longer than any answer should take; a reader is told rather than kept waiting. */
@@ -66,7 +67,17 @@ async function ask<T>(method: string, path: string, body?: object, signal?: Abor
   if (answer.ok) return JSON.parse(text) as T;
   const error = errorOf(answer, text);
   if (error.status === 401 && error.code === 'not_signed_in') signedOut();
+  // Whoever signed in again in another tab has another token; it is the same person who asks.
+  if (error.code === 'bad_csrf_token' && (await renewSession())) return ask<T>(method, path, body, signal);
   throw error;
+}
+
+/** Asks who is signed in now; whether that is the same person, under another session. */
+export async function renewSession(): Promise<boolean> {
+  const before = session.peek();
+  const after = await get<SessionInfo>('session');
+  session.value = after;
+  return typeof before !== 'string' && before.user.id === after.user.id && before.csrf !== after.csrf;
 }
 
 async function send(method: string, path: string, body?: object, signal?: AbortSignal): Promise<Response> {

@@ -197,6 +197,18 @@ test('a hidden page rests, and asks at once when it is seen again', async () => 
   expect(world.stream.isClosed).toBe(false);
 });
 
+test('what a plain request was told of a refusal is kept', async () => {
+  const world = new World();
+  const told = new ApiError(400, 'invalid_cursor', 'The cursor is not one of this list.');
+  world.answer = () => {
+    throw told;
+  };
+  const { view } = world.client.acquire('deliveries?cursor=x');
+  await world.pass(50);
+  world.stream.listener.refused('deliveries?cursor=x', 400, 'invalid_cursor');
+  expect(view.value.error).toBe(told);
+});
+
 test('a watch that is refused says so and is watched no more; one without a session signs out', async () => {
   const world = new World();
   const { view } = world.client.acquire('deliveries/1');

@@ -219,8 +219,13 @@ export class LiveClient {
     const watch = this.#watches.get(path);
     if (watch === undefined) return;
     watch.isRefused = true;
-    const error = new ApiError(status, code, 'This can no longer be seen here.');
-    this.#show(path, { data: status === 404 ? null : watch.view.peek().data, error, state: 'stale' });
+    const shown = watch.view.peek();
+    // The answer to a plain request says more than its code.
+    const error =
+      shown.error?.code === code
+        ? shown.error
+        : new ApiError(status, code, 'This can no longer be seen here.');
+    this.#show(path, { data: status === 404 ? null : shown.data, error, state: 'stale' });
   }
 
   #markAll(state: Live<unknown>['state']): void {

@@ -1,8 +1,7 @@
 /** `useLive(path)`: what a path of the control plane answers, kept up to date while it is on the page. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { get } from './api.ts';
+import { asApiError, get, renewSession } from './api.ts';
 import { type Live, LiveClient, type LiveListener, type LiveSource, LOADING } from './live-client.ts';
-import { signedOut } from './session.ts';
 
 export type { Live } from './live-client.ts';
 
@@ -14,11 +13,17 @@ const client = new LiveClient({
     return () => clearTimeout(timer);
   },
   isHidden: () => document.hidden,
-  signedOut,
+  signedOut: () => void signInAnew(),
   random: Math.random,
 });
 
 export const connection = client.connection;
+
+/** Signing in in another tab ends the session of this page's stream, but the browser has a new one by then. */
+async function signInAnew(): Promise<void> {
+  // A refusal has led to the sign-in page already.
+  if (await renewSession().catch((error: unknown) => asApiError(error).status !== 401)) client.wake();
+}
 
 export function listenToVisibility(): void {
   document.addEventListener('visibilitychange', () => client.wake());
