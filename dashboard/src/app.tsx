@@ -54,7 +54,8 @@ function Current({ at }: { readonly at: string }) {
   }, [at]);
   if (at === '') return place.value === null ? <NoProject /> : null;
   const here = found(at);
-  if (here === null) return <Nowhere />;
+  // A mode that there is not: what is shown would be of another one.
+  if (here === null || (at.startsWith('p/') && placeOf(at) === null)) return <Nowhere />;
   if (!may(here.route.needs ?? 'viewer')) return <NotForYou />;
   const Component = here.route.component;
   return <Component key={at} params={here.params} />;

@@ -31,7 +31,10 @@ export function startClock(): void {
   });
 }
 
-/** `date`: 15 Nov 2026 · `minute`: 15 Nov, 09:00 · `second`: 15 Nov, 09:00:05 · `exact`: with the year and milliseconds. */
+/**
+ * `date`: 15 Nov 2026 · `minute`: 15 Nov, 09:00 · `second`: 15 Nov, 09:00:05 · `exact`: with the year and milliseconds.
+ * Of another year than this one, a day has its year in every style.
+ */
 export type InstantStyle = 'date' | 'time' | 'minute' | 'second' | 'exact';
 
 const STYLES: Readonly<Record<InstantStyle, Intl.DateTimeFormatOptions>> = {
@@ -54,11 +57,16 @@ const STYLES: Readonly<Record<InstantStyle, Intl.DateTimeFormatOptions>> = {
 const formatters = new Map<string, Intl.DateTimeFormat>();
 const FORMATTERS_MAX = 64;
 
-function formatter(zone: string, style: InstantStyle): Intl.DateTimeFormat {
-  const key = `${style} ${zone}`;
+function formatter(zone: string, style: InstantStyle, withYear: boolean): Intl.DateTimeFormat {
+  const key = `${style} ${zone} ${withYear}`;
   const known = formatters.get(key);
   if (known !== undefined) return known;
-  const made = new Intl.DateTimeFormat('en-GB', { ...STYLES[style], hourCycle: 'h23', timeZone: zone });
+  const made = new Intl.DateTimeFormat('en-GB', {
+    ...STYLES[style],
+    ...(withYear && { year: 'numeric' }),
+    hourCycle: 'h23',
+    timeZone: zone,
+  });
   if (formatters.size >= FORMATTERS_MAX) formatters.clear();
   formatters.set(key, made);
   return made;
@@ -67,7 +75,13 @@ function formatter(zone: string, style: InstantStyle): Intl.DateTimeFormat {
 export function formatInstant(at: string | number, zone: string, style: InstantStyle = 'minute'): string {
   const ms = typeof at === 'number' ? at : Date.parse(at);
   if (Number.isNaN(ms)) return String(at);
-  return formatter(zone, style).format(ms);
+  const isDay = style !== 'time';
+  return formatter(zone, style, isDay && isOtherYear(ms, now.peek())).format(ms);
+}
+
+/** By the clock of UTC, which is near enough. */
+function isOtherYear(ms: number, nowMs: number): boolean {
+  return new Date(ms).getUTCFullYear() !== new Date(nowMs).getUTCFullYear();
 }
 
 const UNITS = [

@@ -17,6 +17,8 @@ export interface DialogProps {
   readonly isKept?: boolean;
 }
 
+const FIELD = 'form :is(input:not([type="radio"]:not(:checked)), textarea, select)';
+
 /** Open for as long as it is rendered. */
 export function Dialog({ title, onClose, children, isWide = false, isKept = false }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
@@ -24,8 +26,14 @@ export function Dialog({ title, onClose, children, isWide = false, isKept = fals
   useEffect(() => {
     const before = document.activeElement;
     element.current?.showModal();
+    // What is to be filled in comes before the way out.
+    element.current?.querySelector<HTMLElement>(FIELD)?.focus();
     return () => {
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
+      // The button that opened it may go in the same moment: a schedule that was canceled has none.
+      queueMicrotask(() => {
+        const back = before?.isConnected ? before : document.querySelector('h1');
+        if (back instanceof HTMLElement) back.focus();
+      });
     };
   }, []);
   return (

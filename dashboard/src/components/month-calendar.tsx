@@ -43,7 +43,7 @@ export function MonthCalendar({ calendar, month, day, onDay }: MonthCalendarProp
           <Button icon="right" label="Month after" onClick={() => onDay(`${shiftMonth(month, 1)}-01`)} />
         </div>
       </div>
-      <div class="hidden gap-4 sm:grid lg:grid-cols-[1fr_17rem]">
+      <div class="hidden items-start gap-4 sm:grid lg:grid-cols-[1fr_17rem]">
         <Grid weeks={weeks} day={day} onDay={onDay} today={dateIn(calendar.timezone, now.value)} />
         {chosen === undefined ? null : (
           <section aria-label="The chosen day" class="min-w-0">

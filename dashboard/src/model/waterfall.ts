@@ -126,5 +126,6 @@ export function phaseWord(name: PhaseName): string {
 export function outcomeWord(attempt: TryInfo): string {
   if (attempt.finished_at === null) return 'Being sent';
   if (attempt.outcome === 'success') return 'Succeeded';
-  return attempt.outcome === 'terminal' ? 'Failed for good' : 'Failed, to be tried again';
+  // Whether another try follows is told by the rows below, and by the delivery.
+  return attempt.outcome === 'terminal' ? 'Failed for good' : 'Failed';
 }

@@ -7,7 +7,7 @@ import { ErrorNote } from '../components/error.tsx';
 import { TextField } from '../components/field.tsx';
 import { Mark } from '../components/header.tsx';
 import { Doorway } from '../components/layout.tsx';
-import { navigate, path } from '../router.ts';
+import { navigate, path, query } from '../router.ts';
 import { session, wantedPage } from '../session.ts';
 import { useRequest } from '../use-request.ts';
 
@@ -35,6 +35,9 @@ export function LoginPage() {
           <Mark />
           <h1 class="text-lg font-semibold">Sign in to Sched</h1>
         </div>
+        {query.value.has('to') ? (
+          <p class="mb-4 text-dim">You are not signed in, or no longer. You will be back where you were.</p>
+        ) : null}
         <form class="space-y-4" onSubmit={(event) => void submit(event)}>
           <TextField
             label="Name"
@@ -64,7 +67,7 @@ export function LoginPage() {
       </div>
       <p class="mt-4 px-2 text-center text-sm text-dim">
         No account? An admin can invite you. The first invitation is printed when the service starts;{' '}
-        <code class="font-mono">sched user invite</code> makes another.
+        <code class="font-mono">sched user create</code> makes another.
       </p>
     </Doorway>
   );

@@ -38,7 +38,7 @@ export function Breakers({ breakers }: { readonly breakers: readonly OpenBreaker
                       tried again <Relative at={breaker.open_until} />
                     </>
                   ) : (
-                    'one try is under way to see whether it is well again'
+                    'the next delivery shows whether it is well again'
                   )}
                 </p>
               </div>
