@@ -1,5 +1,5 @@
 /** Runs to come, by the clock of the schedule, with what its clock does to them. */
-import type { PreviewRun } from '../../../src/control/http/contract.ts';
+import type { Preview, PreviewRun } from '../../../src/control/http/contract.ts';
 import { formatInstant, shownZone } from '../time.ts';
 import { Icon } from './icon.tsx';
 import { Relative } from './instant.tsx';
@@ -52,6 +52,17 @@ export function RunsList({
           );
         })}
       </ol>
+    </>
+  );
+}
+
+/** What the clock will do to later runs, so that nobody learns it on the night. */
+export function ClockChanges({ preview }: { readonly preview: Preview | null }) {
+  if (preview === null || preview.clock_changes.length === 0) return null;
+  return (
+    <>
+      <p class="mt-3 text-sm text-dim">When the clock changes</p>
+      <RunsList runs={preview.clock_changes} timezone={preview.timezone} />
     </>
   );
 }

@@ -12,7 +12,7 @@ import type { PreviewState } from '../use-preview.ts';
 import { Choice } from './choice.tsx';
 import { ErrorNote } from './error.tsx';
 import { SelectField, TextField } from './field.tsx';
-import { RunsList } from './runs-list.tsx';
+import { ClockChanges, RunsList } from './runs-list.tsx';
 import { Skeleton } from './skeleton.tsx';
 import { ZoneField } from './zone-field.tsx';
 
@@ -163,6 +163,7 @@ export function TimingPreview({
         {preview.timezone}
       </p>
       <RunsList runs={preview.runs} timezone={preview.timezone} />
+      <ClockChanges preview={preview} />
     </>
   );
 }

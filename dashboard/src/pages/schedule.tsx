@@ -12,7 +12,7 @@ import { Labels } from '../components/labels.tsx';
 import { MonthCalendar } from '../components/month-calendar.tsx';
 import { Card, Facts, Loaded, Page } from '../components/page.tsx';
 import { PayloadCard } from '../components/reveal.tsx';
-import { RunsList } from '../components/runs-list.tsx';
+import { ClockChanges, RunsList } from '../components/runs-list.tsx';
 import { ScheduleActions } from '../components/schedule-actions.tsx';
 import { Skeleton, TableSkeleton } from '../components/skeleton.tsx';
 import { TimingWords } from '../components/timing-words.tsx';
@@ -128,7 +128,10 @@ function NextRuns({ schedule }: { readonly schedule: Schedule }) {
   return (
     <Card title="Next runs">
       {runs.length > 0 ? (
-        <RunsList runs={runs} timezone={zone} />
+        <>
+          <RunsList runs={runs} timezone={zone} />
+          <ClockChanges preview={preview} />
+        </>
       ) : (
         <p class="text-dim">{noRunsWords(schedule.state)}</p>
       )}

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { PreviewRun } from '#src/control/http/contract.ts';
 import { useDataBench } from '#test/control/data-world.ts';
 
 const open = useDataBench();
@@ -33,6 +34,24 @@ test('a recurrence is previewed with what the clock does to it', async () => {
   expect(bench.audit).toEqual([]);
 });
 
+test.each([
+  ['30 2 * * *', 'Europe/Berlin', ['02:30 does not exist on 2027-03-28, fires 03:00', 'twice on 2027-10-31']],
+  ['30 1 * * *', 'America/New_York', ['01:30 occurs twice on 2027-11-07, fires the first time']],
+  ['15 2 * * *', 'Australia/Lord_Howe', ['02:15 does not exist on 2027-10-03, fires 02:30']],
+  [
+    '* * * * *',
+    'Europe/Berlin',
+    ['02:00 to 02:59 do not exist', 'twice on 2027-10-31, fires in both passes'],
+  ],
+  ['0 9 * * *', 'Europe/Berlin', []],
+  ['30 2 * * *', 'Asia/Tokyo', []],
+])('%s in %s is told what the clock does to it within a year', async (cron, timezone, texts) => {
+  const bench = await open();
+  const { body } = await bench.post('preview', { cron, timezone });
+  const notes = body.clock_changes.map((run: PreviewRun) => run.notes[0]?.text ?? '');
+  expect(notes).toEqual(texts.map((text) => expect.stringContaining(text)));
+});
+
 test('jitter is only told of: its offset comes from an id that there is not yet', async () => {
   const bench = await open();
   const { body } = await bench.post('preview', { cron: '0 * * * *', jitter: '30s' });
@@ -51,6 +70,7 @@ test('what fires once is one run, shown in the zone that was given', async () =>
   expect(instant.body).toEqual({
     timezone: 'Asia/Kathmandu',
     runs: [{ at: '2026-11-16T00:00:00.000Z', local: '2026-11-16T05:45:00', offset: '+05:45', notes: [] }],
+    clock_changes: [],
   });
   const local = await bench.post('preview', {
     local_fire_at: '2027-10-31T02:30:00',

@@ -4,15 +4,21 @@ import type { Preview, RunNoteInfo } from '#src/control/http/contract.ts';
 import { type JsonBody, json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
 import { cachedCron } from '#src/domain/cron.ts';
 import { durationMs } from '#src/domain/duration.ts';
-import type { Instant } from '#src/domain/instant.ts';
+import { type Instant, instant } from '#src/domain/instant.ts';
 import { localRun, nextRunsOf, noted, type Run } from '#src/domain/run-notes.ts';
 import type { Timing } from '#src/domain/schedule.ts';
 import { DEFAULT_TIMEZONE, horizon } from '#src/domain/timing.ts';
-import { isZone, parseLocalTime } from '#src/domain/zone.ts';
+import { isZone, parseLocalTime, spanAt } from '#src/domain/zone.ts';
 import { presentRun } from './runs.ts';
+import { DAY_MS } from './window.ts';
 import type { DataWorld } from './world.ts';
 
 const RUNS_SHOWN = 10;
+const CHANGES_WITHIN_MS = 366 * DAY_MS;
+/** What a change of the clock touches lies this near to it: no clock changes by more. */
+const CHANGE_NEAR_MS = 3 * 3_600_000;
+/** Every minute of that. */
+const NEAR_RUNS_MAX = 361;
 
 export function previewRoute({ commands: { clock } }: Pick<DataWorld, 'commands'>): Route<ProjectAsked> {
   return {
@@ -25,9 +31,11 @@ export function previewRoute({ commands: { clock } }: Pick<DataWorld, 'commands'
       const { timing, jitter } = readPreview(body, now);
       const timezone = zoneOf(timing, body);
       const more = jitterNotes(jitter);
+      const runs = runsOf(timing, timezone, body, now);
       const preview: Preview = {
         timezone,
-        runs: runsOf(timing, timezone, body, now).map((run) => presentRun(run, more)),
+        runs: runs.map((run) => presentRun(run, more)),
+        clock_changes: clockChanges(timing, timezone, runs.at(-1)?.at ?? now).map((run) => presentRun(run)),
       };
       return json(preview);
     },
@@ -48,6 +56,21 @@ function runsOf(timing: Timing, timezone: string, body: JsonBody, now: Instant):
   // Of a wall-clock time it is told what the clock does to it.
   const local = typeof body.local_fire_at === 'string' ? parseLocalTime(body.local_fire_at) : null;
   return local === null ? noted(null, timezone, [timing.fireAt]) : [localRun(timezone, local)];
+}
+
+/** A recurrence is made in November for the night in March as well, which no list of the next ten shows. */
+function clockChanges(timing: Timing, timezone: string, after: Instant): readonly Run[] {
+  const cron = timing.kind === 'recurring' ? cachedCron(timing.cron) : null;
+  if (cron === null) return [];
+  const changed: Run[] = [];
+  const until = after + CHANGES_WITHIN_MS;
+  for (let at = spanAt(timezone, after).end; at < until; at = spanAt(timezone, at).end) {
+    const from = instant(Math.max(after, at - CHANGE_NEAR_MS));
+    const near = nextRunsOf(cron, timezone, from, instant(at + CHANGE_NEAR_MS), NEAR_RUNS_MAX);
+    const first = near.find(({ notes }) => notes.some(({ kind }) => kind === 'gap' || kind === 'fold'));
+    if (first !== undefined) changed.push(first);
+  }
+  return changed;
 }
 
 function jitterNotes(jitter: string | null): readonly RunNoteInfo[] {

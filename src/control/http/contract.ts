@@ -290,6 +290,8 @@ export interface PreviewRun {
 export interface Preview {
   readonly timezone: string;
   readonly runs: readonly PreviewRun[];
+  /** Later ones, within a year, that a change of the clock moves or makes ambiguous: the first of each change. */
+  readonly clock_changes: readonly PreviewRun[];
 }
 
 export interface Calendar {
