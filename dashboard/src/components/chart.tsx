@@ -18,6 +18,7 @@ import {
   stepAt,
   yOf,
 } from '../chart-geometry.ts';
+import { Table } from './table.tsx';
 
 export type ChartTone = 'good' | 'warn' | 'bad' | 'line' | 'soft';
 
@@ -46,28 +47,6 @@ export interface ChartProps {
   readonly height?: number;
   readonly onPick?: (index: number) => void;
 }
-
-const FILLS: Readonly<Record<ChartTone, string>> = {
-  good: 'fill-chart-good',
-  warn: 'fill-chart-warn',
-  bad: 'fill-chart-bad',
-  line: 'fill-chart-line',
-  soft: 'fill-chart-soft',
-};
-const STROKES: Readonly<Record<ChartTone, string>> = {
-  good: 'stroke-chart-good',
-  warn: 'stroke-chart-warn',
-  bad: 'stroke-chart-bad',
-  line: 'stroke-chart-line',
-  soft: 'stroke-chart-soft',
-};
-const SWATCHES: Readonly<Record<ChartTone, string>> = {
-  good: 'bg-chart-good',
-  warn: 'bg-chart-warn',
-  bad: 'bg-chart-bad',
-  line: 'bg-chart-line',
-  soft: 'bg-chart-soft',
-};
 
 /** Of a digit in the size of the labels, and the room between two of them. */
 const DIGIT_WIDTH = 6.5;
@@ -168,7 +147,7 @@ export function Chart(props: ChartProps) {
               />
             )}
             {bars.map(({ name, tone }, index) => (
-              <path key={name} d={paths[index]} class={FILLS[tone]} />
+              <path key={name} d={paths[index]} class={`fill-chart-${tone}`} />
             ))}
             {lines.map(({ name, tone, values }) => (
               <path
@@ -178,7 +157,7 @@ export function Chart(props: ChartProps) {
                 stroke-width="1.75"
                 stroke-linejoin="round"
                 stroke-linecap="round"
-                class={STROKES[tone]}
+                class={`stroke-chart-${tone}`}
               />
             ))}
             {marks.map((mark) => (
@@ -289,7 +268,7 @@ function Legend({ series }: { readonly series: readonly Series[] }) {
     <ul class="mb-1 flex flex-wrap gap-x-4 gap-y-1 text-sm text-dim" aria-hidden="true">
       {series.map(({ name, tone }) => (
         <li key={name} class="flex items-center gap-1.5">
-          <span class={`size-2.5 rounded-xs ${SWATCHES[tone]}`} />
+          <span class={`size-2.5 rounded-xs bg-chart-${tone}`} />
           {name}
         </li>
       ))}
@@ -323,7 +302,7 @@ function Reading({
         .toReversed()
         .map(({ name, tone, values }) => (
           <p key={name} class="flex items-center gap-1.5">
-            <span class={`size-2 rounded-xs ${SWATCHES[tone]}`} />
+            <span class={`size-2 rounded-xs bg-chart-${tone}`} />
             <span class="text-dim">{name}</span>
             <span class="ml-auto tabular-nums">{shown(values[index], chart.format)}</span>
           </p>
@@ -344,31 +323,20 @@ function TableInstead({ chart }: { readonly chart: ChartProps }) {
           tabIndex={0}
           aria-label={chart.label}
         >
-          <table class="data-table">
-            <caption class="sr-only">{chart.label}</caption>
-            <thead>
-              <tr>
-                <th scope="col">{chart.stepHeading}</th>
-                {seriesOf(chart).map(({ name }) => (
-                  <th key={name} scope="col" class="figure">
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {chart.stepLabels.map((text, index) => (
-                <tr key={text}>
-                  <th scope="row">{text}</th>
-                  {seriesOf(chart).map(({ name, values }) => (
-                    <td key={name} class="figure">
-                      {shown(values[index], chart.format)}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table
+            caption={chart.label}
+            isPlain
+            columns={[
+              { heading: chart.stepHeading, isRowHeading: true, cell: (index) => chart.stepLabels[index] },
+              ...seriesOf(chart).map(({ name, values }) => ({
+                heading: name,
+                isFigure: true,
+                cell: (index: number) => shown(values[index], chart.format),
+              })),
+            ]}
+            rows={[...chart.stepLabels.keys()]}
+            rowKey={String}
+          />
         </section>
       ) : null}
     </details>

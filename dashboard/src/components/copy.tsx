@@ -52,7 +52,7 @@ export function CutText({
   return (
     <span class="inline-flex max-w-full items-center gap-0.5">
       <span
-        class={`min-w-0 [overflow-wrap:anywhere] ${isMono ? 'font-mono text-sm' : ''}`}
+        class={`min-w-0 wrap-anywhere ${isMono ? 'font-mono text-sm' : ''}`}
         title={cut === text ? undefined : text}
       >
         {cut}

@@ -1,10 +1,12 @@
 /** Deliveries as rows, wherever they are listed. New ones are told to screen readers while they come in. */
+
 import { useEffect, useRef } from 'preact/hooks';
 import type { Delivery } from '../../../sdk/src/api-types.ts';
 import { plural } from '../format.ts';
 import { toPage } from '../session.ts';
 import { DELIVERY_LOOKS, StateBadge } from './badge.tsx';
 import { CutText } from './copy.tsx';
+import { IdLink } from './id-link.tsx';
 import { Instant, Relative } from './instant.tsx';
 import { type Column, Table } from './table.tsx';
 import { announce } from './toast.tsx';
@@ -12,11 +14,7 @@ import { announce } from './toast.tsx';
 const DELIVERY: Column<Delivery> = {
   heading: 'Delivery',
   isRowHeading: true,
-  cell: (delivery) => (
-    <a class="link font-mono text-sm [overflow-wrap:anywhere]" href={toPage(`deliveries/${delivery.id}`)}>
-      {delivery.id}
-    </a>
-  ),
+  cell: (delivery) => <IdLink page="deliveries" id={delivery.id} />,
 };
 
 const STATUS: Column<Delivery> = {

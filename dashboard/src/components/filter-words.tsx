@@ -1,7 +1,7 @@
 /** What a bulk replay is about, in words. */
 import type { DeliveryQuery } from '../../../src/control/http/contract.ts';
-import { toPage } from '../session.ts';
 import { DELIVERY_LOOKS } from './badge.tsx';
+import { IdLink } from './id-link.tsx';
 import { Instant } from './instant.tsx';
 
 export function FilterWords({ query }: { readonly query: DeliveryQuery }) {
@@ -12,10 +12,7 @@ export function FilterWords({ query }: { readonly query: DeliveryQuery }) {
       {scheduleId === undefined ? null : (
         <>
           {' '}
-          of the schedule{' '}
-          <a class="link font-mono text-sm" href={toPage(`schedules/${scheduleId}`)}>
-            {scheduleId}
-          </a>
+          of the schedule <IdLink page="schedules" id={scheduleId} />
         </>
       )}
       {after === undefined ? null : (

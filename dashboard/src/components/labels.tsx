@@ -36,7 +36,7 @@ function Label({ name, value }: { readonly name: string; readonly value: string 
   const text = `${name}=${value}`;
   const search = searchFor(name, value);
   const shown = (
-    <span title={text} class="rounded bg-sunken px-1.5 py-px text-xs [overflow-wrap:anywhere]">
+    <span title={text} class="rounded bg-sunken px-1.5 py-px text-xs wrap-anywhere">
       {middleCut(text, LABEL_CHARACTERS_MAX)}
     </span>
   );

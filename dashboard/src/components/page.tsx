@@ -28,11 +28,7 @@ export function Page({ title, mark, actions, lead, children }: PageProps) {
       <div class="mb-4 flex flex-wrap items-start justify-between gap-x-4 gap-y-3">
         <div class="min-w-0">
           <div class="flex flex-wrap items-center gap-2.5">
-            <h1
-              ref={heading}
-              tabIndex={-1}
-              class="text-xl font-semibold tracking-tight [overflow-wrap:anywhere]"
-            >
+            <h1 ref={heading} tabIndex={-1} class="text-xl font-semibold tracking-tight wrap-anywhere">
               {title}
             </h1>
             {mark}
@@ -84,7 +80,7 @@ export function Facts({
         fact === null ? null : (
           <div key={fact[0]} class="contents">
             <dt class="text-dim">{fact[0]}</dt>
-            <dd class="min-w-0 [overflow-wrap:anywhere]">{fact[1]}</dd>
+            <dd class="min-w-0 wrap-anywhere">{fact[1]}</dd>
           </div>
         ),
       )}

@@ -18,12 +18,14 @@ export interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row) => string;
+  /** Figures to be compared stay a table on phones, too. */
+  readonly isPlain?: boolean;
 }
 
-export function Table<Row>({ caption, columns, rows, rowKey }: TableProps<Row>) {
+export function Table<Row>({ caption, columns, rows, rowKey, isPlain = false }: TableProps<Row>) {
   return (
     <div class="overflow-x-auto">
-      <table class="data-table cards">
+      <table class={`data-table ${isPlain ? '' : 'cards'}`}>
         <caption class="sr-only">{caption}</caption>
         <thead>
           <tr>

@@ -1,4 +1,5 @@
 /** One delivery: how it stands in plain words, every try of it, and the way to send it again. */
+
 import { useState } from 'preact/hooks';
 import type { Delivery, Schedule } from '../../../sdk/src/api-types.ts';
 import type { DeliveryDetails } from '../../../src/control/http/contract.ts';
@@ -9,6 +10,7 @@ import { CutText } from '../components/copy.tsx';
 import { DestinationText } from '../components/destination.tsx';
 import { Confirm } from '../components/dialog.tsx';
 import { Empty } from '../components/empty.tsx';
+import { IdLink } from '../components/id-link.tsx';
 import { Instant, Relative } from '../components/instant.tsx';
 import { Card, Facts, Loaded, Page } from '../components/page.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
@@ -67,10 +69,7 @@ function DeliveryView({ details }: { readonly details: Details }) {
   return (
     <div class="space-y-4">
       {words === '' ? null : (
-        <p
-          class={`card border-l-4 px-4 py-3 [overflow-wrap:anywhere] ${edgeOf(delivery.status)}`}
-          aria-live="polite"
-        >
+        <p class={`card border-l-4 px-4 py-3 wrap-anywhere ${edgeOf(delivery.status)}`} aria-live="polite">
           {words}
         </p>
       )}
@@ -156,29 +155,11 @@ function DeliveryFacts({ details: { delivery, url, method } }: { readonly detail
           ],
           delivery.endpoint_id === null
             ? null
-            : [
-                'Profile',
-                <a
-                  key="profile"
-                  class="link font-mono text-sm"
-                  href={toPage(`endpoints/${delivery.endpoint_id}`)}
-                >
-                  {delivery.endpoint_id}
-                </a>,
-              ],
+            : ['Profile', <IdLink key="profile" page="endpoints" id={delivery.endpoint_id} />],
           delivery.endpoint_version === null ? null : ['Profile version', delivery.endpoint_version],
           delivery.replay_of === null
             ? null
-            : [
-                'Replay of',
-                <a
-                  key="original"
-                  class="link font-mono text-sm"
-                  href={toPage(`deliveries/${delivery.replay_of}`)}
-                >
-                  {delivery.replay_of}
-                </a>,
-              ],
+            : ['Replay of', <IdLink key="original" page="deliveries" id={delivery.replay_of} />],
         ]}
       />
     </Card>
@@ -194,12 +175,7 @@ function ScheduleCard({ details: { schedule, delivery } }: { readonly details: D
         <div class="space-y-3">
           <TimingWords schedule={schedule} />
           <p>
-            <a
-              class="link font-mono text-sm [overflow-wrap:anywhere]"
-              href={toPage(`schedules/${schedule.id}`)}
-            >
-              {schedule.id}
-            </a>
+            <IdLink page="schedules" id={schedule.id} />
           </p>
           <p>
             <a

@@ -1,4 +1,5 @@
 /** One endpoint profile: its policies, how well it answers, and which schedules use it. */
+
 import { useState } from 'preact/hooks';
 import type { Endpoint, Schedule } from '../../../sdk/src/api-types.ts';
 import type { Destinations, ScheduleSearchPage } from '../../../src/control/http/contract.ts';
@@ -11,6 +12,7 @@ import { DestinationText } from '../components/destination.tsx';
 import { Confirm, Dialog, DialogEnd } from '../components/dialog.tsx';
 import { Empty } from '../components/empty.tsx';
 import { EndpointFields } from '../components/endpoint-fields.tsx';
+import { IdLink } from '../components/id-link.tsx';
 import { Instant } from '../components/instant.tsx';
 import { Labels } from '../components/labels.tsx';
 import { Card, Facts, Loaded, Page } from '../components/page.tsx';
@@ -198,11 +200,7 @@ const COLUMNS: readonly Column<Schedule>[] = [
   {
     heading: 'Schedule',
     isRowHeading: true,
-    cell: (schedule) => (
-      <a class="link font-mono text-sm [overflow-wrap:anywhere]" href={toPage(`schedules/${schedule.id}`)}>
-        {schedule.id}
-      </a>
-    ),
+    cell: (schedule) => <IdLink page="schedules" id={schedule.id} />,
   },
   { heading: 'State', cell: (schedule) => <StateBadge state={schedule.state} looks={SCHEDULE_LOOKS} /> },
   { heading: 'Fires', cell: (schedule) => <TimingWords schedule={schedule} /> },

@@ -3,6 +3,7 @@ import type { Listed, ReplayJobInfo } from '../../../src/control/http/contract.t
 import { ButtonLink } from '../components/button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { FilterWords } from '../components/filter-words.tsx';
+import { IdLink } from '../components/id-link.tsx';
 import { Instant } from '../components/instant.tsx';
 import { JobBadge, JobBar, wholeOf } from '../components/job-progress.tsx';
 import { Card, Loaded, Page } from '../components/page.tsx';
@@ -18,9 +19,7 @@ const COLUMNS: readonly Column<ReplayJobInfo>[] = [
     isRowHeading: true,
     cell: (job) => (
       <div>
-        <a class="link font-mono text-sm [overflow-wrap:anywhere]" href={toPage(`replays/${job.id}`)}>
-          {job.id}
-        </a>
+        <IdLink page="replays" id={job.id} />
         <div class="text-sm text-dim">
           Deliveries <FilterWords query={job.filter} />
         </div>
@@ -44,7 +43,7 @@ const COLUMNS: readonly Column<ReplayJobInfo>[] = [
     cell: (job) => (
       <div>
         <Instant at={job.created_at} />
-        <div class="text-sm text-dim [overflow-wrap:anywhere]">by {job.created_by}</div>
+        <div class="text-sm text-dim wrap-anywhere">by {job.created_by}</div>
       </div>
     ),
   },

@@ -7,6 +7,7 @@ import { CutText } from '../components/copy.tsx';
 import { DeliveryTable } from '../components/delivery-table.tsx';
 import { DestinationText } from '../components/destination.tsx';
 import { Empty } from '../components/empty.tsx';
+import { IdLink } from '../components/id-link.tsx';
 import { Instant } from '../components/instant.tsx';
 import { Labels } from '../components/labels.tsx';
 import { MonthCalendar } from '../components/month-calendar.tsx';
@@ -85,16 +86,7 @@ function ScheduleFacts({ schedule }: { readonly schedule: Schedule }) {
           ],
           schedule.endpoint_id === null
             ? null
-            : [
-                'Profile',
-                <a
-                  key="profile"
-                  class="link font-mono text-sm"
-                  href={toPage(`endpoints/${schedule.endpoint_id}`)}
-                >
-                  {schedule.endpoint_id}
-                </a>,
-              ],
+            : ['Profile', <IdLink key="profile" page="endpoints" id={schedule.endpoint_id} />],
           ['Fires', <TimingWords key="fires" schedule={schedule} />],
           ['Deliver within', schedule.ttl ?? 'no deadline'],
           ['Retries', retryWords(schedule.retry_policy)],

@@ -114,7 +114,7 @@ const COLUMNS: readonly Column<Schedule>[] = [
         <a class="link font-medium" href={toPage(`schedules/${schedule.id}`)}>
           <DestinationText url={schedule.endpoint} charactersMax={46} />
         </a>
-        <div class="font-mono text-xs text-dim [overflow-wrap:anywhere]">
+        <div class="font-mono text-xs text-dim wrap-anywhere">
           {schedule.method} · {schedule.id}
         </div>
       </div>

@@ -126,7 +126,7 @@ const COLUMNS: readonly Column<AuditLine>[] = [
     heading: 'Who',
     cell: ({ actor, address }) => (
       <span>
-        <span class="block [overflow-wrap:anywhere]">{actor}</span>
+        <span class="block wrap-anywhere">{actor}</span>
         {address === null ? null : <span class="font-mono text-xs text-dim">{address}</span>}
       </span>
     ),
@@ -167,7 +167,7 @@ function Detail({ detail }: { readonly detail: AuditLine['detail'] }) {
   const facts = Object.entries(detail).filter(([, value]) => value !== null);
   if (facts.length === 0) return null;
   return (
-    <span class="block text-sm text-dim [overflow-wrap:anywhere]">
+    <span class="block text-sm text-dim wrap-anywhere">
       {facts.map(([name, value]) => `${name}: ${value}`).join(' · ')}
     </span>
   );

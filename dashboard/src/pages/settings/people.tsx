@@ -97,7 +97,7 @@ function userColumns(onAct: (act: Act) => void): readonly Column<UserInfo>[] {
       isRowHeading: true,
       cell: (user) => (
         <span class="inline-flex flex-wrap items-center gap-2">
-          <span class="font-medium [overflow-wrap:anywhere]">{user.name}</span>
+          <span class="font-medium wrap-anywhere">{user.name}</span>
           {isOneself(user) ? (
             <Badge tone="accent" icon="dot">
               You

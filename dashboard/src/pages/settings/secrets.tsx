@@ -70,7 +70,7 @@ function columns(onReveal: (secret: SecretInfo) => void): readonly Column<Secret
     {
       heading: 'Secret',
       isRowHeading: true,
-      cell: ({ id }) => <code class="font-mono text-sm [overflow-wrap:anywhere]">{id}</code>,
+      cell: ({ id }) => <code class="font-mono text-sm wrap-anywhere">{id}</code>,
     },
     { heading: 'Made', cell: ({ created_at }) => <Instant at={created_at} style="minute" /> },
     {
