@@ -10,7 +10,11 @@ import { Icon } from './icon.tsx';
 const RUNS_SHOWN = 24;
 
 export function DayRuns({ day, timezone }: { readonly day: CalendarDay; readonly timezone: string }) {
-  if (day.past.length + day.coming.length === 0) return <p class="text-dim">Nothing on this day.</p>;
+  if (day.past.length + day.coming.length === 0) {
+    return (
+      <p class="text-dim">{day.hasMore ? 'More runs than can be shown at once.' : 'Nothing on this day.'}</p>
+    );
+  }
   const past = [...day.past].sort((a, b) => (a.at < b.at ? -1 : 1)).slice(0, RUNS_SHOWN);
   const coming = day.coming.slice(0, Math.max(0, RUNS_SHOWN - past.length));
   const left = day.past.length + day.coming.length - past.length - coming.length;
@@ -47,7 +51,12 @@ export function DayRuns({ day, timezone }: { readonly day: CalendarDay; readonly
           </li>
         ))}
       </ul>
-      {left > 0 ? <p class="mt-2 text-sm text-dim">and {plural(left, 'more run')}</p> : null}
+      {left > 0 || day.hasMore ? (
+        <p class="mt-2 text-sm text-dim">
+          and {day.hasMore && left > 0 ? 'at least ' : ''}
+          {left > 0 ? plural(left, 'more run') : 'more'}
+        </p>
+      ) : null}
     </>
   );
 }

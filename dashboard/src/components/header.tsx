@@ -2,7 +2,8 @@
 import type { ModeName, SessionInfo } from '../../../src/control/http/contract.ts';
 import { post } from '../api.ts';
 import { connection } from '../live.ts';
-import { navigate, path, to } from '../router.ts';
+import { pathWithQuery } from '../model/filters.ts';
+import { navigate, path, query, to } from '../router.ts';
 import { place, session, signedOut, toPage } from '../session.ts';
 import { isHelpOpen } from '../shortcuts.ts';
 import { type Theme, theme } from '../theme.ts';
@@ -100,12 +101,18 @@ function PlaceSwitch({ who }: { readonly who: SessionInfo }) {
   );
 }
 
-/** A list has a namesake elsewhere; one thing in it has not. */
+/** A list has a namesake elsewhere, and its filter; one thing in it has not, nor a page that a cursor leads to. */
 function samePage(): string {
   const [first, , , page = '', rest = ''] = path.peek().split('/');
   if (first !== 'p') return '';
-  return page === 'settings' ? `settings/${rest}` : page === 'replays' ? 'deliveries' : page;
+  if (page === 'settings') return `settings/${rest}`;
+  if (page === 'replays') return 'deliveries';
+  if (rest !== '') return page;
+  return pathWithQuery(page, new URLSearchParams([...query.peek()].filter(([name]) => !OF_HERE.has(name))));
 }
+
+/** What names things of one project and mode. */
+const OF_HERE: ReadonlySet<string> = new Set(['cursor', 'schedule']);
 
 const CONNECTION_WORDS = {
   idle: null,

@@ -55,7 +55,7 @@ export function MonthCalendar({ calendar, month, day, onDay }: MonthCalendarProp
       <Agenda weeks={weeks} timezone={calendar.timezone} />
       <p class="mt-3 text-sm text-dim">
         Days of {calendar.timezone}.{' '}
-        {calendar.is_complete ? '' : 'There are more runs in this month than are shown.'}
+        {calendar.not_whole.length === 0 ? '' : 'Days with … have more runs than can be shown at once.'}
       </p>
     </div>
   );
@@ -181,6 +181,7 @@ function DayMarks({ day }: { readonly day: CalendarDay }) {
           {day.coming.length}
         </span>
       )}
+      {day.hasMore ? '…' : null}
     </span>
   );
 }
@@ -196,6 +197,7 @@ function dayWords(day: CalendarDay): string {
     ([status, amount]) => `${amount} ${(DELIVERY_LOOKS[status]?.word ?? status).toLowerCase()}`,
   );
   if (day.coming.length > 0) parts.push(`${plural(day.coming.length, 'run')} to come`);
+  if (day.hasMore) parts.push('more than is shown');
   if (day.clockShiftMs !== 0) parts.push(shiftWords(day.clockShiftMs));
   return `${DAY_NAME.format(Date.parse(day.date))}: ${parts.length === 0 ? 'nothing' : parts.join(', ')}`;
 }

@@ -76,7 +76,7 @@ function Hidden({
           ))}
         </ul>
       )}
-      {hasBody ? <p class="text-dim">The body is encrypted at rest and hidden.</p> : null}
+      {hasBody ? <p class="text-dim">The body, if it has one, is encrypted at rest and hidden.</p> : null}
       {may('admin') ? null : <p class="text-sm text-dim">An admin can reveal them.</p>}
     </div>
   );

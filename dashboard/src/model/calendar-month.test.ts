@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Calendar } from '../../../src/control/http/contract.ts';
 import { dateIn, isMonth, offsetAt, shiftDay, shiftMonth, weeksOf, windowOf } from './calendar-month.ts';
 
-const EMPTY: Calendar = { timezone: 'Europe/Berlin', past: [], coming: [], is_complete: true };
+const EMPTY: Calendar = { timezone: 'Europe/Berlin', past: [], coming: [], not_whole: [] };
 const HOUR_MS = 3_600_000;
 
 describe('the weeks of a month', () => {
@@ -28,6 +28,16 @@ describe('the weeks of a month', () => {
     const days = weeksOf('2026-11', { ...EMPTY, coming: [late, late] }).flat();
     expect(days.filter((day) => day.coming.length > 0).map((day) => day.date)).toEqual(['2026-11-16']);
     expect(days.find((day) => day.date === '2026-11-16')?.coming).toHaveLength(2);
+  });
+
+  it('mark the days that have more runs than are given', () => {
+    const calendar = { ...EMPTY, not_whole: [{ from: '2026-11-22', until: '2026-11-24' }] };
+    const days = weeksOf('2026-11', calendar).flat();
+    expect(days.filter((day) => day.hasMore).map((day) => day.date)).toEqual([
+      '2026-11-22',
+      '2026-11-23',
+      '2026-11-24',
+    ]);
   });
 
   it('mark the days on which that clock jumps', () => {

@@ -14,6 +14,8 @@ export interface CalendarDay {
   readonly isInMonth: boolean;
   readonly past: Calendar['past'];
   readonly coming: readonly PreviewRun[];
+  /** There are more runs than are in `past` and `coming`. */
+  readonly hasMore: boolean;
   /** How far the clock of the zone jumps on this day; 0 on all others. */
   readonly clockShiftMs: number;
 }
@@ -62,6 +64,7 @@ export function weeksOf(month: Month, calendar: Calendar): readonly (readonly Ca
         isInMonth: monthOf(date) === month,
         past: past.get(date) ?? [],
         coming: coming.get(date) ?? [],
+        hasMore: calendar.not_whole.some(({ from, until }) => from <= date && date <= until),
         clockShiftMs: clockShift(calendar.timezone, at),
       });
     }

@@ -4,7 +4,7 @@ import type { Calendar } from '#src/control/http/contract.ts';
 import { json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
 import { cachedCron } from '#src/domain/cron.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
-import { formatInstant } from '#src/domain/instant.ts';
+import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';
 import { type Occurrence, pendingFireAt } from '#src/domain/occurrence.ts';
 import { runAfter, runOf, runShortOf } from '#src/domain/projection.ts';
 import { noted } from '#src/domain/run-notes.ts';
@@ -57,7 +57,7 @@ export function calendarRoute({
           const firesAt = coming.runs[index]?.firesAt ?? run.at;
           return presentRun(firesAt === run.at ? run : movedRun(run, timezone, firesAt));
         }),
-        is_complete: coming.isComplete && occurrences.length < RUNS_MAX,
+        not_whole: notWhole(timezone, window, clock.now(), occurrences, coming),
       };
       return json(calendar);
     },
@@ -82,6 +82,28 @@ async function comingRuns(view: ScheduleView, { from, until }: Window, slices: S
     if (run === null || run.firesAt >= until) return { runs, isComplete: true };
     if (run.firesAt >= from) runs.push(run);
   }
+}
+
+/** Both lists are from the earliest on: what does not fit any more is on the day of the last one, and behind it. */
+function notWhole(
+  timezone: string,
+  window: Window,
+  now: Instant,
+  occurrences: readonly Delivery[],
+  coming: Coming,
+): Calendar['not_whole'] {
+  const day = (at: Instant) => wallClockText(toLocal(timezone, at)).slice(0, 10);
+  const spans: Calendar['not_whole'][number][] = [];
+  const last = occurrences.length < RUNS_MAX ? undefined : occurrences.at(-1);
+  if (last !== undefined) {
+    const until = instant(Math.min(window.until, now));
+    spans.push({ from: day(last.scheduledFor), until: day(until) });
+  }
+  if (!coming.isComplete) {
+    const from = coming.runs.at(-1)?.firesAt ?? window.from;
+    spans.push({ from: day(from), until: day(window.until) });
+  }
+  return spans;
 }
 
 function presentPast(delivery: Delivery, timezone: string): Calendar['past'][number] {

@@ -305,7 +305,8 @@ export interface Calendar {
     readonly last_status_code: number | null;
   }[];
   readonly coming: readonly PreviewRun[];
-  readonly is_complete: boolean;
+  /** Days of the zone, both ends included, that have more runs than are given here. */
+  readonly not_whole: readonly { readonly from: string; readonly until: string }[];
 }
 
 export interface TryInfo {
