@@ -29,9 +29,11 @@ export function Dialog({ title, onClose, children, isWide = false, isKept = fals
     // What is to be filled in comes before the way out.
     element.current?.querySelector<HTMLElement>(FIELD)?.focus();
     return () => {
-      // The button that opened it may go in the same moment: a schedule that was canceled has none.
+      // The button that opened it may go in the same moment: a schedule that was canceled has none. A second dialog
+      // that follows a first one was opened by none.
       queueMicrotask(() => {
-        const back = before?.isConnected ? before : document.querySelector('h1');
+        const hasOpener = before !== document.body && before?.isConnected === true;
+        const back = hasOpener ? before : document.querySelector('h1');
         if (back instanceof HTMLElement) back.focus();
       });
     };

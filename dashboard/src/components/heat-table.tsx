@@ -7,6 +7,7 @@ import { count, middleCut, plural } from '../format.ts';
 import { type Heat, type HeatRow, heatLevel } from '../model/upcoming-window.ts';
 import { toPage } from '../session.ts';
 import { formatInstant, shownZone } from '../time.ts';
+import { useIsNarrow } from '../use-is-narrow.ts';
 import { Icon } from './icon.tsx';
 
 /** By level, from none to the most. */
@@ -20,6 +21,8 @@ const FILLS = [
 ];
 const LABELS_MAX = 6;
 const HEADING_CHARACTERS_MAX = 34;
+/** What fits beside the cells on a phone: endpoints of one host are told apart by their ends. */
+const HEADING_NARROW_CHARACTERS_MAX = 14;
 
 interface Cursor {
   readonly row: number;
@@ -123,9 +126,10 @@ function RowHeading({ row, isTotal }: { readonly row: HeatRow; readonly isTotal:
 
 /** Rows of one height can be compared. */
 function OneLine({ text }: { readonly text: string }) {
+  const charactersMax = useIsNarrow() ? HEADING_NARROW_CHARACTERS_MAX : HEADING_CHARACTERS_MAX;
   return (
     <span class="block truncate" title={text}>
-      {middleCut(text.replace(/^https:\/\//, ''), HEADING_CHARACTERS_MAX)}
+      {middleCut(text.replace(/^https?:\/\//, ''), charactersMax)}
     </span>
   );
 }
