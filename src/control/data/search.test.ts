@@ -25,7 +25,11 @@ describe('what is looked for', () => {
     ['shop.example', { kind: 'search', labels: [], destination: 'shop.example' }],
     ['https://shop.example/?a=b', { kind: 'search', labels: [], destination: 'https://shop.example/?a=b' }],
     ['/hook?a=b', { kind: 'search', labels: [], destination: '/hook?a=b' }],
-    ['team=billing shop', { kind: 'search', labels: [], destination: 'team=billing shop' }],
+    ['team=billing shop', { kind: 'search', labels: [['team', 'billing']], destination: 'shop' }],
+    [
+      'https://shop.example/?a=b team=billing',
+      { kind: 'search', labels: [['team', 'billing']], destination: 'https://shop.example/?a=b' },
+    ],
     ['sch_short', { kind: 'search', labels: [], destination: 'sch_short' }],
   ])('%j', (text, search) => {
     expect(parseSearch(text)).toEqual(search);
@@ -33,6 +37,14 @@ describe('what is looked for', () => {
 });
 
 describe('schedules', () => {
+  test('are found by the id of their profile', async () => {
+    const bench = await open();
+    const profile = await bench.post('endpoints', { url: 'https://profile.example/hook', method: 'POST' });
+    const made = await bench.post('schedules', { endpoint_id: profile.body.id, delay: '5m' });
+    const { body } = await bench.get(`search/schedules?q=${profile.body.id}`);
+    expect(body.data.map(({ id }: { id: string }) => id)).toEqual([made.body.id]);
+  });
+
   test('are found by id, by that of a delivery, by labels and by a part of the destination', async () => {
     const bench = await open();
     const create = async (host: string, team: string) => {
@@ -56,6 +68,8 @@ describe('schedules', () => {
     expect(await find('sch_00000000000000000000000000')).toEqual([]);
     expect(await find('team=ops')).toEqual([other]);
     expect(await find('SHOP.exam')).toEqual([shop]);
+    expect(await find('shop.exam team=billing')).toEqual([shop]);
+    expect(await find('shop.exam team=ops')).toEqual([]);
     expect(await find('%')).toEqual([]);
     expect(await find('')).toEqual([other, shop]);
     expect((await bench.get('search/schedules?state=paused')).body.data).toEqual([]);

@@ -1,6 +1,6 @@
 /**
- * `GET search/schedules`. What is looked for is an id (of a schedule, or of a delivery, which leads to its schedule),
- * labels written `name=value`, or else a part of the destination.
+ * `GET search/schedules`. What is looked for is an id (of a schedule, or of a delivery, which leads to its schedule, or
+ * of a profile, which stands for its address), or labels written `name=value` and a part of the destination.
  */
 
 import type { ScheduleResource } from '#src/api/contract/resources.ts';
@@ -39,12 +39,14 @@ export function searchRoute({
       const kind = readChoice(query, 'kind', SCHEDULE_KINDS);
       const wanted = parseSearch(text);
       if (wanted.kind === 'id') return json(await byId(store, partition, mode, wanted.id));
+      const profileId = parseId('ep', wanted.destination ?? '');
+      const profile = profileId === null ? null : await store.findProfile(partition, profileId);
       const list = { partition, name: `search ${JSON.stringify([text, state, kind])}` };
       const cursor = readText(query, 'cursor');
       const before = cursor === null ? null : decodeCursor(list, cursor, (id) => parseId('sch', id));
       const { found, next, lookedAt } = await insight.searchSchedules(
         partition,
-        { state, kind, labels: wanted.labels, destination: wanted.destination },
+        { state, kind, labels: wanted.labels, destination: profile?.url ?? wanted.destination },
         { before, limit: readLimit(query) },
         LOOKED_AT_MAX,
       );
@@ -63,29 +65,24 @@ export type Search =
   | { readonly kind: 'search'; readonly labels: Labels; readonly destination: string | null };
 
 const ID = /^(?:sch|dlv)_[0-9a-z]{26}$/;
-/** A value with spaces in it is written in quotes. */
-const LABEL = /([^\s=?"]+)=(?:"([^"]*)"|([^\s"]+))(?:\s+|$)/gy;
+/** A value with spaces in it is written in quotes. A URL is no label, though its query may look like it. */
+const LABEL = /(^|\s)([^\s=?"]+)=(?:"([^"]*)"|([^\s"]+))(?=\s|$)/g;
 
 export function parseSearch(text: string): Search {
   if (ID.test(text)) return { kind: 'id', id: text };
-  const labels = labelsIn(text);
+  const labels: (readonly [string, string])[] = [];
+  // What is left of it is a part of the destination, in which there are no spaces.
+  const rest = text.replaceAll(
+    LABEL,
+    (whole, before: string, name: string, quoted?: string, plain?: string) => {
+      if (whole.includes('://')) return whole;
+      labels.push([name, quoted ?? plain ?? '']);
+      return before;
+    },
+  );
   if (labels.length > LABELS_MAX)
     throw new Refusal('invalid_request', 'q', `At most ${LABELS_MAX} labels can be asked for.`);
-  if (labels.length > 0) return { kind: 'search', labels, destination: null };
-  return { kind: 'search', labels, destination: text === '' ? null : text };
-}
-
-/** None unless the whole text is made of labels. A URL is none, though its query may look like it. */
-function labelsIn(text: string): Labels {
-  if (text.includes('://')) return [];
-  const labels: (readonly [string, string])[] = [];
-  let end = 0;
-  for (const match of text.matchAll(LABEL)) {
-    const [whole, name = '', quoted, plain] = match;
-    labels.push([name, quoted ?? plain ?? '']);
-    end = match.index + whole.length;
-  }
-  return end === text.length ? labels : [];
+  return { kind: 'search', labels, destination: rest.trim() === '' ? null : rest.trim() };
 }
 
 async function byId(
