@@ -60,7 +60,10 @@ export function ReplayDialog({
               will be sent again.
             </p>
             <ul class="list-disc space-y-1.5 pl-5 text-dim">
-              <li>Each is a new delivery; the original stays as it is, for the record.</li>
+              <li>
+                Each is a new delivery; the original stays as it is, for the record. Those that were replayed
+                before are therefore among them.
+              </li>
               <li>
                 They go out at the pace of each endpoint’s retry budget (10 a second, 100 at once, unless its
                 profile says otherwise), so that an endpoint that has just come back is not flooded.

@@ -57,7 +57,7 @@ export function ReplayPage({ params }: { readonly params: Params }) {
         >
           <p>
             {plural(job.replayed, 'delivery was', 'deliveries were')} replayed already; those stay. The rest
-            is left as it is and can be replayed again later.
+            is left as it is. A later replay of the same filter begins from the start.
           </p>
         </Confirm>
       ) : null}
