@@ -128,13 +128,14 @@ function WhatIsNext({ delivery, hasTries }: { readonly delivery: Delivery; reado
   );
 }
 
-function DeliveryFacts({ details: { delivery, url, method } }: { readonly details: Details }) {
+function DeliveryFacts({ details: { delivery, schedule, url, method } }: { readonly details: Details }) {
+  const zone = schedule?.timezone ?? null;
   return (
     <Card title="Facts">
       <Facts
         facts={[
           ['Sent to', <DestinationText key="to" url={url} method={method} charactersMax={80} canCopy />],
-          ['Due', <Instant key="due" at={delivery.scheduled_for} style="exact" />],
+          ['Due', <Instant key="due" at={delivery.scheduled_for} zone={zone} style="exact" />],
           ['Created', <Instant key="created" at={delivery.created_at} style="exact" />],
           delivery.finalized_at === null
             ? null

@@ -24,7 +24,7 @@ const LABELS = {
   people: 'People',
   projects: 'Projects',
   audit: 'Audit log',
-  about: 'About',
+  about: 'Retention, about',
 } as const;
 
 export interface SettingsProps {
