@@ -24,15 +24,22 @@ afterAll(async () => {
 
 function reader(): AsideReader {
   opened = 0;
-  return new AsideReader(async () => {
+  return new AsideReader(() => {
     opened += 1;
-    if (!isReachable) throw new StoreUnavailable('PostgreSQL cannot be used.');
     const connect = connector(addressOf(database.url), { timers: systemTimers, decodeText });
     const link = new Link({ connect, timers: systemTimers, prepares: true });
     links.push(link);
-    await link.open();
-    return [link];
+    return isReachable ? [link] : [link, unreachable()];
   });
+}
+
+function unreachable(): Link {
+  const connect = async () => {
+    // The other one is open by then.
+    await expect.poll(() => links.at(-1)?.isUp).toBe(true);
+    throw new StoreUnavailable('PostgreSQL cannot be used.');
+  };
+  return new Link({ connect, timers: systemTimers, prepares: true });
 }
 
 test('connections are opened by the first question, once', async () => {
@@ -47,6 +54,7 @@ test('where there are none to be had the question fails, and the next one tries 
   const aside = reader();
   isReachable = false;
   await expect(aside.ask('SELECT $1::integer AS n', 1)).rejects.toThrow(StoreUnavailable);
+  expect(links.at(-1)?.isUp, 'one that was open already').toBe(false);
   isReachable = true;
   expect(await aside.ask('SELECT $1::integer AS n', 1)).toEqual([{ n: 1 }]);
 });
@@ -73,7 +81,15 @@ test('no more are under way than there is room for', async () => {
 
 test('one that was closed refuses every question', async () => {
   const aside = reader();
-  aside.close();
+  await aside.close();
   await expect(aside.ask('SELECT $1::integer AS n', 1)).rejects.toThrow('The store is closed.');
   expect(opened).toBe(0);
+});
+
+test('its connections are closed with it', async () => {
+  const aside = reader();
+  await aside.ask('SELECT $1::integer AS n', 1);
+  expect(links.at(-1)?.isUp).toBe(true);
+  await aside.close();
+  expect(links.at(-1)?.isUp).toBe(false);
 });

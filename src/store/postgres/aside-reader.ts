@@ -15,13 +15,14 @@ const BEGIN_READING = `BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY;
 const UNDER_WAY_MAX = 64;
 
 export class AsideReader implements Reader {
-  readonly #connect: () => Promise<readonly Link[]>;
+  readonly #make: () => readonly Link[];
   #links: Promise<readonly Link[]> | null = null;
   #underWay = 0;
   #isClosed = false;
 
-  constructor(connect: () => Promise<readonly Link[]>) {
-    this.#connect = connect;
+  /** `make`: links that are not open yet. */
+  constructor(make: () => readonly Link[]) {
+    this.#make = make;
   }
 
   ask<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]> {
@@ -37,8 +38,10 @@ export class AsideReader implements Reader {
     return this.#ask(sql, parameters, { isKept: false, rowMode: 'array' });
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#isClosed = true;
+    const links = await this.#links?.catch(() => []);
+    await Promise.all((links ?? []).map((link) => link.close()));
   }
 
   async #ask<Row>(sql: string, parameters: readonly SqlValue[], manner: Manner): Promise<readonly Row[]> {
@@ -65,7 +68,7 @@ export class AsideReader implements Reader {
   }
 
   async #opened(): Promise<readonly Link[]> {
-    this.#links ??= this.#connect();
+    this.#links ??= openAll(this.#make());
     try {
       return await this.#links;
     } catch (error) {
@@ -73,6 +76,17 @@ export class AsideReader implements Reader {
       this.#links = null;
       throw error;
     }
+  }
+}
+
+/** None stays open when one cannot be had: each further try would take a connection more from a server short of them. */
+async function openAll(links: readonly Link[]): Promise<readonly Link[]> {
+  try {
+    await Promise.all(links.map((link) => link.open()));
+    return links;
+  } catch (error) {
+    await Promise.all(links.map((link) => link.close()));
+    throw error;
   }
 }
 

@@ -141,13 +141,15 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
       ? connector(address, { timers, decodeText, keepsPlans, prepare: allowPieces })
       : connect;
     const links: Link[] = [];
-    const link = async (by: () => Promise<Client>) => {
-      const made = new Link({
+    const make = (by: () => Promise<Client>) =>
+      new Link({
         connect: by,
         timers,
         prepares: !address.isPooled,
         keepsPlans: keepsPlans && by !== connect,
       });
+    const link = async (by: () => Promise<Client>) => {
+      const made = make(by);
       links.push(made);
       await made.open();
       return made;
@@ -179,7 +181,7 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
       const pools = {
         api: new ReadPool(apiReaders),
         firing: new ReadPool(firingReaders),
-        aside: new AsideReader(() => open(ASIDE_READERS, connect)),
+        aside: new AsideReader(() => Array.from({ length: ASIDE_READERS }, () => make(connect))),
       };
       return new PostgresStore(links, { api, claiming, settling, membership }, pools, distributed);
     } catch (error) {
@@ -390,7 +392,7 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
 
   async close(): Promise<void> {
     await Promise.all(Object.values(this.#lanes).map((lane: WriteLane) => lane.close()));
-    for (const pool of Object.values(this.#pools)) pool.close();
+    await Promise.all(Object.values(this.#pools).map((pool: ReadPool | AsideReader) => pool.close()));
     await Promise.all(this.#links.map((link) => link.close()));
   }
 }
