@@ -24,6 +24,7 @@ import type {
   ScheduleSearch,
   TallyAt,
   UpcomingDelivery,
+  UpcomingPage,
 } from '#src/ports/insight-store.ts';
 import type { DeliveryFilter, Page } from '#src/ports/store.ts';
 import { DELIVERY_FIXED, DELIVERY_MUTABLE } from '#src/store/sql/columns.ts';
@@ -171,16 +172,16 @@ export class InsightReads {
     from: Instant,
     until: Instant,
     limit: number,
-  ): Promise<readonly UpcomingDelivery[]> {
+  ): Promise<UpcomingPage> {
     const look = async (waiting: string, rowsMax: number) => {
       const window = [partition, from, until, rowsMax] as const;
       const found = await this.#upcomingIn(waiting, ...window, limit);
       return { found, isComplete: found.length === limit || (await this.#looked(waiting, window)) < rowsMax };
     };
     const ofAll = await look(this.#waiting.ofAll, UPCOMING_ROWS_MAX);
-    if (ofAll.isComplete) return ofAll.found;
+    if (ofAll.isComplete) return ofAll;
     const ofOne = await look(this.#waiting.ofOne, OWN_WAITING_ROWS_MAX);
-    return ofOne.isComplete ? ofOne.found : ofAll.found;
+    return ofOne.isComplete ? ofOne : ofAll;
   }
 
   async #upcomingIn(

@@ -20,7 +20,7 @@ import type {
   GateAt,
   ScheduleSearch,
   TallyAt,
-  UpcomingDelivery,
+  UpcomingPage,
 } from '#src/ports/insight-store.ts';
 import type { DeliveryFilter, Page } from '#src/ports/store.ts';
 import { type DueStepRow, dueCounts, stepsOf } from '#src/store/sql/due-counts.ts';
@@ -60,6 +60,11 @@ const STEPS_OF_ONE = byStep(WAITING_OF_ONE);
 
 interface WaitingRow {
   readonly id: DeliveryId;
+}
+
+interface Looked {
+  readonly found: readonly WaitingRow[];
+  readonly isComplete: boolean;
 }
 
 export class InsightReads {
@@ -133,20 +138,21 @@ export class InsightReads {
     return ofOne.isComplete ? ofOne : ofAll;
   }
 
-  upcoming(partition: Partition, from: Instant, until: Instant, limit: number): readonly UpcomingDelivery[] {
+  upcoming(partition: Partition, from: Instant, until: Instant, limit: number): UpcomingPage {
     return this.#ask.atOnce(() => {
-      const waiting = this.#waiting(partition, from, until, limit);
-      return waiting.flatMap(({ id }) => {
+      const { found: waiting, isComplete } = this.#waiting(partition, from, until, limit);
+      const found = waiting.flatMap(({ id }) => {
         const delivery = this.#reads.delivery(partition, id);
         const schedule = delivery === null ? undefined : this.#scheduleOf(delivery);
         return delivery === null || schedule === undefined
           ? []
           : [{ delivery, schedule: fromScheduleRow(schedule) }];
       });
+      return { found, isComplete };
     });
   }
 
-  #waiting(partition: Partition, from: Instant, until: Instant, limit: number): readonly WaitingRow[] {
+  #waiting(partition: Partition, from: Instant, until: Instant, limit: number): Looked {
     const look = (waiting: string, rowsMax: number, ...parameters: readonly Parameter[]) => {
       const found = this.#ask.all<WaitingRow>(
         `SELECT id FROM (${waiting}) WHERE partition = ? AND due_at >= ? AND due_at < ?
@@ -161,9 +167,9 @@ export class InsightReads {
       return { found, isComplete: found.length === limit || this.#isShort(waiting, rowsMax, parameters) };
     };
     const ofAll = look(WAITING_OF_ALL, UPCOMING_ROWS_MAX, from, until);
-    if (ofAll.isComplete) return ofAll.found;
+    if (ofAll.isComplete) return ofAll;
     const ofOne = look(WAITING_OF_ONE, OWN_WAITING_ROWS_MAX, partition);
-    return ofOne.isComplete ? ofOne.found : ofAll.found;
+    return ofOne.isComplete ? ofOne : ofAll;
   }
 
   #isShort(waiting: string, rowsMax: number, parameters: readonly Parameter[]): boolean {
