@@ -14,6 +14,8 @@ export class KeptInsight implements EngineInsight {
   readonly #orders = new Map<string, GateOrder>();
   readonly #disk: Pick<Store, 'listDue' | 'findWork'> | null;
   readonly pruned: (readonly [minutesBefore: Instant, hoursBefore: Instant])[] = [];
+  /** In how many parts old tallies go. */
+  parts = 1;
   isAway = false;
   /** How many rows each save brought. */
   readonly saves: number[] = [];
@@ -40,9 +42,10 @@ export class KeptInsight implements EngineInsight {
     }
   }
 
-  async pruneTallies(minutesBefore: Instant, hoursBefore: Instant): Promise<void> {
+  async pruneTallies(minutesBefore: Instant, hoursBefore: Instant): Promise<boolean> {
     this.#check();
     this.pruned.push([minutesBefore, hoursBefore]);
+    return this.pruned.length < this.parts;
   }
 
   async findGate(partition: Partition, endpoint: EndpointKey): Promise<Gate | null> {

@@ -197,6 +197,22 @@ describe('the janitor works a little at a time', () => {
     await janitor.stop();
   });
 
+  test('counts go part by part with pauses in between, and no further once it is stopped', async () => {
+    await using world = await EngineTestWorld.open();
+    world.insight.parts = 10;
+    const janitor = new Janitor(world, EVERYWHERE, 0);
+    janitor.start();
+    await world.time.advance(1_000);
+    const begun = world.insight.pruned.length;
+    expect(begun).toBeLessThan(10);
+    await world.time.advance(20);
+    expect(world.insight.pruned).toHaveLength(begun + 2);
+    const stopped = janitor.stop();
+    await world.time.advance(1_000);
+    await stopped;
+    expect(world.insight.pruned).toHaveLength(begun + 2);
+  });
+
   test('counts of hours are kept for ever where history is', async () => {
     await using world = await EngineTestWorld.open();
     const janitor = new Janitor(world, EVERYWHERE, 0);

@@ -94,15 +94,20 @@ export class Janitor {
     }
   }
 
-  /** Those of hours are history like any other; those of minutes only show the last days more closely. */
+  /**
+   * Those of hours are history like any other; those of minutes only show the last days more closely, and so do those
+   * of endpoints, of which there may be as many as deliveries.
+   */
   async #pruneTallies(): Promise<void> {
-    if (this.#isStopped || !this.#isOurs) return;
-    const { insight, clock } = this.#world;
+    const { insight, timers, clock } = this.#world;
     const now = clock.now();
     const minutesBefore = instant(Math.max(now - MINUTES_KEPT_MS, 0));
     // An hour is over when all of it is: the one that is being counted stays, however short the retention.
     const hoursBefore = instant(Math.max((this.#before('deliveries', now) ?? 0) - HOUR_MS, 0));
-    await insight.pruneTallies(minutesBefore, hoursBefore);
+    while (!this.#isStopped && this.#isOurs) {
+      if (!(await insight.pruneTallies(minutesBefore, hoursBefore))) return;
+      await pause(timers, PAUSE_MS);
+    }
   }
 
   /** Null: kept for ever. */

@@ -107,8 +107,11 @@ export interface InsightStore {
   ): Promise<readonly EndpointActivity[]>;
   /** Endpoints that were sent to since then, at most so many. */
   listActiveEndpoints(partition: Partition, from: Instant, limit: number): Promise<readonly EndpointKey[]>;
-  /** Removes tallies of minutes and of hours that lie before. */
-  pruneTallies(minutesBefore: Instant, hoursBefore: Instant): Promise<void>;
+  /**
+   * Removes a few of the tallies of minutes and of hours that lie before; those of endpoints, which are by the hour,
+   * go with the minutes. Answers whether there may be more.
+   */
+  pruneTallies(minutesBefore: Instant, hoursBefore: Instant): Promise<boolean>;
 
   /** Of one partition, due from `from` on and before `until`, in steps of `stepMs`. */
   countDue(
@@ -119,12 +122,7 @@ export interface InsightStore {
     lookAtMax: number,
   ): Promise<DueCounts>;
   /** The same, in the order they are due, and at most so many. */
-  listUpcoming(
-    partition: Partition,
-    from: Instant,
-    until: Instant,
-    limit: number,
-  ): Promise<UpcomingPage>;
+  listUpcoming(partition: Partition, from: Instant, until: Instant, limit: number): Promise<UpcomingPage>;
   /** Newest first; looks at no more than so many schedules at a time. */
   searchSchedules(
     partition: Partition,

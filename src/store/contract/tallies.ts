@@ -10,6 +10,7 @@ import {
   type Tally,
   type TallySpanMs,
 } from '#src/domain/tally.ts';
+import { PRUNED_ROWS } from '#src/store/sql/insight-bounds.ts';
 import type { Suite } from './bench.ts';
 import { START } from './builders.ts';
 
@@ -112,7 +113,7 @@ export function talliesContract(suite: Suite): void {
         await store.insight.saveTallies(
           'a',
           [...minutes.map((at) => saved(MINUTE_MS, at)), saved(HOUR_MS, 0), saved(HOUR_MS, HOUR_MS)],
-          [0, HOUR_MS, 2 * HOUR_MS].map((at) => ({
+          [0, 2 * HOUR_MS, 3 * HOUR_MS].map((at) => ({
             partition,
             endpoint: endpoint('a'),
             at: later(at),
@@ -120,16 +121,41 @@ export function talliesContract(suite: Suite): void {
           })),
         );
       }
-      await store.insight.pruneTallies(later(140 * MINUTE_MS), later(HOUR_MS));
+      const prune = () => store.insight.pruneTallies(later(140 * MINUTE_MS), later(HOUR_MS));
+      while (await prune());
       for (const partition of [own.partition, own.neighbour]) {
         const instants = async (spanMs: TallySpanMs) =>
           (await store.insight.readTallies(partition, spanMs, START, LATER)).map(({ at }) => at);
         expect(await instants(MINUTE_MS)).toEqual(minutes.slice(140).map(later));
         expect(await instants(HOUR_MS)).toEqual([later(HOUR_MS)]);
         expect(await store.insight.readEndpointTallies(partition, [endpoint('a')], START)).toMatchObject([
-          { tally: { fired: 6 } },
+          { tally: { fired: 3 } },
         ]);
       }
+    });
+
+    test('of many endpoints in one hour are all removed, and no others', async () => {
+      const { store, partition } = await suite.bench();
+      const saved = (name: string, at: number) => ({
+        partition,
+        endpoint: endpoint(name),
+        at: later(at),
+        tally: tally(),
+      });
+      const names = Array.from({ length: 2 * PRUNED_ROWS + 1 }, (_, index) => `many-${index}`);
+      for (const node of ['a', 'b']) {
+        await store.insight.saveTallies(
+          node,
+          [],
+          [...names, 'kept'].map((name) => saved(name, 0)),
+        );
+      }
+      await store.insight.saveTallies('a', [], [saved('kept', HOUR_MS)]);
+      while (await store.insight.pruneTallies(START, later(HOUR_MS)));
+      expect(await store.insight.listActiveEndpoints(partition, START, 10)).toEqual([endpoint('kept')]);
+      expect(await store.insight.readEndpointTallies(partition, [endpoint('kept')], START)).toMatchObject([
+        { tally: { fired: 3 } },
+      ]);
     });
   });
 }

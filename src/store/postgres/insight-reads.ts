@@ -167,12 +167,7 @@ export class InsightReads {
     return ofOne.isComplete ? ofOne : ofAll;
   }
 
-  async upcoming(
-    partition: Partition,
-    from: Instant,
-    until: Instant,
-    limit: number,
-  ): Promise<UpcomingPage> {
+  async upcoming(partition: Partition, from: Instant, until: Instant, limit: number): Promise<UpcomingPage> {
     const look = async (waiting: string, rowsMax: number) => {
       const window = [partition, from, until, rowsMax] as const;
       const found = await this.#upcomingIn(waiting, ...window, limit);

@@ -3,7 +3,7 @@ import { rows } from './array-rows.ts';
 import { kindsOf, PLAIN, type Statement } from './statement-kinds.ts';
 
 const OLD = ['partition', 'span_ms', 'at'];
-const OLD_OF_ENDPOINTS = ['partition', 'at'];
+const OLD_OF_ENDPOINTS = ['partition', 'at', 'endpoint_key'];
 
 export function insightStatements(distributed: boolean): Readonly<Record<InsightStatementName, Statement>> {
   const { spreadOf, within, insert, remove } = kindsOf(distributed);
@@ -39,7 +39,7 @@ export function insightStatements(distributed: boolean): Readonly<Record<Insight
       ...PLAIN,
       sql: [
         `DELETE FROM endpoint_tallies AS r USING ${rows(OLD_OF_ENDPOINTS)}
-         WHERE r.partition = t.partition AND r.at < t.at${within(OLD_OF_ENDPOINTS)}`,
+         WHERE r.partition = t.partition AND r.at = t.at AND r.endpoint_key <= t.endpoint_key${within(OLD_OF_ENDPOINTS)}`,
       ],
       walks: true,
       key: [0],

@@ -14,6 +14,7 @@ import type {
 } from '#src/ports/insight-store.ts';
 import type { DeliveryFilter, Page } from '#src/ports/store.ts';
 import { endpointDigest } from '#src/store/sql/endpoint-digest.ts';
+import { PAST_EVERY_DIGEST } from '#src/store/sql/insight-bounds.ts';
 import { insightVerbs as verbs } from '#src/store/sql/insight-verbs.ts';
 import { pruneTallies } from '#src/store/sql/tally-retention.ts';
 import { ClusterReads } from './cluster-reads.ts';
@@ -68,14 +69,15 @@ export class PostgresInsight implements InsightStore {
     return this.#reads.activeEndpoints(partition, from, limit);
   }
 
-  pruneTallies(minutesBefore: Instant, hoursBefore: Instant): Promise<void> {
+  pruneTallies(minutesBefore: Instant, hoursBefore: Instant): Promise<boolean> {
     const { firing, settling, distributed } = this.#world;
     const oldest = distributed ? OLDEST_DISTRIBUTED : OLDEST;
     return pruneTallies(
       {
         oldestTallies: (spanMs, before, limit) => firing.ask(oldest.tallies, spanMs, before, limit),
-        oldestEndpointTallies: (before, limit) => firing.ask(oldest.endpointTallies, before, limit),
-        run: (removing) => settling.runAll(removing),
+        oldestEndpointTallies: (before, rows, limit) =>
+          firing.ask(oldest.endpointTallies, before, limit, rows - 1),
+        run: async (removing) => removing.length > 0 && settling.runAll(removing),
       },
       minutesBefore,
       hoursBefore,
@@ -144,17 +146,21 @@ const OLDEST: Oldest = {
     JOIN LATERAL (
       SELECT min(at) AS at FROM tallies t WHERE t.partition = p.partition AND t.span_ms = $1
     ) t ON t.at < $2 LIMIT $3`,
-  endpointTallies: `SELECT p.partition, t.at FROM partitions p
+  endpointTallies: `SELECT p.partition, t.at, coalesce(
+      (SELECT e.endpoint_key FROM endpoint_tallies e
+        WHERE e.partition = p.partition AND e.at = t.at ORDER BY e.endpoint_key LIMIT 1 OFFSET $3),
+      '${PAST_EVERY_DIGEST}') AS up_to
+    FROM partitions p
     JOIN LATERAL (
       SELECT min(at) AS at FROM endpoint_tallies t WHERE t.partition = p.partition
     ) t ON t.at < $1 LIMIT $2`,
 };
 
-/** Citus takes no such step; it looks at all that is old. */
+/** Citus takes no such step; it looks at all that is old, and an hour of endpoints goes as one. */
 const OLDEST_DISTRIBUTED: Oldest = {
   tallies: `SELECT t.partition, min(t.at) AS at FROM partitions p JOIN tallies t ON t.partition = p.partition
     WHERE t.span_ms = $1 AND t.at < $2 GROUP BY t.partition LIMIT $3`,
-  endpointTallies: `SELECT t.partition, min(t.at) AS at
+  endpointTallies: `SELECT t.partition, min(t.at) AS at, '${PAST_EVERY_DIGEST}' AS up_to
     FROM partitions p JOIN endpoint_tallies t ON t.partition = p.partition
-    WHERE t.at < $1 GROUP BY t.partition LIMIT $2`,
+    WHERE t.at < $1 AND $3::bigint IS NOT NULL GROUP BY t.partition LIMIT $2`,
 };

@@ -15,6 +15,9 @@ export const GATE_ROWS_MAX = 10_000;
 export const PROFILES_LOOKED_AT_MAX = 10_000;
 export const PROFILES_MATCHING_MAX = 1_000;
 
-/** Of one removal of old tallies: partitions, and steps of time in each. */
-export const PRUNED_PARTITIONS = 50;
-export const PRUNED_STEPS = 60;
+/** Of one removal of old tallies: partitions, and in each of them steps of time, or rows of endpoints. */
+export const PRUNED_PARTITIONS = 10;
+export const PRUNED_STEPS = 30;
+export const PRUNED_ROWS = 50;
+/** Sorts after every digest of an endpoint. */
+export const PAST_EVERY_DIGEST = 'g';

@@ -42,8 +42,9 @@ export const insightVerbs = {
     ['removeTallies', null, partition, spanMs, before],
   ],
 
-  removeEndpointTallies: (partition: Partition, before: Instant): readonly InsightStep[] => [
-    ['removeEndpointTallies', null, partition, before],
+  /** Of one instant, up to this digest of an endpoint. */
+  removeEndpointTallies: (partition: Partition, at: Instant, upTo: string): readonly InsightStep[] => [
+    ['removeEndpointTallies', null, partition, at, upTo],
   ],
 
   saveGateOrder: ({ partition, endpoint, at }: GateOrder): readonly InsightStep[] => [

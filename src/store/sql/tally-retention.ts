@@ -1,11 +1,11 @@
 /**
- * Old tallies go a few partitions and a few steps of time at a time, so that no transaction is long, whatever has
- * gathered. Those of endpoints go by the hour: of one hour there may be many.
+ * Old tallies go a few at a time, so that no transaction is long, whatever has gathered: what fires waits for the same
+ * disk. Of the endpoints of one hour there may be tens of thousands; they go along their index, so many rows at a time.
  */
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { HOUR_MS, MINUTE_MS, type TallySpanMs } from '#src/domain/tally.ts';
-import { PRUNED_PARTITIONS, PRUNED_STEPS } from './insight-bounds.ts';
+import { PRUNED_PARTITIONS, PRUNED_ROWS, PRUNED_STEPS } from './insight-bounds.ts';
 import { insightVerbs } from './insight-verbs.ts';
 import type { Step } from './steps.ts';
 
@@ -15,46 +15,40 @@ export interface OldestRow {
   readonly at: Instant;
 }
 
+export interface OldestEndpointRow extends OldestRow {
+  /** The last one of so many rows of that instant; past every one, where there are fewer. */
+  readonly up_to: string;
+}
+
 export interface TallyRetentionWorld {
   /** Of so many partitions. */
   oldestTallies(spanMs: TallySpanMs, before: Instant, limit: number): Promise<readonly OldestRow[]>;
-  oldestEndpointTallies(before: Instant, limit: number): Promise<readonly OldestRow[]>;
+  oldestEndpointTallies(before: Instant, rows: number, limit: number): Promise<readonly OldestEndpointRow[]>;
   run(verbs: readonly (readonly Step[])[]): Promise<unknown>;
 }
 
+/** Whatever is found is older than asked, and gone after its verb: asked again and again it ends. */
 export async function pruneTallies(
   world: TallyRetentionWorld,
   minutesBefore: Instant,
   hoursBefore: Instant,
-): Promise<void> {
+): Promise<boolean> {
   const spans = [
     [MINUTE_MS, minutesBefore],
     [HOUR_MS, hoursBefore],
   ] as const;
   for (const [spanMs, before] of spans) {
-    await removeAll(
-      () => world.oldestTallies(spanMs, before, PRUNED_PARTITIONS),
-      ({ partition, at }) =>
-        insightVerbs.removeTallies(partition, spanMs, earlier(before, at + PRUNED_STEPS * spanMs)),
-      world,
+    const rows = await world.oldestTallies(spanMs, before, PRUNED_PARTITIONS);
+    const until = (at: Instant) => instant(Math.min(before, at + PRUNED_STEPS * spanMs));
+    await world.run(
+      rows.map(({ partition, at }) => insightVerbs.removeTallies(partition, spanMs, until(at))),
     );
+    if (rows.length > 0) return true;
   }
-  await removeAll(
-    () => world.oldestEndpointTallies(hoursBefore, PRUNED_PARTITIONS),
-    ({ partition, at }) => insightVerbs.removeEndpointTallies(partition, earlier(hoursBefore, at + HOUR_MS)),
-    world,
+  const endpointsBefore = instant(Math.max(minutesBefore, hoursBefore));
+  const rows = await world.oldestEndpointTallies(endpointsBefore, PRUNED_ROWS, PRUNED_PARTITIONS);
+  await world.run(
+    rows.map(({ partition, at, up_to }) => insightVerbs.removeEndpointTallies(partition, at, up_to)),
   );
-}
-
-/** Whatever is found is older than asked, and gone after its verb: it ends. */
-async function removeAll(
-  oldest: () => Promise<readonly OldestRow[]>,
-  remove: (row: OldestRow) => readonly Step[],
-  world: TallyRetentionWorld,
-): Promise<void> {
-  for (let rows = await oldest(); rows.length > 0; rows = await oldest()) await world.run(rows.map(remove));
-}
-
-function earlier(before: Instant, ms: number): Instant {
-  return instant(Math.min(before, ms));
+  return rows.length > 0;
 }

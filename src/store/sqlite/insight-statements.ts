@@ -17,7 +17,7 @@ export const INSIGHT_STATEMENTS = {
     holds: 'always',
   },
   removeEndpointTallies: {
-    sql: 'DELETE FROM endpoint_tallies WHERE partition = ? AND at < ?',
+    sql: 'DELETE FROM endpoint_tallies WHERE partition = ? AND at = ? AND endpoint_key <= ?',
     holds: 'always',
   },
   saveGateOrder: {

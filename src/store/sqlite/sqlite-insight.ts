@@ -13,8 +13,9 @@ import type {
   ScheduleSearch,
 } from '#src/ports/insight-store.ts';
 import { type DeliveryFilter, type Page, StoreUnavailable } from '#src/ports/store.ts';
+import { PAST_EVERY_DIGEST } from '#src/store/sql/insight-bounds.ts';
 import { insightVerbs as verbs } from '#src/store/sql/insight-verbs.ts';
-import { type OldestRow, pruneTallies } from '#src/store/sql/tally-retention.ts';
+import { type OldestEndpointRow, type OldestRow, pruneTallies } from '#src/store/sql/tally-retention.ts';
 import { ClusterReads } from './cluster-reads.ts';
 import { type Db, unavailableInstead } from './connection.ts';
 import { InsightAsker } from './insight-asker.ts';
@@ -72,13 +73,14 @@ export class SqliteInsight implements InsightStore {
   }
 
   /** By a service that is looked at or not: the few look-ups are not worth a thread. */
-  pruneTallies(minutesBefore: Instant, hoursBefore: Instant): Promise<void> {
-    const oldest = (sql: string, ...parameters: readonly number[]) =>
-      this.#read(() => this.#questions.all<OldestRow>(sql, ...parameters));
+  pruneTallies(minutesBefore: Instant, hoursBefore: Instant): Promise<boolean> {
+    const oldest = <Row>(sql: string, ...parameters: readonly number[]) =>
+      this.#read(() => this.#questions.all<Row>(sql, ...parameters));
     return pruneTallies(
       {
-        oldestTallies: (spanMs, before, limit) => oldest(OLDEST_TALLIES, spanMs, before, limit),
-        oldestEndpointTallies: (before, limit) => oldest(OLDEST_ENDPOINT_TALLIES, before, limit),
+        oldestTallies: (spanMs, before, limit) => oldest<OldestRow>(OLDEST_TALLIES, spanMs, before, limit),
+        oldestEndpointTallies: (before, rows, limit) =>
+          oldest<OldestEndpointRow>(OLDEST_ENDPOINT_TALLIES, rows - 1, before, limit),
         run: (removing) => this.#writer.runAll(removing),
       },
       minutesBefore,
@@ -146,7 +148,11 @@ const OLDEST_TALLIES = `SELECT partition, at FROM (
     SELECT p.partition, (SELECT min(t.at) FROM tallies t
       WHERE t.partition = p.partition AND t.span_ms = ?) AS at FROM partitions p
   ) WHERE at < ? LIMIT ?`;
-const OLDEST_ENDPOINT_TALLIES = `SELECT partition, at FROM (
+const OLDEST_ENDPOINT_TALLIES = `SELECT partition, at, coalesce(
+    (SELECT t.endpoint_key FROM endpoint_tallies t INDEXED BY endpoint_tallies_at
+      WHERE t.partition = o.partition AND t.at = o.at ORDER BY t.endpoint_key LIMIT 1 OFFSET ?),
+    '${PAST_EVERY_DIGEST}') AS up_to
+  FROM (
     SELECT p.partition, (SELECT min(t.at) FROM endpoint_tallies t INDEXED BY endpoint_tallies_at
       WHERE t.partition = p.partition) AS at FROM partitions p
-  ) WHERE at < ? LIMIT ?`;
+  ) o WHERE at < ? LIMIT ?`;

@@ -1,0 +1,48 @@
+/** However many endpoints an hour has, what fires never waits for all of them to go. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { instant } from '#src/domain/instant.ts';
+import { migrate, openForReading, openForWriting } from './connection.ts';
+import { SqliteInsight } from './sqlite-insight.ts';
+import { STATEMENTS } from './statements.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'sched-retention-'));
+const path = join(directory, 'sched.db');
+const db = openForWriting(path);
+migrate(db, instant(0));
+const reader = openForReading(path);
+afterAll(() => {
+  reader.close();
+  db.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test('tallies of endpoints go so many rows at a time', async () => {
+  db.exec(`INSERT INTO projects (id, name, pinned_version, created_at) VALUES ('prj_1', 'one', 'v1', 0);
+    INSERT INTO partitions (partition, project_id, mode) VALUES (1, 'prj_1', 'live');
+    WITH RECURSIVE n (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < 999)
+      INSERT INTO endpoint_tallies SELECT 1, printf('%032x', n * 7919 % 1000), 0, 'a', 'https://example.com/', '[1]' FROM n`);
+  const removed: number[] = [];
+  const insight = new SqliteInsight({
+    path,
+    reader,
+    writer: {
+      isFailing: false,
+      run: async () => 'done',
+      runAll: async (verbs) => {
+        let rows = 0;
+        for (const [name, , ...parameters] of verbs.flat()) {
+          rows += db.prepare(STATEMENTS[name].sql).run(...parameters).changes;
+        }
+        if (verbs.length > 0) removed.push(rows);
+        return verbs.map(() => 'done');
+      },
+      close: async () => {},
+    },
+  });
+  while (await insight.pruneTallies(instant(1), instant(1)));
+  await insight.close();
+  expect(removed).toEqual(Array.from({ length: 20 }, () => 50));
+});
