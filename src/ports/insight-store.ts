@@ -142,7 +142,7 @@ export interface InsightStore {
   ): Promise<readonly Delivery[]>;
   /** As it was saved last; null where nothing is kept of it. */
   findGate(partition: Partition, endpoint: EndpointKey): Promise<Gate | null>;
-  /** As they were saved last. */
+  /** As they were saved last, those whose breaker is not closed first, then the newest. */
   listGates(partition: Partition, limit: number): Promise<readonly GateAt[]>;
   readCluster(): Promise<ClusterState>;
 

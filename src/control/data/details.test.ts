@@ -43,10 +43,10 @@ test('a delivery is shown with its tries, where their time went, and in plain wo
 
 test('one that an open breaker holds back says so', async () => {
   const bench = await open();
-  const { store, clock } = bench.world;
+  const { store } = bench.world;
   const { schedule, pending } = bench.build.schedule();
   await store.addSchedule({ schedule, pending, payload: null, profile: null, receipt: null });
-  const openUntil = instant(clock.now() + 30_000);
+  const openUntil = pending.dueAt;
   const breaker = { ...CLOSED, failures: 5, openUntil, windowMs: 30_000 };
   await store.saveGates([
     bench.build.gate(endpointKeyOf(pending.target), { gate: { breaker, budget: null, paces: {} } }),
@@ -54,6 +54,18 @@ test('one that an open breaker holds back says so', async () => {
   const { body } = await bench.get(`deliveries/${pending.id}/details`);
   expect(body.tries).toEqual([]);
   expect(body.words).toContain('circuit breaker is open');
+});
+
+test('one that is due long after the window of the breaker is not held back by it', async () => {
+  const bench = await open();
+  const { store, clock } = bench.world;
+  const { schedule, pending } = bench.build.schedule();
+  await store.addSchedule({ schedule, pending, payload: null, profile: null, receipt: null });
+  const breaker = { ...CLOSED, failures: 5, openUntil: instant(clock.now() + 30_000), windowMs: 30_000 };
+  await store.saveGates([
+    bench.build.gate(endpointKeyOf(pending.target), { gate: { breaker, budget: null, paces: {} } }),
+  ]);
+  expect((await bench.get(`deliveries/${pending.id}/details`)).body.words).toBe('It waits for its instant.');
 });
 
 test('one that there is not is not found', async () => {

@@ -49,16 +49,18 @@ export function detailsRoute({
   };
 }
 
-/** By the gate as it was saved last. */
+/** By the gate as it was saved last: one that is due after its window waits for its own instant. */
 async function isHeldBackByBreaker(
   store: Pick<Store, 'findWork'>,
   delivery: Delivery,
   now: Instant,
 ): Promise<boolean> {
-  if (!isWaiting(delivery.status)) return false;
+  const { dueAt, status } = delivery;
+  if (!isWaiting(status) || dueAt === null) return false;
   const [work = null] = await store.findWork([delivery]);
   const breaker = work?.gate?.breaker ?? null;
-  return breaker !== null && stateOf(breaker, now) === 'open';
+  if (breaker === null || stateOf(breaker, now) !== 'open') return false;
+  return dueAt <= (breaker.openUntil ?? now);
 }
 
 function presentTry(attempt: Attempt, url: string): TryInfo {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { CLOSED } from '#src/domain/breaker.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
@@ -227,6 +228,22 @@ export function insightContract(suite: Suite): void {
       }));
       expect(await bench.store.insight.listGates(bench.partition, 10)).toEqual(listed);
       expect(await bench.store.insight.listGates(bench.partition, 1)).toEqual(listed.slice(0, 1));
+    });
+
+    test('that hold something back come before newer ones', async () => {
+      const bench = await suite.bench();
+      const gate = (name: string, openUntil: Instant | null, savedAt: Instant) =>
+        bench.gate(endpoint(name), {
+          savedAt,
+          gate: { breaker: { ...CLOSED, openUntil }, budget: null, paces: {} },
+        });
+      await bench.store.saveGates([
+        gate('old and open', LATER, START),
+        gate('closed', null, later(2)),
+        gate('open', LATER, later(1)),
+      ]);
+      const listed = await bench.store.insight.listGates(bench.partition, 2);
+      expect(listed.map((one) => one.endpoint)).toEqual([endpoint('open'), endpoint('old and open')]);
     });
 
     describe('have orders', () => {

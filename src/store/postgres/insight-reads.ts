@@ -30,6 +30,7 @@ import type { DeliveryFilter, Page } from '#src/ports/store.ts';
 import { DELIVERY_FIXED, DELIVERY_MUTABLE } from '#src/store/sql/columns.ts';
 import { type DueStepRow, dueCounts, stepsOf } from '#src/store/sql/due-counts.ts';
 import { endpointDigest } from '#src/store/sql/endpoint-digest.ts';
+import { IS_CLOSED } from '#src/store/sql/gate-sql.ts';
 import { idsAfter, idsBefore } from '#src/store/sql/id-ranges.ts';
 import {
   ACTIVE_ROWS_MAX,
@@ -297,7 +298,7 @@ export class InsightReads {
   async gates(partition: Partition, limit: number): Promise<readonly GateAt[]> {
     const rows = await this.#reader.ask<GateRow>(
       `SELECT * FROM (SELECT endpoint, state, saved_at FROM gates WHERE partition = $1 LIMIT $2) g
-       ORDER BY saved_at DESC LIMIT $3`,
+       ORDER BY ${IS_CLOSED}, saved_at DESC LIMIT $3`,
       partition,
       GATE_ROWS_MAX,
       limit,

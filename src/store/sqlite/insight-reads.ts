@@ -25,6 +25,7 @@ import type {
 import type { DeliveryFilter, Page } from '#src/ports/store.ts';
 import { type DueStepRow, dueCounts, stepsOf } from '#src/store/sql/due-counts.ts';
 import { endpointDigest } from '#src/store/sql/endpoint-digest.ts';
+import { IS_CLOSED } from '#src/store/sql/gate-sql.ts';
 import { idsAfter, idsBefore } from '#src/store/sql/id-ranges.ts';
 import {
   ACTIVE_ROWS_MAX,
@@ -267,7 +268,7 @@ export class InsightReads {
       readonly saved_at: Instant;
     }>(
       `SELECT * FROM (SELECT endpoint, state, saved_at FROM gates WHERE partition = ? LIMIT ?)
-       ORDER BY saved_at DESC LIMIT ?`,
+       ORDER BY ${IS_CLOSED}, saved_at DESC LIMIT ?`,
       partition,
       GATE_ROWS_MAX,
       limit,
