@@ -16,6 +16,7 @@ const UNDER_WAY_MAX = 64;
 
 export class AsideReader implements Reader {
   readonly #make: () => readonly Link[];
+  #made: readonly Link[] = [];
   #links: Promise<readonly Link[]> | null = null;
   #underWay = 0;
   #isClosed = false;
@@ -40,8 +41,7 @@ export class AsideReader implements Reader {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    const links = await this.#links?.catch(() => []);
-    await Promise.all((links ?? []).map((link) => link.close()));
+    await Promise.all(this.#made.map((link) => link.close()));
   }
 
   async #ask<Row>(sql: string, parameters: readonly SqlValue[], manner: Manner): Promise<readonly Row[]> {
@@ -68,7 +68,10 @@ export class AsideReader implements Reader {
   }
 
   async #opened(): Promise<readonly Link[]> {
-    this.#links ??= openAll(this.#make());
+    if (this.#links === null) {
+      this.#made = this.#make();
+      this.#links = openAll(this.#made);
+    }
     try {
       return await this.#links;
     } catch (error) {
