@@ -8,6 +8,9 @@ import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '#src/domain/retry.ts';
 import { ClusterTestWorld } from '#test/cluster-world.ts';
 import { BROKEN, EngineTestWorld, OK, PARTITION, requireDue } from '#test/engine-world.ts';
 import { Engine } from './engine.ts';
+import { GateOrders } from './gate-orders.ts';
+import { Gates } from './gates.ts';
+import { EVERYWHERE } from './territory.ts';
 
 const POLICY: BreakerPolicy = { threshold: 1, baseOpen: '10m', maxOpen: '1h', probeTimeout: '5m' };
 const ONE_TRY: RetryPolicy = { ...DEFAULT_RETRY_POLICY, maxAttempts: 1 };
@@ -228,6 +231,23 @@ test('a store that fails is asked again, until the gate is saved', async () => {
   world.insight.isAway = true;
   await world.time.advance(1_000);
   expect(world.log.lines.at(-1)?.message).toBe('orders to close a breaker could not be carried out yet');
+});
+
+test('one that may be taken for dead leaves the order to whoever holds the endpoint', async () => {
+  await using world = await EngineTestWorld.open();
+  const profile = await world.profile();
+  let isAlive = false;
+  const territory = { ...EVERYWHERE, life: () => () => isAlive };
+  const gates = new Gates(world, territory);
+  const orders = new GateOrders(world, { territory, gates, bringForward: async () => {} });
+  await order(world, profile);
+  orders.start();
+  await world.time.advance(2_000);
+  expect(world.insight.orders).toHaveLength(1);
+  isAlive = true;
+  await world.time.advance(1_000);
+  expect(world.insight.orders).toEqual([]);
+  await orders.stop();
 });
 
 test('of several nodes the one that holds the endpoint does it', async () => {

@@ -80,6 +80,7 @@ export class GateOrders {
     const { territory, gates, bringForward } = this.#parts;
     const epoch = territory.epochOf(order);
     if (epoch === null) return;
+    const isAlive = territory.life();
     gates.readBegins([order]);
     try {
       const read = await insight.findGate(order.partition, order.endpoint);
@@ -93,8 +94,8 @@ export class GateOrders {
     } finally {
       gates.readEnds([order]);
     }
-    // What is saved under a hold that is over is not saved.
-    if (!territory.isStill(order, epoch)) return;
+    // What is saved under a hold that is over is not saved, and a process that stood still may not know that it is.
+    if (!territory.isStill(order, epoch) || !isAlive()) return;
     await insight.removeGateOrder(order);
     const { partition, endpoint } = order;
     // Of a URL only the host: the rest may hold what is secret.
