@@ -392,7 +392,8 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
 
   async close(): Promise<void> {
     await Promise.all(Object.values(this.#lanes).map((lane: WriteLane) => lane.close()));
-    await Promise.all(Object.values(this.#pools).map((pool: ReadPool | AsideReader) => pool.close()));
+    for (const pool of [this.#pools.api, this.#pools.firing]) pool.close();
+    await this.#pools.aside.close();
     await Promise.all(this.#links.map((link) => link.close()));
   }
 }
