@@ -10,7 +10,7 @@ import {
   orderSchedule,
   rescheduleSchedule,
 } from '#src/commands/schedules.ts';
-import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
+import { DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
 import { type DeliveryId, parseId } from '#src/domain/id.ts';
 import type { Mode } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
@@ -43,7 +43,12 @@ function profileAs(status: number, mode: Mode): Render<Profile> {
   return (profile) => json(status, presentProfile(profile, mode));
 }
 
-export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Record<OperationId, Handler>> {
+/** `showDelivery`: how a delivery is shown; as customers see it unless told otherwise. */
+export function handlers(
+  commands: Commands,
+  httpAllowed: boolean,
+  showDelivery: (delivery: Delivery, mode: Mode) => object = presentDelivery,
+): Readonly<Record<OperationId, Handler>> {
   const { store } = commands;
 
   function ordered(order: Order): Handler {
@@ -67,7 +72,7 @@ export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Rec
       page,
       async (before, limit) =>
         filter === null ? [] : store.listDeliveries(tenant.partition, filter, { before, limit }),
-      (delivery) => ({ position: delivery.id, resource: presentDelivery(delivery, tenant.mode) }),
+      (delivery) => ({ position: delivery.id, resource: showDelivery(delivery, tenant.mode) }),
     );
   }
 
@@ -195,7 +200,7 @@ export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Rec
 
     getDelivery: async (call) => {
       const delivery = found(await store.findDelivery(call.tenant.partition, call.id('dlv')));
-      return json(200, presentDelivery(delivery, call.tenant.mode));
+      return json(200, showDelivery(delivery, call.tenant.mode));
     },
 
     replayDelivery: (call) =>
@@ -204,7 +209,7 @@ export function handlers(commands: Commands, httpAllowed: boolean): Readonly<Rec
           commands,
           call.tenant.partition,
           call.id('dlv'),
-          (delivery) => json(201, presentDelivery(delivery, call.tenant.mode)),
+          (delivery) => json(201, showDelivery(delivery, call.tenant.mode)),
           keep,
         ),
       ),

@@ -1,8 +1,13 @@
 /** The operations of /v1 for people with a session: the same handlers, and who may what. */
 import { Call, readIdempotency } from '#src/api/call.ts';
 import { OPERATIONS, type Operation, type OperationId } from '#src/api/contract/operations.ts';
+import type { DeliveryResource } from '#src/api/contract/resources.ts';
 import { handlers } from '#src/api/handlers.ts';
+import { presentDelivery } from '#src/api/present.ts';
+import type { DeliveryWithTarget } from '#src/control/http/contract.ts';
 import type { Audited, ProjectAsked, Route } from '#src/control/http/route.ts';
+import type { Delivery } from '#src/domain/delivery.ts';
+import type { Mode } from '#src/domain/partition.ts';
 import type { DataWorld } from './world.ts';
 
 /** What the audit log calls those that change something. */
@@ -25,7 +30,7 @@ export function operationRoutes({
   idempotency,
   httpAllowed,
 }: Pick<DataWorld, 'commands' | 'idempotency' | 'httpAllowed'>): readonly Route<ProjectAsked>[] {
-  const handle = handlers(commands, httpAllowed);
+  const handle = handlers(commands, httpAllowed, presentWithTarget);
   return (Object.entries(OPERATIONS) as [OperationId, Operation][]).map(([id, operation]) => ({
     method: operation.method,
     path: operation.path.slice(1).replace('{id}', ':id'),
@@ -50,6 +55,12 @@ export function operationRoutes({
       : null;
     return new Call(tenant, id, `?${query.toString()}`, given, idempotency, idempotent);
   }
+}
+
+/** Customers know where a schedule sends to; whoever looks through deliveries wants it beside each. */
+function presentWithTarget(delivery: Delivery, mode: Mode): DeliveryWithTarget<DeliveryResource> {
+  const { url, method } = delivery.target;
+  return { ...presentDelivery(delivery, mode), url, method };
 }
 
 function auditedAs(id: OperationId, operation: Operation): Audited<ProjectAsked> | null {

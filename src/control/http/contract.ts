@@ -10,7 +10,8 @@
  *
  * and of one project in one mode, under `p/:project/:mode/`, :project being its name:
  *
- *   the operations of /v1 with the same paths, bodies and answers (schedules…, deliveries…, endpoints…)
+ *   the operations of /v1 with the same paths, bodies and answers (schedules…, deliveries…, endpoints…); deliveries
+ *   are `DeliveryWithTarget`
  *   GET  overview?range=                                         Overview
  *   GET  upcoming?from=&until=                                   Upcoming
  *   GET  search/schedules?q=&state=&kind=&cursor=                ScheduleSearchPage
@@ -327,6 +328,9 @@ export interface TryInfo {
   /** What happened and what to do about it, in plain words. */
   readonly words: string;
 }
+
+/** A delivery as /v1 shows it, and where it goes. */
+export type DeliveryWithTarget<Delivery> = Delivery & { readonly url: string; readonly method: string };
 
 /** `delivery` and `schedule` as /v1 shows them. */
 export interface DeliveryDetails<Delivery, Schedule> {
