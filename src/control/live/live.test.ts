@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, request, type Server } from 'node:http';
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { DoorRefusal } from '#src/control/http/errors.ts';
@@ -21,6 +21,7 @@ class Bench {
   /** Who is looking, and who they turn out to be when it is looked up again. */
   caller: Caller = callerOf(ids, 'viewer');
   lookUp: () => Promise<Caller> = async () => this.caller;
+  admit: (response: ServerResponse, open: () => void) => void = (_response, open) => open();
   nowMs = 0;
   readonly #timers: { readonly at: number; readonly act: () => void }[] = [];
   readonly #server: Server;
@@ -49,7 +50,8 @@ class Bench {
       try {
         const query = new URL(asked.url ?? '', 'http://localhost').searchParams;
         const { caller, lookUp } = this;
-        this.live.open({ caller, lookUp, query, headers: { 'x-frame-options': 'DENY' }, response });
+        const headers = { 'x-frame-options': 'DENY' };
+        this.admit(response, () => this.live.open({ caller, lookUp, query, headers, response }));
       } catch {
         response.writeHead(400).end();
       }
@@ -88,9 +90,13 @@ class Bench {
     return new Page(response, () => asked.destroy());
   }
 
+  leaveAll(): void {
+    for (const asked of this.#requests) asked.destroy();
+  }
+
   async close(): Promise<void> {
     this.live.end();
-    for (const asked of this.#requests) asked.destroy();
+    this.leaveAll();
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
   }
@@ -294,6 +300,24 @@ describe('a stream', () => {
     page.response.pause();
     for (let passed = 0; passed < 60 && bench.waiting > 0; passed++) await bench.pass(400);
     expect(bench.waiting).toBe(0);
+  });
+
+  test('of a page that left before it began is not begun', async () => {
+    await openBench();
+    const left = new Promise<void>((resolve) => {
+      // Who they are is still looked up when they leave.
+      bench.admit = (response, open) => {
+        response.once('close', () => {
+          open();
+          resolve();
+        });
+        bench.leaveAll();
+      };
+    });
+    void bench.open('overview');
+    await left;
+    expect(bench.waiting).toBe(0);
+    expect(bench.asked).toEqual([]);
   });
 
   test('ends when the server does', async () => {

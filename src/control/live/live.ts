@@ -49,6 +49,8 @@ export class Live {
   open(opening: Opening): void {
     const paths = readWatches(opening.query);
     const { caller, headers, response } = opening;
+    // Gone while it was looked up who they are: that it is closed is not told a second time.
+    if (response.destroyed) return;
     const isFull = this.#streams.size >= STREAMS_MAX || this.#countOf(caller) >= STREAMS_OF_ONE_MAX;
     response.on('error', () => {});
     response.writeHead(200, {
