@@ -1,8 +1,8 @@
 /** Sessions: where they come from, how long they last, and all the ways they end. */
+import { type IncomingMessage, request } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import type { Listed, OpenSession } from '#src/control/http/contract.ts';
-import type { Browser } from './browser.ts';
-import { expectRefused } from './browser.ts';
+import type { InvitationInfo, Listed, OpenSession } from '#src/control/http/contract.ts';
+import { API, type Browser, expectRefused } from './browser.ts';
 import { PASSWORD, useDashboard } from './harness.ts';
 
 const MINUTE_MS = 60_000;
@@ -158,6 +158,34 @@ describe('the end of a session', () => {
     expect((await admin.post(`users/${id}/remove`)).status).toBe(200);
     await expectOver(browser);
     expectRefused(await browse().signIn('moved', PASSWORD), 401, 'wrong_login');
+  });
+
+  test('also for a change whose body was still on its way', async () => {
+    const { url, invite } = dashboard();
+    const leaving = await invite('leaving', 'admin');
+    const admin = await signedIn('admin');
+    const body = JSON.stringify({ role: 'admin', projects: null });
+    const asked = request(`${url}${API}/invitations`, {
+      method: 'POST',
+      headers: {
+        ...leaving.pageHeaders(),
+        cookie: leaving.cookie ?? '',
+        'content-length': body.length,
+        // Answered as soon as the headers are there.
+        expect: '100-continue',
+      },
+    });
+    const answered = new Promise<IncomingMessage>((resolve) => asked.on('response', resolve));
+    asked.flushHeaders();
+    await new Promise((resolve) => asked.once('continue', resolve));
+    asked.write(body.slice(0, 1));
+    // Asked behind it: by now that one was let in.
+    const { json } = await leaving.get<{ user: { id: string } }>('session');
+    expect((await admin.post(`users/${json.user.id}/remove`)).status).toBe(200);
+    asked.end(body.slice(1));
+    const { statusCode } = (await answered).resume();
+    expect(statusCode).toBe(401);
+    expect((await admin.get<Listed<InvitationInfo>>('invitations')).json.data).toEqual([]);
   });
 });
 

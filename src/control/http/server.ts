@@ -2,7 +2,7 @@
  * The control plane over HTTP, under `/dashboard` on the server of the service: the page's files, and its API below
  * `/dashboard/api`. All that guards the API is here, in this order, for every route alike: the origin of a change,
  * the session, its token against forgery (`door.ts`), the route, the project, the role and the audit log (`desk.ts`).
- * Nothing of a body is read before the door.
+ * Nothing of a body is read before the door, and of whoever has no session no more than a name, a password and a token.
  */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -23,6 +23,8 @@ import type { Answer, Caller, JsonBody, PublicRoute } from './route.ts';
 const PREFIX = '/dashboard';
 const API = `${PREFIX}/api/`;
 const NO_BODY = Buffer.alloc(0);
+/** To read JSON is work of the thread that fires: strangers do not get as much of it as people. */
+const STRANGERS_BODY_BYTES_MAX = 16_384;
 
 export interface ControlServerOptions {
   readonly door: Door;
@@ -61,15 +63,18 @@ async function dashboard(scope: FastifyInstance, options: ControlServerOptions):
 }
 
 async function controlApi(scope: FastifyInstance, options: ControlServerOptions): Promise<void> {
-  const { door, desk } = options;
-  const publicRoutes = new Map(options.publicRoutes.map((route) => [route.path, route]));
-  const publicRouteOf = (request: FastifyRequest) =>
-    request.method === 'POST' ? publicRoutes.get(pathOf(request)) : undefined;
-
+  const { door, desk, cookieSeconds } = options;
   scope.decorateRequest('caller', null);
+  for (const { path, answer } of options.publicRoutes) {
+    const onRequest = async ({ raw }: FastifyRequest) => door.checkOrigin(raw);
+    scope.post(`/${path}`, { bodyLimit: STRANGERS_BODY_BYTES_MAX, onRequest }, async (request, reply) => {
+      const { raw } = request;
+      const visitor = { token: presentedToken(raw), address: addressOf(raw), agent: agentOf(raw) };
+      return send(request, reply, await answer({ ...visitor, body: bodyOf(request) }), cookieSeconds);
+    });
+  }
   const admit = async (request: FastifyRequest) => {
-    if (publicRouteOf(request) === undefined) request.caller = await door.admit(request.raw);
-    else door.checkOrigin(request.raw);
+    request.caller = await door.admit(request.raw);
   };
 
   // Neither logged nor measured: how long a page is left open says nothing about the service.
@@ -82,24 +87,18 @@ async function controlApi(scope: FastifyInstance, options: ControlServerOptions)
     return reply;
   });
   scope.all('/*', { onRequest: admit }, async (request, reply) => {
-    const open = publicRouteOf(request);
-    const answer =
-      open === undefined
-        ? await desk.answer({
-            caller: callerOf(request),
-            method: request.method,
-            path: pathOf(request),
-            query: queryOf(request),
-            body: () => bodyOf(request),
-            request,
-          })
-        : await open.answer({
-            token: presentedToken(request.raw),
-            address: addressOf(request.raw),
-            agent: agentOf(request.raw),
-            body: bodyOf(request),
-          });
-    return send(request, reply, answer, options.cookieSeconds);
+    const { method } = request;
+    const admitted = callerOf(request);
+    const answer = await desk.answer({
+      // A body may take its time to arrive, and the session be over by then.
+      caller: method === 'GET' ? admitted : await door.lookUp(admitted),
+      method,
+      path: pathOf(request),
+      query: queryOf(request),
+      body: () => bodyOf(request),
+      request,
+    });
+    return send(request, reply, answer, cookieSeconds);
   });
 }
 
