@@ -4,9 +4,11 @@
  */
 import { parseId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
-import type { Invitation, User } from '#src/ports/people-store.ts';
+import type { Invitation, PeopleStore, User } from '#src/ports/people-store.ts';
 import {
   type Actor,
+  letsPeopleIn,
+  parseName,
   requireName,
   requireReach,
   requireRole,
@@ -73,8 +75,20 @@ async function add(
 
 export async function lookAtInvitation({ store, clock }: ControlWorld, token: string): Promise<Invitation> {
   const invitation = await store.people.findInvitation(hashToken(token), clock.now());
-  if (invitation === null) throw new ControlRefusal('invitation_gone', '');
+  if (invitation === null || !(await isStillMeant(store.people, invitation))) {
+    throw new ControlRefusal('invitation_gone', '');
+  }
   return invitation;
+}
+
+/**
+ * Who lets nobody in any more has no invitations, but for one that they made at that very moment: so it is asked again
+ * when it is used. Those that no person made are always meant.
+ */
+async function isStillMeant(people: PeopleStore, { createdBy }: Invitation): Promise<boolean> {
+  if (parseName(createdBy) === null) return true;
+  const by = await people.findUserByName(createdBy);
+  return by !== null && letsPeopleIn(by);
 }
 
 export interface Acceptance {

@@ -106,6 +106,23 @@ describe('an invitation', () => {
     }
   });
 
+  test('that was made while its maker lost their say lets nobody in', async () => {
+    await using world = await openTestWorld();
+    await join(world, 'ada');
+    const demoted = await join(world, 'bob');
+    const removed = await join(world, 'eve');
+    await changeUser(world, 'bob', { role: 'operator', projects: null }, COMMAND_LINE);
+    await removeUser(world, 'eve', COMMAND_LINE);
+    // As they were when they asked.
+    for (const by of [demoted, removed]) {
+      const { token } = await invite(world, { ...ADMIN, by });
+      await expect(lookAtInvitation(world, token)).rejects.toEqual(refused('invitation_gone'));
+      await expect(acceptInvitation(world, { token, name: 'mallory', password: PASSWORD })).rejects.toEqual(
+        refused('invitation_gone'),
+      );
+    }
+  });
+
   test('is made for the first admin while nobody is there or invited, and has no end', async () => {
     await using world = await openTestWorld();
     await invite(world, { role: 'viewer', projects: null, by: COMMAND_LINE });

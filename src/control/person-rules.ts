@@ -100,6 +100,10 @@ export async function requireReach(store: ControlStore, names: readonly string[]
 }
 
 /** Who is confined to some projects could make somebody who is not, and be them. */
-export function requireWholeReach({ role, projects }: Actor): void {
-  if (role !== 'admin' || projects !== null) throw new ControlRefusal('not_allowed', '');
+export function letsPeopleIn({ role, projects }: Pick<Actor, 'role' | 'projects'>): boolean {
+  return role === 'admin' && projects === null;
+}
+
+export function requireWholeReach(by: Actor): void {
+  if (!letsPeopleIn(by)) throw new ControlRefusal('not_allowed', '');
 }
