@@ -18,8 +18,11 @@ import { projectRoutes } from '#src/control/http/routes/projects.ts';
 import { secretRoutes } from '#src/control/http/routes/secrets.ts';
 import { sessionRoutes } from '#src/control/http/routes/session.ts';
 import { mountControl } from '#src/control/http/server.ts';
+import { Turns } from '#src/control/http/turns.ts';
 import { Live } from '#src/control/live/live.ts';
+import type { WatchWorld } from '#src/control/live/watch.ts';
 import type { Passwords } from '#src/control/passwords.ts';
+import { pausesOf } from '#src/control/pauses.ts';
 import { SESSION_MS_MAX } from '#src/control/sessions.ts';
 import { LoginThrottle } from '#src/control/throttle.ts';
 import type { PeopleWorld, SealingWorld } from '#src/control/world.ts';
@@ -57,11 +60,15 @@ export function mountDashboard(
     store,
     auditor: (act, carryOut) => audited(world, act, carryOut, ({ subject }) => subject),
   });
+  const turns = new Turns(pausesOf(timers));
+  const ask: WatchWorld['ask'] = (caller, path) =>
+    turns.take(`live ${caller.user.id}`, () => desk.ask(caller, path));
   mountControl(server, {
     door: new Door(world),
     desk,
+    turns,
     publicRoutes: routes.publicRoutes,
-    live: new Live({ timers, log, ask: (caller, path) => desk.ask(caller, path) }),
+    live: new Live({ timers, log, ask }),
     cookieSeconds: SESSION_MS_MAX / MS_PER_SECOND,
     pageFolder: world.pageFolder ?? PAGE_FOLDER,
     log,

@@ -1,4 +1,5 @@
 /** Long work in short pieces: the thread that works here also fires, and what is due must not wait for a page. */
+import { pausesOf } from '#src/control/pauses.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 
 const SLICE_MS = 2;
@@ -19,7 +20,7 @@ export class Slices {
 
   /** Lets everything else have its turn. */
   async rest(): Promise<void> {
-    await new Promise<void>((resolve) => void this.#timers.after(0, resolve));
+    await pausesOf(this.#timers).pause();
     this.#beganAt = this.#timers.elapsed();
   }
 }

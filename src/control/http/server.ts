@@ -19,6 +19,7 @@ import { SECURITY_HEADERS } from './headers.ts';
 import { pageFiles } from './page-files.ts';
 import { addressOf, agentOf } from './request-facts.ts';
 import type { Answer, Caller, JsonBody, PublicRoute } from './route.ts';
+import type { Turns } from './turns.ts';
 
 const PREFIX = '/dashboard';
 const API = `${PREFIX}/api/`;
@@ -29,6 +30,7 @@ const STRANGERS_BODY_BYTES_MAX = 16_384;
 export interface ControlServerOptions {
   readonly door: Door;
   readonly desk: Desk;
+  readonly turns: Turns;
   /** Those that need no session. */
   readonly publicRoutes: readonly PublicRoute[];
   readonly live: Live;
@@ -63,7 +65,7 @@ async function dashboard(scope: FastifyInstance, options: ControlServerOptions):
 }
 
 async function controlApi(scope: FastifyInstance, options: ControlServerOptions): Promise<void> {
-  const { door, desk, cookieSeconds } = options;
+  const { door, desk, turns, cookieSeconds } = options;
   scope.decorateRequest('caller', null);
   for (const { path, answer } of options.publicRoutes) {
     const onRequest = async ({ raw }: FastifyRequest) => door.checkOrigin(raw);
@@ -89,15 +91,17 @@ async function controlApi(scope: FastifyInstance, options: ControlServerOptions)
   scope.all('/*', { onRequest: admit }, async (request, reply) => {
     const { method } = request;
     const admitted = callerOf(request);
-    const answer = await desk.answer({
-      // A body may take its time to arrive, and the session be over by then.
-      caller: method === 'GET' ? admitted : await door.lookUp(admitted),
-      method,
-      path: pathOf(request),
-      query: queryOf(request),
-      body: () => bodyOf(request),
-      request,
-    });
+    const answer = await turns.take(admitted.user.id, async () =>
+      desk.answer({
+        // A body may take its time to arrive, and the session be over by then.
+        caller: method === 'GET' ? admitted : await door.lookUp(admitted),
+        method,
+        path: pathOf(request),
+        query: queryOf(request),
+        body: () => bodyOf(request),
+        request,
+      }),
+    );
     return send(request, reply, answer, cookieSeconds);
   });
 }
