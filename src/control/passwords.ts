@@ -41,6 +41,11 @@ export class Passwords {
     this.#cost = cost;
   }
 
+  /** Refuses where there is none. */
+  requireRoom(): void {
+    if (this.#waiting.length >= WAITING_MAX) throw new ControlRefusal('login_throttled', '', BUSY_WAIT_MS);
+  }
+
   /** The password as `normalised` gives it. */
   async hash(password: string): Promise<string> {
     const salt = this.#random.bytes(SALT_BYTES);
@@ -83,7 +88,7 @@ export class Passwords {
 
   async #turn(): Promise<void> {
     if (this.#running >= RUNNING_MAX) {
-      if (this.#waiting.length >= WAITING_MAX) throw new ControlRefusal('login_throttled', '', BUSY_WAIT_MS);
+      this.requireRoom();
       await new Promise<void>((resolve) => void this.#waiting.push(resolve));
     }
     this.#running += 1;

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { User } from '#src/ports/people-store.ts';
 import { CHEAP, openTestWorld, type TestWorld } from '#test/process/control-world.ts';
 import { createProject } from './create-project.ts';
@@ -167,6 +167,17 @@ describe('a login', () => {
     world.advance(1_000);
     await login(world, { name: 'ada', password: PASSWORD, address: ADDRESS });
     await expect(guess()).rejects.toEqual(refused('wrong_login'));
+  });
+
+  test('that cannot be checked for want of room is not written down', async () => {
+    await using world = await openTestWorld();
+    const count = vi.spyOn(world.throttle, 'count');
+    const others = Array.from({ length: 2 + 32 }, () => world.passwords.check(PASSWORD, null));
+    await expect(login(world, { name: 'ada', password: PASSWORD, address: ADDRESS })).rejects.toEqual(
+      refused('login_throttled'),
+    );
+    expect(count).not.toHaveBeenCalled();
+    await Promise.all(others);
   });
 
   test('of a password that was hashed at less cost hashes it anew', async () => {

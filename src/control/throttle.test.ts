@@ -70,6 +70,15 @@ describe('guesses', () => {
     expect(waits.filter((wait) => wait === 0).length).toBeGreaterThan(0);
   });
 
+  test('without end from one place leave room for those from another', async () => {
+    await using world = await openTestWorld();
+    const flood = Array.from({ length: 100 }, (_, i) => waitOf(world.throttle, `name-${i}`, '203.0.113.1'));
+    expect(await waitOf(world.throttle, 'ada')).toBe(0);
+    const counted = (await Promise.all(flood)).filter((wait) => wait === 0);
+    expect(counted).toHaveLength(8);
+    expect(await waitOf(world.throttle, 'bob', '203.0.113.1')).toBe(0);
+  });
+
   test('are known to a process that starts later', async () => {
     await using world = await openTestWorld();
     await fail(world, 5, 'ada');

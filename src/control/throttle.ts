@@ -42,6 +42,8 @@ export const FAMILIAR_MS = 30 * 24 * HOUR_MS;
 /** Of those who come between, on other nodes: on this one guesses are counted one after the other. */
 const TRIES_MAX = 5;
 const WAITING_MAX = 64;
+/** Whoever guesses without end from one place is not to take up all the room. */
+const WAITING_OF_ONE_MAX = 8;
 
 /** How long the next guess has to wait after so many failures. */
 export function waitMsOf(limit: Limit, failures: number, lastAt: Instant, now: Instant): number {
@@ -61,7 +63,8 @@ export class LoginThrottle {
   readonly #people: PeopleStore;
   readonly #clock: Clock;
   #last: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
+  /** By the place they come from. */
+  readonly #waiting = new Map<string, number>();
 
   constructor(people: PeopleStore, clock: Clock) {
     this.#people = people;
@@ -70,17 +73,30 @@ export class LoginThrottle {
 
   /** Counts a guess; refuses one that has to wait. */
   async count(name: string, address: string): Promise<Guess> {
-    if (this.#waiting >= WAITING_MAX) throw throttled(FIRST_WAIT_MS);
-    const guess = { subjects: subjectsOf(name, placeOf(address)) };
-    this.#waiting += 1;
+    const place = placeOf(address);
+    this.#enter(place);
+    const guess = { subjects: subjectsOf(name, place) };
     const counted = this.#last.then(() => this.#count(guess));
     this.#last = counted.catch(() => {});
     try {
       await counted;
     } finally {
-      this.#waiting -= 1;
+      this.#leave(place);
     }
     return guess;
+  }
+
+  #enter(place: string): void {
+    const ofPlace = this.#waiting.get(place) ?? 0;
+    const all = [...this.#waiting.values()].reduce((sum, count) => sum + count, 0);
+    if (all >= WAITING_MAX || ofPlace >= WAITING_OF_ONE_MAX) throw throttled(FIRST_WAIT_MS);
+    this.#waiting.set(place, ofPlace + 1);
+  }
+
+  #leave(place: string): void {
+    const others = (this.#waiting.get(place) ?? 1) - 1;
+    if (others > 0) this.#waiting.set(place, others);
+    else this.#waiting.delete(place);
   }
 
   async #count(guess: Guess): Promise<void> {
