@@ -5,7 +5,7 @@ import type { PeopleStore } from '#src/ports/people-store.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import type { Timers } from '#src/ports/timers.ts';
 import { IDLE_MS_MAX } from './sessions.ts';
-import { FAMILIAR_MS } from './throttle.ts';
+import { FAILURE_MS_MAX, FAMILIAR_MS } from './throttle.ts';
 
 const EVERY_MS = 3_600_000;
 const FIRST_AFTER_MS = 60_000;
@@ -65,7 +65,13 @@ export class PeopleJanitor {
     const auditBefore = this.#retentionMs === 0 || hasJumped ? null : ago(this.#retentionMs);
     try {
       for (let parts = 0; parts < PARTS_MAX && !this.#isStopped; parts++) {
-        const answer = await people.prunePeople(clock.now(), ago(IDLE_MS_MAX), ago(FAMILIAR_MS), auditBefore);
+        const answer = await people.prunePeople(
+          clock.now(),
+          ago(IDLE_MS_MAX),
+          ago(FAILURE_MS_MAX),
+          ago(FAMILIAR_MS),
+          auditBefore,
+        );
         if (answer === 'done') return;
         await this.#pause();
       }

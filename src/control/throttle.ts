@@ -36,6 +36,8 @@ export const LIMITS = {
 } as const satisfies Readonly<Record<string, Limit>>;
 type Kind = keyof typeof LIMITS;
 
+/** No failure counts for longer. */
+export const FAILURE_MS_MAX = Math.max(...Object.values(LIMITS).map(({ forgetMs }) => forgetMs));
 /** How long it is remembered that a name was signed in from an address. */
 export const FAMILIAR_MS = 30 * 24 * HOUR_MS;
 

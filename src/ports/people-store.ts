@@ -143,13 +143,14 @@ export interface PeopleStore {
   listAudit(filter: AuditFilter, before: AuditId | null, limit: number): Promise<readonly AuditEntry[]>;
 
   /**
-   * Removes some of what is over: sessions, invitations, failures, and entries of the audit log older than that.
-   * `more`: there is more of it.
+   * Removes some of what is over: sessions, invitations, failures, and entries of the audit log older than that. Where
+   * nothing failed it is remembered for longer. `more`: there is more of it.
    */
   prunePeople(
     now: Instant,
     seenBefore: Instant,
     failedBefore: Instant,
+    rememberedBefore: Instant,
     auditBefore: Instant | null,
   ): Promise<'done' | 'more'>;
 }

@@ -192,6 +192,8 @@ export function peopleRecordsContract(suite: Suite): void {
       await people.replaceLoginFailures([
         { ...counted, subject: 'old', lastAt: instant(START + HOUR_MS - 1) },
         { ...counted, subject: 'new', lastAt: bench.later(1) },
+        { subject: 'remembered', failures: 0, was: null, lastAt: instant(START + HOUR_MS - 1) },
+        { subject: 'forgotten', failures: 0, was: null, lastAt: instant(START - 1) },
       ]);
       await bench.addEntry({ at: instant(START + 2 * HOUR_MS - 1) });
       const entry = await bench.addEntry({ at: bench.later(2) });
@@ -201,6 +203,7 @@ export function peopleRecordsContract(suite: Suite): void {
           now,
           seenBefore,
           bench.later(1),
+          START,
           auditBefore === null ? null : instant(auditBefore),
         );
       expect(await prune(null)).toBe('done');
@@ -209,14 +212,15 @@ export function peopleRecordsContract(suite: Suite): void {
       expect(await people.listAudit(ALL, null, 9)).toEqual([entry]);
       expect(await people.listSessions(user.id, START)).toEqual([kept]);
       expect(await people.listInvitations(START)).toEqual([endless, open]);
-      expect((await people.findLoginFailures(['old', 'new'])).map(({ subject }) => subject)).toEqual(['new']);
+      const left = await people.findLoginFailures(['old', 'new', 'remembered', 'forgotten']);
+      expect(left.map(({ subject }) => subject).toSorted()).toEqual(['new', 'remembered']);
     });
 
     test('is removed a part at a time, and it is told when there is more', async () => {
       const { people } = bench;
       const at = instant(START - DAY_MS);
       await Promise.all(Array.from({ length: 501 }, () => bench.addEntry({ at })));
-      const prune = () => people.prunePeople(START, at, at, START);
+      const prune = () => people.prunePeople(START, at, at, at, START);
       expect(await prune()).toBe('more');
       expect(await prune()).toBe('done');
       expect((await people.listAudit(ALL, null, 9)).every((entry) => entry.at > at)).toBe(true);

@@ -29,6 +29,8 @@ const BIGINTS: ReadonlySet<string> = new Set([
   'failures',
   'seen_at',
   'seen_before',
+  'failed_before',
+  'remembered_before',
   'last_used_at',
   'password_changed_at',
   'span_ms',

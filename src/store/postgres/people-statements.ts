@@ -175,7 +175,12 @@ export function peopleStatements(distributed: boolean): Readonly<Record<PeopleSt
       'o.expires_at <= t.now OR o.seen_at < t.seen_before',
     ),
     pruneInvitations: prune('invitations', 'id', ['now'], 'o.expires_at <= t.now'),
-    pruneLoginFailures: prune('login_failures', 'subject', ['now'], 'o.last_at < t.now'),
+    pruneLoginFailures: prune(
+      'login_failures',
+      'subject',
+      ['failed_before', 'remembered_before'],
+      'o.last_at < t.failed_before AND (o.failures > 0 OR o.last_at < t.remembered_before)',
+    ),
     pruneAudit: prune('audit', 'id', ['id'], 'o.id < t.id'),
   };
 }

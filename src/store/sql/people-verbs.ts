@@ -99,11 +99,12 @@ export const peopleVerbs = {
     now: Instant,
     seenBefore: Instant,
     failedBefore: Instant,
+    rememberedBefore: Instant,
     auditBefore: Instant | null,
   ): readonly Step[] => [
     ['pruneSessions', null, now, seenBefore],
     ['pruneInvitations', null, now],
-    ['pruneLoginFailures', null, failedBefore],
+    ['pruneLoginFailures', null, failedBefore, rememberedBefore],
     ...(auditBefore === null ? [] : [['pruneAudit', null, firstIdAt('aud', auditBefore)] as const]),
   ],
 };

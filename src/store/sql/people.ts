@@ -219,18 +219,21 @@ export class SqlPeople implements PeopleStore {
     now: Instant,
     seenBefore: Instant,
     failedBefore: Instant,
+    rememberedBefore: Instant,
     auditBefore: Instant | null,
   ): Promise<'done' | 'more'> {
-    await this.#sql.run(verbs.prunePeople(now, seenBefore, failedBefore, auditBefore));
+    await this.#sql.run(verbs.prunePeople(now, seenBefore, failedBefore, rememberedBefore, auditBefore));
     const left = await this.#sql.ask(
       `SELECT 1 AS one WHERE EXISTS (SELECT 1 FROM sessions WHERE expires_at <= $1 OR seen_at < $2)
          OR EXISTS (SELECT 1 FROM invitations WHERE expires_at <= $3)
-         OR EXISTS (SELECT 1 FROM login_failures WHERE last_at < $4)
-         OR EXISTS (SELECT 1 FROM audit WHERE id < $5)`,
+         OR EXISTS (SELECT 1 FROM login_failures
+           WHERE last_at < $4 AND (failures > 0 OR last_at < $5))
+         OR EXISTS (SELECT 1 FROM audit WHERE id < $6)`,
       now,
       seenBefore,
       now,
       failedBefore,
+      rememberedBefore,
       auditBefore === null ? '' : firstIdAt('aud', auditBefore),
     );
     return left.length > 0 ? 'more' : 'done';

@@ -67,6 +67,9 @@ export const PEOPLE_STATEMENTS = {
 
   pruneSessions: { sql: pruneFrom('sessions', 'hash', 'expires_at <= ? OR seen_at < ?'), holds: 'always' },
   pruneInvitations: { sql: pruneFrom('invitations', 'id', 'expires_at <= ?'), holds: 'always' },
-  pruneLoginFailures: { sql: pruneFrom('login_failures', 'subject', 'last_at < ?'), holds: 'always' },
+  pruneLoginFailures: {
+    sql: pruneFrom('login_failures', 'subject', 'last_at < ? AND (failures > 0 OR last_at < ?)'),
+    holds: 'always',
+  },
   pruneAudit: { sql: pruneFrom('audit', 'id', 'id < ?'), holds: 'always' },
 } as const satisfies Readonly<Record<PeopleStatementName, Statement>>;
