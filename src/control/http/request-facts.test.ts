@@ -104,6 +104,11 @@ describe('where a request comes from', () => {
     ['::1', '1.1.1.1, 8.8.8.8', '8.8.8.8'],
     ['10.0.0.7', '8.8.8.8, <script>', '10.0.0.7'],
     ['10.0.0.7', '', '10.0.0.7'],
+    ['10.0.0.7', '8.8.8.8:51234', '8.8.8.8'],
+    ['10.0.0.7', '[2606:4700::1111]:51234', '2606:4700::1111'],
+    ['10.0.0.7', '[2606:4700::1111]', '2606:4700::1111'],
+    ['10.0.0.7', '2606:4700::1111', '2606:4700::1111'],
+    ['10.0.0.7', '[8.8.8.8', '10.0.0.7'],
   ])('the peer %s that speaks for %s is %s', (peer, forwarded, address) => {
     const headers: Headers = forwarded === null ? [] : [['X-Forwarded-For', forwarded]];
     expect(addressOf(requestWith(headers, peer))).toBe(address);

@@ -12,6 +12,8 @@ import { isPublicAddress, parseAddress } from '#src/domain/public-address.ts';
 
 const AGENT_CHARACTERS_MAX = 200;
 const MAPPED_IPV4 = /^::ffff:(?=\d+\.)/i;
+/** Some proxies write the port of the client too. */
+const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+):\d+|\[([^\]]+)\](?::\d+)?)$/;
 
 /**
  * As it came off the wire: the server rewrites content types, and Node drops what was sent twice. What was sent
@@ -35,7 +37,12 @@ export function addressOf(request: IncomingMessage): string {
   const peer = plain(request.socket.remoteAddress ?? '');
   if (isPublicAddress(peer)) return peer;
   const forwarded = (headerOf(request, 'x-forwarded-for') ?? '').split(',').at(-1) ?? '';
-  return parseAddress(plain(forwarded.trim()))?.text ?? peer;
+  return parseAddress(plain(withoutPort(forwarded.trim())))?.text ?? peer;
+}
+
+function withoutPort(text: string): string {
+  const [, ipv4, ipv6] = WITH_PORT.exec(text) ?? [];
+  return ipv4 ?? ipv6 ?? text;
 }
 
 function plain(address: string): string {
