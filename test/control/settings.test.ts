@@ -1,4 +1,5 @@
 /** What the settings pages do: projects, keys, secrets, people and the audit log. */
+import { type IncomingMessage, request } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import type {
   AuditLine,
@@ -41,6 +42,29 @@ describe('keys', () => {
     expectRefused(await admin.post(`p/shop/live/keys/${json.id}/revoke`), 404, 'unknown_key');
     expect((await listed<KeyInfo>('p/shop/live/keys'))[0]?.revoked_at).toEqual(expect.any(String));
   });
+});
+
+test('a key that was revoked while a body was on its way stores nothing', async () => {
+  const { url, admin, viewer, advance } = dashboard();
+  const { json } = await admin.post<NewKey>('p/shop/test/keys');
+  const body = JSON.stringify({ endpoint: 'https://receiver.example/', delay: '1h' });
+  const asked = request(`${url}/v1/schedules`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${json.key}`,
+      'content-length': body.length,
+      expect: '100-continue',
+    },
+  });
+  const answered = new Promise<IncomingMessage>((resolve) => asked.on('response', resolve));
+  asked.flushHeaders();
+  await new Promise((resolve) => asked.once('continue', resolve));
+  asked.write(body.slice(0, 1));
+  expect((await admin.post(`p/shop/test/keys/${json.id}/revoke`)).status).toBe(200);
+  advance(1_000);
+  asked.end(body.slice(1));
+  expect((await answered).resume().statusCode).toBe(401);
+  expect((await viewer.get<Listed<object>>('p/shop/test/schedules')).json.data).toEqual([]);
 });
 
 describe('secrets', () => {
