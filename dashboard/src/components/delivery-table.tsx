@@ -1,7 +1,8 @@
 /** Deliveries as rows, wherever they are listed. New ones are told to screen readers while they come in. */
 
 import { useEffect, useRef } from 'preact/hooks';
-import type { Delivery } from '../../../sdk/src/api-types.ts';
+import type { Delivery as ApiDelivery } from '../../../sdk/src/api-types.ts';
+import type { DeliveryWithTarget, Listed } from '../../../src/control/http/contract.ts';
 import { plural } from '../format.ts';
 import { toPage } from '../session.ts';
 import { DELIVERY_LOOKS, StateBadge } from './badge.tsx';
@@ -11,10 +12,25 @@ import { Instant, Relative } from './instant.tsx';
 import { type Column, Table } from './table.tsx';
 import { announce } from './toast.tsx';
 
+type Delivery = DeliveryWithTarget<ApiDelivery>;
+export type DeliveryList = Listed<Delivery>;
+
 const DELIVERY: Column<Delivery> = {
   heading: 'Delivery',
   isRowHeading: true,
   cell: (delivery) => <IdLink page="deliveries" id={delivery.id} />,
+};
+
+const WITH_DESTINATION: Column<Delivery> = {
+  ...DELIVERY,
+  cell: (delivery) => (
+    <div>
+      {DELIVERY.cell(delivery)}
+      <div class="text-sm text-dim">
+        <CutText text={delivery.url} charactersMax={44} />
+      </div>
+    </div>
+  ),
 };
 
 const STATUS: Column<Delivery> = {
@@ -80,7 +96,7 @@ const ANSWER: Column<Delivery> = {
   },
 };
 
-const ALL = [DELIVERY, STATUS, DUE, TRIES, ANSWER, SCHEDULE];
+const ALL = [WITH_DESTINATION, STATUS, DUE, TRIES, ANSWER, SCHEDULE];
 const OF_ONE_SCHEDULE = [DELIVERY, STATUS, DUE, TRIES, ANSWER];
 
 export function DeliveryTable({

@@ -1,9 +1,8 @@
 /** What was sent and what will be: filtered by status, time and schedule; dead letters replayed in bulk. */
 import { useEffect, useState } from 'preact/hooks';
-import type { DeliveryList } from '../../../sdk/src/api-types.ts';
 import { DELIVERY_LOOKS } from '../components/badge.tsx';
 import { Button, ButtonLink } from '../components/button.tsx';
-import { DeliveryTable } from '../components/delivery-table.tsx';
+import { type DeliveryList, DeliveryTable } from '../components/delivery-table.tsx';
 import { Empty } from '../components/empty.tsx';
 import { SelectField, TextField } from '../components/field.tsx';
 import { FirstScheduleHelp } from '../components/first-schedule.tsx';

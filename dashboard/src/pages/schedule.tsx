@@ -1,10 +1,10 @@
 /** One schedule: what it is, when it fires next, its calendar and its deliveries. */
-import type { DeliveryList, Schedule } from '../../../sdk/src/api-types.ts';
+import type { Schedule } from '../../../sdk/src/api-types.ts';
 import type { Calendar, PreviewRun } from '../../../src/control/http/contract.ts';
 import { SCHEDULE_LOOKS, StateBadge } from '../components/badge.tsx';
 import { ButtonLink } from '../components/button.tsx';
 import { CutText } from '../components/copy.tsx';
-import { DeliveryTable } from '../components/delivery-table.tsx';
+import { type DeliveryList, DeliveryTable } from '../components/delivery-table.tsx';
 import { DestinationText } from '../components/destination.tsx';
 import { Empty } from '../components/empty.tsx';
 import { IdLink } from '../components/id-link.tsx';
