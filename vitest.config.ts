@@ -35,6 +35,7 @@ export default defineConfig({
               (file) => `test/e2e/${file}.test.ts`,
             ),
             'test/sdk/client.test.ts',
+            'test/dashboard/journey.test.ts',
           ],
           setupFiles: [DROP_DATABASES],
           env: { SCHED_TEST_STORE: 'postgres', SCHED_TEST_NODES: '1' },

@@ -12,6 +12,25 @@ import { type Browser, type BrowserContextOptions, type Page, chromium as playwr
 /** What a step on a page may take at most; the machine is shared with other tests. */
 const STEP_MS_MAX = 15_000;
 
+/**
+ * What the package adds for a function in the cloud, and a test must not have: in one process, windows that are
+ * strangers to each other share cookies, and closing one ends all; without web security a page may do what no
+ * browser lets it; and to play a graphics card by software takes more than half of the time.
+ */
+const UNWANTED = new Set([
+  '--single-process',
+  '--disable-web-security',
+  '--allow-running-insecure-content',
+  '--disable-site-isolation-trials',
+  '--use-gl=angle',
+  '--use-angle=swiftshader',
+  '--enable-unsafe-swiftshader',
+  '--ignore-gpu-blocklist',
+  '--in-process-gpu',
+]);
+
+const WANTED = ['--disable-gpu'];
+
 export interface OpenPage {
   readonly page: Page;
   /** Errors in its console, exceptions, and requests that failed: of a page in order there are none. */
@@ -26,7 +45,7 @@ export interface TestBrowser extends AsyncDisposable {
 export async function launchChromium(): Promise<TestBrowser> {
   const browser = await playwright.launch({
     executablePath: await chromium.executablePath(),
-    args: chromium.args,
+    args: [...chromium.args.filter((argument) => !UNWANTED.has(argument)), ...WANTED],
   });
   return {
     browser,

@@ -38,9 +38,7 @@ export function DayRuns({ day, timezone }: { readonly day: CalendarDay; readonly
             <span class="tabular-nums">{run.local.slice(11, 19)}</span>{' '}
             <span class="text-sm text-dim">
               to come
-              {timezone === shownZone.value
-                ? ''
-                : `, ${formatInstant(run.at, shownZone.value, 'minute')} ${shownZone.value}`}
+              {viewersClock(run.at, timezone)}
             </span>
             {run.notes.map((note) => (
               <p key={note.text} class="flex gap-1.5 text-sm text-warn">
@@ -59,4 +57,10 @@ export function DayRuns({ day, timezone }: { readonly day: CalendarDay; readonly
       ) : null}
     </>
   );
+}
+
+/** Only where it shows something else. */
+function viewersClock(at: string, timezone: string): string {
+  const viewers = formatInstant(at, shownZone.value, 'minute');
+  return viewers === formatInstant(at, timezone, 'minute') ? '' : `, ${viewers} ${shownZone.value}`;
 }

@@ -44,12 +44,8 @@ const SCHEDULE: Column<Delivery> = {
     id === null ? (
       <span class="text-dim">removed</span>
     ) : (
-      <a
-        class="link font-mono text-sm"
-        href={toPage(`schedules/${id}`)}
-        title={id}
-        aria-label={`Schedule ${id}`}
-      >
+      <a class="link font-mono text-sm" href={toPage(`schedules/${id}`)} title={id}>
+        <span class="sr-only">Schedule </span>
         <CutText text={id} charactersMax={16} />
       </a>
     ),

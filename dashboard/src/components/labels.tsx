@@ -45,8 +45,8 @@ function Label({ name, value }: { readonly name: string; readonly value: string 
     <a
       href={`${toPage('schedules')}?${new URLSearchParams({ q: search })}`}
       class="rounded hover:text-accent"
-      aria-label={`Schedules with the label ${text}`}
     >
+      <span class="sr-only">Schedules with the label </span>
       {shown}
     </a>
   );

@@ -112,10 +112,10 @@ function Grid({
                   tabIndex={one.date === day ? 0 : -1}
                   aria-pressed={one.date === day}
                   aria-current={one.date === today ? 'date' : undefined}
-                  aria-label={dayWords(one)}
                   class={`flex h-18 w-full flex-col items-stretch gap-1 overflow-hidden p-1.5 text-left hover:bg-sunken aria-pressed:bg-accent-soft ${one.isInMonth ? '' : 'bg-page'}`}
                   onClick={() => onDay(one.date)}
                 >
+                  <span class="sr-only">{dayWords(one)}</span>
                   <DayNumber day={one} isToday={one.date === today} />
                   <DayMarks day={one} />
                 </button>
@@ -130,7 +130,7 @@ function Grid({
 
 function DayNumber({ day, isToday }: { readonly day: CalendarDay; readonly isToday: boolean }) {
   return (
-    <span class="flex items-center justify-between text-xs tabular-nums">
+    <span aria-hidden="true" class="flex items-center justify-between text-xs tabular-nums">
       <span
         class={
           isToday
@@ -162,7 +162,7 @@ const TONES: Readonly<Record<string, string>> = {
 /** One mark for each status with how many; what is to come last. */
 function DayMarks({ day }: { readonly day: CalendarDay }) {
   return (
-    <span class="flex flex-wrap gap-x-1.5 gap-y-0.5 text-xs tabular-nums">
+    <span aria-hidden="true" class="flex flex-wrap gap-x-1.5 gap-y-0.5 text-xs tabular-nums">
       {statusCounts(day).map(([status, amount]) => {
         const look = DELIVERY_LOOKS[status];
         return (

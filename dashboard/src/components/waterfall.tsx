@@ -167,7 +167,9 @@ function BarRow({
             />
           ) : null}
         </span>
-        <span class="text-right tabular-nums">{milliseconds(totalMs)}</span>
+        <span class="text-right tabular-nums">
+          {attempt.finished_at === null ? '…' : milliseconds(totalMs)}
+        </span>
         <span class="sr-only">{sentence(row)}</span>
       </button>
       <div id={detailId} hidden={!isOpen}>

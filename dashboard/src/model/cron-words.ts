@@ -29,7 +29,9 @@ export function cronWords(expression: string): string | null {
   const days = dayWords(day, weekday);
   const months = month === '*' ? '' : fieldWords(month, monthName);
   if (time === null || days === null || months === null) return null;
-  return time + days + (months === '' ? '' : `, in ${months}`);
+  const often =
+    days === '' && time.startsWith('At ') ? `Every day at ${time.slice('At '.length)}` : time + days;
+  return often + (months === '' ? '' : `, in ${months}`);
 }
 
 function timeWords(minute: string, hour: string): string | null {

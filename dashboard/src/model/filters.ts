@@ -11,7 +11,8 @@ export interface ScheduleFilter {
   readonly kind: 'one_shot' | 'recurring' | null;
 }
 
-const SEARCH_CHARACTERS_MAX = 500;
+/** What the service looks for at most; the beginning of a longer text finds it as well. */
+export const SEARCH_CHARACTERS_MAX = 500;
 
 export function readScheduleFilter(query: URLSearchParams): ScheduleFilter {
   const state = query.get('state');

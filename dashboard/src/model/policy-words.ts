@@ -1,5 +1,6 @@
 /** Policies in words. */
 import type { BreakerPolicy, RetryBudget, RetryPolicy } from '../../../sdk/src/api-types.ts';
+import { plural } from '../format.ts';
 
 export function retryWords({ max_attempts: tries, base, factor, max }: RetryPolicy): string {
   if (tries === 1) return 'one try, no retries';
@@ -8,7 +9,7 @@ export function retryWords({ max_attempts: tries, base, factor, max }: RetryPoli
 
 export function breakerWords(policy: BreakerPolicy | null): string {
   if (policy === null) return 'as the service has it by default';
-  return `opens after ${policy.threshold} failures for ${policy.base_open}, at most ${policy.max_open}; a probe may take ${policy.probe_timeout}`;
+  return `opens after ${plural(policy.threshold, 'failure')} for ${policy.base_open}, at most ${policy.max_open}; a probe may take ${policy.probe_timeout}`;
 }
 
 export function budgetWords(budget: RetryBudget | null): string {

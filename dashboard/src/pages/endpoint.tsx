@@ -29,7 +29,7 @@ import {
   endpointFaults,
   endpointFormOf,
 } from '../model/endpoint-form.ts';
-import { pathWithQuery, queryOf } from '../model/filters.ts';
+import { pathWithQuery, queryOf, SEARCH_CHARACTERS_MAX } from '../model/filters.ts';
 import { LABELS_MAX } from '../model/pairs.ts';
 import { breakerWords, budgetWords, retryWords } from '../model/policy-words.ts';
 import type { Params } from '../router.ts';
@@ -210,7 +210,9 @@ const COLUMNS: readonly Column<Schedule>[] = [
 /** Found by its address: schedules with the same address of their own are left out here. */
 function ItsSchedules({ endpoint }: { readonly endpoint: Endpoint }) {
   const live = useLive<ScheduleSearchPage<Schedule>>(
-    inProject(pathWithQuery('search/schedules', queryOf({ q: endpoint.url }))),
+    inProject(
+      pathWithQuery('search/schedules', queryOf({ q: endpoint.url.slice(0, SEARCH_CHARACTERS_MAX) })),
+    ),
   );
   return (
     <Card

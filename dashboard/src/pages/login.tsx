@@ -67,7 +67,7 @@ export function LoginPage() {
       </div>
       <p class="mt-4 px-2 text-center text-sm text-dim">
         No account? An admin can invite you. The first invitation is printed when the service starts;{' '}
-        <code class="font-mono">sched user create</code> makes another.
+        <code class="font-mono whitespace-nowrap">sched user create</code> makes another.
       </p>
     </Doorway>
   );

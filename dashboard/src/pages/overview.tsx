@@ -72,7 +72,9 @@ function Charts({ overview }: { readonly overview: Overview }) {
       <Card title="Due in the next hour" className="lg:col-span-2">
         <DueChart overview={overview} />
       </Card>
-      <Breakers breakers={overview.breakers} />
+      <div class={overview.nodes === null ? 'lg:col-span-2' : ''}>
+        <Breakers breakers={overview.breakers} />
+      </div>
       {overview.nodes === null ? null : <Cluster nodes={overview.nodes} freeSlots={overview.free_slots} />}
     </div>
   );

@@ -4,6 +4,7 @@ import type { Upcoming } from '../../../src/control/http/contract.ts';
 import { Badge } from '../components/badge.tsx';
 import { ButtonLink } from '../components/button.tsx';
 import { Choice } from '../components/choice.tsx';
+import { CutText } from '../components/copy.tsx';
 import { DestinationText } from '../components/destination.tsx';
 import { Empty } from '../components/empty.tsx';
 import { TextField } from '../components/field.tsx';
@@ -221,13 +222,10 @@ const COLUMNS: readonly Column<ComingRun>[] = [
   {
     heading: 'Schedule',
     cell: (run) => (
-      <span class="font-mono text-sm">
-        <a
-          class="link"
-          href={toPage(`schedules/${run.schedule_id}`)}
-          aria-label={`Schedule ${run.schedule_id}`}
-        >
-          {run.schedule_id.slice(0, 12)}…
+      <span class="font-mono text-sm whitespace-nowrap">
+        <a class="link" href={toPage(`schedules/${run.schedule_id}`)} title={run.schedule_id}>
+          <span class="sr-only">Schedule </span>
+          <CutText text={run.schedule_id} charactersMax={16} />
         </a>
         {run.delivery_id === null ? null : (
           <>

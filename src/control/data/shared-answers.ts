@@ -17,6 +17,8 @@ interface Kept<T> {
   readonly answer: T;
   readonly askedAt: number;
   readonly tookMs: number;
+  /** What it takes at any time, by which it is kept. */
+  readonly paceMs: number;
 }
 
 export class SharedAnswers<T> {
@@ -33,7 +35,7 @@ export class SharedAnswers<T> {
     const now = this.#stopwatch.elapsed();
     const known = this.#kept.get(name);
     const ageMs = known === undefined ? Infinity : now - known.askedAt;
-    const keptMs = Math.max(KEPT_MS, KEPT_RATIO * (known?.tookMs ?? 0));
+    const keptMs = Math.max(KEPT_MS, KEPT_RATIO * (known?.paceMs ?? 0));
     if (known !== undefined && ageMs < keptMs) return known.answer;
     const renewed = this.#underWay.get(name) ?? this.#renew(name, work, now);
     const isGoodEnough =
@@ -48,7 +50,15 @@ export class SharedAnswers<T> {
     const answer = work();
     this.#underWay.set(name, answer);
     try {
-      this.#keep(name, { answer: await answer, askedAt, tookMs: this.#stopwatch.elapsed() - askedAt });
+      // One that took long, such as the first of all, says little; two in a row do.
+      const given = await answer;
+      const tookMs = this.#stopwatch.elapsed() - askedAt;
+      this.#keep(name, {
+        answer: given,
+        askedAt,
+        tookMs,
+        paceMs: Math.min(tookMs, this.#kept.get(name)?.tookMs ?? 0),
+      });
       return await answer;
     } finally {
       this.#underWay.delete(name);

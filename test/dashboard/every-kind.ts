@@ -1,0 +1,134 @@
+/**
+ * Something of every kind, so that every page has all there is to show: deliveries that arrived, wait for another try,
+ * were given up, expired, hang, are paused or called off; a profile whose breaker is open; runs that collide; a bulk
+ * replay. All of it is real, made through `/v1` and sent to the receiver.
+ */
+
+import { becomes } from '#test/delivery/waits.ts';
+import type { Api } from '#test/e2e/client.ts';
+import { created, createdProfile, onlyDelivery, ordered } from '#test/e2e/expectations.ts';
+import type { Behaviour } from '#test/receiver/behaviours.ts';
+import { answer, delayed, hang } from '#test/receiver/behaviours.ts';
+import type { Receiver } from '#test/receiver/receiver.ts';
+
+/** What customers may write anywhere. */
+export interface Texts {
+  readonly labels: Readonly<Record<string, string>>;
+  /** Behind the path of every destination. */
+  readonly query: string;
+  readonly header: string;
+  readonly idempotencyKey: string;
+}
+
+export const PLAIN_TEXTS: Texts = {
+  labels: { team: 'billing', kind: 'reminder' },
+  query: '?order=4711',
+  header: 'X-Order',
+  idempotencyKey: 'order-4711',
+};
+
+export interface EveryKind {
+  readonly schedules: { readonly recurring: string; readonly completed: string; readonly paused: string };
+  readonly deliveries: {
+    readonly succeeded: string;
+    readonly retrying: string;
+    readonly deadLetter: string;
+    readonly expired: string;
+    readonly sending: string;
+    readonly waiting: string;
+  };
+  readonly endpoint: string;
+}
+
+const OPEN_LONG = { threshold: 1, base_open: '30m', max_open: '1h', probe_timeout: '10s' };
+const COLLIDING = 3;
+
+export async function makeEveryKind(
+  api: Api,
+  receiver: Receiver,
+  texts: Texts = PLAIN_TEXTS,
+): Promise<EveryKind> {
+  const common = {
+    metadata: texts.labels,
+    headers: { [texts.header]: 'a value that stays hidden' },
+    body: '{"hello":"world"}',
+    delay: '1s',
+  };
+  const at = (path: string, ...script: readonly Behaviour[]) =>
+    `${receiver.hookAt(path, ...script).url}${texts.query}`;
+  const sent = async (body: object) => {
+    const { id } = await created(api, { ...common, ...body });
+    return { id, delivery: (await onlyDelivery(api, id)).id };
+  };
+  const once = { max_attempts: 1 };
+
+  const profile = await createdProfile(api, {
+    url: at('/orders', answer(503)),
+    headers: common.headers,
+    metadata: texts.labels,
+    breaker_policy: OPEN_LONG,
+    retry_budget: { rate: 5, burst: 10 },
+    rate_limit: { per_second: 20 },
+    timeout: '10s',
+  });
+  const { body, delay, metadata } = common;
+  const onProfile = await created(api, { endpoint_id: profile.id, delay, body, metadata });
+  const made = {
+    succeeded: await sent({
+      endpoint: at('/slow', answer(503), delayed(120, answer(200))),
+      retry_policy: { base: '50ms' },
+    }),
+    retrying: await sent({
+      endpoint: at('/busy', answer(429)),
+      ttl: '5h',
+      retry_policy: { base: '1h', max: '2h' },
+    }),
+    deadLetter: await sent({
+      endpoint: at('/gone', answer(500)),
+      retry_policy: { ...once, max_attempts: 3, base: '30ms' },
+    }),
+    refused: await sent({ endpoint: `https://127.0.0.1:1/refused${texts.query}`, retry_policy: once }),
+    expired: await sent({
+      endpoint: at('/late', answer(500)),
+      ttl: '1200ms',
+      retry_policy: { base: '700ms', factor: 1 },
+    }),
+    sending: await sent({ endpoint: at('/hangs', hang()), idempotency_key: texts.idempotencyKey }),
+    recurring: await sent({
+      endpoint: at('/report'),
+      delay: null,
+      cron: '30 2 * * *',
+      timezone: 'Europe/Berlin',
+      jitter: '5m',
+    }),
+    paused: await sent({ endpoint: at('/paused'), delay: '3h' }),
+    canceled: await sent({ endpoint: at('/canceled'), delay: '2h' }),
+  };
+  for (let collision = 0; collision < COLLIDING; collision++) {
+    await sent({ endpoint: at('/report'), delay: null, cron: '*/15 * * * *', timezone: 'UTC' });
+  }
+  await ordered(api, made.paused.id, 'pause');
+  await ordered(api, made.canceled.id, 'cancel');
+  const waiting = (await onlyDelivery(api, onProfile.id)).id;
+  await Promise.all([
+    becomes(api, waiting, 'retry_scheduled'),
+    becomes(api, made.succeeded.delivery, 'succeeded'),
+    becomes(api, made.retrying.delivery, 'retry_scheduled'),
+    becomes(api, made.deadLetter.delivery, 'dead_letter'),
+    becomes(api, made.refused.delivery, 'dead_letter'),
+    becomes(api, made.expired.delivery, 'expired'),
+    becomes(api, made.sending.delivery, 'claimed'),
+  ]);
+  return {
+    schedules: { recurring: made.recurring.id, completed: made.succeeded.id, paused: made.paused.id },
+    deliveries: {
+      succeeded: made.succeeded.delivery,
+      retrying: made.retrying.delivery,
+      deadLetter: made.deadLetter.delivery,
+      expired: made.expired.delivery,
+      sending: made.sending.delivery,
+      waiting,
+    },
+    endpoint: profile.id,
+  };
+}

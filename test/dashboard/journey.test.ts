@@ -1,0 +1,308 @@
+/**
+ * The whole way of somebody who has just installed the service, in a real browser against the real process: once on
+ * SQLite and once on PostgreSQL. The tests follow each other; each goes on where the one before has ended.
+ */
+import { expect, test } from 'vitest';
+import { answer, held } from '#test/receiver/behaviours.ts';
+import type { Hook } from '#test/receiver/receiver.ts';
+import { expectedSignature, signatureOf, verify } from '#test/receiver/verify.ts';
+import { PASSWORD, Person } from './person.ts';
+import { useService } from './service.ts';
+
+const service = useService();
+/** What the page promises: changes are seen, and revoked keys are refused, within a second. */
+const PROMPT_MS_MAX = 1_000;
+const DEAD_LETTERS = 3;
+
+let admin: Person;
+/** The receiver of what was seen firing, and of what fails. */
+let seen: Hook;
+let failing: Hook;
+
+test('the invitation that the first start printed makes an admin, and empty pages teach', async () => {
+  admin = await Person.invited(service.browser(), service.invitation(), 'ada@example.com');
+  // Its token must not stay in the history.
+  expect(admin.page.url()).not.toContain('#');
+  await admin.sees('No schedules yet');
+  expect(await admin.part('Command that creates a schedule').innerText()).toContain(
+    `curl ${service.sched().url}/v1/schedules`,
+  );
+  for (const [name, words] of [
+    ['Schedules', 'No schedules yet'],
+    ['Deliveries', 'No schedules yet'],
+    ['Endpoints', 'No endpoint profiles yet'],
+    ['Upcoming', 'Nothing is due in this window'],
+  ] as const) {
+    await admin.go(name);
+    await admin.sees(words);
+  }
+  // Used once, it is good for nobody else.
+  const late = await Person.at(service.browser(), service.invitation());
+  await late.sees(/invitation/i, late.page.getByRole('alert'));
+  await late.leave();
+  admin.expectNoFaults();
+});
+
+test('a recurring schedule is previewed while it is typed, with what daylight saving does to it', async () => {
+  await admin.beginSchedule('https://shop.example/reports');
+  await admin.choose('Recurring');
+  await admin.fill('Cron expression', 'not a cron');
+  await admin.sees(/cron/i, admin.page.getByRole('alert'));
+  admin.expectRefused('/preview', 422);
+  // Sundays in March: the clock goes forward on the last one.
+  await admin.fill('Cron expression', '30 2 * 3 SUN');
+  await admin.fill('Time zone', 'Europe/Berlin');
+  const preview = admin.part('Next runs');
+  await admin.sees('The next 10 runs, by the clock of Europe/Berlin', preview);
+  await admin.sees(/02:30 does not exist on \d{4}-03-\d\d, fires 03:00/, preview);
+  await admin.press('Create schedule');
+  await admin.heading('Schedule');
+  await admin.sees(/02:30 does not exist on/, admin.part('Next runs'));
+  await admin.sees('Europe/Berlin', admin.part('Facts'));
+  admin.expectNoFaults();
+});
+
+test('a schedule made by the form is seen firing, on its page and among the deliveries', async () => {
+  const gate = held(answer(200));
+  seen = service.receiver().hook(gate);
+  await admin.beginSchedule(seen.url);
+  await admin.firesIn(2);
+  await admin.sees('One run', admin.part('Next runs'));
+  await admin.press('Add header');
+  await admin.fill('Name of header 1', 'X-Order');
+  await admin.fill('Value of header 1', 'value-of-the-order');
+  await admin.fill('Body', '{"hello": "browser"}');
+  await admin.sees('Valid JSON', admin.part('What'));
+  await admin.press('Create schedule');
+  await admin.heading('Schedule');
+  const deliveries = 'Deliveries of this schedule, the newest first';
+  await admin.rows(deliveries, 'Scheduled').waitFor();
+
+  const request = await seen.arrived();
+  expect(request.body.toString()).toBe('{"hello": "browser"}');
+  const sendingAt = await admin.rowSeenAt('Sending');
+  expect(sendingAt - request.arrivedAt).toBeLessThan(PROMPT_MS_MAX);
+  const second = await Person.at(service.browser(), `${service.sched().url}/dashboard/login`);
+  await second.signIn('ada@example.com');
+  await second.go('Deliveries');
+  await second.rows('Deliveries, the newest first', 'Sending').waitFor();
+  const releasedAt = Date.now();
+  gate.release();
+  const [onSchedule, onDeliveries] = await Promise.all([
+    admin.rowSeenAt('Succeeded', '200'),
+    second.rowSeenAt('Succeeded', '200'),
+  ]);
+  report('seen on the page of the schedule', sendingAt - request.arrivedAt);
+  report('its end seen there', onSchedule - releasedAt);
+  report('its end seen among the deliveries', onDeliveries - releasedAt);
+  expect(Math.max(onSchedule, onDeliveries) - releasedAt).toBeLessThan(PROMPT_MS_MAX);
+  await admin.sees('Completed', admin.page.getByRole('main'));
+  second.expectNoFaults();
+  await second.leave();
+  admin.expectNoFaults();
+});
+
+test('a failing one is seen retrying and given up, with every try and why', async () => {
+  failing = service.receiver().hook(answer(503));
+  await admin.beginSchedule(failing.url);
+  await admin.firesIn(1);
+  await admin.page.getByText('Labels, deadline, retries and more').click();
+  await admin.fill('Tries', '2');
+  await admin.fill('First wait', '1500ms');
+  await admin.fill('Factor', '1');
+  await admin.press('Create schedule');
+  await admin.heading('Schedule');
+  await admin.follow(/^dlv_/);
+  await admin.heading('Delivery');
+  await failing.arrived();
+  await admin.sees('Retrying', admin.page.getByRole('main'));
+  await admin.sees(/Next try/, admin.part('Attempts'));
+  await failing.arrived(2);
+  await admin.sees('Dead letter', admin.page.getByRole('main'));
+
+  const attempts = admin.part('Attempts');
+  const tries = attempts.getByRole('button', { name: /#\d/ });
+  expect(await tries.count()).toBe(2);
+  await admin.sees(/waited 1\.5 s before the next try/, attempts);
+  await tries.first().click();
+  await admin.sees(/503/, attempts);
+  await admin.sees(/after it was due/, attempts);
+  await admin.choose('Table', attempts);
+  expect(await admin.rows('Attempts, with times after the fire', '503').count()).toBe(2);
+  admin.expectNoFaults();
+});
+
+test('dead letters are replayed in bulk: counted, confirmed, watched to the end, and they arrive', async () => {
+  for (let made = 1; made < DEAD_LETTERS; made++) {
+    await service.api.post('/v1/schedules', {
+      endpoint: failing.url,
+      delay: '1s',
+      retry_policy: { max_attempts: 1 },
+    });
+  }
+  await admin.go('Deliveries');
+  await admin.press('Dead letter');
+  const table = 'Deliveries, the newest first';
+  await admin
+    .rows(table, 'Dead letter')
+    .nth(DEAD_LETTERS - 1)
+    .waitFor();
+  const before = failing.requests.length;
+  failing.behave(answer(200));
+
+  await admin.press('Replay dead letters…');
+  const dialog = admin.dialog('Replay in bulk');
+  await admin.press(`Replay ${DEAD_LETTERS} deliveries`, dialog);
+  await admin.heading('Bulk replay');
+  await admin.sees('Done', admin.page.getByRole('main'));
+  await admin.sees('3 of 3', admin.page.getByRole('main'));
+  const bar = admin.page.getByRole('progressbar', { name: 'Replayed' });
+  expect(await bar.getAttribute('aria-valuenow')).toBe(`${DEAD_LETTERS}`);
+  await failing.arrived(before + DEAD_LETTERS);
+
+  await admin.follow('All bulk replays');
+  await admin.rows('Bulk replays, the newest first', 'Done', 'ada@example.com').waitFor();
+  await admin.go('Deliveries');
+  await admin.rows(table, 'Succeeded').nth(DEAD_LETTERS).waitFor();
+  admin.expectNoFaults();
+});
+
+test('a signing secret is rotated with an overlap: the next delivery carries two signatures', async () => {
+  const [old = ''] = /whsec_\S+/.exec(service.sched().output.stdout) ?? [];
+  await admin.goToSettings('Signing secrets');
+  await admin.press('Rotate…');
+  const dialog = admin.dialog('Rotate the signing secret');
+  await admin.page.getByLabel('1 hour').check();
+  await admin.press('Rotate', dialog);
+  const fresh = (await admin.part('Signing secret').locator('pre').innerText()).trim();
+  await admin.press('Done', admin.dialog('Signing secret'));
+  expect(fresh).toMatch(/^whsec_/);
+  expect(fresh).not.toBe(old);
+  await admin.rows('Signing secrets', 'Still signs').waitFor();
+
+  const target = service.receiver().hook();
+  await service.api.post('/v1/schedules', { endpoint: target.url, delay: '1s' });
+  const request = await target.arrived();
+  expect(signatureOf(request)?.v1).toEqual([fresh, old].map((secret) => expectedSignature(request, secret)));
+  for (const secret of [fresh, old]) expect(verify(request, secret)).toBe('verified');
+  admin.expectNoFaults();
+});
+
+test('a key is made, used, revoked, and refused within a second', async () => {
+  await admin.goToSettings('API keys');
+  await admin.press('New key');
+  const key = (await admin.part('API key').locator('pre').innerText()).trim();
+  await admin.press('I have kept it');
+  const status = async () => {
+    const answer = await fetch(`${service.sched().url}/v1/schedules`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    await answer.body?.cancel();
+    return answer.status;
+  };
+  expect(await status()).toBe(200);
+  const hint = key.slice(-4);
+  await admin
+    .rows('API keys', hint)
+    .getByRole('button', { name: /^Revoke/ })
+    .click();
+  const dialog = admin.dialog('Revoke this key?');
+  await admin.page.getByLabel(/^Type/).fill(hint);
+  const revoked = admin.page.waitForResponse(/\/revoke$/);
+  await admin.press('Revoke key', dialog);
+  await revoked;
+  const revokedAt = Date.now();
+  while ((await status()) === 200) expect(Date.now() - revokedAt).toBeLessThan(PROMPT_MS_MAX);
+  report('a revoked key refused', Date.now() - revokedAt);
+  await admin.rows('API keys', hint, 'Revoked').waitFor();
+  admin.expectNoFaults();
+});
+
+test('an admin reveals what is sent, and the audit log says so', async () => {
+  await admin.go('Schedules');
+  await admin.fill('Search schedules', seen.path);
+  // One is left, so the search has been answered.
+  await admin.rows('Schedules', /sch_/).and(admin.rows('Schedules', seen.url)).waitFor();
+  await admin.follow(seen.url);
+  await admin.heading('Schedule');
+  const id = admin.id();
+  const payload = admin.part('Payload');
+  await admin.sees('X-Order', payload);
+  expect(await admin.page.content()).not.toContain('value-of-the-order');
+  await admin.press('Reveal…', payload);
+  await admin.press('Reveal', admin.dialog('Reveal headers and body'));
+  await admin.sees(/value-of-the-order/, payload);
+  await admin.sees(/"hello": "browser"/, payload);
+  await admin.goToSettings('Audit log');
+  await admin.rows(/^Audit log/, 'schedule.reveal', 'ada@example.com', 'Done').waitFor();
+  expect(await admin.rows(/^Audit log/, 'schedule.reveal').innerText()).toContain(id.slice(0, 12));
+  expect(await admin.page.content()).not.toContain('value-of-the-order');
+  admin.expectNoFaults();
+});
+
+test('a viewer who was invited sees everything but values, and is offered nothing to change', async () => {
+  await admin.goToSettings('People');
+  await admin.press('Invite');
+  const dialog = admin.dialog('Invite somebody');
+  await admin.select('Role', 'Viewer: looks', dialog);
+  await admin.press('Make invitation', dialog);
+  const link = (await admin.part('Invitation link').locator('pre').innerText()).trim();
+  await admin.press('Done', admin.dialog('The invitation'));
+
+  const viewer = await Person.invited(service.browser(), link, 'vera');
+  await viewer.go('Schedules');
+  await viewer.rows('Schedules', 'Completed').first().waitFor();
+  expect(await viewer.page.getByRole('link', { name: 'New schedule' }).count()).toBe(0);
+  await viewer.rows('Schedules', 'reports').getByRole('link').first().click();
+  await viewer.heading('Schedule');
+  await viewer.sees('An admin can reveal them.');
+  for (const name of ['Pause', 'Reschedule…', 'Edit…', 'Cancel…', 'Reveal…']) {
+    expect(await viewer.page.getByRole('button', { name, exact: true }).count()).toBe(0);
+  }
+  await viewer.go('Deliveries');
+  await viewer.press('Dead letter');
+  await viewer.rows('Deliveries, the newest first', 'Dead letter').first().waitFor();
+  expect(await viewer.page.getByRole('button', { name: /^Replay/ }).count()).toBe(0);
+  await viewer.goToSettings('API keys');
+  await viewer.rows('API keys', 'Valid').first().waitFor();
+  expect(await viewer.page.getByRole('button', { name: /New key|^Revoke/ }).count()).toBe(0);
+  expect(await viewer.page.getByRole('link', { name: /People|Audit log/ }).count()).toBe(0);
+  viewer.expectNoFaults();
+  await viewer.leave();
+  admin.expectNoFaults();
+});
+
+test('signing out leaves nothing behind; signing out everywhere ends the other browser too', async () => {
+  await admin.go('Deliveries');
+  await admin.rows('Deliveries, the newest first', 'dlv_').first().waitFor();
+  await admin.signOut();
+  await admin.page.goBack();
+  await admin.heading('Sign in to Sched');
+  expect(await admin.page.content()).not.toContain('dlv_');
+  admin.expectNoFaults();
+
+  await admin.signIn('ada@example.com', PASSWORD);
+  const other = await Person.at(service.browser(), `${service.sched().url}/dashboard/login`);
+  await other.signIn('ada@example.com');
+  await other.heading('Overview');
+  await admin.goToSettings('Your account');
+  await admin.fill('Current password', `not ${PASSWORD}`);
+  await admin.fill('New password', 'eight dry umbrellas');
+  await admin.press('Change password');
+  // Told at the field that is wrong, which goes on to be read out with it.
+  await admin.sees('The present password is another one.', admin.part('Password').getByRole('alert'));
+  const field = admin.page.getByLabel('Current password', { exact: true });
+  expect(await field.getAttribute('aria-invalid')).toBe('true');
+  admin.expectRefused('/password', 422);
+  await admin.press('Sign out everywhere…');
+  await admin.press('Sign out everywhere', admin.dialog('Sign out everywhere?'));
+  await admin.heading('Sign in to Sched');
+  await other.heading('Sign in to Sched');
+  other.expectNoFaults();
+  admin.expectNoFaults();
+});
+
+/** Kept with what the run printed. */
+function report(what: string, ms: number): void {
+  process.stdout.write(`dashboard: ${what} after ${ms} ms\n`);
+}

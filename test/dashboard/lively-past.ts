@@ -1,0 +1,130 @@
+/**
+ * A month of history, written into the store of a service that is not running: what charts are drawn from, a schedule
+ * that fired every hour since yesterday, and some failures among it. For pictures; tests make what they need.
+ */
+import { readControlSettings } from '#src/app/config.ts';
+import { openStore } from '#src/app/open-store.ts';
+import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
+import { IdMint } from '#src/domain/id.ts';
+import { type Instant, instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { HOUR_MS, LATENESS_CLASSES, MINUTE_MS, type Tally, type TallySpanMs } from '#src/domain/tally.ts';
+import type { SavedEndpointTally, SavedTally } from '#src/ports/insight-store.ts';
+import { Builders, REDIRECT, SUCCESS, seededBytes } from '#src/store/contract/builders.ts';
+import { storeSettings } from '#test/process/store-in-use.ts';
+
+const NODE = 'past';
+const DAY_MS = 24 * HOUR_MS;
+const HOURLY_RUNS = 30;
+/** Every so many runs of the hourly schedule fail. */
+const FAILS_EVERY = 7;
+const TRY_MS = 84;
+
+export const HOURLY_URL = 'https://api.example.com/v2/invoices/collect';
+const BUSY_URLS = ['https://shop.example/hooks/orders', HOURLY_URL, 'https://mail.example/outbox/flush'];
+
+export async function writeLivelyPast(dataDir: string): Promise<void> {
+  const settings = readControlSettings({ flags: {}, env: await storeSettings(dataDir) });
+  const store = await openStore(settings, { exclusive: false, create: false, node: NODE });
+  try {
+    const project = await store.findProject('default');
+    if (project === null) throw new Error('There is no project default.');
+    const { test } = project.partitions;
+    const now = Date.now();
+    await store.insight.saveTallies(
+      NODE,
+      [...tallies(test, MINUTE_MS, now, 24 * 60), ...tallies(test, HOUR_MS, now, 30 * 24)],
+      endpointTallies(test, now),
+    );
+    await writeHourly(store, test, now);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Busy by day and quiet by night, with a bad quarter of an hour now and then. */
+function tallies(
+  partition: Partition,
+  spanMs: TallySpanMs,
+  now: number,
+  count: number,
+): readonly SavedTally[] {
+  const last = Math.floor(now / spanMs);
+  return Array.from({ length: count }, (_, index): SavedTally => {
+    const step = last - 1 - index;
+    const at = instant(step * spanMs);
+    return { partition, spanMs, at, tally: tallyOf(at, spanMs, step) };
+  });
+}
+
+function tallyOf(at: Instant, spanMs: number, step: number): Tally {
+  const hour = (at % DAY_MS) / HOUR_MS;
+  const daily = 1 + Math.sin(((hour - 8) / 24) * 2 * Math.PI);
+  // The same for a step every time, and unlike that of the next.
+  const noise = (Math.imul(step ^ (step >>> 3), 0x45d9f3b) >>> 8) / 2 ** 24;
+  const fired = Math.round((6 + 30 * daily + 14 * noise) * (spanMs / MINUTE_MS));
+  const isBad = step % 97 < 4;
+  const retried = Math.round(fired * (isBad ? 0.4 : 0.02 * noise));
+  const deadLettered = isBad ? Math.round(fired * 0.06) : step % 31 === 0 ? 1 : 0;
+  const expired = step % 61 === 0 ? 1 : 0;
+  return {
+    fired,
+    retried,
+    deadLettered,
+    expired,
+    succeeded: Math.max(0, fired - retried - deadLettered - expired),
+    lateness: latenessOf(fired, isBad, noise),
+  };
+}
+
+/** Most within a few milliseconds, some later; more of those when it is bad. */
+function latenessOf(fired: number, isBad: boolean, noise: number): readonly number[] {
+  const classes = Array.from({ length: LATENESS_CLASSES }, () => 0);
+  const shares = [0.12, 0.3, 0.24, 0.16, 0.08, 0.05, 0.03, 0.01];
+  for (const [index, share] of shares.entries()) classes[index] = Math.floor(fired * share);
+  const late = isBad ? [11, 12, 13, 14] : noise > 0.8 ? [9, 11] : [8];
+  for (const index of late) classes[index] = (classes[index] ?? 0) + Math.ceil(fired * 0.005);
+  return classes;
+}
+
+function endpointTallies(partition: Partition, now: number): readonly SavedEndpointTally[] {
+  const last = Math.floor(now / HOUR_MS);
+  return BUSY_URLS.flatMap((url, place) =>
+    Array.from({ length: 20 }, (_, index): SavedEndpointTally => {
+      const at = instant((last - 1 - index) * HOUR_MS);
+      const endpoint = endpointKeyOf({ endpointId: null, url });
+      return { partition, endpoint, at, tally: tallyOf(at, MINUTE_MS * (3 - place), last - index) };
+    }),
+  );
+}
+
+type Store = Awaited<ReturnType<typeof openStore>>;
+
+async function writeHourly(store: Store, partition: Partition, now: number): Promise<void> {
+  const build = new Builders(partition, new IdMint(seededBytes(now)));
+  const firstRun = (Math.floor(now / HOUR_MS) - HOURLY_RUNS) * HOUR_MS;
+  build.tick(firstRun - 20 * MINUTE_MS - build.now);
+  const made = build.schedule({
+    timing: { kind: 'recurring', cron: '0 * * * *', timezone: 'Europe/Berlin' },
+    destination: { kind: 'inline', url: HOURLY_URL, method: 'POST' },
+    metadata: [
+      ['team', 'billing'],
+      ['env', 'staging'],
+    ],
+  });
+  await store.addSchedule({ ...made, payload: null, profile: null, receipt: null });
+  let { schedule } = made;
+  let waiting = made.pending;
+  for (let run = 0; run <= HOURLY_RUNS; run++) {
+    build.tick((waiting.dueAt ?? waiting.scheduledFor) + 3 - build.now);
+    const claimed = build.claim(waiting, { schedule, profile: null });
+    await store.claim([claimed]);
+    build.tick(TRY_MS + (run % 5) * 17);
+    const isFailing = run % FAILS_EVERY === 0;
+    await store.settle([build.settle(claimed, schedule, isFailing ? REDIRECT : SUCCESS)]);
+    const next = claimed.advanced;
+    if (next === null) return;
+    schedule = next.schedule;
+    waiting = next.next;
+  }
+}

@@ -1,0 +1,149 @@
+/** Every page and every dialog of the dashboard: what is checked of all of them is checked of these. */
+import type { EveryKind } from './every-kind.ts';
+import type { Person } from './person.ts';
+
+export interface Place {
+  readonly name: string;
+  /** Below `/dashboard/`. */
+  readonly path: string;
+  readonly title: string | RegExp;
+  /** Something that is there once its data are. */
+  readonly shows: string | RegExp;
+  /** The same page with other data. */
+  readonly isVariant?: boolean;
+  /** Opens what lies on top of the page. */
+  readonly open?: (person: Person) => Promise<void>;
+}
+
+export const PROJECT = 'p/default/test';
+
+const NOWHERE: Place = {
+  name: 'no such page',
+  path: 'nowhere',
+  title: 'There is no such page',
+  shows: 'The link may be old',
+};
+
+/** For those who are not signed in. */
+export const STRANGERS: readonly Place[] = [
+  { name: 'sign in', path: 'login', title: 'Sign in to Sched', shows: 'Password' },
+  { name: 'invitation without a token', path: 'invite', title: 'Welcome to Sched', shows: 'Sign in' },
+];
+
+/** `replay`: a bulk replay. */
+export function everyPage(made: EveryKind, replay: string): readonly Place[] {
+  const { schedules, deliveries, endpoint } = made;
+  const page = (name: string, path: string, title: string, shows: string | RegExp): Place => ({
+    name,
+    path,
+    title,
+    shows,
+  });
+  const variant = (...described: Parameters<typeof page>): Place => ({
+    ...page(...described),
+    isVariant: true,
+  });
+  const delivery = (name: string, id: string, shows: string | RegExp) =>
+    variant(`delivery, ${name}`, `${PROJECT}/deliveries/${id}`, 'Delivery', shows);
+  return [
+    page('overview', PROJECT, 'Overview', 'Open breakers'),
+    variant('overview of 30 days', `${PROJECT}?range=30d`, 'Overview', 'Open breakers'),
+    page('schedules', `${PROJECT}/schedules`, 'Schedules', /sch_/),
+    variant('schedules, none found', `${PROJECT}/schedules?q=nothing`, 'Schedules', 'No schedule matches'),
+    page('schedule, recurring', `${PROJECT}/schedules/${schedules.recurring}`, 'Schedule', /Europe\/Berlin/),
+    variant('schedule, completed', `${PROJECT}/schedules/${schedules.completed}`, 'Schedule', /dlv_/),
+    variant('schedule, paused', `${PROJECT}/schedules/${schedules.paused}`, 'Schedule', /dlv_/),
+    variant('schedule, unknown', `${PROJECT}/schedules/sch_unknown`, 'Schedule', 'Try again'),
+    page('new schedule', `${PROJECT}/schedules/new`, 'New schedule', 'One run'),
+    page('deliveries', `${PROJECT}/deliveries`, 'Deliveries', /dlv_/),
+    page('dead letters', `${PROJECT}/deliveries?status=dead_letter`, 'Deliveries', 'Replay dead letters…'),
+    delivery('succeeded', deliveries.succeeded, /#2/),
+    delivery('retrying', deliveries.retrying, 'Next try'),
+    page('delivery, dead letter', `${PROJECT}/deliveries/${deliveries.deadLetter}`, 'Delivery', /#3/),
+    delivery('expired', deliveries.expired, 'Expired'),
+    delivery('sending', deliveries.sending, 'Attempts'),
+    delivery('waiting for a breaker', deliveries.waiting, 'Next try'),
+    page('endpoints', `${PROJECT}/endpoints`, 'Endpoints', 'Close breaker…'),
+    page('endpoint', `${PROJECT}/endpoints/${endpoint}`, 'Endpoint profile', 'Close breaker…'),
+    page('new endpoint', `${PROJECT}/endpoints/new`, 'New endpoint profile', 'Timeout'),
+    page('upcoming', `${PROJECT}/upcoming`, 'Upcoming', 'In the order they are due'),
+    variant('upcoming week', `${PROJECT}/upcoming?window=7d`, 'Upcoming', 'In the order they are due'),
+    page('bulk replays', `${PROJECT}/replays`, 'Bulk replays', 'Done'),
+    page('bulk replay', `${PROJECT}/replays/${replay}`, 'Bulk replay', 'Done'),
+    page('keys', `${PROJECT}/settings/keys`, 'API keys', 'Valid'),
+    page('secrets', `${PROJECT}/settings/secrets`, 'Signing secrets', 'Signs'),
+    page('account', 'settings/account', 'Your account', 'This one'),
+    page('people', 'settings/people', 'People', 'You'),
+    page('projects', 'settings/projects', 'Projects', /prj_/),
+    page('audit', 'settings/audit', 'Audit log', 'invitation.accept'),
+    page('about', 'settings/about', 'About', 'Retention'),
+    NOWHERE,
+  ];
+}
+
+export function everyDialog(made: EveryKind): readonly Place[] {
+  const { schedules, deliveries, endpoint } = made;
+  const schedule = `${PROJECT}/schedules/${schedules.recurring}`;
+  const dialog = (path: string, title: string, button: string | RegExp, name: string): Place => ({
+    name: `dialog: ${name}`,
+    path,
+    title,
+    shows: '',
+    open: async (person) => {
+      await person.page.getByRole('button', { name: button }).first().click();
+      await person.dialog(name).waitFor();
+    },
+  });
+  return [
+    dialog(schedule, 'Schedule', /^Reschedule…/, 'Reschedule'),
+    dialog(schedule, 'Schedule', /^Edit…/, 'Edit schedule'),
+    dialog(schedule, 'Schedule', /^Cancel…/, 'Cancel this schedule'),
+    dialog(schedule, 'Schedule', /^Reveal…/, 'Reveal headers and body'),
+    dialog(`${PROJECT}/deliveries?status=dead_letter`, 'Deliveries', /^Replay dead/, 'Replay in bulk'),
+    dialog(`${PROJECT}/deliveries/${deliveries.deadLetter}`, 'Delivery', /^Replay…/, 'Replay this delivery'),
+    dialog(`${PROJECT}/endpoints`, 'Endpoints', /^Close breaker…/, 'Close this breaker'),
+    dialog(`${PROJECT}/endpoints/${endpoint}`, 'Endpoint profile', /^Edit…/, 'Edit endpoint profile'),
+    dialog(`${PROJECT}/endpoints/${endpoint}`, 'Endpoint profile', /^Archive…/, 'Archive this profile'),
+    dialog(`${PROJECT}/settings/keys`, 'API keys', /^Revoke/, 'Revoke this key?'),
+    dialog(`${PROJECT}/settings/secrets`, 'Signing secrets', /^Rotate…/, 'Rotate the signing secret'),
+    dialog(`${PROJECT}/settings/secrets`, 'Signing secrets', /^Reveal/, 'Reveal this secret?'),
+    dialog('settings/people', 'People', /^Invite$/, 'Invite somebody'),
+    dialog('settings/people', 'People', /^Change/, 'Change ada@example.com'),
+    dialog('settings/people', 'People', /^Remove/, 'Remove ada@example.com?'),
+    dialog('settings/projects', 'Projects', /^New project/, 'New project'),
+    dialog('settings/account', 'Your account', /^Sign out everywhere/, 'Sign out everywhere?'),
+    dialog(PROJECT, 'Overview', /^Your menu/, ''),
+  ].map((place) => (place.name === 'dialog: ' ? menu(place) : place));
+}
+
+/** The reader's own menu is no dialog, but lies on top all the same; the shortcuts are opened from it. */
+function menu(place: Place): Place {
+  return {
+    ...place,
+    name: 'menu and shortcuts',
+    open: async (person) => {
+      await person.page.getByRole('button', { name: /^Your menu/ }).click();
+      await person.page.getByRole('button', { name: /^Keyboard shortcuts/ }).waitFor();
+    },
+  };
+}
+
+/** By the address alone, as by a link, without loading the whole page again. */
+async function goTo(person: Person, path: string): Promise<void> {
+  const address = JSON.stringify(`/dashboard/${path}`);
+  await person.page.evaluate(
+    `history.pushState(null, '', ${address}); dispatchEvent(new PopStateEvent('popstate'));`,
+  );
+}
+
+export async function visit(person: Person, origin: string, place: Place): Promise<void> {
+  if (person.page.url().startsWith(`${origin}/`)) {
+    // What was open on the page before goes with it.
+    await goTo(person, NOWHERE.path);
+    await person.heading(NOWHERE.title);
+    await goTo(person, place.path);
+  } else await person.page.goto(`${origin}/dashboard/${place.path}`);
+  await person.heading(place.title);
+  if (place.shows !== '') await person.sees(place.shows, person.page.getByRole('main'));
+  await place.open?.(person);
+}

@@ -1,0 +1,100 @@
+/**
+ * Pictures of every page and dialog, to be looked at: `node test/dashboard/screenshots.ts OUT`. The service, the
+ * receiver and the browser are real; the data are those of the tests and a month of history.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { launchChromium, type TestBrowser } from '#test/browser/chromium.ts';
+import { Api } from '#test/e2e/client.ts';
+import { startSched, temporaryDirectory } from '#test/process/sched-process.ts';
+import { answer, delayed } from '#test/receiver/behaviours.ts';
+import { type Receiver, startReceiver } from '#test/receiver/receiver.ts';
+import { makeEveryKind } from './every-kind.ts';
+import { writeLivelyPast } from './lively-past.ts';
+import { Person } from './person.ts';
+import { everyDialog, everyPage, type Place, STRANGERS, visit } from './places.ts';
+import { replayDeadLetters } from './replaying.ts';
+import { buildPage, invitationOf, SETTINGS } from './start.ts';
+
+const NAME = 'ada@example.com';
+const LOOKS = [
+  ['wide-light', { viewport: { width: 1_440, height: 900 }, colorScheme: 'light' }],
+  ['wide-dark', { viewport: { width: 1_440, height: 900 }, colorScheme: 'dark' }],
+  ['phone-light', { viewport: { width: 390, height: 844 }, colorScheme: 'light' }],
+  ['phone-dark', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }],
+] as const;
+const DELIVERIES = 120;
+/** So many of those fail at first, or always. */
+const FAILING_EVERY = 9;
+
+const [out] = process.argv.slice(2);
+if (out === undefined) throw new Error('Say where the pictures go: node test/dashboard/screenshots.ts OUT');
+mkdirSync(out, { recursive: true });
+buildPage();
+const dataDir = temporaryDirectory();
+const first = await startSched({ dataDir, env: SETTINGS });
+await first.stop();
+await writeLivelyPast(dataDir);
+await using sched = await startSched({ dataDir, env: SETTINGS });
+await using receiver = await startReceiver();
+await using browser = await launchChromium();
+const invitation = new URL(invitationOf(first));
+const api = Api.at(() => sched.url).as(first.testKey);
+
+const admin = await Person.invited(browser, `${sched.url}${invitation.pathname}${invitation.hash}`, NAME);
+await makeMany(api, receiver);
+const made = await makeEveryKind(api, receiver);
+const replay = await replayDeadLetters(admin, sched.url);
+await admin.leave();
+const places = [...everyPage(made, replay), ...everyDialog(made)];
+for (const [look, options] of LOOKS) await shootAll(browser, look, options);
+
+async function makeMany(to: Api, where: Receiver): Promise<void> {
+  const good = ['orders', 'reminders', 'invoices'].map((name) =>
+    where.hookAt(`/hooks/${name}`, delayed(20, answer(200))),
+  );
+  const bad = where.hookAt('/hooks/legacy', answer(500));
+  for (let count = 0; count < DELIVERIES; count++) {
+    const isBad = count % FAILING_EVERY === 0;
+    const endpoint = (isBad ? bad : good[count % good.length])?.url;
+    const retry_policy = isBad ? { max_attempts: 1 + (count % 3), base: '200ms' } : { base: '10s' };
+    await to.post('/v1/schedules', {
+      endpoint,
+      delay: `${1_000 + count * 40}ms`,
+      metadata: { team: ['billing', 'growth', 'support'][count % 3], order: `${4_700 + count}` },
+      retry_policy,
+    });
+  }
+  for (const [cron, timezone] of [
+    ['*/5 * * * *', 'UTC'],
+    ['0 9 * * MON-FRI', 'Europe/Berlin'],
+    ['*/10 * * * *', 'America/New_York'],
+    ['15,45 * * * *', 'Asia/Kolkata'],
+  ]) {
+    await to.post('/v1/schedules', { endpoint: good[0]?.url, cron, timezone, metadata: { kind: 'report' } });
+  }
+}
+
+async function shootAll(from: TestBrowser, look: string, options: (typeof LOOKS)[number][1]): Promise<void> {
+  const person = await Person.at(from, 'about:blank', {
+    ...options,
+    reducedMotion: 'reduce',
+    timezoneId: 'Europe/Zurich',
+  });
+  for (const place of STRANGERS) {
+    await person.page.goto('about:blank');
+    await shoot(person, place, look);
+  }
+  await person.page.goto(`${sched.url}/dashboard/login`);
+  await person.signIn(NAME);
+  await person.heading('Overview');
+  for (const place of places) await shoot(person, place, look);
+  await person.leave();
+}
+
+/** The whole page, unless something lies on top of it. */
+async function shoot(person: Person, place: Place, look: string): Promise<void> {
+  await visit(person, sched.url, place);
+  const file = `${place.name.replaceAll(/[^a-z0-9]+/gi, '-')}.${look}.png`;
+  await person.page.screenshot({ path: join(out ?? '', file), fullPage: place.open === undefined });
+}

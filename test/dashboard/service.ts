@@ -1,0 +1,60 @@
+/** The real service with its dashboard, a real receiver and a real browser: one of each per test file. */
+import { afterAll, beforeAll, expect } from 'vitest';
+import { launchChromium, type TestBrowser } from '#test/browser/chromium.ts';
+import { Api } from '#test/e2e/client.ts';
+import { type SchedProcess, startSched } from '#test/process/sched-process.ts';
+import { type Receiver, startReceiver } from '#test/receiver/receiver.ts';
+import { buildPage, invitationOf, SETTINGS } from './start.ts';
+
+export interface Service {
+  readonly sched: () => SchedProcess;
+  readonly receiver: () => Receiver;
+  readonly browser: () => TestBrowser;
+  /** `/v1` of project `default` in test mode. */
+  readonly api: Api;
+  /** The link that the first start printed. */
+  readonly invitation: () => string;
+  /** Ends the process without warning and starts another on the same data and the same port. */
+  readonly restart: (meanwhile: () => Promise<unknown>) => Promise<void>;
+}
+
+/** To be called at the top of a test file. */
+export function useService(): Service {
+  let running: { sched: SchedProcess; receiver: Receiver; browser: TestBrowser; first: SchedProcess } | null =
+    null;
+  const world = () => {
+    if (running === null) throw new Error('The service is not running.');
+    return running;
+  };
+  beforeAll(async () => {
+    buildPage();
+    const [receiver, browser] = await Promise.all([startReceiver(), launchChromium()]);
+    const sched = await startSched({ env: SETTINGS });
+    running = { sched, receiver, browser, first: sched };
+  });
+  afterAll(async () => {
+    const { sched, receiver, browser } = world();
+    await browser[Symbol.asyncDispose]();
+    const { code } = await sched.stop();
+    await receiver[Symbol.asyncDispose]();
+    expect(code).toBe(0);
+  });
+  const anonymous = Api.at(() => world().sched.url);
+  return {
+    sched: () => world().sched,
+    receiver: () => world().receiver,
+    browser: () => world().browser,
+    get api() {
+      return anonymous.as(world().first.testKey);
+    },
+    invitation: () => invitationOf(world().first),
+    restart: async (meanwhile) => {
+      const { sched } = world();
+      const { port } = new URL(sched.url);
+      await sched.kill();
+      await meanwhile();
+      const next = await startSched({ dataDir: sched.dataDir, env: { ...SETTINGS, SCHED_PORT: port } });
+      running = { ...world(), sched: next };
+    },
+  };
+}

@@ -1,0 +1,32 @@
+/** What the dashboard needs before anybody can open it: its page built, a service that may send here, an invitation. */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import type { SchedProcess } from '#test/process/sched-process.ts';
+import { CA_FILE } from '#test/receiver/receiver.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const INVITATION = /http:\/\/\S+\/dashboard\/invite#[\w-]{43}/;
+
+/** For a service that may send to the receiver of this machine. */
+export const SETTINGS = {
+  SCHED_EGRESS_ALLOW: '127.0.0.0/8',
+  SCHED_EGRESS_CA_FILE: CA_FILE,
+  // What hangs at the end of a test is not waited for.
+  SCHED_SHUTDOWN_GRACE: '1s',
+  NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/sched-e2e'),
+};
+
+export function buildPage(): void {
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/build-dashboard.ts'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`The page could not be built.\n${stderr}`);
+}
+
+/** Nothing is brought to a first start, so it prints everything that somebody needs. */
+export function invitationOf({ output }: SchedProcess): string {
+  const [link] = INVITATION.exec(output.stdout) ?? [];
+  if (link === undefined) throw new Error(`No invitation was printed.\n${output.stdout}`);
+  return link;
+}
