@@ -3,7 +3,7 @@
  * becomes an `ApiError` with the code and the field the service names.
  */
 import type { ErrorBody } from '../../sdk/src/api-types.ts';
-import type { SessionInfo } from '../../src/control/http/contract.ts';
+import type { WhoAmI } from '../../src/control/http/contract.ts';
 import { csrf, session, signedOut } from './session.ts';
 
 const API = '/dashboard/api/';
@@ -75,7 +75,11 @@ async function ask<T>(method: string, path: string, body?: object, signal?: Abor
 /** Asks who is signed in now; whether that is the same person, under another session. */
 export async function renewSession(): Promise<boolean> {
   const before = session.peek();
-  const after = await get<SessionInfo>('session');
+  const after = await get<WhoAmI>('whoami');
+  if (after === null) {
+    signedOut();
+    return false;
+  }
   session.value = after;
   return typeof before !== 'string' && before.user.id === after.user.id && before.csrf !== after.csrf;
 }

@@ -1,6 +1,6 @@
 /** `useLive(path)`: what a path of the control plane answers, kept up to date while it is on the page. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { asApiError, get, renewSession } from './api.ts';
+import { get, renewSession } from './api.ts';
 import { type Live, LiveClient, type LiveListener, type LiveSource, LOADING } from './live-client.ts';
 
 export type { Live } from './live-client.ts';
@@ -21,8 +21,8 @@ export const connection = client.connection;
 
 /** Signing in in another tab ends the session of this page's stream, but the browser has a new one by then. */
 async function signInAnew(): Promise<void> {
-  // A refusal has led to the sign-in page already.
-  if (await renewSession().catch((error: unknown) => asApiError(error).status !== 401)) client.wake();
+  // Who is not signed in any more is led to the sign-in page by that; without an answer the stream tries on.
+  if (await renewSession().catch(() => true)) client.wake();
 }
 
 export function listenToVisibility(): void {

@@ -1,7 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import { render } from 'preact';
-import type { SessionInfo } from '../../src/control/http/contract.ts';
-import { type ApiError, asApiError, get } from './api.ts';
+import { type ApiError, asApiError, renewSession } from './api.ts';
 import { App } from './app.tsx';
 import { listenToVisibility } from './live.ts';
 import { listenToAddress, path } from './router.ts';
@@ -15,10 +14,9 @@ const fault = signal<ApiError | null>(null);
 async function begin(): Promise<void> {
   fault.value = null;
   try {
-    session.value = await get<SessionInfo>('session');
+    await renewSession();
   } catch (cause) {
-    const error = asApiError(cause);
-    if (error.status !== 401) fault.value = error;
+    fault.value = asApiError(cause);
   }
 }
 
@@ -31,7 +29,7 @@ listenToAddress();
 listenToKeys();
 listenToVisibility();
 startClock();
-// Whoever is about to sign in need not be told that they are not.
+// Whoever is about to sign in need not be asked who they are.
 effect(() => {
   if (session.value === 'unknown' && path.value !== 'login' && path.value !== 'invite') void begin();
 });

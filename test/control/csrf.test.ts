@@ -48,7 +48,7 @@ describe('a change with the cookie of an admin', () => {
     const { admin } = dashboard();
     expectRefused(await admin.get('logout'), 404, 'not_found');
     expectRefused(await admin.get('users/usr_1/remove'), 404, 'not_found');
-    expect((await admin.get('session')).status).toBe(200);
+    expect((await admin.get('sessions')).status).toBe(200);
   });
 
   test('another method does not get around it', async () => {

@@ -60,13 +60,13 @@ describe('cookies and paths', () => {
     `sched_session=${'x'.repeat(43)}`,
     'a=b; '.repeat(1_000),
   ])('the cookie %s is no session', async (cookie) => {
-    expectRefused(await dashboard().browse().get('session', { cookie }), 401, 'not_signed_in');
+    expectRefused(await dashboard().browse().get('sessions', { cookie }), 401, 'not_signed_in');
   });
 
   test('two sessions at once are none: one of them was planted', async () => {
     const { viewer, operator } = dashboard();
     const cookie = `${viewer.cookie}; ${operator.cookie}`;
-    expectRefused(await viewer.get('session', { cookie }), 401, 'not_signed_in');
+    expectRefused(await viewer.get('sessions', { cookie }), 401, 'not_signed_in');
   });
 
   test.each([

@@ -102,7 +102,7 @@ describe('reach', () => {
       const confined = await invite(`confined-${role}`, role, ['shop']);
       const { json } = await confined.get<Listed<ProjectInfo>>('projects');
       expect(json.data.map(({ name }) => name)).toEqual(['shop']);
-      expect((await confined.get<SessionInfo>('session')).json.projects.map(({ name }) => name)).toEqual([
+      expect((await confined.get<SessionInfo>('whoami')).json.projects.map(({ name }) => name)).toEqual([
         'shop',
       ]);
       expect((await confined.get('p/shop/live/keys')).status).toBe(200);
@@ -155,7 +155,7 @@ describe('reach', () => {
   test('what is watched live is refused alike', async () => {
     const { invite } = dashboard();
     const confined = await invite('watching', 'viewer', ['shop']);
-    const watches = ['p/default/test/keys', 'users', 'session', 'p/shop/test/keys'];
+    const watches = ['p/default/test/keys', 'users', 'whoami', 'p/shop/test/keys'];
     const told = await confined.watch(watches);
     expect(
       told.map((each) => [each.watch, each.event, each.event === 'refused' ? each.status : 200]),
@@ -163,7 +163,7 @@ describe('reach', () => {
       expect.arrayContaining([
         ['p/default/test/keys', 'refused', 404],
         ['users', 'refused', 403],
-        ['session', 'refused', 404],
+        ['whoami', 'refused', 404],
         ['p/shop/test/keys', 'data', 200],
       ]),
     );

@@ -34,7 +34,7 @@ test('whoever opens the link that the first start printed is the admin, and uses
   expect(await (await call()).json()).toMatchObject({ data: [{ id: made.json.id }] });
 
   expect((await browser.post('logout')).status).toBe(200);
-  expectRefused(await browser.get('session'), 401, 'not_signed_in');
+  expectRefused(await browser.get('sessions'), 401, 'not_signed_in');
   expect((await sched.stop()).code).toBe(0);
   const written = sched.output.stdout + sched.output.stderr;
   expect(written.split(token)).toHaveLength(2);

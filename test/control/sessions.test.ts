@@ -19,7 +19,9 @@ async function signedIn(name: string): Promise<Browser> {
 }
 
 async function expectOver(browser: Browser): Promise<void> {
-  expectRefused(await browser.get('session'), 401, 'not_signed_in');
+  expectRefused(await browser.get('sessions'), 401, 'not_signed_in');
+  const { status, json } = await browser.get('whoami');
+  expect([status, json]).toEqual([200, null]);
 }
 
 describe('fixation', () => {
@@ -42,7 +44,7 @@ describe('fixation', () => {
     expect((await victim.signIn('operator', PASSWORD)).status).toBe(200);
     expect(victim.cookie).not.toBe(attacker.cookie);
     await expectOver(attacker);
-    expect((await victim.get<{ user: { name: string } }>('session')).json.user.name).toBe('operator');
+    expect((await victim.get<{ user: { name: string } }>('whoami')).json.user.name).toBe('operator');
   });
 
   test('the cookie is out of reach of scripts and of other sites, and says how long it may be kept', async () => {
@@ -70,11 +72,11 @@ describe('the end of a session', () => {
     const idle = await signedIn('viewer');
     const busy = await signedIn('viewer');
     dashboard().advance(IDLE_MS - MINUTE_MS);
-    expect((await busy.get('session')).status).toBe(200);
+    expect((await busy.get('sessions')).status).toBe(200);
     await dashboard().written();
     dashboard().advance(2 * MINUTE_MS);
     await expectOver(idle);
-    expect((await busy.get('session')).status).toBe(200);
+    expect((await busy.get('sessions')).status).toBe(200);
   });
 
   test('after a week, however busy', async () => {
@@ -112,7 +114,7 @@ describe('the end of a session', () => {
     expect((await one.post('logout-everywhere')).status).toBe(200);
     await expectOver(one);
     await expectOver(other);
-    expect((await somebodyElse.get('session')).status).toBe(200);
+    expect((await somebodyElse.get('sessions')).status).toBe(200);
   });
 
   test('by another password: the others are over, this one is not', async () => {
@@ -133,10 +135,10 @@ describe('the end of a session', () => {
       422,
       'weak_password',
     );
-    expect((await other.get('session')).status).toBe(200);
+    expect((await other.get('sessions')).status).toBe(200);
 
     expect((await browser.post('password', { current: PASSWORD, password: next })).status).toBe(200);
-    expect((await browser.get('session')).status).toBe(200);
+    expect((await browser.get('sessions')).status).toBe(200);
     await expectOver(other);
     expectRefused(await other.signIn(name, PASSWORD), 401, 'wrong_login');
     expect((await other.signIn(name, next)).status).toBe(200);
@@ -146,7 +148,7 @@ describe('the end of a session', () => {
     const { invite, browse } = dashboard();
     const browser = await invite('moved', 'operator');
     const admin = await signedIn('admin');
-    const { json } = await browser.get<{ user: { id: string } }>('session');
+    const { json } = await browser.get<{ user: { id: string } }>('whoami');
     const { id } = json.user;
 
     expect((await admin.post(`users/${id}`, { role: 'viewer', projects: null })).status).toBe(200);
@@ -180,7 +182,7 @@ describe('the end of a session', () => {
     await new Promise((resolve) => asked.once('continue', resolve));
     asked.write(body.slice(0, 1));
     // Asked behind it: by now that one was let in.
-    const { json } = await leaving.get<{ user: { id: string } }>('session');
+    const { json } = await leaving.get<{ user: { id: string } }>('whoami');
     expect((await admin.post(`users/${json.user.id}/remove`)).status).toBe(200);
     asked.end(body.slice(1));
     const { statusCode } = (await answered).resume();

@@ -120,7 +120,7 @@ describe('people', () => {
       projects: null,
     });
     expect(json).toMatchObject({ name: 'colleague', role: 'operator', projects: null, seen_at: null });
-    expectRefused(await browser.get('session'), 401, 'not_signed_in');
+    expectRefused(await browser.get('sessions'), 401, 'not_signed_in');
 
     const post = (body: object) => admin.post(`users/${colleague?.id}`, body);
     expectRefused(await post({ role: 'owner', projects: null }), 422, 'invalid_role');
@@ -135,7 +135,7 @@ describe('people', () => {
     const me = (await listed<UserInfo>('users')).find(({ name }) => name === 'admin');
     expectRefused(await admin.post(`users/${me?.id}/remove`), 409, 'last_admin');
     expectRefused(await admin.post(`users/${me?.id}`, { role: 'viewer', projects: null }), 409, 'last_admin');
-    expect((await admin.get('session')).status).toBe(200);
+    expect((await admin.get('sessions')).status).toBe(200);
   });
 
   test('open invitations are listed without what opens them', async () => {

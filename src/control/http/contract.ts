@@ -2,7 +2,7 @@
  * What the dashboard's page and the control plane say to each other: types alone, which the page imports as well.
  * Everything lies under `/dashboard/api`. It is not an interface for customers and may change with any version.
  *
- *   POST login, logout, logout-everywhere, password, invitation, invitation/look     GET session, sessions
+ *   POST login, logout, logout-everywhere, password, invitation, invitation/look     GET whoami, sessions
  *   GET  projects · POST projects
  *   GET  users · POST users/:id, users/:id/remove · GET, POST invitations · POST invitations/:id/remove
  *   GET  audit, about
@@ -84,6 +84,9 @@ export interface SessionInfo {
   readonly projects: readonly ProjectInfo[];
   readonly expires_at: string;
 }
+
+/** Null: nobody is signed in. That is an answer, not a fault. */
+export type WhoAmI = SessionInfo | null;
 
 export interface ProjectInfo {
   readonly id: string;

@@ -81,6 +81,7 @@ export interface Visitor {
 
 /** A POST by which somebody gets a session, or looks at what would give them one. */
 export interface PublicRoute {
+  readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly answer: (visitor: Visitor) => Promise<Answer>;
 }

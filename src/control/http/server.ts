@@ -67,12 +67,18 @@ async function dashboard(scope: FastifyInstance, options: ControlServerOptions):
 async function controlApi(scope: FastifyInstance, options: ControlServerOptions): Promise<void> {
   const { door, desk, turns, cookieSeconds } = options;
   scope.decorateRequest('caller', null);
-  for (const { path, answer } of options.publicRoutes) {
+  for (const { method, path, answer } of options.publicRoutes) {
     const onRequest = async ({ raw }: FastifyRequest) => door.checkOrigin(raw);
-    scope.post(`/${path}`, { bodyLimit: STRANGERS_BODY_BYTES_MAX, onRequest }, async (request, reply) => {
-      const { raw } = request;
-      const visitor = { token: presentedToken(raw), address: addressOf(raw), agent: agentOf(raw) };
-      return send(request, reply, await answer({ ...visitor, body: bodyOf(request) }), cookieSeconds);
+    scope.route({
+      method,
+      url: `/${path}`,
+      bodyLimit: STRANGERS_BODY_BYTES_MAX,
+      onRequest,
+      handler: async (request, reply) => {
+        const { raw } = request;
+        const visitor = { token: presentedToken(raw), address: addressOf(raw), agent: agentOf(raw) };
+        return send(request, reply, await answer({ ...visitor, body: bodyOf(request) }), cookieSeconds);
+      },
     });
   }
   const admit = async (request: FastifyRequest) => {

@@ -1,7 +1,7 @@
 /** Projects: what belongs together, apart from everything else. */
 import { useState } from 'preact/hooks';
-import type { Listed, ProjectInfo, SessionInfo } from '../../../../src/control/http/contract.ts';
-import { get, post } from '../../api.ts';
+import type { Listed, ProjectInfo } from '../../../../src/control/http/contract.ts';
+import { post, renewSession } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog, DialogEnd } from '../../components/dialog.tsx';
 import { Empty } from '../../components/empty.tsx';
@@ -12,7 +12,7 @@ import { TableSkeleton } from '../../components/skeleton.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { toast } from '../../components/toast.tsx';
 import { refreshLive, useLive } from '../../live.ts';
-import { may, place, session, toPage } from '../../session.ts';
+import { may, place, toPage } from '../../session.ts';
 import { useRequest } from '../../use-request.ts';
 import { Settings } from './frame.tsx';
 
@@ -71,7 +71,7 @@ function NewProject({ onClose }: { readonly onClose: () => void }) {
   const request = useRequest(async () => {
     const made = await post<ProjectInfo>('projects', { name: name.trim() });
     // The switch in the header goes by the session.
-    session.value = await get<SessionInfo>('session');
+    await renewSession();
     await refreshLive();
     toast('good', `${made.name} is there. Its keys are made under API keys.`);
     onClose();

@@ -1,16 +1,16 @@
 /**
- * How somebody gets a session: by name and password, or by an invitation. Whatever token was presented, the session
+ * Who somebody is, and how they get a session: by name and password, or by an invitation. Whatever token was presented, the session
  * has a new one, and the one presented is over: nobody can be made to use a session that somebody else knows.
  */
 import { audited } from '#src/control/audit.ts';
-import type { SessionInfo } from '#src/control/http/contract.ts';
+import type { SessionInfo, WhoAmI } from '#src/control/http/contract.ts';
 import { readText } from '#src/control/http/fields.ts';
 import { presentLook, presentProject } from '#src/control/http/present.ts';
 import { type Answer, json, type PublicRoute, type Visitor } from '#src/control/http/route.ts';
 import { acceptInvitation, lookAtInvitation } from '#src/control/invitations.ts';
 import { login } from '#src/control/logins.ts';
 import { requireName } from '#src/control/person-rules.ts';
-import { beginSession, csrfToken } from '#src/control/sessions.ts';
+import { beginSession, csrfToken, findSession } from '#src/control/sessions.ts';
 import type { PeopleWorld } from '#src/control/world.ts';
 import { formatInstant } from '#src/domain/instant.ts';
 import type { Session, User } from '#src/ports/people-store.ts';
@@ -22,6 +22,16 @@ const BY_THEMSELVES = { projectId: null, mode: null, detail: {} } as const;
 export function entryRoutes(world: PeopleWorld): readonly PublicRoute[] {
   return [
     {
+      method: 'GET',
+      path: 'whoami',
+      answer: async ({ token }) => {
+        const found = token === null ? null : await findSession(world, token);
+        if (token === null || found === null) return json(null satisfies WhoAmI);
+        return json((await sessionInfo(world, found.user, found.session, token)) satisfies WhoAmI);
+      },
+    },
+    {
+      method: 'POST',
       path: 'login',
       answer: async (visitor) => {
         const { address, body } = visitor;
@@ -40,10 +50,12 @@ export function entryRoutes(world: PeopleWorld): readonly PublicRoute[] {
       },
     },
     {
+      method: 'POST',
       path: 'invitation/look',
       answer: async ({ body }) => json(presentLook(await lookAtInvitation(world, readText(body, 'token')))),
     },
     {
+      method: 'POST',
       path: 'invitation',
       answer: async (visitor) => {
         const { address, body } = visitor;
@@ -74,7 +86,7 @@ async function signedIn(world: PeopleWorld, visitor: Visitor, user: User): Promi
   return { ...json(await sessionInfo(world, user, session, token)), session: token };
 }
 
-export async function sessionInfo(
+async function sessionInfo(
   world: PeopleWorld,
   user: User,
   session: Session,

@@ -1,30 +1,16 @@
 /** What somebody does with their own session and password. */
 
 import type { Listed, OpenSession } from '#src/control/http/contract.ts';
-import { presentedToken } from '#src/control/http/cookie.ts';
-import { DoorRefusal } from '#src/control/http/errors.ts';
 import { readText } from '#src/control/http/fields.ts';
 import { presentSession } from '#src/control/http/present.ts';
 import { type Asked, DONE, json, type Route } from '#src/control/http/route.ts';
 import { openSessions } from '#src/control/sessions.ts';
 import { changePassword } from '#src/control/users.ts';
 import type { PeopleWorld } from '#src/control/world.ts';
-import { Refusal } from '#src/domain/errors.ts';
-import { sessionInfo } from './entry.ts';
 
 export function sessionRoutes(world: PeopleWorld): readonly Route<Asked>[] {
   const { people } = world.store;
   return [
-    {
-      method: 'GET',
-      path: 'session',
-      needs: 'viewer',
-      audited: null,
-      answer: async (asked) => {
-        const { user, session } = asked.caller;
-        return json(await sessionInfo(world, user, session, tokenOf(asked)));
-      },
-    },
     {
       method: 'GET',
       path: 'sessions',
@@ -70,12 +56,4 @@ export function sessionRoutes(world: PeopleWorld): readonly Route<Asked>[] {
       },
     },
   ];
-}
-
-/** A live page asks without a browser, and so without a cookie. */
-function tokenOf({ request }: Asked): string {
-  if (request === null) throw new Refusal('not_found');
-  const token = presentedToken(request.raw);
-  if (token === null) throw new DoorRefusal('not_signed_in');
-  return token;
 }
