@@ -91,7 +91,7 @@ function tallies(now: number, spanMs: number, count: number): string {
   const classes = [...LATENESS_BOUNDS_MS, 0].map((_, at) => (at < 3 ? Math.floor(FIRED / 3) : 0));
   const counts = JSON.stringify([FIRED, SUCCEEDED, DEAD_LETTERED, EXPIRED, RETRIED, ...classes]);
   return `INSERT INTO tallies (partition, span_ms, at, node, counts)
-    SELECT (SELECT min(partition) FROM deliveries), ${spanMs}, ${first} - n.one * ${spanMs}, 'bench', '${counts}'
+    SELECT (SELECT min(partition) FROM deliveries), ${spanMs}, ${first} - n.one * CAST(${spanMs} AS bigint), 'bench', '${counts}'
     FROM (${series(count)}) AS n`;
 }
 

@@ -1,6 +1,6 @@
 /** The next runs of a timing while it is being typed. */
 import { useEffect, useState } from 'preact/hooks';
-import type { Preview, PreviewRequest } from '../../src/control/http/contract.ts';
+import type { Preview, PreviewRequest } from '../../src/control/http/data-contract.ts';
 import { type ApiError, asApiError, post } from './api.ts';
 import { inProject } from './session.ts';
 

@@ -80,7 +80,7 @@ function routesOf(world: DashboardWorld & PeopleWorld, shared: Shared): Dashboar
   const { insight, jobs } = world.store;
   const data: DataWorld = { ...world, ...shared, insight, jobs, node: world.about.node };
   return {
-    publicRoutes: entryRoutes(world),
+    publicRoutes: entryRoutes(world, () => insight.lookedAtSoon()),
     routes: [
       ...sessionRoutes(world),
       ...projectRoutes(world),

@@ -87,6 +87,8 @@ export interface GateOrder {
 export const DELIVERIES_COUNTED_MAX = 50_000;
 
 export interface InsightStore {
+  /** Somebody is about to look: what takes a moment to be opened is opened. Never throws. */
+  lookedAtSoon(): void;
   saveTallies(
     node: string,
     tallies: readonly SavedTally[],

@@ -1,6 +1,7 @@
 /** The dashboard of the real service, as a process: from the link of its first start to signing out. */
 import { expect, test } from 'vitest';
-import type { About, Listed, NewKey, Overview, UserInfo } from '#src/control/http/contract.ts';
+import type { About, Listed, NewKey, UserInfo } from '#src/control/http/contract.ts';
+import type { Overview } from '#src/control/http/data-contract.ts';
 import { startSched } from '#test/process/sched-process.ts';
 import { API, Browser, expectRefused } from './browser.ts';
 import { PASSWORD } from './harness.ts';

@@ -1,6 +1,7 @@
 /** The breaker of an endpoint, and closing it by hand. */
 import { useState } from 'preact/hooks';
-import type { Destination, Done } from '../../../src/control/http/contract.ts';
+import type { Done } from '../../../src/control/http/contract.ts';
+import type { Destination } from '../../../src/control/http/data-contract.ts';
 import { post } from '../api.ts';
 import { plural } from '../format.ts';
 import { refreshLive } from '../live.ts';

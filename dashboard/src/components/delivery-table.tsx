@@ -2,7 +2,8 @@
 
 import { useEffect, useRef } from 'preact/hooks';
 import type { Delivery as ApiDelivery } from '../../../sdk/src/api-types.ts';
-import type { DeliveryWithTarget, Listed } from '../../../src/control/http/contract.ts';
+import type { Listed } from '../../../src/control/http/contract.ts';
+import type { DeliveryWithTarget } from '../../../src/control/http/data-contract.ts';
 import { plural } from '../format.ts';
 import { toPage } from '../session.ts';
 import { DELIVERY_LOOKS, StateBadge } from './badge.tsx';

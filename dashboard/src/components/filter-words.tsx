@@ -1,5 +1,5 @@
 /** What a bulk replay is about, in words. */
-import type { DeliveryQuery } from '../../../src/control/http/contract.ts';
+import type { DeliveryQuery } from '../../../src/control/http/data-contract.ts';
 import { DELIVERY_LOOKS } from './badge.tsx';
 import { IdLink } from './id-link.tsx';
 import { Instant } from './instant.tsx';

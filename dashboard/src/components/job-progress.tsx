@@ -1,5 +1,5 @@
 /** How far a bulk replay is. */
-import type { ReplayJobInfo } from '../../../src/control/http/contract.ts';
+import type { ReplayJobInfo } from '../../../src/control/http/data-contract.ts';
 import { count, percent } from '../format.ts';
 import { Badge, type Tone } from './badge.tsx';
 import type { IconName } from './icon.tsx';

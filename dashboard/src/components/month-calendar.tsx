@@ -3,7 +3,7 @@
  * move from day to day, with the chosen day beside it; on phones a list of the days on which something happens.
  */
 import { useRef } from 'preact/hooks';
-import type { Calendar } from '../../../src/control/http/contract.ts';
+import type { Calendar } from '../../../src/control/http/data-contract.ts';
 import { plural } from '../format.ts';
 import { type CalendarDay, dateIn, monthOf, shiftDay, shiftMonth, weeksOf } from '../model/calendar-month.ts';
 import { now } from '../time.ts';

@@ -1,6 +1,6 @@
 /** Before many deliveries are ordered again: how many, at which pace, and what receivers will see. */
 import { useEffect, useState } from 'preact/hooks';
-import type { DeliveryCount, ReplayJobInfo } from '../../../src/control/http/contract.ts';
+import type { DeliveryCount, ReplayJobInfo } from '../../../src/control/http/data-contract.ts';
 import { type ApiError, asApiError, get, post } from '../api.ts';
 import { count, plural } from '../format.ts';
 import { type DeliveryFilter, deliveryQuery, pathWithQuery, queryOf } from '../model/filters.ts';

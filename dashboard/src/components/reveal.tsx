@@ -1,6 +1,6 @@
 /** What is hidden from everyone, shown to an admin who asks for it, which is written to the audit log. */
 import { useState } from 'preact/hooks';
-import type { Revealed } from '../../../src/control/http/contract.ts';
+import type { Revealed } from '../../../src/control/http/data-contract.ts';
 import { post } from '../api.ts';
 import { bytes, plural } from '../format.ts';
 import { inProject, may } from '../session.ts';

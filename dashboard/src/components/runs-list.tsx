@@ -1,5 +1,5 @@
 /** Runs to come, by the clock of the schedule, with what its clock does to them. */
-import type { Preview, PreviewRun } from '../../../src/control/http/contract.ts';
+import type { Preview, PreviewRun } from '../../../src/control/http/data-contract.ts';
 import { formatInstant, shownZone } from '../time.ts';
 import { Icon } from './icon.tsx';
 import { Relative } from './instant.tsx';

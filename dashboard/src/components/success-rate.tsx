@@ -1,5 +1,5 @@
 /** How much of what was sent in 24 hours arrived: a bar and the figure. */
-import type { Counts } from '../../../src/control/http/contract.ts';
+import type { Counts } from '../../../src/control/http/data-contract.ts';
 import { count, percent } from '../format.ts';
 
 export function SuccessRate({ counts }: { readonly counts: Counts }) {

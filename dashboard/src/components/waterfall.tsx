@@ -4,7 +4,7 @@
  * same figures are there as a table.
  */
 import { useState } from 'preact/hooks';
-import type { TryInfo } from '../../../src/control/http/contract.ts';
+import type { TryInfo } from '../../../src/control/http/data-contract.ts';
 import { milliseconds } from '../format.ts';
 import {
   outcomeWord,

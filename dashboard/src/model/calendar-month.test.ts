@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Calendar } from '../../../src/control/http/contract.ts';
+import type { Calendar } from '../../../src/control/http/data-contract.ts';
 import { dateIn, isMonth, offsetAt, shiftDay, shiftMonth, weeksOf, windowOf } from './calendar-month.ts';
 
 const EMPTY: Calendar = { timezone: 'Europe/Berlin', past: [], coming: [], not_whole: [] };

@@ -2,7 +2,7 @@
  * A month of a schedule as weeks of days, by the calendar of the schedule's own zone: the service says of each run
  * what the clock there shows, and a day is the first ten characters of it. Weeks begin on Monday.
  */
-import type { Calendar, PreviewRun } from '../../../src/control/http/contract.ts';
+import type { Calendar, PreviewRun } from '../../../src/control/http/data-contract.ts';
 
 /** Such as `2026-11`. */
 export type Month = string;

@@ -2,7 +2,7 @@
  * Filters live in the address, so that what one sees can be sent to a colleague. Read here from the query of the
  * page and written as the query of the API; what makes no sense in an address is left out, never sent.
  */
-import type { DeliveryQuery } from '../../../src/control/http/contract.ts';
+import type { DeliveryQuery } from '../../../src/control/http/data-contract.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus, SCHEDULE_STATES, type ScheduleState } from './status.ts';
 
 export interface ScheduleFilter {

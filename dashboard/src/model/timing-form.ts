@@ -4,7 +4,7 @@
  */
 
 import type { Schedule } from '../../../sdk/src/api-types.ts';
-import type { PreviewRequest } from '../../../src/control/http/contract.ts';
+import type { PreviewRequest } from '../../../src/control/http/data-contract.ts';
 import { instantOf, wallOf } from './wall-clock.ts';
 
 export const TIMING_WAYS = ['delay', 'fire_at', 'local_fire_at', 'cron'] as const;

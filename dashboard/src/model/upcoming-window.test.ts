@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Upcoming } from '../../../src/control/http/contract.ts';
+import type { Upcoming } from '../../../src/control/http/data-contract.ts';
 import { heatLevel, heatOf, readWindow, windowQuery, writeWindow } from './upcoming-window.ts';
 
 const params = (text: string) => new URLSearchParams(text);

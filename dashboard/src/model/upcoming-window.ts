@@ -1,5 +1,5 @@
 /** The window of what is coming, in the address: a preset that moves along, or two instants that stand still. */
-import type { Upcoming } from '../../../src/control/http/contract.ts';
+import type { Upcoming } from '../../../src/control/http/data-contract.ts';
 import { queryOf } from './filters.ts';
 
 export const WINDOWS = ['15m', '1h', '6h', '24h', '7d'] as const;

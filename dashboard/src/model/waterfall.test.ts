@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TryInfo } from '../../../src/control/http/contract.ts';
+import type { TryInfo } from '../../../src/control/http/data-contract.ts';
 import { place, rows, spanOf, ticks } from './waterfall.ts';
 
 function attempt(changes: Partial<TryInfo> = {}): TryInfo {

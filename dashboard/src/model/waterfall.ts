@@ -3,7 +3,7 @@
  * connecting, waiting for the answer, reading it. Two milliseconds and thirty seconds must both be readable, so the
  * scale bends: linear near zero, logarithmic beyond (x -> log(1 + x / KNEE_MS)).
  */
-import type { TryInfo } from '../../../src/control/http/contract.ts';
+import type { TryInfo } from '../../../src/control/http/data-contract.ts';
 
 export type PhaseName = 'late' | 'claimed' | 'connect' | 'wait' | 'read' | 'sent';
 

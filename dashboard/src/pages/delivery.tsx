@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import type { Delivery, Schedule } from '../../../sdk/src/api-types.ts';
-import type { DeliveryDetails } from '../../../src/control/http/contract.ts';
+import type { DeliveryDetails } from '../../../src/control/http/data-contract.ts';
 import { post } from '../api.ts';
 import { DELIVERY_LOOKS, StateBadge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import type { Endpoint, Schedule } from '../../../sdk/src/api-types.ts';
-import type { Destinations, ScheduleSearchPage } from '../../../src/control/http/contract.ts';
+import type { Destinations, ScheduleSearchPage } from '../../../src/control/http/data-contract.ts';
 import { patch, post } from '../api.ts';
 import { Badge, SCHEDULE_LOOKS, StateBadge } from '../components/badge.tsx';
 import { BreakerState, CloseBreaker } from '../components/breaker.tsx';

@@ -1,6 +1,6 @@
 /** Where requests go: profiles and the addresses that schedules name themselves, with how well they answer. */
 import type { Endpoint } from '../../../sdk/src/api-types.ts';
-import type { Destination, Destinations } from '../../../src/control/http/contract.ts';
+import type { Destination, Destinations } from '../../../src/control/http/data-contract.ts';
 import { Badge } from '../components/badge.tsx';
 import { BreakerState, CloseBreaker } from '../components/breaker.tsx';
 import { ButtonLink } from '../components/button.tsx';

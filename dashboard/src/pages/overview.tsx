@@ -1,5 +1,5 @@
 /** What fires, what came of it, and how punctual it was: at a glance, live. */
-import type { Overview, OverviewRange } from '../../../src/control/http/contract.ts';
+import type { Overview, OverviewRange } from '../../../src/control/http/data-contract.ts';
 import { Choice } from '../components/choice.tsx';
 import { FirstScheduleHelp } from '../components/first-schedule.tsx';
 import { Card, Loaded, Page } from '../components/page.tsx';

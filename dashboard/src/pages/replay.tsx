@@ -1,6 +1,6 @@
 /** One bulk replay while it runs and after: how far, how fast, and the way to stop it. */
 import { useEffect, useState } from 'preact/hooks';
-import type { ReplayJobInfo } from '../../../src/control/http/contract.ts';
+import type { ReplayJobInfo } from '../../../src/control/http/data-contract.ts';
 import { post } from '../api.ts';
 import { Button, ButtonLink } from '../components/button.tsx';
 import { Confirm } from '../components/dialog.tsx';

@@ -1,5 +1,6 @@
 /** Bulk replays, the newest first: what was ordered, by whom, and how far it is. */
-import type { Listed, ReplayJobInfo } from '../../../src/control/http/contract.ts';
+import type { Listed } from '../../../src/control/http/contract.ts';
+import type { ReplayJobInfo } from '../../../src/control/http/data-contract.ts';
 import { ButtonLink } from '../components/button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { FilterWords } from '../components/filter-words.tsx';

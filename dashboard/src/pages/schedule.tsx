@@ -1,6 +1,6 @@
 /** One schedule: what it is, when it fires next, its calendar and its deliveries. */
 import type { Schedule } from '../../../sdk/src/api-types.ts';
-import type { Calendar, PreviewRun } from '../../../src/control/http/contract.ts';
+import type { Calendar, PreviewRun } from '../../../src/control/http/data-contract.ts';
 import { SCHEDULE_LOOKS, StateBadge } from '../components/badge.tsx';
 import { ButtonLink } from '../components/button.tsx';
 import { CutText } from '../components/copy.tsx';

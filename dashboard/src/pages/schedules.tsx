@@ -1,7 +1,7 @@
 /** Every schedule of a project and mode, found by id, label or destination. */
 import { useEffect, useState } from 'preact/hooks';
 import type { Schedule } from '../../../sdk/src/api-types.ts';
-import type { ScheduleSearchPage } from '../../../src/control/http/contract.ts';
+import type { ScheduleSearchPage } from '../../../src/control/http/data-contract.ts';
 import { SCHEDULE_LOOKS, StateBadge } from '../components/badge.tsx';
 import { Button, ButtonLink } from '../components/button.tsx';
 import { DestinationText } from '../components/destination.tsx';

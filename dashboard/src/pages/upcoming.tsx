@@ -1,6 +1,6 @@
 /** Everything that is due in a window, for each endpoint and time: where too much falls on one minute is seen here. */
 import { useEffect, useState } from 'preact/hooks';
-import type { Upcoming } from '../../../src/control/http/contract.ts';
+import type { Upcoming } from '../../../src/control/http/data-contract.ts';
 import { Badge } from '../components/badge.tsx';
 import { ButtonLink } from '../components/button.tsx';
 import { Choice } from '../components/choice.tsx';

@@ -1,6 +1,6 @@
 /** `GET schedules/:id/calendar`: what a schedule did and what it will do, over some weeks. */
 import { found } from '#src/commands/command.ts';
-import type { Calendar } from '#src/control/http/contract.ts';
+import type { Calendar } from '#src/control/http/data-contract.ts';
 import { json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
 import { cachedCron } from '#src/domain/cron.ts';
 import type { Delivery } from '#src/domain/delivery.ts';

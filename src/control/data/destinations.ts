@@ -8,7 +8,7 @@ import { decodeCursor, encodeCursor } from '#src/api/cursor.ts';
 import { presentProfile } from '#src/api/present.ts';
 import { readChoice, readText as readQueryText } from '#src/api/query.ts';
 import { found } from '#src/commands/command.ts';
-import type { Destination, Destinations } from '#src/control/http/contract.ts';
+import type { Destination, Destinations } from '#src/control/http/data-contract.ts';
 import { DONE, json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
 import { URL_CHARACTERS_MAX } from '#src/domain/destination.ts';
 import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';

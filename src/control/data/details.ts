@@ -2,7 +2,7 @@
 import type { DeliveryResource, ScheduleResource } from '#src/api/contract/resources.ts';
 import { presentDelivery, presentSchedule } from '#src/api/present.ts';
 import { found } from '#src/commands/command.ts';
-import type { DeliveryDetails, TryInfo } from '#src/control/http/contract.ts';
+import type { DeliveryDetails, TryInfo } from '#src/control/http/data-contract.ts';
 import { json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
 import { stateOf } from '#src/domain/breaker.ts';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';

@@ -4,7 +4,7 @@ import { OPERATIONS, type Operation, type OperationId } from '#src/api/contract/
 import type { DeliveryResource } from '#src/api/contract/resources.ts';
 import { handlers } from '#src/api/handlers.ts';
 import { presentDelivery } from '#src/api/present.ts';
-import type { DeliveryWithTarget } from '#src/control/http/contract.ts';
+import type { DeliveryWithTarget } from '#src/control/http/data-contract.ts';
 import type { Audited, ProjectAsked, Route } from '#src/control/http/route.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { Mode } from '#src/domain/partition.ts';

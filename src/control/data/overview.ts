@@ -1,6 +1,6 @@
 /** `GET overview`: what was fired and how punctually, what is due, which breakers are open, and which nodes live. */
 import { readChoice } from '#src/api/query.ts';
-import type { OpenBreaker, Overview, OverviewRange } from '#src/control/http/contract.ts';
+import type { OpenBreaker, Overview, OverviewRange } from '#src/control/http/data-contract.ts';
 import { json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
 import { parseId } from '#src/domain/id.ts';
 import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PreviewRun } from '#src/control/http/contract.ts';
+import type { PreviewRun } from '#src/control/http/data-contract.ts';
 import { useDataBench } from '#test/control/data-world.ts';
 
 const open = useDataBench();

@@ -1,6 +1,6 @@
 /** `POST preview`: when a schedule would fire that is only thought of, and what clock changes do to it. */
 import { readPreview } from '#src/api/read-bodies.ts';
-import type { Preview, RunNoteInfo } from '#src/control/http/contract.ts';
+import type { Preview, RunNoteInfo } from '#src/control/http/data-contract.ts';
 import { type JsonBody, json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
 import { cachedCron } from '#src/domain/cron.ts';
 import { durationMs } from '#src/domain/duration.ts';

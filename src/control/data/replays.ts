@@ -1,7 +1,7 @@
 /** Bulk replays: how many there would be, the jobs there are, and orders to begin or stop one. */
 import { readChoice, readInstant, readText } from '#src/api/query.ts';
 import { found } from '#src/commands/command.ts';
-import type { DeliveryCount, DeliveryQuery, ReplayJobInfo } from '#src/control/http/contract.ts';
+import type { DeliveryCount, DeliveryQuery, ReplayJobInfo } from '#src/control/http/data-contract.ts';
 import { type JsonBody, json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
 import { beginReplay, stopReplay } from '#src/control/replay-jobs.ts';
 import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';

@@ -3,7 +3,7 @@
  * receiver. Each asking is in the audit log, before it is answered.
  */
 import { found } from '#src/commands/command.ts';
-import type { Revealed } from '#src/control/http/contract.ts';
+import type { Revealed } from '#src/control/http/data-contract.ts';
 import { json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
 import type { Headers } from '#src/domain/headers.ts';
 import { decodeHeaders, decodePayload } from '#src/domain/payload.ts';

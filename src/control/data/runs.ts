@@ -1,5 +1,5 @@
 /** Runs as the dashboard shows them. */
-import type { PreviewRun, RunNoteInfo } from '#src/control/http/contract.ts';
+import type { PreviewRun, RunNoteInfo } from '#src/control/http/data-contract.ts';
 import { formatInstant, type Instant } from '#src/domain/instant.ts';
 import type { Run } from '#src/domain/run-notes.ts';
 import { noteText, offsetText, wallClockText } from '#src/domain/run-words.ts';

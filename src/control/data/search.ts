@@ -7,7 +7,7 @@ import type { ScheduleResource } from '#src/api/contract/resources.ts';
 import { decodeCursor, encodeCursor } from '#src/api/cursor.ts';
 import { presentSchedule } from '#src/api/present.ts';
 import { readChoice, readLimit, readText } from '#src/api/query.ts';
-import type { ScheduleSearchPage } from '#src/control/http/contract.ts';
+import type { ScheduleSearchPage } from '#src/control/http/data-contract.ts';
 import { json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { parseId, type ScheduleId } from '#src/domain/id.ts';

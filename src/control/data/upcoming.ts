@@ -1,5 +1,5 @@
 /** `GET upcoming`: everything that is due in a window, by step and by endpoint, so that collisions are seen. */
-import type { Upcoming } from '#src/control/http/contract.ts';
+import type { Upcoming } from '#src/control/http/data-contract.ts';
 import { json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { formatInstant, instant } from '#src/domain/instant.ts';

@@ -45,6 +45,11 @@ export class PostgresInsight implements InsightStore {
     this.#cluster = new ClusterReads(world.aside);
   }
 
+  lookedAtSoon(): void {
+    // Whoever looks then is told what is wrong, if something is.
+    this.#world.aside.ask('SELECT 1').catch(() => {});
+  }
+
   async saveTallies(
     node: string,
     tallies: readonly SavedTally[],

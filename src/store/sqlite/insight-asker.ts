@@ -44,6 +44,11 @@ export class InsightAsker {
     this.#path = path;
   }
 
+  /** Starts the thread ahead of the first question. */
+  start(): void {
+    if (!this.#isClosed) this.#worker ??= this.#open();
+  }
+
   ask<Name extends QuestionName>(
     name: Name,
     ...parameters: Parameters<InsightReads[Name]>
@@ -63,11 +68,11 @@ export class InsightAsker {
     const next = this.#waiting.shift();
     if (next === undefined) return;
     this.#underWay = next;
-    this.#worker ??= this.#start();
+    this.#worker ??= this.#open();
     this.#worker.postMessage(next.question);
   }
 
-  #start(): Worker {
+  #open(): Worker {
     const worker = new Worker(new URL('./insight-thread.ts', import.meta.url), {
       workerData: { path: this.#path },
       resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB_MAX },

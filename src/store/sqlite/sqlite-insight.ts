@@ -49,6 +49,10 @@ export class SqliteInsight implements InsightStore {
     return unavailableInstead(read);
   }
 
+  lookedAtSoon(): void {
+    this.#asker.start();
+  }
+
   async saveTallies(
     node: string,
     tallies: readonly SavedTally[],

@@ -1,5 +1,5 @@
 /** Destinations that are not tried for now, because they failed too often. */
-import type { OpenBreaker } from '../../../../src/control/http/contract.ts';
+import type { OpenBreaker } from '../../../../src/control/http/data-contract.ts';
 import { BREAKER_LOOKS, StateBadge } from '../../components/badge.tsx';
 import { CutText } from '../../components/copy.tsx';
 import { Empty } from '../../components/empty.tsx';

@@ -1,5 +1,5 @@
 /** The charts of the overview: figures in, series and labels out. */
-import type { Overview } from '../../../../src/control/http/contract.ts';
+import type { Overview } from '../../../../src/control/http/data-contract.ts';
 import { Chart } from '../../components/chart.tsx';
 import { compact, count, milliseconds, percent, plural } from '../../format.ts';
 import { formatInstant, shownZone } from '../../time.ts';

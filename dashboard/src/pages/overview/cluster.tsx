@@ -1,5 +1,5 @@
 /** Who sends: the nodes, and how the slots are shared among them. */
-import type { Overview } from '../../../../src/control/http/contract.ts';
+import type { Overview } from '../../../../src/control/http/data-contract.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Relative } from '../../components/instant.tsx';
 import { Card } from '../../components/page.tsx';

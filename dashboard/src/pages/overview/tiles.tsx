@@ -1,5 +1,5 @@
 /** The four figures that are looked at first. */
-import type { Overview } from '../../../../src/control/http/contract.ts';
+import type { Overview } from '../../../../src/control/http/data-contract.ts';
 import { Sparkline } from '../../components/sparkline.tsx';
 import { compact, count, milliseconds, percent } from '../../format.ts';
 import { toPage } from '../../session.ts';

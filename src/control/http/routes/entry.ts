@@ -19,7 +19,12 @@ import { projectsOf } from './projects.ts';
 /** What nobody asked somebody else for: it concerns no project. */
 const BY_THEMSELVES = { projectId: null, mode: null, detail: {} } as const;
 
-export function entryRoutes(world: PeopleWorld): readonly PublicRoute[] {
+/** `onEntry`: somebody is signed in, and is about to look at something. */
+export function entryRoutes(world: PeopleWorld, onEntry: () => void): readonly PublicRoute[] {
+  const entered = (visitor: Visitor, user: User) => {
+    onEntry();
+    return signedIn(world, visitor, user);
+  };
   return [
     {
       method: 'GET',
@@ -27,6 +32,7 @@ export function entryRoutes(world: PeopleWorld): readonly PublicRoute[] {
       answer: async ({ token }) => {
         const found = token === null ? null : await findSession(world, token);
         if (token === null || found === null) return json(null satisfies WhoAmI);
+        onEntry();
         return json((await sessionInfo(world, found.user, found.session, token)) satisfies WhoAmI);
       },
     },
@@ -46,7 +52,7 @@ export function entryRoutes(world: PeopleWorld): readonly PublicRoute[] {
           action: 'session.begin',
           subject: user.name,
         };
-        return audited(world, act, () => signedIn(world, visitor, user));
+        return audited(world, act, () => entered(visitor, user));
       },
     },
     {
@@ -74,7 +80,7 @@ export function entryRoutes(world: PeopleWorld): readonly PublicRoute[] {
           detail: { role },
         };
         const user = await audited(world, act, () => acceptInvitation(world, { token, name, password }));
-        return signedIn(world, visitor, user);
+        return entered(visitor, user);
       },
     },
   ];
