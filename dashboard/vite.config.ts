@@ -26,6 +26,8 @@ export default defineConfig({
     jsx: { runtime: 'classic', pragma: 'h', pragmaFrag: 'Fragment' },
     jsxInject: `import { h, Fragment } from 'preact'`,
   },
+  // Nobody who looks at schedules looks into signals.
+  define: { 'window.__PREACT_SIGNALS_DEVTOOLS__': 'undefined' },
   build: {
     outDir: 'dist',
     emptyOutDir: true,

@@ -16,10 +16,7 @@ export function Choice<V extends string>({ label, value, options, onValue }: Cho
     <fieldset class="inline-flex rounded-md border border-line bg-sunken p-0.5">
       <legend class="sr-only">{label}</legend>
       {options.map((option) => (
-        <label
-          key={option.value}
-          class="relative rounded px-2.5 py-0.75 text-sm text-dim hover:text-ink has-checked:bg-card has-checked:font-medium has-checked:text-ink has-checked:shadow-sm has-focus-visible:outline-2 has-focus-visible:outline-accent"
-        >
+        <label key={option.value} class="choice">
           <input
             type="radio"
             class="absolute inset-0 cursor-pointer appearance-none opacity-0"

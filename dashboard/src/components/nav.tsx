@@ -30,10 +30,7 @@ export function Nav() {
   const current = currentPage();
   const settings = place.value === null ? '/dashboard/settings/account' : toPage('settings/keys');
   return (
-    <nav
-      aria-label="Main"
-      class="fixed inset-x-0 bottom-0 z-10 border-t border-line bg-card pb-[env(safe-area-inset-bottom)] md:sticky md:top-14 md:h-[calc(100dvh-3.5rem)] md:w-48 md:flex-none md:self-start md:border-t-0 md:border-r md:bg-transparent md:p-3"
-    >
+    <nav aria-label="Main" class="nav">
       <ul class="flex md:flex-col md:gap-0.5">
         {NAV_ITEMS.map(({ page, label, icon }) => (
           <NavLink key={label} href={toPage(page)} label={label} icon={icon} isCurrent={page === current} />
@@ -57,11 +54,7 @@ function NavLink({
 }) {
   return (
     <li class="min-w-0 flex-1 md:flex-none">
-      <a
-        href={href}
-        aria-current={isCurrent ? 'page' : undefined}
-        class="flex flex-col items-center gap-0.5 px-0.5 py-2 text-[0.6875rem] text-dim hover:text-ink aria-[current=page]:font-medium aria-[current=page]:text-accent md:flex-row md:gap-2.5 md:rounded-md md:px-2.5 md:py-1.5 md:text-base md:aria-[current=page]:bg-accent-soft"
-      >
+      <a href={href} aria-current={isCurrent ? 'page' : undefined} class="nav-link">
         <Icon name={icon} />
         {label}
       </a>

@@ -18,11 +18,7 @@ export function TabLinks({ label, tabs }: { readonly label: string; readonly tab
       <ul class="flex gap-1 px-1">
         {tabs.map((tab) => (
           <li key={tab.href}>
-            <a
-              href={tab.href}
-              aria-current={tab.isCurrent ? 'page' : undefined}
-              class="-mb-px block border-b-2 border-transparent px-2.5 py-2 whitespace-nowrap text-dim hover:text-ink aria-[current=page]:border-accent aria-[current=page]:font-medium aria-[current=page]:text-ink"
-            >
+            <a href={tab.href} aria-current={tab.isCurrent ? 'page' : undefined} class="tab">
               {tab.label}
             </a>
           </li>

@@ -133,7 +133,7 @@ function Presets({ form, onForm }: Omit<TimingControlProps, 'faults'>) {
           key={preset.cron}
           type="button"
           aria-pressed={form.cron.trim() === preset.cron}
-          class="min-h-7 rounded-full border border-line px-2.5 text-sm text-dim hover:text-ink aria-pressed:border-accent aria-pressed:bg-accent-soft aria-pressed:text-accent"
+          class="chip"
           onClick={() => onForm({ ...form, cron: preset.cron })}
         >
           {preset.word}

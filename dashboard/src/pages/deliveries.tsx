@@ -88,7 +88,7 @@ function StatusChips({ filter }: { readonly filter: DeliveryFilter }) {
             key={status ?? 'any'}
             type="button"
             aria-pressed={filter.status === status}
-            class="inline-flex min-h-7 items-center gap-1 rounded-full border border-line bg-card px-2.5 text-sm text-dim hover:text-ink aria-pressed:border-accent aria-pressed:bg-accent-soft aria-pressed:font-medium aria-pressed:text-accent"
+            class="chip"
             onClick={() => choose({ ...filter, status })}
           >
             {look === undefined ? null : <Icon name={look.icon} size={12} />}

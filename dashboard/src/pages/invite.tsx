@@ -20,7 +20,7 @@ import { useRequest } from '../use-request.ts';
 
 const ROLES = {
   viewer: 'As a viewer you can look at everything.',
-  operator: 'As an operator you can look at everything, and change schedules, endpoints and deliveries.',
+  operator: 'As an operator you can look at everything, and change schedules and endpoints.',
   admin: 'As an admin you can do everything, and invite others.',
 } as const;
 
@@ -66,10 +66,7 @@ export function InvitePage() {
 function NoToken() {
   return (
     <div class="space-y-4">
-      <p>
-        This link has no invitation in it. Open the whole link that you were given, with all that stands
-        behind the #.
-      </p>
+      <p>This link has no invitation in it. Open the whole link, with all that stands behind the #.</p>
       <ButtonLink href={to('login')}>Sign in</ButtonLink>
     </div>
   );

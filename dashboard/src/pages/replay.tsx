@@ -143,7 +143,7 @@ function stateWords(job: ReplayJobInfo): string {
     case 'running':
       return 'Replays go out at the pace of each endpoint’s retry budget. You can leave this page; it goes on.';
     case 'done':
-      return 'Everything that was gathered has been replayed. Whether the new deliveries succeed is shown under Deliveries.';
+      return 'All of them have been replayed. How the new deliveries end is shown under Deliveries.';
     case 'stopped':
       return 'Stopped by hand. What was not replayed is left as it was.';
   }

@@ -19,7 +19,7 @@ import type { Window } from './window.ts';
 import type { DataWorld } from './world.ts';
 
 /** Listing them takes some 40 µs each, aside from this thread: what is on a page must be there in a moment. */
-export const WAITING_MAX = 2_000;
+export const WAITING_MAX = 1_000;
 export const PROJECTED_MAX = 20_000;
 /** Rows come from another thread, and taking them in is work of this one. */
 const PAGE_ROWS = 500;
