@@ -110,6 +110,7 @@ describe('README.md', () => {
   test('is one screen', () => {
     const read = pageAt('README.md')
       .text.replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .replaceAll(/<img [^>]*alt="([^"]*)"[^>]*>/g, '$1')
       .trimEnd()
       .split('\n')
       .filter((line) => !/^(```|\|[-| ]+\|$)/.test(line));
