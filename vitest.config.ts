@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 const TIMES = { testTimeout: 60_000, hookTimeout: 60_000 };
-const SHARED = ['breaker', 'orders', 'pacing', 'retries'];
+const SHARED = ['breaker', 'retries'];
 const DROP_DATABASES = 'test/process/drop-databases.ts';
 
 export default defineConfig({
@@ -31,7 +31,7 @@ export default defineConfig({
           ...TIMES,
           name: 'postgres',
           include: [
-            ...['deliveries', 'idempotency', 'pagination', 'restart', 'schedule-states'].map(
+            ...['deliveries', 'idempotency', 'restart', 'schedule-states'].map(
               (file) => `test/e2e/${file}.test.ts`,
             ),
             'test/sdk/client.test.ts',

@@ -226,18 +226,18 @@ describe('against Intl', () => {
   /** Odd, so that samples fall on all times of day and year. */
   const STEP_MS = 11 * 86_400_000 + 7_654_321;
 
-  test('every zone, 2020 to 2040, and the second before and after each of its clock changes', () => {
+  test('every zone, 2022 to 2032, and the second before and after each of its clock changes', () => {
     const wrong: string[] = [];
     for (const zone of ALL_ZONES) {
       const clock = intlClock(zone);
-      const end = Date.UTC(2040, 0, 1);
+      const end = Date.UTC(2032, 0, 1);
       const check = (ms: number): void => {
         const second = Math.floor(ms / 1_000) * 1_000;
         if (toLocal(zone, instant(second)) !== clock(second))
           wrong.push(`${zone} ${formatInstant(instant(second))}`);
       };
-      for (let ms = Date.UTC(2020, 0, 1); ms < end; ms += STEP_MS) check(ms);
-      for (let ms = Date.UTC(2020, 0, 1); ms < end; ms = spanAt(zone, instant(ms)).end) {
+      for (let ms = Date.UTC(2022, 0, 1); ms < end; ms += STEP_MS) check(ms);
+      for (let ms = Date.UTC(2022, 0, 1); ms < end; ms = spanAt(zone, instant(ms)).end) {
         check(spanAt(zone, instant(ms)).end - 1);
         check(spanAt(zone, instant(ms)).end);
       }

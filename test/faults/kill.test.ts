@@ -13,7 +13,7 @@ import { temporaryDirectory } from '#test/process/sched-process.ts';
 import { Client, inParallel } from './client.ts';
 import { type Acknowledged, startStorm, type Unacknowledged } from './storm.ts';
 
-const ROUNDS = Number(process.env.SCHED_TEST_KILLS ?? 10);
+const ROUNDS = Number(process.env.SCHED_TEST_KILLS ?? 5);
 const CLIENTS = 24;
 const AT_ONCE = 16;
 /** How many acknowledged requests of a round are sent again. */

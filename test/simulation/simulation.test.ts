@@ -23,7 +23,7 @@ interface Slice {
 const SLICES: readonly Slice[] = [
   {
     title: 'one process',
-    seeds: 80,
+    seeds: 60,
     shape: { calls: 25, spanMsMax: 2 * 3_600_000 },
     places: PLACES,
     bugs: BUGS,
@@ -31,7 +31,7 @@ const SLICES: readonly Slice[] = [
   },
   {
     title: 'three nodes',
-    seeds: 16,
+    seeds: 12,
     shape: { nodes: 3, calls: 80, spanMsMax: 80_000 },
     places: CLUSTER_PLACES,
     bugs: CLUSTER_BUGS,
