@@ -23,7 +23,7 @@ interface Slice {
 const SLICES: readonly Slice[] = [
   {
     title: 'one process',
-    seeds: 60,
+    seeds: 80,
     shape: { calls: 25, spanMsMax: 2 * 3_600_000 },
     places: PLACES,
     bugs: BUGS,
@@ -31,7 +31,7 @@ const SLICES: readonly Slice[] = [
   },
   {
     title: 'three nodes',
-    seeds: 12,
+    seeds: 16,
     shape: { nodes: 3, calls: 80, spanMsMax: 80_000 },
     places: CLUSTER_PLACES,
     bugs: CLUSTER_BUGS,
