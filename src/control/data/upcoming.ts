@@ -42,11 +42,12 @@ export function upcomingRoute({
       return json(
         await shared.get(name, async () => {
           const { from, until, stepMs } = window;
-          const forecast = await forecasts.of(partition, from, until);
-          const counted = forecast.isComplete
-            ? null
-            : await insight.countDue(partition, from, until, stepMs, COUNTED_MAX);
-          return present(window, counted, forecast, new Slices(timers));
+          // Where all can be listed the counts are not needed; where not, nobody waits for one after the other.
+          const [forecast, counted] = await Promise.all([
+            forecasts.of(partition, from, until),
+            insight.countDue(partition, from, until, stepMs, COUNTED_MAX),
+          ]);
+          return present(window, forecast.isComplete ? null : counted, forecast, new Slices(timers));
         }),
       );
     },

@@ -9,7 +9,7 @@ export const UPCOMING_ROWS_MAX = 20_000;
 /** Of one partition that are due at any time: who has more is found among everybody's. */
 export const OWN_WAITING_ROWS_MAX = 10_000;
 /** Where it takes a row, not just an index, to know whose a delivery is. */
-export const DUE_ROWS_MAX = 25_000;
+export const DUE_ROWS_MAX = 20_000;
 export const GATE_ROWS_MAX = 10_000;
 /** The newest profiles, and how many of them may have the destination that is looked for. */
 export const PROFILES_LOOKED_AT_MAX = 10_000;
