@@ -84,7 +84,7 @@ export interface GateOrder {
 }
 
 /** As far as deliveries are counted where a page waits for it: each may be a row that has to be fetched. */
-export const DELIVERIES_COUNTED_MAX = 25_000;
+export const DELIVERIES_COUNTED_MAX = 20_000;
 
 export interface InsightStore {
   /** Somebody is about to look: what takes a moment to be opened is opened. Never throws. */

@@ -5,7 +5,6 @@ import { refreshLive } from '../live.ts';
 import { faultOf, LABELS_MAX } from '../model/pairs.ts';
 import {
   type FieldFaults,
-  METHODS,
   type ScheduleForm,
   scheduleChanges,
   scheduleFormOf,
@@ -13,8 +12,9 @@ import {
 import { newTiming } from '../model/timing-form.ts';
 import { inProject } from '../session.ts';
 import { useForm } from '../use-form.ts';
+import { DestinationFields } from './destination-fields.tsx';
 import { Dialog, DialogEnd } from './dialog.tsx';
-import { SelectField, TextField } from './field.tsx';
+import { TextField } from './field.tsx';
 import { PairsField } from './pairs-field.tsx';
 import { RetryFields } from './retry-fields.tsx';
 import { toast } from './toast.tsx';
@@ -48,23 +48,13 @@ export function EditScheduleDialog({
         {form.destination === 'profile' ? (
           <p class="text-dim">Destination and method come from its endpoint profile; edit them there.</p>
         ) : (
-          <div class="grid grid-cols-[6.5rem_1fr] gap-3">
-            <SelectField
-              label="Method"
-              value={form.method}
-              error={faults.method}
-              options={METHODS.map((method) => ({ value: method, label: method }))}
-              onValue={(method) => change({ ...form, method })}
-            />
-            <TextField
-              type="url"
-              label="Destination"
-              value={form.url}
-              error={faults.endpoint}
-              autocomplete="off"
-              onValue={(url) => change({ ...form, url })}
-            />
-          </div>
+          <DestinationFields
+            method={form.method}
+            url={form.url}
+            methodError={faults.method}
+            urlError={faults.endpoint}
+            change={(changed) => change({ ...form, ...changed })}
+          />
         )}
         <TextField
           label="Deliver within"

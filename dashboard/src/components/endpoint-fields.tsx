@@ -1,8 +1,9 @@
 /** Every field of an endpoint profile, to create and to edit it. */
 import type { EndpointForm } from '../model/endpoint-form.ts';
 import { HEADERS_MAX, LABELS_MAX } from '../model/pairs.ts';
-import { type FieldFaults, METHODS } from '../model/schedule-form.ts';
-import { Checkbox, SelectField, TextField } from './field.tsx';
+import type { FieldFaults } from '../model/schedule-form.ts';
+import { DestinationFields } from './destination-fields.tsx';
+import { Checkbox, TextField } from './field.tsx';
 import { PairsField } from './pairs-field.tsx';
 import { RetryFields } from './retry-fields.tsx';
 
@@ -17,24 +18,13 @@ interface EndpointFieldsProps {
 export function EndpointFields({ form, change, faults, headersBefore }: EndpointFieldsProps) {
   return (
     <div class="space-y-5">
-      <div class="grid grid-cols-[6.5rem_1fr] gap-3">
-        <SelectField
-          label="Method"
-          value={form.method}
-          error={faults.method}
-          options={METHODS.map((method) => ({ value: method, label: method }))}
-          onValue={(method) => change({ ...form, method })}
-        />
-        <TextField
-          type="url"
-          label="Destination"
-          value={form.url}
-          error={faults.url}
-          placeholder="https://example.com/hooks"
-          autocomplete="off"
-          onValue={(url) => change({ ...form, url })}
-        />
-      </div>
+      <DestinationFields
+        method={form.method}
+        url={form.url}
+        methodError={faults.method}
+        urlError={faults.url}
+        change={(changed) => change({ ...form, ...changed })}
+      />
       <HeadersPart form={form} change={change} faults={faults} headersBefore={headersBefore} />
       <div class="grid gap-4 sm:grid-cols-2">
         <TextField

@@ -3,6 +3,7 @@ import type { EndpointList, Schedule } from '../../../sdk/src/api-types.ts';
 import { post } from '../api.ts';
 import { Button, ButtonLink } from '../components/button.tsx';
 import { Choice } from '../components/choice.tsx';
+import { DestinationFields } from '../components/destination-fields.tsx';
 import { ErrorNote } from '../components/error.tsx';
 import { SelectField, TextArea, TextField } from '../components/field.tsx';
 import { Icon } from '../components/icon.tsx';
@@ -17,7 +18,6 @@ import { HEADERS_MAX, LABELS_MAX } from '../model/pairs.ts';
 import {
   bodyHint,
   type FieldFaults,
-  METHODS,
   newSchedule,
   type ScheduleForm,
   scheduleBody,
@@ -119,24 +119,13 @@ function DestinationPart({ form, change, faults }: PartProps) {
           onValue={(destination) => change({ ...form, destination })}
         />
         {form.destination === 'inline' ? (
-          <div class="grid grid-cols-[6.5rem_1fr] gap-3">
-            <SelectField
-              label="Method"
-              value={form.method}
-              error={faults.method}
-              options={METHODS.map((method) => ({ value: method, label: method }))}
-              onValue={(method) => change({ ...form, method })}
-            />
-            <TextField
-              type="url"
-              label="Destination"
-              value={form.url}
-              error={faults.endpoint}
-              placeholder="https://example.com/hooks/reminder"
-              autocomplete="off"
-              onValue={(url) => change({ ...form, url })}
-            />
-          </div>
+          <DestinationFields
+            method={form.method}
+            url={form.url}
+            methodError={faults.method}
+            urlError={faults.endpoint}
+            change={(changed) => change({ ...form, ...changed })}
+          />
         ) : (
           <ProfileField form={form} change={change} faults={faults} />
         )}

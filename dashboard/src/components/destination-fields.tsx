@@ -1,0 +1,38 @@
+/** How and where requests are sent: the same two fields wherever that is chosen. */
+import { METHODS, type Method } from '../model/schedule-form.ts';
+import { SelectField, TextField } from './field.tsx';
+
+export function DestinationFields({
+  method,
+  url,
+  methodError,
+  urlError,
+  change,
+}: {
+  readonly method: Method;
+  readonly url: string;
+  readonly methodError: string | null | undefined;
+  readonly urlError: string | null | undefined;
+  readonly change: (changed: { readonly method: Method } | { readonly url: string }) => void;
+}) {
+  return (
+    <div class="grid grid-cols-[6.5rem_1fr] gap-3">
+      <SelectField
+        label="Method"
+        value={method}
+        error={methodError}
+        options={METHODS.map((each) => ({ value: each, label: each }))}
+        onValue={(next) => change({ method: next })}
+      />
+      <TextField
+        type="url"
+        label="Destination"
+        value={url}
+        error={urlError}
+        placeholder="https://example.com/hooks"
+        autocomplete="off"
+        onValue={(next) => change({ url: next })}
+      />
+    </div>
+  );
+}
