@@ -14,7 +14,7 @@ import { temporaryDirectory } from '#test/process/sched-process.ts';
 import { Client, inParallel } from './client.ts';
 import { startStorm } from './storm.ts';
 
-const ROUNDS = 5;
+const ROUNDS = 3;
 const CLIENTS = 32;
 const SEED = 4711;
 /** The connection ended before the request was accepted. */
