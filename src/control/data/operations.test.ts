@@ -33,6 +33,14 @@ test('schedules are made and changed as over /v1, and each change has its line i
   expect(JSON.stringify([bench.audit, read.body])).not.toContain('hidden');
 });
 
+test('deliveries say where they go, wherever they are listed', async () => {
+  const bench = await open();
+  const made = await bench.post('schedules', NEW);
+  for (const path of ['deliveries', `schedules/${made.body.id}/deliveries`]) {
+    expect((await bench.get(path)).body.data).toMatchObject([{ url: NEW.endpoint, method: 'POST' }]);
+  }
+});
+
 test('what /v1 refuses is refused with the same code, and is not somebody else’s to see', async () => {
   const bench = await open();
   expect(await bench.post('schedules', { delay: '5m' })).toMatchObject({
