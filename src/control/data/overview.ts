@@ -51,7 +51,7 @@ export function overviewRoute(world: World): Route<ProjectAsked> {
       const range = readChoice(query, 'range', RANGE_NAMES) ?? DEFAULT_RANGE;
       const now = clock.now();
       const stretch = stretchOf(range, now);
-      const [tallies, due, breakers, cluster, [any]] = await Promise.all([
+      const [tallies, due, breakers, cluster, [first]] = await Promise.all([
         series.of(partition, stretch, now),
         dueOf(world, forecasts, partition, now),
         openBreakers(world, partition, now),
@@ -74,7 +74,7 @@ export function overviewRoute(world: World): Route<ProjectAsked> {
         due,
         breakers,
         ...cluster,
-        is_empty: any === undefined && total.fired === 0,
+        is_empty: first === undefined && total.fired === 0,
       };
       return { ...json(overview), news: newsOf(overview) };
     },
