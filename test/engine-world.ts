@@ -10,10 +10,11 @@ import { setImmediate } from 'node:timers/promises';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import { type Due, dueOf } from '#src/domain/due.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import type { Headers } from '#src/domain/headers.ts';
 import { type DeliveryId, IdMint, type ScheduleId } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import { encodeHeaders, encodePayload, type Payload } from '#src/domain/payload.ts';
+import { encodeHeaders, encodePayload } from '#src/domain/payload.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { NewSchedule, ScheduleChange } from '#src/domain/schedule-life.ts';
@@ -250,7 +251,7 @@ export class KeptMetrics implements EngineMetrics {
 export interface Order extends Partial<NewSchedule> {
   readonly inMs?: number;
   readonly url?: string;
-  readonly payload?: Partial<Payload>;
+  readonly payload?: { readonly headers?: Headers; readonly body?: string | null };
 }
 
 export class EngineTestWorld implements EngineWorld, AsyncDisposable {
@@ -311,7 +312,10 @@ export class EngineTestWorld implements EngineWorld, AsyncDisposable {
   /** A stored schedule; left to itself a one-shot, due in five seconds. */
   async schedule(order: Order = {}): Promise<ScheduleView & { readonly pending: Delivery }> {
     const { inMs = 5_000, url = 'https://example.com/hook', payload, profile = null, ...given } = order;
+    const { headers = [], body = null } = payload ?? {};
+    const bytes = encodePayload(headers, body, body?.startsWith('{') === true);
     const made = this.build.schedule({
+      payloadBytes: bytes?.length ?? 0,
       timing: this.build.oneShot(inMs),
       destination:
         profile === null
@@ -320,14 +324,13 @@ export class EngineTestWorld implements EngineWorld, AsyncDisposable {
       profile,
       ...given,
     });
-    const bytes = payload === undefined ? null : encodePayload({ headers: [], body: null, ...payload });
     const sealed = bytes && this.vault.seal(payloadPlace(PARTITION, made.schedule.id), bytes);
     const addition = { ...made, payload: sealed, profile, receipt: null };
     if ((await this.disk.addSchedule(addition)) !== 'done') throw new Error('The schedule was not stored.');
     return { ...made, profile };
   }
 
-  async profile(given: Partial<Profile> = {}, headers: Payload['headers'] = []): Promise<Profile> {
+  async profile(given: Partial<Profile> = {}, headers: Headers = []): Promise<Profile> {
     const profile = this.build.profile(given);
     const bytes = encodeHeaders(headers);
     const sealed = bytes && this.vault.seal(profileHeadersPlace(PARTITION, profile.id), bytes);
@@ -396,6 +399,7 @@ export function dueAt(at: number, given: Partial<Due> & { readonly name?: string
     deadline: null,
     endpoint: 'https://example.com/hook' as EndpointKey,
     origin: own.endpoint ?? 'https://example.com',
+    payloadBytes: 0,
     ...own,
   };
 }

@@ -121,8 +121,10 @@ describe('creating a schedule', () => {
     expect(Buffer.from(sealed).includes('hello')).toBe(false);
     expect(decodePayload(world.vault.open(payloadPlace(PARTITION, schedule.id), sealed))).toEqual({
       headers: ORDER.headers,
-      body: ORDER.body,
+      body: Buffer.from(ORDER.body ?? ''),
+      isJson: true,
     });
+    expect(schedule.payloadBytes).toBeGreaterThan(ORDER.body?.length ?? 0);
     expect(commands.hinted).toEqual([START + HOUR_MS]);
   });
 

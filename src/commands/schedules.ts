@@ -42,21 +42,34 @@ export async function createSchedule(
   const { headers, body, ...order } = read(now);
   const id = ids.mint('sch', now);
   const deliveryId = ids.mint('dlv', now);
-  const plain = encodePayload({ headers, body });
+  const plain = encodePayload(headers, body, body !== null && isJson(body));
   const payload = plain && vault.seal(payloadPlace(partition, id), plain);
   const headerNames = headers.map(([name]) => name);
+  const payloadBytes = plain?.length ?? 0;
 
   return untilWritten(async () => {
     const { destination } = order;
     const profile =
       destination.kind === 'inline' ? null : await backing(store, partition, destination.endpointId);
-    const made = life.create({ ...order, partition, id, deliveryId, profile, headerNames }, now);
+    const made = life.create(
+      { ...order, partition, id, deliveryId, profile, headerNames, payloadBytes },
+      now,
+    );
     if (made === null) throw new Refusal('invalid_cron', 'cron');
     const finished = render({ ...made, profile });
     const written = await store.addSchedule({ ...made, payload, profile, receipt: keep(finished, now) });
     if (written === 'done') hints.due(dueOf(made.pending));
     return { written, finished };
   });
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The profile a new schedule shall deliver through. */

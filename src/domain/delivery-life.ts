@@ -132,6 +132,7 @@ export interface Materialization {
   readonly ttl: string | null;
   readonly idempotencyKey: string;
   readonly target: Target;
+  readonly payloadBytes: number;
   readonly retryPolicy: RetryPolicy;
   readonly createdAt: Instant;
 }

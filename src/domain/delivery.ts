@@ -51,6 +51,8 @@ export interface Delivery {
   readonly idempotencyKey: string;
   readonly replayOf: DeliveryId | null;
   readonly target: Target;
+  /** The size of what it sends: a node has room for so many bytes at one time. */
+  readonly payloadBytes: number;
   readonly retryPolicy: RetryPolicy;
   readonly claim: Claim | null;
   readonly createdAt: Instant;

@@ -14,6 +14,8 @@ export interface Due {
   readonly endpoint: EndpointKey;
   /** Whom it is sent to, whatever the path. */
   readonly origin: string;
+  /** The size of what it sends. */
+  readonly payloadBytes: number;
 }
 
 /** Where it goes to, and what its slot is worked out from. */
@@ -36,7 +38,7 @@ export function placeOf({ partition, endpoint }: Spot): string {
 
 /** Null when it is not waiting to be sent. */
 export function dueOf(delivery: Delivery): Due | null {
-  const { partition, id, dueAt, deadline } = delivery;
+  const { partition, id, dueAt, deadline, payloadBytes } = delivery;
   if (dueAt === null || !isWaiting(delivery.status)) return null;
-  return { partition, id, dueAt, deadline, ...whereTo(delivery.target) };
+  return { partition, id, dueAt, deadline, payloadBytes, ...whereTo(delivery.target) };
 }

@@ -35,9 +35,10 @@ export function forbiddenHeader(headers: Headers): string | null {
 }
 
 /** What is sent of the customer's own, merged; and the type of a body that says none and is JSON. */
-export function customerHeaders(custom: Headers, body: string | null): Headers {
+export function customerHeaders(custom: Headers, isJson: boolean): Headers {
   const kept = custom.filter(([name]) => !isOwn(name));
-  return [...kept, ...contentType(kept, body)];
+  const saysType = kept.some(([name]) => name.toLowerCase() === 'content-type');
+  return isJson && !saysType ? [...kept, ['Content-Type', JSON_TYPE]] : kept;
 }
 
 export function outboundHeaders({ delivery, attempt, path, headers, body, keys, now }: Outbound): Headers {
@@ -68,19 +69,4 @@ export function outboundHeaders({ delivery, attempt, path, headers, body, keys, 
 function isOwn(name: string): boolean {
   const lower = name.toLowerCase();
   return OWN_NAMES.has(lower) || lower.startsWith(OWN_PREFIX);
-}
-
-/** None is invented but for a body that is JSON. */
-function contentType(custom: Headers, body: string | null): Headers {
-  if (body === null || custom.some(([name]) => name.toLowerCase() === 'content-type')) return [];
-  return isJson(body) ? [['Content-Type', JSON_TYPE]] : [];
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

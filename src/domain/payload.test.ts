@@ -24,25 +24,30 @@ const headers: fc.Arbitrary<Headers> = fc.array(fc.tuple(anyText, anyText), { ma
 describe('what a schedule sends', () => {
   test('comes back as it was, whatever it is', () => {
     fc.assert(
-      fc.property(headers, fc.option(anyText), (given, body) => {
-        const bytes = encodePayload({ headers: given, body });
+      fc.property(headers, fc.option(anyText), fc.boolean(), (given, text, isJson) => {
+        const body = text === null ? null : text.toWellFormed();
+        const bytes = encodePayload(given, body, isJson);
         if (bytes === null) expect([given, body]).toEqual([[], null]);
-        else expect(decodePayload(bytes)).toEqual({ headers: given, body });
+        else {
+          const sent = body === null ? null : Buffer.from(body);
+          expect(decodePayload(bytes)).toEqual({ headers: given, body: sent, isJson });
+        }
       }),
       { numRuns: 500, seed: 1 },
     );
   });
 
   test('is kept only when there is something: an empty body is something', () => {
-    expect(encodePayload({ headers: [], body: null })).toBeNull();
-    expect(encodePayload({ headers: [], body: '' })).not.toBeNull();
-    expect(encodePayload({ headers: [['a', '']], body: null })).not.toBeNull();
+    expect(encodePayload([], null, false)).toBeNull();
+    expect(encodePayload([], '', false)).not.toBeNull();
+    expect(encodePayload([['a', '']], null, false)).not.toBeNull();
   });
 
   test('may be as large as the limit', () => {
     const body = '🙈'.repeat(BODY_CHARACTERS_MAX);
     expect(BODY_CHARACTERS_MAX).toBe(262_144);
-    expect(decodePayload(encodePayload({ headers: [], body }) ?? new Uint8Array()).body).toBe(body);
+    const decoded = decodePayload(encodePayload([], body, false) ?? new Uint8Array());
+    expect(Buffer.from(decoded.body ?? []).toString()).toBe(body);
   });
 });
 

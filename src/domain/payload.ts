@@ -1,6 +1,9 @@
 /**
  * What a schedule sends: custom headers and body, as one piece of bytes to be sealed together. It never
  * changes after creation, so every delivery of the schedule shares it.
+ *
+ * The piece begins with a byte of flags and the length of the headers (four bytes, the highest first), then come the
+ * headers as JSON, then the body as it is sent. So an attempt reads no text of the body's length: it takes the bytes.
  */
 
 import type { Headers } from './headers.ts';
@@ -10,24 +13,49 @@ export const BODY_CHARACTERS_MAX = 262_144;
 
 export interface Payload {
   readonly headers: Headers;
-  readonly body: string | null;
+  /** As it is sent; null where there is none. */
+  readonly body: Uint8Array | null;
+  /** Whether the body is JSON. It is read as JSON once, when the schedule is created. */
+  readonly isJson: boolean;
 }
 
-const decoder = new TextDecoder();
+export const NO_PAYLOAD: Payload = { headers: [], body: null, isJson: false };
+
+const HAS_BODY = 1;
+const IS_JSON = 2;
+const LENGTH_AT = 1;
+const HEADERS_AT = 5;
 
 /** Null when there is nothing to keep. */
-export function encodePayload({ headers, body }: Payload): Uint8Array | null {
+export function encodePayload(headers: Headers, body: string | null, isJson: boolean): Uint8Array | null {
   if (headers.length === 0 && body === null) return null;
-  return Buffer.from(JSON.stringify({ headers, body }));
+  const headerText = JSON.stringify(headers);
+  const headerBytes = Buffer.byteLength(headerText);
+  const bytes = Buffer.allocUnsafe(HEADERS_AT + headerBytes + Buffer.byteLength(body ?? ''));
+  bytes[0] = (body === null ? 0 : HAS_BODY) | (isJson ? IS_JSON : 0);
+  bytes.writeUInt32BE(headerBytes, LENGTH_AT);
+  bytes.write(headerText, HEADERS_AT);
+  if (body !== null) bytes.write(body, HEADERS_AT + headerBytes);
+  return bytes;
 }
 
-export function decodePayload(bytes: Uint8Array): Payload {
-  return JSON.parse(decoder.decode(bytes)) as Payload;
+/** The body is a part of the bytes that were given, not a copy. */
+export function decodePayload(given: Uint8Array): Payload {
+  const bytes = Buffer.from(given.buffer, given.byteOffset, given.length);
+  const flags = bytes.readUInt8(0);
+  const bodyAt = HEADERS_AT + bytes.readUInt32BE(LENGTH_AT);
+  return {
+    headers: decodeHeaders(bytes.subarray(HEADERS_AT, bodyAt)),
+    body: (flags & HAS_BODY) === 0 ? null : bytes.subarray(bodyAt),
+    isJson: (flags & IS_JSON) !== 0,
+  };
 }
 
 export function encodeHeaders(headers: Headers): Uint8Array | null {
   return headers.length === 0 ? null : Buffer.from(JSON.stringify(headers));
 }
+
+const decoder = new TextDecoder();
 
 export function decodeHeaders(bytes: Uint8Array): Headers {
   return JSON.parse(decoder.decode(bytes)) as Headers;

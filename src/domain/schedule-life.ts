@@ -53,6 +53,7 @@ export interface NewSchedule extends ScheduleTerms {
   readonly deliveryId: DeliveryId;
   readonly profile: Profile | null;
   readonly headerNames: readonly string[];
+  readonly payloadBytes: number;
 }
 
 /** A new schedule with its first delivery; null when the recurrence never fires. */
@@ -115,6 +116,7 @@ function pendingFor(
     ttl: schedule.ttl,
     idempotencyKey: keyOf(schedule, id, nominal),
     target: targetOf(schedule, profile),
+    payloadBytes: schedule.payloadBytes,
     retryPolicy: retryPolicyOf(schedule, profile),
     createdAt: now,
   });

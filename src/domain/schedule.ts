@@ -30,6 +30,8 @@ export interface Schedule {
   readonly timing: Timing;
   readonly destination: Destination;
   readonly headerNames: readonly string[];
+  /** The size of its payload, before it was sealed. */
+  readonly payloadBytes: number;
   readonly jitter: string | null;
   readonly ttl: string | null;
   readonly idempotencyKey: string | null;

@@ -1,33 +1,40 @@
 /**
- * Makes ready what is due in the next moments, in quiet time: its work is read, its letter opened, a connection
- * asked for. At its instant there is left to judge it, to claim it, to sign it and to send it.
+ * Makes ready what is due in the next moments, in quiet time: its work is read, its request drafted, a connection
+ * asked for. At its instant there is left to judge it, to claim it, to sign it and to send it. Of a delivery with a
+ * large payload only the work is read: the payload is, when it is due (`body-loader.ts`).
  *
  * What was read may be old by then. The claim is conditional on the revision that was read, so whoever changed
  * the delivery in between wins, and it is read again. The gate in memory counts for more than the one read here,
  * and is kept in memory until then. The policies of a profile may be edited without a trace in the delivery: of
- * one that goes to a profile only the letter is good at its instant. Of another epoch of its slot, what was read
+ * one that goes to a profile only the draft is good at its instant. Of another epoch of its slot, what was read
  * does not count at all.
  *
  * Nothing waits for this. It works in slices, small ones where something else is about to be due, and none while
- * as much is being claimed as may be; what is not ready is read when it is due. Bounded in number and bytes, and
- * in time: what is opened here holds what is secret. What is still there a second after its instant waits for its
+ * as much is being claimed as may be; what is not ready is read when it is due. Customers are served in turns. What is
+ * ready is bounded in number and bytes, of which each customer has a share, and in time: what is opened here holds what
+ * is secret. What is still there a second after its instant waits for its
  * endpoint: it is kept while there is room, since a burst may take seconds, and makes room within a second for what
  * may go in time. Ages are counted in rounds of a timer: the clock may be set back.
  */
+import type { Delivery } from '#src/domain/delivery.ts';
 import { isWaiting } from '#src/domain/delivery-life.ts';
 import type { Due } from '#src/domain/due.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Work } from '#src/ports/store.ts';
+import { CustomerShares } from './customer-shares.ts';
+import { CustomerTurns } from './customer-turns.ts';
 import type { Gates } from './gates.ts';
-import { type Letter, Letters } from './letters.ts';
+import { type Draft, type RequestBuilder, SMALL_BYTES_MAX } from './request-builder.ts';
 import type { Territory } from './territory.ts';
 import { Warmth } from './warmth.ts';
 import type { EngineWorld } from './world.ts';
 
 export const READY_MAX = 20_000;
-/** Of the letters that are ready. */
-const LETTER_BYTES_MAX = 32 * 1_048_576;
+/** The drafts that are ready, together. */
+const DRAFT_BYTES_MAX = 32 * 1_048_576;
+/** A customer may hold so many times what is free. */
+const CUSTOMER_SHARE = 2;
 /** Of the ages of what is ready. */
 const ROUND_MS = 1_000;
 /** So old it is let go of: it was read two seconds before its instant at most. */
@@ -37,6 +44,8 @@ const CROWDED_AGE_ROUNDS_MAX = 4;
 const SLICE_MAX = 64;
 /** Where something is due soon, or being claimed. */
 const SMALL_SLICE_MAX = 8;
+/** In one slice, and each time those that are not wanted any more are passed over. */
+const LOOKED_AT_MAX = 1_000;
 const PAUSE_MS = 0;
 /** While as much is being claimed as may be. */
 const BUSY_PAUSE_MS = 20;
@@ -49,7 +58,8 @@ export interface Ready {
   /** Of its slot, in which it was read. */
   readonly epoch: number;
   readonly work: Work;
-  readonly letter: Letter;
+  /** Null where the payload is large. */
+  readonly draft: Draft | null;
   /** In which it was made ready. */
   readonly round: number;
 }
@@ -59,12 +69,17 @@ export class Ahead {
   readonly #territory: Territory;
   readonly #gates: Gates;
   readonly #load: () => Load;
-  readonly #letters: Letters;
+  readonly #builder: RequestBuilder;
   readonly #warmth: Warmth;
   readonly #wanted = new Map<DeliveryId, Due>();
+  /** Those that are wanted, and some that are not any more. */
+  readonly #turns = new CustomerTurns<Due>();
+  /** Places in these turns. */
+  readonly #places = new CustomerShares(READY_MAX, CUSTOMER_SHARE);
   /** The oldest first. */
   readonly #ready = new Map<DeliveryId, Ready>();
-  #letterBytes = 0;
+  readonly #counts = new CustomerShares(READY_MAX, CUSTOMER_SHARE);
+  readonly #bytes = new CustomerShares(DRAFT_BYTES_MAX, CUSTOMER_SHARE);
   /** Whether room was wanting in this round. */
   #wasFull = false;
   #round = 0;
@@ -73,22 +88,46 @@ export class Ahead {
   #callOffRound: (() => void) | null = null;
   #isStopped = false;
 
-  constructor(world: EngineWorld, territory: Territory, gates: Gates, load: () => Load) {
+  constructor(
+    world: EngineWorld,
+    territory: Territory,
+    gates: Gates,
+    builder: RequestBuilder,
+    load: () => Load,
+  ) {
     this.#world = world;
     this.#territory = territory;
     this.#gates = gates;
     this.#load = load;
-    this.#letters = new Letters(world);
+    this.#builder = builder;
     this.#warmth = new Warmth(world.egress, gates);
   }
 
   /** It will be due in the next moments. */
   want(due: Due): void {
     const ready = this.#ready.get(due.id);
-    if (ready?.due.dueAt === due.dueAt || this.#isStopped || this.#wanted.size >= READY_MAX) return;
+    if (ready?.due.dueAt === due.dueAt || this.#isStopped) return;
+    if (this.#wanted.get(due.id)?.dueAt === due.dueAt || !this.#places.hasRoom(due.partition)) return;
     if (ready !== undefined) this.#drop(ready);
     this.#wanted.set(due.id, due);
+    this.#join(due);
     if (!this.#isSliceComing) this.#sliceIn(PAUSE_MS);
+  }
+
+  #join(due: Due): void {
+    this.#places.hold(due.partition, 1);
+    this.#turns.add(due.partition, due);
+  }
+
+  /** The next that is still wanted, where there is one among the first few. */
+  #nextWanted(): Due | null {
+    for (let looked = 0; looked < LOOKED_AT_MAX; looked++) {
+      const due = this.#turns.next();
+      if (due === undefined) return null;
+      this.#places.release(due.partition, 1);
+      if (this.#wanted.get(due.id) === due) return due;
+    }
+    return null;
   }
 
   /** It was changed: what was read is old. */
@@ -117,6 +156,7 @@ export class Ahead {
     this.#callOffSlice();
     this.#callOffRound?.();
     this.#wanted.clear();
+    this.#turns.clear();
     for (const ready of this.#ready.values()) this.#drop(ready);
   }
 
@@ -127,31 +167,43 @@ export class Ahead {
 
   async #slice(): Promise<void> {
     const load = this.#load();
-    const hasRoom = this.#ready.size < READY_MAX && this.#letterBytes < LETTER_BYTES_MAX;
+    const hasRoom = !this.#counts.isFull && !this.#bytes.isFull;
     this.#wasFull ||= !hasRoom;
     if (load !== 'busy' && hasRoom) {
       const dues = this.#next(load === 'calm' ? SLICE_MAX : SMALL_SLICE_MAX);
       if (dues.length > 0) await this.#make(dues);
     } else this.#passOver();
-    if (this.#wanted.size > 0) this.#sliceIn(load === 'busy' || !hasRoom ? BUSY_PAUSE_MS : PAUSE_MS);
+    if (!this.#turns.isEmpty) this.#sliceIn(load === 'busy' || !hasRoom ? BUSY_PAUSE_MS : PAUSE_MS);
     else this.#isSliceComing = false;
   }
 
   #next(limit: number): readonly Due[] {
     const now = this.#world.clock.now();
     const dues: Due[] = [];
-    for (const [id, due] of this.#wanted) {
-      if (dues.length >= limit) break;
-      this.#wanted.delete(id);
-      if (due.dueAt > now) dues.push(due);
+    for (let looked = 0; looked < LOOKED_AT_MAX && dues.length < limit; looked++) {
+      const due = this.#nextWanted();
+      if (due === null) break;
+      this.#wanted.delete(due.id);
+      // A delivery that is due already, or whose customer has its share, is read by whoever fires it.
+      if (due.dueAt > now && this.#hasRoom(due)) dues.push(due);
+      else this.#wasFull ||= due.dueAt > now;
     }
     return dues;
   }
 
-  /** What is due already is read by whoever fires it. */
+  /** What is due already is read by whoever fires it; the others wait on. */
   #passOver(): void {
     const now = this.#world.clock.now();
-    for (const [id, { dueAt }] of this.#wanted) if (dueAt <= now) this.#wanted.delete(id);
+    for (let left = Math.min(this.#turns.size, LOOKED_AT_MAX); left > 0; left--) {
+      const due = this.#nextWanted();
+      if (due === null) return;
+      if (due.dueAt > now) this.#join(due);
+      else this.#wanted.delete(due.id);
+    }
+  }
+
+  #hasRoom({ partition }: Due): boolean {
+    return this.#counts.hasRoom(partition) && this.#bytes.hasRoom(partition);
   }
 
   async #make(dues: readonly Due[]): Promise<void> {
@@ -165,12 +217,15 @@ export class Ahead {
         const epoch = epochs[index] ?? null;
         return work === null || epoch === null || !isAsSeen(due, work) ? [] : [{ due, epoch, work }];
       });
-      const letters = await this.#letters.read(found.map(({ work }) => work.delivery));
-      for (const [index, read] of found.entries()) {
-        const letter = letters[index];
-        if (letter?.kind !== 'letter' || this.#isStopped || this.#ready.has(read.due.id)) continue;
+      const small = found.map(({ work }) => work.delivery).filter(isSmall);
+      const drafts = await this.#builder.drafts(small);
+      const draftOf = new Map(small.map(({ id }, index) => [id, drafts[index]]));
+      for (const read of found) {
+        const draft = isSmall(read.work.delivery) ? draftOf.get(read.due.id) : null;
+        if (draft === undefined || draft?.kind === 'unsendable') continue;
+        if (this.#isStopped || this.#ready.has(read.due.id)) continue;
         taken.add(read.due);
-        this.#keep({ ...read, letter, round: this.#round });
+        this.#keep({ ...read, draft, round: this.#round });
       }
     } catch {
       // Whoever fires them will find out.
@@ -181,7 +236,8 @@ export class Ahead {
 
   #keep(ready: Ready): void {
     this.#ready.set(ready.due.id, ready);
-    this.#letterBytes += bytesOf(ready);
+    this.#counts.hold(ready.due.partition, 1);
+    this.#bytes.hold(ready.due.partition, bytesOf(ready));
     this.#warmth.expect(ready);
     this.#callOffRound ??= this.#world.timers.after(ROUND_MS, () => this.#nextRound());
   }
@@ -193,7 +249,8 @@ export class Ahead {
 
   #remove(ready: Ready): void {
     this.#ready.delete(ready.due.id);
-    this.#letterBytes -= bytesOf(ready);
+    this.#counts.release(ready.due.partition, 1);
+    this.#bytes.release(ready.due.partition, bytesOf(ready));
   }
 
   #nextRound(): void {
@@ -215,7 +272,12 @@ function isAsSeen(due: Due, { delivery }: Work): boolean {
   return isSameTime && endpointKeyOf(delivery.target) === due.endpoint;
 }
 
-function bytesOf({ letter }: Ready): number {
-  const headers = letter.headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
-  return headers + (letter.body?.length ?? 0);
+function isSmall({ payloadBytes }: Delivery): boolean {
+  return payloadBytes <= SMALL_BYTES_MAX;
+}
+
+function bytesOf({ draft }: Ready): number {
+  if (draft === null) return 0;
+  const headers = draft.headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+  return headers + (draft.body?.length ?? 0);
 }

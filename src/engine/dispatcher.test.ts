@@ -350,7 +350,7 @@ test('while only looking behind fails, it is not said to fire between', async ()
 });
 
 describe('overdue work', () => {
-  test('has its turn also at a host that has more to do in time than it can', async () => {
+  test('has a share of its own at a host that has more to do in time than it can', async () => {
     await using world = await EngineTestWorld.open();
     world.egress.respond = () => null;
     for (let each = 0; each < 850; each++) await world.schedule({ url: `https://example.com/${each}` });
@@ -363,12 +363,7 @@ describe('overdue work', () => {
     world.faults.clear();
     await world.time.advance(1_000);
     const isSent = () => world.egress.sent.some(({ request }) => request.url.pathname === '/late');
-    expect([world.egress.sent.length > 800, isSent()]).toEqual([true, false]);
-    for (const sent of world.egress.sent.slice(0, 4)) {
-      sent.answer(OK);
-      await world.time.advance(50);
-    }
-    expect(isSent()).toBe(true);
+    expect([world.egress.sent.length > 800, isSent()]).toEqual([true, true]);
   });
 });
 

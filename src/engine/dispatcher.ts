@@ -1,10 +1,10 @@
 /**
  * Fires what is due. It sleeps until the earliest delivery it knows of, and is woken for an earlier one; at
- * its instant a delivery enters the lane of its endpoint, and from there, as slots are free, batches are
+ * its instant a delivery enters the queue of its endpoint, and from there, as permits are free, batches are
  * taken: read, judged by the gate, claimed in one step, sent.
  *
  * Whoever changed a delivery in the meantime wins: the claim is conditional on the revision that was read.
- * Nothing here is remembered that the store does not know: what is dropped, by a full lane or a store that is
+ * Nothing here is remembered that the store does not know: what is dropped, by a full queue or a store that is
  * away, is found again by looking (`look-out.ts`), at least once a second. Timers are monotonic and the clock
  * is asked again on waking, so that a clock that is set back or ahead fires nothing early and loses nothing.
  *
@@ -15,12 +15,15 @@ import type { Due } from '#src/domain/due.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Hints, Peers } from '#src/ports/hints.ts';
 import { Ahead, type Load } from './ahead.ts';
-import { BATCH_MAX, Firing, type Queue, type Sending } from './firing.ts';
+import { BodyLoader } from './body-loader.ts';
+import type { Queue, Sending } from './claiming.ts';
+import { FairQueue, type Punctuality } from './fair-queue.ts';
+import { BATCH_MAX, Firing } from './firing.ts';
 import type { Gates } from './gates.ts';
-import { Lanes, type Punctuality } from './lanes.ts';
 import { LOOK_AHEAD_MS, LookOut } from './look-out.ts';
 import { NearDue } from './near-due.ts';
 import { NO_PEERS } from './peer-hints.ts';
+import type { RequestBuilder } from './request-builder.ts';
 import { Stride } from './stride.ts';
 import type { Tallies } from './tallies.ts';
 import type { Territory } from './territory.ts';
@@ -44,6 +47,8 @@ const OVERDUE_AFTER_MS = 1_000;
 const BATCHES_MAX: Readonly<Record<Punctuality, number>> = { in_time: 4, overdue: 2 };
 /** From one step of overdue work to the next: what comes due meanwhile gets its turn of the event loop between. */
 const STEP_MS = 0;
+/** Deliveries that become due in one turn: the others follow in the next. */
+const DUE_TOGETHER_MAX = 256;
 /** What comes this soon must not find the way taken. */
 const SOON_MS = 20;
 
@@ -53,7 +58,7 @@ export class Dispatcher implements Hints, Queue {
   readonly #peers: Peers;
   readonly #sending: Sending;
   readonly #nearDue = new NearDue();
-  readonly #lanes = new Lanes();
+  readonly #queue = new FairQueue();
   readonly #ahead: Ahead;
   readonly #firing: Firing;
   readonly #lookOut: LookOut;
@@ -81,31 +86,40 @@ export class Dispatcher implements Hints, Queue {
     territory: Territory,
     gates: Gates,
     sending: Sending,
+    builder: RequestBuilder,
     tallies: Pick<Tallies, 'ended'>,
   ) {
     this.#world = world;
     this.#territory = territory;
     this.#peers = world.cluster?.peers ?? NO_PEERS;
     this.#sending = sending;
-    const lanes = this.#lanes;
-    this.#ahead = new Ahead(world, territory, gates, () => this.#load());
-    this.#firing = new Firing(world, { territory, gates, sending, queue: this, ahead: this.#ahead, tallies });
+    const queue = this.#queue;
+    this.#ahead = new Ahead(world, territory, gates, builder, () => this.#load());
+    this.#firing = new Firing(world, {
+      territory,
+      gates,
+      sending,
+      queue: this,
+      ahead: this.#ahead,
+      bodies: new BodyLoader(world, builder),
+      tallies,
+    });
     this.#lookOut = new LookOut(world, territory, {
       ahead: (due) => this.#foresee(due),
-      behind: (due) => lanes.add(due, this.#punctuality(due)),
+      behind: (due) => queue.add(due, this.#punctuality(due)),
       get hasRoomBehind() {
-        return lanes.hasRoom;
+        return queue.hasRoom;
       },
       pageRead: () => this.#turn(),
     });
   }
 
   get waiting(): number {
-    return this.#lanes.waiting;
+    return this.#queue.waiting;
   }
 
   get inFlight(): number {
-    return this.#lanes.underWay;
+    return this.#queue.inFlight;
   }
 
   /** Whether due work is found and claimed as it should be. */
@@ -185,6 +199,7 @@ export class Dispatcher implements Hints, Queue {
   /** Resolves when no batch that is under way now is under way any more. */
   async batchesEnd(): Promise<void> {
     await Promise.all([...this.#batches.in_time, ...this.#batches.overdue]);
+    await this.#firing.loaded();
   }
 
   get isStopped(): boolean {
@@ -192,16 +207,16 @@ export class Dispatcher implements Hints, Queue {
   }
 
   forget(due: Due): void {
-    this.#lanes.forget(due);
+    this.#queue.forget(due);
   }
 
   bringForward(heldBack: readonly Due[]): Promise<void> {
     return this.#firing.bringForward(heldBack);
   }
 
-  /** A slot is free again. */
+  /** Its permits are free again. */
   release(due: Due): void {
-    this.#lanes.release(due);
+    this.#queue.release(due);
     this.turnSoon();
   }
 
@@ -240,7 +255,7 @@ export class Dispatcher implements Hints, Queue {
     if (this.#isLookWanted) return LOOK_AGAIN_MS;
     if (!this.#lookOut.isMoreBehind) return LOOK_EVERY_MS;
     // What was found to be in memory already will be there a moment later too.
-    const isWorthwhile = this.#lookOut.hasFoundBehind && this.#lanes.overdue < OVERDUE_LOW;
+    const isWorthwhile = this.#lookOut.hasFoundBehind && this.#queue.overdue < OVERDUE_LOW;
     return isWorthwhile ? LOOK_AGAIN_MS : LOOK_ON_MS;
   }
 
@@ -251,18 +266,18 @@ export class Dispatcher implements Hints, Queue {
     queueMicrotask(() => this.#turn());
   }
 
-  /** Moves what is due into its lane, starts what may go, and sleeps until the next. */
+  /** Moves what is due into its queue, starts what may go, and sleeps until the next. */
   #turn(): void {
     this.#isTurnComing = false;
     if (this.#state !== 'running') return;
-    for (const due of this.#nearDue.take(this.#world.clock.now())) {
-      if (this.#isOurs(due)) this.#lanes.add(due, this.#punctuality(due));
+    for (const due of this.#nearDue.take(this.#world.clock.now(), DUE_TOGETHER_MAX)) {
+      if (this.#isOurs(due)) this.#queue.add(due, this.#punctuality(due));
     }
-    // Where slots are scarce, who is asked first gets them: that is overdue work once it has been passed over.
+    // Where permits are scarce, who is asked first gets them: that is overdue work once it has been passed over.
     let isPassedOver = this.#isOverduePassedOver;
     const hasStepped = isPassedOver && this.#step();
     while (this.#begin('in_time', BATCH_MAX)) isPassedOver = true;
-    this.#isOverduePassedOver = !hasStepped && !this.#step() && isPassedOver && this.#lanes.overdue > 0;
+    this.#isOverduePassedOver = !hasStepped && !this.#step() && isPassedOver && this.#queue.overdue > 0;
     this.#sleep();
   }
 
@@ -282,7 +297,7 @@ export class Dispatcher implements Hints, Queue {
     const batches = this.#batches[punctuality];
     if (this.#isResting || this.#sending.isSaturated || batches.size >= BATCHES_MAX[punctuality])
       return false;
-    const batch = this.#lanes.take(punctuality, limit);
+    const batch = this.#queue.take(punctuality, limit);
     if (batch.length === 0) return false;
     const begunAt = this.#world.clock.now();
     const fired = this.#firing.fire(batch).finally(() => {

@@ -14,6 +14,7 @@ import { Membership } from './membership.ts';
 import { NO_PEERS } from './peer-hints.ts';
 import { Recoveries } from './recoveries.ts';
 import { Recovery } from './recovery.ts';
+import { RequestBuilder } from './request-builder.ts';
 import { Settler } from './settler.ts';
 import { Tallies } from './tallies.ts';
 import { EVERYWHERE } from './territory.ts';
@@ -48,7 +49,8 @@ export class Engine implements Hints {
     this.#gates = new Gates(world, territory);
     this.#tallies = new Tallies(world);
     this.#settler = new Settler(world);
-    const parts = { gates: this.#gates, settler: this.#settler, tallies: this.#tallies };
+    const builder = new RequestBuilder(world);
+    const parts = { builder, gates: this.#gates, settler: this.#settler, tallies: this.#tallies };
     this.#tries = new Tries(world, territory, parts, {
       due: (due) => this.#dispatcher.due(due),
       lookAgain: () => this.#dispatcher.lookAgain(),
@@ -57,7 +59,7 @@ export class Engine implements Hints {
       bringForward: (heldBack) => this.#dispatcher.bringForward(heldBack),
       lostTrack: () => this.#recoveries.lostTrack(),
     });
-    this.#dispatcher = new Dispatcher(world, territory, this.#gates, this.#tries, this.#tallies);
+    this.#dispatcher = new Dispatcher(world, territory, this.#gates, this.#tries, builder, this.#tallies);
     const recovery = new Recovery(world, {
       territory,
       settler: this.#settler,

@@ -2,6 +2,9 @@
  * From a batch of due deliveries to tries: read, unless that was done ahead, judged by the gate, claimed or put off
  * or ended, each kind in one step. Whoever changed a delivery in the meantime wins: every write is conditional on
  * the revision that was read, and in a cluster on the hold on its slot, which must not have changed since.
+ *
+ * A small payload is read while its claim is being written. A large one is read before it is claimed, by itself, and
+ * the batch does not wait for it: nothing is claimed whose request would not be at hand.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import { endUnsent, putOff } from '#src/domain/delivery-life.ts';
@@ -11,10 +14,12 @@ import { gateTerms } from '#src/domain/gate.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import * as scheduleLife from '#src/domain/schedule-life.ts';
 import type { ClaimWrite, EndWrite, Work } from '#src/ports/store.ts';
-import type { Ahead, Ready } from './ahead.ts';
+import type { Ahead } from './ahead.ts';
+import type { BodyLoader } from './body-loader.ts';
 import { bringForward } from './bring-forward.ts';
+import type { Asked, Claiming, Decided, Decisions, Queue, Read, Sending, Unread } from './claiming.ts';
 import type { Gates } from './gates.ts';
-import type { Letter } from './letters.ts';
+import { SMALL_BYTES_MAX } from './request-builder.ts';
 import type { Tallies } from './tallies.ts';
 import type { Territory } from './territory.ts';
 import type { EngineWorld } from './world.ts';
@@ -25,52 +30,13 @@ const STALE_MS = 10;
 export const BATCH_MAX = 64;
 const MS_PER_SECOND = 1_000;
 
-/** A delivery that is to be claimed, and what its try will need to know. */
-export interface Claiming {
-  readonly due: Due;
-  readonly work: Work;
-  readonly write: ClaimWrite;
-  /** Of its slot, in which this was decided. */
-  readonly epoch: number;
-  /** Whether a turn at the gate was taken for it. */
-  readonly hasTurn: boolean;
-  /** The end of the breaker's window that it probes; null for one that is no probe. */
-  readonly probeOf: Instant | null;
-  /** What it sends, where that was made ready ahead. */
-  readonly letter: Letter | null;
-  /** Whether it was decided on what was read before its instant. */
-  readonly isReadAhead: boolean;
-}
-
-export interface Sending {
-  /** Whether there is room for more tries that are not settled yet. */
-  readonly isSaturated: boolean;
-  /** Before the claims are written: makes ready, and counts them as under way. */
-  prepare(claims: readonly Claiming[]): void;
-  /** The claim is ours: the try begins. It gives the slot back by `release`. */
-  begin(claiming: Claiming): void;
-  /** The claim was not made; `unsure`: or it was, and its answer got lost. */
-  drop(claiming: Claiming, unsure: boolean): void;
-}
-
-/** Where the batches come from. */
-export interface Queue {
-  readonly isStopped: boolean;
-  due(due: Due | null): void;
-  /** The store knows of it from now on: it is found again only if it waits again. */
-  forget(due: Due): void;
-  /** Gives its slot back. */
-  release(due: Due): void;
-  /** The store failed: nothing is to be claimed for a moment. */
-  rest(error: unknown): void;
-}
-
 export interface FiringParts {
   readonly territory: Territory;
   readonly gates: Gates;
   readonly sending: Sending;
   readonly queue: Queue;
   readonly ahead: Ahead;
+  readonly bodies: BodyLoader;
   readonly tallies: Pick<Tallies, 'ended'>;
 }
 
@@ -81,6 +47,9 @@ export class Firing {
   readonly #sending: Sending;
   readonly #queue: Queue;
   readonly #ahead: Ahead;
+  readonly #bodies: BodyLoader;
+  /** Deliveries whose payload is being read before they are claimed. */
+  readonly #loading = new Set<Promise<void>>();
   readonly #tallies: FiringParts['tallies'];
 
   constructor(world: EngineWorld, parts: FiringParts) {
@@ -90,24 +59,72 @@ export class Firing {
     this.#sending = parts.sending;
     this.#queue = parts.queue;
     this.#ahead = parts.ahead;
+    this.#bodies = parts.bodies;
     this.#tallies = parts.tallies;
   }
 
-  /** Each of the batch holds a slot, which is given back as soon as it is not to be sent. */
+  /**
+   * Each of the batch holds permits, which are given back as soon as it is not to be sent. Resolves when all have been
+   * decided on but those with large payloads.
+   */
   async fire(batch: readonly Due[]): Promise<void> {
     const ready: Read[] = [];
     const unread: Unread[] = [];
     for (const { due, epoch } of this.#ours(batch)) {
       const made = this.#ahead.take(due);
       if (made?.work.profile === null) {
-        ready.push({ due, epoch, work: made.work, letter: made.letter, isReadAhead: true });
+        ready.push({ due, epoch, work: made.work, draft: made.draft, isReadAhead: true });
         continue;
       }
       // The policies of a profile count as they are now.
       if (made !== null) this.#gates.readEnds([due]);
       unread.push({ due, epoch, made });
     }
-    await Promise.all([this.#decideAll(ready), this.#readAll(unread)]);
+    await Promise.all([this.#go(ready), this.#readAll(unread)]);
+  }
+
+  /** Resolves when every delivery whose payload is being read now has been decided on. */
+  async loaded(): Promise<void> {
+    await Promise.all(this.#loading);
+  }
+
+  /** Decides on those that may be claimed at once, and has the payloads of the others read. */
+  #go(read: readonly Read[]): Promise<void> {
+    const now = this.#world.clock.now();
+    const decided: Read[] = [];
+    for (const one of read) {
+      if (!this.#isToBeLoaded(one, now)) decided.push(one);
+      else {
+        const loading = this.#load(one).finally(() => this.#loading.delete(loading));
+        this.#loading.add(loading);
+      }
+    }
+    return this.#decideAll(decided);
+  }
+
+  /** A large payload is read only for a delivery that would be sent as things are. */
+  #isToBeLoaded({ due, work, draft, isReadAhead }: Read, now: Instant): boolean {
+    if (draft !== null || due.payloadBytes <= SMALL_BYTES_MAX || this.#queue.isStopped) return false;
+    const { delivery, schedule, profile } = work;
+    if (!isReadAhead && dueOf(delivery)?.endpoint !== due.endpoint) return false;
+    const terms = gateTerms(profile, schedule.rateLimit);
+    return judge(delivery, this.#gates.of(due, work.gate), terms, now).kind === 'send';
+  }
+
+  /** Never rejects. */
+  async #load(read: Read): Promise<void> {
+    const { due, epoch, work } = read;
+    try {
+      const draft = await this.#bodies.load(work.delivery);
+      if (this.#territory.epochOf(due) === epoch) {
+        await this.#decideAll([{ ...read, draft, isReadAhead: true }]);
+        return;
+      }
+    } catch (error) {
+      this.#queue.rest(error);
+    }
+    this.#gates.readEnds([due]);
+    this.#queue.release(due);
   }
 
   async #readAll(asked: readonly Unread[]): Promise<void> {
@@ -129,13 +146,13 @@ export class Firing {
       // The gate that was read is of the epoch in which it was asked for.
       if (work !== null && this.#territory.epochOf(due) === epoch) {
         const isSame = made?.work.delivery.revision === work.delivery.revision;
-        read.push({ due, epoch, work, letter: isSame ? (made?.letter ?? null) : null, isReadAhead: false });
+        read.push({ due, epoch, work, draft: isSame ? (made?.draft ?? null) : null, isReadAhead: false });
         continue;
       }
       this.#gates.readEnds([due]);
       this.#queue.release(due);
     }
-    await this.#decideAll(read);
+    await this.#go(read);
   }
 
   /** The gates of all of them are being read until they are judged. */
@@ -178,7 +195,7 @@ export class Firing {
     }
   }
 
-  #decide({ due, work, epoch, letter, isReadAhead }: Read, now: Instant, into: Decisions): void {
+  #decide({ due, work, epoch, draft, isReadAhead }: Read, now: Instant, into: Decisions): void {
     const { delivery, schedule, profile } = work;
     // What was read ahead was compared then.
     const seen = isReadAhead ? due : dueOf(delivery);
@@ -219,7 +236,7 @@ export class Firing {
         const probeOf = probe ? gate.breaker.openUntil : null;
         const write = this.#claimed(work, now);
         const hasTurn = this.#gates.decided(due, before, gate);
-        into.claims.push({ due, work, epoch, letter, isReadAhead, probeOf, write, hasTurn });
+        into.claims.push({ due, work, epoch, draft, isReadAhead, probeOf, write, hasTurn });
       }
     }
   }
@@ -365,35 +382,4 @@ export class Firing {
   bringForward(heldBack: readonly Due[]): Promise<void> {
     return bringForward(heldBack, this.#world, this.#territory, this.#queue);
   }
-}
-
-interface Asked {
-  readonly due: Due;
-  /** In which its slot is held. */
-  readonly epoch: number;
-}
-
-interface Unread extends Asked {
-  /** What was made ready ahead, of which its letter is still good where it has not changed since. */
-  readonly made: Ready | null;
-}
-
-interface Read extends Asked {
-  readonly work: Work;
-  readonly letter: Letter | null;
-  readonly isReadAhead: boolean;
-}
-
-interface Decided<W> {
-  readonly due: Due;
-  readonly epoch: number;
-  readonly isReadAhead: boolean;
-  readonly write: W;
-  readonly hasTurn: boolean;
-}
-
-interface Decisions {
-  readonly claims: Claiming[];
-  readonly ends: Decided<EndWrite>[];
-  readonly putOffs: Decided<Delivery>[];
 }

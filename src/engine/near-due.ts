@@ -1,54 +1,95 @@
 /**
- * The deliveries of the next moments, by the instant they are due. Bounded: what does not fit stays in the
- * store and is found again. A delivery that was moved leaves its old entry behind, which is passed over.
+ * The deliveries of the next moments, by the instant they are due. Bounded, and each customer has a share: what does
+ * not fit stays in the store and is found again. A delivery that was moved leaves its old entry behind, which is passed
+ * over.
  */
 import type { Due } from '#src/domain/due.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { CustomerShares } from './customer-shares.ts';
 import { Heap } from './heap.ts';
+import { type Member, Roster } from './roster.ts';
 
-export const NEAR_DUE_MAX = 20_000;
 /** With the entries left behind. */
-const ENTRIES_MAX = 2 * NEAR_DUE_MAX;
+export const NEAR_DUE_MAX = 20_000;
+/** A customer may hold so many times what is free. */
+const CUSTOMER_SHARE = 4;
+
+interface Customer extends Member {
+  readonly partition: Partition;
+  readonly entries: Heap<Due>;
+}
 
 export class NearDue {
-  readonly #entries = new Heap<Due>((a, b) => a.dueAt - b.dueAt);
+  readonly #customers = new Map<Partition, Customer>();
+  /** Customers with entries; each needs the instant of its first one to pass. */
+  readonly #turns = new Roster<Customer>();
   readonly #dueAt = new Map<DeliveryId, Instant>();
-
-  get isFull(): boolean {
-    return this.#dueAt.size >= NEAR_DUE_MAX || this.#entries.size >= ENTRIES_MAX;
-  }
+  readonly #shares = new CustomerShares(NEAR_DUE_MAX, CUSTOMER_SHARE);
 
   /** False when there is no room. */
   add(due: Due): boolean {
-    const known = this.#dueAt.get(due.id);
-    if (known === due.dueAt) return true;
-    if (this.isFull) return false;
+    if (this.#dueAt.get(due.id) === due.dueAt) return true;
+    if (!this.#shares.hasRoom(due.partition)) return false;
     this.#dueAt.set(due.id, due.dueAt);
-    this.#entries.push(due);
+    this.#shares.hold(due.partition, 1);
+    const customer = this.#customers.get(due.partition) ?? newCustomer(due);
+    customer.entries.push(due);
+    this.#customers.set(due.partition, customer);
+    this.#update(customer);
     return true;
   }
 
   nextAt(): Instant | null {
-    return this.#top()?.dueAt ?? null;
+    return this.#first()?.entries.peek()?.dueAt ?? null;
   }
 
-  /** Takes out what is due, the earliest first. */
-  take(now: Instant): readonly Due[] {
+  /** Takes out up to `limit` of what is due: customers in turns, the earliest of each first. */
+  take(now: Instant, limit: number): readonly Due[] {
     const taken: Due[] = [];
-    for (let top = this.#top(); top !== undefined && top.dueAt <= now; top = this.#top()) {
-      this.#entries.pop();
-      this.#dueAt.delete(top.id);
-      taken.push(top);
+    while (taken.length < limit) {
+      // What is due at this instant needs less than the next one.
+      const customer = this.#turns.next(now + 1);
+      if (customer === null) break;
+      const due = this.#pop(customer);
+      if (due !== undefined && this.#dueAt.get(due.id) === due.dueAt) {
+        this.#dueAt.delete(due.id);
+        taken.push(due);
+      }
     }
     return taken;
   }
 
-  #top(): Due | undefined {
+  /** The customer whose entry comes first; entries left behind at the front are gone then. */
+  #first(): Customer | null {
     for (;;) {
-      const top = this.#entries.peek();
-      if (top === undefined || this.#dueAt.get(top.id) === top.dueAt) return top;
-      this.#entries.pop();
+      const customer = this.#turns.leastNeedy;
+      const due = customer?.entries.peek();
+      if (customer === null || due === undefined || this.#dueAt.get(due.id) === due.dueAt) return customer;
+      this.#pop(customer);
     }
   }
+
+  #pop(customer: Customer): Due | undefined {
+    const due = customer.entries.pop();
+    if (due !== undefined) this.#shares.release(customer.partition, 1);
+    this.#update(customer);
+    return due;
+  }
+
+  #update(customer: Customer): void {
+    const first = customer.entries.peek();
+    if (first === undefined) {
+      this.#turns.remove(customer);
+      this.#customers.delete(customer.partition);
+      return;
+    }
+    this.#turns.needs(customer, first.dueAt);
+    this.#turns.add(customer);
+  }
+}
+
+function newCustomer({ partition }: Due): Customer {
+  return { partition, need: 0, entries: new Heap((a, b) => a.dueAt - b.dueAt) };
 }

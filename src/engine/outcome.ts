@@ -2,7 +2,7 @@
 import type { Evidence } from '#src/domain/breaker.ts';
 import { INTERRUPTED, type TryResult } from '#src/domain/delivery-life.ts';
 import type { SendResult } from '#src/ports/egress.ts';
-import type { Unsendable } from './letters.ts';
+import type { Unsendable } from './request-builder.ts';
 
 export type Exchange = SendResult | { readonly kind: 'timed_out' } | { readonly kind: 'interrupted' };
 

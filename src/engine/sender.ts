@@ -7,15 +7,9 @@ export class Sender {
   readonly #world: Pick<EngineWorld, 'egress' | 'timers'>;
   /** How each request under way is broken off. */
   readonly #underWay = new Set<(why: Exchange) => void>();
-  #bodyBytes = 0;
 
   constructor(world: Pick<EngineWorld, 'egress' | 'timers'>) {
     this.#world = world;
-  }
-
-  /** Of the requests under way. */
-  get bodyBytes(): number {
-    return this.#bodyBytes;
   }
 
   send(
@@ -24,12 +18,10 @@ export class Sender {
     onConnected: (wasOpen: boolean) => void,
   ): Promise<Exchange> {
     const { egress, timers } = this.#world;
-    const bytes = request.body?.length ?? 0;
     const { promise, resolve } = Promise.withResolvers<Exchange>();
     let drop = () => {};
     const end = (exchange: Exchange) => {
       if (!this.#underWay.delete(breakOff)) return;
-      this.#bodyBytes -= bytes;
       callOff();
       resolve(exchange);
     };
@@ -39,7 +31,6 @@ export class Sender {
     };
     const callOff = timers.after(timeoutMs, () => breakOff({ kind: 'timed_out' }));
     this.#underWay.add(breakOff);
-    this.#bodyBytes += bytes;
     try {
       drop = egress.send(request, end, onConnected);
     } catch {

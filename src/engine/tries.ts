@@ -1,17 +1,16 @@
 /** The tries under way: made ready while they are being claimed, sent, settled, told of. */
 import type { Evidence } from '#src/domain/breaker.ts';
-import type { Delivery } from '#src/domain/delivery.ts';
+import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import { type Due, dueOf } from '#src/domain/due.ts';
 import { gateTerms } from '#src/domain/gate.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Hints } from '#src/ports/hints.ts';
 import type { SettleWrite } from '#src/ports/store.ts';
-import { type Composed, Composer, type Sendable } from './composer.ts';
-import type { Claiming, Sending } from './firing.ts';
+import type { Claiming, Sending } from './claiming.ts';
 import type { Gates } from './gates.ts';
-import { type Letter, UNREADABLE, type Unsendable } from './letters.ts';
 import { type Outcome, outcomeOf, unsent } from './outcome.ts';
 import { Progress } from './progress.ts';
+import { type RequestBuilder, type Sendable, UNREADABLE, type Unsendable } from './request-builder.ts';
 import { Sender } from './sender.ts';
 import type { Settler } from './settler.ts';
 import type { Tallies } from './tallies.ts';
@@ -20,13 +19,12 @@ import { type EngineWorld, pause } from './world.ts';
 
 /** Tries that may be claimed and not settled yet, requests under way included. */
 const UNSETTLED_MAX = 4_096;
-/** Of the requests under way. */
-const BODY_BYTES_MAX = 256 * 1_048_576;
 const MS_PER_SECOND = 1_000;
 const READ_AGAIN_MS = 250;
 /** Together a minute. */
 const READ_TRIES_MAX = 240;
-const NOTHING_READ: Promise<readonly (Letter | Unsendable)[]> = Promise.resolve([]);
+
+type Request = Sendable | Unsendable;
 
 /** What the tries ask of the dispatcher. */
 export interface AfterTry extends Hints {
@@ -38,9 +36,19 @@ export interface AfterTry extends Hints {
 }
 
 export interface TryParts {
+  readonly builder: RequestBuilder;
   readonly gates: Gates;
   readonly settler: Settler;
   readonly tallies: Tallies;
+}
+
+/** A claim without its draft, which would hold on to the body. */
+type Begun = Omit<Claiming, 'draft'>;
+
+interface Made {
+  readonly outcome: Outcome;
+  /** Null where nothing was sent. */
+  readonly progress: Progress | null;
 }
 
 export class Tries implements Sending {
@@ -50,10 +58,10 @@ export class Tries implements Sending {
   readonly #settler: Settler;
   readonly #tallies: Tallies;
   readonly #after: AfterTry;
-  readonly #composer: Composer;
+  readonly #builder: RequestBuilder;
   readonly #sender: Sender;
-  /** By the token of their claim. */
-  readonly #underWay = new Map<string, Composed | Promise<Composed>>();
+  /** The requests of attempts that are not settled, by the token of their claim; null once it was taken out to be sent. */
+  readonly #underWay = new Map<string, Request | Promise<Request> | null>();
   readonly #whenIdle: (() => void)[] = [];
   #isInterrupted = false;
 
@@ -64,12 +72,12 @@ export class Tries implements Sending {
     this.#settler = parts.settler;
     this.#tallies = parts.tallies;
     this.#after = after;
-    this.#composer = new Composer(world);
+    this.#builder = parts.builder;
     this.#sender = new Sender(world);
   }
 
   get isSaturated(): boolean {
-    return this.#underWay.size >= UNSETTLED_MAX || this.#sender.bodyBytes >= BODY_BYTES_MAX;
+    return this.#underWay.size >= UNSETTLED_MAX;
   }
 
   isUnderWay(token: string): boolean {
@@ -77,25 +85,28 @@ export class Tries implements Sending {
   }
 
   prepare(claims: readonly Claiming[]): void {
-    const isReady = claims.every(({ letter }) => letter !== null);
-    const read = isReady ? NOTHING_READ : this.#composer.read(claims.map(({ write }) => write.delivery));
-    for (const [index, { due, write, letter }] of claims.entries()) {
+    const unread = claims.filter(({ draft }) => draft === null).map(({ write }) => write.delivery);
+    const read = this.#builder.drafts(unread);
+    let place = 0;
+    for (const { due, write, draft } of claims) {
       const { delivery, attempt } = write;
       this.#gates.tryBegins(due);
-      const composed =
-        letter === null
-          ? read.then((letters) => this.#composer.finish(letters[index] ?? UNREADABLE, delivery, attempt))
-          : this.#composer.finish(letter, delivery, attempt);
+      const readAt = draft === null ? place++ : 0;
+      const request =
+        draft === null
+          ? read.then((drafts) => this.#builder.finish(drafts[readAt] ?? UNREADABLE, delivery, attempt))
+          : this.#builder.finish(draft, delivery, attempt);
       // Whether it can be made ready counts only once it is claimed.
-      if (composed instanceof Promise) composed.catch(() => {});
-      this.#underWay.set(attempt.id, composed);
+      if (request instanceof Promise) request.catch(() => {});
+      this.#underWay.set(attempt.id, request);
     }
   }
 
   begin(claiming: Claiming): void {
     const { dueAt, firedAt } = claiming.write.attempt;
     this.#tallies.fired(claiming.due, firedAt - dueAt);
-    void this.#run(claiming);
+    const { draft: _, ...begun } = claiming;
+    void this.#run(begun);
   }
 
   drop(claiming: Claiming, unsure: boolean): void {
@@ -105,13 +116,16 @@ export class Tries implements Sending {
   }
 
   /** Never rejects. Where everything is ready, nothing is waited for before it is sent. */
-  async #run(claiming: Claiming): Promise<void> {
+  async #run(claiming: Begun): Promise<void> {
     const { delivery, attempt } = claiming.write;
     try {
-      const composed = this.#composedNow(claiming) ?? (await this.#ready(claiming));
-      const given = this.#isInterrupted ? null : composed;
-      if (given?.kind === 'request') await this.#make(claiming, given);
-      else await this.#end(claiming, unsent(given), null);
+      // Nothing holds on to the body of a request that was answered: its permits are given back then.
+      let request = this.#requestNow(claiming) ?? (await this.#ready(claiming));
+      this.#underWay.set(attempt.id, null);
+      const making = this.#make(claiming, this.#isInterrupted ? null : request);
+      request = null;
+      const { outcome, progress } = await making;
+      await this.#end(claiming, outcome, progress);
     } catch (error) {
       this.#world.log.error({ delivery: delivery.id, error: String(error) }, 'a try was left unsettled');
       this.#after.lostTrack();
@@ -121,7 +135,7 @@ export class Tries implements Sending {
   }
 
   /** A try that ends after its slot has moved teaches nothing here: the gate is somebody else's. */
-  #teach(claiming: Claiming, evidence: Evidence, now: Instant): readonly Due[] {
+  #teach(claiming: Begun, evidence: Evidence, now: Instant): readonly Due[] {
     const { due, work, epoch, probeOf, write } = claiming;
     const isOurs = this.#territory.isStill(due, epoch);
     const isNews = evidence !== 'failure' || this.#gates.isNews(due, write.attempt.firedAt, now);
@@ -130,18 +144,19 @@ export class Tries implements Sending {
     return this.#gates.tryEnds(due, breaker, taught, isOurs ? probeOf : null, now);
   }
 
-  async #make(claiming: Claiming, { request, timeoutMs }: Sendable): Promise<void> {
+  async #make(claiming: Begun, given: Request | null): Promise<Made> {
+    if (given?.kind !== 'request') return { outcome: unsent(given), progress: null };
     const { clock, metrics } = this.#world;
     const { dueAt, firedAt } = claiming.write.attempt;
     const now = clock.now();
     metrics.lateness('send', Math.max(now - dueAt, 0) / MS_PER_SECOND);
     const progress = new Progress(clock, firedAt, now);
     const connected = (wasOpen: boolean) => progress.connected(wasOpen);
-    const exchange = await this.#sender.send(request, timeoutMs, connected);
-    await this.#end(claiming, outcomeOf(exchange), progress);
+    const exchange = await this.#sender.send(given.request, given.timeoutMs, connected);
+    return { outcome: outcomeOf(exchange), progress };
   }
 
-  async #end(claiming: Claiming, outcome: Outcome, progress: Progress | null): Promise<void> {
+  async #end(claiming: Begun, outcome: Outcome, progress: Progress | null): Promise<void> {
     const { due, work, write } = claiming;
     const endedAt = this.#world.clock.now();
     // With the slot a turn is given to whoever waits.
@@ -160,35 +175,39 @@ export class Tries implements Sending {
     if (freed.length > 0) await this.#after.bringForward(freed);
   }
 
-  /** What to send, where that is known and the claim is as sure as it was. */
-  #composedNow({ due, epoch, write }: Claiming): Composed | null {
-    const composed = this.#underWay.get(write.attempt.id);
-    if (composed === undefined || composed instanceof Promise) return null;
-    return this.#territory.epochOf(due) === epoch ? composed : null;
+  /** The request, where it is known and the claim is as sure as it was. */
+  #requestNow({ due, epoch, write }: Begun): Request | null {
+    const request = this.#underWay.get(write.attempt.id);
+    if (request === undefined || request instanceof Promise) return null;
+    return this.#territory.epochOf(due) === epoch ? request : null;
   }
 
   /**
    * What to send; null when the claim is somebody else's by now, as after being cut off from the store for longer
    * than others wait. A store that is away is waited for: the try is claimed, and nobody else will make it.
    */
-  async #ready({ due, epoch, write }: Claiming): Promise<Composed | null> {
+  async #ready({ due, epoch, write }: Begun): Promise<Request | null> {
     const { timers } = this.#world;
     const { delivery, attempt } = write;
-    let composing = this.#underWay.get(attempt.id);
+    let building = this.#underWay.get(attempt.id) ?? null;
     for (let tries = 0; tries < READ_TRIES_MAX && !this.#isInterrupted; tries++) {
       try {
-        const composed = await (composing ?? this.#composer.compose(delivery, attempt));
-        if (this.#territory.epochOf(due) === epoch) return composed;
+        const request = await (building ?? this.#build(delivery, attempt));
+        if (this.#territory.epochOf(due) === epoch) return request;
         const isAlive = this.#territory.life();
         const isOurs = await this.#isClaimed(delivery);
-        if (!isOurs || isAlive()) return isOurs ? composed : null;
+        if (!isOurs || isAlive()) return isOurs ? request : null;
         // What was read may be over: this process may have stood still since.
       } catch {
-        composing = undefined;
+        building = null;
       }
       await pause(timers, READ_AGAIN_MS);
     }
     return UNREADABLE;
+  }
+
+  async #build(delivery: Delivery, attempt: Attempt): Promise<Request> {
+    return this.#builder.finish(await this.#builder.draft(delivery), delivery, attempt);
   }
 
   async #isClaimed(delivery: Delivery): Promise<boolean> {
@@ -197,9 +216,9 @@ export class Tries implements Sending {
   }
 
   /** One wide line for each try. Of the URL only the host: the rest may hold what is secret. */
-  #report(claiming: Claiming, { result }: Outcome, settled: SettleWrite | null, at: Instant): void {
+  #report(claiming: Begun, { result }: Outcome, settled: SettleWrite | null, at: Instant): void {
     const { log, metrics } = this.#world;
-    const { write, letter, probeOf } = claiming;
+    const { due, write, probeOf } = claiming;
     const { delivery, attempt } = write;
     const status = settled?.delivery.status ?? 'claimed';
     const egressMs = Math.max(at - attempt.firedAt, 0);
@@ -212,7 +231,7 @@ export class Tries implements Sending {
         attempt: attempt.id,
         attempt_no: attempt.attemptNo,
         method: delivery.target.method,
-        host: (letter?.url ?? URL.parse(delivery.target.url))?.host ?? null,
+        host: hostOf(due.origin),
         endpoint: delivery.target.endpointId,
         due_at: attempt.dueAt,
         lateness_ms: attempt.firedAt - attempt.dueAt,
@@ -247,4 +266,9 @@ export class Tries implements Sending {
     this.#isInterrupted = true;
     this.#sender.interrupt();
   }
+}
+
+/** The host of an origin; null where the origin is no more than the text of a URL that cannot be read. */
+function hostOf(origin: string): string | null {
+  return URL.parse(origin)?.host ?? null;
 }

@@ -40,12 +40,13 @@ export class Warmth {
     this.#gates = gates;
   }
 
-  expect({ due, work, letter }: Ready): void {
+  expect({ due, work }: Ready): void {
     // An open breaker lets nothing through but a probe.
     if (this.#gates.isShut(due, work.gate)) return;
     const moment = Math.floor(due.dueAt / MOMENT_MS);
     const known = this.#expected.get(due.origin) ?? this.#before.get(due.origin);
-    const one = known ?? nothingExpected(letter.url, moment);
+    const one = known ?? nothingExpected(due.origin, moment);
+    if (one === null) return;
     this.#expected.set(due.origin, one);
     if (one.moment !== moment) {
       one.moment = moment;
@@ -75,6 +76,8 @@ export class Warmth {
   }
 }
 
-function nothingExpected({ origin }: URL, moment: number): Expected {
-  return { url: new URL(origin), moment, requests: 0, paced: new Set(), connections: 0, asked: 0 };
+/** Null for an origin that is no more than the text of a URL that cannot be read. */
+function nothingExpected(origin: string, moment: number): Expected | null {
+  const url = URL.parse(origin);
+  return url && { url, moment, requests: 0, paced: new Set(), connections: 0, asked: 0 };
 }

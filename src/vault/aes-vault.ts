@@ -81,7 +81,9 @@ export class AesVault implements Vault {
     decipher.setAAD(Buffer.from(context));
     decipher.setAuthTag(bytes.subarray(TAG_AT, TEXT_AT));
     try {
-      return Buffer.concat([decipher.update(bytes.subarray(TEXT_AT)), decipher.final()]);
+      const plain = decipher.update(bytes.subarray(TEXT_AT));
+      decipher.final();
+      return plain;
     } catch (error) {
       throw new CannotOpen('Sealed for another place, or tampered with.', { cause: error });
     }

@@ -26,7 +26,7 @@ export function revealRoutes({
         const sealed = await store.findPayload(partition, id);
         if (sealed === null) return json(revealed([], null));
         const { headers, body } = decodePayload(vault.open(payloadPlace(partition, id), sealed));
-        return json(revealed(headers, body));
+        return json(revealed(headers, body === null ? null : Buffer.from(body).toString()));
       },
     },
     {

@@ -130,9 +130,10 @@ export const scheduleChanges: fc.Arbitrary<
 
 /** The fields that stay as they were created. */
 export const scheduleConstants: fc.Arbitrary<
-  Pick<Schedule, 'headerNames' | 'jitter' | 'idempotencyKey' | 'rateLimit'>
+  Pick<Schedule, 'headerNames' | 'payloadBytes' | 'jitter' | 'idempotencyKey' | 'rateLimit'>
 > = fc.record({
   headerNames: fc.array(anyText, { maxLength: 5 }),
+  payloadBytes: fc.integer({ min: 0, max: 1_100_000 }),
   jitter: fc.option(durationText),
   idempotencyKey: fc.option(latin1),
   rateLimit: fc.option(fc.record({ perSecond: rate })),

@@ -82,6 +82,7 @@ export class Builders {
         destination: { kind: 'inline', url: 'https://example.com/hook', method: 'POST' },
         profile: null,
         headerNames: [],
+        payloadBytes: 0,
         jitter: null,
         ttl: null,
         idempotencyKey: null,

@@ -50,6 +50,7 @@ const INTEGERS: ReadonlySet<string> = new Set([
   'last_status_code',
   'status_code',
   'endpoint_version',
+  'payload_bytes',
   'status_number',
 ]);
 const BYTES: ReadonlySet<string> = new Set(['sealed', 'headers', 'digest']);

@@ -24,7 +24,7 @@ import {
 import type { Reader, Values } from './reader.ts';
 
 function due(slots: string): string {
-  return `SELECT partition, id, due_at, deadline, endpoint_id, url FROM deliveries
+  return `SELECT partition, id, due_at, deadline, endpoint_id, url, payload_bytes FROM deliveries
     WHERE status IN ('scheduled', 'retry_scheduled') AND (due_at, id) > ($1, $2) AND due_at <= $3 ${slots}
     ORDER BY due_at, id LIMIT $4`;
 }

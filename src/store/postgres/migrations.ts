@@ -369,4 +369,13 @@ export const MIGRATIONS: readonly Migration[] = [
       );
     `,
   },
+  {
+    version: 3,
+    name: 'isolation',
+    worksWith: 3,
+    sql: `
+      ALTER TABLE schedules ADD COLUMN payload_bytes integer NOT NULL DEFAULT 0;
+      ALTER TABLE deliveries ADD COLUMN payload_bytes integer NOT NULL DEFAULT 0;
+    `,
+  },
 ];

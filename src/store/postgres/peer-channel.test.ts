@@ -54,6 +54,7 @@ function dueAt(place: number, endpoint = 'https://example.com/'): Due {
     deadline: place % 2 === 0 ? null : instant(START + 2 * place),
     endpoint: endpoint as EndpointKey,
     origin: 'https://example.com',
+    payloadBytes: 1_000 * place,
   };
 }
 

@@ -180,13 +180,15 @@ function noteOf(payload: string): Note | null {
 
 function isDue(value: unknown): value is Due {
   if (typeof value !== 'object' || value === null) return false;
-  const { partition, id, dueAt, deadline, endpoint, origin } = value as Record<keyof Due, unknown>;
+  const due = value as Record<keyof Due, unknown>;
+  const { partition, id, dueAt, deadline, endpoint, origin, payloadBytes } = due;
   return (
     Number.isSafeInteger(partition) &&
     typeof id === 'string' &&
     Number.isSafeInteger(dueAt) &&
     (deadline === null || Number.isSafeInteger(deadline)) &&
     typeof endpoint === 'string' &&
-    typeof origin === 'string'
+    typeof origin === 'string' &&
+    Number.isSafeInteger(payloadBytes)
   );
 }

@@ -10,6 +10,7 @@ export const SCHEDULE_FIXED = [
   'id',
   'endpoint_id',
   'header_names',
+  'payload_bytes',
   'jitter',
   'idempotency_key',
   'rate_limit',
@@ -58,6 +59,7 @@ export const DELIVERY_FIXED = [
   'replay_of',
   'endpoint_id',
   'endpoint_version',
+  'payload_bytes',
   'created_at',
 ] as const satisfies readonly (keyof DeliveryRow)[];
 

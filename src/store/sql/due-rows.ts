@@ -12,6 +12,7 @@ export interface DueRow {
   readonly deadline: Instant | null;
   readonly endpoint_id: EndpointId | null;
   readonly url: string;
+  readonly payload_bytes: number;
 }
 
 /** Where a look begins: after this one. */
@@ -24,6 +25,7 @@ export function toDue(row: DueRow): Due {
     id: row.id,
     dueAt: row.due_at,
     deadline: row.deadline,
+    payloadBytes: row.payload_bytes,
     ...whereTo({ endpointId: row.endpoint_id, url: row.url }),
   };
 }

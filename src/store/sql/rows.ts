@@ -20,6 +20,7 @@ export interface ScheduleRow {
   readonly method: Method | null;
   readonly endpoint_id: EndpointId | null;
   readonly header_names: string;
+  readonly payload_bytes: number;
   readonly fire_at: Instant | null;
   readonly cron: string | null;
   readonly timezone: string | null;
@@ -51,6 +52,7 @@ export function toScheduleRow(schedule: Schedule): ScheduleRow {
     method: isInline ? destination.method : null,
     endpoint_id: isInline ? null : destination.endpointId,
     header_names: JSON.stringify(schedule.headerNames),
+    payload_bytes: schedule.payloadBytes,
     fire_at: isOneShot ? timing.fireAt : null,
     cron: isOneShot ? null : timing.cron,
     timezone: timing.timezone,
@@ -78,6 +80,7 @@ export function fromScheduleRow(row: ScheduleRow): Schedule {
     timing: timingOf(row),
     destination: destinationOf(row),
     headerNames: JSON.parse(row.header_names) as readonly string[],
+    payloadBytes: row.payload_bytes,
     jitter: row.jitter,
     ttl: row.ttl,
     idempotencyKey: row.idempotency_key,
@@ -126,6 +129,7 @@ export interface DeliveryRow {
   readonly method: Method;
   readonly endpoint_id: EndpointId | null;
   readonly endpoint_version: number | null;
+  readonly payload_bytes: number;
   readonly retry_policy: string;
   readonly claim_node: string | null;
   readonly claim_token: string | null;
@@ -155,6 +159,7 @@ export function toDeliveryRow(delivery: Delivery): DeliveryRow {
     method: delivery.target.method,
     endpoint_id: delivery.target.endpointId,
     endpoint_version: delivery.target.endpointVersion,
+    payload_bytes: delivery.payloadBytes,
     retry_policy: JSON.stringify(delivery.retryPolicy),
     claim_node: delivery.claim?.node ?? null,
     claim_token: delivery.claim?.token ?? null,
@@ -188,6 +193,7 @@ export function fromDeliveryRow(row: DeliveryRow): Delivery {
       endpointId: row.endpoint_id,
       endpointVersion: row.endpoint_version,
     },
+    payloadBytes: row.payload_bytes,
     retryPolicy: JSON.parse(row.retry_policy) as RetryPolicy,
     claim: isClaimed ? { node: row.claim_node, token: row.claim_token } : null,
     createdAt: row.created_at,

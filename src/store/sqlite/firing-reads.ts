@@ -51,7 +51,7 @@ export class FiringReads {
   #due(after: Place | null, until: Instant, limit: number): readonly Due[] {
     const { dueAt, id } = after ?? BEFORE_EVERYTHING;
     const rows = this.#ask.all<DueRow>(
-      `SELECT partition, id, due_at, deadline, endpoint_id, url
+      `SELECT partition, id, due_at, deadline, endpoint_id, url, payload_bytes
        FROM deliveries INDEXED BY deliveries_due
        WHERE status IN ('scheduled', 'retry_scheduled') AND (due_at, id) > (?, ?) AND due_at <= ?
        ORDER BY due_at, id LIMIT ?`,

@@ -57,9 +57,10 @@ test('from version 1: everything is there, nothing is booked, what waits is foun
   });
   fileOf(1, (insert) => {
     for (const { schedule, delivery } of made) {
-      const { booked: _, ...row } = toDeliveryRow(delivery);
+      const { booked: _booked, payload_bytes: _bytes, ...row } = toDeliveryRow(delivery);
       insert('deliveries', row);
-      insert('schedules', toScheduleRow(schedule));
+      const { payload_bytes: _, ...scheduleRow } = toScheduleRow(schedule);
+      insert('schedules', scheduleRow);
     }
   });
 

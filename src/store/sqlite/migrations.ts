@@ -365,4 +365,12 @@ export const MIGRATIONS: readonly Migration[] = [
       ) STRICT, WITHOUT ROWID;
     `,
   },
+  {
+    version: 5,
+    name: 'isolation',
+    sql: `
+      ALTER TABLE schedules ADD COLUMN payload_bytes INTEGER NOT NULL DEFAULT 0;
+      ALTER TABLE deliveries ADD COLUMN payload_bytes INTEGER NOT NULL DEFAULT 0;
+    `,
+  },
 ];

@@ -6,8 +6,7 @@ import { editProfile } from '#src/domain/profile.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { EngineTestWorld, headerOf, type Order } from '#test/engine-world.ts';
-import { type Composed, Composer } from './composer.ts';
-import { UNREADABLE } from './letters.ts';
+import { RequestBuilder, type Sendable, UNREADABLE, type Unsendable } from './request-builder.ts';
 
 const SECRET = 'whsec_Z3V0ZW4gVGFn';
 
@@ -18,12 +17,18 @@ async function claimed(world: EngineTestWorld, order: Order) {
   return { delivery, attempt };
 }
 
-async function composed(world: EngineTestWorld, order: Order): Promise<Composed> {
-  const { delivery, attempt } = await claimed(world, order);
-  return new Composer(world).compose(delivery, attempt);
+type Built = Sendable | Unsendable;
+
+async function builtBy(builder: RequestBuilder, delivery: Delivery, attempt: Attempt): Promise<Built> {
+  return builder.finish(await builder.draft(delivery), delivery, attempt);
 }
 
-function requestOf(made: Composed): OutboundRequest & { readonly timeoutMs: number } {
+async function built(world: EngineTestWorld, order: Order): Promise<Built> {
+  const { delivery, attempt } = await claimed(world, order);
+  return builtBy(new RequestBuilder(world), delivery, attempt);
+}
+
+function requestOf(made: Built): OutboundRequest & { readonly timeoutMs: number } {
   if (made.kind !== 'request') throw new Error(`It is ${made.kind}.`);
   return { ...made.request, timeoutMs: made.timeoutMs };
 }
@@ -45,7 +50,7 @@ describe('the request of a delivery', () => {
       payload: { headers: [['X-Tenant', 'acme']], body },
     });
     await world.time.advance(5_432);
-    const request = requestOf(await new Composer(world).compose(delivery, attempt));
+    const request = requestOf(await builtBy(new RequestBuilder(world), delivery, attempt));
     expect(request).toMatchObject({ method: 'POST', body: Buffer.from(body), timeoutMs: 30_000 });
     expect(request.url.href).toBe('https://example.com/hook?tenant=1');
     expect(headerOf(request, 'X-Tenant')).toBe('acme');
@@ -61,7 +66,7 @@ describe('the request of a delivery', () => {
     });
     const { insight, clock, vault, egress, timers, ids, log, metrics, node, cluster } = world;
     const unsigned = { store, insight, clock, vault, egress, timers, ids, log, metrics, node, cluster };
-    expect(await new Composer(unsigned).compose(delivery, attempt)).toEqual({
+    expect(await builtBy(new RequestBuilder(unsigned), delivery, attempt)).toEqual({
       kind: 'unsendable',
       result: { outcome: 'retryable', statusCode: null, error: 'no signing secret' },
     });
@@ -69,14 +74,14 @@ describe('the request of a delivery', () => {
 
   test('has no body where the schedule has none, and an empty one where it is empty', async () => {
     await using world = await EngineTestWorld.open();
-    expect(requestOf(await composed(world, {})).body).toBeNull();
-    expect(requestOf(await composed(world, { payload: { body: '' } })).body).toEqual(Buffer.alloc(0));
+    expect(requestOf(await built(world, {})).body).toBeNull();
+    expect(requestOf(await built(world, { payload: { body: '' } })).body).toEqual(Buffer.alloc(0));
   });
 
   test.for(['GET', 'DELETE'] as const)('sends its body with %s too', async (method) => {
     await using world = await EngineTestWorld.open();
     const destination = { kind: 'inline', url: 'https://example.com/', method } as const;
-    const request = requestOf(await composed(world, { destination, payload: { body: 'x' } }));
+    const request = requestOf(await built(world, { destination, payload: { body: 'x' } }));
     expect(request).toMatchObject({ method, body: Buffer.from('x') });
   });
 
@@ -86,7 +91,7 @@ describe('the request of a delivery', () => {
       ['X-Both', 'of the profile'],
       ['X-Profile', 'p'],
     ]);
-    const request = requestOf(await composed(world, { profile, payload: { headers: [['x-both', 'mine']] } }));
+    const request = requestOf(await built(world, { profile, payload: { headers: [['x-both', 'mine']] } }));
     expect(request.headers.slice(0, 2)).toEqual([
       ['X-Profile', 'p'],
       ['x-both', 'mine'],
@@ -100,7 +105,7 @@ describe('the request of a delivery', () => {
     const { delivery, attempt } = await claimed(world, { profile });
     const edited = editProfile(profile, { timeout: '9s', url: 'https://example.org/' }, world.now);
     expect(await world.disk.replaceProfile({ profile: edited, headers: null, receipt: null })).toBe('done');
-    const request = requestOf(await new Composer(world).compose(delivery, attempt));
+    const request = requestOf(await builtBy(new RequestBuilder(world), delivery, attempt));
     expect([request.timeoutMs, headerOf(request, 'X-Version')]).toEqual([7_000, 'one']);
     expect(request.url.href).toBe('https://example.com/profile');
   });
@@ -125,7 +130,7 @@ describe('a forbidden header never leaves the house: the try is terminal, with n
 
   test.for(forbidden)("%s: %j of the schedule's", async ([name, value]) => {
     await using world = await EngineTestWorld.open();
-    const made = await composed(world, {
+    const made = await built(world, {
       payload: {
         headers: [
           ['X-Fine', 'x'],
@@ -142,14 +147,14 @@ describe('a forbidden header never leaves the house: the try is terminal, with n
   test("of the profile's, unless the schedule sets its own", async () => {
     await using world = await EngineTestWorld.open();
     const profile = await world.profile({}, [['X-Break', 'a\r\nb']]);
-    expect((await composed(world, { profile })).kind).toBe('unsendable');
-    const mended = await composed(world, { profile, payload: { headers: [['x-break', 'fine']] } });
+    expect((await built(world, { profile })).kind).toBe('unsendable');
+    const mended = await built(world, { profile, payload: { headers: [['x-break', 'fine']] } });
     expect(mended.kind).toBe('request');
   });
 
   test('and its value is not told', async () => {
     await using world = await EngineTestWorld.open();
-    const made = await composed(world, { payload: { headers: [['X-Secret', 'geheim\n']] } });
+    const made = await built(world, { payload: { headers: [['X-Secret', 'geheim\n']] } });
     expect(JSON.stringify([made, world.log.lines])).not.toContain('geheim');
   });
 });
@@ -160,7 +165,7 @@ describe('what cannot be made ready now', () => {
     const { delivery, attempt } = await claimed(world, { payload: { body: 'x' } });
     const { store, insight, clock, timers, egress, ids, log, metrics, node, cluster } = world;
     const vault = { seal: cannot, open: cannot };
-    const composer = new Composer({
+    const builder = new RequestBuilder({
       store,
       insight,
       clock,
@@ -173,7 +178,7 @@ describe('what cannot be made ready now', () => {
       cluster,
       vault,
     });
-    const made = await composer.compose(delivery, attempt);
+    const made = await builtBy(builder, delivery, attempt);
     expect(made).toEqual({
       kind: 'unsendable',
       result: { outcome: 'retryable', statusCode: null, error: 'internal error' },
@@ -184,19 +189,19 @@ describe('what cannot be made ready now', () => {
   test('is retryable: it cannot be signed, whether or not the keys are at hand', async () => {
     await using world = await EngineTestWorld.open();
     const { delivery, attempt } = await claimed(world, {});
-    const composer = new Composer(world);
-    const [letter] = await composer.read([delivery]);
-    if (letter?.kind !== 'letter') throw new Error('There is a letter.');
+    const builder = new RequestBuilder(world);
+    const draft = await builder.draft(delivery);
+    if (draft.kind !== 'draft') throw new Error('There is a draft.');
     const unsignable = {
-      ...letter,
+      ...draft,
       get path(): string {
         throw new Error('A bug.');
       },
     };
-    const first = composer.finish(unsignable, delivery, attempt);
+    const first = builder.finish(unsignable, delivery, attempt);
     expect(first).toBeInstanceOf(Promise);
     expect(await first).toBe(UNREADABLE);
-    expect(composer.finish(unsignable, delivery, attempt)).toBe(UNREADABLE);
+    expect(builder.finish(unsignable, delivery, attempt)).toBe(UNREADABLE);
     const line = { level: 'error', fields: { delivery: delivery.id } };
     expect(world.log.lines).toMatchObject([line, line]);
   });
@@ -207,11 +212,11 @@ describe('what cannot be made ready now', () => {
       await using world = await EngineTestWorld.open();
       await world.secret(SECRET);
       const { delivery, attempt } = await claimed(world, { payload: { body: 'x' } });
-      const composer = new Composer(world);
+      const builder = new RequestBuilder(world);
       world.faults.set('refuses', verb);
-      await expect(composer.compose(delivery, attempt)).rejects.toThrow(StoreUnavailable);
+      await expect(builtBy(builder, delivery, attempt)).rejects.toThrow(StoreUnavailable);
       world.faults.clear();
-      expectSigned(requestOf(await composer.compose(delivery, attempt)), delivery, attempt, 'x');
+      expectSigned(requestOf(await builtBy(builder, delivery, attempt)), delivery, attempt, 'x');
     },
   );
 });

@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest';
+import type { Delivery } from '#src/domain/delivery.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { EngineTestWorld, requireDue } from '#test/engine-world.ts';
+import { BodyLoader } from './body-loader.ts';
+import { Engine } from './engine.ts';
+import { type Draft, RequestBuilder, SMALL_BYTES_MAX, type Unsendable } from './request-builder.ts';
+
+const HUGE = 'x'.repeat(768 * 1_024);
+
+/** A builder that notes what is read, and answers when it is told to. */
+class SlowBuilder extends RequestBuilder {
+  readonly reading: { readonly delivery: Delivery; answer(): void }[] = [];
+
+  override draft(delivery: Delivery): Promise<Draft | Unsendable> {
+    return new Promise((resolve) => {
+      const answer = () => resolve(super.draft(delivery));
+      this.reading.push({ delivery, answer });
+    });
+  }
+}
+
+describe('large payloads', () => {
+  test('are read a few at a time, customers in turns', async () => {
+    await using world = await EngineTestWorld.open();
+    const { pending } = await world.schedule({ payload: { body: HUGE } });
+    const builder = new SlowBuilder(world);
+    const loader = new BodyLoader(world, builder);
+    const order: number[] = [];
+    for (const customer of [1, 1, 1, 1, 2]) {
+      void loader.load({ ...pending, partition: customer as Partition }).then(() => order.push(customer));
+    }
+    await world.time.settled();
+    expect(builder.reading.map(({ delivery }) => delivery.partition)).toEqual([1, 1]);
+    for (const { answer } of builder.reading.slice()) answer();
+    await world.time.advance(1);
+    expect(order).toEqual([1, 1]);
+    expect(builder.reading.map(({ delivery }) => delivery.partition)).toEqual([1, 1, 1, 2]);
+  });
+
+  test('are answered one by one: none waits for another that is slow', async () => {
+    await using world = await EngineTestWorld.open();
+    const { pending } = await world.schedule({ payload: { body: HUGE } });
+    const builder = new SlowBuilder(world);
+    const loader = new BodyLoader(world, builder);
+    const [first, second] = [loader.load(pending), loader.load(pending)];
+    await world.time.settled();
+    builder.reading[1]?.answer();
+    expect(await second).toMatchObject({ kind: 'draft' });
+    builder.reading[0]?.answer();
+    expect(await first).toMatchObject({ kind: 'draft' });
+  });
+});
+
+describe('a delivery with a large payload', () => {
+  async function started(world: EngineTestWorld): Promise<Engine> {
+    const engine = new Engine(world, { retentionMs: 0 });
+    await engine.start();
+    return engine;
+  }
+
+  test('is claimed once its payload is at hand, and sent whole', async () => {
+    await using world = await EngineTestWorld.open();
+    const { pending } = await world.schedule({ payload: { body: HUGE } });
+    await started(world);
+    world.faults.set('refuses', 'findMessages');
+    await world.time.advance(6_000);
+    expect(world.faults.times('claim')).toBe(0);
+    expect(await world.attempts(pending.id)).toEqual([]);
+    world.faults.clear();
+    await world.time.advance(3_000);
+    expect(world.egress.sent[0]?.request.body?.length).toBe(HUGE.length);
+    expect((await world.delivery(pending.id)).status).toBe('succeeded');
+  });
+
+  test('is not read while its breaker is open', async () => {
+    await using world = await EngineTestWorld.open();
+    const breakerPolicy = { threshold: 1, baseOpen: '1h', maxOpen: '1h', probeTimeout: '1h' };
+    const profile = await world.profile({ breakerPolicy });
+    world.egress.respond = () => ({ kind: 'answered', statusCode: 500 });
+    await world.schedule({ profile, inMs: 1_000 });
+    await started(world);
+    await world.time.advance(2_000);
+    const { pending } = await world.schedule({ profile, inMs: 1_000, payload: { body: HUGE } });
+    const before = world.faults.times('findMessages');
+    await world.time.advance(2_000);
+    expect((await world.delivery(pending.id)).dueAt).toBeGreaterThan(world.now + 60_000);
+    expect(world.faults.times('findMessages')).toBe(before);
+  });
+
+  test('does not keep a small one of the same batch waiting', async () => {
+    await using world = await EngineTestWorld.open();
+    const large = await world.schedule({ payload: { body: 'x'.repeat(SMALL_BYTES_MAX + 1) } });
+    await world.schedule({ url: 'https://example.com/small', payload: { body: 'small' } });
+    await started(world);
+    await world.time.advance(4_900);
+    let answerLarge = () => {};
+    const waiting = new Promise<void>((resolve) => {
+      answerLarge = resolve;
+    });
+    world.faults.before('findMessages', () => waiting);
+    await world.time.advance(100);
+    expect(world.egress.sent.map(({ request }) => request.url.pathname)).toEqual(['/small']);
+    answerLarge();
+    await world.time.advance(10);
+    expect(world.egress.sent).toHaveLength(2);
+    expect(requireDue(large.pending).payloadBytes).toBeGreaterThan(SMALL_BYTES_MAX);
+  });
+});

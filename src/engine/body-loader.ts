@@ -1,0 +1,58 @@
+/**
+ * Reads and opens large payloads before they are claimed: a few at a time, customers in turns, with a pause after each,
+ * so that nothing else waits for them. Each is answered by itself. They hold the permits of their delivery meanwhile,
+ * which bound how many there are and the memory that they take.
+ */
+import type { Delivery } from '#src/domain/delivery.ts';
+import { CustomerTurns } from './customer-turns.ts';
+import type { Draft, RequestBuilder, Unsendable } from './request-builder.ts';
+import { type EngineWorld, pause } from './world.ts';
+
+/** Being read at one time, and one more: a store may be far away, so several are on their way. */
+const LOADING_BYTES_MAX = 1_048_576;
+
+interface Waiting {
+  readonly delivery: Delivery;
+  readonly resolve: (draft: Draft | Unsendable) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class BodyLoader {
+  readonly #timers: EngineWorld['timers'];
+  readonly #builder: RequestBuilder;
+  readonly #waiting = new CustomerTurns<Waiting>();
+  #loadingBytes = 0;
+
+  constructor({ timers }: Pick<EngineWorld, 'timers'>, builder: RequestBuilder) {
+    this.#timers = timers;
+    this.#builder = builder;
+  }
+
+  /** Rejects while the store is away. */
+  load(delivery: Delivery): Promise<Draft | Unsendable> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(delivery.partition, { delivery, resolve, reject });
+      this.#loadMore();
+    });
+  }
+
+  #loadMore(): void {
+    while (this.#loadingBytes < LOADING_BYTES_MAX) {
+      const next = this.#waiting.next();
+      if (next === undefined) return;
+      void this.#load(next);
+    }
+  }
+
+  async #load({ delivery, resolve, reject }: Waiting): Promise<void> {
+    this.#loadingBytes += delivery.payloadBytes;
+    try {
+      resolve(await this.#builder.draft(delivery));
+    } catch (error) {
+      reject(error);
+    }
+    await pause(this.#timers, 0);
+    this.#loadingBytes -= delivery.payloadBytes;
+    this.#loadMore();
+  }
+}

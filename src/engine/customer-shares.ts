@@ -1,0 +1,39 @@
+/**
+ * Something bounded that customers share: each may hold a multiple of what is free. So one customer gets most of it
+ * while nobody else needs it, and several get about the same.
+ */
+import type { Partition } from '#src/domain/partition.ts';
+
+export class CustomerShares {
+  readonly #max: number;
+  readonly #timesFree: number;
+  readonly #heldBy = new Map<Partition, number>();
+  #held = 0;
+
+  /** `timesFree`: a customer may hold so many times what is free. */
+  constructor(max: number, timesFree: number) {
+    this.#max = max;
+    this.#timesFree = timesFree;
+  }
+
+  get isFull(): boolean {
+    return this.#held >= this.#max;
+  }
+
+  /** Whether a customer may hold more. */
+  hasRoom(partition: Partition): boolean {
+    return (this.#max - this.#held) * this.#timesFree > (this.#heldBy.get(partition) ?? 0);
+  }
+
+  hold(partition: Partition, amount: number): void {
+    this.#held += amount;
+    this.#heldBy.set(partition, (this.#heldBy.get(partition) ?? 0) + amount);
+  }
+
+  release(partition: Partition, amount: number): void {
+    this.#held -= amount;
+    const left = (this.#heldBy.get(partition) ?? 0) - amount;
+    if (left > 0) this.#heldBy.set(partition, left);
+    else this.#heldBy.delete(partition);
+  }
+}

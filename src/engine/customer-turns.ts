@@ -1,0 +1,55 @@
+/** Things to do, first come first served for each customer, and customers in turns. */
+import type { Partition } from '#src/domain/partition.ts';
+
+/** Served items at the front of a queue are cleared away once there are so many, and half of it is served. */
+const SERVED_MAX = 1_024;
+
+interface Line<T> {
+  items: T[];
+  /** How many of them were served. */
+  served: number;
+}
+
+export class CustomerTurns<T> {
+  /** The customer served longest ago comes first. */
+  readonly #lines = new Map<Partition, Line<T>>();
+
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get isEmpty(): boolean {
+    return this.#size === 0;
+  }
+
+  add(partition: Partition, item: T): void {
+    this.#size++;
+    const line = this.#lines.get(partition);
+    if (line === undefined) this.#lines.set(partition, { items: [item], served: 0 });
+    else line.items.push(item);
+  }
+
+  /** Takes the next item out. */
+  next(): T | undefined {
+    for (const [partition, line] of this.#lines) {
+      this.#size--;
+      const item = line.items[line.served++];
+      this.#lines.delete(partition);
+      if (line.served < line.items.length) this.#lines.set(partition, cleared(line));
+      return item;
+    }
+    return undefined;
+  }
+
+  clear(): void {
+    this.#size = 0;
+    this.#lines.clear();
+  }
+}
+
+function cleared<T>(line: Line<T>): Line<T> {
+  if (line.served < SERVED_MAX || line.served * 2 < line.items.length) return line;
+  return { items: line.items.slice(line.served), served: 0 };
+}

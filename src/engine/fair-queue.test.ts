@@ -1,0 +1,522 @@
+import { queryObjects } from 'node:v8';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Due } from '#src/domain/due.ts';
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import { type Instant, instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { dueAt } from '#test/engine-world.ts';
+import {
+  FairQueue,
+  PERMIT_BYTES,
+  PERMITS_MAX,
+  type Punctuality,
+  permitsOf,
+  WAITING_MAX,
+} from './fair-queue.ts';
+import { Heap } from './heap.ts';
+
+let made = 0;
+
+/** A delivery of its own towards an endpoint. */
+function towards(endpoint: string, at = 0, deadline: number | null = null): Due {
+  made++;
+  return dueAt(at, {
+    name: `${made}`,
+    endpoint: endpoint as EndpointKey,
+    deadline: deadline === null ? null : instant(deadline),
+  });
+}
+
+/** Customers enough to take every place for overdue work. */
+function fillOverdue(queue: FairQueue): void {
+  for (let n = 0; n < 2 * WAITING_MAX; n++) {
+    queue.add({ ...towards(`${n % 1_100}`), partition: n as Partition }, 'overdue');
+  }
+}
+
+/** A delivery with a body that takes so many permits. */
+function large(endpoint: string, permits: number): Due {
+  return { ...towards(endpoint), payloadBytes: permits * PERMIT_BYTES };
+}
+
+/** The same towards a path of one host. */
+function onOneHost(path: string): Due {
+  return { ...towards(`https://one.example/${path}`), origin: 'https://one.example' };
+}
+
+function add(
+  queue: FairQueue,
+  endpoint: string,
+  count: number,
+  punctuality: Punctuality = 'in_time',
+): number {
+  let added = 0;
+  for (let each = 0; each < count; each++) if (queue.add(towards(endpoint, each), punctuality)) added++;
+  return added;
+}
+
+function endpointsOf(dues: readonly Due[]): string {
+  return dues.map(({ endpoint }) => endpoint).join('');
+}
+
+/** Everything that may go, in batches as the dispatcher takes them. */
+function takeAll(queue: FairQueue, punctuality: Punctuality = 'in_time'): readonly Due[] {
+  const taken: Due[] = [];
+  for (let batch = queue.take(punctuality, 64); batch.length > 0; batch = queue.take(punctuality, 64)) {
+    taken.push(...batch);
+  }
+  return taken;
+}
+
+function perEndpoint(dues: readonly Due[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { endpoint } of dues) counts.set(endpoint, (counts.get(endpoint) ?? 0) + 1);
+  return counts;
+}
+
+describe('one that is sent elsewhere while it waits', () => {
+  const queue = new FairQueue();
+  const moved = towards('slow');
+  const elsewhere = { ...moved, endpoint: 'quick' as EndpointKey };
+
+  test('changes queue, and is taken once', () => {
+    add(queue, 'slow', 200);
+    const before = queue.waiting;
+    expect(queue.add(moved, 'in_time')).toBe(true);
+    expect(queue.add(elsewhere, 'in_time')).toBe(true);
+    expect(queue.add(elsewhere, 'in_time')).toBe(false);
+    const taken = queue.take('in_time', 2);
+    expect(taken.map(({ endpoint }) => endpoint).toSorted()).toEqual(['quick', 'slow']);
+    // Being read, it is where it is.
+    expect(queue.add(moved, 'in_time')).toBe(false);
+    for (const due of taken) queue.release(due);
+    const others: Due[] = [];
+    for (let one = queue.take('in_time', 1); one.length > 0; one = queue.take('in_time', 1)) {
+      others.push(...one);
+      for (const due of one) queue.release(due);
+    }
+    expect(others).toHaveLength(before - 1);
+    expect(others.map(({ id }) => id)).not.toContain(moved.id);
+    expect([queue.waiting, queue.inFlight]).toEqual([0, 0]);
+  });
+});
+
+describe('endpoints are served in turns', () => {
+  test('one with much to do does not hold up another', () => {
+    const queue = new FairQueue();
+    add(queue, 'a', 100);
+    add(queue, 'b', 2);
+    add(queue, 'c', 1);
+    expect(endpointsOf(queue.take('in_time', 8))).toBe('abcabaaa');
+  });
+
+  test('a batch goes on where the last one ended: whoever was served longest ago is next', () => {
+    const queue = new FairQueue();
+    for (const endpoint of ['a', 'b', 'c']) add(queue, endpoint, 3);
+    expect(
+      [queue.take('in_time', 2), queue.take('in_time', 2), queue.take('in_time', 5)].map(endpointsOf),
+    ).toEqual(['ab', 'ca', 'bcabc']);
+  });
+
+  test('what comes later waits for those that are there, not for all they have to do', () => {
+    const queue = new FairQueue();
+    add(queue, 'a', 50);
+    queue.take('in_time', 10);
+    add(queue, 'b', 2);
+    expect(endpointsOf(queue.take('in_time', 4))).toBe('abab');
+  });
+
+  test('the same endpoint in another partition is another queue', () => {
+    const queue = new FairQueue();
+    add(queue, 'a', 3);
+    const other = { ...towards('a'), partition: 2 as Partition };
+    queue.add(other, 'in_time');
+    expect(queue.take('in_time', 2)).toContainEqual(other);
+  });
+
+  test('between any two that wait the shares of a batch differ by one at most', () => {
+    const loads = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 12, size: 'max' });
+    fc.assert(
+      fc.property(loads, fc.integer({ min: 1, max: 64 }), (counts, limit) => {
+        const queue = new FairQueue();
+        for (const [index, count] of counts.entries()) add(queue, `${index}`, count);
+        const taken = queue.take('in_time', limit);
+        const total = counts.reduce((sum, count) => sum + count, 0);
+        expect(taken).toHaveLength(Math.min(limit, total));
+        const shares = counts.map((_, index) => perEndpoint(taken).get(`${index}`) ?? 0);
+        const most = Math.max(...shares);
+        for (const [index, share] of shares.entries()) {
+          if (share < (counts[index] ?? 0)) expect(share).toBeGreaterThanOrEqual(most - 1);
+        }
+      }),
+    );
+  });
+});
+
+describe('permits', () => {
+  test('a single busy endpoint gets about 110', () => {
+    const queue = new FairQueue();
+    add(queue, 'a', 1_000);
+    const taken = takeAll(queue);
+    expect(taken.length).toBeGreaterThan(105);
+    expect(taken.length).toBeLessThan(115);
+    expect([queue.inFlight, queue.waiting]).toEqual([taken.length, 1_000 - taken.length]);
+  });
+
+  test('a hundred hanging endpoints leave hundreds for everyone else, and each has its share', () => {
+    const queue = new FairQueue();
+    for (let endpoint = 0; endpoint < 100; endpoint++) add(queue, `hangs-${endpoint}`, 50);
+    const shares = perEndpoint(takeAll(queue));
+    expect(Math.min(...shares.values())).toBeGreaterThanOrEqual(10);
+    expect(Math.max(...shares.values()) - Math.min(...shares.values())).toBeLessThanOrEqual(1);
+    expect(PERMITS_MAX - queue.inFlight).toBeGreaterThanOrEqual(500);
+
+    for (let endpoint = 0; endpoint < 100; endpoint++) add(queue, `new-${endpoint}`, 1);
+    expect(takeAll(queue)).toHaveLength(100);
+  });
+
+  test('are never more than 2,048, whatever comes and goes, and every one is counted', () => {
+    const steps = fc.array(
+      fc.record({
+        endpoints: fc.integer({ min: 1, max: 400 }),
+        count: fc.integer({ min: 1, max: 10 }),
+        released: fc.integer({ min: 0, max: 600 }),
+      }),
+      { minLength: 1, maxLength: 6, size: 'max' },
+    );
+    fc.assert(
+      fc.property(steps, (given) => {
+        const queue = new FairQueue();
+        const underWay: Due[] = [];
+        for (const { endpoints, count, released } of given) {
+          const before = queue.waiting;
+          let added = 0;
+          for (let endpoint = 0; endpoint < endpoints; endpoint++) added += add(queue, `${endpoint}`, count);
+          const taken = takeAll(queue);
+          underWay.push(...taken);
+          expect(queue.inFlight).toBe(underWay.length);
+          expect(queue.inFlight).toBeLessThanOrEqual(PERMITS_MAX);
+          expect(queue.waiting).toBe(before + added - taken.length);
+          for (const due of underWay.splice(0, released)) queue.release(due);
+        }
+      }),
+      { numRuns: 8 },
+    );
+  });
+
+  test('a hundred hanging endpoints of one host leave dozens for the others there', () => {
+    const queue = new FairQueue();
+    for (let n = 0; n < 1_000; n++) queue.add(onOneHost(`hangs/${n % 100}`), 'in_time');
+    takeAll(queue);
+    for (let n = 0; n < 40; n++) queue.add(onOneHost(`healthy/${n}`), 'in_time');
+    expect(takeAll(queue).filter(({ endpoint }) => endpoint.includes('healthy'))).toHaveLength(40);
+  });
+
+  test('one host with thousands of paths that hang takes half of them, and no other host waits', () => {
+    const queue = new FairQueue();
+    for (let n = 0; n < 2 * PERMITS_MAX; n++) queue.add(onOneHost(`orders/${n}`), 'in_time');
+    expect(takeAll(queue).length).toBeLessThanOrEqual(PERMITS_MAX / 2 + 1);
+    add(queue, 'other', 1);
+    expect(endpointsOf(queue.take('in_time', 64))).toBe('other');
+  });
+
+  test('thousands of hosts of one customer that hang leave some for the others', () => {
+    const queue = new FairQueue();
+    for (let endpoint = 0; endpoint < PERMITS_MAX; endpoint++) add(queue, `${endpoint}`, 1);
+    const taken = takeAll(queue);
+    expect(taken.length).toBeLessThan((PERMITS_MAX * 3) / 4);
+    add(queue, 'next', 1);
+    expect(endpointsOf(queue.take('in_time', 64))).not.toContain('next');
+    queue.add({ ...towards('others'), partition: 2 as Partition }, 'in_time');
+    expect(endpointsOf(queue.take('in_time', 64))).toBe('others');
+  });
+
+  test('a permit that is given back is used by the same endpoint again', () => {
+    const queue = new FairQueue();
+    add(queue, 'a', 1_000);
+    const [first] = takeAll(queue);
+    expect(queue.take('in_time', 64)).toEqual([]);
+    queue.release(first ?? towards('none'));
+    expect(queue.take('in_time', 64)).toHaveLength(1);
+  });
+});
+
+describe('a large body', () => {
+  test('takes a permit for every 64 KiB, and a body of that size takes one', () => {
+    const permits = (payloadBytes: number) => permitsOf({ payloadBytes });
+    expect([0, 1, 65_536, 65_537, 786_437].map(permits)).toEqual([1, 1, 1, 2, 13]);
+  });
+
+  test('bodies of one endpoint hold no more bytes than its share, however large they are', () => {
+    const queue = new FairQueue();
+    for (let n = 0; n < 1_000; n++) queue.add(large('a', 12), 'in_time');
+    const taken = takeAll(queue);
+    expect(taken.length).toBeGreaterThanOrEqual(9);
+    expect(taken.length).toBeLessThanOrEqual(10);
+    for (const due of taken.slice(0, 2)) queue.release(due);
+    expect(takeAll(queue)).toHaveLength(2);
+  });
+
+  test('hanging bodies of one customer leave permits to every other customer', () => {
+    const queue = new FairQueue();
+    for (let n = 0; n < 4_000; n++) queue.add(large(`hangs-${n % 600}`, 12), 'in_time');
+    const held = takeAll(queue).length * 12;
+    expect(held).toBeGreaterThan(PERMITS_MAX / 2);
+    expect(held).toBeLessThan(PERMITS_MAX * 0.7);
+    for (let n = 0; n < 100; n++) {
+      queue.add({ ...towards(`healthy-${n}`), partition: 2 as Partition }, 'in_time');
+    }
+    expect(takeAll(queue)).toHaveLength(100);
+  });
+
+  test('all bodies in flight together hold at most one more than the permits there are', () => {
+    const queue = new FairQueue();
+    for (let n = 0; n < 10_000; n++) {
+      queue.add({ ...large(`${n}`, 12), partition: (n % 500) as Partition }, n % 2 ? 'in_time' : 'overdue');
+    }
+    const held = 12 * (takeAll(queue).length + takeAll(queue, 'overdue').length);
+    expect(held).toBeLessThan(PERMITS_MAX + 12);
+  });
+});
+
+describe('turns', () => {
+  test('a customer with thousands of endpoints has as many as one with a single endpoint', () => {
+    const queue = new FairQueue();
+    for (let n = 0; n < 5_000; n++) queue.add(towards(`https://${n % 50}.example/${n}`), 'in_time');
+    const small = Array.from({ length: 10 }, () => ({ ...towards('small'), partition: 2 as Partition }));
+    for (const due of small) queue.add(due, 'in_time');
+    expect(queue.take('in_time', 20).filter(({ partition }) => partition === 2)).toHaveLength(10);
+  });
+
+  test('a host with thousands of paths has as many as a host with one', () => {
+    const queue = new FairQueue();
+    for (let n = 0; n < 5_000; n++) queue.add(onOneHost(`${n}`), 'in_time');
+    add(queue, 'other', 10);
+    expect(queue.take('in_time', 20).filter(({ endpoint }) => endpoint === 'other')).toHaveLength(10);
+  });
+
+  test('the same may go as if everybody was looked at, whatever is held', () => {
+    const orders = fc.array(
+      fc.record({
+        customer: fc.integer({ min: 1, max: 4 }),
+        host: fc.integer({ min: 0, max: 3 }),
+        path: fc.integer({ min: 0, max: 5 }),
+        permits: fc.integer({ min: 1, max: 40 }),
+        count: fc.integer({ min: 1, max: 12 }),
+      }),
+      { minLength: 1, maxLength: 40, size: 'max' },
+    );
+    fc.assert(
+      fc.property(orders, (given) => {
+        const queue = new FairQueue();
+        const waiting = new Map<string, readonly [customer: string, host: string, left: number]>();
+        for (const { customer, host, path, permits, count } of given) {
+          const origin = `https://${host}.example`;
+          for (let n = 0; n < count; n++) {
+            const due = { ...large(`${origin}/${path}`, permits), origin, partition: customer as Partition };
+            queue.add(due, 'in_time');
+          }
+          const key = `${customer} ${host} ${path}`;
+          waiting.set(key, [`${customer}`, `${customer} ${host}`, (waiting.get(key)?.[2] ?? 0) + count]);
+        }
+        const held = new Map<string, number>();
+        const heldBy = (key: string) => held.get(key) ?? 0;
+        for (const due of takeAll(queue)) {
+          const [customer, origin, endpoint] = [`${due.partition}`, due.origin, due.endpoint];
+          const host = `${customer} ${origin.slice(8, 9)}`;
+          const key = `${host} ${endpoint.slice(origin.length + 1)}`;
+          for (const one of ['all', customer, host, key]) held.set(one, heldBy(one) + permitsOf(due));
+          const [, , left] = waiting.get(key) ?? ['', '', 0];
+          waiting.set(key, [customer, host, left - 1]);
+        }
+        for (const [key, [customer, host, left]] of waiting) {
+          const need = heldBy(customer) + 2 * (heldBy(host) + 16 * heldBy(key));
+          if (left > 0) expect(2 * (PERMITS_MAX - heldBy('all'))).toBeLessThanOrEqual(need);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe('places to wait', () => {
+  test('one endpoint does not take them all', () => {
+    const queue = new FairQueue();
+    const own = add(queue, 'a', WAITING_MAX, 'overdue');
+    expect(own).toBeGreaterThan(WAITING_MAX / 3);
+    expect(own).toBeLessThan(WAITING_MAX / 2);
+    expect(add(queue, 'b', 1_000, 'overdue')).toBe(1_000);
+    expect(queue.add(towards('a'), 'overdue')).toBe(false);
+    expect(queue.hasRoom).toBe(true);
+  });
+
+  test('are bounded over all queue, and what came in time has places of its own', () => {
+    const queue = new FairQueue();
+    fillOverdue(queue);
+    expect([queue.waiting, queue.overdue, queue.hasRoom]).toEqual([WAITING_MAX, WAITING_MAX, false]);
+    expect(queue.add(towards('new'), 'overdue')).toBe(false);
+    expect(queue.add(towards('new'), 'in_time')).toBe(true);
+    expect([queue.waiting, queue.overdue]).toEqual([WAITING_MAX + 1, WAITING_MAX]);
+  });
+
+  test('are free again for what is taken', () => {
+    const queue = new FairQueue();
+    fillOverdue(queue);
+    expect(queue.hasRoom).toBe(false);
+    queue.take('overdue', 1);
+    expect(queue.hasRoom).toBe(true);
+  });
+});
+
+describe('a delivery', () => {
+  test('that is known is not taken in twice: not while it waits, not while it is under way', () => {
+    const queue = new FairQueue();
+    const due = towards('a');
+    expect(queue.add(due, 'in_time')).toBe(true);
+    expect(queue.add({ ...due }, 'overdue')).toBe(false);
+    expect(queue.take('in_time', 64)).toEqual([due]);
+    expect(queue.add(due, 'in_time')).toBe(false);
+    queue.release(due);
+    expect(queue.add(due, 'in_time')).toBe(true);
+    expect(queue.take('in_time', 64)).toEqual([due]);
+  });
+
+  test('that was refused for want of room is not known: it is taken in when there is room', () => {
+    const queue = new FairQueue();
+    add(queue, 'a', WAITING_MAX);
+    const late = towards('a');
+    expect(queue.add(late, 'in_time')).toBe(false);
+    for (const due of queue.take('in_time', 64)) queue.release(due);
+    expect(queue.add(late, 'in_time')).toBe(true);
+  });
+
+  test('that is claimed may come again for its retry before its slot is given back', () => {
+    const queue = new FairQueue();
+    const due = towards('a');
+    queue.add(due, 'in_time');
+    queue.take('in_time', 1);
+    queue.forget(due);
+    expect(queue.add({ ...due, dueAt: instant(5_000) }, 'in_time')).toBe(true);
+    expect(queue.inFlight).toBe(1);
+  });
+});
+
+describe('in the queue of an endpoint', () => {
+  function orderOf(
+    punctuality: Punctuality,
+    dues: readonly Due[],
+  ): readonly (readonly [Instant, Instant | null])[] {
+    const queue = new FairQueue();
+    for (const due of dues) queue.add(due, punctuality);
+    return queue.take(punctuality, 64).map(({ dueAt: at, deadline }) => [at, deadline] as const);
+  }
+
+  test('what came in time goes by its instant, whatever its deadline', () => {
+    const order = orderOf('in_time', [towards('a', 30, 40), towards('a', 10), towards('a', 20, 25)]);
+    expect(order).toEqual([
+      [10, null],
+      [20, 25],
+      [30, 40],
+    ]);
+  });
+
+  test('what is overdue goes by its deadline, and what has none comes last, the oldest first', () => {
+    const order = orderOf('overdue', [
+      towards('a', 5),
+      towards('a', 1, 900),
+      towards('a', 3, 100),
+      towards('a', 4),
+      towards('a', 2, 100),
+    ]);
+    expect(order).toEqual([
+      [2, 100],
+      [3, 100],
+      [1, 900],
+      [4, null],
+      [5, null],
+    ]);
+  });
+});
+
+describe('overdue work', () => {
+  test('leaves permits of an endpoint, a host and a customer to what comes in time', () => {
+    const queue = new FairQueue();
+    add(queue, 'a', 1_000, 'overdue');
+    const [overdue, inTime] = [takeAll(queue, 'overdue').length, add(queue, 'a', 50)];
+    expect(overdue).toBeGreaterThan(50);
+    expect(takeAll(queue)).toHaveLength(inTime);
+
+    const ofOneHost = new FairQueue();
+    for (let n = 0; n < PERMITS_MAX; n++) ofOneHost.add(onOneHost(`${n}`), 'overdue');
+    expect(takeAll(ofOneHost, 'overdue').length).toBeLessThan(PERMITS_MAX / 4);
+    for (let n = 0; n < 300; n++) ofOneHost.add(onOneHost(`fresh/${n}`), 'in_time');
+    expect(takeAll(ofOneHost)).toHaveLength(300);
+
+    const ofOneCustomer = new FairQueue();
+    for (let n = 0; n < PERMITS_MAX; n++) ofOneCustomer.add(towards(`${n}`), 'overdue');
+    takeAll(ofOneCustomer, 'overdue');
+    for (let n = 0; n < 300; n++) ofOneCustomer.add(towards(`fresh-${n}`), 'in_time');
+    expect(takeAll(ofOneCustomer)).toHaveLength(300);
+  });
+
+  test('has its share also where what came in time hangs', () => {
+    const queue = new FairQueue();
+    for (let endpoint = 0; endpoint < PERMITS_MAX; endpoint++) add(queue, `hangs-${endpoint}`, 1);
+    expect(takeAll(queue).length).toBeGreaterThan(PERMITS_MAX / 2);
+    queue.add({ ...towards('other'), partition: 2 as Partition }, 'overdue');
+    expect(takeAll(queue, 'overdue')).toHaveLength(1);
+  });
+
+  test('and what came in time have shares of their own at an endpoint', () => {
+    const queue = new FairQueue();
+    add(queue, 'a', 1_000);
+    add(queue, 'a', 1_000, 'overdue');
+    const inTime = [...takeAll(queue)];
+    const overdue = [...takeAll(queue, 'overdue')];
+    expect(overdue.length).toBeGreaterThan(50);
+    for (const due of [...inTime.splice(0, 50), ...overdue.splice(0, 5)]) queue.release(due);
+    expect(takeAll(queue).length).toBeGreaterThan(40);
+    expect(takeAll(queue, 'overdue')).toHaveLength(5);
+  });
+
+  test('gives its permits back', () => {
+    const queue = new FairQueue();
+    add(queue, 'a', 1_000, 'overdue');
+    const taken = takeAll(queue, 'overdue');
+    for (const due of taken) queue.release(due);
+    expect(takeAll(queue, 'overdue')).toHaveLength(taken.length);
+  });
+});
+
+describe('memory', () => {
+  function endpointsAlive(): number {
+    return queryObjects(Heap, { format: 'count' });
+  }
+
+  test('a queue that all have left is given up when its turn comes', () => {
+    const before = endpointsAlive();
+    const queue = new FairQueue();
+    for (let n = 0; n < 100; n++) {
+      const due = towards(`${n}`);
+      queue.add(due, 'in_time');
+      queue.add({ ...due, endpoint: 'elsewhere' as EndpointKey }, 'in_time');
+    }
+    for (const due of takeAll(queue)) queue.release(due);
+    expect([queue.waiting, queue.inFlight, endpointsAlive() - before]).toEqual([0, 0, 0]);
+  });
+
+  test('an endpoint lives until its last request is given back, and no longer', () => {
+    const before = endpointsAlive();
+    const queue = new FairQueue();
+    for (let endpoint = 0; endpoint < 1_000; endpoint++) add(queue, `${endpoint}`, 2);
+    const [first, ...others] = queue.take('in_time', 1_000);
+    for (const due of others) queue.release(due);
+    for (let batch = queue.take('in_time', 64); batch.length > 0; batch = queue.take('in_time', 64)) {
+      for (const due of batch) queue.release(due);
+    }
+    expect([endpointsAlive() - before, queue.waiting, queue.inFlight]).toEqual([1, 0, 1]);
+    queue.release(first ?? towards('none'));
+    expect([endpointsAlive() - before, queue.waiting, queue.inFlight]).toEqual([0, 0, 0]);
+  });
+});

@@ -1,0 +1,142 @@
+/**
+ * The deliveries that are due and wait to be sent: a queue for each endpoint, taken from in turns, so that one with
+ * much to do or slow to answer never holds up another.
+ *
+ * A permit allows one request in flight with a body of up to 64 KiB; a larger body takes one for each 64 KiB. So what
+ * bounds the requests in flight also bounds the memory that they take, and both are shared out by customer, host and
+ * endpoint in the same way (`permit-shares.ts`).
+ *
+ * Places to wait are shared out alike; a delivery that finds none stays in the store, and is found again by looking
+ * back.
+ *
+ * What came in time and what is overdue wait apart, and each has shares of its own: neither waits for the other. All
+ * overdue work together may hold half of the permits, and leaves the others to what comes due meanwhile. Overdue work
+ * goes by its deadline; deliveries without one come last.
+ */
+import { type Due, placeOf } from '#src/domain/due.ts';
+import type { DeliveryId } from '#src/domain/id.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { type Endpoint, PermitShares } from './permit-shares.ts';
+
+export const PERMITS_MAX = 2_048;
+const OVERDUE_PERMITS_MAX = 1_024;
+/** Of a body, for each permit. */
+export const PERMIT_BYTES = 65_536;
+/** Each for work in time and for overdue work. */
+export const WAITING_MAX = 50_000;
+/** A customer may have so many waiting for each place that is free, a host half of what its customer has left. */
+const CUSTOMER_WAITING_SHARE = 4;
+const HOST_WAITING_PARTS = 2;
+
+export type Punctuality = 'in_time' | 'overdue';
+
+interface Taken {
+  readonly endpoint: Endpoint;
+  readonly permits: number;
+  readonly punctuality: Punctuality;
+}
+
+export class FairQueue {
+  readonly #shares: Readonly<Record<Punctuality, PermitShares>> = {
+    in_time: new PermitShares((a, b) => a.dueAt - b.dueAt),
+    overdue: new PermitShares(byDeadline),
+  };
+  /** The endpoint whose queue it waits in; null once it was taken from there. */
+  readonly #known = new Map<DeliveryId, Endpoint | null>();
+  readonly #taken = new Map<Due, Taken>();
+
+  /** Requests in flight, or about to be. */
+  get inFlight(): number {
+    return this.#taken.size;
+  }
+
+  get waiting(): number {
+    return this.#shares.in_time.waiting + this.#shares.overdue.waiting;
+  }
+
+  get overdue(): number {
+    return this.#shares.overdue.waiting;
+  }
+
+  /** Whether anything overdue could still be taken in. */
+  get hasRoom(): boolean {
+    return this.overdue < WAITING_MAX;
+  }
+
+  /**
+   * False when it is known already or finds no place to wait. A delivery that was sent elsewhere while it waited
+   * changes queues; what it leaves behind is passed over.
+   */
+  add(due: Due, punctuality: Punctuality): boolean {
+    const shares = this.#shares[punctuality];
+    const key = placeOf(due);
+    const known = this.#known.get(due.id);
+    if (known === null || known?.key === key) return false;
+    const endpoint = shares.endpoint(`${due.partition}`, due.origin, key);
+    if (!this.#mayWait(endpoint, shares)) return false;
+    this.#known.set(due.id, endpoint);
+    shares.add(endpoint, due);
+    return true;
+  }
+
+  #mayWait({ host, waiting }: Endpoint, shares: PermitShares): boolean {
+    const free = WAITING_MAX - shares.waiting;
+    const leftOfCustomer = free * CUSTOMER_WAITING_SHARE - host.customer.waiting;
+    return waiting + host.waiting < leftOfCustomer / HOST_WAITING_PARTS;
+  }
+
+  /** How many more of a customer's deliveries may wait; other bounds may leave it fewer. */
+  roomOf(partition: Partition, punctuality: Punctuality): number {
+    const shares = this.#shares[punctuality];
+    const waiting = shares.customer(`${partition}`)?.waiting ?? 0;
+    return (WAITING_MAX - shares.waiting) * CUSTOMER_WAITING_SHARE - waiting;
+  }
+
+  /** Takes up to `limit` that may go now; each holds its permits until it is released. */
+  take(punctuality: Punctuality, limit: number): readonly Due[] {
+    const shares = this.#shares[punctuality];
+    const taken: Due[] = [];
+    while (taken.length < limit) {
+      const endpoint = shares.next(this.#free(punctuality));
+      if (endpoint === null) break;
+      const due = shares.pop(endpoint);
+      if (due === undefined || this.#known.get(due.id) !== endpoint) continue;
+      const permits = permitsOf(due);
+      shares.hold(endpoint, permits);
+      this.#known.set(due.id, null);
+      this.#taken.set(due, { endpoint, permits, punctuality });
+      taken.push(due);
+    }
+    return taken;
+  }
+
+  #free(punctuality: Punctuality): number {
+    const { in_time: inTime, overdue } = this.#shares;
+    const free = PERMITS_MAX - inTime.held - overdue.held;
+    return punctuality === 'in_time' ? free : Math.min(free, OVERDUE_PERMITS_MAX - overdue.held);
+  }
+
+  /** It is claimed, or no longer to be: the store knows, and looking finds it only if it waits again. */
+  forget(due: Due): void {
+    this.#known.delete(due.id);
+  }
+
+  /** Gives the permits of a delivery back. */
+  release(due: Due): void {
+    const taken = this.#taken.get(due);
+    if (taken === undefined) return;
+    this.forget(due);
+    this.#taken.delete(due);
+    this.#shares[taken.punctuality].release(taken.endpoint, taken.permits);
+  }
+}
+
+export function permitsOf({ payloadBytes }: Pick<Due, 'payloadBytes'>): number {
+  return Math.max(Math.ceil(payloadBytes / PERMIT_BYTES), 1);
+}
+
+function byDeadline(a: Due, b: Due): number {
+  const first = a.deadline ?? Number.POSITIVE_INFINITY;
+  const second = b.deadline ?? Number.POSITIVE_INFINITY;
+  return first === second ? a.dueAt - b.dueAt : first - second;
+}

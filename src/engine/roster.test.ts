@@ -1,0 +1,64 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Roster } from './roster.ts';
+
+interface Named {
+  readonly name: number;
+  need: number;
+}
+
+test('turns go to whoever had none for longest, of those who need less than is left', () => {
+  const roster = new Roster<Named>();
+  const [a, b, c] = [0, 1, 2].map((name) => ({ name, need: 1 })) as [Named, Named, Named];
+  for (const member of [a, b, c]) roster.add(member);
+  expect([1, 2, 3, 4].map(() => roster.next(2)?.name)).toEqual([0, 1, 2, 0]);
+  roster.needs(b, 5);
+  expect([1, 2, 3].map(() => roster.next(2)?.name)).toEqual([0, 2, 0]);
+  expect(roster.next(1)).toBeNull();
+});
+
+test('whoever needs least is found, whatever changes', () => {
+  const steps = fc.array(
+    fc.record({
+      act: fc.constantFrom('add', 'remove', 'needs', 'next'),
+      name: fc.integer({ min: 0, max: 9 }),
+      amount: fc.integer({ min: 0, max: 20 }),
+    }),
+    { maxLength: 200, size: 'max' },
+  );
+  fc.assert(
+    fc.property(steps, (given) => {
+      const roster = new Roster<Named>();
+      const members = Array.from({ length: 10 }, (_, name): Named => ({ name, need: 0 }));
+      const here = new Set<Named>();
+      for (const { act, name, amount } of given) {
+        const member = members[name] as Named;
+        if (act === 'add') {
+          roster.add(member);
+          here.add(member);
+        } else if (act === 'remove') {
+          roster.remove(member);
+          here.delete(member);
+        } else if (act === 'needs') roster.needs(member, amount);
+        else {
+          const next = roster.next(amount);
+          const may = [...here].filter(({ need }) => need < amount);
+          if (next === null) expect(may).toEqual([]);
+          else expect(may).toContain(next);
+        }
+        expect(roster.size).toBe(here.size);
+        expect(roster.least).toBe(Math.min(...[...here].map(({ need }) => need)));
+      }
+    }),
+  );
+});
+
+test('everybody who may go has a turn before anybody has three', () => {
+  const roster = new Roster<Named>();
+  const members = Array.from({ length: 20 }, (_, name): Named => ({ name, need: name % 4 }));
+  for (const member of members) roster.add(member);
+  const turns = Array.from({ length: 30 }, () => roster.next(3)?.name);
+  for (const { name, need } of members) {
+    if (need < 3) expect(turns).toContain(name);
+  }
+});
