@@ -106,6 +106,7 @@ export class Dispatcher implements Hints, Queue {
     });
     this.#lookOut = new LookOut(world, territory, {
       ahead: (due) => this.#foresee(due),
+      hasRoomAhead: (partition) => this.#nearDue.hasRoom(partition),
       behind: (due) => queue.add(due, this.#punctuality(due)),
       get hasRoomBehind() {
         return queue.hasRoom;

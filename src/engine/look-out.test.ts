@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Due } from '#src/domain/due.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
 import { dueAt, EngineTestWorld, VirtualTime } from '#test/engine-world.ts';
 import { type Finds, LOOK_AHEAD_MS, LookOut } from './look-out.ts';
 import { EVERYWHERE } from './territory.ts';
@@ -9,11 +10,13 @@ import type { EngineWorld } from './world.ts';
 const PAGE_ROWS = 250;
 const PAGES_BEHIND_MAX = 20;
 const NOW = instant(1_000_000);
+const OTHER = 2 as Partition;
 
 /** A store that holds nothing but due work, by (dueAt, id), and says what was asked of it. */
 class DueStore {
   rows: Due[] = [];
   isAway = false;
+  askedOfOthers = 0;
   readonly asked: (readonly [after: Instant | null, until: Instant])[] = [];
 
   readonly listDue: EngineWorld['store']['listDue'] = async (after, until, limit) => {
@@ -21,6 +24,18 @@ class DueStore {
     if (this.isAway) throw new Error('The store is away.');
     const rows = this.rows.filter(({ dueAt: at }) => at <= until).toSorted(byPlace);
     return rows.filter((due) => after === null || byPlace(due, after) > 0).slice(0, limit);
+  };
+
+  readonly listDueOfOthers: EngineWorld['store']['listDueOfOthers'] = async (
+    without,
+    after,
+    until,
+    limit,
+  ) => {
+    this.askedOfOthers++;
+    const listed = await this.listDue(after, until, Number.POSITIVE_INFINITY);
+    const due = listed.filter(({ partition }) => !without.has(partition)).slice(0, limit);
+    return { due, next: due.length < limit ? null : (due.at(-1) ?? null) };
   };
 }
 
@@ -38,8 +53,12 @@ class Found implements Finds {
   hasRoomBehind = true;
   isWanted: (due: Due) => boolean = () => true;
 
+  hasRoomAhead(partition: Partition): boolean {
+    return this.aheads.filter((due) => due.partition === partition).length < this.roomAhead;
+  }
+
   ahead(due: Due): boolean {
-    if (this.aheads.length >= this.roomAhead) return false;
+    if (!this.hasRoomAhead(due.partition)) return false;
     this.aheads.push(due);
     return true;
   }
@@ -108,13 +127,22 @@ describe('looking ahead', () => {
     expect(found.pages).toBe(4);
   });
 
-  test('ends when there is no room, and begins anew the next time', async () => {
-    const { found, look, store } = setUp(many(4 * PAGE_ROWS, NOW + 1));
-    found.roomAhead = PAGE_ROWS + 1;
+  test('goes on for everybody else where there is no room for more of one customer', async () => {
+    const others = many(2 * PAGE_ROWS, NOW + 1_500).map((due) => ({ ...due, partition: OTHER }));
+    const { found, look, store } = setUp([...many(40 * PAGE_ROWS, NOW + 1, 100), ...others]);
+    found.roomAhead = 3 * PAGE_ROWS;
     await look('ahead');
-    expect(store.asked).toHaveLength(2);
+    expect(found.aheads.filter(({ partition }) => partition === OTHER)).toEqual(others);
+    // Four pages until it was seen that there is no room, three of the others.
+    expect([store.asked.length, store.askedOfOthers]).toEqual([7, 3]);
+    found.aheads.splice(3 * PAGE_ROWS);
     await look('ahead');
-    expect(store.asked.at(-1)?.[0]).toBe(NOW);
+    // There is still no room: only the others are looked for.
+    expect([store.asked.length, store.askedOfOthers]).toEqual([10, 6]);
+    found.aheads.splice(0);
+    await look('ahead');
+    expect(store.askedOfOthers).toBeGreaterThan(6);
+    expect(found.aheads.filter(({ partition }) => partition !== OTHER)).toHaveLength(3 * PAGE_ROWS);
   });
 
   test('a page that is full to the last row is followed by one more', async () => {
@@ -157,6 +185,16 @@ describe('looking behind', () => {
     await look('behind');
     expect(found.behinds).toEqual([other]);
     expect(lookOut.isMoreBehind).toBe(false);
+  });
+
+  test('finds what others have behind the many of one customer in the next look', async () => {
+    const others = many(10, NOW - 10).map((due) => ({ ...due, partition: OTHER }));
+    const { found, look, store } = setUp([...many(200 * PAGE_ROWS, NOW - 900_000, 100), ...others]);
+    found.isWanted = ({ partition }) => partition === OTHER;
+    await look('behind');
+    expect([found.behinds.length, store.askedOfOthers]).toEqual([0, 0]);
+    await look('behind');
+    expect(found.behinds).toEqual(others);
   });
 
   test('goes on where it was: so many pages, and then it is time to look ahead again', async () => {

@@ -4,9 +4,15 @@
  * a cursor goes through it page by page and begins again at the end, so that what waits for a busy endpoint
  * never hides what waits for another. Both read a page at a time, and let the rest of the service work
  * between pages.
+ *
+ * A customer with very many due deliveries does not hide those of the others. Ahead, once there is no room for more of
+ * a customer's, the look goes on for everybody else. Behind, a second cursor goes through the work of all customers but
+ * those with much that is known already or finds no room.
  */
 import type { Due } from '#src/domain/due.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { DuePage } from '#src/ports/store.ts';
 import type { Territory } from './territory.ts';
 import { type EngineWorld, pause } from './world.ts';
 
@@ -14,14 +20,22 @@ export const LOOK_AHEAD_MS = 2_000;
 const PAGE_ROWS = 250;
 /** In one look behind: then it is time to look ahead again. */
 const PAGES_BEHIND_MAX = 20;
+/** In one look for the work of all but some customers, of whose rows a page may be short. */
+const PAGES_OF_OTHERS_MAX = 60;
+/** A customer has much that is in memory or finds no room: so many rows in one walk of the cursor. */
+const PASSED_OVER_MAX = 500;
 
 /** Sorts after every id. */
 const LAST_ID = '\u{10ffff}' as Due['id'];
 
+type Place = Pick<Due, 'dueAt' | 'id'>;
+
 export interface Finds {
-  /** False: there is no room for more. */
+  /** False: there is no room for more of this customer's. */
   ahead(due: Due): boolean;
-  /** False: it is known already, or its lane is full. */
+  /** Whether there is room for more of a customer's that is ahead. */
+  hasRoomAhead(partition: Partition): boolean;
+  /** False: it is known already, or its queue is full. */
   behind(due: Due): boolean;
   /** Whether there is room for anything from behind. */
   readonly hasRoomBehind: boolean;
@@ -33,7 +47,14 @@ export class LookOut {
   readonly #world: Pick<EngineWorld, 'store' | 'clock' | 'timers'>;
   readonly #territory: Pick<Territory, 'slots'>;
   readonly #finds: Finds;
-  #cursor: Pick<Due, 'dueAt' | 'id'> | null = null;
+  #cursor: Place | null = null;
+  /** Customers for whose work there was no room in the last look ahead. */
+  #crowded: ReadonlySet<Partition> = new Set();
+  /** Rows of each customer that were passed over since the cursor began. */
+  readonly #passedOver = new Map<Partition, number>();
+  /** Customers of whom many were passed over, now or in the walk before. */
+  #passedBy: ReadonlySet<Partition> = new Set();
+  #cursorOfOthers: Place | null = null;
   #isMoreBehind = false;
   #hasFoundBehind = false;
   #isToBeginAnew = false;
@@ -64,27 +85,38 @@ export class LookOut {
   }
 
   async ahead(): Promise<void> {
-    const { store, clock, timers } = this.#world;
+    const { clock, timers } = this.#world;
     const now = clock.now();
     const until = instant(now + LOOK_AHEAD_MS);
-    for (let after: Pick<Due, 'dueAt' | 'id'> = { dueAt: now, id: LAST_ID }; ; ) {
+    const crowded = new Set([...this.#crowded].filter((one) => !this.#finds.hasRoomAhead(one)));
+    this.#crowded = crowded;
+    let pagesOfOthers = 0;
+    for (let after: Place | null = { dueAt: now, id: LAST_ID }; after !== null; ) {
       const { slots } = this.#territory;
-      if (slots?.size === 0) return;
-      const page = await store.listDue(after, until, PAGE_ROWS, slots);
-      const hasRoom = page.every((due) => this.#finds.ahead(due));
-      const last = page.at(-1);
-      if (last === undefined) return;
-      this.#finds.pageRead();
-      if (!hasRoom || page.length < PAGE_ROWS) return;
-      after = last;
-      await pause(timers, 0);
+      if (slots?.size === 0 || pagesOfOthers > PAGES_OF_OTHERS_MAX) return;
+      if (crowded.size > 0) pagesOfOthers++;
+      const { due, next } = await this.#page(crowded, after, until);
+      for (const one of due) if (!this.#finds.ahead(one)) crowded.add(one.partition);
+      if (due.length > 0) this.#finds.pageRead();
+      after = next;
+      if (after !== null) await pause(timers, 0);
     }
+  }
+
+  /** What is due of everybody but some. */
+  async #page(without: ReadonlySet<Partition>, after: Place | null, until: Instant): Promise<DuePage> {
+    const { store } = this.#world;
+    const { slots } = this.#territory;
+    if (without.size > 0) return store.listDueOfOthers(without, after, until, PAGE_ROWS, slots);
+    const due = await store.listDue(after, until, PAGE_ROWS, slots);
+    return { due, next: due.length < PAGE_ROWS ? null : (due.at(-1) ?? null) };
   }
 
   async behind(): Promise<void> {
     const { store, clock, timers } = this.#world;
     const now: Instant = clock.now();
     this.#hasFoundBehind = false;
+    await this.#behindOfOthers(now);
     for (let pages = 0; pages < PAGES_BEHIND_MAX; pages++) {
       if (this.#isToBeginAnew) this.#cursor = null;
       this.#isToBeginAnew = false;
@@ -92,14 +124,46 @@ export class LookOut {
       this.#isMoreBehind = slots?.size !== 0;
       if (!this.#isMoreBehind || !this.#finds.hasRoomBehind) return;
       const page = await store.listDue(this.#cursor, now, PAGE_ROWS, slots);
-      for (const due of page) if (this.#finds.behind(due)) this.#hasFoundBehind = true;
+      for (const due of page) this.#take(due);
       if (page.length < PAGE_ROWS) {
         this.#cursor = null;
         this.#isMoreBehind = false;
+        this.#walked();
       } else this.#cursor = page.at(-1) ?? null;
       this.#finds.pageRead();
       if (!this.#isMoreBehind) return;
       await pause(timers, 0);
     }
+  }
+
+  async #behindOfOthers(now: Instant): Promise<void> {
+    if (this.#passedBy.size === 0) return;
+    for (let pages = 0; pages < PAGES_OF_OTHERS_MAX; pages++) {
+      const { slots } = this.#territory;
+      if (slots?.size === 0 || !this.#finds.hasRoomBehind) return;
+      const { due, next } = await this.#page(this.#passedBy, this.#cursorOfOthers, now);
+      for (const one of due) if (this.#finds.behind(one)) this.#hasFoundBehind = true;
+      this.#cursorOfOthers = next;
+      if (due.length > 0) this.#finds.pageRead();
+      if (next === null) return;
+      await pause(this.#world.timers, 0);
+    }
+  }
+
+  #take(due: Due): void {
+    if (this.#finds.behind(due)) {
+      this.#hasFoundBehind = true;
+      return;
+    }
+    const passedOver = (this.#passedOver.get(due.partition) ?? 0) + 1;
+    this.#passedOver.set(due.partition, passedOver);
+    if (passedOver === PASSED_OVER_MAX) this.#passedBy = new Set([...this.#passedBy, due.partition]);
+  }
+
+  /** The cursor has come to the end: who had much there in this walk is known. */
+  #walked(): void {
+    const isMuch = ([, rows]: readonly [Partition, number]) => rows >= PASSED_OVER_MAX;
+    this.#passedBy = new Set([...this.#passedOver].filter(isMuch).map(([partition]) => partition));
+    this.#passedOver.clear();
   }
 }

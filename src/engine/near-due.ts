@@ -28,6 +28,10 @@ export class NearDue {
   readonly #dueAt = new Map<DeliveryId, Instant>();
   readonly #shares = new CustomerShares(NEAR_DUE_MAX, CUSTOMER_SHARE);
 
+  hasRoom(partition: Partition): boolean {
+    return this.#shares.hasRoom(partition);
+  }
+
   /** False when there is no room. */
   add(due: Due): boolean {
     if (this.#dueAt.get(due.id) === due.dueAt) return true;

@@ -120,6 +120,13 @@ export interface Work {
   readonly gate: Gate | null;
 }
 
+/** A part of what is due. */
+export interface DuePage {
+  readonly due: readonly Due[];
+  /** The place behind which to go on; null at the end. */
+  readonly next: Pick<Due, 'dueAt' | 'id'> | null;
+}
+
 /** What a delivery sends, sealed, as frozen when it was materialized. */
 export interface Message {
   /** Headers and body of the schedule; null when there are none. */
@@ -220,6 +227,17 @@ export interface Store {
     limit: number,
     slots?: ReadonlySet<Slot>,
   ): Promise<readonly Due[]>;
+  /**
+   * The same for all partitions but some, however much is due of those. A page may be short, or empty, before the end:
+   * where to go on is told.
+   */
+  listDueOfOthers(
+    without: ReadonlySet<Partition>,
+    after: Pick<Due, 'dueAt' | 'id'> | null,
+    until: Instant,
+    limit: number,
+    slots?: ReadonlySet<Slot>,
+  ): Promise<DuePage>;
   /** In the order asked for; null for a delivery that is gone. Each is of one moment. */
   findWork(deliveries: readonly Pick<Due, 'partition' | 'id'>[]): Promise<readonly (Work | null)[]>;
   /** In the order asked for. */

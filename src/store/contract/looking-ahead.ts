@@ -5,7 +5,7 @@ import { isWaiting, putOff } from '#src/domain/delivery-life.ts';
 import { type Due, dueOf } from '#src/domain/due.ts';
 import { instant } from '#src/domain/instant.ts';
 import * as life from '#src/domain/schedule-life.ts';
-import type { Store } from '#src/ports/store.ts';
+import type { DuePage, Store } from '#src/ports/store.ts';
 import * as arbitrary from './arbitraries.ts';
 import { type Bench, ownSuite, pendingOf, type Suite } from './bench.ts';
 import { FAILURE, HOUR_MS, HOURLY, MINUTE_MS } from './builders.ts';
@@ -72,6 +72,35 @@ export function lookingAheadContract(suite: Suite): void {
       expect(await all(bench.store, limit)).toEqual(expected);
       expect(expected).toEqual(expected.toSorted(byPlace));
       expect(await bench.store.listDue(null, THE_END, limit)).toHaveLength(limit);
+    });
+
+    test.for([1, 3, 1_000])('lists all but some customers, in pages of %i', async (limit) => {
+      const [bench, other, third] = [await own.bench(), await own.bench(), await own.bench()];
+      for (let i = 0; i < 9; i++) {
+        for (const { partition } of [bench, other, third]) {
+          await addWith(
+            bench,
+            bench.schedule({ partition, timing: bench.oneShot(HOUR_MS + (i % 4)) }).pending,
+          );
+        }
+      }
+      const without = new Set([bench.partition, third.partition]);
+      const expected = (await all(bench.store)).filter(({ partition }) => !without.has(partition));
+      const found: Due[] = [];
+      let after: Parameters<Store['listDue']>[0] = null;
+      do {
+        const page: DuePage = await bench.store.listDueOfOthers(without, after, THE_END, limit);
+        expect(page.due.length).toBeLessThanOrEqual(limit);
+        found.push(...page.due);
+        after = page.next;
+      } while (after !== null);
+      expect(found).toEqual(expected);
+      expect(of(expected, found).some(({ partition }) => partition === other.partition)).toBe(true);
+      const last = expected.at(-1) ?? null;
+      expect(await bench.store.listDueOfOthers(without, last, THE_END, limit)).toEqual({
+        due: [],
+        next: null,
+      });
     });
 
     test('shows only what waits to be sent', async () => {

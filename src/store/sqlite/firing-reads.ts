@@ -7,12 +7,12 @@ import type { Delivery } from '#src/domain/delivery.ts';
 import type { Due } from '#src/domain/due.ts';
 import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
-import type { EndpointId } from '#src/domain/id.ts';
+import type { DeliveryId, EndpointId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import { type Slot, slotOf } from '#src/domain/slot.ts';
-import type { LostClaim, Message, Work } from '#src/ports/store.ts';
+import type { DuePage, LostClaim, Message, Work } from '#src/ports/store.ts';
 import { BEFORE_EVERYTHING, type DueRow, type Place, toDue } from '#src/store/sql/due-rows.ts';
 import {
   type AttemptRow,
@@ -25,6 +25,10 @@ import {
 import type { Db } from './connection.ts';
 import { Questions } from './questions.ts';
 import { Reads } from './reads.ts';
+
+const DUE_COLUMNS = 'partition, id, due_at, deadline, endpoint_id, url, payload_bytes';
+const PASSED_OVER_MAX = 4_000;
+const AFTER_EVERY_ID = '\u{10ffff}';
 
 export class FiringReads {
   readonly #ask: Questions;
@@ -51,7 +55,7 @@ export class FiringReads {
   #due(after: Place | null, until: Instant, limit: number): readonly Due[] {
     const { dueAt, id } = after ?? BEFORE_EVERYTHING;
     const rows = this.#ask.all<DueRow>(
-      `SELECT partition, id, due_at, deadline, endpoint_id, url, payload_bytes
+      `SELECT ${DUE_COLUMNS}
        FROM deliveries INDEXED BY deliveries_due
        WHERE status IN ('scheduled', 'retry_scheduled') AND (due_at, id) > (?, ?) AND due_at <= ?
        ORDER BY due_at, id LIMIT ?`,
@@ -61,6 +65,42 @@ export class FiringReads {
       limit,
     );
     return rows.map(toDue);
+  }
+
+  /** At most so many rows of the index are looked at, whoever they belong to. */
+  dueOfOthers(
+    without: ReadonlySet<Partition>,
+    after: Place | null,
+    until: Instant,
+    limit: number,
+    slots?: ReadonlySet<Slot>,
+  ): DuePage {
+    const { dueAt, id } = after ?? BEFORE_EVERYTHING;
+    const end = this.#ask.get<{ readonly due_at: Instant; readonly id: DeliveryId }>(
+      `SELECT due_at, id FROM deliveries INDEXED BY deliveries_due
+       WHERE status IN ('scheduled', 'retry_scheduled') AND (due_at, id) > (?, ?) AND due_at <= ?
+       ORDER BY due_at, id LIMIT 1 OFFSET ?`,
+      dueAt,
+      id,
+      until,
+      PASSED_OVER_MAX,
+    );
+    const rows = this.#ask.all<DueRow>(
+      `SELECT ${DUE_COLUMNS} FROM deliveries INDEXED BY deliveries_due
+       WHERE status IN ('scheduled', 'retry_scheduled') AND (due_at, id) > (?, ?) AND (due_at, id) <= (?, ?)
+         AND partition NOT IN (SELECT value FROM json_each(?))
+       ORDER BY due_at, id LIMIT ?`,
+      dueAt,
+      id,
+      end?.due_at ?? until,
+      end?.id ?? AFTER_EVERY_ID,
+      JSON.stringify([...without]),
+      limit,
+    );
+    const due = rows.map(toDue);
+    const ours = due.filter(({ partition, endpoint }) => slots?.has(slotOf(partition, endpoint)) ?? true);
+    const reached = due.length < limit ? end && { dueAt: end.due_at, id: end.id } : due.at(-1);
+    return { due: ours, next: reached ?? null };
   }
 
   work(deliveries: readonly Pick<Due, 'partition' | 'id'>[]): readonly (Work | null)[] {

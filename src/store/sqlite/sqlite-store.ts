@@ -23,6 +23,7 @@ import type { PeopleStore } from '#src/ports/people-store.ts';
 import {
   type ClaimWrite,
   type DeliveryFilter,
+  type DuePage,
   type EndWrite,
   type LostClaim,
   type Message,
@@ -243,6 +244,16 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
     slots?: ReadonlySet<Slot>,
   ): Promise<readonly Due[]> {
     return this.#read(() => this.#firing.due(after, until, limit, slots));
+  }
+
+  listDueOfOthers(
+    without: ReadonlySet<Partition>,
+    after: Pick<Due, 'dueAt' | 'id'> | null,
+    until: Instant,
+    limit: number,
+    slots?: ReadonlySet<Slot>,
+  ): Promise<DuePage> {
+    return this.#read(() => this.#firing.dueOfOthers(without, after, until, limit, slots));
   }
 
   findWork(deliveries: readonly Pick<Due, 'partition' | 'id'>[]): Promise<readonly (Work | null)[]> {
