@@ -369,4 +369,13 @@ export const MIGRATIONS: readonly Migration[] = [
       );
     `,
   },
+  {
+    version: 3,
+    name: 'due work by slot',
+    worksWith: 1,
+    sql: `
+      CREATE INDEX deliveries_due_of_slot ON deliveries (slot, due_at, id)
+        WHERE status IN ('scheduled', 'retry_scheduled');
+    `,
+  },
 ];
