@@ -119,6 +119,24 @@ export function workContract(suite: Suite): void {
       expect(await bench.store.findMessages([])).toEqual([]);
     });
 
+    test('has every byte of its payload, whatever its size', async () => {
+      const bench = await suite.bench();
+      const sizes = [0, 1, 16_384, 16_385, 100_000, 1_048_604, 3];
+      const payloads = sizes.map((size) => Uint8Array.from({ length: size }, (_, index) => index % 251));
+      const made = payloads.map((payload) => ({ ...bench.schedule(), payload }));
+      for (const one of made) await bench.store.addSchedule({ ...one, profile: null, receipt: null });
+      const twice = [...made, ...made];
+      const found = await messages(
+        bench,
+        twice.map(({ pending }) => pending),
+      );
+      for (const [index, { payload }] of twice.entries()) {
+        expect(found[index]?.payload === hex(payload), `${payload.length} bytes`).toBe(true);
+      }
+      const { schedule } = made[5] ?? made[0] ?? bench.schedule();
+      expect(hex(await bench.store.findPayload(bench.partition, schedule.id))).toBe(hex(payloads[5] ?? null));
+    });
+
     test('of a replay, and of the next occurrence, is that of its schedule', async () => {
       const bench = await suite.bench();
       const made = bench.schedule({ timing: HOURLY });

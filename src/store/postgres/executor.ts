@@ -34,7 +34,8 @@ export interface ExecutorOptions {
   readonly distributed: boolean;
 }
 
-const MARK = `WITH marked AS (
+/** It fails for a transaction that comes after one with a higher number of the same writer. */
+export const MARK = `WITH marked AS (
     INSERT INTO writers (writer, last, at) VALUES ($1, $2, $3)
     ON CONFLICT (writer) DO UPDATE SET last = excluded.last, at = excluded.at
     WHERE writers.last < excluded.last RETURNING 1)

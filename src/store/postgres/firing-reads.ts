@@ -1,15 +1,10 @@
 /**
  * What the engine asks on its way to a request. These questions are asked for every delivery, often many at
- * a time and when it is due: each is one statement, a short walk along an index or a few look-ups by key, and
- * sealed bytes are read only for what is really sent.
+ * a time and when it is due: each is one statement, a short walk along an index or a few look-ups by key.
  */
-import type { Delivery } from '#src/domain/delivery.ts';
 import type { Due } from '#src/domain/due.ts';
 import type { Gate } from '#src/domain/gate.ts';
-import type { Instant } from '#src/domain/instant.ts';
-import { SLOTS, type Slot } from '#src/domain/slot.ts';
-import type { LostClaim, Message, Work } from '#src/ports/store.ts';
-import { BEFORE_EVERYTHING, type DueRow, type Place, toDue } from '#src/store/sql/due-rows.ts';
+import type { LostClaim, Work } from '#src/ports/store.ts';
 import { fromAttemptRow, fromDeliveryRow, fromScheduleRow } from '#src/store/sql/rows.ts';
 import {
   ATTEMPT,
@@ -22,15 +17,6 @@ import {
   scheduleIn,
 } from './joined.ts';
 import type { Reader, Values } from './reader.ts';
-
-function due(slots: string): string {
-  return `SELECT partition, id, due_at, deadline, endpoint_id, url, payload_bytes FROM deliveries
-    WHERE status IN ('scheduled', 'retry_scheduled') AND (due_at, id) > ($1, $2) AND due_at <= $3 ${slots}
-    ORDER BY due_at, id LIMIT $4`;
-}
-
-const DUE = due('');
-const DUE_OF_SLOTS = due('AND slot = ANY($5::integer[])');
 
 /**
  * The row that a condition names by its whole key, looked up on its own. Left to join as it likes, the planner
@@ -59,24 +45,6 @@ function work(distributed: boolean): string {
 const WORK = work(false);
 const DISTRIBUTED_WORK = work(true);
 
-/** Inner joins only: a server that shares out partitions cannot keep a row that has none of the others. */
-const MESSAGES = `SELECT t.place, true AS is_payload, p.sealed AS bytes, NULL AS timeout
-    FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS t (partition, schedule_id, place)
-    JOIN payloads p ON p.partition = t.partition AND p.schedule_id = t.schedule_id
-  UNION ALL SELECT t.place, false, v.headers, v.timeout
-    FROM unnest($1::bigint[], $3::text[], $4::integer[]) WITH ORDINALITY
-      AS t (partition, endpoint_id, version, place)
-    JOIN endpoint_versions v
-      ON v.partition = t.partition AND v.endpoint_id = t.endpoint_id AND v.version = t.version`;
-
-interface MessageRow {
-  /** Of the delivery among those asked for, from 1 on. */
-  readonly place: number;
-  readonly is_payload: boolean;
-  readonly bytes: Uint8Array | null;
-  readonly timeout: string | null;
-}
-
 /** From gap to gap between the living along the index: their claims, however many, are stepped over. */
 function lostClaims(distributed: boolean): string {
   const attempt = 'a.partition = d.partition AND a.delivery_id = d.id AND a.attempt_no = d.attempt_count';
@@ -104,20 +72,6 @@ export class FiringReads {
     this.#distributed = distributed;
   }
 
-  async due(
-    after: Place | null,
-    until: Instant,
-    limit: number,
-    slots?: ReadonlySet<Slot>,
-  ): Promise<readonly Due[]> {
-    const { dueAt, id } = after ?? BEFORE_EVERYTHING;
-    const rows =
-      slots === undefined || slots.size === SLOTS
-        ? await this.#reader.ask<DueRow>(DUE, dueAt, id, until, limit)
-        : await this.#reader.ask<DueRow>(DUE_OF_SLOTS, dueAt, id, until, limit, [...slots]);
-    return rows.map(toDue);
-  }
-
   async work(deliveries: readonly Pick<Due, 'partition' | 'id'>[]): Promise<readonly (Work | null)[]> {
     const partitions = deliveries.map(({ partition }) => partition);
     const ids = deliveries.map(({ id }) => id);
@@ -127,25 +81,6 @@ export class FiringReads {
     const found = new Map<string, Work>();
     for (const work of rows.flatMap(workIn)) found.set(keyOf(work.delivery), work);
     return deliveries.map((delivery) => found.get(keyOf(delivery)) ?? null);
-  }
-
-  async messages(deliveries: readonly Delivery[]): Promise<readonly Message[]> {
-    const rows = await this.#reader.lookUp<MessageRow>(
-      MESSAGES,
-      deliveries.map(({ partition }) => partition),
-      deliveries.map(({ scheduleId }) => scheduleId),
-      deliveries.map(({ target }) => target.endpointId),
-      deliveries.map(({ target }) => target.endpointVersion),
-    );
-    const payloads = new Map(rows.filter((row) => row.is_payload).map((row) => [row.place, row]));
-    const versions = new Map(rows.filter((row) => !row.is_payload).map((row) => [row.place, row]));
-    return deliveries.map((_, index) => {
-      const version = versions.get(index + 1);
-      return {
-        payload: payloads.get(index + 1)?.bytes ?? null,
-        profile: version === undefined ? null : { timeout: version.timeout, headers: version.bytes },
-      };
-    });
   }
 
   async lostClaims(livingNodes: readonly string[], limit: number): Promise<readonly LostClaim[]> {

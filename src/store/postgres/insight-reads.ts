@@ -23,7 +23,6 @@ import type {
   GateAt,
   ScheduleSearch,
   TallyAt,
-  UpcomingDelivery,
   UpcomingPage,
 } from '#src/ports/insight-store.ts';
 import type { DeliveryFilter, Page } from '#src/ports/store.ts';
@@ -36,11 +35,9 @@ import {
   ACTIVE_ROWS_MAX,
   DUE_ROWS_MAX,
   GATE_ROWS_MAX,
-  OWN_WAITING_ROWS_MAX,
   PROFILES_LOOKED_AT_MAX,
   PROFILES_MATCHING_MAX,
   TALLY_ROWS_MAX,
-  UPCOMING_ROWS_MAX,
 } from '#src/store/sql/insight-bounds.ts';
 import { type DeliveryRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
 import { search, type WalkedRow } from '#src/store/sql/schedule-search.ts';
@@ -52,32 +49,14 @@ import { Reads } from './reads.ts';
 import { contains, pieceOf, type Wanted } from './schedule-walks.ts';
 
 /** `$1`: the partition; `$2` and `$3`: the window; `$4`: how many to look at. */
-interface Waiting {
-  readonly ofAll: string;
-  readonly ofOne: string;
-}
-
-function waitingOf(distributed: boolean): Waiting {
-  const walk = (status: string) => `(SELECT partition, id, due_at FROM deliveries
-    WHERE partition = $1 AND ${STATUS_KEY} >= '${status}/' AND ${STATUS_KEY} < '${status}0'
-    ORDER BY ${STATUS_KEY} LIMIT $4)`;
-  return {
-    ofAll: `SELECT partition, id, due_at FROM deliveries
-      WHERE status IN ('scheduled', 'retry_scheduled') AND due_at >= $2 AND due_at < $3
-        ${distributed ? 'AND partition = $1' : ''}
-      ORDER BY due_at, id LIMIT $4`,
-    ofOne: `${walk('scheduled')} UNION ALL ${walk('retry_scheduled')} LIMIT $4`,
-  };
-}
-
-const IN_WINDOW = 'partition = $1 AND due_at >= $2 AND due_at < $3';
+const WAITING = `SELECT id, due_at FROM deliveries
+  WHERE partition = $1 AND status IN ('scheduled', 'retry_scheduled') AND due_at >= $2 AND due_at < $3
+  ORDER BY due_at, id LIMIT $4`;
 
 /** As a division of whole numbers, which the counts of rows are then, too. */
-function byStep(waiting: string): string {
-  return `SELECT ((due_at - $2) / $5::bigint)::integer AS step,
-      (count(*) FILTER (WHERE ${IN_WINDOW}))::integer AS due, count(*)::integer AS looked
-    FROM (${waiting}) w GROUP BY 1`;
-}
+const BY_STEP = `SELECT ((due_at - $2) / $5::bigint)::integer AS step, count(*)::integer AS due,
+    count(*)::integer AS looked
+  FROM (${WAITING}) w GROUP BY 1`;
 
 interface GateRow {
   readonly endpoint: EndpointKey;
@@ -88,12 +67,10 @@ interface GateRow {
 export class InsightReads {
   readonly #reader: Reader;
   readonly #reads: Reads;
-  readonly #waiting: Waiting;
 
-  constructor(reader: Reader, distributed: boolean) {
+  constructor(reader: Reader) {
     this.#reader = reader;
     this.#reads = new Reads(reader);
-    this.#waiting = waitingOf(distributed);
   }
 
   async tallies(
@@ -155,59 +132,29 @@ export class InsightReads {
     stepMs: number,
     lookAtMax: number,
   ): Promise<DueCounts> {
-    const steps = stepsOf(from, until, stepMs);
-    const count = async (waiting: string, rowsMax: number) =>
-      dueCounts(
-        await this.#reader.ask<DueStepRow>(byStep(waiting), partition, from, until, rowsMax + 1, stepMs),
-        steps,
-        rowsMax,
-      );
-    const ofAll = await count(this.#waiting.ofAll, Math.min(lookAtMax, DUE_ROWS_MAX));
-    if (ofAll.isComplete) return ofAll;
-    const ofOne = await count(this.#waiting.ofOne, Math.min(lookAtMax, OWN_WAITING_ROWS_MAX));
-    return ofOne.isComplete ? ofOne : ofAll;
+    const rowsMax = Math.min(lookAtMax, DUE_ROWS_MAX);
+    const rows = await this.#reader.ask<DueStepRow>(BY_STEP, partition, from, until, rowsMax + 1, stepMs);
+    return dueCounts(rows, stepsOf(from, until, stepMs), rowsMax);
   }
 
+  /** Always complete: an index leads from each of a customer's waiting deliveries to the next. */
   async upcoming(partition: Partition, from: Instant, until: Instant, limit: number): Promise<UpcomingPage> {
-    const look = async (waiting: string, rowsMax: number) => {
-      const window = [partition, from, until, rowsMax] as const;
-      const found = await this.#upcomingIn(waiting, ...window, limit);
-      return { found, isComplete: found.length === limit || (await this.#looked(waiting, window)) < rowsMax };
-    };
-    const ofAll = await look(this.#waiting.ofAll, UPCOMING_ROWS_MAX);
-    if (ofAll.isComplete) return ofAll;
-    const ofOne = await look(this.#waiting.ofOne, OWN_WAITING_ROWS_MAX);
-    return ofOne.isComplete ? ofOne : ofAll;
-  }
-
-  async #upcomingIn(
-    waiting: string,
-    ...parameters: readonly SqlValue[]
-  ): Promise<readonly UpcomingDelivery[]> {
     const rows = await this.#reader.ask<Joined>(
-      `SELECT ${DELIVERY.columns}, ${SCHEDULE.columns} FROM (
-         SELECT id FROM (${waiting}) w WHERE ${IN_WINDOW} ORDER BY due_at, id LIMIT $5
-       ) u
-       JOIN deliveries d ON d.partition = $1 AND d.id = u.id
+      `SELECT ${DELIVERY.columns}, ${SCHEDULE.columns} FROM (${WAITING}) w
+       JOIN deliveries d ON d.partition = $1 AND d.id = w.id
        JOIN schedules s ON s.partition = $1 AND s.id = d.schedule_id
        ORDER BY d.due_at, d.id`,
-      ...parameters,
+      partition,
+      from,
+      until,
+      limit,
     );
-    return rows.flatMap((joined) => {
+    const found = rows.flatMap((joined) => {
       const delivery = deliveryIn(joined);
       const schedule = scheduleIn(joined);
       return delivery === null || schedule === null ? [] : [{ delivery, schedule }];
     });
-  }
-
-  async #looked(waiting: string, window: readonly SqlValue[]): Promise<number> {
-    // The window is named, so that every statement has the parameters that it is given.
-    const [row] = await this.#reader.ask<{ readonly looked: number }>(
-      `SELECT count(*)::integer AS looked FROM (${waiting}) w
-       WHERE $1::bigint IS NOT NULL AND $2::bigint IS NOT NULL AND $3::bigint IS NOT NULL`,
-      ...window,
-    );
-    return row?.looked ?? 0;
+    return { found, isComplete: true };
   }
 
   async schedules(

@@ -15,6 +15,7 @@ import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
 import { arrayTypesOf } from './array-parameters.ts';
 import { connect } from './connect.ts';
 import { FiringReads } from './firing-reads.ts';
+import { PayloadReads } from './payload-reads.ts';
 import type { Reader } from './reader.ts';
 import { migrate } from './schema-version.ts';
 import { statements } from './statements.ts';
@@ -97,11 +98,12 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
         asked.push(sql);
         return [];
       };
-      const reads = new FiringReads({ lookUp, lookUpValues: lookUp, ask: lookUp } satisfies Reader);
+      const reader = { lookUp, lookUpValues: lookUp, ask: lookUp } satisfies Reader;
+      const payloads = new PayloadReads(reader, { read: async () => null });
       const delivery = { partition: 1 as Partition, id: 'dlv_1' as DeliveryId };
-      await reads.work([delivery]);
-      await reads.messages([
-        { ...delivery, target: {} } as unknown as Parameters<typeof reads.messages>[0][number],
+      await new FiringReads(reader).work([delivery]);
+      await payloads.messages([
+        { ...delivery, target: {} } as unknown as Parameters<typeof payloads.messages>[0][number],
       ]);
       expect(asked).toHaveLength(2);
       for (const sql of asked) {

@@ -10,6 +10,7 @@ import type { Client, QueryResult } from 'pg';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import { type ArrayTypes, type ArrayValue, arrayParameter, arrayTypesOf } from './array-parameters.ts';
+import { copyOut } from './copy-out.ts';
 import { isUnavailable } from './faults.ts';
 import { encodeText } from './text.ts';
 import { carryOut } from './transaction.ts';
@@ -115,6 +116,11 @@ export class Link {
       const question = { text: sql, values: encoded(parameters, arrays), ...shape };
       return client.query(this.#world.prepares && isKept ? { name, ...question } : question);
     });
+  }
+
+  /** The bytes that a statement without parameters selects. */
+  copyOut(sql: string): Promise<Buffer | null> {
+    return this.#use((client) => copyOut(client, sql));
   }
 
   /** All of it or nothing, in one round trip. */

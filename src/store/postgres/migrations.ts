@@ -376,6 +376,12 @@ export const MIGRATIONS: readonly Migration[] = [
     sql: `
       ALTER TABLE schedules ADD COLUMN payload_bytes integer NOT NULL DEFAULT 0;
       ALTER TABLE deliveries ADD COLUMN payload_bytes integer NOT NULL DEFAULT 0;
+
+      DROP INDEX deliveries_due;
+      CREATE INDEX deliveries_due_of_slot ON deliveries (slot, due_at, id)
+        WHERE status IN ('scheduled', 'retry_scheduled');
+      CREATE INDEX deliveries_due_of_partition ON deliveries (partition, due_at, id)
+        WHERE status IN ('scheduled', 'retry_scheduled');
     `,
   },
 ];

@@ -3,7 +3,7 @@
  * everything, another has one label everywhere. Every table is entered by an index, and a page costs what a page
  * holds, whether the plan was made for these values or for any.
  */
-import { Client } from 'pg';
+import { Client, types } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
@@ -11,7 +11,7 @@ import type { DeliveryId, EndpointId, JobId, ScheduleId } from '#src/domain/id.t
 import { instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import { ALL_SLOTS } from '#src/domain/slot.ts';
+import { ALL_SLOTS, type Slot } from '#src/domain/slot.ts';
 import type { Prunable } from '#src/ports/store.ts';
 import { START } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
@@ -22,9 +22,12 @@ import { makeVerbs } from '#src/store/sql/verbs.ts';
 import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
 import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
 import { ControlReads } from './control-reads.ts';
+import { DueReads } from './due-reads.ts';
 import { FiringReads } from './firing-reads.ts';
 import { INSIGHTS } from './insight-plans.ts';
 import { InsightReads } from './insight-reads.ts';
+import { LargePayloads } from './large-payloads.ts';
+import { PayloadReads } from './payload-reads.ts';
 import { places } from './places.ts';
 import type { Reader, SqlValue, Values } from './reader.ts';
 import { Reads } from './reads.ts';
@@ -45,6 +48,8 @@ const UNKNOWN: Labels = ['b', 'c', 'd'].map((name) => [name, ''] as const);
 const SIZES = '(SELECT p, CASE WHEN p = 1 THEN 12000 ELSE 200 END AS n FROM generate_series(1, 21) p) t';
 const SCHEDULE_ID = "'sch_' || lpad(i::text, 8, '0')";
 const DELIVERY_ID = "'dlv_' || lpad(i::text, 8, '0')";
+
+const NO_LARGE = { read: async () => null };
 
 const ITEM_ENDPOINT = 'https://a.example/' as EndpointKey;
 
@@ -239,6 +244,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
     beforeAll(async () => {
       database = await createDatabase(url);
       client = new Client({ connectionString: database.url });
+      client.setTypeParser(types.builtins.INT8, Number);
       await client.connect();
       await migrate(client, START, async () => undefined);
       for (const sql of FILL) await client.query(sql);
@@ -303,7 +309,6 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
 
       it.for([
         ['a schedule', (reads: Reads) => reads.schedule(LARGE, SCHEDULE), [...JOINED, 'schedules_pkey']],
-        ['a payload', (reads: Reads) => reads.payload(LARGE, SCHEDULE), ['payloads_pkey']],
         ['a delivery', (reads: Reads) => reads.delivery(LARGE, DELIVERY), ['deliveries_pkey']],
         ['attempts', (reads: Reads) => reads.attempts(LARGE, DELIVERY, 0, 20), ['attempts_pkey']],
         [
@@ -319,14 +324,29 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
 
       it('what is due along its instants, from where it was', async () => {
         const after = { dueAt: instant(100), id: DELIVERY };
-        const due = (reader: Reader) => new FiringReads(reader).due(after, START, BATCH);
-        await expectWalk(due, ['deliveries_due'], BATCH);
+        const plans = await plansOf((reader) => new DueReads(reader, false).list(after, START, BATCH));
+        expect(indexesOf(plans)).toEqual(['deliveries_due_of_slot']);
+        expect(rowsOf(plans)).toBeLessThanOrEqual(10 * BATCH);
       });
 
-      it('what is due of some slots along its instants, past what others hold', async () => {
-        const slots = new Set(ALL_SLOTS.filter((slot) => slot % 2 === 0));
-        const due = (reader: Reader) => new FiringReads(reader).due(null, START, BATCH, slots);
-        await expectWalk(due, ['deliveries_due'], 5 * BATCH);
+      it('what is due of all customers but some, without a look at what those have', async () => {
+        const plans = await plansOf((reader) =>
+          new DueReads(reader, false).listOfOthers(new Set([LARGE]), null, START, BATCH),
+        );
+        expect(indexesOf(plans)).toEqual(['deliveries_due_of_partition']);
+        expect(rowsOf(plans)).toBeLessThanOrEqual(10 * BATCH);
+      });
+
+      it('what is due of some slots, without a look at what others hold', async () => {
+        const due = (slots: ReadonlySet<Slot>) =>
+          plansOf((reader) => new DueReads(reader, false).list(null, START, BATCH, slots));
+        const held = await due(new Set(ALL_SLOTS.filter((slot) => slot % 2 === 0)));
+        expect(indexesOf(held)).toEqual(['deliveries_due_of_slot']);
+        expect(rowsOf(held)).toBeLessThanOrEqual(10 * BATCH);
+        const idle = await due(new Set(ALL_SLOTS.filter((slot) => slot > 200)));
+        expect(idle).toHaveLength(1);
+        expect(indexesOf(idle)).toEqual(['deliveries_due_of_slot']);
+        expect(rowsOf(idle)).toBe(0);
       });
 
       it.for([false, true])('the work of deliveries by look-ups; distributed: %s', async (distributed) => {
@@ -346,8 +366,19 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
 
       it('the message of a delivery by look-ups', async () => {
         const delivery = { partition: LARGE, scheduleId: SCHEDULE, target: TARGET } as Delivery;
-        const message = (reader: Reader) => new FiringReads(reader).messages([delivery]);
+        const message = (reader: Reader) => new PayloadReads(reader, NO_LARGE).messages([delivery]);
         await expectWalk(message, ['endpoint_versions_pkey', 'payloads_pkey'], 2);
+      });
+
+      it('a large payload by look-up', async () => {
+        const payload = (reader: Reader) =>
+          new LargePayloads({
+            copyOut: async (sql) => {
+              await reader.ask(sql);
+              return null;
+            },
+          }).read(LARGE, SCHEDULE);
+        await expectWalk(payload, ['payloads_pkey'], 1);
       });
 
       it('lost claims by the index of claims alone', async () => {
@@ -411,7 +442,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
       });
 
       it.for(INSIGHTS)('people find %s', async ([, ask, indexes, rowsMax]) => {
-        const plans = await plansOf((reader) => ask(new InsightReads(reader, false)));
+        const plans = await plansOf((reader) => ask(new InsightReads(reader)));
         expect(indexesOf(plans)).toEqual(indexes.toSorted());
         expect(rowsOf(plans)).toBeLessThanOrEqual(rowsMax);
       });

@@ -41,7 +41,7 @@ export class PostgresInsight implements InsightStore {
 
   constructor(world: PostgresInsightWorld) {
     this.#world = world;
-    this.#reads = new InsightReads(world.aside, world.distributed);
+    this.#reads = new InsightReads(world.aside);
     this.#cluster = new ClusterReads(world.aside);
   }
 

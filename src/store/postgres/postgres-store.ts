@@ -1,10 +1,4 @@
-/**
- * The store that many nodes share. What writes goes through four lanes, each with a connection of its own, so
- * that none of them waits behind another: what the API stores, what is claimed or put off, what is settled or
- * cleared away, and the lease by which this node lives. What is read for the API, what is read on the way to a
- * request and what people look at have connections of their own for the same reason.
- */
-import type { Client } from 'pg';
+/** The store that many nodes share: each verb, and the connection that carries it (see `connections.ts`). */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { Due } from '#src/domain/due.ts';
 import type { DeliveryId, EndpointId, KeyId, ScheduleId } from '#src/domain/id.ts';
@@ -13,7 +7,6 @@ import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { Slot, Tenure } from '#src/domain/slot.ts';
-import type { Clock } from '#src/ports/clock.ts';
 import type { ClusterState, ClusterStore, NodeLease, SlotState } from '#src/ports/cluster-store.ts';
 import type {
   ApiKey,
@@ -28,6 +21,7 @@ import type { PeopleStore } from '#src/ports/people-store.ts';
 import type {
   ClaimWrite,
   DeliveryFilter,
+  DuePage,
   EndWrite,
   LostClaim,
   Message,
@@ -45,86 +39,50 @@ import type {
   Work,
   Written,
 } from '#src/ports/store.ts';
-import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import { SqlPeople } from '#src/store/sql/people.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { Retention } from '#src/store/sql/retention.ts';
 import { tenureOf } from '#src/store/sql/taken.ts';
 import { makeVerbs } from '#src/store/sql/verbs.ts';
-import type { DatabaseAddress } from './address.ts';
-import { AsideReader } from './aside-reader.ts';
-import { ClusterReads } from './cluster-reads.ts';
-import { connector } from './connect.ts';
+import { type Connections, openConnections, type PostgresOptions } from './connections.ts';
 import { ControlReads } from './control-reads.ts';
-import { Executor } from './executor.ts';
-import { unavailableInstead } from './faults.ts';
+import { DueReads } from './due-reads.ts';
 import { FiringReads } from './firing-reads.ts';
-import { Link } from './link.ts';
+import type { Lifeline } from './lifeline.ts';
+import type { PayloadReads } from './payload-reads.ts';
 import { places } from './places.ts';
 import { PostgresInsight } from './postgres-insight.ts';
-import { prepareSchema } from './prepare-schema.ts';
-import { ReadPool } from './read-pool.ts';
 import { Reads } from './reads.ts';
 import { RETENTION } from './retention.ts';
 import { sqlOf } from './sql-of.ts';
-import { statements } from './statements.ts';
-import { decodeText } from './text.ts';
-import { allowPieces } from './transaction.ts';
-import { WriteLane } from './write-lane.ts';
-
-export interface PostgresOptions {
-  readonly address: DatabaseAddress;
-  readonly clock: Clock;
-  readonly timers: Timers & Stopwatch;
-  /** Of this process, among all that write to this database. */
-  readonly node: string;
-  /** Whether to make the schema or bring it up to date; else it must be. */
-  readonly migrate: boolean;
-  /** For a command, which asks little and one thing after the other. */
-  readonly isSmall?: boolean;
-}
-
-const API_READERS = 4;
-const FIRING_READERS = 2;
-const ASIDE_READERS = 2;
 
 const verbs = makeVerbs(places);
-
-interface Lanes {
-  readonly api: WriteLane;
-  readonly claiming: WriteLane;
-  readonly settling: WriteLane;
-  readonly membership: WriteLane;
-}
-
-interface Pools {
-  readonly api: ReadPool;
-  readonly firing: ReadPool;
-  readonly aside: AsideReader;
-}
 
 export class PostgresStore implements Store, ControlStore, ClusterStore {
   readonly people: PeopleStore;
   readonly insight: InsightStore;
   readonly jobs: SqlReplayJobs;
-  readonly #links: readonly Link[];
-  readonly #lanes: Lanes;
-  readonly #pools: Pools;
+  readonly #connections: Connections;
+  readonly #lanes: Connections['lanes'];
   readonly #reads: Reads;
   readonly #control: ControlReads;
   readonly #firing: FiringReads;
-  readonly #cluster: ClusterReads;
+  readonly #due: DueReads;
+  readonly #payloads: PayloadReads;
+  readonly #lifeline: Lifeline;
   readonly #retention: Retention;
 
-  private constructor(links: readonly Link[], lanes: Lanes, pools: Pools, distributed: boolean) {
+  private constructor(connections: Connections) {
+    const { lanes, pools, payloads, lifeline, distributed } = connections;
     this.insight = new PostgresInsight({ ...pools, ...lanes, distributed });
-    this.#links = links;
+    this.#connections = connections;
     this.#lanes = lanes;
-    this.#pools = pools;
     this.#reads = new Reads(pools.api);
     this.#control = new ControlReads(pools.api);
     this.#firing = new FiringReads(pools.firing, distributed);
-    this.#cluster = new ClusterReads(pools.firing);
+    this.#due = new DueReads(pools.firing, distributed);
+    this.#payloads = payloads;
+    this.#lifeline = lifeline;
     this.#retention = new Retention((sql, ...values) => pools.firing.ask(sql, ...values), RETENTION, verbs);
     const sql = sqlOf(pools.api, lanes.api);
     this.people = new SqlPeople(sql);
@@ -132,62 +90,7 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
   }
 
   static async open(options: PostgresOptions): Promise<PostgresStore> {
-    const { address, clock, timers, node } = options;
-    const connect = connector(address, { timers, decodeText });
-    const distributed = await prepareSchema(options, connect);
-    const keepsPlans = !distributed && !address.isPooled;
-    const keeping = connector(address, { timers, decodeText, keepsPlans });
-    const writing = keepsPlans
-      ? connector(address, { timers, decodeText, keepsPlans, prepare: allowPieces })
-      : connect;
-    const links: Link[] = [];
-    const make = (by: () => Promise<Client>) =>
-      new Link({
-        connect: by,
-        timers,
-        prepares: !address.isPooled,
-        keepsPlans: keepsPlans && by !== connect,
-      });
-    const link = async (by: () => Promise<Client>) => {
-      const made = make(by);
-      links.push(made);
-      await made.open();
-      return made;
-    };
-    const open = (count: number, by: () => Promise<Client>) =>
-      Promise.all(Array.from({ length: count }, () => link(by)));
-    const lane = async (name: string) => {
-      const writer = `${node} ${name}`;
-      return new WriteLane(
-        new Executor({
-          link: await link(writing),
-          clock,
-          timers,
-          writer,
-          statements: statements(distributed),
-          distributed,
-        }),
-      );
-    };
-    try {
-      const [api, claiming, settling, membership, apiReaders, firingReaders] = await Promise.all([
-        lane('api'),
-        lane('claiming'),
-        lane('settling'),
-        lane('membership'),
-        open(options.isSmall === true ? 1 : API_READERS, connect),
-        open(options.isSmall === true ? 1 : FIRING_READERS, keeping),
-      ]);
-      const pools = {
-        api: new ReadPool(apiReaders),
-        firing: new ReadPool(firingReaders),
-        aside: new AsideReader(() => Array.from({ length: ASIDE_READERS }, () => make(connect))),
-      };
-      return new PostgresStore(links, { api, claiming, settling, membership }, pools, distributed);
-    } catch (error) {
-      await Promise.all(links.map((one) => one.close()));
-      throw unavailableInstead(error);
-    }
+    return new PostgresStore(await openConnections(options));
   }
 
   findSchedule(partition: Partition, id: ScheduleId): Promise<ScheduleView | null> {
@@ -211,7 +114,7 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
   }
 
   findPayload(partition: Partition, id: ScheduleId): Promise<Uint8Array | null> {
-    return this.#reads.payload(partition, id);
+    return this.#payloads.payload(partition, id);
   }
 
   findDelivery(partition: Partition, id: DeliveryId): Promise<Delivery | null> {
@@ -289,7 +192,17 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
     limit: number,
     slots?: ReadonlySet<Slot>,
   ): Promise<readonly Due[]> {
-    return this.#firing.due(after, until, limit, slots);
+    return this.#due.list(after, until, limit, slots);
+  }
+
+  listDueOfOthers(
+    without: ReadonlySet<Partition>,
+    after: Pick<Due, 'dueAt' | 'id'> | null,
+    until: Instant,
+    limit: number,
+    slots?: ReadonlySet<Slot>,
+  ): Promise<DuePage> {
+    return this.#due.listOfOthers(without, after, until, limit, slots);
   }
 
   findWork(deliveries: readonly Pick<Due, 'partition' | 'id'>[]): Promise<readonly (Work | null)[]> {
@@ -297,7 +210,7 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
   }
 
   findMessages(deliveries: readonly Delivery[]): Promise<readonly Message[]> {
-    return this.#firing.messages(deliveries);
+    return this.#payloads.messages(deliveries);
   }
 
   listLostClaims(livingNodes: readonly string[], limit: number): Promise<readonly LostClaim[]> {
@@ -363,12 +276,11 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
   }
 
   readClock(): Promise<number> {
-    return this.#cluster.clock();
+    return this.#lifeline.readClock();
   }
 
-  async renewLease(lease: NodeLease): Promise<ClusterState> {
-    await this.#lanes.membership.run(verbs.renewLease(lease));
-    return this.#cluster.state();
+  renewLease(lease: NodeLease): Promise<ClusterState> {
+    return this.#lifeline.renewLease(lease);
   }
 
   async takeSlots(node: string, seen: readonly Pick<SlotState, 'slot' | 'epoch'>[]): Promise<Tenure> {
@@ -390,10 +302,7 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
     return this.#lanes.membership.run(verbs.bury(lease));
   }
 
-  async close(): Promise<void> {
-    await Promise.all(Object.values(this.#lanes).map((lane: WriteLane) => lane.close()));
-    for (const pool of [this.#pools.api, this.#pools.firing]) pool.close();
-    await this.#pools.aside.close();
-    await Promise.all(this.#links.map((link) => link.close()));
+  close(): Promise<void> {
+    return this.#connections.close();
   }
 }

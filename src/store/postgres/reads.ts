@@ -166,12 +166,6 @@ export class Reads {
     return rows.flatMap(viewIn);
   }
 
-  async payload(partition: Partition, id: ScheduleId): Promise<Uint8Array | null> {
-    const sql = 'SELECT sealed FROM payloads WHERE partition = $1 AND schedule_id = $2';
-    const [row] = await this.#reader.lookUp<{ readonly sealed: Uint8Array }>(sql, partition, id);
-    return row?.sealed ?? null;
-  }
-
   async delivery(partition: Partition, id: DeliveryId): Promise<Delivery | null> {
     const [row] = await this.#reader.lookUp<DeliveryRow>(DELIVERY_OF_ID, partition, id);
     return row === undefined ? null : fromDeliveryRow(row);

@@ -58,21 +58,23 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       key: [0],
       table: 'nodes',
     },
+    // The lease must not be ended meanwhile. It may be renewed: a renewal never waits for this.
     nodeLives: {
       ...PLAIN,
-      sql: [`SELECT r.node FROM ${rows(['node'])} JOIN nodes AS r ON r.node = t.node FOR SHARE OF r`],
+      sql: [`SELECT r.node FROM ${rows(['node'])} JOIN nodes AS r ON r.node = t.node FOR KEY SHARE OF r`],
       holds: 'each',
       key: [0],
       table: 'nodes',
       access: 'read',
     },
+    // A slot that somebody writes for at this moment is left for the next round: a node that waits cannot renew.
     takeSlot: {
       ...PLAIN,
       sql: [
-        `UPDATE slots AS r SET owner = t.node, epoch = r.epoch + 1
-         FROM ${rows(['node', 'slot', 'epoch'])}
-         WHERE r.slot = t.slot AND r.epoch = t.epoch
-           AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.node = r.owner)
+        `UPDATE slots AS r SET owner = free.node, epoch = r.epoch + 1
+         FROM (SELECT t.node, t.slot FROM ${rows(['node', 'slot', 'epoch'])}
+           JOIN slots AS s ON s.slot = t.slot AND s.epoch = t.epoch FOR NO KEY UPDATE OF s SKIP LOCKED) AS free
+         WHERE r.slot = free.slot AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.node = r.owner)
          RETURNING r.slot`,
       ],
       holds: 'each',

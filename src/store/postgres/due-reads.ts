@@ -1,0 +1,162 @@
+/**
+ * Reads what is due, in the order of (due_at, id).
+ *
+ * Each slot that a node holds is walked along an index that begins with the slot, and the walks are merged. Rows of
+ * other nodes' slots are never looked at, however many of them are due.
+ *
+ * Nobody knows ahead of time how the rows of a page are spread over the slots. Each walk therefore begins with a few
+ * rows. A walk goes on only when it may still hold a row of the page, and then with a larger share. All rows that an
+ * unfinished walk has found belong to the page, so the number of such walks falls at least by half in every round.
+ *
+ * The work of all customers but some is read customer by customer, along an index that begins with the partition: from
+ * each customer that has anything waiting to the next. Rows of the others are never looked at either.
+ *
+ * Citus cannot walk each slot or each customer on its own. There every worker looks for the rows by itself.
+ */
+import type { Due } from '#src/domain/due.ts';
+import type { DeliveryId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { SLOTS, type Slot } from '#src/domain/slot.ts';
+import type { DuePage } from '#src/ports/store.ts';
+import { BEFORE_EVERYTHING, type DueRow, type Place, toDue } from '#src/store/sql/due-rows.ts';
+import type { Reader } from './reader.ts';
+
+const COLUMNS = 'partition, id, due_at, deadline, endpoint_id, url, payload_bytes';
+const WAITING = "status IN ('scheduled', 'retry_scheduled')";
+
+const OF_SLOTS = 'AND slot = ANY($5::integer[])';
+
+function distributedDue(condition: string): string {
+  return `SELECT ${COLUMNS} FROM deliveries
+    WHERE ${WAITING} AND (due_at, id) > ($1, $2) AND due_at <= $3 ${condition}
+    ORDER BY due_at, id LIMIT $4`;
+}
+
+const DISTRIBUTED_DUE = distributedDue(OF_SLOTS);
+const DISTRIBUTED_DUE_OF_OTHERS = distributedDue(`${OF_SLOTS} AND partition <> ALL($6::bigint[])`);
+
+const DUE_OF_WALKS = `SELECT found.*
+  FROM unnest($1::integer[], $2::bigint[], $3::text[]) AS walk (slot, due_at, id)
+  CROSS JOIN LATERAL (
+    SELECT slot, ${COLUMNS} FROM deliveries d
+    WHERE ${WAITING} AND d.slot = walk.slot AND (d.due_at, d.id) > (walk.due_at, walk.id) AND d.due_at <= $4
+    ORDER BY d.due_at, d.id LIMIT $5
+  ) found`;
+
+const DUE_OF_OTHERS = `WITH RECURSIVE customers AS (
+    (SELECT partition FROM deliveries WHERE ${WAITING} ORDER BY partition LIMIT 1)
+    UNION ALL
+    SELECT (
+      SELECT d.partition FROM deliveries d WHERE ${WAITING} AND d.partition > c.partition
+      ORDER BY d.partition LIMIT 1
+    ) FROM customers c WHERE c.partition IS NOT NULL
+  )
+  SELECT found.* FROM (SELECT partition FROM customers WHERE partition <> ALL($6::bigint[])) c
+  CROSS JOIN LATERAL (
+    SELECT ${COLUMNS} FROM deliveries d
+    WHERE ${WAITING} AND d.partition = c.partition AND (d.due_at, d.id) > ($1, $2) AND d.due_at <= $3
+      -- A sum is in no index: the planner must not walk the slots of everybody.
+      AND d.slot + 0 = ANY($5::integer[])
+    ORDER BY d.due_at, d.id LIMIT $4
+  ) found
+  ORDER BY due_at, id LIMIT $4`;
+
+/** Rows of one walk in a round, at least. */
+const SHARE_MIN = 4;
+
+interface WalkedRow extends DueRow {
+  readonly slot: Slot;
+}
+
+/** A slot, and the place behind which its walk goes on. */
+interface Walk {
+  readonly slot: Slot;
+  readonly dueAt: number;
+  readonly id: string;
+}
+
+const EVERY_SLOT: ReadonlySet<Slot> = new Set(Array.from({ length: SLOTS }, (_, slot) => slot as Slot));
+
+export class DueReads {
+  readonly #reader: Reader;
+  readonly #distributed: boolean;
+
+  constructor(reader: Reader, distributed: boolean) {
+    this.#reader = reader;
+    this.#distributed = distributed;
+  }
+
+  /** Without slots: the due rows of everybody. */
+  async list(
+    after: Place | null,
+    until: Instant,
+    limit: number,
+    slots: ReadonlySet<Slot> = EVERY_SLOT,
+  ): Promise<readonly Due[]> {
+    const { dueAt, id } = after ?? BEFORE_EVERYTHING;
+    const rows = await (this.#distributed
+      ? this.#reader.ask<DueRow>(DISTRIBUTED_DUE, dueAt, id, until, limit, [...slots])
+      : this.#merged(
+          [...slots].map((slot) => ({ slot, dueAt, id })),
+          until,
+          limit,
+        ));
+    return rows.map(toDue);
+  }
+
+  async listOfOthers(
+    without: ReadonlySet<Partition>,
+    after: Place | null,
+    until: Instant,
+    limit: number,
+    slots: ReadonlySet<Slot> = EVERY_SLOT,
+  ): Promise<DuePage> {
+    const { dueAt, id } = after ?? BEFORE_EVERYTHING;
+    const sql = this.#distributed ? DISTRIBUTED_DUE_OF_OTHERS : DUE_OF_OTHERS;
+    const rows = await this.#reader.ask<DueRow>(sql, dueAt, id, until, limit, [...slots], [...without]);
+    const due = rows.map(toDue);
+    return { due, next: due.length < limit ? null : (due.at(-1) ?? null) };
+  }
+
+  async #merged(walks: readonly Walk[], until: Instant, limit: number): Promise<readonly DueRow[]> {
+    // A delivery that moves between two rounds may be seen in both: the newer row counts.
+    const found = new Map<DeliveryId, DueRow>();
+    let page: readonly DueRow[] = [];
+    let open = walks;
+    while (open.length > 0) {
+      const share = Math.min(limit, Math.max(SHARE_MIN, Math.ceil((2 * limit) / open.length)));
+      const rows = await this.#walk(open, until, share);
+      for (const row of rows) found.set(row.id, row);
+      page = [...found.values()].toSorted(byPlace).slice(0, limit);
+      open = unfinished(rows, share, page.length < limit ? null : (page.at(-1) ?? null));
+    }
+    return page;
+  }
+
+  #walk(walks: readonly Walk[], until: Instant, share: number): Promise<readonly WalkedRow[]> {
+    return this.#reader.ask<WalkedRow>(
+      DUE_OF_WALKS,
+      walks.map(({ slot }) => slot),
+      walks.map(({ dueAt }) => dueAt),
+      walks.map(({ id }) => id),
+      until,
+      share,
+    );
+  }
+}
+
+/** The walks that may hold further rows of the page. `end`: the last row of a full page. */
+function unfinished(rows: readonly WalkedRow[], share: number, end: DueRow | null): readonly Walk[] {
+  return [...Map.groupBy(rows, ({ slot }) => slot)].flatMap(([slot, own]): readonly Walk[] => {
+    const last = own.toSorted(byPlace).at(-1);
+    if (last === undefined || own.length < share) return [];
+    return end !== null && byPlace(last, end) >= 0 ? [] : [{ slot, dueAt: last.due_at, id: last.id }];
+  });
+}
+
+/** Ids are ASCII: their order here is the order of their bytes. */
+function byPlace(one: DueRow, other: DueRow): number {
+  if (one.due_at !== other.due_at) return one.due_at - other.due_at;
+  return one.id < other.id ? -1 : Number(one.id > other.id);
+}
