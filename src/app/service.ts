@@ -19,6 +19,7 @@ import type { ClusterWorld } from '#src/engine/world.ts';
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { ClusterMetrics, Log } from '#src/ports/telemetry.ts';
 import { systemClock } from '#src/system/clock.ts';
+import { watchEventLoop } from '#src/system/event-loop.ts';
 import { prometheusMetrics } from '#src/system/metrics.ts';
 import { systemRandom } from '#src/system/random.ts';
 import { systemTimers } from '#src/system/timers.ts';
@@ -57,7 +58,8 @@ export async function startService(
   const metrics = prometheusMetrics();
   const node = nodeName(random);
   const opened = await openStore(settings, { exclusive: true, create: true, node, isPlayground });
-  const undo: (() => Promise<void>)[] = [() => opened.close()];
+  const unwatch = watchEventLoop((seconds) => metrics.eventLoopDelay(seconds));
+  const undo: (() => Promise<void>)[] = [() => opened.close(), async () => unwatch()];
   try {
     const store = variation.over(observedStore(opened, metrics));
     const { databaseUrl: address } = settings;

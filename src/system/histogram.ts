@@ -27,7 +27,8 @@ export class Series {
     let count = 0;
     for (const [at, own] of this.#counts.entries()) {
       count += own;
-      lines.push(`${name}_bucket{le="${this.#bounds[at] ?? '+Inf'}",${labels}} ${count}`);
+      const bound = `le="${this.#bounds[at] ?? '+Inf'}"`;
+      lines.push(`${name}_bucket{${labels === '' ? bound : `${bound},${labels}`}} ${count}`);
     }
     return [...lines, `${name}_sum{${labels}} ${this.#sum}`, `${name}_count{${labels}} ${count}`];
   }

@@ -12,6 +12,8 @@ import { Histogram } from './histogram.ts';
 const REQUEST_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const VERB_BUCKETS_S = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
 
+const EVENT_LOOP_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1];
+
 /** The accuracy promised is 100 to 300 ms. */
 const LATENESS_BUCKETS_S = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1, 5, 30, 300, 3_600];
 const ATTEMPT_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -41,10 +43,18 @@ export function prometheusMetrics(): Metrics & EngineMetrics & ClusterMetrics & 
     requests.labels(method, route, status),
   );
   const verbsOf = remembered((verb: string) => verbs.labels(verb));
-  const histograms = [requests, verbs];
+  const eventLoop = new Histogram({
+    name: 'sched_event_loop_delay_seconds',
+    help: 'How late the event loop came back to a timer: what one piece of work held up all others.',
+    labelNames: [],
+    bounds: EVENT_LOOP_BUCKETS_S,
+  });
+  const eventLoopDelays = eventLoop.labels();
+  const histograms = [requests, verbs, eventLoop];
   return {
     ...engineMetrics(registry, histograms),
     ...clusterMetrics(registry),
+    eventLoopDelay: (seconds) => eventLoopDelays.observe(seconds),
     contentType: registry.contentType,
     exposition: async () => [await registry.metrics(), ...histograms.map((one) => one.text())].join('\n'),
     requestServed: (method, route, status, seconds) => requestsOf(method, route, status).observe(seconds),
