@@ -18,6 +18,9 @@ export interface Metrics {
   requestServed(method: string, route: string, status: number, seconds: number): void;
   /** One store verb carried out, from the call to its answer. */
   storeVerb(verb: string, outcome: 'ok' | 'error', seconds: number): void;
+}
+
+export interface ProcessMetrics {
   /** How late the event loop came back to a timer. */
   eventLoopDelay(seconds: number): void;
 }

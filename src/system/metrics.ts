@@ -6,6 +6,7 @@ import type {
   EngineMetrics,
   Exposition,
   Metrics,
+  ProcessMetrics,
 } from '#src/ports/telemetry.ts';
 import { Histogram } from './histogram.ts';
 
@@ -18,7 +19,9 @@ const EVENT_LOOP_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25,
 const LATENESS_BUCKETS_S = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1, 5, 30, 300, 3_600];
 const ATTEMPT_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-export function prometheusMetrics(): Metrics & EngineMetrics & ClusterMetrics & Exposition {
+type EveryMetric = Metrics & ProcessMetrics & EngineMetrics & ClusterMetrics & Exposition;
+
+export function prometheusMetrics(): EveryMetric {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
