@@ -33,6 +33,8 @@ import { AesVault } from '#src/vault/aes-vault.ts';
 import { KeptInsight } from './kept-insight.ts';
 
 export const PARTITION = 1 as Partition;
+/** Another customer's. */
+export const NEIGHBOUR = 2 as Partition;
 
 /** More timers in one stretch of time than any test means to set off: something sets itself off for ever. */
 const TIMERS_MAX = 200_000;
@@ -294,6 +296,7 @@ export class EngineTestWorld implements EngineWorld, AsyncDisposable {
     const id = world.ids.mint('prj', START);
     await world.disk.addProject({ id, name: 'default', pinnedVersion: '2026-01-01', createdAt: START });
     await world.secret('whsec_of_the_world');
+    await world.secret('whsec_of_the_neighbour', 0, NEIGHBOUR);
     world.#isSecretGiven = false;
     return world;
   }
@@ -324,7 +327,8 @@ export class EngineTestWorld implements EngineWorld, AsyncDisposable {
       profile,
       ...given,
     });
-    const sealed = bytes && this.vault.seal(payloadPlace(PARTITION, made.schedule.id), bytes);
+    const { partition, id } = made.schedule;
+    const sealed = bytes && this.vault.seal(payloadPlace(partition, id), bytes);
     const addition = { ...made, payload: sealed, profile, receipt: null };
     if ((await this.disk.addSchedule(addition)) !== 'done') throw new Error('The schedule was not stored.');
     return { ...made, profile };
@@ -348,12 +352,12 @@ export class EngineTestWorld implements EngineWorld, AsyncDisposable {
   }
 
   /** The first one that a test gives takes the place of the world's own. */
-  async secret(text: string, overlapMs = 86_400_000): Promise<void> {
+  async secret(text: string, overlapMs = 86_400_000, partition = PARTITION): Promise<void> {
     const othersEndAt = this.#isSecretGiven ? instant(this.now + overlapMs) : instant(0);
     this.#isSecretGiven = true;
     const id = this.ids.mint('sec', this.now);
-    const sealed = this.vault.seal(signingSecretPlace(PARTITION, id), Buffer.from(text));
-    const secret = { id, partition: PARTITION, sealed, createdAt: this.now, expiresAt: null };
+    const sealed = this.vault.seal(signingSecretPlace(partition, id), Buffer.from(text));
+    const secret = { id, partition, sealed, createdAt: this.now, expiresAt: null };
     await this.disk.addSecret(secret, othersEndAt);
   }
 

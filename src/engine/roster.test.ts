@@ -53,6 +53,30 @@ test('whoever needs least is found, whatever changes', () => {
   );
 });
 
+test('finding the next looks at a few members only, however many may not go', () => {
+  const roster = new Roster<Named>();
+  let looks = 0;
+  for (let name = 0; name < 28_000; name++) {
+    let own = 1_000 + name;
+    const member: Named = {
+      name,
+      get need() {
+        looks++;
+        return own;
+      },
+      set need(value) {
+        own = value;
+      },
+    };
+    roster.add(member);
+  }
+  const free = { name: -1, need: 0 };
+  roster.add(free);
+  looks = 0;
+  for (let turn = 0; turn < 100; turn++) expect(roster.next(10)).toBe(free);
+  expect(looks / 100).toBeLessThan(5);
+});
+
 test('everybody who may go has a turn before anybody has three', () => {
   const roster = new Roster<Named>();
   const members = Array.from({ length: 20 }, (_, name): Named => ({ name, need: name % 4 }));
