@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { endpointKeyOf } from './endpoint-key.ts';
+import { endpointKeyOf, whereTo } from './endpoint-key.ts';
 import type { EndpointId } from './id.ts';
 
 describe('an endpoint is told from another by', () => {
@@ -22,6 +22,18 @@ describe('an endpoint is told from another by', () => {
     const endpointId = 'ep_1' as EndpointId;
     expect(endpointKeyOf({ endpointId, url: 'https://example.com/hook' })).toBe('ep_1');
     expect(endpointKeyOf({ endpointId, url: 'https://example.org/' })).toBe('ep_1');
+  });
+
+  test('its beginning and a digest, where it is long', () => {
+    const url = (end: string) => `https://example.com/${'x'.repeat(8_000)}${end}`;
+    const [one, other] = ['1', '2'].map((end) => whereTo({ endpointId: null, url: url(end) }));
+    expect(one?.endpoint).toMatch(/^https:\/\/example\.com\/x+~[0-9a-f]{64}$/);
+    expect([one?.endpoint.length, one?.origin]).toEqual([512, 'https://example.com']);
+    expect(one?.endpoint).not.toBe(other?.endpoint);
+    // It is the key of itself, so that a person may name it.
+    expect(endpointKeyOf({ endpointId: null, url: one?.endpoint ?? '' })).toBe(one?.endpoint);
+    const host = whereTo({ endpointId: null, url: `https://${'x'.repeat(8_000)}/` });
+    expect(host.origin).toHaveLength(512);
   });
 
   test('its text, where it is no URL', () => {
