@@ -1,11 +1,11 @@
 /**
  * The store that many nodes share. What writes goes through four lanes, each with a connection of its own, so
  * that none of them waits behind another: what the API stores, what is claimed or put off, what is settled or
- * cleared away, and the lease by which this node lives. What is read for the API, what is read on the way to a
+ * cleared away, and the lease by which this node lives. The API's reads, its searches, the reads on the way to a
  * request and what people look at have connections of their own for the same reason.
  */
 import type { Client } from 'pg';
-import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import type { Delivery } from '#src/domain/delivery.ts';
 import type { Due } from '#src/domain/due.ts';
 import type { DeliveryId, EndpointId, KeyId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -29,6 +29,7 @@ import type {
   ClaimWrite,
   DeliveryFilter,
   EndWrite,
+  ListFilter,
   LostClaim,
   Message,
   Page,
@@ -38,7 +39,6 @@ import type {
   ReplayAddition,
   SavedGate,
   ScheduleAddition,
-  ScheduleFilter,
   ScheduleReplacement,
   SettleWrite,
   Store,
@@ -59,6 +59,7 @@ import { ControlReads } from './control-reads.ts';
 import { Executor } from './executor.ts';
 import { unavailableInstead } from './faults.ts';
 import { FiringReads } from './firing-reads.ts';
+import { LabelWalker } from './label-walker.ts';
 import { Link } from './link.ts';
 import { places } from './places.ts';
 import { PostgresInsight } from './postgres-insight.ts';
@@ -101,6 +102,7 @@ interface Pools {
   readonly api: ReadPool;
   readonly firing: ReadPool;
   readonly aside: AsideReader;
+  readonly walking: LabelWalker;
 }
 
 export class PostgresStore implements Store, ControlStore, ClusterStore {
@@ -178,11 +180,9 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
         open(options.isSmall === true ? 1 : API_READERS, connect),
         open(options.isSmall === true ? 1 : FIRING_READERS, keeping),
       ]);
-      const pools = {
-        api: new ReadPool(apiReaders),
-        firing: new ReadPool(firingReaders),
-        aside: new AsideReader(() => Array.from({ length: ASIDE_READERS }, () => make(connect))),
-      };
+      const few = () => Array.from({ length: ASIDE_READERS }, () => make(connect));
+      const [aside, walking] = [new AsideReader(few), new LabelWalker(few, timers)];
+      const pools = { api: new ReadPool(apiReaders), firing: new ReadPool(firingReaders), aside, walking };
       return new PostgresStore(links, { api, claiming, settling, membership }, pools, distributed);
     } catch (error) {
       await Promise.all(links.map((one) => one.close()));
@@ -194,8 +194,12 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
     return this.#reads.schedule(partition, id);
   }
 
-  listSchedules(partition: Partition, filter: ScheduleFilter, page: Page<ScheduleId>) {
+  listSchedules(partition: Partition, filter: ListFilter, page: Page<ScheduleId>) {
     return this.#reads.schedules(partition, filter, page);
+  }
+
+  searchSchedules(...asked: Parameters<Store['searchSchedules']>) {
+    return this.#pools.walking.find(...asked);
   }
 
   addSchedule(addition: ScheduleAddition): Promise<Written> {
@@ -207,7 +211,7 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
     const before = await this.#reads.schedule(partition, id);
     // Another revision than the one replaced would have other labels; the write would find that too.
     if (before?.schedule.revision !== revision - 1) return 'stale';
-    return this.#lanes.api.run(verbs.replaceSchedule(replacement, before.schedule.metadata));
+    return this.#lanes.api.run(verbs.replaceSchedule(replacement, before.schedule));
   }
 
   findPayload(partition: Partition, id: ScheduleId): Promise<Uint8Array | null> {
@@ -226,13 +230,8 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
     return this.#lanes.api.run(verbs.addReplay(addition));
   }
 
-  listAttempts(
-    partition: Partition,
-    id: DeliveryId,
-    afterAttemptNo: number,
-    limit: number,
-  ): Promise<readonly Attempt[]> {
-    return this.#reads.attempts(partition, id, afterAttemptNo, limit);
+  listAttempts(...asked: Parameters<Store['listAttempts']>) {
+    return this.#reads.attempts(...asked);
   }
 
   findProfile(partition: Partition, id: EndpointId): Promise<Profile | null> {
@@ -393,7 +392,7 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
   async close(): Promise<void> {
     await Promise.all(Object.values(this.#lanes).map((lane: WriteLane) => lane.close()));
     for (const pool of [this.#pools.api, this.#pools.firing]) pool.close();
-    await this.#pools.aside.close();
+    await Promise.all([this.#pools.aside.close(), this.#pools.walking.close()]);
     await Promise.all(this.#links.map((link) => link.close()));
   }
 }

@@ -72,15 +72,50 @@ export interface Places {
 export function makeVerbs(places: Places) {
   function insertSchedule(schedule: Schedule): readonly Step[] {
     const values = pick(toScheduleRow(schedule), SCHEDULE_FIXED, SCHEDULE_MUTABLE);
-    return [['insertSchedule', null, ...values], ...labelSteps('insertLabel', schedule, schedule.metadata)];
+    return [['insertSchedule', null, ...values], ...insertLabels(schedule)];
   }
 
-  function labelSteps(
-    statement: 'insertLabel' | 'deleteLabel',
-    { partition, id }: Pick<Schedule, 'partition' | 'id'>,
-    labels: Labels,
-  ): readonly Step[] {
-    return labels.map(([name, value]): Step => [statement, null, partition, places.label(name, value), id]);
+  function insertLabels({ partition, id, state, timing, metadata }: Schedule): readonly Step[] {
+    return metadata.map(
+      ([name, value]): Step => [
+        'insertLabel',
+        null,
+        partition,
+        places.label(name, value),
+        state,
+        timing.kind,
+        id,
+      ],
+    );
+  }
+
+  function deleteLabels({ partition, id }: Revised<ScheduleId>, labels: Labels): readonly Step[] {
+    return labels.map(
+      ([name, value]): Step => ['deleteLabel', null, partition, places.label(name, value), id],
+    );
+  }
+
+  /** Most replacements change nothing that a row of a label says. */
+  function replaceLabels(before: Schedule, schedule: Schedule): readonly Step[] {
+    const isSame =
+      before.state === schedule.state &&
+      before.timing.kind === schedule.timing.kind &&
+      JSON.stringify(before.metadata) === JSON.stringify(schedule.metadata);
+    return isSame ? [] : [...deleteLabels(before, before.metadata), ...insertLabels(schedule)];
+  }
+
+  function completeLabels({ partition, id, state, timing, metadata }: Schedule): readonly Step[] {
+    return metadata.map(
+      ([name, value]): Step => [
+        'completeLabel',
+        null,
+        state,
+        partition,
+        places.label(name, value),
+        timing.kind,
+        id,
+      ],
+    );
   }
 
   function deliveryParameters(delivery: Delivery): readonly Parameter[] {
@@ -123,16 +158,15 @@ export function makeVerbs(places: Places) {
       insertDelivery(pending),
     ],
 
-    /** `oldLabels`: those of the revision that is replaced. */
+    /** `before`: the revision that is replaced. */
     replaceSchedule: (
       { schedule, pending, sweep, receipt }: ScheduleReplacement,
-      oldLabels: Labels,
+      before: Schedule,
     ): readonly Step[] => [
       replaceSchedule(schedule),
       ...(pending === null ? [] : [replaceDelivery(pending)]),
       ...keep(schedule.partition, receipt),
-      ...labelSteps('deleteLabel', schedule, oldLabels),
-      ...labelSteps('insertLabel', schedule, schedule.metadata),
+      ...replaceLabels(before, schedule),
       ...(sweep === null ? [] : sweepDeliveries(schedule, sweep)),
     ],
 
@@ -179,6 +213,7 @@ export function makeVerbs(places: Places) {
         : completeSchedule(completed),
       settleDelivery(delivery),
       closeAttempt(attempt),
+      ...(completed === null ? [] : completeLabels(completed)),
     ],
 
     endUnsent: ({ delivery, completed, advanced }: EndWrite, tenure?: Tenure): readonly Step[] => [
@@ -186,6 +221,7 @@ export function makeVerbs(places: Places) {
       settleDelivery(delivery),
       ...(completed === null ? [] : [completeSchedule(completed)]),
       ...advance(advanced),
+      ...(completed === null ? [] : completeLabels(completed)),
     ],
 
     putOff: (delivery: Delivery, tenure?: Tenure): readonly Step[] => [
@@ -208,7 +244,7 @@ export function makeVerbs(places: Places) {
     removeSchedule: (schedule: Revised<ScheduleId>, labels: Labels): readonly Step[] => [
       ['removeSchedule', 'stale', schedule.partition, schedule.id, schedule.revision],
       ['removePayload', null, schedule.partition, schedule.id],
-      ...labelSteps('deleteLabel', schedule, labels),
+      ...deleteLabels(schedule, labels),
     ],
 
     removeReceipt: (partition: Partition, key: string, before: Instant): readonly Step[] => [
