@@ -77,6 +77,7 @@ export function labelsContract(suite: Suite): void {
       for (const labels of [
         [common, rare],
         [rare, common],
+        [common, rare, rare],
       ]) {
         const filter = { ...ALL_SCHEDULES, labels };
         const find = (before: ScheduleId | null, limit: number) =>

@@ -374,7 +374,11 @@ export const MIGRATIONS: readonly Migration[] = [
     name: 'labels by state and kind',
     worksWith: 3,
     sql: `
+      -- Nodes of earlier schemas are stopped (see worksWith): this lock holds up nobody.
       LOCK TABLE schedules, schedule_labels IN SHARE ROW EXCLUSIVE MODE;
+      -- Two whole tables are joined.
+      SET LOCAL enable_seqscan = on;
+      SET LOCAL enable_hashjoin = on;
       CREATE TABLE labels_by_state (
         partition bigint NOT NULL,
         digest bytea NOT NULL,

@@ -92,8 +92,9 @@ export function newestOfLabel(filter: ScheduleFilter, digest: string): string {
 /** A further label of a schedule has a row with the same state and kind: it is found by its whole key. */
 function hasLabels(labels: Labels, place: Place): readonly string[] {
   if (labels.length === 0) return [];
-  // One text, however many there are: what is known of each text is kept.
-  const digests = `${place(labels.map((label) => labelDigest(...label)))}::bytea[]`;
+  // Each once: they are counted. One text, however many there are: what is known of each text is kept.
+  const distinct = new Map(labels.map((label) => [JSON.stringify(label), labelDigest(...label)]));
+  const digests = `${place([...distinct.values()])}::bytea[]`;
   return [
     `(SELECT count(*) FROM schedule_labels o WHERE o.partition = $1 AND o.digest = ANY(${digests})
       AND o.state = l.state AND o.kind = l.kind AND o.schedule_id = l.schedule_id) = cardinality(${digests})`,

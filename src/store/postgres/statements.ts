@@ -19,7 +19,7 @@ import {
   SCHEDULE_FIXED,
   SCHEDULE_MUTABLE,
 } from '#src/store/sql/columns.ts';
-import { COMPLETABLE_STATES, EVERY_KIND, EVERY_STATE, LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
+import { EVERY_KIND, EVERY_STATE, LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
 import type { StatementName } from '#src/store/sql/steps.ts';
 import { rows } from './array-rows.ts';
 import { insightStatements } from './insight-statements.ts';
@@ -293,7 +293,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       ...PLAIN,
       sql: [
         `UPDATE schedule_labels AS r SET state = t.state FROM ${rows(COMPLETED_LABEL)}
-         WHERE ${LABEL} AND r.state IN (${COMPLETABLE_STATES}) AND r.kind = t.kind${within(COMPLETED_LABEL)}`,
+         WHERE ${LABEL} AND r.state = t.was_state AND r.kind = t.kind${within(COMPLETED_LABEL)}`,
       ],
       key: keyOf(COMPLETED_LABEL, ['partition', 'digest', 'schedule_id']),
       table: 'schedule_labels',
@@ -329,7 +329,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
 const SWEEP = ['untried_to', 'tried_to', 'finalized_at', 'partition', 'schedule_id', 'status'];
 const CLOSING = [...ATTEMPT_OUTCOME, 'partition', 'delivery_id', 'attempt_no'];
 
-const COMPLETED_LABEL = ['state', 'partition', 'digest', 'kind', 'schedule_id'];
+const COMPLETED_LABEL = ['state', 'partition', 'digest', 'was_state', 'kind', 'schedule_id'];
 const LABEL = 'r.partition = t.partition AND r.digest = t.digest AND r.schedule_id = t.schedule_id';
 
 const GATE = 'r.partition = t.partition AND r.endpoint_key = t.endpoint_key';

@@ -29,8 +29,8 @@ export function rangesOf({
 export const EVERY_STATE = quoted(SCHEDULE_STATES);
 export const EVERY_KIND = quoted(SCHEDULE_KINDS);
 /** The states that the end of a delivery can complete. */
-export const COMPLETABLE_STATES = quoted(
-  SCHEDULE_STATES.filter((state) => SCHEDULE_LIFE[state].complete !== undefined),
+export const COMPLETABLE_STATES = SCHEDULE_STATES.filter(
+  (state) => SCHEDULE_LIFE[state].complete !== undefined,
 );
 
 function quoted(words: readonly string[]): string {

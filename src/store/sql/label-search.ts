@@ -14,8 +14,8 @@ import { WalkTurns } from './walk-turns.ts';
 export const WALK_MS_MAX = 1_000;
 /** A clock that stands still must not make a walk endless. */
 const WALKED_ROWS_MAX = 4_000_000;
-/** Labels are told apart as rare or common up to this many rows: counting takes time too. */
-const COUNTED_ROWS_MAX = 2_000;
+/** The rows of all labels that are counted to tell rare ones from common ones: counting takes time too. */
+const COUNTED_ROWS_MAX = 40_000;
 
 /** The questions of a search, each short, asked aside from what fires. */
 export interface LabelWalks {
@@ -59,7 +59,8 @@ export class LabelSearch {
   }
 
   async #rarestFirst(partition: Partition, labels: Labels): Promise<Labels> {
-    const counts = await this.#walks.count(partition, labels, COUNTED_ROWS_MAX);
+    const countMax = Math.ceil(COUNTED_ROWS_MAX / labels.length);
+    const counts = await this.#walks.count(partition, labels, countMax);
     return labels
       .map((label, index) => ({ label, count: counts[index] ?? 0 }))
       .toSorted((one, other) => one.count - other.count)

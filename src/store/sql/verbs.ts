@@ -11,7 +11,7 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
-import type { Schedule } from '#src/domain/schedule.ts';
+import type { Schedule, ScheduleState } from '#src/domain/schedule.ts';
 import { type Slot, slotOf, type Tenure } from '#src/domain/slot.ts';
 import type { NodeLease, SlotState } from '#src/ports/cluster-store.ts';
 import type { ApiKey, KeyUse, Project, SigningSecret } from '#src/ports/control-store.ts';
@@ -34,6 +34,7 @@ import {
   SCHEDULE_FIXED,
   SCHEDULE_MUTABLE,
 } from './columns.ts';
+import { COMPLETABLE_STATES } from './label-rows.ts';
 import { toDeliveryRow, toProfileHeadRow, toScheduleRow } from './rows.ts';
 import {
   advanceSchedule,
@@ -104,18 +105,15 @@ export function makeVerbs(places: Places) {
     return isSame ? [] : [...deleteLabels(before, before.metadata), ...insertLabels(schedule)];
   }
 
-  function completeLabels({ partition, id, state, timing, metadata }: Schedule): readonly Step[] {
-    return metadata.map(
-      ([name, value]): Step => [
-        'completeLabel',
-        null,
-        state,
-        partition,
-        places.label(name, value),
-        timing.kind,
-        id,
-      ],
-    );
+  /** `from`: the states that the schedule may have had. */
+  function completeLabels(
+    { partition, id, state, timing, metadata }: Schedule,
+    from: readonly ScheduleState[],
+  ): readonly Step[] {
+    return metadata.flatMap(([name, value]) => {
+      const label = places.label(name, value);
+      return from.map((was): Step => ['completeLabel', null, state, partition, label, was, timing.kind, id]);
+    });
   }
 
   function deliveryParameters(delivery: Delivery): readonly Parameter[] {
@@ -213,7 +211,7 @@ export function makeVerbs(places: Places) {
         : completeSchedule(completed),
       settleDelivery(delivery),
       closeAttempt(attempt),
-      ...(completed === null ? [] : completeLabels(completed)),
+      ...(completed === null ? [] : completeLabels(completed, [decidedUnder])),
     ],
 
     endUnsent: ({ delivery, completed, advanced }: EndWrite, tenure?: Tenure): readonly Step[] => [
@@ -221,7 +219,7 @@ export function makeVerbs(places: Places) {
       settleDelivery(delivery),
       ...(completed === null ? [] : [completeSchedule(completed)]),
       ...advance(advanced),
-      ...(completed === null ? [] : completeLabels(completed)),
+      ...(completed === null ? [] : completeLabels(completed, COMPLETABLE_STATES)),
     ],
 
     putOff: (delivery: Delivery, tenure?: Tenure): readonly Step[] => [

@@ -20,7 +20,7 @@ import {
   SCHEDULE_FIXED,
   SCHEDULE_MUTABLE,
 } from '#src/store/sql/columns.ts';
-import { COMPLETABLE_STATES, EVERY_KIND, EVERY_STATE, LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
+import { EVERY_KIND, EVERY_STATE, LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
 import type { StatementName } from '#src/store/sql/steps.ts';
 import { INSIGHT_STATEMENTS } from './insight-statements.ts';
 import { PEOPLE_STATEMENTS } from './people-statements.ts';
@@ -62,8 +62,8 @@ export const STATEMENTS = {
     holds: 'always',
   },
   completeLabel: {
-    sql: `UPDATE OR REPLACE schedule_labels SET state = ? WHERE partition = ? AND digest = unhex(?)
-      AND state IN (${COMPLETABLE_STATES}) AND kind = ? AND schedule_id = ?`,
+    sql: `UPDATE schedule_labels SET state = ?
+      WHERE partition = ? AND digest = unhex(?) AND state = ? AND kind = ? AND schedule_id = ?`,
     holds: 'always',
   },
   insertPayload: { sql: insertInto('payloads', 'partition', 'schedule_id', 'sealed'), holds: 'always' },
