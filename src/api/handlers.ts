@@ -14,13 +14,13 @@ import { DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
 import { type DeliveryId, parseId } from '#src/domain/id.ts';
 import type { Mode } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
-import { SCHEDULE_KINDS, SCHEDULE_STATES, type ScheduleView } from '#src/domain/schedule.ts';
+import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { DeliveryFilter } from '#src/ports/store.ts';
 import type { Call } from './call.ts';
 import type { OperationId } from './contract/operations.ts';
 import { answerPage, type PageRequest, readPage } from './lists.ts';
 import { presentAttempt, presentDelivery, presentProfile, presentSchedule } from './present.ts';
-import { readChoice, readInstant, readLabels, readText } from './query.ts';
+import { readChoice, readInstant, readText } from './query.ts';
 import {
   readEndpointCreate,
   readEndpointUpdate,
@@ -28,6 +28,7 @@ import {
   readScheduleCreate,
   readScheduleUpdate,
 } from './read-bodies.ts';
+import { listSchedules } from './schedule-list.ts';
 
 export type Handler = (call: Call) => Promise<Finished | Answered>;
 
@@ -88,19 +89,7 @@ export function handlers(
         ),
       ),
 
-    listSchedules: async ({ tenant, query }) => {
-      const page = readPage(query, tenant.partition, 'schedules', 'sch');
-      const filter = {
-        state: readChoice(query, 'state', SCHEDULE_STATES),
-        kind: readChoice(query, 'kind', SCHEDULE_KINDS),
-        labels: readLabels(query),
-      };
-      return answerPage(
-        page,
-        (before, limit) => store.listSchedules(tenant.partition, filter, { before, limit }),
-        (view) => ({ position: view.schedule.id, resource: presentSchedule(view, tenant.mode) }),
-      );
-    },
+    listSchedules: (call) => listSchedules(store, call),
 
     getSchedule: async (call) => {
       const view = found(await store.findSchedule(call.tenant.partition, call.id('sch')));

@@ -69,6 +69,35 @@ export async function answerPage<Row, Position extends string | number>(
   }
 }
 
+/**
+ * Answers what a search has found, a few rows at a time. `find` answers null for what is gone since. The page may be
+ * short, or empty, and the list still go on: `next` says where.
+ */
+export async function answerFound<Row, Position extends string>(
+  { list }: Pick<PageRequest<Position>, 'list'>,
+  { found, next }: { readonly found: readonly Position[]; readonly next: Position | null },
+  find: (position: Position) => Promise<Row | null>,
+  show: (row: Row) => Item<Position>,
+): Promise<Finished> {
+  const shown: string[] = [];
+  let characters = 0;
+  let last: Position | null = null;
+  for (let at = 0; at < found.length; at += ROWS_AT_ONCE) {
+    for (const row of await Promise.all(found.slice(at, at + ROWS_AT_ONCE).map(find))) {
+      if (row === null) continue;
+      const { position, resource } = show(row);
+      const text = JSON.stringify(resource);
+      if (last !== null && characters + text.length > PAGE_CHARACTERS_MAX) {
+        return envelope(shown, encodeCursor(list, last));
+      }
+      shown.push(text);
+      characters += text.length;
+      last = position;
+    }
+  }
+  return envelope(shown, next === null ? null : encodeCursor(list, next));
+}
+
 function envelope(items: readonly string[], nextCursor: string | null): Finished {
   const rest = JSON.stringify({ has_more: nextCursor !== null, next_cursor: nextCursor }).slice(1);
   return { status: 200, body: `{"object":"list","data":[${items.join(',')}],${rest}` };

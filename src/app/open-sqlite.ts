@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path';
 import type { Clock } from '#src/ports/clock.ts';
 import { DATABASE_FILE, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import { systemTimers } from '#src/system/timers.ts';
 import { markPlayground, refuseOthers } from './dev/mark.ts';
 import { messageOf, StartFailure, systemCodeOf } from './failures.ts';
 import { refuseMoved } from './moved-mark.ts';
@@ -28,7 +29,13 @@ export async function openSqlite(
   }
   if (isPlayground) markPlayground(directory);
   try {
-    return await SqliteStore.open({ directory, now: clock.now(), exclusive, migrate: create });
+    return await SqliteStore.open({
+      directory,
+      now: clock.now(),
+      exclusive,
+      migrate: create,
+      stopwatch: systemTimers,
+    });
   } catch (error) {
     throw new StartFailure(`The store in ${directory} cannot be opened. ${messageOf(error)}`, {
       cause: error,

@@ -17,7 +17,7 @@ import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Labels } from '#src/domain/labels.ts';
+import type { Label, Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import type { Schedule, ScheduleKind, ScheduleState, ScheduleView } from '#src/domain/schedule.ts';
@@ -56,6 +56,18 @@ export interface ScheduleFilter {
   readonly kind: ScheduleKind | null;
   /** All must match. */
   readonly labels: Labels;
+}
+
+/** One label at most, with any state and kind: an index has each combination. */
+export interface ListFilter extends ScheduleFilter {
+  readonly labels: readonly [] | readonly [Label];
+}
+
+export interface FoundSchedules {
+  /** Newest first. */
+  readonly found: readonly ScheduleId[];
+  /** The search goes on before this id; null when all were looked at. */
+  readonly next: ScheduleId | null;
 }
 
 export interface DeliveryFilter {
@@ -166,9 +178,20 @@ export interface Store {
   findSchedule(partition: Partition, id: ScheduleId): Promise<ScheduleView | null>;
   listSchedules(
     partition: Partition,
-    filter: ScheduleFilter,
+    filter: ListFilter,
     page: Page<ScheduleId>,
   ): Promise<readonly ScheduleView[]>;
+  /**
+   * Looks for schedules with several labels, which no index has together: those of one label are walked, away from
+   * the thread and the connections that fire. It finds at most `limit`, and fewer only where it has walked for a
+   * second or has come to the end. A customer has a few such walks at a time, and so have all together; the
+   * others wait.
+   */
+  searchSchedules(
+    partition: Partition,
+    filter: ScheduleFilter,
+    page: Page<ScheduleId>,
+  ): Promise<FoundSchedules>;
   addSchedule(addition: ScheduleAddition): Promise<Written>;
   replaceSchedule(replacement: ScheduleReplacement): Promise<Written>;
   /** Headers and body of a schedule, sealed. */

@@ -34,7 +34,7 @@ const DUE_LOOKED_AT_MAX = 50_000;
 const BREAKERS_SHOWN_MAX = 50;
 /** Forecasts are kept for longer than a minute where they take long. */
 const FORECAST_STEP_MS = 5 * MINUTE_MS;
-const ANY = { state: null, kind: null, labels: [] };
+const ANY = { state: null, kind: null, labels: [] } as const;
 
 type World = Pick<DataWorld, 'commands' | 'insight' | 'timers' | 'node' | 'isCluster'>;
 

@@ -6,9 +6,9 @@ import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { ApiKey, ControlStore, SigningSecret } from '#src/ports/control-store.ts';
-import type { DeliveryFilter, Page, Receipt, ScheduleFilter, Store } from '#src/ports/store.ts';
+import type { DeliveryFilter, ListFilter, Page, Receipt, Store } from '#src/ports/store.ts';
 
-export const ALL_SCHEDULES: ScheduleFilter = { state: null, kind: null, labels: [] };
+export const ALL_SCHEDULES: ListFilter = { state: null, kind: null, labels: [] };
 export const ALL_DELIVERIES: DeliveryFilter = {
   status: null,
   scheduleId: null,

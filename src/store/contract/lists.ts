@@ -7,12 +7,12 @@ import type { Labels } from '#src/domain/labels.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES, type Schedule, type ScheduleView } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-life.ts';
-import type { DeliveryFilter, ScheduleFilter } from '#src/ports/store.ts';
+import type { DeliveryFilter, FoundSchedules, ScheduleFilter } from '#src/ports/store.ts';
 import { type Bench, pendingOf, type Suite } from './bench.ts';
 import { FAILURE, HOURLY, SUCCESS } from './builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES, allPages } from './everything.ts';
 
-const TEAMS: Labels = [
+export const TEAMS: Labels = [
   ['team', 'billing'],
   ['team', 'ops'],
   ['teambilling', ''],
@@ -107,6 +107,12 @@ export function listsContract(suite: Suite): void {
           expect(await bench.store.listSchedules(bench.neighbour, filter, page)).toEqual([]);
         }
       }
+      const several = { ...ALL_SCHEDULES, labels: TEAMS.slice(0, 2) };
+      const page = { before: null, limit: 100 };
+      expect(await bench.store.searchSchedules(bench.neighbour, several, page)).toEqual({
+        found: [],
+        next: null,
+      });
     });
   });
 
@@ -211,16 +217,44 @@ export function listsContract(suite: Suite): void {
   });
 }
 
-function listSchedules(bench: Bench, filter: ScheduleFilter, limit = 100): Promise<readonly ScheduleId[]> {
+export function listSchedules(
+  bench: Bench,
+  filter: ScheduleFilter,
+  limit = 100,
+): Promise<readonly ScheduleId[]> {
+  const [label, ...others] = filter.labels;
+  if (others.length > 0) return searchSchedules(bench, filter, limit);
+  const labels = label === undefined ? ([] as const) : ([label] as const);
   return allPages(
-    async (page) =>
-      (await bench.store.listSchedules(bench.partition, filter, page)).map(({ schedule }) => schedule.id),
+    async (page) => {
+      const views = await bench.store.listSchedules(bench.partition, { ...filter, labels }, page);
+      return views.map(({ schedule }) => schedule.id);
+    },
     (id: ScheduleId) => id,
     limit,
   );
 }
 
-function isListed(schedule: Schedule, { state, kind, labels }: ScheduleFilter): boolean {
+async function searchSchedules(
+  bench: Bench,
+  filter: ScheduleFilter,
+  limit: number,
+): Promise<readonly ScheduleId[]> {
+  const all: ScheduleId[] = [];
+  for (let before: ScheduleId | null = null; ; ) {
+    const { found, next }: FoundSchedules = await bench.store.searchSchedules(bench.partition, filter, {
+      before,
+      limit,
+    });
+    expect(found.length).toBeLessThanOrEqual(limit);
+    all.push(...found);
+    if (next === null) return all;
+    expect(before === null || next < before, 'a search goes on').toBe(true);
+    before = next;
+  }
+}
+
+export function isListed(schedule: Schedule, { state, kind, labels }: ScheduleFilter): boolean {
   const has = (name: string, value: string) => schedule.metadata.some(([n, v]) => n === name && v === value);
   return (
     (state === null || schedule.state === state) &&
@@ -239,7 +273,7 @@ function isDeliveryListed(delivery: Delivery, filter: DeliveryFilter): boolean {
 }
 
 /** Schedules of every state and kind with some of the labels, several in one millisecond; oldest first. */
-async function populateSchedules(bench: Bench, count: number): Promise<readonly Schedule[]> {
+export async function populateSchedules(bench: Bench, count: number): Promise<readonly Schedule[]> {
   const added: Schedule[] = [];
   for (let i = 0; i < count; i++) {
     const made = bench.schedule({

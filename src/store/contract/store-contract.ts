@@ -10,6 +10,7 @@ import { durabilityContract } from './durability.ts';
 import { firingContract } from './firing.ts';
 import { gatesContract } from './gates.ts';
 import { insightContract } from './insight.ts';
+import { labelsContract } from './labels.ts';
 import { listsContract } from './lists.ts';
 import { lookingAheadContract } from './looking-ahead.ts';
 import { lostClaimsContract } from './lost-claims.ts';
@@ -33,6 +34,7 @@ export function storeContract(name: string, open: Open): void {
 
     schedulesContract(suite);
     listsContract(suite);
+    labelsContract(suite);
     profilesContract(suite);
     receiptsContract(suite);
     firingContract(suite);

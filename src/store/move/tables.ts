@@ -18,6 +18,7 @@ import {
   SCHEDULE_FIXED,
   SCHEDULE_MUTABLE,
 } from '#src/store/sql/columns.ts';
+import { LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
 import { type DeliveryRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
 
 export type Value = string | number | Uint8Array | null;
@@ -70,7 +71,7 @@ export const TABLES: readonly Table[] = [
   table('endpoints', 2, [...PROFILE_FIXED, ...PROFILE_MUTABLE], STATEMENTS.insertProfile),
   table('endpoint_versions', 3, [...PROFILE_VERSION, 'headers'], STATEMENTS.insertProfileVersion),
   table('schedules', 2, [...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE], STATEMENTS.insertSchedule),
-  table('schedule_labels', 3, ['partition', 'digest', 'schedule_id'], STATEMENTS.insertLabel),
+  table('schedule_labels', LABEL_COLUMNS.length, LABEL_COLUMNS, STATEMENTS.insertLabel),
   table('payloads', 2, ['partition', 'schedule_id', 'sealed'], STATEMENTS.insertPayload),
   table('deliveries', 2, [...DELIVERY_FIXED, ...DELIVERY_MUTABLE], STATEMENTS.insertDelivery, {
     columns: ['slot', 'endpoint_key'],

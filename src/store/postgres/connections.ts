@@ -3,8 +3,8 @@
  *
  * What writes goes through four lanes: what the API stores, what is claimed or deferred, what is settled or cleared
  * away, and the slots that change hands. The lifeline carries what keeps this node alive, and nothing else. Small
- * payloads and large payloads are read apart from each other and from everything else. What is read for the API, what
- * is read on the way to a request and what people look at have connections of their own as well.
+ * payloads and large payloads are read apart from each other and from everything else. What is read for the API, its
+ * searches, what is read on the way to a request and what people look at have connections of their own as well.
  */
 import type { Client } from 'pg';
 import type { Clock } from '#src/ports/clock.ts';
@@ -14,6 +14,7 @@ import { AsideReader } from './aside-reader.ts';
 import { connector } from './connect.ts';
 import { Executor } from './executor.ts';
 import { unavailableInstead } from './faults.ts';
+import { LabelWalker } from './label-walker.ts';
 import { LargePayloads } from './large-payloads.ts';
 import { Lifeline } from './lifeline.ts';
 import { Link } from './link.ts';
@@ -52,6 +53,7 @@ interface Pools {
   readonly api: ReadPool;
   readonly firing: ReadPool;
   readonly aside: AsideReader;
+  readonly walking: LabelWalker;
 }
 
 export interface Connections {
@@ -110,11 +112,13 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
         shared ?? link(keeping),
         shared ?? link(connect),
       ]);
+    const few = () => Array.from({ length: ASIDE_READERS }, () => make(connect));
     const lanes = { api, claiming, settling, membership };
     const pools = {
       api: new ReadPool(apiReaders),
       firing: new ReadPool(firingReaders),
-      aside: new AsideReader(() => Array.from({ length: ASIDE_READERS }, () => make(connect))),
+      aside: new AsideReader(few),
+      walking: new LabelWalker(few, timers),
     };
     const smallPayloads = new ReadPool([small]);
     return {
@@ -126,7 +130,7 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
       close: async () => {
         await Promise.all(Object.values(lanes).map((one) => one.close()));
         for (const pool of [pools.api, pools.firing, smallPayloads]) pool.close();
-        await pools.aside.close();
+        await Promise.all([pools.aside.close(), pools.walking.close()]);
         await Promise.all(links.map((one) => one.close()));
       },
     };

@@ -168,7 +168,7 @@ export class InsightReads {
       const { sql, parameters } = pieceOf(partition, filter, wanted, before, rows);
       return this.#reader.ask<WalkedRow>(sql, ...parameters);
     };
-    const { found: ids, ...place } = await search(walk, page, lookAtMax);
+    const { found: ids, ...place } = await search(walk, page, { lookAtMax });
     return { ...place, found: await this.#reads.schedulesOf(partition, ids) };
   }
 

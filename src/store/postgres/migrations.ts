@@ -382,6 +382,25 @@ export const MIGRATIONS: readonly Migration[] = [
         WHERE status IN ('scheduled', 'retry_scheduled');
       CREATE INDEX deliveries_due_of_partition ON deliveries (partition, due_at, id)
         WHERE status IN ('scheduled', 'retry_scheduled');
+
+      -- Nodes of earlier schemas are stopped (see worksWith): this lock holds up nobody.
+      LOCK TABLE schedules, schedule_labels IN SHARE ROW EXCLUSIVE MODE;
+      -- Two whole tables are joined.
+      SET LOCAL enable_seqscan = on;
+      SET LOCAL enable_hashjoin = on;
+      CREATE TABLE labels_by_state (
+        partition bigint NOT NULL,
+        digest bytea NOT NULL,
+        state text COLLATE "C" NOT NULL,
+        kind text COLLATE "C" NOT NULL,
+        schedule_id text COLLATE "C" NOT NULL
+      ) WITH (autovacuum_vacuum_scale_factor = 0.05);
+      INSERT INTO labels_by_state (partition, digest, state, kind, schedule_id)
+        SELECT l.partition, l.digest, s.state, s.kind, l.schedule_id FROM schedule_labels l
+        JOIN schedules s ON s.partition = l.partition AND s.id = l.schedule_id;
+      DROP TABLE schedule_labels;
+      ALTER TABLE labels_by_state RENAME TO schedule_labels;
+      ALTER TABLE schedule_labels ADD PRIMARY KEY (partition, digest, state, kind, schedule_id);
     `,
   },
 ];

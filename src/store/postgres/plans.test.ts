@@ -9,7 +9,6 @@ import type { Delivery } from '#src/domain/delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId, EndpointId, JobId, ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
-import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { ALL_SLOTS, type Slot } from '#src/domain/slot.ts';
 import type { Prunable } from '#src/ports/store.ts';
@@ -26,6 +25,8 @@ import { DueReads } from './due-reads.ts';
 import { FiringReads } from './firing-reads.ts';
 import { INSIGHTS } from './insight-plans.ts';
 import { InsightReads } from './insight-reads.ts';
+import { EVERYWHERE, JOINED, LABELLED, PIECE_ROWS, RARE, SCHEDULE_LISTS, SEARCHES } from './label-plans.ts';
+import { labelWalks } from './label-walker.ts';
 import { LargePayloads } from './large-payloads.ts';
 import { PayloadReads } from './payload-reads.ts';
 import { places } from './places.ts';
@@ -39,11 +40,6 @@ const PAGE = { before: null, limit: 20 };
 const BATCH = 20;
 /** A page, what is joined to it, and a walk for each state or status that ends at once. */
 const ROWS_MAX = 8 * PAGE.limit;
-
-const EVERYWHERE: Labels = [['env', 'prod']];
-const RARE: Labels = [['customer', 'one']];
-const ELSEWHERE: Labels = [['team', 'a']];
-const UNKNOWN: Labels = ['b', 'c', 'd'].map((name) => [name, ''] as const);
 
 const SIZES = '(SELECT p, CASE WHEN p = 1 THEN 12000 ELSE 200 END AS n FROM generate_series(1, 21) p) t';
 const SCHEDULE_ID = "'sch_' || lpad(i::text, 8, '0')";
@@ -93,12 +89,6 @@ const FILL = [
   `INSERT INTO replay_items (partition, job_id, endpoint_key, delivery_id, endpoint)
    SELECT p, 'job_002', 'key-1', ${DELIVERY_ID}, '' FROM ${SIZES}, generate_series(1, n) i`,
 ];
-
-const LABELLED = [
-  [EVERYWHERE, 'true'],
-  [ELSEWHERE, "partition > 1 OR id LIKE '%50'"],
-  [RARE, "id < 'sch_00000004'"],
-] as const;
 
 interface Plan {
   readonly 'Node Type': string;
@@ -185,25 +175,6 @@ function literal(value: SqlValue): string {
   return value.length === 0 ? "'{}'" : `ARRAY[${value.map(literal).join(', ')}]`;
 }
 
-const JOINED = ['deliveries_pkey', 'endpoint_versions_pkey', 'endpoints_pkey'];
-const BY_STATE = [...JOINED, 'schedules_by_state'];
-const BY_LABEL = [...JOINED, 'schedule_labels_pkey', 'schedules_pkey'];
-
-const SCHEDULE_LISTS = [
-  ['all', {}, [...JOINED, 'schedules_pkey']],
-  ['of a state and kind', { state: 'active', kind: 'recurring' }, BY_STATE],
-  ['of a state that most have', { state: 'completed' }, BY_STATE],
-  ['of a state that none has', { state: 'paused' }, BY_STATE],
-  ['of a kind', { kind: 'recurring' }, BY_STATE],
-  ['with a label that all have', { labels: EVERYWHERE }, BY_LABEL],
-  ['with a label that few have', { labels: RARE }, BY_LABEL],
-  ['with a label that others have', { labels: ELSEWHERE }, BY_LABEL],
-  ['with a rare label, of a state', { labels: RARE, state: 'completed' }, BY_LABEL],
-  ['with a common label, of a common state', { labels: EVERYWHERE, state: 'completed' }, BY_LABEL],
-  ['with a rare label, of a kind', { labels: RARE, kind: 'one_shot' }, BY_LABEL],
-  ['with four labels', { labels: [...RARE, ...UNKNOWN] }, BY_LABEL],
-] as const;
-
 const DELIVERY_LISTS = [
   ['all', {}, ['deliveries_pkey']],
   ['of a status that most have', { status: 'succeeded' }, ['deliveries_by_status']],
@@ -248,12 +219,11 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
       await client.connect();
       await migrate(client, START, async () => undefined);
       for (const sql of FILL) await client.query(sql);
-      for (const [[label], condition] of LABELLED) {
-        if (label === undefined) continue;
+      for (const [[[name, value]], condition] of LABELLED) {
         await client.query(
-          `INSERT INTO schedule_labels (partition, digest, schedule_id)
-           SELECT partition, $1, id FROM schedules WHERE ${condition}`,
-          [labelDigest(...label)],
+          `INSERT INTO schedule_labels (partition, digest, state, kind, schedule_id)
+           SELECT partition, $1, state, kind, id FROM schedules WHERE ${condition}`,
+          [labelDigest(name, value)],
         );
       }
       await client.query('VACUUM ANALYZE');
@@ -292,6 +262,21 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
           indexes,
         ),
       );
+
+      it.for(SEARCHES)('a piece of a search by %s', ([, filter, rowsMax]) =>
+        expectWalk(
+          (reader) => labelWalks(reader).piece(LARGE, { ...ALL_SCHEDULES, ...filter }, null, PIECE_ROWS),
+          ['schedule_labels_pkey'],
+          rowsMax,
+        ),
+      );
+
+      it('how common labels are', () =>
+        expectWalk(
+          (reader) => labelWalks(reader).count(LARGE, [...EVERYWHERE, ...RARE], PIECE_ROWS),
+          ['schedule_labels_pkey'],
+          2 * PIECE_ROWS,
+        ));
 
       it.for(DELIVERY_LISTS)('a page of deliveries: %s', ([, filter, indexes]) =>
         expectWalk((reader) => {

@@ -1,5 +1,5 @@
 /** The store that many nodes share: each verb, and the connection that carries it (see `connections.ts`). */
-import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import type { Delivery } from '#src/domain/delivery.ts';
 import type { Due } from '#src/domain/due.ts';
 import type { DeliveryId, EndpointId, KeyId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -23,6 +23,7 @@ import type {
   DeliveryFilter,
   DuePage,
   EndWrite,
+  ListFilter,
   LostClaim,
   Message,
   Page,
@@ -32,7 +33,6 @@ import type {
   ReplayAddition,
   SavedGate,
   ScheduleAddition,
-  ScheduleFilter,
   ScheduleReplacement,
   SettleWrite,
   Store,
@@ -97,8 +97,12 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
     return this.#reads.schedule(partition, id);
   }
 
-  listSchedules(partition: Partition, filter: ScheduleFilter, page: Page<ScheduleId>) {
+  listSchedules(partition: Partition, filter: ListFilter, page: Page<ScheduleId>) {
     return this.#reads.schedules(partition, filter, page);
+  }
+
+  searchSchedules(...asked: Parameters<Store['searchSchedules']>) {
+    return this.#connections.pools.walking.find(...asked);
   }
 
   addSchedule(addition: ScheduleAddition): Promise<Written> {
@@ -110,7 +114,7 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
     const before = await this.#reads.schedule(partition, id);
     // Another revision than the one replaced would have other labels; the write would find that too.
     if (before?.schedule.revision !== revision - 1) return 'stale';
-    return this.#lanes.api.run(verbs.replaceSchedule(replacement, before.schedule.metadata));
+    return this.#lanes.api.run(verbs.replaceSchedule(replacement, before.schedule));
   }
 
   findPayload(partition: Partition, id: ScheduleId): Promise<Uint8Array | null> {
@@ -129,13 +133,8 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
     return this.#lanes.api.run(verbs.addReplay(addition));
   }
 
-  listAttempts(
-    partition: Partition,
-    id: DeliveryId,
-    afterAttemptNo: number,
-    limit: number,
-  ): Promise<readonly Attempt[]> {
-    return this.#reads.attempts(partition, id, afterAttemptNo, limit);
+  listAttempts(...asked: Parameters<Store['listAttempts']>) {
+    return this.#reads.attempts(...asked);
   }
 
   findProfile(partition: Partition, id: EndpointId): Promise<Profile | null> {

@@ -9,13 +9,13 @@
 import { type Attempt, DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
-import { SCHEDULE_KINDS, SCHEDULE_STATES, type ScheduleView } from '#src/domain/schedule.ts';
-import type { DeliveryFilter, Page, Receipt, ScheduleFilter } from '#src/ports/store.ts';
+import type { ScheduleView } from '#src/domain/schedule.ts';
+import type { DeliveryFilter, ListFilter, Page, Receipt } from '#src/ports/store.ts';
 import { ATTEMPT_FIXED, ATTEMPT_OUTCOME, DELIVERY_FIXED, DELIVERY_MUTABLE } from '#src/store/sql/columns.ts';
 import { idsAfter, idsBefore, PAST_EVERY_ID } from '#src/store/sql/id-ranges.ts';
+import { rangesOf } from '#src/store/sql/label-rows.ts';
 import {
   type AttemptRow,
   type DeliveryRow,
@@ -26,6 +26,7 @@ import {
 import { DELIVERY, deliveryIn, type Joined, PROFILE, profileIn, SCHEDULE, scheduleIn } from './joined.ts';
 import { STATE_KEY, STATUS_KEY } from './migrations.ts';
 import type { Reader } from './reader.ts';
+import { newestOfLabel } from './schedule-walks.ts';
 
 const NEWEST_VERSION = `JOIN endpoint_versions v
   ON v.partition = $1 AND v.endpoint_id = p.id AND v.version = p.version`;
@@ -58,58 +59,25 @@ const ALL_SCHEDULES = listed([
   `SELECT s.* FROM schedules s WHERE s.partition = $1 AND s.id < $2 ${NEWEST_FIRST}`,
 ]);
 
-/** One bounded walk per (state, kind) that fits, merged: one index serves every combination. */
-function byState(filter: ScheduleFilter): string {
-  const kinds = fitting(SCHEDULE_KINDS, filter.kind);
-  const starts = fitting(SCHEDULE_STATES, filter.state).flatMap((state) =>
-    kinds.map((kind) => `'${state}/${kind}/'`),
-  );
+/**
+ * One bounded walk per (state, kind) that fits, merged: one index serves every combination. What is written into a
+ * statement is one of our own words, whatever was asked for.
+ */
+function byState(filter: ListFilter): string {
   return listed(
-    starts.map(
-      (start) => `SELECT s.* FROM schedules s
-        WHERE s.partition = $1 AND ${STATE_KEY} >= ${start} AND ${STATE_KEY} < ${start} || $2
+    rangesOf(filter).map(
+      ([state, kind]) => `SELECT s.* FROM schedules s
+        WHERE s.partition = $1 AND ${STATE_KEY} >= '${state}/${kind}/' AND ${STATE_KEY} < '${state}/${kind}/' || $2
         ORDER BY ${STATE_KEY} DESC LIMIT $3`,
     ),
   );
 }
 
-/** What is written into a statement is one of our own words, whatever was asked for. */
-function fitting<Word extends string>(words: readonly Word[], wanted: Word | null): readonly Word[] {
-  return words.filter((word) => wanted === null || word === wanted);
-}
-
-/** The parameter of the first label; those that have none of their own share the one after. */
-const FIRST_LABEL = 4;
-/** A statement for each number of labels would be too many for a server to keep. */
-const LABELS_JOINED_MAX = 3;
-
-/**
- * Along the labels, whatever else is asked: how many there are of a label and a state together nobody knows. The
- * empty text keeps the planner from going the other way, along the schedules.
- */
-function byLabels({ state, kind }: ScheduleFilter, count: number): string {
-  const joined = Math.min(count, LABELS_JOINED_MAX);
-  const others = Array.from({ length: joined - 1 }, (_, index) => {
-    const alias = `l${index + 1}`;
-    return `JOIN schedule_labels ${alias} ON ${alias}.partition = $1 AND ${alias}.schedule_id = l.schedule_id
-      AND ${alias}.digest = $${FIRST_LABEL + 1 + index} AND ${alias}.schedule_id < $2`;
-  });
-  const rest = `$${FIRST_LABEL + joined}::bytea[]`;
-  const conditions = [
-    ...(state === null ? [] : fitting(SCHEDULE_STATES, state).map((word) => `AND s.state = '${word}'`)),
-    ...(kind === null ? [] : fitting(SCHEDULE_KINDS, kind).map((word) => `AND s.kind = '${word}'`)),
-    ...(count === joined
-      ? []
-      : [
-          `AND (SELECT count(*) FROM schedule_labels o WHERE o.partition = $1 AND o.digest = ANY(${rest})
-             AND o.schedule_id = l.schedule_id) = cardinality(${rest})`,
-        ]),
-  ];
+/** `$4`: the label. The empty text keeps the planner from going the other way, along the schedules. */
+function byLabel(filter: ListFilter): string {
   return listed([
-    `SELECT s.* FROM schedule_labels l ${others.join(' ')}
-     JOIN schedules s ON s.partition = $1 AND s.id = l.schedule_id || ''
-     WHERE l.partition = $1 AND l.digest = $${FIRST_LABEL} AND l.schedule_id < $2 ${conditions.join(' ')}
-     ORDER BY l.schedule_id DESC LIMIT $3`,
+    `SELECT s.* FROM (${newestOfLabel(filter, '$4')}) l
+     JOIN schedules s ON s.partition = $1 AND s.id = l.schedule_id || ''`,
   ]);
 }
 
@@ -143,18 +111,15 @@ export class Reads {
 
   async schedules(
     partition: Partition,
-    filter: ScheduleFilter,
+    filter: ListFilter,
     page: Page<ScheduleId>,
   ): Promise<readonly ScheduleView[]> {
-    const labels = digestsOf(filter.labels);
-    const rest = labels.slice(LABELS_JOINED_MAX);
     const rows = await this.#reader.ask<Joined>(
-      listOf(filter, labels.length),
+      listOf(filter),
       partition,
       page.before ?? PAST_EVERY_ID,
       page.limit,
-      ...labels.slice(0, LABELS_JOINED_MAX),
-      ...(rest.length === 0 ? [] : [rest]),
+      ...filter.labels.map((label) => labelDigest(...label)),
     );
     return rows.flatMap(viewIn);
   }
@@ -255,15 +220,7 @@ export class Reads {
   }
 }
 
-function listOf(filter: ScheduleFilter, labels: number): string {
-  if (labels > 0) return byLabels(filter, labels);
+function listOf(filter: ListFilter): string {
+  if (filter.labels.length > 0) return byLabel(filter);
   return filter.state === null && filter.kind === null ? ALL_SCHEDULES : byState(filter);
-}
-
-/** Each once: they are counted. */
-function digestsOf(labels: Labels): readonly Uint8Array[] {
-  const digests = new Map(
-    labels.map(([name, value]) => [JSON.stringify([name, value]), labelDigest(name, value)]),
-  );
-  return [...digests.values()];
 }

@@ -1,9 +1,10 @@
 /** How a search looks at a piece of the schedules: along one index, whatever else is asked of them. */
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
+import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
 import type { ScheduleFilter } from '#src/ports/store.ts';
 import { PAST_EVERY_ID } from '#src/store/sql/id-ranges.ts';
+import { rangesOf } from '#src/store/sql/label-rows.ts';
 import { labelDigest } from '#src/store/sql/rows.ts';
 import { OF_A_PIECE } from '#src/store/sql/schedule-search.ts';
 import { STATE_KEY } from './migrations.ts';
@@ -36,53 +37,88 @@ export function pieceOf(
 ): Piece {
   const parameters: SqlValue[] = [partition, before ?? PAST_EVERY_ID, rows];
   const place = (value: SqlValue) => `$${parameters.push(value)}`;
-  const conditions = conditionsOf(filter, wanted, place);
-  const isMatch = conditions.length === 0 ? 'true' : conditions.map((one) => `(${one})`).join(' AND ');
-  const [label] = filter.labels;
+  const [label, ...others] = filter.labels;
   const walked =
-    label === undefined ? alongStates(filter, isMatch) : alongLabel(place(labelDigest(...label)), isMatch);
+    label === undefined
+      ? alongStates(filter, allOf(destinationIs(wanted, place)))
+      : alongLabel(filter, place(labelDigest(...label)), wanted !== null, [
+          ...hasLabels(others, place),
+          ...destinationIs(wanted, place),
+        ]);
   return { sql: `WITH walked AS (${walked}) ${OF_A_PIECE}`, parameters };
 }
 
 type Place = (value: SqlValue) => string;
 
 /** A walk for each state and kind that fits, merged. `$2`: where the piece starts; `$3`: how long it is. */
-function alongStates({ state, kind }: ScheduleFilter, isMatch: string): string {
+function alongStates(filter: ScheduleFilter, isMatch: string): string {
   const look = `SELECT s.id, ${isMatch} AS is_match FROM schedules s WHERE s.partition = $1`;
-  if (state === null && kind === null) return `${look} AND s.id < $2 ORDER BY s.id DESC LIMIT $3`;
+  if (filter.state === null && filter.kind === null) {
+    return `${look} AND s.id < $2 ORDER BY s.id DESC LIMIT $3`;
+  }
   // What is written into a statement is one of our own words.
-  const starts = SCHEDULE_STATES.filter((each) => state === null || each === state).flatMap((each) =>
-    SCHEDULE_KINDS.filter((other) => kind === null || other === kind).map((other) => `'${each}/${other}/'`),
-  );
-  const walks = starts.map(
-    (start) => `(${look} AND ${STATE_KEY} >= ${start} AND ${STATE_KEY} < ${start} || $2
-      ORDER BY ${STATE_KEY} DESC LIMIT $3)`,
+  const walks = rangesOf(filter).map(
+    ([state, kind]) => `(${look} AND ${STATE_KEY} >= '${state}/${kind}/'
+      AND ${STATE_KEY} < '${state}/${kind}/' || $2 ORDER BY ${STATE_KEY} DESC LIMIT $3)`,
   );
   return `SELECT id, is_match FROM (${walks.join(' UNION ALL ')}) a ORDER BY id DESC LIMIT $3`;
 }
 
-/** The empty text keeps the planner from going the other way, along the schedules. */
-function alongLabel(digest: string, isMatch: string): string {
-  return `SELECT l.schedule_id AS id, ${isMatch} AS is_match FROM (
-      SELECT schedule_id FROM schedule_labels WHERE partition = $1 AND digest = ${digest} AND schedule_id < $2
-      ORDER BY schedule_id DESC LIMIT $3
-    ) l JOIN schedules s ON s.partition = $1 AND s.id = l.schedule_id || ''`;
+/**
+ * The same along the rows of a label. The schedule itself is read only where its destination counts; the empty text
+ * keeps the planner from going the other way, along the schedules.
+ */
+function alongLabel(
+  filter: ScheduleFilter,
+  digest: string,
+  needsSchedule: boolean,
+  conditions: readonly string[],
+): string {
+  const schedule = needsSchedule ? "JOIN schedules s ON s.partition = $1 AND s.id = l.schedule_id || ''" : '';
+  return `SELECT l.schedule_id AS id, ${allOf(conditions)} AS is_match
+    FROM (${newestOfLabel(filter, digest)}) l ${schedule}`;
 }
 
-/** What the walk does not see to. */
-function conditionsOf(filter: ScheduleFilter, wanted: Wanted | null, place: Place): readonly string[] {
-  const [label, ...others] = filter.labels;
-  const conditions = others.map(
-    (other) => `EXISTS (SELECT 1 FROM schedule_labels o
-      WHERE o.partition = $1 AND o.digest = ${place(labelDigest(...other))} AND o.schedule_id = l.schedule_id)`,
+/** The newest `$3` rows before `$2` of a label, with any state and kind that fits. */
+export function newestOfLabel(filter: ScheduleFilter, digest: string): string {
+  const walks = rangesOf(filter).map(
+    ([state, kind]) => `(SELECT schedule_id, state, kind FROM schedule_labels
+      WHERE partition = $1 AND digest = ${digest} AND state = '${state}' AND kind = '${kind}' AND schedule_id < $2
+      ORDER BY schedule_id DESC LIMIT $3)`,
   );
-  if (label !== undefined && filter.state !== null) conditions.push(`s.state = ${place(filter.state)}`);
-  if (label !== undefined && filter.kind !== null) conditions.push(`s.kind = ${place(filter.kind)}`);
-  if (wanted !== null) {
-    conditions.push(
-      `CASE WHEN s.endpoint_id IS NULL THEN ${contains('s.endpoint', `${place(wanted.part)}::text`)}
-        ELSE s.endpoint_id = ANY(${place(wanted.profiles)}::text[]) END`,
-    );
-  }
-  return conditions;
+  return `SELECT * FROM (${walks.join(' UNION ALL ')}) a ORDER BY schedule_id DESC LIMIT $3`;
+}
+
+/** A further label of a schedule has a row with the same state and kind: it is found by its whole key. */
+function hasLabels(labels: Labels, place: Place): readonly string[] {
+  if (labels.length === 0) return [];
+  // Each once: they are counted. One text, however many there are: what is known of each text is kept.
+  const distinct = new Map(labels.map((label) => [JSON.stringify(label), labelDigest(...label)]));
+  const digests = `${place([...distinct.values()])}::bytea[]`;
+  return [
+    `(SELECT count(*) FROM schedule_labels o WHERE o.partition = $1 AND o.digest = ANY(${digests})
+      AND o.state = l.state AND o.kind = l.kind AND o.schedule_id = l.schedule_id) = cardinality(${digests})`,
+  ];
+}
+
+function destinationIs(wanted: Wanted | null, place: Place): readonly string[] {
+  if (wanted === null) return [];
+  return [
+    `CASE WHEN s.endpoint_id IS NULL THEN ${contains('s.endpoint', `${place(wanted.part)}::text`)}
+      ELSE s.endpoint_id = ANY(${place(wanted.profiles)}::text[]) END`,
+  ];
+}
+
+function allOf(conditions: readonly string[]): string {
+  return conditions.length === 0 ? 'true' : conditions.map((one) => `(${one})`).join(' AND ');
+}
+
+/** How many schedules have each label, counted no further than that. */
+export function labelCounts(partition: Partition, labels: Labels, countMax: number): Piece {
+  return {
+    sql: `SELECT (SELECT count(*) FROM (
+        SELECT 1 FROM schedule_labels WHERE partition = $1 AND digest = d.digest LIMIT $2
+      ) a) AS count FROM unnest($3::bytea[]) WITH ORDINALITY AS d (digest, place) ORDER BY d.place`,
+    parameters: [partition, countMax, labels.map((label) => labelDigest(...label))],
+  };
 }

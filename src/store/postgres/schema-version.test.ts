@@ -120,6 +120,31 @@ describe('the schema', () => {
   });
 });
 
+describe('labels of the second schema', () => {
+  it('get the state and kind of their schedules, and those of none are gone', async () => {
+    const client = await connected();
+    await migrate(client, START, neverPause, MIGRATIONS.slice(0, 2));
+    await client.query(
+      `INSERT INTO schedules (partition, id, state, kind, header_names, metadata, pending_id, created_at,
+         updated_at, revision)
+       VALUES (1, 'sch_1', 'paused', 'recurring', '[]', '[]', 'dlv_1', 1, 1, 1),
+         (2, 'sch_2', 'completed', 'one_shot', '[]', '[]', 'dlv_2', 1, 1, 1)`,
+    );
+    await client.query(
+      `INSERT INTO schedule_labels (partition, digest, schedule_id)
+       VALUES (1, 'a', 'sch_1'), (1, 'b', 'sch_1'), (2, 'a', 'sch_2'), (2, 'a', 'sch_1')`,
+    );
+    await migrate(client, START, neverPause);
+    const labels = `SELECT partition::integer, encode(digest, 'escape') AS digest, state, kind, schedule_id
+      FROM schedule_labels ORDER BY partition, digest`;
+    expect(await rowsOf(client, labels)).toEqual([
+      { partition: 1, digest: 'a', state: 'paused', kind: 'recurring', schedule_id: 'sch_1' },
+      { partition: 1, digest: 'b', state: 'paused', kind: 'recurring', schedule_id: 'sch_1' },
+      { partition: 2, digest: 'a', state: 'completed', kind: 'one_shot', schedule_id: 'sch_2' },
+    ]);
+  });
+});
+
 describe('a later schema', () => {
   it('is one that an older program works with, as long as it says so', async () => {
     const client = await connected();

@@ -19,6 +19,7 @@ import {
   SCHEDULE_FIXED,
   SCHEDULE_MUTABLE,
 } from '#src/store/sql/columns.ts';
+import { EVERY_KIND, EVERY_STATE, LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
 import type { StatementName } from '#src/store/sql/steps.ts';
 import { rows } from './array-rows.ts';
 import { insightStatements } from './insight-statements.ts';
@@ -285,10 +286,24 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
 
     insertPayload: { ...insert('payloads', ['partition', 'schedule_id', 'sealed']), key: [0, 1] },
     removePayload: remove('payloads', ['partition', 'schedule_id']),
-    deleteLabel: remove('schedule_labels', ['partition', 'digest', 'schedule_id']),
+    deleteLabel: remove(
+      'schedule_labels',
+      ['partition', 'digest', 'schedule_id'],
+      `${LABEL} AND r.state IN (${EVERY_STATE}) AND r.kind IN (${EVERY_KIND})`,
+    ),
+    completeLabel: {
+      ...PLAIN,
+      sql: [
+        `UPDATE schedule_labels AS r SET state = t.state FROM ${rows(COMPLETED_LABEL)}
+         WHERE ${LABEL} AND r.state = t.was_state AND r.kind = t.kind${within(COMPLETED_LABEL)}`,
+      ],
+      key: keyOf(COMPLETED_LABEL, ['partition', 'digest', 'schedule_id']),
+      table: 'schedule_labels',
+      spread: spreadOf(COMPLETED_LABEL),
+    },
     insertLabel: {
-      ...insert('schedule_labels', ['partition', 'digest', 'schedule_id'], ' ON CONFLICT DO NOTHING'),
-      key: [0, 1, 2],
+      ...insert('schedule_labels', LABEL_COLUMNS, ' ON CONFLICT DO NOTHING'),
+      key: keyOf(LABEL_COLUMNS, ['partition', 'digest', 'schedule_id']),
     },
 
     removeGate: {
@@ -315,5 +330,8 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
 
 const SWEEP = ['untried_to', 'tried_to', 'finalized_at', 'partition', 'schedule_id', 'status'];
 const CLOSING = [...ATTEMPT_OUTCOME, 'partition', 'delivery_id', 'attempt_no'];
+
+const COMPLETED_LABEL = ['state', 'partition', 'digest', 'was_state', 'kind', 'schedule_id'];
+const LABEL = 'r.partition = t.partition AND r.digest = t.digest AND r.schedule_id = t.schedule_id';
 
 const GATE = 'r.partition = t.partition AND r.endpoint_key = t.endpoint_key';

@@ -1,6 +1,7 @@
 /**
  * A search that no index answers: schedules are walked, newest first, and looked at. It goes on in pieces, small ones
- * first, since what is looked for is often among the newest, until enough are found or enough were looked at.
+ * first, since what is looked for is often among the newest, until enough are found, enough were looked at, or the
+ * time is up. At least one piece is walked: whoever goes on from `next` comes to the end.
  */
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Found } from '#src/ports/insight-store.ts';
@@ -17,7 +18,13 @@ export interface WalkedRow {
 type Walk = (before: ScheduleId | null, rows: number) => Promise<readonly WalkedRow[]>;
 
 const FIRST_PIECE_ROWS = 256;
-const PIECE_ROWS_MAX = 4_096;
+export const PIECE_ROWS_MAX = 4_096;
+
+export interface SearchBounds {
+  readonly lookAtMax: number;
+  readonly pieceRowsMax?: number;
+  readonly isTimeUp?: () => boolean;
+}
 
 /** Of a piece, under the name `walked` with an id and `is_match`, what is needed of it. */
 export const OF_A_PIECE = `SELECT id, is_match, looked FROM walked
@@ -27,13 +34,13 @@ export const OF_A_PIECE = `SELECT id, is_match, looked FROM walked
 export async function search(
   walk: Walk,
   { before, limit }: Page<ScheduleId>,
-  lookAtMax: number,
+  { lookAtMax, pieceRowsMax = PIECE_ROWS_MAX, isTimeUp = () => false }: SearchBounds,
 ): Promise<Found<ScheduleId, ScheduleId>> {
   const found: ScheduleId[] = [];
   let lookedAt = 0;
   let from = before;
-  for (let rows = FIRST_PIECE_ROWS; lookedAt < lookAtMax; rows = Math.min(2 * rows, PIECE_ROWS_MAX)) {
-    const asked = Math.min(rows, lookAtMax - lookedAt);
+  for (let rows = FIRST_PIECE_ROWS; lookedAt < lookAtMax; rows *= 2) {
+    const asked = Math.min(rows, pieceRowsMax, lookAtMax - lookedAt);
     const piece = await walk(from, asked);
     const looked = piece[0]?.looked ?? 0;
     lookedAt += looked;
@@ -44,6 +51,7 @@ export async function search(
     }
     if (looked < asked) return { found, next: null, lookedAt };
     from = piece.at(-1)?.id ?? from;
+    if (isTimeUp()) break;
   }
   return { found, next: from, lookedAt };
 }

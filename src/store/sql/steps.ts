@@ -55,6 +55,7 @@ export type StatementName =
   | 'removeAttempts'
   | 'deleteLabel'
   | 'insertLabel'
+  | 'completeLabel'
   | 'saveGate'
   | 'removeGate'
   | 'removeOldGate'

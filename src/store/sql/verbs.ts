@@ -11,7 +11,7 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
-import type { Schedule } from '#src/domain/schedule.ts';
+import type { Schedule, ScheduleState } from '#src/domain/schedule.ts';
 import { type Slot, slotOf, type Tenure } from '#src/domain/slot.ts';
 import type { NodeLease, SlotState } from '#src/ports/cluster-store.ts';
 import type { ApiKey, KeyUse, Project, SigningSecret } from '#src/ports/control-store.ts';
@@ -34,6 +34,7 @@ import {
   SCHEDULE_FIXED,
   SCHEDULE_MUTABLE,
 } from './columns.ts';
+import { COMPLETABLE_STATES } from './label-rows.ts';
 import { toDeliveryRow, toProfileHeadRow, toScheduleRow } from './rows.ts';
 import {
   advanceSchedule,
@@ -72,15 +73,47 @@ export interface Places {
 export function makeVerbs(places: Places) {
   function insertSchedule(schedule: Schedule): readonly Step[] {
     const values = pick(toScheduleRow(schedule), SCHEDULE_FIXED, SCHEDULE_MUTABLE);
-    return [['insertSchedule', null, ...values], ...labelSteps('insertLabel', schedule, schedule.metadata)];
+    return [['insertSchedule', null, ...values], ...insertLabels(schedule)];
   }
 
-  function labelSteps(
-    statement: 'insertLabel' | 'deleteLabel',
-    { partition, id }: Pick<Schedule, 'partition' | 'id'>,
-    labels: Labels,
+  function insertLabels({ partition, id, state, timing, metadata }: Schedule): readonly Step[] {
+    return metadata.map(
+      ([name, value]): Step => [
+        'insertLabel',
+        null,
+        partition,
+        places.label(name, value),
+        state,
+        timing.kind,
+        id,
+      ],
+    );
+  }
+
+  function deleteLabels({ partition, id }: Revised<ScheduleId>, labels: Labels): readonly Step[] {
+    return labels.map(
+      ([name, value]): Step => ['deleteLabel', null, partition, places.label(name, value), id],
+    );
+  }
+
+  /** Most replacements change nothing that a row of a label says. */
+  function replaceLabels(before: Schedule, schedule: Schedule): readonly Step[] {
+    const isSame =
+      before.state === schedule.state &&
+      before.timing.kind === schedule.timing.kind &&
+      JSON.stringify(before.metadata) === JSON.stringify(schedule.metadata);
+    return isSame ? [] : [...deleteLabels(before, before.metadata), ...insertLabels(schedule)];
+  }
+
+  /** `from`: the states that the schedule may have had. */
+  function completeLabels(
+    { partition, id, state, timing, metadata }: Schedule,
+    from: readonly ScheduleState[],
   ): readonly Step[] {
-    return labels.map(([name, value]): Step => [statement, null, partition, places.label(name, value), id]);
+    return metadata.flatMap(([name, value]) => {
+      const label = places.label(name, value);
+      return from.map((was): Step => ['completeLabel', null, state, partition, label, was, timing.kind, id]);
+    });
   }
 
   function deliveryParameters(delivery: Delivery): readonly Parameter[] {
@@ -123,16 +156,15 @@ export function makeVerbs(places: Places) {
       insertDelivery(pending),
     ],
 
-    /** `oldLabels`: those of the revision that is replaced. */
+    /** `before`: the revision that is replaced. */
     replaceSchedule: (
       { schedule, pending, sweep, receipt }: ScheduleReplacement,
-      oldLabels: Labels,
+      before: Schedule,
     ): readonly Step[] => [
       replaceSchedule(schedule),
       ...(pending === null ? [] : [replaceDelivery(pending)]),
       ...keep(schedule.partition, receipt),
-      ...labelSteps('deleteLabel', schedule, oldLabels),
-      ...labelSteps('insertLabel', schedule, schedule.metadata),
+      ...replaceLabels(before, schedule),
       ...(sweep === null ? [] : sweepDeliveries(schedule, sweep)),
     ],
 
@@ -179,6 +211,7 @@ export function makeVerbs(places: Places) {
         : completeSchedule(completed),
       settleDelivery(delivery),
       closeAttempt(attempt),
+      ...(completed === null ? [] : completeLabels(completed, [decidedUnder])),
     ],
 
     endUnsent: ({ delivery, completed, advanced }: EndWrite, tenure?: Tenure): readonly Step[] => [
@@ -186,6 +219,7 @@ export function makeVerbs(places: Places) {
       settleDelivery(delivery),
       ...(completed === null ? [] : [completeSchedule(completed)]),
       ...advance(advanced),
+      ...(completed === null ? [] : completeLabels(completed, COMPLETABLE_STATES)),
     ],
 
     putOff: (delivery: Delivery, tenure?: Tenure): readonly Step[] => [
@@ -208,7 +242,7 @@ export function makeVerbs(places: Places) {
     removeSchedule: (schedule: Revised<ScheduleId>, labels: Labels): readonly Step[] => [
       ['removeSchedule', 'stale', schedule.partition, schedule.id, schedule.revision],
       ['removePayload', null, schedule.partition, schedule.id],
-      ...labelSteps('deleteLabel', schedule, labels),
+      ...deleteLabels(schedule, labels),
     ],
 
     removeReceipt: (partition: Partition, key: string, before: Instant): readonly Step[] => [

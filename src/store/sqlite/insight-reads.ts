@@ -10,6 +10,7 @@ import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
+import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { TallySpanMs } from '#src/domain/tally.ts';
@@ -22,7 +23,7 @@ import type {
   TallyAt,
   UpcomingPage,
 } from '#src/ports/insight-store.ts';
-import type { DeliveryFilter, Page } from '#src/ports/store.ts';
+import type { DeliveryFilter, Page, ScheduleFilter } from '#src/ports/store.ts';
 import { type DueStepRow, dueCounts, stepsOf } from '#src/store/sql/due-counts.ts';
 import { endpointDigest } from '#src/store/sql/endpoint-digest.ts';
 import { IS_CLOSED } from '#src/store/sql/gate-sql.ts';
@@ -42,7 +43,7 @@ import { byEndpoint, byInstant, type EndpointTallyRow, type TallyRow } from '#sr
 import type { Db } from './connection.ts';
 import { type Parameter, Questions } from './questions.ts';
 import { Reads } from './reads.ts';
-import { pieceOf, type Wanted } from './schedule-walks.ts';
+import { labelCounts, pieceOf, type Wanted } from './schedule-walks.ts';
 
 /** Every one that waits in the window, whosever it is, along its instants. */
 const WAITING_OF_ALL = `SELECT partition, id, due_at FROM deliveries INDEXED BY deliveries_due
@@ -198,9 +199,24 @@ export class InsightReads {
       const { sql, parameters } = pieceOf(partition, filter, wanted, before, rows);
       return this.#ask.all<WalkedRow>(sql, ...parameters);
     };
-    const { found: ids, ...place } = await search(walk, page, lookAtMax);
+    const { found: ids, ...place } = await search(walk, page, { lookAtMax });
     const views = this.#ask.atOnce(() => ids.map((id) => this.#reads.schedule(partition, id)));
     return { ...place, found: views.filter((view) => view !== null) };
+  }
+
+  labelCounts(partition: Partition, labels: Labels, countMax: number): readonly number[] {
+    const { sql, parameters } = labelCounts(partition, labels, countMax);
+    return this.#ask.all<{ readonly count: number }>(sql, ...parameters).map(({ count }) => count);
+  }
+
+  labelPiece(
+    partition: Partition,
+    filter: ScheduleFilter,
+    before: ScheduleId | null,
+    rows: number,
+  ): readonly WalkedRow[] {
+    const { sql, parameters } = pieceOf(partition, filter, null, before, rows);
+    return this.#ask.all<WalkedRow>(sql, ...parameters);
   }
 
   #wanted(partition: Partition, part: string): Wanted {

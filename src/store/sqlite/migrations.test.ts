@@ -9,9 +9,10 @@ import { isTerminal, putOff } from '#src/domain/delivery-life.ts';
 import { dueOf } from '#src/domain/due.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import { Builders, DAY_MS, START } from '#src/store/contract/builders.ts';
-import { readEverything } from '#src/store/contract/everything.ts';
-import { toDeliveryRow, toScheduleRow } from '#src/store/sql/rows.ts';
+import { SCHEDULE_STATES } from '#src/domain/schedule.ts';
+import { Builders, DAY_MS, HOURLY, START } from '#src/store/contract/builders.ts';
+import { ALL_SCHEDULES, readEverything } from '#src/store/contract/everything.ts';
+import { labelDigest, toDeliveryRow, toScheduleRow } from '#src/store/sql/rows.ts';
 import { APPLICATION_ID } from './connection.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { DATABASE_FILE, SqliteStore } from './sqlite-store.ts';
@@ -86,6 +87,43 @@ test('from version 1: everything is there, nothing is booked, what waits is foun
     const left = await readEverything(store, PARTITION, []);
     expect(left.schedules).toHaveLength(made.length - ended);
     expect(left.deliveries).toHaveLength(made.length - ended);
+  } finally {
+    await store.close();
+  }
+});
+
+test('from version 4: labels know the state and kind of their schedules, and those of none are gone', async () => {
+  const build = new Builders(PARTITION);
+  const label = ['team', 'ops'] as const;
+  const made = SCHEDULE_STATES.flatMap((state) =>
+    [build.oneShot(), HOURLY].map((timing) => {
+      const { schedule } = build.schedule({ timing, metadata: [label] });
+      build.tick();
+      return { ...schedule, state };
+    }),
+  );
+  fileOf(4, (insert) => {
+    const digest = labelDigest(...label);
+    for (const schedule of made) {
+      insert('schedules', toScheduleRow(schedule));
+      insert('schedule_labels', { partition: PARTITION, digest, schedule_id: schedule.id });
+    }
+    insert('schedule_labels', { partition: PARTITION, digest, schedule_id: 'sch_gone' });
+  });
+
+  const store = await SqliteStore.open({ directory, now: START, exclusive: true });
+  try {
+    for (const schedule of made) {
+      const filter = { state: schedule.state, kind: schedule.timing.kind, labels: [label] } as const;
+      const listed = await store.listSchedules(PARTITION, filter, { before: null, limit: 10 });
+      expect(listed.map((view) => view.schedule)).toEqual([schedule]);
+    }
+    const all = await store.listSchedules(
+      PARTITION,
+      { ...ALL_SCHEDULES, labels: [label] },
+      { before: null, limit: 100 },
+    );
+    expect(all.map((view) => view.schedule)).toEqual(made.toReversed());
   } finally {
     await store.close();
   }

@@ -371,6 +371,21 @@ export const MIGRATIONS: readonly Migration[] = [
     sql: `
       ALTER TABLE schedules ADD COLUMN payload_bytes INTEGER NOT NULL DEFAULT 0;
       ALTER TABLE deliveries ADD COLUMN payload_bytes INTEGER NOT NULL DEFAULT 0;
+
+      CREATE TABLE labels_by_state (
+        partition INTEGER NOT NULL,
+        digest BLOB NOT NULL,
+        state TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        schedule_id TEXT NOT NULL,
+        PRIMARY KEY (partition, digest, state, kind, schedule_id)
+      ) STRICT, WITHOUT ROWID;
+      INSERT INTO labels_by_state (partition, digest, state, kind, schedule_id)
+        SELECT l.partition, l.digest, s.state, s.kind, l.schedule_id FROM schedule_labels l
+        CROSS JOIN schedules s ON s.partition = l.partition AND s.id = l.schedule_id
+        ORDER BY l.partition, l.digest, s.state, s.kind, l.schedule_id;
+      DROP TABLE schedule_labels;
+      ALTER TABLE labels_by_state RENAME TO schedule_labels;
     `,
   },
 ];

@@ -2,11 +2,13 @@
 import { type Attempt, DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from '#src/domain/delivery.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
+import type { Label } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
-import { SCHEDULE_KINDS, SCHEDULE_STATES, type Schedule, type ScheduleView } from '#src/domain/schedule.ts';
-import type { DeliveryFilter, Page, Receipt, ScheduleFilter } from '#src/ports/store.ts';
+import type { Schedule, ScheduleView } from '#src/domain/schedule.ts';
+import type { DeliveryFilter, ListFilter, Page, Receipt } from '#src/ports/store.ts';
 import { idsAfter, idsBefore, PAST_EVERY_ID } from '#src/store/sql/id-ranges.ts';
+import { rangesOf } from '#src/store/sql/label-rows.ts';
 import {
   type AttemptRow,
   type DeliveryRow,
@@ -49,11 +51,12 @@ export class Reads {
     };
   }
 
-  schedules(partition: Partition, filter: ScheduleFilter, page: Page<ScheduleId>): readonly ScheduleView[] {
+  schedules(partition: Partition, filter: ListFilter, page: Page<ScheduleId>): readonly ScheduleView[] {
     return this.#ask.atOnce(() => {
+      const [label] = filter.labels;
       const rows =
-        filter.labels.length > 0
-          ? this.#labelled(partition, filter, page)
+        label !== undefined
+          ? this.#labelled(partition, filter, label, page)
           : filter.state !== null || filter.kind !== null
             ? this.#byState(partition, filter, page)
             : this.#ask.all<ScheduleRow>(
@@ -67,15 +70,13 @@ export class Reads {
   }
 
   /** One bounded walk per (state, kind) that fits, merged: one index serves every combination. */
-  #byState(partition: Partition, filter: ScheduleFilter, page: Page<ScheduleId>): readonly ScheduleRow[] {
-    const states = filter.state === null ? SCHEDULE_STATES : [filter.state];
-    const kinds = filter.kind === null ? SCHEDULE_KINDS : [filter.kind];
-    const walks = states.flatMap((state) => kinds.map((kind) => [state, kind] as const));
-    const sql = walks.map(
+  #byState(partition: Partition, filter: ListFilter, page: Page<ScheduleId>): readonly ScheduleRow[] {
+    const ranges = rangesOf(filter);
+    const sql = ranges.map(
       () => `SELECT * FROM (SELECT * FROM schedules
         WHERE partition = ? AND state = ? AND kind = ? AND id < ? ORDER BY id DESC LIMIT ?)`,
     );
-    const parameters = walks.flatMap(([state, kind]) => [
+    const parameters = ranges.flatMap(([state, kind]) => [
       partition,
       state,
       kind,
@@ -89,30 +90,34 @@ export class Reads {
     );
   }
 
-  #labelled(partition: Partition, filter: ScheduleFilter, page: Page<ScheduleId>): readonly ScheduleRow[] {
-    const [first, ...others] = filter.labels.map(([name, value]) => labelDigest(name, value));
-    if (first === undefined) return [];
-    const conditions = others.map(
-      () => `AND EXISTS (SELECT 1 FROM schedule_labels o
-        WHERE o.partition = l.partition AND o.digest = ? AND o.schedule_id = l.schedule_id)`,
+  /** The same along the rows of a label, which have state and kind too. */
+  #labelled(
+    partition: Partition,
+    filter: ListFilter,
+    label: Label,
+    page: Page<ScheduleId>,
+  ): readonly ScheduleRow[] {
+    const digest = labelDigest(...label);
+    const ranges = rangesOf(filter);
+    const sql = ranges.map(
+      () => `SELECT schedule_id FROM (SELECT schedule_id FROM schedule_labels
+        WHERE partition = ? AND digest = ? AND state = ? AND kind = ? AND schedule_id < ?
+        ORDER BY schedule_id DESC LIMIT ?)`,
     );
-    const parameters: Parameter[] = [partition, first, page.before ?? PAST_EVERY_ID, ...others];
-    if (filter.state !== null) {
-      conditions.push('AND s.state = ?');
-      parameters.push(filter.state);
-    }
-    if (filter.kind !== null) {
-      conditions.push('AND s.kind = ?');
-      parameters.push(filter.kind);
-    }
-    // The + keeps the planner from trading the look-up by id for a walk past the page's start.
+    const parameters = ranges.flatMap(([state, kind]) => [
+      partition,
+      digest,
+      state,
+      kind,
+      page.before ?? PAST_EVERY_ID,
+      page.limit,
+    ]);
     return this.#ask.all<ScheduleRow>(
-      `SELECT s.* FROM schedule_labels l
-       CROSS JOIN schedules s ON s.partition = l.partition AND s.id = +l.schedule_id
-       WHERE l.partition = ? AND l.digest = ? AND l.schedule_id < ? ${conditions.join(' ')}
-       ORDER BY l.schedule_id DESC LIMIT ?`,
+      `SELECT s.* FROM (${sql.join(' UNION ALL ')} ORDER BY schedule_id DESC LIMIT ?) l
+       CROSS JOIN schedules s ON s.partition = ? AND s.id = l.schedule_id ORDER BY l.schedule_id DESC`,
       ...parameters,
       page.limit,
+      partition,
     );
   }
 

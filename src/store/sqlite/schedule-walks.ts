@@ -1,11 +1,11 @@
 /** How a search looks at a piece of the schedules: along one index, whatever else is asked of them. */
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
-import type { Labels } from '#src/domain/labels.ts';
+import type { Label, Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
 import type { ScheduleFilter } from '#src/ports/store.ts';
 import { PAST_EVERY_ID } from '#src/store/sql/id-ranges.ts';
-import { labelDigest } from '#src/store/sql/rows.ts';
+import { rangesOf } from '#src/store/sql/label-rows.ts';
+import { labelDigest, labelDigestHex } from '#src/store/sql/rows.ts';
 import { OF_A_PIECE } from '#src/store/sql/schedule-search.ts';
 import type { Parameter } from './questions.ts';
 
@@ -29,16 +29,12 @@ export function pieceOf(
   before: ScheduleId | null,
   rows: number,
 ): Sql {
-  const conditions = conditionsOf(partition, filter, wanted);
-  const isMatch = {
-    sql: conditions.length === 0 ? '1' : conditions.map(({ sql }) => `(${sql})`).join(' AND '),
-    parameters: conditions.flatMap(({ parameters }) => parameters),
-  };
-  const [label] = filter.labels;
+  const [label, ...others] = filter.labels;
+  const start = before ?? PAST_EVERY_ID;
   const { sql, parameters } =
     label === undefined
-      ? alongStates(partition, filter, isMatch, before ?? PAST_EVERY_ID)
-      : alongLabel(partition, label, isMatch, before ?? PAST_EVERY_ID);
+      ? alongStates(partition, filter, wanted, start)
+      : alongLabel(partition, filter, label, others, wanted, start, rows);
   return {
     sql: `WITH walked AS (${sql} ORDER BY id DESC LIMIT ?) ${OF_A_PIECE}`,
     parameters: [...parameters, rows],
@@ -48,57 +44,105 @@ export function pieceOf(
 /** A walk for each state and kind that fits. They are merged step by step: each goes no further than it has to. */
 function alongStates(
   partition: Partition,
-  { state, kind }: ScheduleFilter,
-  isMatch: Sql,
+  filter: ScheduleFilter,
+  wanted: Wanted | null,
   before: string,
 ): Sql {
-  if (state === null && kind === null) {
+  const isMatch = allOf(destinationIs(wanted));
+  if (filter.state === null && filter.kind === null) {
     return {
       sql: `SELECT s.id, ${isMatch.sql} AS is_match FROM schedules s WHERE s.partition = ? AND s.id < ?`,
       parameters: [...isMatch.parameters, partition, before],
     };
   }
-  const walks = (state === null ? SCHEDULE_STATES : [state]).flatMap((each) =>
-    (kind === null ? SCHEDULE_KINDS : [kind]).map((other) => [each, other] as const),
-  );
   const walk = `SELECT s.id, ${isMatch.sql} AS is_match FROM schedules s INDEXED BY schedules_by_state
     WHERE s.partition = ? AND s.state = ? AND s.kind = ? AND s.id < ?`;
+  const ranges = rangesOf(filter);
   return {
-    sql: walks.map(() => walk).join(' UNION ALL '),
-    parameters: walks.flatMap(([each, other]) => [...isMatch.parameters, partition, each, other, before]),
+    sql: ranges.map(() => walk).join(' UNION ALL '),
+    parameters: ranges.flatMap(([state, kind]) => [...isMatch.parameters, partition, state, kind, before]),
   };
 }
 
-/** The + keeps the planner from trading the look-up by id for a walk past the piece's start. */
-function alongLabel(partition: Partition, label: Labels[number], isMatch: Sql, before: string): Sql {
+/**
+ * The same along the rows of a label. The schedule itself is read only where its destination counts; the + keeps the
+ * planner from trading the look-up by id for a walk past the piece's start.
+ */
+function alongLabel(
+  partition: Partition,
+  filter: ScheduleFilter,
+  label: Label,
+  others: Labels,
+  wanted: Wanted | null,
+  before: string,
+  rows: number,
+): Sql {
+  const isMatch = allOf([...hasLabels(partition, others), ...destinationIs(wanted)]);
+  const schedule =
+    wanted === null ? '' : 'CROSS JOIN schedules s ON s.partition = l.partition AND s.id = +l.schedule_id';
+  const walk = `SELECT partition, state, kind, schedule_id FROM schedule_labels w
+    WHERE w.partition = ? AND w.digest = ? AND w.state = ? AND w.kind = ? AND w.schedule_id < ?`;
+  const digest = labelDigest(...label);
+  const ranges = rangesOf(filter);
   return {
-    sql: `SELECT l.schedule_id AS id, ${isMatch.sql} AS is_match FROM schedule_labels l
-      CROSS JOIN schedules s ON s.partition = l.partition AND s.id = +l.schedule_id
-      WHERE l.partition = ? AND l.digest = ? AND l.schedule_id < ?`,
-    parameters: [...isMatch.parameters, partition, labelDigest(...label), before],
+    sql: `SELECT l.schedule_id AS id, ${isMatch.sql} AS is_match FROM (
+        ${ranges.map(() => walk).join(' UNION ALL ')} ORDER BY schedule_id DESC LIMIT ?
+      ) l ${schedule}`,
+    parameters: [
+      ...isMatch.parameters,
+      ...ranges.flatMap(([state, kind]) => [partition, digest, state, kind, before]),
+      rows,
+    ],
   };
 }
 
-/** What the walk does not see to. */
-function conditionsOf(partition: Partition, filter: ScheduleFilter, wanted: Wanted | null): readonly Sql[] {
-  const [label, ...others] = filter.labels;
-  const conditions: Sql[] = others.map((other) => ({
-    sql: `EXISTS (SELECT 1 FROM schedule_labels o
-      WHERE o.partition = ? AND o.digest = ? AND o.schedule_id = l.schedule_id)`,
-    parameters: [partition, labelDigest(...other)],
+/** More of them share one condition: each text is kept as a prepared statement, and there must not be too many. */
+const LABELS_WRITTEN_OUT_MAX = 3;
+
+/** A further label of a schedule has a row with the same state and kind: it is found by its whole key. */
+function hasLabels(partition: Partition, labels: Labels): readonly Sql[] {
+  const row = (
+    digest: string,
+  ) => `SELECT 1 FROM schedule_labels o WHERE o.partition = ? AND o.digest = ${digest}
+    AND o.state = l.state AND o.kind = l.kind AND o.schedule_id = l.schedule_id`;
+  const conditions: Sql[] = labels.slice(0, LABELS_WRITTEN_OUT_MAX).map((label) => ({
+    sql: `EXISTS (${row('?')})`,
+    parameters: [partition, labelDigest(...label)],
   }));
-  if (label !== undefined && filter.state !== null) {
-    conditions.push({ sql: 's.state = ?', parameters: [filter.state] });
-  }
-  if (label !== undefined && filter.kind !== null) {
-    conditions.push({ sql: 's.kind = ?', parameters: [filter.kind] });
-  }
-  if (wanted !== null) {
+  const rest = labels.slice(LABELS_WRITTEN_OUT_MAX);
+  if (rest.length > 0) {
     conditions.push({
-      sql: `CASE WHEN s.endpoint_id IS NULL THEN instr(lower(s.endpoint), lower(?)) > 0
-        ELSE s.endpoint_id IN (SELECT value FROM json_each(?)) END`,
-      parameters: [wanted.part, JSON.stringify(wanted.profiles)],
+      sql: `NOT EXISTS (SELECT 1 FROM json_each(?) d WHERE NOT EXISTS (${row('unhex(d.value)')}))`,
+      parameters: [JSON.stringify(rest.map((label) => labelDigestHex(...label))), partition],
     });
   }
   return conditions;
+}
+
+function destinationIs(wanted: Wanted | null): readonly Sql[] {
+  if (wanted === null) return [];
+  return [
+    {
+      sql: `CASE WHEN s.endpoint_id IS NULL THEN instr(lower(s.endpoint), lower(?)) > 0
+        ELSE s.endpoint_id IN (SELECT value FROM json_each(?)) END`,
+      parameters: [wanted.part, JSON.stringify(wanted.profiles)],
+    },
+  ];
+}
+
+function allOf(conditions: readonly Sql[]): Sql {
+  return {
+    sql: conditions.length === 0 ? '1' : conditions.map(({ sql }) => `(${sql})`).join(' AND '),
+    parameters: conditions.flatMap(({ parameters }) => parameters),
+  };
+}
+
+/** How many schedules have each label, counted no further than that. */
+export function labelCounts(partition: Partition, labels: Labels, countMax: number): Sql {
+  return {
+    sql: `SELECT (SELECT count(*) FROM (
+        SELECT 1 FROM schedule_labels WHERE partition = ? AND digest = unhex(d.value) LIMIT ?
+      )) AS count FROM json_each(?) d ORDER BY d.key`,
+    parameters: [partition, countMax, JSON.stringify(labels.map((label) => labelDigestHex(...label)))],
+  };
 }

@@ -15,6 +15,7 @@ import type {
 import { type DeliveryFilter, type Page, StoreUnavailable } from '#src/ports/store.ts';
 import { PAST_EVERY_DIGEST } from '#src/store/sql/insight-bounds.ts';
 import { insightVerbs as verbs } from '#src/store/sql/insight-verbs.ts';
+import type { LabelWalks } from '#src/store/sql/label-search.ts';
 import { type OldestEndpointRow, type OldestRow, pruneTallies } from '#src/store/sql/tally-retention.ts';
 import { ClusterReads } from './cluster-reads.ts';
 import { type Db, unavailableInstead } from './connection.ts';
@@ -30,6 +31,11 @@ export interface SqliteInsightWorld {
 }
 
 export class SqliteInsight implements InsightStore {
+  /** The API's searches go to the same thread, a short piece at a time. */
+  readonly labelWalks: LabelWalks = {
+    count: (...asked) => this.#asker.ask('labelCounts', ...asked),
+    piece: (...asked) => this.#asker.ask('labelPiece', ...asked),
+  };
   readonly #writer: WriteQueue;
   readonly #reader: Db;
   readonly #questions: Questions;

@@ -25,6 +25,7 @@ import {
   type DeliveryFilter,
   type DuePage,
   type EndWrite,
+  type ListFilter,
   type LostClaim,
   type Message,
   type Page,
@@ -42,6 +43,8 @@ import {
   type Work,
   type Written,
 } from '#src/ports/store.ts';
+import type { Stopwatch } from '#src/ports/timers.ts';
+import { LabelSearch } from '#src/store/sql/label-search.ts';
 import { SqlPeople } from '#src/store/sql/people.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { Retention } from '#src/store/sql/retention.ts';
@@ -78,11 +81,14 @@ export interface SqliteOptions {
   readonly maxPages?: number;
   /** False where nothing has to outlive the machine: a simulation. The default is true. */
   readonly durable?: boolean;
+  /** Ends a long search; without one, only the rows that it has looked at do. */
+  readonly stopwatch?: Stopwatch;
   /** Who writes; left to itself, a thread of its own. */
   readonly openWriter?: OpenWriter;
 }
 
 export const DATABASE_FILE = 'sched.db';
+const STANDING_STILL: Stopwatch = { elapsed: () => 0 };
 
 export class SqliteStore implements Store, ControlStore, ClusterStore {
   readonly people: PeopleStore;
@@ -96,11 +102,19 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
   readonly #retention: Retention;
   readonly #writer: WriteQueue;
   readonly #insight: SqliteInsight;
+  readonly #search: LabelSearch;
   readonly #lock: DirectoryLock | null;
 
-  private constructor(path: string, reader: Db, writer: WriteQueue, lock: DirectoryLock | null) {
+  private constructor(
+    path: string,
+    reader: Db,
+    writer: WriteQueue,
+    lock: DirectoryLock | null,
+    stopwatch: Stopwatch,
+  ) {
     this.#insight = new SqliteInsight({ path, writer, reader });
     this.insight = this.#insight;
+    this.#search = new LabelSearch(this.#insight.labelWalks, stopwatch);
     this.#reader = reader;
     this.#reads = new Reads(reader);
     this.#control = prepareControlReads(reader);
@@ -125,9 +139,14 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
     const lock = options.exclusive ? lockDirectory(options.directory) : null;
     try {
       prepareFile(path, options);
-      const { maxPages = null, durable = true, openWriter = openThread } = options;
+      const {
+        maxPages = null,
+        durable = true,
+        openWriter = openThread,
+        stopwatch = STANDING_STILL,
+      } = options;
       const writer = await openWriter({ path, maxPages, durable });
-      return new SqliteStore(path, openForReading(path), writer, lock);
+      return new SqliteStore(path, openForReading(path), writer, lock, stopwatch);
     } catch (error) {
       lock?.release();
       throw error;
@@ -148,8 +167,12 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
     return this.#read(() => this.#reads.schedule(partition, id));
   }
 
-  listSchedules(partition: Partition, filter: ScheduleFilter, page: Page<ScheduleId>) {
+  listSchedules(partition: Partition, filter: ListFilter, page: Page<ScheduleId>) {
     return this.#read(() => this.#reads.schedules(partition, filter, page));
+  }
+
+  searchSchedules(partition: Partition, filter: ScheduleFilter, page: Page<ScheduleId>) {
+    return this.#search.find(partition, filter, page);
   }
 
   addSchedule(addition: ScheduleAddition): Promise<Written> {
@@ -161,7 +184,7 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
     const before = this.#ask(() => this.#reads.schedule(partition, id));
     // Another revision than the one replaced would have other labels; the write would find that too.
     if (before?.schedule.revision !== revision - 1) return 'stale';
-    return this.#writer.run(verbs.replaceSchedule(replacement, before.schedule.metadata));
+    return this.#writer.run(verbs.replaceSchedule(replacement, before.schedule));
   }
 
   findPayload(partition: Partition, id: ScheduleId): Promise<Uint8Array | null> {

@@ -20,6 +20,7 @@ import {
   SCHEDULE_FIXED,
   SCHEDULE_MUTABLE,
 } from '#src/store/sql/columns.ts';
+import { EVERY_KIND, EVERY_STATE, LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
 import type { StatementName } from '#src/store/sql/steps.ts';
 import { INSIGHT_STATEMENTS } from './insight-statements.ts';
 import { PEOPLE_STATEMENTS } from './people-statements.ts';
@@ -52,11 +53,17 @@ export const STATEMENTS = {
     holds: 'changed_one',
   },
   insertLabel: {
-    sql: 'INSERT OR IGNORE INTO schedule_labels (partition, digest, schedule_id) VALUES (?, unhex(?), ?)',
+    sql: `INSERT OR IGNORE INTO schedule_labels (${LABEL_COLUMNS.join(', ')}) VALUES (?, unhex(?), ?, ?, ?)`,
     holds: 'always',
   },
   deleteLabel: {
-    sql: 'DELETE FROM schedule_labels WHERE partition = ? AND digest = unhex(?) AND schedule_id = ?',
+    sql: `DELETE FROM schedule_labels WHERE partition = ? AND digest = unhex(?)
+      AND state IN (${EVERY_STATE}) AND kind IN (${EVERY_KIND}) AND schedule_id = ?`,
+    holds: 'always',
+  },
+  completeLabel: {
+    sql: `UPDATE schedule_labels SET state = ?
+      WHERE partition = ? AND digest = unhex(?) AND state = ? AND kind = ? AND schedule_id = ?`,
     holds: 'always',
   },
   insertPayload: { sql: insertInto('payloads', 'partition', 'schedule_id', 'sealed'), holds: 'always' },

@@ -1,0 +1,87 @@
+/** A search that takes long: pages are short, say so, and lead to the end. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Partition } from '#src/domain/partition.ts';
+import { CURRENT_VERSION } from '#src/domain/version.ts';
+import type { Tenant } from '#src/ports/control-store.ts';
+import { Builders, START } from '#src/store/contract/builders.ts';
+import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import { listSchedules } from './schedule-list.ts';
+
+const SECOND_MS = 1_000;
+const ROWS = 700;
+/** Only these two have both labels. */
+const BOTH: ReadonlySet<number> = new Set([0, 500]);
+
+let directory: string;
+let store: SqliteStore;
+let tenant: Tenant;
+const matching: string[] = [];
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'sched-schedule-list-'));
+  let elapsedMs = 0;
+  // Whoever looks, a second has gone by.
+  const elapsed = () => {
+    elapsedMs += SECOND_MS;
+    return elapsedMs;
+  };
+  store = await SqliteStore.open({ directory, now: START, exclusive: true, stopwatch: { elapsed } });
+  const partition = 1 as Partition;
+  tenant = { partition, mode: 'test', keyHash: '', pinnedVersion: CURRENT_VERSION };
+  const build = new Builders(partition);
+  for (let n = 0; n < ROWS; n++) {
+    const made = build.schedule({
+      metadata: BOTH.has(n)
+        ? [
+            ['env', 'prod'],
+            ['team', 'ops'],
+          ]
+        : [n % 2 === 0 ? ['env', 'prod'] : ['team', 'ops']],
+    });
+    if (BOTH.has(n)) matching.unshift(made.schedule.id);
+    build.tick();
+    await store.addSchedule({ ...made, payload: null, profile: null, receipt: null });
+  }
+});
+afterAll(async () => {
+  await store.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+interface Answer {
+  readonly data: readonly { readonly id: string }[];
+  readonly has_more: boolean;
+  readonly next_cursor: string | null;
+}
+
+async function ask(query: string, cursor: string | null): Promise<Answer> {
+  const parameters = new URLSearchParams(query);
+  if (cursor !== null) parameters.set('cursor', cursor);
+  const { status, body } = await listSchedules(store, { tenant, query: parameters });
+  expect(status).toBe(200);
+  return JSON.parse(body) as Answer;
+}
+
+test('every page says whether there is more, and its cursor goes on where it stopped', async () => {
+  const pages: Answer[] = [];
+  for (let cursor: string | null = null; ; ) {
+    const page: Answer = await ask('metadata[env]=prod&metadata[team]=ops', cursor);
+    pages.push(page);
+    expect(page.has_more).toBe(page.next_cursor !== null);
+    if (page.next_cursor === null) break;
+    expect(page.next_cursor).not.toBe(cursor);
+    cursor = page.next_cursor;
+  }
+  expect(pages.length).toBeGreaterThan(1);
+  expect(pages.flatMap(({ data }) => data.map(({ id }) => id))).toEqual(matching);
+});
+
+test('one label is never short, however long it takes', async () => {
+  const { data, has_more } = await ask('metadata[env]=prod&state=active&limit=100', null);
+  expect([data.length, has_more]).toEqual([100, true]);
+  const none = await ask('metadata[env]=prod&state=paused', null);
+  expect(none).toMatchObject({ data: [], has_more: false, next_cursor: null });
+});

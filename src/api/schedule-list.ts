@@ -1,0 +1,65 @@
+/** `GET /v1/schedules`. One label at most is answered from an index; several are searched for (see the store's port). */
+import type { Finished } from '#src/commands/command.ts';
+import type { ScheduleId } from '#src/domain/id.ts';
+import type { Label, Labels } from '#src/domain/labels.ts';
+import { SCHEDULE_KINDS, SCHEDULE_STATES, type Schedule, type ScheduleView } from '#src/domain/schedule.ts';
+import type { ScheduleFilter, Store } from '#src/ports/store.ts';
+import type { Call } from './call.ts';
+import { answerFound, answerPage, type Item, readPage } from './lists.ts';
+import { presentSchedule } from './present.ts';
+import { readChoice, readLabels } from './query.ts';
+
+type Lists = Pick<Store, 'findSchedule' | 'listSchedules' | 'searchSchedules'>;
+
+export async function listSchedules(
+  store: Lists,
+  { tenant: { partition, mode }, query }: Pick<Call, 'tenant' | 'query'>,
+): Promise<Finished> {
+  const page = readPage(query, partition, 'schedules', 'sch');
+  const state = readChoice(query, 'state', SCHEDULE_STATES);
+  const kind = readChoice(query, 'kind', SCHEDULE_KINDS);
+  const labels = distinct(readLabels(query));
+  const show = (view: ScheduleView): Item<ScheduleId> => ({
+    position: view.schedule.id,
+    resource: presentSchedule(view, mode),
+  });
+
+  if (labels.length < 2) {
+    const [label] = labels;
+    const filter = { state, kind, labels: label === undefined ? ([] as const) : ([label] as const) };
+    return answerPage(
+      page,
+      (before, limit) => store.listSchedules(partition, filter, { before, limit }),
+      show,
+    );
+  }
+
+  const filter = { state, kind, labels };
+  const found = isContradiction(labels)
+    ? { found: [], next: null }
+    : await store.searchSchedules(partition, filter, { before: page.after, limit: page.limit });
+  const find = async (id: ScheduleId) => {
+    const view = await store.findSchedule(partition, id);
+    // It was found a moment ago, and may have changed since.
+    return view !== null && isListed(view.schedule, filter) ? view : null;
+  };
+  return answerFound(page, found, find, show);
+}
+
+function distinct(labels: Labels): Labels {
+  return [...new Map(labels.map((label) => [JSON.stringify(label), label])).values()];
+}
+
+/** A name has one value: two different ones are never found together. */
+function isContradiction(labels: Labels): boolean {
+  return new Set(labels.map(([name]) => name)).size < labels.length;
+}
+
+function isListed({ state, timing, metadata }: Schedule, filter: ScheduleFilter): boolean {
+  const has = ([name, value]: Label) => metadata.some((one) => one[0] === name && one[1] === value);
+  return (
+    (filter.state === null || state === filter.state) &&
+    (filter.kind === null || timing.kind === filter.kind) &&
+    filter.labels.every(has)
+  );
+}

@@ -1,0 +1,69 @@
+/**
+ * A search by several labels. The rows of one label are walked in pieces, and each is looked up among those of the
+ * others. The walk goes along the label that seems to be the rarest: where one is rare, there is little to walk.
+ */
+import type { ScheduleId } from '#src/domain/id.ts';
+import type { Labels } from '#src/domain/labels.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { FoundSchedules, Page, ScheduleFilter } from '#src/ports/store.ts';
+import type { Stopwatch } from '#src/ports/timers.ts';
+import { PIECE_ROWS_MAX, search, type WalkedRow } from './schedule-search.ts';
+import { WalkTurns } from './walk-turns.ts';
+
+/** A page may be short only after this long. */
+export const WALK_MS_MAX = 1_000;
+/** A clock that stands still must not make a walk endless. */
+const WALKED_ROWS_MAX = 4_000_000;
+/** The rows of all labels that are counted to tell rare ones from common ones: counting takes time too. */
+const COUNTED_ROWS_MAX = 40_000;
+
+/** The questions of a search, each short, asked aside from what fires. */
+export interface LabelWalks {
+  /** How many schedules have each label, in their order, counted no further than `countMax`. */
+  count(partition: Partition, labels: Labels, countMax: number): Promise<readonly number[]>;
+  /** The next rows of the first label, and which of them match. */
+  piece(
+    partition: Partition,
+    filter: ScheduleFilter,
+    before: ScheduleId | null,
+    rows: number,
+  ): Promise<readonly WalkedRow[]>;
+}
+
+export class LabelSearch {
+  readonly #walks: LabelWalks;
+  readonly #stopwatch: Stopwatch;
+  readonly #turns = new WalkTurns();
+
+  constructor(walks: LabelWalks, stopwatch: Stopwatch) {
+    this.#walks = walks;
+    this.#stopwatch = stopwatch;
+  }
+
+  find(partition: Partition, filter: ScheduleFilter, page: Page<ScheduleId>): Promise<FoundSchedules> {
+    return this.#turns.run(partition, async () => {
+      const startedAt = this.#stopwatch.elapsed();
+      const labels = await this.#rarestFirst(partition, filter.labels);
+      const { found, next } = await search(
+        (before, rows) => this.#walks.piece(partition, { ...filter, labels }, before, rows),
+        page,
+        {
+          lookAtMax: WALKED_ROWS_MAX,
+          // A row is looked up among those of every other label.
+          pieceRowsMax: Math.ceil(PIECE_ROWS_MAX / Math.max(labels.length - 1, 1)),
+          isTimeUp: () => this.#stopwatch.elapsed() - startedAt >= WALK_MS_MAX,
+        },
+      );
+      return { found, next };
+    });
+  }
+
+  async #rarestFirst(partition: Partition, labels: Labels): Promise<Labels> {
+    const countMax = Math.ceil(COUNTED_ROWS_MAX / labels.length);
+    const counts = await this.#walks.count(partition, labels, countMax);
+    return labels
+      .map((label, index) => ({ label, count: counts[index] ?? 0 }))
+      .toSorted((one, other) => one.count - other.count)
+      .map(({ label }) => label);
+  }
+}

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import type { Partition } from '#src/domain/partition.ts';
+import { StoreUnavailable } from '#src/ports/store.ts';
+import { WAITING_OF_CUSTOMER_MAX, WALKS_MAX, WALKS_OF_CUSTOMER_MAX, WalkTurns } from './walk-turns.ts';
+
+function partition(number: number): Partition {
+  return number as Partition;
+}
+
+/** Walks that say when they begin, and end when they are told to. */
+class Walks {
+  readonly turns = new WalkTurns();
+  readonly begun: string[] = [];
+  readonly #ends = new Map<string, PromiseWithResolvers<void>>();
+
+  ask(customer: number, name: string): Promise<void> {
+    return this.turns.run(partition(customer), () => {
+      this.begun.push(name);
+      const end = Promise.withResolvers<void>();
+      this.#ends.set(name, end);
+      return end.promise;
+    });
+  }
+
+  async end(name: string): Promise<void> {
+    this.#ends.get(name)?.resolve();
+    await this.settle();
+  }
+
+  /** Whoever was told goes on. */
+  async settle(): Promise<void> {
+    for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+  }
+}
+
+test('a customer has a few walks at a time, and the others wait in their order', async () => {
+  const walks = new Walks();
+  for (const name of ['a1', 'a2', 'a3', 'a4']) void walks.ask(1, name);
+  await walks.settle();
+  expect(walks.begun).toEqual(['a1', 'a2']);
+  expect(walks.begun).toHaveLength(WALKS_OF_CUSTOMER_MAX);
+  await walks.end('a2');
+  expect(walks.begun).toEqual(['a1', 'a2', 'a3']);
+  await walks.end('a1');
+  expect(walks.begun).toEqual(['a1', 'a2', 'a3', 'a4']);
+});
+
+test('one who asks for many holds up no other one', async () => {
+  const walks = new Walks();
+  for (let n = 0; n < 50; n++) void walks.ask(1, `a${n}`);
+  void walks.ask(2, 'b');
+  await walks.settle();
+  expect(walks.begun).toEqual(['a0', 'a1', 'b']);
+});
+
+test('where all places are taken, customers take turns', async () => {
+  const walks = new Walks();
+  for (let customer = 1; customer <= 4; customer++) {
+    for (let n = 0; n < 3; n++) void walks.ask(customer, `${customer}.${n}`);
+  }
+  await walks.settle();
+  expect(walks.begun).toHaveLength(WALKS_MAX);
+  const before = walks.begun.length;
+  await walks.end('1.0');
+  await walks.end('1.1');
+  expect(walks.begun.slice(before), 'who has none goes first').toEqual(['4.0', '1.2']);
+  await walks.end('2.0');
+  expect(walks.begun.at(-1), 'then whoever has waited longest').toBe('2.2');
+});
+
+test('a walk that fails gives its turn back', async () => {
+  const turns = new WalkTurns();
+  for (let n = 0; n < 3 * WALKS_MAX; n++) {
+    await expect(turns.run(partition(1), () => Promise.reject(new Error('broken')))).rejects.toThrow(
+      'broken',
+    );
+  }
+  expect(await turns.run(partition(1), async () => 'answered')).toBe('answered');
+});
+
+test('no more wait than there is room for, and others still have theirs', async () => {
+  const walks = new Walks();
+  for (let n = 0; n < WALKS_OF_CUSTOMER_MAX + WAITING_OF_CUSTOMER_MAX; n++) void walks.ask(1, `a${n}`);
+  await expect(walks.ask(1, 'one more')).rejects.toThrow(StoreUnavailable);
+  void walks.ask(2, 'b');
+  await walks.settle();
+  expect(walks.begun).toContain('b');
+});

@@ -1,0 +1,85 @@
+/** Searches by several labels over many rows: they end, in short pages only where the time is up. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ScheduleId } from '#src/domain/id.ts';
+import type { Labels } from '#src/domain/labels.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { FoundSchedules } from '#src/ports/store.ts';
+import { START } from '#src/store/contract/builders.ts';
+import { ALL_SCHEDULES } from '#src/store/contract/everything.ts';
+import { WALK_MS_MAX } from '#src/store/sql/label-search.ts';
+import { labelDigest } from '#src/store/sql/rows.ts';
+import { DATABASE_FILE, SqliteStore } from './sqlite-store.ts';
+
+const PARTITION = 1 as Partition;
+const ROWS = 20_000;
+const EVEN = ['parity', 'even'] as const;
+const ODD = ['side', 'odd'] as const;
+const OLDEST = ['age', 'oldest'] as const;
+
+let directory: string;
+let store: SqliteStore;
+/** How much time goes by whenever somebody looks. */
+let stepMs = 0;
+let nowMs = 0;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'sched-label-search-'));
+  const elapsed = () => {
+    nowMs += stepMs;
+    return nowMs;
+  };
+  store = await SqliteStore.open({ directory, now: START, exclusive: true, stopwatch: { elapsed } });
+  const db = new Database(join(directory, DATABASE_FILE));
+  const fill = db.prepare(
+    `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${ROWS})
+     INSERT INTO schedule_labels (partition, digest, state, kind, schedule_id)
+     SELECT ${PARTITION}, ?, iif(i % 3 = 0, 'paused', 'active'), 'one_shot', printf('sch_%05d', i)
+     FROM n WHERE i % 2 = ? OR i < ?`,
+  );
+  fill.run(labelDigest(...EVEN), 0, 0);
+  fill.run(labelDigest(...ODD), 1, 0);
+  fill.run(labelDigest(...OLDEST), 2, 5);
+  db.close();
+});
+afterAll(async () => {
+  await store.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function find(labels: Labels, before: ScheduleId | null = null): Promise<FoundSchedules> {
+  return store.searchSchedules(PARTITION, { ...ALL_SCHEDULES, labels }, { before, limit: 2 });
+}
+
+test('what is not there is said in one page, as long as there is time', async () => {
+  stepMs = 0;
+  expect(await find([EVEN, ODD])).toEqual({ found: [], next: null });
+});
+
+test('when the time is up the page is short, and says where to go on; every page gets further', async () => {
+  stepMs = WALK_MS_MAX;
+  let pages = 0;
+  for (let before: ScheduleId | null = null; ; pages++) {
+    const { found, next }: FoundSchedules = await find([EVEN, ODD], before);
+    expect(found).toEqual([]);
+    if (next === null) break;
+    expect(before === null || next < before).toBe(true);
+    before = next;
+  }
+  expect(pages).toBeGreaterThan(1);
+  expect(pages).toBeLessThan(ROWS / 2 / 256 + 1);
+});
+
+test('a rare label is walked, whichever it is among the others: one look is enough', async () => {
+  stepMs = WALK_MS_MAX;
+  const expected = { found: ['sch_00004', 'sch_00002'], next: null };
+  for (const labels of [
+    [EVEN, OLDEST],
+    [OLDEST, EVEN],
+  ]) {
+    expect(await find(labels)).toEqual(expected);
+  }
+});
