@@ -11,7 +11,7 @@ import {
   type BreakerPolicy,
   DEFAULT_BREAKER_POLICY,
   DEFAULT_RETRY_BUDGET,
-  type Profile,
+  type FiringProfile,
   type RateLimit,
   type RetryBudget,
 } from './profile.ts';
@@ -39,7 +39,7 @@ export interface GateTerms {
 }
 
 /** The policies of the endpoint as they are now: its state is shared, so its terms are too. */
-export function gateTerms(profile: Profile | null, rateLimit: RateLimit | null): GateTerms {
+export function gateTerms(profile: FiringProfile | null, rateLimit: RateLimit | null): GateTerms {
   return {
     breaker: profile?.breakerPolicy ?? DEFAULT_BREAKER_POLICY,
     budget: profile?.retryBudget ?? DEFAULT_RETRY_BUDGET,

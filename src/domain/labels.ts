@@ -1,5 +1,21 @@
+import { hash } from 'node:crypto';
+
 /** Metadata: names and values, in the order they were given. */
 export type Labels = readonly Label[];
 export type Label = readonly [name: string, value: string];
 
 export const LABELS_MAX = 50;
+
+/** A label of one size, however long its name and value are: 16 bytes of a digest, in hexadecimal. */
+export type LabelDigest = string & { readonly __brand: 'LabelDigest' };
+
+export const LABEL_DIGEST_CHARACTERS = 32;
+
+export function labelDigest(name: string, value: string): LabelDigest {
+  const digest = hash('sha256', JSON.stringify([name, value]), 'hex');
+  return digest.slice(0, LABEL_DIGEST_CHARACTERS) as LabelDigest;
+}
+
+export function labelDigests(labels: Labels): readonly LabelDigest[] {
+  return labels.map(([name, value]) => labelDigest(name, value));
+}

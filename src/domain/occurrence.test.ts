@@ -265,7 +265,7 @@ describe('the next runs', () => {
             build.tick(due - build.now);
             const { advanced } = build.claim(view.pending, view);
             if (advanced === null) throw new Error('It goes on.');
-            view = { ...view, schedule: advanced.schedule, pending: advanced.next };
+            view = { ...view, schedule: { ...view.schedule, ...advanced.schedule }, pending: advanced.next };
           }
           expect(fired).toEqual(previewed);
         },

@@ -59,6 +59,9 @@ export interface Profile {
   readonly revision: number;
 }
 
+/** A profile without what its customer may make large: firing reads many of them at one time. */
+export type FiringProfile = Omit<Profile, 'headerNames' | 'metadata'>;
+
 /** What a customer decides; an edit may replace any of it. */
 export type ProfileTerms = Pick<
   Profile,

@@ -78,7 +78,7 @@ describe('what is projected', () => {
             now.pending.scheduledFor,
           );
           if (advance === null) break;
-          now = { schedule: advance.schedule, pending: advance.next };
+          now = { schedule: { ...now.schedule, ...advance.schedule }, pending: advance.next };
           fired.push(advance.next.scheduledFor);
         }
         expect(fired).toEqual(projected);

@@ -14,6 +14,7 @@ import {
 import type { Delivery } from './delivery.ts';
 import { INTERRUPTED, putOff, settle } from './delivery-life.ts';
 import { formatInstant, type Instant, instant, parseInstant } from './instant.ts';
+import { labelDigests } from './labels.ts';
 import { jitterMs, nextRuns, pendingFireAt } from './occurrence.ts';
 import type { Partition } from './partition.ts';
 import { DEFAULT_RETRY_POLICY } from './retry.ts';
@@ -64,7 +65,7 @@ function claimed(build: Builders, view: View, now: Instant): { claim: life.Claim
   const ids = { attempt: build.ids.mint('att', now), delivery: build.ids.mint('dlv', now) };
   const claim = life.claim(view.pending, view, BY, ids, now);
   const { schedule, next } = claim.advanced ?? { schedule: view.schedule, next: claim.delivery };
-  return { claim, view: { ...view, schedule, pending: next } };
+  return { claim, view: { ...view, schedule: { ...view.schedule, ...schedule }, pending: next } };
 }
 
 /** A one-shot whose first try failed: waiting for its retry, due at `retryAt`. */
@@ -205,6 +206,7 @@ describe('editing', () => {
       ttl: '3h',
       retryPolicy: CHANGES.retryPolicy,
       metadata: [['new', 'label']],
+      labelDigests: labelDigests([['new', 'label']]),
       updatedAt: START + 9,
       revision: 2,
     });

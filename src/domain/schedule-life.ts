@@ -9,13 +9,14 @@ import * as deliveryLife from './delivery-life.ts';
 import type { Method } from './destination.ts';
 import type { AttemptId, DeliveryId, ScheduleId } from './id.ts';
 import { formatInstant, type Instant, instant } from './instant.ts';
-import type { Labels } from './labels.ts';
+import { type Labels, labelDigests } from './labels.ts';
 import { jittered, nextOf, type Occurrence, recurrenceOf } from './occurrence.ts';
 import type { Partition } from './partition.ts';
-import type { Profile } from './profile.ts';
+import type { FiringProfile, Profile } from './profile.ts';
 import type { RetryPolicy } from './retry.ts';
 import {
   type Destination,
+  type FiringSchedule,
   isEnded,
   methodOf,
   retryPolicyOf,
@@ -67,6 +68,7 @@ export function create(
   const schedule: Schedule = {
     ...own,
     state: 'active',
+    labelDigests: labelDigests(given.metadata),
     pendingId: deliveryId,
     cronAt: given.timing.kind === 'recurring' ? occurrence.nominal : null,
     lastOccurrence: null,
@@ -90,18 +92,18 @@ function occurrenceOf(
 }
 
 /** Where a recurrence is taken up anew: now, or the last occurrence, which jitter may have sent ahead of its instant. */
-function afterWhatWas({ lastOccurrence }: Schedule, now: Instant): Instant {
+function afterWhatWas({ lastOccurrence }: FiringSchedule, now: Instant): Instant {
   return instant(Math.max(lastOccurrence ?? now, now));
 }
 
 /** An occurrence must not be taken for one before it, which jitter may have sent ahead of its instant. */
-function distinct(nominal: Instant, { lastOccurrence }: Schedule): Instant {
+function distinct(nominal: Instant, { lastOccurrence }: FiringSchedule): Instant {
   return lastOccurrence !== null && nominal <= lastOccurrence ? instant(lastOccurrence + 1) : nominal;
 }
 
 function pendingFor(
-  schedule: Schedule,
-  profile: Profile | null,
+  schedule: FiringSchedule,
+  profile: FiringProfile | null,
   id: DeliveryId,
   occurrence: Occurrence,
   now: Instant,
@@ -122,7 +124,7 @@ function pendingFor(
   });
 }
 
-function targetOf(schedule: Schedule, profile: Profile | null): Target {
+function targetOf(schedule: FiringSchedule, profile: FiringProfile | null): Target {
   return {
     url: urlOf(schedule, profile),
     method: methodOf(schedule, profile),
@@ -132,7 +134,7 @@ function targetOf(schedule: Schedule, profile: Profile | null): Target {
 }
 
 /** Each occurrence has a key of its own; the one delivery of a one-shot has the customer's, or its id. */
-function keyOf(schedule: Schedule, id: DeliveryId, nominal: Instant): string {
+function keyOf(schedule: FiringSchedule, id: DeliveryId, nominal: Instant): string {
   return schedule.timing.kind === 'one_shot'
     ? (schedule.idempotencyKey ?? id)
     : `${schedule.idempotencyKey ?? schedule.id}:${formatInstant(nominal)}`;
@@ -161,6 +163,7 @@ export function edit(view: ScheduleView, changes: ScheduleEdit, now: Instant): S
   const edited: Schedule = {
     ...schedule,
     ...own,
+    labelDigests: own.metadata === undefined ? schedule.labelDigests : labelDigests(own.metadata),
     destination,
     updatedAt: now,
     revision: schedule.revision + 1,
@@ -261,7 +264,7 @@ export function cancel(view: ScheduleView, now: Instant): ScheduleChange | null 
   };
 }
 
-function moved(schedule: Schedule, event: ScheduleEvent, now: Instant): Schedule | null {
+function moved<S extends FiringSchedule>(schedule: S, event: ScheduleEvent, now: Instant): S | null {
   const state = SCHEDULE_LIFE[schedule.state][event];
   if (state === undefined) return null;
   return {
@@ -287,7 +290,11 @@ function completing(
 }
 
 /** The schedule after its delivery ended or moved on by the engine; null when that does not concern it. */
-export function completedBy(schedule: Schedule, delivery: Delivery, now: Instant): Schedule | null {
+export function completedBy<S extends FiringSchedule>(
+  schedule: S,
+  delivery: Delivery,
+  now: Instant,
+): S | null {
   const ends =
     schedule.timing.kind === 'one_shot' &&
     schedule.pendingId === delivery.id &&
@@ -303,15 +310,15 @@ export interface Claimed {
 
 /** A recurring schedule moved on to its next occurrence, made from the profile as it is. */
 export interface Advance {
-  readonly schedule: Schedule;
+  readonly schedule: FiringSchedule;
   readonly next: Delivery;
-  readonly profile: Profile | null;
+  readonly profile: FiringProfile | null;
 }
 
 /** Claims a due delivery; taking the pending one of a recurring schedule materializes the next in the same step. */
 export function claim(
   delivery: Delivery,
-  { schedule, profile }: Pick<ScheduleView, 'schedule' | 'profile'>,
+  { schedule, profile }: { readonly schedule: FiringSchedule; readonly profile: FiringProfile | null },
   by: Claim,
   ids: { readonly attempt: AttemptId; readonly delivery: DeliveryId },
   now: Instant,
@@ -324,8 +331,8 @@ export function claim(
 
 /** The next occurrence of a recurring schedule whose pending delivery is taken or ended. */
 export function advance(
-  schedule: Schedule,
-  profile: Profile | null,
+  schedule: FiringSchedule,
+  profile: FiringProfile | null,
   taken: Delivery,
   nextId: DeliveryId,
   now: Instant,
@@ -335,7 +342,7 @@ export function advance(
   const recurrence = recurrenceOf(schedule.id, schedule.timing, schedule.jitter);
   const occurrence = nextOf(recurrence, schedule.cronAt ?? taken.occurrence, now);
   if (occurrence === null) return null;
-  const advanced: Schedule = {
+  const advanced: FiringSchedule = {
     ...schedule,
     pendingId: nextId,
     cronAt: occurrence.nominal,

@@ -2,9 +2,9 @@ import type { Delivery } from './delivery.ts';
 import { DEFAULT_METHOD, type Method } from './destination.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from './id.ts';
 import type { Instant } from './instant.ts';
-import type { Labels } from './labels.ts';
+import type { LabelDigest, Labels } from './labels.ts';
 import type { Partition } from './partition.ts';
-import type { Profile, RateLimit } from './profile.ts';
+import type { FiringProfile, Profile, RateLimit } from './profile.ts';
 import { DEFAULT_RETRY_POLICY, type RetryPolicy } from './retry.ts';
 
 export const SCHEDULE_STATES = ['active', 'paused', 'canceled', 'completed'] as const;
@@ -39,6 +39,8 @@ export interface Schedule {
   readonly retryPolicy: RetryPolicy | null;
   readonly rateLimit: RateLimit | null;
   readonly metadata: Labels;
+  /** The digests of these labels: lists by a label are found by them. */
+  readonly labelDigests: readonly LabelDigest[];
   /** The next delivery of a recurring schedule, the only one of a one-shot. */
   readonly pendingId: DeliveryId;
   /** Recurring: the instant of the recurrence that the pending delivery stands for, also when it was moved. */
@@ -52,6 +54,9 @@ export interface Schedule {
   /** Rises with every stored change: what a concurrent writer is checked against. */
   readonly revision: number;
 }
+
+/** A schedule without what its customer may make large: firing reads many of them at one time. */
+export type FiringSchedule = Omit<Schedule, 'headerNames' | 'metadata'>;
 
 /** What a customer decides when ordering one. */
 export type ScheduleTerms = Pick<
@@ -68,20 +73,20 @@ export interface ScheduleView {
   readonly profile: Profile | null;
 }
 
-export function isEnded(schedule: Schedule): boolean {
+export function isEnded(schedule: Pick<Schedule, 'state'>): boolean {
   return schedule.state === 'canceled' || schedule.state === 'completed';
 }
 
-export function urlOf(schedule: Schedule, profile: Profile | null): string {
+export function urlOf(schedule: FiringSchedule, profile: FiringProfile | null): string {
   return schedule.destination.kind === 'inline' ? schedule.destination.url : (profile?.url ?? '');
 }
 
-export function methodOf(schedule: Schedule, profile: Profile | null): Method {
+export function methodOf(schedule: FiringSchedule, profile: FiringProfile | null): Method {
   return schedule.destination.kind === 'inline'
     ? schedule.destination.method
     : (profile?.method ?? DEFAULT_METHOD);
 }
 
-export function retryPolicyOf(schedule: Schedule, profile: Profile | null): RetryPolicy {
+export function retryPolicyOf(schedule: FiringSchedule, profile: FiringProfile | null): RetryPolicy {
   return schedule.retryPolicy ?? profile?.retryPolicy ?? DEFAULT_RETRY_POLICY;
 }

@@ -31,8 +31,10 @@ import { Warmth } from './warmth.ts';
 import type { EngineWorld } from './world.ts';
 
 export const READY_MAX = 20_000;
-/** The drafts that are ready, together. */
-const DRAFT_BYTES_MAX = 32 * 1_048_576;
+/** What is ready, together. */
+const READY_BYTES_MAX = 64 * 1_048_576;
+const WORK_BYTES = 2_048;
+const URL_COPIES = 5;
 /** A customer may hold so many times what is free. */
 const CUSTOMER_SHARE = 2;
 /** Of the ages of what is ready. */
@@ -79,7 +81,7 @@ export class Ahead {
   /** The oldest first. */
   readonly #ready = new Map<DeliveryId, Ready>();
   readonly #counts = new CustomerShares(READY_MAX, CUSTOMER_SHARE);
-  readonly #bytes = new CustomerShares(DRAFT_BYTES_MAX, CUSTOMER_SHARE);
+  readonly #bytes = new CustomerShares(READY_BYTES_MAX, CUSTOMER_SHARE);
   /** Whether room was wanting in this round. */
   #wasFull = false;
   #round = 0;
@@ -276,8 +278,10 @@ function isSmall({ payloadBytes }: Delivery): boolean {
   return payloadBytes <= SMALL_BYTES_MAX;
 }
 
-function bytesOf({ draft }: Ready): number {
-  if (draft === null) return 0;
+/** About what it takes in memory: its work, and a few copies of the URL, which may be long. */
+function bytesOf({ work, draft }: Ready): number {
+  const own = WORK_BYTES + URL_COPIES * work.delivery.target.url.length;
+  if (draft === null) return own;
   const headers = draft.headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
-  return headers + (draft.body?.length ?? 0);
+  return own + headers + (draft.body?.length ?? 0);
 }

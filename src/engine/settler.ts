@@ -10,7 +10,7 @@
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import { settle, type TryResult } from '#src/domain/delivery-life.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Schedule } from '#src/domain/schedule.ts';
+import type { FiringSchedule } from '#src/domain/schedule.ts';
 import { completedBy } from '#src/domain/schedule-life.ts';
 import type { SettleWrite } from '#src/ports/store.ts';
 import { type EngineWorld, pause } from './world.ts';
@@ -19,7 +19,7 @@ export interface Try {
   /** Claimed. */
   readonly delivery: Delivery;
   readonly attempt: Attempt;
-  readonly schedule: Schedule;
+  readonly schedule: FiringSchedule;
 }
 
 const RETRY_MS = 500;

@@ -19,8 +19,14 @@ import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Label, Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { Profile } from '#src/domain/profile.ts';
-import type { Schedule, ScheduleKind, ScheduleState, ScheduleView } from '#src/domain/schedule.ts';
+import type { FiringProfile, Profile } from '#src/domain/profile.ts';
+import type {
+  FiringSchedule,
+  Schedule,
+  ScheduleKind,
+  ScheduleState,
+  ScheduleView,
+} from '#src/domain/schedule.ts';
 import type { Advance } from '#src/domain/schedule-life.ts';
 import type { Slot, Tenure } from '#src/domain/slot.ts';
 
@@ -119,15 +125,15 @@ export interface SettleWrite {
   /** The state of the schedule that this was decided under: it must still be the same. */
   readonly decidedUnder: ScheduleState;
   /** The schedule, when the end of its delivery completed it. */
-  readonly completed: Schedule | null;
+  readonly completed: FiringSchedule | null;
 }
 
 /** A waiting delivery that is about to be sent, with what is needed to decide. */
 export interface Work {
   readonly delivery: Delivery;
-  readonly schedule: Schedule;
+  readonly schedule: FiringSchedule;
   /** The profile as it is now; null for an inline destination. */
-  readonly profile: Profile | null;
+  readonly profile: FiringProfile | null;
   /** The gate of its endpoint as it was saved last. */
   readonly gate: Gate | null;
 }
@@ -151,7 +157,7 @@ export interface Message {
 export interface EndWrite {
   readonly delivery: Delivery;
   /** The schedule, when the end of its delivery completed it. */
-  readonly completed: Schedule | null;
+  readonly completed: FiringSchedule | null;
   readonly advanced: Advance | null;
 }
 
@@ -159,7 +165,7 @@ export interface EndWrite {
 export interface LostClaim {
   readonly delivery: Delivery;
   readonly attempt: Attempt;
-  readonly schedule: Schedule;
+  readonly schedule: FiringSchedule;
 }
 
 export interface SavedGate {

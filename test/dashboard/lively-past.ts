@@ -124,7 +124,7 @@ async function writeHourly(store: Store, partition: Partition, now: number): Pro
     await store.settle([build.settle(claimed, schedule, isFailing ? REDIRECT : SUCCESS)]);
     const next = claimed.advanced;
     if (next === null) return;
-    schedule = next.schedule;
+    schedule = { ...schedule, ...next.schedule };
     waiting = next.next;
   }
 }

@@ -4,7 +4,7 @@ import { type AttemptTiming, DELIVERY_STATUSES, type Delivery } from '#src/domai
 import { METHODS } from '#src/domain/destination.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
-import type { Labels } from '#src/domain/labels.ts';
+import { type Labels, labelDigests } from '#src/domain/labels.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import type { RetryPolicy } from '#src/domain/retry.ts';
 import { SCHEDULE_STATES, type Schedule, type Timing } from '#src/domain/schedule.ts';
@@ -106,27 +106,30 @@ export const scheduleChanges: fc.Arbitrary<
     | 'ttl'
     | 'retryPolicy'
     | 'metadata'
+    | 'labelDigests'
     | 'cronAt'
     | 'lastOccurrence'
     | 'updatedAt'
     | 'endedAt'
   >
-> = fc.record({
-  state: fc.constantFrom(...SCHEDULE_STATES),
-  timing,
-  destination: fc.record({
-    kind: fc.constant('inline' as const),
-    url,
-    method: fc.constantFrom(...METHODS),
-  }),
-  ttl: fc.option(durationText),
-  retryPolicy: fc.option(retryPolicy),
-  metadata: labels,
-  cronAt: fc.option(anyInstant),
-  lastOccurrence: fc.option(anyInstant),
-  updatedAt: anyInstant,
-  endedAt: fc.option(anyInstant),
-});
+> = fc
+  .record({
+    state: fc.constantFrom(...SCHEDULE_STATES),
+    timing,
+    destination: fc.record({
+      kind: fc.constant('inline' as const),
+      url,
+      method: fc.constantFrom(...METHODS),
+    }),
+    ttl: fc.option(durationText),
+    retryPolicy: fc.option(retryPolicy),
+    metadata: labels,
+    cronAt: fc.option(anyInstant),
+    lastOccurrence: fc.option(anyInstant),
+    updatedAt: anyInstant,
+    endedAt: fc.option(anyInstant),
+  })
+  .map((changes) => ({ ...changes, labelDigests: labelDigests(changes.metadata) }));
 
 /** The fields that stay as they were created. */
 export const scheduleConstants: fc.Arbitrary<

@@ -5,8 +5,8 @@ import type { TryResult } from '#src/domain/delivery-life.ts';
 import { type DeliveryId, IdMint, type ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { Profile } from '#src/domain/profile.ts';
-import type { ScheduleView } from '#src/domain/schedule.ts';
+import type { FiringProfile, Profile } from '#src/domain/profile.ts';
+import type { FiringSchedule, Schedule, ScheduleView } from '#src/domain/schedule.ts';
 import type { NewSchedule, ScheduleChange } from '#src/domain/schedule-life.ts';
 import { CURRENT_VERSION } from '#src/domain/version.ts';
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
@@ -203,6 +203,18 @@ export class Bench extends Builders {
     expect(await this.store.settle([this.settle(claimed, schedule, result)])).toEqual(['done']);
     return this.delivery(delivery.id);
   }
+}
+
+/** A schedule as firing reads it. */
+export function firingSchedule(schedule: Schedule): FiringSchedule {
+  const { headerNames: _names, metadata: _labels, ...firing } = schedule;
+  return firing;
+}
+
+/** A profile as firing reads it. */
+export function firingProfile(profile: Profile): FiringProfile {
+  const { headerNames: _names, metadata: _labels, ...firing } = profile;
+  return firing;
 }
 
 export function pendingOf({ pending }: ScheduleView): Delivery {

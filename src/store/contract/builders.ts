@@ -8,7 +8,7 @@ import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { DEFAULT_RETRY_BUDGET, type Profile } from '#src/domain/profile.ts';
 import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
-import type { Schedule, ScheduleView, Timing } from '#src/domain/schedule.ts';
+import type { FiringSchedule, Schedule, Timing } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-life.ts';
 import type {
   ClaimWrite,
@@ -17,6 +17,7 @@ import type {
   SavedGate,
   ScheduleAddition,
   SettleWrite,
+  Work,
 } from '#src/ports/store.ts';
 
 export const START = instant(Date.UTC(2026, 10, 15, 8));
@@ -145,7 +146,7 @@ export class Builders {
   /** Takes a delivery for sending, as a node called `node` would. */
   claim(
     delivery: Delivery,
-    { schedule, profile }: Omit<ScheduleView, 'pending'>,
+    { schedule, profile }: Pick<Work, 'schedule' | 'profile'>,
     node = 'node-1',
   ): ClaimWrite {
     return life.claim(
@@ -160,7 +161,7 @@ export class Builders {
   /** Closes a try, and completes the schedule where that is its end. */
   settle(
     { delivery, attempt }: { readonly delivery: Delivery; readonly attempt: Attempt },
-    schedule: Schedule,
+    schedule: FiringSchedule,
     result: deliveryLife.TryResult,
   ): SettleWrite {
     const settled = deliveryLife.settle(delivery, attempt, result, schedule, this.#now);
@@ -174,7 +175,7 @@ export class Builders {
   /** Ends a waiting delivery without a try, and completes or moves on its schedule. */
   endUnsent(
     delivery: Delivery,
-    { schedule, profile }: Omit<ScheduleView, 'pending'>,
+    { schedule, profile }: Pick<Work, 'schedule' | 'profile'>,
     why: 'expired' | 'exhausted' = 'expired',
   ): EndWrite {
     const ended = deliveryLife.endUnsent(delivery, why, this.#now);

@@ -4,7 +4,7 @@ import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { editProfile, type Profile } from '#src/domain/profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { Message } from '#src/ports/store.ts';
-import { type Bench, pendingOf, type Suite } from './bench.ts';
+import { type Bench, firingProfile, firingSchedule, pendingOf, type Suite } from './bench.ts';
 import { HOUR_MS, HOURLY, SUCCESS } from './builders.ts';
 import { hex } from './everything.ts';
 
@@ -15,7 +15,7 @@ export function workContract(suite: Suite): void {
       const inline = await bench.addSchedule();
       expect(await bench.work(pendingOf(inline))).toEqual({
         delivery: inline.pending,
-        schedule: inline.schedule,
+        schedule: firingSchedule(inline.schedule),
         profile: null,
         gate: null,
       });
@@ -28,8 +28,8 @@ export function workContract(suite: Suite): void {
       await bench.store.saveGates([saved]);
       expect(await bench.work(pendingOf(view))).toEqual({
         delivery: view.pending,
-        schedule: view.schedule,
-        profile: edited,
+        schedule: firingSchedule(view.schedule),
+        profile: firingProfile(edited),
         gate: saved.gate,
       });
       expect(pendingOf(view).target.endpointVersion).toBe(1);
@@ -45,7 +45,14 @@ export function workContract(suite: Suite): void {
       const elsewhere = { ...a, partition: bench.neighbour };
       const found = await bench.store.findWork([c, unknown, a, elsewhere, b, c]);
       expect(found.map((work) => work?.delivery ?? null)).toEqual([c, null, a, null, b, c]);
-      expect(found.map((work) => work?.profile ?? null)).toEqual([null, null, null, null, profile, null]);
+      expect(found.map((work) => work?.profile ?? null)).toEqual([
+        null,
+        null,
+        null,
+        null,
+        firingProfile(profile),
+        null,
+      ]);
       expect(await bench.store.findWork([])).toEqual([]);
     });
 
@@ -54,7 +61,7 @@ export function workContract(suite: Suite): void {
       const view = await bench.addSchedule();
       const done = await bench.fire(pendingOf(view), SUCCESS);
       const { schedule } = await bench.view(view.schedule.id);
-      expect(await bench.work(done)).toMatchObject({ delivery: done, schedule });
+      expect(await bench.work(done)).toMatchObject({ delivery: done, schedule: firingSchedule(schedule) });
     });
 
     test('is of one moment, whatever is written meanwhile', async () => {

@@ -5,16 +5,15 @@
 import type { Due } from '#src/domain/due.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import type { LostClaim, Work } from '#src/ports/store.ts';
-import { fromAttemptRow, fromDeliveryRow, fromScheduleRow } from '#src/store/sql/rows.ts';
+import { fromAttemptRow, fromDeliveryRow, fromFiringScheduleRow } from '#src/store/sql/rows.ts';
 import {
   ATTEMPT,
   DELIVERY,
   deliveryIn,
+  FIRING_PROFILE,
+  FIRING_SCHEDULE,
+  firingProfileAt,
   type Joined,
-  PROFILE,
-  profileAt,
-  SCHEDULE,
-  scheduleIn,
 } from './joined.ts';
 import type { Reader, Values } from './reader.ts';
 
@@ -32,7 +31,7 @@ function row(distributed: boolean, table: string, alias: string, condition: stri
 /** Distributed, the partitions are named a second time: the server has to see which are meant. */
 function work(distributed: boolean): string {
   const within = distributed ? 'AND d.partition = ANY($3::bigint[])' : '';
-  return `SELECT ${DELIVERY.columns}, ${SCHEDULE.columns}, ${PROFILE.columns}, g.state AS gate
+  return `SELECT ${DELIVERY.columns}, ${FIRING_SCHEDULE.columns}, ${FIRING_PROFILE.columns}, g.state AS gate
     FROM unnest($1::bigint[], $2::text[]) AS wanted (partition, id)
     ${row(distributed, 'deliveries', 'd', `d.partition = wanted.partition AND d.id = wanted.id ${within}`)}
     ${row(distributed, 'schedules', 's', 's.partition = d.partition AND s.id = d.schedule_id')}
@@ -48,7 +47,7 @@ const DISTRIBUTED_WORK = work(true);
 /** From gap to gap between the living along the index: their claims, however many, are stepped over. */
 function lostClaims(distributed: boolean): string {
   const attempt = 'a.partition = d.partition AND a.delivery_id = d.id AND a.attempt_no = d.attempt_count';
-  return `SELECT ${DELIVERY.columns}, ${SCHEDULE.columns}, ${ATTEMPT.columns} FROM (
+  return `SELECT ${DELIVERY.columns}, ${FIRING_SCHEDULE.columns}, ${ATTEMPT.columns} FROM (
       SELECT d.* FROM unnest($1::text[], $2::text[]) AS gap (after, before)
       JOIN deliveries d ON d.status = 'claimed' AND d.claim_node > gap.after AND d.claim_node < gap.before
       LIMIT $3
@@ -100,19 +99,19 @@ function keyOf({ partition, id }: Pick<Due, 'partition' | 'id'>): string {
 }
 
 const SCHEDULE_PLACE = DELIVERY.width;
-const PROFILE_PLACE = SCHEDULE_PLACE + SCHEDULE.width;
-const GATE_PLACE = PROFILE_PLACE + PROFILE.width;
+const PROFILE_PLACE = SCHEDULE_PLACE + FIRING_SCHEDULE.width;
+const GATE_PLACE = PROFILE_PLACE + FIRING_PROFILE.width;
 
 function workIn(values: Values): readonly Work[] {
   const delivery = DELIVERY.at(values, 0);
-  const schedule = SCHEDULE.at(values, SCHEDULE_PLACE);
+  const schedule = FIRING_SCHEDULE.at(values, SCHEDULE_PLACE);
   if (delivery === null || schedule === null) return [];
   const gate = values[GATE_PLACE] as string | null;
   return [
     {
       delivery: fromDeliveryRow(delivery),
-      schedule: fromScheduleRow(schedule),
-      profile: profileAt(values, PROFILE_PLACE),
+      schedule: fromFiringScheduleRow(schedule),
+      profile: firingProfileAt(values, PROFILE_PLACE),
       gate: gate === null ? null : (JSON.parse(gate) as Gate),
     },
   ];
@@ -120,10 +119,10 @@ function workIn(values: Values): readonly Work[] {
 
 function lostClaimIn(joined: Joined): readonly LostClaim[] {
   const delivery = deliveryIn(joined);
-  const schedule = scheduleIn(joined);
+  const schedule = FIRING_SCHEDULE.of(joined);
   const attempt = ATTEMPT.of(joined);
   if (delivery === null || schedule === null || attempt === null) return [];
-  return [{ delivery, schedule, attempt: fromAttemptRow(attempt) }];
+  return [{ delivery, schedule: fromFiringScheduleRow(schedule), attempt: fromAttemptRow(attempt) }];
 }
 
 /** As the database orders names. */

@@ -3,7 +3,7 @@
  * told apart by it when they come in. Where many are read at a time, they are told apart by their places.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { Profile } from '#src/domain/profile.ts';
+import type { FiringProfile, Profile } from '#src/domain/profile.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import {
   ATTEMPT_FIXED,
@@ -13,13 +13,18 @@ import {
   PROFILE_FIXED,
   PROFILE_MUTABLE,
   PROFILE_VERSION,
+  PROFILE_VERSION_FIRING,
+  SCHEDULE_FIRING,
   SCHEDULE_FIXED,
   SCHEDULE_MUTABLE,
 } from '#src/store/sql/columns.ts';
 import {
   type AttemptRow,
   type DeliveryRow,
+  type FiringProfileVersionRow,
+  type FiringScheduleRow,
   fromDeliveryRow,
+  fromFiringProfileRows,
   fromProfileRows,
   fromScheduleRow,
   type ProfileHeadRow,
@@ -69,13 +74,16 @@ function part<Row>(alias: string, columns: readonly (keyof Row & string)[]): Par
 }
 
 export const SCHEDULE = part<ScheduleRow>('s', [...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE]);
+export const FIRING_SCHEDULE = part<FiringScheduleRow>('s', SCHEDULE_FIRING);
 export const DELIVERY = part<DeliveryRow>('d', [...DELIVERY_FIXED, ...DELIVERY_MUTABLE]);
 export const ATTEMPT = part<AttemptRow>('a', [...ATTEMPT_FIXED, ...ATTEMPT_OUTCOME]);
 const HEAD = part<ProfileHeadRow>('p', [...PROFILE_FIXED, ...PROFILE_MUTABLE]);
 const VERSION = part<ProfileVersionRow>('v', PROFILE_VERSION);
-export const PROFILE = {
-  columns: `${HEAD.columns}, ${VERSION.columns}`,
-  width: HEAD.width + VERSION.width,
+const FIRING_VERSION = part<FiringProfileVersionRow>('v', PROFILE_VERSION_FIRING);
+export const PROFILE_COLUMNS = `${HEAD.columns}, ${VERSION.columns}`;
+export const FIRING_PROFILE = {
+  columns: `${HEAD.columns}, ${FIRING_VERSION.columns}`,
+  width: HEAD.width + FIRING_VERSION.width,
 };
 
 export function scheduleIn(joined: Joined): Schedule | null {
@@ -89,13 +97,13 @@ export function deliveryIn(joined: Joined): Delivery | null {
 }
 
 export function profileIn(joined: Joined): Profile | null {
-  return profileOf(HEAD.of(joined), VERSION.of(joined));
-}
-
-export function profileAt(values: Values, place: number): Profile | null {
-  return profileOf(HEAD.at(values, place), VERSION.at(values, place + HEAD.width));
-}
-
-function profileOf(head: ProfileHeadRow | null, version: ProfileVersionRow | null): Profile | null {
+  const head = HEAD.of(joined);
+  const version = VERSION.of(joined);
   return head === null || version === null ? null : fromProfileRows(head, version);
+}
+
+export function firingProfileAt(values: Values, place: number): FiringProfile | null {
+  const head = HEAD.at(values, place);
+  const version = FIRING_VERSION.at(values, place + HEAD.width);
+  return head === null || version === null ? null : fromFiringProfileRows(head, version);
 }

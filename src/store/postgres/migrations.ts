@@ -376,6 +376,11 @@ export const MIGRATIONS: readonly Migration[] = [
     sql: `
       ALTER TABLE schedules ADD COLUMN payload_bytes integer NOT NULL DEFAULT 0;
       ALTER TABLE deliveries ADD COLUMN payload_bytes integer NOT NULL DEFAULT 0;
+      ALTER TABLE schedules ADD COLUMN label_digests text NOT NULL DEFAULT '';
+      UPDATE schedules s SET label_digests = d.digests FROM (
+        SELECT partition, schedule_id, string_agg(encode(digest, 'hex'), '') AS digests
+        FROM schedule_labels GROUP BY partition, schedule_id
+      ) d WHERE s.partition = d.partition AND s.id = d.schedule_id;
 
       DROP INDEX deliveries_due;
       CREATE INDEX deliveries_due_of_slot ON deliveries (slot, due_at, id)

@@ -5,12 +5,12 @@
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { slotOf } from '#src/domain/slot.ts';
 import { endpointDigest } from '#src/store/sql/endpoint-digest.ts';
-import { labelDigest } from '#src/store/sql/rows.ts';
+import { digestBytes } from '#src/store/sql/label-rows.ts';
 import type { Places } from '#src/store/sql/verbs.ts';
 
 /** In the order of the statements' columns. */
 export const places: Places = {
-  label: labelDigest,
+  label: digestBytes,
   delivery: ({ partition, target }) => {
     const endpoint = endpointKeyOf(target);
     return [slotOf(partition, endpoint), endpointDigest(endpoint)];

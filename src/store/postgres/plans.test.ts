@@ -15,8 +15,8 @@ import type { Prunable } from '#src/ports/store.ts';
 import { START } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
 import { endpointDigest } from '#src/store/sql/endpoint-digest.ts';
+import { labelBytes } from '#src/store/sql/label-rows.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
-import { labelDigest } from '#src/store/sql/rows.ts';
 import { makeVerbs } from '#src/store/sql/verbs.ts';
 import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
 import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
@@ -223,7 +223,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
         await client.query(
           `INSERT INTO schedule_labels (partition, digest, state, kind, schedule_id)
            SELECT partition, $1, state, kind, id FROM schedules WHERE ${condition}`,
-          [labelDigest(name, value)],
+          [labelBytes(name, value)],
         );
       }
       await client.query('VACUUM ANALYZE');

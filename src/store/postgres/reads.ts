@@ -6,6 +6,7 @@
  * where tables are distributed the whole question goes to the one place that has them. Columns are named, never
  * `*`: a statement that the server has prepared must not change when a later version adds one.
  */
+
 import { type Attempt, DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -15,15 +16,17 @@ import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { DeliveryFilter, ListFilter, Page, Receipt } from '#src/ports/store.ts';
 import { ATTEMPT_FIXED, ATTEMPT_OUTCOME, DELIVERY_FIXED, DELIVERY_MUTABLE } from '#src/store/sql/columns.ts';
 import { idsAfter, idsBefore, PAST_EVERY_ID } from '#src/store/sql/id-ranges.ts';
-import { rangesOf } from '#src/store/sql/label-rows.ts';
+import { labelBytes, rangesOf } from '#src/store/sql/label-rows.ts';
+import { type AttemptRow, type DeliveryRow, fromAttemptRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
 import {
-  type AttemptRow,
-  type DeliveryRow,
-  fromAttemptRow,
-  fromDeliveryRow,
-  labelDigest,
-} from '#src/store/sql/rows.ts';
-import { DELIVERY, deliveryIn, type Joined, PROFILE, profileIn, SCHEDULE, scheduleIn } from './joined.ts';
+  DELIVERY,
+  deliveryIn,
+  type Joined,
+  PROFILE_COLUMNS,
+  profileIn,
+  SCHEDULE,
+  scheduleIn,
+} from './joined.ts';
 import { STATE_KEY, STATUS_KEY } from './migrations.ts';
 import type { Reader } from './reader.ts';
 import { newestOfLabel } from './schedule-walks.ts';
@@ -33,7 +36,7 @@ const NEWEST_VERSION = `JOIN endpoint_versions v
 
 /** Schedules under the alias `s`, with what is shown with them. */
 function viewsOf(schedules: string): string {
-  return `SELECT ${SCHEDULE.columns}, ${DELIVERY.columns}, ${PROFILE.columns}
+  return `SELECT ${SCHEDULE.columns}, ${DELIVERY.columns}, ${PROFILE_COLUMNS}
     FROM ${schedules} s
     LEFT JOIN deliveries d ON d.partition = $1 AND d.id = s.pending_id
     LEFT JOIN (endpoints p ${NEWEST_VERSION}) ON p.partition = $1 AND p.id = s.endpoint_id`;
@@ -119,7 +122,7 @@ export class Reads {
       partition,
       page.before ?? PAST_EVERY_ID,
       page.limit,
-      ...filter.labels.map((label) => labelDigest(...label)),
+      ...filter.labels.map((label) => labelBytes(...label)),
     );
     return rows.flatMap(viewIn);
   }
@@ -173,7 +176,7 @@ export class Reads {
 
   async profile(partition: Partition, id: EndpointId): Promise<Profile | null> {
     const rows = await this.#reader.lookUp<Joined>(
-      `SELECT ${PROFILE.columns} FROM endpoints p ${NEWEST_VERSION} WHERE p.partition = $1 AND p.id = $2`,
+      `SELECT ${PROFILE_COLUMNS} FROM endpoints p ${NEWEST_VERSION} WHERE p.partition = $1 AND p.id = $2`,
       partition,
       id,
     );
@@ -186,7 +189,7 @@ export class Reads {
     page: Page<EndpointId>,
   ): Promise<readonly Profile[]> {
     const rows = await this.#reader.ask<Joined>(
-      `SELECT ${PROFILE.columns} FROM (
+      `SELECT ${PROFILE_COLUMNS} FROM (
          SELECT * FROM endpoints WHERE partition = $1 AND id < $2 ${includeArchived ? '' : 'AND archived = 0'}
          ORDER BY id DESC LIMIT $3
        ) p ${NEWEST_VERSION} ORDER BY p.id DESC`,

@@ -5,7 +5,7 @@ export const RETENTION: RetentionQuestions = {
   deliveries: `SELECT partition, id, revision FROM deliveries
     WHERE finalized_at < $1 AND status IN (${TERMINAL_STATUSES}) ORDER BY finalized_at LIMIT $2`,
   // Said twice, the second time as a range: what is only equal the planner may gather for all schedules at once.
-  schedules: `SELECT s.partition, s.id, s.revision, s.metadata, s.ended_at,
+  schedules: `SELECT s.partition, s.id, s.revision, s.label_digests, s.ended_at,
       NOT EXISTS (SELECT 1 FROM deliveries d
         WHERE d.partition = s.partition AND d.schedule_id = s.id AND d.schedule_id >= s.id) AS is_free
     FROM schedules s

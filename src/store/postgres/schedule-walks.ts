@@ -4,8 +4,7 @@ import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { ScheduleFilter } from '#src/ports/store.ts';
 import { PAST_EVERY_ID } from '#src/store/sql/id-ranges.ts';
-import { rangesOf } from '#src/store/sql/label-rows.ts';
-import { labelDigest } from '#src/store/sql/rows.ts';
+import { labelBytes, rangesOf } from '#src/store/sql/label-rows.ts';
 import { OF_A_PIECE } from '#src/store/sql/schedule-search.ts';
 import { STATE_KEY } from './migrations.ts';
 import type { SqlValue } from './reader.ts';
@@ -41,7 +40,7 @@ export function pieceOf(
   const walked =
     label === undefined
       ? alongStates(filter, allOf(destinationIs(wanted, place)))
-      : alongLabel(filter, place(labelDigest(...label)), wanted !== null, [
+      : alongLabel(filter, place(labelBytes(...label)), wanted !== null, [
           ...hasLabels(others, place),
           ...destinationIs(wanted, place),
         ]);
@@ -93,7 +92,7 @@ export function newestOfLabel(filter: ScheduleFilter, digest: string): string {
 function hasLabels(labels: Labels, place: Place): readonly string[] {
   if (labels.length === 0) return [];
   // Each once: they are counted. One text, however many there are: what is known of each text is kept.
-  const distinct = new Map(labels.map((label) => [JSON.stringify(label), labelDigest(...label)]));
+  const distinct = new Map(labels.map((label) => [JSON.stringify(label), labelBytes(...label)]));
   const digests = `${place([...distinct.values()])}::bytea[]`;
   return [
     `(SELECT count(*) FROM schedule_labels o WHERE o.partition = $1 AND o.digest = ANY(${digests})
@@ -119,6 +118,6 @@ export function labelCounts(partition: Partition, labels: Labels, countMax: numb
     sql: `SELECT (SELECT count(*) FROM (
         SELECT 1 FROM schedule_labels WHERE partition = $1 AND digest = d.digest LIMIT $2
       ) a) AS count FROM unnest($3::bytea[]) WITH ORDINALITY AS d (digest, place) ORDER BY d.place`,
-    parameters: [partition, countMax, labels.map((label) => labelDigest(...label))],
+    parameters: [partition, countMax, labels.map((label) => labelBytes(...label))],
   };
 }

@@ -27,6 +27,7 @@ export const SCHEDULE_MUTABLE = [
   'timezone',
   'ttl',
   'retry_policy',
+  'label_digests',
   'metadata',
   'pending_id',
   'cron_at',
@@ -35,6 +36,9 @@ export const SCHEDULE_MUTABLE = [
   'ended_at',
   'revision',
 ] as const satisfies readonly (keyof ScheduleRow)[];
+
+/** What firing reads of a schedule: not what its customer may make large. */
+export const SCHEDULE_FIRING = [...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE].filter(isSmall);
 
 /** By a claim that takes the pending delivery of a recurring schedule. */
 export const SCHEDULE_ADVANCED = [
@@ -160,3 +164,10 @@ export const PROFILE_VERSION = [
   'breaker_policy',
   'metadata',
 ] as const satisfies readonly (keyof ProfileVersionRow)[];
+
+/** What firing reads of a version of a profile. */
+export const PROFILE_VERSION_FIRING = PROFILE_VERSION.filter(isSmall);
+
+function isSmall<C extends string>(column: C): column is Exclude<C, 'header_names' | 'metadata'> {
+  return column !== 'header_names' && column !== 'metadata';
+}

@@ -11,11 +11,11 @@ import { isTerminal } from '#src/domain/delivery-life.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { SCHEDULE_STATES } from '#src/domain/schedule.ts';
 import { SCHEDULE_LIFE } from '#src/domain/schedule-life.ts';
 import type { Prunable } from '#src/ports/store.ts';
+import { fromLabelDigests } from './rows.ts';
 import type { Step } from './steps.ts';
 import type { makeVerbs } from './verbs.ts';
 
@@ -44,7 +44,7 @@ interface EndedSchedule {
   readonly partition: Partition;
   readonly id: ScheduleId;
   readonly revision: number;
-  readonly metadata: string;
+  readonly label_digests: string;
   readonly ended_at: Instant;
   /** Whether it has no delivery any more. */
   readonly is_free: boolean | number;
@@ -117,7 +117,7 @@ export class Retention {
       looked: rows.length,
       verbs: rows
         .filter((row) => Boolean(row.is_free))
-        .map((row) => this.#verbs.removeSchedule(row, JSON.parse(row.metadata) as Labels)),
+        .map((row) => this.#verbs.removeSchedule(row, fromLabelDigests(row.label_digests))),
     };
   }
 }

@@ -1,14 +1,20 @@
 /** Rows as SQLite has them, and the domain's objects. Casts live here: what comes out of our own tables was put in by us. */
-import { hash } from 'node:crypto';
 import type { Attempt, AttemptOutcome, Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
 import type { Method } from '#src/domain/destination.ts';
 import type { AttemptId, DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Labels } from '#src/domain/labels.ts';
+import { LABEL_DIGEST_CHARACTERS, type LabelDigest, type Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { BreakerPolicy, Profile, RateLimit, RetryBudget } from '#src/domain/profile.ts';
+import type { BreakerPolicy, FiringProfile, Profile, RateLimit, RetryBudget } from '#src/domain/profile.ts';
 import type { RetryPolicy } from '#src/domain/retry.ts';
-import type { Destination, Schedule, ScheduleKind, ScheduleState, Timing } from '#src/domain/schedule.ts';
+import type {
+  Destination,
+  FiringSchedule,
+  Schedule,
+  ScheduleKind,
+  ScheduleState,
+  Timing,
+} from '#src/domain/schedule.ts';
 import { fromTimingText, toTimingText } from './attempt-timing.ts';
 
 export interface ScheduleRow {
@@ -29,6 +35,7 @@ export interface ScheduleRow {
   readonly idempotency_key: string | null;
   readonly retry_policy: string | null;
   readonly rate_limit: string | null;
+  readonly label_digests: string;
   readonly metadata: string;
   readonly pending_id: DeliveryId;
   readonly cron_at: Instant | null;
@@ -61,6 +68,7 @@ export function toScheduleRow(schedule: Schedule): ScheduleRow {
     idempotency_key: schedule.idempotencyKey,
     retry_policy: toJson(schedule.retryPolicy),
     rate_limit: toJson(schedule.rateLimit),
+    label_digests: schedule.labelDigests.join(''),
     metadata: JSON.stringify(schedule.metadata),
     pending_id: schedule.pendingId,
     cron_at: schedule.cronAt,
@@ -72,21 +80,31 @@ export function toScheduleRow(schedule: Schedule): ScheduleRow {
   };
 }
 
+/** A row without what its customer may make large. */
+export type FiringScheduleRow = Omit<ScheduleRow, 'header_names' | 'metadata'>;
+
 export function fromScheduleRow(row: ScheduleRow): Schedule {
+  return {
+    ...fromFiringScheduleRow(row),
+    headerNames: JSON.parse(row.header_names) as readonly string[],
+    metadata: JSON.parse(row.metadata) as Labels,
+  };
+}
+
+export function fromFiringScheduleRow(row: FiringScheduleRow): FiringSchedule {
   return {
     partition: row.partition,
     id: row.id,
     state: row.state,
     timing: timingOf(row),
     destination: destinationOf(row),
-    headerNames: JSON.parse(row.header_names) as readonly string[],
     payloadBytes: row.payload_bytes,
     jitter: row.jitter,
     ttl: row.ttl,
     idempotencyKey: row.idempotency_key,
     retryPolicy: fromJson<RetryPolicy>(row.retry_policy),
     rateLimit: fromJson<RateLimit>(row.rate_limit),
-    metadata: JSON.parse(row.metadata) as Labels,
+    labelDigests: fromLabelDigests(row.label_digests),
     pendingId: row.pending_id,
     cronAt: row.cron_at,
     lastOccurrence: row.last_occurrence,
@@ -97,13 +115,21 @@ export function fromScheduleRow(row: ScheduleRow): Schedule {
   };
 }
 
-function timingOf(row: ScheduleRow): Timing {
+/** Digests as they stand in a row, one behind the other. */
+export function fromLabelDigests(text: string): readonly LabelDigest[] {
+  return Array.from({ length: text.length / LABEL_DIGEST_CHARACTERS }, (_, at) => {
+    const from = at * LABEL_DIGEST_CHARACTERS;
+    return text.slice(from, from + LABEL_DIGEST_CHARACTERS) as LabelDigest;
+  });
+}
+
+function timingOf(row: FiringScheduleRow): Timing {
   return row.kind === 'one_shot'
     ? { kind: 'one_shot', fireAt: row.fire_at as Instant, timezone: row.timezone }
     : { kind: 'recurring', cron: row.cron as string, timezone: row.timezone as string };
 }
 
-function destinationOf(row: ScheduleRow): Destination {
+function destinationOf(row: FiringScheduleRow): Destination {
   return row.endpoint_id === null
     ? { kind: 'inline', url: row.endpoint as string, method: row.method as Method }
     : { kind: 'profile', endpointId: row.endpoint_id };
@@ -306,37 +332,34 @@ export function toProfileVersionRow(profile: Profile): ProfileVersionRow {
   };
 }
 
+/** A version without what its customer may make large. */
+export type FiringProfileVersionRow = Omit<ProfileVersionRow, 'header_names' | 'metadata'>;
+
 export function fromProfileRows(head: ProfileHeadRow, version: ProfileVersionRow): Profile {
+  return {
+    ...fromFiringProfileRows(head, version),
+    headerNames: JSON.parse(version.header_names) as readonly string[],
+    metadata: JSON.parse(version.metadata) as Labels,
+  };
+}
+
+export function fromFiringProfileRows(head: ProfileHeadRow, version: FiringProfileVersionRow): FiringProfile {
   return {
     partition: head.partition,
     id: head.id,
     version: head.version,
     url: version.url,
     method: version.method,
-    headerNames: JSON.parse(version.header_names) as readonly string[],
     timeout: version.timeout,
     retryPolicy: JSON.parse(version.retry_policy) as RetryPolicy,
     retryBudget: fromJson<RetryBudget>(version.retry_budget),
     rateLimit: fromJson<RateLimit>(version.rate_limit),
     breakerPolicy: fromJson<BreakerPolicy>(version.breaker_policy),
-    metadata: JSON.parse(version.metadata) as Labels,
     archived: head.archived === 1,
     createdAt: head.created_at,
     updatedAt: head.updated_at,
     revision: head.revision,
   };
-}
-
-const LABEL_DIGEST_BYTES = 16;
-
-/** A label as the index knows it: of one size, however long name and value are. */
-export function labelDigest(name: string, value: string): Uint8Array {
-  return Buffer.from(labelDigestHex(name, value), 'hex');
-}
-
-/** The same as text, for a store that makes the bytes of it itself. */
-export function labelDigestHex(name: string, value: string): string {
-  return hash('sha256', JSON.stringify([name, value]), 'hex').slice(0, 2 * LABEL_DIGEST_BYTES);
 }
 
 function toJson(value: object | null): string | null {

@@ -6,8 +6,8 @@
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { Sweep } from '#src/domain/delivery-life.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { Profile } from '#src/domain/profile.ts';
-import type { Schedule } from '#src/domain/schedule.ts';
+import type { FiringProfile, Profile } from '#src/domain/profile.ts';
+import type { FiringSchedule, Schedule } from '#src/domain/schedule.ts';
 import type { ProfileWrite, Receipt } from '#src/ports/store.ts';
 import {
   ATTEMPT_FIXED,
@@ -102,12 +102,12 @@ export function replaceSchedule(schedule: Schedule): Step {
   return ['replaceSchedule', 'stale', ...pick(row, SCHEDULE_MUTABLE), ...guard(schedule)];
 }
 
-export function advanceSchedule(schedule: Schedule): Step {
+export function advanceSchedule(schedule: FiringSchedule): Step {
   const { pendingId, cronAt, lastOccurrence, revision } = schedule;
   return ['advanceSchedule', 'stale', pendingId, cronAt, lastOccurrence, revision, ...guard(schedule)];
 }
 
-export function completeSchedule(schedule: Schedule): Step {
+export function completeSchedule(schedule: FiringSchedule): Step {
   const { state, updatedAt, endedAt, revision } = schedule;
   return ['completeSchedule', 'stale', state, updatedAt, endedAt, revision, ...guard(schedule)];
 }
@@ -197,6 +197,6 @@ export function insertProfileVersion({ profile, headers }: ProfileWrite): Step {
   return ['insertProfileVersion', null, ...pick(toProfileVersionRow(profile), PROFILE_VERSION), headers];
 }
 
-export function profileAtRevision({ partition, id, revision }: Profile): Step {
+export function profileAtRevision({ partition, id, revision }: FiringProfile): Step {
   return ['profileAtRevision', 'stale', partition, id, revision];
 }

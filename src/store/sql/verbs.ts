@@ -8,10 +8,10 @@ import type { Delivery } from '#src/domain/delivery.ts';
 import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId, KeyId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Labels } from '#src/domain/labels.ts';
+import type { LabelDigest } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
-import type { Schedule, ScheduleState } from '#src/domain/schedule.ts';
+import type { FiringSchedule, Schedule, ScheduleState } from '#src/domain/schedule.ts';
 import { type Slot, slotOf, type Tenure } from '#src/domain/slot.ts';
 import type { NodeLease, SlotState } from '#src/ports/cluster-store.ts';
 import type { ApiKey, KeyUse, Project, SigningSecret } from '#src/ports/control-store.ts';
@@ -65,7 +65,7 @@ interface Revised<Id> {
 
 /** What a store finds things by. Of deliveries and gates: further values, after their own. */
 export interface Places {
-  label(name: string, value: string): Parameter;
+  label(digest: LabelDigest): Parameter;
   delivery(delivery: Delivery): readonly Parameter[];
   gate(endpoint: EndpointKey): readonly Parameter[];
 }
@@ -76,42 +76,35 @@ export function makeVerbs(places: Places) {
     return [['insertSchedule', null, ...values], ...insertLabels(schedule)];
   }
 
-  function insertLabels({ partition, id, state, timing, metadata }: Schedule): readonly Step[] {
-    return metadata.map(
-      ([name, value]): Step => [
-        'insertLabel',
-        null,
-        partition,
-        places.label(name, value),
-        state,
-        timing.kind,
-        id,
-      ],
+  function insertLabels({ partition, id, state, timing, labelDigests }: Schedule): readonly Step[] {
+    return labelDigests.map(
+      (digest): Step => ['insertLabel', null, partition, places.label(digest), state, timing.kind, id],
     );
   }
 
-  function deleteLabels({ partition, id }: Revised<ScheduleId>, labels: Labels): readonly Step[] {
-    return labels.map(
-      ([name, value]): Step => ['deleteLabel', null, partition, places.label(name, value), id],
-    );
+  function deleteLabels(
+    { partition, id }: Revised<ScheduleId>,
+    digests: readonly LabelDigest[],
+  ): readonly Step[] {
+    return digests.map((digest): Step => ['deleteLabel', null, partition, places.label(digest), id]);
   }
 
   /** Most replacements change nothing that a row of a label says. */
-  function replaceLabels(before: Schedule, schedule: Schedule): readonly Step[] {
+  function replaceLabels(before: FiringSchedule, schedule: Schedule): readonly Step[] {
     const isSame =
       before.state === schedule.state &&
       before.timing.kind === schedule.timing.kind &&
-      JSON.stringify(before.metadata) === JSON.stringify(schedule.metadata);
-    return isSame ? [] : [...deleteLabels(before, before.metadata), ...insertLabels(schedule)];
+      before.labelDigests.join() === schedule.labelDigests.join();
+    return isSame ? [] : [...deleteLabels(before, before.labelDigests), ...insertLabels(schedule)];
   }
 
   /** `from`: the states that the schedule may have had. */
   function completeLabels(
-    { partition, id, state, timing, metadata }: Schedule,
+    { partition, id, state, timing, labelDigests }: FiringSchedule,
     from: readonly ScheduleState[],
   ): readonly Step[] {
-    return metadata.flatMap(([name, value]) => {
-      const label = places.label(name, value);
+    return labelDigests.flatMap((digest) => {
+      const label = places.label(digest);
       return from.map((was): Step => ['completeLabel', null, state, partition, label, was, timing.kind, id]);
     });
   }
@@ -159,7 +152,7 @@ export function makeVerbs(places: Places) {
     /** `before`: the revision that is replaced. */
     replaceSchedule: (
       { schedule, pending, sweep, receipt }: ScheduleReplacement,
-      before: Schedule,
+      before: FiringSchedule,
     ): readonly Step[] => [
       replaceSchedule(schedule),
       ...(pending === null ? [] : [replaceDelivery(pending)]),
@@ -239,7 +232,7 @@ export function makeVerbs(places: Places) {
       ['removeAttempts', null, partition, id],
     ],
 
-    removeSchedule: (schedule: Revised<ScheduleId>, labels: Labels): readonly Step[] => [
+    removeSchedule: (schedule: Revised<ScheduleId>, labels: readonly LabelDigest[]): readonly Step[] => [
       ['removeSchedule', 'stale', schedule.partition, schedule.id, schedule.revision],
       ['removePayload', null, schedule.partition, schedule.id],
       ...deleteLabels(schedule, labels),

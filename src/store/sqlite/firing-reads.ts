@@ -10,17 +10,18 @@ import type { Gate } from '#src/domain/gate.ts';
 import type { DeliveryId, EndpointId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { Schedule } from '#src/domain/schedule.ts';
+import type { FiringSchedule } from '#src/domain/schedule.ts';
 import { type Slot, slotOf } from '#src/domain/slot.ts';
 import type { DuePage, LostClaim, Message, Work } from '#src/ports/store.ts';
+import { SCHEDULE_FIRING } from '#src/store/sql/columns.ts';
 import { BEFORE_EVERYTHING, type DueRow, type Place, toDue } from '#src/store/sql/due-rows.ts';
 import {
   type AttemptRow,
   type DeliveryRow,
+  type FiringScheduleRow,
   fromAttemptRow,
   fromDeliveryRow,
-  fromScheduleRow,
-  type ScheduleRow,
+  fromFiringScheduleRow,
 } from '#src/store/sql/rows.ts';
 import type { Db } from './connection.ts';
 import { Questions } from './questions.ts';
@@ -106,7 +107,7 @@ export class FiringReads {
   work(deliveries: readonly Pick<Due, 'partition' | 'id'>[]): readonly (Work | null)[] {
     return this.#ask.atOnce(() => {
       // Deliveries of a batch often share their endpoint.
-      const profiles = new Shared((partition, id: EndpointId) => this.#reads.profile(partition, id));
+      const profiles = new Shared((partition, id: EndpointId) => this.#reads.firingProfile(partition, id));
       const gates = new Shared((partition, endpoint: EndpointKey) => this.#gate(partition, endpoint));
       return deliveries.map(({ partition, id }) => {
         const delivery = this.#reads.delivery(partition, id);
@@ -123,10 +124,10 @@ export class FiringReads {
     });
   }
 
-  #scheduleOf({ partition, scheduleId }: Delivery): Schedule | null {
-    const sql = 'SELECT * FROM schedules WHERE partition = ? AND id = ?';
-    const row = this.#ask.get<ScheduleRow>(sql, partition, scheduleId);
-    return row === undefined ? null : fromScheduleRow(row);
+  #scheduleOf({ partition, scheduleId }: Delivery): FiringSchedule | null {
+    const sql = `SELECT ${SCHEDULE_FIRING.join(', ')} FROM schedules WHERE partition = ? AND id = ?`;
+    const row = this.#ask.get<FiringScheduleRow>(sql, partition, scheduleId);
+    return row === undefined ? null : fromFiringScheduleRow(row);
   }
 
   #gate(partition: Partition, endpoint: EndpointKey): Gate | null {

@@ -10,8 +10,8 @@ import type { Partition } from '#src/domain/partition.ts';
 import type { FoundSchedules } from '#src/ports/store.ts';
 import { START } from '#src/store/contract/builders.ts';
 import { ALL_SCHEDULES } from '#src/store/contract/everything.ts';
+import { labelBytes } from '#src/store/sql/label-rows.ts';
 import { WALK_MS_MAX } from '#src/store/sql/label-search.ts';
-import { labelDigest } from '#src/store/sql/rows.ts';
 import { DATABASE_FILE, SqliteStore } from './sqlite-store.ts';
 
 const PARTITION = 1 as Partition;
@@ -40,9 +40,9 @@ beforeAll(async () => {
      SELECT ${PARTITION}, ?, iif(i % 3 = 0, 'paused', 'active'), 'one_shot', printf('sch_%05d', i)
      FROM n WHERE i % 2 = ? OR i < ?`,
   );
-  fill.run(labelDigest(...EVEN), 0, 0);
-  fill.run(labelDigest(...ODD), 1, 0);
-  fill.run(labelDigest(...OLDEST), 2, 5);
+  fill.run(labelBytes(...EVEN), 0, 0);
+  fill.run(labelBytes(...ODD), 1, 0);
+  fill.run(labelBytes(...OLDEST), 2, 5);
   db.close();
 });
 afterAll(async () => {

@@ -9,10 +9,11 @@ import { isTerminal, putOff } from '#src/domain/delivery-life.ts';
 import { dueOf } from '#src/domain/due.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import { SCHEDULE_STATES } from '#src/domain/schedule.ts';
+import { SCHEDULE_STATES, type Schedule } from '#src/domain/schedule.ts';
 import { Builders, DAY_MS, HOURLY, START } from '#src/store/contract/builders.ts';
 import { ALL_SCHEDULES, readEverything } from '#src/store/contract/everything.ts';
-import { labelDigest, toDeliveryRow, toScheduleRow } from '#src/store/sql/rows.ts';
+import { labelBytes } from '#src/store/sql/label-rows.ts';
+import { toDeliveryRow, toScheduleRow } from '#src/store/sql/rows.ts';
 import { APPLICATION_ID } from './connection.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { DATABASE_FILE, SqliteStore } from './sqlite-store.ts';
@@ -47,6 +48,12 @@ function fileOf(version: number, fill: (insert: (table: string, row: object) => 
   empty.close();
 }
 
+/** A row of a schema before the fifth. */
+function rowBefore(schedule: Schedule): Readonly<Record<string, unknown>> {
+  const { payload_bytes: _bytes, label_digests: _digests, ...row } = toScheduleRow(schedule);
+  return row;
+}
+
 test('from version 1: everything is there, nothing is booked, what waits is found, what ended can go', async () => {
   const build = new Builders(PARTITION);
   const made = DELIVERY_STATUSES.map((status) => {
@@ -60,8 +67,7 @@ test('from version 1: everything is there, nothing is booked, what waits is foun
     for (const { schedule, delivery } of made) {
       const { booked: _booked, payload_bytes: _bytes, ...row } = toDeliveryRow(delivery);
       insert('deliveries', row);
-      const { payload_bytes: _, ...scheduleRow } = toScheduleRow(schedule);
-      insert('schedules', scheduleRow);
+      insert('schedules', rowBefore(schedule));
     }
   });
 
@@ -103,9 +109,9 @@ test('from version 4: labels know the state and kind of their schedules, and tho
     }),
   );
   fileOf(4, (insert) => {
-    const digest = labelDigest(...label);
+    const digest = labelBytes(...label);
     for (const schedule of made) {
-      insert('schedules', toScheduleRow(schedule));
+      insert('schedules', rowBefore(schedule));
       insert('schedule_labels', { partition: PARTITION, digest, schedule_id: schedule.id });
     }
     insert('schedule_labels', { partition: PARTITION, digest, schedule_id: 'sch_gone' });

@@ -372,6 +372,17 @@ export const MIGRATIONS: readonly Migration[] = [
       ALTER TABLE schedules ADD COLUMN payload_bytes INTEGER NOT NULL DEFAULT 0;
       ALTER TABLE deliveries ADD COLUMN payload_bytes INTEGER NOT NULL DEFAULT 0;
 
+      -- Labels may be large: they come last, so that whoever wants the other columns need not read past them.
+      ALTER TABLE schedules ADD COLUMN label_digests TEXT NOT NULL DEFAULT '';
+      ALTER TABLE schedules ADD COLUMN labels TEXT NOT NULL DEFAULT '[]';
+      UPDATE schedules SET labels = metadata;
+      ALTER TABLE schedules DROP COLUMN metadata;
+      ALTER TABLE schedules RENAME COLUMN labels TO metadata;
+      UPDATE schedules SET label_digests = d.digests FROM (
+        SELECT partition, schedule_id, group_concat(lower(hex(digest)), '') AS digests
+        FROM schedule_labels GROUP BY partition, schedule_id
+      ) d WHERE schedules.partition = d.partition AND schedules.id = d.schedule_id;
+
       CREATE TABLE labels_by_state (
         partition INTEGER NOT NULL,
         digest BLOB NOT NULL,

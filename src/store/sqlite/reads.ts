@@ -1,22 +1,25 @@
 /** The questions, on a read-only connection. Each is one indexed look-up or one bounded walk along an index. */
+
 import { type Attempt, DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from '#src/domain/delivery.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Label } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { Profile } from '#src/domain/profile.ts';
+import type { FiringProfile, Profile } from '#src/domain/profile.ts';
 import type { Schedule, ScheduleView } from '#src/domain/schedule.ts';
 import type { DeliveryFilter, ListFilter, Page, Receipt } from '#src/ports/store.ts';
+import { PROFILE_VERSION_FIRING } from '#src/store/sql/columns.ts';
 import { idsAfter, idsBefore, PAST_EVERY_ID } from '#src/store/sql/id-ranges.ts';
-import { rangesOf } from '#src/store/sql/label-rows.ts';
+import { labelBytes, rangesOf } from '#src/store/sql/label-rows.ts';
 import {
   type AttemptRow,
   type DeliveryRow,
+  type FiringProfileVersionRow,
   fromAttemptRow,
   fromDeliveryRow,
+  fromFiringProfileRows,
   fromProfileRows,
   fromScheduleRow,
-  labelDigest,
   type ProfileHeadRow,
   type ProfileVersionRow,
   type ScheduleRow,
@@ -97,7 +100,7 @@ export class Reads {
     label: Label,
     page: Page<ScheduleId>,
   ): readonly ScheduleRow[] {
-    const digest = labelDigest(...label);
+    const digest = labelBytes(...label);
     const ranges = rangesOf(filter);
     const sql = ranges.map(
       () => `SELECT schedule_id FROM (SELECT schedule_id FROM schedule_labels
@@ -189,12 +192,26 @@ export class Reads {
   }
 
   #profile(partition: Partition, id: EndpointId): Profile | null {
-    const head = this.#ask.get<ProfileHeadRow>(
-      'SELECT * FROM endpoints WHERE partition = ? AND id = ?',
-      partition,
-      id,
-    );
+    const head = this.#head(partition, id);
     return head === undefined ? null : this.#profileOf(head);
+  }
+
+  #head(partition: Partition, id: EndpointId): ProfileHeadRow | undefined {
+    const sql = 'SELECT * FROM endpoints WHERE partition = ? AND id = ?';
+    return this.#ask.get<ProfileHeadRow>(sql, partition, id);
+  }
+
+  firingProfile(partition: Partition, id: EndpointId): FiringProfile | null {
+    const head = this.#head(partition, id);
+    if (head === undefined) return null;
+    const version = this.#ask.get<FiringProfileVersionRow>(
+      `SELECT ${PROFILE_VERSION_FIRING.join(', ')} FROM endpoint_versions
+       WHERE partition = ? AND endpoint_id = ? AND version = ?`,
+      head.partition,
+      head.id,
+      head.version,
+    );
+    return version === undefined ? null : fromFiringProfileRows(head, version);
   }
 
   #profileOf(head: ProfileHeadRow): Profile | null {

@@ -4,7 +4,7 @@ import { ENDED_STATES, type RetentionQuestions, TERMINAL_STATUSES } from '#src/s
 export const RETENTION: RetentionQuestions = {
   deliveries: `SELECT partition, id, revision FROM deliveries INDEXED BY deliveries_finalized
     WHERE finalized_at < ? AND status IN (${TERMINAL_STATUSES}) ORDER BY finalized_at LIMIT ?`,
-  schedules: `SELECT partition, id, revision, metadata, ended_at,
+  schedules: `SELECT partition, id, revision, label_digests, ended_at,
       NOT EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_of_schedule
         WHERE d.partition = schedules.partition AND d.schedule_id = schedules.id) AS is_free
     FROM schedules INDEXED BY schedules_ended

@@ -1,11 +1,11 @@
 /** How a search looks at a piece of the schedules: along one index, whatever else is asked of them. */
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Label, Labels } from '#src/domain/labels.ts';
+import { labelDigest } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { ScheduleFilter } from '#src/ports/store.ts';
 import { PAST_EVERY_ID } from '#src/store/sql/id-ranges.ts';
-import { rangesOf } from '#src/store/sql/label-rows.ts';
-import { labelDigest, labelDigestHex } from '#src/store/sql/rows.ts';
+import { labelBytes, rangesOf } from '#src/store/sql/label-rows.ts';
 import { OF_A_PIECE } from '#src/store/sql/schedule-search.ts';
 import type { Parameter } from './questions.ts';
 
@@ -82,7 +82,7 @@ function alongLabel(
     wanted === null ? '' : 'CROSS JOIN schedules s ON s.partition = l.partition AND s.id = +l.schedule_id';
   const walk = `SELECT partition, state, kind, schedule_id FROM schedule_labels w
     WHERE w.partition = ? AND w.digest = ? AND w.state = ? AND w.kind = ? AND w.schedule_id < ?`;
-  const digest = labelDigest(...label);
+  const digest = labelBytes(...label);
   const ranges = rangesOf(filter);
   return {
     sql: `SELECT l.schedule_id AS id, ${isMatch.sql} AS is_match FROM (
@@ -107,13 +107,13 @@ function hasLabels(partition: Partition, labels: Labels): readonly Sql[] {
     AND o.state = l.state AND o.kind = l.kind AND o.schedule_id = l.schedule_id`;
   const conditions: Sql[] = labels.slice(0, LABELS_WRITTEN_OUT_MAX).map((label) => ({
     sql: `EXISTS (${row('?')})`,
-    parameters: [partition, labelDigest(...label)],
+    parameters: [partition, labelBytes(...label)],
   }));
   const rest = labels.slice(LABELS_WRITTEN_OUT_MAX);
   if (rest.length > 0) {
     conditions.push({
       sql: `NOT EXISTS (SELECT 1 FROM json_each(?) d WHERE NOT EXISTS (${row('unhex(d.value)')}))`,
-      parameters: [JSON.stringify(rest.map((label) => labelDigestHex(...label))), partition],
+      parameters: [JSON.stringify(rest.map((label) => labelDigest(...label))), partition],
     });
   }
   return conditions;
@@ -143,6 +143,6 @@ export function labelCounts(partition: Partition, labels: Labels, countMax: numb
     sql: `SELECT (SELECT count(*) FROM (
         SELECT 1 FROM schedule_labels WHERE partition = ? AND digest = unhex(d.value) LIMIT ?
       )) AS count FROM json_each(?) d ORDER BY d.key`,
-    parameters: [partition, countMax, JSON.stringify(labels.map((label) => labelDigestHex(...label)))],
+    parameters: [partition, countMax, JSON.stringify(labels.map((label) => labelDigest(...label)))],
   };
 }
