@@ -116,12 +116,13 @@ describe('the lease is renewed and the clock is read', () => {
     await expectAlive(bench);
     await lock[Symbol.asyncDispose]();
     await released;
-    await using _held = await holding('SELECT 1 FROM slots WHERE slot = 203 FOR SHARE');
+    const again = await holding('SELECT 1 FROM slots WHERE slot = 203 FOR SHARE');
     const { slots } = await nodes.renew('taker');
     const taken = await bench.store.takeSlots(
       'taker',
       slots.filter(({ slot }) => slot === 203 || slot === 204),
     );
+    await again[Symbol.asyncDispose]();
     expect([...taken.epochs.keys()]).toEqual([204]);
   });
 });
