@@ -74,6 +74,18 @@ describe('a way to PostgreSQL that can fail', () => {
     await later;
   });
 
+  it('stalls one connection at a statement, and no other', async () => {
+    const [client, other] = [await connected({ pipeline: true }), await connected()];
+    proxy.interfere(upon('INSERT', 'stall it'));
+    const sent = [client.query('SELECT 1'), client.query(INSERT, [1]), client.query(INSERT, [2])];
+    expect((await sent[0])?.rowCount).toBe(1);
+    expect((await other.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+    expect(await things()).toEqual([]);
+    proxy.resume();
+    await Promise.all(sent);
+    expect(await things()).toEqual([{ id: 1 }, { id: 2 }]);
+  });
+
   it('delays, in order', async () => {
     const client = await connected({ pipeline: true });
     proxy.delay(50);

@@ -15,9 +15,10 @@ import { FrontendReader } from './frontend-messages.ts';
 
 /**
  * `pass`; `lose the answer`: it is carried out, and nobody is told; `lose it`: it never arrives, and the
- * connection is cut.
+ * connection is cut; `stall it`: nothing more arrives from its connection, until
+ * all of them go on.
  */
-export type Verdict = 'pass' | 'lose the answer' | 'lose it';
+export type Verdict = 'pass' | 'lose the answer' | 'lose it' | 'stall it';
 
 export interface PostgresProxy extends AsyncDisposable {
   readonly port: number;
@@ -130,6 +131,8 @@ class Connection {
   /** Set while the rest of a batch goes to the server whose answer nobody is to hear. */
   #isLosing = false;
   #isLost = false;
+  /** Messages that wait for the connection to go on. */
+  #held: Buffer[] = [];
 
   constructor(client: Socket, server: Socket, way: Way) {
     this.#client = client;
@@ -161,6 +164,7 @@ class Connection {
   }
 
   resume(): void {
+    if (this.#held.length > 0) this.#server.write(Buffer.concat(this.#held.splice(0)));
     this.#client.resume();
     this.#server.resume();
   }
@@ -169,11 +173,20 @@ class Connection {
     const passing: Buffer[] = [];
     for (const { bytes, sql, endsBatch } of this.#reader.read(chunk)) {
       if (this.#isLost) return;
+      if (this.#held.length > 0) {
+        this.#held.push(bytes);
+        continue;
+      }
       const verdict = sql === undefined || this.#isLosing ? 'pass' : this.#way.judge(sql);
       if (verdict !== 'pass') this.#way.lost += 1;
       if (verdict === 'lose it') {
         this.cut();
         return;
+      }
+      if (verdict === 'stall it') {
+        this.#held.push(bytes);
+        this.#client.pause();
+        continue;
       }
       passing.push(bytes);
       this.#isLosing ||= verdict === 'lose the answer';

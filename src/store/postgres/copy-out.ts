@@ -29,10 +29,6 @@ class CopiedValue extends Query {
   bytes: Buffer | null = null;
   failure: Error | null = null;
 
-  constructor(sql: string, done: (error: Error | null | undefined) => void) {
-    super(sql, done);
-  }
-
   /** Each message is one row, the first behind the header. An error that is thrown here would end the process. */
   handleCopyData({ chunk }: { readonly chunk: Buffer }): void {
     try {

@@ -42,7 +42,8 @@ const DUE_OF_WALKS = `SELECT found.*
     SELECT slot, ${COLUMNS} FROM deliveries d
     WHERE ${WAITING} AND d.slot = walk.slot AND (d.due_at, d.id) > (walk.due_at, walk.id) AND d.due_at <= $4
     ORDER BY d.due_at, d.id LIMIT $5
-  ) found`;
+  ) found
+  ORDER BY found.due_at, found.id LIMIT $6`;
 
 const DUE_OF_OTHERS = `WITH RECURSIVE customers AS (
     (SELECT partition FROM deliveries WHERE ${WAITING} ORDER BY partition LIMIT 1)
@@ -124,17 +125,20 @@ export class DueReads {
     const found = new Map<DeliveryId, DueRow>();
     let page: readonly DueRow[] = [];
     let open = walks;
+    /** The last row of a full page: nothing behind it belongs to the page. */
+    let end: DueRow | null = null;
     while (open.length > 0) {
       const share = Math.min(limit, Math.max(SHARE_MIN, Math.ceil((2 * limit) / open.length)));
-      const rows = await this.#walk(open, until, share);
+      const rows: readonly WalkedRow[] = await this.#walk(open, end?.due_at ?? until, share, limit);
       for (const row of rows) found.set(row.id, row);
       page = [...found.values()].toSorted(byPlace).slice(0, limit);
-      open = unfinished(rows, share, page.length < limit ? null : (page.at(-1) ?? null));
+      end = page.length < limit ? null : (page.at(-1) ?? null);
+      open = unfinished(rows, share, end);
     }
     return page;
   }
 
-  #walk(walks: readonly Walk[], until: Instant, share: number): Promise<readonly WalkedRow[]> {
+  #walk(walks: readonly Walk[], until: Instant, share: number, limit: number): Promise<readonly WalkedRow[]> {
     return this.#reader.ask<WalkedRow>(
       DUE_OF_WALKS,
       walks.map(({ slot }) => slot),
@@ -142,14 +146,15 @@ export class DueReads {
       walks.map(({ id }) => id),
       until,
       share,
+      limit,
     );
   }
 }
 
-/** The walks that may hold further rows of the page. `end`: the last row of a full page. */
+/** The walks that may hold further rows of the page: their whole share is among the rows, which are in order. */
 function unfinished(rows: readonly WalkedRow[], share: number, end: DueRow | null): readonly Walk[] {
   return [...Map.groupBy(rows, ({ slot }) => slot)].flatMap(([slot, own]): readonly Walk[] => {
-    const last = own.toSorted(byPlace).at(-1);
+    const last = own.at(-1);
     if (last === undefined || own.length < share) return [];
     return end !== null && byPlace(last, end) >= 0 ? [] : [{ slot, dueAt: last.due_at, id: last.id }];
   });

@@ -1,5 +1,5 @@
 /**
- * `npm run faults:cluster -- [--only name] [--rounds N] [--seed S] [--rate R] [--logs folder]`: three real nodes
+ * `npm run faults:cluster -- [--only name] [--rounds N] [--seed S] [--rate R] [--logs folder]`: real nodes
  * on a real PostgreSQL, under load, and every fault again and again. Prints what was counted and measured, and
  * ends with exit code 1 when a promise was broken; then what the nodes wrote is in the folder.
  */
@@ -11,6 +11,7 @@ import { runDatabaseRestarts } from './database-restarts.ts';
 import { runFailovers } from './failovers.ts';
 import { runFrozen } from './frozen.ts';
 import { runKills } from './kills.ts';
+import { runLargeBodies } from './large-bodies.ts';
 import { runLostCommits } from './lost-commits.ts';
 import { runLostHints } from './lost-hints.ts';
 import { runRolling } from './rolling.ts';
@@ -85,6 +86,11 @@ const SCENARIOS: Readonly<Record<string, (run: Run) => Promise<readonly [Report,
         'replays, nobody listening, late by': shown(cut),
       },
     ];
+  },
+
+  async 'large-bodies'(run) {
+    const report = await runLargeBodies(run);
+    return [report, { 'renewals of a lease that failed': report.failedRenewals }];
   },
 
   async failovers(run) {

@@ -1,6 +1,7 @@
 /** A cluster under load, from its first node to the audit of all that happened. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Behaviour } from '#test/receiver/behaviours.ts';
 import { type Receiver, startReceiver } from '#test/receiver/receiver.ts';
 import { Ledger } from '../firing/ledger.ts';
 import { type Audit, audit } from './audit.ts';
@@ -54,18 +55,18 @@ export class Scene implements AsyncDisposable {
   readonly #delays = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
   #begunAt = 0;
 
-  private constructor(database: Database, receiver: Receiver, { seed, perSecond }: Run) {
+  private constructor(database: Database, receiver: Receiver, { seed, perSecond }: Run, count: number) {
     const { url, databaseUrl = url() } = database;
     this.#database = database;
     this.#receiver = receiver;
-    this.nodes = new Nodes({ count: NODES, url, databaseUrl });
+    this.nodes = new Nodes({ count, url, databaseUrl });
     const { front } = this.nodes;
     this.load = new Load({ front, receiver, ledger: this.ledger, seed, perSecond });
   }
 
-  /** Three nodes that are ready, and load on them. */
-  static async open(database: Database, run: Run): Promise<Scene> {
-    const scene = new Scene(database, await startReceiver(), run);
+  /** Nodes that are ready, and load on them. */
+  static async open(database: Database, run: Run, count = NODES): Promise<Scene> {
+    const scene = new Scene(database, await startReceiver(), run, count);
     try {
       for (const number of scene.nodes.numbers) {
         await scene.nodes.start(number);
@@ -80,6 +81,11 @@ export class Scene implements AsyncDisposable {
       await scene[Symbol.asyncDispose]();
       throw error;
     }
+  }
+
+  /** A further path of the receiver. */
+  hook(path: string, behaviour: Behaviour): string {
+    return this.#receiver.hookAt(`/${path}`, behaviour).url;
   }
 
   get url(): string {
