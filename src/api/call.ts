@@ -11,6 +11,7 @@ import {
 } from '#src/commands/idempotency.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { type IdKind, parseId } from '#src/domain/id.ts';
+import { readJson as readJsonText } from '#src/domain/json.ts';
 import type { Tenant } from '#src/ports/control-store.ts';
 import type { Operation } from './contract/operations.ts';
 import type { JsonObject } from './read-bodies.ts';
@@ -92,7 +93,7 @@ function parseJson(raw: Buffer): unknown {
   if (!isUtf8(raw)) throw new Refusal('invalid_json');
   try {
     const text = raw.toString();
-    return JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
+    return readJsonText(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
   } catch {
     throw new Refusal('invalid_json');
   }
