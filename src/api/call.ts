@@ -11,9 +11,11 @@ import {
 } from '#src/commands/idempotency.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { type IdKind, parseId } from '#src/domain/id.ts';
-import { readJson as readJsonText } from '#src/domain/json.ts';
+import { type JsonBounds, type Pause, readJson, readJsonInSlices } from '#src/domain/json.ts';
 import type { Tenant } from '#src/ports/control-store.ts';
+import { BODY_FIELDS } from './contract/bodies.ts';
 import type { Operation } from './contract/operations.ts';
+import { SMALL_BODY_BYTES_MAX } from './large-bodies.ts';
 import type { JsonObject } from './read-bodies.ts';
 
 const NO_BODY = Buffer.alloc(0);
@@ -68,35 +70,57 @@ export function callOf(
   operation: Operation,
   tenant: Tenant,
   idempotency: Idempotency,
-): Call {
-  const raw = Buffer.isBuffer(request.body) ? request.body : NO_BODY;
+  pause: Pause,
+): Call | Promise<Call> {
+  const raw = rawBody(request);
   const { id = '' } = request.params as { readonly id?: string };
   const { url } = request;
-  const body = operation.body === null ? {} : readJson(raw, operation.body.required);
-  const idempotent = operation.idempotent
-    ? readIdempotency(request.headers['idempotency-key'], `${request.method} ${splitUrl(url)[0]}`, raw)
-    : null;
-  return new Call(tenant, id, url, body, idempotency, idempotent);
+  const make = (body: JsonObject) => {
+    const idempotent = operation.idempotent
+      ? readIdempotency(request.headers['idempotency-key'], `${request.method} ${splitUrl(url)[0]}`, raw)
+      : null;
+    return new Call(tenant, id, url, body, idempotency, idempotent);
+  };
+  if (operation.body === null) return make({});
+  const body = readBody(raw, operation.body.required, pause);
+  return body instanceof Promise ? body.then(make) : make(body);
 }
 
-/** Bodies are JSON whatever their content type. */
-export function readJson(raw: Buffer, required: boolean): JsonObject {
+export function rawBody({ body }: FastifyRequest): Buffer {
+  return Buffer.isBuffer(body) ? body : NO_BODY;
+}
+
+/** Bodies are JSON whatever their content type. A large one is read in slices; the others would not be worth a promise. */
+export function readBody(raw: Buffer, required: boolean, pause: Pause): JsonObject | Promise<JsonObject> {
   if (raw.length === 0 && !required) return {};
-  const value = parseJson(raw);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Refusal('invalid_json');
-  return value as JsonObject;
+  if (!isUtf8(raw)) throw new Refusal('invalid_json');
+  const whole = raw.toString();
+  const text = whole.startsWith(BYTE_ORDER_MARK) ? whole.slice(1) : whole;
+  if (raw.length > SMALL_BODY_BYTES_MAX) {
+    return readJsonInSlices(text, BOUNDS, pause).then(objectOf, refuseJson);
+  }
+  try {
+    return objectOf(readJson(text));
+  } catch (error) {
+    return refuseJson(error);
+  }
 }
 
 const BYTE_ORDER_MARK = '\ufeff';
 
-function parseJson(raw: Buffer): unknown {
-  if (!isUtf8(raw)) throw new Refusal('invalid_json');
-  try {
-    const text = raw.toString();
-    return readJsonText(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
-  } catch {
-    throw new Refusal('invalid_json');
-  }
+/**
+ * What is read of a large body. Objects of the interface have few members and are not nested deep. More headers than
+ * these are too many whatever they are called, and so are more labels.
+ */
+const BOUNDS: JsonBounds = { membersMax: 10_000, depthMax: 8, always: BODY_FIELDS };
+
+function objectOf(value: unknown): JsonObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Refusal('invalid_json');
+  return value as JsonObject;
+}
+
+function refuseJson(error: unknown): never {
+  throw error instanceof SyntaxError ? new Refusal('invalid_json') : error;
 }
 
 /** `asked`: method and path. Null: the request names no key. */

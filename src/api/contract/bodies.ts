@@ -78,3 +78,10 @@ export const EndpointWrite = z
     id: 'EndpointWrite',
     description: '`url` is required on create; on PATCH what is left out stays.',
   });
+
+/** The names of all fields of all request bodies. */
+export const BODY_FIELDS: ReadonlySet<string> = new Set(
+  [ScheduleCreate, ScheduleUpdate, ScheduleReschedule, SchedulePreview, EndpointWrite].flatMap(({ shape }) =>
+    Object.keys(shape),
+  ),
+);
