@@ -8,8 +8,9 @@ import type { Timers } from '#src/ports/timers.ts';
 
 /** A customer may hold so many times what is free, of bytes and of places to wait. */
 const CUSTOMER_SHARE = 2;
+/** More requests than these do not wait. */
 export const WAITING_MAX = 10_000;
-/** Half of the time in which a request must have arrived. */
+/** A request waits no longer. This is half of the time that it may take to arrive. */
 export const WAIT_MS_MAX = 30_000;
 
 /** A request for bytes. */
@@ -54,7 +55,7 @@ export class ByteBudget {
     return this.#freeBytes;
   }
 
-  /** `bytes`: no more than there are in all. */
+  /** `bytes` must not exceed the whole budget. */
   enter(key: string, bytes: number): Admission {
     const customer = this.#customers.get(key) ?? { key, waiting: new Set(), heldBytes: 0 };
     const { promise: admitted, resolve, reject } = Promise.withResolvers<void>();
@@ -75,7 +76,7 @@ export class ByteBudget {
     return { admitted, leave };
   }
 
-  /** Leaves once, from wherever it has got to. */
+  /** The answer leaves the queue or gives the bytes back, and does so once. */
   #leaving(customer: Customer, waiter: Waiter): () => void {
     let hasLeft = false;
     return () => {
@@ -93,7 +94,7 @@ export class ByteBudget {
     };
   }
 
-  /** Admits whoever may go now. Only those are passed over that hold more than their share, and they are few. */
+  /** Admits all that may go now. A customer is passed over only while it holds its share, and few can. */
   #admit(): void {
     // A customer that was served goes to the end, and is met there again.
     for (const customer of this.#turns) {

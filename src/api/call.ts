@@ -82,7 +82,7 @@ export function callOf(
     return new Call(tenant, id, url, body, idempotency, idempotent);
   };
   if (operation.body === null) return make({});
-  const body = readBody(raw, operation.body.required, pause);
+  const body = readBody(raw, { required: operation.body.required, acceptsPart: true }, pause);
   return body instanceof Promise ? body.then(make) : make(body);
 }
 
@@ -90,14 +90,24 @@ export function rawBody({ body }: FastifyRequest): Buffer {
   return Buffer.isBuffer(body) ? body : NO_BODY;
 }
 
-/** Bodies are JSON whatever their content type. A large one is read in slices; the others would not be worth a promise. */
-export function readBody(raw: Buffer, required: boolean, pause: Pause): JsonObject | Promise<JsonObject> {
+/**
+ * Bodies are JSON whatever their content type. A large one is read in slices, and only what is small in it is sure to be
+ * complete; `acceptsPart` says whether that is enough. A small body is not worth a promise.
+ */
+export function readBody(
+  raw: Buffer,
+  { required, acceptsPart }: { readonly required: boolean; readonly acceptsPart: boolean },
+  pause: Pause,
+): JsonObject | Promise<JsonObject> {
   if (raw.length === 0 && !required) return {};
   if (!isUtf8(raw)) throw new Refusal('invalid_json');
   const whole = raw.toString();
   const text = whole.startsWith(BYTE_ORDER_MARK) ? whole.slice(1) : whole;
   if (raw.length > SMALL_BODY_BYTES_MAX) {
-    return readJsonInSlices(text, BOUNDS, pause).then(objectOf, refuseJson);
+    return readJsonInSlices(text, BOUNDS, pause).then(({ value, isWhole }) => {
+      if (!isWhole && !acceptsPart) throw new Refusal('payload_too_large');
+      return objectOf(value);
+    }, refuseJson);
   }
   try {
     return objectOf(readJson(text));
@@ -109,8 +119,8 @@ export function readBody(raw: Buffer, required: boolean, pause: Pause): JsonObje
 const BYTE_ORDER_MARK = '\ufeff';
 
 /**
- * What is read of a large body. Objects of the interface have few members and are not nested deep. More headers than
- * these are too many whatever they are called, and so are more labels.
+ * A large body is read within these bounds. No object of the interface is nested deeper, and fields that the interface
+ * has are kept among any number of others. Headers and labels in such numbers are refused, whatever they are called.
  */
 const BOUNDS: JsonBounds = { membersMax: 10_000, depthMax: 8, always: BODY_FIELDS };
 

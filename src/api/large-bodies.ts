@@ -14,9 +14,9 @@ import { type Admission, ByteBudget } from './byte-budget.ts';
 export const BODY_BYTES_MAX = 1_048_576;
 /** A body that is not longer is small. */
 export const SMALL_BODY_BYTES_MAX = SHORT_JSON_MAX;
-/** For bodies that arrive or have arrived. Senders that are all fast could deliver as much in one turn of the loop. */
+/** Bodies that arrive or have arrived may hold so much. Fast senders could deliver all of it in one turn of the loop. */
 export const ARRIVING_BYTES_MAX = 32 * BODY_BYTES_MAX;
-/** For bodies that are read, sealed and stored. Each takes several times its size until it is stored. */
+/** Bodies that are read, sealed and stored may hold so much. Each takes several times its size meanwhile. */
 const WORKING_BYTES_MAX = 4 * BODY_BYTES_MAX;
 
 export class LargeBodies {

@@ -189,7 +189,7 @@ async function v1(
   }
 }
 
-/** Whoever shares a budget: a project in one mode. */
+/** A project has a share of the budgets in each mode. */
 function customerOf({ partition }: Tenant): string {
   return `${partition}`;
 }

@@ -42,7 +42,8 @@ describe('a long text', () => {
 
   it('is built within bounds', async () => {
     const [[, text] = ['', '']] = HOSTILE;
-    const value = await readJsonInSlices(text, BOUNDS, pauses().pause);
+    const { value, isWhole } = await readJsonInSlices(text, BOUNDS, pauses().pause);
+    expect(isWhole).toBe(false);
     expect(Object.keys(value as object)).toHaveLength(11);
     expect(value).toMatchObject({ last: 1 });
   });
@@ -65,7 +66,8 @@ describe('a short text', () => {
   it('is read whole, at once and without bounds', async () => {
     const { pause, count } = pauses();
     const text = JSON.stringify(Array.from({ length: 100 }, (_, i) => [[[[i]]]]));
-    expect(await readJsonInSlices(text, BOUNDS, pause)).toEqual(JSON.parse(text));
+    const whole = { value: JSON.parse(text), isWhole: true };
+    expect(await readJsonInSlices(text, BOUNDS, pause)).toEqual(whole);
     expect(count()).toBe(0);
   });
 

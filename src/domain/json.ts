@@ -9,12 +9,12 @@ import { JsonScanner, type JsonSink } from '#sdk/json/scanner.ts';
 export type { JsonBounds };
 export { readJson };
 
-/** A text that is not longer is read in one go: whatever it holds, that takes less than a slice may. */
+/** A text that is not longer is read in one go. That takes less time than a slice may, whatever it holds. */
 export const SHORT_JSON_MAX = 16_384;
 /** The budget of one slice, as a scanner counts it: about a millisecond of work. */
 export const SLICE_CHARACTERS = 131_072;
 
-/** Lets everything else have its turn. */
+/** A pause gives everything else its turn. */
 export type Pause = () => Promise<void>;
 
 const NO_SINK: JsonSink = {
@@ -25,12 +25,18 @@ const NO_SINK: JsonSink = {
   scalar: () => {},
 };
 
+export interface BoundedJson {
+  readonly value: unknown;
+  /** False: bounds kept out a part of the value. */
+  readonly isWhole: boolean;
+}
+
 /** The value of a JSON text, a long one within bounds. Rejects with a SyntaxError if it is not JSON. */
-export async function readJsonInSlices(text: string, bounds: JsonBounds, pause: Pause): Promise<unknown> {
-  if (text.length <= SHORT_JSON_MAX) return readJson(text);
+export async function readJsonInSlices(text: string, bounds: JsonBounds, pause: Pause): Promise<BoundedJson> {
+  if (text.length <= SHORT_JSON_MAX) return { value: readJson(text), isWhole: true };
   const builder = new JsonBuilder(bounds);
   await scan(text, builder, pause);
-  return builder.value;
+  return { value: builder.value, isWhole: builder.isWhole };
 }
 
 export function isJsonText(text: string): boolean {

@@ -7,12 +7,13 @@ import { ONE_SHOT, type Schedule } from './resources.ts';
 const { api, anonymous, addProject } = useSched();
 
 const LARGE_COUNT = 300;
+const LARGE_CHARACTERS = 131_072;
 const BODY_CHARACTERS = 262_144;
 
 describe('300 large creates at once', () => {
   it('are all stored, and small calls are answered in between', async () => {
     const other = (await addProject('small')).test;
-    const raw = JSON.stringify({ ...ONE_SHOT, body: 'x'.repeat(BODY_CHARACTERS) });
+    const raw = JSON.stringify({ ...ONE_SHOT, body: 'x'.repeat(LARGE_CHARACTERS) });
     let answered = 0;
     const large = Array.from({ length: LARGE_COUNT }, async () => {
       const { status } = await api.send('POST', '/v1/schedules', { raw });
@@ -110,6 +111,15 @@ describe('a large body', () => {
     const again = await api.send<Schedule>('POST', '/v1/schedules', { raw, headers });
     expect([first.status, again.status, again.headers['idempotent-replayed']]).toEqual([201, 201, 'true']);
     expect(again.json.id).toBe(first.json.id);
+  });
+
+  it('keeps what counts among very many members', async () => {
+    const policy = `"retry_policy":{${members('1')},"max_attempts":3}`;
+    const headers = `"headers":{${'"X-A":"1",'.repeat(20_000)}"X-B":"2"}`;
+    const raw = fields(`${policy},${headers}`);
+    const shown = expectStatus(await api.send<Schedule>('POST', '/v1/schedules', { raw }), 201);
+    expect(shown.retry_policy.max_attempts).toBe(3);
+    expect(shown.header_keys).toEqual(['X-A', 'X-B']);
   });
 
   it('of a PATCH is read in the same way', async () => {

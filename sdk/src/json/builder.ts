@@ -31,6 +31,7 @@ export class JsonBuilder implements JsonSink {
   readonly #members: number[] = [];
   /** How many containers are open beyond the depth that is built. */
   #tooDeep = 0;
+  #isWhole = true;
   #value: unknown;
 
   constructor(bounds: JsonBounds = UNBOUNDED) {
@@ -40,6 +41,11 @@ export class JsonBuilder implements JsonSink {
   /** The whole, once the text has been read to its end. */
   get value(): unknown {
     return this.#value;
+  }
+
+  /** False: bounds kept out a part of it. */
+  get isWhole(): boolean {
+    return this.#isWhole;
   }
 
   openObject(): void {
@@ -72,6 +78,7 @@ export class JsonBuilder implements JsonSink {
     if (this.#tooDeep === 0) this.#add(container);
     if (this.#tooDeep > 0 || this.#open.length > this.#bounds.depthMax) {
       this.#tooDeep++;
+      this.#isWhole = false;
       return;
     }
     this.#open.push(container);
@@ -86,21 +93,30 @@ export class JsonBuilder implements JsonSink {
       this.#value = value;
       return;
     }
-    const members = this.#members[last] ?? 0;
+    if (Array.isArray(container)) {
+      if (this.#mayGrow(last)) container.push(value);
+      return;
+    }
     const key = this.#keys[last] ?? '';
-    if (members >= this.#bounds.membersMax && !this.#isKept(container, key)) return;
-    this.#members[last] = members + 1;
-    if (Array.isArray(container)) container.push(value);
-    else addMember(container, key, value);
+    // A key that is given again takes no further place.
+    if (Object.hasOwn(container, key) || this.#bounds.always.has(key) || this.#mayGrow(last)) {
+      setMember(container, key, value);
+    }
   }
 
-  #isKept(container: Container, key: string): boolean {
-    if (Array.isArray(container)) return false;
-    return this.#bounds.always.has(key) || Object.hasOwn(container, key);
+  /** Counts a further member. False: there are as many as are kept. */
+  #mayGrow(at: number): boolean {
+    const members = this.#members[at] ?? 0;
+    if (members >= this.#bounds.membersMax) {
+      this.#isWhole = false;
+      return false;
+    }
+    this.#members[at] = members + 1;
+    return true;
   }
 }
 
-function addMember(object: JsonObject, key: string, value: unknown): void {
+function setMember(object: JsonObject, key: string, value: unknown): void {
   // An inherited name, `__proto__` among them, becomes a member like any other.
   if (key in object) {
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });

@@ -20,8 +20,11 @@ export interface JsonSink {
 
 /** A token costs about as much as so many characters of a string. */
 const TOKEN_COST = 32;
-/** A string that is not longer is looked at here; a longer one is left to the runtime. */
-const SHORT_STRING_MAX = 24;
+/**
+ * A string that is not longer is cut out of the text. The runtime copies it then. A longer part of a text would keep
+ * the whole of it in memory, so longer strings are decoded instead.
+ */
+const SHORT_STRING_MAX = 12;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

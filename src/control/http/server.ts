@@ -68,7 +68,9 @@ async function dashboard(scope: FastifyInstance, options: ControlServerOptions):
 async function controlApi(scope: FastifyInstance, options: ControlServerOptions): Promise<void> {
   const { door, desk, turns, bodies, cookieSeconds } = options;
   const bodyOf = (request: FastifyRequest): JsonBody | Promise<JsonBody> =>
-    request.method === 'GET' ? {} : readBody(rawBody(request), false, bodies.pause);
+    request.method === 'GET'
+      ? {}
+      : readBody(rawBody(request), { required: false, acceptsPart: false }, bodies.pause);
   scope.decorateRequest('caller', null);
   for (const { method, path, answer } of options.publicRoutes) {
     const onRequest = async ({ raw }: FastifyRequest) => door.checkOrigin(raw);
