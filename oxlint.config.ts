@@ -35,6 +35,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 /** Who uses the customer's own tools: they speak to the service as a customer does. */
 const MAY_IMPORT_SDK = ['inbox', 'cli'];
+/** The reader of JSON is pure, and both need it. The SDK can import nothing, so the rules take it from there. */
+const MAY_IMPORT_SDK_JSON = ['domain'];
 
 const LAYERS = Object.keys(MAY_IMPORT);
 
@@ -71,7 +73,12 @@ function overrideOf(layer: string): OxlintOverride {
             { regex: '^#test/', message: 'The product does not import its tests.' },
             ...(MAY_IMPORT_SDK.includes(layer)
               ? []
-              : [{ regex: '^#sdk/', message: `src/${layer} does not use the SDK.` }]),
+              : [
+                  {
+                    regex: MAY_IMPORT_SDK_JSON.includes(layer) ? '^#sdk/(?!json/)' : '^#sdk/',
+                    message: `src/${layer} does not use the SDK.`,
+                  },
+                ]),
           ],
         },
       ],

@@ -11,8 +11,11 @@ import {
 } from '#src/commands/idempotency.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { type IdKind, parseId } from '#src/domain/id.ts';
+import { type JsonBounds, type Pause, readJson, readJsonInSlices } from '#src/domain/json.ts';
 import type { Tenant } from '#src/ports/control-store.ts';
+import { BODY_FIELDS } from './contract/bodies.ts';
 import type { Operation } from './contract/operations.ts';
+import { SMALL_BODY_BYTES_MAX } from './large-bodies.ts';
 import type { JsonObject } from './read-bodies.ts';
 
 const NO_BODY = Buffer.alloc(0);
@@ -67,35 +70,67 @@ export function callOf(
   operation: Operation,
   tenant: Tenant,
   idempotency: Idempotency,
-): Call {
-  const raw = Buffer.isBuffer(request.body) ? request.body : NO_BODY;
+  pause: Pause,
+): Call | Promise<Call> {
+  const raw = rawBody(request);
   const { id = '' } = request.params as { readonly id?: string };
   const { url } = request;
-  const body = operation.body === null ? {} : readJson(raw, operation.body.required);
-  const idempotent = operation.idempotent
-    ? readIdempotency(request.headers['idempotency-key'], `${request.method} ${splitUrl(url)[0]}`, raw)
-    : null;
-  return new Call(tenant, id, url, body, idempotency, idempotent);
+  const make = (body: JsonObject) => {
+    const idempotent = operation.idempotent
+      ? readIdempotency(request.headers['idempotency-key'], `${request.method} ${splitUrl(url)[0]}`, raw)
+      : null;
+    return new Call(tenant, id, url, body, idempotency, idempotent);
+  };
+  if (operation.body === null) return make({});
+  const body = readBody(raw, { required: operation.body.required, acceptsPart: true }, pause);
+  return body instanceof Promise ? body.then(make) : make(body);
 }
 
-/** Bodies are JSON whatever their content type. */
-export function readJson(raw: Buffer, required: boolean): JsonObject {
+export function rawBody({ body }: FastifyRequest): Buffer {
+  return Buffer.isBuffer(body) ? body : NO_BODY;
+}
+
+/**
+ * Bodies are JSON whatever their content type. A large one is read in slices, and only what is small in it is sure to be
+ * complete; `acceptsPart` says whether that is enough. A small body is not worth a promise.
+ */
+export function readBody(
+  raw: Buffer,
+  { required, acceptsPart }: { readonly required: boolean; readonly acceptsPart: boolean },
+  pause: Pause,
+): JsonObject | Promise<JsonObject> {
   if (raw.length === 0 && !required) return {};
-  const value = parseJson(raw);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Refusal('invalid_json');
-  return value as JsonObject;
+  if (!isUtf8(raw)) throw new Refusal('invalid_json');
+  const whole = raw.toString();
+  const text = whole.startsWith(BYTE_ORDER_MARK) ? whole.slice(1) : whole;
+  if (raw.length > SMALL_BODY_BYTES_MAX) {
+    return readJsonInSlices(text, BOUNDS, pause).then(({ value, isWhole }) => {
+      if (!isWhole && !acceptsPart) throw new Refusal('payload_too_large');
+      return objectOf(value);
+    }, refuseJson);
+  }
+  try {
+    return objectOf(readJson(text));
+  } catch (error) {
+    return refuseJson(error);
+  }
 }
 
 const BYTE_ORDER_MARK = '\ufeff';
 
-function parseJson(raw: Buffer): unknown {
-  if (!isUtf8(raw)) throw new Refusal('invalid_json');
-  try {
-    const text = raw.toString();
-    return JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
-  } catch {
-    throw new Refusal('invalid_json');
-  }
+/**
+ * A large body is read within these bounds. No object of the interface is nested deeper, and fields that the interface
+ * has are kept among any number of others. Headers and labels in such numbers are refused, whatever they are called.
+ */
+const BOUNDS: JsonBounds = { membersMax: 10_000, depthMax: 8, always: BODY_FIELDS };
+
+function objectOf(value: unknown): JsonObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Refusal('invalid_json');
+  return value as JsonObject;
+}
+
+function refuseJson(error: unknown): never {
+  throw error instanceof SyntaxError ? new Refusal('invalid_json') : error;
 }
 
 /** `asked`: method and path. Null: the request names no key. */

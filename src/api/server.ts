@@ -12,13 +12,15 @@ import type { Hints } from '#src/ports/hints.ts';
 import type { Random } from '#src/ports/random.ts';
 import type { Store } from '#src/ports/store.ts';
 import type { Exposition, Log, Metrics } from '#src/ports/telemetry.ts';
+import type { Timers } from '#src/ports/timers.ts';
 import type { Vault } from '#src/ports/vault.ts';
 import { Keys } from './auth.ts';
 import { answerExpectation, BrokenRequests, isDecodable, undecodable } from './broken-requests.ts';
-import { callOf } from './call.ts';
+import { Call, callOf } from './call.ts';
 import { OPERATIONS, type Operation, type OperationId } from './contract/operations.ts';
 import { JSON_TYPE, refusalOf, refuse } from './errors.ts';
 import { handlers } from './handlers.ts';
+import { BODY_BYTES_MAX, LargeBodies } from './large-bodies.ts';
 import { probes } from './probes.ts';
 import { referencePages } from './reference.ts';
 
@@ -26,6 +28,7 @@ export interface ApiOptions {
   readonly store: Store & ControlStore;
   readonly vault: Vault;
   readonly clock: Clock;
+  readonly timers: Timers;
   readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics & Exposition;
@@ -43,9 +46,9 @@ export interface ApiOptions {
 export interface Shared {
   readonly commands: Commands;
   readonly idempotency: Idempotency;
+  readonly bodies: LargeBodies;
 }
 
-const BODY_BYTES_MAX = 1_048_576;
 /** An id of any length that Node lets through is one that names nothing. */
 const ID_CHARACTERS_MAX = 65_536;
 /** A client that takes longer than this to send its request is cut off. */
@@ -121,9 +124,11 @@ export function buildServer(options: ApiOptions): FastifyInstance {
   server.setNotFoundHandler((_request, reply) => refuse(reply, new Refusal('not_found')));
 
   const { store, vault, hints } = options;
+  const bodies = new LargeBodies(options.timers);
   const shared: Shared = {
-    commands: { store, clock, ids, vault, hints, turns: new Turns() },
+    commands: { store, clock, ids, vault, hints, turns: new Turns(), pause: bodies.pause },
     idempotency: new Idempotency(store, clock),
+    bodies,
   };
   options.extend?.(server, shared);
   if (options.servesApi) {
@@ -137,7 +142,7 @@ export function buildServer(options: ApiOptions): FastifyInstance {
 async function v1(
   scope: FastifyInstance,
   { store, clock, httpAllowed }: ApiOptions,
-  { commands, idempotency }: Shared,
+  { commands, idempotency, bodies }: Shared,
 ): Promise<void> {
   const keys = new Keys(store, clock);
   const handle = handlers(commands, httpAllowed);
@@ -148,12 +153,12 @@ async function v1(
       request.tenant = tenant;
       if (request.is404) throw new Refusal('not_found');
       reply.header('Sched-Version', servedVersion(request, tenant));
+      return bodies.admit(request, reply, customerOf(tenant));
     };
     const trusted = keys.trusted(authorization);
     // Hardly ever: the framework goes on when the promise does, and `done` is left alone.
     if (trusted === null) return keys.tenantOf(authorization).then(admit);
-    admit(trusted);
-    return done();
+    return admit(trusted) ?? done();
   });
   scope.setNotFoundHandler((_request, reply) => refuse(reply, new Refusal('not_found')));
 
@@ -166,15 +171,27 @@ async function v1(
         const { tenant } = request;
         if (tenant === NO_TENANT) throw new Error('A call without a tenant.');
         const { authorization } = request.headers;
-        const act = () => handle[id](callOf(request, operation, tenant, idempotency));
-        // A body may be a minute on its way: a key that was revoked meanwhile changes nothing.
-        const isLate = operation.method !== 'GET' && keys.trusted(authorization) === null;
-        (isLate ? keys.tenantOf(authorization).then(act) : act())
+        const act = () => {
+          const call = callOf(request, operation, tenant, idempotency, bodies.pause);
+          return call instanceof Call ? handle[id](call) : call.then(handle[id]);
+        };
+        const actIfTrusted = () => {
+          // A body may be a minute on its way: a key that was revoked meanwhile changes nothing.
+          const isLate = operation.method !== 'GET' && keys.trusted(authorization) === null;
+          return isLate ? keys.tenantOf(authorization).then(act) : act();
+        };
+        bodies
+          .carryOut(request, customerOf(tenant), actIfTrusted)
           .then((answer) => send(reply, answer))
           .catch((error: unknown) => reply.send(error));
       },
     });
   }
+}
+
+/** A project has a share of the budgets in each mode. */
+function customerOf({ partition }: Tenant): string {
+  return `${partition}`;
 }
 
 function send(reply: FastifyReply, answer: Finished | Answered): void {

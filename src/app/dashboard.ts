@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Shared } from '#src/api/server.ts';
+import { pausesOf } from '#src/commands/pauses.ts';
 import { audited } from '#src/control/audit.ts';
 import { dataRoutes } from '#src/control/data/routes.ts';
 import type { DataWorld } from '#src/control/data/world.ts';
@@ -22,7 +23,6 @@ import { Turns } from '#src/control/http/turns.ts';
 import { Live } from '#src/control/live/live.ts';
 import type { WatchWorld } from '#src/control/live/watch.ts';
 import type { Passwords } from '#src/control/passwords.ts';
-import { pausesOf } from '#src/control/pauses.ts';
 import { SESSION_MS_MAX } from '#src/control/sessions.ts';
 import { LoginThrottle } from '#src/control/throttle.ts';
 import type { PeopleWorld, SealingWorld } from '#src/control/world.ts';
@@ -67,6 +67,7 @@ export function mountDashboard(
     door: new Door(world),
     desk,
     turns,
+    bodies: shared.bodies,
     publicRoutes: routes.publicRoutes,
     live: new Live({ timers, log, ask }),
     cookieSeconds: SESSION_MS_MAX / MS_PER_SECOND,

@@ -111,6 +111,7 @@ export async function startService(
       store,
       vault,
       clock,
+      timers: systemTimers,
       random,
       log: io.log,
       metrics,

@@ -2,6 +2,7 @@
 import { Refusal } from '#src/domain/errors.ts';
 import type { IdMint } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
+import type { Pause } from '#src/domain/json.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { Hints } from '#src/ports/hints.ts';
 import { type Receipt, type Store, StoreUnavailable, type Written } from '#src/ports/store.ts';
@@ -15,6 +16,7 @@ export interface Commands {
   readonly vault: Vault;
   readonly hints: Hints;
   readonly turns: Turns;
+  readonly pause: Pause;
 }
 
 /** A finished answer: what is sent, and what is kept for the same request made again. */

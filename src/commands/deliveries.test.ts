@@ -25,7 +25,7 @@ function commandsOf({
     due: (due: Due | null) => hinted.push(...(due === null ? [] : [due.dueAt])),
     lookAgain: () => {},
   };
-  return { store, clock, ids, vault, hinted, hints, turns: new Turns() };
+  return { store, clock, ids, vault, hinted, hints, turns: new Turns(), pause: async () => {} };
 }
 
 function render(delivery: Delivery) {

@@ -30,7 +30,15 @@ const ORDER: ProfileOrder = {
 };
 
 function commandsOf({ store, clock, ids, vault }: TestWorld): Commands {
-  return { store, clock, ids, vault, hints: { due: () => {}, lookAgain: () => {} }, turns: new Turns() };
+  return {
+    store,
+    clock,
+    ids,
+    vault,
+    hints: { due: () => {}, lookAgain: () => {} },
+    turns: new Turns(),
+    pause: async () => {},
+  };
 }
 
 function render(profile: Profile) {

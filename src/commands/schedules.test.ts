@@ -52,7 +52,7 @@ function commandsOf(
     due: (due: Due | null) => hinted.push(...(due === null ? [] : [due.dueAt])),
     lookAgain: () => looks.push(true),
   };
-  return { store, clock, ids, vault, hinted, looks, hints, turns: new Turns() };
+  return { store, clock, ids, vault, hinted, looks, hints, turns: new Turns(), pause: async () => {} };
 }
 
 /** The view that was rendered is the body, so that an answer can be compared with what is stored. */

@@ -4,6 +4,7 @@ import { Refusal } from '#src/domain/errors.ts';
 import type { Headers } from '#src/domain/headers.ts';
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
+import { isJsonText, isJsonTextInSlices, SHORT_JSON_MAX } from '#src/domain/json.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { encodePayload } from '#src/domain/payload.ts';
 import type { Profile } from '#src/domain/profile.ts';
@@ -32,7 +33,7 @@ export interface ScheduleOrder extends ScheduleTerms {
 }
 
 export async function createSchedule(
-  { store, clock, ids, vault, hints }: Commands,
+  { store, clock, ids, vault, hints, pause }: Commands,
   partition: Partition,
   read: (now: Instant) => ScheduleOrder,
   render: Render<ScheduleView>,
@@ -42,7 +43,9 @@ export async function createSchedule(
   const { headers, body, ...order } = read(now);
   const id = ids.mint('sch', now);
   const deliveryId = ids.mint('dlv', now);
-  const plain = encodePayload(headers, body, body !== null && isJson(body));
+  const isShort = body === null || body.length <= SHORT_JSON_MAX;
+  const isJson = isShort ? body !== null && isJsonText(body) : await isJsonTextInSlices(body, pause);
+  const plain = encodePayload(headers, body, isJson);
   const payload = plain && vault.seal(payloadPlace(partition, id), plain);
   const headerNames = headers.map(([name]) => name);
   const payloadBytes = plain?.length ?? 0;
@@ -61,15 +64,6 @@ export async function createSchedule(
     if (written === 'done') hints.due(dueOf(made.pending));
     return { written, finished };
   });
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** The profile a new schedule shall deliver through. */

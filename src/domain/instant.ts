@@ -137,6 +137,7 @@ function parseOffset(text: string, at: number): number | null {
 
 /** What the first, second and third digit of a fraction of a second are worth. */
 const FRACTION_DIGIT_MS = [100, 10, 1] as const;
+const DIGITS = /\d*/y;
 
 /**
  * Strict RFC 3339, offset required. Digits beyond the millisecond are cut off, which is always toward
@@ -153,10 +154,16 @@ export function parseInstant(text: string): Instant | null {
   if (text.charCodeAt(at) === DOT) {
     at += 1;
     const start = at;
-    while (digitAt(text, at) >= 0) {
-      fractionMs += digitAt(text, at) * (FRACTION_DIGIT_MS[at - start] ?? 0);
+    for (const worthMs of FRACTION_DIGIT_MS) {
+      const digit = digitAt(text, at);
+      if (!(digit >= 0)) break;
+      fractionMs += digit * worthMs;
       at += 1;
     }
+    // A fraction may be as long as a body: its other digits are only passed over.
+    DIGITS.lastIndex = at;
+    DIGITS.test(text);
+    at = DIGITS.lastIndex;
     if (at === start) return null;
   }
 

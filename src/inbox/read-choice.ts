@@ -1,4 +1,5 @@
 import { Refusal } from '#src/domain/errors.ts';
+import { readJson } from '#src/domain/json.ts';
 import { ANSWERS, type Choice, TIMES_MAX } from './answering.ts';
 
 /** The body of a request, as the server hands it over. */
@@ -19,7 +20,7 @@ function isCount(value: unknown): value is number {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     return null;
   }

@@ -96,7 +96,7 @@ async function openDataBench(world: TestWorld, name: string): Promise<DataBench>
   const hinted: (Due | null)[] = [];
   const wakes: true[] = [];
   const hints = { due: (due: Due | null) => void hinted.push(due), lookAgain: () => {} };
-  const commands = { store, clock, ids, vault, hints, turns: new Turns() };
+  const commands = { store, clock, ids, vault, hints, turns: new Turns(), pause: async () => {} };
   const desk = new Desk({
     store,
     routes: [],

@@ -2,13 +2,14 @@
 import { describe, expect, it } from 'vitest';
 import { planted } from '#test/e2e/client.ts';
 import { createdProfile, delivery, ms, schedule } from '#test/e2e/expectations.ts';
+import type { Schedule } from '#test/e2e/resources.ts';
 import { storedBytes } from '#test/process/stored.ts';
 import { answer } from '#test/receiver/behaviours.ts';
 import { headerOf, type ReceivedRequest, valuesOf } from '#test/receiver/receiver.ts';
 import { useDeliveries } from './harness.ts';
 import { ends } from './waits.ts';
 
-const { api, hook, given, sched } = useDeliveries();
+const { api, live, hook, given, sched } = useDeliveries();
 
 const OWN = ['Sched-Delivery-Id', 'Sched-Attempt', 'Idempotency-Key', 'Sched-Timestamp', 'Sched-Signature'];
 
@@ -93,6 +94,16 @@ describe.concurrent('custom headers', () => {
     expect(request.headers.filter(([each]) => each.toLowerCase() === name.toLowerCase())).toEqual([
       [name, value],
     ]);
+  });
+
+  it('whose names are written with an escape arrive, whatever another customer called theirs', async () => {
+    const target = hook();
+    const create = (name: string, delay: string) =>
+      `{"endpoint":"${target.url}","delay":"${delay}","headers":{"X-Order":"1","${name}":"2"}}`;
+    const theirs = await live.send<Schedule>('POST', '/v1/schedules', { raw: create('X-\\\\', '1h') });
+    await live.post(`/v1/schedules/${theirs.json.id}/cancel`);
+    await api.send('POST', '/v1/schedules', { raw: create('X-\\u0041', '1s') });
+    expect(headerOf(await target.arrived(), 'X-A')).toBe('2');
   });
 
   it('keep their order, and are the same at every attempt', async () => {

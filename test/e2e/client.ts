@@ -3,6 +3,7 @@
  * specification says of all of them: it carries its own request id, and it shows nothing that was planted.
  */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { readJson } from '#sdk/json/read-json.ts';
 
 export interface Answer<T = unknown> {
   readonly status: number;
@@ -116,7 +117,7 @@ export class Api {
         response.on('end', () => {
           const text = Buffer.concat(chunks).toString();
           const isJson = response.headers['content-type']?.startsWith('application/json') && text !== '';
-          const json = (isJson ? JSON.parse(text) : undefined) as T;
+          const json = (isJson ? readJson(text) : undefined) as T;
           resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json });
         });
       },

@@ -11,6 +11,7 @@ import { DATABASE_FILE, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import { systemClock } from '#src/system/clock.ts';
 import { prometheusMetrics } from '#src/system/metrics.ts';
 import { systemRandom } from '#src/system/random.ts';
+import { systemTimers } from '#src/system/timers.ts';
 import { AesVault } from '#src/vault/aes-vault.ts';
 import { LIVE_KEY, startFuzzed, TEST_KEY } from '#test/fuzz/service.ts';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
@@ -61,6 +62,7 @@ export async function withPageLimit(): Promise<FullDisk> {
     random,
     log,
     clock: systemClock,
+    timers: systemTimers,
     metrics: prometheusMetrics(),
     hints: { due: () => {}, lookAgain: () => {} },
     isFiring: () => true,

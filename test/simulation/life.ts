@@ -102,7 +102,15 @@ export class Life implements LifeFacts {
     );
     const arriving: Hints = world.hintsLost ? NO_HINTS : this.#engine;
     const hints: Hints = bug?.hints?.(arriving) ?? arriving;
-    this.commands = { store: wrapped, clock: world.clock, ids, vault, hints, turns: new Turns() };
+    this.commands = {
+      store: wrapped,
+      clock: world.clock,
+      ids,
+      vault,
+      hints,
+      turns: new Turns(),
+      pause: async () => {},
+    };
     this.idempotency = new Idempotency(wrapped, world.clock);
   }
 

@@ -1,5 +1,6 @@
 /** What an answer says: the object that was asked for, or the error that it is thrown as. */
 import type { ErrorBody } from '../api-types.ts';
+import { readJson } from '../json/read-json.ts';
 import { errorOf, unexpectedAnswer } from './errors.ts';
 import type { Answer } from './exchange.ts';
 
@@ -29,7 +30,7 @@ function unexplained(status: number): string {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 /** A delivery as a handler gets it: verified, with its body read. */
+import { readJson } from '../json/read-json.ts';
 import type { ReceivedHeaders } from './arrival.ts';
 import type { Verified } from './result.ts';
 
@@ -41,7 +42,7 @@ export class ReceivedDelivery implements DeliveryRequest {
 
   /** Throws a SyntaxError where the body is not JSON. What type it has is the caller's word. */
   json<T = unknown>(): T {
-    return JSON.parse(this.text()) as T;
+    return readJson(this.text()) as T;
   }
 }
 

@@ -5,6 +5,7 @@
  * nested deep and wide grows without measure: 64 KB become gigabytes. So how long it would be is worked out
  * first, and what would be too long is not written.
  */
+import { readJson } from '../json/read-json.ts';
 
 export type Variant = readonly [matched: string, text: string];
 
@@ -58,7 +59,7 @@ export function* jsonVariants(text: string, bodyBytes: number): Generator<Varian
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     return undefined;
   }

@@ -78,3 +78,15 @@ export const EndpointWrite = z
     id: 'EndpointWrite',
     description: '`url` is required on create; on PATCH what is left out stays.',
   });
+
+/** The names of all fields of all request bodies, those of nested objects too. */
+export const BODY_FIELDS: ReadonlySet<string> = new Set(
+  [ScheduleCreate, ScheduleUpdate, ScheduleReschedule, SchedulePreview, EndpointWrite].flatMap(fieldsIn),
+);
+
+function fieldsIn(schema: z.core.$ZodType): readonly string[] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
+    return fieldsIn(schema.def.innerType);
+  if (!(schema instanceof z.ZodObject)) return [];
+  return Object.entries(schema.shape).flatMap(([name, field]) => [name, ...fieldsIn(field)]);
+}

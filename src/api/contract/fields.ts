@@ -19,12 +19,10 @@ import { DEFAULT_RETRY_POLICY, RETRY_BOUNDS } from '#src/domain/retry.ts';
 type StringMap = Readonly<Record<string, string>>;
 
 function isStringMap(value: unknown): value is StringMap {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    Object.values(value).every((entry) => typeof entry === 'string')
-  );
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const map = value as Readonly<Record<string, unknown>>;
+  // The names of a large map are listed several times faster than its values.
+  return Object.keys(map).every((name) => typeof map[name] === 'string');
 }
 
 /** Adds an issue with a code of its own. */
@@ -58,9 +56,12 @@ export const headers = stringMap(
   'Custom headers, encrypted at rest; values are never returned. Names plus values: at most 16,384 bytes.',
   { 'X-Tenant': 'acme' },
 ).check((payload) => {
+  const { value } = payload;
   let bytes = 0;
-  for (const [name, text] of Object.entries(payload.value))
-    bytes += Buffer.byteLength(name) + Buffer.byteLength(text);
+  for (const name of Object.keys(value)) {
+    bytes += Buffer.byteLength(name) + Buffer.byteLength(value[name] ?? '');
+    if (bytes > HEADERS_BYTES_MAX) break;
+  }
   if (bytes > HEADERS_BYTES_MAX) fault(payload, 'payload_too_large');
 });
 
@@ -72,11 +73,12 @@ function isPlainText(text: string): boolean {
 export const metadata = stringMap('Labels, at most 50. Lists can be filtered by them.', {
   team: 'billing',
 }).check((payload) => {
-  const entries = Object.entries(payload.value);
-  if (!entries.every(([name, text]) => isPlainText(name) && isPlainText(text))) {
+  const { value } = payload;
+  const names = Object.keys(value);
+  if (!names.every((name) => isPlainText(name) && isPlainText(value[name] ?? ''))) {
     fault(payload, 'invalid_request');
   }
-  if (entries.length > LABELS_MAX) fault(payload, 'too_many_labels');
+  if (names.length > LABELS_MAX) fault(payload, 'too_many_labels');
 });
 
 export const body = z
@@ -85,9 +87,7 @@ export const body = z
     const { value } = payload;
     // A lone surrogate has no UTF-8 form: it could not be sent as it was given.
     if (!value.isWellFormed()) fault(payload, 'invalid_request');
-    if (value.length > BODY_CHARACTERS_MAX && characters(value) > BODY_CHARACTERS_MAX) {
-      fault(payload, 'payload_too_large');
-    }
+    if (hasMoreCharacters(value, BODY_CHARACTERS_MAX)) fault(payload, 'payload_too_large');
   })
   .meta({
     description: 'Request body, sent as UTF-8, encrypted at rest and never returned.',
@@ -95,10 +95,12 @@ export const body = z
     example: '{"hello":"world"}',
   });
 
-function characters(text: string): number {
-  let count = 0;
-  for (const _ of text) count++;
-  return count;
+/** Characters beyond the first 65,536 take two units of a text, the second of which is counted out here. */
+function hasMoreCharacters(text: string, max: number): boolean {
+  if (text.length <= max || text.length > 2 * max) return text.length > max;
+  let seconds = 0;
+  for (let at = 0; at < text.length; at++) if ((text.charCodeAt(at) & 0xfc00) === 0xdc00) seconds++;
+  return text.length - seconds > max;
 }
 
 /** It travels in a header, so it is what a header can carry. */

@@ -7,6 +7,7 @@ import type { EndpointWrite, ScheduleCreate, ScheduleReschedule, ScheduleUpdate 
 import { wrongUsage } from '#src/cli/failure.ts';
 import { type Options, textOf, textsOf } from '#src/cli/options.ts';
 import { readText } from '#src/cli/terminal/input.ts';
+import { readJson } from '#src/domain/json.ts';
 
 type Body = Record<string, unknown>;
 
@@ -96,7 +97,7 @@ async function dataOf(options: Options): Promise<Body> {
   if (data === undefined) return {};
   let value: unknown;
   try {
-    value = JSON.parse(await readText(data, '--data'));
+    value = readJson(await readText(data, '--data'));
   } catch (error) {
     if (error instanceof SyntaxError) throw wrongUsage(`--data is not JSON: ${error.message}.`);
     throw error;

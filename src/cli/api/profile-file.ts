@@ -11,6 +11,7 @@ import { dirname, join } from 'node:path';
 import { messageOf, systemCodeOf } from '#src/app/failures.ts';
 import { CommandFailure, wrongUsage } from '#src/cli/failure.ts';
 import { parseApiKey } from '#src/domain/api-key.ts';
+import { readJson } from '#src/domain/json.ts';
 
 export interface Profile {
   readonly url: string;
@@ -60,7 +61,7 @@ export function parseProfiles(text: string, path: string): Profiles {
   const broken = (why: string) => wrongUsage(`${path} is not a file of profiles: ${why}.`);
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = readJson(text);
   } catch {
     throw broken('it is not JSON');
   }

@@ -7,6 +7,7 @@ import { presentDelivery } from '#src/api/present.ts';
 import type { DeliveryWithTarget } from '#src/control/http/data-contract.ts';
 import type { Audited, ProjectAsked, Route } from '#src/control/http/route.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
+import { readJson } from '#src/domain/json.ts';
 import type { Mode } from '#src/domain/partition.ts';
 import type { DataWorld } from './world.ts';
 
@@ -81,6 +82,6 @@ function fieldsOf({ body }: ProjectAsked): { readonly fields: string } {
 }
 
 function idIn(body: string): string {
-  const { id } = JSON.parse(body) as { readonly id: string };
+  const { id } = readJson(body) as { readonly id: string };
   return id;
 }

@@ -1,5 +1,5 @@
 /** Long work in short pieces: the thread that works here also fires, and what is due must not wait for a page. */
-import { pausesOf } from '#src/control/pauses.ts';
+import { pausesOf } from '#src/commands/pauses.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 
 const SLICE_MS = 2;

@@ -22,7 +22,7 @@ export interface Question {
   readonly path: string;
   readonly query: URLSearchParams;
   /** Read once it is known that they may ask. */
-  readonly body: () => JsonBody;
+  readonly body: () => JsonBody | Promise<JsonBody>;
   readonly request: FastifyRequest | null;
 }
 
@@ -77,10 +77,11 @@ export class Desk {
     const { value: known, params } = found;
     if (!known.isOfProject) {
       requireSayInAll(question.caller.user, known.route);
-      return this.#act(known.route, askedOf(question, known.route, params), null);
+      return this.#act(known.route, await askedOf(question, known.route, params), null);
     }
     const place = await this.#placeOf(question.caller.user, params);
-    return this.#act(known.route, { ...askedOf(question, known.route, params), ...place }, place);
+    const asked = await askedOf(question, known.route, params);
+    return this.#act(known.route, { ...asked, ...place }, place);
   }
 
   async #placeOf(user: User, params: Readonly<Record<string, string>>): Promise<Place> {
@@ -119,11 +120,11 @@ function requireSayInAll({ projects }: User, { needs }: Route<Asked>): void {
 }
 
 /** What is sent is read only once it is known that they may. */
-function askedOf(
+async function askedOf(
   { caller, query, body, request }: Question,
   { needs }: Pick<Route<Asked>, 'needs'>,
   params: Readonly<Record<string, string>>,
-): Asked {
+): Promise<Asked> {
   if (!mayAct(caller.user.role, needs)) throw new DoorRefusal('not_allowed');
-  return { caller, params, query, body: body(), request };
+  return { caller, params, query, body: await body(), request };
 }

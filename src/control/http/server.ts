@@ -6,8 +6,9 @@
  */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { readJson } from '#src/api/call.ts';
+import { rawBody, readBody } from '#src/api/call.ts';
 import { JSON_TYPE } from '#src/api/errors.ts';
+import type { LargeBodies } from '#src/api/large-bodies.ts';
 import type { Live } from '#src/control/live/live.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import type { Log } from '#src/ports/telemetry.ts';
@@ -23,7 +24,6 @@ import type { Turns } from './turns.ts';
 
 const PREFIX = '/dashboard';
 const API = `${PREFIX}/api/`;
-const NO_BODY = Buffer.alloc(0);
 /** To read JSON is work of the thread that fires: strangers do not get as much of it as people. */
 const STRANGERS_BODY_BYTES_MAX = 16_384;
 
@@ -31,6 +31,7 @@ export interface ControlServerOptions {
   readonly door: Door;
   readonly desk: Desk;
   readonly turns: Turns;
+  readonly bodies: LargeBodies;
   /** Those that need no session. */
   readonly publicRoutes: readonly PublicRoute[];
   readonly live: Live;
@@ -65,7 +66,11 @@ async function dashboard(scope: FastifyInstance, options: ControlServerOptions):
 }
 
 async function controlApi(scope: FastifyInstance, options: ControlServerOptions): Promise<void> {
-  const { door, desk, turns, cookieSeconds } = options;
+  const { door, desk, turns, bodies, cookieSeconds } = options;
+  const bodyOf = (request: FastifyRequest): JsonBody | Promise<JsonBody> =>
+    request.method === 'GET'
+      ? {}
+      : readBody(rawBody(request), { required: false, acceptsPart: false }, bodies.pause);
   scope.decorateRequest('caller', null);
   for (const { method, path, answer } of options.publicRoutes) {
     const onRequest = async ({ raw }: FastifyRequest) => door.checkOrigin(raw);
@@ -77,12 +82,14 @@ async function controlApi(scope: FastifyInstance, options: ControlServerOptions)
       handler: async (request, reply) => {
         const { raw } = request;
         const visitor = { token: presentedToken(raw), address: addressOf(raw), agent: agentOf(raw) };
-        return send(request, reply, await answer({ ...visitor, body: bodyOf(request) }), cookieSeconds);
+        const body = await bodyOf(request);
+        return send(request, reply, await answer({ ...visitor, body }), cookieSeconds);
       },
     });
   }
-  const admit = async (request: FastifyRequest) => {
+  const admit = async (request: FastifyRequest, reply: FastifyReply) => {
     request.caller = await door.admit(request.raw);
+    await bodies.admit(request, reply, request.caller.user.id);
   };
 
   // Neither logged nor measured: how long a page is left open says nothing about the service.
@@ -97,7 +104,7 @@ async function controlApi(scope: FastifyInstance, options: ControlServerOptions)
   scope.all('/*', { onRequest: admit }, async (request, reply) => {
     const { method } = request;
     const admitted = callerOf(request);
-    const answer = await turns.take(admitted.user.id, async () =>
+    const act = async () =>
       desk.answer({
         // A body may take its time to arrive, and the session be over by then.
         caller: method === 'GET' ? admitted : await door.lookUp(admitted),
@@ -106,8 +113,9 @@ async function controlApi(scope: FastifyInstance, options: ControlServerOptions)
         query: queryOf(request),
         body: () => bodyOf(request),
         request,
-      }),
-    );
+      });
+    const { id } = admitted.user;
+    const answer = await bodies.carryOut(request, id, () => turns.take(id, act));
     return send(request, reply, answer, cookieSeconds);
   });
 }
@@ -125,10 +133,6 @@ function pathOf({ url }: FastifyRequest): string {
 function queryOf({ url }: FastifyRequest): URLSearchParams {
   const at = url.indexOf('?');
   return new URLSearchParams(at < 0 ? '' : url.slice(at));
-}
-
-function bodyOf({ method, body }: FastifyRequest): JsonBody {
-  return method === 'GET' ? {} : readJson(Buffer.isBuffer(body) ? body : NO_BODY, false);
 }
 
 function send(

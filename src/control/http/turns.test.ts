@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Pauses } from '#src/control/pauses.ts';
+import { Pauses } from '#src/commands/pauses.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { AT_ONCE_MAX, Turns, WAITING_MAX } from './turns.ts';
 

@@ -2,7 +2,7 @@
  * So that nobody's questions hold up the thread that fires: of one person a few are answered at a time and some more
  * wait, until everything else had its turn. No browser asks for so much at once.
  */
-import type { Pauses } from '#src/control/pauses.ts';
+import type { Pauses } from '#src/commands/pauses.ts';
 import { Refusal } from '#src/domain/errors.ts';
 
 export const AT_ONCE_MAX = 3;

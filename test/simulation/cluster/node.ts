@@ -103,7 +103,15 @@ export class ClusterNode implements LifeFacts {
       },
       { retentionMs: 0 },
     );
-    this.commands = { store, clock, ids, vault, hints: this.#engine, turns: new Turns() };
+    this.commands = {
+      store,
+      clock,
+      ids,
+      vault,
+      hints: this.#engine,
+      turns: new Turns(),
+      pause: async () => {},
+    };
     this.idempotency = new Idempotency(store, clock);
   }
 

@@ -1,0 +1,117 @@
+/**
+ * Bytes that may be in use at one time, shared by customers. A customer may hold twice what is free, so that something
+ * is always left for the others, however much one asks for. Requests beyond that wait: each customer has a queue of
+ * its own, and the queues take turns. The request whose turn it is waits until it fits, and nobody overtakes it.
+ */
+import { Refusal } from '#src/domain/errors.ts';
+import type { Timers } from '#src/ports/timers.ts';
+
+/** A customer may hold so many times what is free, of bytes and of places to wait. */
+const CUSTOMER_SHARE = 2;
+/** More requests than these do not wait. */
+export const WAITING_MAX = 10_000;
+/** A request waits no longer. This is half of the time that it may take to arrive. */
+export const WAIT_MS_MAX = 30_000;
+
+/** A request for bytes. */
+export interface Admission {
+  /** Resolves when the bytes may be used. Rejects with a Refusal if there is no place to wait, or for too long. */
+  readonly admitted: Promise<void>;
+  /** Gives the bytes back, or the place in the queue. */
+  leave(): void;
+}
+
+interface Waiter {
+  readonly bytes: number;
+  readonly admit: () => void;
+  readonly refuse: () => void;
+}
+
+interface Customer {
+  readonly key: string;
+  readonly waiting: Set<Waiter>;
+  heldBytes: number;
+}
+
+export class ByteBudget {
+  readonly #timers: Timers;
+  readonly #customers = new Map<string, Customer>();
+  /** Customers that have a request waiting, the one whose turn is next first. */
+  readonly #turns = new Set<Customer>();
+  #freeBytes: number;
+  #waiting = 0;
+
+  constructor(bytesMax: number, timers: Timers) {
+    this.#freeBytes = bytesMax;
+    this.#timers = timers;
+  }
+
+  /** How many requests wait. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  get freeBytes(): number {
+    return this.#freeBytes;
+  }
+
+  /** `bytes` must not exceed the whole budget. */
+  enter(key: string, bytes: number): Admission {
+    const customer = this.#customers.get(key) ?? { key, waiting: new Set(), heldBytes: 0 };
+    const { promise: admitted, resolve, reject } = Promise.withResolvers<void>();
+    const refuse = () => reject(new Refusal('unavailable'));
+    if (customer.waiting.size >= CUSTOMER_SHARE * (WAITING_MAX - this.#waiting)) {
+      refuse();
+      return { admitted, leave: () => {} };
+    }
+    const waiter: Waiter = { bytes, admit: resolve, refuse };
+    this.#customers.set(key, customer);
+    customer.waiting.add(waiter);
+    this.#turns.add(customer);
+    this.#waiting++;
+    this.#admit();
+    const leave = this.#leaving(customer, waiter);
+    const callOff = customer.waiting.has(waiter) ? this.#timers.after(WAIT_MS_MAX, leave) : () => {};
+    admitted.then(callOff, callOff);
+    return { admitted, leave };
+  }
+
+  /** The answer leaves the queue or gives the bytes back, and does so once. */
+  #leaving(customer: Customer, waiter: Waiter): () => void {
+    let hasLeft = false;
+    return () => {
+      if (hasLeft) return;
+      hasLeft = true;
+      if (customer.waiting.has(waiter)) {
+        this.#leaveQueue(customer, waiter);
+        waiter.refuse();
+      } else {
+        customer.heldBytes -= waiter.bytes;
+        this.#freeBytes += waiter.bytes;
+      }
+      if (customer.heldBytes === 0 && customer.waiting.size === 0) this.#customers.delete(customer.key);
+      this.#admit();
+    };
+  }
+
+  /** Admits all that may go now. A customer is passed over only while it holds its share, and few can. */
+  #admit(): void {
+    // A customer that was served goes to the end, and is met there again.
+    for (const customer of this.#turns) {
+      if (customer.heldBytes >= CUSTOMER_SHARE * this.#freeBytes) continue;
+      const [next] = customer.waiting;
+      if (next === undefined || next.bytes > this.#freeBytes) return;
+      this.#leaveQueue(customer, next);
+      customer.heldBytes += next.bytes;
+      this.#freeBytes -= next.bytes;
+      next.admit();
+    }
+  }
+
+  #leaveQueue(customer: Customer, waiter: Waiter): void {
+    customer.waiting.delete(waiter);
+    this.#waiting--;
+    this.#turns.delete(customer);
+    if (customer.waiting.size > 0) this.#turns.add(customer);
+  }
+}

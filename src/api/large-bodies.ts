@@ -1,0 +1,73 @@
+/**
+ * Large request bodies. Each costs memory from its first byte on, and time of the thread that fires when it is read,
+ * sealed and stored. Two budgets bound that: one for bodies that are on their way or in the process, one for those
+ * that are worked on. A request waits for the first before anything of its body is read from the connection, so that
+ * the sender is held back and not the service. Small bodies never wait.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { pausesOf } from '#src/commands/pauses.ts';
+import { type Pause, SHORT_JSON_MAX } from '#src/domain/json.ts';
+import type { Timers } from '#src/ports/timers.ts';
+import { type Admission, ByteBudget } from './byte-budget.ts';
+
+export const BODY_BYTES_MAX = 1_048_576;
+/** A body that is not longer is small. */
+export const SMALL_BODY_BYTES_MAX = SHORT_JSON_MAX;
+/** Bodies that arrive or have arrived may hold so much. Fast senders could deliver all of it in one turn of the loop. */
+export const ARRIVING_BYTES_MAX = 32 * BODY_BYTES_MAX;
+/** Bodies that are read, sealed and stored may hold so much. Each takes several times its size meanwhile. */
+const WORKING_BYTES_MAX = 4 * BODY_BYTES_MAX;
+
+export class LargeBodies {
+  readonly pause: Pause;
+  readonly #arriving: ByteBudget;
+  readonly #working: ByteBudget;
+  readonly #admissions = new WeakMap<IncomingMessage, Admission>();
+
+  constructor(timers: Timers) {
+    const pauses = pausesOf(timers);
+    this.pause = () => pauses.pause();
+    this.#arriving = new ByteBudget(ARRIVING_BYTES_MAX, timers);
+    this.#working = new ByteBudget(WORKING_BYTES_MAX, timers);
+  }
+
+  /** Resolves when the body of a request may be read; null: it may be at once. */
+  admit({ raw }: FastifyRequest, reply: FastifyReply, customer: string): Promise<void> | null {
+    const bytes = announcedBytes(raw);
+    // The framework refuses a body that is too large without reading it.
+    if (bytes <= SMALL_BODY_BYTES_MAX || bytes > BODY_BYTES_MAX) return null;
+    const admission = this.#arriving.enter(customer, bytes);
+    this.#admissions.set(raw, admission);
+    reply.raw.once('close', () => admission.leave());
+    // The client may have gone away while its key was looked up.
+    if (reply.raw.closed) admission.leave();
+    return admission.admitted;
+  }
+
+  /** Carries out a request whose body has arrived. */
+  carryOut<T>({ raw, body }: FastifyRequest, customer: string, act: () => Promise<T>): Promise<T> {
+    const bytes = Buffer.isBuffer(body) ? body.length : 0;
+    if (bytes > SMALL_BODY_BYTES_MAX) return this.#work(raw, customer, bytes, act);
+    this.#admissions.get(raw)?.leave();
+    return act();
+  }
+
+  async #work<T>(raw: IncomingMessage, customer: string, bytes: number, act: () => Promise<T>): Promise<T> {
+    const admission = this.#working.enter(customer, bytes);
+    try {
+      await admission.admitted;
+      return await act();
+    } finally {
+      // A client that is slow to take its answer holds none of the budget meanwhile.
+      admission.leave();
+      this.#admissions.get(raw)?.leave();
+    }
+  }
+}
+
+/** A body that does not say how long it is counts as the longest there may be. */
+function announcedBytes({ method, headers }: IncomingMessage): number {
+  if (method === 'GET') return 0;
+  return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : BODY_BYTES_MAX;
+}
