@@ -61,15 +61,18 @@ test('a failed check is shared as long, and then the store is asked again', asyn
   expect(await ready()).toEqual(READY);
 });
 
-test.for([-86_400_000, 86_400_000])('a clock that is set by %i ms does not keep an answer alive', async (ms) => {
-  await using world = await EngineTestWorld.open();
-  const { ready, checks } = served(world);
-  await ready();
-  world.faults.set('refuses', 'check');
-  world.time.setClock(ms);
-  expect(await ready()).toEqual(NO_STORE);
-  expect(checks()).toBe(2);
-});
+test.for([-86_400_000, 86_400_000])(
+  'a clock that is set by %i ms does not keep an answer alive',
+  async (ms) => {
+    await using world = await EngineTestWorld.open();
+    const { ready, checks } = served(world);
+    await ready();
+    world.faults.set('refuses', 'check');
+    world.time.setClock(ms);
+    expect(await ready()).toEqual(NO_STORE);
+    expect(checks()).toBe(2);
+  },
+);
 
 test('whether it fires is not shared: that costs nothing', async () => {
   await using world = await EngineTestWorld.open();

@@ -20,6 +20,7 @@ import type { Gates } from './gates.ts';
 import { Lanes, type Punctuality } from './lanes.ts';
 import { LOOK_AHEAD_MS, LookOut } from './look-out.ts';
 import { NearDue } from './near-due.ts';
+import { OutageLog } from './outage-log.ts';
 import { NO_PEERS } from './peer-hints.ts';
 import { Stride } from './stride.ts';
 import type { Tallies } from './tallies.ts';
@@ -65,6 +66,7 @@ export class Dispatcher implements Hints, Queue {
     overdue: new Set(),
   };
   readonly #stride = new Stride();
+  readonly #outage: OutageLog;
   #isBetweenSteps = false;
   #isOverduePassedOver = false;
   #isTurnComing = false;
@@ -87,6 +89,11 @@ export class Dispatcher implements Hints, Queue {
     this.#territory = territory;
     this.#peers = world.cluster?.peers ?? NO_PEERS;
     this.#sending = sending;
+    const { log, timers } = world;
+    this.#outage = new OutageLog(timers, {
+      failed: (fields, count) => log.warn({ ...fields, count }, 'due work could not be claimed'),
+      recovered: (failures) => log.info({ failures }, 'due work is claimed again'),
+    });
     const lanes = this.#lanes;
     this.#ahead = new Ahead(world, territory, gates, () => this.#load());
     this.#firing = new Firing(world, { territory, gates, sending, queue: this, ahead: this.#ahead, tallies });
@@ -193,6 +200,7 @@ export class Dispatcher implements Hints, Queue {
 
   forget(due: Due): void {
     this.#lanes.forget(due);
+    this.#outage.succeeded();
   }
 
   bringForward(heldBack: readonly Due[]): Promise<void> {
@@ -310,7 +318,7 @@ export class Dispatcher implements Hints, Queue {
 
   /** The store is away: nothing is claimed for a moment. What was dropped is found again. */
   rest(error: unknown): void {
-    this.#world.log.warn({ error: String(error) }, 'due work could not be claimed');
+    this.#outage.failed({ error: String(error) });
     if (this.#isResting) return;
     this.#isResting = true;
     this.#world.timers.after(STORE_REST_MS, () => {
