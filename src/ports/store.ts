@@ -23,6 +23,7 @@ import type { Profile } from '#src/domain/profile.ts';
 import type { Schedule, ScheduleKind, ScheduleState, ScheduleView } from '#src/domain/schedule.ts';
 import type { Advance } from '#src/domain/schedule-life.ts';
 import type { Slot, Tenure } from '#src/domain/slot.ts';
+import type { TrustedTime } from '#src/domain/trusted-time.ts';
 
 /** The store cannot be reached, is full or is broken. Nothing was changed. */
 export class StoreUnavailable extends Error {
@@ -235,6 +236,9 @@ export interface Store {
    * no more for now.
    */
   prune(what: Prunable, before: Instant, limit: number): Promise<number>;
+  /** What the clock showed when it was looked at last, and how far it is believed; null when nobody has looked. */
+  findTrustedTime(): Promise<TrustedTime | null>;
+  saveTrustedTime(trusted: TrustedTime): Promise<void>;
 
   /** Resolves when a write could be made durable. */
   check(now: Instant): Promise<void>;

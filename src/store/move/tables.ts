@@ -132,6 +132,7 @@ export const TABLES: readonly Table[] = [
     'lease_until',
     'revision',
   ]),
+  table('trusted_time', 1, ['one', 'seen_at', 'trusted_at', 'believed_from'], STATEMENTS.saveTrustedTime),
   whole('replay_items', 4, ['partition', 'job_id', 'endpoint_key', 'delivery_id', 'endpoint']),
 ];
 

@@ -29,6 +29,8 @@ const BIGINTS: ReadonlySet<string> = new Set([
   'failures',
   'seen_at',
   'seen_before',
+  'trusted_at',
+  'believed_from',
   'failed_before',
   'remembered_before',
   'last_used_at',
@@ -40,6 +42,7 @@ const BIGINTS: ReadonlySet<string> = new Set([
   'expected',
 ]);
 const INTEGERS: ReadonlySet<string> = new Set([
+  'one',
   'slot',
   'version',
   'archived',

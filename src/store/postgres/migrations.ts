@@ -369,4 +369,19 @@ export const MIGRATIONS: readonly Migration[] = [
       );
     `,
   },
+  {
+    version: 3,
+    name: 'bounds',
+    worksWith: 1,
+    sql: `
+      CREATE TABLE trusted_time (
+        one integer PRIMARY KEY CHECK (one = 1),
+        seen_at bigint NOT NULL,
+        trusted_at bigint NOT NULL,
+        believed_from bigint
+      ) WITH (fillfactor = 50);
+      INSERT INTO trusted_time (one, seen_at, trusted_at)
+        SELECT 1, max(at), max(at) FROM writers HAVING max(at) IS NOT NULL;
+    `,
+  },
 ];

@@ -13,6 +13,7 @@ import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { Slot, Tenure } from '#src/domain/slot.ts';
+import type { TrustedTime } from '#src/domain/trusted-time.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { ClusterState, ClusterStore, NodeLease, SlotState } from '#src/ports/cluster-store.ts';
 import type {
@@ -314,6 +315,14 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
     const { looked, verbs: removing } = await this.#retention.removals(what, before, limit);
     if (removing.length > 0) await this.#lanes.settling.runAll<'stale'>(removing);
     return looked;
+  }
+
+  findTrustedTime(): Promise<TrustedTime | null> {
+    return this.#cluster.trustedTime();
+  }
+
+  async saveTrustedTime(trusted: TrustedTime): Promise<void> {
+    await this.#lanes.settling.run(verbs.saveTrustedTime(trusted));
   }
 
   /** A transaction that writes nothing but its own number. */

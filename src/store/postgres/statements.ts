@@ -95,6 +95,15 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       key: [0],
       table: 'slots of',
     },
+    saveTrustedTime: {
+      ...insert(
+        'trusted_time',
+        ['one', 'seen_at', 'trusted_at', 'believed_from'],
+        ` ON CONFLICT (one) DO UPDATE SET seen_at = excluded.seen_at, trusted_at = excluded.trusted_at,
+            believed_from = excluded.believed_from`,
+      ),
+      key: [0],
+    },
     slotHeld: {
       ...PLAIN,
       sql: [

@@ -72,6 +72,7 @@ export type StatementName =
   | 'takeSlot'
   | 'releaseSlot'
   | 'releaseSlotsOf'
+  | 'saveTrustedTime'
   | PeopleStatementName;
 
 export type Parameter = string | number | Uint8Array | null;

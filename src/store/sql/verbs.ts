@@ -13,6 +13,7 @@ import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import { type Slot, slotOf, type Tenure } from '#src/domain/slot.ts';
+import type { TrustedTime } from '#src/domain/trusted-time.ts';
 import type { NodeLease, SlotState } from '#src/ports/cluster-store.ts';
 import type { ApiKey, KeyUse, Project, SigningSecret } from '#src/ports/control-store.ts';
 import type {
@@ -257,6 +258,10 @@ export function makeVerbs(places: Places) {
       ['releaseSlotsOf', null, node],
     ],
 
+    saveTrustedTime: ({ seenAt, trustedAt, believedFrom }: TrustedTime): readonly Step[] => [
+      ['saveTrustedTime', null, ONE, seenAt, trustedAt, believedFrom],
+    ],
+
     leave: (node: string): readonly Step[] => [
       ['releaseSlotsOf', null, node],
       ['endLease', null, node],
@@ -270,6 +275,8 @@ function slotHeld({ partition, target }: Delivery, tenure: Tenure | undefined): 
 }
 
 const NEVER = -1;
+/** The key of a table that has one row. */
+const ONE = 1;
 
 function held(slot: Slot, { node, epochs }: Tenure): Step {
   return ['slotHeld', 'stale', slot, node, epochs.get(slot) ?? NEVER];

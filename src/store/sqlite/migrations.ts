@@ -365,4 +365,17 @@ export const MIGRATIONS: readonly Migration[] = [
       ) STRICT, WITHOUT ROWID;
     `,
   },
+  {
+    version: 5,
+    name: 'bounds',
+    sql: `
+      CREATE TABLE trusted_time (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        seen_at INTEGER NOT NULL,
+        trusted_at INTEGER NOT NULL,
+        believed_from INTEGER
+      ) STRICT;
+      INSERT INTO trusted_time (one, seen_at, trusted_at) SELECT 1, at, at FROM heartbeat;
+    `,
+  },
 ];

@@ -9,6 +9,7 @@ import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { Slot, Tenure } from '#src/domain/slot.ts';
+import type { TrustedTime } from '#src/domain/trusted-time.ts';
 import type { ClusterState, ClusterStore, NodeLease, SlotState } from '#src/ports/cluster-store.ts';
 import type {
   ApiKey,
@@ -265,6 +266,14 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
     const { looked, verbs: removing } = await this.#retention.removals(what, before, limit);
     if (removing.length > 0) await this.#writer.runAll<'stale'>(removing);
     return looked;
+  }
+
+  findTrustedTime(): Promise<TrustedTime | null> {
+    return this.#read(() => this.#cluster.trustedTime());
+  }
+
+  async saveTrustedTime(trusted: TrustedTime): Promise<void> {
+    await this.#writer.run(verbs.saveTrustedTime(trusted));
   }
 
   /** A disk that refused the last write must take more than a beat, which may still fit where nothing else does. */

@@ -184,6 +184,12 @@ export const STATEMENTS = {
     sql: 'UPDATE slots SET owner = NULL WHERE slot = ? AND owner = ? AND epoch = ?',
     holds: 'always',
   },
+  saveTrustedTime: {
+    sql: `${insertInto('trusted_time', 'one', 'seen_at', 'trusted_at', 'believed_from')}
+      ON CONFLICT DO UPDATE SET seen_at = excluded.seen_at, trusted_at = excluded.trusted_at,
+        believed_from = excluded.believed_from`,
+    holds: 'always',
+  },
   releaseSlotsOf: { sql: 'UPDATE slots SET owner = NULL WHERE owner = ?', holds: 'always' },
 
   ...PEOPLE_STATEMENTS,
