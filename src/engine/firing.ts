@@ -190,7 +190,7 @@ export class Firing {
     }
     this.#gates.letGo(due);
     const before = this.#gates.of(due, work.gate);
-    const verdict = judge(delivery, before, gateTerms(profile, schedule.rateLimit), now);
+    const verdict = judge(delivery, before, gateTerms(profile, schedule.rateLimit), now, work.sweep);
     switch (verdict.kind) {
       case 'gone':
         this.#queue.release(due);

@@ -11,7 +11,7 @@
  * finished answer, or neither.
  */
 import type { Attempt, Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
-import type { Sweep } from '#src/domain/delivery-life.ts';
+import type { Sweep, UnfinishedSweep } from '#src/domain/delivery-life.ts';
 import type { Due } from '#src/domain/due.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
@@ -80,6 +80,7 @@ export interface ScheduleAddition {
 export interface ScheduleReplacement {
   readonly schedule: Schedule;
   readonly pending: Delivery | null;
+  /** Carried out as far as one step may take it; the rest is left to `carryOnSweep`. */
   readonly sweep: Sweep | null;
   readonly receipt: Receipt | null;
 }
@@ -119,6 +120,8 @@ export interface Work {
   readonly profile: Profile | null;
   /** The gate of its endpoint as it was saved last. */
   readonly gate: Gate | null;
+  /** The order to its schedule that is still being carried out. */
+  readonly sweep: UnfinishedSweep | null;
 }
 
 /** What a delivery sends, sealed, as frozen when it was materialized. */
@@ -165,6 +168,12 @@ export interface Store {
   ): Promise<readonly ScheduleView[]>;
   addSchedule(addition: ScheduleAddition): Promise<Written>;
   replaceSchedule(replacement: ScheduleReplacement): Promise<Written>;
+  /** What the last order to a schedule has left to do; null when it has reached all deliveries. */
+  findSweep(partition: Partition, id: ScheduleId): Promise<UnfinishedSweep | null>;
+  /** Unfinished sweeps of every partition, the oldest order first. */
+  listSweeps(limit: number): Promise<readonly UnfinishedSweep[]>;
+  /** Carries out one more piece. A sweep whose order is not the last one any more changes nothing and is forgotten. */
+  carryOnSweep(unfinished: UnfinishedSweep): Promise<void>;
   /** Headers and body of a schedule, sealed. */
   findPayload(partition: Partition, id: ScheduleId): Promise<Uint8Array | null>;
 
@@ -203,7 +212,7 @@ export interface Store {
 
   /**
    * A batch, each item for itself: done or stale; when the store fails, none. Under a tenure, an item whose slot
-   * is not held in that epoch any more is stale.
+   * is not held in that epoch any more is stale. So is the claim of a delivery that an unfinished sweep will change.
    */
   claim(writes: readonly ClaimWrite[], tenure?: Tenure): Promise<readonly ('done' | 'stale')[]>;
   settle(writes: readonly SettleWrite[]): Promise<readonly ('done' | 'stale')[]>;

@@ -19,6 +19,7 @@ import {
   SCHEDULE_MUTABLE,
 } from '#src/store/sql/columns.ts';
 import { type DeliveryRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
+import { SWEEP_COLUMNS } from '#src/store/sql/sweep-verbs.ts';
 
 export type Value = string | number | Uint8Array | null;
 /** As SQLite has it. */
@@ -133,6 +134,7 @@ export const TABLES: readonly Table[] = [
     'revision',
   ]),
   table('trusted_time', 1, ['one', 'seen_at', 'trusted_at', 'believed_from'], STATEMENTS.saveTrustedTime),
+  whole('sweeps', 2, SWEEP_COLUMNS),
   whole('replay_items', 4, ['partition', 'job_id', 'endpoint_key', 'delivery_id', 'endpoint']),
 ];
 

@@ -29,6 +29,7 @@ const BIGINTS: ReadonlySet<string> = new Set([
   'failures',
   'seen_at',
   'seen_before',
+  'ordered_at',
   'trusted_at',
   'believed_from',
   'failed_before',
@@ -43,6 +44,7 @@ const BIGINTS: ReadonlySet<string> = new Set([
 ]);
 const INTEGERS: ReadonlySet<string> = new Set([
   'one',
+  'together_max',
   'slot',
   'version',
   'archived',

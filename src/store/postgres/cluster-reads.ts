@@ -1,9 +1,7 @@
 /** How nodes stand to each other, and the clock they go by. */
 import { instant } from '#src/domain/instant.ts';
 import type { Slot } from '#src/domain/slot.ts';
-import type { TrustedTime } from '#src/domain/trusted-time.ts';
 import type { ClusterState } from '#src/ports/cluster-store.ts';
-import { fromTrustedTimeRow, TRUSTED_TIME, type TrustedTimeRow } from '#src/store/sql/trusted-time-rows.ts';
 import type { Reader } from './reader.ts';
 
 /** A node under its lease, without a slot; or a slot under its epoch, with its owner. */
@@ -26,11 +24,6 @@ export class ClusterReads {
       'SELECT extract(epoch FROM clock_timestamp())::double precision * 1000 AS now',
     );
     return row?.now ?? 0;
-  }
-
-  async trustedTime(): Promise<TrustedTime | null> {
-    const [row] = await this.#reader.ask<TrustedTimeRow>(TRUSTED_TIME);
-    return row === undefined ? null : fromTrustedTimeRow(row);
   }
 
   async state(): Promise<ClusterState> {

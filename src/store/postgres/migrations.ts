@@ -382,6 +382,15 @@ export const MIGRATIONS: readonly Migration[] = [
       ) WITH (fillfactor = 50);
       INSERT INTO trusted_time (one, seen_at, trusted_at)
         SELECT 1, max(at), max(at) FROM writers HAVING max(at) IS NOT NULL;
+
+      CREATE TABLE sweeps (
+        partition bigint NOT NULL,
+        schedule_id text COLLATE "C" NOT NULL,
+        ordered text COLLATE "C" NOT NULL,
+        ordered_at bigint NOT NULL,
+        last_id text COLLATE "C" NOT NULL,
+        PRIMARY KEY (partition, schedule_id)
+      );
     `,
   },
 ];

@@ -5,7 +5,7 @@
  * request and what people look at have connections of their own for the same reason.
  */
 import type { Client } from 'pg';
-import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import type { Delivery } from '#src/domain/delivery.ts';
 import type { Due } from '#src/domain/due.ts';
 import type { DeliveryId, EndpointId, KeyId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -13,7 +13,6 @@ import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { Slot, Tenure } from '#src/domain/slot.ts';
-import type { TrustedTime } from '#src/domain/trusted-time.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { ClusterState, ClusterStore, NodeLease, SlotState } from '#src/ports/cluster-store.ts';
 import type {
@@ -51,6 +50,7 @@ import { SqlPeople } from '#src/store/sql/people.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { Retention } from '#src/store/sql/retention.ts';
 import { tenureOf } from '#src/store/sql/taken.ts';
+import { SqlUpkeep } from '#src/store/sql/upkeep.ts';
 import { makeVerbs } from '#src/store/sql/verbs.ts';
 import type { DatabaseAddress } from './address.ts';
 import { AsideReader } from './aside-reader.ts';
@@ -104,7 +104,7 @@ interface Pools {
   readonly aside: AsideReader;
 }
 
-export class PostgresStore implements Store, ControlStore, ClusterStore {
+export class PostgresStore extends SqlUpkeep implements Store, ControlStore, ClusterStore {
   readonly people: PeopleStore;
   readonly insight: InsightStore;
   readonly jobs: SqlReplayJobs;
@@ -118,6 +118,7 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
   readonly #retention: Retention;
 
   private constructor(links: readonly Link[], lanes: Lanes, pools: Pools, distributed: boolean) {
+    super(sqlOf(pools.api, lanes.settling), verbs);
     this.insight = new PostgresInsight({ ...pools, ...lanes, distributed });
     this.#links = links;
     this.#lanes = lanes;
@@ -227,12 +228,7 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
     return this.#lanes.api.run(verbs.addReplay(addition));
   }
 
-  listAttempts(
-    partition: Partition,
-    id: DeliveryId,
-    afterAttemptNo: number,
-    limit: number,
-  ): Promise<readonly Attempt[]> {
+  listAttempts(partition: Partition, id: DeliveryId, afterAttemptNo: number, limit: number) {
     return this.#reads.attempts(partition, id, afterAttemptNo, limit);
   }
 
@@ -315,14 +311,6 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
     const { looked, verbs: removing } = await this.#retention.removals(what, before, limit);
     if (removing.length > 0) await this.#lanes.settling.runAll<'stale'>(removing);
     return looked;
-  }
-
-  findTrustedTime(): Promise<TrustedTime | null> {
-    return this.#cluster.trustedTime();
-  }
-
-  async saveTrustedTime(trusted: TrustedTime): Promise<void> {
-    await this.#lanes.settling.run(verbs.saveTrustedTime(trusted));
   }
 
   /** A transaction that writes nothing but its own number. */

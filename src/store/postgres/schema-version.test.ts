@@ -104,7 +104,7 @@ describe('the schema', () => {
     const ofPeople = ['users', 'invitations', 'sessions', 'login_failures', 'audit'];
     const others = new Set([...shared, ...ofNodes, ...ofPeople]);
     const ofCustomers = unique.rows.filter(({ table }) => !others.has(table));
-    expect(ofCustomers).toHaveLength(15);
+    expect(ofCustomers).toHaveLength(16);
     expect(ofCustomers.filter(({ first }) => first !== 'partition')).toEqual([]);
   });
 

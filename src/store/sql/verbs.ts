@@ -53,8 +53,8 @@ import {
   replaceSchedule,
   type Step,
   settleDelivery,
-  sweepDeliveries,
 } from './steps.ts';
+import { beginSweep, carryOnSweep, removeStaleSweep, SWEPT_TOGETHER_MAX } from './sweep-verbs.ts';
 
 /** What is removed only as it was read. */
 interface Revised<Id> {
@@ -128,14 +128,18 @@ export function makeVerbs(places: Places) {
     replaceSchedule: (
       { schedule, pending, sweep, receipt }: ScheduleReplacement,
       oldLabels: Labels,
+      sweptTogetherMax = SWEPT_TOGETHER_MAX,
     ): readonly Step[] => [
       replaceSchedule(schedule),
       ...(pending === null ? [] : [replaceDelivery(pending)]),
       ...keep(schedule.partition, receipt),
       ...labelSteps('deleteLabel', schedule, oldLabels),
       ...labelSteps('insertLabel', schedule, schedule.metadata),
-      ...(sweep === null ? [] : sweepDeliveries(schedule, sweep)),
+      ...(sweep === null ? [] : beginSweep(schedule, sweep, sweptTogetherMax)),
     ],
+
+    carryOnSweep,
+    removeStaleSweep,
 
     addReplay: ({ delivery, receipt }: ReplayAddition): readonly Step[] => [
       // Retention may have taken it since the original was read: what belongs to nothing would never be sent.

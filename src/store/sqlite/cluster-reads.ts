@@ -1,8 +1,6 @@
 /** How nodes stand to each other. One process needs none of it; the simulation runs several on one file. */
 import { type Instant, instant } from '#src/domain/instant.ts';
-import type { TrustedTime } from '#src/domain/trusted-time.ts';
 import type { ClusterState, SlotState } from '#src/ports/cluster-store.ts';
-import { fromTrustedTimeRow, TRUSTED_TIME, type TrustedTimeRow } from '#src/store/sql/trusted-time-rows.ts';
 import type { Db } from './connection.ts';
 import { Questions } from './questions.ts';
 
@@ -24,11 +22,6 @@ export class ClusterReads {
       "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now",
     );
     return instant(row?.now ?? 0);
-  }
-
-  trustedTime(): TrustedTime | null {
-    const row = this.#ask.get<TrustedTimeRow>(TRUSTED_TIME);
-    return row === undefined ? null : fromTrustedTimeRow(row);
   }
 
   state(): ClusterState {

@@ -376,6 +376,15 @@ export const MIGRATIONS: readonly Migration[] = [
         believed_from INTEGER
       ) STRICT;
       INSERT INTO trusted_time (one, seen_at, trusted_at) SELECT 1, at, at FROM heartbeat;
+
+      CREATE TABLE sweeps (
+        partition INTEGER NOT NULL,
+        schedule_id TEXT NOT NULL,
+        ordered TEXT NOT NULL,
+        ordered_at INTEGER NOT NULL,
+        last_id TEXT NOT NULL,
+        PRIMARY KEY (partition, schedule_id)
+      ) STRICT, WITHOUT ROWID;
     `,
   },
 ];

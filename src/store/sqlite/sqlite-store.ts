@@ -9,7 +9,6 @@ import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { Slot, Tenure } from '#src/domain/slot.ts';
-import type { TrustedTime } from '#src/domain/trusted-time.ts';
 import type { ClusterState, ClusterStore, NodeLease, SlotState } from '#src/ports/cluster-store.ts';
 import type {
   ApiKey,
@@ -46,6 +45,7 @@ import { SqlPeople } from '#src/store/sql/people.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { Retention } from '#src/store/sql/retention.ts';
 import { tenureOf } from '#src/store/sql/taken.ts';
+import { SqlUpkeep } from '#src/store/sql/upkeep.ts';
 import { ClusterReads } from './cluster-reads.ts';
 import {
   type Db,
@@ -78,13 +78,15 @@ export interface SqliteOptions {
   readonly maxPages?: number;
   /** False where nothing has to outlive the machine: a simulation. The default is true. */
   readonly durable?: boolean;
+  /** How many deliveries of one status a piece of a sweep changes; small in a simulation. */
+  readonly sweptTogetherMax?: number;
   /** Who writes; left to itself, a thread of its own. */
   readonly openWriter?: OpenWriter;
 }
 
 export const DATABASE_FILE = 'sched.db';
 
-export class SqliteStore implements Store, ControlStore, ClusterStore {
+export class SqliteStore extends SqlUpkeep implements Store, ControlStore, ClusterStore {
   readonly people: PeopleStore;
   readonly insight: InsightStore;
   readonly jobs: SqlReplayJobs;
@@ -98,7 +100,16 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
   readonly #insight: SqliteInsight;
   readonly #lock: DirectoryLock | null;
 
-  private constructor(path: string, reader: Db, writer: WriteQueue, lock: DirectoryLock | null) {
+  private constructor(
+    path: string,
+    reader: Db,
+    writer: WriteQueue,
+    lock: DirectoryLock | null,
+    sweptTogetherMax: number | undefined,
+  ) {
+    const questions = new Questions(reader);
+    const sql = sqlOf(async (read) => asked(reader, () => read(questions)), writer);
+    super(sql, verbs, sweptTogetherMax);
     this.#insight = new SqliteInsight({ path, writer, reader });
     this.insight = this.#insight;
     this.#reader = reader;
@@ -106,13 +117,11 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
     this.#control = prepareControlReads(reader);
     this.#firing = new FiringReads(reader);
     this.#cluster = new ClusterReads(reader);
-    const questions = new Questions(reader);
     this.#retention = new Retention(
       (sql, ...values) => this.#read(() => questions.all(sql, ...values)),
       RETENTION,
       verbs,
     );
-    const sql = sqlOf((read) => this.#read(() => read(questions)), writer);
     this.people = new SqlPeople(sql);
     this.jobs = new SqlReplayJobs(sql, verbs);
     this.#writer = writer;
@@ -125,9 +134,9 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
     const lock = options.exclusive ? lockDirectory(options.directory) : null;
     try {
       prepareFile(path, options);
-      const { maxPages = null, durable = true, openWriter = openThread } = options;
+      const { maxPages = null, durable = true, openWriter = openThread, sweptTogetherMax } = options;
       const writer = await openWriter({ path, maxPages, durable });
-      return new SqliteStore(path, openForReading(path), writer, lock);
+      return new SqliteStore(path, openForReading(path), writer, lock, sweptTogetherMax);
     } catch (error) {
       lock?.release();
       throw error;
@@ -135,8 +144,7 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
   }
 
   #ask<T>(read: () => T): T {
-    if (!this.#reader.open) throw new StoreUnavailable('The store is closed.');
-    return unavailableInstead(read);
+    return asked(this.#reader, read);
   }
 
   /** Reads are answered at once; the port is asynchronous for stores that are not. */
@@ -161,7 +169,9 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
     const before = this.#ask(() => this.#reads.schedule(partition, id));
     // Another revision than the one replaced would have other labels; the write would find that too.
     if (before?.schedule.revision !== revision - 1) return 'stale';
-    return this.#writer.run(verbs.replaceSchedule(replacement, before.schedule.metadata));
+    return this.#writer.run(
+      verbs.replaceSchedule(replacement, before.schedule.metadata, this.sweptTogetherMax),
+    );
   }
 
   findPayload(partition: Partition, id: ScheduleId): Promise<Uint8Array | null> {
@@ -268,14 +278,6 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
     return looked;
   }
 
-  findTrustedTime(): Promise<TrustedTime | null> {
-    return this.#read(() => this.#cluster.trustedTime());
-  }
-
-  async saveTrustedTime(trusted: TrustedTime): Promise<void> {
-    await this.#writer.run(verbs.saveTrustedTime(trusted));
-  }
-
   /** A disk that refused the last write must take more than a beat, which may still fit where nothing else does. */
   async check(now: Instant): Promise<void> {
     if (this.#writer.isFailing) {
@@ -358,6 +360,11 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
     this.#reader.close();
     this.#lock?.release();
   }
+}
+
+function asked<T>(reader: Db, read: () => T): T {
+  if (!reader.open) throw new StoreUnavailable('The store is closed.');
+  return unavailableInstead(read);
 }
 
 function openThread(data: WriterData): Promise<WriteQueue> {
