@@ -27,7 +27,7 @@ import type { AttemptFacts, EngineGauges, EngineMetrics, Log } from '#src/ports/
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import { Builders, START, seededBytes } from '#src/store/contract/builders.ts';
 import { Executor, type WriterData } from '#src/store/sqlite/executor.ts';
-import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import { type SqliteOptions, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import { answered, type WriteQueue } from '#src/store/sqlite/writer.ts';
 import { AesVault } from '#src/vault/aes-vault.ts';
 import { KeptInsight } from './kept-insight.ts';
@@ -289,9 +289,10 @@ export class EngineTestWorld implements EngineWorld, AsyncDisposable {
 
   #isSecretGiven = false;
 
-  static async open(): Promise<EngineTestWorld> {
+  static async open(given: Pick<SqliteOptions, 'sweptTogetherMax'> = {}): Promise<EngineTestWorld> {
     const directory = mkdtempSync(join(tmpdir(), 'sched-engine-'));
-    const options = { directory, now: START, exclusive: false, durable: false, openWriter: writesAtOnce };
+    const ownWriter = { exclusive: false, durable: false, openWriter: writesAtOnce };
+    const options: SqliteOptions = { directory, now: START, ...ownWriter, ...given };
     const world = new EngineTestWorld(directory, await SqliteStore.open(options), new VirtualTime(START));
     const id = world.ids.mint('prj', START);
     await world.disk.addProject({ id, name: 'default', pinnedVersion: '2026-01-01', createdAt: START });

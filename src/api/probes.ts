@@ -1,9 +1,10 @@
 /** `/healthz`, `/readyz` and `/metrics`: for machines that watch, without a key. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Clock } from '#src/ports/clock.ts';
-import { type Store, StoreUnavailable } from '#src/ports/store.ts';
+import type { Store } from '#src/ports/store.ts';
 import type { Exposition } from '#src/ports/telemetry.ts';
 import { JSON_TYPE } from './errors.ts';
+import { Readiness } from './readiness.ts';
 
 export interface ProbeOptions {
   readonly store: Pick<Store, 'check'>;
@@ -15,6 +16,7 @@ export interface ProbeOptions {
 
 export function probes(server: FastifyInstance, options: ProbeOptions): void {
   const { store, clock, metrics, isFiring } = options;
+  const readiness = new Readiness(store, clock);
   const unready = (reply: FastifyReply, reason: string) =>
     reply
       .code(503)
@@ -27,12 +29,7 @@ export function probes(server: FastifyInstance, options: ProbeOptions): void {
 
   // Ready is who can make a write durable right now, and fires what is due.
   server.get('/readyz', async (_request, reply) => {
-    try {
-      await store.check(clock.now());
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
-      return unready(reply, 'store');
-    }
+    if (!(await readiness.canStore())) return unready(reply, 'store');
     if (!isFiring()) return unready(reply, 'engine');
     return reply.header('content-type', JSON_TYPE).send('{"status":"ready"}');
   });

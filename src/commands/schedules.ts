@@ -26,6 +26,7 @@ import {
   type Tried,
   untilWritten,
 } from './command.ts';
+import { finishSweep } from './finish-sweep.ts';
 
 export interface ScheduleOrder extends ScheduleTerms {
   readonly headers: Headers;
@@ -112,10 +113,14 @@ export function orderSchedule(
   order: Order,
   render: Render<ScheduleView>,
 ): Promise<Finished> {
-  return change(commands, partition, id, render, () => null, ORDERS[order]);
+  const finish = () => finishSweep(commands, partition, id);
+  return change(commands, partition, id, render, () => null, ORDERS[order], finish);
 }
 
-/** Decides on what is stored now and writes the decision, unless there is nothing to change. */
+/**
+ * Decides on what is stored now and writes the decision, unless there is nothing to change. It is answered when it is
+ * finished, also where there was nothing to change: what was decided before may not be finished yet.
+ */
 function change(
   { store, clock, hints, turns }: Commands,
   partition: Partition,
@@ -123,6 +128,7 @@ function change(
   render: Render<ScheduleView>,
   keep: Keep,
   decide: (view: ScheduleView, now: Instant) => life.ScheduleChange | null,
+  finish: () => Promise<void> = async () => {},
 ): Promise<Finished> {
   const attempt = async (): Promise<Tried> => {
     const view = found(await store.findSchedule(partition, id));
@@ -141,5 +147,9 @@ function change(
     }
     return { written, finished };
   };
-  return turns.take(`${partition}/${id}`, () => untilWritten(attempt));
+  return turns.take(`${partition}/${id}`, async () => {
+    const finished = await untilWritten(attempt);
+    await finish();
+    return finished;
+  });
 }

@@ -144,7 +144,14 @@ describe('the life of a delivery', () => {
     ['cancel', ['scheduled', 'retry_scheduled', 'paused'], 'canceled', 'canceled'],
   ] as const)('the %s of a schedule sweeps %o', ([order, from, untriedTo, triedTo]) => {
     const finalizedAt = order === 'cancel' ? build.now : null;
-    expect(sweep(order, build.now)).toEqual({ from, untriedTo, triedTo, finalizedAt });
+    expect(sweep(order, build.now)).toEqual({
+      order,
+      orderedAt: build.now,
+      from,
+      untriedTo,
+      triedTo,
+      finalizedAt,
+    });
   });
 });
 

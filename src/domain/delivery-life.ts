@@ -217,20 +217,43 @@ export function cancel(delivery: Delivery, now: Instant): Delivery {
   return moved(delivery, 'cancel', now);
 }
 
+export type SweepOrder = 'pause' | 'resume' | 'cancel';
+
 /** What a pause, resume or cancel of a schedule does to every other delivery of it, untried or tried before. */
 export interface Sweep {
+  readonly order: SweepOrder;
+  readonly orderedAt: Instant;
   readonly from: readonly DeliveryStatus[];
   readonly untriedTo: DeliveryStatus;
   readonly triedTo: DeliveryStatus;
   readonly finalizedAt: Instant | null;
 }
 
-export function sweep(order: 'pause' | 'resume' | 'cancel', now: Instant): Sweep {
+export function sweep(order: SweepOrder, orderedAt: Instant): Sweep {
   const from = [...statusesWhere((moves) => moves[order] !== undefined)];
   const untriedTo = from.map((status) => LIFE[status][order]).find((to) => to !== undefined);
   if (untriedTo === undefined) throw new Error(`No delivery can ${order}.`);
   const triedTo = order === 'resume' ? 'retry_scheduled' : untriedTo;
-  return { from, untriedTo, triedTo, finalizedAt: isTerminal(untriedTo) ? now : null };
+  const finalizedAt = isTerminal(untriedTo) ? orderedAt : null;
+  return { order, orderedAt, from, untriedTo, triedTo, finalizedAt };
+}
+
+/**
+ * An order that has not reached all deliveries of its schedule yet. A sweep is carried out in pieces; until the last
+ * of them, this is stored. The next order to the schedule takes its place: what becomes of a delivery depends on the
+ * last order alone.
+ */
+export interface UnfinishedSweep extends Pick<Sweep, 'order' | 'orderedAt'> {
+  readonly partition: Partition;
+  readonly scheduleId: ScheduleId;
+  /** Deliveries up to this id are meant. Later ones are replays that were made after the order. */
+  readonly lastId: DeliveryId;
+}
+
+/** Whether an order was given that changes this delivery, and has not reached it yet. It must not be sent then. */
+export function isToBeSwept({ id, status }: Delivery, unfinished: UnfinishedSweep | null): boolean {
+  if (unfinished === null || id > unfinished.lastId) return false;
+  return LIFE[status][unfinished.order] !== undefined;
 }
 
 /** Whether a pending delivery may be tried at `now`: the deadline and the attempts decide. */

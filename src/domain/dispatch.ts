@@ -1,6 +1,6 @@
 /** Whether a waiting delivery is sent now: the one decision made before it is claimed. */
 import type { Delivery } from './delivery.ts';
-import { isWaiting, mayStart } from './delivery-life.ts';
+import { isToBeSwept, isWaiting, mayStart, type UnfinishedSweep } from './delivery-life.ts';
 import { admit, type Gate, type GateTerms } from './gate.ts';
 import type { Instant } from './instant.ts';
 
@@ -12,12 +12,19 @@ export type Verdict =
   | { readonly kind: 'end'; readonly why: 'expired' | 'exhausted' }
   /** It was moved since it was seen. */
   | { readonly kind: 'not_yet'; readonly dueAt: Instant }
-  /** Canceled, paused, claimed by another or finished since it was seen. */
+  /** Canceled, paused, claimed by another or finished since it was seen, or about to be swept. */
   | { readonly kind: 'gone' };
 
-export function judge(delivery: Delivery, gate: Gate, terms: GateTerms, now: Instant): Verdict {
+/** `sweep`: the order to its schedule that is still being carried out. */
+export function judge(
+  delivery: Delivery,
+  gate: Gate,
+  terms: GateTerms,
+  now: Instant,
+  sweep: UnfinishedSweep | null = null,
+): Verdict {
   const { dueAt } = delivery;
-  if (!isWaiting(delivery.status) || dueAt === null) return { kind: 'gone' };
+  if (!isWaiting(delivery.status) || dueAt === null || isToBeSwept(delivery, sweep)) return { kind: 'gone' };
   if (dueAt > now) return { kind: 'not_yet', dueAt };
   const start = mayStart(delivery, now);
   if (start !== 'yes') return { kind: 'end', why: start };

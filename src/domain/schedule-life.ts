@@ -39,6 +39,13 @@ export const SCHEDULE_LIFE: Readonly<
   completed: {},
 };
 
+/** The state that an order to a schedule leads to: its deliveries are swept only while the schedule is in it. */
+export const SWEPT_UNDER: Readonly<Record<deliveryLife.SweepOrder, ScheduleState>> = {
+  pause: 'paused',
+  resume: 'active',
+  cancel: 'canceled',
+};
+
 /** What an operation changes. Null: nothing, and the answer is what was read. */
 export interface ScheduleChange {
   readonly schedule: Schedule;

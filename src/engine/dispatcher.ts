@@ -22,6 +22,7 @@ import { BATCH_MAX, Firing } from './firing.ts';
 import type { Gates } from './gates.ts';
 import { LOOK_AHEAD_MS, LookOut } from './look-out.ts';
 import { NearDue } from './near-due.ts';
+import { OutageLog } from './outage-log.ts';
 import { NO_PEERS } from './peer-hints.ts';
 import type { RequestBuilder } from './request-builder.ts';
 import { Stride } from './stride.ts';
@@ -70,6 +71,7 @@ export class Dispatcher implements Hints, Queue {
     overdue: new Set(),
   };
   readonly #stride = new Stride();
+  readonly #outage: OutageLog;
   #isBetweenSteps = false;
   #isOverduePassedOver = false;
   #isTurnComing = false;
@@ -93,6 +95,11 @@ export class Dispatcher implements Hints, Queue {
     this.#territory = territory;
     this.#peers = world.cluster?.peers ?? NO_PEERS;
     this.#sending = sending;
+    const { log, timers } = world;
+    this.#outage = new OutageLog(timers, {
+      failed: (fields, count) => log.warn({ ...fields, count }, 'due work could not be claimed'),
+      recovered: (failures) => log.info({ failures }, 'due work is claimed again'),
+    });
     const queue = this.#queue;
     this.#ahead = new Ahead(world, territory, gates, builder, () => this.#load());
     this.#firing = new Firing(world, {
@@ -209,6 +216,7 @@ export class Dispatcher implements Hints, Queue {
 
   forget(due: Due): void {
     this.#queue.forget(due);
+    this.#outage.succeeded();
   }
 
   bringForward(heldBack: readonly Due[]): Promise<void> {
@@ -326,7 +334,7 @@ export class Dispatcher implements Hints, Queue {
 
   /** The store is away: nothing is claimed for a moment. What was dropped is found again. */
   rest(error: unknown): void {
-    this.#world.log.warn({ error: String(error) }, 'due work could not be claimed');
+    this.#outage.failed({ error: String(error) });
     if (this.#isResting) return;
     this.#isResting = true;
     this.#world.timers.after(STORE_REST_MS, () => {

@@ -16,6 +16,7 @@ import { Recoveries } from './recoveries.ts';
 import { Recovery } from './recovery.ts';
 import { RequestBuilder } from './request-builder.ts';
 import { Settler } from './settler.ts';
+import { Sweeps } from './sweeps.ts';
 import { Tallies } from './tallies.ts';
 import { EVERYWHERE } from './territory.ts';
 import { Tries } from './tries.ts';
@@ -39,6 +40,7 @@ export class Engine implements Hints {
   readonly #recoveries: Recoveries;
   readonly #janitor: Janitor;
   readonly #gateOrders: GateOrders;
+  readonly #sweeps: Sweeps;
   #isStopped = false;
 
   constructor(world: EngineWorld, options: EngineOptions) {
@@ -75,6 +77,7 @@ export class Engine implements Hints {
       gates: this.#gates,
       bringForward: (heldBack) => this.#dispatcher.bringForward(heldBack),
     });
+    this.#sweeps = new Sweeps(world, { territory, hints: this });
     world.metrics.watch(() => this.gauges());
   }
 
@@ -102,6 +105,7 @@ export class Engine implements Hints {
     this.#dispatcher.start();
     this.#janitor.start();
     this.#gateOrders.start();
+    this.#sweeps.start();
   }
 
   due(due: Due | null): void {
@@ -142,7 +146,7 @@ export class Engine implements Hints {
     this.#recoveries.stop();
     const handedOver = this.#membership?.handOver();
     const tidied = this.#janitor.stop();
-    const ordersEnd = this.#gateOrders.stop();
+    const ordersEnd = Promise.all([this.#gateOrders.stop(), this.#sweeps.stop()]);
     const grace = Promise.withResolvers<void>();
     const callOff = this.#world.timers.after(graceMs, grace.resolve);
     await Promise.race([Promise.all([this.#tries.idle(), handedOver]), grace.promise]);

@@ -108,7 +108,7 @@ export class Firing {
     const { delivery, schedule, profile } = work;
     if (!isReadAhead && dueOf(delivery)?.endpoint !== due.endpoint) return false;
     const terms = gateTerms(profile, schedule.rateLimit);
-    return judge(delivery, this.#gates.of(due, work.gate), terms, now).kind === 'send';
+    return judge(delivery, this.#gates.of(due, work.gate), terms, now, work.sweep).kind === 'send';
   }
 
   /** Never rejects. */
@@ -207,7 +207,7 @@ export class Firing {
     }
     this.#gates.letGo(due);
     const before = this.#gates.of(due, work.gate);
-    const verdict = judge(delivery, before, gateTerms(profile, schedule.rateLimit), now);
+    const verdict = judge(delivery, before, gateTerms(profile, schedule.rateLimit), now, work.sweep);
     switch (verdict.kind) {
       case 'gone':
         this.#queue.release(due);

@@ -27,6 +27,7 @@ import type { Partition } from '#src/domain/partition.ts';
 import type { BreakerPolicy } from '#src/domain/profile.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import type { SavedGate, Work } from '#src/ports/store.ts';
+import { OutageLog } from './outage-log.ts';
 import { slotAt, type Territory } from './territory.ts';
 import type { EngineWorld } from './world.ts';
 
@@ -65,6 +66,7 @@ export class Gates {
   readonly #tries = new Map<string, number>();
   /** In how many batches they are being read. */
   readonly #reads = new Map<string, number>();
+  readonly #outage: OutageLog;
   #heldBack = 0;
   #callOff: (() => void) | null = null;
   #isSaving = false;
@@ -73,6 +75,11 @@ export class Gates {
   constructor(world: EngineWorld, territory: Territory) {
     this.#world = world;
     this.#territory = territory;
+    const { log, timers } = world;
+    this.#outage = new OutageLog(timers, {
+      failed: (fields, count) => log.warn({ ...fields, count }, 'the state of the gates could not be saved'),
+      recovered: (failures) => log.info({ failures }, 'the state of the gates is saved again'),
+    });
   }
 
   /** What is in memory is newer than what was read with the delivery. */
@@ -239,9 +246,10 @@ export class Gates {
         this.#isSaveWanted = false;
         await this.save();
       }
+      this.#outage.succeeded();
       this.#forgetSome();
     } catch (error) {
-      this.#world.log.warn({ error: String(error) }, 'the state of the gates could not be saved');
+      this.#outage.failed({ error: String(error) });
       this.#saveIn(SAVE_EVERY_MS);
     } finally {
       this.#isSaving = false;

@@ -104,12 +104,12 @@ describe('whatever the retention', () => {
       await world.time.advance(60_000);
       expect(await kept()).toEqual([false, true]);
       await first.stop();
-      world.time.setClock(29 * MS_PER_DAY - 200_000);
+      world.time.setClock(29 * MS_PER_DAY - HOUR_MS - 200_000);
       const janitor = new Janitor(world, EVERYWHERE, ms);
       janitor.start();
       await world.time.advance(60_000);
       expect(await kept()).toEqual([false, true]);
-      await world.time.advance(200_000);
+      await world.time.advance(HOUR_MS + 200_000);
       expect(await kept()).toEqual([false, false]);
       await janitor.stop();
     },
@@ -228,6 +228,97 @@ describe('the janitor works a little at a time', () => {
     await world.time.advance(HOUR_MS);
     expect(world.faults.asked).toEqual([]);
   });
+});
+
+describe('a process that starts with a clock far ahead of what the store saw last', () => {
+  const RETENTION_MS = 90 * MS_PER_DAY;
+
+  async function ranUntilNow(world: EngineTestWorld): Promise<void> {
+    const janitor = new Janitor(world, EVERYWHERE, RETENTION_MS);
+    janitor.start();
+    await world.time.advance(120_000);
+    await janitor.stop();
+  }
+
+  /** Starts another process, which runs for so long. */
+  async function runs(world: EngineTestWorld, ms: number): Promise<void> {
+    const janitor = new Janitor(world, EVERYWHERE, RETENTION_MS);
+    janitor.start();
+    await world.time.advance(ms);
+    await janitor.stop();
+  }
+
+  test.for([
+    ['a clock that is a year ahead', 365 * MS_PER_DAY],
+    ['a service that was down for a hundred days', 100 * MS_PER_DAY],
+  ] as const)('%s removes nothing for an hour, and then what is old', async ([, ms]) => {
+    await using world = await EngineTestWorld.open();
+    await delivered(world);
+    await ranUntilNow(world);
+    world.time.setClock(ms);
+    const janitor = new Janitor(world, EVERYWHERE, RETENTION_MS);
+    janitor.start();
+    await world.time.advance(HOUR_MS);
+    expect(await counts(world)).toEqual([1, 1]);
+    expect(world.log.lines).toMatchObject([
+      { message: 'the clock is far ahead of what was seen last', fields: { ahead_ms: ms + 60_000 } },
+    ]);
+    await world.time.advance(61_000);
+    expect(await counts(world)).toEqual([0, 0]);
+    await janitor.stop();
+  });
+
+  test('is not believed sooner for being restarted, nor later', async () => {
+    await using world = await EngineTestWorld.open();
+    await delivered(world);
+    await ranUntilNow(world);
+    world.time.setClock(365 * MS_PER_DAY);
+    for (let minutes = 0; minutes < 60; minutes += 10) {
+      expect(await counts(world)).toEqual([1, 1]);
+      await runs(world, 5 * 60_000);
+      await world.time.advance(5 * 60_000);
+    }
+    expect(await counts(world)).toEqual([1, 1]);
+    await runs(world, 61_000);
+    expect(await counts(world)).toEqual([0, 0]);
+  });
+
+  test('and is set right before the hour is over removes nothing', async () => {
+    await using world = await EngineTestWorld.open();
+    await delivered(world);
+    await ranUntilNow(world);
+    world.time.setClock(365 * MS_PER_DAY);
+    await runs(world, 30 * 60_000);
+    world.time.setClock(-365 * MS_PER_DAY);
+    await runs(world, 2 * HOUR_MS);
+    expect(await counts(world)).toEqual([1, 1]);
+  });
+
+  test('is distrusted by whichever node tidies next', async () => {
+    await using world = await EngineTestWorld.open();
+    await delivered(world);
+    await ranUntilNow(world);
+    world.time.setClock(365 * MS_PER_DAY);
+    await runs(world, 30 * 60_000);
+    world.node = 'node-2';
+    await runs(world, 29 * 60_000);
+    expect(await counts(world)).toEqual([1, 1]);
+  });
+});
+
+test('the clock is looked at also while a removal takes long', async () => {
+  await using world = await EngineTestWorld.open();
+  world.insight.parts = 1_000_000;
+  const janitor = new Janitor(world, EVERYWHERE, 90 * MS_PER_DAY);
+  janitor.start();
+  await world.time.advance(20 * 60_000);
+  expect(await world.disk.findTrustedTime()).toMatchObject({ believedFrom: null });
+  world.time.setClock(365 * MS_PER_DAY);
+  await world.time.advance(60_000);
+  expect((await world.disk.findTrustedTime())?.believedFrom).not.toBeNull();
+  const stopped = janitor.stop();
+  await world.time.advance(100);
+  await stopped;
 });
 
 test('of several nodes one tidies: the one that holds the first slot', async () => {

@@ -1,10 +1,12 @@
 /**
  * Removes what has been kept long enough: a little at a time, so that nothing that fires waits for it. Of several
- * nodes the one that holds the first slot does it.
+ * nodes the one that holds the first slot does it. It goes by the trusted time (see `domain/trusted-time.ts`), which
+ * it keeps up every round, also while a removal takes long.
  */
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import { HOUR_MS } from '#src/domain/tally.ts';
+import { look } from '#src/domain/trusted-time.ts';
 import { PRUNABLE, type Prunable } from '#src/ports/store.ts';
 import type { Territory } from './territory.ts';
 import { type EngineWorld, pause } from './world.ts';
@@ -13,10 +15,6 @@ const EVERY_MS = 60_000;
 const FIRST_AFTER_MS = 1_000;
 const REMOVED_TOGETHER_MAX = 25;
 const PAUSE_MS = 10;
-/** A clock that ran ahead of the time that passed by more than this was set. */
-const STEP_MS = 600_000;
-/** So long a clock that was set ahead has to hold before history is removed by it. */
-const DISTRUST_MS = 3_600_000;
 const GATES_KEPT_MS = 30 * 86_400_000;
 const MINUTES_KEPT_MS = 7 * 86_400_000;
 const FIRST_SLOT = 0 as Slot;
@@ -27,9 +25,9 @@ export class Janitor {
   readonly #retentionMs: number;
   #callOff: (() => void) | null = null;
   #isStopped = false;
-  #roundAt: Instant | null = null;
-  #trustedFrom: Instant | null = null;
   #round: Promise<void> = Promise.resolve();
+  /** Null while nothing is being removed. */
+  #removal: Promise<void> | null = null;
 
   /** A retention of 0 keeps history for ever. */
   constructor(world: EngineWorld, territory: Pick<Territory, 'slots'>, retentionMs: number) {
@@ -39,7 +37,6 @@ export class Janitor {
   }
 
   start(): void {
-    this.#roundAt = this.#world.clock.now();
     this.#in(Math.min(FIRST_AFTER_MS, this.#everyMs));
   }
 
@@ -56,36 +53,51 @@ export class Janitor {
   #in(ms: number): void {
     if (this.#isStopped) return;
     this.#callOff = this.#world.timers.after(ms, () => {
-      if (!this.#isClockTrusted(ms) || !this.#isOurs) return this.#in(this.#everyMs);
-      this.#round = this.#tidy().finally(() => {
-        this.#roundAt = this.#world.clock.now();
-        this.#in(this.#everyMs);
-      });
+      this.#round = this.#tidy().finally(() => this.#in(this.#everyMs));
     });
   }
 
-  /** What a clock removes by mistake does not come back: one that was set ahead is waited for. */
-  #isClockTrusted(expectedMs: number): boolean {
-    const now = this.#world.clock.now();
-    const passedMs = this.#roundAt === null ? expectedMs : now - this.#roundAt;
-    if (passedMs > expectedMs + STEP_MS) this.#trustedFrom = instant(now + DISTRUST_MS);
-    if (passedMs < 0) this.#trustedFrom = null;
-    this.#roundAt = now;
-    return this.#trustedFrom === null || now >= this.#trustedFrom;
-  }
-
   async #tidy(): Promise<void> {
+    if (!this.#isOurs) return;
     try {
-      for (const what of PRUNABLE) await this.#prune(what);
-      await this.#pruneTallies();
+      const now = await this.#trustedNow();
+      this.#removal ??= this.#remove(now).finally(() => {
+        this.#removal = null;
+      });
     } catch (error) {
-      this.#world.log.warn({ error: String(error) }, 'old history could not be removed');
+      this.#complain(error);
     }
   }
 
-  async #prune(what: Prunable): Promise<void> {
-    const { store, timers, clock } = this.#world;
-    const before = this.#before(what, clock.now());
+  /** Looks at the clock, and tells once when it is not believed. */
+  async #trustedNow(): Promise<Instant> {
+    const { store, clock, log } = this.#world;
+    const before = await store.findTrustedTime();
+    const trusted = look(before, clock.now());
+    await store.saveTrustedTime(trusted);
+    const { seenAt, trustedAt, believedFrom } = trusted;
+    if (believedFrom !== null && believedFrom !== before?.believedFrom) {
+      log.warn({ ahead_ms: seenAt - trustedAt }, 'the clock is far ahead of what was seen last');
+    }
+    return trustedAt;
+  }
+
+  async #remove(now: Instant): Promise<void> {
+    try {
+      for (const what of PRUNABLE) await this.#prune(what, now);
+      await this.#pruneTallies(now);
+    } catch (error) {
+      this.#complain(error);
+    }
+  }
+
+  #complain(error: unknown): void {
+    this.#world.log.warn({ error: String(error) }, 'old history could not be removed');
+  }
+
+  async #prune(what: Prunable, now: Instant): Promise<void> {
+    const { store, timers } = this.#world;
+    const before = this.#before(what, now);
     if (before === null) return;
     while (!this.#isStopped && this.#isOurs) {
       const removed = await store.prune(what, before, REMOVED_TOGETHER_MAX);
@@ -98,9 +110,8 @@ export class Janitor {
    * Those of hours are history like any other; those of minutes only show the last days more closely, and so do those
    * of endpoints, of which there may be as many as deliveries.
    */
-  async #pruneTallies(): Promise<void> {
-    const { insight, timers, clock } = this.#world;
-    const now = clock.now();
+  async #pruneTallies(now: Instant): Promise<void> {
+    const { insight, timers } = this.#world;
     const minutesBefore = instant(Math.max(now - MINUTES_KEPT_MS, 0));
     // An hour is over when all of it is: the one that is being counted stays, however short the retention.
     const hoursBefore = instant(Math.max((this.#before('deliveries', now) ?? 0) - HOUR_MS, 0));
@@ -121,5 +132,6 @@ export class Janitor {
     this.#isStopped = true;
     this.#callOff?.();
     await this.#round;
+    await this.#removal;
   }
 }

@@ -3,6 +3,7 @@
  * node died, when slots were gained, and every few seconds as a net. One look at a time, again until nothing is
  * left to close.
  */
+import { OutageLog } from './outage-log.ts';
 import type { Recovery } from './recovery.ts';
 import { type EngineWorld, pause } from './world.ts';
 
@@ -14,6 +15,7 @@ const OWN_ROUNDS = 12;
 export class Recoveries {
   readonly #world: Pick<EngineWorld, 'timers' | 'log' | 'cluster'>;
   readonly #recovery: Recovery;
+  readonly #outage: OutageLog;
   #running: Promise<void> | null = null;
   /** Since the look under way began. */
   #isAskedAgain = false;
@@ -24,6 +26,11 @@ export class Recoveries {
   constructor(world: Pick<EngineWorld, 'timers' | 'log' | 'cluster'>, recovery: Recovery) {
     this.#world = world;
     this.#recovery = recovery;
+    const { log, timers } = world;
+    this.#outage = new OutageLog(timers, {
+      failed: (fields, count) => log.warn({ ...fields, count }, 'lost tries could not be looked for'),
+      recovered: (failures) => log.info({ failures }, 'lost attempts are looked for again'),
+    });
   }
 
   /** Resolves when everything that was lost is closed. */
@@ -63,17 +70,18 @@ export class Recoveries {
   }
 
   async #untilDone(afterMs: number): Promise<void> {
-    const { timers, log, cluster } = this.#world;
+    const { timers, cluster } = this.#world;
     if (afterMs > 0) await pause(timers, afterMs);
     while (!this.#isStopped) {
       this.#isAskedAgain = false;
       try {
         const closed = await this.#recovery.run(cluster === null || this.#ownRounds > 0);
+        this.#outage.succeeded();
         // A run is bounded: what it closed may not have been all.
         if (!this.#isAskedAgain && closed > 0) continue;
         if (!this.#isAskedAgain) break;
       } catch (error) {
-        log.warn({ error: String(error) }, 'lost tries could not be looked for');
+        this.#outage.failed({ error: String(error) });
       }
       await pause(timers, AGAIN_MS);
     }

@@ -196,6 +196,7 @@ describe('a store that is away', () => {
       status: 'retry_scheduled',
       dueAt: endedAt + 10_000,
     });
+    await world.time.advance(2_000);
     expect(world.time.pending).toBe(0);
   });
 
@@ -241,5 +242,25 @@ describe('a store that is away', () => {
     expect(await settling).toContain('The store is away.');
     expect(world.faults.times('settle')).toBe(times + 1);
     expect(world.time.pending).toBe(0);
+  });
+});
+
+describe('in an outage of the store', () => {
+  test('attempts that wait for it write one line a second together, and one when it is back', async () => {
+    await using world = await EngineTestWorld.open();
+    const attempts = await Promise.all(Array.from({ length: 50 }, () => underWay(world)));
+    world.faults.set('refuses', 'settle');
+    const settler = new Settler(world);
+    const settled = Promise.all(attempts.map((given) => settler.settle(given, SUCCESS, world.now)));
+    await world.time.advance(10_000);
+    const failed = world.log.lines.filter(({ level }) => level === 'error');
+    expect(failed.length).toBeGreaterThan(5);
+    expect(failed.length).toBeLessThan(12);
+    expect(failed[1]?.fields).toMatchObject({ count: 99, error: expect.stringContaining('away') });
+    world.faults.clear();
+    await world.time.advance(5_000);
+    expect(await settled).toHaveLength(50);
+    const recovered = world.log.lines.filter(({ level }) => level === 'info');
+    expect(recovered).toMatchObject([{ message: 'attempts are settled again' }]);
   });
 });

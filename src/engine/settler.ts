@@ -13,6 +13,7 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { FiringSchedule } from '#src/domain/schedule.ts';
 import { completedBy } from '#src/domain/schedule-life.ts';
 import type { SettleWrite } from '#src/ports/store.ts';
+import { OutageLog } from './outage-log.ts';
 import { type EngineWorld, pause } from './world.ts';
 
 export interface Try {
@@ -36,27 +37,34 @@ interface Waiting {
 export class Settler {
   readonly #world: EngineWorld;
   readonly #waiting: Waiting[] = [];
+  readonly #outage: OutageLog;
   #isWriting = false;
   #isGivingUp = false;
 
   constructor(world: EngineWorld) {
     this.#world = world;
+    const { log, timers } = world;
+    this.#outage = new OutageLog(timers, {
+      failed: (fields, count) => log.error({ ...fields, count }, 'a try could not be settled yet'),
+      recovered: (failures) => log.info({ failures }, 'attempts are settled again'),
+    });
   }
 
   /** The settled try; null when the claim was not ours any more. */
   async settle(given: Try, result: TryResult, endedAt: Instant): Promise<SettleWrite | null> {
-    const { store, timers, log } = this.#world;
+    const { store, timers } = this.#world;
     let hasFailed = false;
     for (let current: Try | null = given; current !== null; ) {
       try {
         const write = decide(current, result, endedAt);
         const answer = hasFailed ? (await store.settle([write]))[0] : await this.#together(write);
+        this.#outage.succeeded();
         if (answer === 'done') return write;
         current = await this.#again(current);
       } catch (error) {
         hasFailed = true;
         if (this.#isGivingUp) throw error;
-        log.error({ delivery: given.delivery.id, error: String(error) }, 'a try could not be settled yet');
+        this.#outage.failed({ delivery: given.delivery.id, error: String(error) });
         await pause(timers, RETRY_MS);
       }
     }
@@ -96,6 +104,7 @@ export class Settler {
   /** From now on a store that is away is not waited for. */
   giveUp(): void {
     this.#isGivingUp = true;
+    this.#outage.stop();
   }
 }
 

@@ -11,7 +11,7 @@
  * finished answer, or neither.
  */
 import type { Attempt, Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
-import type { Sweep } from '#src/domain/delivery-life.ts';
+import type { Sweep, UnfinishedSweep } from '#src/domain/delivery-life.ts';
 import type { Due } from '#src/domain/due.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
@@ -29,6 +29,7 @@ import type {
 } from '#src/domain/schedule.ts';
 import type { Advance } from '#src/domain/schedule-life.ts';
 import type { Slot, Tenure } from '#src/domain/slot.ts';
+import type { TrustedTime } from '#src/domain/trusted-time.ts';
 
 /** The store cannot be reached, is full or is broken. Nothing was changed. */
 export class StoreUnavailable extends Error {
@@ -97,6 +98,7 @@ export interface ScheduleAddition {
 export interface ScheduleReplacement {
   readonly schedule: Schedule;
   readonly pending: Delivery | null;
+  /** Carried out as far as one step may take it; the rest is left to `carryOnSweep`. */
   readonly sweep: Sweep | null;
   readonly receipt: Receipt | null;
 }
@@ -136,6 +138,8 @@ export interface Work {
   readonly profile: FiringProfile | null;
   /** The gate of its endpoint as it was saved last. */
   readonly gate: Gate | null;
+  /** The order to its schedule that is still being carried out. */
+  readonly sweep: UnfinishedSweep | null;
 }
 
 /** A part of what is due. */
@@ -200,6 +204,12 @@ export interface Store {
   ): Promise<FoundSchedules>;
   addSchedule(addition: ScheduleAddition): Promise<Written>;
   replaceSchedule(replacement: ScheduleReplacement): Promise<Written>;
+  /** What the last order to a schedule has left to do; null when it has reached all deliveries. */
+  findSweep(partition: Partition, id: ScheduleId): Promise<UnfinishedSweep | null>;
+  /** Unfinished sweeps of every partition, the oldest order first. */
+  listSweeps(limit: number): Promise<readonly UnfinishedSweep[]>;
+  /** Carries out one more piece. A sweep whose order is not the last one any more changes nothing and is forgotten. */
+  carryOnSweep(unfinished: UnfinishedSweep): Promise<void>;
   /** Headers and body of a schedule, sealed. */
   findPayload(partition: Partition, id: ScheduleId): Promise<Uint8Array | null>;
 
@@ -238,7 +248,7 @@ export interface Store {
 
   /**
    * A batch, each item for itself: done or stale; when the store fails, none. Under a tenure, an item whose slot
-   * is not held in that epoch any more is stale.
+   * is not held in that epoch any more is stale. So is the claim of a delivery that an unfinished sweep will change.
    */
   claim(writes: readonly ClaimWrite[], tenure?: Tenure): Promise<readonly ('done' | 'stale')[]>;
   settle(writes: readonly SettleWrite[]): Promise<readonly ('done' | 'stale')[]>;
@@ -282,6 +292,9 @@ export interface Store {
    * no more for now.
    */
   prune(what: Prunable, before: Instant, limit: number): Promise<number>;
+  /** What the clock showed when it was looked at last, and how far it is believed; null when nobody has looked. */
+  findTrustedTime(): Promise<TrustedTime | null>;
+  saveTrustedTime(trusted: TrustedTime): Promise<void>;
 
   /** Resolves when a write could be made durable. */
   check(now: Instant): Promise<void>;

@@ -285,6 +285,40 @@ describe.concurrent('the clock of the machine is set while deliveries wait', () 
   });
 });
 
+describe.concurrent('a process that starts with a clock far ahead', () => {
+  /** Resolves when the janitor of the running process has looked for everything that may be old. */
+  async function tidied({ api }: ShiftedService): Promise<void> {
+    await vi.waitFor(
+      async () => {
+        const { text } = await api.get('/metrics');
+        expect(text).toMatch(/sched_store_verb_duration_seconds_count\{verb="saveTrustedTime"\} [1-9]/);
+        expect(text).toMatch(/sched_store_verb_duration_seconds_count\{verb="prune"\} ([4-9]|\d\d)/);
+      },
+      { timeout: 20_000, interval: 100 },
+    );
+  }
+
+  it('a year: history is still there after it has looked for what is old', async () => {
+    await using service = await ShiftedService.at('2027-01-05T12:00:00Z');
+    const { api } = service;
+    const hook = service.hook(answer(200));
+    const { id, pending } = await given(api, { endpoint: hook.url });
+    await becomes(api, pending.id, 'succeeded');
+    await tidied(service);
+
+    await service.restartAt('2028-01-05T12:00:00Z');
+    await tidied(service);
+    expect((await delivery(api, pending.id)).status).toBe('succeeded');
+    expect(await attemptsOf(api, pending.id)).toHaveLength(1);
+
+    // Another start makes it no more credible.
+    await service.restartAt('2028-01-05T12:01:00Z');
+    await tidied(service);
+    expect(await deliveriesOf(api, id)).toHaveLength(1);
+    await service.end();
+  });
+});
+
 describe.concurrent('the default breaker', () => {
   const RETRIES = { retry_policy: { base: '10ms', factor: 1, max_attempts: 50 } };
 

@@ -323,6 +323,10 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       replaceSchedule: (replacement) => store.replaceSchedule({ ...replacement, sweep: null }),
     })),
   },
+  'an order is acknowledged before it has reached all deliveries': {
+    caughtBy: ['sweeps'],
+    store: but(() => ({ findSweep: async () => null })),
+  },
   'a request made again has its effect again': {
     caughtBy: ['api'],
     from: 44,

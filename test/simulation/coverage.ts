@@ -1,4 +1,5 @@
 /** Where a run has been: what the simulation never does, it cannot find. */
+import type { ScheduleId } from '#src/domain/id.ts';
 import type { Checker, Scene } from './checkers/checker.ts';
 import { isWaitingStatus } from './witness.ts';
 
@@ -13,6 +14,7 @@ export const PLACES = [
   'paused while waiting',
   'paused while being sent',
   'resumed',
+  'swept by a later piece',
   'retried',
   'interrupted',
   'timed out',
@@ -38,6 +40,8 @@ export function coverageOf(scene: Scene): { readonly checker: Checker; readonly 
   const seen = new Map<Place, number>();
   const see = (place: Place) => seen.set(place, (seen.get(place) ?? 0) + 1);
   const { witness, time } = scene;
+  /** Schedules whose last order had not reached all deliveries after the verb before. */
+  const sweeping = new Set<ScheduleId>();
   const checker: Checker = {
     name: 'coverage',
     delivery({ before, after, attempts }) {
@@ -54,12 +58,23 @@ export function coverageOf(scene: Scene): { readonly checker: Checker; readonly 
       if (changed && after.status === 'paused')
         see(wasClaimed ? 'paused while being sent' : 'paused while waiting');
       if (before.status === 'paused' && isWaitingStatus(after.status)) see('resumed');
+      const isHeld = after.status === 'paused' || after.status === 'canceled';
+      const pendingId = witness.schedules.get(after.scheduleId)?.pendingId;
+      if (!wasClaimed && changed && isHeld && sweeping.has(after.scheduleId) && pendingId !== after.id) {
+        see('swept by a later piece');
+      }
       if (wasClaimed && after.status === 'retry_scheduled') see('retried');
       if (wasClaimed && attempts.at(-1)?.error === 'interrupted') see('interrupted');
       if (wasClaimed && attempts.at(-1)?.error === 'timeout') see('timed out');
       if (!changed && before.scheduledFor !== after.scheduledFor) see('moved');
       if (after.status === 'claimed' && before.booked) see('a booked turn taken');
       if (after.status === 'claimed' && after.replayOf !== null) see('a replay sent');
+    },
+    verb(touched) {
+      for (const id of touched) {
+        if (witness.sweeps.has(id)) sweeping.add(id);
+        else sweeping.delete(id);
+      }
     },
     putOffAsked({ booked, dueAt }, by) {
       if (booked) see('put off with a booking');

@@ -45,6 +45,9 @@ export interface LifeWorld {
   readonly log: Log;
 }
 
+/** A sweep of few deliveries is carried out in pieces here, and may be cut off between any two. */
+export const SWEPT_TOGETHER_MAX = 1;
+
 export const NO_METRICS: EngineMetrics = {
   lateness: () => {},
   attemptFinished: () => {},
@@ -122,6 +125,7 @@ export class Life implements LifeFacts {
       now: world.clock.now(),
       exclusive: true,
       durable: false,
+      sweptTogetherMax: SWEPT_TOGETHER_MAX,
       openWriter: async (data) => {
         const writer = new VirtualWriter(data, world.disk(scope));
         writers.push(writer);
@@ -156,7 +160,7 @@ export class Life implements LifeFacts {
   get isIdle(): boolean {
     const { waiting, inFlight } = this.#engine.gauges();
     const { counts } = this.scope;
-    return waiting === 0 && inFlight === 0 && counts.work === 0 && counts.timer <= 3 && this.#writer.isIdle;
+    return waiting === 0 && inFlight === 0 && counts.work === 0 && counts.timer <= 4 && this.#writer.isIdle;
   }
 
   get isWriting(): boolean {

@@ -3,6 +3,7 @@
  * compare what was with what is; none of it passes through the engine.
  */
 import type { Attempt, Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
+import type { UnfinishedSweep } from '#src/domain/delivery-life.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
@@ -17,7 +18,7 @@ const ID = /^(dlv|sch|ep)_[0-9a-z]{26}$/;
 const ATTEMPTS_READ_MAX = 100;
 const DEFAULT_TIMEOUT_MS = 30_000;
 
-type Reader = Pick<Store, 'findDelivery' | 'findSchedule' | 'findProfile' | 'listAttempts'>;
+type Reader = Pick<Store, 'findDelivery' | 'findSchedule' | 'findProfile' | 'findSweep' | 'listAttempts'>;
 
 export const TERMINAL: ReadonlySet<DeliveryStatus> = new Set([
   'succeeded',
@@ -38,6 +39,8 @@ export class Witness {
   /** Every version there was: deliveries stay with theirs. */
   readonly profileVersions = new Map<string, Profile>();
   readonly ofSchedule = new Map<ScheduleId, Set<DeliveryId>>();
+  /** Orders that have not reached all deliveries yet. */
+  readonly sweeps = new Map<ScheduleId, UnfinishedSweep>();
   /** Those that are not terminal. */
   readonly open = new Set<DeliveryId>();
   readonly sent = new Map<string, Sent>();
@@ -58,6 +61,12 @@ export class Witness {
 
   sentOf(deliveryId: DeliveryId, attemptNo: number): Sent | null {
     return this.sent.get(`${deliveryId}/${attemptNo}`) ?? null;
+  }
+
+  /** Whether an order will pause or cancel it, and has not reached it yet: it must not be sent. */
+  isToBeSwept({ id, scheduleId }: Delivery): boolean {
+    const sweep = this.sweeps.get(scheduleId);
+    return sweep !== undefined && sweep.order !== 'resume' && id <= sweep.lastId;
   }
 
   saw(sent: Sent): void {
@@ -120,12 +129,24 @@ export class Witness {
         ? await this.#find((partition) => store.findSchedule(partition, id))
         : await store.findSchedule(before.partition, id);
     const after = found?.schedule ?? null;
+    await this.#sweep(store, id, after ?? before, told);
     if (after === before || after?.revision === before?.revision) return;
     schedules.add(id);
     told.push(`${shortId(id)}:${before?.state ?? 'none'}→${after?.state ?? 'gone'}`);
     if (after === null) this.schedules.delete(id);
     else this.schedules.set(id, after);
     for (const checker of this.#checkers) checker.schedule?.(before, after);
+  }
+
+  async #sweep(store: Reader, id: ScheduleId, schedule: Schedule | null, told: string[]): Promise<void> {
+    if (schedule === null) return;
+    const found = await store.findSweep(schedule.partition, id);
+    const before = this.sweeps.get(id);
+    if (found === null) this.sweeps.delete(id);
+    else this.sweeps.set(id, found);
+    if ((found === null) !== (before === undefined)) {
+      told.push(`${shortId(id)}:${found === null ? 'swept' : `to be swept by a ${found.order}`}`);
+    }
   }
 
   async #delivery(store: Reader, id: DeliveryId, schedules: Set<ScheduleId>, told: string[]): Promise<void> {

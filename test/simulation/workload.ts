@@ -59,6 +59,9 @@ interface Request {
 const ASKED_AGAIN_MAX = 3;
 /** More than one endpoint may have under way at once, and more than a page of the look-out. */
 const BURST_MAX = 600;
+/** Deliveries of one schedule that an order cannot change in one step. */
+const CROWD_MAX = 8;
+const CROWD_ORDERED_MS = 30_000;
 
 export class Workload {
   readonly #clients: Clients;
@@ -130,8 +133,28 @@ export class Workload {
     this.#clients.later(this.#prng.between(100, 60_000), () => this.#send(request, times + 1));
   }
 
+  /** Many deliveries of one schedule, and orders to it while some of them wait for a retry. */
+  #crowd(): void {
+    const { witness } = this.#clients;
+    const prng = this.#prng;
+    const ended = [...witness.deliveries.values()].filter(({ status, scheduleId }) => {
+      const state = witness.schedules.get(scheduleId)?.state;
+      return status !== 'canceled' && TERMINAL.has(status) && (state === 'active' || state === 'paused');
+    });
+    if (ended.length === 0) return;
+    const original = prng.pick(ended);
+    for (let left = prng.between(3, CROWD_MAX); left > 0; left--) this.#sendNew(this.#replay(original));
+    for (let left = prng.between(1, 4); left > 0; left--) {
+      this.#clients.later(prng.int(CROWD_ORDERED_MS), () => {
+        const schedule = witness.schedules.get(original.scheduleId);
+        if (schedule !== undefined) this.#sendNew(this.#scheduleChange(schedule));
+      });
+    }
+  }
+
   #act(): void {
     const prng = this.#prng;
+    if (prng.chance(0.05)) this.#crowd();
     if (prng.chance(0.5)) {
       this.#sendNew(this.#creation());
       return;

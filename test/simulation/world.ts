@@ -483,10 +483,12 @@ export class World implements Scene {
     if (this.time.elapsedMs - Math.max(this.troubleMs, this.#life.upSinceMs) < SETTLES_WITHIN_MS)
       return false;
     this.#owed ??= this.#owedNow();
-    const left = [...this.#owed].find((id) => {
+    const owed = [...this.#owed].find((id) => {
       const status = this.witness.deliveries.get(id)?.status;
       return this.witness.open.has(id) && status !== 'paused';
     });
+    const [unswept] = this.witness.sweeps.keys();
+    const left = owed ?? unswept;
     if (left === undefined) return true;
     if (this.time.elapsedMs > this.#plan.spanMs + QUIET_WITHIN_MS) {
       throw new Violation('promise', `${left} does not come to its end`);

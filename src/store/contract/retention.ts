@@ -39,6 +39,18 @@ export function retentionContract(suite: Suite): void {
       expect(await bench.view(atTheCut.scheduleId)).toMatchObject({ pending: null });
     });
 
+    test('goes by a trusted time that is kept, also when the store is closed', async () => {
+      const bench = await own.bench();
+      const { now } = bench;
+      const trusted = { seenAt: now, trustedAt: instant(now - DAY_MS), believedFrom: instant(now + HOUR_MS) };
+      await bench.store.saveTrustedTime(trusted);
+      await bench.reopen();
+      expect(await bench.store.findTrustedTime()).toEqual(trusted);
+      const believed = { seenAt: now, trustedAt: now, believedFrom: null };
+      await bench.store.saveTrustedTime(believed);
+      expect(await bench.store.findTrustedTime()).toEqual(believed);
+    });
+
     test('never removes what may still be sent, however old', async () => {
       const bench = await own.bench();
       const scheduled = await bench.addSchedule();

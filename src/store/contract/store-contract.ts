@@ -20,7 +20,7 @@ import { receiptsContract } from './receipts.ts';
 import { replayJobsContract } from './replay-jobs.ts';
 import { retentionContract } from './retention.ts';
 import { schedulesContract } from './schedules.ts';
-import { sweepsContract } from './sweeps.ts';
+import { sweepsContract, unfinishedSweepsContract } from './sweeps.ts';
 import { talliesContract } from './tallies.ts';
 import { tenureContract } from './tenure.ts';
 import { unsentContract } from './unsent.ts';
@@ -40,6 +40,7 @@ export function storeContract(name: string, open: Open): void {
     firingContract(suite);
     unsentContract(suite);
     sweepsContract(suite);
+    unfinishedSweepsContract(suite);
     lookingAheadContract(suite);
     workContract(suite);
     lostClaimsContract(suite);

@@ -5,8 +5,11 @@ import type { ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-life.ts';
-import type { Bench, Suite } from './bench.ts';
+import { SWEPT_TOGETHER_MAX } from '#src/store/sql/sweep-verbs.ts';
+import { type Bench, pendingOf, type Suite } from './bench.ts';
+import { HOUR_MS, HOURLY, SUCCESS } from './builders.ts';
 import { crowd, deliveriesOf } from './crowd.ts';
+import { ALL_DELIVERIES, allPages } from './everything.ts';
 
 const STEPS = { pause: deliveryLife.pause, resume: deliveryLife.resume, cancel: deliveryLife.cancel };
 const ORDERS = { pause: life.pause, resume: life.resume, cancel: life.cancel };
@@ -76,6 +79,185 @@ export function sweepsContract(suite: Suite): void {
       expect(await bench.changesNothing(() => bench.store.claim(late))).toEqual(late.map(() => 'stale'));
     });
   });
+}
+
+/** More than a store changes in one step, of each status. */
+const MANY = 2 * SWEPT_TOGETHER_MAX + 1;
+
+export function unfinishedSweepsContract(suite: Suite): void {
+  describe('a sweep of more deliveries than one step may change', () => {
+    test.for([
+      ['pause', 'paused', 'paused'],
+      ['cancel', 'canceled', 'canceled'],
+    ] as const)('a %s goes on piece by piece, and none of them can be claimed meanwhile', async (row) => {
+      const [order, untriedTo, triedTo] = row;
+      const bench = await suite.bench();
+      const { schedule, others } = await numerous(bench);
+      const now = bench.tick();
+      const view = await bench.change(schedule.id, (read) => ORDERS[order](read, now));
+      const unfinished = (await bench.store.findSweep(bench.partition, schedule.id)) ?? raise();
+      expect(unfinished).toMatchObject({ partition: bench.partition, scheduleId: schedule.id, order });
+      expect(unfinished.orderedAt).toBe(now);
+      expect(await bench.store.listSweeps(1_000)).toContainEqual(unfinished);
+
+      const before = await allOf(bench, schedule.id);
+      const left = before.filter(({ id, status }) => id !== view.pending?.id && movesBy(status, order));
+      expect(left).toHaveLength(others.length - 2 * SWEPT_TOGETHER_MAX);
+      const [one] = left;
+      const work = await bench.work(one ?? raise());
+      expect(work.sweep).toEqual(unfinished);
+      expect(deliveryLife.isToBeSwept(work.delivery, work.sweep)).toBe(true);
+      const claims = left.slice(0, 3).map((each) => ({ ...bench.claim(each, view), advanced: null }));
+      expect(await bench.changesNothing(() => bench.store.claim(claims))).toEqual(claims.map(() => 'stale'));
+
+      expect(await finish(bench, schedule.id)).toBeGreaterThan(0);
+      const after = await allOf(bench, schedule.id);
+      const expected = others.map(({ id, attemptCount }) => ({
+        id,
+        status: attemptCount === 0 ? untriedTo : triedTo,
+        finalizedAt: order === 'cancel' ? now : null,
+        booked: false,
+        revision: 2,
+      }));
+      expect(after.filter(({ id }) => others.some((other) => other.id === id))).toMatchObject(expected);
+      expect(await bench.store.listSweeps(1_000)).not.toContainEqual(unfinished);
+    });
+
+    test('a resume goes on piece by piece, and what it has reached can be claimed meanwhile', async () => {
+      const bench = await suite.bench();
+      const { schedule, others } = await numerous(bench);
+      await bench.change(schedule.id, (read) => life.pause(read, bench.tick()));
+      await finish(bench, schedule.id);
+      const view = await bench.change(schedule.id, (read) => life.resume(read, bench.tick()));
+      const reached = (await allOf(bench, schedule.id)).filter(
+        ({ id, status }) => id !== view.pending?.id && deliveryLife.isWaiting(status),
+      );
+      expect(reached).toHaveLength(SWEPT_TOGETHER_MAX);
+      const [one] = reached;
+      const work = await bench.work(one ?? raise());
+      expect(work.sweep).toMatchObject({ order: 'resume' });
+      expect(deliveryLife.isToBeSwept(work.delivery, work.sweep)).toBe(false);
+      const claim = { ...bench.claim(one ?? raise(), view), advanced: null };
+      expect(await bench.store.claim([claim])).toEqual(['done']);
+      await finish(bench, schedule.id);
+      const statuses = (await allOf(bench, schedule.id)).filter(({ id }) => id !== one?.id);
+      expect(new Set(statuses.map(({ status }) => status))).toEqual(
+        new Set(['scheduled', 'retry_scheduled', 'succeeded']),
+      );
+      expect(statuses.filter(({ status }) => deliveryLife.isWaiting(status))).toHaveLength(others.length);
+    });
+
+    test.for([
+      ['pause', 'resume', ['scheduled', 'retry_scheduled']],
+      ['pause', 'cancel', ['canceled']],
+    ] as const)('a %s, then a %s before it has ended: the last order counts', async ([first, then, to]) => {
+      const bench = await suite.bench();
+      const { schedule, others } = await numerous(bench);
+      await bench.change(schedule.id, (read) => ORDERS[first](read, bench.tick()));
+      const early = (await bench.store.findSweep(bench.partition, schedule.id)) ?? raise();
+      await bench.change(schedule.id, (read) => ORDERS[then](read, bench.tick()));
+      // Whoever still carries out the first order does nothing any more.
+      const late = await bench.store.findSweep(bench.partition, schedule.id);
+      await bench.changesNothing(() => bench.store.carryOnSweep(early));
+      expect(await bench.store.findSweep(bench.partition, schedule.id)).toEqual(late);
+      await finish(bench, schedule.id);
+      const own = new Set(others.map(({ id }) => id));
+      const after = (await allOf(bench, schedule.id)).filter(({ id }) => own.has(id));
+      expect(new Set(after.map(({ status }) => status))).toEqual(new Set(to));
+    });
+
+    test('a resume, then a pause before it has ended: the last order counts', async () => {
+      const bench = await suite.bench();
+      const { schedule, others } = await numerous(bench);
+      await bench.change(schedule.id, (read) => life.pause(read, bench.tick()));
+      await finish(bench, schedule.id);
+      await bench.change(schedule.id, (read) => life.resume(read, bench.tick()));
+      await bench.change(schedule.id, (read) => life.pause(read, bench.tick()));
+      await finish(bench, schedule.id);
+      const own = new Set(others.map(({ id }) => id));
+      const after = (await allOf(bench, schedule.id)).filter(({ id }) => own.has(id));
+      expect(new Set(after.map(({ status }) => status))).toEqual(new Set(['paused']));
+    });
+
+    test('leaves replays alone that were made after the order, and an edit in between', async () => {
+      const bench = await suite.bench();
+      const { schedule, original } = await numerous(bench);
+      await bench.change(schedule.id, (read) => life.cancel(read, bench.tick()));
+      bench.tick();
+      const replayed = await bench.addReplay(original);
+      const claim = { ...bench.claim(replayed, await bench.view(schedule.id)), advanced: null };
+      await bench.change(schedule.id, (read) => life.edit(read, { ttl: '1h' }, bench.tick()));
+      expect(await finish(bench, schedule.id)).toBeGreaterThan(0);
+      expect(await bench.delivery(replayed.id)).toEqual(replayed);
+      expect(await bench.store.claim([claim])).toEqual(['done']);
+    });
+
+    test('outlives the store, and is finished by whoever finds it', async () => {
+      const bench = await suite.bench();
+      const { schedule, others } = await numerous(bench);
+      await bench.change(schedule.id, (read) => life.cancel(read, bench.tick()));
+      await bench.reopen();
+      await Promise.all([finish(bench, schedule.id), finish(bench, schedule.id)]);
+      const canceled = (await allOf(bench, schedule.id)).filter(({ status }) => status === 'canceled');
+      // And the pending one.
+      expect(canceled).toHaveLength(others.length + 1);
+    });
+
+    test('that belongs to a state which the schedule has left without it is forgotten', async () => {
+      const bench = await suite.bench();
+      const { schedule } = await numerous(bench);
+      await bench.change(schedule.id, (read) => life.pause(read, bench.tick()));
+      const resumed = life.resume(await bench.view(schedule.id), bench.tick()) ?? raise();
+      expect(await bench.store.replaceSchedule({ ...resumed, sweep: null, receipt: null })).toBe('done');
+      const unfinished = (await bench.store.findSweep(bench.partition, schedule.id)) ?? raise();
+      await bench.changesNothing(() => bench.store.carryOnSweep(unfinished));
+      expect(await bench.store.findSweep(bench.partition, schedule.id)).toBeNull();
+    });
+
+    test('of no more than one step leaves nothing to do', async () => {
+      const bench = await suite.bench();
+      const { schedule } = await crowd(bench);
+      await bench.change(schedule.id, (read) => life.cancel(read, bench.tick()));
+      expect(await bench.store.findSweep(bench.partition, schedule.id)).toBeNull();
+    });
+  });
+}
+
+/** A recurring schedule with many replays that wait, half of them tried before. */
+async function numerous(bench: Bench) {
+  const view = await bench.addSchedule({ timing: HOURLY });
+  bench.tick(HOUR_MS);
+  const original = await bench.fire(pendingOf(view), SUCCESS);
+  const others = Array.from({ length: 2 * MANY }, (_, index): Delivery => {
+    const wasTried = index % 2 === 1;
+    return {
+      ...bench.replay(original),
+      status: wasTried ? 'retry_scheduled' : 'scheduled',
+      attemptCount: wasTried ? 3 : 0,
+      booked: index % 3 === 0,
+    };
+  });
+  await Promise.all(others.map((delivery) => bench.store.addReplay({ delivery, receipt: null })));
+  return { schedule: view.schedule, original, others };
+}
+
+/** Carries out all that is left; answers how many pieces that took. */
+async function finish(bench: Bench, id: ScheduleId): Promise<number> {
+  for (let pieces = 0; ; pieces++) {
+    const unfinished = await bench.store.findSweep(bench.partition, id);
+    if (unfinished === null) return pieces;
+    await bench.store.carryOnSweep(unfinished);
+  }
+}
+
+/** Oldest first, however many there are. */
+async function allOf(bench: Bench, scheduleId: ScheduleId): Promise<readonly Delivery[]> {
+  const filter = { ...ALL_DELIVERIES, scheduleId };
+  const deliveries = await allPages(
+    (page) => bench.store.listDeliveries(bench.partition, filter, page),
+    ({ id }: Delivery) => id,
+  );
+  return deliveries.toReversed();
 }
 
 function raise(): never {

@@ -18,6 +18,7 @@ export function workContract(suite: Suite): void {
         schedule: firingSchedule(inline.schedule),
         profile: null,
         gate: null,
+        sweep: null,
       });
 
       const profile = await bench.addProfile();
@@ -31,6 +32,7 @@ export function workContract(suite: Suite): void {
         schedule: firingSchedule(view.schedule),
         profile: firingProfile(edited),
         gate: saved.gate,
+        sweep: null,
       });
       expect(pendingOf(view).target.endpointVersion).toBe(1);
     });

@@ -151,6 +151,7 @@ function fillPages(partition: number): void {
 /** Rows of every shape, with each column that may be empty both ways; of what only the dashboard has. */
 function fillDashboard(): void {
   const db = openForWriting(path);
+  db.exec('INSERT INTO trusted_time (one, seen_at, trusted_at) VALUES (1, 2000000000000, 1999999999999)');
   for (const { name, columns } of TABLES.filter((table) => countIn(db, table.name) === 0)) {
     const types = db
       .prepare('SELECT name, type, "notnull" AS needed FROM pragma_table_info(?)')

@@ -20,6 +20,7 @@ import {
 } from '#src/store/sql/columns.ts';
 import { LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
 import { type DeliveryRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
+import { SWEEP_COLUMNS } from '#src/store/sql/sweep-verbs.ts';
 
 export type Value = string | number | Uint8Array | null;
 /** As SQLite has it. */
@@ -133,6 +134,8 @@ export const TABLES: readonly Table[] = [
     'lease_until',
     'revision',
   ]),
+  table('trusted_time', 1, ['one', 'seen_at', 'trusted_at', 'believed_from'], STATEMENTS.saveTrustedTime),
+  whole('sweeps', 2, SWEEP_COLUMNS),
   whole('replay_items', 4, ['partition', 'job_id', 'endpoint_key', 'delivery_id', 'endpoint']),
 ];
 

@@ -29,6 +29,9 @@ const BIGINTS: ReadonlySet<string> = new Set([
   'failures',
   'seen_at',
   'seen_before',
+  'ordered_at',
+  'trusted_at',
+  'believed_from',
   'failed_before',
   'remembered_before',
   'last_used_at',
@@ -40,6 +43,8 @@ const BIGINTS: ReadonlySet<string> = new Set([
   'expected',
 ]);
 const INTEGERS: ReadonlySet<string> = new Set([
+  'one',
+  'together_max',
   'slot',
   'version',
   'archived',

@@ -20,6 +20,7 @@ const DISTRIBUTED = [
   'gate_orders',
   'replay_jobs',
   'replay_items',
+  'sweeps',
 ] as const;
 const [FIRST] = DISTRIBUTED;
 

@@ -2,10 +2,17 @@
  * What the engine asks on its way to a request. These questions are asked for every delivery, often many at
  * a time and when it is due: each is one statement, a short walk along an index or a few look-ups by key.
  */
+import type { UnfinishedSweep } from '#src/domain/delivery-life.ts';
 import type { Due } from '#src/domain/due.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import type { LostClaim, Work } from '#src/ports/store.ts';
-import { fromAttemptRow, fromDeliveryRow, fromFiringScheduleRow } from '#src/store/sql/rows.ts';
+import {
+  type DeliveryRow,
+  fromAttemptRow,
+  fromDeliveryRow,
+  fromFiringScheduleRow,
+} from '#src/store/sql/rows.ts';
+import { fromSweepRow, type SweepRow } from '#src/store/sql/sweep-verbs.ts';
 import {
   ATTEMPT,
   DELIVERY,
@@ -31,14 +38,16 @@ function row(distributed: boolean, table: string, alias: string, condition: stri
 /** Distributed, the partitions are named a second time: the server has to see which are meant. */
 function work(distributed: boolean): string {
   const within = distributed ? 'AND d.partition = ANY($3::bigint[])' : '';
-  return `SELECT ${DELIVERY.columns}, ${FIRING_SCHEDULE.columns}, ${FIRING_PROFILE.columns}, g.state AS gate
+  return `SELECT ${DELIVERY.columns}, ${FIRING_SCHEDULE.columns}, ${FIRING_PROFILE.columns}, g.state AS gate,
+      w.ordered, w.ordered_at, w.last_id
     FROM unnest($1::bigint[], $2::text[]) AS wanted (partition, id)
     ${row(distributed, 'deliveries', 'd', `d.partition = wanted.partition AND d.id = wanted.id ${within}`)}
     ${row(distributed, 'schedules', 's', 's.partition = d.partition AND s.id = d.schedule_id')}
     LEFT JOIN endpoints p ON p.partition = s.partition AND p.id = s.endpoint_id
     LEFT JOIN endpoint_versions v
       ON v.partition = p.partition AND v.endpoint_id = p.id AND v.version = p.version
-    LEFT JOIN gates g ON g.partition = d.partition AND g.endpoint_key = d.endpoint_key`;
+    LEFT JOIN gates g ON g.partition = d.partition AND g.endpoint_key = d.endpoint_key
+    LEFT JOIN sweeps w ON w.partition = d.partition AND w.schedule_id = d.schedule_id`;
 }
 
 const WORK = work(false);
@@ -101,6 +110,7 @@ function keyOf({ partition, id }: Pick<Due, 'partition' | 'id'>): string {
 const SCHEDULE_PLACE = DELIVERY.width;
 const PROFILE_PLACE = SCHEDULE_PLACE + FIRING_SCHEDULE.width;
 const GATE_PLACE = PROFILE_PLACE + FIRING_PROFILE.width;
+const SWEEP_PLACE = GATE_PLACE + 1;
 
 function workIn(values: Values): readonly Work[] {
   const delivery = DELIVERY.at(values, 0);
@@ -113,8 +123,16 @@ function workIn(values: Values): readonly Work[] {
       schedule: fromFiringScheduleRow(schedule),
       profile: firingProfileAt(values, PROFILE_PLACE),
       gate: gate === null ? null : (JSON.parse(gate) as Gate),
+      sweep: sweepIn(values, delivery),
     },
   ];
+}
+
+type SweepValues = readonly [SweepRow['ordered'] | null, SweepRow['ordered_at'], SweepRow['last_id']];
+
+function sweepIn(values: Values, { partition, schedule_id }: DeliveryRow): UnfinishedSweep | null {
+  const [ordered, ordered_at, last_id] = values.slice(SWEEP_PLACE) as unknown as SweepValues;
+  return ordered === null ? null : fromSweepRow({ partition, schedule_id, ordered, ordered_at, last_id });
 }
 
 function lostClaimIn(joined: Joined): readonly LostClaim[] {

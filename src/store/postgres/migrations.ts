@@ -406,6 +406,24 @@ export const MIGRATIONS: readonly Migration[] = [
       DROP TABLE schedule_labels;
       ALTER TABLE labels_by_state RENAME TO schedule_labels;
       ALTER TABLE schedule_labels ADD PRIMARY KEY (partition, digest, state, kind, schedule_id);
+
+      CREATE TABLE trusted_time (
+        one integer PRIMARY KEY CHECK (one = 1),
+        seen_at bigint NOT NULL,
+        trusted_at bigint NOT NULL,
+        believed_from bigint
+      ) WITH (fillfactor = 50);
+      INSERT INTO trusted_time (one, seen_at, trusted_at)
+        SELECT 1, max(at), max(at) FROM writers HAVING max(at) IS NOT NULL;
+
+      CREATE TABLE sweeps (
+        partition bigint NOT NULL,
+        schedule_id text COLLATE "C" NOT NULL,
+        ordered text COLLATE "C" NOT NULL,
+        ordered_at bigint NOT NULL,
+        last_id text COLLATE "C" NOT NULL,
+        PRIMARY KEY (partition, schedule_id)
+      );
     `,
   },
 ];

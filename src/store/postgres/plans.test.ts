@@ -344,7 +344,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
             const work = await new FiringReads(reader, distributed).work(wanted);
             expect(work.map((one) => one?.delivery.id)).toEqual(wanted.map(({ id }) => id));
           },
-          [...JOINED, 'gates_pkey', 'schedules_pkey'],
+          [...JOINED, 'gates_pkey', 'schedules_pkey', 'sweeps_pkey'],
           5 * BATCH,
         );
       });

@@ -43,6 +43,7 @@ import { SqlPeople } from '#src/store/sql/people.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { Retention } from '#src/store/sql/retention.ts';
 import { tenureOf } from '#src/store/sql/taken.ts';
+import { SqlUpkeep } from '#src/store/sql/upkeep.ts';
 import { makeVerbs } from '#src/store/sql/verbs.ts';
 import { type Connections, openConnections, type PostgresOptions } from './connections.ts';
 import { ControlReads } from './control-reads.ts';
@@ -58,7 +59,7 @@ import { sqlOf } from './sql-of.ts';
 
 const verbs = makeVerbs(places);
 
-export class PostgresStore implements Store, ControlStore, ClusterStore {
+export class PostgresStore extends SqlUpkeep implements Store, ControlStore, ClusterStore {
   readonly people: PeopleStore;
   readonly insight: InsightStore;
   readonly jobs: SqlReplayJobs;
@@ -74,6 +75,7 @@ export class PostgresStore implements Store, ControlStore, ClusterStore {
 
   private constructor(connections: Connections) {
     const { lanes, pools, payloads, lifeline, distributed } = connections;
+    super(sqlOf(pools.api, lanes.settling), verbs);
     this.insight = new PostgresInsight({ ...pools, ...lanes, distributed });
     this.#connections = connections;
     this.#lanes = lanes;

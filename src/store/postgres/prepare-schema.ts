@@ -8,6 +8,10 @@ import { migrate, requireCurrent } from './schema-version.ts';
 /** Of processes that are no more; one that is still there makes its row again. */
 const WRITER_KEPT_MS = 7 * 86_400_000;
 
+/** By the clock of the database: writers note its time, and a machine whose clock is ahead must not remove them. */
+const FORGET_OLD_WRITERS = `DELETE FROM writers
+  WHERE at < floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - $1::bigint`;
+
 interface SchemaOptions {
   readonly clock: Clock;
   readonly timers: Timers;
@@ -25,7 +29,7 @@ export async function prepareSchema(
       const pause = (ms: number) => new Promise<void>((resolve) => void timers.after(ms, resolve));
       if (mayMigrate) {
         await migrate(client, clock.now(), pause);
-        await client.query('DELETE FROM writers WHERE at < $1', [clock.now() - WRITER_KEPT_MS]);
+        await client.query(FORGET_OLD_WRITERS, [WRITER_KEPT_MS]);
       } else await requireCurrent(client);
       return await isDistributed(client);
     } finally {

@@ -100,11 +100,11 @@ describe('the schema', () => {
        WHERE i.indisunique AND t.relnamespace = 'public'::regnamespace`,
     );
     const shared = ['projects', 'partitions', 'api_keys', 'signing_secrets'];
-    const ofNodes = ['nodes', 'slots', 'writers', 'migrations'];
+    const ofNodes = ['nodes', 'slots', 'writers', 'migrations', 'trusted_time'];
     const ofPeople = ['users', 'invitations', 'sessions', 'login_failures', 'audit'];
     const others = new Set([...shared, ...ofNodes, ...ofPeople]);
     const ofCustomers = unique.rows.filter(({ table }) => !others.has(table));
-    expect(ofCustomers).toHaveLength(15);
+    expect(ofCustomers).toHaveLength(16);
     expect(ofCustomers.filter(({ first }) => first !== 'partition')).toEqual([]);
   });
 

@@ -66,14 +66,14 @@ export function kindsOf(distributed: boolean) {
     return { ...statement, sql, holds: 'each', key: keyOf(columns, key) };
   }
 
-  /** Replaces rows that still have the revision they were read with. */
-  function replace(table: string, columns: readonly string[]): Statement {
+  /** Replaces rows that still have the revision they were read with, and meet the condition. */
+  function replace(table: string, columns: readonly string[], condition = 'true'): Statement {
     const all = [...columns, 'partition', 'id', 'was'];
     const assignments = columns.map((column) => `${column} = t.${column}`);
     return {
       sql: [
         `UPDATE ${table} AS r SET ${assignments.join(', ')} FROM ${rows(all)}
-         WHERE r.partition = t.partition AND r.id = t.id AND r.revision = t.was${within(all)}
+         WHERE r.partition = t.partition AND r.id = t.id AND r.revision = t.was${within(all)} AND ${condition}
          RETURNING r.partition, r.id`,
       ],
       routed: null,

@@ -21,11 +21,13 @@ import {
 } from '#src/store/sql/columns.ts';
 import { EVERY_KIND, EVERY_STATE, LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
 import type { StatementName } from '#src/store/sql/steps.ts';
+import { notToBeSwept } from '#src/store/sql/sweep-verbs.ts';
 import { rows } from './array-rows.ts';
 import { insightStatements } from './insight-statements.ts';
 import { peopleStatements } from './people-statements.ts';
 import { replayJobStatements } from './replay-job-statements.ts';
 import { keyOf, kindsOf, PLAIN, type Statement } from './statement-kinds.ts';
+import { sweepStatements } from './sweep-statements.ts';
 
 /** Further columns of a delivery that only this store has; see `places.ts`. */
 const DELIVERY_PLACE = ['slot', 'endpoint_key'] as const;
@@ -97,6 +99,15 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       walks: true,
       key: [0],
       table: 'slots of',
+    },
+    saveTrustedTime: {
+      ...insert(
+        'trusted_time',
+        ['one', 'seen_at', 'trusted_at', 'believed_from'],
+        ` ON CONFLICT (one) DO UPDATE SET seen_at = excluded.seen_at, trusted_at = excluded.trusted_at,
+            believed_from = excluded.believed_from`,
+      ),
+      key: [0],
     },
     slotHeld: {
       ...PLAIN,
@@ -230,29 +241,12 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
     },
 
     replaceDelivery: replace('deliveries', [...DELIVERY_MUTABLE, ...DELIVERY_PLACE]),
-    claimDelivery: replace('deliveries', DELIVERY_CLAIMED),
+    claimDelivery: replace('deliveries', DELIVERY_CLAIMED, notToBeSwept('r')),
     settleDelivery: replace('deliveries', DELIVERY_SETTLED),
     putOffDelivery: replace('deliveries', DELIVERY_PUT_OFF),
     insertDelivery: insert('deliveries', delivery),
     insertNextDelivery: insertEach('deliveries', delivery, ['partition', 'id'], 'ON CONFLICT DO NOTHING'),
-    sweepDeliveries: {
-      ...PLAIN,
-      sql: [
-        `UPDATE deliveries AS r SET
-           status = CASE WHEN r.attempt_count = 0 THEN t.untried_to ELSE t.tried_to END,
-           due_at = CASE WHEN t.finalized_at IS NULL THEN r.due_at END,
-           booked = 0,
-           finalized_at = t.finalized_at,
-           revision = r.revision + 1
-         FROM ${rows(SWEEP)}
-         WHERE r.partition = t.partition AND r.schedule_id = t.schedule_id AND r.status = t.status${within(SWEEP)}`,
-      ],
-      walks: true,
-      key: keyOf(SWEEP, ['partition', 'schedule_id']),
-      table: 'sweeps',
-      access: 'read',
-      spread: spreadOf(SWEEP),
-    },
+    ...sweepStatements(distributed),
     removeDelivery: {
       ...PLAIN,
       sql: [
@@ -328,7 +322,6 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
   };
 }
 
-const SWEEP = ['untried_to', 'tried_to', 'finalized_at', 'partition', 'schedule_id', 'status'];
 const CLOSING = [...ATTEMPT_OUTCOME, 'partition', 'delivery_id', 'attempt_no'];
 
 const COMPLETED_LABEL = ['state', 'partition', 'digest', 'was_state', 'kind', 'schedule_id'];

@@ -4,7 +4,6 @@
  * them.
  */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
-import type { Sweep } from '#src/domain/delivery-life.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { FiringProfile, Profile } from '#src/domain/profile.ts';
 import type { FiringSchedule, Schedule } from '#src/domain/schedule.ts';
@@ -49,6 +48,10 @@ export type StatementName =
   | 'settleDelivery'
   | 'putOffDelivery'
   | 'sweepDeliveries'
+  | 'markSweep'
+  | 'endSweep'
+  | 'removeSweep'
+  | 'removeStaleSweep'
   | 'removeDelivery'
   | 'insertAttempt'
   | 'closeAttempt'
@@ -73,6 +76,7 @@ export type StatementName =
   | 'takeSlot'
   | 'releaseSlot'
   | 'releaseSlotsOf'
+  | 'saveTrustedTime'
   | PeopleStatementName;
 
 export type Parameter = string | number | Uint8Array | null;
@@ -155,20 +159,6 @@ export function guard(object: {
   readonly revision: number;
 }) {
   return [object.partition, object.id, object.revision - 1] as const;
-}
-
-export function sweepDeliveries({ partition, id }: Schedule, sweep: Sweep): readonly Step[] {
-  const { from, untriedTo, triedTo, finalizedAt } = sweep;
-  return from.map((status) => [
-    'sweepDeliveries',
-    null,
-    untriedTo,
-    triedTo,
-    finalizedAt,
-    partition,
-    id,
-    status,
-  ]);
 }
 
 export function insertAttempt(attempt: Attempt): Step {

@@ -13,6 +13,7 @@ import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import type { FiringSchedule, Schedule, ScheduleState } from '#src/domain/schedule.ts';
 import { type Slot, slotOf, type Tenure } from '#src/domain/slot.ts';
+import type { TrustedTime } from '#src/domain/trusted-time.ts';
 import type { NodeLease, SlotState } from '#src/ports/cluster-store.ts';
 import type { ApiKey, KeyUse, Project, SigningSecret } from '#src/ports/control-store.ts';
 import type {
@@ -53,8 +54,8 @@ import {
   replaceSchedule,
   type Step,
   settleDelivery,
-  sweepDeliveries,
 } from './steps.ts';
+import { beginSweep, carryOnSweep, removeStaleSweep, SWEPT_TOGETHER_MAX } from './sweep-verbs.ts';
 
 /** What is removed only as it was read. */
 interface Revised<Id> {
@@ -153,13 +154,17 @@ export function makeVerbs(places: Places) {
     replaceSchedule: (
       { schedule, pending, sweep, receipt }: ScheduleReplacement,
       before: FiringSchedule,
+      sweptTogetherMax = SWEPT_TOGETHER_MAX,
     ): readonly Step[] => [
       replaceSchedule(schedule),
       ...(pending === null ? [] : [replaceDelivery(pending)]),
       ...keep(schedule.partition, receipt),
       ...replaceLabels(before, schedule),
-      ...(sweep === null ? [] : sweepDeliveries(schedule, sweep)),
+      ...(sweep === null ? [] : beginSweep(schedule, sweep, sweptTogetherMax)),
     ],
+
+    carryOnSweep,
+    removeStaleSweep,
 
     addReplay: ({ delivery, receipt }: ReplayAddition): readonly Step[] => [
       // Retention may have taken it since the original was read: what belongs to nothing would never be sent.
@@ -284,6 +289,10 @@ export function makeVerbs(places: Places) {
       ['releaseSlotsOf', null, node],
     ],
 
+    saveTrustedTime: ({ seenAt, trustedAt, believedFrom }: TrustedTime): readonly Step[] => [
+      ['saveTrustedTime', null, ONE, seenAt, trustedAt, believedFrom],
+    ],
+
     leave: (node: string): readonly Step[] => [
       ['releaseSlotsOf', null, node],
       ['endLease', null, node],
@@ -297,6 +306,8 @@ function slotHeld({ partition, target }: Delivery, tenure: Tenure | undefined): 
 }
 
 const NEVER = -1;
+/** The key of a table that has one row. */
+const ONE = 1;
 
 function held(slot: Slot, { node, epochs }: Tenure): Step {
   return ['slotHeld', 'stale', slot, node, epochs.get(slot) ?? NEVER];

@@ -4,10 +4,11 @@
  * are read only for what is really sent.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
+import type { UnfinishedSweep } from '#src/domain/delivery-life.ts';
 import type { Due } from '#src/domain/due.ts';
 import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
-import type { DeliveryId, EndpointId } from '#src/domain/id.ts';
+import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { FiringSchedule } from '#src/domain/schedule.ts';
@@ -23,6 +24,7 @@ import {
   fromDeliveryRow,
   fromFiringScheduleRow,
 } from '#src/store/sql/rows.ts';
+import { fromSweepRow, type SweepRow } from '#src/store/sql/sweep-verbs.ts';
 import type { Db } from './connection.ts';
 import { Questions } from './questions.ts';
 import { Reads } from './reads.ts';
@@ -109,6 +111,9 @@ export class FiringReads {
       // Deliveries of a batch often share their endpoint.
       const profiles = new Shared((partition, id: EndpointId) => this.#reads.firingProfile(partition, id));
       const gates = new Shared((partition, endpoint: EndpointKey) => this.#gate(partition, endpoint));
+      const sweeps = this.#hasSweeps()
+        ? new Shared((partition, id: ScheduleId) => this.#sweep(partition, id))
+        : null;
       return deliveries.map(({ partition, id }) => {
         const delivery = this.#reads.delivery(partition, id);
         const schedule = delivery === null ? null : this.#scheduleOf(delivery);
@@ -119,6 +124,7 @@ export class FiringReads {
           schedule,
           profile: destination.kind === 'inline' ? null : profiles.of(partition, destination.endpointId),
           gate: gates.of(partition, endpointKeyOf(delivery.target)),
+          sweep: sweeps?.of(partition, schedule.id) ?? null,
         };
       });
     });
@@ -134,6 +140,17 @@ export class FiringReads {
     const sql = 'SELECT state FROM gates WHERE partition = ? AND endpoint = ?';
     const row = this.#ask.get<{ readonly state: string }>(sql, partition, endpoint);
     return row === undefined ? null : (JSON.parse(row.state) as Gate);
+  }
+
+  /** As a rule there is none, and then none is looked for. */
+  #hasSweeps(): boolean {
+    return this.#ask.get('SELECT 1 FROM sweeps LIMIT 1') !== undefined;
+  }
+
+  #sweep(partition: Partition, id: ScheduleId): UnfinishedSweep | null {
+    const sql = 'SELECT * FROM sweeps WHERE partition = ? AND schedule_id = ?';
+    const row = this.#ask.get<SweepRow>(sql, partition, id);
+    return row === undefined ? null : fromSweepRow(row);
   }
 
   messages(deliveries: readonly Delivery[]): readonly Message[] {

@@ -397,6 +397,23 @@ export const MIGRATIONS: readonly Migration[] = [
         ORDER BY l.partition, l.digest, s.state, s.kind, l.schedule_id;
       DROP TABLE schedule_labels;
       ALTER TABLE labels_by_state RENAME TO schedule_labels;
+
+      CREATE TABLE trusted_time (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        seen_at INTEGER NOT NULL,
+        trusted_at INTEGER NOT NULL,
+        believed_from INTEGER
+      ) STRICT;
+      INSERT INTO trusted_time (one, seen_at, trusted_at) SELECT 1, at, at FROM heartbeat;
+
+      CREATE TABLE sweeps (
+        partition INTEGER NOT NULL,
+        schedule_id TEXT NOT NULL,
+        ordered TEXT NOT NULL,
+        ordered_at INTEGER NOT NULL,
+        last_id TEXT NOT NULL,
+        PRIMARY KEY (partition, schedule_id)
+      ) STRICT, WITHOUT ROWID;
     `,
   },
 ];

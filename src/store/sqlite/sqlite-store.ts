@@ -49,6 +49,7 @@ import { SqlPeople } from '#src/store/sql/people.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { Retention } from '#src/store/sql/retention.ts';
 import { tenureOf } from '#src/store/sql/taken.ts';
+import { SqlUpkeep } from '#src/store/sql/upkeep.ts';
 import { ClusterReads } from './cluster-reads.ts';
 import {
   type Db,
@@ -83,6 +84,8 @@ export interface SqliteOptions {
   readonly durable?: boolean;
   /** Ends a long search; without one, only the rows that it has looked at do. */
   readonly stopwatch?: Stopwatch;
+  /** How many deliveries of one status a piece of a sweep changes; small in a simulation. */
+  readonly sweptTogetherMax?: number;
   /** Who writes; left to itself, a thread of its own. */
   readonly openWriter?: OpenWriter;
 }
@@ -90,7 +93,7 @@ export interface SqliteOptions {
 export const DATABASE_FILE = 'sched.db';
 const STANDING_STILL: Stopwatch = { elapsed: () => 0 };
 
-export class SqliteStore implements Store, ControlStore, ClusterStore {
+export class SqliteStore extends SqlUpkeep implements Store, ControlStore, ClusterStore {
   readonly people: PeopleStore;
   readonly insight: InsightStore;
   readonly jobs: SqlReplayJobs;
@@ -111,7 +114,11 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
     writer: WriteQueue,
     lock: DirectoryLock | null,
     stopwatch: Stopwatch,
+    sweptTogetherMax: number | undefined,
   ) {
+    const questions = new Questions(reader);
+    const sql = sqlOf(async (read) => asked(reader, () => read(questions)), writer);
+    super(sql, verbs, sweptTogetherMax);
     this.#insight = new SqliteInsight({ path, writer, reader });
     this.insight = this.#insight;
     this.#search = new LabelSearch(this.#insight.labelWalks, stopwatch);
@@ -120,13 +127,11 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
     this.#control = prepareControlReads(reader);
     this.#firing = new FiringReads(reader);
     this.#cluster = new ClusterReads(reader);
-    const questions = new Questions(reader);
     this.#retention = new Retention(
       (sql, ...values) => this.#read(() => questions.all(sql, ...values)),
       RETENTION,
       verbs,
     );
-    const sql = sqlOf((read) => this.#read(() => read(questions)), writer);
     this.people = new SqlPeople(sql);
     this.jobs = new SqlReplayJobs(sql, verbs);
     this.#writer = writer;
@@ -144,9 +149,10 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
         durable = true,
         openWriter = openThread,
         stopwatch = STANDING_STILL,
+        sweptTogetherMax,
       } = options;
       const writer = await openWriter({ path, maxPages, durable });
-      return new SqliteStore(path, openForReading(path), writer, lock, stopwatch);
+      return new SqliteStore(path, openForReading(path), writer, lock, stopwatch, sweptTogetherMax);
     } catch (error) {
       lock?.release();
       throw error;
@@ -154,8 +160,7 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
   }
 
   #ask<T>(read: () => T): T {
-    if (!this.#reader.open) throw new StoreUnavailable('The store is closed.');
-    return unavailableInstead(read);
+    return asked(this.#reader, read);
   }
 
   /** Reads are answered at once; the port is asynchronous for stores that are not. */
@@ -184,7 +189,7 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
     const before = this.#ask(() => this.#reads.schedule(partition, id));
     // Another revision than the one replaced would have other labels; the write would find that too.
     if (before?.schedule.revision !== revision - 1) return 'stale';
-    return this.#writer.run(verbs.replaceSchedule(replacement, before.schedule));
+    return this.#writer.run(verbs.replaceSchedule(replacement, before.schedule, this.sweptTogetherMax));
   }
 
   findPayload(partition: Partition, id: ScheduleId): Promise<Uint8Array | null> {
@@ -383,6 +388,11 @@ export class SqliteStore implements Store, ControlStore, ClusterStore {
     this.#reader.close();
     this.#lock?.release();
   }
+}
+
+function asked<T>(reader: Db, read: () => T): T {
+  if (!reader.open) throw new StoreUnavailable('The store is closed.');
+  return unavailableInstead(read);
 }
 
 function openThread(data: WriterData): Promise<WriteQueue> {

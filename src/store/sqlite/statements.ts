@@ -22,6 +22,7 @@ import {
 } from '#src/store/sql/columns.ts';
 import { EVERY_KIND, EVERY_STATE, LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
 import type { StatementName } from '#src/store/sql/steps.ts';
+import { notToBeSwept } from '#src/store/sql/sweep-verbs.ts';
 import { INSIGHT_STATEMENTS } from './insight-statements.ts';
 import { PEOPLE_STATEMENTS } from './people-statements.ts';
 import { REPLAY_JOB_STATEMENTS } from './replay-job-statements.ts';
@@ -76,18 +77,53 @@ export const STATEMENTS = {
     holds: 'changed_one',
   },
   replaceDelivery: { sql: replaceIn('deliveries', DELIVERY_MUTABLE), holds: 'changed_one' },
-  claimDelivery: { sql: replaceIn('deliveries', DELIVERY_CLAIMED), holds: 'changed_one' },
+  claimDelivery: {
+    sql: `${replaceIn('deliveries', DELIVERY_CLAIMED)} AND ${notToBeSwept('deliveries')}`,
+    holds: 'changed_one',
+  },
   settleDelivery: { sql: replaceIn('deliveries', DELIVERY_SETTLED), holds: 'changed_one' },
   putOffDelivery: { sql: replaceIn('deliveries', DELIVERY_PUT_OFF), holds: 'changed_one' },
   sweepDeliveries: {
-    sql: `UPDATE deliveries INDEXED BY deliveries_of_schedule
+    sql: `WITH piece AS MATERIALIZED (
+        SELECT rowid FROM deliveries INDEXED BY deliveries_of_schedule
+        WHERE partition = ? AND schedule_id = ? AND status = ? AND id <= ? ORDER BY id LIMIT ?)
+      UPDATE deliveries
       SET status = CASE WHEN attempt_count = 0 THEN sweep.untried_to ELSE sweep.tried_to END,
           due_at = CASE WHEN sweep.finalized_at IS NULL THEN due_at END,
           booked = 0,
           finalized_at = sweep.finalized_at,
           revision = revision + 1
       FROM (SELECT ? AS untried_to, ? AS tried_to, ? AS finalized_at) AS sweep
-      WHERE partition = ? AND schedule_id = ? AND status = ?`,
+      WHERE deliveries.rowid IN (SELECT rowid FROM piece)`,
+    holds: 'always',
+  },
+  removeSweep: { sql: 'DELETE FROM sweeps WHERE partition = ? AND schedule_id = ?', holds: 'always' },
+  /** The last id of each status is the end of a walk along the index. */
+  markSweep: {
+    sql: `INSERT INTO sweeps (partition, schedule_id, ordered, ordered_at, last_id)
+      SELECT partition, schedule_id, ordered, ordered_at, last_id FROM (
+        SELECT o.*, max(${['status_1', 'status_2', 'status_3']
+          .map(
+            (status) => `coalesce((SELECT max(d.id) FROM deliveries d INDEXED BY deliveries_of_schedule
+              WHERE d.partition = o.partition AND d.schedule_id = o.schedule_id AND d.status = o.${status}), '')`,
+          )
+          .join(', ')}) AS last_id
+        FROM (SELECT ? AS partition, ? AS schedule_id, ? AS ordered, ? AS ordered_at,
+          ? AS status_1, ? AS status_2, ? AS status_3) AS o)
+      WHERE last_id <> ''`,
+    holds: 'always',
+  },
+  endSweep: {
+    sql: `DELETE FROM sweeps WHERE partition = ? AND schedule_id = ? AND ordered = ? AND ordered_at = ?
+      AND NOT EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_of_schedule
+        WHERE d.partition = sweeps.partition AND d.schedule_id = sweeps.schedule_id
+          AND d.status IN (?, ?, ?) AND d.id <= sweeps.last_id)`,
+    holds: 'always',
+  },
+  removeStaleSweep: {
+    sql: `DELETE FROM sweeps WHERE partition = ? AND schedule_id = ? AND ordered = ? AND ordered_at = ?
+      AND NOT EXISTS (SELECT 1 FROM schedules s
+        WHERE s.partition = sweeps.partition AND s.id = sweeps.schedule_id AND s.state = ?)`,
     holds: 'always',
   },
   removeDelivery: {
@@ -189,6 +225,12 @@ export const STATEMENTS = {
   },
   releaseSlot: {
     sql: 'UPDATE slots SET owner = NULL WHERE slot = ? AND owner = ? AND epoch = ?',
+    holds: 'always',
+  },
+  saveTrustedTime: {
+    sql: `${insertInto('trusted_time', 'one', 'seen_at', 'trusted_at', 'believed_from')}
+      ON CONFLICT DO UPDATE SET seen_at = excluded.seen_at, trusted_at = excluded.trusted_at,
+        believed_from = excluded.believed_from`,
     holds: 'always',
   },
   releaseSlotsOf: { sql: 'UPDATE slots SET owner = NULL WHERE owner = ?', holds: 'always' },

@@ -11,6 +11,7 @@ import { schedulesChecker } from './schedules.ts';
 import { sendsChecker } from './sends.ts';
 import { settlingChecker } from './settling.ts';
 import { stopsChecker } from './stops.ts';
+import { sweepsChecker } from './sweeps.ts';
 
 export const CHECKERS: readonly CheckerOf[] = [
   lifeChecker,
@@ -18,6 +19,7 @@ export const CHECKERS: readonly CheckerOf[] = [
   sendsChecker,
   settlingChecker,
   schedulesChecker,
+  sweepsChecker,
   punctualityChecker,
   breakerChecker,
   paceChecker,

@@ -56,7 +56,7 @@ export function punctualityChecker(scene: Scene): Checker {
 
   const unfired = (delivery: Delivery, nowMs: number): void => {
     const { id, revision, dueAt } = delivery;
-    if (dueAt === null || dueAt > time.now()) {
+    if (dueAt === null || dueAt > time.now() || witness.isToBeSwept(delivery)) {
       dueSince.delete(id);
       return;
     }

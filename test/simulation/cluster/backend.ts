@@ -11,6 +11,7 @@ import { openForWriting } from '#src/store/sqlite/connection.ts';
 import type { Answer } from '#src/store/sqlite/executor.ts';
 import { DATABASE_FILE, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
+import { SWEPT_TOGETHER_MAX } from '../life.ts';
 import type { VirtualTime } from '../virtual-time.ts';
 import type { Witness } from '../witness.ts';
 import { VirtualWriter } from '../writer.ts';
@@ -70,6 +71,7 @@ export class Backend {
       now,
       exclusive: false,
       durable: false,
+      sweptTogetherMax: SWEPT_TOGETHER_MAX,
       openWriter: async (data) =>
         new VirtualWriter(data, {
           latencies: () => [0, 0],

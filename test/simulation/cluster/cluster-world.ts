@@ -457,12 +457,14 @@ export class ClusterWorld implements ClusterScene {
     const { elapsedMs } = this.time;
     const endedMs = Math.max(this.#plan.spanMs, this.changedMs);
     if (!this.#isHealed || elapsedMs - endedMs < SETTLES_WITHIN_MS) return false;
-    const left = [...this.witness.open]
+    const underWay = [...this.witness.open]
       .map((id) => this.witness.deliveries.get(id))
       .find((delivery) => delivery !== undefined && this.#isUnderWay(delivery));
+    const [unswept] = this.witness.sweeps.keys();
+    const left = underWay?.id ?? unswept;
     if (left === undefined) return true;
     if (elapsedMs - endedMs > QUIET_WITHIN_MS) {
-      throw new Violation('promise', `${left.id} does not come to its end`);
+      throw new Violation('promise', `${left} does not come to its end`);
     }
     return false;
   }

@@ -43,6 +43,8 @@ const LANE_OF: Readonly<Record<string, string>> = {
   saveGates: CLAIMING,
   settle: 'settling',
   prune: 'settling',
+  carryOnSweep: 'settling',
+  saveTrustedTime: 'settling',
   renewLease: 'membership',
   takeSlots: 'membership',
   releaseSlots: 'membership',

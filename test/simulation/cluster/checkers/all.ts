@@ -9,6 +9,7 @@ import { schedulesChecker } from '../../checkers/schedules.ts';
 import { sendsChecker } from '../../checkers/sends.ts';
 import { settlingChecker } from '../../checkers/settling.ts';
 import { stopsChecker } from '../../checkers/stops.ts';
+import { sweepsChecker } from '../../checkers/sweeps.ts';
 import type { ClusterCheckerOf } from '../scene.ts';
 import { ownershipChecker } from './ownership.ts';
 import { punctualityInCluster } from './punctuality.ts';
@@ -22,6 +23,7 @@ export const CLUSTER_CHECKERS: readonly ClusterCheckerOf[] = [
   sendsChecker,
   settlingChecker,
   schedulesChecker,
+  sweepsChecker,
   punctualityInCluster,
   breakerChecker,
   paceChecker,

@@ -70,7 +70,7 @@ export function punctualityInCluster(scene: ClusterScene): ClusterChecker {
 
   const unfired = (delivery: Delivery): void => {
     const { id, revision, dueAt } = delivery;
-    if (dueAt === null || dueAt > time.now()) {
+    if (dueAt === null || dueAt > time.now() || witness.isToBeSwept(delivery)) {
       dueSince.delete(id);
       return;
     }

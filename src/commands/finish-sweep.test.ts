@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import type { Delivery } from '#src/domain/delivery.ts';
+import type { ScheduleId } from '#src/domain/id.ts';
+import { instant } from '#src/domain/instant.ts';
+import { StoreUnavailable } from '#src/ports/store.ts';
+import { HOURLY, SUCCESS } from '#src/store/contract/builders.ts';
+import { ALL_DELIVERIES } from '#src/store/contract/everything.ts';
+import { EngineTestWorld, PARTITION } from '#test/engine-world.ts';
+import type { Commands } from './command.ts';
+import { editSchedule, type Order, orderSchedule } from './schedules.ts';
+import { Turns } from './turns.ts';
+
+const RETRIES = 9;
+const RETRY_IN_MS = 20_000;
+
+function commandsOf(world: EngineTestWorld): Commands & { readonly looks: () => number } {
+  const { store, clock, ids, vault } = world;
+  let looks = 0;
+  const hints = { due: () => {}, lookAgain: () => void looks++ };
+  return { store, clock, ids, vault, hints, turns: new Turns(), pause: async () => {}, looks: () => looks };
+}
+
+function render() {
+  return { status: 200, body: '{}' };
+}
+
+function order(commands: Commands, id: ScheduleId, what: Order) {
+  return orderSchedule(commands, PARTITION, id, what, render);
+}
+
+/** A recurring schedule whose deliveries wait for a retry. */
+async function withRetries(world: EngineTestWorld): Promise<ScheduleId> {
+  const view = await world.schedule({ timing: HOURLY });
+  const claimed = world.build.claim(view.pending, view);
+  expect(await world.disk.claim([claimed])).toEqual(['done']);
+  const { schedule } = claimed.advanced ?? view;
+  await world.disk.settle([world.build.settle(claimed, schedule, SUCCESS)]);
+  for (let each = 0; each < RETRIES; each++) {
+    const replay = world.build.replay(claimed.delivery);
+    const dueAt = instant(world.now + RETRY_IN_MS);
+    const delivery: Delivery = { ...replay, status: 'retry_scheduled', attemptCount: 1, dueAt };
+    await world.disk.addReplay({ delivery, receipt: null });
+  }
+  return schedule.id;
+}
+
+/** How many deliveries have each status. */
+async function statuses(world: EngineTestWorld): Promise<Readonly<Record<string, number>>> {
+  const page = { before: null, limit: 100 };
+  const deliveries = await world.disk.listDeliveries(PARTITION, ALL_DELIVERIES, page);
+  const grouped = Map.groupBy(deliveries, ({ status }) => status);
+  return Object.fromEntries([...grouped].map(([status, { length }]) => [status, length]));
+}
+
+describe('an order to a schedule with more deliveries than one step may change', () => {
+  test('is answered when it has reached all of them, piece by piece', async () => {
+    await using world = await EngineTestWorld.open({ sweptTogetherMax: 2 });
+    const id = await withRetries(world);
+    const commands = commandsOf(world);
+    await order(commands, id, 'pause');
+    expect(await statuses(world)).toEqual({ succeeded: 1, paused: RETRIES + 1 });
+    expect(world.faults.times('carryOnSweep')).toBe(4);
+    await order(commands, id, 'resume');
+    expect(await statuses(world)).toEqual({ succeeded: 1, scheduled: 1, retry_scheduled: RETRIES });
+    // Once for the first piece, and once for the others.
+    expect(commands.looks()).toBe(2);
+    await order(commands, id, 'cancel');
+    expect(await statuses(world)).toEqual({ succeeded: 1, canceled: RETRIES + 1 });
+    expect(await world.disk.listSweeps(10)).toEqual([]);
+  });
+
+  test('that could not be finished is finished by the same order given again', async () => {
+    await using world = await EngineTestWorld.open({ sweptTogetherMax: 2 });
+    const id = await withRetries(world);
+    const commands = commandsOf(world);
+    world.faults.set('refuses', 'carryOnSweep');
+    await expect(order(commands, id, 'cancel')).rejects.toThrow(StoreUnavailable);
+    expect(await statuses(world)).toMatchObject({ retry_scheduled: RETRIES - 2 });
+    world.faults.clear();
+    await order(commands, id, 'cancel');
+    expect(await statuses(world)).toEqual({ succeeded: 1, canceled: RETRIES + 1 });
+  });
+
+  test('ends when another order takes its place', async () => {
+    await using world = await EngineTestWorld.open({ sweptTogetherMax: 2 });
+    const id = await withRetries(world);
+    // By another node, which takes no turns with this one.
+    const elsewhere = commandsOf(world);
+    world.faults.before('carryOnSweep', async () => {
+      await world.time.advance(1);
+      await order(elsewhere, id, 'resume');
+    });
+    await order(commandsOf(world), id, 'pause');
+    expect((await world.disk.findSchedule(PARTITION, id))?.schedule.state).toBe('active');
+    expect(await statuses(world)).toEqual({ succeeded: 1, scheduled: 1, retry_scheduled: RETRIES });
+    expect(await world.disk.listSweeps(10)).toEqual([]);
+  });
+
+  test('does not keep an edit waiting that comes from another node, nor is it lost to it', async () => {
+    await using world = await EngineTestWorld.open({ sweptTogetherMax: 2 });
+    const id = await withRetries(world);
+    const elsewhere = commandsOf(world);
+    let left = 0;
+    world.faults.before('carryOnSweep', async () => {
+      await editSchedule(
+        elsewhere,
+        PARTITION,
+        id,
+        () => ({ metadata: [['a', 'b']] }),
+        render,
+        () => null,
+      );
+      left = (await statuses(world)).retry_scheduled ?? 0;
+    });
+    await order(commandsOf(world), id, 'cancel');
+    expect(left).toBe(RETRIES - 2);
+    expect((await world.disk.findSchedule(PARTITION, id))?.schedule.metadata).toEqual([['a', 'b']]);
+    expect(await statuses(world)).toEqual({ succeeded: 1, canceled: RETRIES + 1 });
+  });
+});

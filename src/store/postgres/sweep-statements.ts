@@ -1,0 +1,110 @@
+/**
+ * The statements of sweeps. Deliveries that somebody else has locked at this moment are left for the next piece: they
+ * are being claimed, which ends in a moment, and nobody waits for whoever waits for him.
+ */
+import type { StatementName } from '#src/store/sql/steps.ts';
+import { rows } from './array-rows.ts';
+import { kindsOf, PLAIN, type Statement } from './statement-kinds.ts';
+
+type SweepStatementName = Extract<
+  StatementName,
+  'sweepDeliveries' | 'removeSweep' | 'markSweep' | 'endSweep' | 'removeStaleSweep'
+>;
+
+const PIECE = [
+  'partition',
+  'schedule_id',
+  'status',
+  'last_id',
+  'together_max',
+  'untried_to',
+  'tried_to',
+  'finalized_at',
+];
+const STATUSES = ['status_1', 'status_2', 'status_3'];
+const ORDER = ['partition', 'schedule_id', 'ordered', 'ordered_at'];
+const MARK = [...ORDER, ...STATUSES];
+const STALE = [...ORDER, 'state'];
+
+/** Where the rows of an order come from, and how their partition is named: there, and among what is to be changed. */
+interface Place {
+  readonly from: (columns: readonly string[]) => string;
+  readonly partition: string;
+  readonly ofPiece: string;
+}
+
+const ANYWHERE: Place = { from: rows, partition: 't.partition', ofPiece: 'piece.partition' };
+/** For rows of one partition, which is the first parameter. */
+const ROUTED: Place = {
+  from: ([, ...rest]) => rows(rest, 2),
+  partition: '$1::bigint',
+  ofPiece: '$1::bigint',
+};
+
+/** What is to be changed is chosen once, before anything is changed: what was changed would be chosen no more. */
+function piece({ from, partition, ofPiece }: Place): string {
+  return `WITH piece AS MATERIALIZED (
+      SELECT ${partition} AS partition, chosen.id, t.untried_to, t.tried_to, t.finalized_at
+      FROM ${from(PIECE)} CROSS JOIN LATERAL (
+        SELECT d.id FROM deliveries d
+        WHERE d.partition = ${partition} AND d.schedule_id = t.schedule_id AND d.status = t.status
+          AND d.id <= t.last_id
+        ORDER BY d.id LIMIT t.together_max FOR NO KEY UPDATE SKIP LOCKED) AS chosen)
+    UPDATE deliveries AS r SET
+      status = CASE WHEN r.attempt_count = 0 THEN piece.untried_to ELSE piece.tried_to END,
+      due_at = CASE WHEN piece.finalized_at IS NULL THEN r.due_at END,
+      booked = 0,
+      finalized_at = piece.finalized_at,
+      revision = r.revision + 1
+    FROM piece WHERE r.partition = ${ofPiece} AND r.id = piece.id`;
+}
+
+function mark({ from, partition }: Place): string {
+  const lastIds = STATUSES.map(
+    (status) => `(SELECT max(d.id) FROM deliveries d
+      WHERE d.partition = ${partition} AND d.schedule_id = t.schedule_id AND d.status = t.${status})`,
+  );
+  return `INSERT INTO sweeps (partition, schedule_id, ordered, ordered_at, last_id)
+    SELECT ${partition}, t.schedule_id, t.ordered, t.ordered_at, found.last_id
+    FROM ${from(MARK)} CROSS JOIN LATERAL (SELECT greatest(${lastIds.join(', ')}) AS last_id) AS found
+    WHERE found.last_id IS NOT NULL`;
+}
+
+export function sweepStatements(distributed: boolean): Readonly<Record<SweepStatementName, Statement>> {
+  const { spreadOf, within, remove } = kindsOf(distributed);
+  const theOrder = `r.partition = t.partition AND r.schedule_id = t.schedule_id
+    AND r.ordered = t.ordered AND r.ordered_at = t.ordered_at`;
+  const ofSchedule = { ...PLAIN, walks: true, key: [0, 1] } as const;
+  return {
+    sweepDeliveries: {
+      ...ofSchedule,
+      sql: [piece(ANYWHERE)],
+      routed: piece(ROUTED),
+      table: 'swept deliveries',
+      access: 'read',
+    },
+    removeSweep: remove('sweeps', ['partition', 'schedule_id']),
+    markSweep: { ...ofSchedule, sql: [mark(ANYWHERE)], routed: mark(ROUTED), table: 'sweeps' },
+    endSweep: {
+      ...ofSchedule,
+      sql: [
+        `DELETE FROM sweeps AS r USING ${rows(MARK)} WHERE ${theOrder}${within(MARK)}
+           AND NOT EXISTS (SELECT 1 FROM deliveries d
+             WHERE d.partition = r.partition AND d.schedule_id = r.schedule_id
+               AND d.status IN (t.status_1, t.status_2, t.status_3) AND d.id <= r.last_id)`,
+      ],
+      table: 'sweeps',
+      spread: spreadOf(MARK),
+    },
+    removeStaleSweep: {
+      ...ofSchedule,
+      sql: [
+        `DELETE FROM sweeps AS r USING ${rows(STALE)} WHERE ${theOrder}${within(STALE)}
+           AND NOT EXISTS (SELECT 1 FROM schedules s
+             WHERE s.partition = r.partition AND s.id = r.schedule_id AND s.state = t.state)`,
+      ],
+      table: 'sweeps',
+      spread: spreadOf(STALE),
+    },
+  };
+}

@@ -1,0 +1,69 @@
+/**
+ * What a store keeps for those who look after it: orders that are still being carried out, and how far its clock is
+ * believed. It is the same for every store that speaks SQL. Parameters of a question are `$1`, `$2` and so on, each
+ * used once and in this order.
+ */
+import type { UnfinishedSweep } from '#src/domain/delivery-life.ts';
+import type { ScheduleId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { TrustedTime } from '#src/domain/trusted-time.ts';
+import type { Otherwise, Step } from './steps.ts';
+import { fromSweepRow, SWEEP_COLUMNS, SWEPT_TOGETHER_MAX, type SweepRow } from './sweep-verbs.ts';
+import type { makeVerbs } from './verbs.ts';
+
+export interface UpkeepSql {
+  ask<Row>(sql: string, ...parameters: readonly (string | number)[]): Promise<readonly Row[]>;
+  run<A extends Otherwise>(steps: readonly Step[]): Promise<'done' | A>;
+}
+
+interface TrustedTimeRow {
+  readonly seen_at: Instant;
+  readonly trusted_at: Instant;
+  readonly believed_from: Instant | null;
+}
+
+const SWEEPS = `SELECT ${SWEEP_COLUMNS.join(', ')} FROM sweeps`;
+const SWEEP = `${SWEEPS} WHERE partition = $1 AND schedule_id = $2`;
+const OLDEST_SWEEPS = `${SWEEPS} ORDER BY ordered_at LIMIT $1`;
+const TRUSTED_TIME = 'SELECT seen_at, trusted_at, believed_from FROM trusted_time';
+
+type Verbs = Pick<ReturnType<typeof makeVerbs>, 'carryOnSweep' | 'removeStaleSweep' | 'saveTrustedTime'>;
+
+export abstract class SqlUpkeep {
+  readonly #sql: UpkeepSql;
+  readonly #verbs: Verbs;
+  protected readonly sweptTogetherMax: number;
+
+  /** `sweptTogetherMax`: how many deliveries of one status a piece of a sweep changes. */
+  constructor(sql: UpkeepSql, verbs: Verbs, sweptTogetherMax = SWEPT_TOGETHER_MAX) {
+    this.#sql = sql;
+    this.#verbs = verbs;
+    this.sweptTogetherMax = sweptTogetherMax;
+  }
+
+  async findSweep(partition: Partition, id: ScheduleId): Promise<UnfinishedSweep | null> {
+    const [row] = await this.#sql.ask<SweepRow>(SWEEP, partition, id);
+    return row === undefined ? null : fromSweepRow(row);
+  }
+
+  async listSweeps(limit: number): Promise<readonly UnfinishedSweep[]> {
+    return (await this.#sql.ask<SweepRow>(OLDEST_SWEEPS, limit)).map(fromSweepRow);
+  }
+
+  async carryOnSweep(unfinished: UnfinishedSweep): Promise<void> {
+    const { carryOnSweep, removeStaleSweep } = this.#verbs;
+    const answer = await this.#sql.run<'stale'>(carryOnSweep(unfinished, this.sweptTogetherMax));
+    if (answer === 'stale') await this.#sql.run(removeStaleSweep(unfinished));
+  }
+
+  async findTrustedTime(): Promise<TrustedTime | null> {
+    const [row] = await this.#sql.ask<TrustedTimeRow>(TRUSTED_TIME);
+    if (row === undefined) return null;
+    return { seenAt: row.seen_at, trustedAt: row.trusted_at, believedFrom: row.believed_from };
+  }
+
+  async saveTrustedTime(trusted: TrustedTime): Promise<void> {
+    await this.#sql.run(this.#verbs.saveTrustedTime(trusted));
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * An order to a schedule reaches all of its deliveries: it is acknowledged after it has, nothing that it will pause or
+ * cancel begins before, and whatever crashes in between, it is finished in the end.
+ */
+import type { Delivery } from '#src/domain/delivery.ts';
+import type { ScheduleId } from '#src/domain/id.ts';
+import { isWaitingStatus } from '../witness.ts';
+import { type Checker, type Scene, Violation } from './checker.ts';
+
+const NAME = 'sweeps';
+/** The calls that wait for the end of a sweep. */
+const ORDER = /^(pause|resume|cancel) /;
+
+export function sweepsChecker({ witness }: Scene): Checker {
+  const waiting = (id: ScheduleId): readonly Delivery[] =>
+    [...(witness.ofSchedule.get(id) ?? [])]
+      .map((delivery) => witness.deliveries.get(delivery))
+      .filter((delivery) => delivery !== undefined)
+      .filter(({ status }) => isWaitingStatus(status));
+  return {
+    name: NAME,
+    delivery({ before, after }) {
+      if (before === null || after?.status !== 'claimed') return;
+      if (!witness.isToBeSwept(before)) return;
+      throw new Violation(NAME, `${after.id} was claimed before an order to its schedule reached it`);
+    },
+    answered({ what, error, rendered }) {
+      if (error !== null || rendered?.of !== 'schedule' || !ORDER.test(what)) return;
+      const { schedule } = rendered.view;
+      // Another order may have come since.
+      if (witness.schedules.get(schedule.id)?.revision !== schedule.revision) return;
+      if (!witness.sweeps.has(schedule.id)) return;
+      throw new Violation(NAME, `${what} was acknowledged before it had reached all deliveries`);
+    },
+    atEnd() {
+      for (const [id, { order }] of witness.sweeps) {
+        throw new Violation(NAME, `the ${order} of ${id} has not reached ${waiting(id).length} deliveries`);
+      }
+    },
+  };
+}
