@@ -187,6 +187,7 @@ describe('a delivery as the dispatcher knows it', () => {
             deadline: at(5_000),
             endpoint: 'https://example.com/hook',
             origin: 'https://example.com',
+            payloadBytes: 0,
           }
         : null,
     );

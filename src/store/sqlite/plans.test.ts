@@ -13,6 +13,7 @@ import { instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
+import { firingProfile, firingSchedule } from '#src/store/contract/bench.ts';
 import { Builders, START } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
 import { type ReplayJobSql, SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
@@ -190,7 +191,13 @@ describe('the engine finds', () => {
     const plans = plansOf((asked) => {
       const reads = new FiringReads(asked);
       expect(reads.work([pending])).toEqual([
-        { delivery: pending, schedule, profile, gate: null, sweep: null },
+        {
+          delivery: pending,
+          schedule: firingSchedule(schedule),
+          profile: firingProfile(profile),
+          gate: null,
+          sweep: null,
+        },
       ]);
       reads.messages([pending]);
     });
