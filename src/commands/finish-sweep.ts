@@ -12,13 +12,9 @@ export async function finishSweep(
   partition: Partition,
   id: ScheduleId,
 ): Promise<void> {
-  const first = await store.findSweep(partition, id);
-  if (first === null) return;
-  const { order, orderedAt } = first;
-  let left: typeof first | null = first;
-  while (left?.order === order && left.orderedAt === orderedAt) {
-    await store.carryOnSweep(left);
-    left = await store.findSweep(partition, id);
-  }
-  if (order === 'resume') hints.lookAgain();
+  const unfinished = await store.findSweep(partition, id);
+  if (unfinished === null) return;
+  let place = await store.carryOnSweep(unfinished, null);
+  while (place !== null) place = await store.carryOnSweep(unfinished, place);
+  if (unfinished.order === 'resume') hints.lookAgain();
 }

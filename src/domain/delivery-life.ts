@@ -250,6 +250,12 @@ export interface UnfinishedSweep extends Pick<Sweep, 'order' | 'orderedAt'> {
   readonly lastId: DeliveryId;
 }
 
+/** How far a sweep has come: deliveries are walked status by status, in the order of their ids. */
+export interface SweepPlace {
+  readonly status: DeliveryStatus;
+  readonly id: DeliveryId;
+}
+
 /** Whether an order was given that changes this delivery, and has not reached it yet. It must not be sent then. */
 export function isToBeSwept({ id, status }: Delivery, unfinished: UnfinishedSweep | null): boolean {
   if (unfinished === null || id > unfinished.lastId) return false;

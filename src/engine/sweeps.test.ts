@@ -48,12 +48,10 @@ async function dies(world: EngineTestWorld, order: keyof typeof ORDERS): Promise
 }
 
 async function finished(world: EngineTestWorld): Promise<void> {
-  for (
-    let left = await world.disk.listSweeps(10);
-    left[0] !== undefined;
-    left = await world.disk.listSweeps(10)
-  )
-    await world.disk.carryOnSweep(left[0]);
+  for (const sweep of await world.disk.listSweeps(10)) {
+    let place = await world.disk.carryOnSweep(sweep, null);
+    while (place !== null) place = await world.disk.carryOnSweep(sweep, place);
+  }
 }
 
 function sweepsOf(world: EngineTestWorld) {

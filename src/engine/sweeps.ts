@@ -83,15 +83,15 @@ export class Sweeps {
     return this.#seen === null ? this.#world.cluster === null : this.#seen.has(keyOf(sweep));
   }
 
-  async #finish(given: UnfinishedSweep): Promise<void> {
+  async #finish(sweep: UnfinishedSweep): Promise<void> {
     const { store, timers } = this.#world;
-    let left: UnfinishedSweep | null = given;
-    while (left !== null && keyOf(left) === keyOf(given) && !this.#isStopped) {
-      await store.carryOnSweep(left);
-      left = await store.findSweep(given.partition, given.scheduleId);
-      if (left !== null) await pause(timers, PAUSE_MS);
+    let place = await store.carryOnSweep(sweep, null);
+    while (place !== null) {
+      await pause(timers, PAUSE_MS);
+      if (this.#isStopped) return;
+      place = await store.carryOnSweep(sweep, place);
     }
-    if (given.order === 'resume') this.#dependencies.hints.lookAgain();
+    if (sweep.order === 'resume') this.#dependencies.hints.lookAgain();
   }
 }
 

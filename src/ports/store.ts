@@ -11,7 +11,7 @@
  * finished answer, or neither.
  */
 import type { Attempt, Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
-import type { Sweep, UnfinishedSweep } from '#src/domain/delivery-life.ts';
+import type { Sweep, SweepPlace, UnfinishedSweep } from '#src/domain/delivery-life.ts';
 import type { Due } from '#src/domain/due.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
@@ -208,8 +208,11 @@ export interface Store {
   findSweep(partition: Partition, id: ScheduleId): Promise<UnfinishedSweep | null>;
   /** Unfinished sweeps of every partition, the oldest order first. */
   listSweeps(limit: number): Promise<readonly UnfinishedSweep[]>;
-  /** Carries out one more piece. A sweep whose order is not the last one any more changes nothing and is forgotten. */
-  carryOnSweep(unfinished: UnfinishedSweep): Promise<void>;
+  /**
+   * Carries out one more piece, after this place or from the beginning. Answers where it has come to; null at the end,
+   * and for a sweep whose order is not the last one any more, which changes nothing.
+   */
+  carryOnSweep(unfinished: UnfinishedSweep, after: SweepPlace | null): Promise<SweepPlace | null>;
   /** Headers and body of a schedule, sealed. */
   findPayload(partition: Partition, id: ScheduleId): Promise<Uint8Array | null>;
 

@@ -1,6 +1,6 @@
 /**
- * The statements of sweeps. Deliveries that somebody else has locked at this moment are left for the next piece: they
- * are being claimed, which ends in a moment, and nobody waits for whoever waits for him.
+ * The statements of sweeps. Rows are locked in the order of their ids, as everywhere. The first piece, which is of
+ * several statuses, could not keep to that: it leaves what somebody else has locked to a later piece, which is of one.
  */
 import type { StatementName } from '#src/store/sql/steps.ts';
 import { rows } from './array-rows.ts';
@@ -8,19 +8,18 @@ import { kindsOf, PLAIN, type Statement } from './statement-kinds.ts';
 
 type SweepStatementName = Extract<
   StatementName,
-  'sweepDeliveries' | 'removeSweep' | 'markSweep' | 'endSweep' | 'removeStaleSweep'
+  'sweepFirstDeliveries' | 'sweepDeliveries' | 'removeSweep' | 'markSweep' | 'endSweep' | 'removeStaleSweep'
 >;
 
-const PIECE = [
-  'partition',
-  'schedule_id',
-  'status',
-  'last_id',
-  'together_max',
-  'untried_to',
-  'tried_to',
-  'finalized_at',
-];
+const OUTCOMES = ['untried_to', 'tried_to', 'finalized_at'];
+const FIRST = {
+  columns: ['partition', 'schedule_id', 'status', 'together_max', ...OUTCOMES],
+  which: 'ORDER BY d.id LIMIT t.together_max FOR NO KEY UPDATE SKIP LOCKED',
+};
+const NEXT = {
+  columns: ['partition', 'schedule_id', 'status', 'after_id', 'last_id', ...OUTCOMES],
+  which: 'AND d.id > t.after_id AND d.id <= t.last_id ORDER BY d.id FOR NO KEY UPDATE',
+};
 const STATUSES = ['status_1', 'status_2', 'status_3'];
 const ORDER = ['partition', 'schedule_id', 'ordered', 'ordered_at'];
 const MARK = [...ORDER, ...STATUSES];
@@ -42,14 +41,13 @@ const ROUTED: Place = {
 };
 
 /** What is to be changed is chosen once, before anything is changed: what was changed would be chosen no more. */
-function piece({ from, partition, ofPiece }: Place): string {
+function piece({ columns, which }: typeof FIRST, { from, partition, ofPiece }: Place): string {
   return `WITH piece AS MATERIALIZED (
       SELECT ${partition} AS partition, chosen.id, t.untried_to, t.tried_to, t.finalized_at
-      FROM ${from(PIECE)} CROSS JOIN LATERAL (
+      FROM ${from(columns)} CROSS JOIN LATERAL (
         SELECT d.id FROM deliveries d
         WHERE d.partition = ${partition} AND d.schedule_id = t.schedule_id AND d.status = t.status
-          AND d.id <= t.last_id
-        ORDER BY d.id LIMIT t.together_max FOR NO KEY UPDATE SKIP LOCKED) AS chosen)
+        ${which}) AS chosen)
     UPDATE deliveries AS r SET
       status = CASE WHEN r.attempt_count = 0 THEN piece.untried_to ELSE piece.tried_to END,
       due_at = CASE WHEN piece.finalized_at IS NULL THEN r.due_at END,
@@ -75,27 +73,13 @@ export function sweepStatements(distributed: boolean): Readonly<Record<SweepStat
   const theOrder = `r.partition = t.partition AND r.schedule_id = t.schedule_id
     AND r.ordered = t.ordered AND r.ordered_at = t.ordered_at`;
   const ofSchedule = { ...PLAIN, walks: true, key: [0, 1] } as const;
+  const swept = { ...ofSchedule, table: 'swept deliveries', access: 'read' } as const;
   return {
-    sweepDeliveries: {
-      ...ofSchedule,
-      sql: [piece(ANYWHERE)],
-      routed: piece(ROUTED),
-      table: 'swept deliveries',
-      access: 'read',
-    },
+    sweepFirstDeliveries: { ...swept, sql: [piece(FIRST, ANYWHERE)], routed: piece(FIRST, ROUTED) },
+    sweepDeliveries: { ...swept, sql: [piece(NEXT, ANYWHERE)], routed: piece(NEXT, ROUTED) },
     removeSweep: remove('sweeps', ['partition', 'schedule_id']),
     markSweep: { ...ofSchedule, sql: [mark(ANYWHERE)], routed: mark(ROUTED), table: 'sweeps' },
-    endSweep: {
-      ...ofSchedule,
-      sql: [
-        `DELETE FROM sweeps AS r USING ${rows(MARK)} WHERE ${theOrder}${within(MARK)}
-           AND NOT EXISTS (SELECT 1 FROM deliveries d
-             WHERE d.partition = r.partition AND d.schedule_id = r.schedule_id
-               AND d.status IN (t.status_1, t.status_2, t.status_3) AND d.id <= r.last_id)`,
-      ],
-      table: 'sweeps',
-      spread: spreadOf(MARK),
-    },
+    endSweep: remove('sweeps', ORDER),
     removeStaleSweep: {
       ...ofSchedule,
       sql: [

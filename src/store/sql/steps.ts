@@ -47,6 +47,7 @@ export type StatementName =
   | 'claimDelivery'
   | 'settleDelivery'
   | 'putOffDelivery'
+  | 'sweepFirstDeliveries'
   | 'sweepDeliveries'
   | 'markSweep'
   | 'endSweep'

@@ -1,19 +1,24 @@
 /**
  * Sweeps, in pieces: each changes a bounded number of deliveries, in a transaction of its own. The order itself carries
- * out the first piece and, where that was not all, leaves a mark in the same transaction. Later pieces hold only while
- * the schedule is in the state that the order led to; the last of them removes the mark.
+ * out the first piece and, where that was not all, leaves a mark in the same transaction. Later pieces walk along the
+ * ids, so that none of them has to find its way past what was swept before. They hold only while the schedule is in
+ * the state that the order led to. At the end the mark is removed.
  */
-import { type Sweep, sweep as sweepOf, type UnfinishedSweep } from '#src/domain/delivery-life.ts';
+import {
+  type Sweep,
+  type SweepPlace,
+  sweep as sweepOf,
+  type UnfinishedSweep,
+} from '#src/domain/delivery-life.ts';
 import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import { SWEPT_UNDER } from '#src/domain/schedule-life.ts';
-import { PAST_EVERY_ID } from './id-ranges.ts';
 import type { Parameter, Step } from './steps.ts';
 
 /** Deliveries of one status that a transaction changes. */
-export const SWEPT_TOGETHER_MAX = 250;
+export const SWEPT_TOGETHER_MAX = 100;
 
 /** As many as an order can change, for statements whose parameters have fixed places. */
 const STATUSES_MAX = 3;
@@ -46,23 +51,34 @@ export function fromSweepRow(row: SweepRow): UnfinishedSweep {
 
 /** Part of the order: a first piece, and a mark if there is more. It takes the place of an order before it. */
 export function beginSweep({ partition, id }: Schedule, sweep: Sweep, togetherMax: number): readonly Step[] {
-  const { order, orderedAt } = sweep;
+  const { order, orderedAt, from } = sweep;
   return [
-    ...piece(partition, id, sweep, PAST_EVERY_ID, togetherMax),
+    ...from.map((status): Step => {
+      return ['sweepFirstDeliveries', null, partition, id, status, togetherMax, ...outcomes(sweep)];
+    }),
     ['removeSweep', null, partition, id],
     ['markSweep', null, partition, id, order, orderedAt, ...statuses(sweep)],
   ];
 }
 
-/** A further piece. */
-export function carryOnSweep(unfinished: UnfinishedSweep, togetherMax: number): readonly Step[] {
-  const { partition, scheduleId, order, orderedAt, lastId } = unfinished;
+/** A further piece: what has this status between two ids, of which there are no more than a piece may have. */
+export function carryOnSweep(
+  unfinished: UnfinishedSweep,
+  { status, id: upTo }: SweepPlace,
+  after: string,
+): readonly Step[] {
+  const { partition, scheduleId, order, orderedAt } = unfinished;
   const sweep = sweepOf(order, orderedAt);
   return [
-    ['scheduleInState', 'stale', partition, scheduleId, SWEPT_UNDER[order]],
-    ...piece(partition, scheduleId, sweep, lastId, togetherMax),
-    ['endSweep', null, partition, scheduleId, order, orderedAt, ...statuses(sweep)],
+    isStillOrdered(unfinished),
+    ['sweepDeliveries', null, partition, scheduleId, status, after, upTo, ...outcomes(sweep)],
   ];
+}
+
+/** It has come to the end. Deliveries never come back into a status that was swept, but by another order. */
+export function endSweep(unfinished: UnfinishedSweep): readonly Step[] {
+  const { partition, scheduleId, order, orderedAt } = unfinished;
+  return [isStillOrdered(unfinished), ['endSweep', null, partition, scheduleId, order, orderedAt]];
 }
 
 /** The schedule has moved on without taking the mark along, as an older version of the program does it. */
@@ -71,25 +87,12 @@ export function removeStaleSweep(unfinished: UnfinishedSweep): readonly Step[] {
   return [['removeStaleSweep', null, partition, scheduleId, order, orderedAt, SWEPT_UNDER[order]]];
 }
 
-function piece(
-  partition: Partition,
-  scheduleId: ScheduleId,
-  { from, untriedTo, triedTo, finalizedAt }: Sweep,
-  lastId: string,
-  togetherMax: number,
-): readonly Step[] {
-  return from.map((status) => [
-    'sweepDeliveries',
-    null,
-    partition,
-    scheduleId,
-    status,
-    lastId,
-    togetherMax,
-    untriedTo,
-    triedTo,
-    finalizedAt,
-  ]);
+function isStillOrdered({ partition, scheduleId, order }: UnfinishedSweep): Step {
+  return ['scheduleInState', 'stale', partition, scheduleId, SWEPT_UNDER[order]];
+}
+
+function outcomes({ untriedTo, triedTo, finalizedAt }: Sweep): readonly Parameter[] {
+  return [untriedTo, triedTo, finalizedAt];
 }
 
 function statuses({ from }: Sweep): readonly Parameter[] {

@@ -3,8 +3,9 @@
  * believed. It is the same for every store that speaks SQL. Parameters of a question are `$1`, `$2` and so on, each
  * used once and in this order.
  */
-import type { UnfinishedSweep } from '#src/domain/delivery-life.ts';
-import type { ScheduleId } from '#src/domain/id.ts';
+import type { DeliveryStatus } from '#src/domain/delivery.ts';
+import { type SweepPlace, sweep, type UnfinishedSweep } from '#src/domain/delivery-life.ts';
+import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { TrustedTime } from '#src/domain/trusted-time.ts';
@@ -26,9 +27,15 @@ interface TrustedTimeRow {
 const SWEEPS = `SELECT ${SWEEP_COLUMNS.join(', ')} FROM sweeps`;
 const SWEEP = `${SWEEPS} WHERE partition = $1 AND schedule_id = $2`;
 const OLDEST_SWEEPS = `${SWEEPS} ORDER BY ordered_at LIMIT $1`;
+const NEXT_PIECE = `SELECT id FROM deliveries
+  WHERE partition = $1 AND schedule_id = $2 AND status = $3 AND id > $4 AND id <= $5 ORDER BY id LIMIT $6`;
+const BEFORE_EVERY_ID = '';
 const TRUSTED_TIME = 'SELECT seen_at, trusted_at, believed_from FROM trusted_time';
 
-type Verbs = Pick<ReturnType<typeof makeVerbs>, 'carryOnSweep' | 'removeStaleSweep' | 'saveTrustedTime'>;
+type Verbs = Pick<
+  ReturnType<typeof makeVerbs>,
+  'carryOnSweep' | 'endSweep' | 'removeStaleSweep' | 'saveTrustedTime'
+>;
 
 export abstract class SqlUpkeep {
   readonly #sql: UpkeepSql;
@@ -51,10 +58,41 @@ export abstract class SqlUpkeep {
     return (await this.#sql.ask<SweepRow>(OLDEST_SWEEPS, limit)).map(fromSweepRow);
   }
 
-  async carryOnSweep(unfinished: UnfinishedSweep): Promise<void> {
-    const { carryOnSweep, removeStaleSweep } = this.#verbs;
-    const answer = await this.#sql.run<'stale'>(carryOnSweep(unfinished, this.sweptTogetherMax));
-    if (answer === 'stale') await this.#sql.run(removeStaleSweep(unfinished));
+  async carryOnSweep(unfinished: UnfinishedSweep, after: SweepPlace | null): Promise<SweepPlace | null> {
+    const { carryOnSweep, endSweep, removeStaleSweep } = this.#verbs;
+    const { from } = sweep(unfinished.order, unfinished.orderedAt);
+    for (const status of after === null ? from : from.slice(from.indexOf(after.status))) {
+      const afterId = after?.status === status ? after.id : BEFORE_EVERY_ID;
+      const upTo = await this.#endOfPiece(unfinished, status, afterId);
+      if (upTo === null) continue;
+      const answer = await this.#sql.run<'stale'>(carryOnSweep(unfinished, upTo, afterId));
+      if (answer === 'done') return upTo;
+      await this.#sql.run(removeStaleSweep(unfinished));
+      return null;
+    }
+    if ((await this.#sql.run<'stale'>(endSweep(unfinished))) === 'stale') {
+      await this.#sql.run(removeStaleSweep(unfinished));
+    }
+    return null;
+  }
+
+  /** The last delivery of the next piece; null when there is none of this status any more. */
+  async #endOfPiece(
+    { partition, scheduleId, lastId }: UnfinishedSweep,
+    status: DeliveryStatus,
+    after: string,
+  ): Promise<SweepPlace | null> {
+    const rows = await this.#sql.ask<{ readonly id: DeliveryId }>(
+      NEXT_PIECE,
+      partition,
+      scheduleId,
+      status,
+      after,
+      lastId,
+      this.sweptTogetherMax,
+    );
+    const last = rows.at(-1);
+    return last === undefined ? null : { status, id: last.id };
   }
 
   async findTrustedTime(): Promise<TrustedTime | null> {

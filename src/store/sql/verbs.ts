@@ -55,7 +55,7 @@ import {
   type Step,
   settleDelivery,
 } from './steps.ts';
-import { beginSweep, carryOnSweep, removeStaleSweep, SWEPT_TOGETHER_MAX } from './sweep-verbs.ts';
+import { beginSweep, carryOnSweep, endSweep, removeStaleSweep, SWEPT_TOGETHER_MAX } from './sweep-verbs.ts';
 
 /** What is removed only as it was read. */
 interface Revised<Id> {
@@ -164,6 +164,7 @@ export function makeVerbs(places: Places) {
     ],
 
     carryOnSweep,
+    endSweep,
     removeStaleSweep,
 
     addReplay: ({ delivery, receipt }: ReplayAddition): readonly Step[] => [

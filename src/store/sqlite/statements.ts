@@ -36,6 +36,21 @@ const ROOM_BYTES = 262_144;
 /** What only this store needs: whether the disk takes a write, and more than a beat. */
 export type OwnName = 'beat' | 'takeRoom' | 'giveRoomBack';
 
+/** Changes deliveries of a schedule that have a status, as far as `which` says. */
+function sweep(which: string): string {
+  return `WITH piece AS MATERIALIZED (
+      SELECT rowid FROM deliveries INDEXED BY deliveries_of_schedule
+      WHERE partition = ? AND schedule_id = ? AND status = ? ${which})
+    UPDATE deliveries
+    SET status = CASE WHEN attempt_count = 0 THEN sweep.untried_to ELSE sweep.tried_to END,
+        due_at = CASE WHEN sweep.finalized_at IS NULL THEN due_at END,
+        booked = 0,
+        finalized_at = sweep.finalized_at,
+        revision = revision + 1
+    FROM (SELECT ? AS untried_to, ? AS tried_to, ? AS finalized_at) AS sweep
+    WHERE deliveries.rowid IN (SELECT rowid FROM piece)`;
+}
+
 export const STATEMENTS = {
   ...INSIGHT_STATEMENTS,
   insertSchedule: { sql: insertInto('schedules', ...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE), holds: 'always' },
@@ -83,20 +98,8 @@ export const STATEMENTS = {
   },
   settleDelivery: { sql: replaceIn('deliveries', DELIVERY_SETTLED), holds: 'changed_one' },
   putOffDelivery: { sql: replaceIn('deliveries', DELIVERY_PUT_OFF), holds: 'changed_one' },
-  sweepDeliveries: {
-    sql: `WITH piece AS MATERIALIZED (
-        SELECT rowid FROM deliveries INDEXED BY deliveries_of_schedule
-        WHERE partition = ? AND schedule_id = ? AND status = ? AND id <= ? ORDER BY id LIMIT ?)
-      UPDATE deliveries
-      SET status = CASE WHEN attempt_count = 0 THEN sweep.untried_to ELSE sweep.tried_to END,
-          due_at = CASE WHEN sweep.finalized_at IS NULL THEN due_at END,
-          booked = 0,
-          finalized_at = sweep.finalized_at,
-          revision = revision + 1
-      FROM (SELECT ? AS untried_to, ? AS tried_to, ? AS finalized_at) AS sweep
-      WHERE deliveries.rowid IN (SELECT rowid FROM piece)`,
-    holds: 'always',
-  },
+  sweepFirstDeliveries: { sql: sweep('ORDER BY id LIMIT ?'), holds: 'always' },
+  sweepDeliveries: { sql: sweep('AND id > ? AND id <= ?'), holds: 'always' },
   removeSweep: { sql: 'DELETE FROM sweeps WHERE partition = ? AND schedule_id = ?', holds: 'always' },
   /** The last id of each status is the end of a walk along the index. */
   markSweep: {
@@ -114,10 +117,7 @@ export const STATEMENTS = {
     holds: 'always',
   },
   endSweep: {
-    sql: `DELETE FROM sweeps WHERE partition = ? AND schedule_id = ? AND ordered = ? AND ordered_at = ?
-      AND NOT EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_of_schedule
-        WHERE d.partition = sweeps.partition AND d.schedule_id = sweeps.schedule_id
-          AND d.status IN (?, ?, ?) AND d.id <= sweeps.last_id)`,
+    sql: 'DELETE FROM sweeps WHERE partition = ? AND schedule_id = ? AND ordered = ? AND ordered_at = ?',
     holds: 'always',
   },
   removeStaleSweep: {
