@@ -84,7 +84,9 @@ async function measure(options: Options, measured: (results: Results) => void): 
   if (works.includes('recovery')) add({ recovery: await measureRecovery(bench, stores) });
   if (works.includes('hanging')) add({ hanging: await measureHanging(bench) });
   if (works.includes('dashboard')) add({ dashboard: await measureDashboard(bench, stores) });
-  if (works.includes('neighbour')) add({ neighbour: await measureNeighbour(bench, options) });
+  if (works.includes('neighbour')) {
+    await measureNeighbour(bench, options, (neighbour) => add({ neighbour }));
+  }
   return results;
 }
 

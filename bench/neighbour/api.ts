@@ -21,7 +21,7 @@ export class Api implements AsyncDisposable {
     this.#apiKey = apiKey;
   }
 
-  /** Rejects where the answer is not of the class 2xx. */
+  /** It rejects where the answer is not of the class 2xx. */
   async call(method: 'GET' | 'POST', path: string, given: object | null = null): Promise<unknown> {
     const { statusCode, body } = await this.#client.request({
       origin: this.#origin,
@@ -35,7 +35,7 @@ export class Api implements AsyncDisposable {
     return JSON.parse(text);
   }
 
-  /** Makes as many objects, numbered from 0, with so many requests at once. */
+  /** It creates `count` objects, numbered from 0, with so many requests at once. */
   async createMany(
     path: string,
     count: number,
@@ -49,7 +49,7 @@ export class Api implements AsyncDisposable {
     await Promise.all(Array.from({ length: atOnce }, client));
   }
 
-  /** Until so many deliveries of the schedule have the status. */
+  /** It waits until so many deliveries of the schedule have the status. */
   async deliveriesWith(
     schedule: string,
     status: string,

@@ -16,10 +16,10 @@ export const HOSTILE = [
 export type Hostile = (typeof HOSTILE)[number];
 
 export const BESIDE = ['alone', ...HOSTILE, 'all'] as const;
-/** Who is there while the healthy customer is measured. */
+/** These are there while the healthy customer is measured. */
 export type Beside = (typeof BESIDE)[number];
 
-/** Deliveries to a receiver of its own become due. */
+/** These have deliveries that become due. */
 export const FIRING = [
   'hanging-bodies',
   'large-json',
@@ -28,15 +28,15 @@ export const FIRING = [
 ] as const satisfies readonly Hostile[];
 export type Firing = (typeof FIRING)[number];
 
-/** Requests are made of the API. */
+/** These make requests of the API. */
 export const ASKING = ['filters', 'creates', 'cancel', 'lists'] as const satisfies readonly Hostile[];
 export type Asking = (typeof ASKING)[number];
 
-/** Customers that have a receiver. */
+/** These have a receiver of their own. */
 export const RECEIVING = [...FIRING, 'cancel'] as const satisfies readonly Hostile[];
 export type Receiving = (typeof RECEIVING)[number];
 
-/** The most that the API takes as a body: three bytes for each character. */
+/** The API takes no larger body: it has the most characters, of three bytes each. */
 export const LARGE_BODY = '€'.repeat(262_144);
 
 export function hostileOf(beside: Beside): readonly Hostile[] {

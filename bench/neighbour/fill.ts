@@ -11,24 +11,24 @@ import type { HostileReceiver } from './hostile-receiver.ts';
 const MS_PER_SECOND = 1_000;
 const SMALL_AT_ONCE = 32;
 const LARGE_AT_ONCE = 4;
-/** The few that are multiplied. Sizes are multiples of it. */
+/** So many schedules are created and then multiplied. Sizes are multiples of it. */
 export const TEMPLATES = 500;
-/** One less than the failures that open a breaker. */
+/** This is one less than the failures that open a breaker. */
 export const RETRY_TEMPLATES = 4;
 const HANGING_PATHS = 6;
 const BURST_PATHS = 200;
 const PROFILES = 200;
-/** From one wave of JSON bodies to the next. */
+/** The next wave of JSON bodies comes after this time. */
 const WAVE_MS = 4_000;
 const JSON_CHARACTERS = 262_144;
-/** The next leap day: never while it is measured, but within ten years. */
+/** The next leap day is not while it is measured, and lies within ten years. */
 const RARELY = '0 0 29 2 *';
 
 export interface Filling {
   readonly api: Api;
   readonly receiver: HostileReceiver;
   readonly scale: NeighbourScale;
-  /** Milliseconds since the epoch: when the first of what is to be sent is due. */
+  /** The first of what is to be sent is due then, in milliseconds since the epoch. */
   readonly farAt: number;
 }
 
@@ -54,7 +54,7 @@ const FILL: Readonly<Record<Hostile, (filling: Filling) => Promise<void>>> = {
       fire_at: instant(farAt),
       body: '{}',
     })),
-  // Each label has many schedules, none of which is paused; no schedule has both of the other two labels.
+  // Every schedule has the label `a` and none is paused. Each has one of the other two labels, and none has both.
   filters: ({ api, farAt }) =>
     api.createMany('/schedules', TEMPLATES, SMALL_AT_ONCE, (number) => ({
       endpoint: `https://customer-${number}.example.com/hooks/reminders`,
@@ -85,7 +85,7 @@ export function fill(customer: Hostile, filling: Filling): Promise<void> {
   return FILL[customer](filling);
 }
 
-/** How the rows of the customer are multiplied afterwards; null where they are as many as they should be. */
+/** The rows of the customer are multiplied like this afterwards; null means that they are enough. */
 export function multiplicationOf(
   customer: Hostile,
   { sizes }: NeighbourScale,
@@ -108,7 +108,7 @@ export function multiplicationOf(
   }
 }
 
-/** A recurring schedule of which one delivery succeeded, and replays of that one that wait for their retry. */
+/** One delivery of a recurring schedule succeeds; replays of it fail, and wait for their retry. */
 async function fillRetries({ api, receiver, farAt }: Filling): Promise<void> {
   const { id } = (await api.call('POST', '/schedules', {
     endpoint: `${receiver.url('cancel')}/once/${farAt}`,

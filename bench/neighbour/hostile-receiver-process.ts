@@ -21,7 +21,7 @@ const CERTIFICATE = {
 };
 
 const counts = new Map<Receiving, number>();
-/** Paths that were answered with 200 once. There is one for each store that is filled. */
+/** These paths were answered with 200 once. There is one for each store that is filled. */
 const answered = new Set<string>();
 
 function statusFor(path: string): number {

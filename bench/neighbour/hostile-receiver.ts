@@ -8,7 +8,7 @@ export type HostileReceiverMessage =
   | { readonly kind: 'counts'; readonly counts: readonly (readonly [Receiving, number])[] };
 
 /** Load generators and hostile receivers take only the processor time that the service leaves. */
-export const NICENESS = 15;
+export const NICENESS = 10;
 const ANSWER_MS_MAX = 60_000;
 
 export class HostileReceiver implements AsyncDisposable {
@@ -28,12 +28,12 @@ export class HostileReceiver implements AsyncDisposable {
     return new HostileReceiver(child, new Map(urls));
   }
 
-  /** Without a path. */
+  /** The URL has no path. */
   url(customer: Receiving): string {
     return this.#urls.get(customer) ?? '';
   }
 
-  /** Requests that each customer has received so far. */
+  /** It tells how many requests each customer has received so far. */
   async counts(): Promise<ReadonlyMap<Receiving, number>> {
     const answer = messageFrom(this.#child, ANSWER_MS_MAX, (message: HostileReceiverMessage) =>
       message.kind === 'counts' ? message.counts : undefined,

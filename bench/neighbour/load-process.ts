@@ -15,9 +15,9 @@ const FAILURE_PAUSE_MS = 50;
 const ANSWER_MS_MAX = 120_000;
 const FILTERS = ['metadata[a]=b&state=paused', 'metadata[left]=1&metadata[right]=1'];
 
-/** One client's requests, one after the other: it ends when it has nothing left to ask. */
+/** A client makes one request after the other. It ends when it has nothing left to ask. */
 type Client = (ask: Ask, number: number) => Promise<void>;
-/** Null where there is no readable answer. */
+/** It answers null where there is no readable answer. */
 type Ask = (method: 'GET' | 'POST', path: string, body?: Buffer) => Promise<unknown>;
 
 const agent = new Agent({ headersTimeout: ANSWER_MS_MAX, bodyTimeout: ANSWER_MS_MAX });

@@ -10,7 +10,7 @@ export interface LoadOrder {
   readonly urls: readonly string[];
   readonly apiKey: string;
   readonly clients: number;
-  /** Milliseconds since the epoch. */
+  /** Both are in milliseconds since the epoch. */
   readonly from: number;
   readonly until: number;
 }
@@ -31,7 +31,7 @@ export class Loads implements AsyncDisposable {
     this.#children = children;
   }
 
-  /** Their processes are there, and wait. */
+  /** The processes are started, and wait for their order. */
   static async start(customers: readonly Asking[]): Promise<Loads> {
     const children = new Map(
       customers.map((customer) => [
@@ -50,7 +50,7 @@ export class Loads implements AsyncDisposable {
     return started;
   }
 
-  /** Resolves, when the time is over, with how many requests were made. */
+  /** It resolves when the time is over, with the number of requests that were made. */
   async run(order: LoadOrder): Promise<number> {
     const child = this.#children.get(order.customer);
     if (child === undefined) throw new Error(`${order.customer} was not started.`);

@@ -25,27 +25,29 @@ export interface Measurement {
   readonly stores: PreparedStores;
   readonly receiver: HostileReceiver;
   readonly customers: readonly Hostile[];
+  /** It grows where it was too short, and is kept for the next round. */
+  readonly lead: { ms: number };
 }
 
 const NODES: Readonly<Record<SchedStoreKind, number>> = { sqlite: 1, postgres: 2 };
 const PATH = '/neighbour/';
 const ENDPOINTS = 8;
 const MS_PER_SECOND = 1_000;
-/** From the first look at the clock to the first delivery that counts: starting, warming up, storing. */
-const LEAD_MS = 12_000;
+/** Awakening, starting, warming up and storing have this time until the first delivery that counts is due. */
+export const LEAD_MS = 12_000;
 const LEAD_FACTOR = 2;
 const ATTEMPTS_MAX = 4;
 const WARM_UP_ORDERS = 200;
 const WARM_UP_RATE = 200;
 const WARM_UP_LEAD_MS = 3_000;
-/** Storing has ended by then; before, it would be measured too. */
+/** Storing ends so long before the first delivery is due, so that it is not measured too. */
 const QUIET_MS = 500;
 /** The service takes nothing that is due within a second. */
 const SOONEST_MS = 1_100;
 /** The hostile customers begin so long after the first delivery is due. */
 const ONSET_MS = 1_000;
 const ARRIVE_MS_MAX = 60_000;
-/** After the last arrival: what is sent again by mistake arrives. */
+/** Deliveries that are sent again by mistake arrive within this time after the last arrival. */
 const SETTLE_MS = 3_000;
 /** Requests that hang are not waited for when the service is stopped. */
 const SHUTDOWN_GRACE = '1s';
@@ -53,26 +55,26 @@ const CLIENTS: Readonly<Record<Exclude<Asking, 'creates'>, number>> = { filters:
 
 class TooLate extends Error {}
 
-/** Where time runs out before the first delivery is due, all begins anew with more of it. */
+/** All begins anew with more time where it runs out before the first delivery is due. */
 export async function measureOnce(bench: Bench, measurement: Measurement): Promise<NeighbourRound> {
-  for (let attempt = 1, leadMs = LEAD_MS; ; attempt++, leadMs *= LEAD_FACTOR) {
+  for (let attempt = 1; ; attempt++) {
     try {
-      return await measureWith(bench, measurement, leadMs);
+      return await measureWith(bench, measurement);
     } catch (error) {
       if (!(error instanceof TooLate) || attempt === ATTEMPTS_MAX) throw error;
+      measurement.lead.ms *= LEAD_FACTOR;
     }
   }
 }
 
 async function measureWith(
   { arrivals, scale, ground }: Bench,
-  { kind, root, stores, receiver, customers }: Measurement,
-  leadMs: number,
+  { kind, root, stores, receiver, customers, lead }: Measurement,
 ): Promise<NeighbourRound> {
   const { rate, seconds } = scale.neighbour;
   await using prepared = await stores.copy(kind, customers);
   await using loads = await Loads.start(among(ASKING, customers));
-  const start = Date.now() + leadMs;
+  const start = Date.now() + lead.ms;
   const onset = start + ONSET_MS;
   const end = start + seconds * MS_PER_SECOND;
   for (const customer of among(FIRING, customers)) {
@@ -99,7 +101,7 @@ async function measureWith(
     return [customer, await loads.run(order)] as const;
   });
   const asked = Promise.all(asking);
-  // Awaited below: a failure before must not end the process.
+  // It is awaited below: a failure until then must not end the process.
   asked.catch(() => undefined);
   await sleep(Math.max(start - QUIET_MS - Date.now(), 0));
   // The longest delay of the event loop counts from here on.
@@ -125,7 +127,7 @@ async function measureWith(
   };
 }
 
-/** The connections to the endpoints of the healthy customer are open then. */
+/** It opens the connections to the endpoints of the healthy customer. */
 async function warmUp(running: RunningSched, arrivals: Arrivals, start: number): Promise<void> {
   const from = Date.now() + WARM_UP_LEAD_MS;
   const orders = healthyOrders(arrivals.url + PATH, {
@@ -135,11 +137,11 @@ async function warmUp(running: RunningSched, arrivals: Arrivals, start: number):
   });
   arrivals.expect({ path: PATH, count: orders.length });
   await storeInTime(running, orders, from);
-  if (await arrivals.complete(PATH, start - Date.now())) return;
+  if (await arrivals.complete(PATH, Math.max(start - Date.now(), 0))) return;
   throw new TooLate('Warming up took too long.');
 }
 
-/** Evenly spaced, for a handful of endpoints in turn. */
+/** The orders are evenly spaced, for a handful of endpoints in turn. */
 function healthyOrders(
   url: string,
   { start, rate, count }: { readonly start: number; readonly rate: number; readonly count: number },

@@ -10,18 +10,18 @@ import { ROOT } from '../sched/process.ts';
 import { messageOf } from '../stored/stored.ts';
 import { type Beside, HOSTILE, hostileOf } from './customers.ts';
 import { HostileReceiver } from './hostile-receiver.ts';
-import { measureOnce } from './measurement.ts';
+import { LEAD_MS, measureOnce } from './measurement.ts';
 import { PreparedStores } from './prepared-stores.ts';
 
 export interface NeighbourChoice {
   readonly stores: readonly SchedStoreKind[];
-  /** Whoever is there, one after the other. */
+  /** These are there, one after the other. */
   readonly beside: readonly Beside[];
   /** The checkout of another version; null where there is none. */
   readonly baseline: string | null;
 }
 
-/** What is measured round after round. */
+/** A line is measured round after round. */
 interface Line {
   readonly store: SchedStoreKind;
   readonly version: SchedVersion;
@@ -29,14 +29,20 @@ interface Line {
   /** The checkout of the version. */
   readonly root: string;
   readonly rounds: NeighbourRound[];
+  readonly lead: { ms: number };
 }
 
-/** For each line: filling its store, and its rounds. */
+/** Each line has a step that fills its store, and its rounds. */
 export function neighbourSteps({ neighbour }: Scale, choice: NeighbourChoice): number {
   return linesOf(choice).length * (1 + neighbour.rounds);
 }
 
-export async function measureNeighbour(bench: Bench, choice: NeighbourChoice): Promise<NeighbourResults> {
+/** The results so far are handed on after each measurement: all of them take more than an hour. */
+export async function measureNeighbour(
+  bench: Bench,
+  choice: NeighbourChoice,
+  measured: (results: NeighbourResults) => void,
+): Promise<void> {
   const { ground, progress, scale } = bench;
   const lines = linesOf(choice);
   const remarks: string[] = [];
@@ -68,29 +74,34 @@ export async function measureNeighbour(bench: Bench, choice: NeighbourChoice): P
   }
   for (let round = 1; round <= scale.neighbour.rounds; round++) {
     for (const line of lines) {
-      const { store: kind, root, beside } = line;
+      const { store: kind, root, beside, lead } = line;
       await step(line, `round ${round}`, async (stores) => {
-        const measurement = { kind, root, stores, receiver, customers: hostileOf(beside) };
+        const measurement = { kind, root, stores, receiver, customers: hostileOf(beside), lead };
         line.rounds.push(await measureOnce(bench, measurement));
       });
+      measured(resultsOf(lines, remarks));
     }
   }
+}
+
+function resultsOf(lines: readonly Line[], remarks: readonly string[]): NeighbourResults {
+  const taken = lines.filter(({ rounds }) => rounds.length > 0);
   return {
-    lines: lines
-      .filter(({ rounds }) => rounds.length > 0)
-      .map(({ store, version, beside, rounds }) => ({ store, version, beside, rounds })),
+    lines: taken.map(({ store, version, beside, rounds }) => ({ store, version, beside, rounds })),
     remarks,
   };
 }
 
-/** In the order in which they take turns: versions alternate. */
+/** The lines take turns in this order, so that versions alternate. */
 function linesOf({ stores, beside, baseline }: NeighbourChoice): readonly Line[] {
   const versions = [
     { version: 'this', root: ROOT } as const,
     ...(baseline === null ? [] : [{ version: 'baseline', root: baseline } as const]),
   ];
   return stores.flatMap((store) =>
-    beside.flatMap((one) => versions.map((version) => ({ store, ...version, beside: one, rounds: [] }))),
+    beside.flatMap((one) =>
+      versions.map((version) => ({ store, ...version, beside: one, rounds: [], lead: { ms: LEAD_MS } })),
+    ),
   );
 }
 

@@ -1,16 +1,16 @@
 /** What a node tells of itself at `/metrics`. */
 
 export interface NodeFigures {
-  /** Null where the process is alone. */
+  /** A process that is alone has no slots: null. */
   readonly slotsLost: number | null;
-  /** Since it was asked last. Null where it does not tell. */
+  /** It counts from the last time that the node was asked. Null means that the node does not tell. */
   readonly eventLoopDelayMaxMs: number | null;
 }
 
 const MS_PER_SECOND = 1_000;
 const ANSWER_MS_MAX = 60_000;
 const SLOTS_LOST = 'sched_slots_moved_total{how="lost"}';
-/** The service's own figure first; the other one is what the metrics library adds by itself. */
+/** The service's own figure comes first; the metrics library adds the other one by itself. */
 const EVENT_LOOP_DELAYS = ['sched_event_loop_delay_max_seconds', 'nodejs_eventloop_lag_max_seconds'];
 
 export async function nodeFigures(url: string): Promise<NodeFigures> {

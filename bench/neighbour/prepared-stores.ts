@@ -29,7 +29,7 @@ export interface Account {
 export interface PreparedStore {
   readonly store: SchedStore;
   readonly accounts: ReadonlyMap<Hostile, Account>;
-  /** Milliseconds since the epoch: when the first of what is to be sent is due. */
+  /** The first of what is to be sent is due then, in milliseconds since the epoch. */
   readonly farAt: number;
 }
 
@@ -37,7 +37,7 @@ export interface PreparedStoresOptions {
   readonly postgres: PostgresServer;
   readonly receiver: HostileReceiver;
   readonly scale: NeighbourScale;
-  /** Every hostile customer that may be asked for. */
+  /** Each of these gets an account in every store. */
   readonly customers: readonly Hostile[];
 }
 
@@ -54,7 +54,7 @@ export class PreparedStores implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Rejects with `Absent` where the disk has no room for it. What it answers is not to be changed: see `copy`. */
+  /** It rejects with `Absent` where the disk has no room. The answer must not be changed: `copy` is for that. */
   prepare(kind: SchedStoreKind, customers: readonly Hostile[]): Promise<PreparedStore> {
     const name = [kind, ...customers].join(' ');
     const prepared = this.#prepared.get(name) ?? this.#fill(kind, customers);
@@ -93,15 +93,16 @@ export class PreparedStores implements AsyncDisposable {
   /** All customers have their keys, and none has anything stored. */
   async #fillEmpty(kind: SchedStoreKind): Promise<PreparedStore> {
     const { store } = this.#made.use(await this.#empty(kind));
+    // The first start makes the schema and the project of the healthy customer.
+    const service = await startSched({ store, root: this.#root, env: { SCHED_ROLE: 'api' } });
+    await service[Symbol.asyncDispose]();
     const accounts = new Map<Hostile, Account>();
-    await using service = await startSched({ store, root: this.#root, env: { SCHED_ROLE: 'api' } });
     for (const customer of this.#options.customers) {
       await this.#command(store, ['project', 'create', customer]);
       const text = await this.#command(store, ['key', 'create', '--project', customer, '--mode', 'test']);
       const { key } = JSON.parse(text) as { readonly key: string };
       accounts.set(customer, { apiKey: key, partition: await partitionOf(store, customer) });
     }
-    if (service.urls.length !== 1) throw new Error('One process makes an empty store.');
     return { store, accounts, farAt: 0 };
   }
 
@@ -133,7 +134,7 @@ export class PreparedStores implements AsyncDisposable {
     const { postgres } = this.#options;
     const source = new URL(store.url).pathname.slice(1);
     const name = `copy_${randomBytes(8).toString('hex')}`;
-    // Its files are copied as they are; the other strategy would write all of it to the log, too.
+    // This strategy copies the files as they are; the other one writes everything to the log, too.
     await statement(postgres.url(), `CREATE DATABASE ${name} TEMPLATE ${source} STRATEGY FILE_COPY`);
     return {
       store: { kind: 'postgres', url: postgres.url(name) },

@@ -1,4 +1,4 @@
-/** Statements that SQLite and PostgreSQL both read, on a store of the service. */
+/** The statements of this folder, which SQLite and PostgreSQL both read. */
 import Database from 'better-sqlite3';
 import { ask } from '../../test/postgres/databases.ts';
 import type { SchedStore } from '../sched/service.ts';
@@ -6,7 +6,7 @@ import { fileOf, writeOut } from '../stored/filled-stores.ts';
 
 const BUSY_MS_MAX = 30_000;
 
-/** The rows that it answers with, if any. The service may run meanwhile. */
+/** It answers with the rows, if there are any. The service may run meanwhile. */
 export async function askStore(store: SchedStore, sql: string): Promise<readonly unknown[]> {
   if (store.kind === 'postgres') return ask(store.url, sql);
   const db = new Database(fileOf(store.directory), { fileMustExist: true, timeout: BUSY_MS_MAX });
@@ -20,7 +20,7 @@ export async function askStore(store: SchedStore, sql: string): Promise<readonly
   }
 }
 
-/** What changes have left to be done is done now, not while others are measured. */
+/** The store does now what it would do later, while somebody is measured. */
 export async function tidyStore(store: SchedStore): Promise<void> {
   if (store.kind === 'postgres') {
     for (const table of ['schedules', 'deliveries']) await ask(store.url, `VACUUM (ANALYZE) ${table}`);
@@ -37,7 +37,7 @@ export async function tidyStore(store: SchedStore): Promise<void> {
   writeOut(file);
 }
 
-/** Attempts of any customer that were lost and closed as such. */
+/** It counts the attempts of all customers that were closed as `interrupted`. */
 export async function interruptedIn(store: SchedStore): Promise<number> {
   const rows = await askStore(store, "SELECT count(*) AS found FROM attempts WHERE error = 'interrupted'");
   return numberOf(rows, 'found');
