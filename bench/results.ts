@@ -208,7 +208,7 @@ export interface NeighbourRound {
   readonly interrupted: number;
   /** The longest that the event loop of a node was held up; null where it does not tell. */
   readonly eventLoopDelayMaxMs: number | null;
-  /** Requests that each hostile customer made of the service, or that arrived at its receiver. */
+  /** Requests of each hostile customer that the service answered with success, or that arrived at its receiver. */
   readonly hostileRequests: Readonly<Partial<Record<Hostile, number>>>;
 }
 

@@ -4,24 +4,26 @@
  */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Agent } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 import type { Listed } from './api.ts';
 import { type Asking, LARGE_BODY } from './customers.ts';
 import type { LoadMessage, LoadOrder } from './loads.ts';
 
 /** A storm of large creates fills the disk: it ends after so many, whatever time is left. */
 const CREATES_MAX = 5_000;
+const REFUSED_FROM = 400;
+const FAILED_FROM = 500;
 const FAILURE_PAUSE_MS = 50;
 const ANSWER_MS_MAX = 120_000;
 const FILTERS = ['metadata[a]=b&state=paused', 'metadata[left]=1&metadata[right]=1'];
 
 /** A client makes one request after the other. It ends when it has nothing left to ask. */
 type Client = (ask: Ask, number: number) => Promise<void>;
-/** It answers null where there is no readable answer. */
+/** It answers null where the service did not answer, or could not do it. */
 type Ask = (method: 'GET' | 'POST', path: string, body?: Buffer) => Promise<unknown>;
 
 const agent = new Agent({ headersTimeout: ANSWER_MS_MAX, bodyTimeout: ANSWER_MS_MAX });
-let requests = 0;
+let answered = 0;
 let creates = 0;
 
 const CLIENTS: Readonly<Record<Asking, () => Client>> = {
@@ -79,22 +81,19 @@ async function load({ customer, urls, apiKey, clients, from, until }: LoadOrder)
     const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
     return async (method, path, body) => {
       over.throwIfAborted();
-      requests++;
-      try {
-        const answer = await agent.request({
-          origin,
-          path: `/v1${path}`,
-          method,
-          headers,
-          body: body ?? null,
-          signal: over,
-        });
-        return await answer.body.json();
-      } catch {
-        over.throwIfAborted();
-        await sleep(FAILURE_PAUSE_MS);
-        return null;
+      const request = { origin, path: `/v1${path}`, method, headers, body: body ?? null, signal: over };
+      const answer = await answerTo(request);
+      over.throwIfAborted();
+      if (answer !== null && answer.statusCode < REFUSED_FROM) {
+        answered++;
+        return answer.json;
       }
+      // The service may be too busy to answer; what it does not understand is a mistake of this file.
+      if (answer !== null && answer.statusCode < FAILED_FROM) {
+        throw new Error(`${method} ${path} was answered ${answer.statusCode}.`);
+      }
+      await sleep(FAILURE_PAUSE_MS);
+      return null;
     };
   };
   const one = async (_: unknown, number: number) => {
@@ -107,13 +106,25 @@ async function load({ customer, urls, apiKey, clients, from, until }: LoadOrder)
   await Promise.all(Array.from({ length: clients }, one));
 }
 
+/** It answers null where no answer comes. */
+async function answerTo(
+  request: Dispatcher.RequestOptions,
+): Promise<{ readonly statusCode: number; readonly json: unknown } | null> {
+  try {
+    const { statusCode, body } = await agent.request(request);
+    return { statusCode, json: await body.json() };
+  } catch {
+    return null;
+  }
+}
+
 function say(message: LoadMessage): void {
   process.send?.(message);
 }
 
 process.on('message', (order: LoadOrder) => {
   load(order).then(
-    () => say({ kind: 'done', requests }),
+    () => say({ kind: 'done', answered }),
     (error: unknown) => say({ kind: 'failed', why: String(error) }),
   );
 });

@@ -17,7 +17,7 @@ export interface LoadOrder {
 
 export type LoadMessage =
   | { readonly kind: 'ready' }
-  | { readonly kind: 'done'; readonly requests: number }
+  | { readonly kind: 'done'; readonly answered: number }
   | { readonly kind: 'failed'; readonly why: string };
 
 const READY_MS_MAX = 60_000;
@@ -50,7 +50,7 @@ export class Loads implements AsyncDisposable {
     return started;
   }
 
-  /** It resolves when the time is over, with the number of requests that were made. */
+  /** It resolves when the time is over, with the number of requests that succeeded. */
   async run(order: LoadOrder): Promise<number> {
     const child = this.#children.get(order.customer);
     if (child === undefined) throw new Error(`${order.customer} was not started.`);
@@ -61,7 +61,7 @@ export class Loads implements AsyncDisposable {
     child.send(order);
     const message = await ended;
     if (message.kind === 'failed') throw new Error(`${order.customer}: ${message.why}`);
-    return message.requests;
+    return message.answered;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -62,13 +62,24 @@ async function startApi(asked: string[]): Promise<AsyncDisposable & { readonly u
 describe('a load', () => {
   const times = () => ({ from: Date.now(), until: Date.now() + LOAD_MS_MAX });
 
-  test('that has nothing left to ask ends, and tells how often it asked', async () => {
+  test('that has nothing left to ask ends, and tells how many requests succeeded', async () => {
     const asked: string[] = [];
     await using api = await startApi(asked);
     await using loads = await Loads.start(['cancel']);
     const order = { customer: 'cancel', urls: [api.url], apiKey: 'k', clients: 1 } as const;
     expect(await loads.run({ ...order, ...times() })).toBe(2);
     expect(asked).toEqual(['GET /v1/schedules?state=active&limit=1', 'POST /v1/schedules/one/cancel']);
+  });
+
+  test('that is not understood fails: it would put no load on the service', async () => {
+    const server = createServer((_, response) => response.writeHead(404).end('{}'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await using loads = await Loads.start(['filters']);
+    const order = { customer: 'filters', urls: [url], apiKey: 'k', clients: 1 } as const;
+    await expect(loads.run({ ...order, ...times() })).rejects.toThrow(/filters: .* was answered 404/);
+    server.closeAllConnections();
+    server.close();
   });
 
   test('of lists goes from page to page and from list to list, at every node', async () => {
