@@ -10,12 +10,23 @@ export interface ChildOptions {
   readonly args?: readonly string[];
   /** Its processor profiles are written there. */
   readonly profileDir?: string | undefined;
+  /** How far it stands back for others: it gets the processor time that they leave. */
+  readonly niceness?: number;
 }
 
 /** Of a file in this folder. What it logs is written, as always, but nobody on this machine has to read it. */
-export function startChild(file: string, { args = [], profileDir }: ChildOptions = {}): ChildProcess {
+export function startChild(
+  file: string,
+  { args = [], profileDir, niceness = 0 }: ChildOptions = {},
+): ChildProcess {
+  const flags = profilingFlags(profileDir);
+  // All of its threads stand back only where it does so from its first instant.
+  const program =
+    niceness === 0
+      ? { execArgv: flags }
+      : { execPath: 'nice', execArgv: ['-n', String(niceness), process.execPath, ...flags] };
   const child = fork(join(import.meta.dirname, file), args, {
-    execArgv: profilingFlags(profileDir),
+    ...program,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   endWithUs(child);

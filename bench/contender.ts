@@ -26,7 +26,9 @@ export const CONTENDER_IDS = [
   'pg-boss',
   'agenda',
 ] as const;
-export type ContenderId = (typeof CONTENDER_IDS)[number];
+/** Another version of Sched, whichever checkout was named: it takes part where one was. */
+export const BASELINE_IDS = ['baseline-sqlite', 'baseline-postgres', 'baseline-postgres-2'] as const;
+export type ContenderId = (typeof CONTENDER_IDS)[number] | (typeof BASELINE_IDS)[number];
 
 export type Ability = 'orders' | 'creates' | 'recurring';
 

@@ -10,6 +10,7 @@
  *     recovery   starting again with many stored and some overdue
  *     hanging    healthy endpoints beside ones that never answer
  *     dashboard  the data of every page, and sending while one is open
+ *     neighbour  a healthy customer alone and beside hostile ones, on SQLite and on two nodes
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -23,10 +24,12 @@ import { dashboardSteps, measureDashboard } from './dashboard/dashboard.ts';
 import { hangingSteps, measureHanging } from './hanging.ts';
 import { installPeers } from './install.ts';
 import { machineOf } from './machine.ts';
+import { measureNeighbour, neighbourSteps } from './neighbour/neighbour.ts';
 import { commandOf, type Options, optionsOf, USAGE, UsageError } from './options.ts';
 import { StepByStep } from './progress.ts';
 import { chartsOf, reportOf } from './report/report.ts';
 import { RESULTS_FORMAT, type Results } from './results.ts';
+import { withBaseline } from './sched/contenders.ts';
 import { FilledStores } from './stored/filled-stores.ts';
 import { measureRecovery, recoverySteps } from './stored/recovery.ts';
 import { measureStored, storedSteps } from './stored/stored.ts';
@@ -39,16 +42,15 @@ const PROFILED_FUNCTIONS = 40;
 async function measure(options: Options, measured: (results: Results) => void): Promise<Results> {
   const { contenders, works, scale, profileDir } = options;
   const startedAt = new Date();
-  const contest = contestOf(
-    CONTENDERS.filter(({ id }) => contenders.includes(id)),
-    works,
-    scale,
-  );
+  const chosen = CONTENDERS.filter(({ id }) => contenders.includes(id));
+  const { baseline } = options;
+  const contest = contestOf(baseline === null ? chosen : withBaseline(chosen, baseline), works, scale);
   const others = [
     works.includes('stored') ? storedSteps(scale) : 0,
     works.includes('recovery') ? recoverySteps(scale) : 0,
     works.includes('hanging') ? hangingSteps(scale) : 0,
     works.includes('dashboard') ? dashboardSteps(scale) : 0,
+    works.includes('neighbour') ? neighbourSteps(scale, options) : 0,
   ];
   using progress = new StepByStep(others.reduce((sum, each) => sum + each, contest.steps));
   await using postgres = await startPostgres({ durable: true });
@@ -69,6 +71,7 @@ async function measure(options: Options, measured: (results: Results) => void): 
     recovery: null,
     hanging: null,
     dashboard: null,
+    neighbour: null,
   };
   const add = (part: Partial<Results>) => {
     const elapsedSeconds = Math.round((Date.now() - startedAt.getTime()) / MS_PER_SECOND);
@@ -81,6 +84,9 @@ async function measure(options: Options, measured: (results: Results) => void): 
   if (works.includes('recovery')) add({ recovery: await measureRecovery(bench, stores) });
   if (works.includes('hanging')) add({ hanging: await measureHanging(bench) });
   if (works.includes('dashboard')) add({ dashboard: await measureDashboard(bench, stores) });
+  if (works.includes('neighbour')) {
+    await measureNeighbour(bench, options, (neighbour) => add({ neighbour }));
+  }
   return results;
 }
 

@@ -1,8 +1,11 @@
 /** The command line of the benchmark. */
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CONTENDER_IDS, type ContenderId } from './contender.ts';
 import { QUICK_CONTENDERS } from './contenders.ts';
-import type { Scale } from './results.ts';
+import { BESIDE, type Beside } from './neighbour/customers.ts';
+import { type Scale, type SchedStoreKind, STORE_KINDS } from './results.ts';
 
 export const WORKS = [
   'paced',
@@ -13,6 +16,7 @@ export const WORKS = [
   'recovery',
   'hanging',
   'dashboard',
+  'neighbour',
 ] as const;
 export type Work = (typeof WORKS)[number];
 
@@ -20,6 +24,11 @@ export interface Options {
   readonly contenders: readonly ContenderId[];
   readonly works: readonly Work[];
   readonly scale: Scale;
+  /** The work `neighbour`: who is beside the healthy customer, and on which stores. */
+  readonly beside: readonly Beside[];
+  readonly stores: readonly SchedStoreKind[];
+  /** The checkout of another version, which takes turns with this one. */
+  readonly baseline: string | null;
   /** Everything that was measured is written there. */
   readonly json: string | null;
   readonly profileDir: string | undefined;
@@ -27,12 +36,16 @@ export interface Options {
   readonly out: string | null;
 }
 
-export const USAGE = `npm run bench -- [--quick] [--only NAME,…] [--work WORK,…] [--rounds N] [--json FILE] [--profile DIR] [--out DIR]
+export const USAGE = `npm run bench -- [--quick] [--only NAME,…] [--work WORK,…] [--rounds N]
+                [--beside WHO,…] [--store STORE,…] [--baseline DIR] [--json FILE] [--profile DIR] [--out DIR]
 
   --quick    less of everything, in under two minutes
   --only     ${CONTENDER_IDS.join(', ')}
   --work     ${WORKS.join(', ')} (hanging, dashboard: only when named)
   --rounds   how often each contender takes its turn (5)
+  --beside   neighbour: ${BESIDE.join(', ')} (it is always measured alone, too)
+  --store    neighbour: ${STORE_KINDS.join(', ')}
+  --baseline the checkout of another version, installed: it takes turns with this one
   --json     writes all that was measured to a file
   --profile  writes processor profiles to a folder
   --out      writes benchmarks.md and its charts to a folder; a full run writes docs/`;
@@ -44,7 +57,7 @@ const ROUNDS_MAX = 50;
 const DOCS = 'docs';
 const ASKED_FOR_ONLY: ReadonlySet<Work> = new Set(['hanging', 'dashboard']);
 /** A minute each: not for a first look. */
-const SLOW_WORKS: ReadonlySet<Work> = new Set(['recurring', 'recovery']);
+const SLOW_WORKS: ReadonlySet<Work> = new Set(['recurring', 'recovery', 'neighbour']);
 
 const FULL: Scale = {
   quick: false,
@@ -57,6 +70,21 @@ const FULL: Scale = {
   stored: { sizes: [0, 100_000, 1_000_000, 5_000_000], rounds: 5, burst: 5_000 },
   recovery: { stored: 1_000_000, overdue: 10_000, rounds: 5 },
   dashboard: { stored: 1_000_000, rounds: 5 },
+  neighbour: {
+    rounds: 5,
+    rate: 100,
+    seconds: 20,
+    sizes: {
+      'hanging-bodies': 420,
+      'large-json': 300,
+      paths: 30_000,
+      filters: 1_000_000,
+      creates: 300,
+      burst: 200_000,
+      cancel: 100_000,
+      lists: 100_000,
+    },
+  },
 };
 
 const QUICK: Scale = {
@@ -70,19 +98,37 @@ const QUICK: Scale = {
   stored: { sizes: [0, 10_000], rounds: 1, burst: 1_000 },
   recovery: { stored: 10_000, overdue: 1_000, rounds: 1 },
   dashboard: { stored: 10_000, rounds: 1 },
+  neighbour: {
+    rounds: 1,
+    rate: 100,
+    seconds: 5,
+    sizes: {
+      'hanging-bodies': 60,
+      'large-json': 60,
+      paths: 1_000,
+      filters: 20_000,
+      creates: 30,
+      burst: 10_000,
+      cancel: 4_000,
+      lists: 5_000,
+    },
+  },
 };
 
 export function optionsOf(args: readonly string[]): Options {
-  const { quick, only, work, rounds, json, profile, out } = parsed(args);
+  const { quick, only, work, rounds, beside, store, baseline, json, profile, out } = parsed(args);
   const scale = quick ? QUICK : FULL;
   const usual = WORKS.filter((each) => !ASKED_FOR_ONLY.has(each) && !(quick && SLOW_WORKS.has(each)));
   // Who is being profiled is slower.
-  const isWhole = !quick && only === undefined && work === undefined && profile === undefined;
+  const isWhole = !quick && [only, work, beside, store, baseline, profile].every((one) => one === undefined);
   return {
     contenders:
       only === undefined ? (quick ? QUICK_CONTENDERS : CONTENDER_IDS) : listed('only', only, CONTENDER_IDS),
     works: work === undefined ? usual : listed('work', work, WORKS),
     scale: rounds === undefined ? scale : withRounds(scale, wholeNumber('rounds', rounds, ROUNDS_MAX)),
+    beside: beside === undefined ? BESIDE : listed('beside', `alone,${beside}`, BESIDE),
+    stores: store === undefined ? STORE_KINDS : listed('store', store, STORE_KINDS),
+    baseline: baseline === undefined ? null : checkoutIn(baseline),
     json: json ?? null,
     profileDir: profile,
     out: out ?? (isWhole ? DOCS : null),
@@ -90,7 +136,7 @@ export function optionsOf(args: readonly string[]): Options {
 }
 
 /** What was asked for, as anybody can ask for it: where it was written to is left out. */
-export function commandOf({ contenders, works, scale }: Options): string {
+export function commandOf({ contenders, works, scale, beside, stores, baseline }: Options): string {
   const usual = optionsOf(scale.quick ? ['--quick'] : []);
   const chosen = (name: string, all: readonly string[], some: readonly string[]) =>
     String(all) === String(some) ? [] : [`--${name} ${some.join(',')}`];
@@ -98,6 +144,9 @@ export function commandOf({ contenders, works, scale }: Options): string {
     ...(scale.quick ? ['--quick'] : []),
     ...chosen('only', usual.contenders, contenders),
     ...chosen('work', usual.works, works),
+    ...chosen('beside', usual.beside, beside),
+    ...chosen('store', usual.stores, stores),
+    ...(baseline === null ? [] : ['--baseline DIR']),
     ...(scale.rounds === usual.scale.rounds ? [] : [`--rounds ${scale.rounds}`]),
   ];
   return ['npm run bench', ...(flags.length === 0 ? [] : ['--', ...flags])].join(' ');
@@ -112,6 +161,9 @@ function parsed(args: readonly string[]) {
         only: { type: 'string' },
         work: { type: 'string' },
         rounds: { type: 'string' },
+        beside: { type: 'string' },
+        store: { type: 'string' },
+        baseline: { type: 'string' },
         json: { type: 'string' },
         profile: { type: 'string' },
         out: { type: 'string' },
@@ -134,6 +186,14 @@ function listed<T extends string>(name: string, text: string, known: readonly T[
   return known.filter((one) => asked.includes(one));
 }
 
+function checkoutIn(directory: string): string {
+  const root = resolve(directory);
+  if (!existsSync(join(root, 'bin/sched.js')) || !existsSync(join(root, 'node_modules'))) {
+    throw new UsageError('--baseline must be the folder of a checkout in which npm ci was run.');
+  }
+  return root;
+}
+
 function wholeNumber(name: string, text: string, max: number): number {
   const number = Number(text);
   if (!Number.isInteger(number) || number < 1 || number > max) {
@@ -150,5 +210,6 @@ function withRounds(scale: Scale, rounds: number): Scale {
     stored: { ...scale.stored, rounds },
     recovery: { ...scale.recovery, rounds },
     dashboard: { ...scale.dashboard, rounds },
+    neighbour: { ...scale.neighbour, rounds },
   };
 }

@@ -13,7 +13,16 @@ export function cpuMsOf(pid: number | undefined): number | null {
 
 /** Memory in use. */
 export function memoryMbOf(pid: number | undefined): number | null {
-  const kilobytes = /VmRSS:\s+(\d+) kB/.exec(read(`/proc/${pid}/status`) ?? '')?.[1];
+  return megabytesIn(pid, /VmRSS:\s+(\d+) kB/);
+}
+
+/** The most memory that was in use at one time since the process began. */
+export function peakMemoryMbOf(pid: number | undefined): number | null {
+  return megabytesIn(pid, /VmHWM:\s+(\d+) kB/);
+}
+
+function megabytesIn(pid: number | undefined, field: RegExp): number | null {
+  const kilobytes = field.exec(read(`/proc/${pid}/status`) ?? '')?.[1];
   return kilobytes === undefined ? null : Number(kilobytes) / KILOBYTES_PER_MB;
 }
 

@@ -1,5 +1,6 @@
 /** What a run has measured: all that the report and the charts are made of, and what `--json` writes. */
 import type { ContenderId } from './contender.ts';
+import type { Beside, Hostile } from './neighbour/customers.ts';
 import { quantileOfSorted } from './statistics.ts';
 
 export interface Results {
@@ -17,6 +18,7 @@ export interface Results {
   readonly recovery: RecoveryResults | null;
   readonly hanging: HangingResults | null;
   readonly dashboard: DashboardResults | null;
+  readonly neighbour: NeighbourResults | null;
 }
 
 export const RESULTS_FORMAT = 1;
@@ -45,6 +47,16 @@ export interface Scale {
   readonly stored: { readonly sizes: readonly number[]; readonly rounds: number; readonly burst: number };
   readonly recovery: { readonly stored: number; readonly overdue: number; readonly rounds: number };
   readonly dashboard: { readonly stored: number; readonly rounds: number };
+  readonly neighbour: NeighbourScale;
+}
+
+export interface NeighbourScale {
+  readonly rounds: number;
+  /** Deliveries of the healthy customer. */
+  readonly rate: number;
+  readonly seconds: number;
+  /** What each hostile customer has many of. */
+  readonly sizes: Readonly<Record<Hostile, number>>;
 }
 
 export interface ContenderResults {
@@ -91,7 +103,8 @@ export interface CreatesRound {
   readonly cpuMicrosEach: number | null;
 }
 
-export type SchedStoreKind = 'sqlite' | 'postgres';
+export const STORE_KINDS = ['sqlite', 'postgres'] as const;
+export type SchedStoreKind = (typeof STORE_KINDS)[number];
 
 /** The same work with ever more schedules stored. */
 export interface StoredResults {
@@ -166,6 +179,37 @@ export interface PageTimes {
   readonly p50Ms: number;
   readonly maxMs: number;
   readonly bytes: number;
+}
+
+/** A healthy customer alone, beside each hostile one, and beside all of them. */
+export interface NeighbourResults {
+  readonly lines: readonly NeighbourLine[];
+  readonly remarks: readonly string[];
+}
+
+export interface NeighbourLine {
+  /** One process on SQLite, or two nodes on PostgreSQL. */
+  readonly store: SchedStoreKind;
+  readonly version: SchedVersion;
+  readonly beside: Beside;
+  readonly rounds: readonly NeighbourRound[];
+}
+
+/** The checkout that is measured, or the one that it is compared with. */
+export type SchedVersion = 'this' | 'baseline';
+
+export interface NeighbourRound {
+  readonly healthy: LatenessRound;
+  /** The most memory that each node had in use at one time; null where the system does not tell. */
+  readonly peakMemoryMb: readonly (number | null)[];
+  /** Slots that a node lost without having given them back; null where there is one process alone. */
+  readonly slotsLost: number | null;
+  /** Attempts of any customer that were closed as `interrupted`. */
+  readonly interrupted: number;
+  /** The longest that the event loop of a node was held up; null where it does not tell. */
+  readonly eventLoopDelayMaxMs: number | null;
+  /** Requests of each hostile customer that the service answered with success, or that arrived at its receiver. */
+  readonly hostileRequests: Readonly<Partial<Record<Hostile, number>>>;
 }
 
 const CURVE_STEPS = 200;

@@ -1,10 +1,63 @@
 /** What a run has measured, as a table for the terminal: medians of the rounds, and how they compare. */
-import { type ContenderResults, type LatenessRound, perSecondOf, type Results } from './results.ts';
+import { memoryOfEach, NEIGHBOUR_STORES, nameOf } from './report/neighbour.ts';
+import {
+  type ContenderResults,
+  type LatenessRound,
+  type NeighbourResults,
+  type NeighbourRound,
+  perSecondOf,
+  type Results,
+} from './results.ts';
 import { median } from './statistics.ts';
 
 const GAP = '  ';
 
 export function summaryOf(results: Results): string {
+  const parts = [
+    ...(results.contenders.some(hasTakenPart) ? [contendersOf(results)] : []),
+    ...(results.neighbour === null ? [] : [neighbourOf(results.neighbour)]),
+  ];
+  return parts.join('\n\n');
+}
+
+function hasTakenPart({ paced, bursts, creates, recurring, remarks }: ContenderResults): boolean {
+  return [paced, bursts, creates, recurring, remarks].some((each) => each.length > 0);
+}
+
+/** The healthy customer of the work `neighbour`. */
+function neighbourOf({ lines, remarks }: NeighbourResults): string {
+  const head = [
+    '',
+    'p50',
+    'p99',
+    'p99.9',
+    'max',
+    'lost/again',
+    'slots lost',
+    'interrupted',
+    'loop',
+    'peak MB',
+  ];
+  const sum = (rounds: readonly NeighbourRound[], of: (round: NeighbourRound) => number) =>
+    rounds.reduce((total, round) => total + of(round), 0);
+  const rows = lines.map(({ store, version, beside, rounds }) => [
+    `${NEIGHBOUR_STORES[store]}: ${nameOf(beside, version)}`,
+    ...(['p50Ms', 'p99Ms', 'p999Ms', 'maxMs'] as const).map((quantile) =>
+      medianOf(rounds, ({ healthy }) => healthy[quantile], 1),
+    ),
+    `${sum(rounds, ({ healthy }) => healthy.expected - healthy.arrived)}/${sum(rounds, ({ healthy }) => healthy.repeated)}`,
+    store === 'sqlite' ? '-' : String(sum(rounds, ({ slotsLost }) => slotsLost ?? 0)),
+    String(sum(rounds, ({ interrupted }) => interrupted)),
+    medianOf(rounds, ({ eventLoopDelayMaxMs }) => eventLoopDelayMaxMs, 0),
+    memoryOfEach(rounds),
+  ]);
+  const heading = 'A healthy customer alone and beside hostile ones; lateness and event loop in ms';
+  return [heading, '', ...aligned([head, ...rows]), ...(remarks.length > 0 ? ['', ...remarks] : [])].join(
+    '\n',
+  );
+}
+
+function contendersOf(results: Results): string {
   const { scale, contenders } = results;
   const columns = [
     ...(contenders.some(({ paced }) => paced.length > 0)

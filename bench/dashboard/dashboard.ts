@@ -5,12 +5,19 @@
 import type { Bench } from '../bench.ts';
 import { whole } from '../report/figures.ts';
 import { STORE_NAMES } from '../report/tables.ts';
-import type { DashboardLine, DashboardResults, LatenessRound, PageTimes, Scale } from '../results.ts';
+import {
+  type DashboardLine,
+  type DashboardResults,
+  type LatenessRound,
+  type PageTimes,
+  type Scale,
+  STORE_KINDS,
+} from '../results.ts';
 import type { SchedStore } from '../sched/service.ts';
 import { quantileOfSorted } from '../statistics.ts';
 import type { FilledStores } from '../stored/filled-stores.ts';
 import { startReady } from '../stored/ready.ts';
-import { messageOf, STORE_KINDS } from '../stored/stored.ts';
+import { messageOf } from '../stored/stored.ts';
 import { paced, warmUp } from '../turn.ts';
 import { makeMixed } from './mixed.ts';
 import { Person } from './person.ts';

@@ -7,6 +7,7 @@
 import { CONTENDER_IDS, type ContenderId } from '../contender.ts';
 import type { LatenessRound, RecoveryLine, Results, SchedStoreKind, StoredLine } from '../results.ts';
 import { burstRate, exactRatio, known, medianOf, milliseconds, ratio, whole } from './figures.ts';
+import { neighbourBars } from './neighbour.ts';
 
 export interface Bar {
   readonly work: string;
@@ -39,6 +40,7 @@ export function barsOf(results: Results): readonly Bar[] {
     ...createBars(results),
     ...STORES.flatMap(([store, , name]) => storedBars(results, store, name)),
     ...STORES.flatMap(([store, id, name]) => recoveryBars(results, store, id, name)),
+    ...STORES.flatMap(([store]) => neighbourBars(results, store)),
   ];
 }
 

@@ -2,12 +2,13 @@
  * `docs/benchmarks.md`, from results alone: the same results give the same page. Words that do not depend on
  * figures are in `words.ts`; no sentence here judges what a table shows.
  */
-import type { Results } from '../results.ts';
+import { type Results, STORE_KINDS } from '../results.ts';
 import { barsOf } from './bars.ts';
 import type { ChartFile, ChartName } from './chart-file.ts';
 import { chartsOf } from './charts.ts';
 import { whole } from './figures.ts';
 import { bulleted, plain, wordTable } from './markdown.ts';
+import { neighbourTable, neighbourWords } from './neighbour.ts';
 import {
   burstTable,
   createsTable,
@@ -67,7 +68,7 @@ function roundsText(rounds: number): string {
 }
 
 function workSections(results: Results, charts: readonly ChartFile[]): readonly string[] {
-  const { scale, contenders, stored, recovery, hanging, dashboard } = results;
+  const { scale, contenders, stored, recovery, hanging, dashboard, neighbour } = results;
   const has = (work: 'paced' | 'creates' | 'recurring') => contenders.some((one) => one[work].length > 0);
   const bursts = scale.bursts.filter((count) =>
     contenders.some((one) => one.bursts.some((burst) => burst.count === count && burst.rounds.length > 0)),
@@ -117,6 +118,13 @@ function workSections(results: Results, charts: readonly ChartFile[]): readonly 
       dashboardTable(results),
       lookedAtTable(results),
       bulleted((dashboard?.remarks ?? []).map(plain)),
+    ),
+    ...section(
+      neighbour !== null,
+      'Beside hostile customers',
+      neighbourWords(scale.neighbour),
+      ...STORE_KINDS.map((store) => neighbourTable(results, store)),
+      bulleted((neighbour?.remarks ?? []).map(plain)),
     ),
   ];
 }

@@ -4,7 +4,7 @@ export const INTRODUCTION = `How close Sched comes to what the machine can do, a
 
 export const LIMIT = `The *limit* is a timer for each request and the same HTTP client, with nothing stored: no contender can be better, and whatever it had not sent is lost when it ends. The *bare route* is a fastify route that parses and validates the same body and stores nothing.`;
 
-export const REPRODUCE = `The command below installs the peers into \`bench/\` (they are no dependencies of Sched), starts a PostgreSQL of its own and, where \`redis-server\` is installed, Redis, and writes this page and its charts. It is done within two hours, most of which are the works with many schedules stored; \`--quick\` takes two minutes, \`--work\` and \`--only\` choose, and \`--json FILE\` writes every figure. Nothing else should run on the machine.`;
+export const REPRODUCE = `The command below installs the peers into \`bench/\` (they are no dependencies of Sched), starts a PostgreSQL of its own and, where \`redis-server\` is installed, Redis, and writes this page and its charts. It is done within four hours, most of which are the works with many schedules stored and with hostile customers; \`--quick\` takes two minutes, \`--work\` and \`--only\` choose, and \`--json FILE\` writes every figure. Nothing else should run on the machine.`;
 
 export const MISSED =
   'What is in the way of those that are missed, and what would have to change, is in [ADR 017](adr/017-where-the-time-goes.md).';

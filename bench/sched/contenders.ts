@@ -2,43 +2,84 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Ability, Contender, Ground } from '../contender.ts';
+import type { Ability, Contender, ContenderId, Ground } from '../contender.ts';
+import { ROOT } from './process.ts';
 import { type SchedStore, startSched } from './service.ts';
 
 const CAN: readonly Ability[] = ['orders', 'creates', 'recurring'];
-const MANIFEST = join(import.meta.dirname, '../../package.json');
-const { version } = JSON.parse(readFileSync(MANIFEST, 'utf8')) as { readonly version: string };
 
-export const schedOnSqlite: Contender = {
-  id: 'sched-sqlite',
-  name: 'Sched on SQLite',
-  version,
-  settings: 'one process, default settings, over HTTP',
-  durability: 'on disk (fsync) before the answer',
-  can: CAN,
-  start: async (ground) => startOn(await directory(), ground, 1),
-};
+/** What of it is measured: the checkout, and how the report calls it. */
+interface Edition {
+  readonly root: string;
+  readonly idPrefix: 'sched' | 'baseline';
+  readonly suffix: string;
+}
+
+const THIS: Edition = { root: ROOT, idPrefix: 'sched', suffix: '' };
+
+export const schedOnSqlite: Contender = onSqlite(THIS);
 
 export function schedOnPostgres(nodes: 1 | 2): Contender {
+  return onPostgres(THIS, nodes);
+}
+
+/** Beside each that is Sched, the same of the checkout in `root`: the two take turns in every round. */
+export function withBaseline(contenders: readonly Contender[], root: string): readonly Contender[] {
+  const edition: Edition = { root, idPrefix: 'baseline', suffix: ', baseline' };
+  const twins = new Map<ContenderId, Contender>([
+    ['sched-sqlite', onSqlite(edition)],
+    ['sched-postgres', onPostgres(edition, 1)],
+    ['sched-postgres-2', onPostgres(edition, 2)],
+  ]);
+  return contenders.flatMap((contender) => {
+    const twin = twins.get(contender.id);
+    return twin === undefined ? [contender] : [contender, twin];
+  });
+}
+
+function onSqlite({ root, idPrefix, suffix }: Edition): Contender {
   return {
-    id: nodes === 1 ? 'sched-postgres' : 'sched-postgres-2',
-    name: nodes === 1 ? 'Sched on PostgreSQL' : 'Sched on PostgreSQL, 2 nodes',
-    version,
+    id: `${idPrefix}-sqlite`,
+    name: `Sched on SQLite${suffix}`,
+    version: versionIn(root),
+    settings: 'one process, default settings, over HTTP',
+    durability: 'on disk (fsync) before the answer',
+    can: CAN,
+    start: async (ground) => startOn(await directory(), ground, { root, nodes: 1 }),
+  };
+}
+
+function onPostgres({ root, idPrefix, suffix }: Edition, nodes: 1 | 2): Contender {
+  return {
+    id: nodes === 1 ? `${idPrefix}-postgres` : `${idPrefix}-postgres-2`,
+    name: `${nodes === 1 ? 'Sched on PostgreSQL' : 'Sched on PostgreSQL, 2 nodes'}${suffix}`,
+    version: versionIn(root),
     settings: `${nodes === 1 ? 'one process' : 'two processes'}, default settings, over HTTP`,
     durability: 'on disk (fsync) before the answer',
     can: CAN,
-    start: async (ground) => startOn(await database(ground), ground, nodes),
+    start: async (ground) => startOn(await database(ground), ground, { root, nodes }),
   };
+}
+
+function versionIn(root: string): string {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly version: string;
+  };
+  return version;
 }
 
 interface Place extends AsyncDisposable {
   readonly store: SchedStore;
 }
 
-async function startOn(place: Place, { profileDir }: Ground, nodes: number) {
+async function startOn(
+  place: Place,
+  { profileDir }: Ground,
+  { root, nodes }: { readonly root: string; readonly nodes: number },
+) {
   await using made = new AsyncDisposableStack();
   made.use(place);
-  const running = made.use(await startSched({ store: place.store, nodes, profileDir }));
+  const running = made.use(await startSched({ store: place.store, nodes, root, profileDir }));
   const all = made.move();
   return { ...running, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }

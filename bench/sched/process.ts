@@ -3,9 +3,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { endWithUs } from '../../test/postgres/leftovers.ts';
-import { cpuMsOf, memoryMbOf } from '../process-figures.ts';
+import { cpuMsOf, memoryMbOf, peakMemoryMbOf } from '../process-figures.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
+/** The checkout that this file belongs to. */
+export const ROOT = join(import.meta.dirname, '../..');
 const LISTEN_MS_MAX = 60_000;
 const END_MS_MAX = 40_000;
 const COMPLAINT_CHARACTERS_MAX = 1_000;
@@ -16,16 +17,19 @@ export interface ServerProcess extends AsyncDisposable {
   readonly startedInMs: number;
   cpuMs(): number | null;
   memoryMb(): number | null;
+  /** The most at one time since its start. */
+  peakMemoryMb(): number | null;
 }
 
 export async function startServer(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  cwd: string = ROOT,
 ): Promise<ServerProcess> {
   const start = performance.now();
   // Log lines are written, as they always are, but nobody on this machine has to read them.
   const child = spawn(process.execPath, args, {
-    cwd: ROOT,
+    cwd,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -40,6 +44,7 @@ export async function startServer(
     startedInMs: performance.now() - start,
     cpuMs: () => cpuMsOf(child.pid),
     memoryMb: () => memoryMbOf(child.pid),
+    peakMemoryMb: () => peakMemoryMbOf(child.pid),
     [Symbol.asyncDispose]: end,
   };
 }

@@ -19,12 +19,16 @@ export interface SchedOptions {
   readonly nodes?: number;
   readonly env?: Readonly<Record<string, string>>;
   readonly profileDir?: string | undefined;
+  /** The checkout whose service is started. Default: the one of this file. */
+  readonly root?: string | undefined;
 }
 
 export interface RunningSched extends RunningContender {
   readonly urls: readonly string[];
   /** From the start of the first process until it listened. */
   readonly startedInMs: number;
+  /** The most memory that each node had in use at one time since its start. */
+  peakMemoryMb(): readonly (number | null)[];
 }
 
 export const API_KEY = 'sk_test_benchbenchbenchbenchbenchbench';
@@ -57,7 +61,7 @@ export async function startSched(options: SchedOptions): Promise<RunningSched> {
   const nodes: ServerProcess[] = [];
   for (let n = 0; n < count; n++) {
     const args = [...profilingFlags(profileDir), 'bin/sched.js', 'serve'];
-    nodes.push(started.use(await startServer(args, env)));
+    nodes.push(started.use(await startServer(args, env, options.root)));
   }
   if (count > 1) await shared(nodes);
   const client = started.adopt(new Agent(), (agent) => agent.close());
@@ -73,6 +77,7 @@ export async function startSched(options: SchedOptions): Promise<RunningSched> {
     create: (load) => createOverHttp({ ...load, urls, apiKey: API_KEY }),
     cpuMs: () => sumOf(nodes.map((node) => node.cpuMs())),
     memoryMb: () => sumOf(nodes.map((node) => node.memoryMb())),
+    peakMemoryMb: () => nodes.map((node) => node.peakMemoryMb()),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

@@ -14,6 +14,7 @@ import type { PostgresServer } from '../../test/postgres/server.ts';
 import { Absent } from '../contender.ts';
 import type { SchedStoreKind } from '../results.ts';
 import { type SchedStore, startSched } from '../sched/service.ts';
+import type { Multiplication } from './multiply.ts';
 import { multiplyPostgres } from './multiply-postgres.ts';
 import { createTemplates, TEMPLATES } from './templates.ts';
 
@@ -51,9 +52,7 @@ export class FilledStores implements AsyncDisposable {
       await using service = await startSched({ store, env: { SCHED_ROLE: 'api' } });
       if (count > 0) await createTemplates(service.urls[0] ?? '');
     }
-    const copies = count / TEMPLATES;
-    if (copies > 0 && store.kind === 'sqlite') await multiplySqlite(fileOf(store.directory), copies);
-    if (copies > 0 && store.kind === 'postgres') await multiplyPostgres(store.url, copies);
+    if (count > 0) await multiply(store, { kind: 'apart', copies: count / TEMPLATES, partition: null });
     return store;
   }
 
@@ -78,7 +77,12 @@ export function fileOf(directory: string): string {
   return join(directory, DATABASE_FILE);
 }
 
-function requireRoom(kind: SchedStoreKind, count: number): void {
+export async function multiply(store: SchedStore, multiplication: Multiplication): Promise<void> {
+  if (store.kind === 'sqlite') await multiplySqlite(fileOf(store.directory), multiplication);
+  else await multiplyPostgres(store.url, multiplication);
+}
+
+export function requireRoom(kind: SchedStoreKind, count: number): void {
   const { bavail, bsize } = statfsSync(tmpdir());
   const [free, needed] = [bavail * bsize, count * BYTES_EACH_MAX[kind]];
   if (needed <= free) return;
@@ -86,10 +90,10 @@ function requireRoom(kind: SchedStoreKind, count: number): void {
   throw new Absent(`the disk has ${gigabytes(free)} free, filling may need ${gigabytes(needed)}`);
 }
 
-async function multiplySqlite(file: string, copies: number): Promise<void> {
+async function multiplySqlite(file: string, multiplication: Multiplication): Promise<void> {
   const child = spawn(
     process.execPath,
-    [join(import.meta.dirname, 'multiply-sqlite.ts'), file, String(copies)],
+    [join(import.meta.dirname, 'multiply-sqlite.ts'), file, JSON.stringify(multiplication)],
     {
       stdio: ['ignore', 'ignore', 'inherit'],
     },
@@ -97,7 +101,11 @@ async function multiplySqlite(file: string, copies: number): Promise<void> {
   endWithUs(child);
   const [code] = (await once(child, 'exit')) as [number | null];
   if (code !== 0) throw new Error(`The database could not be filled: exit code ${code}.`);
-  // What the system has not written yet, it would write while others are measured.
+  writeOut(file);
+}
+
+/** What the system has not written yet, it would write while others are measured. */
+export function writeOut(file: string): void {
   const descriptor = openSync(file, 'r+');
   fsyncSync(descriptor);
   closeSync(descriptor);

@@ -1,10 +1,12 @@
 /** The same on PostgreSQL, which does it in a process of its own. */
 import { Client } from 'pg';
 import {
-  COPIES_MAX,
-  MULTIPLIED_TABLES,
+  conditionOf,
+  type Multiplication,
   type MultipliedTable,
   multiplyingStatement,
+  requireCountable,
+  tablesOf,
   templateOf,
 } from './multiply.ts';
 
@@ -21,13 +23,13 @@ interface Constraint {
   readonly definition: string;
 }
 
-export async function multiplyPostgres(url: string, copies: number): Promise<void> {
-  if (copies < 1 || copies > COPIES_MAX) throw new Error('So many copies cannot be counted.');
+export async function multiplyPostgres(url: string, multiplication: Multiplication): Promise<void> {
+  requireCountable(multiplication);
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
     for (const setting of SESSION) await client.query(setting);
-    for (const table of MULTIPLIED_TABLES) await multiplyTable(client, table, copies);
+    for (const table of tablesOf(multiplication)) await multiplyTable(client, table, multiplication);
     // As a database is that was filled in the course of months.
     await client.query('VACUUM (ANALYZE)');
     await client.query('CHECKPOINT');
@@ -36,7 +38,12 @@ export async function multiplyPostgres(url: string, copies: number): Promise<voi
   }
 }
 
-async function multiplyTable(client: Client, table: MultipliedTable, copies: number): Promise<void> {
+async function multiplyTable(
+  client: Client,
+  table: MultipliedTable,
+  multiplication: Multiplication,
+): Promise<void> {
+  const condition = conditionOf(multiplication, table);
   const read = async <T extends object>(sql: string) => (await client.query<T>(sql, [table])).rows;
   const columns = await read<{ readonly name: string }>(
     `SELECT attname AS name FROM pg_attribute
@@ -53,11 +60,13 @@ async function multiplyTable(client: Client, table: MultipliedTable, copies: num
   );
   for (const { name } of indexes) await client.query(`DROP INDEX ${name}`);
   for (const { name } of keys) await client.query(`ALTER TABLE ${table} DROP CONSTRAINT ${name}`);
-  await client.query(`CREATE TEMP TABLE ${templateOf(table)} AS SELECT * FROM ${table} ORDER BY 1, 2`);
-  await client.query(`TRUNCATE ${table}`);
-  const series = `generate_series(0, ${copies - 1}) AS copies (copy)`;
+  await client.query(
+    `CREATE TEMP TABLE ${templateOf(table)} AS SELECT * FROM ${table} WHERE ${condition} ORDER BY 1, 2`,
+  );
+  await client.query(`DELETE FROM ${table} WHERE ${condition}`);
+  const series = `generate_series(0, ${multiplication.copies - 1}) AS copies (copy)`;
   const names = columns.map(({ name }) => name);
-  await client.query(multiplyingStatement(table, names, series));
+  await client.query(multiplyingStatement(multiplication, table, names, series));
   for (const { name, definition } of keys) {
     await client.query(`ALTER TABLE ${table} ADD CONSTRAINT ${name} ${definition}`);
   }

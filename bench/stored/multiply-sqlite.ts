@@ -1,10 +1,12 @@
-/** `node bench/stored/multiply-sqlite.ts FILE COPIES`, a process of its own: it is busy for minutes. */
+/** `node bench/stored/multiply-sqlite.ts FILE MULTIPLICATION`, a process of its own: it is busy for minutes. */
 import Database from 'better-sqlite3';
 import {
-  COPIES_MAX,
-  MULTIPLIED_TABLES,
+  conditionOf,
+  type Multiplication,
   type MultipliedTable,
   multiplyingStatement,
+  requireCountable,
+  tablesOf,
   templateOf,
 } from './multiply.ts';
 
@@ -12,46 +14,47 @@ const CACHE_KB = 512 * 1024;
 /** Sorts made in memory, for the indexes. */
 const SORT_THREADS = 2;
 
-function multiply(db: Database.Database, copies: number): void {
+function multiply(db: Database.Database, multiplication: Multiplication): void {
   // Nothing is lost with the machine but time.
   db.pragma('journal_mode = OFF');
   db.pragma('synchronous = OFF');
   db.pragma('locking_mode = EXCLUSIVE');
   db.pragma(`cache_size = -${CACHE_KB}`);
   db.pragma(`threads = ${SORT_THREADS}`);
-  for (const table of MULTIPLIED_TABLES) multiplyTable(db, table, copies);
+  for (const table of tablesOf(multiplication)) multiplyTable(db, table, multiplication);
   db.pragma('locking_mode = NORMAL');
   db.pragma('synchronous = FULL');
   db.pragma('journal_mode = WAL');
 }
 
-function multiplyTable(db: Database.Database, table: MultipliedTable, copies: number): void {
+function multiplyTable(db: Database.Database, table: MultipliedTable, multiplication: Multiplication): void {
   const columns = db
     .prepare('SELECT name FROM pragma_table_info(?) ORDER BY cid')
     .pluck()
     .all(table) as string[];
+  const condition = conditionOf(multiplication, table);
   const indexes = db
     .prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL")
     .all(table) as { readonly name: string; readonly sql: string }[];
   for (const { name } of indexes) db.exec(`DROP INDEX ${name}`);
   // In the order of their ids, as they would have come.
-  db.exec(`CREATE TEMP TABLE ${templateOf(table)} AS SELECT * FROM ${table} ORDER BY 1, 2`);
-  db.exec(`DELETE FROM ${table}`);
+  db.exec(
+    `CREATE TEMP TABLE ${templateOf(table)} AS SELECT * FROM ${table} WHERE ${condition} ORDER BY 1, 2`,
+  );
+  db.exec(`DELETE FROM ${table} WHERE ${condition}`);
   const series = `(WITH RECURSIVE counting (copy) AS (
-    SELECT 0 UNION ALL SELECT copy + 1 FROM counting WHERE copy < ${copies - 1}
+    SELECT 0 UNION ALL SELECT copy + 1 FROM counting WHERE copy < ${multiplication.copies - 1}
   ) SELECT copy FROM counting) AS copies`;
-  db.exec(multiplyingStatement(table, columns, series));
-  db.exec(`DROP TABLE temp.${templateOf(table)}`);
+  db.exec(multiplyingStatement(multiplication, table, columns, series));
   for (const { sql } of indexes) db.exec(sql);
 }
 
-const [file = '', count = ''] = process.argv.slice(2);
-const copies = Number(count);
-if (!Number.isInteger(copies) || copies < 1 || copies > COPIES_MAX)
-  throw new Error('COPIES is out of range.');
+const [file = '', asked = ''] = process.argv.slice(2);
+const multiplication = JSON.parse(asked) as Multiplication;
+requireCountable(multiplication);
 const db = new Database(file, { fileMustExist: true });
 try {
-  multiply(db, copies);
+  multiply(db, multiplication);
 } finally {
   db.close();
 }

@@ -10,12 +10,28 @@
  * The statements are read by SQLite and by PostgreSQL alike. Tables are emptied of the few first, and indexes are
  * made when all rows are there, from the definitions that the database itself gives: what it has at the end is what
  * the service made.
+ *
+ * Copies may share the instant of their template: many are then due at one millisecond. Where a copy has to be sent,
+ * its template has neither headers nor body, and so no payload. Deliveries that wait for a retry are multiplied with
+ * their attempts and keep their schedule: the templates are replays of one delivery, which share its key.
  */
 
 export const MULTIPLIED_TABLES = ['schedules', 'deliveries', 'payloads', 'schedule_labels'] as const;
-export type MultipliedTable = (typeof MULTIPLIED_TABLES)[number];
+const RETRY_TABLES = ['deliveries', 'attempts'] as const;
+export type MultipliedTable = (typeof MULTIPLIED_TABLES)[number] | (typeof RETRY_TABLES)[number];
 
-const ID_COLUMNS: ReadonlySet<string> = new Set([
+export const MULTIPLICATION_KINDS = ['apart', 'together', 'retries'] as const;
+/** Schedules whose instants lie apart, schedules that share their template's instant, or waiting retries. */
+export type MultiplicationKind = (typeof MULTIPLICATION_KINDS)[number];
+
+export interface Multiplication {
+  readonly kind: MultiplicationKind;
+  readonly copies: number;
+  /** The rows of one customer; null multiplies those of all. */
+  readonly partition: number | null;
+}
+
+const SCHEDULE_ID_COLUMNS: ReadonlySet<string> = new Set([
   'schedules.id',
   'schedules.pending_id',
   'deliveries.id',
@@ -23,6 +39,11 @@ const ID_COLUMNS: ReadonlySet<string> = new Set([
   'deliveries.idempotency_key',
   'payloads.schedule_id',
   'schedule_labels.schedule_id',
+]);
+const RETRY_ID_COLUMNS: ReadonlySet<string> = new Set([
+  'deliveries.id',
+  'attempts.delivery_id',
+  'attempts.id',
 ]);
 const INSTANT_COLUMNS: ReadonlySet<string> = new Set([
   'schedules.fire_at',
@@ -40,26 +61,48 @@ const TIME_END = 14;
 /** Between a copy and the next, so that all of them are due in the course of days. */
 const COPIES_APART_MS = 37_021;
 
+/** In the order in which they are multiplied. */
+export function tablesOf({ kind }: Multiplication): readonly MultipliedTable[] {
+  return kind === 'retries' ? RETRY_TABLES : MULTIPLIED_TABLES;
+}
+
+export function requireCountable({ copies }: Multiplication): void {
+  if (Number.isInteger(copies) && copies >= 1 && copies <= COPIES_MAX) return;
+  throw new Error(`Copies are counted from 1 to ${COPIES_MAX}.`);
+}
+
 /** Where the few are while they are copied. */
 export function templateOf(table: MultipliedTable): string {
   return `template_${table}`;
 }
 
+/** Which rows of the table are the few. The templates of the tables before it are there already. */
+export function conditionOf({ kind, partition }: Multiplication, table: MultipliedTable): string {
+  const isOfCustomer = partition === null ? 'TRUE' : `partition = ${partition}`;
+  if (kind !== 'retries') return isOfCustomer;
+  return table === 'attempts'
+    ? `${isOfCustomer} AND delivery_id IN (SELECT id FROM ${templateOf('deliveries')})`
+    : `${isOfCustomer} AND status = 'retry_scheduled'`;
+}
+
 /** Takes `series`, a table of the numbers 0 and up, as `copies (copy)`. */
 export function multiplyingStatement(
+  { kind }: Multiplication,
   table: MultipliedTable,
   columns: readonly string[],
   series: string,
 ): string {
-  const values = columns.map((column) => copyOf(table, column));
+  const values = columns.map((column) => copyOf(kind, table, column));
   return `INSERT INTO ${table} (${columns.join(', ')})
     SELECT ${values.join(', ')} FROM ${templateOf(table)} AS one CROSS JOIN ${series}`;
 }
 
-function copyOf(table: MultipliedTable, column: string): string {
+function copyOf(kind: MultiplicationKind, table: MultipliedTable, column: string): string {
   const name = `${table}.${column}`;
-  if (ID_COLUMNS.has(name)) return copyOfId(`one.${column}`);
-  if (INSTANT_COLUMNS.has(name)) return `one.${column} + copies.copy * ${COPIES_APART_MS}`;
+  const ids = kind === 'retries' ? RETRY_ID_COLUMNS : SCHEDULE_ID_COLUMNS;
+  if (ids.has(name)) return copyOfId(`one.${column}`);
+  if (kind === 'apart' && INSTANT_COLUMNS.has(name))
+    return `one.${column} + copies.copy * ${COPIES_APART_MS}`;
   return `one.${column}`;
 }
 

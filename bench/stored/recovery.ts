@@ -9,12 +9,19 @@ import type { Order } from '../contender.ts';
 import type { Notes } from '../receiver.ts';
 import { whole } from '../report/figures.ts';
 import { STORE_NAMES } from '../report/tables.ts';
-import type { LatenessRound, RecoveryLine, RecoveryResults, RecoveryRound, Scale } from '../results.ts';
+import {
+  type LatenessRound,
+  type RecoveryLine,
+  type RecoveryResults,
+  type RecoveryRound,
+  type Scale,
+  STORE_KINDS,
+} from '../results.ts';
 import { type SchedStore, startSched } from '../sched/service.ts';
 import { ordersOf, roundOf } from '../turn.ts';
 import type { FilledStores } from './filled-stores.ts';
 import { startReady } from './ready.ts';
-import { messageOf, STORE_KINDS } from './stored.ts';
+import { messageOf } from './stored.ts';
 
 const MS_PER_SECOND = 1_000;
 const OVERDUE = '/overdue/';

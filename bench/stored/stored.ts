@@ -2,14 +2,18 @@
 import type { Bench } from '../bench.ts';
 import { whole } from '../report/figures.ts';
 import { STORE_NAMES } from '../report/tables.ts';
-import type { Scale, SchedStoreKind, StoredResults, StoredRound } from '../results.ts';
+import {
+  type Scale,
+  type SchedStoreKind,
+  STORE_KINDS,
+  type StoredResults,
+  type StoredRound,
+} from '../results.ts';
 import type { SchedStore } from '../sched/service.ts';
 import { burst, paced, warmUp } from '../turn.ts';
 import { coldStart } from './cold.ts';
 import type { FilledStores } from './filled-stores.ts';
 import { startReady } from './ready.ts';
-
-export const STORE_KINDS: readonly SchedStoreKind[] = ['sqlite', 'postgres'];
 
 /** For each size of each store: filling it, and its rounds. */
 export function storedSteps({ stored }: Scale): number {

@@ -1,14 +1,18 @@
 /** A small run, made up: every contender the same work, each so many times slower than the limit. */
 import { CONTENDER_IDS, type ContenderId } from '../../bench/contender.ts';
+import { optionsOf } from '../../bench/options.ts';
 import {
   type ContenderResults,
   type LatenessRound,
   latenessRound,
+  type NeighbourLine,
+  type NeighbourRound,
   RESULTS_FORMAT,
   type Results,
   type StoredLine,
 } from '../../bench/results.ts';
 
+const FULL_NEIGHBOUR = optionsOf([]).scale.neighbour;
 const ROUNDS = 3;
 const PACED = 100;
 export const BURST = 200;
@@ -95,6 +99,7 @@ export const CANNED: Results = {
     stored: { sizes: [0, MOST_STORED], rounds: ROUNDS, burst: BURST },
     recovery: { stored: 1_000, overdue: BURST, rounds: ROUNDS },
     dashboard: { stored: 1_000, rounds: ROUNDS },
+    neighbour: { ...FULL_NEIGHBOUR, rounds: ROUNDS },
   },
   contenders: CONTENDER_IDS.map((id) => contender(id, SLOWNESS[id] ?? PEER_SLOWNESS)),
   stored: {
@@ -123,4 +128,25 @@ export const CANNED: Results = {
   },
   hanging: null,
   dashboard: null,
+  neighbour: null,
 };
+
+/** Lateness of the healthy customer, evenly up to `lastMs`, in each of the rounds. */
+export function neighbourLine(
+  store: NeighbourLine['store'],
+  beside: NeighbourLine['beside'],
+  lastMs: number,
+  changes: Partial<NeighbourRound> = {},
+  version: NeighbourLine['version'] = 'this',
+): NeighbourLine {
+  const rounds = threeTimes((n) => ({
+    healthy: evenRound(PACED, lastMs + n),
+    peakMemoryMb: store === 'sqlite' ? [300 + n] : [300 + n, 280],
+    slotsLost: store === 'sqlite' ? null : 0,
+    interrupted: 0,
+    eventLoopDelayMaxMs: 12,
+    hostileRequests: beside === 'alone' ? {} : { paths: 1_000, lists: 234 },
+    ...changes,
+  }));
+  return { store, version, beside, rounds };
+}

@@ -14,12 +14,14 @@ import { ask, createDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
 import { fileOf } from '../../bench/stored/filled-stores.ts';
+import type { Multiplication } from '../../bench/stored/multiply.ts';
 import { multiplyPostgres } from '../../bench/stored/multiply-postgres.ts';
 
 const TEMPLATES = 3;
 /** More than one character counts. */
 const COPIES = 40;
 const STORED = TEMPLATES * COPIES;
+const ALL: Multiplication = { kind: 'apart', copies: COPIES, partition: null };
 
 /** Some that are made in one millisecond: their ids differ in the last character alone. */
 async function addTemplates(store: AnyStore): Promise<Builders> {
@@ -85,7 +87,7 @@ describe('multiplied', () => {
     await before.close();
     const schema = sqliteSchema(directory);
     const script = join(import.meta.dirname, '../../bench/stored/multiply-sqlite.ts');
-    const run = spawnSync(process.execPath, [script, fileOf(directory), String(COPIES)], {
+    const run = spawnSync(process.execPath, [script, fileOf(directory), JSON.stringify(ALL)], {
       encoding: 'utf8',
     });
     expect(run.stderr).toBe('');
@@ -101,7 +103,7 @@ describe('multiplied', () => {
     try {
       const builders = await addTemplates(opened.store);
       const schema = await postgresSchema(database.url);
-      await multiplyPostgres(database.url, COPIES);
+      await multiplyPostgres(database.url, ALL);
       expect(await postgresSchema(database.url)).toEqual(schema);
       await expectFilled(await opened.reopen(), builders);
     } finally {

@@ -1,14 +1,27 @@
 /** The command line of the benchmark. */
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CONTENDER_IDS } from '../../bench/contender.ts';
 import { CONTENDERS, QUICK_CONTENDERS } from '../../bench/contenders.ts';
+import { BESIDE, HOSTILE } from '../../bench/neighbour/customers.ts';
+import { RETRY_TEMPLATES, TEMPLATES } from '../../bench/neighbour/fill.ts';
 import { commandOf, optionsOf, UsageError } from '../../bench/options.ts';
+import { withBaseline } from '../../bench/sched/contenders.ts';
 
 describe('the command line', () => {
   test('alone asks for everything, and for the report of it', () => {
     const options = optionsOf([]);
     expect(options.contenders).toEqual(CONTENDER_IDS);
-    expect(options.works).toEqual(['paced', 'burst', 'creates', 'recurring', 'stored', 'recovery']);
+    expect(options.works).toEqual([
+      'paced',
+      'burst',
+      'creates',
+      'recurring',
+      'stored',
+      'recovery',
+      'neighbour',
+    ]);
+    expect(options).toMatchObject({ beside: BESIDE, stores: ['sqlite', 'postgres'], baseline: null });
     expect(options.scale).toMatchObject({ quick: false, rounds: 5, bursts: [5_000, 20_000] });
     expect(options).toMatchObject({ json: null, out: 'docs' });
   });
@@ -36,11 +49,28 @@ describe('the command line', () => {
       recurring: { rounds: 7 },
       stored: { rounds: 7 },
       recovery: { rounds: 7 },
+      neighbour: { rounds: 7 },
     });
     expect(options).toMatchObject({ json: 'a.json', profileDir: 'p', out: 'o' });
   });
 
+  test('chooses the neighbours and their stores; alone is always measured', () => {
+    const options = optionsOf(['--work', 'neighbour', '--beside', 'filters,paths', '--store', 'postgres']);
+    expect(options.beside).toEqual(['alone', 'paths', 'filters']);
+    expect(options.stores).toEqual(['postgres']);
+    expect(options.out).toBeNull();
+    expect(optionsOf(['--beside', 'all']).out).toBeNull();
+  });
+
+  test('takes a checkout as the baseline, and writes no report by itself then', () => {
+    const root = join(import.meta.dirname, '../..');
+    expect(optionsOf(['--baseline', root])).toMatchObject({ baseline: root, out: null });
+  });
+
   test.each([
+    [['--beside', 'nobody'], /--beside knows no "nobody"/],
+    [['--store', 'mysql'], /--store knows no "mysql"/],
+    [['--baseline', import.meta.dirname], /--baseline must be the folder of a checkout/],
     [['--only', 'cron'], /--only knows no "cron"/],
     [['--work', ''], /--work knows no ""/],
     [['--rounds', '0'], /--rounds must be a whole number/],
@@ -58,6 +88,10 @@ describe('the command that the report names', () => {
     [[], 'npm run bench'],
     [['--out', '/somewhere', '--json', 'a.json'], 'npm run bench'],
     [['--quick', '--rounds', '2'], 'npm run bench -- --quick --rounds 2'],
+    [
+      ['--work', 'neighbour', '--beside', 'paths', '--baseline', '.'],
+      'npm run bench -- --work neighbour --beside alone,paths --baseline DIR',
+    ],
     [['--work', 'burst,paced', '--only', 'limit'], 'npm run bench -- --only limit --work paced,burst'],
   ])('says what %j measures, and not where it is written to', (args, command) => {
     expect(commandOf(optionsOf(args))).toBe(command);
@@ -67,5 +101,30 @@ describe('the command that the report names', () => {
 describe('the contenders', () => {
   test('are those that the command line knows, in its order', () => {
     expect(CONTENDERS.map(({ id }) => id)).toEqual(CONTENDER_IDS);
+  });
+});
+
+describe('the sizes of the work neighbour', () => {
+  test.each([[[]], [['--quick']]])('are whole multiples of what is multiplied: %j', (args) => {
+    const { sizes } = optionsOf(args).scale.neighbour;
+    for (const customer of ['filters', 'burst', 'lists'] as const) {
+      expect(sizes[customer] % TEMPLATES, customer).toBe(0);
+    }
+    expect(sizes.cancel % RETRY_TEMPLATES).toBe(0);
+    for (const customer of HOSTILE) expect(sizes[customer], customer).toBeGreaterThan(0);
+  });
+});
+
+describe('the contenders beside a baseline', () => {
+  test('are followed by the same of the baseline, where they are Sched', () => {
+    const root = join(import.meta.dirname, '../..');
+    const chosen = CONTENDERS.filter(({ id }) => ['limit', 'sched-sqlite', 'sched-postgres-2'].includes(id));
+    expect(withBaseline(chosen, root).map(({ id }) => id)).toEqual([
+      'limit',
+      'sched-sqlite',
+      'baseline-sqlite',
+      'sched-postgres-2',
+      'baseline-postgres-2',
+    ]);
   });
 });

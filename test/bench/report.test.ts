@@ -5,7 +5,7 @@ import { barsOf } from '../../bench/report/bars.ts';
 import { chartsOf, reportOf } from '../../bench/report/report.ts';
 import type { ContenderResults, Results } from '../../bench/results.ts';
 import { anchorsOf, pageOf } from '../docs/pages.ts';
-import { BURST, CANNED, evenRound } from './canned-results.ts';
+import { BURST, CANNED, evenRound, neighbourLine } from './canned-results.ts';
 
 const HOSTILE = '<script>alert(1)</script> | `x` [a](javascript:b) *c*\n# d "e" & f';
 
@@ -134,6 +134,70 @@ describe('bars', () => {
       isMet: true,
     });
     expect(barOf(CANNED, 'PostgreSQL: p99 within 20 % of that with none').isMet).toBe(true);
+  });
+});
+
+describe('neighbours', () => {
+  const lines = [
+    neighbourLine('sqlite', 'alone', 10),
+    neighbourLine('sqlite', 'alone', 90, {}, 'baseline'),
+    neighbourLine('sqlite', 'paths', 25),
+    neighbourLine('sqlite', 'filters', 20),
+    neighbourLine('sqlite', 'burst', 80),
+    neighbourLine('postgres', 'alone', 10),
+    neighbourLine('postgres', 'paths', 50),
+    neighbourLine('postgres', 'all', 120, { slotsLost: 2, peakMemoryMb: [400, 1_100] }),
+  ];
+  const results: Results = { ...CANNED, neighbour: { lines, remarks: ['one was left out'] } };
+
+  test('have a table for each store, with the baseline beside this version', () => {
+    const page = reportOf(results);
+    expect(page).toContain('- one was left out');
+    expect(page).toContain('30,000 paths of one host that hangs');
+    const row = rowOf(page, 'Beside hostile customers', 'paths of one host that hangs');
+    expect(row[0]).toBe('paths of one host that hangs');
+    expect(row.slice(4)).toEqual([
+      '26.0 (25.0–27.0)',
+      '0',
+      '0',
+      '–',
+      '0',
+      '12.0 (12.0–12.0)',
+      '301 (300–302)',
+      '1,234 (1,234–1,234)',
+    ]);
+    expect(rowOf(page, 'Beside hostile customers', 'alone, baseline')[4]).toBe('91.0 (90.0–92.0)');
+    const cluster = page.slice(page.indexOf('| Two nodes on PostgreSQL |'));
+    expect(cluster).toContain('| 301 (300–302) / 280 (280–280) |');
+    expect(cluster).toMatch(/\| all of them at once \|.* 0 \| 0 \| 6 \| 0 \|/);
+  });
+
+  test('are not there where they were not measured', () => {
+    expect(reportOf(CANNED)).not.toContain('## Beside hostile customers');
+  });
+
+  test('are held against the healthy customer alone, each store by its worst', () => {
+    const sqlite = (text: string) => barOf(results, `SQLite: ${text}`);
+    expect(sqlite('p99 within 20 ms of alone where processors are left idle')).toMatchObject({
+      measured: '25.7 ms (paths of one host that hangs)',
+      isMet: true,
+    });
+    expect(sqlite('p99 under 100 ms where all are busy').isMet).toBe(true);
+    expect(sqlite('none lost, none doubled, no slot lost').isMet).toBe(true);
+    const cluster = (text: string) => barOf(results, `Two nodes on PostgreSQL: ${text}`);
+    expect(cluster('p99 within 20 ms of alone where processors are left idle').isMet).toBe(false);
+    expect(cluster('p99 under 150 ms where all are busy').isMet).toBe(true);
+    expect(cluster('none lost, none doubled, no slot lost').isMet).toBe(false);
+    expect(cluster('memory of each node under 1,000 MB')).toMatchObject({
+      measured: '1,100 MB (all of them at once)',
+      isMet: false,
+    });
+  });
+
+  test('are neither met nor missed without what they are held against', () => {
+    const alone = { ...CANNED, neighbour: { lines: [neighbourLine('sqlite', 'paths', 25)], remarks: [] } };
+    expect(barOf(alone, 'SQLite: p99 within 20 ms of alone where processors are left idle').isMet).toBeNull();
+    expect(barOf(alone, 'SQLite: p99 under 100 ms where all are busy').isMet).toBeNull();
   });
 });
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { optionsOf } from '../../bench/options.ts';
 import { type ContenderResults, latenessRound, type Results } from '../../bench/results.ts';
 import { summaryOf } from '../../bench/summary.ts';
+import { neighbourLine } from './canned-results.ts';
 
 const CONTENDER: ContenderResults = {
   id: 'limit',
@@ -38,6 +39,7 @@ function resultsWith(contenders: readonly ContenderResults[]): Results {
     recovery: null,
     hanging: null,
     dashboard: null,
+    neighbour: null,
   };
 }
 
@@ -72,6 +74,15 @@ describe('the summary', () => {
     );
     expect(text).toContain('800 only');
     expect(text).toContain('gone: not run: no redis-server is installed');
+  });
+
+  test('shows the healthy customer beside its neighbours, and no contenders that did not take part', () => {
+    const lines = [neighbourLine('postgres', 'filters', 20, { slotsLost: 1 })];
+    const neighbour = { lines, remarks: ['round 2 was left out'] };
+    const text = summaryOf({ ...resultsWith([CONTENDER]), neighbour });
+    expect(text).toMatch(/PostgreSQL: filters that find nothing +10\.6 .* 0\/0 +3 +0 +12 /);
+    expect(text).toContain('round 2 was left out');
+    expect(text).not.toContain('the limit');
   });
 
   test('compares creates with the bare route', () => {

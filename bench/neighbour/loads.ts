@@ -1,0 +1,70 @@
+/** The hostile customers that ask, each in a process of its own. */
+import type { ChildProcess } from 'node:child_process';
+import { endChild, messageFrom, startChild } from '../child.ts';
+import type { Asking } from './customers.ts';
+import { NICENESS } from './hostile-receiver.ts';
+
+export interface LoadOrder {
+  readonly customer: Asking;
+  /** The clients take them in turn. */
+  readonly urls: readonly string[];
+  readonly apiKey: string;
+  readonly clients: number;
+  /** Both are in milliseconds since the epoch. */
+  readonly from: number;
+  readonly until: number;
+}
+
+export type LoadMessage =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'done'; readonly answered: number }
+  | { readonly kind: 'failed'; readonly why: string };
+
+const READY_MS_MAX = 60_000;
+/** A process that stands back may hear late that the time is over. */
+const END_MS_MAX = 60_000;
+
+export class Loads implements AsyncDisposable {
+  readonly #children: ReadonlyMap<Asking, ChildProcess>;
+
+  private constructor(children: ReadonlyMap<Asking, ChildProcess>) {
+    this.#children = children;
+  }
+
+  /** The processes are started, and wait for their order. */
+  static async start(customers: readonly Asking[]): Promise<Loads> {
+    const children = new Map(
+      customers.map((customer) => [
+        customer,
+        startChild('neighbour/load-process.ts', { niceness: NICENESS }),
+      ]),
+    );
+    await using loads = new AsyncDisposableStack();
+    const started = loads.use(new Loads(children));
+    await Promise.all(
+      [...children.values()].map((child) =>
+        messageFrom(child, READY_MS_MAX, (message: LoadMessage) => message.kind === 'ready' || undefined),
+      ),
+    );
+    loads.move();
+    return started;
+  }
+
+  /** It resolves when the time is over, with the number of requests that succeeded. */
+  async run(order: LoadOrder): Promise<number> {
+    const child = this.#children.get(order.customer);
+    if (child === undefined) throw new Error(`${order.customer} was not started.`);
+    const withinMs = order.until - Date.now() + END_MS_MAX;
+    const ended = messageFrom(child, withinMs, (message: LoadMessage) =>
+      message.kind === 'ready' ? undefined : message,
+    );
+    child.send(order);
+    const message = await ended;
+    if (message.kind === 'failed') throw new Error(`${order.customer}: ${message.why}`);
+    return message.answered;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#children.values()].map(endChild));
+  }
+}

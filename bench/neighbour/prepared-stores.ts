@@ -1,0 +1,167 @@
+/**
+ * Stores in which hostile customers have all that they need. One is filled for each set of customers, and every round
+ * gets a copy: copying takes seconds where filling takes minutes, and no round finds what another one left.
+ */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { constants, cpSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { statement } from '../../test/postgres/databases.ts';
+import { removeFolder, temporaryFolder } from '../../test/postgres/leftovers.ts';
+import type { PostgresServer } from '../../test/postgres/server.ts';
+import type { NeighbourScale, SchedStoreKind } from '../results.ts';
+import { type SchedStore, startSched, storeEnv } from '../sched/service.ts';
+import { fileOf, multiply, requireRoom, writeOut } from '../stored/filled-stores.ts';
+import { Api } from './api.ts';
+import type { Hostile } from './customers.ts';
+import { fill, multiplicationOf } from './fill.ts';
+import type { HostileReceiver } from './hostile-receiver.ts';
+import { partitionOf } from './sql.ts';
+
+const YEAR_MS = 365 * 86_400_000;
+const COMMAND_MS_MAX = 60_000;
+
+export interface Account {
+  readonly apiKey: string;
+  readonly partition: number;
+}
+
+export interface PreparedStore {
+  readonly store: SchedStore;
+  readonly accounts: ReadonlyMap<Hostile, Account>;
+  /** The first of what is to be sent is due then, in milliseconds since the epoch. */
+  readonly farAt: number;
+}
+
+export interface PreparedStoresOptions {
+  readonly postgres: PostgresServer;
+  readonly receiver: HostileReceiver;
+  readonly scale: NeighbourScale;
+  /** Each of these gets an account in every store. */
+  readonly customers: readonly Hostile[];
+}
+
+/** The stores of one version of the service: another one may have another schema. */
+export class PreparedStores implements AsyncDisposable {
+  readonly #options: PreparedStoresOptions;
+  readonly #root: string;
+  readonly #made = new AsyncDisposableStack();
+  readonly #prepared = new Map<string, Promise<PreparedStore>>();
+
+  /** `root` is the checkout of that version. */
+  constructor(root: string, options: PreparedStoresOptions) {
+    this.#root = root;
+    this.#options = options;
+  }
+
+  /** It rejects with `Absent` where the disk has no room. The answer must not be changed: `copy` is for that. */
+  prepare(kind: SchedStoreKind, customers: readonly Hostile[]): Promise<PreparedStore> {
+    const name = [kind, ...customers].join(' ');
+    const prepared = this.#prepared.get(name) ?? this.#fill(kind, customers);
+    this.#prepared.set(name, prepared);
+    return prepared;
+  }
+
+  async copy(kind: SchedStoreKind, customers: readonly Hostile[]): Promise<PreparedStore & AsyncDisposable> {
+    const prepared = await this.prepare(kind, customers);
+    requireRoom(kind, this.#rowsOf(customers));
+    return { ...prepared, ...(await this.#copyOf(prepared.store)) };
+  }
+
+  async #fill(kind: SchedStoreKind, customers: readonly Hostile[]): Promise<PreparedStore> {
+    if (customers.length === 0) return this.#fillEmpty(kind);
+    requireRoom(kind, this.#rowsOf(customers));
+    const { accounts } = await this.prepare(kind, []);
+    const { store } = this.#made.use(await this.copy(kind, []));
+    const { receiver, scale } = this.#options;
+    const farAt = Date.now() + YEAR_MS;
+    const own = customers.map((customer) => [customer, accountOf(accounts, customer)] as const);
+    {
+      await using service = await startSched({ store, root: this.#root });
+      for (const [customer, { apiKey }] of own) {
+        await using api = new Api(service.urls[0] ?? '', apiKey);
+        await fill(customer, { api, receiver, scale, farAt });
+      }
+    }
+    for (const [customer, { partition }] of own) {
+      const multiplication = multiplicationOf(customer, scale, partition);
+      if (multiplication !== null) await multiply(store, multiplication);
+    }
+    return { store, accounts, farAt };
+  }
+
+  /** All customers have their keys, and none has anything stored. */
+  async #fillEmpty(kind: SchedStoreKind): Promise<PreparedStore> {
+    const { store } = this.#made.use(await this.#empty(kind));
+    // The first start makes the schema and the project of the healthy customer.
+    const service = await startSched({ store, root: this.#root, env: { SCHED_ROLE: 'api' } });
+    await service[Symbol.asyncDispose]();
+    const accounts = new Map<Hostile, Account>();
+    for (const customer of this.#options.customers) {
+      await this.#command(store, ['project', 'create', customer]);
+      const text = await this.#command(store, ['key', 'create', '--project', customer, '--mode', 'test']);
+      const { key } = JSON.parse(text) as { readonly key: string };
+      accounts.set(customer, { apiKey: key, partition: await partitionOf(store, customer) });
+    }
+    return { store, accounts, farAt: 0 };
+  }
+
+  async #command(store: SchedStore, args: readonly string[]): Promise<string> {
+    const { stdout } = await promisify(execFile)(process.execPath, ['bin/sched.js', ...args, '--json'], {
+      cwd: this.#root,
+      env: { ...process.env, ...storeEnv(store) },
+      timeout: COMMAND_MS_MAX,
+    });
+    return stdout;
+  }
+
+  async #empty(kind: SchedStoreKind): Promise<{ readonly store: SchedStore } & AsyncDisposable> {
+    if (kind === 'sqlite') return directoryPlace(temporaryFolder());
+    const database = await this.#options.postgres.createDatabase();
+    return {
+      store: { kind: 'postgres', url: database.url },
+      [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+    };
+  }
+
+  async #copyOf(store: SchedStore): Promise<{ readonly store: SchedStore } & AsyncDisposable> {
+    if (store.kind === 'sqlite') {
+      const directory = temporaryFolder();
+      cpSync(store.directory, directory, { recursive: true, mode: constants.COPYFILE_FICLONE });
+      writeOut(fileOf(directory));
+      return directoryPlace(directory);
+    }
+    const { postgres } = this.#options;
+    const source = new URL(store.url).pathname.slice(1);
+    const name = `copy_${randomBytes(8).toString('hex')}`;
+    // This strategy copies the files as they are; the other one writes everything to the log, too.
+    await statement(postgres.url(), `CREATE DATABASE ${name} TEMPLATE ${source} STRATEGY FILE_COPY`);
+    return {
+      store: { kind: 'postgres', url: postgres.url(name) },
+      [Symbol.asyncDispose]: () => statement(postgres.url(), `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+    };
+  }
+
+  #rowsOf(customers: readonly Hostile[]): number {
+    const { sizes } = this.#options.scale;
+    return customers.reduce((sum, customer) => sum + sizes[customer], 0);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.allSettled(this.#prepared.values());
+    await this.#made.disposeAsync();
+  }
+}
+
+export function accountOf(accounts: ReadonlyMap<Hostile, Account>, customer: Hostile): Account {
+  const account = accounts.get(customer);
+  if (account === undefined) throw new Error(`${customer} has no account.`);
+  return account;
+}
+
+function directoryPlace(directory: string): { readonly store: SchedStore } & AsyncDisposable {
+  return {
+    store: { kind: 'sqlite', directory },
+    [Symbol.asyncDispose]: async () => removeFolder(directory),
+  };
+}

@@ -1,0 +1,61 @@
+/** The statements of this folder, which SQLite and PostgreSQL both read. */
+import Database from 'better-sqlite3';
+import { ask } from '../../test/postgres/databases.ts';
+import type { SchedStore } from '../sched/service.ts';
+import { fileOf, writeOut } from '../stored/filled-stores.ts';
+
+const BUSY_MS_MAX = 30_000;
+
+/** It answers with the rows, if there are any. The service may run meanwhile. */
+export async function askStore(store: SchedStore, sql: string): Promise<readonly unknown[]> {
+  if (store.kind === 'postgres') return ask(store.url, sql);
+  const db = new Database(fileOf(store.directory), { fileMustExist: true, timeout: BUSY_MS_MAX });
+  try {
+    const statement = db.prepare(sql);
+    if (statement.reader) return statement.all();
+    statement.run();
+    return [];
+  } finally {
+    db.close();
+  }
+}
+
+/** The store does now what it would do later, while somebody is measured. */
+export async function tidyStore(store: SchedStore): Promise<void> {
+  if (store.kind === 'postgres') {
+    for (const table of ['schedules', 'deliveries']) await ask(store.url, `VACUUM (ANALYZE) ${table}`);
+    await ask(store.url, 'CHECKPOINT');
+    return;
+  }
+  const file = fileOf(store.directory);
+  const db = new Database(file, { fileMustExist: true });
+  try {
+    db.pragma('wal_checkpoint(TRUNCATE)');
+  } finally {
+    db.close();
+  }
+  writeOut(file);
+}
+
+/** It counts the attempts of all customers that were closed as `interrupted`. */
+export async function interruptedIn(store: SchedStore): Promise<number> {
+  const rows = await askStore(store, "SELECT count(*) AS found FROM attempts WHERE error = 'interrupted'");
+  return numberOf(rows, 'found');
+}
+
+export async function partitionOf(store: SchedStore, project: string): Promise<number> {
+  const rows = await askStore(
+    store,
+    `SELECT partition AS found FROM partitions
+     WHERE mode = 'test' AND project_id = (SELECT id FROM projects WHERE name = '${project}')`,
+  );
+  return numberOf(rows, 'found');
+}
+
+/** PostgreSQL gives large numbers as text. */
+function numberOf(rows: readonly unknown[], column: string): number {
+  const [row] = rows as readonly Readonly<Record<string, string | number>>[];
+  const value = row?.[column];
+  if (value === undefined) throw new Error(`The store has no ${column}.`);
+  return Number(value);
+}
