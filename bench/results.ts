@@ -200,6 +200,8 @@ export type SchedVersion = 'this' | 'baseline';
 
 export interface NeighbourRound {
   readonly healthy: LatenessRound;
+  /** Deliveries of the healthy customer that the store still had to send at the end: late, not lost. */
+  readonly waiting: number;
   /** The most memory that each node had in use at one time; null where the system does not tell. */
   readonly peakMemoryMb: readonly (number | null)[];
   /** Slots that a node lost without having given them back; null where there is one process alone. */

@@ -32,7 +32,7 @@ function neighbourOf({ lines, remarks }: NeighbourResults): string {
     'p99',
     'p99.9',
     'max',
-    'lost/again',
+    'missing/waiting/again',
     'slots lost',
     'interrupted',
     'loop',
@@ -45,7 +45,7 @@ function neighbourOf({ lines, remarks }: NeighbourResults): string {
     ...(['p50Ms', 'p99Ms', 'p999Ms', 'maxMs'] as const).map((quantile) =>
       medianOf(rounds, ({ healthy }) => healthy[quantile], 1),
     ),
-    `${sum(rounds, ({ healthy }) => healthy.expected - healthy.arrived)}/${sum(rounds, ({ healthy }) => healthy.repeated)}`,
+    `${sum(rounds, ({ healthy }) => healthy.expected - healthy.arrived)}/${sum(rounds, ({ waiting }) => waiting)}/${sum(rounds, ({ healthy }) => healthy.repeated)}`,
     store === 'sqlite' ? '-' : String(sum(rounds, ({ slotsLost }) => slotsLost ?? 0)),
     String(sum(rounds, ({ interrupted }) => interrupted)),
     medianOf(rounds, ({ eventLoopDelayMaxMs }) => eventLoopDelayMaxMs, 0),

@@ -16,7 +16,7 @@ import type { HostileReceiver } from './hostile-receiver.ts';
 import { Loads } from './loads.ts';
 import { type NodeFigures, nodeFigures } from './node-figures.ts';
 import { accountOf, type PreparedStores } from './prepared-stores.ts';
-import { interruptedIn } from './sql.ts';
+import { interruptedIn, partitionOf, waitingIn } from './sql.ts';
 
 export interface Measurement {
   readonly kind: SchedStoreKind;
@@ -31,6 +31,8 @@ export interface Measurement {
 
 const NODES: Readonly<Record<SchedStoreKind, number>> = { sqlite: 1, postgres: 2 };
 const PATH = '/neighbour/';
+/** The project of the healthy customer. */
+const HEALTHY = 'default';
 const ENDPOINTS = 8;
 const MS_PER_SECOND = 1_000;
 /** Awakening, starting, warming up and storing have this time until the first delivery that counts is due. */
@@ -118,8 +120,11 @@ async function measureWith(
     requests.set(customer, (requests.get(customer) ?? 0) + arrived);
   }
   requireAll(customers, requests);
+  // The notes come first: what arrives in between is missing and does not wait, never the other way round.
+  const notes = await arrivals.notes(PATH);
   return {
-    healthy: roundOf(orders.length, await arrivals.notes(PATH), cpuMs),
+    healthy: roundOf(orders.length, notes, cpuMs),
+    waiting: await waitingIn(prepared.store, await partitionOf(prepared.store, HEALTHY)),
     ...together(await Promise.all(running.urls.map(nodeFigures))),
     peakMemoryMb: running.peakMemoryMb(),
     interrupted: await interruptedIn(prepared.store),

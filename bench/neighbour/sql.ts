@@ -43,6 +43,16 @@ export async function interruptedIn(store: SchedStore): Promise<number> {
   return numberOf(rows, 'found');
 }
 
+/** It counts the deliveries of a customer that have not ended. */
+export async function waitingIn(store: SchedStore, partition: number): Promise<number> {
+  const rows = await askStore(
+    store,
+    `SELECT count(*) AS found FROM deliveries
+     WHERE partition = ${partition} AND status IN ('scheduled', 'retry_scheduled', 'claimed')`,
+  );
+  return numberOf(rows, 'found');
+}
+
 export async function partitionOf(store: SchedStore, project: string): Promise<number> {
   const rows = await askStore(
     store,

@@ -40,7 +40,7 @@ const MEMORY_MB_MAX = 1_000;
 
 export function neighbourWords({ rate, sizes }: NeighbourScale): string {
   const size = (customer: Hostile) => whole(sizes[customer]);
-  return `A healthy customer has ${rate} small deliveries a second to a few endpoints that answer. It is measured alone, then beside one hostile customer after the other, then beside all of them. Each hostile customer has a project, a key and a receiver of its own: ${size('hanging-bodies')} bodies of 768 KB to six endpoints that hang; ${size('large-json')} JSON bodies of 256 KB due at one instant, again every few seconds; ${size('paths')} paths of one host that hangs; filters that find nothing among ${size('filters')} schedules, by eight clients; ${size('creates')} creates of 768 KB at a time, one after the other; ${size('burst')} deliveries due at one millisecond; the cancel of a schedule with ${size('cancel')} waiting retries; every page of every list among ${size('lists')} schedules, by four clients. Load generators and hostile receivers get only the processor time that others leave. *Lost* counts deliveries of the healthy customer that had not arrived a minute after the last one was due, *doubled* those that arrived again, *interrupted* attempts of any customer, in all rounds together. *Event loop* is the longest time that one was held up; *peak MB* is the most memory that each process had in use at one time.`;
+  return `A healthy customer has ${rate} small deliveries a second to a few endpoints that answer. It is measured alone, then beside one hostile customer after the other, then beside all of them. Each hostile customer has a project, a key and a receiver of its own: ${size('hanging-bodies')} bodies of 768 KB to six endpoints that hang; ${size('large-json')} JSON bodies of 256 KB due at one instant, again every few seconds; ${size('paths')} paths of one host that hangs; filters that find nothing among ${size('filters')} schedules, by eight clients; ${size('creates')} creates of 768 KB at a time, one after the other; ${size('burst')} deliveries due at one millisecond; the cancel of a schedule with ${size('cancel')} waiting retries; every page of every list among ${size('lists')} schedules, by four clients. Load generators and hostile receivers get only the processor time that others leave. *Missing* counts deliveries of the healthy customer that had not arrived a minute after the last one was due; quantiles are of those that had. *Still waiting* counts those that the store had yet to send then: they are late, not lost. *Doubled* counts those that arrived again, *interrupted* attempts of any customer. These are sums of all rounds. *Event loop* is the longest time that one was held up; *peak MB* is the most memory that each process had in use at one time.`;
 }
 
 export function neighbourTable({ neighbour }: Results, store: SchedStoreKind): string {
@@ -53,7 +53,8 @@ export function neighbourTable({ neighbour }: Results, store: SchedStoreKind): s
       'p99 ms',
       'p99.9 ms',
       'max ms',
-      'lost',
+      'missing',
+      'still waiting',
       'doubled',
       'slots lost',
       'interrupted',
@@ -67,7 +68,8 @@ export function neighbourTable({ neighbour }: Results, store: SchedStoreKind): s
       spread(rounds, ({ healthy }) => healthy.p99Ms, milliseconds),
       spread(rounds, ({ healthy }) => healthy.p999Ms, milliseconds),
       spread(rounds, ({ healthy }) => healthy.maxMs, milliseconds),
-      whole(sum(rounds, lost)),
+      whole(sum(rounds, missing)),
+      whole(sum(rounds, ({ waiting }) => waiting)),
       whole(sum(rounds, ({ healthy }) => healthy.repeated)),
       store === 'sqlite' ? NOTHING : whole(sum(rounds, ({ slotsLost }) => slotsLost ?? 0)),
       whole(sum(rounds, ({ interrupted }) => interrupted)),
@@ -89,7 +91,7 @@ export function memoryOfEach(rounds: readonly NeighbourRound[]): string {
   ).join(' / ');
 }
 
-function lost({ healthy }: NeighbourRound): number {
+function missing({ healthy }: NeighbourRound): number {
   return healthy.expected - healthy.arrived;
 }
 
@@ -123,7 +125,7 @@ export function neighbourBars({ neighbour }: Results, store: SchedStoreKind): re
     worst(asked(`p99.9 under ${IDLE_P999_MS_MAX} ms there`), idle, p999Of, 'ms', IDLE_P999_MS_MAX),
     worst(asked(`p99 under ${filledMsMax} ms where all are busy`), filled, p99Of, 'ms', filledMsMax),
     worst(asked(`p99.9 under ${FILLED_P999_MS_MAX} ms there`), filled, p999Of, 'ms', FILLED_P999_MS_MAX),
-    worst(asked('none lost, none doubled, no slot lost'), lines, faultsOf, 'of these', 0),
+    worst(asked('none missing, none doubled, no slot lost'), lines, faultsOf, 'of these', 0),
     worst(
       asked(`memory of each node under ${whole(MEMORY_MB_MAX)} MB`),
       lines,
@@ -162,7 +164,7 @@ function p999Of({ rounds }: NeighbourLine): number | null {
 
 /** In all rounds together: one is one too many. */
 function faultsOf({ rounds }: NeighbourLine): number {
-  return sum(rounds, (round) => lost(round) + round.healthy.repeated + (round.slotsLost ?? 0));
+  return sum(rounds, (round) => missing(round) + round.healthy.repeated + (round.slotsLost ?? 0));
 }
 
 /** The most that any node had in any round; null where the system does not tell. */

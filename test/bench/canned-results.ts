@@ -141,6 +141,7 @@ export function neighbourLine(
 ): NeighbourLine {
   const rounds = threeTimes((n) => ({
     healthy: evenRound(PACED, lastMs + n),
+    waiting: 0,
     peakMemoryMb: store === 'sqlite' ? [300 + n] : [300 + n, 280],
     slotsLost: store === 'sqlite' ? null : 0,
     interrupted: 0,

@@ -10,7 +10,7 @@ import { createDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
 import { awaken } from '../../bench/neighbour/awaken.ts';
-import { interruptedIn, partitionOf } from '../../bench/neighbour/sql.ts';
+import { interruptedIn, partitionOf, waitingIn } from '../../bench/neighbour/sql.ts';
 import type { SchedStore } from '../../bench/sched/service.ts';
 import { multiply } from '../../bench/stored/filled-stores.ts';
 
@@ -133,14 +133,16 @@ describe.for(['sqlite', 'postgres'] as const)('on %s', (kind) => {
     }
   });
 
-  test('attempts that were interrupted are counted, and no others', async () => {
+  test('interrupted attempts and waiting deliveries are counted, and no others', async () => {
     await using place = await placeOf(kind);
     const bench = await place.suite.bench();
     for (const result of [INTERRUPTED, FAILURE, INTERRUPTED]) {
       await bench.fire(pendingOf(await bench.addSchedule()), result);
     }
+    await bench.fire(pendingOf(await bench.addSchedule()), SUCCESS);
     await place.whileClosed(async (store) => {
       expect(await interruptedIn(store)).toBe(2);
+      expect(await waitingIn(store, bench.partition)).toBe(3);
     });
   });
 });

@@ -160,6 +160,7 @@ describe('neighbours', () => {
       '26.0 (25.0–27.0)',
       '0',
       '0',
+      '0',
       '–',
       '0',
       '12.0 (12.0–12.0)',
@@ -169,7 +170,15 @@ describe('neighbours', () => {
     expect(rowOf(page, 'Beside hostile customers', 'alone, baseline')[4]).toBe('91.0 (90.0–92.0)');
     const cluster = page.slice(page.indexOf('| Two nodes on PostgreSQL |'));
     expect(cluster).toContain('| 301 (300–302) / 280 (280–280) |');
-    expect(cluster).toMatch(/\| all of them at once \|.* 0 \| 0 \| 6 \| 0 \|/);
+    expect(cluster).toMatch(/\| all of them at once \|.* 0 \| 0 \| 0 \| 6 \| 0 \|/);
+  });
+
+  test('tell what is late from what is lost', () => {
+    const healthy = evenRound(100, 900, 40);
+    const late = [neighbourLine('sqlite', 'burst', 0, { healthy, waiting: 60 })];
+    const page = reportOf({ ...CANNED, neighbour: { lines: late, remarks: [] } });
+    const row = rowOf(page, 'Beside hostile customers', 'deliveries at one millisecond');
+    expect(row.slice(5, 8)).toEqual(['180', '180', '0']);
   });
 
   test('are not there where they were not measured', () => {
@@ -183,11 +192,11 @@ describe('neighbours', () => {
       isMet: true,
     });
     expect(sqlite('p99 under 100 ms where all are busy').isMet).toBe(true);
-    expect(sqlite('none lost, none doubled, no slot lost').isMet).toBe(true);
+    expect(sqlite('none missing, none doubled, no slot lost').isMet).toBe(true);
     const cluster = (text: string) => barOf(results, `Two nodes on PostgreSQL: ${text}`);
     expect(cluster('p99 within 20 ms of alone where processors are left idle').isMet).toBe(false);
     expect(cluster('p99 under 150 ms where all are busy').isMet).toBe(true);
-    expect(cluster('none lost, none doubled, no slot lost').isMet).toBe(false);
+    expect(cluster('none missing, none doubled, no slot lost').isMet).toBe(false);
     expect(cluster('memory of each node under 1,000 MB')).toMatchObject({
       measured: '1,100 MB (all of them at once)',
       isMet: false,

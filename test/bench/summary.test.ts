@@ -80,7 +80,7 @@ describe('the summary', () => {
     const lines = [neighbourLine('postgres', 'filters', 20, { slotsLost: 1 })];
     const neighbour = { lines, remarks: ['round 2 was left out'] };
     const text = summaryOf({ ...resultsWith([CONTENDER]), neighbour });
-    expect(text).toMatch(/PostgreSQL: filters that find nothing +10\.6 .* 0\/0 +3 +0 +12 /);
+    expect(text).toMatch(/PostgreSQL: filters that find nothing +10\.6 .* 0\/0\/0 +3 +0 +12 /);
     expect(text).toContain('round 2 was left out');
     expect(text).not.toContain('the limit');
   });
