@@ -60,7 +60,9 @@ export async function isJsonTextInSlices(text: string, pause: Pause): Promise<bo
   }
 }
 
+/** Other work on the same text has often been done in this turn, so a pause comes first. */
 async function scan(text: string, sink: JsonSink, pause: Pause): Promise<void> {
+  await pause();
   const scanner = new JsonScanner(text, sink);
   while (!scanner.advance(SLICE_CHARACTERS)) await pause();
 }
