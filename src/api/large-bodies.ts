@@ -57,6 +57,8 @@ export class LargeBodies {
     const admission = this.#working.enter(customer, bytes);
     try {
       await admission.admitted;
+      // Bodies are stored together, and so several are admitted at once. Each begins in a turn of its own.
+      await this.pause();
       return await act();
     } finally {
       // A client that is slow to take its answer holds none of the budget meanwhile.

@@ -11,8 +11,8 @@ export { readJson };
 
 /** A text that is not longer is read in one go. That takes less time than a slice may, whatever it holds. */
 export const SHORT_JSON_MAX = 16_384;
-/** The budget of one slice, as a scanner counts it: about a millisecond of work. */
-export const SLICE_CHARACTERS = 131_072;
+/** The budget of one slice, as a scanner counts it: two milliseconds of work or less. */
+export const SLICE_CHARACTERS = 262_144;
 
 /** A pause gives everything else its turn. */
 export type Pause = () => Promise<void>;
@@ -60,7 +60,9 @@ export async function isJsonTextInSlices(text: string, pause: Pause): Promise<bo
   }
 }
 
+/** Other work on the same text has often been done in this turn, so a pause comes first. */
 async function scan(text: string, sink: JsonSink, pause: Pause): Promise<void> {
+  await pause();
   const scanner = new JsonScanner(text, sink);
   while (!scanner.advance(SLICE_CHARACTERS)) await pause();
 }
