@@ -1,6 +1,9 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+import { HAS_BROWSER } from './test/browser/executable.ts';
 
 const TIMES = { testTimeout: 60_000, hookTimeout: 60_000 };
+const IN_A_BROWSER = ['dashboard/every-page', 'dashboard/journey', 'dashboard/without-stream', 'inbox/page', 'inbox/page-bounds'];
+const LEFT_OUT = HAS_BROWSER ? [] : IN_A_BROWSER.map((file) => `test/${file}.test.ts`);
 const SHARED = ['breaker', 'retries'];
 const DROP_DATABASES = 'test/process/drop-databases.ts';
 
@@ -22,6 +25,7 @@ export default defineConfig({
             'dashboard/src/**/*.test.ts',
             'test/**/*.test.ts',
           ],
+          exclude: [...configDefaults.exclude, ...LEFT_OUT],
           setupFiles: [DROP_DATABASES],
         },
       },
@@ -37,6 +41,7 @@ export default defineConfig({
             'test/sdk/client.test.ts',
             'test/dashboard/journey.test.ts',
           ],
+          exclude: [...configDefaults.exclude, ...LEFT_OUT],
           setupFiles: [DROP_DATABASES],
           env: { SCHED_TEST_STORE: 'postgres', SCHED_TEST_NODES: '1' },
         },

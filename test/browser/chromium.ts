@@ -1,5 +1,5 @@
 /**
- * A real browser for tests: the Chromium that npm brings. It ends with its scope.
+ * A real browser for tests (see `executable.ts`). It ends with its scope.
  *
  *     await using browser = await launchChromium();
  *     const { page, faults } = await browser.open(url);
@@ -8,6 +8,7 @@
  */
 import chromium from '@sparticuz/chromium';
 import { type Browser, type BrowserContextOptions, type Page, chromium as playwright } from 'playwright-core';
+import { browserPath } from './executable.ts';
 
 /** What a step on a page may take at most; the machine is shared with other tests. */
 const STEP_MS_MAX = 15_000;
@@ -44,7 +45,7 @@ export interface TestBrowser extends AsyncDisposable {
 
 export async function launchChromium(): Promise<TestBrowser> {
   const browser = await playwright.launch({
-    executablePath: await chromium.executablePath(),
+    executablePath: await browserPath(),
     args: [...chromium.args.filter((argument) => !UNWANTED.has(argument)), ...WANTED],
   });
   return {
