@@ -52,7 +52,7 @@ export async function makeTemplate(): Promise<Template> {
         fate: () => 'kept',
         later: (_, act) => queueMicrotask(() => void act()),
         given: (steps) => steps,
-        wrote: async () => {},
+        wrote: () => {},
         ran: () => {},
         answering: () => {},
       }),

@@ -8,17 +8,19 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import type { Timers } from '#src/ports/timers.ts';
+import type { Vault } from '#src/ports/vault.ts';
 import { Prng } from '#test/fuzz/prng.ts';
 import { KeptInsight } from '#test/kept-insight.ts';
 import type { Bug } from './bugs.ts';
 import { CHECKERS } from './checkers/all.ts';
 import { type Checker, type ClaimAnswer, type Scene, Violation } from './checkers/checker.ts';
 import { coverageOf, type Place } from './coverage.ts';
+import { DurableRows } from './durable-rows.ts';
 import { FaultyDisk } from './faulty-disk.ts';
 import { Life } from './life.ts';
 import { Network, type Sent } from './network.ts';
 import type { Plan } from './plan.ts';
-import { START, type Template } from './template.ts';
+import { START, seededRandom, type Template, vaultOf } from './template.ts';
 import { Trace } from './trace.ts';
 import { Scope, settled, VirtualTime } from './virtual-time.ts';
 import { type Watch, watchedStore } from './watched-store.ts';
@@ -67,6 +69,8 @@ export class World implements Scene {
   readonly #plan: Plan;
   readonly #template: Template;
   readonly #directory: string;
+  readonly #rows: DurableRows;
+  readonly #vault: Vault;
   readonly #bug: Bug | null;
   readonly #checkers: Checker[] = [];
   readonly #network: Network;
@@ -96,7 +100,9 @@ export class World implements Scene {
     this.retentionMs = plan.retentionMs;
     const stream = (index: number) => Prng.of(plan.seed, index);
     this.#prngs = { faults: stream(2), ids: stream(3), timers: stream(4) };
-    this.witness = new Witness(template.partitions, this.#checkers);
+    this.#rows = new DurableRows(this.#directory);
+    this.#vault = vaultOf(seededRandom(this.#prngs.ids));
+    this.witness = new Witness(this.#rows, template.partitions, this.#checkers);
     const { checker, seen } = coverageOf(this);
     this.seen = seen;
     this.#checkers.push(checker, ...CHECKERS.map((make) => make(this)));
@@ -151,6 +157,7 @@ export class World implements Scene {
       this.#throwFailure();
     } finally {
       await this.#life?.end();
+      this.#rows.close();
     }
   }
 
@@ -229,6 +236,7 @@ export class World implements Scene {
       node,
       prng: this.#prngs.ids,
       clock: this.time,
+      vault: this.#vault,
       retentionMs: this.retentionMs,
       troubleMs: () => this.troubleMs,
       bug: this.#bug,
@@ -268,11 +276,10 @@ export class World implements Scene {
       fate: () => this.#disk.fate(),
       later: (ms, act) => void this.time.after(ms, 'work', scope, act),
       given: (steps) => this.#bug?.steps?.(steps, this.witness) ?? steps,
-      wrote: async (steps, answer) => {
-        const life = this.#life;
-        if (life === null) return;
+      wrote: (steps, answer) => {
+        if (this.#life === null) return;
         try {
-          const told = await this.witness.look(life.store, steps, answer === 'done');
+          const told = this.witness.look(steps, answer === 'done');
           const verb = steps.map(([name]) => name).find((name) => name !== 'scheduleInState') ?? '';
           const why = typeof answer === 'string' ? answer : JSON.stringify(answer);
           this.trace.add(`disk ${verb} ${why} ${told}`);
