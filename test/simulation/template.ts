@@ -1,5 +1,5 @@
 /** A database with one project in it, made once and copied for each run. */
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bootstrap } from '#src/control/bootstrap.ts';
@@ -20,7 +20,7 @@ export const START = Date.UTC(2026, 9, 22, 6, 0, 0);
 const MASTER_KEY = new Uint8Array(MASTER_KEY_BYTES).fill(7);
 
 /** In memory where the machine has such a place. */
-const ROOT = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+export const MEMORY_ROOT = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 export function seededRandom(prng: Prng): Random {
   return { bytes: (count) => prng.bytes(count) };
@@ -34,11 +34,11 @@ export interface Template {
   readonly partitions: readonly Partition[];
   /** A fresh copy, in a directory of its own; the caller removes it. */
   copy(): string;
-  remove(): void;
 }
 
-export async function makeTemplate(): Promise<Template> {
-  const directory = mkdtempSync(join(ROOT, 'sched-sim-'));
+/** It and its copies lie in `root`, which belongs to the caller. */
+export async function makeTemplate(root: string): Promise<Template> {
+  const directory = mkdtempSync(join(root, 'template-'));
   const random = seededRandom(new Prng(1));
   const now = instant(START - 60_000);
   const store = await SqliteStore.open({
@@ -75,10 +75,9 @@ export async function makeTemplate(): Promise<Template> {
   return {
     partitions: [project.partitions.test, project.partitions.live],
     copy() {
-      const copied = mkdtempSync(join(ROOT, 'sched-sim-'));
+      const copied = mkdtempSync(join(root, 'run-'));
       copyFileSync(join(directory, DATABASE_FILE), join(copied, DATABASE_FILE));
       return copied;
     },
-    remove: () => rmSync(directory, { recursive: true, force: true }),
   };
 }
