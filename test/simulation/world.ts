@@ -19,6 +19,7 @@ import { DurableRows } from './durable-rows.ts';
 import { FaultyDisk } from './faulty-disk.ts';
 import { Life } from './life.ts';
 import { Network, type Sent } from './network.ts';
+import { Owed } from './owed.ts';
 import type { Plan } from './plan.ts';
 import { START, seededRandom, type Template, vaultOf } from './template.ts';
 import { Trace } from './trace.ts';
@@ -86,8 +87,7 @@ export class World implements Scene {
   #failure: unknown = null;
   #mustCrash: string | null = null;
   #isHealed = false;
-  /** What was due when faults stopped, and has to end. */
-  #owed: ReadonlySet<DeliveryId> | null = null;
+  #owed: Owed | null = null;
   troubleMs = -1;
   clockSetMs = -1_000_000;
   slowUntilMs = -1;
@@ -318,7 +318,10 @@ export class World implements Scene {
     return {
       readsFail: () => this.#disk.readsFail(),
       asked: (deliveries) => this.#count(deliveries, 1),
-      unasked: (deliveries) => this.#count(deliveries, -1),
+      unasked: (deliveries) => {
+        this.#count(deliveries, -1);
+        this.#tell((checker) => checker.unasked?.(deliveries));
+      },
       claimAsked: (write) => this.#tell((checker) => checker.claimAsked?.(write, life)),
       claimAnswered: (write, answer) => this.#claimAnswered(write, answer),
       settleAsked: (write) => this.#tell((checker) => checker.settleAsked?.(write, life)),
@@ -476,26 +479,13 @@ export class World implements Scene {
     this.troubleMs = this.time.elapsedMs;
   }
 
-  /** What has come due when the service, well again, has been up for a moment. */
-  #owedNow(): ReadonlySet<DeliveryId> {
-    const due = [...this.witness.open].filter((id) => {
-      const delivery = this.witness.deliveries.get(id);
-      return delivery !== undefined && delivery.scheduledFor <= this.time.now();
-    });
-    return new Set(due);
-  }
-
   #isQuiet(): boolean {
     if (!this.#isHealed || this.#life?.state !== 'up' || !this.#life.isIdle) return false;
     if (this.time.elapsedMs - Math.max(this.troubleMs, this.#life.upSinceMs) < SETTLES_WITHIN_MS)
       return false;
-    this.#owed ??= this.#owedNow();
-    const owed = [...this.#owed].find((id) => {
-      const status = this.witness.deliveries.get(id)?.status;
-      return this.witness.open.has(id) && status !== 'paused';
-    });
+    this.#owed ??= new Owed(this.witness, this.time.now());
     const [unswept] = this.witness.sweeps.keys();
-    const left = owed ?? unswept;
+    const left = this.#owed.left() ?? unswept;
     if (left === undefined) return true;
     if (this.time.elapsedMs > this.#plan.spanMs + QUIET_WITHIN_MS) {
       throw new Violation('promise', `${left} does not come to its end`);

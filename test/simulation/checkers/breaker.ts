@@ -239,7 +239,7 @@ function evidenceOf(sent: Sent, timeoutMs: number): 'success' | 'failure' | 'not
 }
 
 /** The profile, or origin and path of the URL. */
-export function gateKey({ partition, target }: Delivery): string {
+export function gateKey({ partition, target }: Pick<Delivery, 'partition' | 'target'>): string {
   const { origin, pathname } = new URL(target.url);
   return `${partition}/${target.endpointId ?? origin + pathname}`;
 }

@@ -94,6 +94,8 @@ export interface Checker {
   settleAsked?(write: SettleWrite, by: LifeFacts): void;
   endAsked?(write: EndWrite, by: LifeFacts): void;
   putOffAsked?(delivery: Delivery, by: LifeFacts): void;
+  /** A claim, a settling, an end or a deferral of these was answered, or failed. */
+  unasked?(deliveries: readonly Delivery[]): void;
   /** The engine knows that these are stored, and when they are due. */
   heard?(deliveries: readonly Delivery[]): void;
   /** The network was handed a request, and knows how it ended. */

@@ -339,7 +339,10 @@ export class ClusterWorld implements ClusterScene {
     return {
       readsFail: () => false,
       asked: (deliveries) => this.#count(node, deliveries, 1),
-      unasked: (deliveries) => this.#count(node, deliveries, -1),
+      unasked: (deliveries) => {
+        this.#count(node, deliveries, -1);
+        this.#tell((checker) => checker.unasked?.(deliveries));
+      },
       claimAsked: (write) => {
         this.#tell((checker) => checker.claimAsked?.(write, node));
         this.#misfortunes.mayStrikeAtClaim(node);
