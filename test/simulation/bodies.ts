@@ -6,7 +6,7 @@ import type { Labels } from '#src/domain/labels.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
 
-/** As many characters as a body may have, each of three bytes. */
+/** A body has at most 262,144 characters; the widest take three bytes each. */
 const BODY_BYTES_MAX = 3 * 262_144;
 const WIDE = '€';
 const WIDE_BYTES = 3;

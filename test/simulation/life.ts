@@ -35,6 +35,7 @@ export interface LifeWorld {
   readonly clock: Clock;
   readonly vault: Vault;
   readonly retentionMs: number;
+  readonly permitsMax: number;
   troubleMs(): number;
   readonly bug: Bug | null;
   readonly hintsLost: boolean;
@@ -102,7 +103,7 @@ export class Life implements LifeFacts {
         node: world.node,
         cluster: null,
       },
-      { retentionMs: world.retentionMs },
+      { retentionMs: world.retentionMs, permitsMax: world.permitsMax },
     );
     const arriving: Hints = world.hintsLost ? NO_HINTS : this.#engine;
     const hints: Hints = bug?.hints?.(arriving) ?? arriving;

@@ -70,7 +70,7 @@ class ProgressLine {
     );
   }
 
-  /** What is printed takes the place of the line. */
+  /** The text takes the place of the line. */
   print(text: string): void {
     console.log(`${this.#isTerminal ? CLEAR_LINE : ''}${text}`);
   }
@@ -82,13 +82,14 @@ class ProgressLine {
 
 function told(result: RunResult, { nodes, steps, span, trace }: Arguments): string {
   const { failure, seed } = result;
-  const lines = [...result.trace.slice(trace ? 0 : -LAST_LINES)];
-  if (failure !== null) {
-    const shape = `${nodes === 1 ? '' : ` --nodes ${nodes}`}${steps === null ? '' : ` --steps ${steps}`}${span === null ? '' : ` --span ${span}`}`;
-    lines.push(`VIOLATION of ${failure.checker}: ${failure.message}`);
-    lines.push(`  again: npm run sim -- --seed ${seed}${shape} --trace`);
-  }
-  return lines.join('\n');
+  const lines = result.trace.slice(trace ? 0 : -LAST_LINES);
+  if (failure === null) return lines.join('\n');
+  const shape = `${nodes === 1 ? '' : ` --nodes ${nodes}`}${steps === null ? '' : ` --steps ${steps}`}${span === null ? '' : ` --span ${span}`}`;
+  return [
+    ...lines,
+    `VIOLATION of ${failure.checker}: ${failure.message}`,
+    `  again: npm run sim -- --seed ${seed}${shape} --trace`,
+  ].join('\n');
 }
 
 async function main(given: Arguments): Promise<void> {

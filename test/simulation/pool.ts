@@ -36,17 +36,20 @@ export async function runJobs(
 ): Promise<readonly RunResult[]> {
   const results = new Map<number, RunResult>();
   let next = 0;
-  let isOver = false;
+  let isOver = signal?.aborted === true;
   const threads = Math.min(availableParallelism(), THREADS_MAX, jobs.length);
   const directory = mkdtempSync(join(MEMORY_ROOT, 'sched-sim-'));
   try {
     await Promise.all(
       Array.from({ length: threads }, async () => {
         const worker = new Worker(new URL('./pool-thread.ts', import.meta.url), { workerData: directory });
-        const breakOff = () => void worker.terminate();
+        const breakOff = () => {
+          isOver = true;
+          void worker.terminate();
+        };
         signal?.addEventListener('abort', breakOff);
         try {
-          while (!isOver && signal?.aborted !== true && next < jobs.length) {
+          while (!isOver && next < jobs.length) {
             const index = next++;
             const result = await ask(worker, jobs[index] as Job);
             if (result === null) return;

@@ -1,4 +1,4 @@
-/** What a run of many seeds says: lines of progress while it goes on, and what it has seen at its end. */
+/** The words of a run of many seeds: a line of progress while it goes on, and a summary at its end. */
 import type { RunResult } from './run.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,8 +1,10 @@
-/** A database with one project in it, made once and copied for each run. */
+/** A database with the projects of several customers in it, made once and copied for each run. */
 import { copyFileSync, existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bootstrap } from '#src/control/bootstrap.ts';
+import { createProject } from '#src/control/create-project.ts';
+import { openSecrets } from '#src/control/secrets.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -13,7 +15,8 @@ import { AesVault, MASTER_KEY_BYTES } from '#src/vault/aes-vault.ts';
 import { Prng } from '#test/fuzz/prng.ts';
 import { VirtualWriter } from './writer.ts';
 
-export const SIGNING_SECRET = 'whsec_simulationSIMULATION0123456789';
+const SIGNING_SECRET = 'whsec_simulationSIMULATION0123456789';
+const OTHER_PROJECTS = ['acme', 'globex'];
 /** A Thursday, three days before clocks are set back in Europe and ten before they are in America. */
 export const START = Date.UTC(2026, 9, 22, 6, 0, 0);
 
@@ -31,7 +34,10 @@ export function vaultOf(random: Random): AesVault {
 }
 
 export interface Template {
+  /** The busiest customers first. */
   readonly partitions: readonly Partition[];
+  /** The signing secret of each. */
+  readonly secrets: ReadonlyMap<Partition, string>;
   /** A fresh copy, in a directory of its own; the caller removes it. */
   copy(): string;
 }
@@ -58,22 +64,33 @@ export async function makeTemplate(root: string): Promise<Template> {
       }),
   });
   const ids = new IdMint((count) => random.bytes(count));
-  await bootstrap(
-    { store, clock: { now: () => now }, random, ids, vault: vaultOf(random) },
-    {
-      keys: { test: 'sk_test_simulation0123456789', live: 'sk_live_simulation0123456789' },
-      signingSecret: SIGNING_SECRET,
-    },
-  );
+  const vault = vaultOf(random);
+  const control = { store, clock: { now: () => now }, random, ids, vault };
+  await bootstrap(control, {
+    keys: { test: 'sk_test_simulation0123456789', live: 'sk_live_simulation0123456789' },
+    signingSecret: SIGNING_SECRET,
+  });
   const project = await store.findProject('default');
   if (project === null) throw new Error('There is no project.');
+  const others = [];
+  for (const name of OTHER_PROJECTS) others.push(await createProject(control, name));
+  const partitions = [
+    project.partitions.test,
+    project.partitions.live,
+    ...others.map((other) => other.partitions.live),
+  ];
+  const secrets = new Map<Partition, string>();
+  for (const partition of partitions) {
+    for (const { text } of await openSecrets(control, partition)) secrets.set(partition, text);
+  }
   await store.close();
   // What is written ahead belongs to the file that is copied.
   const db = openForWriting(join(directory, DATABASE_FILE), false);
   db.pragma('wal_checkpoint(TRUNCATE)');
   db.close();
   return {
-    partitions: [project.partitions.test, project.partitions.live],
+    partitions,
+    secrets,
     copy() {
       const copied = mkdtempSync(join(root, 'run-'));
       copyFileSync(join(directory, DATABASE_FILE), join(copied, DATABASE_FILE));

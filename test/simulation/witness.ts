@@ -184,8 +184,11 @@ export class Witness {
     this.ofSchedule.set(scheduleId, all);
   }
 
-  /** What is known already stays in its partition; a new one may be anybody's. */
-  #find<T>(known: { readonly partition: Partition } | null, read: (partition: Partition) => T | null): T | null {
+  /** A row that is known already stays in its partition; a new one may be anybody's. */
+  #find<T>(
+    known: { readonly partition: Partition } | null,
+    read: (partition: Partition) => T | null,
+  ): T | null {
     if (known !== null) return read(known.partition);
     for (const partition of this.#partitions) {
       const found = read(partition);

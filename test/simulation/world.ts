@@ -39,6 +39,8 @@ const QUIET_WITHIN_MS = 8 * 3_600_000;
 
 /** Far more than any world has taken. */
 const STEPS_MAX = 1_000_000;
+/** Nothing is claimed for so long after the store failed, with the time that the next look takes. */
+const STORE_REST_MS = 700;
 /** Longer than this, and the disk is slow. */
 const SLOW_MS = 30;
 /** Some stops come right after a request went out. */
@@ -131,6 +133,19 @@ export class World implements Scene {
     return this.#life?.node ?? null;
   }
 
+  get permitsMax(): number {
+    return this.#plan.permitsMax;
+  }
+
+  get secrets(): Template['secrets'] {
+    return this.#template.secrets;
+  }
+
+  undisturbedSinceMs(): number | null {
+    if (this.#life?.state !== 'up') return null;
+    return Math.max(this.troubleMs + STORE_REST_MS, this.slowUntilMs, this.#life.upSinceMs);
+  }
+
   /** One process dispatches everything. */
   holds(): boolean {
     return true;
@@ -146,6 +161,7 @@ export class World implements Scene {
 
   /** Runs until all is quiet; throws what went wrong. */
   async run(): Promise<void> {
+    const undo = this.#bug?.patch?.();
     try {
       await this.#start();
       await settled();
@@ -156,6 +172,7 @@ export class World implements Scene {
       this.#tell((checker) => checker.atEnd?.());
       this.#throwFailure();
     } finally {
+      undo?.();
       await this.#life?.end();
       this.#rows.close();
     }
@@ -238,6 +255,7 @@ export class World implements Scene {
       clock: this.time,
       vault: this.#vault,
       retentionMs: this.retentionMs,
+      permitsMax: this.permitsMax,
       troubleMs: () => this.troubleMs,
       bug: this.#bug,
       hintsLost: this.#plan.hintsLost,

@@ -58,6 +58,12 @@ export interface Scene {
   /** The verbs asked of the store and not answered, by delivery. */
   isAsked(deliveryId: Delivery['id']): boolean;
   isLostClaim(token: string): boolean;
+  /** The permits to send that a process has. */
+  readonly permitsMax: number;
+  /** The signing secret of each customer. */
+  readonly secrets: ReadonlyMap<Partition, string>;
+  /** Since when whoever dispatches it has been at work undisturbed; null while nobody is. */
+  undisturbedSinceMs(delivery: Delivery): number | null;
   /** Whether it is this one's to dispatch, as the store has it: what others decide about it is refused. */
   holds(life: LifeFacts, delivery: Delivery): boolean;
 }

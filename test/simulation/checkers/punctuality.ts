@@ -2,14 +2,13 @@
  * Nothing due is left lying while the service is up and the store works, and nothing stays claimed that nobody
  * works on. In calm times what is due is claimed on time, to the few milliseconds a timer may be late.
  */
-import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
-import { bodyBytesOf } from '../bodies.ts';
 import { isWaitingStatus } from '../witness.ts';
 import { gateKey } from './breaker.ts';
 import { type Checker, type LifeFacts, type Scene, Violation } from './checker.ts';
-import { Permits, type Punctuality } from './permits.ts';
+import { countedPermits } from './counted-permits.ts';
 
 const NAME = 'punctuality';
 /** After trouble: a rest, a look, and what they take. */
@@ -20,8 +19,6 @@ const LATE_MS_MAX = 60;
 const STARTS_WITHIN_MS = 15_000;
 /** So long nothing is claimed after the store failed. */
 const RESTS_MS = 700;
-/** So late, and a delivery that is found waits as overdue work. */
-const OVERDUE_AFTER_MS = 1_000;
 /** Known so long, a delivery is in memory when it is due. */
 const KNOWN_MS = 3_000;
 const CHECK_EVERY_MS = 100;
@@ -41,24 +38,7 @@ export function punctualityChecker(scene: Scene): Checker {
   /** A disk that takes long is waited for: only so many batches are under way at once. */
   const slowSince = (): number => Math.min(scene.slowUntilMs, time.elapsedMs);
 
-  const permits = new Permits();
-  const bodyBytes = ({ scheduleId }: Delivery): number | null => {
-    const schedule = witness.schedules.get(scheduleId);
-    return schedule === undefined ? null : bodyBytesOf(schedule);
-  };
-  const hold = (token: string, delivery: Delivery, lateMs: number): void => {
-    const punctuality = lateMs > OVERDUE_AFTER_MS ? 'overdue' : 'in_time';
-    permits.hold(token, delivery, punctuality, bodyBytes(delivery), time.elapsedMs);
-  };
-  const lateNow = ({ id }: Delivery): number => {
-    const dueAt = witness.deliveries.get(id)?.dueAt ?? null;
-    return dueAt === null ? 0 : time.now() - dueAt;
-  };
-  /** A delivery that was known in calm times before its instant waits as one in time; of others nobody can say. */
-  const waitsAs = ({ id }: Delivery, dueMs: number): readonly Punctuality[] => {
-    const isInTime = dueMs >= Math.max(calmSince(), changedMs.get(id) ?? 0);
-    return isInTime ? ['in_time'] : ['in_time', 'overdue'];
-  };
+  const { permits, waitsAs, claimAsked, counting } = countedPermits(scene);
   /** When the endpoint was last seen without a permit to spare. */
   const fullMs = new Map<string, number>();
 
@@ -125,38 +105,19 @@ export function punctualityChecker(scene: Scene): Checker {
   };
 
   return {
+    ...counting,
     name: NAME,
     heard(deliveries) {
       for (const { id, revision } of deliveries) heardMs.set(id, { revision, ms: time.elapsedMs });
     },
-    delivery({ after }) {
+    delivery(change) {
+      const { after } = change;
+      counting.delivery(change);
       if (after !== null) changedMs.set(after.id, time.elapsedMs);
     },
-    claimAsked(write) {
+    claimAsked(write, by) {
       claimed(write);
-      const { delivery, attempt } = write;
-      hold(tokenOf(attempt), delivery, attempt.firedAt - attempt.dueAt);
-    },
-    claimAnswered({ attempt }, answer) {
-      if (answer !== 'done') permits.release(tokenOf(attempt), time.elapsedMs);
-    },
-    exchanged(sent) {
-      permits.release(tokenOf(sent), time.elapsedMs);
-    },
-    settleAsked({ attempt }) {
-      permits.release(tokenOf(attempt), time.elapsedMs);
-    },
-    putOffAsked(delivery) {
-      hold(delivery.id, delivery, lateNow(delivery));
-    },
-    endAsked({ delivery }) {
-      hold(delivery.id, delivery, lateNow(delivery));
-    },
-    unasked(deliveries) {
-      for (const { id } of deliveries) permits.release(id, time.elapsedMs);
-    },
-    lifeEnded() {
-      permits.releaseAll(time.elapsedMs);
+      claimAsked(write, by);
     },
     step() {
       const nowMs = time.elapsedMs;
@@ -175,8 +136,4 @@ export function punctualityChecker(scene: Scene): Checker {
       }
     },
   };
-}
-
-function tokenOf({ deliveryId, attemptNo }: Pick<Attempt, 'deliveryId' | 'attemptNo'>): string {
-  return `${deliveryId}/${attemptNo}`;
 }

@@ -7,6 +7,7 @@
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
+import { PERMITS_MAX } from '#src/engine/fair-queue.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
@@ -60,6 +61,8 @@ export class ClusterWorld implements ClusterScene {
   readonly directory: string;
   readonly retentionMs = 0;
   readonly handOverMs = HAND_OVER_MS;
+  /** Permits belong to a process: where they are scarce, one process shows it. */
+  readonly permitsMax = PERMITS_MAX;
   /** That of the store is never set. */
   readonly clockSetMs = -1_000_000;
   readonly slowUntilMs = -1;
@@ -152,6 +155,16 @@ export class ClusterWorld implements ClusterScene {
 
   isLostClaim(token: string): boolean {
     return this.#lostClaims.has(token);
+  }
+
+  get secrets(): Template['secrets'] {
+    return this.#template.secrets;
+  }
+
+  undisturbedSinceMs(delivery: Delivery): number | null {
+    const { owner, sinceMs } = this.slots.ofGate(gateKey(delivery));
+    const calmMs = this.lifeOf(owner ?? undefined)?.calmSinceMs ?? null;
+    return calmMs === null ? null : Math.max(calmMs, sinceMs);
   }
 
   holds({ node }: Pick<ClusterNode, 'node'>, delivery: Delivery): boolean {
