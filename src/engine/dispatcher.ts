@@ -59,7 +59,7 @@ export class Dispatcher implements Hints, Queue {
   readonly #peers: Peers;
   readonly #sending: Sending;
   readonly #nearDue = new NearDue();
-  readonly #queue = new FairQueue();
+  readonly #queue: FairQueue;
   readonly #ahead: Ahead;
   readonly #firing: Firing;
   readonly #lookOut: LookOut;
@@ -90,8 +90,10 @@ export class Dispatcher implements Hints, Queue {
     sending: Sending,
     builder: RequestBuilder,
     tallies: Pick<Tallies, 'ended'>,
+    permitsMax?: number,
   ) {
     this.#world = world;
+    this.#queue = new FairQueue(permitsMax);
     this.#territory = territory;
     this.#peers = world.cluster?.peers ?? NO_PEERS;
     this.#sending = sending;

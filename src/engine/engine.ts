@@ -25,6 +25,8 @@ import type { EngineWorld } from './world.ts';
 export interface EngineOptions {
   /** How long history is kept; 0 for ever. */
   readonly retentionMs: number;
+  /** Permits to send that there are in all; left out, as many as a node has memory for. */
+  readonly permitsMax?: number;
 }
 
 export class Engine implements Hints {
@@ -61,7 +63,15 @@ export class Engine implements Hints {
       bringForward: (heldBack) => this.#dispatcher.bringForward(heldBack),
       lostTrack: () => this.#recoveries.lostTrack(),
     });
-    this.#dispatcher = new Dispatcher(world, territory, this.#gates, this.#tries, builder, this.#tallies);
+    this.#dispatcher = new Dispatcher(
+      world,
+      territory,
+      this.#gates,
+      this.#tries,
+      builder,
+      this.#tallies,
+      options.permitsMax,
+    );
     const recovery = new Recovery(world, {
       territory,
       settler: this.#settler,

@@ -19,7 +19,8 @@ import type { Partition } from '#src/domain/partition.ts';
 import { type Endpoint, PermitShares } from './permit-shares.ts';
 
 export const PERMITS_MAX = 2_048;
-const OVERDUE_PERMITS_MAX = 1_024;
+/** Overdue work may hold this part of them. */
+const OVERDUE_PARTS = 2;
 /** Of a body, for each permit. */
 export const PERMIT_BYTES = 65_536;
 /** Each for work in time and for overdue work. */
@@ -44,6 +45,11 @@ export class FairQueue {
   /** The endpoint whose queue it waits in; null once it was taken from there. */
   readonly #known = new Map<DeliveryId, Endpoint | null>();
   readonly #taken = new Map<Due, Taken>();
+  readonly #permitsMax: number;
+
+  constructor(permitsMax = PERMITS_MAX) {
+    this.#permitsMax = permitsMax;
+  }
 
   /** Requests in flight, or about to be. */
   get inFlight(): number {
@@ -112,8 +118,8 @@ export class FairQueue {
 
   #free(punctuality: Punctuality): number {
     const { in_time: inTime, overdue } = this.#shares;
-    const free = PERMITS_MAX - inTime.held - overdue.held;
-    return punctuality === 'in_time' ? free : Math.min(free, OVERDUE_PERMITS_MAX - overdue.held);
+    const free = this.#permitsMax - inTime.held - overdue.held;
+    return punctuality === 'in_time' ? free : Math.min(free, this.#permitsMax / OVERDUE_PARTS - overdue.held);
   }
 
   /** It is claimed, or no longer to be: the store knows, and looking finds it only if it waits again. */

@@ -5,25 +5,55 @@
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
+import { FairQueue } from '#src/engine/fair-queue.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { Egress } from '#src/ports/egress.ts';
 import type { Hints } from '#src/ports/hints.ts';
 import { StoreUnavailable, type Work } from '#src/ports/store.ts';
 import type { Step } from '#src/store/sql/steps.ts';
 import type { AnyStore } from './life.ts';
+import { type Patch, patched } from './patched.ts';
 import type { Witness } from './witness.ts';
 
 export interface Bug {
   /** The checkers that may be the first to notice. */
   readonly caughtBy: readonly string[];
-  /** The first seed to try; left out, the first there is. */
-  readonly from?: number;
   readonly store?: (store: AnyStore) => AnyStore;
   /** What the writing thread is given of a verb. */
   readonly steps?: (steps: readonly Step[], witness: Witness) => readonly Step[];
   readonly clock?: (clock: Clock) => Clock;
   readonly egress?: (egress: Egress) => Egress;
   readonly hints?: (hints: Hints) => Hints;
+  readonly patch?: Patch;
+}
+
+/** Nothing more is taken out of the queues, whoever's they are, while this holds. */
+function takingStops(isOver: (inFlight: number) => boolean): Patch {
+  return patched(FairQueue.prototype, 'take', ({ value: take }) => ({
+    value(this: FairQueue, ...given: Parameters<FairQueue['take']>) {
+      return isOver(this.inFlight) ? [] : Reflect.apply(take, this, given);
+    },
+  }));
+}
+
+/** The bytes of all requests in flight in this thread. */
+let bodyBytesInFlight = 0;
+
+/** Counts the bytes of the bodies in flight, of all customers together. */
+function countingBodies(egress: Egress): Egress {
+  bodyBytesInFlight = 0;
+  return {
+    ...egress,
+    send(request, onEnd, ...told) {
+      const bytes = request.body?.length ?? 0;
+      bodyBytesInFlight += bytes;
+      const ended: typeof onEnd = (result) => {
+        bodyBytesInFlight -= bytes;
+        onEnd(result);
+      };
+      return egress.send(request, ended, ...told);
+    },
+  };
 }
 
 /** The same store, but for these verbs. */
@@ -95,7 +125,6 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'settling does not look at the state of the schedule': {
     caughtBy: ['settling', 'schedules'],
-    from: 13,
     steps: without('scheduleInState'),
   },
   'a settled try leaves its row open': {
@@ -309,6 +338,23 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       },
     })),
   },
+  'permits are one number for all customers': {
+    caughtBy: ['neighbours', 'punctuality'],
+    patch: takingStops((inFlight) => inFlight >= 24),
+  },
+  'the bytes of bodies are one number for all customers': {
+    caughtBy: ['neighbours'],
+    egress: countingBodies,
+    patch: takingStops(() => bodyBytesInFlight >= 1_048_576),
+  },
+  'a body is cut off after 64 KiB': {
+    caughtBy: ['sends'],
+    egress: (egress) => ({
+      ...egress,
+      send: (request, ...told) =>
+        egress.send({ ...request, body: request.body?.subarray(0, 65_536) ?? null }, ...told),
+    }),
+  },
   'a cancel is acknowledged, and not stored': {
     caughtBy: ['api'],
     store: but((store) => ({
@@ -318,7 +364,6 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'a pause or cancel forgets the other deliveries of the schedule': {
     caughtBy: ['schedules', 'attempts'],
-    from: 10,
     store: but((store) => ({
       replaceSchedule: (replacement) => store.replaceSchedule({ ...replacement, sweep: null }),
     })),
@@ -329,14 +374,12 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'a request made again has its effect again': {
     caughtBy: ['api'],
-    from: 44,
     store: but((store) => ({
       addSchedule: (addition) => store.addSchedule({ ...addition, receipt: null }),
     })),
   },
   'retention removes what is younger than it should be': {
     caughtBy: ['life'],
-    from: 6,
     store: but((store) => ({
       prune: (what, before, limit) => store.prune(what, instant(before + 300_000), limit),
     })),

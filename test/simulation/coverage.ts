@@ -1,7 +1,11 @@
 /** Where a run has been: what the simulation never does, it cannot find. */
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Checker, Scene } from './checkers/checker.ts';
+import { HANGING_HOST, PROMPT_HOST, type Sent } from './network.ts';
 import { isWaitingStatus } from './witness.ts';
+
+/** A flood is at least so many requests that hang at the same time. */
+const FLOOD_REQUESTS = 5;
 
 export const PLACES = [
   'succeeded',
@@ -33,6 +37,7 @@ export const PLACES = [
   'an API call answered 503',
   'an API call answered again from its receipt',
   'an API call refused',
+  'sent beside the flood of another customer',
 ] as const;
 export type Place = (typeof PLACES)[number];
 
@@ -42,6 +47,7 @@ export function coverageOf(scene: Scene): { readonly checker: Checker; readonly 
   const { witness, time } = scene;
   /** Schedules whose last order had not reached all deliveries after the verb before. */
   const sweeping = new Set<ScheduleId>();
+  const hanging = new Set<Sent>();
   const checker: Checker = {
     name: 'coverage',
     delivery({ before, after, attempts }) {
@@ -92,7 +98,14 @@ export function coverageOf(scene: Scene): { readonly checker: Checker; readonly 
         }
       }
     },
-    exchanged({ fortune, node }) {
+    sent(sent) {
+      if (isTo(sent, HANGING_HOST)) hanging.add(sent);
+      if (isTo(sent, PROMPT_HOST) && hanging.size >= FLOOD_REQUESTS)
+        see('sent beside the flood of another customer');
+    },
+    exchanged(sent) {
+      const { fortune, node } = sent;
+      hanging.delete(sent);
       if (fortune?.kind === 'broken_off' && scene.lifeOf(node)?.state === 'stopping') {
         see('stopped with a request under way');
       }
@@ -105,4 +118,8 @@ export function coverageOf(scene: Scene): { readonly checker: Checker; readonly 
     },
   };
   return { checker, seen };
+}
+
+function isTo({ url }: Sent, host: string): boolean {
+  return new URL(url).hostname === host;
 }

@@ -17,11 +17,12 @@ import type { Hints } from '#src/ports/hints.ts';
 import type { Store } from '#src/ports/store.ts';
 import type { EngineMetrics, Log } from '#src/ports/telemetry.ts';
 import type { Timers } from '#src/ports/timers.ts';
+import type { Vault } from '#src/ports/vault.ts';
 import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
 import type { Bug } from './bugs.ts';
 import type { LifeFacts } from './checkers/checker.ts';
-import { seededRandom, vaultOf } from './template.ts';
+import { seededRandom } from './template.ts';
 import { Scope } from './virtual-time.ts';
 import { type Disk, VirtualWriter } from './writer.ts';
 
@@ -32,7 +33,9 @@ export interface LifeWorld {
   readonly node: string;
   readonly prng: Prng;
   readonly clock: Clock;
+  readonly vault: Vault;
   readonly retentionMs: number;
+  readonly permitsMax: number;
   troubleMs(): number;
   readonly bug: Bug | null;
   readonly hintsLost: boolean;
@@ -81,12 +84,11 @@ export class Life implements LifeFacts {
     this.store = store;
     this.#writer = writer;
     const random = seededRandom(world.prng);
-    const { bug } = world;
+    const { bug, vault } = world;
     const wrapped = world.watched(bug?.store?.(store) ?? store, this);
     const clock = bug?.clock?.(world.clock) ?? world.clock;
     const egress = world.egress(world.node, scope);
     const ids = new IdMint((count) => random.bytes(count));
-    const vault = vaultOf(random);
     this.#engine = new Engine(
       {
         store: wrapped,
@@ -101,7 +103,7 @@ export class Life implements LifeFacts {
         node: world.node,
         cluster: null,
       },
-      { retentionMs: world.retentionMs },
+      { retentionMs: world.retentionMs, permitsMax: world.permitsMax },
     );
     const arriving: Hints = world.hintsLost ? NO_HINTS : this.#engine;
     const hints: Hints = bug?.hints?.(arriving) ?? arriving;

@@ -1,13 +1,25 @@
 /**
  * `npm run sim -- [--nodes N] [--seeds N] [--seed S] [--steps N] [--span MS] [--bug NAME] [--trace] [--keep-going]`:
- * the simulation of one process, or of several nodes, from a seed of its own choice or from the one given. Ends
- * with exit code 1 when a promise was broken, and says how to see the same again.
+ * the simulation of one process, or of several nodes, from a seed of its own choice or from the one given. It
+ * shows its progress, says how to see a violation again as soon as there is one, and when it is interrupted it
+ * says what it has seen so far. Exit codes: 0 every promise was kept, 1 a promise was broken, 130 and 143 it was
+ * interrupted before either was known.
  */
 import { parseArgs } from 'node:util';
+import { CLUSTER_PLACES } from './cluster/coverage.ts';
+import { PLACES } from './coverage.ts';
 import { runJobs } from './pool.ts';
+import { Report } from './report.ts';
 import type { RunResult } from './run.ts';
 
 const LAST_LINES = 30;
+/** How often progress is shown: on a terminal one line changes, elsewhere each is a line of a log. */
+const TERMINAL_PROGRESS_MS = 2_000;
+const LOG_PROGRESS_MS = 30_000;
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+const CLEAR_LINE = '\r\u001b[K';
+const USAGE =
+  'Usage: npm run sim -- [--nodes N] [--seeds N] [--seed S] [--steps N] [--span MS] [--bug NAME] [--trace] [--keep-going]';
 
 interface Arguments {
   readonly nodes: number;
@@ -41,65 +53,76 @@ function readArguments(): Arguments {
   const seeds = Number(values.seeds);
   const steps = values.steps === undefined ? null : Number(values.steps);
   const span = values.span === undefined ? null : Number(values.span);
-  if (![nodes, first, seeds, steps ?? 0, span ?? 0].every(Number.isInteger)) {
-    throw new Error(
-      'Usage: npm run sim -- [--nodes N] [--seeds N] [--seed S] [--steps N] [--span MS] [--bug NAME] [--trace] [--keep-going]',
-    );
-  }
-  return {
-    nodes,
-    first,
-    seeds,
-    bug: values.bug,
-    steps,
-    span,
-    trace: values.trace,
-    keepGoing: values['keep-going'],
-  };
+  if (![nodes, first, seeds, steps ?? 0, span ?? 0].every(Number.isInteger)) throw new Error(USAGE);
+  const { bug, trace, 'keep-going': keepGoing } = values;
+  return { nodes, first, seeds, bug, steps, span, trace, keepGoing };
 }
 
-function run({ nodes, first, seeds, bug, steps, span, keepGoing }: Arguments): Promise<readonly RunResult[]> {
+/** One line that is written over on a terminal; elsewhere a line now and then. */
+class ProgressLine {
+  readonly #isTerminal = process.stdout.isTTY;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(line: () => string) {
+    this.#timer = setInterval(
+      () => process.stdout.write(this.#isTerminal ? `${CLEAR_LINE}${line()}` : `${line()}\n`),
+      this.#isTerminal ? TERMINAL_PROGRESS_MS : LOG_PROGRESS_MS,
+    );
+  }
+
+  /** The text takes the place of the line. */
+  print(text: string): void {
+    console.log(`${this.#isTerminal ? CLEAR_LINE : ''}${text}`);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+}
+
+function told(result: RunResult, { nodes, steps, span, trace }: Arguments): string {
+  const { failure, seed } = result;
+  const lines = result.trace.slice(trace ? 0 : -LAST_LINES);
+  if (failure === null) return lines.join('\n');
+  const shape = `${nodes === 1 ? '' : ` --nodes ${nodes}`}${steps === null ? '' : ` --steps ${steps}`}${span === null ? '' : ` --span ${span}`}`;
+  return [
+    ...lines,
+    `VIOLATION of ${failure.checker}: ${failure.message}`,
+    `  again: npm run sim -- --seed ${seed}${shape} --trace`,
+  ].join('\n');
+}
+
+async function main(given: Arguments): Promise<void> {
+  const { nodes, first, seeds, bug, steps, span, trace, keepGoing } = given;
+  const report = new Report(seeds, performance.now());
+  const line = new ProgressLine(() => report.progress(performance.now()));
+  const interruption = new AbortController();
+  const interrupt = (signal: keyof typeof EXIT_CODES) => {
+    line.print(`Interrupted by ${signal}.`);
+    process.exitCode = EXIT_CODES[signal];
+    interruption.abort();
+  };
+  process.once('SIGINT', () => interrupt('SIGINT'));
+  process.once('SIGTERM', () => interrupt('SIGTERM'));
   const jobs = Array.from({ length: seeds }, (_, at) => ({
     seed: first + at,
     nodes,
     ...(bug === undefined ? {} : { bug }),
     calls: steps,
     spanMsMax: span,
+    isTraced: trace,
   }));
-  return runJobs(jobs, ({ failure }) => failure !== null && !keepGoing);
+  await runJobs(jobs, {
+    signal: interruption.signal,
+    ended: (result) => {
+      report.add(result);
+      if (result.failure !== null || trace) line.print(told(result, given));
+      return result.failure !== null && !keepGoing;
+    },
+  });
+  line.stop();
+  line.print(report.summary(performance.now(), nodes === 1 ? PLACES : CLUSTER_PLACES));
+  if (report.hasFailed) process.exitCode = 1;
 }
 
-function print(result: RunResult, { nodes, steps, span, trace }: Arguments): void {
-  const { failure, seed } = result;
-  if (failure === null && !trace) return;
-  console.log(result.trace.slice(trace ? 0 : -LAST_LINES).join('\n'));
-  if (failure === null) return;
-  console.log(`VIOLATION of ${failure.checker}: ${failure.message}`);
-  const shape = `${nodes === 1 ? '' : ` --nodes ${nodes}`}${steps === null ? '' : ` --steps ${steps}`}${span === null ? '' : ` --span ${span}`}`;
-  console.log(`  again: npm run sim -- --seed ${seed}${shape} --trace`);
-}
-
-function summary(results: readonly RunResult[], seconds: number): string {
-  const sum = (of: (result: RunResult) => number) => results.reduce((total, result) => total + of(result), 0);
-  const days = sum(({ simulatedMs }) => simulatedMs) / 86_400_000;
-  const seen = new Map<string, number>();
-  for (const result of results) {
-    for (const [place, count] of Object.entries(result.seen)) seen.set(place, (seen.get(place) ?? 0) + count);
-  }
-  return [
-    `${results.length} seeds, ${days.toFixed(1)} simulated days in ${seconds.toFixed(1)} s`,
-    `  ${sum(({ tally }) => tally.requests)} requests, ${sum(({ tally }) => tally.calls)} API calls, ${sum(({ tally }) => tally.crashes)} crashes, ${sum(({ tally }) => tally.stops)} stops`,
-    `  ${[...seen].map(([place, count]) => `${place} ${count}`).join(', ')}`,
-  ].join('\n');
-}
-
-const given = readArguments();
-const started = performance.now();
-const results = await run(given);
-for (const result of results) print(result, given);
-console.log(summary(results, (performance.now() - started) / 1_000));
-const failed = results.filter(({ failure }) => failure !== null);
-if (failed.length > 0) {
-  console.log(`${failed.length} FAILED: seeds ${failed.map(({ seed }) => seed).join(', ')}`);
-  process.exitCode = 1;
-}
+await main(readArguments());

@@ -7,6 +7,7 @@ import { type Instant, instant } from '#src/domain/instant.ts';
 import type { RetryPolicy } from '#src/domain/retry.ts';
 import type { Timing } from '#src/domain/schedule.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
+import { bodyBytes, bodyText, labelsFor } from './bodies.ts';
 import { HOSTS } from './network.ts';
 
 const CRONS: readonly (readonly [number, string])[] = [
@@ -132,13 +133,12 @@ export class Orders {
         [10, [['X-Shop', 'seventeen']]],
         [1, [['Connection', 'close']]],
       ]),
-      body: prng.chance(0.5) ? '{"n":1}' : null,
       jitter: prng.chance(jitterChance) ? prng.pick(['2s', '30s', '10m']) : null,
       ttl: this.ttl(),
       idempotencyKey: prng.chance(0.3) ? `key-${label}` : null,
       retryPolicy: profile !== null && prng.chance(0.4) ? null : this.retryPolicy(),
       rateLimit: prng.chance(0.2) ? { perSecond: prng.pick([0, 0.2, 1, 5]) } : null,
-      metadata: [['call', label]],
+      ...sending(label, bodyBytes(prng)),
     };
   }
 
@@ -167,4 +167,9 @@ export class Orders {
       metadata: [],
     };
   }
+}
+
+/** The part of an order that says what is sent, and by which call it was made. */
+export function sending(label: string, bytes: number | null): Pick<ScheduleOrder, 'body' | 'metadata'> {
+  return { body: bytes === null ? null : bodyText(label, bytes), metadata: labelsFor(label, bytes) };
 }

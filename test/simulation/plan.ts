@@ -1,5 +1,9 @@
 /** What kind of world a seed gives: how long, how busy, and what goes wrong in it how often. */
+import { PERMITS_MAX } from '#src/engine/fair-queue.ts';
 import { Prng } from '#test/fuzz/prng.ts';
+
+/** Few permits are enough for 16 MiB of bodies. */
+const FEW_PERMITS = 256;
 
 const HOUR_MS = 3_600_000;
 
@@ -23,6 +27,10 @@ export interface Plan {
   readonly hintsLost: boolean;
   /** How often many are to fire at once. */
   readonly bursts: number;
+  /** A process has so few permits that floods use up their shares of them. */
+  readonly permitsMax: number;
+  /** How often one customer floods endpoints that hang while another has a few deliveries. */
+  readonly floods: number;
 }
 
 export function planOf(seed: number, calls: number | null): Plan {
@@ -48,5 +56,7 @@ export function planOf(seed: number, calls: number | null): Plan {
     retentionMs: prng.chance(0.8) ? 0 : prng.pick([10 * 60_000, 6 * HOUR_MS]),
     hintsLost: prng.chance(0.15),
     bursts: prng.chance(0.1) ? 1 : 0,
+    permitsMax: prng.chance(0.5) ? PERMITS_MAX : FEW_PERMITS,
+    floods: prng.chance(0.15) ? 1 : 0,
   };
 }

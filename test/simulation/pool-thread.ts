@@ -1,18 +1,22 @@
 /** One thread of the pool: a message is a job, and is answered by its result. */
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import type { Job } from './pool.ts';
-import { type RunResult, runSeed, tidyUp } from './run.ts';
+import { type RunResult, runSeed } from './run.ts';
+import { makeTemplate } from './template.ts';
 
-async function run({ seed, seedsMax = 1, ...options }: Job): Promise<RunResult> {
+const template = makeTemplate(String(workerData));
+
+async function run({ seed, seedsMax = 1, isTraced = false, ...options }: Job): Promise<RunResult> {
   for (let at = seed; ; at++) {
-    const result = await runSeed({ ...options, seed: at });
-    if (options.bug === undefined || result.failure !== null || at + 1 >= seed + seedsMax) return result;
+    const result = await runSeed(await template, { ...options, seed: at });
+    if (options.bug !== undefined && result.failure === null && at + 1 < seed + seedsMax) continue;
+    // Thousands of traces would fill the memory of whoever asked.
+    return result.failure === null && !isTraced ? { ...result, trace: [] } : result;
   }
 }
 
-async function answer(job: Job | 'tidy up'): Promise<void> {
-  if (job === 'tidy up') await tidyUp();
-  parentPort?.postMessage(job === 'tidy up' ? null : await run(job));
+async function answer(job: Job): Promise<void> {
+  parentPort?.postMessage(await run(job));
 }
 
-parentPort?.on('message', (job: Job | 'tidy up') => void answer(job));
+parentPort?.on('message', (job: Job) => void answer(job));

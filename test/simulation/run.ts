@@ -6,7 +6,7 @@ import { CLUSTER_BUGS } from './cluster/bugs.ts';
 import { ClusterWorld } from './cluster/cluster-world.ts';
 import { clusterPlanOf } from './cluster/plan.ts';
 import { planOf } from './plan.ts';
-import { makeTemplate, type Template } from './template.ts';
+import type { Template } from './template.ts';
 import { type Tally, World } from './world.ts';
 
 export interface RunResult {
@@ -33,28 +33,19 @@ export interface RunOptions {
   readonly bug?: string | null;
 }
 
-let template: Promise<Template> | null = null;
-
-/** Removes what the runs of this process left behind. */
-export async function tidyUp(): Promise<void> {
-  (await template)?.remove();
-  template = null;
-}
-
-async function worldOf(options: RunOptions): Promise<World | ClusterWorld> {
+function worldOf(template: Template, options: RunOptions): World | ClusterWorld {
   const { seed, nodes = 1, calls = null, spanMsMax = null, bug = null } = options;
-  template ??= makeTemplate();
   const cut = <P extends { readonly spanMs: number }>(plan: P): P => ({
     ...plan,
     spanMs: Math.min(plan.spanMs, spanMsMax ?? plan.spanMs),
   });
-  if (nodes === 1) return new World(cut(planOf(seed, calls)), await template, BUGS[bug ?? ''] ?? null);
+  if (nodes === 1) return new World(cut(planOf(seed, calls)), template, BUGS[bug ?? ''] ?? null);
   const plan = cut(clusterPlanOf(seed, nodes, calls));
-  return new ClusterWorld(plan, await template, CLUSTER_BUGS[bug ?? ''] ?? null);
+  return new ClusterWorld(plan, template, CLUSTER_BUGS[bug ?? ''] ?? null);
 }
 
-export async function runSeed(options: RunOptions): Promise<RunResult> {
-  const world = await worldOf(options);
+export async function runSeed(template: Template, options: RunOptions): Promise<RunResult> {
+  const world = worldOf(template, options);
   const onStray = (error: unknown) => world.fail(error);
   process.on('unhandledRejection', onStray);
   let failure: RunResult['failure'] = null;

@@ -1,8 +1,10 @@
-/** A database with one project in it, made once and copied for each run. */
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+/** A database with the projects of several customers in it, made once and copied for each run. */
+import { copyFileSync, existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bootstrap } from '#src/control/bootstrap.ts';
+import { createProject } from '#src/control/create-project.ts';
+import { openSecrets } from '#src/control/secrets.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -13,14 +15,15 @@ import { AesVault, MASTER_KEY_BYTES } from '#src/vault/aes-vault.ts';
 import { Prng } from '#test/fuzz/prng.ts';
 import { VirtualWriter } from './writer.ts';
 
-export const SIGNING_SECRET = 'whsec_simulationSIMULATION0123456789';
+const SIGNING_SECRET = 'whsec_simulationSIMULATION0123456789';
+const OTHER_PROJECTS = ['acme', 'globex'];
 /** A Thursday, three days before clocks are set back in Europe and ten before they are in America. */
 export const START = Date.UTC(2026, 9, 22, 6, 0, 0);
 
 const MASTER_KEY = new Uint8Array(MASTER_KEY_BYTES).fill(7);
 
 /** In memory where the machine has such a place. */
-const ROOT = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+export const MEMORY_ROOT = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 export function seededRandom(prng: Prng): Random {
   return { bytes: (count) => prng.bytes(count) };
@@ -31,14 +34,17 @@ export function vaultOf(random: Random): AesVault {
 }
 
 export interface Template {
+  /** The busiest customers first. */
   readonly partitions: readonly Partition[];
+  /** The signing secret of each. */
+  readonly secrets: ReadonlyMap<Partition, string>;
   /** A fresh copy, in a directory of its own; the caller removes it. */
   copy(): string;
-  remove(): void;
 }
 
-export async function makeTemplate(): Promise<Template> {
-  const directory = mkdtempSync(join(ROOT, 'sched-sim-'));
+/** It and its copies lie in `root`, which belongs to the caller. */
+export async function makeTemplate(root: string): Promise<Template> {
+  const directory = mkdtempSync(join(root, 'template-'));
   const random = seededRandom(new Prng(1));
   const now = instant(START - 60_000);
   const store = await SqliteStore.open({
@@ -52,33 +58,43 @@ export async function makeTemplate(): Promise<Template> {
         fate: () => 'kept',
         later: (_, act) => queueMicrotask(() => void act()),
         given: (steps) => steps,
-        wrote: async () => {},
+        wrote: () => {},
         ran: () => {},
         answering: () => {},
       }),
   });
   const ids = new IdMint((count) => random.bytes(count));
-  await bootstrap(
-    { store, clock: { now: () => now }, random, ids, vault: vaultOf(random) },
-    {
-      keys: { test: 'sk_test_simulation0123456789', live: 'sk_live_simulation0123456789' },
-      signingSecret: SIGNING_SECRET,
-    },
-  );
+  const vault = vaultOf(random);
+  const control = { store, clock: { now: () => now }, random, ids, vault };
+  await bootstrap(control, {
+    keys: { test: 'sk_test_simulation0123456789', live: 'sk_live_simulation0123456789' },
+    signingSecret: SIGNING_SECRET,
+  });
   const project = await store.findProject('default');
   if (project === null) throw new Error('There is no project.');
+  const others = [];
+  for (const name of OTHER_PROJECTS) others.push(await createProject(control, name));
+  const partitions = [
+    project.partitions.test,
+    project.partitions.live,
+    ...others.map((other) => other.partitions.live),
+  ];
+  const secrets = new Map<Partition, string>();
+  for (const partition of partitions) {
+    for (const { text } of await openSecrets(control, partition)) secrets.set(partition, text);
+  }
   await store.close();
   // What is written ahead belongs to the file that is copied.
   const db = openForWriting(join(directory, DATABASE_FILE), false);
   db.pragma('wal_checkpoint(TRUNCATE)');
   db.close();
   return {
-    partitions: [project.partitions.test, project.partitions.live],
+    partitions,
+    secrets,
     copy() {
-      const copied = mkdtempSync(join(ROOT, 'sched-sim-'));
+      const copied = mkdtempSync(join(root, 'run-'));
       copyFileSync(join(directory, DATABASE_FILE), join(copied, DATABASE_FILE));
       return copied;
     },
-    remove: () => rmSync(directory, { recursive: true, force: true }),
   };
 }

@@ -8,17 +8,14 @@ import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
-import type { Store } from '#src/ports/store.ts';
 import type { Step } from '#src/store/sql/steps.ts';
 import type { Checker, GateSave } from './checkers/checker.ts';
+import type { DurableRows } from './durable-rows.ts';
 import { ms } from './durations.ts';
 import type { Sent } from './network.ts';
 
 const ID = /^(dlv|sch|ep)_[0-9a-z]{26}$/;
-const ATTEMPTS_READ_MAX = 100;
 const DEFAULT_TIMEOUT_MS = 30_000;
-
-type Reader = Pick<Store, 'findDelivery' | 'findSchedule' | 'findProfile' | 'findSweep' | 'listAttempts'>;
 
 export const TERMINAL: ReadonlySet<DeliveryStatus> = new Set([
   'succeeded',
@@ -44,10 +41,12 @@ export class Witness {
   /** Those that are not terminal. */
   readonly open = new Set<DeliveryId>();
   readonly sent = new Map<string, Sent>();
+  readonly #rows: DurableRows;
   readonly #partitions: readonly Partition[];
   readonly #checkers: readonly Checker[];
 
-  constructor(partitions: readonly Partition[], checkers: readonly Checker[]) {
+  constructor(rows: DurableRows, partitions: readonly Partition[], checkers: readonly Checker[]) {
+    this.#rows = rows;
     this.#partitions = partitions;
     this.#checkers = checkers;
   }
@@ -74,7 +73,7 @@ export class Witness {
   }
 
   /** A verb was carried out: reads again everything it names. Tells what changed, if anything. */
-  async look(store: Reader, steps: readonly Step[], wasDone: boolean): Promise<string> {
+  look(steps: readonly Step[], wasDone: boolean): string {
     const touched = new Set<string>();
     for (const [name, , ...parameters] of steps) {
       for (const parameter of parameters) {
@@ -83,16 +82,19 @@ export class Witness {
       if (name === 'sweepDeliveries') this.#addAll(touched, parameters);
       if (wasDone && (name === 'saveGate' || name === 'removeGate')) this.#gate(name, parameters);
     }
+    if (touched.size === 0) return '';
     const told: string[] = [];
     const schedules = new Set<ScheduleId>();
-    // Schedules first: what is true of a delivery depends on its schedule.
-    for (const id of touched) if (id.startsWith('ep_')) await this.#profile(store, id as EndpointId);
-    for (const id of touched) {
-      if (id.startsWith('sch_')) await this.#schedule(store, id as ScheduleId, schedules, told);
-    }
-    for (const id of touched) {
-      if (id.startsWith('dlv_')) await this.#delivery(store, id as DeliveryId, schedules, told);
-    }
+    this.#rows.atOnce(() => {
+      // Schedules first: what is true of a delivery depends on its schedule.
+      for (const id of touched) if (id.startsWith('ep_')) this.#profile(id as EndpointId);
+      for (const id of touched) {
+        if (id.startsWith('sch_')) this.#schedule(id as ScheduleId, schedules, told);
+      }
+      for (const id of touched) {
+        if (id.startsWith('dlv_')) this.#delivery(id as DeliveryId, schedules, told);
+      }
+    });
     if (schedules.size > 0) for (const checker of this.#checkers) checker.verb?.(schedules);
     return told.join(' ');
   }
@@ -112,24 +114,20 @@ export class Witness {
     for (const checker of this.#checkers) checker.gateSaved?.(save);
   }
 
-  async #profile(store: Reader, id: EndpointId): Promise<void> {
-    const after = await this.#find((partition) => store.findProfile(partition, id));
-    if (after === null) return;
+  #profile(id: EndpointId): void {
     const before = this.profiles.get(id) ?? null;
+    const after = this.#find(before, (partition) => this.#rows.profile(partition, id));
+    if (after === null) return;
     if (before?.revision === after.revision) return;
     this.profiles.set(id, after);
     this.profileVersions.set(`${id}/${after.version}`, after);
     for (const checker of this.#checkers) checker.profile?.(before, after);
   }
 
-  async #schedule(store: Reader, id: ScheduleId, schedules: Set<ScheduleId>, told: string[]): Promise<void> {
+  #schedule(id: ScheduleId, schedules: Set<ScheduleId>, told: string[]): void {
     const before = this.schedules.get(id) ?? null;
-    const found =
-      before === null
-        ? await this.#find((partition) => store.findSchedule(partition, id))
-        : await store.findSchedule(before.partition, id);
-    const after = found?.schedule ?? null;
-    await this.#sweep(store, id, after ?? before, told);
+    const after = this.#find(before, (partition) => this.#rows.schedule(partition, id));
+    this.#sweep(id, after ?? before, told);
     if (after === before || after?.revision === before?.revision) return;
     schedules.add(id);
     told.push(`${shortId(id)}:${before?.state ?? 'none'}→${after?.state ?? 'gone'}`);
@@ -138,9 +136,9 @@ export class Witness {
     for (const checker of this.#checkers) checker.schedule?.(before, after);
   }
 
-  async #sweep(store: Reader, id: ScheduleId, schedule: Schedule | null, told: string[]): Promise<void> {
+  #sweep(id: ScheduleId, schedule: Schedule | null, told: string[]): void {
     if (schedule === null) return;
-    const found = await store.findSweep(schedule.partition, id);
+    const found = this.#rows.sweep(schedule.partition, id);
     const before = this.sweeps.get(id);
     if (found === null) this.sweeps.delete(id);
     else this.sweeps.set(id, found);
@@ -149,16 +147,12 @@ export class Witness {
     }
   }
 
-  async #delivery(store: Reader, id: DeliveryId, schedules: Set<ScheduleId>, told: string[]): Promise<void> {
+  #delivery(id: DeliveryId, schedules: Set<ScheduleId>, told: string[]): void {
     const before = this.deliveries.get(id) ?? null;
-    const after =
-      before === null
-        ? await this.#find((partition) => store.findDelivery(partition, id))
-        : await store.findDelivery(before.partition, id);
+    const after = this.#find(before, (partition) => this.#rows.delivery(partition, id));
     if (after === null && before === null) return;
     const attemptsBefore = this.attempts.get(id) ?? [];
-    const attempts =
-      after === null ? [] : await store.listAttempts(after.partition, id, 0, ATTEMPTS_READ_MAX);
+    const attempts = after === null ? [] : this.#rows.attempts(after.partition, id);
     if (after?.revision === before?.revision && same(attempts, attemptsBefore)) return;
     const scheduleId = (after ?? before)?.scheduleId;
     if (scheduleId !== undefined) {
@@ -190,9 +184,14 @@ export class Witness {
     this.ofSchedule.set(scheduleId, all);
   }
 
-  async #find<T>(read: (partition: Partition) => Promise<T | null>): Promise<T | null> {
+  /** A row that is known already stays in its partition; a new one may be anybody's. */
+  #find<T>(
+    known: { readonly partition: Partition } | null,
+    read: (partition: Partition) => T | null,
+  ): T | null {
+    if (known !== null) return read(known.partition);
     for (const partition of this.#partitions) {
-      const found = await read(partition);
+      const found = read(partition);
       if (found !== null) return found;
     }
     return null;

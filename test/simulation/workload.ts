@@ -6,7 +6,13 @@ import type { Commands, Finished, Keep, Render } from '#src/commands/command.ts'
 import { replayDelivery } from '#src/commands/deliveries.ts';
 import type { Idempotency } from '#src/commands/idempotency.ts';
 import { archiveProfile, createProfile, editProfile } from '#src/commands/profiles.ts';
-import { createSchedule, editSchedule, orderSchedule, rescheduleSchedule } from '#src/commands/schedules.ts';
+import {
+  createSchedule,
+  editSchedule,
+  orderSchedule,
+  rescheduleSchedule,
+  type ScheduleOrder,
+} from '#src/commands/schedules.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -14,7 +20,8 @@ import type { Profile } from '#src/domain/profile.ts';
 import type { Schedule, ScheduleView } from '#src/domain/schedule.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
 import type { ApiCall, Rendered } from './api-call.ts';
-import { Orders } from './orders.ts';
+import { floodOf } from './flood.ts';
+import { Orders, sending } from './orders.ts';
 import type { Plan } from './plan.ts';
 import type { VirtualTime } from './virtual-time.ts';
 import { shortId, TERMINAL, type Witness } from './witness.ts';
@@ -62,6 +69,9 @@ const BURST_MAX = 600;
 /** Deliveries of one schedule that an order cannot change in one step. */
 const CROWD_MAX = 8;
 const CROWD_ORDERED_MS = 30_000;
+const BURST_BODY_BYTES_MAX = 2_000;
+/** How much of the work the other customers have. */
+const OTHERS_SHARE = 0.15;
 
 export class Workload {
   readonly #clients: Clients;
@@ -70,7 +80,7 @@ export class Workload {
   readonly #open = new Set<Open>();
   #made = 0;
 
-  constructor(clients: Clients, prng: Prng, plan: Pick<Plan, 'calls' | 'spanMs' | 'bursts'>) {
+  constructor(clients: Clients, prng: Prng, plan: Pick<Plan, 'calls' | 'spanMs' | 'bursts' | 'floods'>) {
     this.#clients = clients;
     this.#prng = prng;
     this.#orders = new Orders(prng, plan.spanMs);
@@ -80,14 +90,46 @@ export class Workload {
       clients.later(share, () => this.#act());
     }
     for (let at = 0; at < plan.bursts; at++) clients.later(prng.int(plan.spanMs), () => this.#burst());
+    for (let at = 0; at < plan.floods; at++) clients.later(prng.int(plan.spanMs), () => this.#flood());
+  }
+
+  /** The first two have most of the work, so that much comes together at their endpoints. */
+  #customer(): Partition {
+    const [first, second, ...others] = this.#clients.partitions;
+    const isOther = first === undefined || second === undefined || this.#prng.chance(OTHERS_SHARE);
+    return isOther ? this.#prng.pick(others) : this.#prng.pick([first, second]);
+  }
+
+  /** One customer floods endpoints that hang; another has a few deliveries meanwhile, to one that is well. */
+  #flood(): void {
+    const { time, partitions } = this.#clients;
+    const now = time.now();
+    const isTurned = this.#prng.chance(0.5);
+    const [hostile, quiet] = isTurned ? partitions.slice(-2) : partitions.slice(-2).toReversed();
+    if (hostile === undefined || quiet === undefined) return;
+    for (const order of floodOf(this.#prng, now, () => this.#label())) {
+      this.#create(order.isHostile ? hostile : quiet, order.label, order.schedule, 'flood');
+    }
+  }
+
+  #create(partition: Partition, label: string, order: ScheduleOrder, what: string): void {
+    this.#sendNew({
+      what: `create ${label} of a ${what}`,
+      label,
+      partition,
+      isIdempotent: true,
+      send: ({ commands }, keep, show) =>
+        createSchedule(commands, partition, () => order, viewed(show), keep),
+    });
   }
 
   /** Many at once, to one endpoint. */
   #burst(): void {
-    const { time, partitions } = this.#clients;
+    const { time } = this.#clients;
     const prng = this.#prng;
-    const partition = prng.pick(partitions);
+    const partition = this.#customer();
     const alike = this.#orders.schedule('', time.now(), null);
+    const bytes = prng.chance(0.5) ? prng.int(BURST_BODY_BYTES_MAX) : null;
     const elsewhere = this.#orders.schedule('', time.now(), null).destination;
     const fireAt = instant(time.now() + prng.between(2_000, 60_000));
     const count = prng.weighted([
@@ -105,16 +147,9 @@ export class Workload {
         timing,
         jitter: null,
         idempotencyKey: null,
-        metadata: [['call', label]] as const,
+        ...sending(label, bytes),
       };
-      this.#sendNew({
-        what: `create ${label} of a burst`,
-        label,
-        partition,
-        isIdempotent: true,
-        send: ({ commands }, keep, show) =>
-          createSchedule(commands, partition, () => order, viewed(show), keep),
-      });
+      this.#create(partition, label, order, 'burst');
     }
   }
 
@@ -184,7 +219,7 @@ export class Workload {
     const profiles = [...this.#clients.witness.profiles.values()];
     if (profiles.length < 3 && prng.chance(0.3)) return this.#profileCreation();
     const profile = profiles.length > 0 && prng.chance(0.5) ? prng.pick(profiles) : null;
-    const partition = profile?.partition ?? prng.pick(this.#clients.partitions);
+    const partition = profile?.partition ?? this.#customer();
     const label = this.#label();
     const order = this.#orders.schedule(label, this.#clients.time.now(), profile?.id ?? null);
     const isNear = order.timing.kind === 'one_shot';
@@ -199,7 +234,7 @@ export class Workload {
   }
 
   #profileCreation(): Request {
-    const partition = this.#prng.pick(this.#clients.partitions);
+    const partition = this.#customer();
     const order = this.#orders.profile();
     const label = this.#label();
     return {

@@ -8,17 +8,20 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import type { Timers } from '#src/ports/timers.ts';
+import type { Vault } from '#src/ports/vault.ts';
 import { Prng } from '#test/fuzz/prng.ts';
 import { KeptInsight } from '#test/kept-insight.ts';
 import type { Bug } from './bugs.ts';
 import { CHECKERS } from './checkers/all.ts';
 import { type Checker, type ClaimAnswer, type Scene, Violation } from './checkers/checker.ts';
 import { coverageOf, type Place } from './coverage.ts';
+import { DurableRows } from './durable-rows.ts';
 import { FaultyDisk } from './faulty-disk.ts';
 import { Life } from './life.ts';
 import { Network, type Sent } from './network.ts';
+import { Owed } from './owed.ts';
 import type { Plan } from './plan.ts';
-import { START, type Template } from './template.ts';
+import { START, seededRandom, type Template, vaultOf } from './template.ts';
 import { Trace } from './trace.ts';
 import { Scope, settled, VirtualTime } from './virtual-time.ts';
 import { type Watch, watchedStore } from './watched-store.ts';
@@ -36,6 +39,8 @@ const QUIET_WITHIN_MS = 8 * 3_600_000;
 
 /** Far more than any world has taken. */
 const STEPS_MAX = 1_000_000;
+/** Nothing is claimed for so long after the store failed, with the time that the next look takes. */
+const STORE_REST_MS = 700;
 /** Longer than this, and the disk is slow. */
 const SLOW_MS = 30;
 /** Some stops come right after a request went out. */
@@ -67,6 +72,8 @@ export class World implements Scene {
   readonly #plan: Plan;
   readonly #template: Template;
   readonly #directory: string;
+  readonly #rows: DurableRows;
+  readonly #vault: Vault;
   readonly #bug: Bug | null;
   readonly #checkers: Checker[] = [];
   readonly #network: Network;
@@ -82,8 +89,7 @@ export class World implements Scene {
   #failure: unknown = null;
   #mustCrash: string | null = null;
   #isHealed = false;
-  /** What was due when faults stopped, and has to end. */
-  #owed: ReadonlySet<DeliveryId> | null = null;
+  #owed: Owed | null = null;
   troubleMs = -1;
   clockSetMs = -1_000_000;
   slowUntilMs = -1;
@@ -96,7 +102,9 @@ export class World implements Scene {
     this.retentionMs = plan.retentionMs;
     const stream = (index: number) => Prng.of(plan.seed, index);
     this.#prngs = { faults: stream(2), ids: stream(3), timers: stream(4) };
-    this.witness = new Witness(template.partitions, this.#checkers);
+    this.#rows = new DurableRows(this.#directory);
+    this.#vault = vaultOf(seededRandom(this.#prngs.ids));
+    this.witness = new Witness(this.#rows, template.partitions, this.#checkers);
     const { checker, seen } = coverageOf(this);
     this.seen = seen;
     this.#checkers.push(checker, ...CHECKERS.map((make) => make(this)));
@@ -125,6 +133,19 @@ export class World implements Scene {
     return this.#life?.node ?? null;
   }
 
+  get permitsMax(): number {
+    return this.#plan.permitsMax;
+  }
+
+  get secrets(): Template['secrets'] {
+    return this.#template.secrets;
+  }
+
+  undisturbedSinceMs(): number | null {
+    if (this.#life?.state !== 'up') return null;
+    return Math.max(this.troubleMs + STORE_REST_MS, this.slowUntilMs, this.#life.upSinceMs);
+  }
+
   /** One process dispatches everything. */
   holds(): boolean {
     return true;
@@ -140,6 +161,7 @@ export class World implements Scene {
 
   /** Runs until all is quiet; throws what went wrong. */
   async run(): Promise<void> {
+    const undo = this.#bug?.patch?.();
     try {
       await this.#start();
       await settled();
@@ -150,7 +172,9 @@ export class World implements Scene {
       this.#tell((checker) => checker.atEnd?.());
       this.#throwFailure();
     } finally {
+      undo?.();
       await this.#life?.end();
+      this.#rows.close();
     }
   }
 
@@ -229,7 +253,9 @@ export class World implements Scene {
       node,
       prng: this.#prngs.ids,
       clock: this.time,
+      vault: this.#vault,
       retentionMs: this.retentionMs,
+      permitsMax: this.permitsMax,
       troubleMs: () => this.troubleMs,
       bug: this.#bug,
       hintsLost: this.#plan.hintsLost,
@@ -268,11 +294,10 @@ export class World implements Scene {
       fate: () => this.#disk.fate(),
       later: (ms, act) => void this.time.after(ms, 'work', scope, act),
       given: (steps) => this.#bug?.steps?.(steps, this.witness) ?? steps,
-      wrote: async (steps, answer) => {
-        const life = this.#life;
-        if (life === null) return;
+      wrote: (steps, answer) => {
+        if (this.#life === null) return;
         try {
-          const told = await this.witness.look(life.store, steps, answer === 'done');
+          const told = this.witness.look(steps, answer === 'done');
           const verb = steps.map(([name]) => name).find((name) => name !== 'scheduleInState') ?? '';
           const why = typeof answer === 'string' ? answer : JSON.stringify(answer);
           this.trace.add(`disk ${verb} ${why} ${told}`);
@@ -311,7 +336,10 @@ export class World implements Scene {
     return {
       readsFail: () => this.#disk.readsFail(),
       asked: (deliveries) => this.#count(deliveries, 1),
-      unasked: (deliveries) => this.#count(deliveries, -1),
+      unasked: (deliveries) => {
+        this.#count(deliveries, -1);
+        this.#tell((checker) => checker.unasked?.(deliveries));
+      },
       claimAsked: (write) => this.#tell((checker) => checker.claimAsked?.(write, life)),
       claimAnswered: (write, answer) => this.#claimAnswered(write, answer),
       settleAsked: (write) => this.#tell((checker) => checker.settleAsked?.(write, life)),
@@ -469,26 +497,13 @@ export class World implements Scene {
     this.troubleMs = this.time.elapsedMs;
   }
 
-  /** What has come due when the service, well again, has been up for a moment. */
-  #owedNow(): ReadonlySet<DeliveryId> {
-    const due = [...this.witness.open].filter((id) => {
-      const delivery = this.witness.deliveries.get(id);
-      return delivery !== undefined && delivery.scheduledFor <= this.time.now();
-    });
-    return new Set(due);
-  }
-
   #isQuiet(): boolean {
     if (!this.#isHealed || this.#life?.state !== 'up' || !this.#life.isIdle) return false;
     if (this.time.elapsedMs - Math.max(this.troubleMs, this.#life.upSinceMs) < SETTLES_WITHIN_MS)
       return false;
-    this.#owed ??= this.#owedNow();
-    const owed = [...this.#owed].find((id) => {
-      const status = this.witness.deliveries.get(id)?.status;
-      return this.witness.open.has(id) && status !== 'paused';
-    });
+    this.#owed ??= new Owed(this.witness, this.time.now());
     const [unswept] = this.witness.sweeps.keys();
-    const left = owed ?? unswept;
+    const left = this.#owed.left() ?? unswept;
     if (left === undefined) return true;
     if (this.time.elapsedMs > this.#plan.spanMs + QUIET_WITHIN_MS) {
       throw new Violation('promise', `${left} does not come to its end`);

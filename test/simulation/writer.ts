@@ -31,7 +31,7 @@ export interface Disk {
   /** The steps of a verb as they are to be carried out. */
   given(steps: readonly Step[]): readonly Step[];
   /** One verb was carried out and is durable. */
-  wrote(steps: readonly Step[], answer: Answer): Promise<void>;
+  wrote(steps: readonly Step[], answer: Answer): void;
   /** All of a batch was carried out, and nobody knows yet. */
   ran(fate: Fate): void;
   /** Now they know. */
@@ -76,21 +76,21 @@ export class VirtualWriter implements WriteQueue {
     if (this.#underWay.length > 0 || this.#waiting.length === 0) return;
     this.#underWay = this.#waiting.splice(0, BATCH_MAX);
     const [toRun, toAnswer] = this.#disk.latencies();
-    this.#disk.later(toRun, async () => {
+    this.#disk.later(toRun, () => {
       const fate = this.#disk.fate();
-      const answers = fate === 'refused' ? [] : await this.#carryOut();
+      const answers = fate === 'refused' ? [] : this.#carryOut();
       this.#disk.ran(fate);
       this.#disk.later(toAnswer, () => this.#answer(fate, answers));
     });
   }
 
-  async #carryOut(): Promise<readonly Answer[]> {
+  #carryOut(): readonly Answer[] {
     const answers: Answer[] = [];
     for (const asked of this.#underWay.flatMap((call) => call.verbs)) {
       const steps = this.#disk.given(asked);
       const [answer = 'done'] = this.#executor.run([steps]);
       answers.push(answer);
-      await this.#disk.wrote(steps, answer);
+      this.#disk.wrote(steps, answer);
     }
     return answers;
   }

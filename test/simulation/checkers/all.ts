@@ -4,6 +4,7 @@ import { bookingsChecker } from './bookings.ts';
 import { breakerChecker } from './breaker.ts';
 import type { CheckerOf } from './checker.ts';
 import { lifeChecker } from './life.ts';
+import { neighboursChecker } from './neighbours.ts';
 import { paceChecker } from './pace.ts';
 import { promiseChecker } from './promise.ts';
 import { punctualityChecker } from './punctuality.ts';
@@ -20,6 +21,7 @@ export const CHECKERS: readonly CheckerOf[] = [
   settlingChecker,
   schedulesChecker,
   sweepsChecker,
+  neighboursChecker,
   punctualityChecker,
   breakerChecker,
   paceChecker,

@@ -9,6 +9,7 @@ import { Refusal } from '#src/domain/errors.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { ApiCall } from '../api-call.ts';
+import { callOf } from '../bodies.ts';
 import { type Checker, type Scene, Violation } from './checker.ts';
 
 const NAME = 'api';
@@ -65,7 +66,7 @@ export function apiChecker(scene: Scene): Checker {
     },
     schedule(before, after) {
       if (before !== null || after === null) return;
-      const label = after.metadata.find(([name]) => name === 'call')?.[1] ?? '';
+      const label = callOf(after);
       const other = labels.get(label);
       if (other !== undefined) throw new Violation(NAME, `${label} made both ${other} and ${after.id}`);
       labels.set(label, after.id);

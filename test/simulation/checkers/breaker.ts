@@ -111,6 +111,9 @@ export function breakerChecker(scene: Scene): Checker {
     return policyIn(witness.profiles.get(schedule.destination.endpointId));
   };
 
+  const isGraceOver = ({ stopping }: LifeFacts): boolean =>
+    stopping !== null && time.elapsedMs >= stopping.sinceMs + stopping.graceMs;
+
   /** Who gives an endpoint back, or stops, saves everything before. */
   const nothingLost = (isAmong: (gate: string) => boolean): void => {
     for (const [key, { failures, openUntil, isBlurred, learnedMs }] of models) {
@@ -147,12 +150,15 @@ export function breakerChecker(scene: Scene): Checker {
       if (sent.fortune?.kind === 'orphaned') return;
       for (const [token, { deliveryId, attemptNo, by }] of tries) {
         if (deliveryId !== sent.deliveryId || attemptNo !== sent.attemptNo || by.node !== sent.node) continue;
+        // Its time may have been over at the very moment when the stop broke it off: its row will tell.
+        if (sent.fortune?.kind === 'broken_off' && isGraceOver(by)) continue;
         learn(token, evidenceOf(sent, witness.timeoutMsOf(deliveryId)), by.now());
       }
     },
     settleAsked({ attempt }, by) {
-      // It never left the house.
-      if (tries.get(attempt.id)?.by === by) learn(attempt.id, 'nothing', by.now());
+      // It never left the house, or a stop broke it off.
+      const evidence = attempt.error === 'timeout' ? 'failure' : 'nothing';
+      if (tries.get(attempt.id)?.by === by) learn(attempt.id, evidence, by.now());
     },
     putOffAsked(delivery, by) {
       const { dueAt, booked } = delivery;
@@ -239,7 +245,7 @@ function evidenceOf(sent: Sent, timeoutMs: number): 'success' | 'failure' | 'not
 }
 
 /** The profile, or origin and path of the URL. */
-export function gateKey({ partition, target }: Delivery): string {
+export function gateKey({ partition, target }: Pick<Delivery, 'partition' | 'target'>): string {
   const { origin, pathname } = new URL(target.url);
   return `${partition}/${target.endpointId ?? origin + pathname}`;
 }

@@ -58,6 +58,12 @@ export interface Scene {
   /** The verbs asked of the store and not answered, by delivery. */
   isAsked(deliveryId: Delivery['id']): boolean;
   isLostClaim(token: string): boolean;
+  /** The permits to send that a process has. */
+  readonly permitsMax: number;
+  /** The signing secret of each customer. */
+  readonly secrets: ReadonlyMap<Partition, string>;
+  /** Since when whoever dispatches it has been at work undisturbed; null while nobody is. */
+  undisturbedSinceMs(delivery: Delivery): number | null;
   /** Whether it is this one's to dispatch, as the store has it: what others decide about it is refused. */
   holds(life: LifeFacts, delivery: Delivery): boolean;
 }
@@ -94,6 +100,8 @@ export interface Checker {
   settleAsked?(write: SettleWrite, by: LifeFacts): void;
   endAsked?(write: EndWrite, by: LifeFacts): void;
   putOffAsked?(delivery: Delivery, by: LifeFacts): void;
+  /** A claim, a settling, an end or a deferral of these was answered, or failed. */
+  unasked?(deliveries: readonly Delivery[]): void;
   /** The engine knows that these are stored, and when they are due. */
   heard?(deliveries: readonly Delivery[]): void;
   /** The network was handed a request, and knows how it ended. */

@@ -4,9 +4,11 @@
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
+import type { ClaimWrite } from '#src/ports/store.ts';
 import { isWaitingStatus } from '../witness.ts';
 import { gateKey } from './breaker.ts';
 import { type Checker, type LifeFacts, type Scene, Violation } from './checker.ts';
+import { countedPermits } from './counted-permits.ts';
 
 const NAME = 'punctuality';
 /** After trouble: a rest, a look, and what they take. */
@@ -17,13 +19,9 @@ const LATE_MS_MAX = 60;
 const STARTS_WITHIN_MS = 15_000;
 /** So long nothing is claimed after the store failed. */
 const RESTS_MS = 700;
-/** A try may hold its slot so long. */
-const CLAIMS_LAST_MS = 31_000;
 /** Known so long, a delivery is in memory when it is due. */
 const KNOWN_MS = 3_000;
 const CHECK_EVERY_MS = 100;
-/** So many under way at one endpoint, and others have to wait for a slot. */
-const LANE_MIGHT_BE_FULL = 100;
 
 export function punctualityChecker(scene: Scene): Checker {
   const { time, witness } = scene;
@@ -40,18 +38,8 @@ export function punctualityChecker(scene: Scene): Checker {
   /** A disk that takes long is waited for: only so many batches are under way at once. */
   const slowSince = (): number => Math.min(scene.slowUntilMs, time.elapsedMs);
 
-  const isLaneFull = (delivery: Delivery): boolean => {
-    const key = gateKey(delivery);
-    let underWay = 0;
-    for (const id of witness.open) {
-      const other = witness.deliveries.get(id);
-      if (other !== undefined && (other.status === 'claimed' || scene.isAsked(id))) {
-        underWay += gateKey(other) === key ? 1 : 0;
-      }
-    }
-    return underWay >= LANE_MIGHT_BE_FULL;
-  };
-  /** When a lane was last seen full. */
+  const { permits, waitsAs, claimAsked, counting } = countedPermits(scene);
+  /** When the endpoint was last seen without a permit to spare. */
   const fullMs = new Map<string, number>();
 
   const unfired = (delivery: Delivery, nowMs: number): void => {
@@ -70,7 +58,8 @@ export function punctualityChecker(scene: Scene): Checker {
       fullMs.get(key) ?? 0,
     );
     if (nowMs - since > UNFIRED_MS_MAX && !scene.isAsked(id)) {
-      if (isLaneFull(delivery)) {
+      const kinds = waitsAs(delivery, time.elapsedAt(dueAt));
+      if (kinds.some((kind) => permits.isFull(delivery, kind))) {
         fullMs.set(key, nowMs);
         return;
       }
@@ -89,56 +78,46 @@ export function punctualityChecker(scene: Scene): Checker {
     }
   };
 
-  const tookSlot = (delivery: Delivery): void => {
-    const key = gateKey(delivery);
-    const taken = takenMs.get(key) ?? [];
-    taken.push(time.elapsedMs);
-    takenMs.set(key, taken);
-  };
-  /** As many as fill a lane took a slot of that endpoint since this one was due. */
-  const wasLaneFull = (delivery: Delivery, lateMs: number): boolean => {
-    const key = gateKey(delivery);
-    const sinceMs = time.elapsedMs - lateMs - CLAIMS_LAST_MS;
-    const taken = (takenMs.get(key) ?? []).filter((atMs) => atMs >= sinceMs);
-    return taken.length >= LANE_MIGHT_BE_FULL;
-  };
-  const takenMs = new Map<string, number[]>();
+  /** Whether there was a moment since then when no permit was to be had. */
+  const wasFull = (delivery: Delivery, dueMs: number, sinceMs: number): boolean =>
+    waitsAs(delivery, dueMs).some((kind) => permits.wasFullSince(delivery, kind, sinceMs));
 
-  const lateSince = (delivery: Delivery, sinceMs: number): void => {
+  const lateSince = (delivery: Delivery, dueMs: number, sinceMs: number): void => {
     const lateMs = time.elapsedMs - sinceMs;
-    if (lateMs <= LATE_MS_MAX || wasLaneFull(delivery, lateMs)) return;
+    if (lateMs <= LATE_MS_MAX || wasFull(delivery, dueMs, sinceMs)) return;
     throw new Violation(NAME, `${delivery.id} was fired ${lateMs} ms after it was due and known`);
   };
 
+  const claimed = ({ delivery, attempt }: ClaimWrite): void => {
+    const dueMs = time.elapsedAt(attempt.dueAt);
+    const knownMs = changedMs.get(delivery.id) ?? 0;
+    const lateMs = attempt.firedAt - attempt.dueAt;
+    // While the disk is at it, the next batches wait.
+    if (scene.slowUntilMs >= dueMs) return;
+    const heard = heardMs.get(delivery.id);
+    // It counts from the revision that is claimed here.
+    if (heard?.revision === delivery.revision - 1 && calmSince() + RESTS_MS < knownMs) {
+      lateSince(delivery, dueMs, Math.max(dueMs, heard.ms));
+    }
+    if (dueMs - Math.max(knownMs, calmSince()) < KNOWN_MS) return;
+    if (lateMs <= LATE_MS_MAX || wasFull(delivery, dueMs, dueMs)) return;
+    throw new Violation(NAME, `${delivery.id} was fired ${lateMs} ms late`);
+  };
+
   return {
+    ...counting,
     name: NAME,
     heard(deliveries) {
       for (const { id, revision } of deliveries) heardMs.set(id, { revision, ms: time.elapsedMs });
     },
-    delivery({ after }) {
+    delivery(change) {
+      const { after } = change;
+      counting.delivery(change);
       if (after !== null) changedMs.set(after.id, time.elapsedMs);
     },
-    claimAsked({ delivery, attempt }) {
-      tookSlot(delivery);
-      const dueMs = time.elapsedAt(attempt.dueAt);
-      const knownMs = changedMs.get(delivery.id) ?? 0;
-      const lateMs = attempt.firedAt - attempt.dueAt;
-      // While the disk is at it, the next batches wait.
-      if (scene.slowUntilMs >= dueMs) return;
-      const heard = heardMs.get(delivery.id);
-      // It counts from the revision that is claimed here.
-      if (heard?.revision === delivery.revision - 1 && calmSince() + RESTS_MS < knownMs) {
-        lateSince(delivery, Math.max(dueMs, heard.ms));
-      }
-      if (dueMs - Math.max(knownMs, calmSince()) < KNOWN_MS) return;
-      if (lateMs > LATE_MS_MAX && wasLaneFull(delivery, lateMs)) return;
-      if (lateMs > LATE_MS_MAX) throw new Violation(NAME, `${delivery.id} was fired ${lateMs} ms late`);
-    },
-    putOffAsked(delivery) {
-      tookSlot(delivery);
-    },
-    endAsked({ delivery }) {
-      tookSlot(delivery);
+    claimAsked(write, by) {
+      claimed(write);
+      claimAsked(write, by);
     },
     step() {
       const nowMs = time.elapsedMs;

@@ -1,11 +1,13 @@
 /**
  * What the network saw: every request has its row, durable before it was sent; no row is sent twice, none by a
- * process whose claim it is not; the key stays the same from try to try.
+ * process whose claim it is not; the key stays the same from try to try. It carries the body that its customer gave
+ * it, to the last byte, and is signed with the secret of that customer.
  */
 import { createHmac } from 'node:crypto';
 import type { DeliveryId } from '#src/domain/id.ts';
+import type { Schedule } from '#src/domain/schedule.ts';
+import { bodyBytesOf, bodyText, callOf } from '../bodies.ts';
 import type { Sent } from '../network.ts';
-import { SIGNING_SECRET } from '../template.ts';
 import { type Checker, type Scene, Violation } from './checker.ts';
 
 const NAME = 'sends';
@@ -44,7 +46,9 @@ export function sendsChecker(scene: Scene): Checker {
       keys.set(sent.deliveryId, known);
       if (sent.url !== new URL(delivery.target.url).href) throw say(`went to ${sent.url}`);
       if (sent.method !== delivery.target.method) throw say(`went out as ${sent.method}`);
-      if (!isSigned(sent)) throw say('was not signed');
+      if (!isSigned(sent, scene.secrets.get(delivery.partition) ?? '')) throw say('was not signed');
+      const schedule = witness.schedules.get(delivery.scheduleId);
+      if (schedule !== undefined && !isItsBody(sent.body, schedule)) throw say('carried another body');
     },
     delivery({ before, after, attempts }) {
       const last = attempts.at(-1);
@@ -57,11 +61,18 @@ export function sendsChecker(scene: Scene): Checker {
   };
 }
 
-function isSigned({ headers, deliveryId, attemptNo, method, url, body }: Sent): boolean {
+function isSigned(sent: Sent, secret: string): boolean {
+  const { headers, deliveryId, attemptNo, method, url, body } = sent;
   const timestamp = headers.get('sched-timestamp');
   const start = `${timestamp}.${deliveryId}.${attemptNo}.${method}.${new URL(url).pathname}.`;
-  const hmac = createHmac('sha256', SIGNING_SECRET)
+  const hmac = createHmac('sha256', secret)
     .update(start)
     .update(body ?? '');
   return headers.get('sched-signature') === `t=${timestamp},v1=${hmac.digest('hex')}`;
+}
+
+function isItsBody(body: Uint8Array | null, schedule: Schedule): boolean {
+  const bytes = bodyBytesOf(schedule);
+  if (bytes === null || body === null) return bytes === body;
+  return body.length === bytes && Buffer.from(bodyText(callOf(schedule), bytes)).equals(body);
 }

@@ -165,12 +165,11 @@ export class Backend {
     for (const [at, write] of writes.entries()) if (answers[at] === 'stale') this.#world.refused(write);
   }
 
-  async #wrote(steps: readonly Step[], answer: Answer): Promise<void> {
+  #wrote(steps: readonly Step[], answer: Answer): void {
     const { time, witness } = this.#world;
-    if (this.#store === null) return;
     try {
       for (const change of this.slots.look(steps, time.elapsedMs)) this.#world.slotChanged(change);
-      const told = await witness.look(this.#store, steps, answer === 'done');
+      const told = witness.look(steps, answer === 'done');
       const { node, verb } = this.writing ?? {};
       if (told === '' && (answer === 'done' || verb === 'takeSlots')) return;
       const how = typeof answer === 'string' ? answer : JSON.stringify(answer);

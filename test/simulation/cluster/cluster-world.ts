@@ -7,16 +7,19 @@
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
+import { PERMITS_MAX } from '#src/engine/fair-queue.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import type { Vault } from '#src/ports/vault.ts';
 import { Prng } from '#test/fuzz/prng.ts';
 import { KeptInsight } from '#test/kept-insight.ts';
 import { gateKey } from '../checkers/breaker.ts';
 import { type ClaimAnswer, Violation } from '../checkers/checker.ts';
 import { coverageOf } from '../coverage.ts';
+import { DurableRows } from '../durable-rows.ts';
 import { Network, type Sent } from '../network.ts';
-import { START, type Template } from '../template.ts';
+import { START, seededRandom, type Template, vaultOf } from '../template.ts';
 import { Trace } from '../trace.ts';
 import { Scope, settled, VirtualTime } from '../virtual-time.ts';
 import { type Watch, watchedStore } from '../watched-store.ts';
@@ -58,6 +61,8 @@ export class ClusterWorld implements ClusterScene {
   readonly directory: string;
   readonly retentionMs = 0;
   readonly handOverMs = HAND_OVER_MS;
+  /** Permits belong to a process: where they are scarce, one process shows it. */
+  readonly permitsMax = PERMITS_MAX;
   /** That of the store is never set. */
   readonly clockSetMs = -1_000_000;
   readonly slowUntilMs = -1;
@@ -67,6 +72,8 @@ export class ClusterWorld implements ClusterScene {
   readonly #bug: ClusterBug | null;
   readonly #checkers: ClusterChecker[] = [];
   readonly #backend: Backend;
+  readonly #rows: DurableRows;
+  readonly #vault: Vault;
   readonly #network: Network;
   readonly #insight = new KeptInsight(null);
   readonly #post: Post;
@@ -92,7 +99,9 @@ export class ClusterWorld implements ClusterScene {
     this.directory = template.copy();
     const stream = (index: number) => Prng.of(plan.seed, index);
     this.#prngs = { clients: stream(12), ids: stream(13), timers: stream(14) };
-    this.witness = new Witness(template.partitions, this.#checkers);
+    this.#rows = new DurableRows(this.directory);
+    this.#vault = vaultOf(seededRandom(this.#prngs.ids));
+    this.witness = new Witness(this.#rows, template.partitions, this.#checkers);
     this.#backend = this.#backendOf(stream(15));
     const coverages = [coverageOf(this), clusterCoverageOf(this)];
     this.#seen = coverages.map(({ seen }) => seen);
@@ -148,6 +157,16 @@ export class ClusterWorld implements ClusterScene {
     return this.#lostClaims.has(token);
   }
 
+  get secrets(): Template['secrets'] {
+    return this.#template.secrets;
+  }
+
+  undisturbedSinceMs(delivery: Delivery): number | null {
+    const { owner, sinceMs } = this.slots.ofGate(gateKey(delivery));
+    const calmMs = this.lifeOf(owner ?? undefined)?.calmSinceMs ?? null;
+    return calmMs === null ? null : Math.max(calmMs, sinceMs);
+  }
+
   holds({ node }: Pick<ClusterNode, 'node'>, delivery: Delivery): boolean {
     return this.slots.ofGate(gateKey(delivery)).owner === node;
   }
@@ -169,6 +188,7 @@ export class ClusterWorld implements ClusterScene {
       undo?.();
       for (const node of this.#nodes) node.end();
       await this.#backend.close();
+      this.#rows.close();
     }
   }
 
@@ -270,6 +290,7 @@ export class ClusterWorld implements ClusterScene {
       prng: this.#prngs.ids,
       wallClock: this.#misfortunes.wallClock(name),
       stopwatch: this.#stopwatch(),
+      vault: this.#vault,
       bug: this.#bug,
       insight: this.#insight,
       log: this.#logOf(name),
@@ -331,7 +352,10 @@ export class ClusterWorld implements ClusterScene {
     return {
       readsFail: () => false,
       asked: (deliveries) => this.#count(node, deliveries, 1),
-      unasked: (deliveries) => this.#count(node, deliveries, -1),
+      unasked: (deliveries) => {
+        this.#count(node, deliveries, -1);
+        this.#tell((checker) => checker.unasked?.(deliveries));
+      },
       claimAsked: (write) => {
         this.#tell((checker) => checker.claimAsked?.(write, node));
         this.#misfortunes.mayStrikeAtClaim(node);

@@ -15,11 +15,12 @@ import type { Egress } from '#src/ports/egress.ts';
 import type { Peers } from '#src/ports/hints.ts';
 import type { ClusterMetrics, Log } from '#src/ports/telemetry.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import type { Vault } from '#src/ports/vault.ts';
 import { ReferenceClock } from '#src/system/reference-clock.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
 import type { LifeFacts } from '../checkers/checker.ts';
 import { type AnyStore, NO_METRICS } from '../life.ts';
-import { seededRandom, vaultOf } from '../template.ts';
+import { seededRandom } from '../template.ts';
 import { Scope } from '../virtual-time.ts';
 import type { ClusterBug } from './bugs.ts';
 
@@ -31,6 +32,7 @@ export interface NodeWorld {
   /** Of the machine: it may be wrong, and be set. */
   readonly wallClock: Clock;
   readonly stopwatch: Stopwatch;
+  readonly vault: Vault;
   readonly bug: ClusterBug | null;
   readonly insight: EngineInsight;
   readonly log: Log;
@@ -73,11 +75,10 @@ export class ClusterNode implements LifeFacts {
     this.node = world.node;
     this.bornMs = world.elapsedMs();
     const random = seededRandom(world.prng);
-    const { bug, log, stopwatch } = world;
+    const { bug, log, stopwatch, vault } = world;
     const store = world.store(this);
     const timers = world.timers(this.scope);
     const ids = new IdMint((count) => random.bytes(count));
-    const vault = vaultOf(random);
     const peers = world.peers(this);
     this.#clock = new ReferenceClock({ store, clock: world.wallClock, timers, stopwatch, log });
     const clock = this.#clock;

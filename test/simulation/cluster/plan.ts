@@ -9,6 +9,8 @@ export interface ClusterPlan {
   /** How long they go on. */
   readonly spanMs: number;
   readonly bursts: number;
+  /** How often one customer floods endpoints that hang while another has a few deliveries. */
+  readonly floods: number;
   readonly crashes: number;
   /** How likely a node dies at each point where it hurts. */
   readonly crashChance: number;
@@ -65,5 +67,6 @@ export function clusterPlanOf(seed: number, nodes: number, calls: number | null)
     lostChance: storms.post ? prng.pick([0.1, 0.5, 1]) : 0,
     lateChance: storms.post ? 0.2 : 0,
     doubledChance: storms.post ? 0.2 : 0,
+    floods: prng.chance(0.25) ? 1 : 0,
   };
 }

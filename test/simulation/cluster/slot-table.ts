@@ -9,10 +9,16 @@ import { ALL_SLOTS, type Slot, slotOf } from '#src/domain/slot.ts';
 import type { SlotState } from '#src/ports/cluster-store.ts';
 import type { Step } from '#src/store/sql/steps.ts';
 import { type Db, openForReading } from '#src/store/sqlite/connection.ts';
+import { Questions } from '#src/store/sqlite/questions.ts';
 
 export interface HeldSlot extends SlotState {
   /** Since when it has been so. */
   readonly sinceMs: number;
+}
+
+interface Lease {
+  readonly node: string;
+  readonly until: number;
 }
 
 export type SlotChange = readonly [before: HeldSlot, after: HeldSlot];
@@ -22,6 +28,7 @@ const TOUCHES_LEASES = /lease/i;
 
 export class SlotTable {
   readonly #db: Db;
+  readonly #ask: Questions;
   readonly #slots = new Map<Slot, HeldSlot>();
   /** Until when, by the clock of the store. */
   readonly leases = new Map<string, number>();
@@ -30,7 +37,10 @@ export class SlotTable {
 
   constructor(path: string) {
     this.#db = openForReading(path);
-    for (const slot of ALL_SLOTS) this.#slots.set(slot, { ...this.#read(slot), sinceMs: 0 });
+    this.#ask = new Questions(this.#db);
+    this.#ask.atOnce(() => {
+      for (const slot of ALL_SLOTS) this.#slots.set(slot, { ...this.#read(slot), sinceMs: 0 });
+    });
   }
 
   get all(): Iterable<HeldSlot> {
@@ -59,7 +69,8 @@ export class SlotTable {
       if (name === 'releaseSlotsOf') for (const slot of ALL_SLOTS) touched.add(slot);
     }
     if (isLease) this.#readLeases();
-    return [...touched].flatMap((slot) => this.#change(slot, nowMs));
+    if (touched.size === 0) return [];
+    return this.#ask.atOnce(() => [...touched].flatMap((slot) => this.#change(slot, nowMs)));
   }
 
   #change(slot: Slot, nowMs: number): readonly SlotChange[] {
@@ -72,9 +83,7 @@ export class SlotTable {
   }
 
   #read(slot: Slot): SlotState {
-    const row = this.#db
-      .prepare<[number], SlotState>('SELECT slot, owner, epoch FROM slots WHERE slot = ?')
-      .get(slot);
+    const row = this.#ask.get<SlotState>('SELECT slot, owner, epoch FROM slots WHERE slot = ?', slot);
     if (row === undefined) throw new Error(`There is no slot ${slot}.`);
     return row;
   }
@@ -82,11 +91,7 @@ export class SlotTable {
   #readLeases(): void {
     this.leasesBefore = new Map(this.leases);
     this.leases.clear();
-    const rows = this.#db
-      .prepare<[], { readonly node: string; readonly until: number }>(
-        'SELECT node, lease_until AS until FROM nodes',
-      )
-      .all();
+    const rows = this.#ask.all<Lease>('SELECT node, lease_until AS until FROM nodes');
     for (const { node, until } of rows) this.leases.set(node, until);
   }
 

@@ -3,6 +3,7 @@ import { attemptsChecker } from '../../checkers/attempts.ts';
 import { bookingsChecker } from '../../checkers/bookings.ts';
 import { breakerChecker } from '../../checkers/breaker.ts';
 import { lifeChecker } from '../../checkers/life.ts';
+import { neighboursChecker } from '../../checkers/neighbours.ts';
 import { paceChecker } from '../../checkers/pace.ts';
 import { promiseChecker } from '../../checkers/promise.ts';
 import { schedulesChecker } from '../../checkers/schedules.ts';
@@ -24,6 +25,7 @@ export const CLUSTER_CHECKERS: readonly ClusterCheckerOf[] = [
   settlingChecker,
   schedulesChecker,
   sweepsChecker,
+  neighboursChecker,
   punctualityInCluster,
   breakerChecker,
   paceChecker,

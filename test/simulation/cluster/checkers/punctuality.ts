@@ -28,8 +28,8 @@ const FOUND_MS_MAX = 250;
 const KNOWN_MS = 3_000;
 const STARTS_WITHIN_MS = 15_000;
 const CHECK_EVERY_MS = 100;
-/** So many at one endpoint in so short a time, and others have to wait for a slot. */
-const LANE_MIGHT_BE_FULL = 40;
+/** An endpoint with so many in so short a time may be full: four of one host have 39 permits each for overdue work. */
+const LANE_MIGHT_BE_FULL = 30;
 const CLAIMS_LAST_MS = 31_000;
 
 interface Known {
@@ -61,13 +61,6 @@ export function punctualityInCluster(scene: ClusterScene): ClusterChecker {
     placesMs.set(gate, [...(placesMs.get(gate) ?? []), time.elapsedMs]);
   };
 
-  /** Since when its owner has been at it undisturbed; null while nobody is. */
-  const dispatchedSince = (delivery: Delivery): number | null => {
-    const { owner, sinceMs } = slots.ofGate(gateKey(delivery));
-    const calmMs = scene.lifeOf(owner ?? undefined)?.calmSinceMs ?? null;
-    return calmMs === null ? null : Math.max(calmMs, sinceMs);
-  };
-
   const unfired = (delivery: Delivery): void => {
     const { id, revision, dueAt } = delivery;
     if (dueAt === null || dueAt > time.now() || witness.isToBeSwept(delivery)) {
@@ -76,7 +69,7 @@ export function punctualityInCluster(scene: ClusterScene): ClusterChecker {
     }
     const known = dueSince.get(id);
     if (known?.revision !== revision) dueSince.set(id, { revision, ms: time.elapsedMs });
-    const dispatchedMs = dispatchedSince(delivery);
+    const dispatchedMs = scene.undisturbedSinceMs(delivery);
     if (known?.revision !== revision || dispatchedMs === null || scene.isAsked(id)) return;
     const lyingMs = time.elapsedMs - Math.max(known.ms, dispatchedMs);
     if (lyingMs > UNFIRED_MS_MAX && !isCrowded(gateKey(delivery))) {
@@ -93,7 +86,7 @@ export function punctualityInCluster(scene: ClusterScene): ClusterChecker {
   const abandoned = (delivery: Delivery): void => {
     const { id, attemptCount, claim } = delivery;
     const life = scene.lifeOf(claim?.node);
-    const dispatchedMs = dispatchedSince(delivery);
+    const dispatchedMs = scene.undisturbedSinceMs(delivery);
     if (isAtWork(life, delivery) || dispatchedMs === null || life?.state === 'stopping') return;
     const changedMs = changes.get(id)?.ms ?? 0;
     const endedMs = witness.sentOf(id, attemptCount)?.endedMs ?? 0;

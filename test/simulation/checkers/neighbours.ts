@@ -1,0 +1,118 @@
+/**
+ * Nobody is late because of somebody else. What other customers do, however much of it there is and however long their
+ * endpoints hang, delays neither the claim nor the request of a customer who asks for little.
+ *
+ * Why this must hold, and when. An endpoint may take a permit while `2 × free > c + 2 × (h + 16 × e)`, where c, h and e
+ * are what its customer, its host and itself hold. Others leave some free: a customer takes a permit only while it
+ * holds less than twice of what is free, so n of them leave more than a (2n + 1)th of all free, but for the large body
+ * that each may take with the last one. A customer is quiet towards an endpoint while what the endpoint needs is less
+ * than that. So a permit is at hand for every delivery of a quiet customer, whatever others do, and its turn comes
+ * after at most one turn of each other customer. What is left is the time that timers, turns and the store take, which
+ * `LATE_MS_MAX` allows for.
+ *
+ * Nothing is asked of a delivery that the engine did not know well before its instant, or whose owner was disturbed
+ * since then: it started, the store failed or was slow, the clock was set, its slot moved. Only small bodies are
+ * judged: large ones are read one after the other, a quiet customer's own among them.
+ */
+import type { Delivery } from '#src/domain/delivery.ts';
+import type { DeliveryId } from '#src/domain/id.ts';
+import { bodyBytesOf } from '../bodies.ts';
+import { isWaitingStatus } from '../witness.ts';
+import { gateKey } from './breaker.ts';
+import { type Checker, type Scene, Violation } from './checker.ts';
+import { countedPermits } from './counted-permits.ts';
+
+const NAME = 'neighbours';
+/** Others hold so many at least: where nobody is in the way, the checker of punctuality has the word. */
+const FLOOD_PERMITS = 8;
+/** From its instant until its claim is asked for. */
+const LATE_MS_MAX = 80;
+/** From its instant until its request is handed to the network: the claim is stored in between. */
+const SENT_MS_MAX = 160;
+/** Known so long before its instant, in calm times, a delivery is in memory then. */
+const KNOWN_MS = 3_000;
+const SMALL_BYTES_MAX = 16_384;
+const CHECK_EVERY_MS = 50;
+
+export function neighboursChecker(scene: Scene): Checker {
+  const { time, witness } = scene;
+  const { permits, claimAsked, counting } = countedPermits(scene);
+  const changedMs = new Map<DeliveryId, number>();
+  /** When an endpoint of a customer last needed more than others leave for sure. */
+  const busyMs = new Map<string, number>();
+  /** When those were due that are claimed and not sent yet, by delivery. */
+  const dueMsOf = new Map<DeliveryId, number>();
+  let checkedMs = 0;
+
+  const left = permits.leftBeside(scene.secrets.size - 1);
+  const isQuiet = (delivery: Delivery): boolean => permits.needOf(delivery) < left;
+  const noteBusy = (delivery: Delivery): void => {
+    if (!isQuiet(delivery)) busyMs.set(gateKey(delivery), time.elapsedMs);
+  };
+
+  /** Whether only others can be the reason that it was not dealt with at its instant. */
+  const isOthersDoing = (delivery: Delivery, dueMs: number): boolean => {
+    const { id, partition, scheduleId } = delivery;
+    const undisturbedMs = scene.undisturbedSinceMs(delivery);
+    const knownMs = changedMs.get(id);
+    if (undisturbedMs === null || knownMs === undefined) return false;
+    if (Math.max(undisturbedMs, knownMs) > dueMs - KNOWN_MS) return false;
+    const schedule = witness.schedules.get(scheduleId);
+    if (schedule === undefined || (bodyBytesOf(schedule) ?? 0) > SMALL_BYTES_MAX) return false;
+    if (!isQuiet(delivery) || (busyMs.get(gateKey(delivery)) ?? -1) >= dueMs) return false;
+    return permits.held - permits.heldBy(partition) >= FLOOD_PERMITS;
+  };
+
+  const judge = (delivery: Delivery, dueMs: number, withinMs: number, what: string): void => {
+    const lateMs = time.elapsedMs - dueMs;
+    if (lateMs <= withinMs || !isOthersDoing(delivery, dueMs)) return;
+    throw new Violation(
+      NAME,
+      `${delivery.id} ${what} ${lateMs} ms after its instant, and its customer is quiet`,
+    );
+  };
+
+  return {
+    ...counting,
+    name: NAME,
+    delivery(change) {
+      const { after } = change;
+      counting.delivery(change);
+      // A claim changes it too: its request is judged by when it was known before.
+      if (after !== null && after.status !== 'claimed') changedMs.set(after.id, time.elapsedMs);
+    },
+    claimAsked(write, by) {
+      const { delivery, attempt } = write;
+      const dueMs = time.elapsedAt(attempt.dueAt);
+      judge(delivery, dueMs, LATE_MS_MAX, 'was claimed');
+      claimAsked(write, by);
+      noteBusy(delivery);
+      dueMsOf.set(delivery.id, dueMs);
+    },
+    putOffAsked(delivery, by) {
+      counting.putOffAsked(delivery, by);
+      noteBusy(delivery);
+    },
+    endAsked(write, by) {
+      counting.endAsked(write, by);
+      noteBusy(write.delivery);
+    },
+    sent({ deliveryId }) {
+      const delivery = witness.deliveries.get(deliveryId);
+      const dueMs = dueMsOf.get(deliveryId);
+      dueMsOf.delete(deliveryId);
+      if (delivery !== undefined && dueMs !== undefined) judge(delivery, dueMs, SENT_MS_MAX, 'was sent');
+    },
+    step() {
+      const nowMs = time.elapsedMs;
+      if (nowMs - checkedMs < CHECK_EVERY_MS) return;
+      checkedMs = nowMs;
+      for (const id of witness.open) {
+        const delivery = witness.deliveries.get(id);
+        if (delivery === undefined || !isWaitingStatus(delivery.status) || delivery.dueAt === null) continue;
+        if (delivery.dueAt > time.now() || scene.isAsked(id) || witness.isToBeSwept(delivery)) continue;
+        judge(delivery, time.elapsedAt(delivery.dueAt), SENT_MS_MAX, 'is not claimed');
+      }
+    },
+  };
+}

@@ -1,0 +1,72 @@
+/**
+ * The rows of the store's own tables, read by a connection that nobody else has. It outlives every process of the
+ * simulation, so that a crash leaves the log of the database as it was.
+ */
+import { join } from 'node:path';
+import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import type { UnfinishedSweep } from '#src/domain/delivery-life.ts';
+import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { Profile } from '#src/domain/profile.ts';
+import type { Schedule } from '#src/domain/schedule.ts';
+import {
+  type AttemptRow,
+  type DeliveryRow,
+  fromAttemptRow,
+  fromDeliveryRow,
+  fromScheduleRow,
+  type ScheduleRow,
+} from '#src/store/sql/rows.ts';
+import { fromSweepRow, type SweepRow } from '#src/store/sql/sweep-verbs.ts';
+import { type Db, openForReading } from '#src/store/sqlite/connection.ts';
+import { Questions } from '#src/store/sqlite/questions.ts';
+import { Reads } from '#src/store/sqlite/reads.ts';
+import { DATABASE_FILE } from '#src/store/sqlite/sqlite-store.ts';
+
+export class DurableRows {
+  readonly #db: Db;
+  readonly #ask: Questions;
+  readonly #reads: Reads;
+
+  constructor(directory: string) {
+    this.#db = openForReading(join(directory, DATABASE_FILE));
+    this.#ask = new Questions(this.#db);
+    this.#reads = new Reads(this.#db);
+  }
+
+  /** Everything read inside is of one moment. */
+  atOnce<T>(read: () => T): T {
+    return this.#ask.atOnce(read);
+  }
+
+  schedule(partition: Partition, id: ScheduleId): Schedule | null {
+    const sql = 'SELECT * FROM schedules WHERE partition = ? AND id = ?';
+    const row = this.#ask.get<ScheduleRow>(sql, partition, id);
+    return row === undefined ? null : fromScheduleRow(row);
+  }
+
+  sweep(partition: Partition, id: ScheduleId): UnfinishedSweep | null {
+    const sql = 'SELECT * FROM sweeps WHERE partition = ? AND schedule_id = ?';
+    const row = this.#ask.get<SweepRow>(sql, partition, id);
+    return row === undefined ? null : fromSweepRow(row);
+  }
+
+  delivery(partition: Partition, id: DeliveryId): Delivery | null {
+    const sql = 'SELECT * FROM deliveries WHERE partition = ? AND id = ?';
+    const row = this.#ask.get<DeliveryRow>(sql, partition, id);
+    return row === undefined ? null : fromDeliveryRow(row);
+  }
+
+  attempts(partition: Partition, id: DeliveryId): readonly Attempt[] {
+    const sql = 'SELECT * FROM attempts WHERE partition = ? AND delivery_id = ? ORDER BY attempt_no';
+    return this.#ask.all<AttemptRow>(sql, partition, id).map(fromAttemptRow);
+  }
+
+  profile(partition: Partition, id: EndpointId): Profile | null {
+    return this.#reads.profile(partition, id);
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+}

@@ -1,0 +1,67 @@
+/** The words of a run of many seeds: a line of progress while it goes on, and a summary at its end. */
+import type { RunResult } from './run.ts';
+
+const DAY_MS = 86_400_000;
+
+export class Report {
+  readonly #planned: number;
+  readonly #startedMs: number;
+  readonly #seen = new Map<string, number>();
+  readonly #failed: number[] = [];
+  #done = 0;
+  #simulatedMs = 0;
+  #requests = 0;
+  #calls = 0;
+  #crashes = 0;
+  #stops = 0;
+
+  constructor(planned: number, nowMs: number) {
+    this.#planned = planned;
+    this.#startedMs = nowMs;
+  }
+
+  get hasFailed(): boolean {
+    return this.#failed.length > 0;
+  }
+
+  add({ seed, failure, simulatedMs, tally, seen }: RunResult): void {
+    this.#done++;
+    if (failure !== null) this.#failed.push(seed);
+    this.#simulatedMs += simulatedMs;
+    this.#requests += tally.requests;
+    this.#calls += tally.calls;
+    this.#crashes += tally.crashes;
+    this.#stops += tally.stops;
+    for (const [place, count] of Object.entries(seen)) {
+      this.#seen.set(place, (this.#seen.get(place) ?? 0) + count);
+    }
+  }
+
+  progress(nowMs: number): string {
+    const seconds = Math.max((nowMs - this.#startedMs) / 1_000, 0.001);
+    const perSecond = this.#done / seconds;
+    const leftMinutes = perSecond === 0 ? null : (this.#planned - this.#done) / perSecond / 60;
+    return [
+      `${this.#done} of ${this.#planned} seeds`,
+      `${perSecond.toFixed(1)} seeds/s`,
+      `${leftMinutes === null ? 'an unknown time' : `${leftMinutes.toFixed(1)} min`} left`,
+      `${this.#failed.length} violations${this.hasFailed ? ` (seeds ${this.#failed.join(', ')})` : ''}`,
+    ].join(', ');
+  }
+
+  /** `places`: where seeds of this kind can be. */
+  summary(nowMs: number, places: readonly string[]): string {
+    const seconds = (nowMs - this.#startedMs) / 1_000;
+    const days = this.#simulatedMs / DAY_MS;
+    const missed = places.filter((place) => !this.#seen.has(place));
+    const lines = [
+      `${this.#done} seeds, ${days.toFixed(1)} simulated days in ${seconds.toFixed(1)} s (${(this.#done / seconds).toFixed(2)} seeds/s)`,
+      `  ${this.#requests} requests, ${this.#calls} API calls, ${this.#crashes} crashes, ${this.#stops} stops`,
+      `  seen: ${[...this.#seen].map(([place, count]) => `${place} ${count}`).join(', ')}`,
+    ];
+    if (missed.length > 0) lines.push(`  not seen: ${missed.join(', ')}`);
+    if (this.#done < this.#planned) lines.push(`  ${this.#planned - this.#done} seeds were not run`);
+    if (this.hasFailed) lines.push(`${this.#failed.length} FAILED: seeds ${this.#failed.join(', ')}`);
+    return lines.join('\n');
+  }
+}
