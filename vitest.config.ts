@@ -2,7 +2,13 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { HAS_BROWSER } from './test/browser/executable.ts';
 
 const TIMES = { testTimeout: 60_000, hookTimeout: 60_000 };
-const IN_A_BROWSER = ['dashboard/every-page', 'dashboard/journey', 'dashboard/without-stream', 'inbox/page', 'inbox/page-bounds'];
+const IN_A_BROWSER = [
+  'dashboard/every-page',
+  'dashboard/journey',
+  'dashboard/without-stream',
+  'inbox/page',
+  'inbox/page-bounds',
+];
 const LEFT_OUT = HAS_BROWSER ? [] : IN_A_BROWSER.map((file) => `test/${file}.test.ts`);
 const SHARED = ['breaker', 'retries'];
 const DROP_DATABASES = 'test/process/drop-databases.ts';

@@ -32,7 +32,7 @@ describe('large payloads', () => {
     }
     await world.time.settled();
     expect(builder.reading.map(({ delivery }) => delivery.partition)).toEqual([1, 1]);
-    for (const { answer } of builder.reading.slice()) answer();
+    for (const reading of builder.reading.slice()) reading.answer();
     await world.time.advance(1);
     expect(order).toEqual([1, 1]);
     expect(builder.reading.map(({ delivery }) => delivery.partition)).toEqual([1, 1, 1, 2]);

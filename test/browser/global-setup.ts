@@ -3,5 +3,8 @@ import { browserPath, HAS_BROWSER } from './executable.ts';
 
 export default async function setup(): Promise<void> {
   if (HAS_BROWSER) await browserPath();
-  else console.warn('No browser for this machine: the tests of the pages are left out. Install Chromium to run them.');
+  else
+    console.warn(
+      'No browser for this machine: the tests of the pages are left out. Install Chromium to run them.',
+    );
 }

@@ -2,12 +2,14 @@
  * A month of history, written into the store of a service that is not running: what charts are drawn from, a schedule
  * that fired every hour since yesterday, and some failures among it. For pictures; tests make what they need.
  */
+
 import { readControlSettings } from '#src/app/config.ts';
 import { openStore } from '#src/app/open-store.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
+import type { FiringSchedule } from '#src/domain/schedule.ts';
 import { HOUR_MS, LATENESS_CLASSES, MINUTE_MS, type Tally, type TallySpanMs } from '#src/domain/tally.ts';
 import type { SavedEndpointTally, SavedTally } from '#src/ports/insight-store.ts';
 import { Builders, REDIRECT, SUCCESS, seededBytes } from '#src/store/contract/builders.ts';
@@ -113,7 +115,7 @@ async function writeHourly(store: Store, partition: Partition, now: number): Pro
     ],
   });
   await store.addSchedule({ ...made, payload: null, profile: null, receipt: null });
-  let { schedule } = made;
+  let schedule: FiringSchedule = made.schedule;
   let waiting = made.pending;
   for (let run = 0; run <= HOURLY_RUNS; run++) {
     build.tick((waiting.dueAt ?? waiting.scheduledFor) + 3 - build.now);
@@ -124,7 +126,7 @@ async function writeHourly(store: Store, partition: Partition, now: number): Pro
     await store.settle([build.settle(claimed, schedule, isFailing ? REDIRECT : SUCCESS)]);
     const next = claimed.advanced;
     if (next === null) return;
-    schedule = { ...schedule, ...next.schedule };
+    schedule = next.schedule;
     waiting = next.next;
   }
 }
