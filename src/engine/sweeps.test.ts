@@ -12,7 +12,7 @@ import { EVERYWHERE } from './territory.ts';
 
 const ORDERS = { pause, resume, cancel };
 const RETRIES = 5;
-const LOOK_MS = 5_000;
+const LOOK_MS = 4_500;
 const RETRY_IN_MS = 20_000;
 
 /** A recurring schedule with some deliveries that wait for a retry. */

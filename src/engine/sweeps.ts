@@ -11,7 +11,7 @@ import { OutageLog } from './outage-log.ts';
 import type { Territory } from './territory.ts';
 import { type EngineWorld, pause } from './world.ts';
 
-const LOOK_EVERY_MS = 5_000;
+const LOOK_EVERY_MS = 4_500;
 /** Between two pieces. */
 const PAUSE_MS = 10;
 const LISTED_MAX = 100;

@@ -79,7 +79,7 @@ export class Witness {
       for (const parameter of parameters) {
         if (typeof parameter === 'string' && ID.test(parameter)) touched.add(parameter);
       }
-      if (name === 'sweepDeliveries') this.#addAll(touched, parameters);
+      if (name.startsWith('sweep')) this.#addAll(touched, parameters);
       if (wasDone && (name === 'saveGate' || name === 'removeGate')) this.#gate(name, parameters);
     }
     if (touched.size === 0) return '';
