@@ -16,6 +16,8 @@ import type { Sent } from './network.ts';
 
 const ID = /^(dlv|sch|ep)_[0-9a-z]{26}$/;
 const DEFAULT_TIMEOUT_MS = 30_000;
+/** These steps change deliveries that they do not name. */
+const SWEEPS: ReadonlySet<Step[0]> = new Set(['sweepFirstDeliveries', 'sweepDeliveries']);
 
 export const TERMINAL: ReadonlySet<DeliveryStatus> = new Set([
   'succeeded',
@@ -79,7 +81,7 @@ export class Witness {
       for (const parameter of parameters) {
         if (typeof parameter === 'string' && ID.test(parameter)) touched.add(parameter);
       }
-      if (name.startsWith('sweep')) this.#addAll(touched, parameters);
+      if (SWEEPS.has(name)) this.#addAll(touched, parameters);
       if (wasDone && (name === 'saveGate' || name === 'removeGate')) this.#gate(name, parameters);
     }
     if (touched.size === 0) return '';
