@@ -4,22 +4,18 @@
  * Each slot that a node holds is walked along an index that begins with the slot, and the walks are merged. Rows of
  * other nodes' slots are never looked at, however many of them are due.
  *
- * Nobody knows ahead of time how the rows of a page are spread over the slots. Each walk therefore begins with a few
- * rows. A walk goes on only when it may still hold a row of the page, and then with a larger share. All rows that an
- * unfinished walk has found belong to the page, so the number of such walks falls at least by half in every round.
- *
  * The work of all customers but some is read customer by customer, along an index that begins with the partition: from
  * each customer that has anything waiting to the next. Rows of the others are never looked at either.
  *
  * Citus cannot walk each slot or each customer on its own. There every worker looks for the rows by itself.
  */
 import type { Due } from '#src/domain/due.ts';
-import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { SLOTS, type Slot } from '#src/domain/slot.ts';
 import type { DuePage } from '#src/ports/store.ts';
 import { BEFORE_EVERYTHING, type DueRow, type Place, toDue } from '#src/store/sql/due-rows.ts';
+import { mergedWalks, type Round } from '#src/store/sql/merged-walks.ts';
 import type { Reader } from './reader.ts';
 
 const COLUMNS = 'partition, id, due_at, deadline, endpoint_id, url, payload_bytes';
@@ -63,18 +59,8 @@ const DUE_OF_OTHERS = `WITH RECURSIVE customers AS (
   ) found
   ORDER BY due_at, id LIMIT $4`;
 
-/** Rows of one walk in a round, at least. */
-const SHARE_MIN = 4;
-
 interface WalkedRow extends DueRow {
   readonly slot: Slot;
-}
-
-/** A slot, and the place behind which its walk goes on. */
-interface Walk {
-  readonly slot: Slot;
-  readonly dueAt: number;
-  readonly id: string;
 }
 
 const EVERY_SLOT: ReadonlySet<Slot> = new Set(Array.from({ length: SLOTS }, (_, slot) => slot as Slot));
@@ -98,11 +84,7 @@ export class DueReads {
     const { dueAt, id } = after ?? BEFORE_EVERYTHING;
     const rows = await (this.#distributed
       ? this.#reader.ask<DueRow>(DISTRIBUTED_DUE, dueAt, id, until, limit, [...slots])
-      : this.#merged(
-          [...slots].map((slot) => ({ slot, dueAt, id })),
-          until,
-          limit,
-        ));
+      : this.#merged(slots, { dueAt, id }, until, limit));
     return rows.map(toDue);
   }
 
@@ -120,28 +102,23 @@ export class DueReads {
     return { due, next: due.length < limit ? null : (due.at(-1) ?? null) };
   }
 
-  async #merged(walks: readonly Walk[], until: Instant, limit: number): Promise<readonly DueRow[]> {
-    // A delivery that moves between two rounds may be seen in both: the newer row counts.
-    const found = new Map<DeliveryId, DueRow>();
-    let page: readonly DueRow[] = [];
-    let open = walks;
-    /** The last row of a full page: nothing behind it belongs to the page. */
-    let end: DueRow | null = null;
-    while (open.length > 0) {
-      const share = Math.min(limit, Math.max(SHARE_MIN, Math.ceil((2 * limit) / open.length)));
-      const rows: readonly WalkedRow[] = await this.#walk(open, end?.due_at ?? until, share, limit);
-      for (const row of rows) found.set(row.id, row);
-      page = [...found.values()].toSorted(byPlace).slice(0, limit);
-      end = page.length < limit ? null : (page.at(-1) ?? null);
-      open = unfinished(rows, share, end);
-    }
-    return page;
+  async #merged(
+    slots: ReadonlySet<Slot>,
+    { dueAt, id }: { readonly dueAt: number; readonly id: string },
+    until: Instant,
+    limit: number,
+  ): Promise<readonly DueRow[]> {
+    const walks = [...slots].map((key) => ({ key, dueAt, id }));
+    const merging = mergedWalks<Slot, WalkedRow>(walks, until, limit, ({ slot }) => slot);
+    let asked = merging.next();
+    while (!asked.done) asked = merging.next(await this.#walk(asked.value, limit));
+    return asked.value;
   }
 
-  #walk(walks: readonly Walk[], until: Instant, share: number, limit: number): Promise<readonly WalkedRow[]> {
+  #walk({ walks, until, share }: Round<Slot>, limit: number): Promise<readonly WalkedRow[]> {
     return this.#reader.ask<WalkedRow>(
       DUE_OF_WALKS,
-      walks.map(({ slot }) => slot),
+      walks.map(({ key }) => key),
       walks.map(({ dueAt }) => dueAt),
       walks.map(({ id }) => id),
       until,
@@ -149,19 +126,4 @@ export class DueReads {
       limit,
     );
   }
-}
-
-/** The walks that may hold further rows of the page: their whole share is among the rows, which are in order. */
-function unfinished(rows: readonly WalkedRow[], share: number, end: DueRow | null): readonly Walk[] {
-  return [...Map.groupBy(rows, ({ slot }) => slot)].flatMap(([slot, own]): readonly Walk[] => {
-    const last = own.at(-1);
-    if (last === undefined || own.length < share) return [];
-    return end !== null && byPlace(last, end) >= 0 ? [] : [{ slot, dueAt: last.due_at, id: last.id }];
-  });
-}
-
-/** Ids are ASCII: their order here is the order of their bytes. */
-function byPlace(one: DueRow, other: DueRow): number {
-  if (one.due_at !== other.due_at) return one.due_at - other.due_at;
-  return one.id < other.id ? -1 : Number(one.id > other.id);
 }

@@ -4,10 +4,6 @@
 export const TALLY_ROWS_MAX = 50_000;
 /** The newest rows of endpoints that are looked at for which of them were active: by the hour and the node. */
 export const ACTIVE_ROWS_MAX = 20_000;
-/** Deliveries of everybody that are due in a window. */
-export const UPCOMING_ROWS_MAX = 20_000;
-/** Of one partition that are due at any time: who has more is found among everybody's. */
-export const OWN_WAITING_ROWS_MAX = 10_000;
 /** Where it takes a row, not just an index, to know whose a delivery is. */
 export const DUE_ROWS_MAX = 20_000;
 export const GATE_ROWS_MAX = 10_000;

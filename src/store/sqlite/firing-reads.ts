@@ -8,7 +8,7 @@ import type { UnfinishedSweep } from '#src/domain/delivery-life.ts';
 import type { Due } from '#src/domain/due.ts';
 import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
-import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
+import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { FiringSchedule } from '#src/domain/schedule.ts';
@@ -16,6 +16,7 @@ import { type Slot, slotOf } from '#src/domain/slot.ts';
 import type { DuePage, LostClaim, Message, Work } from '#src/ports/store.ts';
 import { SCHEDULE_FIRING } from '#src/store/sql/columns.ts';
 import { BEFORE_EVERYTHING, type DueRow, type Place, toDue } from '#src/store/sql/due-rows.ts';
+import { mergedWalks, type Round } from '#src/store/sql/merged-walks.ts';
 import {
   type AttemptRow,
   type DeliveryRow,
@@ -29,9 +30,8 @@ import type { Db } from './connection.ts';
 import { Questions } from './questions.ts';
 import { Reads } from './reads.ts';
 
-const DUE_COLUMNS = 'partition, id, due_at, deadline, endpoint_id, url, payload_bytes';
-const PASSED_OVER_MAX = 4_000;
-const AFTER_EVERY_ID = '\u{10ffff}';
+const NOBODY: ReadonlySet<Partition> = new Set();
+const BEFORE_EVERY_PARTITION = Number.MIN_SAFE_INTEGER;
 
 export class FiringReads {
   readonly #ask: Questions;
@@ -55,22 +55,55 @@ export class FiringReads {
     return found.slice(0, limit);
   }
 
-  #due(after: Place | null, until: Instant, limit: number): readonly Due[] {
+  #due(
+    after: Place | null,
+    until: Instant,
+    limit: number,
+    without: ReadonlySet<Partition> = NOBODY,
+  ): readonly Due[] {
     const { dueAt, id } = after ?? BEFORE_EVERYTHING;
-    const rows = this.#ask.all<DueRow>(
-      `SELECT ${DUE_COLUMNS}
-       FROM deliveries INDEXED BY deliveries_due
-       WHERE status IN ('scheduled', 'retry_scheduled') AND (due_at, id) > (?, ?) AND due_at <= ?
-       ORDER BY due_at, id LIMIT ?`,
-      dueAt,
-      id,
-      until,
-      limit,
-    );
-    return rows.map(toDue);
+    return this.#ask.atOnce(() => {
+      const customers = this.#customers().filter((partition) => !without.has(partition));
+      const walks = customers.map((key) => ({ key, dueAt, id }));
+      const merging = mergedWalks<Partition, DueRow>(walks, until, limit, ({ partition }) => partition);
+      let asked = merging.next();
+      while (!asked.done) asked = merging.next(this.#walk(asked.value));
+      return asked.value.map(toDue);
+    });
   }
 
-  /** At most so many rows of the index are looked at, whoever they belong to. */
+  /** Everybody who has a delivery that waits, from one to the next along the index. */
+  #customers(): readonly Partition[] {
+    const found: Partition[] = [];
+    for (let last = BEFORE_EVERY_PARTITION; ; ) {
+      const next = this.#ask.get<{ readonly partition: Partition }>(
+        `SELECT partition FROM deliveries INDEXED BY deliveries_due
+         WHERE status IN ('scheduled', 'retry_scheduled') AND partition > ? ORDER BY partition LIMIT 1`,
+        last,
+      );
+      if (next === undefined) return found;
+      found.push(next.partition);
+      last = next.partition;
+    }
+  }
+
+  #walk({ walks, until, share }: Round<Partition>): readonly DueRow[] {
+    return walks.flatMap(({ key, dueAt, id }) =>
+      this.#ask.all<DueRow>(
+        `SELECT partition, id, due_at, deadline, endpoint_id, url, payload_bytes
+         FROM deliveries INDEXED BY deliveries_due
+         WHERE partition = ? AND status IN ('scheduled', 'retry_scheduled')
+           AND (due_at, id) > (?, ?) AND due_at <= ?
+         ORDER BY due_at, id LIMIT ?`,
+        key,
+        dueAt,
+        id,
+        until,
+        share,
+      ),
+    );
+  }
+
   dueOfOthers(
     without: ReadonlySet<Partition>,
     after: Place | null,
@@ -78,32 +111,9 @@ export class FiringReads {
     limit: number,
     slots?: ReadonlySet<Slot>,
   ): DuePage {
-    const { dueAt, id } = after ?? BEFORE_EVERYTHING;
-    const end = this.#ask.get<{ readonly due_at: Instant; readonly id: DeliveryId }>(
-      `SELECT due_at, id FROM deliveries INDEXED BY deliveries_due
-       WHERE status IN ('scheduled', 'retry_scheduled') AND (due_at, id) > (?, ?) AND due_at <= ?
-       ORDER BY due_at, id LIMIT 1 OFFSET ?`,
-      dueAt,
-      id,
-      until,
-      PASSED_OVER_MAX,
-    );
-    const rows = this.#ask.all<DueRow>(
-      `SELECT ${DUE_COLUMNS} FROM deliveries INDEXED BY deliveries_due
-       WHERE status IN ('scheduled', 'retry_scheduled') AND (due_at, id) > (?, ?) AND (due_at, id) <= (?, ?)
-         AND partition NOT IN (SELECT value FROM json_each(?))
-       ORDER BY due_at, id LIMIT ?`,
-      dueAt,
-      id,
-      end?.due_at ?? until,
-      end?.id ?? AFTER_EVERY_ID,
-      JSON.stringify([...without]),
-      limit,
-    );
-    const due = rows.map(toDue);
+    const due = this.#due(after, until, limit, without);
     const ours = due.filter(({ partition, endpoint }) => slots?.has(slotOf(partition, endpoint)) ?? true);
-    const reached = due.length < limit ? end && { dueAt: end.due_at, id: end.id } : due.at(-1);
-    return { due: ours, next: reached ?? null };
+    return { due: ours, next: due.length < limit ? null : (due.at(-1) ?? null) };
   }
 
   work(deliveries: readonly Pick<Due, 'partition' | 'id'>[]): readonly (Work | null)[] {

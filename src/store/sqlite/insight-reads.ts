@@ -31,11 +31,9 @@ import { idsAfter, idsBefore } from '#src/store/sql/id-ranges.ts';
 import {
   ACTIVE_ROWS_MAX,
   GATE_ROWS_MAX,
-  OWN_WAITING_ROWS_MAX,
   PROFILES_LOOKED_AT_MAX,
   PROFILES_MATCHING_MAX,
   TALLY_ROWS_MAX,
-  UPCOMING_ROWS_MAX,
 } from '#src/store/sql/insight-bounds.ts';
 import { type DeliveryRow, fromDeliveryRow, fromScheduleRow, type ScheduleRow } from '#src/store/sql/rows.ts';
 import { search, type WalkedRow } from '#src/store/sql/schedule-search.ts';
@@ -45,29 +43,14 @@ import { type Parameter, Questions } from './questions.ts';
 import { Reads } from './reads.ts';
 import { labelCounts, pieceOf, type Wanted } from './schedule-walks.ts';
 
-/** Every one that waits in the window, whosever it is, along its instants. */
-const WAITING_OF_ALL = `SELECT partition, id, due_at FROM deliveries INDEXED BY deliveries_due
-  WHERE status IN ('scheduled', 'retry_scheduled') AND due_at >= ? AND due_at < ? ORDER BY due_at, id LIMIT ?`;
-/** Every one of the partition that waits, whenever it is due. */
-const WAITING_OF_ONE = `SELECT partition, id, due_at FROM deliveries INDEXED BY deliveries_by_status
-  WHERE partition = ? AND status IN ('scheduled', 'retry_scheduled') LIMIT ?`;
+/** What waits in the window. */
+const WAITING = `SELECT id, due_at FROM deliveries INDEXED BY deliveries_due
+  WHERE partition = ? AND status IN ('scheduled', 'retry_scheduled') AND due_at >= ? AND due_at < ?
+  ORDER BY due_at, id LIMIT ?`;
 
-function byStep(waiting: string): string {
-  return `SELECT (due_at - CAST(? AS INTEGER)) / CAST(? AS INTEGER) AS step,
-      sum(partition = ? AND due_at >= ? AND due_at < ?) AS due, count(*) AS looked
-    FROM (${waiting}) GROUP BY step`;
-}
-const STEPS_OF_ALL = byStep(WAITING_OF_ALL);
-const STEPS_OF_ONE = byStep(WAITING_OF_ONE);
-
-interface WaitingRow {
-  readonly id: DeliveryId;
-}
-
-interface Looked {
-  readonly found: readonly WaitingRow[];
-  readonly isComplete: boolean;
-}
+const BY_STEP = `SELECT (due_at - CAST(? AS INTEGER)) / CAST(? AS INTEGER) AS step,
+    count(*) AS due, count(*) AS looked
+  FROM (${WAITING}) GROUP BY step`;
 
 export class InsightReads {
   readonly #ask: Questions;
@@ -127,22 +110,14 @@ export class InsightReads {
   }
 
   due(partition: Partition, from: Instant, until: Instant, stepMs: number, lookAtMax: number): DueCounts {
-    const steps = stepsOf(from, until, stepMs);
-    const ask = (sql: string, rowsMax: number, ...waiting: readonly Parameter[]) =>
-      dueCounts(
-        this.#ask.all<DueStepRow>(sql, from, stepMs, partition, from, until, ...waiting, rowsMax + 1),
-        steps,
-        rowsMax,
-      );
-    const ofAll = ask(STEPS_OF_ALL, lookAtMax, from, until);
-    if (ofAll.isComplete) return ofAll;
-    const ofOne = ask(STEPS_OF_ONE, Math.min(lookAtMax, OWN_WAITING_ROWS_MAX), partition);
-    return ofOne.isComplete ? ofOne : ofAll;
+    const rows = this.#ask.all<DueStepRow>(BY_STEP, from, stepMs, partition, from, until, lookAtMax + 1);
+    return dueCounts(rows, stepsOf(from, until, stepMs), lookAtMax);
   }
 
+  /** Always complete: an index leads from each of a customer's waiting deliveries to the next. */
   upcoming(partition: Partition, from: Instant, until: Instant, limit: number): UpcomingPage {
     return this.#ask.atOnce(() => {
-      const { found: waiting, isComplete } = this.#waiting(partition, from, until, limit);
+      const waiting = this.#ask.all<{ readonly id: DeliveryId }>(WAITING, partition, from, until, limit);
       const found = waiting.flatMap(({ id }) => {
         const delivery = this.#reads.delivery(partition, id);
         const schedule = delivery === null ? undefined : this.#scheduleOf(delivery);
@@ -150,37 +125,8 @@ export class InsightReads {
           ? []
           : [{ delivery, schedule: fromScheduleRow(schedule) }];
       });
-      return { found, isComplete };
+      return { found, isComplete: true };
     });
-  }
-
-  #waiting(partition: Partition, from: Instant, until: Instant, limit: number): Looked {
-    const look = (waiting: string, rowsMax: number, ...parameters: readonly Parameter[]) => {
-      const found = this.#ask.all<WaitingRow>(
-        `SELECT id FROM (${waiting}) WHERE partition = ? AND due_at >= ? AND due_at < ?
-         ORDER BY due_at, id LIMIT ?`,
-        ...parameters,
-        rowsMax,
-        partition,
-        from,
-        until,
-        limit,
-      );
-      return { found, isComplete: found.length === limit || this.#isShort(waiting, rowsMax, parameters) };
-    };
-    const ofAll = look(WAITING_OF_ALL, UPCOMING_ROWS_MAX, from, until);
-    if (ofAll.isComplete) return ofAll;
-    const ofOne = look(WAITING_OF_ONE, OWN_WAITING_ROWS_MAX, partition);
-    return ofOne.isComplete ? ofOne : ofAll;
-  }
-
-  #isShort(waiting: string, rowsMax: number, parameters: readonly Parameter[]): boolean {
-    const row = this.#ask.get<{ readonly looked: number }>(
-      `SELECT count(*) AS looked FROM (${waiting})`,
-      ...parameters,
-      rowsMax,
-    );
-    return (row?.looked ?? 0) < rowsMax;
   }
 
   #scheduleOf({ partition, scheduleId }: Delivery): ScheduleRow | undefined {

@@ -383,6 +383,10 @@ export const MIGRATIONS: readonly Migration[] = [
         FROM schedule_labels GROUP BY partition, schedule_id
       ) d WHERE schedules.partition = d.partition AND schedules.id = d.schedule_id;
 
+      DROP INDEX deliveries_due;
+      CREATE INDEX deliveries_due ON deliveries (partition, due_at, id, status)
+        WHERE status IN ('scheduled', 'retry_scheduled');
+
       CREATE TABLE labels_by_state (
         partition INTEGER NOT NULL,
         digest BLOB NOT NULL,
