@@ -18,7 +18,7 @@ import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { DeliveryFilter } from '#src/ports/store.ts';
 import type { Call } from './call.ts';
 import type { OperationId } from './contract/operations.ts';
-import { answerPage, type PageRequest, readPage } from './lists.ts';
+import { answerPage, answerSmallPage, type PageRequest, readPage } from './lists.ts';
 import { presentAttempt, presentDelivery, presentProfile, presentSchedule } from './present.ts';
 import { readChoice, readInstant, readText } from './query.ts';
 import {
@@ -50,7 +50,7 @@ export function handlers(
   httpAllowed: boolean,
   showDelivery: (delivery: Delivery, mode: Mode) => object = presentDelivery,
 ): Readonly<Record<OperationId, Handler>> {
-  const { store } = commands;
+  const { store, pause } = commands;
 
   function ordered(order: Order): Handler {
     return (call) =>
@@ -69,11 +69,12 @@ export function handlers(
     page: PageRequest<DeliveryId>,
     filter: DeliveryFilter | null,
   ): Promise<Finished> {
-    return answerPage(
+    return answerSmallPage(
       page,
       async (before, limit) =>
         filter === null ? [] : store.listDeliveries(tenant.partition, filter, { before, limit }),
       (delivery) => ({ position: delivery.id, resource: showDelivery(delivery, tenant.mode) }),
+      pause,
     );
   }
 
@@ -89,7 +90,7 @@ export function handlers(
         ),
       ),
 
-    listSchedules: (call) => listSchedules(store, call),
+    listSchedules: (call) => listSchedules(commands, call),
 
     getSchedule: async (call) => {
       const view = found(await store.findSchedule(call.tenant.partition, call.id('sch')));
@@ -149,6 +150,7 @@ export function handlers(
         page,
         (before, limit) => store.listProfiles(tenant.partition, includeArchived, { before, limit }),
         (profile) => ({ position: profile.id, resource: presentProfile(profile, tenant.mode) }),
+        pause,
       );
     },
 
@@ -207,10 +209,11 @@ export function handlers(
       const id = call.id('dlv');
       found(await store.findDelivery(call.tenant.partition, id));
       const page = readPage(call.query, call.tenant.partition, `attempts of ${id}`, 'attempt_no');
-      return answerPage(
+      return answerSmallPage(
         page,
         (after, limit) => store.listAttempts(call.tenant.partition, id, after ?? 0, limit),
         (attempt) => ({ position: attempt.attemptNo, resource: presentAttempt(attempt) }),
+        pause,
       );
     },
   };

@@ -1,13 +1,16 @@
 /** Pages of lists: where a page starts, what goes on it, and the envelope around it. */
 import type { Finished } from '#src/commands/command.ts';
 import { type IdKind, parseId } from '#src/domain/id.ts';
+import type { Pause } from '#src/domain/json.ts';
 import type { Partition } from '#src/domain/partition.ts';
+import type { Listed } from '#src/ports/store.ts';
 import { decodeCursor, encodeCursor, type List } from './cursor.ts';
 import { readLimit, readText } from './query.ts';
 
-/** A page of very large items ends early: labels may be as long as a request, and others wait meanwhile. */
-const PAGE_CHARACTERS_MAX = 4 * 1_048_576;
-const ROWS_AT_ONCE = 10;
+/** A page that has grown to this is not filled further: labels may be as long as a request, and others wait. */
+const PAGE_CHARACTERS_MAX = 2 * 1_048_576;
+/** So many items are shown without a pause, whatever their size: the thread that works here also fires. */
+const SHOWN_TOGETHER_MAX = 25;
 
 export interface PageRequest<Position> {
   readonly list: List;
@@ -40,62 +43,88 @@ function positionOf(kind: IdKind | 'attempt_no', text: string): string | number 
 /** What a list shows of a row, and where it stands in it. */
 export interface Item<Position> {
   readonly position: Position;
-  readonly resource: object;
+  /** Null: it is left out. */
+  readonly resource: object | null;
 }
 
-/** Fills a page from `fetch`, which gives so many rows after a position, and answers it. */
-export async function answerPage<Row, Position extends string | number>(
-  { list, limit, after }: PageRequest<Position>,
-  fetch: (after: Position | null, limit: number) => Promise<readonly Row[]>,
-  show: (row: Row) => Item<Position>,
-): Promise<Finished> {
+/** Gives at most so many rows after a position, at least one unless that is the end. */
+type Fetch<Row, Position> = (after: Position | null, limit: number) => Promise<Listed<Row>>;
+type Show<Row, Position> = (row: Row) => Item<Position>;
+
+interface Filled<Position> {
+  readonly shown: readonly string[];
+  /** The last item that was looked at. */
+  readonly last: Position | null;
+  readonly hasMore: boolean;
+}
+
+/** Reads and shows a part at a time, with pauses. */
+async function fill<Row, Position>(
+  { limit, after }: Pick<PageRequest<Position>, 'limit' | 'after'>,
+  fetch: Fetch<Row, Position>,
+  show: Show<Row, Position>,
+  pause: Pause,
+): Promise<Filled<Position>> {
   const shown: string[] = [];
   let characters = 0;
   let last = after;
-  for (;;) {
-    // One row more than is shown says whether there is more.
-    const wanted = Math.min(ROWS_AT_ONCE, limit + 1 - shown.length);
-    const rows = await fetch(last, wanted);
-    for (const row of rows) {
+  for (let rest = limit; ; ) {
+    const { items, hasMore } = await fetch(last, rest);
+    for (const [place, row] of items.entries()) {
+      if (place > 0 && place % SHOWN_TOGETHER_MAX === 0) await pause();
       const { position, resource } = show(row);
+      last = position;
+      if (resource === null) continue;
       const text = JSON.stringify(resource);
-      const isFull = shown.length === limit || characters + text.length > PAGE_CHARACTERS_MAX;
-      if (isFull && shown.length > 0) return envelope(shown, encodeCursor(list, String(last)));
       shown.push(text);
       characters += text.length;
-      last = position;
     }
-    if (rows.length < wanted) return envelope(shown, null);
+    rest -= items.length;
+    if (!hasMore || rest <= 0 || characters >= PAGE_CHARACTERS_MAX) return { shown, last, hasMore };
+    await pause();
   }
 }
 
+/** Fills a page from `fetch`, and answers it. */
+export async function answerPage<Row, Position extends string | number>(
+  page: PageRequest<Position>,
+  fetch: Fetch<Row, Position>,
+  show: Show<Row, Position>,
+  pause: Pause,
+): Promise<Finished> {
+  const { shown, last, hasMore } = await fill(page, fetch, show, pause);
+  return envelope(shown, hasMore ? encodeCursor(page.list, String(last)) : null);
+}
+
+/** The same for rows that are small: one row more than is shown says whether there is more. */
+export async function answerSmallPage<Row, Position extends string | number>(
+  page: PageRequest<Position>,
+  fetch: (after: Position | null, limit: number) => Promise<readonly Row[]>,
+  show: Show<Row, Position>,
+  pause: Pause,
+): Promise<Finished> {
+  const listed = async (after: Position | null, limit: number) => {
+    const rows = await fetch(after, limit + 1);
+    return { items: rows.slice(0, limit), hasMore: rows.length > limit };
+  };
+  return answerPage(page, listed, show, pause);
+}
+
 /**
- * Answers what a search has found, a few rows at a time. `find` answers null for what is gone since. The page may be
- * short, or empty, and the list still go on: `next` says where.
+ * Answers what a search has found. The page may be short, or empty, and the list still go on: `next` says where.
  */
 export async function answerFound<Row, Position extends string>(
   { list }: Pick<PageRequest<Position>, 'list'>,
   { found, next }: { readonly found: readonly Position[]; readonly next: Position | null },
-  find: (position: Position) => Promise<Row | null>,
-  show: (row: Row) => Item<Position>,
+  find: (positions: readonly Position[]) => Promise<Listed<Row>>,
+  show: Show<Row, Position>,
+  pause: Pause,
 ): Promise<Finished> {
-  const shown: string[] = [];
-  let characters = 0;
-  let last: Position | null = null;
-  for (let at = 0; at < found.length; at += ROWS_AT_ONCE) {
-    for (const row of await Promise.all(found.slice(at, at + ROWS_AT_ONCE).map(find))) {
-      if (row === null) continue;
-      const { position, resource } = show(row);
-      const text = JSON.stringify(resource);
-      if (last !== null && characters + text.length > PAGE_CHARACTERS_MAX) {
-        return envelope(shown, encodeCursor(list, last));
-      }
-      shown.push(text);
-      characters += text.length;
-      last = position;
-    }
-  }
-  return envelope(shown, next === null ? null : encodeCursor(list, next));
+  // Newest first: what lies after an item has a smaller id.
+  const fetch = (after: Position | null) => find(found.filter((id) => after === null || id < after));
+  const { shown, last, hasMore } = await fill({ limit: found.length, after: null }, fetch, show, pause);
+  const position = hasMore ? last : next;
+  return envelope(shown, position === null ? null : encodeCursor(list, position));
 }
 
 function envelope(items: readonly string[], nextCursor: string | null): Finished {

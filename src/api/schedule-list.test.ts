@@ -60,7 +60,10 @@ interface Answer {
 async function ask(query: string, cursor: string | null): Promise<Answer> {
   const parameters = new URLSearchParams(query);
   if (cursor !== null) parameters.set('cursor', cursor);
-  const { status, body } = await listSchedules(store, { tenant, query: parameters });
+  const { status, body } = await listSchedules(
+    { store, pause: async () => {} },
+    { tenant, query: parameters },
+  );
   expect(status).toBe(200);
   return JSON.parse(body) as Answer;
 }

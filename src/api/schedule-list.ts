@@ -1,6 +1,7 @@
 /** `GET /v1/schedules`. One label at most is answered from an index; several are searched for (see the store's port). */
 import type { Finished } from '#src/commands/command.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
+import type { Pause } from '#src/domain/json.ts';
 import type { Label, Labels } from '#src/domain/labels.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES, type Schedule, type ScheduleView } from '#src/domain/schedule.ts';
 import type { ScheduleFilter, Store } from '#src/ports/store.ts';
@@ -9,10 +10,13 @@ import { answerFound, answerPage, type Item, readPage } from './lists.ts';
 import { presentSchedule } from './present.ts';
 import { readChoice, readLabels } from './query.ts';
 
-type Lists = Pick<Store, 'findSchedule' | 'listSchedules' | 'searchSchedules'>;
+interface Lists {
+  readonly store: Pick<Store, 'findSchedules' | 'listSchedules' | 'searchSchedules'>;
+  readonly pause: Pause;
+}
 
 export async function listSchedules(
-  store: Lists,
+  { store, pause }: Lists,
   { tenant: { partition, mode }, query }: Pick<Call, 'tenant' | 'query'>,
 ): Promise<Finished> {
   const page = readPage(query, partition, 'schedules', 'sch');
@@ -31,6 +35,7 @@ export async function listSchedules(
       page,
       (before, limit) => store.listSchedules(partition, filter, { before, limit }),
       show,
+      pause,
     );
   }
 
@@ -38,12 +43,10 @@ export async function listSchedules(
   const found = isContradiction(labels)
     ? { found: [], next: null }
     : await store.searchSchedules(partition, filter, { before: page.after, limit: page.limit });
-  const find = async (id: ScheduleId) => {
-    const view = await store.findSchedule(partition, id);
-    // It was found a moment ago, and may have changed since.
-    return view !== null && isListed(view.schedule, filter) ? view : null;
-  };
-  return answerFound(page, found, find, show);
+  // It was found a moment ago, and may have changed since.
+  const showIfListed = (view: ScheduleView) =>
+    isListed(view.schedule, filter) ? show(view) : { position: view.schedule.id, resource: null };
+  return answerFound(page, found, (ids) => store.findSchedules(partition, ids), showIfListed, pause);
 }
 
 function distinct(labels: Labels): Labels {

@@ -60,8 +60,12 @@ function render({ schedule, pending, profile }: ScheduleView) {
   return { status: 200, body: JSON.stringify({ schedule, pending, profile }) };
 }
 
+async function listed(world: TestWorld): Promise<readonly ScheduleView[]> {
+  return (await world.store.listSchedules(PARTITION, ALL_SCHEDULES, { before: null, limit: 9 })).items;
+}
+
 async function stored(world: TestWorld): Promise<ScheduleView> {
-  const [view] = await world.store.listSchedules(PARTITION, ALL_SCHEDULES, { before: null, limit: 2 });
+  const [view] = await listed(world);
   if (view === undefined) throw new Error('Nothing is stored.');
   return view;
 }
@@ -71,7 +75,7 @@ async function expectAnswered(
   answer: Promise<{ readonly body: string }>,
 ): Promise<ScheduleView> {
   const view = JSON.parse((await answer).body) as ScheduleView;
-  expect(await stored(world)).toEqual(view);
+  expect(view).toMatchObject(await stored(world));
   return view;
 }
 
@@ -159,7 +163,7 @@ describe('creating a schedule', () => {
     const never = { ...ORDER, timing: { ...HOURLY, cron: '0 0 30 2 *' } as Timing };
     const answer = createSchedule(commands, PARTITION, () => never, render, keepAs('key'));
     await expect(answer).rejects.toMatchObject({ code: 'invalid_cron', param: 'cron' });
-    expect(await world.store.listSchedules(PARTITION, ALL_SCHEDULES, { before: null, limit: 1 })).toEqual([]);
+    expect(await listed(world)).toEqual([]);
     expect(await world.store.findReceipt(PARTITION, 'key', START)).toBeNull();
     expect(commands.hinted).toEqual([]);
   });
@@ -171,9 +175,7 @@ describe('creating a schedule', () => {
     expect(await world.store.findReceipt(PARTITION, 'key', START)).toMatchObject({ status: 200, body });
     const again = createSchedule(commands, PARTITION, () => ORDER, render, keepAs('key'));
     await expect(again).rejects.toThrow(KeyTaken);
-    expect(
-      await world.store.listSchedules(PARTITION, ALL_SCHEDULES, { before: null, limit: 9 }),
-    ).toHaveLength(1);
+    expect(await listed(world)).toHaveLength(1);
     expect(commands.hinted).toHaveLength(1);
   });
 });
@@ -208,7 +210,7 @@ describe('creating a schedule through a profile', () => {
     const commands = { ...commandsOf(world), store };
     const answer = createSchedule(commands, PARTITION, () => order, render, keepAs('key'));
     await expect(answer).rejects.toMatchObject({ code: 'endpoint_archived', param: 'endpoint_id' });
-    expect(await world.store.listSchedules(PARTITION, ALL_SCHEDULES, { before: null, limit: 1 })).toEqual([]);
+    expect(await listed(world)).toEqual([]);
     expect(await world.store.findReceipt(PARTITION, 'key', START)).toBeNull();
   });
 

@@ -4,7 +4,7 @@ import type { DeliveryId, EndpointId, ScheduleId } from './id.ts';
 import type { Instant } from './instant.ts';
 import type { LabelDigest, Labels } from './labels.ts';
 import type { Partition } from './partition.ts';
-import type { FiringProfile, Profile, RateLimit } from './profile.ts';
+import type { FiringProfile, RateLimit } from './profile.ts';
 import { DEFAULT_RETRY_POLICY, type RetryPolicy } from './retry.ts';
 
 export const SCHEDULE_STATES = ['active', 'paused', 'canceled', 'completed'] as const;
@@ -70,7 +70,7 @@ export interface ScheduleView {
   /** The delivery named by `pendingId`; null once retention has removed it. */
   readonly pending: Delivery | null;
   /** The profile as it is now; null for an inline destination. */
-  readonly profile: Profile | null;
+  readonly profile: FiringProfile | null;
 }
 
 export function isEnded(schedule: Pick<Schedule, 'state'>): boolean {

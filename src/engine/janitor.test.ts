@@ -25,7 +25,7 @@ async function delivered(world: EngineTestWorld): Promise<DeliveryId> {
 async function counts(world: EngineTestWorld): Promise<readonly [deliveries: number, schedules: number]> {
   const page = { before: null, limit: 1_000 };
   const deliveries = await world.disk.listDeliveries(PARTITION, ALL_DELIVERIES, page);
-  const schedules = await world.disk.listSchedules(PARTITION, ALL_SCHEDULES, page);
+  const { items: schedules } = await world.disk.listSchedules(PARTITION, ALL_SCHEDULES, page);
   return [deliveries.length, schedules.length];
 }
 

@@ -8,7 +8,7 @@ import type { Gate } from '#src/domain/gate.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { Schedule, ScheduleView } from '#src/domain/schedule.ts';
+import type { FiringSchedule, ScheduleView } from '#src/domain/schedule.ts';
 import type { Tally, TallySpanMs } from '#src/domain/tally.ts';
 import type { ClusterState } from './cluster-store.ts';
 import type { DeliveryFilter, Page, ScheduleFilter } from './store.ts';
@@ -44,7 +44,7 @@ export interface DueCounts {
 /** A waiting delivery with its schedule, from which what comes after it can be worked out. */
 export interface UpcomingDelivery {
   readonly delivery: Delivery;
-  readonly schedule: Schedule;
+  readonly schedule: FiringSchedule;
 }
 
 export interface UpcomingPage {

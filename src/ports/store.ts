@@ -58,6 +58,19 @@ export interface Page<Id extends string> {
   readonly limit: number;
 }
 
+/** A list of large objects is read in parts, each no larger than this: nothing waits long for one of them. */
+export const LISTED_BYTES_MAX = 262_144;
+
+/**
+ * The first objects of a page. There are fewer than asked for at the end of the list, and where one more would make
+ * them larger than `LISTED_BYTES_MAX` together. There is at least one, unless there are none.
+ */
+export interface Listed<T> {
+  readonly items: readonly T[];
+  /** Whether the list goes on behind the last of them. */
+  readonly hasMore: boolean;
+}
+
 export interface ScheduleFilter {
   readonly state: ScheduleState | null;
   readonly kind: ScheduleKind | null;
@@ -190,7 +203,9 @@ export interface Store {
     partition: Partition,
     filter: ListFilter,
     page: Page<ScheduleId>,
-  ): Promise<readonly ScheduleView[]>;
+  ): Promise<Listed<ScheduleView>>;
+  /** The schedules with these ids, newest first. An id that names none is passed over. */
+  findSchedules(partition: Partition, ids: readonly ScheduleId[]): Promise<Listed<ScheduleView>>;
   /**
    * Looks for schedules with several labels, which no index has together: those of one label are walked, away from
    * the thread and the connections that fire. It finds at most `limit`, and fewer only where it has walked for a
@@ -236,7 +251,7 @@ export interface Store {
     partition: Partition,
     includeArchived: boolean,
     page: Page<EndpointId>,
-  ): Promise<readonly Profile[]>;
+  ): Promise<Listed<Profile>>;
   /** The static headers of one version of a profile, sealed. */
   findProfileHeaders(partition: Partition, id: EndpointId, version: number): Promise<Uint8Array | null>;
   addProfile(addition: ProfileWrite): Promise<Written>;

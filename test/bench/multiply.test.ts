@@ -57,7 +57,7 @@ async function expectFilled(store: AnyStore, { partition }: Builders): Promise<v
   }
   expect(new Set(deliveries.map(({ scheduledFor }) => scheduledFor)).size).toBe(COPIES);
   const filter = { ...ALL_SCHEDULES, labels: [['tenant', 'tenant-1']] as const };
-  const ofTenant = await store.listSchedules(partition, filter, { before: null, limit: STORED });
+  const { items: ofTenant } = await store.listSchedules(partition, filter, { before: null, limit: STORED });
   expect(ofTenant).toHaveLength(COPIES);
 }
 

@@ -46,11 +46,10 @@ function listRoute({ commands: { store, clock }, insight }: World): Route<Projec
       const cursor = readQueryText(query, 'cursor');
       const before = cursor === null ? null : decodeCursor(list, cursor, (id) => parseId('ep', id));
       const includeArchived = readChoice(query, 'include_archived', ['true', 'false']) === 'true';
-      const [profiles, breakers] = await Promise.all([
-        store.listProfiles(partition, includeArchived, { before, limit: PROFILES_SHOWN_MAX + 1 }),
+      const [{ items: shown, hasMore }, breakers] = await Promise.all([
+        store.listProfiles(partition, includeArchived, { before, limit: PROFILES_SHOWN_MAX }),
         breakersOf(insight, partition, now),
       ]);
-      const shown = profiles.slice(0, PROFILES_SHOWN_MAX);
       const inline = before === null ? await inlineEndpoints(insight, partition, since, breakers) : [];
       const keys = [...shown.map(keyOf), ...inline];
       const active = await insight.readEndpointTallies(partition, keys, since);
@@ -67,8 +66,7 @@ function listRoute({ commands: { store, clock }, insight }: World): Route<Projec
           ...shown.map((profile) => present(keyOf(profile), profile)),
           ...inline.map((endpoint) => present(endpoint, null)),
         ],
-        next_cursor:
-          profiles.length > shown.length && last !== undefined ? encodeCursor(list, last.id) : null,
+        next_cursor: hasMore && last !== undefined ? encodeCursor(list, last.id) : null,
       };
       return json(page);
     },

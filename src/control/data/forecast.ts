@@ -11,7 +11,7 @@ import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Occurrence } from '#src/domain/occurrence.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { runAfter, runOf, runShortOf } from '#src/domain/projection.ts';
-import type { Schedule } from '#src/domain/schedule.ts';
+import type { FiringSchedule } from '#src/domain/schedule.ts';
 import type { InsightStore, UpcomingDelivery } from '#src/ports/insight-store.ts';
 import { SharedAnswers } from './shared-answers.ts';
 import { Slices } from './slices.ts';
@@ -47,7 +47,7 @@ export interface ForecastRun {
 
 interface Recurring {
   readonly source: Source;
-  readonly schedule: Schedule;
+  readonly schedule: FiringSchedule;
   readonly last: Occurrence;
 }
 
@@ -115,7 +115,7 @@ export class Forecasts {
 /** From one run of a schedule to the next. */
 class Walk {
   readonly source: Source;
-  readonly #schedule: Schedule;
+  readonly #schedule: FiringSchedule;
   /** The one that was not taken yet; null where there is none. */
   next: Occurrence | null;
 

@@ -51,7 +51,15 @@ export function overviewRoute(world: World): Route<ProjectAsked> {
       const range = readChoice(query, 'range', RANGE_NAMES) ?? DEFAULT_RANGE;
       const now = clock.now();
       const stretch = stretchOf(range, now);
-      const [tallies, due, breakers, cluster, [first]] = await Promise.all([
+      const [
+        tallies,
+        due,
+        breakers,
+        cluster,
+        {
+          items: [first],
+        },
+      ] = await Promise.all([
         series.of(partition, stretch, now),
         dueOf(world, forecasts, partition, now),
         openBreakers(world, partition, now),

@@ -6,7 +6,7 @@ import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { ApiKey, ControlStore, SigningSecret } from '#src/ports/control-store.ts';
-import type { DeliveryFilter, ListFilter, Page, Receipt, Store } from '#src/ports/store.ts';
+import type { DeliveryFilter, Listed, ListFilter, Page, Receipt, Store } from '#src/ports/store.ts';
 
 export const ALL_SCHEDULES: ListFilter = { state: null, kind: null, labels: [] };
 export const ALL_DELIVERIES: DeliveryFilter = {
@@ -51,12 +51,28 @@ export async function allPages<Row, Id extends string>(
   }
 }
 
+/** The same of a list whose pages may end early. */
+export async function allListed<Row, Id extends string>(
+  list: (page: Page<Id>) => Promise<Listed<Row>>,
+  idOf: (row: Row) => Id,
+  limit: number = PAGE_ROWS,
+): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for (let before: Id | null = null; ; ) {
+    const { items, hasMore }: Listed<Row> = await list({ before, limit });
+    rows.push(...items);
+    const last = items.at(-1);
+    if (last === undefined || !hasMore) return rows;
+    before = idOf(last);
+  }
+}
+
 export async function readEverything(
   store: Store & ControlStore,
   partition: Partition,
   receiptKeys: Iterable<string>,
 ): Promise<Everything> {
-  const schedules = await allPages(
+  const schedules = await allListed(
     (page) => store.listSchedules(partition, ALL_SCHEDULES, page),
     ({ schedule }: ScheduleView) => schedule.id,
   );
@@ -64,7 +80,7 @@ export async function readEverything(
     (page) => store.listDeliveries(partition, ALL_DELIVERIES, page),
     ({ id }: Delivery) => id,
   );
-  const profiles = await allPages(
+  const profiles = await allListed(
     (page) => store.listProfiles(partition, true, page),
     ({ id }: Profile) => id,
   );

@@ -5,7 +5,7 @@ import type { ScheduleId } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import { pause } from '#src/domain/schedule-life.ts';
 import type { ScheduleSearch } from '#src/ports/insight-store.ts';
-import { type Bench, ownSuite, pendingOf, type Suite } from './bench.ts';
+import { type Bench, firingSchedule, ownSuite, pendingOf, type Suite } from './bench.ts';
 import { FAILURE, HOUR_MS, HOURLY, MINUTE_MS, SECOND_MS, START, SUCCESS } from './builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from './everything.ts';
 
@@ -68,7 +68,7 @@ export function insightContract(suite: Suite): void {
         bench.store.insight.listUpcoming(bench.partition, START, later(3 * HOUR_MS), limit);
       const expected = [first, second].map((view) => ({
         delivery: pendingOf(view),
-        schedule: view.schedule,
+        schedule: firingSchedule(view.schedule),
       }));
       expect(await list(10)).toEqual({ found: expected, isComplete: true });
       expect(await list(1)).toEqual({ found: expected.slice(0, 1), isComplete: true });

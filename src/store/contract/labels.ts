@@ -41,7 +41,7 @@ export function labelsContract(suite: Suite): void {
       const { schedule } = await bench.view(pausedThenSent.schedule.id);
       expect(await bench.store.settle([bench.settle(claimed, schedule, SUCCESS)])).toEqual(['done']);
 
-      const all = await bench.store.listSchedules(
+      const { items: all } = await bench.store.listSchedules(
         bench.partition,
         { ...ALL_SCHEDULES, labels },
         { before: null, limit: 100 },

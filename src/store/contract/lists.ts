@@ -7,29 +7,38 @@ import type { Labels } from '#src/domain/labels.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES, type Schedule, type ScheduleView } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-life.ts';
-import type { DeliveryFilter, FoundSchedules, ScheduleFilter } from '#src/ports/store.ts';
+import {
+  type DeliveryFilter,
+  type FoundSchedules,
+  LISTED_BYTES_MAX,
+  type Listed,
+  type Page,
+  type ScheduleFilter,
+} from '#src/ports/store.ts';
 import { type Bench, pendingOf, type Suite } from './bench.ts';
 import { FAILURE, HOURLY, SUCCESS } from './builders.ts';
-import { ALL_DELIVERIES, ALL_SCHEDULES, allPages } from './everything.ts';
+import { ALL_DELIVERIES, ALL_SCHEDULES, allListed, allPages } from './everything.ts';
 
-export const TEAMS: Labels = [
+export const TEAMS = [
   ['team', 'billing'],
   ['team', 'ops'],
   ['teambilling', ''],
   ['', 'teambilling'],
   ['ünï "quoted"', "it's 🙈"],
-];
+] as const satisfies Labels;
+
+const NOTHING = { items: [], hasMore: false };
 
 export function listsContract(suite: Suite): void {
   describe('schedules are listed', () => {
     test('newest first, those of one millisecond too', async () => {
       const bench = await suite.bench();
       const added = await populateSchedules(bench, 7);
-      const listed = await bench.store.listSchedules(bench.partition, ALL_SCHEDULES, {
+      const { items } = await bench.store.listSchedules(bench.partition, ALL_SCHEDULES, {
         before: null,
         limit: 100,
       });
-      expect(listed.map(({ schedule }) => schedule)).toEqual(added.toReversed());
+      expect(items.map(({ schedule }) => schedule)).toEqual(added.toReversed());
     });
 
     test('by state, kind and labels in every combination, in pages of any size', async () => {
@@ -79,7 +88,7 @@ export function listsContract(suite: Suite): void {
       const added = await populateSchedules(bench, 30);
       const seen: ScheduleId[] = [];
       for (let before: ScheduleId | null = null; ; ) {
-        const page: readonly ScheduleView[] = await bench.store.listSchedules(
+        const { items }: Listed<ScheduleView> = await bench.store.listSchedules(
           bench.partition,
           ALL_SCHEDULES,
           {
@@ -87,8 +96,8 @@ export function listsContract(suite: Suite): void {
             limit: 4,
           },
         );
-        if (page.length === 0) break;
-        seen.push(...page.map(({ schedule }) => schedule.id));
+        if (items.length === 0) break;
+        seen.push(...items.map(({ schedule }) => schedule.id));
         before = seen.at(-1) ?? null;
         bench.tick();
         const { schedule } = await bench.addSchedule();
@@ -104,7 +113,7 @@ export function listsContract(suite: Suite): void {
         for (const state of [null, 'active'] as const) {
           const filter = { state, kind: null, labels };
           const page = { before: null, limit: 100 };
-          expect(await bench.store.listSchedules(bench.neighbour, filter, page)).toEqual([]);
+          expect(await bench.store.listSchedules(bench.neighbour, filter, page)).toEqual(NOTHING);
         }
       }
       const several = { ...ALL_SCHEDULES, labels: TEAMS.slice(0, 2) };
@@ -113,6 +122,95 @@ export function listsContract(suite: Suite): void {
         found: [],
         next: null,
       });
+    });
+  });
+
+  describe('a part of a list ends before it is too large', () => {
+    const large = (share: number) => 'x'.repeat(Math.ceil(LISTED_BYTES_MAX * share));
+
+    test('of schedules, whatever they are listed by', async () => {
+      const bench = await suite.bench();
+      const views = [];
+      for (const value of [large(0.4), large(3), '', large(0.4), large(0.4), large(0.4)]) {
+        views.push(await bench.addSchedule({ metadata: [TEAMS[0], ['value', value]] }));
+      }
+      const [f, e, d, c, b, a] = views;
+      const parts = [[a, b], [c, d], [e], [f]];
+      const { partition, store } = bench;
+      for (const given of [{}, { state: 'active' }, { kind: 'one_shot' }, { labels: [TEAMS[0]] }] as const) {
+        const filter = { ...ALL_SCHEDULES, ...given };
+        expect(await partsOf((page) => store.listSchedules(partition, filter, page), viewId)).toEqual(parts);
+      }
+      const ids = views.map(viewId);
+      const rest = (before: ScheduleId | null) => ids.filter((id) => before === null || id < before);
+      expect(await partsOf(({ before }) => store.findSchedules(partition, rest(before)), viewId)).toEqual(
+        parts,
+      );
+      const search = { ...ALL_SCHEDULES, destination: null };
+      const found = async (page: Page<ScheduleId>) => {
+        const { found: items, next } = await store.insight.searchSchedules(partition, search, page, 1_000);
+        expect(next).toBe(next && (items.at(-1)?.schedule.id ?? null));
+        return { items, hasMore: next !== null };
+      };
+      expect(await partsOf(found, viewId)).toEqual(parts);
+    });
+
+    test('of schedules with many header names or long addresses', async () => {
+      const bench = await suite.bench();
+      const url = `https://example.com/${large(0.6)}`;
+      for (let i = 0; i < 2; i++) {
+        await bench.addSchedule({ headerNames: [large(0.6)] });
+        await bench.addSchedule({ destination: { kind: 'inline', url, method: 'POST' } });
+      }
+      const list = (page: Page<ScheduleId>) =>
+        bench.store.listSchedules(bench.partition, ALL_SCHEDULES, page);
+      expect((await partsOf(list, viewId)).map((part) => part.length)).toEqual([1, 1, 1, 1]);
+    });
+
+    test('of profiles, and a schedule does not count what its profile has', async () => {
+      const bench = await suite.bench();
+      const profiles = [];
+      for (const value of [large(0.4), large(3), large(0.4), large(0.4)]) {
+        profiles.push(await bench.addProfile({ metadata: [['value', value]] }));
+      }
+      const [d, c, b, a] = profiles;
+      const { partition, store } = bench;
+      for (const includeArchived of [true, false]) {
+        const list = (page: Page<EndpointId>) => store.listProfiles(partition, includeArchived, page);
+        expect(await partsOf(list, ({ id }) => id)).toEqual([[a, b], [c], [d]]);
+      }
+      for (const { id } of [...profiles, ...profiles]) {
+        await bench.addSchedule({ destination: { kind: 'profile', endpointId: id } });
+      }
+      const all = await store.listSchedules(partition, ALL_SCHEDULES, { before: null, limit: 100 });
+      expect(all).toMatchObject({ items: { length: 8 }, hasMore: false });
+    });
+
+    test('and a page that is full says whether there is more', async () => {
+      const bench = await suite.bench();
+      for (let i = 0; i < 3; i++) {
+        await bench.addSchedule();
+        await bench.addProfile();
+      }
+      for (const [limit, hasMore] of [
+        [2, true],
+        [3, false],
+      ] as const) {
+        const page = { before: null, limit };
+        const expected = { items: { length: limit }, hasMore };
+        expect(await bench.store.listSchedules(bench.partition, ALL_SCHEDULES, page)).toMatchObject(expected);
+        expect(await bench.store.listProfiles(bench.partition, false, page)).toMatchObject(expected);
+      }
+    });
+
+    test("ids that name no schedule, or another partition's, are passed over", async () => {
+      const bench = await suite.bench();
+      const one = await bench.addSchedule();
+      bench.tick();
+      const ids = [bench.ids.mint('sch', bench.now), viewId(one)];
+      expect(await bench.store.findSchedules(bench.partition, ids)).toEqual({ items: [one], hasMore: false });
+      expect(await bench.store.findSchedules(bench.neighbour, ids)).toEqual(NOTHING);
+      expect(await bench.store.findSchedules(bench.partition, [])).toEqual(NOTHING);
     });
   });
 
@@ -204,17 +302,36 @@ export function listsContract(suite: Suite): void {
         bench.tick(i % 2);
       }
       for (const includeArchived of [true, false]) {
-        const listed = await allPages(
+        const listed = await allListed(
           (page) => bench.store.listProfiles(bench.partition, includeArchived, page),
           ({ id }: Profile): EndpointId => id,
           5,
         );
         expect(listed).toEqual(added.filter(({ archived }) => includeArchived || !archived).toReversed());
         const page = { before: null, limit: 100 };
-        expect(await bench.store.listProfiles(bench.neighbour, includeArchived, page)).toEqual([]);
+        expect(await bench.store.listProfiles(bench.neighbour, includeArchived, page)).toEqual(NOTHING);
       }
     });
   });
+}
+
+function viewId({ schedule }: ScheduleView): ScheduleId {
+  return schedule.id;
+}
+
+/** What each page of a list holds, to its end. */
+async function partsOf<Row, Id extends string>(
+  list: (page: Page<Id>) => Promise<Listed<Row>>,
+  idOf: (row: Row) => Id,
+): Promise<readonly (readonly Row[])[]> {
+  const parts: (readonly Row[])[] = [];
+  const keep = async (page: Page<Id>) => {
+    const listed = await list(page);
+    parts.push(listed.items);
+    return listed;
+  };
+  await allListed(keep, idOf);
+  return parts;
 }
 
 export function listSchedules(
@@ -225,10 +342,14 @@ export function listSchedules(
   const [label, ...others] = filter.labels;
   if (others.length > 0) return searchSchedules(bench, filter, limit);
   const labels = label === undefined ? ([] as const) : ([label] as const);
-  return allPages(
+  return allListed(
     async (page) => {
-      const views = await bench.store.listSchedules(bench.partition, { ...filter, labels }, page);
-      return views.map(({ schedule }) => schedule.id);
+      const { items, hasMore } = await bench.store.listSchedules(
+        bench.partition,
+        { ...filter, labels },
+        page,
+      );
+      return { items: items.map(({ schedule }) => schedule.id), hasMore };
     },
     (id: ScheduleId) => id,
     limit,

@@ -5,7 +5,7 @@ import { archiveProfile, editProfile, type Profile } from '#src/domain/profile.t
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-life.ts';
 import * as arbitrary from './arbitraries.ts';
-import { type Bench, pendingOf, type Suite } from './bench.ts';
+import { type Bench, firingProfile, pendingOf, type Suite } from './bench.ts';
 import { SUCCESS } from './builders.ts';
 import { hex } from './everything.ts';
 
@@ -49,7 +49,7 @@ export function profilesContract(suite: Suite): void {
       const profile = await bench.addProfile();
       const view = await bench.addMade(bench.scheduleOn(profile), profile);
       const edited = await edit(bench, profile, { url: 'https://example.com/moved' });
-      expect(await bench.view(view.schedule.id)).toEqual({ ...view, profile: edited });
+      expect(await bench.view(view.schedule.id)).toEqual({ ...view, profile: firingProfile(edited) });
     });
   });
 

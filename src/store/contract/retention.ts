@@ -112,12 +112,12 @@ export function retentionContract(suite: Suite): void {
       await prune(bench, 'deliveries', instant(cut + 1));
       await prune(bench, 'schedules', cut);
       const left = [late.schedule.id, active.schedule.id];
-      expect((await labelled()).map(({ schedule }) => schedule.id)).toEqual(left);
+      expect((await labelled()).items.map(({ schedule }) => schedule.id)).toEqual(left);
       expect(await bench.store.findSchedule(bench.partition, made.schedule.id)).toBeNull();
       expect(await bench.store.findPayload(bench.partition, made.schedule.id)).toBeNull();
       expect(await bench.view(active.schedule.id)).toEqual(active);
       await prune(bench, 'schedules', instant(cut + 1));
-      expect((await labelled()).map(({ schedule }) => schedule.id)).toEqual([active.schedule.id]);
+      expect((await labelled()).items.map(({ schedule }) => schedule.id)).toEqual([active.schedule.id]);
     });
 
     test('keeps an ended schedule that still has a replay, and gets past it to those that have none', async () => {

@@ -4,7 +4,7 @@ import { archiveProfile, editProfile } from '#src/domain/profile.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-life.ts';
 import * as arbitrary from './arbitraries.ts';
-import { type Bench, pendingOf, type Suite } from './bench.ts';
+import { type Bench, firingProfile, pendingOf, type Suite } from './bench.ts';
 import { HOUR_MS, HOURLY, type Made } from './builders.ts';
 import { hex } from './everything.ts';
 
@@ -27,7 +27,7 @@ export function schedulesContract(suite: Suite): void {
       expect(await bench.view(backed.schedule.id)).toEqual({
         schedule: backed.schedule,
         pending: backed.pending,
-        profile,
+        profile: firingProfile(profile),
       });
       expect(backed.pending.target).toMatchObject({ endpointId: profile.id, endpointVersion: 1 });
       expect(await bench.store.findPayload(bench.partition, backed.schedule.id)).toBeNull();
@@ -221,8 +221,8 @@ export function schedulesContract(suite: Suite): void {
           { state: null, kind, labels: [] },
           { before: null, limit: 9 },
         );
-      expect(await listed('one_shot')).toEqual([]);
-      expect((await listed('recurring')).map(({ schedule }) => schedule.id)).toEqual([id]);
+      expect(await listed('one_shot')).toEqual({ items: [], hasMore: false });
+      expect((await listed('recurring')).items.map(({ schedule }) => schedule.id)).toEqual([id]);
     });
 
     test('to an occurrence that was delivered already leaves nothing behind', async () => {
@@ -274,7 +274,10 @@ async function roundTrip(
   expect(await bench.view(schedule.id)).toEqual({ schedule: replaced, pending: moved, profile: null });
   for (const [name, value] of replaced.metadata) {
     const filter = { state: null, kind: null, labels: [[name, value]] as const };
-    const labelled = await bench.store.listSchedules(bench.partition, filter, { before: null, limit: 1_000 });
+    const { items: labelled } = await bench.store.listSchedules(bench.partition, filter, {
+      before: null,
+      limit: 1_000,
+    });
     expect(labelled.map((view) => view.schedule.id)).toContain(schedule.id);
   }
 }

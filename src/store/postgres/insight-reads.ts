@@ -40,9 +40,9 @@ import {
   TALLY_ROWS_MAX,
 } from '#src/store/sql/insight-bounds.ts';
 import { type DeliveryRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
-import { search, type WalkedRow } from '#src/store/sql/schedule-search.ts';
+import { cutShort, search, type WalkedRow } from '#src/store/sql/schedule-search.ts';
 import { byEndpoint, byInstant, type EndpointTallyRow, type TallyRow } from '#src/store/sql/tally-rows.ts';
-import { DELIVERY, deliveryIn, type Joined, SCHEDULE, scheduleIn } from './joined.ts';
+import { DELIVERY, deliveryIn, FIRING_SCHEDULE, firingScheduleIn, type Joined } from './joined.ts';
 import { STATUS_KEY } from './migrations.ts';
 import type { Reader, SqlValue } from './reader.ts';
 import { Reads } from './reads.ts';
@@ -140,7 +140,7 @@ export class InsightReads {
   /** Always complete: an index leads from each of a customer's waiting deliveries to the next. */
   async upcoming(partition: Partition, from: Instant, until: Instant, limit: number): Promise<UpcomingPage> {
     const rows = await this.#reader.ask<Joined>(
-      `SELECT ${DELIVERY.columns}, ${SCHEDULE.columns} FROM (${WAITING}) w
+      `SELECT ${DELIVERY.columns}, ${FIRING_SCHEDULE.columns} FROM (${WAITING}) w
        JOIN deliveries d ON d.partition = $1 AND d.id = w.id
        JOIN schedules s ON s.partition = $1 AND s.id = d.schedule_id
        ORDER BY d.due_at, d.id`,
@@ -151,7 +151,7 @@ export class InsightReads {
     );
     const found = rows.flatMap((joined) => {
       const delivery = deliveryIn(joined);
-      const schedule = scheduleIn(joined);
+      const schedule = firingScheduleIn(joined);
       return delivery === null || schedule === null ? [] : [{ delivery, schedule }];
     });
     return { found, isComplete: true };
@@ -169,7 +169,7 @@ export class InsightReads {
       return this.#reader.ask<WalkedRow>(sql, ...parameters);
     };
     const { found: ids, ...place } = await search(walk, page, { lookAtMax });
-    return { ...place, found: await this.#reads.schedulesOf(partition, ids) };
+    return cutShort(place, await this.#reads.schedulesOf(partition, ids));
   }
 
   async #wanted(partition: Partition, part: string): Promise<Wanted> {

@@ -4,7 +4,7 @@
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { FiringProfile, Profile } from '#src/domain/profile.ts';
-import type { Schedule } from '#src/domain/schedule.ts';
+import type { FiringSchedule, Schedule } from '#src/domain/schedule.ts';
 import {
   ATTEMPT_FIXED,
   ATTEMPT_OUTCOME,
@@ -25,6 +25,7 @@ import {
   type FiringScheduleRow,
   fromDeliveryRow,
   fromFiringProfileRows,
+  fromFiringScheduleRow,
   fromProfileRows,
   fromScheduleRow,
   type ProfileHeadRow,
@@ -100,6 +101,17 @@ export function profileIn(joined: Joined): Profile | null {
   const head = HEAD.of(joined);
   const version = VERSION.of(joined);
   return head === null || version === null ? null : fromProfileRows(head, version);
+}
+
+export function firingScheduleIn(joined: Joined): FiringSchedule | null {
+  const row = FIRING_SCHEDULE.of(joined);
+  return row === null ? null : fromFiringScheduleRow(row);
+}
+
+export function firingProfileIn(joined: Joined): FiringProfile | null {
+  const head = HEAD.of(joined);
+  const version = FIRING_VERSION.of(joined);
+  return head === null || version === null ? null : fromFiringProfileRows(head, version);
 }
 
 export function firingProfileAt(values: Values, place: number): FiringProfile | null {

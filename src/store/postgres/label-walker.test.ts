@@ -46,7 +46,8 @@ test('while searches hang, keys are looked up and lists are answered', async () 
   await expect.poll(waiting).toBeGreaterThan(0);
 
   expect(await store.findTenant('unknown')).toBeNull();
-  expect(await store.listSchedules(1 as Partition, { ...ALL_SCHEDULES, state: 'active' }, PAGE)).toEqual([]);
+  const active = { ...ALL_SCHEDULES, state: 'active' } as const;
+  expect((await store.listSchedules(1 as Partition, active, PAGE)).items).toEqual([]);
   const deliveries = { before: null, limit: 10 };
   expect(await store.listDeliveries(1 as Partition, ALL_DELIVERIES, deliveries)).toEqual([]);
   expect(await store.insight.listGates(1 as Partition, 10)).toEqual([]);

@@ -103,6 +103,10 @@ export class PostgresStore extends SqlUpkeep implements Store, ControlStore, Clu
     return this.#reads.schedules(partition, filter, page);
   }
 
+  findSchedules(partition: Partition, ids: readonly ScheduleId[]) {
+    return this.#reads.schedulesOf(partition, ids);
+  }
+
   searchSchedules(...asked: Parameters<Store['searchSchedules']>) {
     return this.#connections.pools.walking.find(...asked);
   }
@@ -113,10 +117,10 @@ export class PostgresStore extends SqlUpkeep implements Store, ControlStore, Clu
 
   async replaceSchedule(replacement: ScheduleReplacement): Promise<Written> {
     const { partition, id, revision } = replacement.schedule;
-    const before = await this.#reads.schedule(partition, id);
+    const before = await this.#reads.firingSchedule(partition, id);
     // Another revision than the one replaced would have other labels; the write would find that too.
-    if (before?.schedule.revision !== revision - 1) return 'stale';
-    return this.#lanes.api.run(verbs.replaceSchedule(replacement, before.schedule));
+    if (before?.revision !== revision - 1) return 'stale';
+    return this.#lanes.api.run(verbs.replaceSchedule(replacement, before));
   }
 
   findPayload(partition: Partition, id: ScheduleId): Promise<Uint8Array | null> {

@@ -12,8 +12,15 @@ import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
-import type { ScheduleView } from '#src/domain/schedule.ts';
-import type { DeliveryFilter, ListFilter, Page, Receipt } from '#src/ports/store.ts';
+import type { FiringSchedule, ScheduleView } from '#src/domain/schedule.ts';
+import {
+  type DeliveryFilter,
+  LISTED_BYTES_MAX,
+  type Listed,
+  type ListFilter,
+  type Page,
+  type Receipt,
+} from '#src/ports/store.ts';
 import { ATTEMPT_FIXED, ATTEMPT_OUTCOME, DELIVERY_FIXED, DELIVERY_MUTABLE } from '#src/store/sql/columns.ts';
 import { idsAfter, idsBefore, PAST_EVERY_ID } from '#src/store/sql/id-ranges.ts';
 import { labelBytes, rangesOf } from '#src/store/sql/label-rows.ts';
@@ -21,6 +28,10 @@ import { type AttemptRow, type DeliveryRow, fromAttemptRow, fromDeliveryRow } fr
 import {
   DELIVERY,
   deliveryIn,
+  FIRING_PROFILE,
+  FIRING_SCHEDULE,
+  firingProfileIn,
+  firingScheduleIn,
   type Joined,
   PROFILE_COLUMNS,
   profileIn,
@@ -35,27 +46,52 @@ const NEWEST_VERSION = `JOIN endpoint_versions v
   ON v.partition = $1 AND v.endpoint_id = p.id AND v.version = p.version`;
 
 /** Schedules under the alias `s`, with what is shown with them. */
-function viewsOf(schedules: string): string {
-  return `SELECT ${SCHEDULE.columns}, ${DELIVERY.columns}, ${PROFILE_COLUMNS}
+function viewsOf(schedules: string, more = ''): string {
+  return `SELECT ${SCHEDULE.columns}, ${DELIVERY.columns}, ${FIRING_PROFILE.columns} ${more}
     FROM ${schedules} s
     LEFT JOIN deliveries d ON d.partition = $1 AND d.id = s.pending_id
     LEFT JOIN (endpoints p ${NEWEST_VERSION}) ON p.partition = $1 AND p.id = s.endpoint_id`;
 }
 
 const VIEW = `${viewsOf('schedules')} WHERE s.partition = $1 AND s.id = $2`;
-const VIEWS = `${viewsOf('schedules')} WHERE s.partition = $1 AND s.id = ANY($2::text[]) ORDER BY s.id DESC`;
+const FIRING = `SELECT ${FIRING_SCHEDULE.columns} FROM schedules s WHERE s.partition = $1 AND s.id = $2`;
 
-function viewIn(joined: Joined): readonly ScheduleView[] {
+function viewIn(joined: Joined): ScheduleView | null {
   const schedule = scheduleIn(joined);
-  return schedule === null ? [] : [{ schedule, pending: deliveryIn(joined), profile: profileIn(joined) }];
+  return schedule && { schedule, pending: deliveryIn(joined), profile: firingProfileIn(joined) };
 }
+
+/**
+ * Of rows with an id and their size, the newest that are not too large together. The size of a value is known without
+ * reading it, and what does not fit is not read. `$3`: one more than are shown, which says whether there is more.
+ */
+function fitting(rows: string): string {
+  return `(SELECT * FROM (
+      SELECT r.*, row_number() OVER newest AS place, sum(r.bytes) OVER newest AS bytes_so_far, count(*) OVER () AS walked
+      FROM (${rows}) r WINDOW newest AS (ORDER BY r.id DESC)
+    ) r WHERE r.place = 1 OR r.place < $3 AND r.bytes_so_far <= ${LISTED_BYTES_MAX})`;
+}
+
+function listedOf<T>(rows: readonly Joined[], itemIn: (joined: Joined) => T | null): Listed<T> {
+  const items = rows.map(itemIn).filter((item) => item !== null);
+  return { items, hasMore: Number(rows[0]?.walked ?? 0) > rows.length };
+}
+
+const SCHEDULE_SIZE = `octet_length(s.metadata) + octet_length(s.header_names)
+  + coalesce(octet_length(s.endpoint), 0) AS bytes`;
+
+function fittingViews(schedules: string): string {
+  return `${viewsOf(fitting(`SELECT s.*, ${SCHEDULE_SIZE} FROM (${schedules}) s`), ', s.walked')} ORDER BY s.id DESC`;
+}
+
+const VIEWS = fittingViews('SELECT s.* FROM schedules s WHERE s.partition = $1 AND s.id = ANY($2::text[])');
 
 /** `$2`: where the page starts; `$3`: how long it is. */
 const NEWEST_FIRST = 'ORDER BY s.id DESC LIMIT $3';
 
 function listed(walks: readonly string[]): string {
   const all = walks.map((walk) => `(${walk})`).join(' UNION ALL ');
-  return `${viewsOf(`(SELECT s.* FROM (${all}) s ${NEWEST_FIRST})`)} ORDER BY s.id DESC`;
+  return fittingViews(`SELECT s.* FROM (${all}) s ${NEWEST_FIRST}`);
 }
 
 const ALL_SCHEDULES = listed([
@@ -84,6 +120,9 @@ function byLabel(filter: ListFilter): string {
   ]);
 }
 
+const PROFILE_SIZE = `SELECT octet_length(v.metadata) + octet_length(v.header_names) + octet_length(v.url)
+  FROM endpoint_versions v WHERE v.partition = $1 AND v.endpoint_id = p.id AND v.version = p.version`;
+
 /** Everything created after, and before: ids begin with the instant of their creation. */
 const CREATED = 'id >= $2 AND id < $3 ORDER BY id DESC LIMIT $4';
 const IN_PARTITION = `SELECT ${[...DELIVERY_FIXED, ...DELIVERY_MUTABLE].join(', ')} FROM deliveries
@@ -109,29 +148,32 @@ export class Reads {
 
   async schedule(partition: Partition, id: ScheduleId): Promise<ScheduleView | null> {
     const rows = await this.#reader.lookUp<Joined>(VIEW, partition, id);
-    return rows.flatMap(viewIn)[0] ?? null;
+    return rows.map(viewIn)[0] ?? null;
   }
 
   async schedules(
     partition: Partition,
     filter: ListFilter,
     page: Page<ScheduleId>,
-  ): Promise<readonly ScheduleView[]> {
+  ): Promise<Listed<ScheduleView>> {
     const rows = await this.#reader.ask<Joined>(
       listOf(filter),
       partition,
       page.before ?? PAST_EVERY_ID,
-      page.limit,
+      page.limit + 1,
       ...filter.labels.map((label) => labelBytes(...label)),
     );
-    return rows.flatMap(viewIn);
+    return listedOf(rows, viewIn);
   }
 
-  /** Of these ids, newest first. */
-  async schedulesOf(partition: Partition, ids: readonly ScheduleId[]): Promise<readonly ScheduleView[]> {
-    if (ids.length === 0) return [];
-    const rows = await this.#reader.ask<Joined>(VIEWS, partition, ids);
-    return rows.flatMap(viewIn);
+  async schedulesOf(partition: Partition, ids: readonly ScheduleId[]): Promise<Listed<ScheduleView>> {
+    if (ids.length === 0) return { items: [], hasMore: false };
+    return listedOf(await this.#reader.ask<Joined>(VIEWS, partition, ids, ids.length + 1), viewIn);
+  }
+
+  async firingSchedule(partition: Partition, id: ScheduleId): Promise<FiringSchedule | null> {
+    const rows = await this.#reader.lookUp<Joined>(FIRING, partition, id);
+    return rows.map(firingScheduleIn)[0] ?? null;
   }
 
   async delivery(partition: Partition, id: DeliveryId): Promise<Delivery | null> {
@@ -187,17 +229,19 @@ export class Reads {
     partition: Partition,
     includeArchived: boolean,
     page: Page<EndpointId>,
-  ): Promise<readonly Profile[]> {
+  ): Promise<Listed<Profile>> {
     const rows = await this.#reader.ask<Joined>(
-      `SELECT ${PROFILE_COLUMNS} FROM (
-         SELECT * FROM endpoints WHERE partition = $1 AND id < $2 ${includeArchived ? '' : 'AND archived = 0'}
-         ORDER BY id DESC LIMIT $3
-       ) p ${NEWEST_VERSION} ORDER BY p.id DESC`,
+      `SELECT ${PROFILE_COLUMNS}, p.walked FROM ${fitting(
+        `SELECT p.*, (${PROFILE_SIZE}) AS bytes FROM (
+           SELECT * FROM endpoints WHERE partition = $1 AND id < $2 ${includeArchived ? '' : 'AND archived = 0'}
+           ORDER BY id DESC LIMIT $3
+         ) p`,
+      )} p ${NEWEST_VERSION} ORDER BY p.id DESC`,
       partition,
       page.before ?? PAST_EVERY_ID,
-      page.limit,
+      page.limit + 1,
     );
-    return rows.map(profileIn).filter((profile) => profile !== null);
+    return listedOf(rows, profileIn);
   }
 
   async profileHeaders(partition: Partition, id: EndpointId, version: number): Promise<Uint8Array | null> {

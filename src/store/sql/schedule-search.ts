@@ -4,8 +4,9 @@
  * time is up. At least one piece is walked: whoever goes on from `next` comes to the end.
  */
 import type { ScheduleId } from '#src/domain/id.ts';
+import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { Found } from '#src/ports/insight-store.ts';
-import type { Page } from '#src/ports/store.ts';
+import type { Listed, Page } from '#src/ports/store.ts';
 
 /** Those of a piece that match, and its last one; newest first. */
 export interface WalkedRow {
@@ -30,6 +31,14 @@ export interface SearchBounds {
 export const OF_A_PIECE = `SELECT id, is_match, looked FROM walked
   CROSS JOIN (SELECT min(id) AS last, count(*) AS looked FROM walked) AS piece
   WHERE is_match OR id = last ORDER BY id DESC`;
+
+/** What was found, as far as it fits on a page: the search goes on behind the last one. */
+export function cutShort(
+  { next, lookedAt }: Pick<Found<ScheduleId, ScheduleId>, 'next' | 'lookedAt'>,
+  { items, hasMore }: Listed<ScheduleView>,
+): Found<ScheduleView, ScheduleId> {
+  return { found: items, next: hasMore ? (items.at(-1)?.schedule.id ?? next) : next, lookedAt };
+}
 
 export async function search(
   walk: Walk,

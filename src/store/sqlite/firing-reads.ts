@@ -14,17 +14,9 @@ import type { Partition } from '#src/domain/partition.ts';
 import type { FiringSchedule } from '#src/domain/schedule.ts';
 import { type Slot, slotOf } from '#src/domain/slot.ts';
 import type { DuePage, LostClaim, Message, Work } from '#src/ports/store.ts';
-import { SCHEDULE_FIRING } from '#src/store/sql/columns.ts';
 import { BEFORE_EVERYTHING, type DueRow, type Place, toDue } from '#src/store/sql/due-rows.ts';
 import { mergedWalks, type Round } from '#src/store/sql/merged-walks.ts';
-import {
-  type AttemptRow,
-  type DeliveryRow,
-  type FiringScheduleRow,
-  fromAttemptRow,
-  fromDeliveryRow,
-  fromFiringScheduleRow,
-} from '#src/store/sql/rows.ts';
+import { type AttemptRow, type DeliveryRow, fromAttemptRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
 import { fromSweepRow, type SweepRow } from '#src/store/sql/sweep-verbs.ts';
 import type { Db } from './connection.ts';
 import { Questions } from './questions.ts';
@@ -141,9 +133,7 @@ export class FiringReads {
   }
 
   #scheduleOf({ partition, scheduleId }: Delivery): FiringSchedule | null {
-    const sql = `SELECT ${SCHEDULE_FIRING.join(', ')} FROM schedules WHERE partition = ? AND id = ?`;
-    const row = this.#ask.get<FiringScheduleRow>(sql, partition, scheduleId);
-    return row === undefined ? null : fromFiringScheduleRow(row);
+    return this.#reads.firingSchedule(partition, scheduleId);
   }
 
   #gate(partition: Partition, endpoint: EndpointKey): Gate | null {

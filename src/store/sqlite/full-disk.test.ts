@@ -85,7 +85,8 @@ test('writes are refused, what was acknowledged is all there, reads go on', asyn
   await expect(store.addSchedule(refused)).rejects.toThrow(StoreUnavailable);
   await expectStored(done, [refused]);
   const filter = { state: 'active', kind: null, labels: [['full', 'disk']] } as const;
-  expect(await store.listSchedules(PARTITION, filter, { before: null, limit: 5 })).toHaveLength(5);
+  const { items } = await store.listSchedules(PARTITION, filter, { before: null, limit: 5 });
+  expect(items).toHaveLength(5);
 });
 
 test('a write that still fits is taken after one that did not', async () => {

@@ -35,8 +35,8 @@ import {
   PROFILES_MATCHING_MAX,
   TALLY_ROWS_MAX,
 } from '#src/store/sql/insight-bounds.ts';
-import { type DeliveryRow, fromDeliveryRow, fromScheduleRow, type ScheduleRow } from '#src/store/sql/rows.ts';
-import { search, type WalkedRow } from '#src/store/sql/schedule-search.ts';
+import { type DeliveryRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
+import { cutShort, search, type WalkedRow } from '#src/store/sql/schedule-search.ts';
 import { byEndpoint, byInstant, type EndpointTallyRow, type TallyRow } from '#src/store/sql/tally-rows.ts';
 import type { Db } from './connection.ts';
 import { type Parameter, Questions } from './questions.ts';
@@ -120,18 +120,11 @@ export class InsightReads {
       const waiting = this.#ask.all<{ readonly id: DeliveryId }>(WAITING, partition, from, until, limit);
       const found = waiting.flatMap(({ id }) => {
         const delivery = this.#reads.delivery(partition, id);
-        const schedule = delivery === null ? undefined : this.#scheduleOf(delivery);
-        return delivery === null || schedule === undefined
-          ? []
-          : [{ delivery, schedule: fromScheduleRow(schedule) }];
+        const schedule = delivery && this.#reads.firingSchedule(partition, delivery.scheduleId);
+        return delivery === null || schedule === null ? [] : [{ delivery, schedule }];
       });
       return { found, isComplete: true };
     });
-  }
-
-  #scheduleOf({ partition, scheduleId }: Delivery): ScheduleRow | undefined {
-    const sql = 'SELECT * FROM schedules WHERE partition = ? AND id = ?';
-    return this.#ask.get<ScheduleRow>(sql, partition, scheduleId);
   }
 
   async schedules(
@@ -146,8 +139,7 @@ export class InsightReads {
       return this.#ask.all<WalkedRow>(sql, ...parameters);
     };
     const { found: ids, ...place } = await search(walk, page, { lookAtMax });
-    const views = this.#ask.atOnce(() => ids.map((id) => this.#reads.schedule(partition, id)));
-    return { ...place, found: views.filter((view) => view !== null) };
+    return cutShort(place, this.#reads.schedulesOf(partition, ids));
   }
 
   labelCounts(partition: Partition, labels: Labels, countMax: number): readonly number[] {

@@ -121,10 +121,10 @@ test('from version 4: labels know the state and kind of their schedules, and tho
   try {
     for (const schedule of made) {
       const filter = { state: schedule.state, kind: schedule.timing.kind, labels: [label] } as const;
-      const listed = await store.listSchedules(PARTITION, filter, { before: null, limit: 10 });
+      const { items: listed } = await store.listSchedules(PARTITION, filter, { before: null, limit: 10 });
       expect(listed.map((view) => view.schedule)).toEqual([schedule]);
     }
-    const all = await store.listSchedules(
+    const { items: all } = await store.listSchedules(
       PARTITION,
       { ...ALL_SCHEDULES, labels: [label] },
       { before: null, limit: 100 },

@@ -75,9 +75,9 @@ function searches(plans: readonly string[]): readonly string[] {
 /** One row, by its whole key. */
 const LOOK_UP = /^SEARCH \w+ USING .*\(partition=\? AND \w+=\?( AND (version|attempt_no)=\?)?\)$/;
 
-const BY_ID = 'SEARCH schedules USING INDEX sqlite_autoindex_schedules_1 (partition=? AND id<?)';
+const BY_ID = 'SEARCH schedules USING COVERING INDEX sqlite_autoindex_schedules_1 (partition=? AND id<?)';
 const BY_STATE =
-  'SEARCH schedules USING INDEX schedules_by_state (partition=? AND state=? AND kind=? AND id<?)';
+  'SEARCH schedules USING COVERING INDEX schedules_by_state (partition=? AND state=? AND kind=? AND id<?)';
 const LABEL =
   'SEARCH schedule_labels USING PRIMARY KEY (partition=? AND digest=? AND state=? AND kind=? AND schedule_id<?)';
 const LABELLED_ROW = 'SEARCH s USING INDEX sqlite_autoindex_schedules_1 (partition=? AND id=?)';
@@ -88,22 +88,14 @@ const SCHEDULE_LISTS = [
   ['of a state and kind', { ...ALL_SCHEDULES, state: 'active', kind: 'one_shot' }, [BY_STATE]],
   ['of a state', { ...ALL_SCHEDULES, state: 'active' }, [BY_STATE, BY_STATE]],
   ['of a kind', { ...ALL_SCHEDULES, kind: 'recurring' }, [BY_STATE, BY_STATE, BY_STATE, BY_STATE]],
-  ['with a label', { ...ALL_SCHEDULES, labels: ONE_LABEL }, [...EVERY_RANGE, LABELLED_ROW]],
-  [
-    'with a label, of a state',
-    { state: 'active', kind: null, labels: ONE_LABEL },
-    [LABEL, LABEL, LABELLED_ROW],
-  ],
+  ['with a label', { ...ALL_SCHEDULES, labels: ONE_LABEL }, EVERY_RANGE],
+  ['with a label, of a state', { state: 'active', kind: null, labels: ONE_LABEL }, [LABEL, LABEL]],
   [
     'with a label, of a kind',
     { state: null, kind: 'one_shot', labels: ONE_LABEL },
-    [LABEL, LABEL, LABEL, LABEL, LABELLED_ROW],
+    [LABEL, LABEL, LABEL, LABEL],
   ],
-  [
-    'with a label, of a state and kind',
-    { state: 'active', kind: 'one_shot', labels: ONE_LABEL },
-    [LABEL, LABELLED_ROW],
-  ],
+  ['with a label, of a state and kind', { state: 'active', kind: 'one_shot', labels: ONE_LABEL }, [LABEL]],
 ] as const;
 
 const TIMES = [

@@ -6,18 +6,27 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { Label } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { FiringProfile, Profile } from '#src/domain/profile.ts';
-import type { Schedule, ScheduleView } from '#src/domain/schedule.ts';
-import type { DeliveryFilter, ListFilter, Page, Receipt } from '#src/ports/store.ts';
-import { PROFILE_VERSION_FIRING } from '#src/store/sql/columns.ts';
+import type { FiringSchedule, ScheduleView } from '#src/domain/schedule.ts';
+import {
+  type DeliveryFilter,
+  LISTED_BYTES_MAX,
+  type Listed,
+  type ListFilter,
+  type Page,
+  type Receipt,
+} from '#src/ports/store.ts';
+import { PROFILE_VERSION_FIRING, SCHEDULE_FIRING } from '#src/store/sql/columns.ts';
 import { idsAfter, idsBefore, PAST_EVERY_ID } from '#src/store/sql/id-ranges.ts';
 import { labelBytes, rangesOf } from '#src/store/sql/label-rows.ts';
 import {
   type AttemptRow,
   type DeliveryRow,
   type FiringProfileVersionRow,
+  type FiringScheduleRow,
   fromAttemptRow,
   fromDeliveryRow,
   fromFiringProfileRows,
+  fromFiringScheduleRow,
   fromProfileRows,
   fromScheduleRow,
   type ProfileHeadRow,
@@ -35,48 +44,73 @@ export class Reads {
   }
 
   schedule(partition: Partition, id: ScheduleId): ScheduleView | null {
-    return this.#ask.atOnce(() => {
-      const row = this.#ask.get<ScheduleRow>(
-        'SELECT * FROM schedules WHERE partition = ? AND id = ?',
-        partition,
-        id,
-      );
-      return row === undefined ? null : this.#view(fromScheduleRow(row));
-    });
+    return this.#ask.atOnce(() => this.#view(partition, id));
   }
 
-  #view(schedule: Schedule): ScheduleView {
-    const { partition, pendingId, destination } = schedule;
+  #view(partition: Partition, id: ScheduleId): ScheduleView | null {
+    const row = this.#ask.get<ScheduleRow>(
+      'SELECT * FROM schedules WHERE partition = ? AND id = ?',
+      partition,
+      id,
+    );
+    if (row === undefined) return null;
+    const schedule = fromScheduleRow(row);
+    const { pendingId, destination } = schedule;
     return {
       schedule,
       pending: this.delivery(partition, pendingId),
-      profile: destination.kind === 'inline' ? null : this.#profile(partition, destination.endpointId),
+      profile: destination.kind === 'inline' ? null : this.firingProfile(partition, destination.endpointId),
     };
   }
 
-  schedules(partition: Partition, filter: ListFilter, page: Page<ScheduleId>): readonly ScheduleView[] {
+  firingSchedule(partition: Partition, id: ScheduleId): FiringSchedule | null {
+    const sql = `SELECT ${SCHEDULE_FIRING.join(', ')} FROM schedules WHERE partition = ? AND id = ?`;
+    const row = this.#ask.get<FiringScheduleRow>(sql, partition, id);
+    return row === undefined ? null : fromFiringScheduleRow(row);
+  }
+
+  schedules(partition: Partition, filter: ListFilter, page: Page<ScheduleId>): Listed<ScheduleView> {
     return this.#ask.atOnce(() => {
       const [label] = filter.labels;
-      const rows =
+      // One id more than is shown says whether there is more.
+      const onePast = { ...page, limit: page.limit + 1 };
+      const ids =
         label !== undefined
-          ? this.#labelled(partition, filter, label, page)
+          ? this.#labelled(partition, filter, label, onePast)
           : filter.state !== null || filter.kind !== null
-            ? this.#byState(partition, filter, page)
-            : this.#ask.all<ScheduleRow>(
-                'SELECT * FROM schedules WHERE partition = ? AND id < ? ORDER BY id DESC LIMIT ?',
+            ? this.#byState(partition, filter, onePast)
+            : this.#ask.all<IdRow>(
+                'SELECT id FROM schedules WHERE partition = ? AND id < ? ORDER BY id DESC LIMIT ?',
                 partition,
                 page.before ?? PAST_EVERY_ID,
-                page.limit,
+                onePast.limit,
               );
-      return rows.map((row) => this.#view(fromScheduleRow(row)));
+      return this.#views(
+        partition,
+        ids.map(({ id }) => id),
+        page.limit,
+      );
     });
   }
 
+  schedulesOf(partition: Partition, ids: readonly ScheduleId[]): Listed<ScheduleView> {
+    return this.#ask.atOnce(() => this.#views(partition, ids.toSorted().toReversed(), ids.length));
+  }
+
+  #views(partition: Partition, ids: readonly ScheduleId[], limit: number): Listed<ScheduleView> {
+    return listed(
+      ids,
+      limit,
+      (id) => this.#ask.get<SizeRow>(SCHEDULE_SIZE, partition, id),
+      (id) => this.#view(partition, id),
+    );
+  }
+
   /** One bounded walk per (state, kind) that fits, merged: one index serves every combination. */
-  #byState(partition: Partition, filter: ListFilter, page: Page<ScheduleId>): readonly ScheduleRow[] {
+  #byState(partition: Partition, filter: ListFilter, page: Page<ScheduleId>): readonly IdRow[] {
     const ranges = rangesOf(filter);
     const sql = ranges.map(
-      () => `SELECT * FROM (SELECT * FROM schedules
+      () => `SELECT id FROM (SELECT id FROM schedules
         WHERE partition = ? AND state = ? AND kind = ? AND id < ? ORDER BY id DESC LIMIT ?)`,
     );
     const parameters = ranges.flatMap(([state, kind]) => [
@@ -86,7 +120,7 @@ export class Reads {
       page.before ?? PAST_EVERY_ID,
       page.limit,
     ]);
-    return this.#ask.all<ScheduleRow>(
+    return this.#ask.all<IdRow>(
       `${sql.join(' UNION ALL ')} ORDER BY id DESC LIMIT ?`,
       ...parameters,
       page.limit,
@@ -99,11 +133,11 @@ export class Reads {
     filter: ListFilter,
     label: Label,
     page: Page<ScheduleId>,
-  ): readonly ScheduleRow[] {
+  ): readonly IdRow[] {
     const digest = labelBytes(...label);
     const ranges = rangesOf(filter);
     const sql = ranges.map(
-      () => `SELECT schedule_id FROM (SELECT schedule_id FROM schedule_labels
+      () => `SELECT id FROM (SELECT schedule_id AS id FROM schedule_labels
         WHERE partition = ? AND digest = ? AND state = ? AND kind = ? AND schedule_id < ?
         ORDER BY schedule_id DESC LIMIT ?)`,
     );
@@ -115,12 +149,10 @@ export class Reads {
       page.before ?? PAST_EVERY_ID,
       page.limit,
     ]);
-    return this.#ask.all<ScheduleRow>(
-      `SELECT s.* FROM (${sql.join(' UNION ALL ')} ORDER BY schedule_id DESC LIMIT ?) l
-       CROSS JOIN schedules s ON s.partition = ? AND s.id = l.schedule_id ORDER BY l.schedule_id DESC`,
+    return this.#ask.all<IdRow>(
+      `${sql.join(' UNION ALL ')} ORDER BY id DESC LIMIT ?`,
       ...parameters,
       page.limit,
-      partition,
     );
   }
 
@@ -224,7 +256,7 @@ export class Reads {
     return version === undefined ? null : fromProfileRows(head, version);
   }
 
-  profiles(partition: Partition, includeArchived: boolean, page: Page<EndpointId>): readonly Profile[] {
+  profiles(partition: Partition, includeArchived: boolean, page: Page<EndpointId>): Listed<Profile> {
     return this.#ask.atOnce(() => {
       const heads = this.#ask.all<ProfileHeadRow>(
         `SELECT * FROM endpoints ${includeArchived ? '' : 'INDEXED BY endpoints_unarchived'}
@@ -232,9 +264,14 @@ export class Reads {
          ORDER BY id DESC LIMIT ?`,
         partition,
         page.before ?? PAST_EVERY_ID,
-        page.limit,
+        page.limit + 1,
       );
-      return heads.map((head) => this.#profileOf(head)).filter((profile) => profile !== null);
+      return listed(
+        heads,
+        page.limit,
+        ({ id, version }) => this.#ask.get<SizeRow>(PROFILE_SIZE, partition, id, version),
+        (head) => this.#profileOf(head),
+      );
     });
   }
 
@@ -254,6 +291,38 @@ export class Reads {
     );
     return row ?? null;
   }
+}
+
+interface IdRow {
+  readonly id: ScheduleId;
+}
+
+interface SizeRow {
+  readonly bytes: number;
+}
+
+/** The size of a column is told by the head of its row: a large value is not read for it. */
+export const SCHEDULE_SIZE = `SELECT octet_length(metadata) + octet_length(header_names) + ifnull(octet_length(endpoint), 0) AS bytes
+  FROM schedules WHERE partition = ? AND id = ?`;
+export const PROFILE_SIZE = `SELECT octet_length(metadata) + octet_length(header_names) + octet_length(url) AS bytes
+  FROM endpoint_versions WHERE partition = ? AND endpoint_id = ? AND version = ?`;
+
+/** Reads no object that does not fit: sizes are asked for first. */
+function listed<Key, T>(
+  keys: readonly Key[],
+  limit: number,
+  sizeOf: (key: Key) => SizeRow | undefined,
+  read: (key: Key) => T | null,
+): Listed<T> {
+  const items: T[] = [];
+  let bytes = 0;
+  for (const [place, key] of keys.entries()) {
+    bytes += sizeOf(key)?.bytes ?? 0;
+    if (place === limit || (items.length > 0 && bytes > LISTED_BYTES_MAX)) return { items, hasMore: true };
+    const item = read(key);
+    if (item !== null) items.push(item);
+  }
+  return { items, hasMore: false };
 }
 
 /** Everything created after, and before: ids begin with the instant of their creation. */

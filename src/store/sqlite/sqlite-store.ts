@@ -176,6 +176,10 @@ export class SqliteStore extends SqlUpkeep implements Store, ControlStore, Clust
     return this.#read(() => this.#reads.schedules(partition, filter, page));
   }
 
+  findSchedules(partition: Partition, ids: readonly ScheduleId[]) {
+    return this.#read(() => this.#reads.schedulesOf(partition, ids));
+  }
+
   searchSchedules(partition: Partition, filter: ScheduleFilter, page: Page<ScheduleId>) {
     return this.#search.find(partition, filter, page);
   }
@@ -186,10 +190,10 @@ export class SqliteStore extends SqlUpkeep implements Store, ControlStore, Clust
 
   async replaceSchedule(replacement: ScheduleReplacement): Promise<Written> {
     const { partition, id, revision } = replacement.schedule;
-    const before = this.#ask(() => this.#reads.schedule(partition, id));
+    const before = this.#ask(() => this.#reads.firingSchedule(partition, id));
     // Another revision than the one replaced would have other labels; the write would find that too.
-    if (before?.schedule.revision !== revision - 1) return 'stale';
-    return this.#writer.run(verbs.replaceSchedule(replacement, before.schedule, this.sweptTogetherMax));
+    if (before?.revision !== revision - 1) return 'stale';
+    return this.#writer.run(verbs.replaceSchedule(replacement, before, this.sweptTogetherMax));
   }
 
   findPayload(partition: Partition, id: ScheduleId): Promise<Uint8Array | null> {

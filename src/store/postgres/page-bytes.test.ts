@@ -1,0 +1,73 @@
+/** How PostgreSQL tells which rows of a list fit: from what a row says of its values. None that is large is read for it. */
+import { Client } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Partition } from '#src/domain/partition.ts';
+import { START } from '#src/store/contract/builders.ts';
+import { ALL_SCHEDULES } from '#src/store/contract/everything.ts';
+import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
+import { sharedPostgres } from '#test/postgres/shared.ts';
+import type { Reader } from './reader.ts';
+import { Reads } from './reads.ts';
+import { migrate } from './schema-version.ts';
+
+const ROWS = 20;
+/** A value has some 30 blocks of its own; of a row without it a page takes hardly more than one. */
+const BLOCKS_MAX = 10 * ROWS;
+const VALUE_BLOCKS = 25 * ROWS;
+/** What cannot be compressed. */
+const LARGE = `(SELECT string_agg(md5(i || '/' || n), '') FROM generate_series(1, 6500) n)`;
+
+interface Blocks {
+  readonly 'Shared Hit Blocks': number;
+  readonly 'Shared Read Blocks': number;
+}
+
+let database: TestDatabase;
+let client: Client;
+beforeAll(async () => {
+  database = await createDatabase(await sharedPostgres());
+  client = new Client({ connectionString: database.url });
+  await client.connect();
+  await migrate(client, START, async () => undefined);
+  await client.query(`INSERT INTO schedules (partition, id, state, kind, endpoint, header_names, metadata, pending_id,
+      created_at, updated_at, revision)
+    SELECT 1, 'sch_' || i, 'active', 'one_shot', '', '[]', ${LARGE}, '', 1, 1, 1 FROM generate_series(1, ${ROWS}) i`);
+  await client.query(`INSERT INTO endpoints (partition, id, version, archived, created_at, updated_at, revision)
+    SELECT 1, 'ep_' || i, 1, 0, 1, 1, 1 FROM generate_series(1, ${ROWS}) i`);
+  await client.query(`INSERT INTO endpoint_versions (partition, endpoint_id, version, url, method, header_names,
+      retry_policy, metadata)
+    SELECT 1, 'ep_' || i, 1, '', 'POST', '[]', '{}', ${LARGE} FROM generate_series(1, ${ROWS}) i`);
+  await client.query('VACUUM ANALYZE');
+});
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+
+async function blocksOf(sql: string, parameters: readonly unknown[]): Promise<number> {
+  const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Blocks }] }>(
+    `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`,
+    [...parameters],
+  );
+  const blocks = rows.map((row) => row['QUERY PLAN'][0].Plan);
+  return blocks.reduce((sum, of) => sum + of['Shared Hit Blocks'] + of['Shared Read Blocks'], 0);
+}
+
+test('a page of large objects is cut without reading them', async () => {
+  const blocks: number[] = [];
+  // What is explained is not sent, and nothing is read to be sent.
+  const ask = async (sql: string, ...parameters: readonly unknown[]) => {
+    blocks.push(await blocksOf(sql, parameters));
+    return [];
+  };
+  const reads = new Reads({ ask, lookUp: ask, lookUpValues: ask } satisfies Reader);
+  const page = { before: null, limit: ROWS };
+  for (const filter of [ALL_SCHEDULES, { ...ALL_SCHEDULES, state: 'active' }] as const) {
+    await reads.schedules(1 as Partition, filter, page);
+  }
+  await reads.profiles(1 as Partition, true, page);
+  expect(blocks).toHaveLength(3);
+  expect(Math.max(...blocks)).toBeLessThan(BLOCKS_MAX);
+  const read = await blocksOf('SELECT sum(length(metadata || id)) FROM schedules', []);
+  expect(read).toBeGreaterThan(VALUE_BLOCKS);
+});
