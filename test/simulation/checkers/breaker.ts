@@ -98,10 +98,16 @@ export function breakerChecker(scene: Scene): Checker {
     model.probeUntil = null;
   };
 
+  /** A probe is waited for no longer than the policy says now: it may have been edited since the probe went out. */
+  const probedUntil = ({ probeUntil }: Model, { probeMs }: Policy, now: number): number | null =>
+    probeUntil === null ? null : Math.min(probeUntil, now + probeMs);
+
   /** Until when the breaker holds everything up; null when it lets one through. */
-  const heldUntil = ({ openUntil, probeUntil }: Model, now: number): number | null => {
+  const heldUntil = (model: Model, policy: Policy, now: number): number | null => {
+    const { openUntil } = model;
     if (openUntil === null) return null;
     if (now < openUntil) return openUntil;
+    const probeUntil = probedUntil(model, policy, now);
     return probeUntil !== null && now < probeUntil ? probeUntil : null;
   };
 
@@ -132,7 +138,7 @@ export function breakerChecker(scene: Scene): Checker {
       const key = gateKey(delivery);
       const policy = policyOf(delivery);
       const model = modelOf(key);
-      const held = heldUntil(model, now);
+      const held = heldUntil(model, policy, now);
       if (held !== null && !model.isBlurred) {
         const ahead = held - now;
         throw new Violation(NAME, `${delivery.id} goes out while ${key} is held for ${ahead} ms more`);
@@ -158,7 +164,7 @@ export function breakerChecker(scene: Scene): Checker {
     settleAsked({ attempt }, by) {
       // It never left the house, or a stop broke it off.
       const evidence = attempt.error === 'timeout' ? 'failure' : 'nothing';
-      if (tries.get(attempt.id)?.by === by) learn(attempt.id, evidence, by.now());
+      if (tries.get(attempt.id)?.by === by) learn(attempt.id, evidence, attempt.finishedAt ?? by.now());
     },
     putOffAsked(delivery, by) {
       const { dueAt, booked } = delivery;
@@ -168,8 +174,10 @@ export function breakerChecker(scene: Scene): Checker {
       if (dueAt === now) return;
       const key = gateKey(delivery);
       const model = modelOf(key);
+      const policy = policyOf(delivery);
+      const held = heldUntil(model, policy, now);
+      model.probeUntil = probedUntil(model, policy, now);
       if (model.isBlurred) return;
-      const held = heldUntil(model, now);
       if (held !== dueAt) {
         const expected =
           held === null
@@ -186,7 +194,7 @@ export function breakerChecker(scene: Scene): Checker {
       if (witness.schedules.get(delivery.scheduleId)?.rateLimit !== null) return;
       const model = modelOf(gateKey(delivery));
       if (!scene.holds(by, delivery)) return;
-      if (!model.isBlurred && (heldUntil(model, by.now()) ?? 0) <= deadline) {
+      if (!model.isBlurred && (heldUntil(model, policyOf(delivery), by.now()) ?? 0) <= deadline) {
         throw new Violation(NAME, `${delivery.id} ended as if the breaker held it past its deadline`);
       }
     },

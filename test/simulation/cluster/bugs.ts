@@ -105,6 +105,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'a try teaches the gate of a slot that has moved': {
     caughtBy: ['breaker', 'rate'],
+    seeds: 160,
     patch: patched(Holdings.prototype, 'isStill', () => ({ value: () => true })),
   },
   'other nodes are not told what is due': {
