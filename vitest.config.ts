@@ -1,7 +1,7 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 import { HAS_BROWSER } from './test/browser/executable.ts';
 
-const TIMES = { testTimeout: 60_000, hookTimeout: 60_000 };
+const TIMES = { testTimeout: 120_000, hookTimeout: 120_000 };
 const IN_A_BROWSER = [
   'dashboard/every-page',
   'dashboard/journey',

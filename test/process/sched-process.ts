@@ -18,7 +18,7 @@ import { NODES, storeSettings } from './store-in-use.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const MAIN = 'bin/sched.js';
 const LISTENS = /^Sched listens on (http:\/\/\S+)$/m;
-const WAIT_MS_MAX = 30_000;
+const WAIT_MS_MAX = 60_000;
 
 export interface SchedOptions {
   /** Settings: nothing is taken over from the environment of the tests. */

@@ -37,7 +37,16 @@ type Env = Readonly<Record<string, string | undefined>>;
 export function profilePath(env: Env): string {
   if ((env.SCHED_CONFIG ?? '') !== '') return env.SCHED_CONFIG ?? '';
   const home = env.XDG_CONFIG_HOME ?? '';
-  return join(home === '' ? join(homedir(), '.config') : home, 'sched', 'profiles.json');
+  return join(home === '' ? join(homeFolder(), '.config') : home, 'sched', 'profiles.json');
+}
+
+/** A user that the system does not know, as containers have them, has no home: the root of the file system stands in. */
+function homeFolder(): string {
+  try {
+    return homedir();
+  } catch {
+    return '/';
+  }
 }
 
 /** No file is no profiles. `warn` hears of a file that others can read. */
