@@ -77,6 +77,9 @@ export function paceChecker(scene: Scene): Checker {
     }
   };
 
+  /** Turns that were booked since their gate was saved last, by the gate. */
+  const unsavedBookings = new Map<string, Set<DeliveryId>>();
+
   /** A turn that was booked is taken, whatever the terms have become since. */
   const bookedUnder = new Map<DeliveryId, string>();
   const isOfOldTerms = (delivery: Delivery): boolean => {
@@ -93,7 +96,10 @@ export function paceChecker(scene: Scene): Checker {
   return {
     name: 'budget and rate',
     putOffAsked(delivery) {
-      if (delivery.booked) bookedUnder.set(delivery.id, termsOf(delivery));
+      if (!delivery.booked) return;
+      bookedUnder.set(delivery.id, termsOf(delivery));
+      const key = gateKey(delivery);
+      unsavedBookings.set(key, (unsavedBookings.get(key) ?? new Set()).add(delivery.id));
     },
     claimAsked({ delivery, attempt }, by) {
       // Changed since it was read: it will be refused.
@@ -122,11 +128,17 @@ export function paceChecker(scene: Scene): Checker {
     },
     gateSaved({ partition, endpoint }) {
       const key = `${partition}/${endpoint}`;
+      unsavedBookings.delete(key);
       const bucket = buckets.get(key);
       if (bucket !== undefined) bucket.unsaved = 0;
       for (const pace of paces.values()) if (pace.gate === key) pace.savedFreeAt = pace.freeAt;
     },
     gatesMoved(isAmong) {
+      for (const [key, ids] of unsavedBookings) {
+        if (!isAmong(key)) continue;
+        for (const id of ids) if (witness.deliveries.get(id)?.booked === true) unaccounted.add(id);
+        unsavedBookings.delete(key);
+      }
       for (const [token, { key, takeBack: taken }] of underWay) {
         if (!isAmong(key)) continue;
         for (const takeBack of taken) takeBack();
