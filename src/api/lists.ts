@@ -8,9 +8,11 @@ import { decodeCursor, encodeCursor, type List } from './cursor.ts';
 import { readLimit, readText } from './query.ts';
 
 /** A page that has grown to this is not filled further: labels may be as long as a request, and others wait. */
-const PAGE_CHARACTERS_MAX = 2 * 1_048_576;
-/** So many items are shown without a pause, whatever their size: the thread that works here also fires. */
-const SHOWN_TOGETHER_MAX = 25;
+const PAGE_BYTES_MAX = 2 * 1_048_576;
+/** At most this many characters are shown without a pause: the thread that works here also fires. */
+const TOGETHER_CHARACTERS_MAX = 131_072;
+/** The next runs of an item are worked out too, which takes as long as so many characters. */
+const ITEM_CHARACTERS = 5_000;
 
 export interface PageRequest<Position> {
   readonly list: List;
@@ -66,22 +68,33 @@ async function fill<Row, Position>(
   pause: Pause,
 ): Promise<Filled<Position>> {
   const shown: string[] = [];
-  let characters = 0;
+  let bytes = 0;
+  let together = 0;
   let last = after;
   for (let rest = limit; ; ) {
     const { items, hasMore } = await fetch(last, rest);
-    for (const [place, row] of items.entries()) {
-      if (place > 0 && place % SHOWN_TOGETHER_MAX === 0) await pause();
+    for (const row of items) {
+      if (together >= TOGETHER_CHARACTERS_MAX) {
+        await pause();
+        together = 0;
+      }
       const { position, resource } = show(row);
       last = position;
+      together += ITEM_CHARACTERS;
       if (resource === null) continue;
       const text = JSON.stringify(resource);
       shown.push(text);
-      characters += text.length;
+      bytes += Buffer.byteLength(text);
+      together += text.length;
     }
     rest -= items.length;
-    if (!hasMore || rest <= 0 || characters >= PAGE_CHARACTERS_MAX) return { shown, last, hasMore };
-    await pause();
+    const isEnd = !hasMore || rest <= 0 || bytes >= PAGE_BYTES_MAX;
+    // Before the next part is read, and before what is long is put together.
+    if (!isEnd || together >= TOGETHER_CHARACTERS_MAX) {
+      await pause();
+      together = 0;
+    }
+    if (isEnd) return { shown, last, hasMore };
   }
 }
 

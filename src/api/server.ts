@@ -5,6 +5,7 @@ import { type Answered, Idempotency } from '#src/commands/idempotency.ts';
 import { Turns } from '#src/commands/turns.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { IdMint } from '#src/domain/id.ts';
+import type { Pause } from '#src/domain/json.ts';
 import { versionFor } from '#src/domain/version.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { ControlStore, Tenant } from '#src/ports/control-store.ts';
@@ -14,6 +15,7 @@ import type { Store } from '#src/ports/store.ts';
 import type { Exposition, Log, Metrics } from '#src/ports/telemetry.ts';
 import type { Timers } from '#src/ports/timers.ts';
 import type { Vault } from '#src/ports/vault.ts';
+import { bytesOf, isLongAnswer } from './answer-bytes.ts';
 import { Keys } from './auth.ts';
 import { answerExpectation, BrokenRequests, isDecodable, undecodable } from './broken-requests.ts';
 import { Call, callOf } from './call.ts';
@@ -182,7 +184,7 @@ async function v1(
         };
         bodies
           .carryOut(request, customerOf(tenant), actIfTrusted)
-          .then((answer) => send(reply, answer))
+          .then((answer) => send(reply, answer, bodies.pause))
           .catch((error: unknown) => reply.send(error));
       },
     });
@@ -194,9 +196,12 @@ function customerOf({ partition }: Tenant): string {
   return `${partition}`;
 }
 
-function send(reply: FastifyReply, answer: Finished | Answered): void {
+function send(reply: FastifyReply, answer: Finished | Answered, pause: Pause): Promise<void> | void {
+  const { status, body } = answer;
   if ('replayed' in answer && answer.replayed) reply.header('Idempotent-Replayed', 'true');
-  reply.code(answer.status).header('content-type', JSON_TYPE).send(answer.body);
+  reply.code(status).header('content-type', JSON_TYPE);
+  if (isLongAnswer(body)) return bytesOf(body, pause).then((bytes) => void reply.send(bytes));
+  reply.send(body);
 }
 
 function servedVersion(request: FastifyRequest, tenant: Tenant): string {

@@ -2,7 +2,8 @@
 import { Refusal } from '#src/domain/errors.ts';
 import type { IdMint } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Pause } from '#src/domain/json.ts';
+import { type Pause, SHORT_JSON_MAX } from '#src/domain/json.ts';
+import type { Labels } from '#src/domain/labels.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { Hints } from '#src/ports/hints.ts';
 import { type Receipt, type Store, StoreUnavailable, type Written } from '#src/ports/store.ts';
@@ -51,6 +52,14 @@ export async function untilWritten(attempt: () => Promise<Tried>): Promise<Finis
     if (written === 'key_taken') throw new KeyTaken();
   }
   throw new StoreUnavailable('The object kept changing while it was being written.');
+}
+
+/**
+ * Whether labels are so long that each step with them takes its time: to read, to digest, to render and to store them.
+ * Between such steps everything else has its turn.
+ */
+export function areLarge(labels: Labels): boolean {
+  return labels.reduce((sum, [name, value]) => sum + name.length + value.length, 0) > SHORT_JSON_MAX;
 }
 
 export function found<T>(object: T | null): T {

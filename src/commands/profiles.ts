@@ -11,6 +11,7 @@ import {
 } from '#src/domain/profile.ts';
 import { profileHeadersPlace } from '#src/domain/sealed-places.ts';
 import {
+  areLarge,
   type Commands,
   type Finished,
   found,
@@ -54,7 +55,7 @@ export async function createProfile(
 
 /** Fields are read once the profile is known: that there is none outranks a fault in them. */
 export function editProfile(
-  { store, clock, vault, turns }: Commands,
+  { store, clock, vault, turns, pause }: Commands,
   partition: Partition,
   id: EndpointId,
   read: () => Partial<ProfileOrder>,
@@ -63,6 +64,7 @@ export function editProfile(
 ): Promise<Finished> {
   const attempt = async (): Promise<Tried> => {
     const before = found(await store.findProfile(partition, id));
+    if (areLarge(before.metadata)) await pause();
     const { headers, ...edit } = read();
     const now = clock.now();
     const profile = edited(before, { ...edit, ...(headers && { headerNames: namesOf(headers) }) }, now);

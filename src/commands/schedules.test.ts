@@ -389,6 +389,26 @@ describe('rescheduling', () => {
   });
 });
 
+test.for([
+  ['small', 10, 0, 0],
+  ['large', 20_000, 1, 2],
+] as const)('%s labels: others have a turn between the steps where each takes long', async (given) => {
+  const [, characters, whenCreated, whenPaused] = given;
+  await using world = await openTestWorld();
+  let pauses = 0;
+  const pause = async () => {
+    pauses += 1;
+  };
+  const commands = { ...commandsOf(world), pause };
+  const order: ScheduleOrder = { ...ORDER, metadata: [['note', 'x'.repeat(characters)]] };
+  await createSchedule(commands, PARTITION, () => order, render, keepAs('key'));
+  expect(pauses).toBe(whenCreated);
+  const { schedule } = await stored(world);
+  await orderSchedule(commands, PARTITION, schedule.id, 'pause', render);
+  expect(pauses).toBe(whenCreated + whenPaused);
+  expect((await stored(world)).schedule).toMatchObject({ state: 'paused', metadata: order.metadata });
+});
+
 describe('pause, resume and cancel', () => {
   test.for([
     ['pause', 'paused'],

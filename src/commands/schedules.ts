@@ -18,6 +18,7 @@ import {
 import * as life from '#src/domain/schedule-life.ts';
 import { payloadPlace } from '#src/domain/sealed-places.ts';
 import {
+  areLarge,
   type Commands,
   type Finished,
   found,
@@ -60,6 +61,7 @@ export async function createSchedule(
       now,
     );
     if (made === null) throw new Refusal('invalid_cron', 'cron');
+    if (areLarge(order.metadata)) await pause();
     const finished = render({ ...made, profile });
     const written = await store.addSchedule({ ...made, payload, profile, receipt: keep(finished, now) });
     if (written === 'done') hints.due(dueOf(made.pending));
@@ -122,7 +124,7 @@ export function orderSchedule(
  * finished, also where there was nothing to change: what was decided before may not be finished yet.
  */
 function change(
-  { store, clock, hints, turns }: Commands,
+  { store, clock, hints, turns, pause }: Commands,
   partition: Partition,
   id: ScheduleId,
   render: Render<ScheduleView>,
@@ -132,8 +134,10 @@ function change(
 ): Promise<Finished> {
   const attempt = async (): Promise<Tried> => {
     const view = found(await store.findSchedule(partition, id));
+    if (areLarge(view.schedule.metadata)) await pause();
     const now = clock.now();
     const changed = decide(view, now);
+    if (changed !== null && areLarge(changed.schedule.metadata)) await pause();
     const after = changed === null ? view : { ...view, ...changed, pending: changed.pending ?? view.pending };
     const finished = render(after);
     const receipt = keep(finished, now);

@@ -59,7 +59,7 @@ export interface Page<Id extends string> {
 }
 
 /** A list of large objects is read in parts, each no larger than this: nothing waits long for one of them. */
-export const LISTED_BYTES_MAX = 262_144;
+export const LISTED_BYTES_MAX = 131_072;
 
 /**
  * The first objects of a page. There are fewer than asked for at the end of the list, and where one more would make

@@ -161,6 +161,51 @@ describe('the other lists', () => {
   });
 });
 
+describe('a page of very large objects', () => {
+  /** Three of them are more than a page takes. */
+  const large = { walk: 'large', again: 'large', note: 'ü'.repeat(400_000) };
+  const SHOWN = 3;
+  const LARGE = 4;
+  let schedules: readonly string[] = [];
+  let profiles: readonly string[] = [];
+  beforeAll(async () => {
+    schedules = await series(LARGE, () => created(api, { ...ONE_SHOT, metadata: large }));
+    profiles = await series(LARGE, () => createdProfile(api, { ...PROFILE, metadata: large }));
+  });
+
+  it.each([
+    ['schedules', () => schedules, '/v1/schedules?'],
+    ['schedules of a state and kind', () => schedules, '/v1/schedules?state=active&kind=one_shot&'],
+    ['schedules with a label', () => schedules, '/v1/schedules?metadata[walk]=large&'],
+    [
+      'schedules with two labels',
+      () => schedules,
+      '/v1/schedules?metadata[walk]=large&metadata[again]=large&',
+    ],
+    ['endpoints', () => profiles, '/v1/endpoints?'],
+  ])('%s: it ends early and says so, and the next goes on behind it', async (_what, ids, path) => {
+    const first = await list<Schedule>(api, `${path}limit=100`);
+    expect(first.data.map(({ id }) => id)).toEqual(ids().slice(0, SHOWN));
+    expect(first.data.map(({ metadata }) => metadata)).toEqual([large, large, large]);
+    expect(first.has_more).toBe(true);
+    const second = await list<Schedule>(api, `${path}limit=100&cursor=${first.next_cursor}`);
+    expect(second.data[0]?.id).toBe(ids()[SHOWN]);
+  });
+
+  it('a last page is the last, though it is large', async () => {
+    const path = '/v1/schedules?metadata[walk]=large&limit=3';
+    const first = await list(api, path);
+    const last = await list(api, `${path}&cursor=${first.next_cursor}`);
+    expect(last).toMatchObject({ data: { length: 1 }, has_more: false, next_cursor: null });
+  });
+
+  it('small schedules of a large profile fill their page', async () => {
+    const body = { delay: '1h', endpoint_id: profiles[0], metadata: { walk: 'small' } };
+    const ids = await series(9, () => created(api, body));
+    expect(await walk<Schedule>('/v1/schedules?metadata[walk]=small', 5)).toEqual(ids);
+  });
+});
+
 describe('limit', () => {
   beforeAll(async () => {
     await Promise.all(Array.from({ length: 101 }, () => createdProfile(api, PROFILE)));

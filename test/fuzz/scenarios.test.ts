@@ -10,8 +10,8 @@ const AT_ONCE = 64;
 const SILENCE_MS = 3_000;
 const PAGE_MAX = 100;
 const LARGE_SCHEDULES = 20;
-/** A page is short of 4 MiB, and an envelope. */
-const PAGE_CHARACTERS_MAX = 5_000_000;
+/** A page ends with the item that takes it past 2 MiB, and has an envelope. */
+const PAGE_CHARACTERS_MAX = 3_200_000;
 /** As large as a request body lets a label be. */
 const LARGEST_LABEL = 'x'.repeat(1_048_000);
 

@@ -63,6 +63,22 @@ test('profiles come a page at a time, inline destinations with the first only', 
   expect(second.body.next_cursor).toBeNull();
 });
 
+test('a page of large profiles ends early, and the next goes on behind it', async () => {
+  const bench = await open();
+  const metadata = { note: 'x'.repeat(100_000) };
+  for (let made = 0; made < 3; made++) {
+    await bench.post('endpoints', { url: `https://${made}.example/`, metadata });
+  }
+  const urls: string[] = [];
+  for (let page = await bench.get('destinations'); ; ) {
+    expect(page.body.data).toHaveLength(1);
+    urls.push(page.body.data[0].url);
+    if (page.body.next_cursor === null) break;
+    page = await bench.get(`destinations?cursor=${encodeURIComponent(page.body.next_cursor)}`);
+  }
+  expect(urls).toEqual(['https://2.example/', 'https://1.example/', 'https://0.example/']);
+});
+
 test('an order to close a breaker is kept for whoever holds the gate, and in the audit log', async () => {
   const bench = await open();
   const { store, clock } = bench.world;

@@ -6,6 +6,7 @@
  */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { bytesOf, isLongAnswer } from '#src/api/answer-bytes.ts';
 import { rawBody, readBody } from '#src/api/call.ts';
 import { JSON_TYPE } from '#src/api/errors.ts';
 import type { LargeBodies } from '#src/api/large-bodies.ts';
@@ -66,7 +67,7 @@ async function dashboard(scope: FastifyInstance, options: ControlServerOptions):
 }
 
 async function controlApi(scope: FastifyInstance, options: ControlServerOptions): Promise<void> {
-  const { door, desk, turns, bodies, cookieSeconds } = options;
+  const { door, desk, turns, bodies } = options;
   const bodyOf = (request: FastifyRequest): JsonBody | Promise<JsonBody> =>
     request.method === 'GET'
       ? {}
@@ -83,7 +84,7 @@ async function controlApi(scope: FastifyInstance, options: ControlServerOptions)
         const { raw } = request;
         const visitor = { token: presentedToken(raw), address: addressOf(raw), agent: agentOf(raw) };
         const body = await bodyOf(request);
-        return send(request, reply, await answer({ ...visitor, body }), cookieSeconds);
+        return send(request, reply, await answer({ ...visitor, body }), options);
       },
     });
   }
@@ -116,7 +117,7 @@ async function controlApi(scope: FastifyInstance, options: ControlServerOptions)
       });
     const { id } = admitted.user;
     const answer = await bodies.carryOut(request, id, () => turns.take(id, act));
-    return send(request, reply, answer, cookieSeconds);
+    return send(request, reply, answer, options);
   });
 }
 
@@ -135,15 +136,16 @@ function queryOf({ url }: FastifyRequest): URLSearchParams {
   return new URLSearchParams(at < 0 ? '' : url.slice(at));
 }
 
-function send(
+async function send(
   request: FastifyRequest,
   reply: FastifyReply,
   { status, body, session }: Answer,
-  cookieSeconds: number,
-): FastifyReply {
+  { cookieSeconds, bodies }: Pick<ControlServerOptions, 'cookieSeconds' | 'bodies'>,
+): Promise<FastifyReply> {
   if (session !== undefined) {
     const cookies = session === null ? forgetCookies() : keepCookie(request.raw, session, cookieSeconds);
     reply.header('set-cookie', [...cookies]);
   }
-  return reply.code(status).header('content-type', JSON_TYPE).send(body);
+  const sent = isLongAnswer(body) ? await bytesOf(body, bodies.pause) : body;
+  return reply.code(status).header('content-type', JSON_TYPE).send(sent);
 }

@@ -14,7 +14,7 @@ const ROWS = 20;
 /** A value has some 30 blocks of its own; of a row without it a page takes hardly more than one. */
 const BLOCKS_MAX = 10 * ROWS;
 const VALUE_BLOCKS = 25 * ROWS;
-/** What cannot be compressed. */
+/** It cannot be compressed. */
 const LARGE = `(SELECT string_agg(md5(i || '/' || n), '') FROM generate_series(1, 6500) n)`;
 
 interface Blocks {
@@ -55,7 +55,7 @@ async function blocksOf(sql: string, parameters: readonly unknown[]): Promise<nu
 
 test('a page of large objects is cut without reading them', async () => {
   const blocks: number[] = [];
-  // What is explained is not sent, and nothing is read to be sent.
+  // A statement that is explained sends no rows, and reads no values to send them.
   const ask = async (sql: string, ...parameters: readonly unknown[]) => {
     blocks.push(await blocksOf(sql, parameters));
     return [];

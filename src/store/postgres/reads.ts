@@ -62,7 +62,7 @@ function viewIn(joined: Joined): ScheduleView | null {
 }
 
 /**
- * Of rows with an id and their size, the newest that are not too large together. The size of a value is known without
+ * The newest of rows with an id and their size, as many as are not too large together. The size of a value is known without
  * reading it, and what does not fit is not read. `$3`: one more than are shown, which says whether there is more.
  */
 function fitting(rows: string): string {

@@ -32,7 +32,7 @@ export const OF_A_PIECE = `SELECT id, is_match, looked FROM walked
   CROSS JOIN (SELECT min(id) AS last, count(*) AS looked FROM walked) AS piece
   WHERE is_match OR id = last ORDER BY id DESC`;
 
-/** What was found, as far as it fits on a page: the search goes on behind the last one. */
+/** The found ones that fit on a page: the search goes on behind the last one. */
 export function cutShort(
   { next, lookedAt }: Pick<Found<ScheduleId, ScheduleId>, 'next' | 'lookedAt'>,
   { items, hasMore }: Listed<ScheduleView>,

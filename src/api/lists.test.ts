@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import type { Partition } from '#src/domain/partition.ts';
+import { answerFound, answerPage, answerSmallPage, type PageRequest } from './lists.ts';
+
+const MIB = 1_048_576;
+const PAGE: PageRequest<number> = {
+  list: { partition: 1 as Partition, name: 'numbers' },
+  limit: 100,
+  after: null,
+};
+
+/** Items 1 to `count`, of so many characters each, in parts of one as a store gives large ones. */
+function numbers(count: number, characters: number, partItems = 1) {
+  let pauses = 0;
+  const asked: (number | null)[] = [];
+  return {
+    asked,
+    pauses: () => pauses,
+    pause: async () => {
+      pauses += 1;
+    },
+    fetch: async (after: number | null, limit: number) => {
+      asked.push(after);
+      const rest = Array.from({ length: count }, (_, at) => at + 1).slice(after ?? 0);
+      const items = rest.slice(0, Math.min(limit, partItems));
+      return { items, hasMore: items.length < rest.length };
+    },
+    show: (id: number) => ({ position: id, resource: { id, text: 'x'.repeat(characters) } }),
+  };
+}
+
+async function idsIn(answer: Promise<{ readonly body: string }>): Promise<readonly [number[], boolean]> {
+  const { data, has_more } = JSON.parse((await answer).body) as {
+    readonly data: readonly { readonly id: number }[];
+    readonly has_more: boolean;
+  };
+  return [data.map(({ id }) => id), has_more];
+}
+
+test('a page ends once it has two megabytes, with a pause after each large item', async () => {
+  const { fetch, show, pause, pauses, asked } = numbers(9, MIB);
+  expect(await idsIn(answerPage(PAGE, fetch, show, pause))).toEqual([[1, 2], true]);
+  expect(asked).toEqual([null, 1]);
+  expect(pauses()).toBe(2);
+});
+
+test('one item that is larger than a page is a page', async () => {
+  const { fetch, show, pause } = numbers(2, 3 * MIB);
+  expect(await idsIn(answerPage(PAGE, fetch, show, pause))).toEqual([[1], true]);
+  expect(await idsIn(answerPage({ ...PAGE, after: 1 }, fetch, show, pause))).toEqual([[2], false]);
+});
+
+test('parts are put together until the page is full', async () => {
+  const { fetch, show, pause } = numbers(50, 10, 7);
+  const [ids, hasMore] = await idsIn(answerPage({ ...PAGE, limit: 20 }, fetch, show, pause));
+  expect([ids.length, ids.at(-1), hasMore]).toEqual([20, 20, true]);
+  const [all, more] = await idsIn(answerPage(PAGE, fetch, show, pause));
+  expect([all.length, more]).toEqual([50, false]);
+});
+
+test('an ordinary page takes no pause, a long one of small items a few', async () => {
+  const { show, pause, pauses } = numbers(0, 300);
+  const rows = async (after: number | null, limit: number) =>
+    Array.from({ length: limit }, (_, at) => at + 1 + (after ?? 0));
+  await answerSmallPage({ ...PAGE, limit: 20 }, rows, show, pause);
+  expect(pauses()).toBe(0);
+  const [ids, hasMore] = await idsIn(answerSmallPage(PAGE, rows, show, pause));
+  expect([ids.length, hasMore]).toEqual([100, true]);
+  expect(pauses()).toBeGreaterThan(2);
+});
+
+test('what a search found and has changed since is left out, and what did not fit comes with the next page', async () => {
+  const page = { list: PAGE.list };
+  const found = { found: ['e', 'd', 'c', 'b', 'a'], next: null };
+  const find = async (ids: readonly string[]) => ({ items: ids.slice(0, 1), hasMore: ids.length > 1 });
+  const pause = async () => {};
+  const show = (id: string) => ({
+    position: id,
+    resource: id === 'd' ? null : { id, text: 'x'.repeat(MIB) },
+  });
+  expect(await idsIn(answerFound(page, found, find, show, pause))).toEqual([['e', 'c'], true]);
+  const rest = { found: ['b', 'a'], next: null };
+  expect(await idsIn(answerFound(page, rest, find, show, pause))).toEqual([['b', 'a'], false]);
+  const none = { found: [], next: 'a' };
+  const nothing = async () => ({ items: [], hasMore: false });
+  expect(await idsIn(answerFound(page, none, nothing, show, pause))).toEqual([[], true]);
+});
