@@ -18,6 +18,7 @@ import { SmallDisk } from './small-disk.ts';
 import { noneLeft, UNFINISHED } from './stored.ts';
 
 const DUE_MS = 4_000;
+const SHARED_MS = 1_100;
 const TROUBLE_MS = 2_000;
 const DRAIN_MS_MAX = 30_000;
 const EXIT_MS_MAX = 10_000;
@@ -163,6 +164,8 @@ async function endure(
   const sentMeanwhile = due.arrived();
   trouble.end();
   const healedMs = await noneLeft(scene.dataDir, UNFINISHED, DRAIN_MS_MAX);
+  // The answer to a probe is shared for a second, also one from before the end of the trouble.
+  await sleep(SHARED_MS);
   const isReadyAgain = (await scene.readiness(sched)) === 200;
   const { code } = await sched.stop();
   const result = auditOf(scene, excuses);
