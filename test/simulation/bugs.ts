@@ -343,7 +343,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     patch: takingStops((inFlight) => inFlight >= 24),
   },
   'the bytes of bodies are one number for all customers': {
-    caughtBy: ['neighbours'],
+    caughtBy: ['neighbours', 'punctuality'],
     egress: countingBodies,
     patch: takingStops(() => bodyBytesInFlight >= 1_048_576),
   },
