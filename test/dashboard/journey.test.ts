@@ -106,6 +106,7 @@ test('a failing one is seen retrying and given up, with every try and why', asyn
   failing = service.receiver().hook(answer(503));
   await admin.beginSchedule(failing.url);
   await admin.firesIn(1);
+  await admin.sees('One run', admin.part('Next runs'));
   await admin.page.getByText('Labels, deadline, retries and more').click();
   await admin.fill('Tries', '2');
   await admin.fill('First wait', '1500ms');

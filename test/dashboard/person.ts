@@ -84,7 +84,7 @@ export class Person {
   }
 
   async heading(name: string | RegExp): Promise<void> {
-    await this.page.getByRole('heading', { level: 1, name }).waitFor();
+    await this.page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
   }
 
   async press(name: string | RegExp, within: Within = this.page): Promise<void> {
