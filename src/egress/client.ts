@@ -5,6 +5,7 @@
  */
 import type { Dispatcher } from 'undici';
 import type { Headers } from '#src/domain/headers.ts';
+import type { Partition } from '#src/domain/partition.ts';
 import type { Egress, OutboundRequest, SendResult } from '#src/ports/egress.ts';
 import type { Timers } from '#src/ports/timers.ts';
 import { Connector, type ConnectorOptions } from './connector.ts';
@@ -41,7 +42,7 @@ class GuardedEgress implements Egress {
     onEnd: (result: SendResult) => void,
     onConnected: (wasOpen: boolean) => void,
   ): () => void {
-    const exchange = new Exchange(this.#world, request.url, dispatched(request), { onEnd, onConnected });
+    const exchange = new Exchange(this.#world, request, dispatched(request), { onEnd, onConnected });
     try {
       judgeUrl(request.url, this.#rules);
       exchange.begin();
@@ -51,10 +52,10 @@ class GuardedEgress implements Egress {
     return () => exchange.breakOff();
   }
 
-  warm(url: URL, connections: number): void {
+  warm(url: URL, connections: number, customer: Partition): void {
     try {
       judgeUrl(url, this.#rules);
-      this.#world.lanes.openAhead(url, connections);
+      this.#world.lanes.openAhead(url, connections, customer);
     } catch {
       // The requests themselves will tell.
     }

@@ -4,7 +4,8 @@
  * bounds, and no longer for whoever asked.
  */
 import type { Dispatcher } from 'undici';
-import type { SendResult } from '#src/ports/egress.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { OutboundRequest, SendResult } from '#src/ports/egress.ts';
 import type { Timers } from '#src/ports/timers.ts';
 import { BROKEN_OFF, notSent } from './failures.ts';
 import type { Lane } from './lane.ts';
@@ -31,6 +32,7 @@ export class Exchange implements Passenger<Lane>, Dispatcher.DispatchHandler {
   readonly #lanes: Lanes;
   readonly #timers: Timers;
   readonly #url: URL;
+  readonly customer: Partition;
   readonly #options: Dispatcher.DispatchOptions;
   readonly #asker: Asker;
   #lane: Lane | null = null;
@@ -44,10 +46,16 @@ export class Exchange implements Passenger<Lane>, Dispatcher.DispatchHandler {
   #bodyBytes = 0;
   #callOff: (() => void) | null = null;
 
-  constructor({ lanes, timers }: ExchangeWorld, url: URL, options: Dispatcher.DispatchOptions, asker: Asker) {
+  constructor(
+    { lanes, timers }: ExchangeWorld,
+    { url, customer }: Pick<OutboundRequest, 'url' | 'customer'>,
+    options: Dispatcher.DispatchOptions,
+    asker: Asker,
+  ) {
     this.#lanes = lanes;
     this.#timers = timers;
     this.#url = url;
+    this.customer = customer;
     this.#options = options;
     this.#asker = asker;
   }

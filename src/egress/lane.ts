@@ -11,9 +11,11 @@
  */
 import type { Socket } from 'node:net';
 import { type buildConnector, Client, type Dispatcher } from 'undici';
+import type { Partition } from '#src/domain/partition.ts';
 import type { Connector } from './connector.ts';
 import { failed, notSent } from './failures.ts';
 import { InformationalFilter } from './informational.ts';
+import type { OpeningTurns } from './opening-turns.ts';
 
 /** How long a connection waits where the server does not say. */
 const IDLE_MS = 4_000;
@@ -33,20 +35,28 @@ const ENDED = failed('broken off');
 const OPENED = new Error('The connection is open.');
 const NO_ANSWER = { onResponseStart() {}, onResponseData() {}, onResponseEnd() {} };
 
+export interface LaneWorld {
+  readonly connector: Connector;
+  readonly turns: OpeningTurns;
+}
+
 export class Lane {
   readonly origin: string;
   readonly #url: URL;
-  readonly #connector: Connector;
+  readonly #world: LaneWorld;
+  /** Whose request it was opened for. */
+  readonly #customer: Partition;
   readonly #client: Client;
   readonly #ended = new AbortController();
   #filter: InformationalFilter | undefined;
   #isConnected = false;
   #hasServed = false;
 
-  constructor(url: URL, connector: Connector, onDisconnect: (lane: Lane) => void) {
+  constructor(url: URL, customer: Partition, world: LaneWorld, onDisconnect: (lane: Lane) => void) {
     this.origin = url.origin;
     this.#url = new URL(url.origin);
-    this.#connector = connector;
+    this.#customer = customer;
+    this.#world = world;
     this.#client = new Client(url.origin, {
       allowH2: false,
       pipelining: 1,
@@ -105,11 +115,19 @@ export class Lane {
   }
 
   async #connect(callback: buildConnector.Callback): Promise<void> {
+    const { connector, turns } = this.#world;
+    const { signal } = this.#ended;
+    const turn = turns.ask(this.#customer, this.origin);
+    signal.addEventListener('abort', turn.end);
     let socket: Socket;
     try {
-      socket = await this.#connector.open(this.#url, this.#ended.signal);
+      await turn.begun;
+      socket = await connector.open(this.#url, signal);
     } catch (error) {
       return callback(notSent(error), null);
+    } finally {
+      signal.removeEventListener('abort', turn.end);
+      turn.end();
     }
     if (socket.destroyed) return callback(failed('connection reset'), null);
     this.#filter = InformationalFilter.install(socket);

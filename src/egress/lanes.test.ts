@@ -2,7 +2,7 @@
 import { Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemTimers } from '#src/system/timers.ts';
-import { CA, eventually, httpsRig, LOOPBACK } from '#test/egress/rig.ts';
+import { CA, CUSTOMER, eventually, httpsRig, LOOPBACK } from '#test/egress/rig.ts';
 import { Connector } from './connector.ts';
 import { type Connect, tcpConnect } from './dial.ts';
 import { Exchange } from './exchange.ts';
@@ -16,7 +16,7 @@ function world(connect: Connect = tcpConnect) {
   const send = (url: URL, onBegun: (exchange: Exchange) => void = () => {}) =>
     new Promise((resolve) => {
       const options = { method: 'GET', path: '/' } as const;
-      const exchange = new Exchange({ lanes, timers: systemTimers }, url, options, {
+      const exchange = new Exchange({ lanes, timers: systemTimers }, { url, customer: CUSTOMER }, options, {
         onEnd: resolve,
         onConnected: () => {},
       });

@@ -3,16 +3,18 @@
  * that breaking off the request is to drop its lane; afterwards it serves who waits for one, or is idle under
  * its origin until the other side or the idle time closes it. `origin.ts` says when more are opened.
  *
- * Origins share nothing but the bounds below, and one without lanes leaves nothing behind.
+ * Origins share nothing but the bounds below and the turns in which connections are opened (`opening-turns.ts`), and one without lanes leaves nothing behind.
  *
  * Lanes in use and requests that wait are bounded by the caller. Lanes it no longer knows of are bounded
  * here, the oldest going first: the ones that are idle, and the ones that are answered but whose body has not
  * ended.
  */
+import type { Partition } from '#src/domain/partition.ts';
 import type { Timers } from '#src/ports/timers.ts';
 import type { Connector } from './connector.ts';
 import { failed } from './failures.ts';
-import { Lane } from './lane.ts';
+import { Lane, type LaneWorld } from './lane.ts';
+import { OpeningTurns } from './opening-turns.ts';
 import { Origin, type Passenger } from './origin.ts';
 
 const IDLE_MAX = 1_000;
@@ -23,7 +25,7 @@ const AHEAD_MAX = 500;
 const CLOSED = failed('broken off');
 
 export class Lanes {
-  readonly #connector: Connector;
+  readonly #world: LaneWorld;
   readonly #timers: Timers;
   readonly #origins = new Map<string, Origin<Lane>>();
   readonly #all = new Set<Lane>();
@@ -33,7 +35,7 @@ export class Lanes {
   #isClosed = false;
 
   constructor(connector: Connector, timers: Timers) {
-    this.#connector = connector;
+    this.#world = { connector, turns: new OpeningTurns(timers) };
     this.#timers = timers;
   }
 
@@ -59,10 +61,10 @@ export class Lanes {
   }
 
   /** Sees to it that so many lanes are idle or being opened. */
-  openAhead(url: URL, lanes: number): void {
+  openAhead(url: URL, lanes: number, customer: Partition): void {
     if (this.#isClosed) return;
     const origin = this.#originOf(url);
-    origin.openAhead(lanes);
+    origin.openAhead(lanes, customer);
     if (origin.isEmpty) this.#origins.delete(url.origin);
   }
 
@@ -114,7 +116,7 @@ export class Lanes {
     const place = new URL(url.origin);
     const origin = new Origin<Lane>({
       timers: this.#timers,
-      create: () => this.#create(place),
+      create: (customer) => this.#create(place, customer),
       opened: (lane) => this.#opening.delete(lane),
       drop: (lane) => this.drop(lane),
       keepIdle: (lane) => this.#keepIdle(lane),
@@ -125,8 +127,8 @@ export class Lanes {
     return origin;
   }
 
-  #create(url: URL): Lane {
-    const lane = new Lane(url, this.#connector, (closed) => {
+  #create(url: URL, customer: Partition): Lane {
+    const lane = new Lane(url, customer, this.#world, (closed) => {
       if (this.#idle.has(closed)) this.drop(closed);
     });
     this.#all.add(lane);

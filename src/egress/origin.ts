@@ -10,6 +10,7 @@
  * `openings.ts` says whom a lane is for while it is being opened. One that takes long holds up nobody but the
  * request it was opened for: it ends where it is for nobody, and who had it from another gets a new one.
  */
+import type { Partition } from '#src/domain/partition.ts';
 import type { Timers } from '#src/ports/timers.ts';
 import { type Opening, Openings } from './openings.ts';
 import { Pace } from './pace.ts';
@@ -22,14 +23,15 @@ export interface Openable {
 
 /** A request that waits for a lane. Exactly one of the two is called, unless it leaves before. */
 export interface Passenger<Lane> {
+  readonly customer: Partition;
   board(lane: Lane): void;
   strand(error: Error): void;
 }
 
 export interface OriginWorld<Lane> {
   readonly timers: Timers;
-  /** A lane about to be opened. */
-  create(): Lane;
+  /** A lane about to be opened, for a request of this customer. */
+  create(customer: Partition): Lane;
   /** It is open, late or given up. */
   opened(lane: Lane): void;
   /** Comes back as `remove`. */
@@ -52,6 +54,8 @@ export class Origin<Lane extends Openable> {
   /** In the order they came, and after those who have a lane being opened. */
   readonly #queue = new Set<Passenger<Lane>>();
   #wantedAhead = 0;
+  /** Who is expected. */
+  #customerAhead: Partition | null = null;
 
   constructor(world: OriginWorld<Lane>) {
     this.#world = world;
@@ -115,8 +119,9 @@ export class Origin<Lane extends Openable> {
   }
 
   /** Sees to it that so many are idle or being opened. */
-  openAhead(lanes: number): void {
+  openAhead(lanes: number, customer: Partition): void {
     this.#wantedAhead = Math.max(this.#wantedAhead, lanes);
+    this.#customerAhead = customer;
     this.#openMore();
   }
 
@@ -168,7 +173,11 @@ export class Origin<Lane extends Openable> {
   }
 
   #openMore(): void {
-    while (this.#pace.mayOpen && this.#isOneWanted()) this.#open(this.#dequeue());
+    while (this.#pace.mayOpen && this.#isOneWanted()) {
+      const owner = this.#dequeue();
+      const customer = owner?.customer ?? this.#customerAhead;
+      if (customer !== null) this.#open(owner, customer);
+    }
   }
 
   #isOneWanted(): boolean {
@@ -179,8 +188,8 @@ export class Origin<Lane extends Openable> {
     return isWanted;
   }
 
-  #open(owner: Passenger<Lane> | null): void {
-    const lane = this.#world.create();
+  #open(owner: Passenger<Lane> | null, customer: Partition): void {
+    const lane = this.#world.create(customer);
     this.#lanes.add(lane);
     this.#openings.begin(lane, owner);
     this.#pace.begin();
@@ -215,7 +224,7 @@ export class Origin<Lane extends Openable> {
       return;
     }
     // The new one takes its place first: its owner keeps its turn.
-    if (owner !== null) this.#open(owner);
+    if (owner !== null) this.#open(owner, owner.customer);
     this.#giveUp(lane);
   }
 

@@ -24,6 +24,7 @@ import { LOOK_AHEAD_MS, LookOut } from './look-out.ts';
 import { NearDue } from './near-due.ts';
 import { OutageLog } from './outage-log.ts';
 import { NO_PEERS } from './peer-hints.ts';
+import { Repetition, SOON_MS } from './repetition.ts';
 import type { RequestBuilder } from './request-builder.ts';
 import { Stride } from './stride.ts';
 import type { Tallies } from './tallies.ts';
@@ -32,9 +33,7 @@ import type { EngineWorld } from './world.ts';
 
 /** Less than a second, with what a look takes. */
 const LOOK_EVERY_MS = 900;
-/** Between two looks behind, while there is more. */
-const LOOK_AGAIN_MS = 20;
-/** The same, while there is enough to do. */
+/** Between two looks behind, while there is more and enough to do. */
 const LOOK_ON_MS = 200;
 /** No timer sleeps longer, whatever the clock says. */
 const SLEEP_MS_MAX = 60_000;
@@ -51,7 +50,10 @@ const STEP_MS = 0;
 /** Deliveries that become due in one turn: the others follow in the next. */
 const DUE_TOGETHER_MAX = 256;
 /** What comes this soon must not find the way taken. */
-const SOON_MS = 20;
+const IMMINENT_MS = 20;
+
+/** In which due work is looked for. */
+type Direction = 'ahead' | 'behind';
 
 export class Dispatcher implements Hints, Queue {
   readonly #world: EngineWorld;
@@ -63,8 +65,9 @@ export class Dispatcher implements Hints, Queue {
   readonly #ahead: Ahead;
   readonly #firing: Firing;
   readonly #lookOut: LookOut;
+  /** Apart: however much lies behind, what comes next is looked for in time. */
+  readonly #looks: Readonly<Record<Direction, Repetition>>;
   #callOffWake: (() => void) | null = null;
-  #callOffLook: (() => void) | null = null;
   #wakeAt: Instant | null = null;
   readonly #batches: Readonly<Record<Punctuality, Set<Promise<void>>>> = {
     in_time: new Set(),
@@ -75,12 +78,9 @@ export class Dispatcher implements Hints, Queue {
   #isBetweenSteps = false;
   #isOverduePassedOver = false;
   #isTurnComing = false;
-  #isLooking = false;
-  #isLookWanted = false;
-  #isLookSoon = false;
   #isResting = false;
-  #hasLooked = false;
-  #hasLookFailed = false;
+  #hasLookedAhead = false;
+  readonly #failedLooks = new Set<Direction>();
   #state: 'new' | 'running' | 'stopped' = 'new';
 
   constructor(
@@ -122,6 +122,10 @@ export class Dispatcher implements Hints, Queue {
       },
       pageRead: () => this.#turn(),
     });
+    this.#looks = {
+      ahead: new Repetition(timers, () => this.#look('ahead')),
+      behind: new Repetition(timers, () => this.#look('behind')),
+    };
   }
 
   get waiting(): number {
@@ -134,19 +138,20 @@ export class Dispatcher implements Hints, Queue {
 
   /** Whether due work is found and claimed as it should be. */
   get isFiring(): boolean {
-    return this.#state === 'running' && this.#hasLooked && !this.#isResting;
+    const hasLooked = this.#hasLookedAhead && this.#failedLooks.size === 0;
+    return this.#state === 'running' && hasLooked && !this.#isResting;
   }
 
   start(): void {
     this.#state = 'running';
-    this.#lookIn(0);
+    this.#lookNow();
   }
 
   /** Nothing more is claimed; what is claimed goes on. */
   stop(): void {
     this.#state = 'stopped';
     this.#callOffWake?.();
-    this.#callOffLook?.();
+    for (const look of Object.values(this.#looks)) look.stop();
     this.#ahead.stop();
   }
 
@@ -184,26 +189,23 @@ export class Dispatcher implements Hints, Queue {
     const { in_time: inTime, overdue } = this.#batches;
     if (inTime.size >= BATCHES_MAX.in_time) return 'busy';
     const nextAt = this.#nearDue.nextAt();
-    const isSoon = nextAt !== null && nextAt - this.#world.clock.now() < SOON_MS;
+    const isSoon = nextAt !== null && nextAt - this.#world.clock.now() < IMMINENT_MS;
     return isSoon || inTime.size + overdue.size > 0 ? 'some' : 'calm';
   }
 
-  /** Soon, however often it is asked for. The look under way plans the next one when it ends. */
   lookAgain(): void {
-    if (this.#state !== 'running' || this.#isLookSoon) return;
-    if (this.#isLooking) this.#isLookWanted = true;
-    else {
-      this.#isLookSoon = true;
-      this.#lookIn(LOOK_AGAIN_MS);
-    }
+    if (this.#state !== 'running') return;
+    for (const look of Object.values(this.#looks)) look.soon();
   }
 
   /** There is more to look at than before. */
   lookAnew(): void {
-    if (this.#state !== 'running') return;
     this.#lookOut.beginAnew();
-    if (this.#isLooking) this.#isLookWanted = true;
-    else this.#lookIn(0);
+    if (this.#state === 'running') this.#lookNow();
+  }
+
+  #lookNow(): void {
+    for (const look of Object.values(this.#looks)) look.now();
   }
 
   /** Resolves when no batch that is under way now is under way any more. */
@@ -231,43 +233,26 @@ export class Dispatcher implements Hints, Queue {
     this.turnSoon();
   }
 
-  #lookIn(ms: number): void {
-    this.#callOffLook?.();
-    this.#callOffLook = this.#world.timers.after(ms, () => void this.#look());
-  }
-
-  async #look(): Promise<void> {
-    if (this.#state !== 'running') return;
-    this.#isLookSoon = false;
-    this.#isLookWanted = this.#isLooking;
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+  /** Answers after how many milliseconds to look again. */
+  async #look(direction: Direction): Promise<number> {
     try {
-      await this.#lookOut.ahead();
-      // What lies behind may be much, and is fired as it is found. After a failure it is to be seen first.
-      this.#hasLooked ||= !this.#hasLookFailed;
-      await this.#lookOut.behind();
-      this.#hasLooked = true;
-      this.#hasLookFailed = false;
+      await this.#lookOut[direction]();
+      this.#hasLookedAhead ||= direction === 'ahead';
+      this.#failedLooks.delete(direction);
     } catch (error) {
-      this.#hasLooked = false;
-      this.#hasLookFailed = true;
+      this.#failedLooks.add(direction);
       this.#world.log.warn({ error: String(error) }, 'due work could not be looked for');
-    } finally {
-      this.#isLooking = false;
+      return LOOK_EVERY_MS;
     }
-    if (this.#state !== 'running') return;
     this.#turn();
-    this.#lookIn(this.#lookAfterMs());
+    return direction === 'ahead' ? LOOK_EVERY_MS : this.#lookBehindAfterMs();
   }
 
-  #lookAfterMs(): number {
-    if (!this.#hasLooked) return LOOK_EVERY_MS;
-    if (this.#isLookWanted) return LOOK_AGAIN_MS;
+  #lookBehindAfterMs(): number {
     if (!this.#lookOut.isMoreBehind) return LOOK_EVERY_MS;
     // What was found to be in memory already will be there a moment later too.
     const isWorthwhile = this.#lookOut.hasFoundBehind && this.#queue.overdue < OVERDUE_LOW;
-    return isWorthwhile ? LOOK_AGAIN_MS : LOOK_ON_MS;
+    return isWorthwhile ? SOON_MS : LOOK_ON_MS;
   }
 
   /** There may be room for more. */

@@ -143,7 +143,8 @@ export class RequestBuilder {
     const { url, path, body, timeoutMs } = draft;
     const now = this.#world.clock.now();
     const headers = outboundHeaders({ delivery, attempt, path, headers: draft.headers, body, keys, now });
-    return { kind: 'request', request: { method: delivery.target.method, url, headers, body }, timeoutMs };
+    const { partition: customer, target } = delivery;
+    return { kind: 'request', request: { customer, method: target.method, url, headers, body }, timeoutMs };
   }
 }
 

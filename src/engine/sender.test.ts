@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
 import { OK, ScriptedEgress, type Sent, VirtualTime } from '#test/engine-world.ts';
 import type { Exchange } from './outcome.ts';
 import { Sender } from './sender.ts';
 
 const REQUEST: OutboundRequest = {
+  customer: 1 as Partition,
   method: 'POST',
   url: new URL('https://example.com/hook'),
   headers: [],

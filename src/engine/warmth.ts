@@ -3,8 +3,9 @@
  * within bounds. What a handshake takes is then over before the instant, and not after it. Of those that a rate
  * limit keeps apart one goes at that instant, and each of the others is expected when its turn is booked.
  */
-import { placeOf } from '#src/domain/due.ts';
+import { type Due, placeOf } from '#src/domain/due.ts';
 import { gateTerms } from '#src/domain/gate.ts';
+import type { Partition } from '#src/domain/partition.ts';
 import type { Egress } from '#src/ports/egress.ts';
 import type { Ready } from './ahead.ts';
 import type { Gates } from './gates.ts';
@@ -17,6 +18,8 @@ export const CONNECTIONS_MAX = 64;
 interface Expected {
   /** Its origin, and no more of it. */
   readonly url: URL;
+  /** Whose the first of them is. */
+  readonly customer: Partition;
   moment: number;
   /** In that moment. */
   requests: number;
@@ -45,7 +48,7 @@ export class Warmth {
     if (this.#gates.isShut(due, work.gate)) return;
     const moment = Math.floor(due.dueAt / MOMENT_MS);
     const known = this.#expected.get(due.origin) ?? this.#before.get(due.origin);
-    const one = known ?? nothingExpected(due.origin, moment);
+    const one = known ?? nothingExpected(due, moment);
     if (one === null) return;
     this.#expected.set(due.origin, one);
     if (one.moment !== moment) {
@@ -67,7 +70,7 @@ export class Warmth {
   /** Asks for what is expected by now. */
   rise(): void {
     for (const one of this.#expected.values()) {
-      if (one.connections > one.asked) this.#egress.warm(one.url, one.connections);
+      if (one.connections > one.asked) this.#egress.warm(one.url, one.connections, one.customer);
       one.asked = Math.max(one.asked, one.connections);
       one.connections = 0;
     }
@@ -77,7 +80,7 @@ export class Warmth {
 }
 
 /** Null for an origin that is no more than the text of a URL that cannot be read. */
-function nothingExpected(origin: string, moment: number): Expected | null {
+function nothingExpected({ origin, partition }: Due, moment: number): Expected | null {
   const url = URL.parse(origin);
-  return url && { url, moment, requests: 0, paced: new Set(), connections: 0, asked: 0 };
+  return url && { url, customer: partition, moment, requests: 0, paced: new Set(), connections: 0, asked: 0 };
 }

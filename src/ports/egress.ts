@@ -4,8 +4,11 @@
  */
 import type { Method } from '#src/domain/destination.ts';
 import type { Headers } from '#src/domain/headers.ts';
+import type { Partition } from '#src/domain/partition.ts';
 
 export interface OutboundRequest {
+  /** Whose it is: customers take turns where connections are opened. */
+  readonly customer: Partition;
   readonly method: Method;
   /** Parsed once, by the WHATWG rules: what is judged is what is connected to. */
   readonly url: URL;
@@ -39,6 +42,6 @@ export interface Egress {
    * then, counting those that are or are being made. A favour, not a promise: bounded, guarded like any
    * connection, and silent where it fails. Never throws.
    */
-  warm(url: URL, connections: number): void;
+  warm(url: URL, connections: number, customer: Partition): void;
   close(): Promise<void>;
 }

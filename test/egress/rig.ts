@@ -7,11 +7,14 @@ import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from
 import { onTestFinished, vi } from 'vitest';
 import type { Method } from '#src/domain/destination.ts';
 import type { Headers } from '#src/domain/headers.ts';
+import type { Partition } from '#src/domain/partition.ts';
 import type { Cidr } from '#src/domain/public-address.ts';
 import { createEgress, type EgressOptions } from '#src/egress/client.ts';
 import type { Egress, OutboundRequest, SendResult } from '#src/ports/egress.ts';
 import type { Timers } from '#src/ports/timers.ts';
 import { systemTimers } from '#src/system/timers.ts';
+
+export const CUSTOMER = 1 as Partition;
 
 export type Certificate = 'receiver' | 'expired' | 'other-name' | 'untrusted';
 
@@ -130,6 +133,7 @@ export interface Shot {
 export function send(egress: Egress, url: URL | string, shot: Shot = {}): Promise<SendResult> {
   const { method = 'POST', headers = [], body = '{}', signal, onConnected = () => {} } = shot;
   const request: OutboundRequest = {
+    customer: CUSTOMER,
     method,
     url: new URL(url),
     headers,

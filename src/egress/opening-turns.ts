@@ -1,0 +1,119 @@
+/**
+ * When each connection is opened. A handshake takes a millisecond or two of the thread that everybody shares, so few
+ * begin in one turn of the event loop: in between, everything else goes on. Customers take turns, and so do the hosts
+ * of each of them: whoever wants hundreds of connections has others wait for no more than a few.
+ *
+ * A host that accepts many connections and then answers all of their handshakes at once makes as much work at one
+ * instant. So only some of a host's are under way at one time; that a host does not answer is its own trouble, and
+ * does not count for the others.
+ */
+import type { Partition } from '#src/domain/partition.ts';
+import type { Timers } from '#src/ports/timers.ts';
+
+/** Begun in one turn of the event loop. */
+export const BEGUN_TOGETHER_MAX = 2;
+/** Under way at one time, to one host for one customer. */
+export const UNDER_WAY_MAX = 64;
+
+interface Host {
+  readonly customer: Partition;
+  readonly origin: string;
+  /** Those that wait, in the order they came. */
+  readonly waiting: Set<() => void>;
+  underWay: number;
+}
+
+export interface OpeningTurn {
+  /** Resolves when it is to begin, or was ended before. */
+  readonly begun: Promise<void>;
+  /** It is over, or was never begun. */
+  end(): void;
+}
+
+export class OpeningTurns {
+  readonly #timers: Timers;
+  readonly #hosts = new Map<string, Host>();
+  /** The hosts of which one may begin, by customer; both in the order of their turns. */
+  readonly #ready = new Map<Partition, Set<Host>>();
+  #begunInTurn = 0;
+  #isTurnPlanned = false;
+
+  constructor(timers: Timers) {
+    this.#timers = timers;
+  }
+
+  ask(customer: Partition, origin: string): OpeningTurn {
+    const host = this.#hostOf(customer, origin);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    host.waiting.add(resolve);
+    this.#update(host);
+    this.#beginSome();
+    return { begun: promise, end: once(() => this.#end(host, resolve)) };
+  }
+
+  #hostOf(customer: Partition, origin: string): Host {
+    const key = `${customer} ${origin}`;
+    const host = this.#hosts.get(key) ?? { customer, origin, waiting: new Set(), underWay: 0 };
+    this.#hosts.set(key, host);
+    return host;
+  }
+
+  #end(host: Host, resolve: () => void): void {
+    if (host.waiting.delete(resolve)) resolve();
+    else host.underWay--;
+    this.#update(host);
+    if (host.underWay === 0 && host.waiting.size === 0) {
+      this.#hosts.delete(`${host.customer} ${host.origin}`);
+    } else this.#beginSome();
+  }
+
+  /** A host that may begin another keeps its turn, or joins behind the others. */
+  #update(host: Host): void {
+    const { customer, waiting, underWay } = host;
+    const hosts = this.#ready.get(customer);
+    if (waiting.size > 0 && underWay < UNDER_WAY_MAX) {
+      if (hosts === undefined) this.#ready.set(customer, new Set([host]));
+      else hosts.add(host);
+      return;
+    }
+    hosts?.delete(host);
+    if (hosts?.size === 0) this.#ready.delete(customer);
+  }
+
+  #beginSome(): void {
+    while (this.#begunInTurn < BEGUN_TOGETHER_MAX && this.#beginOne()) this.#begunInTurn++;
+    if (this.#isTurnPlanned || this.#begunInTurn === 0) return;
+    this.#isTurnPlanned = true;
+    this.#timers.after(0, () => {
+      this.#isTurnPlanned = false;
+      this.#begunInTurn = 0;
+      this.#beginSome();
+    });
+  }
+
+  #beginOne(): boolean {
+    const [first] = this.#ready;
+    if (first === undefined) return false;
+    const [customer, hosts] = first;
+    const [host] = hosts;
+    const [begin] = host?.waiting ?? [];
+    if (host === undefined || begin === undefined) return false;
+    // Both go behind the others.
+    hosts.delete(host);
+    this.#ready.delete(customer);
+    if (hosts.size > 0) this.#ready.set(customer, hosts);
+    host.waiting.delete(begin);
+    host.underWay++;
+    this.#update(host);
+    begin();
+    return true;
+  }
+}
+
+function once(act: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) act();
+    isDone = true;
+  };
+}

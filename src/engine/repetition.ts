@@ -1,0 +1,57 @@
+/**
+ * Does something again and again, never twice at one time. After each run it waits for as long as that run says;
+ * whoever asks for the next run sooner gets it sooner, or right after the one that is under way.
+ */
+import type { Timers } from '#src/ports/timers.ts';
+
+/** From the question to the run, so that many questions share one. */
+export const SOON_MS = 20;
+
+export class Repetition {
+  readonly #timers: Timers;
+  readonly #run: () => Promise<number>;
+  #callOff: () => void = () => {};
+  #isRunning = false;
+  /** A run was asked for while another one was under way. */
+  #isWanted = false;
+  #isSoon = false;
+  #isStopped = false;
+
+  /** The run never rejects. It answers after how many milliseconds the next one is to begin. */
+  constructor(timers: Timers, run: () => Promise<number>) {
+    this.#timers = timers;
+    this.#run = run;
+  }
+
+  /** In a moment, however often it is asked for. */
+  soon(): void {
+    if (this.#isRunning) this.#isWanted = true;
+    else if (!this.#isSoon) this.#planIn(SOON_MS, true);
+  }
+
+  now(): void {
+    if (this.#isRunning) this.#isWanted = true;
+    else this.#planIn(0, true);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#callOff();
+  }
+
+  #planIn(ms: number, isSoon: boolean): void {
+    if (this.#isStopped) return;
+    this.#isSoon = isSoon;
+    this.#callOff();
+    this.#callOff = this.#timers.after(ms, () => void this.#runOnce());
+  }
+
+  async #runOnce(): Promise<void> {
+    this.#isRunning = true;
+    this.#isSoon = false;
+    this.#isWanted = false;
+    const ms = await this.#run();
+    this.#isRunning = false;
+    this.#planIn(this.#isWanted ? Math.min(ms, SOON_MS) : ms, false);
+  }
+}
