@@ -49,6 +49,7 @@ export class Lanes {
       passenger.strand(CLOSED);
       return;
     }
+    this.#world.turns.notice(passenger.customer);
     const origin = this.#originOf(url);
     const lane = origin.takeIdle();
     if (lane === undefined) origin.wait(passenger);

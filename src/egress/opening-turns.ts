@@ -12,6 +12,10 @@ import type { Timers } from '#src/ports/timers.ts';
 
 /** Begun in one turn of the event loop. */
 export const BEGUN_TOGETHER_MAX = 2;
+/** The same, as long as one customer is the only one with anything to send. */
+export const BEGUN_TOGETHER_MAX_ALONE = 16;
+/** After so long without anything to send, a customer does not count any more. */
+const AROUND_MS = 1_000;
 /** Under way at one time, to one host for one customer. */
 export const UNDER_WAY_MAX = 64;
 
@@ -37,9 +41,29 @@ export class OpeningTurns {
   readonly #ready = new Map<Partition, Set<Host>>();
   #begunInTurn = 0;
   #isTurnPlanned = false;
+  /** The first who had something to send lately, whether there were others, and whether there were before. */
+  #around: { readonly first: Partition; isShared: boolean } | null = null;
+  #wasShared = false;
 
   constructor(timers: Timers) {
     this.#timers = timers;
+  }
+
+  /** A customer has something to send. */
+  notice(customer: Partition): void {
+    if (this.#around !== null) this.#around.isShared ||= customer !== this.#around.first;
+    else {
+      this.#around = { first: customer, isShared: false };
+      this.#timers.after(AROUND_MS, () => {
+        this.#wasShared = this.#around?.isShared === true;
+        this.#around = null;
+      });
+    }
+  }
+
+  get #togetherMax(): number {
+    const isShared = this.#wasShared || this.#around?.isShared === true;
+    return isShared ? BEGUN_TOGETHER_MAX : BEGUN_TOGETHER_MAX_ALONE;
   }
 
   ask(customer: Partition, origin: string): OpeningTurn {
@@ -81,7 +105,7 @@ export class OpeningTurns {
   }
 
   #beginSome(): void {
-    while (this.#begunInTurn < BEGUN_TOGETHER_MAX && this.#beginOne()) this.#begunInTurn++;
+    while (this.#begunInTurn < this.#togetherMax && this.#beginOne()) this.#begunInTurn++;
     if (this.#isTurnPlanned || this.#begunInTurn === 0) return;
     this.#isTurnPlanned = true;
     this.#timers.after(0, () => {

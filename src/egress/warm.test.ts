@@ -1,7 +1,16 @@
 /** Connections opened ahead of the requests that are known to come. */
 import { Socket } from 'node:net';
 import { expect, test, vi } from 'vitest';
-import { ANSWERED, CUSTOMER, eventually, httpsRig, loopbackEgress, send, tcpRig, tlsRig } from '#test/egress/rig.ts';
+import {
+  ANSWERED,
+  CUSTOMER,
+  eventually,
+  httpsRig,
+  loopbackEgress,
+  send,
+  tcpRig,
+  tlsRig,
+} from '#test/egress/rig.ts';
 
 test('are used by the requests, and only as many are made as were asked for', async () => {
   const rig = await httpsRig((response) => response.end('ok'));

@@ -30,20 +30,20 @@ import type { Territory } from './territory.ts';
 import { Warmth } from './warmth.ts';
 import type { EngineWorld } from './world.ts';
 
-export const READY_MAX = 20_000;
+export const READY_MAX = 30_000;
 /** What is ready, together. */
 const READY_BYTES_MAX = 64 * 1_048_576;
 const WORK_BYTES = 2_048;
 const URL_COPIES = 5;
 /** A customer may hold so many times what is free. */
-const CUSTOMER_SHARE = 2;
+const CUSTOMER_SHARE = 4;
 /** Of the ages of what is ready. */
 const ROUND_MS = 1_000;
 /** So old it is let go of: it was read two seconds before its instant at most. */
 const AGE_ROUNDS_MAX = 10;
 /** The same where there was no room for more. */
 const CROWDED_AGE_ROUNDS_MAX = 4;
-const SLICE_MAX = 64;
+const SLICE_MAX = 32;
 /** Where something is due soon, or being claimed. */
 const SMALL_SLICE_MAX = 8;
 /** In one slice, and each time those that are not wanted any more are passed over. */

@@ -43,12 +43,13 @@ const OVERDUE_LOW = 2_000;
 const STORE_REST_MS = 500;
 /** So late, and a delivery counts as overdue work. */
 const OVERDUE_AFTER_MS = 1_000;
-/** Being claimed at one time: the rest of the service must get a word in. Overdue work has waited already. */
+/** Being claimed at one time. Overdue work has waited already. */
 const BATCHES_MAX: Readonly<Record<Punctuality, number>> = { in_time: 4, overdue: 2 };
-/** From one step of overdue work to the next: what comes due meanwhile gets its turn of the event loop between. */
-const STEP_MS = 0;
-/** Deliveries that become due in one turn: the others follow in the next. */
-const DUE_TOGETHER_MAX = 256;
+/**
+ * In one turn of the event loop: deliveries that become due, and those that are begun. The others follow in the next,
+ * so that the rest of the service gets a word in. What more than one customer shares goes in small pieces.
+ */
+const TOGETHER_MAX = { alone: { due: 256, begun: BATCH_MAX }, shared: { due: 64, begun: BATCH_MAX / 2 } };
 /** What comes this soon must not find the way taken. */
 const IMMINENT_MS = 20;
 
@@ -76,6 +77,8 @@ export class Dispatcher implements Hints, Queue {
   readonly #stride = new Stride();
   readonly #outage: OutageLog;
   #isBetweenSteps = false;
+  /** In time, in this turn of the event loop. */
+  #begunTogether = 0;
   #isOverduePassedOver = false;
   #isTurnComing = false;
   #isResting = false;
@@ -190,7 +193,7 @@ export class Dispatcher implements Hints, Queue {
     if (inTime.size >= BATCHES_MAX.in_time) return 'busy';
     const nextAt = this.#nearDue.nextAt();
     const isSoon = nextAt !== null && nextAt - this.#world.clock.now() < IMMINENT_MS;
-    return isSoon || inTime.size + overdue.size > 0 ? 'some' : 'calm';
+    return isSoon || this.#nearDue.isShared || inTime.size + overdue.size > 0 ? 'some' : 'calm';
   }
 
   lookAgain(): void {
@@ -245,7 +248,8 @@ export class Dispatcher implements Hints, Queue {
       return LOOK_EVERY_MS;
     }
     this.#turn();
-    return direction === 'ahead' ? LOOK_EVERY_MS : this.#lookBehindAfterMs();
+    if (direction === 'behind') return this.#lookBehindAfterMs();
+    return this.#lookOut.isMoreAhead ? SOON_MS : LOOK_EVERY_MS;
   }
 
   #lookBehindAfterMs(): number {
@@ -266,35 +270,57 @@ export class Dispatcher implements Hints, Queue {
   #turn(): void {
     this.#isTurnComing = false;
     if (this.#state !== 'running') return;
-    for (const due of this.#nearDue.take(this.#world.clock.now(), DUE_TOGETHER_MAX)) {
+    for (const due of this.#nearDue.take(this.#world.clock.now(), this.#together.due)) {
       if (this.#isOurs(due)) this.#queue.add(due, this.#punctuality(due));
     }
     // Where permits are scarce, who is asked first gets them: that is overdue work once it has been passed over.
     let isPassedOver = this.#isOverduePassedOver;
     const hasStepped = isPassedOver && this.#step();
-    while (this.#begin('in_time', BATCH_MAX)) isPassedOver = true;
+    while (this.#beginInTime()) isPassedOver = true;
     this.#isOverduePassedOver = !hasStepped && !this.#step() && isPassedOver && this.#queue.overdue > 0;
     this.#sleep();
   }
 
-  /** Of overdue work. */
+  get #together(): (typeof TOGETHER_MAX)['alone'] {
+    return this.#nearDue.isShared ? TOGETHER_MAX.shared : TOGETHER_MAX.alone;
+  }
+
+  #beginInTime(): boolean {
+    const left = this.#together.begun - this.#begunTogether;
+    const begun = left <= 0 ? 0 : this.#begin('in_time', left);
+    if (begun === 0) return false;
+    if (this.#begunTogether === 0) {
+      this.#nextTurn(() => {
+        this.#begunTogether = 0;
+      });
+    }
+    this.#begunTogether += begun;
+    return true;
+  }
+
+  /** Of overdue work: a step in each turn of the event loop. */
   #step(): boolean {
-    if (this.#isBetweenSteps || !this.#begin('overdue', this.#stride.length)) return false;
+    if (this.#isBetweenSteps || this.#begin('overdue', this.#stride.length) === 0) return false;
     this.#isBetweenSteps = true;
-    this.#world.timers.after(STEP_MS, () => {
+    this.#nextTurn(() => {
       this.#isBetweenSteps = false;
-      this.#turn();
     });
     return true;
   }
 
-  /** One more batch; false where nothing may go. */
-  #begin(punctuality: Punctuality, limit: number): boolean {
+  #nextTurn(prepare: () => void): void {
+    this.#world.timers.after(0, () => {
+      prepare();
+      this.#turn();
+    });
+  }
+
+  /** One more batch: of so many deliveries, none where nothing may go. */
+  #begin(punctuality: Punctuality, limit: number): number {
     const batches = this.#batches[punctuality];
-    if (this.#isResting || this.#sending.isSaturated || batches.size >= BATCHES_MAX[punctuality])
-      return false;
+    if (this.#isResting || this.#sending.isSaturated || batches.size >= BATCHES_MAX[punctuality]) return 0;
     const batch = this.#queue.take(punctuality, limit);
-    if (batch.length === 0) return false;
+    if (batch.length === 0) return 0;
     const begunAt = this.#world.clock.now();
     const fired = this.#firing.fire(batch).finally(() => {
       batches.delete(fired);
@@ -303,7 +329,7 @@ export class Dispatcher implements Hints, Queue {
       this.turnSoon();
     });
     batches.add(fired);
-    return true;
+    return batch.length;
   }
 
   #punctuality({ dueAt }: Due): Punctuality {

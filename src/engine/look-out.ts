@@ -5,9 +5,9 @@
  * never hides what waits for another. Both read a page at a time, and let the rest of the service work
  * between pages.
  *
- * A customer with very many due deliveries does not hide those of the others. Ahead, once there is no room for more of
- * a customer's, the look goes on for everybody else. Behind, a second cursor goes through the work of all customers but
- * those with much that is known already or finds no room.
+ * A customer with very many due deliveries does not hide those of the others. Ahead, the first few of each customer are
+ * looked for before the rest, and none for whom there is no room. Behind, a second cursor goes through the work of all
+ * customers but those with much that is known already or finds no room.
  */
 import type { Due } from '#src/domain/due.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
@@ -17,11 +17,17 @@ import type { Territory } from './territory.ts';
 import { type EngineWorld, pause } from './world.ts';
 
 export const LOOK_AHEAD_MS = 2_000;
-const PAGE_ROWS = 250;
+const PAGE_ROWS = 100;
+/** Of each customer, before the others of anybody are looked for. */
+const FIRST_ROWS_MAX = 500;
+/** In one look ahead, of those who have more. */
+const PAGES_OF_LARGE_MAX = 50;
 /** In one look behind: then it is time to look ahead again. */
-const PAGES_BEHIND_MAX = 20;
+const PAGES_BEHIND_MAX = 50;
 /** In one look for the work of all but some customers, of whose rows a page may be short. */
-const PAGES_OF_OTHERS_MAX = 60;
+const PAGES_OF_OTHERS_MAX = 150;
+/** After a page of nothing but what is known or finds no room. */
+const FRUITLESS_MS = 5;
 /** A customer has much that is in memory or finds no room: so many rows in one walk of the cursor. */
 const PASSED_OVER_MAX = 500;
 
@@ -50,6 +56,8 @@ export class LookOut {
   #cursor: Place | null = null;
   /** Customers for whose work there was no room in the last look ahead. */
   #crowded: ReadonlySet<Partition> = new Set();
+  /** Where the look ahead for those who have much goes on; null: from where they were left. */
+  #cursorOfLarge: Place | null = null;
   /** Rows of each customer that were passed over since the cursor began. */
   readonly #passedOver = new Map<Partition, number>();
   /** Customers of whom many were passed over, now or in the walk before. */
@@ -84,22 +92,59 @@ export class LookOut {
     return this.#hasFoundBehind;
   }
 
+  /** Whether the last look ahead ended before it had seen everything. */
+  get isMoreAhead(): boolean {
+    return this.#cursorOfLarge !== null;
+  }
+
   async ahead(): Promise<void> {
-    const { clock, timers } = this.#world;
-    const now = clock.now();
+    const now = this.#world.clock.now();
     const until = instant(now + LOOK_AHEAD_MS);
     const crowded = new Set([...this.#crowded].filter((one) => !this.#finds.hasRoomAhead(one)));
     this.#crowded = crowded;
-    let pagesOfOthers = 0;
-    for (let after: Place | null = { dueAt: now, id: LAST_ID }; after !== null; ) {
-      const { slots } = this.#territory;
-      if (slots?.size === 0 || pagesOfOthers > PAGES_OF_OTHERS_MAX) return;
-      if (crowded.size > 0) pagesOfOthers++;
-      const { due, next } = await this.#page(crowded, after, until);
+    const leftAt = await this.#firstAhead({ dueAt: now, id: LAST_ID }, until, crowded);
+    const from = later(this.#cursorOfLarge ?? leftAt, now);
+    const pages = this.#pages(from, until, crowded, PAGES_OF_LARGE_MAX);
+    this.#cursorOfLarge = null;
+    for await (const { due, next } of pages) {
       for (const one of due) if (!this.#finds.ahead(one)) crowded.add(one.partition);
-      if (due.length > 0) this.#finds.pageRead();
-      after = next;
-      if (after !== null) await pause(timers, 0);
+      this.#cursorOfLarge = next;
+    }
+  }
+
+  /** Of each customer the first; the answer is where the first one was left that has more. */
+  async #firstAhead(from: Place, until: Instant, crowded: Set<Partition>): Promise<Place | null> {
+    const seen = new Map<Partition, number>();
+    const passedBy = new Set(crowded);
+    let leftAt: Place | null = null;
+    for await (const { due } of this.#pages(from, until, passedBy, PAGES_OF_OTHERS_MAX)) {
+      for (const one of due) {
+        const rows = (seen.get(one.partition) ?? 0) + 1;
+        seen.set(one.partition, rows);
+        if (!this.#finds.ahead(one)) crowded.add(one.partition);
+        else if (rows < FIRST_ROWS_MAX) continue;
+        else leftAt ??= { dueAt: one.dueAt, id: one.id };
+        passedBy.add(one.partition);
+      }
+    }
+    return leftAt;
+  }
+
+  /** Pages of what is due of everybody but some, who may become more on the way. */
+  async *#pages(
+    from: Place | null,
+    until: Instant,
+    without: ReadonlySet<Partition>,
+    pagesMax: number,
+  ): AsyncGenerator<DuePage> {
+    let after = from;
+    for (let pages = 0; after !== null && pages < pagesMax; pages++) {
+      if (this.#territory.slots?.size === 0) return;
+      const page = await this.#page(without, after, until);
+      yield page;
+      if (page.due.length > 0) this.#finds.pageRead();
+      after = page.next;
+      if (after !== null) await pause(this.#world.timers, 0);
     }
   }
 
@@ -124,7 +169,8 @@ export class LookOut {
       this.#isMoreBehind = slots?.size !== 0;
       if (!this.#isMoreBehind || !this.#finds.hasRoomBehind) return;
       const page = await store.listDue(this.#cursor, now, PAGE_ROWS, slots);
-      for (const due of page) this.#take(due);
+      let isFruitless = true;
+      for (const due of page) if (this.#take(due)) isFruitless = false;
       if (page.length < PAGE_ROWS) {
         this.#cursor = null;
         this.#isMoreBehind = false;
@@ -132,7 +178,7 @@ export class LookOut {
       } else this.#cursor = page.at(-1) ?? null;
       this.#finds.pageRead();
       if (!this.#isMoreBehind) return;
-      await pause(timers, 0);
+      await pause(timers, isFruitless ? FRUITLESS_MS : 0);
     }
   }
 
@@ -150,14 +196,15 @@ export class LookOut {
     }
   }
 
-  #take(due: Due): void {
+  #take(due: Due): boolean {
     if (this.#finds.behind(due)) {
       this.#hasFoundBehind = true;
-      return;
+      return true;
     }
     const passedOver = (this.#passedOver.get(due.partition) ?? 0) + 1;
     this.#passedOver.set(due.partition, passedOver);
     if (passedOver === PASSED_OVER_MAX) this.#passedBy = new Set([...this.#passedBy, due.partition]);
+    return false;
   }
 
   /** The cursor has come to the end: who had much there in this walk is known. */
@@ -166,4 +213,9 @@ export class LookOut {
     this.#passedBy = new Set([...this.#passedOver].filter(isMuch).map(([partition]) => partition));
     this.#passedOver.clear();
   }
+}
+
+/** What is due by now is not ahead any more. */
+function later(place: Place | null, now: Instant): Place | null {
+  return place === null || place.dueAt > now ? place : { dueAt: now, id: LAST_ID };
 }

@@ -12,7 +12,7 @@ import { Heap } from './heap.ts';
 import { type Member, Roster } from './roster.ts';
 
 /** With the entries left behind. */
-export const NEAR_DUE_MAX = 20_000;
+export const NEAR_DUE_MAX = 40_000;
 /** A customer may hold so many times what is free. */
 const CUSTOMER_SHARE = 4;
 
@@ -27,6 +27,11 @@ export class NearDue {
   readonly #turns = new Roster<Customer>();
   readonly #dueAt = new Map<DeliveryId, Instant>();
   readonly #shares = new CustomerShares(NEAR_DUE_MAX, CUSTOMER_SHARE);
+
+  /** Whether more than one customer has deliveries here. */
+  get isShared(): boolean {
+    return this.#customers.size > 1;
+  }
 
   hasRoom(partition: Partition): boolean {
     return this.#shares.hasRoom(partition);
