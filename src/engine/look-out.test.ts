@@ -7,8 +7,8 @@ import { type Finds, LOOK_AHEAD_MS, LookOut } from './look-out.ts';
 import { EVERYWHERE } from './territory.ts';
 import type { EngineWorld } from './world.ts';
 
-const PAGE_ROWS = 250;
-const PAGES_BEHIND_MAX = 20;
+const PAGE_ROWS = 100;
+const PAGES_BEHIND_MAX = 50;
 const NOW = instant(1_000_000);
 const OTHER = 2 as Partition;
 
@@ -58,6 +58,7 @@ class Found implements Finds {
   }
 
   ahead(due: Due): boolean {
+    if (this.aheads.includes(due)) return true;
     if (!this.hasRoomAhead(due.partition)) return false;
     this.aheads.push(due);
     return true;
@@ -82,10 +83,13 @@ function setUp(rows: readonly Due[]) {
   const found = new Found();
   const world = { store: store as unknown as EngineWorld['store'], clock: time, timers: time };
   const lookOut = new LookOut(world, EVERYWHERE, found);
-  /** Looks, while time stands still but for what comes between pages. */
+  /** Looks, while no more time passes than between pages. */
   const look = async (where: 'ahead' | 'behind') => {
-    const looked = lookOut[where]();
-    await time.advance(0);
+    let isOver = false;
+    const looked = lookOut[where]().finally(() => {
+      isOver = true;
+    });
+    while (!isOver) await time.advance(5);
     await looked;
   };
   return { store, time, found, lookOut, look };
@@ -145,6 +149,19 @@ describe('looking ahead', () => {
     expect(found.aheads.filter(({ partition }) => partition !== OTHER)).toHaveLength(3 * PAGE_ROWS);
   });
 
+  test('finds the first of everybody before the rest of one customer, and all of it in the end', async () => {
+    const flood = many(70 * PAGE_ROWS, NOW + 1, 100);
+    const others = many(30, NOW + 1_900).map((due) => ({ ...due, partition: OTHER }));
+    const { found, look, lookOut } = setUp([...flood, ...others]);
+    await look('ahead');
+    const place = found.aheads.findIndex(({ partition }) => partition === OTHER);
+    expect(place).toBeLessThanOrEqual(500);
+    expect(found.aheads).toEqual(expect.arrayContaining(others));
+    expect([found.aheads.length < flood.length, lookOut.isMoreAhead]).toEqual([true, true]);
+    await look('ahead');
+    expect([found.aheads.length, lookOut.isMoreAhead]).toEqual([flood.length + others.length, false]);
+  });
+
   test('a page that is full to the last row is followed by one more', async () => {
     const { found, look, store } = setUp(many(PAGE_ROWS, NOW + 1));
     await look('ahead');
@@ -174,8 +191,8 @@ describe('looking behind', () => {
     expect(store.asked[3]?.[0]).toBeNull();
   });
 
-  test('reads 20 pages in vain at most, and goes on from there the next time', async () => {
-    const hanging = many(21 * PAGE_ROWS, NOW - 900_000);
+  test('reads 50 pages in vain at most, and goes on from there the next time', async () => {
+    const hanging = many((PAGES_BEHIND_MAX + 1) * PAGE_ROWS, NOW - 900_000);
     const other = dueAt(NOW - 1, { name: 'other' });
     const { found, look, store, lookOut } = setUp([...hanging, other]);
     found.isWanted = ({ id }) => id === other.id;
@@ -198,7 +215,7 @@ describe('looking behind', () => {
   });
 
   test('goes on where it was: so many pages, and then it is time to look ahead again', async () => {
-    const rows = many(30 * PAGE_ROWS, NOW - 900_000);
+    const rows = many(60 * PAGE_ROWS, NOW - 900_000);
     const { found, look, lookOut } = setUp(rows);
     await look('behind');
     expect([found.behinds.length, lookOut.isMoreBehind]).toEqual([PAGES_BEHIND_MAX * PAGE_ROWS, true]);
