@@ -53,8 +53,8 @@ const TOGETHER_MAX = { alone: { due: 256, begun: BATCH_MAX }, shared: { due: 64,
 /** What comes this soon must not find the way taken. */
 const IMMINENT_MS = 20;
 
-/** In which due work is looked for. */
-type Direction = 'ahead' | 'behind';
+/** The looks for due work, see `look-out.ts`. */
+type Direction = 'ahead' | 'rest' | 'behind';
 
 export class Dispatcher implements Hints, Queue {
   readonly #world: EngineWorld;
@@ -127,6 +127,7 @@ export class Dispatcher implements Hints, Queue {
     });
     this.#looks = {
       ahead: new Repetition(timers, () => this.#look('ahead')),
+      rest: new Repetition(timers, () => this.#look('rest')),
       behind: new Repetition(timers, () => this.#look('behind')),
     };
   }
@@ -249,7 +250,8 @@ export class Dispatcher implements Hints, Queue {
     }
     this.#turn();
     if (direction === 'behind') return this.#lookBehindAfterMs();
-    return this.#lookOut.isMoreAhead ? SOON_MS : LOOK_EVERY_MS;
+    if (this.#lookOut.isMoreAhead) this.#looks.rest.soon();
+    return LOOK_EVERY_MS;
   }
 
   #lookBehindAfterMs(): number {

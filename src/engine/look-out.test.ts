@@ -84,7 +84,7 @@ function setUp(rows: readonly Due[]) {
   const world = { store: store as unknown as EngineWorld['store'], clock: time, timers: time };
   const lookOut = new LookOut(world, EVERYWHERE, found);
   /** Looks, while no more time passes than between pages. */
-  const look = async (where: 'ahead' | 'behind') => {
+  const look = async (where: 'ahead' | 'rest' | 'behind') => {
     let isOver = false;
     const looked = lookOut[where]().finally(() => {
       isOver = true;
@@ -157,9 +157,21 @@ describe('looking ahead', () => {
     const place = found.aheads.findIndex(({ partition }) => partition === OTHER);
     expect(place).toBeLessThanOrEqual(500);
     expect(found.aheads).toEqual(expect.arrayContaining(others));
-    expect([found.aheads.length < flood.length, lookOut.isMoreAhead]).toEqual([true, true]);
-    await look('ahead');
+    expect([found.aheads.length < 1_000, lookOut.isMoreAhead]).toEqual([true, true]);
+    for (let looks = 0; lookOut.isMoreAhead && looks < 10; looks++) await look('rest');
     expect([found.aheads.length, lookOut.isMoreAhead]).toEqual([flood.length + others.length, false]);
+  });
+
+  test('leaves off after so many pages, whoever they are of, and goes on there', async () => {
+    const flood = many(200 * PAGE_ROWS, NOW + 1, 100).map((due, index) => ({
+      ...due,
+      partition: (index % 100) as Partition,
+    }));
+    const { found, look, lookOut } = setUp(flood);
+    await look('ahead');
+    expect([found.aheads.length < flood.length, lookOut.isMoreAhead]).toEqual([true, true]);
+    for (let looks = 0; lookOut.isMoreAhead && looks < 10; looks++) await look('rest');
+    expect([found.aheads.length, lookOut.isMoreAhead]).toEqual([flood.length, false]);
   });
 
   test('a page that is full to the last row is followed by one more', async () => {

@@ -1,12 +1,12 @@
 /**
  * Finds due work in the store, whatever hints were lost. Ahead: what comes due in the next moments, each time
- * anew. Behind: what is due and not in memory, because its lane had no room or because the service was down;
+ * anew. Behind: what is due and not in memory, because its queue had no room or because the service was down;
  * a cursor goes through it page by page and begins again at the end, so that what waits for a busy endpoint
  * never hides what waits for another. Both read a page at a time, and let the rest of the service work
  * between pages.
  *
  * A customer with very many due deliveries does not hide those of the others. Ahead, the first few of each customer are
- * looked for before the rest, and none for whom there is no room. Behind, a second cursor goes through the work of all
+ * looked for before the rest of anybody (`rest`), and none for whom there is no room. Behind, a second cursor goes through the work of all
  * customers but those with much that is known already or finds no room.
  */
 import type { Due } from '#src/domain/due.ts';
@@ -20,9 +20,9 @@ export const LOOK_AHEAD_MS = 2_000;
 const PAGE_ROWS = 100;
 /** Of each customer, before the others of anybody are looked for. */
 const FIRST_ROWS_MAX = 500;
-/** In one look ahead, of those who have more. */
-const PAGES_OF_LARGE_MAX = 50;
-/** In one look behind: then it is time to look ahead again. */
+/** In one look for the rest. */
+const PAGES_OF_REST_MAX = 50;
+/** In one look behind. */
 const PAGES_BEHIND_MAX = 50;
 /** In one look for the work of all but some customers, of whose rows a page may be short. */
 const PAGES_OF_OTHERS_MAX = 150;
@@ -55,9 +55,9 @@ export class LookOut {
   readonly #finds: Finds;
   #cursor: Place | null = null;
   /** Customers for whose work there was no room in the last look ahead. */
-  #crowded: ReadonlySet<Partition> = new Set();
-  /** Where the look ahead for those who have much goes on; null: from where they were left. */
-  #cursorOfLarge: Place | null = null;
+  #crowded = new Set<Partition>();
+  /** What was left ahead begins here. */
+  #cursorOfRest: Place | null = null;
   /** Rows of each customer that were passed over since the cursor began. */
   readonly #passedOver = new Map<Partition, number>();
   /** Customers of whom many were passed over, now or in the walk before. */
@@ -92,33 +92,24 @@ export class LookOut {
     return this.#hasFoundBehind;
   }
 
-  /** Whether the last look ahead ended before it had seen everything. */
+  /** Whether something ahead was left for `rest`. */
   get isMoreAhead(): boolean {
-    return this.#cursorOfLarge !== null;
+    return this.#cursorOfRest !== null;
   }
 
+  /** What comes due in the next moments: of each customer the first. */
   async ahead(): Promise<void> {
     const now = this.#world.clock.now();
     const until = instant(now + LOOK_AHEAD_MS);
     const crowded = new Set([...this.#crowded].filter((one) => !this.#finds.hasRoomAhead(one)));
     this.#crowded = crowded;
-    const leftAt = await this.#firstAhead({ dueAt: now, id: LAST_ID }, until, crowded);
-    const from = later(this.#cursorOfLarge ?? leftAt, now);
-    const pages = this.#pages(from, until, crowded, PAGES_OF_LARGE_MAX);
-    this.#cursorOfLarge = null;
-    for await (const { due, next } of pages) {
-      for (const one of due) if (!this.#finds.ahead(one)) crowded.add(one.partition);
-      this.#cursorOfLarge = next;
-    }
-  }
-
-  /** Of each customer the first; the answer is where the first one was left that has more. */
-  async #firstAhead(from: Place, until: Instant, crowded: Set<Partition>): Promise<Place | null> {
-    const seen = new Map<Partition, number>();
     const passedBy = new Set(crowded);
+    const seen = new Map<Partition, number>();
     let leftAt: Place | null = null;
-    for await (const { due } of this.#pages(from, until, passedBy, PAGES_OF_OTHERS_MAX)) {
-      for (const one of due) {
+    let next: Place | null = { dueAt: now, id: LAST_ID };
+    for await (const page of this.#pages(next, until, passedBy, PAGES_OF_OTHERS_MAX)) {
+      next = page.next;
+      for (const one of page.due) {
         const rows = (seen.get(one.partition) ?? 0) + 1;
         seen.set(one.partition, rows);
         if (!this.#finds.ahead(one)) crowded.add(one.partition);
@@ -127,7 +118,20 @@ export class LookOut {
         passedBy.add(one.partition);
       }
     }
-    return leftAt;
+    this.#cursorOfRest ??= leftAt ?? next;
+  }
+
+  /** Goes on where the looks ahead have left off. */
+  async rest(): Promise<void> {
+    const now = this.#world.clock.now();
+    const until = instant(now + LOOK_AHEAD_MS);
+    const crowded = this.#crowded;
+    const from = later(this.#cursorOfRest, now);
+    this.#cursorOfRest = null;
+    for await (const { due, next } of this.#pages(from, until, crowded, PAGES_OF_REST_MAX)) {
+      for (const one of due) if (!this.#finds.ahead(one)) crowded.add(one.partition);
+      this.#cursorOfRest = next;
+    }
   }
 
   /** Pages of what is due of everybody but some, who may become more on the way. */
@@ -163,7 +167,11 @@ export class LookOut {
     this.#hasFoundBehind = false;
     await this.#behindOfOthers(now);
     for (let pages = 0; pages < PAGES_BEHIND_MAX; pages++) {
-      if (this.#isToBeginAnew) this.#cursor = null;
+      if (this.#isToBeginAnew) {
+        this.#cursor = null;
+        this.#cursorOfOthers = null;
+        this.#passedOver.clear();
+      }
       this.#isToBeginAnew = false;
       const { slots } = this.#territory;
       this.#isMoreBehind = slots?.size !== 0;
