@@ -22,6 +22,19 @@ const anyText = fc.oneof(
 const headers: fc.Arbitrary<Headers> = fc.array(fc.tuple(anyText, anyText), { maxLength: 5 });
 
 describe('what a schedule sends', () => {
+  test('comes back as it was, also from the form that earlier versions stored', () => {
+    for (const [body, isJson] of [
+      ['{"a":1}', true],
+      ['a=1', false],
+      ['', false],
+      [null, false],
+    ] as const) {
+      const stored = Buffer.from(JSON.stringify({ headers: [['X-Order', '1']], body }));
+      const sent = body === null ? null : Buffer.from(body);
+      expect(decodePayload(stored)).toEqual({ headers: [['X-Order', '1']], body: sent, isJson });
+    }
+  });
+
   test('comes back as it was, whatever it is', () => {
     fc.assert(
       fc.property(headers, fc.option(anyText), fc.boolean(), (given, text, isJson) => {

@@ -7,6 +7,9 @@
  */
 
 import type { Headers } from './headers.ts';
+import { isJsonText } from './json.ts';
+
+const decoder = new TextDecoder();
 
 /** At most so many characters of body. */
 export const BODY_CHARACTERS_MAX = 262_144;
@@ -21,6 +24,8 @@ export interface Payload {
 
 export const NO_PAYLOAD: Payload = { headers: [], body: null, isJson: false };
 
+/** Payloads that were stored before this form are JSON: an object of headers and body. */
+const BEGINS_OLD_FORM = '{'.charCodeAt(0);
 const HAS_BODY = 1;
 const IS_JSON = 2;
 const LENGTH_AT = 1;
@@ -43,6 +48,7 @@ export function encodePayload(headers: Headers, body: string | null, isJson: boo
 export function decodePayload(given: Uint8Array): Payload {
   const bytes = Buffer.from(given.buffer, given.byteOffset, given.length);
   const flags = bytes.readUInt8(0);
+  if (flags === BEGINS_OLD_FORM) return decodeOldForm(bytes);
   const bodyAt = HEADERS_AT + bytes.readUInt32BE(LENGTH_AT);
   return {
     headers: decodeHeaders(bytes.subarray(HEADERS_AT, bodyAt)),
@@ -51,11 +57,21 @@ export function decodePayload(given: Uint8Array): Payload {
   };
 }
 
+function decodeOldForm(bytes: Buffer): Payload {
+  const { headers, body } = JSON.parse(decoder.decode(bytes)) as {
+    readonly headers: Headers;
+    readonly body: string | null;
+  };
+  return {
+    headers,
+    body: body === null ? null : Buffer.from(body),
+    isJson: body !== null && isJsonText(body),
+  };
+}
+
 export function encodeHeaders(headers: Headers): Uint8Array | null {
   return headers.length === 0 ? null : Buffer.from(JSON.stringify(headers));
 }
-
-const decoder = new TextDecoder();
 
 export function decodeHeaders(bytes: Uint8Array): Headers {
   return JSON.parse(decoder.decode(bytes)) as Headers;

@@ -42,7 +42,11 @@ class GuardedEgress implements Egress {
     onEnd: (result: SendResult) => void,
     onConnected: (wasOpen: boolean) => void,
   ): () => void {
-    const exchange = new Exchange(this.#world, request, dispatched(request), { onEnd, onConnected });
+    const { url, customer } = request;
+    const exchange = new Exchange(this.#world, { url, customer }, dispatched(request), {
+      onEnd,
+      onConnected,
+    });
     try {
       judgeUrl(request.url, this.#rules);
       exchange.begin();
@@ -55,7 +59,7 @@ class GuardedEgress implements Egress {
   warm(url: URL, connections: number, customer: Partition): void {
     try {
       judgeUrl(url, this.#rules);
-      this.#world.lanes.openAhead(url, connections, customer);
+      this.#world.lanes.openAhead({ url, customer }, connections);
     } catch {
       // The requests themselves will tell.
     }

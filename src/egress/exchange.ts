@@ -4,11 +4,10 @@
  * bounds, and no longer for whoever asked.
  */
 import type { Dispatcher } from 'undici';
-import type { Partition } from '#src/domain/partition.ts';
-import type { OutboundRequest, SendResult } from '#src/ports/egress.ts';
+import type { SendResult } from '#src/ports/egress.ts';
 import type { Timers } from '#src/ports/timers.ts';
 import { BROKEN_OFF, notSent } from './failures.ts';
-import type { Lane } from './lane.ts';
+import type { Destination, Lane } from './lane.ts';
 import type { Lanes } from './lanes.ts';
 import type { Passenger } from './origin.ts';
 
@@ -31,8 +30,7 @@ export interface Asker {
 export class Exchange implements Passenger<Lane>, Dispatcher.DispatchHandler {
   readonly #lanes: Lanes;
   readonly #timers: Timers;
-  readonly #url: URL;
-  readonly customer: Partition;
+  readonly #destination: Destination;
   readonly #options: Dispatcher.DispatchOptions;
   readonly #asker: Asker;
   #lane: Lane | null = null;
@@ -48,20 +46,19 @@ export class Exchange implements Passenger<Lane>, Dispatcher.DispatchHandler {
 
   constructor(
     { lanes, timers }: ExchangeWorld,
-    { url, customer }: Pick<OutboundRequest, 'url' | 'customer'>,
+    destination: Destination,
     options: Dispatcher.DispatchOptions,
     asker: Asker,
   ) {
     this.#lanes = lanes;
     this.#timers = timers;
-    this.#url = url;
-    this.customer = customer;
+    this.#destination = destination;
     this.#options = options;
     this.#asker = asker;
   }
 
   begin(): void {
-    this.#lanes.take(this.#url, this);
+    this.#lanes.take(this.#destination, this);
     this.#isWaiting = this.#lane === null;
   }
 
@@ -125,7 +122,7 @@ export class Exchange implements Passenger<Lane>, Dispatcher.DispatchHandler {
   }
 
   #drop(): void {
-    if (this.#lane === null) this.#lanes.leave(this.#url, this);
+    if (this.#lane === null) this.#lanes.leave(this.#destination, this);
     else this.#lanes.drop(this.#lane);
   }
 

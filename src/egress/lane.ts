@@ -12,10 +12,11 @@
 import type { Socket } from 'node:net';
 import { type buildConnector, Client, type Dispatcher } from 'undici';
 import type { Partition } from '#src/domain/partition.ts';
+import type { OutboundRequest } from '#src/ports/egress.ts';
 import type { Connector } from './connector.ts';
 import { failed, notSent } from './failures.ts';
 import { InformationalFilter } from './informational.ts';
-import type { OpeningTurns } from './opening-turns.ts';
+import type { OpeningTurn, OpeningTurns } from './opening-turns.ts';
 
 /** How long a connection waits where the server does not say. */
 const IDLE_MS = 4_000;
@@ -35,25 +36,34 @@ const ENDED = failed('broken off');
 const OPENED = new Error('The connection is open.');
 const NO_ANSWER = { onResponseStart() {}, onResponseData() {}, onResponseEnd() {} };
 
+export type Destination = Pick<OutboundRequest, 'url' | 'customer'>;
+
+/** The customer and the origin. */
+export function placeOf({ url, customer }: Destination): string {
+  return `${customer} ${url.origin}`;
+}
+
 export interface LaneWorld {
   readonly connector: Connector;
   readonly turns: OpeningTurns;
 }
 
 export class Lane {
-  readonly origin: string;
+  /** Whom it is for and where it goes: see `placeOf`. */
+  readonly place: string;
   readonly #url: URL;
   readonly #world: LaneWorld;
-  /** Whose request it was opened for. */
   readonly #customer: Partition;
   readonly #client: Client;
   readonly #ended = new AbortController();
   #filter: InformationalFilter | undefined;
+  #turn: OpeningTurn | null = null;
   #isConnected = false;
   #hasServed = false;
 
-  constructor(url: URL, customer: Partition, world: LaneWorld, onDisconnect: (lane: Lane) => void) {
-    this.origin = url.origin;
+  constructor(destination: Destination, world: LaneWorld, onDisconnect: (lane: Lane) => void) {
+    const { url, customer } = destination;
+    this.place = placeOf(destination);
     this.#url = new URL(url.origin);
     this.#customer = customer;
     this.#world = world;
@@ -109,6 +119,11 @@ export class Lane {
     this.#client.dispatch(options, handler);
   }
 
+  /** It is open or late: the next one to this host need not wait for it. */
+  beLate(): void {
+    this.#turn?.beLate();
+  }
+
   async destroy(): Promise<void> {
     this.#ended.abort(ENDED);
     await this.#client.destroy(ENDED);
@@ -117,7 +132,8 @@ export class Lane {
   async #connect(callback: buildConnector.Callback): Promise<void> {
     const { connector, turns } = this.#world;
     const { signal } = this.#ended;
-    const turn = turns.ask(this.#customer, this.origin);
+    const turn = turns.ask(this.#customer, this.#url.origin);
+    this.#turn = turn;
     signal.addEventListener('abort', turn.end);
     let socket: Socket;
     try {

@@ -3,17 +3,17 @@
  * that breaking off the request is to drop its lane; afterwards it serves who waits for one, or is idle under
  * its origin until the other side or the idle time closes it. `origin.ts` says when more are opened.
  *
- * Origins share nothing but the bounds below and the turns in which connections are opened (`opening-turns.ts`), and one without lanes leaves nothing behind.
+ * Each customer has origins of its own. They share nothing but the bounds below and the turns in which connections are
+ * opened (`opening-turns.ts`), and one without lanes leaves nothing behind.
  *
  * Lanes in use and requests that wait are bounded by the caller. Lanes it no longer knows of are bounded
  * here, the oldest going first: the ones that are idle, and the ones that are answered but whose body has not
  * ended.
  */
-import type { Partition } from '#src/domain/partition.ts';
 import type { Timers } from '#src/ports/timers.ts';
 import type { Connector } from './connector.ts';
 import { failed } from './failures.ts';
-import { Lane, type LaneWorld } from './lane.ts';
+import { type Destination, Lane, type LaneWorld, placeOf } from './lane.ts';
 import { OpeningTurns } from './opening-turns.ts';
 import { Origin, type Passenger } from './origin.ts';
 
@@ -27,6 +27,7 @@ const CLOSED = failed('broken off');
 export class Lanes {
   readonly #world: LaneWorld;
   readonly #timers: Timers;
+  /** By customer: nobody waits behind the requests of another. */
   readonly #origins = new Map<string, Origin<Lane>>();
   readonly #all = new Set<Lane>();
   readonly #finishing = new Set<Lane>();
@@ -44,29 +45,29 @@ export class Lanes {
   }
 
   /** At once, or when a lane is there for it. */
-  take(url: URL, passenger: Passenger<Lane>): void {
+  take({ url, customer }: Destination, passenger: Passenger<Lane>): void {
     if (this.#isClosed) {
       passenger.strand(CLOSED);
       return;
     }
-    this.#world.turns.notice(passenger.customer);
-    const origin = this.#originOf(url);
+    this.#world.turns.notice(customer);
+    const origin = this.#originOf({ url, customer });
     const lane = origin.takeIdle();
     if (lane === undefined) origin.wait(passenger);
     else passenger.board(lane);
   }
 
   /** It no longer waits. */
-  leave(url: URL, passenger: Passenger<Lane>): void {
-    this.#origins.get(url.origin)?.leave(passenger);
+  leave(destination: Destination, passenger: Passenger<Lane>): void {
+    this.#origins.get(placeOf(destination))?.leave(passenger);
   }
 
   /** Sees to it that so many lanes are idle or being opened. */
-  openAhead(url: URL, lanes: number, customer: Partition): void {
+  openAhead(destination: Destination, lanes: number): void {
     if (this.#isClosed) return;
-    const origin = this.#originOf(url);
-    origin.openAhead(lanes, customer);
-    if (origin.isEmpty) this.#origins.delete(url.origin);
+    const origin = this.#originOf(destination);
+    origin.openAhead(lanes);
+    if (origin.isEmpty) this.#origins.delete(placeOf(destination));
   }
 
   /** The request is answered, but its lane is not free yet. */
@@ -79,14 +80,14 @@ export class Lanes {
   giveBack(lane: Lane): void {
     this.#finishing.delete(lane);
     if (!this.#all.has(lane)) return;
-    if (lane.isConnected) this.#origins.get(lane.origin)?.free(lane);
+    if (lane.isConnected) this.#origins.get(lane.place)?.free(lane);
     else this.drop(lane);
   }
 
   /** It ended before its request was answered. */
   broke(lane: Lane): void {
     // Where it was dropped before, that is what ended it.
-    if (this.#all.has(lane)) this.#origins.get(lane.origin)?.broke(lane);
+    if (this.#all.has(lane)) this.#origins.get(lane.place)?.broke(lane);
     this.drop(lane);
   }
 
@@ -104,32 +105,38 @@ export class Lanes {
     this.#all.delete(lane);
     this.#finishing.delete(lane);
     this.#idle.delete(lane);
-    const origin = this.#origins.get(lane.origin);
+    const origin = this.#origins.get(lane.place);
     origin?.remove(lane);
-    if (origin?.isEmpty === true) this.#origins.delete(lane.origin);
+    if (origin?.isEmpty === true) this.#origins.delete(lane.place);
     await lane.destroy();
   }
 
-  #originOf(url: URL): Origin<Lane> {
-    const known = this.#origins.get(url.origin);
+  #originOf(destination: Destination): Origin<Lane> {
+    const place = placeOf(destination);
+    const known = this.#origins.get(place);
     if (known !== undefined) return known;
     // The rest of the URL is the request's, and ends with it.
-    const place = new URL(url.origin);
+    const own = { url: new URL(destination.url.origin), customer: destination.customer };
     const origin = new Origin<Lane>({
       timers: this.#timers,
-      create: (customer) => this.#create(place, customer),
-      opened: (lane) => this.#opening.delete(lane),
+      create: () => this.#create(own),
+      opened: (lane) => this.#opened(lane),
       drop: (lane) => this.drop(lane),
       keepIdle: (lane) => this.#keepIdle(lane),
       useIdle: (lane) => this.#idle.delete(lane),
       mayOpenAhead: () => this.#idle.size + this.#opening.size < AHEAD_MAX,
     });
-    this.#origins.set(url.origin, origin);
+    this.#origins.set(place, origin);
     return origin;
   }
 
-  #create(url: URL, customer: Partition): Lane {
-    const lane = new Lane(url, customer, this.#world, (closed) => {
+  #opened(lane: Lane): void {
+    this.#opening.delete(lane);
+    lane.beLate();
+  }
+
+  #create(destination: Destination): Lane {
+    const lane = new Lane(destination, this.#world, (closed) => {
       if (this.#idle.has(closed)) this.drop(closed);
     });
     this.#all.add(lane);

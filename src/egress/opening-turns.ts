@@ -24,13 +24,15 @@ interface Host {
   readonly origin: string;
   /** Those that wait, in the order they came. */
   readonly waiting: Set<() => void>;
-  underWay: number;
+  readonly underWay: Set<() => void>;
 }
 
 export interface OpeningTurn {
   /** Resolves when it is to begin, or was ended before. */
   readonly begun: Promise<void>;
-  /** It is over, or was never begun. */
+  /** It takes long, and counts no more among those under way: silence takes nobody's time. */
+  beLate(): void;
+  /** It is over, or is not wanted any more. */
   end(): void;
 }
 
@@ -72,30 +74,35 @@ export class OpeningTurns {
     host.waiting.add(resolve);
     this.#update(host);
     this.#beginSome();
-    return { begun: promise, end: once(() => this.#end(host, resolve)) };
+    return {
+      begun: promise,
+      beLate: () => this.#leave(host, resolve),
+      end: () => {
+        if (host.waiting.delete(resolve)) resolve();
+        this.#leave(host, resolve);
+      },
+    };
   }
 
   #hostOf(customer: Partition, origin: string): Host {
     const key = `${customer} ${origin}`;
-    const host = this.#hosts.get(key) ?? { customer, origin, waiting: new Set(), underWay: 0 };
+    const host = this.#hosts.get(key) ?? { customer, origin, waiting: new Set(), underWay: new Set() };
     this.#hosts.set(key, host);
     return host;
   }
 
-  #end(host: Host, resolve: () => void): void {
-    if (host.waiting.delete(resolve)) resolve();
-    else host.underWay--;
+  #leave(host: Host, resolve: () => void): void {
+    host.underWay.delete(resolve);
     this.#update(host);
-    if (host.underWay === 0 && host.waiting.size === 0) {
-      this.#hosts.delete(`${host.customer} ${host.origin}`);
-    } else this.#beginSome();
+    if (host.underWay.size + host.waiting.size > 0) this.#beginSome();
+    else this.#hosts.delete(`${host.customer} ${host.origin}`);
   }
 
   /** A host that may begin another keeps its turn, or joins behind the others. */
   #update(host: Host): void {
     const { customer, waiting, underWay } = host;
     const hosts = this.#ready.get(customer);
-    if (waiting.size > 0 && underWay < UNDER_WAY_MAX) {
+    if (waiting.size > 0 && underWay.size < UNDER_WAY_MAX) {
       if (hosts === undefined) this.#ready.set(customer, new Set([host]));
       else hosts.add(host);
       return;
@@ -127,17 +134,9 @@ export class OpeningTurns {
     this.#ready.delete(customer);
     if (hosts.size > 0) this.#ready.set(customer, hosts);
     host.waiting.delete(begin);
-    host.underWay++;
+    host.underWay.add(begin);
     this.#update(host);
     begin();
     return true;
   }
-}
-
-function once(act: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (!isDone) act();
-    isDone = true;
-  };
 }

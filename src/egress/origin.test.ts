@@ -1,7 +1,7 @@
 /** Which request gets which lane, and when another is opened. Whatever happens, nobody is left waiting. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CUSTOMER, ScriptedTimers } from '#test/egress/rig.ts';
+import { ScriptedTimers } from '#test/egress/rig.ts';
 import { LATE_MS } from './openings.ts';
 import { type Openable, Origin, type Passenger } from './origin.ts';
 import { FREED_MOVING, FREED_PLENTY, OPENED_FIRST, OPENED_MAX, WINDOW_MS } from './pace.ts';
@@ -30,7 +30,6 @@ class ScriptedLane implements Openable {
 }
 
 class Request implements Passenger<ScriptedLane> {
-  readonly customer = CUSTOMER;
   readonly order = ++order;
   lane: ScriptedLane | null = null;
   error: Error | null = null;
@@ -286,7 +285,7 @@ describe('a lane just answered', () => {
 describe('a lane that does not open', () => {
   function stuckAhead(lanes: number) {
     const station = new Station();
-    station.origin.openAhead(lanes, CUSTOMER);
+    station.origin.openAhead(lanes);
     for (const lane of station.opening) lane.isStuck = true;
     return station;
   }
@@ -331,17 +330,17 @@ describe('ahead of time', () => {
     const request = station.send();
     station.openAll();
     station.free(request.lane);
-    station.origin.openAhead(3, CUSTOMER);
+    station.origin.openAhead(3);
     expect(station.created).toBe(3);
-    station.origin.openAhead(3, CUSTOMER);
+    station.origin.openAhead(3);
     station.openAll();
-    station.origin.openAhead(3, CUSTOMER);
+    station.origin.openAhead(3);
     expect([station.created, station.idle.size]).toEqual([3, 3]);
   });
 
   test('they are opened no faster than others, nor beyond what is allowed', () => {
     const station = new Station();
-    station.origin.openAhead(3 * OPENED_FIRST, CUSTOMER);
+    station.origin.openAhead(3 * OPENED_FIRST);
     expect(station.created).toBe(OPENED_FIRST);
     station.pass();
     station.mayOpenAhead = false;
@@ -353,7 +352,7 @@ describe('ahead of time', () => {
 
   test('those that fail are not tried again, and nobody hears of it', () => {
     const station = new Station();
-    station.origin.openAhead(3 * OPENED_FIRST, CUSTOMER);
+    station.origin.openAhead(3 * OPENED_FIRST);
     for (const lane of station.opening) lane.end(REFUSED);
     station.pass();
     expect(station.created).toBe(OPENED_FIRST);
@@ -362,7 +361,7 @@ describe('ahead of time', () => {
 
   test('a request that comes meanwhile takes the first that opens', () => {
     const station = new Station();
-    station.origin.openAhead(2, CUSTOMER);
+    station.origin.openAhead(2);
     const request = station.send();
     expect(station.created).toBe(2);
     station.openAll();
@@ -422,7 +421,7 @@ test('whatever happens, every request is served, fails or leaves, and nothing st
         fails: (at) => pick(station.unopened(), at)?.end(REFUSED),
         frees: (at) => end(pick(using(), at), true),
         breaks: (at) => end(pick(using(), at), false),
-        ahead: (at) => station.origin.openAhead(at % 40, CUSTOMER),
+        ahead: (at) => station.origin.openAhead(at % 40),
         time: (at) => station.pass(at % 2 === 0 ? WINDOW_MS : TRIAL_MS),
         late: () => station.pass(LATE_MS),
       };

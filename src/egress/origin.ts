@@ -10,7 +10,6 @@
  * `openings.ts` says whom a lane is for while it is being opened. One that takes long holds up nobody but the
  * request it was opened for: it ends where it is for nobody, and who had it from another gets a new one.
  */
-import type { Partition } from '#src/domain/partition.ts';
 import type { Timers } from '#src/ports/timers.ts';
 import { type Opening, Openings } from './openings.ts';
 import { Pace } from './pace.ts';
@@ -23,15 +22,14 @@ export interface Openable {
 
 /** A request that waits for a lane. Exactly one of the two is called, unless it leaves before. */
 export interface Passenger<Lane> {
-  readonly customer: Partition;
   board(lane: Lane): void;
   strand(error: Error): void;
 }
 
 export interface OriginWorld<Lane> {
   readonly timers: Timers;
-  /** A lane about to be opened, for a request of this customer. */
-  create(customer: Partition): Lane;
+  /** A lane about to be opened. */
+  create(): Lane;
   /** It is open, late or given up. */
   opened(lane: Lane): void;
   /** Comes back as `remove`. */
@@ -54,8 +52,6 @@ export class Origin<Lane extends Openable> {
   /** In the order they came, and after those who have a lane being opened. */
   readonly #queue = new Set<Passenger<Lane>>();
   #wantedAhead = 0;
-  /** Who is expected. */
-  #customerAhead: Partition | null = null;
 
   constructor(world: OriginWorld<Lane>) {
     this.#world = world;
@@ -119,9 +115,8 @@ export class Origin<Lane extends Openable> {
   }
 
   /** Sees to it that so many are idle or being opened. */
-  openAhead(lanes: number, customer: Partition): void {
+  openAhead(lanes: number): void {
     this.#wantedAhead = Math.max(this.#wantedAhead, lanes);
-    this.#customerAhead = customer;
     this.#openMore();
   }
 
@@ -173,11 +168,7 @@ export class Origin<Lane extends Openable> {
   }
 
   #openMore(): void {
-    while (this.#pace.mayOpen && this.#isOneWanted()) {
-      const owner = this.#dequeue();
-      const customer = owner?.customer ?? this.#customerAhead;
-      if (customer !== null) this.#open(owner, customer);
-    }
+    while (this.#pace.mayOpen && this.#isOneWanted()) this.#open(this.#dequeue());
   }
 
   #isOneWanted(): boolean {
@@ -188,8 +179,8 @@ export class Origin<Lane extends Openable> {
     return isWanted;
   }
 
-  #open(owner: Passenger<Lane> | null, customer: Partition): void {
-    const lane = this.#world.create(customer);
+  #open(owner: Passenger<Lane> | null): void {
+    const lane = this.#world.create();
     this.#lanes.add(lane);
     this.#openings.begin(lane, owner);
     this.#pace.begin();
@@ -224,7 +215,7 @@ export class Origin<Lane extends Openable> {
       return;
     }
     // The new one takes its place first: its owner keeps its turn.
-    if (owner !== null) this.#open(owner, owner.customer);
+    if (owner !== null) this.#open(owner);
     this.#giveUp(lane);
   }
 

@@ -28,7 +28,8 @@ describe('large payloads', () => {
     const loader = new BodyLoader(world, builder);
     const order: number[] = [];
     for (const customer of [1, 1, 1, 1, 2]) {
-      void loader.load({ ...pending, partition: customer as Partition }).then(() => order.push(customer));
+      const delivery = { ...pending, partition: customer as Partition };
+      void loader.load(delivery, () => true).then(() => order.push(customer));
     }
     await world.time.settled();
     expect(builder.reading.map(({ delivery }) => delivery.partition)).toEqual([1, 1]);
@@ -43,7 +44,7 @@ describe('large payloads', () => {
     const { pending } = await world.schedule({ payload: { body: HUGE } });
     const builder = new SlowBuilder(world);
     const loader = new BodyLoader(world, builder);
-    const [first, second] = [loader.load(pending), loader.load(pending)];
+    const [first, second] = [loader.load(pending, () => true), loader.load(pending, () => true)];
     await world.time.settled();
     builder.reading[1]?.answer();
     expect(await second).toMatchObject({ kind: 'draft' });

@@ -13,7 +13,8 @@ const LOADING_BYTES_MAX = 1_048_576;
 
 interface Waiting {
   readonly delivery: Delivery;
-  readonly resolve: (draft: Draft | Unsendable) => void;
+  readonly isWanted: () => boolean;
+  readonly resolve: (draft: Draft | Unsendable | null) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -28,10 +29,10 @@ export class BodyLoader {
     this.#builder = builder;
   }
 
-  /** Rejects while the store is away. */
-  load(delivery: Delivery): Promise<Draft | Unsendable> {
+  /** Null where it is not wanted any more when its turn comes. Rejects while the store is away. */
+  load(delivery: Delivery, isWanted: () => boolean): Promise<Draft | Unsendable | null> {
     return new Promise((resolve, reject) => {
-      this.#waiting.add(delivery.partition, { delivery, resolve, reject });
+      this.#waiting.add(delivery.partition, { delivery, isWanted, resolve, reject });
       this.#loadMore();
     });
   }
@@ -40,7 +41,8 @@ export class BodyLoader {
     while (this.#loadingBytes < LOADING_BYTES_MAX) {
       const next = this.#waiting.next();
       if (next === undefined) return;
-      void this.#load(next);
+      if (next.isWanted()) void this.#load(next);
+      else next.resolve(null);
     }
   }
 

@@ -28,7 +28,7 @@ export interface Sending {
   readonly isSaturated: boolean;
   /** Before the claims are written: makes ready, and counts them as under way. */
   prepare(claims: readonly Claiming[]): void;
-  /** The claim is ours: the try begins. It gives the slot back by `release`. */
+  /** The claim is ours: the try begins. It gives its permits back by `release`. */
   begin(claiming: Claiming): void;
   /** The claim was not made; `unsure`: or it was, and its answer got lost. */
   drop(claiming: Claiming, unsure: boolean): void;
@@ -40,7 +40,7 @@ export interface Queue {
   due(due: Due | null): void;
   /** The store knows of it from now on: it is found again only if it waits again. */
   forget(due: Due): void;
-  /** Gives its slot back. */
+  /** Gives its permits back. */
   release(due: Due): void;
   /** The store failed: nothing is to be claimed for a moment. */
   rest(error: unknown): void;

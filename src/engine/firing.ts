@@ -13,19 +13,21 @@ import { type Due, dueOf } from '#src/domain/due.ts';
 import { gateTerms } from '#src/domain/gate.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import * as scheduleLife from '#src/domain/schedule-life.ts';
-import type { ClaimWrite, EndWrite, Work } from '#src/ports/store.ts';
+import { type ClaimWrite, type EndWrite, StoreUnavailable, type Work } from '#src/ports/store.ts';
 import type { Ahead } from './ahead.ts';
 import type { BodyLoader } from './body-loader.ts';
 import { bringForward } from './bring-forward.ts';
 import type { Asked, Claiming, Decided, Decisions, Queue, Read, Sending, Unread } from './claiming.ts';
 import type { Gates } from './gates.ts';
-import { SMALL_BYTES_MAX } from './request-builder.ts';
+import { SMALL_BYTES_MAX, UNREADABLE } from './request-builder.ts';
 import type { Tallies } from './tallies.ts';
 import type { Territory } from './territory.ts';
 import type { EngineWorld } from './world.ts';
 
 /** Somebody else changed a delivery as it was to be claimed: so long it is left alone. */
 const STALE_MS = 10;
+/** So long after it could not be read a payload is read again. */
+const LOAD_AGAIN_MS = 500;
 /** Read and written together. */
 export const BATCH_MAX = 64;
 const MS_PER_SECOND = 1_000;
@@ -115,16 +117,30 @@ export class Firing {
   async #load(read: Read): Promise<void> {
     const { due, epoch, work } = read;
     try {
-      const draft = await this.#bodies.load(work.delivery);
-      if (this.#territory.epochOf(due) === epoch) {
-        await this.#decideAll([{ ...read, draft, isReadAhead: true }]);
+      const isWanted = () => !this.#queue.isStopped && this.#territory.epochOf(due) === epoch;
+      const draft = await this.#bodies.load(work.delivery, isWanted);
+      if (draft !== null && isWanted()) {
+        await this.#decideAll([{ ...read, draft }]);
         return;
       }
+      this.#gates.readEnds([due]);
+      this.#queue.release(due);
     } catch (error) {
-      this.#queue.rest(error);
+      await this.#notLoaded(read, error);
+    }
+  }
+
+  /** A store that is away is asked again later, for this delivery alone: everything else may be well. */
+  async #notLoaded(read: Read, error: unknown): Promise<void> {
+    const { due } = read;
+    this.#world.log.warn({ delivery: due.id, error: String(error) }, 'a payload could not be read');
+    if (!(error instanceof StoreUnavailable)) {
+      await this.#decideAll([{ ...read, draft: UNREADABLE }]);
+      return;
     }
     this.#gates.readEnds([due]);
     this.#queue.release(due);
+    this.#queue.due({ ...due, dueAt: instant(this.#world.clock.now() + LOAD_AGAIN_MS) });
   }
 
   async #readAll(asked: readonly Unread[]): Promise<void> {
@@ -200,7 +216,7 @@ export class Firing {
     // What was read ahead was compared then.
     const seen = isReadAhead ? due : dueOf(delivery);
     if (seen !== null && seen.endpoint !== due.endpoint) {
-      // Its endpoint was changed since it was seen: it belongs into another lane.
+      // Its endpoint was changed since it was seen: it belongs into another queue.
       this.#queue.release(due);
       this.#queue.due(seen);
       return;

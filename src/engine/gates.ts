@@ -27,6 +27,7 @@ import type { Partition } from '#src/domain/partition.ts';
 import type { BreakerPolicy } from '#src/domain/profile.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import type { SavedGate, Work } from '#src/ports/store.ts';
+import { CustomerShares } from './customer-shares.ts';
 import { OutageLog } from './outage-log.ts';
 import { slotAt, type Territory } from './territory.ts';
 import type { EngineWorld } from './world.ts';
@@ -37,6 +38,8 @@ const SAVE_EVERY_MS = 1_000;
 const SAVED_TOGETHER_MAX = 200;
 const HELD_BACK_PER_GATE_MAX = 1_000;
 const HELD_BACK_MAX = 20_000;
+/** A customer may have so many times what is free held back. */
+const HELD_BACK_SHARE = 4;
 
 /** Turns that were taken, and of which it is not known yet whether they are used. */
 interface Turns {
@@ -67,7 +70,7 @@ export class Gates {
   /** In how many batches they are being read. */
   readonly #reads = new Map<string, number>();
   readonly #outage: OutageLog;
-  #heldBack = 0;
+  readonly #heldBack = new CustomerShares(HELD_BACK_MAX, HELD_BACK_SHARE);
   #callOff: (() => void) | null = null;
   #isSaving = false;
   #isSaveWanted = false;
@@ -146,16 +149,17 @@ export class Gates {
     const kept = this.#kept.get(placeOf(due));
     if (kept === undefined || kept.gate.breaker.openUntil === null) return false;
     const isNew = !kept.heldBack.has(due.id);
-    if (isNew && (this.#heldBack >= HELD_BACK_MAX || kept.heldBack.size >= HELD_BACK_PER_GATE_MAX))
-      return true;
+    const hasRoom = this.#heldBack.hasRoom(due.partition) && kept.heldBack.size < HELD_BACK_PER_GATE_MAX;
+    if (isNew && !hasRoom) return true;
     kept.heldBack.set(due.id, due);
-    if (isNew) this.#heldBack++;
+    if (isNew) this.#heldBack.hold(due.partition, 1);
     return true;
   }
 
   /** It is looked at again: it is not held back any more, or will be anew. */
   letGo(due: Due): void {
-    if (this.#kept.get(placeOf(due))?.heldBack.delete(due.id) === true) this.#heldBack--;
+    const wasHeldBack = this.#kept.get(placeOf(due))?.heldBack.delete(due.id) === true;
+    if (wasHeldBack) this.#heldBack.release(due.partition, 1);
   }
 
   /**
@@ -213,7 +217,7 @@ export class Gates {
     if (kept === undefined || kept.gate.breaker.openUntil !== null) return [];
     const freed = [...kept.heldBack.values()];
     kept.heldBack.clear();
-    this.#heldBack -= freed.length;
+    this.#heldBack.release(kept.partition, freed.length);
     return freed;
   }
 
@@ -289,7 +293,7 @@ export class Gates {
   forgetSlots(slots: ReadonlySet<Slot>): void {
     for (const [key, kept] of this.#kept) {
       if (!slots.has(slotAt(kept))) continue;
-      this.#heldBack -= kept.heldBack.size;
+      this.#heldBack.release(kept.partition, kept.heldBack.size);
       this.#kept.delete(key);
     }
   }

@@ -158,7 +158,15 @@ export const BROKEN_OFF = { kind: 'failed', why: 'broken off' } as const;
 export class ScriptedTimers implements Timers {
   readonly #pending = new Map<object, { readonly ms: number; readonly act: () => void }>();
 
+  readonly #pausesAreReal: boolean;
+
+  /** `pausesAreReal`: those that wait for no time at all go off by themselves. */
+  constructor({ pausesAreReal = false } = {}) {
+    this.#pausesAreReal = pausesAreReal;
+  }
+
   after(ms: number, act: () => void): () => void {
+    if (ms === 0 && this.#pausesAreReal) return systemTimers.after(0, act);
     const key = {};
     this.#pending.set(key, { ms, act });
     return () => this.#pending.delete(key);

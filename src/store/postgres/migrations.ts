@@ -376,6 +376,11 @@ export const MIGRATIONS: readonly Migration[] = [
     sql: `
       ALTER TABLE schedules ADD COLUMN payload_bytes integer NOT NULL DEFAULT 0;
       ALTER TABLE deliveries ADD COLUMN payload_bytes integer NOT NULL DEFAULT 0;
+      -- Sealing adds 37 bytes.
+      UPDATE schedules SET payload_bytes = greatest(length(p.sealed) - 37, 0) FROM payloads p
+        WHERE p.partition = schedules.partition AND p.schedule_id = schedules.id;
+      UPDATE deliveries SET payload_bytes = s.payload_bytes FROM schedules s
+        WHERE s.partition = deliveries.partition AND s.id = deliveries.schedule_id AND s.payload_bytes > 0;
       ALTER TABLE schedules ADD COLUMN label_digests text NOT NULL DEFAULT '';
       UPDATE schedules s SET label_digests = d.digests FROM (
         SELECT partition, schedule_id, string_agg(encode(digest, 'hex'), '') AS digests

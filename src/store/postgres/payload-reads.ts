@@ -10,8 +10,8 @@ import type { Message } from '#src/ports/store.ts';
 import type { LargePayloads } from './large-payloads.ts';
 import type { Reader } from './reader.ts';
 
-/** A payload up to this size is read together with others. */
-export const SMALL_BYTES_MAX = 16_384;
+/** A sealed payload up to this size is read together with others: one that the engine takes for small always is. */
+export const SMALL_BYTES_MAX = 16_384 + 64;
 /** Deliveries of one statement. */
 const TOGETHER_MAX = 64;
 

@@ -371,6 +371,11 @@ export const MIGRATIONS: readonly Migration[] = [
     sql: `
       ALTER TABLE schedules ADD COLUMN payload_bytes INTEGER NOT NULL DEFAULT 0;
       ALTER TABLE deliveries ADD COLUMN payload_bytes INTEGER NOT NULL DEFAULT 0;
+      -- Sealing adds 37 bytes.
+      UPDATE schedules SET payload_bytes = max(length(p.sealed) - 37, 0) FROM payloads p
+        WHERE p.partition = schedules.partition AND p.schedule_id = schedules.id;
+      UPDATE deliveries SET payload_bytes = s.payload_bytes FROM schedules s
+        WHERE s.partition = deliveries.partition AND s.id = deliveries.schedule_id AND s.payload_bytes > 0;
 
       -- Labels may be large: they come last, so that whoever wants the other columns need not read past them.
       ALTER TABLE schedules ADD COLUMN label_digests TEXT NOT NULL DEFAULT '';
