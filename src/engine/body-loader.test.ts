@@ -74,6 +74,38 @@ describe('a delivery with a large payload', () => {
     expect((await world.delivery(pending.id)).status).toBe('succeeded');
   });
 
+  test('that cannot be read keeps nobody else from being claimed', async () => {
+    await using world = await EngineTestWorld.open();
+    await world.schedule({ payload: { body: HUGE } });
+    const engine = await started(world);
+    world.faults.set('refuses', 'findMessages');
+    await world.time.advance(6_000);
+    const small = await world.schedule({ url: 'https://example.com/small', inMs: 1_000 });
+    const isFiring: boolean[] = [];
+    for (let steps = 0; steps < 20; steps++) {
+      await world.time.advance(100);
+      isFiring.push(engine.isFiring);
+    }
+    expect(isFiring).not.toContain(false);
+    // Its own message cannot be read either, but that is after its claim.
+    expect((await world.delivery(small.pending.id)).status).toBe('claimed');
+  });
+
+  test('is not read any more once it is not wanted', async () => {
+    await using world = await EngineTestWorld.open();
+    const { pending } = await world.schedule({ payload: { body: HUGE } });
+    const builder = new SlowBuilder(world);
+    const loader = new BodyLoader(world, builder);
+    let isWanted = true;
+    const loads = [1, 2, 3, 4].map(() => loader.load(pending, () => isWanted));
+    isWanted = false;
+    for (const reading of builder.reading.slice()) reading.answer();
+    await world.time.advance(1);
+    const loaded = await Promise.all(loads);
+    expect(loaded.map((draft) => draft?.kind ?? null)).toEqual(['draft', 'draft', null, null]);
+    expect(builder.reading).toHaveLength(2);
+  });
+
   test('is not read while its breaker is open', async () => {
     await using world = await EngineTestWorld.open();
     const breakerPolicy = { threshold: 1, baseOpen: '1h', maxOpen: '1h', probeTimeout: '1h' };

@@ -292,7 +292,7 @@ describe('deliveries that an open breaker put off', () => {
     expect(learn(gates, world, 'success', towards('b'))).toEqual([towards('b')]);
   });
 
-  test('are remembered up to 1,000 for each endpoint and 20,000 in all', async () => {
+  test('are remembered up to 1,000 for each endpoint and 16,000 for one customer of 20,000 in all', async () => {
     await using world = await EngineTestWorld.open();
     const gates = new Gates(world, EVERYWHERE);
     for (let endpoint = 0; endpoint < 21; endpoint++) {
@@ -300,6 +300,10 @@ describe('deliveries that an open breaker put off', () => {
       for (let each = 0; each < 1_001; each++)
         gates.holdBack(towards(`e-${endpoint}`, `${endpoint}-${each}`));
     }
+    const other = { ...towards('e-0'), partition: 2 as Partition };
+    fail(gates, world, 2, other);
+    gates.holdBack(other);
+    expect(learn(gates, world, 'success', other)).toEqual([other]);
     expect(learn(gates, world, 'success', towards('e-0'))).toHaveLength(1_000);
     expect(learn(gates, world, 'success', towards('e-20'))).toHaveLength(0);
     gates.holdBack(towards('e-1', 'no room of its own'));

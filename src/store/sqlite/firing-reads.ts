@@ -22,7 +22,6 @@ import type { Db } from './connection.ts';
 import { Questions } from './questions.ts';
 import { Reads } from './reads.ts';
 
-const NOBODY: ReadonlySet<Partition> = new Set();
 const BEFORE_EVERY_PARTITION = Number.MIN_SAFE_INTEGER;
 
 export class FiringReads {
@@ -47,11 +46,26 @@ export class FiringReads {
     return found.slice(0, limit);
   }
 
-  #due(
+  #due(after: Place | null, until: Instant, limit: number): readonly Due[] {
+    const { dueAt, id } = after ?? BEFORE_EVERYTHING;
+    const rows = this.#ask.all<DueRow>(
+      `SELECT partition, id, due_at, deadline, endpoint_id, url, payload_bytes
+       FROM deliveries INDEXED BY deliveries_due
+       WHERE status IN ('scheduled', 'retry_scheduled') AND (due_at, id) > (?, ?) AND due_at <= ?
+       ORDER BY due_at, id LIMIT ?`,
+      dueAt,
+      id,
+      until,
+      limit,
+    );
+    return rows.map(toDue);
+  }
+
+  #dueOfOthers(
+    without: ReadonlySet<Partition>,
     after: Place | null,
     until: Instant,
     limit: number,
-    without: ReadonlySet<Partition> = NOBODY,
   ): readonly Due[] {
     const { dueAt, id } = after ?? BEFORE_EVERYTHING;
     return this.#ask.atOnce(() => {
@@ -69,7 +83,7 @@ export class FiringReads {
     const found: Partition[] = [];
     for (let last = BEFORE_EVERY_PARTITION; ; ) {
       const next = this.#ask.get<{ readonly partition: Partition }>(
-        `SELECT partition FROM deliveries INDEXED BY deliveries_due
+        `SELECT partition FROM deliveries INDEXED BY deliveries_due_of_partition
          WHERE status IN ('scheduled', 'retry_scheduled') AND partition > ? ORDER BY partition LIMIT 1`,
         last,
       );
@@ -83,7 +97,7 @@ export class FiringReads {
     return walks.flatMap(({ key, dueAt, id }) =>
       this.#ask.all<DueRow>(
         `SELECT partition, id, due_at, deadline, endpoint_id, url, payload_bytes
-         FROM deliveries INDEXED BY deliveries_due
+         FROM deliveries INDEXED BY deliveries_due_of_partition
          WHERE partition = ? AND status IN ('scheduled', 'retry_scheduled')
            AND (due_at, id) > (?, ?) AND due_at <= ?
          ORDER BY due_at, id LIMIT ?`,
@@ -103,7 +117,7 @@ export class FiringReads {
     limit: number,
     slots?: ReadonlySet<Slot>,
   ): DuePage {
-    const due = this.#due(after, until, limit, without);
+    const due = this.#dueOfOthers(without, after, until, limit);
     const ours = due.filter(({ partition, endpoint }) => slots?.has(slotOf(partition, endpoint)) ?? true);
     return { due: ours, next: due.length < limit ? null : (due.at(-1) ?? null) };
   }

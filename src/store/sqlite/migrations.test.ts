@@ -19,6 +19,7 @@ import { MIGRATIONS } from './migrations.ts';
 import { DATABASE_FILE, SqliteStore } from './sqlite-store.ts';
 
 const PARTITION = 1 as Partition;
+const PAYLOAD_BYTES = 1_000;
 
 let directory: string;
 beforeEach(() => {
@@ -59,15 +60,21 @@ test('from version 1: everything is there, nothing is booked, what waits is foun
   const made = DELIVERY_STATUSES.map((status) => {
     const { schedule, pending } = build.schedule();
     const ended = isTerminal(status) ? { dueAt: null, finalizedAt: START } : {};
-    const delivery: Delivery = { ...pending, ...ended, status };
+    const delivery: Delivery = { ...pending, ...ended, status, payloadBytes: PAYLOAD_BYTES };
     const endedAt = isTerminal(status) ? START : null;
-    return { delivery, schedule: { ...schedule, endedAt, state: endedAt ? 'completed' : 'active' } as const };
+    const state = endedAt === null ? 'active' : 'completed';
+    return { delivery, schedule: { ...schedule, endedAt, state, payloadBytes: PAYLOAD_BYTES } as const };
   });
   fileOf(1, (insert) => {
     for (const { schedule, delivery } of made) {
       const { booked: _booked, payload_bytes: _bytes, ...row } = toDeliveryRow(delivery);
       insert('deliveries', row);
       insert('schedules', rowBefore(schedule));
+      insert('payloads', {
+        partition: PARTITION,
+        schedule_id: schedule.id,
+        sealed: Buffer.alloc(37 + PAYLOAD_BYTES),
+      });
     }
   });
 

@@ -389,7 +389,9 @@ export const MIGRATIONS: readonly Migration[] = [
       ) d WHERE schedules.partition = d.partition AND schedules.id = d.schedule_id;
 
       DROP INDEX deliveries_due;
-      CREATE INDEX deliveries_due ON deliveries (partition, due_at, id, status)
+      CREATE INDEX deliveries_due ON deliveries (due_at, id)
+        WHERE status IN ('scheduled', 'retry_scheduled');
+      CREATE INDEX deliveries_due_of_partition ON deliveries (partition, due_at, id, status)
         WHERE status IN ('scheduled', 'retry_scheduled');
 
       CREATE TABLE labels_by_state (
