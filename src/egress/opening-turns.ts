@@ -31,9 +31,9 @@ export interface OpeningTurn {
   /** Resolves when it is to begin, or was ended before. */
   readonly begun: Promise<void>;
   /** It takes long, and counts no more among those under way: silence takes nobody's time. */
-  beLate(): void;
+  readonly beLate: () => void;
   /** It is over, or is not wanted any more. */
-  end(): void;
+  readonly end: () => void;
 }
 
 export class OpeningTurns {

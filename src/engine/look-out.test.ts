@@ -85,11 +85,11 @@ function setUp(rows: readonly Due[]) {
   const lookOut = new LookOut(world, EVERYWHERE, found);
   /** Looks, while no more time passes than between pages. */
   const look = async (where: 'ahead' | 'rest' | 'behind') => {
-    let isOver = false;
+    const state = { isOver: false };
     const looked = lookOut[where]().finally(() => {
-      isOver = true;
+      state.isOver = true;
     });
-    while (!isOver) await time.advance(5);
+    while (!state.isOver) await time.advance(5);
     await looked;
   };
   return { store, time, found, lookOut, look };
