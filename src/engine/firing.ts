@@ -19,6 +19,7 @@ import type { BodyLoader } from './body-loader.ts';
 import { bringForward } from './bring-forward.ts';
 import type { Asked, Claiming, Decided, Decisions, Queue, Read, Sending, Unread } from './claiming.ts';
 import type { Gates } from './gates.ts';
+import { OutageLog } from './outage-log.ts';
 import { SMALL_BYTES_MAX, UNREADABLE } from './request-builder.ts';
 import type { Tallies } from './tallies.ts';
 import type { Territory } from './territory.ts';
@@ -53,6 +54,8 @@ export class Firing {
   /** Deliveries whose payload is being read before they are claimed. */
   readonly #loading = new Set<Promise<void>>();
   readonly #tallies: FiringParts['tallies'];
+  /** Of reading payloads. */
+  readonly #outage: OutageLog;
 
   constructor(world: EngineWorld, parts: FiringParts) {
     this.#world = world;
@@ -63,6 +66,11 @@ export class Firing {
     this.#ahead = parts.ahead;
     this.#bodies = parts.bodies;
     this.#tallies = parts.tallies;
+    const { log, timers } = world;
+    this.#outage = new OutageLog(timers, {
+      failed: (fields, count) => log.warn({ ...fields, count }, 'a payload could not be read'),
+      recovered: (failures) => log.info({ failures }, 'payloads are read again'),
+    });
   }
 
   /**
@@ -119,6 +127,7 @@ export class Firing {
     try {
       const isWanted = () => !this.#queue.isStopped && this.#territory.epochOf(due) === epoch;
       const draft = await this.#bodies.load(work.delivery, isWanted);
+      this.#outage.succeeded();
       if (draft !== null && isWanted()) {
         await this.#decideAll([{ ...read, draft }]);
         return;
@@ -133,7 +142,7 @@ export class Firing {
   /** A store that is away is asked again later, for this delivery alone: everything else may be well. */
   async #notLoaded(read: Read, error: unknown): Promise<void> {
     const { due } = read;
-    this.#world.log.warn({ delivery: due.id, error: String(error) }, 'a payload could not be read');
+    this.#outage.failed({ delivery: due.id, error: String(error) });
     if (!(error instanceof StoreUnavailable)) {
       await this.#decideAll([{ ...read, draft: UNREADABLE }]);
       return;
