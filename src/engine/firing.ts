@@ -13,22 +13,20 @@ import { type Due, dueOf } from '#src/domain/due.ts';
 import { gateTerms } from '#src/domain/gate.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import * as scheduleLife from '#src/domain/schedule-life.ts';
-import { type ClaimWrite, type EndWrite, StoreUnavailable, type Work } from '#src/ports/store.ts';
+import type { ClaimWrite, EndWrite, Work } from '#src/ports/store.ts';
 import type { Ahead } from './ahead.ts';
 import type { BodyLoader } from './body-loader.ts';
 import { bringForward } from './bring-forward.ts';
 import type { Asked, Claiming, Decided, Decisions, Queue, Read, Sending, Unread } from './claiming.ts';
 import type { Gates } from './gates.ts';
-import { OutageLog } from './outage-log.ts';
-import { SMALL_BYTES_MAX, UNREADABLE } from './request-builder.ts';
+import { LargeDeliveries } from './large-deliveries.ts';
+import { SMALL_BYTES_MAX } from './request-builder.ts';
 import type { Tallies } from './tallies.ts';
 import type { Territory } from './territory.ts';
 import type { EngineWorld } from './world.ts';
 
 /** Somebody else changed a delivery as it was to be claimed: so long it is left alone. */
 const STALE_MS = 10;
-/** So long after it could not be read a payload is read again. */
-const LOAD_AGAIN_MS = 500;
 /** Read and written together. */
 export const BATCH_MAX = 64;
 const MS_PER_SECOND = 1_000;
@@ -50,12 +48,8 @@ export class Firing {
   readonly #sending: Sending;
   readonly #queue: Queue;
   readonly #ahead: Ahead;
-  readonly #bodies: BodyLoader;
-  /** Deliveries whose payload is being read before they are claimed. */
-  readonly #loading = new Set<Promise<void>>();
+  readonly #large: LargeDeliveries;
   readonly #tallies: FiringParts['tallies'];
-  /** Of reading payloads. */
-  readonly #outage: OutageLog;
 
   constructor(world: EngineWorld, parts: FiringParts) {
     this.#world = world;
@@ -64,13 +58,8 @@ export class Firing {
     this.#sending = parts.sending;
     this.#queue = parts.queue;
     this.#ahead = parts.ahead;
-    this.#bodies = parts.bodies;
+    this.#large = new LargeDeliveries(world, { ...parts, decide: (read) => this.#decideAll([read]) });
     this.#tallies = parts.tallies;
-    const { log, timers } = world;
-    this.#outage = new OutageLog(timers, {
-      failed: (fields, count) => log.warn({ ...fields, count }, 'a payload could not be read'),
-      recovered: (failures) => log.info({ failures }, 'payloads are read again'),
-    });
   }
 
   /**
@@ -94,8 +83,8 @@ export class Firing {
   }
 
   /** Resolves when every delivery whose payload is being read now has been decided on. */
-  async loaded(): Promise<void> {
-    await Promise.all(this.#loading);
+  loaded(): Promise<void> {
+    return this.#large.loaded();
   }
 
   /** Decides on those that may be claimed at once, and has the payloads of the others read. */
@@ -103,11 +92,8 @@ export class Firing {
     const now = this.#world.clock.now();
     const decided: Read[] = [];
     for (const one of read) {
-      if (!this.#isToBeLoaded(one, now)) decided.push(one);
-      else {
-        const loading = this.#load(one).finally(() => this.#loading.delete(loading));
-        this.#loading.add(loading);
-      }
+      if (this.#isToBeLoaded(one, now)) this.#large.begin(one);
+      else decided.push(one);
     }
     return this.#decideAll(decided);
   }
@@ -119,37 +105,6 @@ export class Firing {
     if (!isReadAhead && dueOf(delivery)?.endpoint !== due.endpoint) return false;
     const terms = gateTerms(profile, schedule.rateLimit);
     return judge(delivery, this.#gates.of(due, work.gate), terms, now, work.sweep).kind === 'send';
-  }
-
-  /** Never rejects. */
-  async #load(read: Read): Promise<void> {
-    const { due, epoch, work } = read;
-    try {
-      const isWanted = () => !this.#queue.isStopped && this.#territory.epochOf(due) === epoch;
-      const draft = await this.#bodies.load(work.delivery, isWanted);
-      this.#outage.succeeded();
-      if (draft !== null && isWanted()) {
-        await this.#decideAll([{ ...read, draft }]);
-        return;
-      }
-      this.#gates.readEnds([due]);
-      this.#queue.release(due);
-    } catch (error) {
-      await this.#notLoaded(read, error);
-    }
-  }
-
-  /** A store that is away is asked again later, for this delivery alone: everything else may be well. */
-  async #notLoaded(read: Read, error: unknown): Promise<void> {
-    const { due } = read;
-    this.#outage.failed({ delivery: due.id, error: String(error) });
-    if (!(error instanceof StoreUnavailable)) {
-      await this.#decideAll([{ ...read, draft: UNREADABLE }]);
-      return;
-    }
-    this.#gates.readEnds([due]);
-    this.#queue.release(due);
-    this.#queue.due({ ...due, dueAt: instant(this.#world.clock.now() + LOAD_AGAIN_MS) });
   }
 
   async #readAll(asked: readonly Unread[]): Promise<void> {

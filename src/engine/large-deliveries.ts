@@ -1,0 +1,88 @@
+/**
+ * Deliveries with large payloads, from the moment they are due until their payload is at hand. Each is decided on by
+ * itself then. One whose payload cannot be read is looked at again a moment later, and nobody else waits for it.
+ */
+import { type Instant, instant } from '#src/domain/instant.ts';
+import { StoreUnavailable } from '#src/ports/store.ts';
+import type { BodyLoader } from './body-loader.ts';
+import type { Queue, Read } from './claiming.ts';
+import type { Gates } from './gates.ts';
+import { OutageLog } from './outage-log.ts';
+import { type Draft, UNREADABLE, type Unsendable } from './request-builder.ts';
+import type { Territory } from './territory.ts';
+import type { EngineWorld } from './world.ts';
+
+/** So long after it could not be read, a payload is read again. */
+const AGAIN_MS = 500;
+
+export interface LargeDeliveryParts {
+  readonly territory: Territory;
+  readonly gates: Pick<Gates, 'readEnds'>;
+  readonly queue: Queue;
+  readonly bodies: BodyLoader;
+  /** Decides on one whose payload is at hand. Never rejects. */
+  decide(read: Read): Promise<void>;
+}
+
+export class LargeDeliveries {
+  readonly #world: Pick<EngineWorld, 'clock'>;
+  readonly #parts: LargeDeliveryParts;
+  readonly #loading = new Set<Promise<void>>();
+  readonly #outage: OutageLog;
+
+  constructor({ clock, log, timers }: EngineWorld, parts: LargeDeliveryParts) {
+    this.#world = { clock };
+    this.#parts = parts;
+    this.#outage = new OutageLog(timers, {
+      failed: (fields, count) => log.warn({ ...fields, count }, 'a payload could not be read'),
+      recovered: (failures) => log.info({ failures }, 'payloads are read again'),
+    });
+  }
+
+  begin(read: Read): void {
+    const loading = this.#load(read).finally(() => this.#loading.delete(loading));
+    this.#loading.add(loading);
+  }
+
+  /** Resolves when everything that is being read now has been decided on. */
+  async loaded(): Promise<void> {
+    await Promise.all(this.#loading);
+  }
+
+  async #load(read: Read): Promise<void> {
+    const { gates, queue } = this.#parts;
+    const { due } = read;
+    const loaded = await this.#draft(read);
+    if (loaded.draft !== null && this.#isWanted(read)) {
+      await this.#parts.decide({ ...read, draft: loaded.draft });
+      return;
+    }
+    gates.readEnds([due]);
+    queue.release(due);
+    if (loaded.againAt !== null) queue.due({ ...due, dueAt: loaded.againAt });
+  }
+
+  async #draft(
+    read: Read,
+  ): Promise<{ readonly draft: Draft | Unsendable | null; readonly againAt: Instant | null }> {
+    const { due, work } = read;
+    try {
+      const draft = await this.#parts.bodies.load(work.delivery, () => this.#isWanted(read));
+      this.#outage.succeeded();
+      return { draft, againAt: null };
+    } catch (error) {
+      this.#outage.failed({ delivery: due.id, error: String(error) });
+      const isAway = error instanceof StoreUnavailable;
+      return isAway ? { draft: null, againAt: this.#again() } : { draft: UNREADABLE, againAt: null };
+    }
+  }
+
+  #again(): Instant {
+    return instant(this.#world.clock.now() + AGAIN_MS);
+  }
+
+  #isWanted({ due, epoch }: Read): boolean {
+    const { territory, queue } = this.#parts;
+    return !queue.isStopped && territory.epochOf(due) === epoch;
+  }
+}
