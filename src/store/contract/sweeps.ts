@@ -5,7 +5,7 @@ import type { ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-life.ts';
-import { SWEPT_TOGETHER_MAX } from '#src/store/sql/sweep-verbs.ts';
+import { SWEPT_TOGETHER_MAX, SWEPT_WITH_ORDER_MAX } from '#src/store/sql/sweep-verbs.ts';
 import { type Bench, pendingOf, type Suite } from './bench.ts';
 import { HOUR_MS, HOURLY, SUCCESS } from './builders.ts';
 import { crowd, deliveriesOf } from './crowd.ts';
@@ -102,7 +102,7 @@ export function unfinishedSweepsContract(suite: Suite): void {
 
       const before = await allOf(bench, schedule.id);
       const left = before.filter(({ id, status }) => id !== view.pending?.id && movesBy(status, order));
-      expect(left).toHaveLength(others.length - 2 * SWEPT_TOGETHER_MAX);
+      expect(left).toHaveLength(others.length - 2 * SWEPT_WITH_ORDER_MAX);
       const [one] = left;
       const work = await bench.work(one ?? raise());
       expect(work.sweep).toEqual(unfinished);
@@ -110,7 +110,7 @@ export function unfinishedSweepsContract(suite: Suite): void {
       const claims = left.slice(0, 3).map((each) => ({ ...bench.claim(each, view), advanced: null }));
       expect(await bench.changesNothing(() => bench.store.claim(claims))).toEqual(claims.map(() => 'stale'));
 
-      // Two statuses, of each a full piece and one more.
+      // Two statuses, of each a full piece and the rest.
       expect(await finish(bench, schedule.id)).toBe(4);
       const after = await allOf(bench, schedule.id);
       const expected = others.map(({ id, attemptCount }) => ({
@@ -133,7 +133,7 @@ export function unfinishedSweepsContract(suite: Suite): void {
       const reached = (await allOf(bench, schedule.id)).filter(
         ({ id, status }) => id !== view.pending?.id && deliveryLife.isWaiting(status),
       );
-      expect(reached).toHaveLength(SWEPT_TOGETHER_MAX);
+      expect(reached).toHaveLength(SWEPT_WITH_ORDER_MAX);
       const [one] = reached;
       const work = await bench.work(one ?? raise());
       expect(work.sweep).toMatchObject({ order: 'resume' });
