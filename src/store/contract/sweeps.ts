@@ -215,6 +215,24 @@ export function unfinishedSweepsContract(suite: Suite): void {
       expect(await bench.store.findSweep(bench.partition, schedule.id)).toBeNull();
     });
 
+    test('is listed before the second of another customer, however old that is', async () => {
+      const [one, other] = [await suite.bench(), await suite.bench()];
+      const canceled = async (bench: Bench) => {
+        const { schedule } = await numerous(bench, SWEPT_WITH_ORDER_MAX + 1);
+        await bench.change(schedule.id, (read) => life.cancel(read, bench.tick()));
+        return schedule.id;
+      };
+      const [first, second] = [await canceled(one), await canceled(one)];
+      other.tick(HOUR_MS * 24);
+      const third = await canceled(other);
+      const listed = (await suite.store.listSweeps(1_000)).map(({ scheduleId }) => scheduleId);
+      const own = new Set([first, second, third]);
+      expect(listed.filter((id) => own.has(id))).toEqual([first, third, second]);
+      await finish(one, first);
+      await finish(one, second);
+      await finish(other, third);
+    });
+
     test('of no more than one step leaves nothing to do', async () => {
       const bench = await suite.bench();
       const { schedule } = await crowd(bench);
@@ -225,11 +243,11 @@ export function unfinishedSweepsContract(suite: Suite): void {
 }
 
 /** A recurring schedule with many replays that wait, half of them tried before. */
-async function numerous(bench: Bench) {
+async function numerous(bench: Bench, ofEachStatus = MANY) {
   const view = await bench.addSchedule({ timing: HOURLY });
   bench.tick(HOUR_MS);
   const original = await bench.fire(pendingOf(view), SUCCESS);
-  const others = Array.from({ length: 2 * MANY }, (_, index): Delivery => {
+  const others = Array.from({ length: 2 * ofEachStatus }, (_, index): Delivery => {
     const wasTried = index % 2 === 1;
     return {
       ...bench.replay(original),
