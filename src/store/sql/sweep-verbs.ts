@@ -84,7 +84,7 @@ export function endSweep(unfinished: UnfinishedSweep): readonly Step[] {
   return [isStillOrdered(unfinished), ['endSweep', null, partition, scheduleId, order, orderedAt]];
 }
 
-/** The schedule has moved on without taking the mark along, as an older version of the program does it. */
+/** The schedule has moved on without taking the mark along. No order does that; such a mark would stay for ever. */
 export function removeStaleSweep(unfinished: UnfinishedSweep): readonly Step[] {
   const { partition, scheduleId, order, orderedAt } = unfinished;
   return [['removeStaleSweep', null, partition, scheduleId, order, orderedAt, SWEPT_UNDER[order]]];
