@@ -289,7 +289,9 @@ export class EngineTestWorld implements EngineWorld, AsyncDisposable {
 
   #isSecretGiven = false;
 
-  static async open(given: Pick<SqliteOptions, 'sweptTogetherMax'> = {}): Promise<EngineTestWorld> {
+  static async open(
+    given: Pick<SqliteOptions, 'sweptTogetherMax' | 'openWriter'> = {},
+  ): Promise<EngineTestWorld> {
     const directory = mkdtempSync(join(tmpdir(), 'sched-engine-'));
     const ownWriter = { exclusive: false, durable: false, openWriter: writesAtOnce };
     const options: SqliteOptions = { directory, now: START, ...ownWriter, ...given };
@@ -344,8 +346,12 @@ export class EngineTestWorld implements EngineWorld, AsyncDisposable {
   }
 
   /** What the API would do. */
-  async change(id: ScheduleId, decide: (view: ScheduleView) => ScheduleChange | null): Promise<void> {
-    const view = await this.disk.findSchedule(PARTITION, id);
+  async change(
+    id: ScheduleId,
+    decide: (view: ScheduleView) => ScheduleChange | null,
+    partition = PARTITION,
+  ): Promise<void> {
+    const view = await this.disk.findSchedule(partition, id);
     const change = view && decide(view);
     if (change === null) throw new Error('There is something to change.');
     const written = await this.disk.replaceSchedule({ ...change, receipt: null });

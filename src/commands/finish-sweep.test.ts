@@ -2,10 +2,12 @@ import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { HOURLY, SUCCESS } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES } from '#src/store/contract/everything.ts';
-import { EngineTestWorld, PARTITION } from '#test/engine-world.ts';
+import { type OpenWriter, Writer } from '#src/store/sqlite/writer.ts';
+import { EngineTestWorld, NEIGHBOUR, PARTITION } from '#test/engine-world.ts';
 import type { Commands } from './command.ts';
 import { editSchedule, type Order, orderSchedule } from './schedules.ts';
 import { Turns } from './turns.ts';
@@ -24,13 +26,13 @@ function render() {
   return { status: 200, body: '{}' };
 }
 
-function order(commands: Commands, id: ScheduleId, what: Order) {
-  return orderSchedule(commands, PARTITION, id, what, render);
+function order(commands: Commands, id: ScheduleId, what: Order, partition = PARTITION) {
+  return orderSchedule(commands, partition, id, what, render);
 }
 
 /** A recurring schedule whose deliveries wait for a retry. */
-async function withRetries(world: EngineTestWorld): Promise<ScheduleId> {
-  const view = await world.schedule({ timing: HOURLY });
+async function withRetries(world: EngineTestWorld, partition = PARTITION): Promise<ScheduleId> {
+  const view = await world.schedule({ timing: HOURLY, partition });
   const claimed = world.build.claim(view.pending, view);
   expect(await world.disk.claim([claimed])).toEqual(['done']);
   const { schedule } = claimed.advanced ?? view;
@@ -44,10 +46,40 @@ async function withRetries(world: EngineTestWorld): Promise<ScheduleId> {
   return schedule.id;
 }
 
+/** The writing thread, and whose pieces it is handed. */
+class WatchedWriter {
+  readonly pieces: Partition[] = [];
+  mostAtOnce = 0;
+  #underWay = 0;
+
+  readonly open: OpenWriter = async (data) => {
+    const writer = await Writer.open(data);
+    return {
+      isFailing: false,
+      run: async (steps) => {
+        const piece = steps.find(([name]) => name === 'sweepDeliveries');
+        if (piece === undefined) return writer.run(steps);
+        this.pieces.push(piece[2] as Partition);
+        this.mostAtOnce = Math.max(this.mostAtOnce, ++this.#underWay);
+        try {
+          return await writer.run(steps);
+        } finally {
+          this.#underWay--;
+        }
+      },
+      runAll: (verbs) => writer.runAll(verbs),
+      close: () => writer.close(),
+    };
+  };
+}
+
 /** How many deliveries have each status. */
-async function statuses(world: EngineTestWorld): Promise<Readonly<Record<string, number>>> {
-  const page = { before: null, limit: 100 };
-  const deliveries = await world.disk.listDeliveries(PARTITION, ALL_DELIVERIES, page);
+async function statuses(
+  world: EngineTestWorld,
+  partition = PARTITION,
+): Promise<Readonly<Record<string, number>>> {
+  const page = { before: null, limit: 1_000 };
+  const deliveries = await world.disk.listDeliveries(partition, ALL_DELIVERIES, page);
   const grouped = Map.groupBy(deliveries, ({ status }) => status);
   return Object.fromEntries([...grouped].map(([status, { length }]) => [status, length]));
 }
@@ -117,5 +149,35 @@ describe('an order to a schedule with more deliveries than one step may change',
     expect(left).toBe(RETRIES - 2);
     expect((await world.disk.findSchedule(PARTITION, id))?.schedule.metadata).toEqual([['a', 'b']]);
     expect(await statuses(world)).toEqual({ succeeded: 1, canceled: RETRIES + 1 });
+  });
+});
+
+describe('many orders at once', () => {
+  const ORDERS = 50;
+
+  test('put one piece at a time before the writer, and hold up no order of another customer', async () => {
+    const writer = new WatchedWriter();
+    await using world = await EngineTestWorld.open({ sweptTogetherMax: 2, openWriter: writer.open });
+    const ids: ScheduleId[] = [];
+    for (let each = 0; each < ORDERS; each++) ids.push(await withRetries(world));
+    const other = await withRetries(world, NEIGHBOUR);
+    const commands = commandsOf(world);
+    const answered: ScheduleId[] = [];
+    const cancel = async (id: ScheduleId, partition: Partition) => {
+      await order(commands, id, 'cancel', partition);
+      answered.push(id);
+    };
+    await Promise.all([...ids.map((id) => cancel(id, PARTITION)), cancel(other, NEIGHBOUR)]);
+
+    expect(writer.mostAtOnce).toBe(1);
+    // Each order reached two deliveries; pieces of two reach the other seven.
+    expect(writer.pieces).toHaveLength((ORDERS + 1) * 4);
+    expect(answered[0]).toBe(other);
+    // Between two pieces of its own there went two of the first customer's at most: one was already under way.
+    const [first, last] = [writer.pieces.indexOf(NEIGHBOUR), writer.pieces.lastIndexOf(NEIGHBOUR)];
+    expect(last - first).toBeLessThanOrEqual(3 * 3);
+    const each = RETRIES + 1;
+    expect(await statuses(world)).toEqual({ succeeded: ORDERS, canceled: ORDERS * each });
+    expect(await statuses(world, NEIGHBOUR)).toEqual({ succeeded: 1, canceled: each });
   });
 });

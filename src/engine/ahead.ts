@@ -16,6 +16,7 @@
  * endpoint: it is kept while there is room, since a burst may take seconds, and makes room within a second for what
  * may go in time. Ages are counted in rounds of a timer: the clock may be set back.
  */
+import { CustomerTurns } from '#src/domain/customer-turns.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { isWaiting } from '#src/domain/delivery-life.ts';
 import type { Due } from '#src/domain/due.ts';
@@ -23,7 +24,6 @@ import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Work } from '#src/ports/store.ts';
 import { CustomerShares } from './customer-shares.ts';
-import { CustomerTurns } from './customer-turns.ts';
 import type { Gates } from './gates.ts';
 import { type Draft, type RequestBuilder, SMALL_BYTES_MAX } from './request-builder.ts';
 import type { Territory } from './territory.ts';

@@ -3,8 +3,8 @@
  * so that nothing else waits for them. Each is answered by itself. They hold the permits of their delivery meanwhile,
  * which bound how many there are and the memory that they take.
  */
+import { CustomerTurns } from '#src/domain/customer-turns.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
-import { CustomerTurns } from './customer-turns.ts';
 import type { Draft, RequestBuilder, Unsendable } from './request-builder.ts';
 import { type EngineWorld, pause } from './world.ts';
 

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
+import type { SweepPlace, UnfinishedSweep } from '#src/domain/delivery-life.ts';
 import { instant } from '#src/domain/instant.ts';
 import { cancel, pause, resume } from '#src/domain/schedule-life.ts';
-import { FAILURE, HOURLY } from '#src/store/contract/builders.ts';
+import { FAILURE, HOURLY, START } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES } from '#src/store/contract/everything.ts';
 import { ClusterTestWorld } from '#test/cluster-world.ts';
-import { EngineTestWorld, PARTITION } from '#test/engine-world.ts';
+import { EngineTestWorld, NEIGHBOUR, PARTITION } from '#test/engine-world.ts';
 import { Engine } from './engine.ts';
 import { Sweeps } from './sweeps.ts';
 import { EVERYWHERE } from './territory.ts';
@@ -16,8 +17,8 @@ const LOOK_MS = 4_500;
 const RETRY_IN_MS = 20_000;
 
 /** A recurring schedule with some deliveries that wait for a retry. */
-async function withRetries(world: EngineTestWorld) {
-  const view = await world.schedule({ timing: HOURLY });
+async function withRetries(world: EngineTestWorld, partition = PARTITION) {
+  const view = await world.schedule({ timing: HOURLY, partition });
   const claimed = world.build.claim(view.pending, view);
   expect(await world.disk.claim([claimed])).toEqual(['done']);
   const { schedule } = claimed.advanced ?? view;
@@ -31,9 +32,9 @@ async function withRetries(world: EngineTestWorld) {
 }
 
 /** Of all its deliveries, the pending one among them. */
-async function statuses(world: EngineTestWorld): Promise<readonly string[]> {
+async function statuses(world: EngineTestWorld, partition = PARTITION): Promise<readonly string[]> {
   const page = { before: null, limit: 100 };
-  return (await world.disk.listDeliveries(PARTITION, ALL_DELIVERIES, page)).map(({ status }) => status);
+  return (await world.disk.listDeliveries(partition, ALL_DELIVERIES, page)).map(({ status }) => status);
 }
 
 /** A process that dies as soon as its order is stored: nobody carries it on. */
@@ -52,6 +53,19 @@ async function finished(world: EngineTestWorld): Promise<void> {
     let place = await world.disk.carryOnSweep(sweep, null);
     while (place !== null) place = await world.disk.carryOnSweep(sweep, place);
   }
+}
+
+type CarryOn = (sweep: UnfinishedSweep, place: SweepPlace | null) => Promise<SweepPlace | null>;
+
+/** Sweeps of a store that carries on as the test wants it to. */
+function sweepsBy(world: EngineTestWorld, carryOnSweep: CarryOn): Sweeps {
+  const { timers, log, cluster } = world;
+  const store = new Proxy(world.store, {
+    get: (target, name): unknown =>
+      name === 'carryOnSweep' ? carryOnSweep : Reflect.get(target, name, target),
+  });
+  const hints = { lookAgain: () => {} };
+  return new Sweeps({ store, timers, log, cluster }, { territory: EVERYWHERE, hints });
 }
 
 function sweepsOf(world: EngineTestWorld) {
@@ -136,6 +150,73 @@ describe('a delivery that an order has not reached yet', () => {
     const stopped = engine.stop(0);
     await world.time.advance(1_000);
     await stopped;
+  });
+});
+
+describe('several orders left behind', () => {
+  /** Stored by a process that died at once: cancels of so many schedules. */
+  async function canceled(world: EngineTestWorld, count: number, partition = PARTITION): Promise<void> {
+    for (let each = 0; each < count; each++) {
+      const { id } = await withRetries(world, partition);
+      await world.change(id, (view) => cancel(view, world.now), partition);
+      await world.time.advance(1);
+    }
+  }
+
+  async function left(world: EngineTestWorld, partition = PARTITION): Promise<number> {
+    return (await statuses(world, partition)).filter((status) => status === 'retry_scheduled').length;
+  }
+
+  test('are carried out one piece of each in turn, and customers in turns', async () => {
+    await using world = await EngineTestWorld.open({ sweptTogetherMax: 1 });
+    await canceled(world, 3);
+    await canceled(world, 1, NEIGHBOUR);
+    const carriedOn: string[] = [];
+    const sweeps = sweepsBy(world, (sweep, place) => {
+      carriedOn.push(`${sweep.partition}/${sweep.orderedAt - START}`);
+      return world.disk.carryOnSweep(sweep, place);
+    });
+    sweeps.start();
+    await world.time.advance(1_000);
+    expect(carriedOn.slice(0, 6)).toEqual(['1/0', '2/3', '1/1', '2/3', '1/2', '2/3']);
+    expect(await world.disk.listSweeps(10)).toEqual([]);
+    expect([await left(world), await left(world, NEIGHBOUR)]).toEqual([0, 0]);
+    await sweeps.stop();
+  });
+
+  test('do not keep the order of another customer waiting that is left behind later', async () => {
+    await using world = await EngineTestWorld.open({ sweptTogetherMax: 1 });
+    await canceled(world, 1);
+    // What the first customer has left to do never ends.
+    const sweeps = sweepsBy(world, async (sweep, place) =>
+      sweep.partition === PARTITION
+        ? { status: 'retry_scheduled', id: sweep.lastId }
+        : world.disk.carryOnSweep(sweep, place),
+    );
+    sweeps.start();
+    await world.time.advance(100);
+    await canceled(world, 1, NEIGHBOUR);
+    expect(await left(world, NEIGHBOUR)).toBeGreaterThan(0);
+    await world.time.advance(3 * LOOK_MS);
+    expect(await left(world, NEIGHBOUR)).toBe(0);
+    expect(await left(world)).toBeGreaterThan(0);
+    const stopped = sweeps.stop();
+    await world.time.advance(1_000);
+    await stopped;
+  });
+
+  test('an order that fails holds up no other', async () => {
+    await using world = await EngineTestWorld.open({ sweptTogetherMax: 1 });
+    await canceled(world, 1);
+    await canceled(world, 1, NEIGHBOUR);
+    world.faults.before('carryOnSweep', () => Promise.reject(new Error('This one cannot be carried out.')));
+    const { sweeps } = sweepsOf(world);
+    sweeps.start();
+    await world.time.advance(LOOK_MS - 1);
+    expect([await left(world), await left(world, NEIGHBOUR)]).toEqual([RETRIES - 1, 0]);
+    await world.time.advance(LOOK_MS);
+    expect(await left(world)).toBe(0);
+    await sweeps.stop();
   });
 });
 

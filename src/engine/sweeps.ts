@@ -3,8 +3,12 @@
  * As a rule the command that gave the order does that itself. A sweep is taken for left behind when two looks in a row
  * find it; at the start of a process that has its store to itself, at once. Of several nodes the one that holds the
  * first slot does it. To carry out a piece twice does no harm.
+ *
+ * Orders take turns: one piece of each, and customers in turns. Looks go on meanwhile, so that an order of another
+ * customer joins in, however much is left to do. An order that fails is left to the next look that finds it.
  */
-import type { UnfinishedSweep } from '#src/domain/delivery-life.ts';
+import { CustomerTurns } from '#src/domain/customer-turns.ts';
+import type { SweepPlace, UnfinishedSweep } from '#src/domain/delivery-life.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import type { Hints } from '#src/ports/hints.ts';
 import { OutageLog } from './outage-log.ts';
@@ -15,6 +19,8 @@ const LOOK_EVERY_MS = 4_500;
 /** Between two pieces. */
 const PAUSE_MS = 10;
 const LISTED_MAX = 100;
+/** Orders that take turns. A look leaves out what is more. */
+const UNDER_WAY_MAX = 1_000;
 const FIRST_SLOT = 0 as Slot;
 
 export interface SweepsDependencies {
@@ -24,14 +30,25 @@ export interface SweepsDependencies {
 
 type SweepsWorld = Pick<EngineWorld, 'store' | 'timers' | 'log' | 'cluster'>;
 
+/** A sweep, and the place that its last piece has come to; null before the first. */
+interface Started {
+  readonly sweep: UnfinishedSweep;
+  readonly place: SweepPlace | null;
+}
+
 export class Sweeps {
   readonly #world: SweepsWorld;
   readonly #dependencies: SweepsDependencies;
   readonly #outage: OutageLog;
+  readonly #turns = new CustomerTurns<Started>();
+  /** Keys of the sweeps that take turns, the one whose turn it is among them. */
+  readonly #underWay = new Set<string>();
   /** Keys of the unfinished sweeps that the last look found; null before the first. */
   #seen: ReadonlySet<string> | null = null;
   #callOff: (() => void) | null = null;
   #looking: Promise<void> = Promise.resolve();
+  #working: Promise<void> = Promise.resolve();
+  #isWorking = false;
   #isStopped = false;
 
   constructor(world: SweepsWorld, dependencies: SweepsDependencies) {
@@ -52,6 +69,7 @@ export class Sweeps {
     this.#isStopped = true;
     this.#callOff?.();
     await this.#looking;
+    await this.#working;
   }
 
   #lookIn(ms: number): void {
@@ -72,8 +90,9 @@ export class Sweeps {
       const found = await this.#world.store.listSweeps(LISTED_MAX);
       const leftBehind = found.filter((sweep) => this.#isLeftBehind(sweep));
       this.#seen = new Set(found.map(keyOf));
-      for (const sweep of leftBehind) await this.#finish(sweep);
-      this.#outage.succeeded();
+      for (const sweep of leftBehind) this.#begin(sweep);
+      if (this.#turns.isEmpty) this.#outage.succeeded();
+      else if (!this.#isWorking) this.#working = this.#work();
     } catch (error) {
       this.#outage.failed({ error: String(error) });
     }
@@ -83,15 +102,38 @@ export class Sweeps {
     return this.#seen === null ? this.#world.cluster === null : this.#seen.has(keyOf(sweep));
   }
 
-  async #finish(sweep: UnfinishedSweep): Promise<void> {
-    const { store, timers } = this.#world;
-    let place = await store.carryOnSweep(sweep, null);
-    while (place !== null) {
-      await pause(timers, PAUSE_MS);
-      if (this.#isStopped) return;
-      place = await store.carryOnSweep(sweep, place);
+  #begin(sweep: UnfinishedSweep): void {
+    const key = keyOf(sweep);
+    if (this.#underWay.has(key) || this.#underWay.size >= UNDER_WAY_MAX) return;
+    this.#underWay.add(key);
+    this.#turns.add(sweep.partition, { sweep, place: null });
+  }
+
+  async #work(): Promise<void> {
+    this.#isWorking = true;
+    while (!this.#isStopped && this.#isOurs) {
+      const next = this.#turns.next();
+      if (next === undefined) break;
+      await this.#carryOn(next);
+      if (!this.#turns.isEmpty) await pause(this.#world.timers, PAUSE_MS);
     }
-    if (sweep.order === 'resume') this.#dependencies.hints.lookAgain();
+    // Whoever holds the first slot now finds them.
+    this.#turns.clear();
+    this.#underWay.clear();
+    this.#isWorking = false;
+  }
+
+  /** Carries out one piece. Where more is left, the sweep goes to the end of its customer's line. */
+  async #carryOn({ sweep, place }: Started): Promise<void> {
+    try {
+      const reached = await this.#world.store.carryOnSweep(sweep, place);
+      this.#outage.succeeded();
+      if (reached !== null) return this.#turns.add(sweep.partition, { sweep, place: reached });
+      if (sweep.order === 'resume') this.#dependencies.hints.lookAgain();
+    } catch (error) {
+      this.#outage.failed({ error: String(error) });
+    }
+    this.#underWay.delete(keyOf(sweep));
   }
 }
 

@@ -221,11 +221,12 @@ export interface Store {
   replaceSchedule(replacement: ScheduleReplacement): Promise<Written>;
   /** What the last order to a schedule has left to do; null when it has reached all deliveries. */
   findSweep(partition: Partition, id: ScheduleId): Promise<UnfinishedSweep | null>;
-  /** Unfinished sweeps of every partition, the oldest order first. */
+  /** Unfinished sweeps: the oldest of every partition, then the second of each, and so on. */
   listSweeps(limit: number): Promise<readonly UnfinishedSweep[]>;
   /**
    * Carries out one more piece, after this place or from the beginning. Answers where it has come to; null at the end,
-   * and for a sweep whose order is not the last one any more, which changes nothing.
+   * and for a sweep whose order is not the last one any more, which changes nothing. One piece is under way at a time;
+   * the others wait, and customers take turns.
    */
   carryOnSweep(unfinished: UnfinishedSweep, after: SweepPlace | null): Promise<SweepPlace | null>;
   /** Headers and body of a schedule, sealed. */

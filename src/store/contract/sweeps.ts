@@ -5,7 +5,7 @@ import type { ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-life.ts';
-import { SWEPT_TOGETHER_MAX } from '#src/store/sql/sweep-verbs.ts';
+import { SWEPT_TOGETHER_MAX, SWEPT_WITH_ORDER_MAX } from '#src/store/sql/sweep-verbs.ts';
 import { type Bench, pendingOf, type Suite } from './bench.ts';
 import { HOUR_MS, HOURLY, SUCCESS } from './builders.ts';
 import { crowd, deliveriesOf } from './crowd.ts';
@@ -102,7 +102,7 @@ export function unfinishedSweepsContract(suite: Suite): void {
 
       const before = await allOf(bench, schedule.id);
       const left = before.filter(({ id, status }) => id !== view.pending?.id && movesBy(status, order));
-      expect(left).toHaveLength(others.length - 2 * SWEPT_TOGETHER_MAX);
+      expect(left).toHaveLength(others.length - 2 * SWEPT_WITH_ORDER_MAX);
       const [one] = left;
       const work = await bench.work(one ?? raise());
       expect(work.sweep).toEqual(unfinished);
@@ -110,7 +110,7 @@ export function unfinishedSweepsContract(suite: Suite): void {
       const claims = left.slice(0, 3).map((each) => ({ ...bench.claim(each, view), advanced: null }));
       expect(await bench.changesNothing(() => bench.store.claim(claims))).toEqual(claims.map(() => 'stale'));
 
-      // Two statuses, of each a full piece and one more.
+      // Two statuses, of each a full piece and the rest.
       expect(await finish(bench, schedule.id)).toBe(4);
       const after = await allOf(bench, schedule.id);
       const expected = others.map(({ id, attemptCount }) => ({
@@ -133,7 +133,7 @@ export function unfinishedSweepsContract(suite: Suite): void {
       const reached = (await allOf(bench, schedule.id)).filter(
         ({ id, status }) => id !== view.pending?.id && deliveryLife.isWaiting(status),
       );
-      expect(reached).toHaveLength(SWEPT_TOGETHER_MAX);
+      expect(reached).toHaveLength(SWEPT_WITH_ORDER_MAX);
       const [one] = reached;
       const work = await bench.work(one ?? raise());
       expect(work.sweep).toMatchObject({ order: 'resume' });
@@ -215,6 +215,24 @@ export function unfinishedSweepsContract(suite: Suite): void {
       expect(await bench.store.findSweep(bench.partition, schedule.id)).toBeNull();
     });
 
+    test('is listed before the second of another customer, however old that is', async () => {
+      const [one, other] = [await suite.bench(), await suite.bench()];
+      const canceled = async (bench: Bench) => {
+        const { schedule } = await numerous(bench, SWEPT_WITH_ORDER_MAX + 1);
+        await bench.change(schedule.id, (read) => life.cancel(read, bench.tick()));
+        return schedule.id;
+      };
+      const [first, second] = [await canceled(one), await canceled(one)];
+      other.tick(HOUR_MS * 24);
+      const third = await canceled(other);
+      const listed = (await suite.store.listSweeps(1_000)).map(({ scheduleId }) => scheduleId);
+      const own = new Set([first, second, third]);
+      expect(listed.filter((id) => own.has(id))).toEqual([first, third, second]);
+      await finish(one, first);
+      await finish(one, second);
+      await finish(other, third);
+    });
+
     test('of no more than one step leaves nothing to do', async () => {
       const bench = await suite.bench();
       const { schedule } = await crowd(bench);
@@ -225,11 +243,11 @@ export function unfinishedSweepsContract(suite: Suite): void {
 }
 
 /** A recurring schedule with many replays that wait, half of them tried before. */
-async function numerous(bench: Bench) {
+async function numerous(bench: Bench, ofEachStatus = MANY) {
   const view = await bench.addSchedule({ timing: HOURLY });
   bench.tick(HOUR_MS);
   const original = await bench.fire(pendingOf(view), SUCCESS);
-  const others = Array.from({ length: 2 * MANY }, (_, index): Delivery => {
+  const others = Array.from({ length: 2 * ofEachStatus }, (_, index): Delivery => {
     const wasTried = index % 2 === 1;
     return {
       ...bench.replay(original),

@@ -1,10 +1,11 @@
 /**
  * The connections of a store, each for one kind of work, so that none of them waits behind another.
  *
- * What writes goes through four lanes: what the API stores, what is claimed or deferred, what is settled or cleared
- * away, and the slots that change hands. The lifeline carries what keeps this node alive, and nothing else. Small
- * payloads and large payloads are read apart from each other and from everything else. What is read for the API, its
- * searches, what is read on the way to a request and what people look at have connections of their own as well.
+ * What writes goes through five lanes: what the API stores, what is claimed or deferred, what is settled or cleared
+ * away, the pieces of sweeps, and the slots that change hands. A piece locks many rows, in the order of their ids, so
+ * nothing else shares its transaction. The lifeline carries what keeps this node alive, and nothing else. Small payloads
+ * and large payloads are read apart from each other and from everything else. What is read for the API, its searches,
+ * what is read on the way to a request and what people look at have connections of their own as well.
  */
 import type { Client } from 'pg';
 import type { Clock } from '#src/ports/clock.ts';
@@ -46,6 +47,7 @@ interface Lanes {
   readonly api: WriteLane;
   readonly claiming: WriteLane;
   readonly settling: WriteLane;
+  readonly upkeep: WriteLane;
   readonly membership: WriteLane;
 }
 
@@ -100,11 +102,12 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
   };
   try {
     const shared = isSmall ? await link(keeping) : null;
-    const [api, claiming, settling, membership, apiReaders, firingReaders, living, small, large] =
+    const [api, claiming, settling, upkeep, membership, apiReaders, firingReaders, living, small, large] =
       await Promise.all([
         lane('api'),
         lane('claiming'),
         lane('settling'),
+        isSmall ? null : lane('upkeep'),
         lane('membership'),
         open(isSmall ? 1 : API_READERS, connect),
         shared === null ? open(FIRING_READERS, keeping) : [shared],
@@ -113,7 +116,7 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
         shared ?? link(connect),
       ]);
     const few = () => Array.from({ length: ASIDE_READERS }, () => make(connect));
-    const lanes = { api, claiming, settling, membership };
+    const lanes = { api, claiming, settling, upkeep: upkeep ?? api, membership };
     const pools = {
       api: new ReadPool(apiReaders),
       firing: new ReadPool(firingReaders),

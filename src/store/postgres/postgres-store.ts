@@ -75,7 +75,7 @@ export class PostgresStore extends SqlUpkeep implements Store, ControlStore, Clu
 
   private constructor(connections: Connections) {
     const { lanes, pools, payloads, lifeline, distributed } = connections;
-    super(sqlOf(pools.api, lanes.settling), verbs);
+    super(sqlOf(pools.api, lanes.upkeep), verbs);
     this.insight = new PostgresInsight({ ...pools, ...lanes, distributed });
     this.#connections = connections;
     this.#lanes = lanes;

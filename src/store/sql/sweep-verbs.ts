@@ -1,6 +1,6 @@
 /**
- * Sweeps, in pieces: each changes a bounded number of deliveries, in a transaction of its own. The order itself carries
- * out the first piece and, where that was not all, leaves a mark in the same transaction. Later pieces walk along the
+ * Sweeps, in pieces: each changes a bounded number of deliveries, in a transaction of its own. The order itself reaches
+ * a few deliveries and, where these were not all, leaves a mark in the same transaction. Later pieces walk along the
  * ids, so that none of them has to find its way past what was swept before. They hold only while the schedule is in
  * the state that the order led to. At the end the mark is removed.
  */
@@ -17,8 +17,10 @@ import type { Schedule } from '#src/domain/schedule.ts';
 import { SWEPT_UNDER } from '#src/domain/schedule-life.ts';
 import type { Parameter, Step } from './steps.ts';
 
-/** Deliveries of one status that a transaction changes. */
+/** Deliveries of one status that a piece changes. Pieces take turns. */
 export const SWEPT_TOGETHER_MAX = 100;
+/** Deliveries of one status that the order itself changes. Orders take no turns: hundreds may share a transaction. */
+export const SWEPT_WITH_ORDER_MAX = 10;
 
 /** As many as an order can change, for statements whose parameters have fixed places. */
 const STATUSES_MAX = 3;
@@ -49,12 +51,13 @@ export function fromSweepRow(row: SweepRow): UnfinishedSweep {
   };
 }
 
-/** Part of the order: a first piece, and a mark if there is more. It takes the place of an order before it. */
+/** Part of the order: its first deliveries, and a mark if there are more. It takes the place of an order before it. */
 export function beginSweep({ partition, id }: Schedule, sweep: Sweep, togetherMax: number): readonly Step[] {
   const { order, orderedAt, from } = sweep;
+  const firstMax = Math.min(togetherMax, SWEPT_WITH_ORDER_MAX);
   return [
     ...from.map((status): Step => {
-      return ['sweepFirstDeliveries', null, partition, id, status, togetherMax, ...outcomes(sweep)];
+      return ['sweepFirstDeliveries', null, partition, id, status, firstMax, ...outcomes(sweep)];
     }),
     ['removeSweep', null, partition, id],
     ['markSweep', null, partition, id, order, orderedAt, ...statuses(sweep)],
@@ -81,7 +84,7 @@ export function endSweep(unfinished: UnfinishedSweep): readonly Step[] {
   return [isStillOrdered(unfinished), ['endSweep', null, partition, scheduleId, order, orderedAt]];
 }
 
-/** The schedule has moved on without taking the mark along, as an older version of the program does it. */
+/** The schedule has moved on without taking the mark along. No order does that; such a mark would stay for ever. */
 export function removeStaleSweep(unfinished: UnfinishedSweep): readonly Step[] {
   const { partition, scheduleId, order, orderedAt } = unfinished;
   return [['removeStaleSweep', null, partition, scheduleId, order, orderedAt, SWEPT_UNDER[order]]];

@@ -10,6 +10,7 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { TrustedTime } from '#src/domain/trusted-time.ts';
 import type { Otherwise, Step } from './steps.ts';
+import { SweepTurns } from './sweep-turns.ts';
 import { fromSweepRow, SWEEP_COLUMNS, SWEPT_TOGETHER_MAX, type SweepRow } from './sweep-verbs.ts';
 import type { makeVerbs } from './verbs.ts';
 
@@ -26,7 +27,10 @@ interface TrustedTimeRow {
 
 const SWEEPS = `SELECT ${SWEEP_COLUMNS.join(', ')} FROM sweeps`;
 const SWEEP = `${SWEEPS} WHERE partition = $1 AND schedule_id = $2`;
-const OLDEST_SWEEPS = `${SWEEPS} ORDER BY ordered_at LIMIT $1`;
+/** However many orders one customer has left behind, the oldest of every other one is among the first. */
+const OLDEST_SWEEPS = `SELECT ${SWEEP_COLUMNS.join(', ')} FROM (
+    SELECT w.*, row_number() OVER (PARTITION BY partition ORDER BY ordered_at, schedule_id) AS place FROM sweeps w
+  ) AS placed ORDER BY place, ordered_at LIMIT $1`;
 const NEXT_PIECE = `SELECT id FROM deliveries
   WHERE partition = $1 AND schedule_id = $2 AND status = $3 AND id > $4 AND id <= $5 ORDER BY id LIMIT $6`;
 const BEFORE_EVERY_ID = '';
@@ -40,6 +44,7 @@ type Verbs = Pick<
 export abstract class SqlUpkeep {
   readonly #sql: UpkeepSql;
   readonly #verbs: Verbs;
+  readonly #sweepTurns = new SweepTurns();
   protected readonly sweptTogetherMax: number;
 
   /** `sweptTogetherMax`: how many deliveries of one status a piece of a sweep changes. */
@@ -58,7 +63,11 @@ export abstract class SqlUpkeep {
     return (await this.#sql.ask<SweepRow>(OLDEST_SWEEPS, limit)).map(fromSweepRow);
   }
 
-  async carryOnSweep(unfinished: UnfinishedSweep, after: SweepPlace | null): Promise<SweepPlace | null> {
+  carryOnSweep(unfinished: UnfinishedSweep, after: SweepPlace | null): Promise<SweepPlace | null> {
+    return this.#sweepTurns.run(unfinished.partition, () => this.#sweepPiece(unfinished, after));
+  }
+
+  async #sweepPiece(unfinished: UnfinishedSweep, after: SweepPlace | null): Promise<SweepPlace | null> {
     const { carryOnSweep, endSweep, removeStaleSweep } = this.#verbs;
     const { from } = sweep(unfinished.order, unfinished.orderedAt);
     for (const status of after === null ? from : from.slice(from.indexOf(after.status))) {

@@ -1,5 +1,5 @@
 /** Things to do, first come first served for each customer, and customers in turns. */
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from './partition.ts';
 
 /** Served items at the front of a queue are cleared away once there are so many, and half of it is served. */
 const SERVED_MAX = 1_024;

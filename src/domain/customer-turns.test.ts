@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Partition } from '#src/domain/partition.ts';
 import { CustomerTurns } from './customer-turns.ts';
+import type { Partition } from './partition.ts';
 
 const [A, B] = [1 as Partition, 2 as Partition];
 
