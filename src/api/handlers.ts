@@ -74,7 +74,7 @@ export function handlers(
       async (before, limit) =>
         filter === null ? [] : store.listDeliveries(tenant.partition, filter, { before, limit }),
       (delivery) => ({ position: delivery.id, resource: showDelivery(delivery, tenant.mode) }),
-      pause,
+      () => pause(tenant.partition),
     );
   }
 
@@ -150,7 +150,7 @@ export function handlers(
         page,
         (before, limit) => store.listProfiles(tenant.partition, includeArchived, { before, limit }),
         (profile) => ({ position: profile.id, resource: presentProfile(profile, tenant.mode) }),
-        pause,
+        () => pause(tenant.partition),
       );
     },
 
@@ -213,7 +213,7 @@ export function handlers(
         page,
         (after, limit) => store.listAttempts(call.tenant.partition, id, after ?? 0, limit),
         (attempt) => ({ position: attempt.attemptNo, resource: presentAttempt(attempt) }),
-        pause,
+        () => pause(call.tenant.partition),
       );
     },
   };

@@ -6,7 +6,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { pausesOf } from '#src/commands/pauses.ts';
+import { type Pauses, pausesOf } from '#src/commands/pauses.ts';
 import { type Pause, SHORT_JSON_MAX } from '#src/domain/json.ts';
 import type { Timers } from '#src/ports/timers.ts';
 import { type Admission, ByteBudget } from './byte-budget.ts';
@@ -20,16 +20,20 @@ export const ARRIVING_BYTES_MAX = 32 * BODY_BYTES_MAX;
 const WORKING_BYTES_MAX = 4 * BODY_BYTES_MAX;
 
 export class LargeBodies {
-  readonly pause: Pause;
+  readonly #pauses: Pauses;
   readonly #arriving: ByteBudget;
   readonly #working: ByteBudget;
   readonly #admissions = new WeakMap<IncomingMessage, Admission>();
 
   constructor(timers: Timers) {
-    const pauses = pausesOf(timers);
-    this.pause = () => pauses.pause();
+    this.#pauses = pausesOf(timers);
     this.#arriving = new ByteBudget(ARRIVING_BYTES_MAX, timers);
     this.#working = new ByteBudget(WORKING_BYTES_MAX, timers);
+  }
+
+  /** Gives everything else its turn, and other customers theirs first. */
+  pauseOf(customer: string): Pause {
+    return () => this.#pauses.pause(customer);
   }
 
   /** Resolves when the body of a request may be read; null: it may be at once. */
@@ -58,7 +62,7 @@ export class LargeBodies {
     try {
       await admission.admitted;
       // Bodies are stored together, and so several are admitted at once. Each begins in a turn of its own.
-      await this.pause();
+      await this.#pauses.pause(customer);
       return await act();
     } finally {
       // A client that is slow to take its answer holds none of the budget meanwhile.

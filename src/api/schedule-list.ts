@@ -1,8 +1,8 @@
 /** `GET /v1/schedules`. One label at most is answered from an index; several are searched for (see the store's port). */
 import type { Finished } from '#src/commands/command.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
-import type { Pause } from '#src/domain/json.ts';
 import type { Label, Labels } from '#src/domain/labels.ts';
+import type { Partition } from '#src/domain/partition.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES, type Schedule, type ScheduleView } from '#src/domain/schedule.ts';
 import type { ScheduleFilter, Store } from '#src/ports/store.ts';
 import type { Call } from './call.ts';
@@ -12,13 +12,14 @@ import { readChoice, readLabels } from './query.ts';
 
 interface Lists {
   readonly store: Pick<Store, 'findSchedules' | 'listSchedules' | 'searchSchedules'>;
-  readonly pause: Pause;
+  readonly pause: (partition: Partition) => Promise<void>;
 }
 
 export async function listSchedules(
-  { store, pause }: Lists,
+  { store, pause: pauseFor }: Lists,
   { tenant: { partition, mode }, query }: Pick<Call, 'tenant' | 'query'>,
 ): Promise<Finished> {
+  const pause = () => pauseFor(partition);
   const page = readPage(query, partition, 'schedules', 'sch');
   const state = readChoice(query, 'state', SCHEDULE_STATES);
   const kind = readChoice(query, 'kind', SCHEDULE_KINDS);

@@ -2,6 +2,7 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Commands, Finished } from '#src/commands/command.ts';
 import { type Answered, Idempotency } from '#src/commands/idempotency.ts';
+import { pausesOf } from '#src/commands/pauses.ts';
 import { Turns } from '#src/commands/turns.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { IdMint } from '#src/domain/id.ts';
@@ -126,9 +127,18 @@ export function buildServer(options: ApiOptions): FastifyInstance {
   server.setNotFoundHandler((_request, reply) => refuse(reply, new Refusal('not_found')));
 
   const { store, vault, hints } = options;
+  const pauses = pausesOf(options.timers);
   const bodies = new LargeBodies(options.timers);
   const shared: Shared = {
-    commands: { store, clock, ids, vault, hints, turns: new Turns(), pause: bodies.pause },
+    commands: {
+      store,
+      clock,
+      ids,
+      vault,
+      hints,
+      turns: new Turns(),
+      pause: (partition) => pauses.pause(`${partition}`),
+    },
     idempotency: new Idempotency(store, clock),
     bodies,
   };
@@ -173,8 +183,10 @@ async function v1(
         const { tenant } = request;
         if (tenant === NO_TENANT) throw new Error('A call without a tenant.');
         const { authorization } = request.headers;
+        const customer = customerOf(tenant);
+        const pause = bodies.pauseOf(customer);
         const act = () => {
-          const call = callOf(request, operation, tenant, idempotency, bodies.pause);
+          const call = callOf(request, operation, tenant, idempotency, pause);
           return call instanceof Call ? handle[id](call) : call.then(handle[id]);
         };
         const actIfTrusted = () => {
@@ -183,8 +195,8 @@ async function v1(
           return isLate ? keys.tenantOf(authorization).then(act) : act();
         };
         bodies
-          .carryOut(request, customerOf(tenant), actIfTrusted)
-          .then((answer) => send(reply, answer, bodies.pause))
+          .carryOut(request, customer, actIfTrusted)
+          .then((answer) => send(reply, answer, pause))
           .catch((error: unknown) => reply.send(error));
       },
     });
