@@ -142,6 +142,9 @@ export function buildServer(options: ApiOptions): FastifyInstance {
     idempotency: new Idempotency(store, clock),
     bodies,
   };
+  server.addHook('preParsing', (request, _reply, payload, done) =>
+    done(null, bodies.arriving(request, payload)),
+  );
   options.extend?.(server, shared);
   if (options.servesApi) {
     server.register(async (scope) => v1(scope, options, shared), { prefix: '/v1' });
@@ -184,7 +187,7 @@ async function v1(
         if (tenant === NO_TENANT) throw new Error('A call without a tenant.');
         const { authorization } = request.headers;
         const customer = customerOf(tenant);
-        const pause = bodies.pauseOf(customer);
+        const pause = () => commands.pause(tenant.partition);
         const act = () => {
           const call = callOf(request, operation, tenant, idempotency, pause);
           return call instanceof Call ? handle[id](call) : call.then(handle[id]);
@@ -203,9 +206,9 @@ async function v1(
   }
 }
 
-/** A project has a share of the budgets in each mode. */
-function customerOf({ partition }: Tenant): string {
-  return `${partition}`;
+/** A project has one share of the budgets, whatever its mode: two would be two thirds of what is left, twice. */
+function customerOf({ projectId }: Tenant): string {
+  return projectId;
 }
 
 function send(reply: FastifyReply, answer: Finished | Answered, pause: Pause): Promise<void> | void {
