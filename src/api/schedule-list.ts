@@ -17,7 +17,7 @@ interface Lists {
 
 export async function listSchedules(
   { store, pause: pauseFor }: Lists,
-  { tenant: { partition, mode }, query }: Pick<Call, 'tenant' | 'query'>,
+  { tenant: { partition, mode }, query, answer }: Pick<Call, 'tenant' | 'query' | 'answer'>,
 ): Promise<Finished> {
   const pause = () => pauseFor(partition);
   const page = readPage(query, partition, 'schedules', 'sch');
@@ -32,11 +32,13 @@ export async function listSchedules(
   if (labels.length < 2) {
     const [label] = labels;
     const filter = { state, kind, labels: label === undefined ? ([] as const) : ([label] as const) };
-    return answerPage(
-      page,
-      (before, limit) => store.listSchedules(partition, filter, { before, limit }),
-      show,
-      pause,
+    return answer((bytesMax) =>
+      answerPage(
+        { ...page, bytesMax },
+        (before, limit) => store.listSchedules(partition, filter, { before, limit }),
+        show,
+        pause,
+      ),
     );
   }
 
@@ -47,7 +49,15 @@ export async function listSchedules(
   // It was found a moment ago, and may have changed since.
   const showIfListed = (view: ScheduleView) =>
     isListed(view.schedule, filter) ? show(view) : { position: view.schedule.id, resource: null };
-  return answerFound(page, found, (ids) => store.findSchedules(partition, ids), showIfListed, pause);
+  return answer((bytesMax) =>
+    answerFound(
+      { ...page, bytesMax },
+      found,
+      (ids) => store.findSchedules(partition, ids),
+      showIfListed,
+      pause,
+    ),
+  );
 }
 
 function distinct(labels: Labels): Labels {

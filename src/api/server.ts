@@ -16,16 +16,18 @@ import type { Store } from '#src/ports/store.ts';
 import type { Exposition, Log, Metrics } from '#src/ports/telemetry.ts';
 import type { Timers } from '#src/ports/timers.ts';
 import type { Vault } from '#src/ports/vault.ts';
-import { bytesOf, isLongAnswer } from './answer-bytes.ts';
+import { AnswerBudget } from './answer-budget.ts';
+import { isLongAnswer, sendLong } from './answer-bytes.ts';
 import { Keys } from './auth.ts';
 import { answerExpectation, BrokenRequests, isDecodable, undecodable } from './broken-requests.ts';
-import { Call, callOf } from './call.ts';
+import { type Answering, Call, callOf, rawBody } from './call.ts';
 import { OPERATIONS, type Operation, type OperationId } from './contract/operations.ts';
 import { JSON_TYPE, refusalOf, refuse } from './errors.ts';
 import { handlers } from './handlers.ts';
-import { BODY_BYTES_MAX, LargeBodies } from './large-bodies.ts';
+import { BODY_BYTES_MAX, LargeBodies, SMALL_BODY_BYTES_MAX } from './large-bodies.ts';
 import { probes } from './probes.ts';
 import { referencePages } from './reference.ts';
+import { UntakenAnswers } from './untaken-answers.ts';
 
 export interface ApiOptions {
   readonly store: Store & ControlStore;
@@ -94,6 +96,7 @@ export function buildServer(options: ApiOptions): FastifyInstance {
   });
 
   broken.watch(server.server);
+  new UntakenAnswers(options.timers).watch(server.server);
   server.server.on('checkExpectation', (_request, response) => answerExpectation(response, requestId()));
   server.decorateRequest('tenant', NO_TENANT);
   takeAnyBody(server);
@@ -156,11 +159,12 @@ export function buildServer(options: ApiOptions): FastifyInstance {
 
 async function v1(
   scope: FastifyInstance,
-  { store, clock, httpAllowed }: ApiOptions,
+  { store, clock, timers, httpAllowed }: ApiOptions,
   { commands, idempotency, bodies }: Shared,
 ): Promise<void> {
   const keys = new Keys(store, clock);
   const handle = handlers(commands, httpAllowed);
+  const answers = new AnswerBudget(timers);
 
   scope.addHook('onRequest', (request, reply, done) => {
     const { authorization } = request.headers;
@@ -188,8 +192,9 @@ async function v1(
         const { authorization } = request.headers;
         const customer = customerOf(tenant);
         const pause = () => commands.pause(tenant.partition);
+        const answering: Answering = (read) => answers.read(reply.raw, customer, read);
         const act = () => {
-          const call = callOf(request, operation, tenant, idempotency, pause);
+          const call = callOf(request, operation, tenant, answering, idempotency, pause);
           return call instanceof Call ? handle[id](call) : call.then(handle[id]);
         };
         const actIfTrusted = () => {
@@ -197,8 +202,12 @@ async function v1(
           const isLate = operation.method !== 'GET' && keys.trusted(authorization) === null;
           return isLate ? keys.tenantOf(authorization).then(act) : act();
         };
-        bodies
-          .carryOut(request, customer, actIfTrusted)
+        const carryOut = () => bodies.carryOut(request, customer, actIfTrusted);
+        const bodyBytes = rawBody(request).length;
+        // What is read enters when it is read. A small create has a small answer.
+        const entersFirst =
+          operation.method !== 'GET' && (bodyBytes > SMALL_BODY_BYTES_MAX || operation.path.includes('{id}'));
+        (entersFirst ? answers.change(reply.raw, customer, bodyBytes, carryOut) : carryOut())
           .then((answer) => send(reply, answer, pause))
           .catch((error: unknown) => reply.send(error));
       },
@@ -215,7 +224,7 @@ function send(reply: FastifyReply, answer: Finished | Answered, pause: Pause): P
   const { status, body } = answer;
   if ('replayed' in answer && answer.replayed) reply.header('Idempotent-Replayed', 'true');
   reply.code(status).header('content-type', JSON_TYPE);
-  if (isLongAnswer(body)) return bytesOf(body, pause).then((bytes) => void reply.send(bytes));
+  if (isLongAnswer(body)) return sendLong(reply, body, pause);
   reply.send(body);
 }
 

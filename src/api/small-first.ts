@@ -24,13 +24,13 @@ export class SmallFirst extends Transform {
     return body.pipe(passed);
   }
 
-  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, passOn: TransformCallback): void {
     this.#bytes += chunk.length;
     if (this.#isLarge || this.#bytes <= this.#bytesMax) {
-      done(null, chunk);
+      passOn(null, chunk);
       return;
     }
     this.#isLarge = true;
-    this.#admit().then(() => done(null, chunk), done);
+    this.#admit().then(() => passOn(null, chunk), passOn);
   }
 }

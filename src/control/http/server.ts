@@ -6,7 +6,7 @@
  */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { bytesOf, isLongAnswer } from '#src/api/answer-bytes.ts';
+import { isLongAnswer, sendLong } from '#src/api/answer-bytes.ts';
 import { rawBody, readBody } from '#src/api/call.ts';
 import { JSON_TYPE } from '#src/api/errors.ts';
 import type { LargeBodies } from '#src/api/large-bodies.ts';
@@ -150,6 +150,8 @@ async function send(
     const cookies = session === null ? forgetCookies() : keepCookie(request.raw, session, cookieSeconds);
     reply.header('set-cookie', [...cookies]);
   }
-  const sent = isLongAnswer(body) ? await bytesOf(body, pause) : body;
-  return reply.code(status).header('content-type', JSON_TYPE).send(sent);
+  reply.code(status).header('content-type', JSON_TYPE);
+  if (!isLongAnswer(body)) return reply.send(body);
+  await sendLong(reply, body, pause);
+  return reply;
 }
