@@ -1,8 +1,15 @@
-/** A long answer becomes bytes in pieces, with pauses: the thread that encodes it also fires. */
+/**
+ * A long answer becomes bytes in pieces, with pauses: the thread that encodes it also fires. It is sent in pieces too, so
+ * that it can be seen whether the client takes any (`untaken-answers.ts`).
+ */
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
 import type { Pause } from '#src/domain/json.ts';
 
 /** Encoding a piece takes a millisecond or two, whatever characters it has. */
 const PIECE_CHARACTERS = 262_144;
+/** A client that takes so much in half a minute is not cut off. */
+const SENT_BYTES = 65_536;
 const SURROGATE_FIRST = 0xd800;
 const SURROGATE_SECOND = 0xdc00;
 
@@ -10,8 +17,20 @@ export function isLongAnswer(body: string): boolean {
   return body.length > PIECE_CHARACTERS;
 }
 
+export async function sendLong(reply: FastifyReply, body: string, pause: Pause): Promise<void> {
+  const pieces = await bytesOf(body, pause);
+  const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  reply.header('content-length', bytes).send(Readable.from(sentPieces(pieces), { objectMode: false }));
+}
+
+function* sentPieces(pieces: readonly Buffer[]): Generator<Buffer> {
+  for (const piece of pieces) {
+    for (let from = 0; from < piece.length; from += SENT_BYTES) yield piece.subarray(from, from + SENT_BYTES);
+  }
+}
+
 /** The body in UTF-8. The first pause comes first: what made the body has had its turn. */
-export async function bytesOf(body: string, pause: Pause): Promise<Buffer> {
+export async function bytesOf(body: string, pause: Pause): Promise<readonly Buffer[]> {
   const pieces: Buffer[] = [];
   for (let from = 0; from < body.length; ) {
     await pause();
@@ -19,7 +38,7 @@ export async function bytesOf(body: string, pause: Pause): Promise<Buffer> {
     pieces.push(Buffer.from(body.slice(from, until)));
     from = until;
   }
-  return Buffer.concat(pieces);
+  return pieces;
 }
 
 /** A character that is written as two stays in one piece. */

@@ -84,6 +84,33 @@ describe('bytes', () => {
   });
 });
 
+describe('bytes whose number was not known before', () => {
+  it('are given back where fewer are needed, and others go', async () => {
+    const { budget, enter, settled } = budgetOf(10);
+    const first = enter('a', 10, 'a0');
+    enter('b', 5);
+    first.resize(2);
+    expect((await settled()).admitted).toEqual(['a0', 'b']);
+    expect(budget.freeBytes).toBe(3);
+    first.leave();
+    first.resize(9);
+    expect(budget.freeBytes).toBe(5);
+  });
+
+  it('are had where more are needed, and others wait until there are some again', async () => {
+    const { budget, enter, settled } = budgetOf(10);
+    const first = enter('a', 1, 'a0');
+    first.resize(25);
+    expect(budget.freeBytes).toBe(-15);
+    const waiting = enter('b', 1);
+    waiting.resize(0);
+    expect((await settled()).admitted).toEqual(['a0']);
+    first.leave();
+    expect((await settled()).admitted).toEqual(['a0', 'b']);
+    expect(budget.freeBytes).toBe(9);
+  });
+});
+
 describe('requests that wait', () => {
   it('take turns by customer, and within one go in their order', async () => {
     const { enter, settled } = budgetOf(10);

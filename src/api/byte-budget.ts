@@ -17,12 +17,14 @@ export const WAIT_MS_MAX = 30_000;
 export interface Admission {
   /** Resolves when the bytes may be used. Rejects with a Refusal if there is no place to wait, or for too long. */
   readonly admitted: Promise<void>;
+  /** Of an admitted request: it holds so many bytes from now on. More than are free may be held in this way. */
+  resize(bytes: number): void;
   /** Gives the bytes back, or the place in the queue. */
   leave(): void;
 }
 
 interface Waiter {
-  readonly bytes: number;
+  bytes: number;
   readonly admit: () => void;
   readonly refuse: () => void;
 }
@@ -62,7 +64,7 @@ export class ByteBudget {
     const refuse = () => reject(new Refusal('unavailable'));
     if (customer.waiting.size >= CUSTOMER_SHARE * (WAITING_MAX - this.#waiting)) {
       refuse();
-      return { admitted, leave: () => {} };
+      return { admitted, resize: () => {}, leave: () => {} };
     }
     const waiter: Waiter = { bytes, admit: resolve, refuse };
     this.#customers.set(key, customer);
@@ -70,16 +72,24 @@ export class ByteBudget {
     this.#turns.add(customer);
     this.#waiting++;
     this.#admit();
-    const leave = this.#leaving(customer, waiter);
+    const { leave, resize } = this.#holding(customer, waiter);
     const callOff = customer.waiting.has(waiter) ? this.#timers.after(WAIT_MS_MAX, leave) : () => {};
     admitted.then(callOff, callOff);
-    return { admitted, leave };
+    return { admitted, resize, leave };
   }
 
-  /** The answer leaves the queue or gives the bytes back, and does so once. */
-  #leaving(customer: Customer, waiter: Waiter): () => void {
+  /** Who leaves is out of the queue or gives the bytes back, and does so once. */
+  #holding(customer: Customer, waiter: Waiter): Pick<Admission, 'leave' | 'resize'> {
     let hasLeft = false;
-    return () => {
+    const resize = (bytes: number) => {
+      if (hasLeft || customer.waiting.has(waiter)) return;
+      const more = bytes - waiter.bytes;
+      waiter.bytes = bytes;
+      customer.heldBytes += more;
+      this.#freeBytes -= more;
+      if (more < 0) this.#admit();
+    };
+    const leave = () => {
       if (hasLeft) return;
       hasLeft = true;
       if (customer.waiting.has(waiter)) {
@@ -92,6 +102,7 @@ export class ByteBudget {
       if (customer.heldBytes === 0 && customer.waiting.size === 0) this.#customers.delete(customer.key);
       this.#admit();
     };
+    return { resize, leave };
   }
 
   /** Admits all that may go now. A customer is passed over only while it holds its share, and few can. */

@@ -13,10 +13,14 @@ import { Refusal } from '#src/domain/errors.ts';
 import { type IdKind, parseId } from '#src/domain/id.ts';
 import { type JsonBounds, type Pause, readJson, readJsonInSlices } from '#src/domain/json.ts';
 import type { Tenant } from '#src/ports/control-store.ts';
+import type { ReadAnswer } from './answer-budget.ts';
 import { BODY_FIELDS } from './contract/bodies.ts';
 import type { Operation } from './contract/operations.ts';
 import { SMALL_BODY_BYTES_MAX } from './large-bodies.ts';
 import type { JsonObject } from './read-bodies.ts';
+
+/** Calls `read` when its answer may be made, and a second time if that is long. */
+export type Answering = (read: ReadAnswer) => Promise<Finished>;
 
 const NO_BODY = Buffer.alloc(0);
 
@@ -24,6 +28,8 @@ const NO_BODY = Buffer.alloc(0);
 export class Call {
   readonly tenant: Tenant;
   readonly body: JsonObject;
+  /** Answers what is read from the store, when there is room for it. */
+  readonly answer: Answering;
   readonly #id: string;
   readonly #url: string;
   readonly #idempotency: Idempotency;
@@ -35,11 +41,13 @@ export class Call {
     id: string,
     url: string,
     body: JsonObject,
+    answer: Answering,
     idempotency: Idempotency,
     idempotent: IdempotentRequest | null,
   ) {
     this.tenant = tenant;
     this.body = body;
+    this.answer = answer;
     this.#id = id;
     this.#url = url;
     this.#idempotency = idempotency;
@@ -69,6 +77,7 @@ export function callOf(
   request: FastifyRequest,
   operation: Operation,
   tenant: Tenant,
+  answer: Answering,
   idempotency: Idempotency,
   pause: Pause,
 ): Call | Promise<Call> {
@@ -79,7 +88,7 @@ export function callOf(
     const idempotent = operation.idempotent
       ? readIdempotency(request.headers['idempotency-key'], `${request.method} ${splitUrl(url)[0]}`, raw)
       : null;
-    return new Call(tenant, id, url, body, idempotency, idempotent);
+    return new Call(tenant, id, url, body, answer, idempotency, idempotent);
   };
   if (operation.body === null) return make({});
   const body = readBody(raw, { required: operation.body.required, acceptsPart: true }, pause);

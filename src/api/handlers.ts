@@ -65,16 +65,18 @@ export function handlers(
 
   /** Without a filter: the list is empty. */
   function deliveryList(
-    { tenant }: Call,
+    { tenant, answer }: Call,
     page: PageRequest<DeliveryId>,
     filter: DeliveryFilter | null,
   ): Promise<Finished> {
-    return answerSmallPage(
-      page,
-      async (before, limit) =>
-        filter === null ? [] : store.listDeliveries(tenant.partition, filter, { before, limit }),
-      (delivery) => ({ position: delivery.id, resource: showDelivery(delivery, tenant.mode) }),
-      pause,
+    return answer((bytesMax) =>
+      answerSmallPage(
+        { ...page, bytesMax },
+        async (before, limit) =>
+          filter === null ? [] : store.listDeliveries(tenant.partition, filter, { before, limit }),
+        (delivery) => ({ position: delivery.id, resource: showDelivery(delivery, tenant.mode) }),
+        () => pause(tenant.partition),
+      ),
     );
   }
 
@@ -92,10 +94,11 @@ export function handlers(
 
     listSchedules: (call) => listSchedules(commands, call),
 
-    getSchedule: async (call) => {
-      const view = found(await store.findSchedule(call.tenant.partition, call.id('sch')));
-      return json(200, presentSchedule(view, call.tenant.mode));
-    },
+    getSchedule: (call) =>
+      call.answer(async () => {
+        const view = found(await store.findSchedule(call.tenant.partition, call.id('sch')));
+        return json(200, presentSchedule(view, call.tenant.mode));
+      }),
 
     updateSchedule: (call) =>
       call.once((keep) =>
@@ -143,21 +146,24 @@ export function handlers(
         ),
       ),
 
-    listEndpoints: async ({ tenant, query }) => {
+    listEndpoints: async ({ tenant, query, answer }) => {
       const page = readPage(query, tenant.partition, 'endpoints', 'ep');
       const includeArchived = readChoice(query, 'include_archived', ['true', 'false']) === 'true';
-      return answerPage(
-        page,
-        (before, limit) => store.listProfiles(tenant.partition, includeArchived, { before, limit }),
-        (profile) => ({ position: profile.id, resource: presentProfile(profile, tenant.mode) }),
-        pause,
+      return answer((bytesMax) =>
+        answerPage(
+          { ...page, bytesMax },
+          (before, limit) => store.listProfiles(tenant.partition, includeArchived, { before, limit }),
+          (profile) => ({ position: profile.id, resource: presentProfile(profile, tenant.mode) }),
+          () => pause(tenant.partition),
+        ),
       );
     },
 
-    getEndpoint: async (call) => {
-      const profile = found(await store.findProfile(call.tenant.partition, call.id('ep')));
-      return json(200, presentProfile(profile, call.tenant.mode));
-    },
+    getEndpoint: (call) =>
+      call.answer(async () => {
+        const profile = found(await store.findProfile(call.tenant.partition, call.id('ep')));
+        return json(200, presentProfile(profile, call.tenant.mode));
+      }),
 
     updateEndpoint: (call) =>
       call.once((keep) =>
@@ -209,11 +215,13 @@ export function handlers(
       const id = call.id('dlv');
       found(await store.findDelivery(call.tenant.partition, id));
       const page = readPage(call.query, call.tenant.partition, `attempts of ${id}`, 'attempt_no');
-      return answerSmallPage(
-        page,
-        (after, limit) => store.listAttempts(call.tenant.partition, id, after ?? 0, limit),
-        (attempt) => ({ position: attempt.attemptNo, resource: presentAttempt(attempt) }),
-        pause,
+      return call.answer((bytesMax) =>
+        answerSmallPage(
+          { ...page, bytesMax },
+          (after, limit) => store.listAttempts(call.tenant.partition, id, after ?? 0, limit),
+          (attempt) => ({ position: attempt.attemptNo, resource: presentAttempt(attempt) }),
+          () => pause(call.tenant.partition),
+        ),
       );
     },
   };

@@ -3,8 +3,15 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import Fastify from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Timers } from '#src/ports/timers.ts';
 import { systemTimers } from '#src/system/timers.ts';
-import { ARRIVING_BYTES_MAX, BODY_BYTES_MAX, LargeBodies, SMALL_BODY_BYTES_MAX } from './large-bodies.ts';
+import {
+  ARRIVAL_MS_MAX,
+  ARRIVING_BYTES_MAX,
+  BODY_BYTES_MAX,
+  LargeBodies,
+  SMALL_BODY_BYTES_MAX,
+} from './large-bodies.ts';
 
 /** More requests than the budget has room for, of one customer or of all. */
 const TOO_MANY = ARRIVING_BYTES_MAX / BODY_BYTES_MAX + 8;
@@ -19,18 +26,31 @@ afterEach(async () => {
 
 /** Answers with what it was sent; the path is the customer's name. `/slow` is answered when it is let. */
 async function openServer() {
-  const bodies = new LargeBodies(systemTimers);
+  const deadlines = new Set<() => void>();
+  const timers: Timers = {
+    after(ms, act) {
+      if (ms !== ARRIVAL_MS_MAX) return systemTimers.after(ms, act);
+      deadlines.add(act);
+      return () => void deadlines.delete(act);
+    },
+  };
+  const bodies = new LargeBodies(timers);
   const server = Fastify({ bodyLimit: BODY_BYTES_MAX });
   const { promise: released, resolve: letGo } = Promise.withResolvers<void>();
   const started = { count: 0 };
+  const carriedOut = { count: 0 };
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   server.addHook('onRequest', async (request, reply) => {
     started.count++;
     await bodies.admit(request, reply, request.url);
   });
+  server.addHook('preParsing', (request, _reply, payload, done) =>
+    done(null, bodies.arriving(request, payload)),
+  );
   server.post('/:customer', (request) =>
     bodies.carryOut(request, request.url, async () => {
+      carriedOut.count++;
       if (request.url === '/slow') await released;
       return `${(request.body as Buffer).length}`;
     }),
@@ -54,7 +74,11 @@ async function openServer() {
   };
   const post = async (customer: string, body: string) =>
     (await fetch(`${url}/${customer}`, { method: 'POST', body, headers: { 'content-type': 'a/b' } })).text();
-  return { server, open, arrived, post, letGo };
+  /** Lets the time go by in which what was admitted had to arrive. */
+  const passDeadlines = () => {
+    for (const act of deadlines) act();
+  };
+  return { server, open, arrived, post, letGo, carriedOut, deadlines, passDeadlines };
 }
 
 /** A request whose body does not come to its end. */
@@ -63,12 +87,32 @@ function unfinished(customer: string): readonly string[] {
     `POST /${customer} HTTP/1.1`,
     'Host: a',
     'Content-Type: a/b',
-    'Transfer-Encoding: chunked',
+    `Content-Length: ${BODY_BYTES_MAX}`,
     '',
-    '4',
     'some',
-    '',
   ];
+}
+
+/** A request that does not say how long its body is. Without an end it goes on. */
+function chunked(customer: string, body: string, end: '0\r\n\r\n' | '' = '0\r\n\r\n'): readonly string[] {
+  return [
+    `POST /${customer} HTTP/1.1`,
+    'Host: a',
+    'Content-Type: a/b',
+    'Transfer-Encoding: chunked',
+    'Connection: close',
+    '',
+    body.length.toString(16),
+    body,
+    end,
+  ];
+}
+
+/** What is answered until the connection closes. */
+async function answerOn(socket: Socket): Promise<string> {
+  const pieces: string[] = [];
+  for await (const piece of socket.setEncoding('utf8')) pieces.push(String(piece));
+  return pieces.join('').split('\r\n\r\n')[1] ?? '';
 }
 
 const HANGING = [
@@ -103,6 +147,61 @@ describe('a large body', () => {
     expect(isAnswered).toBe(false);
     for (const sender of senders) sender.destroy();
     expect(await answer).toBe(`${LARGE.length}`);
+  });
+});
+
+describe('a body that does not say how long it is', () => {
+  it('never waits while it is small, and waits for the others once it is large', async () => {
+    const { open, arrived, post } = await openServer();
+    const senders = Array.from({ length: SHARE }, () => open(...unfinished('greedy')));
+    await arrived(SHARE);
+    expect(await answerOn(open(...chunked('greedy', 'small')))).toBe('5');
+    let isAnswered = false;
+    const answer = answerOn(open(...chunked('greedy', LARGE))).then((text) => {
+      isAnswered = true;
+      return text;
+    });
+    await arrived(SHARE + 2);
+    expect(await post('greedy', 'small')).toBe('5');
+    expect(isAnswered).toBe(false);
+    for (const sender of senders) sender.destroy();
+    expect(await answer).toBe(`${LARGE.length}`);
+  });
+
+  it('holds nothing while it is small, and counts as the longest once it is large', async () => {
+    const { open, arrived, deadlines } = await openServer();
+    for (let i = 0; i < TOO_MANY; i++) open(...chunked('a', 'some', ''));
+    await arrived(TOO_MANY);
+    expect(deadlines.size).toBe(0);
+    for (let i = 0; i < TOO_MANY; i++) open(...chunked('a', LARGE, ''));
+    await expect.poll(() => deadlines.size, { timeout: 30_000, interval: 5 }).toBe(SHARE);
+  });
+});
+
+describe('a large body that has not arrived in time', () => {
+  it.each([
+    ['and was announced', unfinished('greedy')],
+    ['and was not announced', chunked('greedy', LARGE, '')],
+  ])('%s is cut off, and the next has its bytes', async (_what, lines) => {
+    const { open, post, deadlines, passDeadlines } = await openServer();
+    const senders = Array.from({ length: SHARE }, () => open(...lines));
+    await expect.poll(() => deadlines.size, { timeout: 30_000, interval: 5 }).toBe(SHARE);
+    const answer = post('greedy', LARGE);
+    const closed = senders.map((sender) => once(sender, 'close'));
+    passDeadlines();
+    await Promise.all(closed);
+    expect(await answer).toBe(`${LARGE.length}`);
+  });
+
+  it('is not cut off when it has arrived, however long it is worked on', async () => {
+    const { post, letGo, carriedOut, deadlines, passDeadlines } = await openServer();
+    const answer = post('slow', LARGE);
+    await expect.poll(() => carriedOut.count, { timeout: 30_000, interval: 5 }).toBe(1);
+    expect(deadlines.size).toBe(1);
+    passDeadlines();
+    letGo();
+    expect(await answer).toBe(`${LARGE.length}`);
+    expect(deadlines.size).toBe(0);
   });
 });
 

@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest';
 import type { Partition } from '#src/domain/partition.ts';
-import { answerFound, answerPage, answerSmallPage, type PageRequest } from './lists.ts';
+import { LongAnswer } from './answer-budget.ts';
+import { answerFound, answerPage, answerSmallPage, type BoundedPage } from './lists.ts';
 
 const MIB = 1_048_576;
-const PAGE: PageRequest<number> = {
+const PAGE: BoundedPage<number> = {
   list: { partition: 1 as Partition, name: 'numbers' },
   limit: 100,
   after: null,
+  bytesMax: Number.POSITIVE_INFINITY,
 };
 
 /** Items 1 to `count`, of so many characters each, in parts of one as a store gives large ones. */
@@ -70,7 +72,7 @@ test('an ordinary page takes no pause, a long one of small items a few', async (
 });
 
 test('what a search found and has changed since is left out, and what did not fit comes with the next page', async () => {
-  const page = { list: PAGE.list };
+  const page = { list: PAGE.list, bytesMax: PAGE.bytesMax };
   const found = { found: ['e', 'd', 'c', 'b', 'a'], next: null };
   const find = async (ids: readonly string[]) => ({ items: ids.slice(0, 1), hasMore: ids.length > 1 });
   const pause = async () => {};
@@ -84,4 +86,12 @@ test('what a search found and has changed since is left out, and what did not fi
   const none = { found: [], next: 'a' };
   const nothing = async () => ({ items: [], hasMore: false });
   expect(await idsIn(answerFound(page, none, nothing, show, pause))).toEqual([[], true]);
+});
+
+test('a page that has more bytes than it may is not read further', async () => {
+  const { fetch, show, pause, asked } = numbers(9, 1_000);
+  const page = { ...PAGE, bytesMax: 2_500 };
+  await expect(answerPage(page, fetch, show, pause)).rejects.toThrow(LongAnswer);
+  expect(asked).toEqual([null, 1, 2]);
+  expect(await idsIn(answerPage({ ...page, limit: 2 }, fetch, show, pause))).toEqual([[1, 2], true]);
 });

@@ -4,6 +4,7 @@ import { type IdKind, parseId } from '#src/domain/id.ts';
 import type { Pause } from '#src/domain/json.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Listed } from '#src/ports/store.ts';
+import { LongAnswer } from './answer-budget.ts';
 import { decodeCursor, encodeCursor, type List } from './cursor.ts';
 import { readLimit, readText } from './query.ts';
 
@@ -13,6 +14,12 @@ const PAGE_BYTES_MAX = 2 * 1_048_576;
 const TOGETHER_CHARACTERS_MAX = 131_072;
 /** The next runs of an item are worked out too, which takes as long as so many characters. */
 const ITEM_CHARACTERS = 5_000;
+
+/** A page that is being answered. */
+export interface BoundedPage<Position> extends PageRequest<Position> {
+  /** A page that has more bytes is a LongAnswer. */
+  readonly bytesMax: number;
+}
 
 export interface PageRequest<Position> {
   readonly list: List;
@@ -62,7 +69,7 @@ interface Filled<Position> {
 
 /** Reads and shows a part at a time, with pauses. */
 async function fill<Row, Position>(
-  { limit, after }: Pick<PageRequest<Position>, 'limit' | 'after'>,
+  { limit, after, bytesMax }: Pick<BoundedPage<Position>, 'limit' | 'after' | 'bytesMax'>,
   fetch: Fetch<Row, Position>,
   show: Show<Row, Position>,
   pause: Pause,
@@ -85,6 +92,7 @@ async function fill<Row, Position>(
       const text = JSON.stringify(resource);
       shown.push(text);
       bytes += Buffer.byteLength(text);
+      if (bytes > bytesMax) throw new LongAnswer();
       together += text.length;
     }
     rest -= items.length;
@@ -100,7 +108,7 @@ async function fill<Row, Position>(
 
 /** Fills a page from `fetch`, and answers it. */
 export async function answerPage<Row, Position extends string | number>(
-  page: PageRequest<Position>,
+  page: BoundedPage<Position>,
   fetch: Fetch<Row, Position>,
   show: Show<Row, Position>,
   pause: Pause,
@@ -111,7 +119,7 @@ export async function answerPage<Row, Position extends string | number>(
 
 /** The same for rows that are small: one row more than is shown says whether there is more. */
 export async function answerSmallPage<Row, Position extends string | number>(
-  page: PageRequest<Position>,
+  page: BoundedPage<Position>,
   fetch: (after: Position | null, limit: number) => Promise<readonly Row[]>,
   show: Show<Row, Position>,
   pause: Pause,
@@ -127,7 +135,7 @@ export async function answerSmallPage<Row, Position extends string | number>(
  * Answers what a search has found. The page may be short, or empty, and the list still go on: `next` says where.
  */
 export async function answerFound<Row, Position extends string>(
-  { list }: Pick<PageRequest<Position>, 'list'>,
+  { list, bytesMax }: Pick<BoundedPage<Position>, 'list' | 'bytesMax'>,
   { found, next }: { readonly found: readonly Position[]; readonly next: Position | null },
   find: (positions: readonly Position[]) => Promise<Listed<Row>>,
   show: Show<Row, Position>,
@@ -135,7 +143,12 @@ export async function answerFound<Row, Position extends string>(
 ): Promise<Finished> {
   // Newest first: what lies after an item has a smaller id.
   const fetch = (after: Position | null) => find(found.filter((id) => after === null || id < after));
-  const { shown, last, hasMore } = await fill({ limit: found.length, after: null }, fetch, show, pause);
+  const { shown, last, hasMore } = await fill(
+    { limit: found.length, after: null, bytesMax },
+    fetch,
+    show,
+    pause,
+  );
   const position = hasMore ? last : next;
   return envelope(shown, position === null ? null : encodeCursor(list, position));
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ProjectId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { CURRENT_VERSION } from '#src/domain/version.ts';
 import type { Tenant } from '#src/ports/control-store.ts';
@@ -30,7 +31,13 @@ beforeAll(async () => {
   };
   store = await SqliteStore.open({ directory, now: START, exclusive: true, stopwatch: { elapsed } });
   const partition = 1 as Partition;
-  tenant = { partition, mode: 'test', keyHash: '', pinnedVersion: CURRENT_VERSION };
+  tenant = {
+    projectId: 'prj_1' as ProjectId,
+    partition,
+    mode: 'test',
+    keyHash: '',
+    pinnedVersion: CURRENT_VERSION,
+  };
   const build = new Builders(partition);
   for (let n = 0; n < ROWS; n++) {
     const made = build.schedule({
@@ -62,7 +69,7 @@ async function ask(query: string, cursor: string | null): Promise<Answer> {
   if (cursor !== null) parameters.set('cursor', cursor);
   const { status, body } = await listSchedules(
     { store, pause: async () => {} },
-    { tenant, query: parameters },
+    { tenant, query: parameters, answer: (read) => read(Number.POSITIVE_INFINITY) },
   );
   expect(status).toBe(200);
   return JSON.parse(body) as Answer;

@@ -1,8 +1,8 @@
 /** `GET /v1/schedules`. One label at most is answered from an index; several are searched for (see the store's port). */
 import type { Finished } from '#src/commands/command.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
-import type { Pause } from '#src/domain/json.ts';
 import type { Label, Labels } from '#src/domain/labels.ts';
+import type { Partition } from '#src/domain/partition.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES, type Schedule, type ScheduleView } from '#src/domain/schedule.ts';
 import type { ScheduleFilter, Store } from '#src/ports/store.ts';
 import type { Call } from './call.ts';
@@ -12,13 +12,14 @@ import { readChoice, readLabels } from './query.ts';
 
 interface Lists {
   readonly store: Pick<Store, 'findSchedules' | 'listSchedules' | 'searchSchedules'>;
-  readonly pause: Pause;
+  readonly pause: (partition: Partition) => Promise<void>;
 }
 
 export async function listSchedules(
-  { store, pause }: Lists,
-  { tenant: { partition, mode }, query }: Pick<Call, 'tenant' | 'query'>,
+  { store, pause: pauseFor }: Lists,
+  { tenant: { partition, mode }, query, answer }: Pick<Call, 'tenant' | 'query' | 'answer'>,
 ): Promise<Finished> {
+  const pause = () => pauseFor(partition);
   const page = readPage(query, partition, 'schedules', 'sch');
   const state = readChoice(query, 'state', SCHEDULE_STATES);
   const kind = readChoice(query, 'kind', SCHEDULE_KINDS);
@@ -31,11 +32,13 @@ export async function listSchedules(
   if (labels.length < 2) {
     const [label] = labels;
     const filter = { state, kind, labels: label === undefined ? ([] as const) : ([label] as const) };
-    return answerPage(
-      page,
-      (before, limit) => store.listSchedules(partition, filter, { before, limit }),
-      show,
-      pause,
+    return answer((bytesMax) =>
+      answerPage(
+        { ...page, bytesMax },
+        (before, limit) => store.listSchedules(partition, filter, { before, limit }),
+        show,
+        pause,
+      ),
     );
   }
 
@@ -46,7 +49,15 @@ export async function listSchedules(
   // It was found a moment ago, and may have changed since.
   const showIfListed = (view: ScheduleView) =>
     isListed(view.schedule, filter) ? show(view) : { position: view.schedule.id, resource: null };
-  return answerFound(page, found, (ids) => store.findSchedules(partition, ids), showIfListed, pause);
+  return answer((bytesMax) =>
+    answerFound(
+      { ...page, bytesMax },
+      found,
+      (ids) => store.findSchedules(partition, ids),
+      showIfListed,
+      pause,
+    ),
+  );
 }
 
 function distinct(labels: Labels): Labels {

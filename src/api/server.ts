@@ -2,6 +2,7 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Commands, Finished } from '#src/commands/command.ts';
 import { type Answered, Idempotency } from '#src/commands/idempotency.ts';
+import { pausesOf } from '#src/commands/pauses.ts';
 import { Turns } from '#src/commands/turns.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { IdMint } from '#src/domain/id.ts';
@@ -15,16 +16,18 @@ import type { Store } from '#src/ports/store.ts';
 import type { Exposition, Log, Metrics } from '#src/ports/telemetry.ts';
 import type { Timers } from '#src/ports/timers.ts';
 import type { Vault } from '#src/ports/vault.ts';
-import { bytesOf, isLongAnswer } from './answer-bytes.ts';
+import { AnswerBudget } from './answer-budget.ts';
+import { isLongAnswer, sendLong } from './answer-bytes.ts';
 import { Keys } from './auth.ts';
 import { answerExpectation, BrokenRequests, isDecodable, undecodable } from './broken-requests.ts';
-import { Call, callOf } from './call.ts';
+import { type Answering, Call, callOf, rawBody } from './call.ts';
 import { OPERATIONS, type Operation, type OperationId } from './contract/operations.ts';
 import { JSON_TYPE, refusalOf, refuse } from './errors.ts';
 import { handlers } from './handlers.ts';
-import { BODY_BYTES_MAX, LargeBodies } from './large-bodies.ts';
+import { BODY_BYTES_MAX, LargeBodies, SMALL_BODY_BYTES_MAX } from './large-bodies.ts';
 import { probes } from './probes.ts';
 import { referencePages } from './reference.ts';
+import { UntakenAnswers } from './untaken-answers.ts';
 
 export interface ApiOptions {
   readonly store: Store & ControlStore;
@@ -93,6 +96,7 @@ export function buildServer(options: ApiOptions): FastifyInstance {
   });
 
   broken.watch(server.server);
+  new UntakenAnswers(options.timers).watch(server.server);
   server.server.on('checkExpectation', (_request, response) => answerExpectation(response, requestId()));
   server.decorateRequest('tenant', NO_TENANT);
   takeAnyBody(server);
@@ -126,12 +130,24 @@ export function buildServer(options: ApiOptions): FastifyInstance {
   server.setNotFoundHandler((_request, reply) => refuse(reply, new Refusal('not_found')));
 
   const { store, vault, hints } = options;
+  const pauses = pausesOf(options.timers);
   const bodies = new LargeBodies(options.timers);
   const shared: Shared = {
-    commands: { store, clock, ids, vault, hints, turns: new Turns(), pause: bodies.pause },
+    commands: {
+      store,
+      clock,
+      ids,
+      vault,
+      hints,
+      turns: new Turns(),
+      pause: (partition) => pauses.pause(`${partition}`),
+    },
     idempotency: new Idempotency(store, clock),
     bodies,
   };
+  server.addHook('preParsing', (request, _reply, payload, done) =>
+    done(null, bodies.arriving(request, payload)),
+  );
   options.extend?.(server, shared);
   if (options.servesApi) {
     server.register(async (scope) => v1(scope, options, shared), { prefix: '/v1' });
@@ -143,11 +159,12 @@ export function buildServer(options: ApiOptions): FastifyInstance {
 
 async function v1(
   scope: FastifyInstance,
-  { store, clock, httpAllowed }: ApiOptions,
+  { store, clock, timers, httpAllowed }: ApiOptions,
   { commands, idempotency, bodies }: Shared,
 ): Promise<void> {
   const keys = new Keys(store, clock);
   const handle = handlers(commands, httpAllowed);
+  const answers = new AnswerBudget(timers);
 
   scope.addHook('onRequest', (request, reply, done) => {
     const { authorization } = request.headers;
@@ -173,8 +190,11 @@ async function v1(
         const { tenant } = request;
         if (tenant === NO_TENANT) throw new Error('A call without a tenant.');
         const { authorization } = request.headers;
+        const customer = customerOf(tenant);
+        const pause = () => commands.pause(tenant.partition);
+        const answering: Answering = (read) => answers.read(reply.raw, customer, read);
         const act = () => {
-          const call = callOf(request, operation, tenant, idempotency, bodies.pause);
+          const call = callOf(request, operation, tenant, answering, idempotency, pause);
           return call instanceof Call ? handle[id](call) : call.then(handle[id]);
         };
         const actIfTrusted = () => {
@@ -182,25 +202,29 @@ async function v1(
           const isLate = operation.method !== 'GET' && keys.trusted(authorization) === null;
           return isLate ? keys.tenantOf(authorization).then(act) : act();
         };
-        bodies
-          .carryOut(request, customerOf(tenant), actIfTrusted)
-          .then((answer) => send(reply, answer, bodies.pause))
+        const carryOut = () => bodies.carryOut(request, customer, actIfTrusted);
+        const bodyBytes = rawBody(request).length;
+        // What is read enters when it is read. A small create has a small answer.
+        const entersFirst =
+          operation.method !== 'GET' && (bodyBytes > SMALL_BODY_BYTES_MAX || operation.path.includes('{id}'));
+        (entersFirst ? answers.change(reply.raw, customer, bodyBytes, carryOut) : carryOut())
+          .then((answer) => send(reply, answer, pause))
           .catch((error: unknown) => reply.send(error));
       },
     });
   }
 }
 
-/** A project has a share of the budgets in each mode. */
-function customerOf({ partition }: Tenant): string {
-  return `${partition}`;
+/** A project has one share of the budgets, whatever its mode: two would be two thirds of what is left, twice. */
+function customerOf({ projectId }: Tenant): string {
+  return projectId;
 }
 
 function send(reply: FastifyReply, answer: Finished | Answered, pause: Pause): Promise<void> | void {
   const { status, body } = answer;
   if ('replayed' in answer && answer.replayed) reply.header('Idempotent-Replayed', 'true');
   reply.code(status).header('content-type', JSON_TYPE);
-  if (isLongAnswer(body)) return bytesOf(body, pause).then((bytes) => void reply.send(bytes));
+  if (isLongAnswer(body)) return sendLong(reply, body, pause);
   reply.send(body);
 }
 

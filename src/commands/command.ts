@@ -2,8 +2,9 @@
 import { Refusal } from '#src/domain/errors.ts';
 import type { IdMint } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import { type Pause, SHORT_JSON_MAX } from '#src/domain/json.ts';
+import { SHORT_JSON_MAX } from '#src/domain/json.ts';
 import type { Labels } from '#src/domain/labels.ts';
+import type { Partition } from '#src/domain/partition.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { Hints } from '#src/ports/hints.ts';
 import { type Receipt, type Store, StoreUnavailable, type Written } from '#src/ports/store.ts';
@@ -17,7 +18,8 @@ export interface Commands {
   readonly vault: Vault;
   readonly hints: Hints;
   readonly turns: Turns;
-  readonly pause: Pause;
+  /** Gives everything else its turn, and other customers theirs first. */
+  readonly pause: (partition: Partition) => Promise<void>;
 }
 
 /** A finished answer: what is sent, and what is kept for the same request made again. */

@@ -1,5 +1,6 @@
 import { connect, createServer } from 'node:net';
 import { expect, test } from 'vitest';
+import type { Timers } from '#src/ports/timers.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { Pauses, pausesOf } from './pauses.ts';
 
@@ -23,7 +24,7 @@ test('however many work in pieces, the network has its turn after each of them',
   const stop = new AbortController();
   const workers = Array.from({ length: WORKERS }, async () => {
     while (!stop.signal.aborted) {
-      await pauses.pause();
+      await pauses.pause('a');
       pieces += 1;
       work();
     }
@@ -45,4 +46,26 @@ test('however many work in pieces, the network has its turn after each of them',
 
 test('all who go by the same timers pause together', () => {
   expect(pausesOf(systemTimers)).toBe(pausesOf(systemTimers));
+});
+
+test('customers take turns, and each is served in its order', async () => {
+  const due: (() => void)[] = [];
+  const timers: Timers = {
+    after(_ms, act) {
+      due.push(act);
+      return () => {};
+    },
+  };
+  const pauses = new Pauses(timers);
+  const wentOn: string[] = [];
+  const pause = (customer: string, name: string) => void pauses.pause(customer).then(() => wentOn.push(name));
+  for (let n = 0; n < 1_000; n++) pause('many pages', `page ${n}`);
+  pause('a create', 'create 1');
+  pause('a create', 'create 2');
+  for (let act = due.shift(); act !== undefined; act = due.shift()) {
+    act();
+    await Promise.resolve();
+  }
+  expect(wentOn.slice(0, 5)).toEqual(['page 0', 'create 1', 'page 1', 'create 2', 'page 2']);
+  expect([wentOn.length, wentOn.at(-1)]).toEqual([1_002, 'page 999']);
 });

@@ -1,21 +1,26 @@
 /**
  * Where work that nobody's delivery waits for lets everything else have its turn. Of all that pause, one goes on in a
  * turn: else the pieces of many pages would add up to a long one, and what fires would wait for all of them.
+ * Customers take turns, so a pause costs a customer one piece of each other customer, however many pages they ask for.
  */
 import type { Timers } from '#src/ports/timers.ts';
 
 export class Pauses {
   readonly #timers: Timers;
-  #waiting: (() => void)[] = [];
+  /** Those that wait, first come first served. The customer that went on longest ago comes first. */
+  readonly #waiting = new Map<string, Set<() => void>>();
 
   constructor(timers: Timers) {
     this.#timers = timers;
   }
 
-  pause(): Promise<void> {
+  /** `customer`: who takes a turn, such as a partition or a person at the dashboard. */
+  pause(customer: string): Promise<void> {
     return new Promise((resolve) => {
-      this.#waiting.push(resolve);
-      if (this.#waiting.length === 1) this.#timers.after(0, () => this.#goOn());
+      if (this.#waiting.size === 0) this.#timers.after(0, () => this.#goOn());
+      const own = this.#waiting.get(customer);
+      if (own === undefined) this.#waiting.set(customer, new Set([resolve]));
+      else own.add(resolve);
     });
   }
 
@@ -24,10 +29,20 @@ export class Pauses {
    * the network. So the one that is set here does nothing but set the next.
    */
   #goOn(): void {
-    const [next, ...others] = this.#waiting;
-    this.#waiting = others;
-    next?.();
-    if (others.length > 0) this.#timers.after(0, () => void this.#timers.after(0, () => this.#goOn()));
+    this.#takeNext()?.();
+    if (this.#waiting.size > 0) this.#timers.after(0, () => void this.#timers.after(0, () => this.#goOn()));
+  }
+
+  /** Takes out the one whose turn it is. Its customer goes to the end. */
+  #takeNext(): (() => void) | undefined {
+    for (const [customer, own] of this.#waiting) {
+      const [next] = own;
+      this.#waiting.delete(customer);
+      if (next !== undefined) own.delete(next);
+      if (own.size > 0) this.#waiting.set(customer, own);
+      return next;
+    }
+    return undefined;
   }
 }
 

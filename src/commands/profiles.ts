@@ -64,7 +64,7 @@ export function editProfile(
 ): Promise<Finished> {
   const attempt = async (): Promise<Tried> => {
     const before = found(await store.findProfile(partition, id));
-    if (areLarge(before.metadata)) await pause();
+    if (areLarge(before.metadata)) await pause(partition);
     const { headers, ...edit } = read();
     const now = clock.now();
     const profile = edited(before, { ...edit, ...(headers && { headerNames: namesOf(headers) }) }, now);

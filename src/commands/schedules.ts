@@ -46,7 +46,9 @@ export async function createSchedule(
   const id = ids.mint('sch', now);
   const deliveryId = ids.mint('dlv', now);
   const isShort = body === null || body.length <= SHORT_JSON_MAX;
-  const isJson = isShort ? body !== null && isJsonText(body) : await isJsonTextInSlices(body, pause);
+  const isJson = isShort
+    ? body !== null && isJsonText(body)
+    : await isJsonTextInSlices(body, () => pause(partition));
   const plain = encodePayload(headers, body, isJson);
   const payload = plain && vault.seal(payloadPlace(partition, id), plain);
   const headerNames = headers.map(([name]) => name);
@@ -61,7 +63,7 @@ export async function createSchedule(
       now,
     );
     if (made === null) throw new Refusal('invalid_cron', 'cron');
-    if (areLarge(order.metadata)) await pause();
+    if (areLarge(order.metadata)) await pause(partition);
     const finished = render({ ...made, profile });
     const written = await store.addSchedule({ ...made, payload, profile, receipt: keep(finished, now) });
     if (written === 'done') hints.due(dueOf(made.pending));
@@ -134,10 +136,10 @@ function change(
 ): Promise<Finished> {
   const attempt = async (): Promise<Tried> => {
     const view = found(await store.findSchedule(partition, id));
-    if (areLarge(view.schedule.metadata)) await pause();
+    if (areLarge(view.schedule.metadata)) await pause(partition);
     const now = clock.now();
     const changed = decide(view, now);
-    if (changed !== null && areLarge(changed.schedule.metadata)) await pause();
+    if (changed !== null && areLarge(changed.schedule.metadata)) await pause(partition);
     const after = changed === null ? view : { ...view, ...changed, pending: changed.pending ?? view.pending };
     const finished = render(after);
     const receipt = keep(finished, now);

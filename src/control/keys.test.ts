@@ -10,6 +10,7 @@ describe('API keys', () => {
     const project = await createProject(world, 'shop');
     const { text, key } = await createKey(world, 'shop', 'live');
     expect(await world.store.findTenant(hashKey(text))).toEqual({
+      projectId: project.id,
       partition: project.partitions.live,
       mode: 'live',
       keyHash: hashKey(text),

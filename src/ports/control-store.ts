@@ -33,6 +33,7 @@ export interface KeyUse {
 
 /** Who a key speaks for. */
 export interface Tenant {
+  readonly projectId: ProjectId;
   readonly partition: Partition;
   readonly mode: Mode;
   readonly keyHash: string;

@@ -38,7 +38,7 @@ export function calendarRoute({
       const view = found(await store.findSchedule(partition, id));
       const window = readWindow(query, clock.now(), WINDOW);
       const occurrences = await insight.listOccurrences(partition, id, window.from, window.until, RUNS_MAX);
-      const coming = await comingRuns(view, window, new Slices(timers));
+      const coming = await comingRuns(view, window, new Slices(timers, partition));
       const timezone = view.schedule.timing.timezone ?? DEFAULT_TIMEZONE;
       const { timing } = view.schedule;
       const cron = timing.kind === 'recurring' ? cachedCron(timing.cron) : null;

@@ -76,7 +76,7 @@ export class Forecasts {
 
   async #work(partition: Partition, from: Instant, until: Instant): Promise<Forecast> {
     const { insight, timers, clock } = this.#world;
-    const slices = new Slices(timers);
+    const slices = new Slices(timers, partition);
     const recurring: Recurring[] = [];
     const waiting: ForecastRun[] = [];
     const take = ({ delivery, schedule }: UpcomingDelivery, isInside: boolean) => {

@@ -1,5 +1,5 @@
 /** The operations of /v1 for people with a session: the same handlers, and who may what. */
-import { Call, readIdempotency } from '#src/api/call.ts';
+import { type Answering, Call, readIdempotency } from '#src/api/call.ts';
 import { OPERATIONS, type Operation, type OperationId } from '#src/api/contract/operations.ts';
 import type { DeliveryResource } from '#src/api/contract/resources.ts';
 import { handlers } from '#src/api/handlers.ts';
@@ -54,9 +54,12 @@ export function operationRoutes({
           JSON.stringify(given),
         )
       : null;
-    return new Call(tenant, id, `?${query.toString()}`, given, idempotency, idempotent);
+    return new Call(tenant, id, `?${query.toString()}`, given, answerAtOnce, idempotency, idempotent);
   }
 }
+
+/** Of one person few questions are answered at a time (`http/turns.ts`). */
+const answerAtOnce: Answering = (read) => read(Number.POSITIVE_INFINITY);
 
 /** Customers know where a schedule sends to; whoever looks through deliveries wants it beside each. */
 function presentWithTarget(delivery: Delivery, mode: Mode): DeliveryWithTarget<DeliveryResource> {

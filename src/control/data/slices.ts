@@ -1,15 +1,19 @@
 /** Long work in short pieces: the thread that works here also fires, and what is due must not wait for a page. */
 import { pausesOf } from '#src/commands/pauses.ts';
+import type { Partition } from '#src/domain/partition.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 
 const SLICE_MS = 2;
 
 export class Slices {
   readonly #timers: Timers & Stopwatch;
+  readonly #partition: Partition;
   #beganAt: number;
 
-  constructor(timers: Timers & Stopwatch) {
+  /** `partition`: whose pages these are. */
+  constructor(timers: Timers & Stopwatch, partition: Partition) {
     this.#timers = timers;
+    this.#partition = partition;
     this.#beganAt = timers.elapsed();
   }
 
@@ -20,7 +24,7 @@ export class Slices {
 
   /** Lets everything else have its turn. */
   async rest(): Promise<void> {
-    await pausesOf(this.#timers).pause();
+    await pausesOf(this.#timers).pause(`${this.#partition}`);
     this.#beganAt = this.#timers.elapsed();
   }
 }

@@ -47,7 +47,12 @@ export function upcomingRoute({
             forecasts.of(partition, from, until),
             insight.countDue(partition, from, until, stepMs, COUNTED_MAX),
           ]);
-          return present(window, forecast.isComplete ? null : counted, forecast, new Slices(timers));
+          return present(
+            window,
+            forecast.isComplete ? null : counted,
+            forecast,
+            new Slices(timers, partition),
+          );
         }),
       );
     },

@@ -89,7 +89,8 @@ export class Desk {
     const project = await this.#options.store.findProject(name);
     if (project === null || !isInReach(user, project) || !isMode(mode)) throw new Refusal('not_found');
     const partition = project.partitions[mode];
-    const tenant = { partition, mode, keyHash: NO_KEY_HASH, pinnedVersion: project.pinnedVersion };
+    const { id: projectId, pinnedVersion } = project;
+    const tenant = { projectId, partition, mode, keyHash: NO_KEY_HASH, pinnedVersion };
     return { project, mode, partition, tenant };
   }
 

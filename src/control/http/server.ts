@@ -6,12 +6,13 @@
  */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { bytesOf, isLongAnswer } from '#src/api/answer-bytes.ts';
+import { isLongAnswer, sendLong } from '#src/api/answer-bytes.ts';
 import { rawBody, readBody } from '#src/api/call.ts';
 import { JSON_TYPE } from '#src/api/errors.ts';
 import type { LargeBodies } from '#src/api/large-bodies.ts';
 import type { Live } from '#src/control/live/live.ts';
 import { Refusal } from '#src/domain/errors.ts';
+import type { Pause } from '#src/domain/json.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import { forgetCookies, keepCookie, presentedToken } from './cookie.ts';
 import type { Desk } from './desk.ts';
@@ -27,6 +28,8 @@ const PREFIX = '/dashboard';
 const API = `${PREFIX}/api/`;
 /** To read JSON is work of the thread that fires: strangers do not get as much of it as people. */
 const STRANGERS_BODY_BYTES_MAX = 16_384;
+/** All who have no session take turns as one. */
+const STRANGERS = 'strangers';
 
 export interface ControlServerOptions {
   readonly door: Door;
@@ -68,10 +71,10 @@ async function dashboard(scope: FastifyInstance, options: ControlServerOptions):
 
 async function controlApi(scope: FastifyInstance, options: ControlServerOptions): Promise<void> {
   const { door, desk, turns, bodies } = options;
-  const bodyOf = (request: FastifyRequest): JsonBody | Promise<JsonBody> =>
+  const bodyOf = (request: FastifyRequest, who: string): JsonBody | Promise<JsonBody> =>
     request.method === 'GET'
       ? {}
-      : readBody(rawBody(request), { required: false, acceptsPart: false }, bodies.pause);
+      : readBody(rawBody(request), { required: false, acceptsPart: false }, bodies.pauseOf(who));
   scope.decorateRequest('caller', null);
   for (const { method, path, answer } of options.publicRoutes) {
     const onRequest = async ({ raw }: FastifyRequest) => door.checkOrigin(raw);
@@ -83,8 +86,8 @@ async function controlApi(scope: FastifyInstance, options: ControlServerOptions)
       handler: async (request, reply) => {
         const { raw } = request;
         const visitor = { token: presentedToken(raw), address: addressOf(raw), agent: agentOf(raw) };
-        const body = await bodyOf(request);
-        return send(request, reply, await answer({ ...visitor, body }), options);
+        const body = await bodyOf(request, STRANGERS);
+        return send(request, reply, await answer({ ...visitor, body }), bodies.pauseOf(STRANGERS), options);
       },
     });
   }
@@ -105,6 +108,7 @@ async function controlApi(scope: FastifyInstance, options: ControlServerOptions)
   scope.all('/*', { onRequest: admit }, async (request, reply) => {
     const { method } = request;
     const admitted = callerOf(request);
+    const { id } = admitted.user;
     const act = async () =>
       desk.answer({
         // A body may take its time to arrive, and the session be over by then.
@@ -112,12 +116,11 @@ async function controlApi(scope: FastifyInstance, options: ControlServerOptions)
         method,
         path: pathOf(request),
         query: queryOf(request),
-        body: () => bodyOf(request),
+        body: () => bodyOf(request, id),
         request,
       });
-    const { id } = admitted.user;
     const answer = await bodies.carryOut(request, id, () => turns.take(id, act));
-    return send(request, reply, answer, options);
+    return send(request, reply, answer, bodies.pauseOf(id), options);
   });
 }
 
@@ -140,12 +143,15 @@ async function send(
   request: FastifyRequest,
   reply: FastifyReply,
   { status, body, session }: Answer,
-  { cookieSeconds, bodies }: Pick<ControlServerOptions, 'cookieSeconds' | 'bodies'>,
+  pause: Pause,
+  { cookieSeconds }: Pick<ControlServerOptions, 'cookieSeconds'>,
 ): Promise<FastifyReply> {
   if (session !== undefined) {
     const cookies = session === null ? forgetCookies() : keepCookie(request.raw, session, cookieSeconds);
     reply.header('set-cookie', [...cookies]);
   }
-  const sent = isLongAnswer(body) ? await bytesOf(body, bodies.pause) : body;
-  return reply.code(status).header('content-type', JSON_TYPE).send(sent);
+  reply.code(status).header('content-type', JSON_TYPE);
+  if (!isLongAnswer(body)) return reply.send(body);
+  await sendLong(reply, body, pause);
+  return reply;
 }

@@ -32,7 +32,7 @@ export class Turns {
       return await work();
     } finally {
       // Not at once: questions that need no waiting would come one after the other all the same.
-      void this.#pauses.pause().then(() => this.#handOver(who, place));
+      void this.#pauses.pause(who).then(() => this.#handOver(who, place));
     }
   }
 

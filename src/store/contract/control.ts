@@ -48,6 +48,7 @@ export function controlContract(suite: Suite): void {
       for (const mode of MODES) {
         const key = await addKey(bench, mode);
         expect(await bench.store.findTenant(key.hash)).toEqual({
+          projectId: bench.project.id,
           partition: bench.project.partitions[mode],
           mode,
           keyHash: key.hash,

@@ -45,7 +45,7 @@ export class ControlReads {
 
   async tenant(keyHash: string): Promise<Tenant | null> {
     const [row] = await this.#reader.ask<Tenant>(
-      `SELECT k.partition, p.mode, k.hash AS "keyHash", j.pinned_version AS "pinnedVersion"
+      `SELECT p.project_id AS "projectId", k.partition, p.mode, k.hash AS "keyHash", j.pinned_version AS "pinnedVersion"
        FROM api_keys k JOIN partitions p USING (partition) JOIN projects j ON j.id = p.project_id
        WHERE k.hash = $1 AND k.revoked_at IS NULL`,
       keyHash,

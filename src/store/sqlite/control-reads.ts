@@ -23,7 +23,7 @@ export function prepareControlReads(db: Db) {
     'SELECT k.*, p.mode FROM api_keys k JOIN partitions p USING (partition) WHERE k.partition = ? ORDER BY k.id',
   );
   const tenant = db.prepare(
-    `SELECT k.partition, p.mode, k.hash AS keyHash, j.pinned_version AS pinnedVersion
+    `SELECT p.project_id AS projectId, k.partition, p.mode, k.hash AS keyHash, j.pinned_version AS pinnedVersion
      FROM api_keys k JOIN partitions p USING (partition) JOIN projects j ON j.id = p.project_id
      WHERE k.hash = ? AND k.revoked_at IS NULL`,
   );

@@ -1,0 +1,83 @@
+/** The server with its bounds in place. Long times go by when they are told to. */
+import { connect, type Socket } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { WAIT_MS_MAX } from '#src/api/byte-budget.ts';
+import { ARRIVAL_MS_MAX, ARRIVING_BYTES_MAX, BODY_BYTES_MAX } from '#src/api/large-bodies.ts';
+import { buildServer } from '#src/api/server.ts';
+import { LOOK_MS } from '#src/api/untaken-answers.ts';
+import { createProject } from '#src/control/create-project.ts';
+import { createKey } from '#src/control/keys.ts';
+import type { Timers } from '#src/ports/timers.ts';
+import { prometheusMetrics } from '#src/system/metrics.ts';
+import { systemTimers } from '#src/system/timers.ts';
+import { openTestWorld } from './control-world.ts';
+
+const PATIENCE = { timeout: 30_000, interval: 5 };
+const ALL = ARRIVING_BYTES_MAX / BODY_BYTES_MAX;
+/** What one project may hold: two thirds. */
+const SHARE = Math.ceil(ALL * (2 / 3));
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+});
+
+async function openServer() {
+  const world = await openTestWorld();
+  closing.push(() => world[Symbol.asyncDispose]());
+  await createProject(world, 'shop');
+  const keys = [
+    (await createKey(world, 'shop', 'test')).text,
+    (await createKey(world, 'shop', 'live')).text,
+  ] as const;
+  const set = new Map<() => void, number>();
+  const timers: Timers = {
+    after(ms, act) {
+      if (ms === 0) return systemTimers.after(ms, act);
+      set.set(act, ms);
+      return () => void set.delete(act);
+    },
+  };
+  const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+  const server = buildServer({
+    ...world,
+    timers,
+    log,
+    metrics: prometheusMetrics(),
+    hints: { due: () => {}, lookAgain: () => {} },
+    isFiring: () => true,
+    servesApi: true,
+    httpAllowed: false,
+  });
+  closing.push(() => server.close());
+  const url = await server.listen({ host: '127.0.0.1', port: 0 });
+  /** A request whose body does not come to its end. */
+  const create = (key: string, ...lines: readonly string[]): Socket => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.on('error', () => {});
+    const head = ['POST /v1/schedules HTTP/1.1', 'Host: a', `Authorization: Bearer ${key}`];
+    socket.write([...head, ...lines].join('\r\n'));
+    closing.push(() => socket.destroy());
+    return socket;
+  };
+  const timersOf = (ms: number) => [...set.values()].filter((each) => each === ms).length;
+  return { keys, create, timersOf };
+}
+
+test('both modes of a project have one share of the large requests', async () => {
+  const { keys, create, timersOf } = await openServer();
+  for (const key of keys) {
+    for (let n = 0; n < ALL; n++) create(key, `Content-Length: ${BODY_BYTES_MAX}`, '', '{');
+  }
+  // All that were not admitted wait, and so have a timer too.
+  await expect.poll(() => timersOf(ARRIVAL_MS_MAX) + timersOf(WAIT_MS_MAX), PATIENCE).toBe(2 * ALL);
+  expect(timersOf(ARRIVAL_MS_MAX)).toBe(SHARE);
+});
+
+test('a body in chunks has to arrive in time once it is large, and connections are looked at', async () => {
+  const { keys, create, timersOf } = await openServer();
+  const chunk = 'x'.repeat(20_000);
+  create(keys[0], 'Transfer-Encoding: chunked', '', chunk.length.toString(16), chunk, '');
+  await expect.poll(() => timersOf(ARRIVAL_MS_MAX), PATIENCE).toBe(1);
+  expect(timersOf(LOOK_MS)).toBe(1);
+});
