@@ -237,8 +237,8 @@ export class Dispatcher implements Hints, Queue {
     this.turnSoon();
   }
 
-  /** Answers after how many milliseconds to look again. */
-  async #look(direction: Direction): Promise<number> {
+  /** Answers after how many milliseconds to look again; null: when there is something left. */
+  async #look(direction: Direction): Promise<number | null> {
     try {
       await this.#lookOut[direction]();
       this.#hasLookedAhead ||= direction === 'ahead';
@@ -251,7 +251,7 @@ export class Dispatcher implements Hints, Queue {
     this.#turn();
     if (direction === 'behind') return this.#lookBehindAfterMs();
     if (this.#lookOut.isMoreAhead) this.#looks.rest.soon();
-    return LOOK_EVERY_MS;
+    return direction === 'ahead' ? LOOK_EVERY_MS : null;
   }
 
   #lookBehindAfterMs(): number {

@@ -57,6 +57,21 @@ test('never runs twice at one time: what is asked for meanwhile comes right afte
   expect(begunAt).toHaveLength(3);
 });
 
+test('waits until it is asked for where a run says so', async () => {
+  const time = new VirtualTime(instant(0));
+  let runs = 0;
+  const repetition = new Repetition(time, async () => {
+    runs++;
+    return null;
+  });
+  repetition.now();
+  await time.advance(100_000);
+  expect([runs, time.pending]).toEqual([1, 0]);
+  repetition.soon();
+  await time.advance(SOON_MS);
+  expect(runs).toBe(2);
+});
+
 test('does not run any more once it was stopped, not even after the run under way', async () => {
   const { time, begunAt, ends, repetition, beSlow } = setUp();
   beSlow(true);

@@ -1,6 +1,6 @@
 /**
- * Does something again and again, never twice at one time. After each run it waits for as long as that run says;
- * whoever asks for the next run sooner gets it sooner, or right after the one that is under way.
+ * Does something again and again, never twice at one time. After each run it waits for as long as that run says, or
+ * until it is asked for. Whoever asks gets a run soon: in a moment, or a moment after the one that is under way.
  */
 import type { Timers } from '#src/ports/timers.ts';
 
@@ -9,7 +9,7 @@ export const SOON_MS = 20;
 
 export class Repetition {
   readonly #timers: Timers;
-  readonly #run: () => Promise<number>;
+  readonly #run: () => Promise<number | null>;
   #callOff: () => void = () => {};
   #isRunning = false;
   /** A run was asked for while another one was under way. */
@@ -17,8 +17,8 @@ export class Repetition {
   #isSoon = false;
   #isStopped = false;
 
-  /** The run never rejects. It answers after how many milliseconds the next one is to begin. */
-  constructor(timers: Timers, run: () => Promise<number>) {
+  /** The run never rejects. It answers after how many milliseconds the next one begins; null: once it is asked for. */
+  constructor(timers: Timers, run: () => Promise<number | null>) {
     this.#timers = timers;
     this.#run = run;
   }
@@ -52,6 +52,7 @@ export class Repetition {
     this.#isWanted = false;
     const ms = await this.#run();
     this.#isRunning = false;
-    this.#planIn(this.#isWanted ? Math.min(ms, SOON_MS) : ms, false);
+    if (this.#isWanted) this.#planIn(Math.min(ms ?? SOON_MS, SOON_MS), true);
+    else if (ms !== null) this.#planIn(ms, false);
   }
 }

@@ -162,7 +162,7 @@ export class Life implements LifeFacts {
   get isIdle(): boolean {
     const { waiting, inFlight } = this.#engine.gauges();
     const { counts } = this.scope;
-    return waiting === 0 && inFlight === 0 && counts.work === 0 && counts.timer <= 4 && this.#writer.isIdle;
+    return waiting === 0 && inFlight === 0 && counts.work === 0 && counts.timer <= 5 && this.#writer.isIdle;
   }
 
   get isWriting(): boolean {
