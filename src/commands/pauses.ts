@@ -24,13 +24,9 @@ export class Pauses {
     });
   }
 
-  /**
-   * A timer that is set before a piece of work is due when that ends, and is run at once, before anything is read from
-   * the network. So the one that is set here does nothing but set the next.
-   */
   #goOn(): void {
     this.#takeNext()?.();
-    if (this.#waiting.size > 0) this.#timers.after(0, () => void this.#timers.after(0, () => this.#goOn()));
+    if (this.#waiting.size > 0) this.#timers.after(0, () => this.#goOn());
   }
 
   /** Takes out the one whose turn it is. Its customer goes to the end. */

@@ -153,7 +153,7 @@ test.for(['lose the answer', 'lose it'] as const)('a renewal: %s, and it is made
 });
 
 test.for([
-  [false, 13],
+  [false, 14],
   [true, 6],
 ] as const)(
   'a store has as many connections as is documented; for a command: %s',

@@ -97,6 +97,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'gates are kept when their slot is lost': {
     caughtBy: ['breaker', 'budget', 'rate', 'bookings'],
+    seeds: 40,
     patch: patched(Gates.prototype, 'forgetSlots', () => ({ value: () => {} })),
   },
   'gates are not saved before their slot is given back': {
