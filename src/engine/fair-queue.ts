@@ -15,7 +15,6 @@
  */
 import { type Due, placeOf } from '#src/domain/due.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
-import type { Partition } from '#src/domain/partition.ts';
 import { type Endpoint, PermitShares } from './permit-shares.ts';
 
 export const PERMITS_MAX = 2_048;
@@ -89,13 +88,6 @@ export class FairQueue {
     const free = WAITING_MAX - shares.waiting;
     const leftOfCustomer = free * CUSTOMER_WAITING_SHARE - host.customer.waiting;
     return waiting + host.waiting < leftOfCustomer / HOST_WAITING_PARTS;
-  }
-
-  /** How many more of a customer's deliveries may wait; other bounds may leave it fewer. */
-  roomOf(partition: Partition, punctuality: Punctuality): number {
-    const shares = this.#shares[punctuality];
-    const waiting = shares.customer(`${partition}`)?.waiting ?? 0;
-    return (WAITING_MAX - shares.waiting) * CUSTOMER_WAITING_SHARE - waiting;
   }
 
   /** Takes up to `limit` that may go now; each holds its permits until it is released. */
