@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Due } from '#src/domain/due.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
+import type { CustomerCursor } from '#src/ports/store.ts';
 import { dueAt, EngineTestWorld, VirtualTime } from '#test/engine-world.ts';
 import { type Finds, LOOK_AHEAD_MS, LookOut } from './look-out.ts';
 import { EVERYWHERE } from './territory.ts';
@@ -16,7 +17,8 @@ const OTHER = 2 as Partition;
 class DueStore {
   rows: Due[] = [];
   isAway = false;
-  askedOfOthers = 0;
+  /** The customers of each visit. */
+  readonly visits: (readonly Partition[])[] = [];
   readonly asked: (readonly [after: Instant | null, until: Instant])[] = [];
 
   readonly listDue: EngineWorld['store']['listDue'] = async (after, until, limit) => {
@@ -26,16 +28,34 @@ class DueStore {
     return rows.filter((due) => after === null || byPlace(due, after) > 0).slice(0, limit);
   };
 
-  readonly listDueOfOthers: EngineWorld['store']['listDueOfOthers'] = async (
-    without,
-    after,
+  readonly listWaitingCustomers: EngineWorld['store']['listWaitingCustomers'] = async (after, limit) => {
+    const from = after?.partition ?? Number.NEGATIVE_INFINITY;
+    const waiting = new Set(this.rows.map(({ partition }) => partition));
+    const listed = [...waiting].filter((partition) => partition > from).toSorted((one, other) => one - other);
+    return listed.slice(0, limit).map((partition) => ({ partition, slot: null, after: null }));
+  };
+
+  #byCustomer(): ReadonlyMap<Partition, readonly Due[]> {
+    return Map.groupBy(this.rows.toSorted(byPlace), ({ partition }) => partition);
+  }
+
+  readonly listDueOfCustomers: EngineWorld['store']['listDueOfCustomers'] = async (
+    cursors,
     until,
-    limit,
+    limitEach,
   ) => {
-    this.askedOfOthers++;
-    const listed = await this.listDue(after, until, Number.POSITIVE_INFINITY);
-    const due = listed.filter(({ partition }) => !without.has(partition)).slice(0, limit);
-    return { due, next: due.length < limit ? null : (due.at(-1) ?? null) };
+    this.visits.push(cursors.map(({ partition }) => partition));
+    const byCustomer = this.#byCustomer();
+    const due: Due[] = [];
+    const unfinished: CustomerCursor[] = [];
+    for (const cursor of cursors) {
+      const rows = byCustomer.get(cursor.partition) ?? [];
+      const isNext = (one: Due) => cursor.after === null || byPlace(one, cursor.after) > 0;
+      const own = rows.filter((one) => one.dueAt <= until && isNext(one)).slice(0, limitEach);
+      due.push(...own);
+      if (own.length === limitEach) unfinished.push({ ...cursor, after: own.at(-1) ?? null });
+    }
+    return { due, unfinished };
   };
 }
 
@@ -84,12 +104,12 @@ function setUp(rows: readonly Due[]) {
   const world = { store: store as unknown as EngineWorld['store'], clock: time, timers: time };
   const lookOut = new LookOut(world, EVERYWHERE, found);
   /** Looks, while no more time passes than between pages. */
-  const look = async (where: 'ahead' | 'rest' | 'behind') => {
+  const look = async (where: 'ahead' | 'rest' | 'behind', betweenMs = 5) => {
     const state = { isOver: false };
     const looked = lookOut[where]().finally(() => {
       state.isOver = true;
     });
-    while (!state.isOver) await time.advance(5);
+    while (!state.isOver) await time.advance(betweenMs);
     await looked;
   };
   return { store, time, found, lookOut, look };
@@ -137,15 +157,17 @@ describe('looking ahead', () => {
     found.roomAhead = 3 * PAGE_ROWS;
     await look('ahead');
     expect(found.aheads.filter(({ partition }) => partition === OTHER)).toEqual(others);
-    // Four pages until it was seen that there is no room, three of the others.
-    expect([store.asked.length, store.askedOfOthers]).toEqual([7, 3]);
+    expect(store.visits.flat()).toContain(OTHER);
+    expect(new Set(store.visits.flat()).size).toBe(1);
     found.aheads.splice(3 * PAGE_ROWS);
+    store.asked.splice(0);
+    store.visits.splice(0);
     await look('ahead');
-    // There is still no room: only the others are looked for.
-    expect([store.asked.length, store.askedOfOthers]).toEqual([10, 6]);
+    // There is still no room: only the other is visited.
+    expect(new Set(store.visits.flat())).toEqual(new Set([OTHER]));
+    expect(store.asked).toEqual([]);
     found.aheads.splice(0);
     await look('ahead');
-    expect(store.askedOfOthers).toBeGreaterThan(6);
     expect(found.aheads.filter(({ partition }) => partition !== OTHER)).toHaveLength(3 * PAGE_ROWS);
   });
 
@@ -162,16 +184,38 @@ describe('looking ahead', () => {
     expect([found.aheads.length, lookOut.isMoreAhead]).toEqual([flood.length + others.length, false]);
   });
 
-  test('leaves off after so many pages, whoever they are of, and goes on there', async () => {
-    const flood = many(200 * PAGE_ROWS, NOW + 1, 100).map((due, index) => ({
+  test('leaves off after so many visits, and goes on there', async () => {
+    const customers = 10_200;
+    const flood = many(600, NOW + 1, 600);
+    const others = many(customers, NOW + 1_000, 10).map((due, index) => ({
       ...due,
-      partition: (index % 100) as Partition,
+      partition: (100 + index) as Partition,
     }));
-    const { found, look, lookOut } = setUp(flood);
-    await look('ahead');
-    expect([found.aheads.length < flood.length, lookOut.isMoreAhead]).toEqual([true, true]);
-    for (let looks = 0; lookOut.isMoreAhead && looks < 10; looks++) await look('rest');
-    expect([found.aheads.length, lookOut.isMoreAhead]).toEqual([flood.length, false]);
+    const { found, look } = setUp([...flood, ...others]);
+    await look('ahead', 0);
+    const visited = found.aheads.filter(({ partition }) => partition >= 100).length;
+    expect([visited > customers / 2, visited < customers]).toEqual([true, true]);
+    await look('ahead', 0);
+    expect(new Set(idsOf(found.aheads))).toEqual(new Set(idsOf([...flood, ...others])));
+  });
+
+  test('does not read again what the looks for the rest have found', async () => {
+    const flood = many(70 * PAGE_ROWS, NOW + 1, 100);
+    const { found, look, lookOut, store, time } = setUp(flood);
+    const lookForAll = async () => {
+      await look('ahead');
+      for (let looks = 0; lookOut.isMoreAhead && looks < 10; looks++) await look('rest');
+    };
+    await lookForAll();
+    expect(found.aheads).toHaveLength(flood.length);
+    store.visits.splice(0);
+    await lookForAll();
+    expect(store.visits.length).toBeLessThan(10);
+    const hidden = dueAt(NOW + LOOK_AHEAD_MS + 900, { name: 'new' });
+    store.rows.push(hidden);
+    await time.advance(1_000);
+    await lookForAll();
+    expect(idsOf(found.aheads)).toContain(hidden.id);
   });
 
   test('a page that is full to the last row is followed by one more', async () => {
@@ -221,7 +265,7 @@ describe('looking behind', () => {
     const { found, look, store } = setUp([...many(200 * PAGE_ROWS, NOW - 900_000, 100), ...others]);
     found.isWanted = ({ partition }) => partition === OTHER;
     await look('behind');
-    expect([found.behinds.length, store.askedOfOthers]).toEqual([0, 0]);
+    expect([found.behinds.length, store.visits.length]).toEqual([0, 0]);
     await look('behind');
     expect(found.behinds).toEqual(others);
   });

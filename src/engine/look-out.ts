@@ -5,14 +5,16 @@
  * never hides what waits for another. Both read a page at a time, and let the rest of the service work
  * between pages.
  *
- * A customer with very many due deliveries does not hide those of the others. Ahead, the first few of each customer are
- * looked for before the rest of anybody (`rest`), and none for whom there is no room. Behind, a second cursor goes through the work of all
- * customers but those with much that is known already or finds no room.
+ * A customer with very many due deliveries does not hide those of the others. Work is looked for in the order of time
+ * as long as nobody has much. From then on it is looked for customer by customer. Ahead, the first few of each customer
+ * come before the rest of anybody (`rest`), and nothing is read for whom there is no room. Behind, the customers are
+ * visited without those of whom much is known already or finds no room.
  */
 import type { Due } from '#src/domain/due.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { DuePage } from '#src/ports/store.ts';
+import type { CustomerCursor } from '#src/ports/store.ts';
+import { CustomerRounds, LeftForLater, type Place, visit } from './customer-rounds.ts';
 import type { Territory } from './territory.ts';
 import { type EngineWorld, pause } from './world.ts';
 
@@ -20,12 +22,12 @@ export const LOOK_AHEAD_MS = 2_000;
 const PAGE_ROWS = 100;
 /** Of each customer, before the others of anybody are looked for. */
 const FIRST_ROWS_MAX = 500;
-/** In one look for the rest. */
-const PAGES_OF_REST_MAX = 50;
-/** In one look behind. */
-const PAGES_BEHIND_MAX = 50;
-/** In one look for the work of all but some customers, of whose rows a page may be short. */
-const PAGES_OF_OTHERS_MAX = 150;
+/** In the order of time, in one look. */
+const PAGES_MAX = 50;
+/** In one look for the rest of some customers. */
+const VISITS_OF_REST_MAX = 50;
+/** Customer by customer, in one look. */
+const VISITS_MAX = 500;
 /** After a page of nothing but what is known or finds no room. */
 const FRUITLESS_MS = 5;
 /** A customer has much that is in memory or finds no room: so many rows in one walk of the cursor. */
@@ -33,8 +35,6 @@ const PASSED_OVER_MAX = 500;
 
 /** Sorts after every id. */
 const LAST_ID = '\u{10ffff}' as Due['id'];
-
-type Place = Pick<Due, 'dueAt' | 'id'>;
 
 export interface Finds {
   /** False: there is no room for more of this customer's. */
@@ -56,13 +56,14 @@ export class LookOut {
   #cursor: Place | null = null;
   /** Customers for whose work there was no room in the last look ahead. */
   #crowded = new Set<Partition>();
-  /** What was left ahead begins here. */
-  #cursorOfRest: Place | null = null;
+  readonly #roundsAhead: CustomerRounds;
+  /** Of customers who have more ahead than the first few. */
+  readonly #left = new LeftForLater();
   /** Rows of each customer that were passed over since the cursor began. */
   readonly #passedOver = new Map<Partition, number>();
   /** Customers of whom many were passed over, now or in the walk before. */
   #passedBy: ReadonlySet<Partition> = new Set();
-  #cursorOfOthers: Place | null = null;
+  readonly #roundsBehind: CustomerRounds;
   #isMoreBehind = false;
   #hasFoundBehind = false;
   #isToBeginAnew = false;
@@ -75,11 +76,15 @@ export class LookOut {
     this.#world = world;
     this.#territory = territory;
     this.#finds = finds;
+    this.#roundsAhead = new CustomerRounds(world.store, territory);
+    this.#roundsBehind = new CustomerRounds(world.store, territory);
   }
 
   /** There is more to look at than before: what lies behind the cursor may not have been seen. */
   beginAnew(): void {
     this.#isToBeginAnew = true;
+    this.#roundsAhead.beginAnew();
+    this.#roundsBehind.beginAnew();
   }
 
   /** Whether the last look behind ended before it had seen everything. */
@@ -94,82 +99,107 @@ export class LookOut {
 
   /** Whether something ahead was left for `rest`. */
   get isMoreAhead(): boolean {
-    return this.#cursorOfRest !== null;
+    return !this.#left.isEmpty;
   }
 
   /** What comes due in the next moments: of each customer the first. */
   async ahead(): Promise<void> {
     const now = this.#world.clock.now();
     const until = instant(now + LOOK_AHEAD_MS);
-    const crowded = new Set([...this.#crowded].filter((one) => !this.#finds.hasRoomAhead(one)));
-    this.#crowded = crowded;
-    const passedBy = new Set(crowded);
+    const from = { dueAt: now, id: LAST_ID };
+    this.#crowded = new Set([...this.#crowded].filter((one) => !this.#finds.hasRoomAhead(one)));
+    this.#left.forgetBefore(now);
+    const isMuch = this.#crowded.size > 0 || !(await this.#aheadOfAll(from, until));
+    if (isMuch) await this.#aheadByCustomer(from, until);
+  }
+
+  /** In the order of time. False: somebody has so much that it may hide what others have. */
+  async #aheadOfAll(from: Place, until: Instant): Promise<boolean> {
+    const { store, timers } = this.#world;
     const seen = new Map<Partition, number>();
-    let leftAt: Place | null = null;
-    let next: Place | null = { dueAt: now, id: LAST_ID };
-    for await (const page of this.#pages(next, until, passedBy, PAGES_OF_OTHERS_MAX)) {
-      next = page.next;
-      for (const one of page.due) {
-        const rows = (seen.get(one.partition) ?? 0) + 1;
-        seen.set(one.partition, rows);
-        if (!this.#finds.ahead(one)) crowded.add(one.partition);
-        else if (rows < FIRST_ROWS_MAX) continue;
-        else leftAt ??= { dueAt: one.dueAt, id: one.id };
-        passedBy.add(one.partition);
-      }
-    }
-    this.#cursorOfRest ??= leftAt ?? next;
-  }
-
-  /** Goes on where the looks ahead have left off. */
-  async rest(): Promise<void> {
-    const now = this.#world.clock.now();
-    const until = instant(now + LOOK_AHEAD_MS);
-    const crowded = this.#crowded;
-    const from = later(this.#cursorOfRest, now);
-    this.#cursorOfRest = null;
-    for await (const { due, next } of this.#pages(from, until, crowded, PAGES_OF_REST_MAX)) {
-      for (const one of due) if (!this.#finds.ahead(one)) crowded.add(one.partition);
-      this.#cursorOfRest = next;
-    }
-  }
-
-  /** Pages of what is due of everybody but some, who may become more on the way. */
-  async *#pages(
-    from: Place | null,
-    until: Instant,
-    without: ReadonlySet<Partition>,
-    pagesMax: number,
-  ): AsyncGenerator<DuePage> {
     let after = from;
-    for (let pages = 0; after !== null && pages < pagesMax; pages++) {
+    for (let pages = 0; pages < PAGES_MAX; pages++) {
+      const { slots } = this.#territory;
+      if (slots?.size === 0) return true;
+      const page = await store.listDue(after, until, PAGE_ROWS, slots);
+      for (const one of page) this.#foresee(one, seen);
+      this.#finds.pageRead();
+      const last = page.at(-1);
+      if (page.length < PAGE_ROWS || last === undefined) return true;
+      if (this.#crowded.size > 0 || Math.max(...seen.values()) >= FIRST_ROWS_MAX) return false;
+      after = last;
+      await pause(timers, 0);
+    }
+    return false;
+  }
+
+  async #aheadByCustomer(from: Place, until: Instant): Promise<void> {
+    const seen = new Map<Partition, number>();
+    const hasMuch = ({ partition }: CustomerCursor) => (seen.get(partition) ?? 0) >= FIRST_ROWS_MAX;
+    for (let visits = 0; visits < VISITS_MAX; visits++) {
       if (this.#territory.slots?.size === 0) return;
-      const page = await this.#page(without, after, until);
-      yield page;
-      if (page.due.length > 0) this.#finds.pageRead();
-      after = page.next;
-      if (after !== null) await pause(this.#world.timers, 0);
+      const cursors = await this.#roundsAhead.next();
+      if (cursors.length === 0) return;
+      const wanted = cursors.filter(({ partition }) => !this.#crowded.has(partition));
+      this.#left.add(wanted.filter(hasMuch));
+      const unfinished = await this.#visitAhead(
+        wanted.filter((cursor) => !hasMuch(cursor)),
+        from,
+        until,
+        seen,
+      );
+      this.#roundsAhead.visitAgain(unfinished);
+      await pause(this.#world.timers, 0);
     }
   }
 
-  /** What is due of everybody but some. */
-  async #page(without: ReadonlySet<Partition>, after: Place | null, until: Instant): Promise<DuePage> {
-    const { store } = this.#world;
-    const { slots } = this.#territory;
-    if (without.size > 0) return store.listDueOfOthers(without, after, until, PAGE_ROWS, slots);
-    const due = await store.listDue(after, until, PAGE_ROWS, slots);
-    return { due, next: due.length < PAGE_ROWS ? null : (due.at(-1) ?? null) };
+  /** Goes on with customers of whom the looks ahead have seen the first few. */
+  async rest(): Promise<void> {
+    const seen = new Map<Partition, number>();
+    for (let visits = 0; visits < VISITS_OF_REST_MAX; visits++) {
+      const now = this.#world.clock.now();
+      const cursors = this.#left.take();
+      if (cursors.length === 0) return;
+      const wanted = cursors.filter(({ partition }) => !this.#crowded.has(partition));
+      const from = { dueAt: now, id: LAST_ID };
+      const until = instant(now + LOOK_AHEAD_MS);
+      const unfinished = await this.#visitAhead(wanted, from, until, seen);
+      const hasFinished = ({ partition, slot }: CustomerCursor) =>
+        !this.#crowded.has(partition) &&
+        !unfinished.some((one) => one.partition === partition && one.slot === slot);
+      this.#left.finished(wanted.filter(hasFinished), { dueAt: until, id: LAST_ID });
+      this.#left.add(unfinished);
+      await pause(this.#world.timers, 0);
+    }
+  }
+
+  /** Answers where to go on. */
+  async #visitAhead(
+    cursors: readonly CustomerCursor[],
+    from: Place,
+    until: Instant,
+    seen: Map<Partition, number>,
+  ): Promise<readonly CustomerCursor[]> {
+    if (cursors.length === 0) return [];
+    const { due, unfinished } = await visit(this.#world.store, cursors, from, until, this.#territory.slots);
+    for (const one of due) this.#foresee(one, seen);
+    if (due.length > 0) this.#finds.pageRead();
+    return unfinished;
+  }
+
+  #foresee(due: Due, seen: Map<Partition, number>): void {
+    seen.set(due.partition, (seen.get(due.partition) ?? 0) + 1);
+    if (!this.#finds.ahead(due)) this.#crowded.add(due.partition);
   }
 
   async behind(): Promise<void> {
     const { store, clock, timers } = this.#world;
     const now: Instant = clock.now();
     this.#hasFoundBehind = false;
-    await this.#behindOfOthers(now);
-    for (let pages = 0; pages < PAGES_BEHIND_MAX; pages++) {
+    await this.#behindByCustomer(now);
+    for (let pages = 0; pages < PAGES_MAX; pages++) {
       if (this.#isToBeginAnew) {
         this.#cursor = null;
-        this.#cursorOfOthers = null;
         this.#passedOver.clear();
       }
       this.#isToBeginAnew = false;
@@ -190,16 +220,19 @@ export class LookOut {
     }
   }
 
-  async #behindOfOthers(now: Instant): Promise<void> {
+  async #behindByCustomer(now: Instant): Promise<void> {
     if (this.#passedBy.size === 0) return;
-    for (let pages = 0; pages < PAGES_OF_OTHERS_MAX; pages++) {
+    for (let visits = 0; visits < VISITS_MAX; visits++) {
       const { slots } = this.#territory;
       if (slots?.size === 0 || !this.#finds.hasRoomBehind) return;
-      const { due, next } = await this.#page(this.#passedBy, this.#cursorOfOthers, now);
+      const cursors = await this.#roundsBehind.next();
+      if (cursors.length === 0) return;
+      const wanted = cursors.filter(({ partition }) => !this.#passedBy.has(partition));
+      if (wanted.length === 0) continue;
+      const { due, unfinished } = await visit(this.#world.store, wanted, null, now, slots);
       for (const one of due) if (this.#finds.behind(one)) this.#hasFoundBehind = true;
-      this.#cursorOfOthers = next;
+      this.#roundsBehind.visitAgain(unfinished);
       if (due.length > 0) this.#finds.pageRead();
-      if (next === null) return;
       await pause(this.#world.timers, 0);
     }
   }
@@ -221,9 +254,4 @@ export class LookOut {
     this.#passedBy = new Set([...this.#passedOver].filter(isMuch).map(([partition]) => partition));
     this.#passedOver.clear();
   }
-}
-
-/** What is due by now is not ahead any more. */
-function later(place: Place | null, now: Instant): Place | null {
-  return place === null || place.dueAt > now ? place : { dueAt: now, id: LAST_ID };
 }

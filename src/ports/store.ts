@@ -155,11 +155,20 @@ export interface Work {
   readonly sweep: UnfinishedSweep | null;
 }
 
-/** A part of what is due. */
-export interface DuePage {
+/** A cursor through the waiting deliveries of one customer, in the order of (dueAt, id). */
+export interface CustomerCursor {
+  readonly partition: Partition;
+  /** Where a store goes through each slot by itself. */
+  readonly slot: Slot | null;
+  /** The last delivery that was read. */
+  readonly after: Pick<Due, 'dueAt' | 'id'> | null;
+}
+
+/** A page of the due deliveries of several customers. */
+export interface CustomersPage {
   readonly due: readonly Due[];
-  /** The place behind which to go on; null at the end. */
-  readonly next: Pick<Due, 'dueAt' | 'id'> | null;
+  /** The cursors behind which there may be more, where they stand now. */
+  readonly unfinished: readonly CustomerCursor[];
 }
 
 /** What a delivery sends, sealed, as frozen when it was materialized. */
@@ -286,16 +295,21 @@ export interface Store {
     slots?: ReadonlySet<Slot>,
   ): Promise<readonly Due[]>;
   /**
-   * The same for all partitions but some, however much is due of those. A page may be short, or empty, before the end:
-   * where to go on is told.
+   * A cursor at its beginning for each customer who has a waiting delivery, however many deliveries each has. In a fixed
+   * order, after `after`; fewer than `limit` at the end.
    */
-  listDueOfOthers(
-    without: ReadonlySet<Partition>,
-    after: Pick<Due, 'dueAt' | 'id'> | null,
-    until: Instant,
+  listWaitingCustomers(
+    after: CustomerCursor | null,
     limit: number,
     slots?: ReadonlySet<Slot>,
-  ): Promise<DuePage>;
+  ): Promise<readonly CustomerCursor[]>;
+  /** From each cursor on, at most `limitEach` deliveries that are due at `until` at the latest. */
+  listDueOfCustomers(
+    cursors: readonly CustomerCursor[],
+    until: Instant,
+    limitEach: number,
+    slots?: ReadonlySet<Slot>,
+  ): Promise<CustomersPage>;
   /** In the order asked for; null for a delivery that is gone. Each is of one moment. */
   findWork(deliveries: readonly Pick<Due, 'partition' | 'id'>[]): Promise<readonly (Work | null)[]>;
   /** In the order asked for. */

@@ -5,7 +5,7 @@ import { isWaiting, putOff } from '#src/domain/delivery-life.ts';
 import { type Due, dueOf } from '#src/domain/due.ts';
 import { instant } from '#src/domain/instant.ts';
 import * as life from '#src/domain/schedule-life.ts';
-import type { DuePage, Store } from '#src/ports/store.ts';
+import type { CustomerCursor, Store } from '#src/ports/store.ts';
 import * as arbitrary from './arbitraries.ts';
 import { type Bench, ownSuite, pendingOf, type Suite } from './bench.ts';
 import { FAILURE, HOUR_MS, HOURLY, MINUTE_MS } from './builders.ts';
@@ -14,6 +14,8 @@ import { ALL_DELIVERIES, allPages } from './everything.ts';
 
 const THE_END = instant(Date.UTC(10_000, 0, 1));
 const PAGE_ROWS = 50;
+/** Sorts after every id. */
+const LAST_ID = '\u{10ffff}' as Due['id'];
 const LISTED_MAX = 10_000;
 
 export function lookingAheadContract(suite: Suite): void {
@@ -74,7 +76,11 @@ export function lookingAheadContract(suite: Suite): void {
       expect(await bench.store.listDue(null, THE_END, limit)).toHaveLength(limit);
     });
 
-    test.for([1, 3, 1_000])('lists all but some customers, in pages of %i', async (limit) => {
+    test.for([
+      [1, 1],
+      [3, 2],
+      [1_000, 1_000],
+    ] as const)('lists customers in pages of %i, and of each %i at a time', async ([limit, limitEach]) => {
       const [bench, other, third] = [await own.bench(), await own.bench(), await own.bench()];
       for (let i = 0; i < 9; i++) {
         for (const { partition } of [bench, other, third]) {
@@ -84,23 +90,36 @@ export function lookingAheadContract(suite: Suite): void {
           );
         }
       }
-      const without = new Set([bench.partition, third.partition]);
-      const expected = (await all(bench.store)).filter(({ partition }) => !without.has(partition));
+      await addWith(bench, bench.schedule({ partition: other.partition, timing: bench.oneShot(3) }).pending);
+      const from = { dueAt: instant(bench.now + MINUTE_MS), id: LAST_ID };
+      const until = instant(bench.now + HOUR_MS + 2);
+      const customers = await allCustomers(bench.store, limit);
+      expect(new Set(customers.map(keyOf)).size).toBe(customers.length);
+      const wanted = customers.filter(({ partition }) => partition !== third.partition);
       const found: Due[] = [];
-      let after: Parameters<Store['listDue']>[0] = null;
-      do {
-        const page: DuePage = await bench.store.listDueOfOthers(without, after, THE_END, limit);
-        expect(page.due.length).toBeLessThanOrEqual(limit);
+      let cursors: readonly CustomerCursor[] = wanted.map((cursor) => ({ ...cursor, after: from }));
+      while (cursors.length > 0) {
+        const page = await bench.store.listDueOfCustomers(cursors, until, limitEach);
+        expect(page.due.length).toBeLessThanOrEqual(cursors.length * limitEach);
         found.push(...page.due);
-        after = page.next;
-      } while (after !== null);
-      expect(found).toEqual(expected);
-      expect(of(expected, found).some(({ partition }) => partition === other.partition)).toBe(true);
-      const last = expected.at(-1) ?? null;
-      expect(await bench.store.listDueOfOthers(without, last, THE_END, limit)).toEqual({
-        due: [],
-        next: null,
-      });
+        cursors = page.unfinished;
+      }
+      const isWanted = ({ partition, dueAt }: Due) =>
+        partition !== third.partition && dueAt > from.dueAt && dueAt <= until;
+      expect(found.toSorted(byPlace)).toEqual((await all(bench.store)).filter(isWanted));
+      const ofOther = found.filter(({ partition }) => partition === other.partition);
+      expect(ofOther).toHaveLength(7);
+      expect(ofOther).toEqual(ofOther.toSorted(byPlace));
+    });
+
+    test('a customer of whom nothing waits is not listed', async () => {
+      const bench = await own.bench();
+      const { schedule } = await bench.addSchedule();
+      const listed = async () =>
+        (await allCustomers(bench.store, 2)).filter(({ partition }) => partition === bench.partition);
+      expect(await listed()).toEqual([expect.objectContaining({ after: null })]);
+      await bench.change(schedule.id, (view) => life.cancel(view, bench.now));
+      expect(await listed()).toEqual([]);
     });
 
     test('shows only what waits to be sent', async () => {
@@ -180,6 +199,20 @@ async function all(store: Store, limit = PAGE_ROWS): Promise<readonly Due[]> {
     if (page.length < limit) return found;
   }
   throw new Error('The list does not come to an end.');
+}
+
+async function allCustomers(store: Store, limit: number): Promise<readonly CustomerCursor[]> {
+  const found: CustomerCursor[] = [];
+  while (found.length < LISTED_MAX) {
+    const page: readonly CustomerCursor[] = await store.listWaitingCustomers(found.at(-1) ?? null, limit);
+    found.push(...page);
+    if (page.length < limit) return found;
+  }
+  throw new Error('The list does not come to an end.');
+}
+
+function keyOf({ partition, slot }: CustomerCursor): string {
+  return `${partition}/${slot}`;
 }
 
 async function ofPartition(bench: Bench): Promise<readonly Due[]> {

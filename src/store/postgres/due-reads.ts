@@ -1,67 +1,75 @@
 /**
- * Reads what is due, in the order of (due_at, id).
+ * Reads what is due: of everybody in the order of (due_at, id), or customer by customer.
  *
- * Each slot that a node holds is walked along an index that begins with the slot, and the walks are merged. Rows of
- * other nodes' slots are never looked at, however many of them are due.
+ * Each slot that a node owns is walked along an index that begins with the slot, and the walks are merged. Customers are
+ * walked one by one within each slot, along an index that begins with slot and partition. Rows of other nodes' slots,
+ * and of customers who were not asked for, are never looked at, however many of them are due.
  *
- * The work of all customers but some is read customer by customer, along an index that begins with the partition: from
- * each customer that has anything waiting to the next. Rows of the others are never looked at either.
- *
- * Citus cannot walk each slot or each customer on its own. There every worker looks for the rows by itself.
+ * Citus cannot walk several slots or customers by themselves in one statement. There every worker looks for the rows of
+ * everybody by itself, and each customer is a statement of its own.
  */
 import type { Due } from '#src/domain/due.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
 import { SLOTS, type Slot } from '#src/domain/slot.ts';
-import type { DuePage } from '#src/ports/store.ts';
+import type { CustomerCursor, CustomersPage } from '#src/ports/store.ts';
 import { BEFORE_EVERYTHING, type DueRow, type Place, toDue } from '#src/store/sql/due-rows.ts';
-import { mergedWalks, type Round } from '#src/store/sql/merged-walks.ts';
+import { byPlace, mergedSlots, type SlotRow } from './merged-slots.ts';
 import type { Reader } from './reader.ts';
 
 const COLUMNS = 'partition, id, due_at, deadline, endpoint_id, url, payload_bytes';
 const WAITING = "status IN ('scheduled', 'retry_scheduled')";
+/** The condition of the indexes by slot and by partition alone (see the migration). */
+const WAITING_ANYWHERE = `${WAITING} AND id <> ''`;
 
-const OF_SLOTS = 'AND slot = ANY($5::integer[])';
+const DISTRIBUTED_DUE = `SELECT ${COLUMNS} FROM deliveries
+  WHERE ${WAITING_ANYWHERE} AND (due_at, id) > ($1, $2) AND due_at <= $3 AND slot = ANY($5::integer[])
+  ORDER BY due_at, id LIMIT $4`;
 
-function distributedDue(condition: string): string {
-  return `SELECT ${COLUMNS} FROM deliveries
-    WHERE ${WAITING} AND (due_at, id) > ($1, $2) AND due_at <= $3 ${condition}
-    ORDER BY due_at, id LIMIT $4`;
-}
+const DISTRIBUTED_CUSTOMERS = `SELECT DISTINCT partition FROM deliveries
+  WHERE ${WAITING_ANYWHERE} AND partition > $1 ORDER BY partition LIMIT $2`;
 
-const DISTRIBUTED_DUE = distributedDue(OF_SLOTS);
-const DISTRIBUTED_DUE_OF_OTHERS = distributedDue(`${OF_SLOTS} AND partition <> ALL($6::bigint[])`);
+const DISTRIBUTED_DUE_OF_CUSTOMER = `SELECT ${COLUMNS}, slot FROM deliveries
+  WHERE ${WAITING_ANYWHERE} AND partition = $1 AND (due_at, id) > ($2, $3) AND due_at <= $4
+  ORDER BY due_at, id LIMIT $5`;
 
 const DUE_OF_WALKS = `SELECT found.*
   FROM unnest($1::integer[], $2::bigint[], $3::text[]) AS walk (slot, due_at, id)
   CROSS JOIN LATERAL (
     SELECT slot, ${COLUMNS} FROM deliveries d
-    WHERE ${WAITING} AND d.slot = walk.slot AND (d.due_at, d.id) > (walk.due_at, walk.id) AND d.due_at <= $4
+    WHERE ${WAITING_ANYWHERE} AND d.slot = walk.slot AND (d.due_at, d.id) > (walk.due_at, walk.id) AND d.due_at <= $4
     ORDER BY d.due_at, d.id LIMIT $5
   ) found
   ORDER BY found.due_at, found.id LIMIT $6`;
 
-const DUE_OF_OTHERS = `WITH RECURSIVE customers AS (
-    (SELECT partition FROM deliveries WHERE ${WAITING} ORDER BY partition LIMIT 1)
-    UNION ALL
-    SELECT (
-      SELECT d.partition FROM deliveries d WHERE ${WAITING} AND d.partition > c.partition
-      ORDER BY d.partition LIMIT 1
-    ) FROM customers c WHERE c.partition IS NOT NULL
-  )
-  SELECT found.* FROM (SELECT partition FROM customers WHERE partition <> ALL($6::bigint[])) c
+const CUSTOMERS = `SELECT s.slot, c.partition
+  FROM unnest($1::integer[], $2::bigint[]) AS s (slot, after)
   CROSS JOIN LATERAL (
-    SELECT ${COLUMNS} FROM deliveries d
-    WHERE ${WAITING} AND d.partition = c.partition AND (d.due_at, d.id) > ($1, $2) AND d.due_at <= $3
-      -- A sum is in no index: the planner must not walk the slots of everybody.
-      AND d.slot + 0 = ANY($5::integer[])
-    ORDER BY d.due_at, d.id LIMIT $4
-  ) found
-  ORDER BY due_at, id LIMIT $4`;
+    WITH RECURSIVE customers AS (
+      (SELECT d.partition FROM deliveries d WHERE ${WAITING} AND d.slot = s.slot AND d.partition > s.after
+       ORDER BY d.partition LIMIT 1)
+      UNION ALL
+      SELECT (
+        SELECT d.partition FROM deliveries d
+        WHERE ${WAITING} AND d.slot = s.slot AND d.partition > customers.partition
+        ORDER BY d.partition LIMIT 1
+      ) FROM customers WHERE customers.partition IS NOT NULL
+    )
+    SELECT partition FROM customers WHERE partition IS NOT NULL LIMIT $3
+  ) c
+  ORDER BY s.slot, c.partition LIMIT $3`;
 
-interface WalkedRow extends DueRow {
-  readonly slot: Slot;
-}
+const DUE_OF_CUSTOMERS = `SELECT found.*
+  FROM unnest($1::integer[], $2::bigint[], $3::bigint[], $4::text[]) AS walk (slot, partition, due_at, id)
+  CROSS JOIN LATERAL (
+    SELECT slot, ${COLUMNS} FROM deliveries d
+    WHERE ${WAITING} AND d.slot = walk.slot AND d.partition = walk.partition
+      AND (d.due_at, d.id) > (walk.due_at, walk.id) AND d.due_at <= $5
+    ORDER BY d.due_at, d.id LIMIT $6
+  ) found`;
+
+/** Customers are looked for in so many slots with one statement. */
+const SLOTS_TOGETHER = 64;
+const BEFORE_EVERY_PARTITION = Number.MIN_SAFE_INTEGER;
 
 const EVERY_SLOT: ReadonlySet<Slot> = new Set(Array.from({ length: SLOTS }, (_, slot) => slot as Slot));
 
@@ -88,42 +96,100 @@ export class DueReads {
     return rows.map(toDue);
   }
 
-  async listOfOthers(
-    without: ReadonlySet<Partition>,
-    after: Place | null,
-    until: Instant,
+  async customers(
+    after: CustomerCursor | null,
     limit: number,
     slots: ReadonlySet<Slot> = EVERY_SLOT,
-  ): Promise<DuePage> {
-    const { dueAt, id } = after ?? BEFORE_EVERYTHING;
-    const sql = this.#distributed ? DISTRIBUTED_DUE_OF_OTHERS : DUE_OF_OTHERS;
-    const rows = await this.#reader.ask<DueRow>(sql, dueAt, id, until, limit, [...slots], [...without]);
-    const due = rows.map(toDue);
-    return { due, next: due.length < limit ? null : (due.at(-1) ?? null) };
+  ): Promise<readonly CustomerCursor[]> {
+    if (this.#distributed) return this.#distributedCustomers(after, limit);
+    const found: CustomerCursor[] = [];
+    const from = after?.slot ?? 0;
+    const left = [...slots].filter((slot) => slot >= from).toSorted((one, other) => one - other);
+    while (found.length < limit && left.length > 0) {
+      const asked = left.splice(0, SLOTS_TOGETHER);
+      const afters = asked.map((slot) => (slot === after?.slot ? after.partition : BEFORE_EVERY_PARTITION));
+      const rows = await this.#reader.ask<Pick<SlotRow, 'slot' | 'partition'>>(
+        CUSTOMERS,
+        asked,
+        afters,
+        limit - found.length,
+      );
+      found.push(...rows.map(({ slot, partition }) => ({ partition, slot, after: null })));
+    }
+    return found;
   }
 
-  async #merged(
+  async listOfCustomers(
+    cursors: readonly CustomerCursor[],
+    until: Instant,
+    limitEach: number,
+    slots: ReadonlySet<Slot> = EVERY_SLOT,
+  ): Promise<CustomersPage> {
+    const rows = await (this.#distributed
+      ? this.#distributedOfCustomers(cursors, until, limitEach)
+      : this.#reader.ask<SlotRow>(
+          DUE_OF_CUSTOMERS,
+          cursors.map(({ slot }) => slot),
+          cursors.map(({ partition }) => partition),
+          cursors.map(({ after }) => (after ?? BEFORE_EVERYTHING).dueAt),
+          cursors.map(({ after }) => (after ?? BEFORE_EVERYTHING).id),
+          until,
+          limitEach,
+        ));
+    const unfinished = cursors.flatMap((cursor) => {
+      const found = rows.filter((row) => isBehind(row, cursor));
+      const last = found.length < limitEach ? undefined : found.toSorted(byPlace).at(-1);
+      return last === undefined ? [] : [{ ...cursor, after: { dueAt: last.due_at, id: last.id } }];
+    });
+    return { due: rows.filter(({ slot }) => slots.has(slot)).map(toDue), unfinished };
+  }
+  #merged(
     slots: ReadonlySet<Slot>,
     { dueAt, id }: { readonly dueAt: number; readonly id: string },
     until: Instant,
     limit: number,
   ): Promise<readonly DueRow[]> {
-    const walks = [...slots].map((key) => ({ key, dueAt, id }));
-    const merging = mergedWalks<Slot, WalkedRow>(walks, until, limit, ({ slot }) => slot);
-    let asked = merging.next();
-    while (!asked.done) asked = merging.next(await this.#walk(asked.value, limit));
-    return asked.value;
-  }
-
-  #walk({ walks, until, share }: Round<Slot>, limit: number): Promise<readonly WalkedRow[]> {
-    return this.#reader.ask<WalkedRow>(
-      DUE_OF_WALKS,
-      walks.map(({ key }) => key),
-      walks.map(({ dueAt }) => dueAt),
-      walks.map(({ id }) => id),
-      until,
-      share,
-      limit,
+    const walks = [...slots].map((slot) => ({ slot, dueAt, id }));
+    return mergedSlots(walks, until, limit, (round) =>
+      this.#reader.ask<SlotRow>(
+        DUE_OF_WALKS,
+        round.walks.map(({ slot }) => slot),
+        round.walks.map((walk) => walk.dueAt),
+        round.walks.map((walk) => walk.id),
+        round.until,
+        round.share,
+        limit,
+      ),
     );
   }
+
+  async #distributedCustomers(
+    after: CustomerCursor | null,
+    limit: number,
+  ): Promise<readonly CustomerCursor[]> {
+    const rows = await this.#reader.ask<Pick<DueRow, 'partition'>>(
+      DISTRIBUTED_CUSTOMERS,
+      after?.partition ?? BEFORE_EVERY_PARTITION,
+      limit,
+    );
+    return rows.map(({ partition }) => ({ partition, slot: null, after: null }));
+  }
+
+  async #distributedOfCustomers(
+    cursors: readonly CustomerCursor[],
+    until: Instant,
+    limitEach: number,
+  ): Promise<readonly SlotRow[]> {
+    const found: SlotRow[] = [];
+    for (const { partition, after } of cursors) {
+      const { dueAt, id } = after ?? BEFORE_EVERYTHING;
+      const question = [partition, dueAt, id, until, limitEach] as const;
+      found.push(...(await this.#reader.ask<SlotRow>(DISTRIBUTED_DUE_OF_CUSTOMER, ...question)));
+    }
+    return found;
+  }
+}
+
+function isBehind(row: SlotRow, { partition, slot }: CustomerCursor): boolean {
+  return row.partition === partition && (slot === null || row.slot === slot);
 }

@@ -50,7 +50,7 @@ import { contains, pieceOf, type Wanted } from './schedule-walks.ts';
 
 /** `$1`: the partition; `$2` and `$3`: the window; `$4`: how many to look at. */
 const WAITING = `SELECT id, due_at FROM deliveries
-  WHERE partition = $1 AND status IN ('scheduled', 'retry_scheduled') AND due_at >= $2 AND due_at < $3
+  WHERE partition = $1 AND status IN ('scheduled', 'retry_scheduled') AND id <> '' AND due_at >= $2 AND due_at < $3
   ORDER BY due_at, id LIMIT $4`;
 
 /** As a division of whole numbers, which the counts of rows are then, too. */

@@ -388,10 +388,14 @@ export const MIGRATIONS: readonly Migration[] = [
       ) d WHERE s.partition = d.partition AND s.id = d.schedule_id;
 
       DROP INDEX deliveries_due;
+      CREATE INDEX deliveries_due_of_customer ON deliveries (slot, partition, due_at, id)
+        WHERE status IN ('scheduled', 'retry_scheduled');
+      -- A question about one customer in one slot does not name the condition on the id. So the planner cannot answer it
+      -- by one of these, and filter the rows of other customers or slots.
       CREATE INDEX deliveries_due_of_slot ON deliveries (slot, due_at, id)
-        WHERE status IN ('scheduled', 'retry_scheduled');
+        WHERE status IN ('scheduled', 'retry_scheduled') AND id <> '';
       CREATE INDEX deliveries_due_of_partition ON deliveries (partition, due_at, id)
-        WHERE status IN ('scheduled', 'retry_scheduled');
+        WHERE status IN ('scheduled', 'retry_scheduled') AND id <> '';
 
       -- Nodes of earlier schemas are stopped (see worksWith): this lock holds up nobody.
       LOCK TABLE schedules, schedule_labels IN SHARE ROW EXCLUSIVE MODE;

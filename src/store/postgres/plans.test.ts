@@ -314,12 +314,20 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
         expect(rowsOf(plans)).toBeLessThanOrEqual(10 * BATCH);
       });
 
-      it('what is due of all customers but some, without a look at what those have', async () => {
-        const plans = await plansOf((reader) =>
-          new DueReads(reader, false).listOfOthers(new Set([LARGE]), null, START, BATCH),
-        );
-        expect(indexesOf(plans)).toEqual(['deliveries_due_of_partition']);
-        expect(rowsOf(plans)).toBeLessThanOrEqual(10 * BATCH);
+      it('customers, and what is due of some, without a look at what others have', async () => {
+        const due = (slots: ReadonlySet<Slot>) =>
+          plansOf(async (reader) => {
+            const reads = new DueReads(reader, false);
+            const customers = await reads.customers(null, BATCH, slots);
+            const small = customers.filter(({ partition }) => partition !== LARGE);
+            await reads.listOfCustomers(small, START, 2, slots);
+          });
+        const held = await due(new Set(ALL_SLOTS.filter((slot) => slot % 2 === 0)));
+        expect(indexesOf(held)).toEqual(['deliveries_due_of_customer']);
+        expect(rowsOf(held)).toBeLessThanOrEqual(10 * BATCH);
+        const idle = await due(new Set(ALL_SLOTS.filter((slot) => slot > 200)));
+        expect(indexesOf(idle)).toEqual(['deliveries_due_of_customer']);
+        expect(rowsOf(idle)).toBe(0);
       });
 
       it('what is due of some slots, without a look at what others hold', async () => {

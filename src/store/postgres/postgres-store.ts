@@ -20,8 +20,9 @@ import type { InsightStore } from '#src/ports/insight-store.ts';
 import type { PeopleStore } from '#src/ports/people-store.ts';
 import type {
   ClaimWrite,
+  CustomerCursor,
+  CustomersPage,
   DeliveryFilter,
-  DuePage,
   EndWrite,
   ListFilter,
   LostClaim,
@@ -200,14 +201,21 @@ export class PostgresStore extends SqlUpkeep implements Store, ControlStore, Clu
     return this.#due.list(after, until, limit, slots);
   }
 
-  listDueOfOthers(
-    without: ReadonlySet<Partition>,
-    after: Pick<Due, 'dueAt' | 'id'> | null,
-    until: Instant,
+  listWaitingCustomers(
+    after: CustomerCursor | null,
     limit: number,
     slots?: ReadonlySet<Slot>,
-  ): Promise<DuePage> {
-    return this.#due.listOfOthers(without, after, until, limit, slots);
+  ): Promise<readonly CustomerCursor[]> {
+    return this.#due.customers(after, limit, slots);
+  }
+
+  listDueOfCustomers(
+    cursors: readonly CustomerCursor[],
+    until: Instant,
+    limitEach: number,
+    slots?: ReadonlySet<Slot>,
+  ): Promise<CustomersPage> {
+    return this.#due.listOfCustomers(cursors, until, limitEach, slots);
   }
 
   findWork(deliveries: readonly Pick<Due, 'partition' | 'id'>[]): Promise<readonly (Work | null)[]> {

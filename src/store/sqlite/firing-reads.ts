@@ -13,9 +13,8 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { FiringSchedule } from '#src/domain/schedule.ts';
 import { type Slot, slotOf } from '#src/domain/slot.ts';
-import type { DuePage, LostClaim, Message, Work } from '#src/ports/store.ts';
+import type { CustomerCursor, CustomersPage, LostClaim, Message, Work } from '#src/ports/store.ts';
 import { BEFORE_EVERYTHING, type DueRow, type Place, toDue } from '#src/store/sql/due-rows.ts';
-import { mergedWalks, type Round } from '#src/store/sql/merged-walks.ts';
 import { type AttemptRow, type DeliveryRow, fromAttemptRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
 import { fromSweepRow, type SweepRow } from '#src/store/sql/sweep-verbs.ts';
 import type { Db } from './connection.ts';
@@ -61,65 +60,60 @@ export class FiringReads {
     return rows.map(toDue);
   }
 
-  #dueOfOthers(
-    without: ReadonlySet<Partition>,
-    after: Place | null,
-    until: Instant,
-    limit: number,
-  ): readonly Due[] {
-    const { dueAt, id } = after ?? BEFORE_EVERYTHING;
+  /** From each customer who has a delivery that waits to the next along the index. */
+  customers(after: CustomerCursor | null, limit: number): readonly CustomerCursor[] {
     return this.#ask.atOnce(() => {
-      const customers = this.#customers().filter((partition) => !without.has(partition));
-      const walks = customers.map((key) => ({ key, dueAt, id }));
-      const merging = mergedWalks<Partition, DueRow>(walks, until, limit, ({ partition }) => partition);
-      let asked = merging.next();
-      while (!asked.done) asked = merging.next(this.#walk(asked.value));
-      return asked.value.map(toDue);
+      const found: CustomerCursor[] = [];
+      let last = after?.partition ?? BEFORE_EVERY_PARTITION;
+      while (found.length < limit) {
+        const next = this.#ask.get<{ readonly partition: Partition }>(
+          `SELECT partition FROM deliveries INDEXED BY deliveries_due_of_partition
+           WHERE status IN ('scheduled', 'retry_scheduled') AND partition > ? ORDER BY partition LIMIT 1`,
+          last,
+        );
+        if (next === undefined) break;
+        found.push({ partition: next.partition, slot: null, after: null });
+        last = next.partition;
+      }
+      return found;
     });
   }
 
-  /** Everybody who has a delivery that waits, from one to the next along the index. */
-  #customers(): readonly Partition[] {
-    const found: Partition[] = [];
-    for (let last = BEFORE_EVERY_PARTITION; ; ) {
-      const next = this.#ask.get<{ readonly partition: Partition }>(
-        `SELECT partition FROM deliveries INDEXED BY deliveries_due_of_partition
-         WHERE status IN ('scheduled', 'retry_scheduled') AND partition > ? ORDER BY partition LIMIT 1`,
-        last,
-      );
-      if (next === undefined) return found;
-      found.push(next.partition);
-      last = next.partition;
-    }
-  }
-
-  #walk({ walks, until, share }: Round<Partition>): readonly DueRow[] {
-    return walks.flatMap(({ key, dueAt, id }) =>
-      this.#ask.all<DueRow>(
-        `SELECT partition, id, due_at, deadline, endpoint_id, url, payload_bytes
-         FROM deliveries INDEXED BY deliveries_due_of_partition
-         WHERE partition = ? AND status IN ('scheduled', 'retry_scheduled')
-           AND (due_at, id) > (?, ?) AND due_at <= ?
-         ORDER BY due_at, id LIMIT ?`,
-        key,
-        dueAt,
-        id,
-        until,
-        share,
-      ),
-    );
-  }
-
-  dueOfOthers(
-    without: ReadonlySet<Partition>,
-    after: Place | null,
+  dueOfCustomers(
+    cursors: readonly CustomerCursor[],
     until: Instant,
-    limit: number,
+    limitEach: number,
     slots?: ReadonlySet<Slot>,
-  ): DuePage {
-    const due = this.#dueOfOthers(without, after, until, limit);
-    const ours = due.filter(({ partition, endpoint }) => slots?.has(slotOf(partition, endpoint)) ?? true);
-    return { due: ours, next: due.length < limit ? null : (due.at(-1) ?? null) };
+  ): CustomersPage {
+    const due: Due[] = [];
+    const unfinished: CustomerCursor[] = [];
+    this.#ask.atOnce(() => {
+      for (const cursor of cursors) {
+        const found = this.#dueOfCustomer(cursor, until, limitEach);
+        due.push(
+          ...found.filter(({ partition, endpoint }) => slots?.has(slotOf(partition, endpoint)) ?? true),
+        );
+        if (found.length === limitEach) unfinished.push({ ...cursor, after: found.at(-1) ?? null });
+      }
+    });
+    return { due, unfinished };
+  }
+
+  #dueOfCustomer({ partition, after }: CustomerCursor, until: Instant, limit: number): readonly Due[] {
+    const { dueAt, id } = after ?? BEFORE_EVERYTHING;
+    const rows = this.#ask.all<DueRow>(
+      `SELECT partition, id, due_at, deadline, endpoint_id, url, payload_bytes
+       FROM deliveries INDEXED BY deliveries_due_of_partition
+       WHERE partition = ? AND status IN ('scheduled', 'retry_scheduled')
+         AND (due_at, id) > (?, ?) AND due_at <= ?
+       ORDER BY due_at, id LIMIT ?`,
+      partition,
+      dueAt,
+      id,
+      until,
+      limit,
+    );
+    return rows.map(toDue);
   }
 
   work(deliveries: readonly Pick<Due, 'partition' | 'id'>[]): readonly (Work | null)[] {

@@ -22,8 +22,9 @@ import type { InsightStore } from '#src/ports/insight-store.ts';
 import type { PeopleStore } from '#src/ports/people-store.ts';
 import {
   type ClaimWrite,
+  type CustomerCursor,
+  type CustomersPage,
   type DeliveryFilter,
-  type DuePage,
   type EndWrite,
   type ListFilter,
   type LostClaim,
@@ -278,14 +279,17 @@ export class SqliteStore extends SqlUpkeep implements Store, ControlStore, Clust
     return this.#read(() => this.#firing.due(after, until, limit, slots));
   }
 
-  listDueOfOthers(
-    without: ReadonlySet<Partition>,
-    after: Pick<Due, 'dueAt' | 'id'> | null,
+  listWaitingCustomers(after: CustomerCursor | null, limit: number): Promise<readonly CustomerCursor[]> {
+    return this.#read(() => this.#firing.customers(after, limit));
+  }
+
+  listDueOfCustomers(
+    cursors: readonly CustomerCursor[],
     until: Instant,
-    limit: number,
+    limitEach: number,
     slots?: ReadonlySet<Slot>,
-  ): Promise<DuePage> {
-    return this.#read(() => this.#firing.dueOfOthers(without, after, until, limit, slots));
+  ): Promise<CustomersPage> {
+    return this.#read(() => this.#firing.dueOfCustomers(cursors, until, limitEach, slots));
   }
 
   findWork(deliveries: readonly Pick<Due, 'partition' | 'id'>[]): Promise<readonly (Work | null)[]> {

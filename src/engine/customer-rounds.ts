@@ -1,0 +1,147 @@
+/**
+ * Goes through the customers who have waiting deliveries, a few rows of each at a time, so that much of one customer
+ * never hides what another has. A lap visits every customer once. Customers who have more are visited again after that,
+ * in turns. A lap may be interrupted at any time and goes on where it was.
+ */
+import { CustomerTurns } from '#src/domain/customer-turns.ts';
+import type { Due } from '#src/domain/due.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { CustomerCursor, CustomersPage, Store } from '#src/ports/store.ts';
+import type { Territory } from './territory.ts';
+
+/** Customers that are listed at a time. */
+const LISTED_MAX = 60;
+/** Customers that are visited at a time. */
+const VISITED_MAX = 20;
+/** Rows of all customers of a visit. */
+const ROWS_MAX = 200;
+
+export type Place = Pick<Due, 'dueAt' | 'id'>;
+type CustomerStore = Pick<Store, 'listWaitingCustomers' | 'listDueOfCustomers'>;
+
+export class CustomerRounds {
+  readonly #store: CustomerStore;
+  readonly #territory: Pick<Territory, 'slots'>;
+  #listed: CustomerCursor[] = [];
+  #lastListed: CustomerCursor | null = null;
+  #isEverybodyListed = false;
+  readonly #again = new CustomerTurns<CustomerCursor>();
+  #isToBeginAnew = false;
+
+  constructor(store: CustomerStore, territory: Pick<Territory, 'slots'>) {
+    this.#store = store;
+    this.#territory = territory;
+  }
+
+  /** Whom to visit next; nobody when the lap is over, and the next lap begins. */
+  async next(): Promise<readonly CustomerCursor[]> {
+    if (this.#isToBeginAnew) this.#reset();
+    if (this.#listed.length === 0 && !this.#isEverybodyListed) await this.#list();
+    const cursors = this.#listed.splice(0, VISITED_MAX);
+    if (cursors.length > 0) return cursors;
+    const again = takeTurns(this.#again);
+    if (again.length === 0) this.#reset();
+    return again;
+  }
+
+  /** There is more of these in this lap. */
+  visitAgain(cursors: readonly CustomerCursor[]): void {
+    for (const cursor of cursors) this.#again.add(cursor.partition, cursor);
+  }
+
+  /** There may be customers whom this lap has missed. */
+  beginAnew(): void {
+    this.#isToBeginAnew = true;
+  }
+
+  #reset(): void {
+    this.#isToBeginAnew = false;
+    this.#listed = [];
+    this.#lastListed = null;
+    this.#isEverybodyListed = false;
+    this.#again.clear();
+  }
+
+  async #list(): Promise<void> {
+    const listed = await this.#store.listWaitingCustomers(
+      this.#lastListed,
+      LISTED_MAX,
+      this.#territory.slots,
+    );
+    this.#listed = [...listed];
+    this.#lastListed = listed.at(-1) ?? this.#lastListed;
+    this.#isEverybodyListed = listed.length < LISTED_MAX;
+  }
+}
+
+/** What was left of some customers for later: each cursor once, customers in turns. */
+export class LeftForLater {
+  readonly #turns = new CustomerTurns<CustomerCursor>();
+  readonly #keys = new Set<string>();
+  /** How far finished cursors have come. */
+  readonly #readUntil = new Map<string, Place>();
+
+  get isEmpty(): boolean {
+    return this.#turns.isEmpty;
+  }
+
+  /** A cursor that is here already stays where it stands, and one that was finished goes on where it ended. */
+  add(cursors: readonly CustomerCursor[]): void {
+    for (const cursor of cursors) {
+      const key = keyOf(cursor);
+      if (this.#keys.has(key)) continue;
+      this.#keys.add(key);
+      this.#turns.add(cursor.partition, {
+        ...cursor,
+        after: later(cursor.after, this.#readUntil.get(key) ?? null),
+      });
+    }
+  }
+
+  take(): readonly CustomerCursor[] {
+    const cursors = takeTurns(this.#turns);
+    for (const cursor of cursors) this.#keys.delete(keyOf(cursor));
+    return cursors;
+  }
+
+  /** Nothing up to this place needs to be read again. */
+  finished(cursors: readonly CustomerCursor[], place: Place): void {
+    for (const cursor of cursors) this.#readUntil.set(keyOf(cursor), place);
+  }
+
+  /** What has been read up to here is not left any more. */
+  forgetBefore(now: Instant): void {
+    for (const [key, { dueAt }] of this.#readUntil) if (dueAt <= now) this.#readUntil.delete(key);
+  }
+}
+
+/** Reads on behind these cursors, and behind this place: the rows of all together are bounded. */
+export function visit(
+  store: CustomerStore,
+  cursors: readonly CustomerCursor[],
+  from: Place | null,
+  until: Instant,
+  slots: Territory['slots'],
+): Promise<CustomersPage> {
+  const begun = cursors.map((cursor) => ({ ...cursor, after: later(cursor.after, from) }));
+  return store.listDueOfCustomers(begun, until, Math.floor(ROWS_MAX / Math.max(cursors.length, 1)), slots);
+}
+
+function later(after: Place | null, from: Place | null): Place | null {
+  if (after === null || from === null) return after ?? from;
+  return after.dueAt > from.dueAt ? after : from;
+}
+
+function takeTurns(turns: CustomerTurns<CustomerCursor>): readonly CustomerCursor[] {
+  const taken: CustomerCursor[] = [];
+  while (taken.length < VISITED_MAX) {
+    const cursor = turns.next();
+    if (cursor === undefined) break;
+    taken.push(cursor);
+  }
+  return taken;
+}
+
+function keyOf({ partition, slot }: CustomerCursor): string {
+  return `${partition}/${slot}`;
+}
