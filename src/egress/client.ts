@@ -7,7 +7,7 @@ import type { Dispatcher } from 'undici';
 import type { Headers } from '#src/domain/headers.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Egress, OutboundRequest, SendResult } from '#src/ports/egress.ts';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import { Connector, type ConnectorOptions } from './connector.ts';
 import { type Connect, tcpConnect } from './dial.ts';
 import { Exchange, type ExchangeWorld } from './exchange.ts';
@@ -16,7 +16,7 @@ import { Lanes } from './lanes.ts';
 import { type Resolve, systemResolver } from './resolver.ts';
 
 export interface EgressOptions extends ConnectorOptions {
-  readonly timers: Timers;
+  readonly timers: Timers & Stopwatch;
   /** The system's names, where it is left out. */
   readonly resolve?: Resolve;
   readonly connect?: Connect;

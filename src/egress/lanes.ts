@@ -10,7 +10,7 @@
  * here, the oldest going first: the ones that are idle, and the ones that are answered but whose body has not
  * ended.
  */
-import type { Timers } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import type { Connector } from './connector.ts';
 import { failed } from './failures.ts';
 import { type Destination, Lane, type LaneWorld, placeOf } from './lane.ts';
@@ -35,7 +35,7 @@ export class Lanes {
   readonly #opening = new Set<Lane>();
   #isClosed = false;
 
-  constructor(connector: Connector, timers: Timers) {
+  constructor(connector: Connector, timers: Timers & Stopwatch) {
     this.#world = { connector, turns: new OpeningTurns(timers) };
     this.#timers = timers;
   }

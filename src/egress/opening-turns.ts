@@ -8,7 +8,8 @@
  * does not count for the others.
  */
 import type { Partition } from '#src/domain/partition.ts';
-import type { Timers } from '#src/ports/timers.ts';
+import { SlowedTimers } from '#src/ports/slowed-timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 
 /** Begun in one turn of the event loop. */
 export const BEGUN_TOGETHER_MAX = 2;
@@ -38,6 +39,7 @@ export interface OpeningTurn {
 
 export class OpeningTurns {
   readonly #timers: Timers;
+  readonly #slowed: Timers;
   readonly #hosts = new Map<string, Host>();
   /** The hosts of which one may begin, by customer; both in the order of their turns. */
   readonly #ready = new Map<Partition, Set<Host>>();
@@ -47,8 +49,13 @@ export class OpeningTurns {
   #around: { readonly first: Partition; isShared: boolean } | null = null;
   #wasShared = false;
 
-  constructor(timers: Timers) {
+  constructor(timers: Timers & Stopwatch) {
     this.#timers = timers;
+    this.#slowed = new SlowedTimers(
+      timers,
+      () => timers.elapsed(),
+      () => this.#isShared,
+    );
   }
 
   /** A customer has something to send. */
@@ -63,9 +70,12 @@ export class OpeningTurns {
     }
   }
 
+  get #isShared(): boolean {
+    return this.#wasShared || this.#around?.isShared === true;
+  }
+
   get #togetherMax(): number {
-    const isShared = this.#wasShared || this.#around?.isShared === true;
-    return isShared ? BEGUN_TOGETHER_MAX : BEGUN_TOGETHER_MAX_ALONE;
+    return this.#isShared ? BEGUN_TOGETHER_MAX : BEGUN_TOGETHER_MAX_ALONE;
   }
 
   ask(customer: Partition, origin: string): OpeningTurn {
@@ -115,7 +125,7 @@ export class OpeningTurns {
     while (this.#begunInTurn < this.#togetherMax && this.#beginOne()) this.#begunInTurn++;
     if (this.#isTurnPlanned || this.#begunInTurn === 0) return;
     this.#isTurnPlanned = true;
-    this.#timers.after(0, () => {
+    this.#slowed.after(0, () => {
       this.#isTurnPlanned = false;
       this.#begunInTurn = 0;
       this.#beginSome();

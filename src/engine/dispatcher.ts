@@ -14,6 +14,8 @@
 import type { Due } from '#src/domain/due.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Hints, Peers } from '#src/ports/hints.ts';
+import { SlowedTimers } from '#src/ports/slowed-timers.ts';
+import type { Timers } from '#src/ports/timers.ts';
 import { Ahead, type Load } from './ahead.ts';
 import { BodyLoader } from './body-loader.ts';
 import type { Queue, Sending } from './claiming.ts';
@@ -50,6 +52,8 @@ const BATCHES_MAX: Readonly<Record<Punctuality, number>> = { in_time: 4, overdue
  * so that the rest of the service gets a word in. What more than one customer shares goes in small pieces.
  */
 const TOGETHER_MAX = { alone: { due: 256, begun: BATCH_MAX }, shared: { due: 64, begun: BATCH_MAX / 2 } };
+/** Begun of one customer where more than one shares the process: it rests for a moment then. */
+const OF_EACH_MAX = 16;
 /** What comes this soon must not find the way taken. */
 const IMMINENT_MS = 20;
 
@@ -62,6 +66,8 @@ export class Dispatcher implements Hints, Queue {
   readonly #peers: Peers;
   readonly #sending: Sending;
   readonly #nearDue = new NearDue();
+  /** For what can be much: it leaves time to everything else. */
+  readonly #slowed: Timers;
   readonly #queue: FairQueue;
   readonly #ahead: Ahead;
   readonly #firing: Firing;
@@ -77,6 +83,7 @@ export class Dispatcher implements Hints, Queue {
   readonly #stride = new Stride();
   readonly #outage: OutageLog;
   #isBetweenSteps = false;
+  #areSomeResting = false;
   /** In time, in this turn of the event loop. */
   #begunTogether = 0;
   #isOverduePassedOver = false;
@@ -106,17 +113,23 @@ export class Dispatcher implements Hints, Queue {
       recovered: (failures) => log.info({ failures }, 'due work is claimed again'),
     });
     const queue = this.#queue;
-    this.#ahead = new Ahead(world, territory, gates, builder, () => this.#load());
+    this.#slowed = new SlowedTimers(
+      timers,
+      () => world.clock.now(),
+      () => this.#isShared,
+    );
+    const slowed = { ...world, timers: this.#slowed };
+    this.#ahead = new Ahead(slowed, territory, gates, builder, () => this.#load());
     this.#firing = new Firing(world, {
       territory,
       gates,
       sending,
       queue: this,
       ahead: this.#ahead,
-      bodies: new BodyLoader(world, builder),
+      bodies: new BodyLoader(slowed, builder),
       tallies,
     });
-    this.#lookOut = new LookOut(world, territory, {
+    this.#lookOut = new LookOut(slowed, territory, {
       ahead: (due) => this.#foresee(due),
       hasRoomAhead: (partition) => this.#nearDue.hasRoom(partition),
       behind: (due) => queue.add(due, this.#punctuality(due)),
@@ -194,7 +207,7 @@ export class Dispatcher implements Hints, Queue {
     if (inTime.size >= BATCHES_MAX.in_time) return 'busy';
     const nextAt = this.#nearDue.nextAt();
     const isSoon = nextAt !== null && nextAt - this.#world.clock.now() < IMMINENT_MS;
-    return isSoon || this.#nearDue.isShared || inTime.size + overdue.size > 0 ? 'some' : 'calm';
+    return isSoon || this.#isShared || inTime.size + overdue.size > 0 ? 'some' : 'calm';
   }
 
   lookAgain(): void {
@@ -283,8 +296,14 @@ export class Dispatcher implements Hints, Queue {
     this.#sleep();
   }
 
+  /** Whether more than one customer has something that is due soon or under way. */
+  get #isShared(): boolean {
+    const customer = this.#nearDue.someCustomer;
+    return customer !== null && (this.#nearDue.isShared || this.#queue.hasOthersThan(customer));
+  }
+
   get #together(): (typeof TOGETHER_MAX)['alone'] {
-    return this.#nearDue.isShared ? TOGETHER_MAX.shared : TOGETHER_MAX.alone;
+    return this.#isShared ? TOGETHER_MAX.shared : TOGETHER_MAX.alone;
   }
 
   #beginInTime(): boolean {
@@ -292,36 +311,43 @@ export class Dispatcher implements Hints, Queue {
     const begun = left <= 0 ? 0 : this.#begin('in_time', left);
     if (begun === 0) return false;
     if (this.#begunTogether === 0) {
-      this.#nextTurn(() => {
+      this.#world.timers.after(0, () => {
         this.#begunTogether = 0;
+        this.#turn();
       });
     }
     this.#begunTogether += begun;
+    this.#restSome();
     return true;
+  }
+
+  /** Customers of whom many were begun wait until bulk work may go on. */
+  #restSome(): void {
+    if (this.#areSomeResting) return;
+    this.#areSomeResting = true;
+    this.#slowed.after(0, () => {
+      this.#areSomeResting = false;
+      this.#queue.endRests('in_time');
+      this.#turn();
+    });
   }
 
   /** Of overdue work: a step in each turn of the event loop. */
   #step(): boolean {
     if (this.#isBetweenSteps || this.#begin('overdue', this.#stride.length) === 0) return false;
     this.#isBetweenSteps = true;
-    this.#nextTurn(() => {
+    this.#slowed.after(0, () => {
       this.#isBetweenSteps = false;
-    });
-    return true;
-  }
-
-  #nextTurn(prepare: () => void): void {
-    this.#world.timers.after(0, () => {
-      prepare();
       this.#turn();
     });
+    return true;
   }
 
   /** One more batch: of so many deliveries, none where nothing may go. */
   #begin(punctuality: Punctuality, limit: number): number {
     const batches = this.#batches[punctuality];
     if (this.#isResting || this.#sending.isSaturated || batches.size >= BATCHES_MAX[punctuality]) return 0;
-    const batch = this.#queue.take(punctuality, limit);
+    const batch = this.#queue.take(punctuality, limit, this.#ofEachMax(punctuality));
     if (batch.length === 0) return 0;
     const begunAt = this.#world.clock.now();
     const fired = this.#firing.fire(batch).finally(() => {
@@ -332,6 +358,10 @@ export class Dispatcher implements Hints, Queue {
     });
     batches.add(fired);
     return batch.length;
+  }
+
+  #ofEachMax(punctuality: Punctuality): number {
+    return punctuality === 'in_time' && this.#isShared ? OF_EACH_MAX : Number.POSITIVE_INFINITY;
   }
 
   #punctuality({ dueAt }: Due): Punctuality {

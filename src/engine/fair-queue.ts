@@ -15,6 +15,7 @@
  */
 import { type Due, placeOf } from '#src/domain/due.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
+import type { Partition } from '#src/domain/partition.ts';
 import { type Endpoint, PermitShares } from './permit-shares.ts';
 
 export const PERMITS_MAX = 2_048;
@@ -63,6 +64,12 @@ export class FairQueue {
     return this.#shares.overdue.waiting;
   }
 
+  /** Whether anybody but this customer has something waiting or in flight. */
+  hasOthersThan(partition: Partition): boolean {
+    const { in_time: inTime, overdue } = this.#shares;
+    return inTime.hasOthersThan(`${partition}`) || overdue.hasOthersThan(`${partition}`);
+  }
+
   /** Whether anything overdue could still be taken in. */
   get hasRoom(): boolean {
     return this.overdue < WAITING_MAX;
@@ -90,8 +97,11 @@ export class FairQueue {
     return waiting + host.waiting < leftOfCustomer / HOST_WAITING_PARTS;
   }
 
-  /** Takes up to `limit` that may go now; each holds its permits until it is released. */
-  take(punctuality: Punctuality, limit: number): readonly Due[] {
+  /**
+   * Takes up to `limit` that may go now, and of each customer so many until `endRests`. Each holds its permits until it
+   * is released.
+   */
+  take(punctuality: Punctuality, limit: number, ofEachMax = Number.POSITIVE_INFINITY): readonly Due[] {
     const shares = this.#shares[punctuality];
     const taken: Due[] = [];
     while (taken.length < limit) {
@@ -101,11 +111,17 @@ export class FairQueue {
       if (due === undefined || this.#known.get(due.id) !== endpoint) continue;
       const permits = permitsOf(due);
       shares.hold(endpoint, permits);
+      shares.taken(endpoint, ofEachMax);
       this.#known.set(due.id, null);
       this.#taken.set(due, { endpoint, permits, punctuality });
       taken.push(due);
     }
     return taken;
+  }
+
+  /** Customers who had their share may go again. */
+  endRests(punctuality: Punctuality): void {
+    this.#shares[punctuality].endRests();
   }
 
   #free(punctuality: Punctuality): number {

@@ -33,6 +33,12 @@ export class NearDue {
     return this.#customers.size > 1;
   }
 
+  /** One of the customers who have deliveries here. */
+  get someCustomer(): Partition | null {
+    for (const partition of this.#customers.keys()) return partition;
+    return null;
+  }
+
   hasRoom(partition: Partition): boolean {
     return this.#shares.hasRoom(partition);
   }

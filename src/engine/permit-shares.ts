@@ -93,14 +93,25 @@ export class Host extends Group<Endpoint> {
 }
 
 export class Customer extends Group<Host> {
+  /** Deliveries, since everybody could go again. */
+  taken = 0;
+  /** It has had its share, and may not go until everybody can go again. */
+  isResting = false;
+
   constructor(key: string) {
     super(key, HOST_PARTS);
+  }
+
+  override get ownNeed(): number {
+    return this.isResting ? Number.POSITIVE_INFINITY : super.ownNeed;
   }
 }
 
 export class PermitShares {
   readonly #everybody = new Group<Customer>('', 1);
   readonly #order: (a: Due, b: Due) => number;
+  /** Customers of whom something was taken since everybody could go again. */
+  readonly #served = new Set<Customer>();
 
   /** `order`: in which the deliveries of one endpoint go. */
   constructor(order: (a: Due, b: Due) => number) {
@@ -113,6 +124,12 @@ export class PermitShares {
 
   get waiting(): number {
     return this.#everybody.waiting;
+  }
+
+  /** Whether anybody but this customer waits or holds a permit. */
+  hasOthersThan(key: string): boolean {
+    const { below } = this.#everybody;
+    return below.size > (below.has(key) ? 1 : 0);
   }
 
   customer(key: string): Customer | null {
@@ -146,6 +163,24 @@ export class PermitShares {
     const due = endpoint.queue.pop();
     if (due !== undefined) this.#change(endpoint, 0, -1);
     return due;
+  }
+
+  /** A customer of whom so many are taken rests after that. */
+  taken({ host: { customer } }: Endpoint, ofEachMax: number): void {
+    this.#served.add(customer);
+    customer.taken++;
+    customer.isResting = customer.taken >= ofEachMax;
+    if (customer.isResting) this.#everybody.update(customer, customer.ownNeed);
+  }
+
+  /** Everybody can go again. */
+  endRests(): void {
+    for (const customer of this.#served) {
+      customer.taken = 0;
+      customer.isResting = false;
+      this.#everybody.update(customer, customer.ownNeed);
+    }
+    this.#served.clear();
   }
 
   hold(endpoint: Endpoint, permits: number): void {

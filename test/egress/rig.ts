@@ -11,7 +11,7 @@ import type { Partition } from '#src/domain/partition.ts';
 import type { Cidr } from '#src/domain/public-address.ts';
 import { createEgress, type EgressOptions } from '#src/egress/client.ts';
 import type { Egress, OutboundRequest, SendResult } from '#src/ports/egress.ts';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import { systemTimers } from '#src/system/timers.ts';
 
 export const CUSTOMER = 1 as Partition;
@@ -155,7 +155,10 @@ export const ANSWERED = { kind: 'answered', statusCode: 200 } as const;
 export const BROKEN_OFF = { kind: 'failed', why: 'broken off' } as const;
 
 /** Timers that go off when they are told to. */
-export class ScriptedTimers implements Timers {
+export class ScriptedTimers implements Timers, Stopwatch {
+  /** No timer comes late. */
+  readonly elapsed = () => 0;
+
   readonly #pending = new Map<object, { readonly ms: number; readonly act: () => void }>();
 
   readonly #pausesAreReal: boolean;

@@ -1,0 +1,32 @@
+/**
+ * How long bulk work rests between two pieces. Timers that come late say that the process has more to do than it can
+ * do in time. The rest grows quickly then, and shrinks slowly once timers come in time again: so bulk work takes the
+ * time that is left over, and leaves some.
+ */
+
+/** A timer that comes later than this says that there is too much to do. */
+const LATE_MS = 5;
+const REST_MS_MIN = 1;
+export const REST_MS_MAX = 25;
+const GROWTH = 1.5;
+const SHRINKAGE_MS = 0.5;
+/** Timers of the same moment say the same thing: they count once. */
+const MOMENT_MS = 5;
+
+export class Slowdown {
+  #restMs = 0;
+  #changedAt = Number.NEGATIVE_INFINITY;
+
+  get restMs(): number {
+    return Math.round(this.#restMs);
+  }
+
+  /** A timer came so late. `now` may be set back: then it counts at once. */
+  timerCame(lateMs: number, now: number): void {
+    if (Math.abs(now - this.#changedAt) < MOMENT_MS) return;
+    this.#changedAt = now;
+    const isLate = lateMs > LATE_MS;
+    const next = isLate ? Math.max(this.#restMs * GROWTH, REST_MS_MIN) : this.#restMs - SHRINKAGE_MS;
+    this.#restMs = Math.min(Math.max(next, 0), REST_MS_MAX);
+  }
+}
