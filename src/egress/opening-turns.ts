@@ -18,7 +18,9 @@ export const BEGUN_TOGETHER_MAX_ALONE = 16;
 /** After so long without anything to send, a customer does not count any more. */
 const AROUND_MS = 1_000;
 /** Under way at one time, to one host for one customer. */
-export const UNDER_WAY_MAX = 64;
+export const UNDER_WAY_MAX = 16;
+/** The same, as long as one customer is the only one with anything to send. */
+export const UNDER_WAY_MAX_ALONE = 64;
 
 interface Host {
   readonly customer: Partition;
@@ -112,7 +114,7 @@ export class OpeningTurns {
   #update(host: Host): void {
     const { customer, waiting, underWay } = host;
     const hosts = this.#ready.get(customer);
-    if (waiting.size > 0 && underWay.size < UNDER_WAY_MAX) {
+    if (waiting.size > 0 && underWay.size < (this.#isShared ? UNDER_WAY_MAX : UNDER_WAY_MAX_ALONE)) {
       if (hosts === undefined) this.#ready.set(customer, new Set([host]));
       else hosts.add(host);
       return;

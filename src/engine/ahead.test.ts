@@ -13,6 +13,8 @@ import { RequestBuilder, SMALL_BYTES_MAX } from './request-builder.ts';
 import { EVERYWHERE } from './territory.ts';
 import { CONNECTIONS_MAX } from './warmth.ts';
 
+const ALONE = () => false;
+
 async function started(world: EngineTestWorld): Promise<Engine> {
   const engine = new Engine(world, { retentionMs: 0 });
   await engine.start();
@@ -183,7 +185,7 @@ describe('connections', () => {
 
 describe('making ready', () => {
   function aheadOf(world: EngineTestWorld, load: () => Load = () => 'calm'): Ahead {
-    return new Ahead(world, EVERYWHERE, new Gates(world, EVERYWHERE), new RequestBuilder(world), load);
+    return new Ahead(world, EVERYWHERE, new Gates(world, EVERYWHERE), new RequestBuilder(world), load, ALONE);
   }
 
   test('waits while as much is being claimed as may be', async () => {
@@ -264,6 +266,7 @@ describe('making ready', () => {
       new Gates(many, EVERYWHERE),
       new RequestBuilder(many),
       () => 'calm',
+      ALONE,
     );
     for (let n = 0; n < 6_000; n++) ahead.want({ ...due, id: `dlv_${n}` as DeliveryId });
     await world.time.advance(500);
@@ -294,6 +297,7 @@ describe('making ready', () => {
       new Gates(world, territory),
       new RequestBuilder(world),
       () => 'calm',
+      ALONE,
     );
     ahead.want(due);
     await world.time.advance(10);
@@ -305,7 +309,7 @@ describe('making ready', () => {
     await using world = await EngineTestWorld.open();
     const due = requireDue((await world.schedule()).pending);
     const gates = new Gates(world, EVERYWHERE);
-    const ahead = new Ahead(world, EVERYWHERE, gates, new RequestBuilder(world), () => 'calm');
+    const ahead = new Ahead(world, EVERYWHERE, gates, new RequestBuilder(world), () => 'calm', ALONE);
     ahead.want(due);
     await world.time.advance(10);
     gates.tryBegins(due);

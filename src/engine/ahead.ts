@@ -37,6 +37,8 @@ const WORK_BYTES = 2_048;
 const URL_COPIES = 5;
 /** A customer may hold so many times what is free. */
 const CUSTOMER_SHARE = 4;
+/** Of one customer, where more than one shares the process: about what is sent of it in a second or two. */
+export const READY_OF_EACH_MAX = 4_000;
 /** Of the ages of what is ready. */
 const ROUND_MS = 1_000;
 /** So old it is let go of: it was read two seconds before its instant at most. */
@@ -71,6 +73,7 @@ export class Ahead {
   readonly #territory: Territory;
   readonly #gates: Gates;
   readonly #load: () => Load;
+  readonly #isShared: () => boolean;
   readonly #builder: RequestBuilder;
   readonly #warmth: Warmth;
   readonly #wanted = new Map<DeliveryId, Due>();
@@ -96,11 +99,13 @@ export class Ahead {
     gates: Gates,
     builder: RequestBuilder,
     load: () => Load,
+    isShared: () => boolean,
   ) {
     this.#world = world;
     this.#territory = territory;
     this.#gates = gates;
     this.#load = load;
+    this.#isShared = isShared;
     this.#builder = builder;
     this.#warmth = new Warmth(world.egress, gates);
   }
@@ -205,6 +210,7 @@ export class Ahead {
   }
 
   #hasRoom({ partition }: Due): boolean {
+    if (this.#counts.heldBy(partition) >= READY_OF_EACH_MAX && this.#isShared()) return false;
     return this.#counts.hasRoom(partition) && this.#bytes.hasRoom(partition);
   }
 

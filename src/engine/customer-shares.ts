@@ -22,17 +22,21 @@ export class CustomerShares {
 
   /** Whether a customer may hold more. */
   hasRoom(partition: Partition): boolean {
-    return (this.#max - this.#held) * this.#timesFree > (this.#heldBy.get(partition) ?? 0);
+    return (this.#max - this.#held) * this.#timesFree > this.heldBy(partition);
+  }
+
+  heldBy(partition: Partition): number {
+    return this.#heldBy.get(partition) ?? 0;
   }
 
   hold(partition: Partition, amount: number): void {
     this.#held += amount;
-    this.#heldBy.set(partition, (this.#heldBy.get(partition) ?? 0) + amount);
+    this.#heldBy.set(partition, this.heldBy(partition) + amount);
   }
 
   release(partition: Partition, amount: number): void {
     this.#held -= amount;
-    const left = (this.#heldBy.get(partition) ?? 0) - amount;
+    const left = this.heldBy(partition) - amount;
     if (left > 0) this.#heldBy.set(partition, left);
     else this.#heldBy.delete(partition);
   }

@@ -113,13 +113,10 @@ export class Dispatcher implements Hints, Queue {
       recovered: (failures) => log.info({ failures }, 'due work is claimed again'),
     });
     const queue = this.#queue;
-    this.#slowed = new SlowedTimers(
-      timers,
-      () => world.clock.now(),
-      () => this.#isShared,
-    );
+    const isShared = () => this.#isShared;
+    this.#slowed = new SlowedTimers(timers, () => world.clock.now(), isShared);
     const slowed = { ...world, timers: this.#slowed };
-    this.#ahead = new Ahead(slowed, territory, gates, builder, () => this.#load());
+    this.#ahead = new Ahead(slowed, territory, gates, builder, () => this.#load(), isShared);
     this.#firing = new Firing(world, {
       territory,
       gates,
