@@ -7,7 +7,7 @@
 /** A timer that comes later than this says that there is too much to do. */
 const LATE_MS = 5;
 const REST_MS_MIN = 1;
-export const REST_MS_MAX = 25;
+export const REST_MS_MAX = 50;
 const GROWTH = 1.5;
 const SHRINKAGE_MS = 0.5;
 /** Timers of the same moment say the same thing: they count once. */

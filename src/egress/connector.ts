@@ -47,13 +47,16 @@ export class Connector {
     this.#secureContext = secureContext(options.certificates);
   }
 
-  async open(url: URL, signal: AbortSignal): Promise<Socket> {
+  /** `turn`: resolves when a handshake may begin. */
+  async open(url: URL, signal: AbortSignal, turn: () => Promise<void>): Promise<Socket> {
     try {
       const host = hostOf(url);
       const addresses = judgeAddresses(url, await this.#addressesOf(host, signal), this.#rules);
       const port = url.port === '' ? (DEFAULT_PORTS[url.protocol] ?? 0) : Number(url.port);
       const socket = await dial(addresses, port, this.#world, signal);
-      return url.protocol === 'https:' ? await this.#secure(socket, host, port, signal) : socket;
+      if (url.protocol !== 'https:') return socket;
+      await turn();
+      return await this.#secure(socket, host, port, signal);
     } catch (error) {
       throw notSent(error);
     }

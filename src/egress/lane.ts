@@ -138,7 +138,7 @@ export class Lane {
     let socket: Socket;
     try {
       await turn.begun;
-      socket = await connector.open(this.#url, signal);
+      socket = await connector.open(this.#url, signal, () => turns.handshake(this.#customer));
     } catch (error) {
       return callback(notSent(error), null);
     } finally {

@@ -1,12 +1,14 @@
 /**
  * When each connection is opened. A handshake takes a millisecond or two of the thread that everybody shares, so few
  * begin in one turn of the event loop: in between, everything else goes on. Customers take turns, and so do the hosts
- * of each of them: whoever wants hundreds of connections has others wait for no more than a few.
+ * of each of them: whoever wants hundreds of connections has others wait for no more than a few. Many hosts may accept
+ * their connections at one moment: the handshakes over them take turns again.
  *
  * A host that accepts many connections and then answers all of their handshakes at once makes as much work at one
  * instant. So only some of a host's are under way at one time; that a host does not answer is its own trouble, and
  * does not count for the others.
  */
+import { CustomerTurns } from '#src/domain/customer-turns.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { SlowedTimers } from '#src/ports/slowed-timers.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
@@ -15,6 +17,8 @@ import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 export const BEGUN_TOGETHER_MAX = 2;
 /** The same, as long as one customer is the only one with anything to send. */
 export const BEGUN_TOGETHER_MAX_ALONE = 16;
+/** From one of these turns to the next, where customers share the process: half of the time is left to others. */
+const REST_MS = 4;
 /** After so long without anything to send, a customer does not count any more. */
 const AROUND_MS = 1_000;
 /** Under way at one time, to one host for one customer. */
@@ -45,6 +49,8 @@ export class OpeningTurns {
   readonly #hosts = new Map<string, Host>();
   /** The hosts of which one may begin, by customer; both in the order of their turns. */
   readonly #ready = new Map<Partition, Set<Host>>();
+  readonly #handshakes = new CustomerTurns<() => void>();
+  #handshakesInTurn = 0;
   #begunInTurn = 0;
   #isTurnPlanned = false;
   /** The first who had something to send lately, whether there were others, and whether there were before. */
@@ -96,6 +102,28 @@ export class OpeningTurns {
     };
   }
 
+  /** A connection is there: resolves when its handshake is to begin. */
+  handshake(customer: Partition): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#handshakes.add(customer, resolve);
+    if (this.#handshakesInTurn < this.#togetherMax) this.#nextHandshakes();
+    return promise;
+  }
+
+  #nextHandshakes(): void {
+    while (this.#handshakesInTurn < this.#togetherMax) {
+      const begin = this.#handshakes.next();
+      if (begin === undefined) return;
+      if (this.#handshakesInTurn++ === 0) {
+        this.#timers.after(0, () => {
+          this.#handshakesInTurn = 0;
+          this.#nextHandshakes();
+        });
+      }
+      begin();
+    }
+  }
+
   #hostOf(customer: Partition, origin: string): Host {
     const key = `${customer} ${origin}`;
     const host = this.#hosts.get(key) ?? { customer, origin, waiting: new Set(), underWay: new Set() };
@@ -127,7 +155,7 @@ export class OpeningTurns {
     while (this.#begunInTurn < this.#togetherMax && this.#beginOne()) this.#begunInTurn++;
     if (this.#isTurnPlanned || this.#begunInTurn === 0) return;
     this.#isTurnPlanned = true;
-    this.#slowed.after(0, () => {
+    this.#slowed.after(this.#isShared ? REST_MS : 0, () => {
       this.#isTurnPlanned = false;
       this.#begunInTurn = 0;
       this.#beginSome();

@@ -126,15 +126,20 @@ export class Dispatcher implements Hints, Queue {
       bodies: new BodyLoader(slowed, builder),
       tallies,
     });
-    this.#lookOut = new LookOut(slowed, territory, {
-      ahead: (due) => this.#foresee(due),
-      hasRoomAhead: (partition) => this.#nearDue.hasRoom(partition),
-      behind: (due) => queue.add(due, this.#punctuality(due)),
-      get hasRoomBehind() {
-        return queue.hasRoom;
+    this.#lookOut = new LookOut(
+      world,
+      territory,
+      {
+        ahead: (due) => this.#foresee(due),
+        hasRoomAhead: (partition) => this.#nearDue.hasRoom(partition),
+        behind: (due) => queue.add(due, this.#punctuality(due)),
+        get hasRoomBehind() {
+          return queue.hasRoom;
+        },
+        pageRead: () => this.#turn(),
       },
-      pageRead: () => this.#turn(),
-    });
+      this.#slowed,
+    );
     this.#looks = {
       ahead: new Repetition(timers, () => this.#look('ahead')),
       rest: new Repetition(timers, () => this.#look('rest')),

@@ -14,6 +14,7 @@ import type { Due } from '#src/domain/due.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { CustomerCursor } from '#src/ports/store.ts';
+import type { Timers } from '#src/ports/timers.ts';
 import { CustomerRounds, LeftForLater, type Place, visit } from './customer-rounds.ts';
 import type { Territory } from './territory.ts';
 import { type EngineWorld, pause } from './world.ts';
@@ -53,6 +54,8 @@ export class LookOut {
   readonly #world: Pick<EngineWorld, 'store' | 'clock' | 'timers'>;
   readonly #territory: Pick<Territory, 'slots'>;
   readonly #finds: Finds;
+  /** For what can be much: it leaves time to everything else. */
+  readonly #slowed: Timers;
   #cursor: Place | null = null;
   /** Customers for whose work there was no room in the last look ahead. */
   #crowded = new Set<Partition>();
@@ -72,10 +75,12 @@ export class LookOut {
     world: Pick<EngineWorld, 'store' | 'clock' | 'timers'>,
     territory: Pick<Territory, 'slots'>,
     finds: Finds,
+    slowed: Timers = world.timers,
   ) {
     this.#world = world;
     this.#territory = territory;
     this.#finds = finds;
+    this.#slowed = slowed;
     this.#roundsAhead = new CustomerRounds(world.store, territory);
     this.#roundsBehind = new CustomerRounds(world.store, territory);
   }
@@ -169,7 +174,7 @@ export class LookOut {
         !unfinished.some((one) => one.partition === partition && one.slot === slot);
       this.#left.finished(wanted.filter(hasFinished), { dueAt: until, id: LAST_ID });
       this.#left.add(unfinished);
-      await pause(this.#world.timers, 0);
+      await pause(this.#slowed, 0);
     }
   }
 
@@ -193,7 +198,7 @@ export class LookOut {
   }
 
   async behind(): Promise<void> {
-    const { store, clock, timers } = this.#world;
+    const { store, clock } = this.#world;
     const now: Instant = clock.now();
     this.#hasFoundBehind = false;
     await this.#behindByCustomer(now);
@@ -216,7 +221,7 @@ export class LookOut {
       } else this.#cursor = page.at(-1) ?? null;
       this.#finds.pageRead();
       if (!this.#isMoreBehind) return;
-      await pause(timers, isFruitless ? FRUITLESS_MS : 0);
+      await pause(this.#slowed, isFruitless ? FRUITLESS_MS : 0);
     }
   }
 
@@ -233,7 +238,7 @@ export class LookOut {
       for (const one of due) if (this.#finds.behind(one)) this.#hasFoundBehind = true;
       this.#roundsBehind.visitAgain(unfinished);
       if (due.length > 0) this.#finds.pageRead();
-      await pause(this.#world.timers, 0);
+      await pause(this.#slowed, 0);
     }
   }
 
