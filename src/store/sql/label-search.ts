@@ -33,25 +33,34 @@ export interface LabelWalks {
 export class LabelSearch {
   readonly #walks: LabelWalks;
   readonly #stopwatch: Stopwatch;
+  readonly #rest: () => Promise<void>;
   readonly #turns = new WalkTurns();
 
-  constructor(walks: LabelWalks, stopwatch: Stopwatch) {
+  /** `rest`: before each piece, as long as whatever else there is to do needs. */
+  constructor(walks: LabelWalks, stopwatch: Stopwatch, rest: () => Promise<void> = () => Promise.resolve()) {
     this.#walks = walks;
     this.#stopwatch = stopwatch;
+    this.#rest = rest;
   }
 
   find(partition: Partition, filter: ScheduleFilter, page: Page<ScheduleId>): Promise<FoundSchedules> {
     return this.#turns.run(partition, async () => {
       const startedAt = this.#stopwatch.elapsed();
+      let restedMs = 0;
       const labels = await this.#rarestFirst(partition, filter.labels);
       const { found, next } = await search(
-        (before, rows) => this.#walks.piece(partition, { ...filter, labels }, before, rows),
+        async (before, rows) => {
+          const restedFrom = this.#stopwatch.elapsed();
+          await this.#rest();
+          restedMs += this.#stopwatch.elapsed() - restedFrom;
+          return this.#walks.piece(partition, { ...filter, labels }, before, rows);
+        },
         page,
         {
           lookAtMax: WALKED_ROWS_MAX,
           // A row is looked up among those of every other label.
           pieceRowsMax: Math.ceil(PIECE_ROWS_MAX / Math.max(labels.length - 1, 1)),
-          isTimeUp: () => this.#stopwatch.elapsed() - startedAt >= WALK_MS_MAX,
+          isTimeUp: () => this.#stopwatch.elapsed() - startedAt - restedMs >= WALK_MS_MAX,
         },
       );
       return { found, next };

@@ -6,7 +6,7 @@ import type { Partition } from '#src/domain/partition.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 
 export const WALKS_MAX = 6;
-export const WALKS_OF_CUSTOMER_MAX = 2;
+export const WALKS_OF_CUSTOMER_MAX = 1;
 /** With more than this waiting, nobody is waiting for the answers any more. */
 export const WAITING_OF_CUSTOMER_MAX = 64;
 const WAITING_MAX = 1_024;
