@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import Fastify from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import {
   ARRIVAL_MS_MAX,
@@ -27,7 +27,8 @@ afterEach(async () => {
 /** Answers with what it was sent; the path is the customer's name. `/slow` is answered when it is let. */
 async function openServer() {
   const deadlines = new Set<() => void>();
-  const timers: Timers = {
+  const timers: Timers & Stopwatch = {
+    elapsed: () => systemTimers.elapsed(),
     after(ms, act) {
       if (ms !== ARRIVAL_MS_MAX) return systemTimers.after(ms, act);
       deadlines.add(act);

@@ -11,7 +11,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Pauses, pausesOf } from '#src/commands/pauses.ts';
 import { type Pause, SHORT_JSON_MAX } from '#src/domain/json.ts';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import { type Admission, ByteBudget } from './byte-budget.ts';
 import { SmallFirst } from './small-first.ts';
 
@@ -34,7 +34,7 @@ export class LargeBodies {
   /** How the requests enter that do not say how long they are. */
   readonly #unannounced = new WeakMap<IncomingMessage, () => Promise<void>>();
 
-  constructor(timers: Timers) {
+  constructor(timers: Timers & Stopwatch) {
     this.#timers = timers;
     this.#pauses = pausesOf(timers);
     this.#arriving = new ByteBudget(ARRIVING_BYTES_MAX, timers);

@@ -78,6 +78,8 @@ async function fill<Row, Position>(
   let bytes = 0;
   let together = 0;
   let last = after;
+  // Whoever asks for one page after the other leaves a turn to everything else.
+  await pause();
   for (let rest = limit; ; ) {
     const { items, hasMore } = await fetch(last, rest);
     for (const row of items) {

@@ -14,7 +14,7 @@ import type { Hints } from '#src/ports/hints.ts';
 import type { Random } from '#src/ports/random.ts';
 import type { Store } from '#src/ports/store.ts';
 import type { Exposition, Log, Metrics } from '#src/ports/telemetry.ts';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import type { Vault } from '#src/ports/vault.ts';
 import { AnswerBudget } from './answer-budget.ts';
 import { isLongAnswer, sendLong } from './answer-bytes.ts';
@@ -33,7 +33,7 @@ export interface ApiOptions {
   readonly store: Store & ControlStore;
   readonly vault: Vault;
   readonly clock: Clock;
-  readonly timers: Timers;
+  readonly timers: Timers & Stopwatch;
   readonly random: Random;
   readonly log: Log;
   readonly metrics: Metrics & Exposition;

@@ -3,7 +3,8 @@
  * turn: else the pieces of many pages would add up to a long one, and what fires would wait for all of them.
  * Customers take turns, so a pause costs a customer one piece of each other customer, however many pages they ask for.
  */
-import type { Timers } from '#src/ports/timers.ts';
+import { SlowedTimers } from '#src/ports/slowed-timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 
 export class Pauses {
   readonly #timers: Timers;
@@ -44,9 +45,17 @@ export class Pauses {
 
 const shared = new WeakMap<Timers, Pauses>();
 
-/** Those of everybody who goes by these timers. */
-export function pausesOf(timers: Timers): Pauses {
-  const known = shared.get(timers) ?? new Pauses(timers);
+/** Those of everybody who goes by these timers. They last longer while timers come late. */
+export function pausesOf(timers: Timers & Stopwatch): Pauses {
+  const known = shared.get(timers) ?? new Pauses(slowed(timers));
   shared.set(timers, known);
   return known;
+}
+
+function slowed(timers: Timers & Stopwatch): Timers {
+  return new SlowedTimers(
+    timers,
+    () => timers.elapsed(),
+    () => true,
+  );
 }

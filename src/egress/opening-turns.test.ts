@@ -7,7 +7,9 @@ import {
   BEGUN_TOGETHER_MAX_ALONE,
   type OpeningTurn,
   OpeningTurns,
+  REST_MS,
   UNDER_WAY_MAX,
+  UNDER_WAY_MAX_ALONE,
 } from './opening-turns.ts';
 
 const LARGE = 1 as Partition;
@@ -24,9 +26,10 @@ function setUp() {
   };
   const askMany = (count: number, customer: Partition, origin: string) =>
     Array.from({ length: count }, () => ask(customer, origin));
-  /** One turn of the event loop. */
+  /** One turn of the event loop, or the rest until the next of these turns. */
   const turn = async () => {
     timers.pass(0);
+    timers.pass(REST_MS);
     await Promise.resolve();
   };
   return { timers, turns, begun, ask, askMany, turn };
@@ -73,22 +76,49 @@ describe('connections', () => {
   });
 
   test('to one host are so many at one time: those that hang hold up no other host', async () => {
-    const { begun, ask, askMany, turn } = setUp();
-    const hanging = askMany(2 * UNDER_WAY_MAX, LARGE, 'a');
+    const { begun, ask, askMany, turn, turns } = setUp();
+    const hanging = askMany(2 * UNDER_WAY_MAX_ALONE, LARGE, 'a');
     for (let turned = 0; turned < 100; turned++) await turn();
-    expect(begun).toHaveLength(UNDER_WAY_MAX);
+    expect(begun).toHaveLength(UNDER_WAY_MAX_ALONE);
     ask(LARGE, 'b');
     await turn();
     expect(begun.at(-1)).toBe('1 b');
     hanging[0]?.end();
     hanging[0]?.end();
     for (let turned = 0; turned < 3; turned++) await turn();
-    expect(begun.filter((one) => one === '1 a')).toHaveLength(UNDER_WAY_MAX + 1);
+    expect(begun.filter((one) => one === '1 a')).toHaveLength(UNDER_WAY_MAX_ALONE + 1);
+    turns.notice(LARGE);
+    turns.notice(SMALL);
+    askMany(2 * UNDER_WAY_MAX, SMALL, 'd');
+    for (let turned = 0; turned < 100; turned++) await turn();
+    expect(begun.filter((one) => one === '2 d')).toHaveLength(UNDER_WAY_MAX);
+  });
+
+  test('begin their handshakes a few in each turn, customers in turns, however many are there at once', async () => {
+    const { timers, turns } = setUp();
+    turns.notice(LARGE);
+    turns.notice(SMALL);
+    const begun: Partition[] = [];
+    const handshake = (customer: Partition) =>
+      void turns.handshake(customer).then(() => begun.push(customer));
+    for (let n = 0; n < 20; n++) handshake(LARGE);
+    handshake(SMALL);
+    await Promise.resolve();
+    expect(begun).toHaveLength(BEGUN_TOGETHER_MAX);
+    timers.pass(0);
+    await Promise.resolve();
+    expect(begun).toHaveLength(2 * BEGUN_TOGETHER_MAX);
+    expect(begun).toContain(SMALL);
+    for (let turned = 0; turned < 20; turned++) {
+      timers.pass(0);
+      await Promise.resolve();
+    }
+    expect(begun).toHaveLength(21);
   });
 
   test('that are not wanted any more give up their place, begun or not', async () => {
     const { begun, askMany, turn, timers } = setUp();
-    for (const one of askMany(UNDER_WAY_MAX + 10, LARGE, 'a')) one.end();
+    for (const one of askMany(UNDER_WAY_MAX_ALONE + 10, LARGE, 'a')) one.end();
     for (let turned = 0; turned < 20; turned++) await turn();
     const before = begun.length;
     askMany(3, LARGE, 'a');

@@ -18,7 +18,7 @@ export const BEGUN_TOGETHER_MAX = 2;
 /** The same, as long as one customer is the only one with anything to send. */
 export const BEGUN_TOGETHER_MAX_ALONE = 16;
 /** From one of these turns to the next, where customers share the process: half of the time is left to others. */
-const REST_MS = 4;
+export const REST_MS = 4;
 /** After so long without anything to send, a customer does not count any more. */
 const AROUND_MS = 1_000;
 /** Under way at one time, to one host for one customer. */

@@ -135,6 +135,38 @@ describe('endpoints are served in turns', () => {
     expect(queue.take('in_time', 2)).toContainEqual(other);
   });
 
+  test('rests who had its share, and nobody else, until everybody may go again', () => {
+    const queue = new FairQueue();
+    const LARGE = 7 as Partition;
+    for (let n = 0; n < 20; n++) queue.add({ ...towards('a', n), partition: LARGE }, 'in_time');
+    expect(queue.take('in_time', 10, 3)).toHaveLength(3);
+    expect(queue.take('in_time', 10, 3)).toEqual([]);
+    const other = towards('b');
+    queue.add(other, 'in_time');
+    expect(queue.take('in_time', 10, 3)).toEqual([other]);
+    // What comes or is released meanwhile changes nothing.
+    queue.release(other);
+    queue.add({ ...towards('a', 99), partition: LARGE }, 'in_time');
+    expect(queue.take('in_time', 10, 3)).toEqual([]);
+    queue.endRests('in_time');
+    expect(queue.take('in_time', 10, 3)).toHaveLength(3);
+  });
+
+  test('knows whether there is anybody but one customer', () => {
+    const queue = new FairQueue();
+    const own = towards('a');
+    expect(queue.hasOthersThan(own.partition)).toBe(false);
+    queue.add(own, 'in_time');
+    expect(queue.hasOthersThan(own.partition)).toBe(false);
+    const other = { ...towards('b'), partition: 9 as Partition };
+    queue.add(other, 'overdue');
+    expect(queue.hasOthersThan(own.partition)).toBe(true);
+    queue.take('overdue', 1);
+    expect(queue.hasOthersThan(own.partition)).toBe(true);
+    queue.release(other);
+    expect(queue.hasOthersThan(own.partition)).toBe(false);
+  });
+
   test('between any two that wait the shares of a batch differ by one at most', () => {
     const loads = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 12, size: 'max' });
     fc.assert(

@@ -1,6 +1,7 @@
 /** `bin/sched.js`, what `npx sched` and a link on the PATH lead to: on any Node from 20 on. */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { temporaryDirectory } from './sched-process.ts';
@@ -42,4 +43,19 @@ describe.each(nodes)('on %s', (_name, node) => {
     child.kill('SIGTERM');
     expect(await exited).toBe(0);
   });
+});
+
+test('the service leaves a processor to itself where there are few, and stays the process that was started', async () => {
+  const child = spawn(process.execPath, [LAUNCHER, 'serve', '--port', '0', '--data-dir', temporaryDirectory()]);
+  const exited = new Promise<number | null>((resolve) => child.on('close', resolve));
+  await new Promise<void>((resolve) => {
+    child.stdout.on('data', (text: Buffer) => String(text).includes('Sched listens') && resolve());
+  });
+  const processors = availableParallelism();
+  if (process.platform === 'linux' && processors <= 4) {
+    const command = readFileSync(`/proc/${child.pid}/cmdline`, 'utf8').split('\0');
+    expect(command).toContain(`--v8-pool-size=${Math.max(processors - 1, 1)}`);
+  }
+  child.kill('SIGTERM');
+  expect(await exited).toBe(0);
 });

@@ -7,7 +7,7 @@ import { buildServer } from '#src/api/server.ts';
 import { LOOK_MS } from '#src/api/untaken-answers.ts';
 import { createProject } from '#src/control/create-project.ts';
 import { createKey } from '#src/control/keys.ts';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import { prometheusMetrics } from '#src/system/metrics.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { openTestWorld } from './control-world.ts';
@@ -31,7 +31,8 @@ async function openServer() {
     (await createKey(world, 'shop', 'live')).text,
   ] as const;
   const set = new Map<() => void, number>();
-  const timers: Timers = {
+  const timers: Timers & Stopwatch = {
+    elapsed: () => 0,
     after(ms, act) {
       if (ms === 0) return systemTimers.after(ms, act);
       set.set(act, ms);

@@ -5,8 +5,8 @@
  */
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { FoundSchedules, Page, ScheduleFilter } from '#src/ports/store.ts';
 import { SlowedTimers } from '#src/ports/slowed-timers.ts';
+import type { FoundSchedules, Page, ScheduleFilter } from '#src/ports/store.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import { LabelSearch, type LabelWalks } from '#src/store/sql/label-search.ts';
 import type { WalkedRow } from '#src/store/sql/schedule-search.ts';

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { SlowedTimers } from './slowed-timers.ts';
+import type { Timers } from './timers.ts';
+
+/** Timers that come when the test says so. */
+class LateTimers implements Timers {
+  now = 0;
+  readonly set: { readonly ms: number; readonly act: () => void }[] = [];
+
+  after(ms: number, act: () => void): () => void {
+    const timer = { ms, act };
+    this.set.push(timer);
+    return () => void this.set.splice(this.set.indexOf(timer), 1);
+  }
+
+  /** The first one comes, so late. Answers how long it was set for. */
+  come(lateMs: number): number | undefined {
+    const timer = this.set.shift();
+    this.now += (timer?.ms ?? 0) + lateMs;
+    timer?.act();
+    return timer?.ms;
+  }
+}
+
+function setUp() {
+  const timers = new LateTimers();
+  const state = { isShared: true };
+  const slowed = new SlowedTimers(
+    timers,
+    () => timers.now,
+    () => state.isShared,
+  );
+  const next = (lateMs: number, ms = 0) => {
+    slowed.after(ms, () => {});
+    return timers.come(lateMs);
+  };
+  return { timers, state, slowed, next };
+}
+
+test('bulk work waits longer from piece to piece while timers come late, and less once they do not', () => {
+  const { next } = setUp();
+  expect(next(20)).toBe(0);
+  for (let n = 0; n < 10; n++) next(20);
+  const rest = next(20) ?? 0;
+  expect(rest).toBeGreaterThan(10);
+  for (let n = 0; n < 300; n++) next(0);
+  expect(next(0)).toBe(0);
+});
+
+test('what waits longer anyway, and what nobody else shares the process with, is as before', () => {
+  const { next, state } = setUp();
+  for (let n = 0; n < 10; n++) next(20);
+  expect(next(0, 1_000)).toBe(1_000);
+  state.isShared = false;
+  expect(next(0)).toBe(0);
+});
+
+test('a timer that was called off does not come', () => {
+  const { timers, slowed } = setUp();
+  slowed.after(0, () => expect.unreachable())();
+  expect(timers.set).toEqual([]);
+});
