@@ -77,6 +77,7 @@ export class CustomerRounds {
 /** What was left of some customers for later: each cursor once, customers in turns. */
 export class LeftForLater {
   readonly #turns = new CustomerTurns<CustomerCursor>();
+  /** Of those that wait here, and of those that were taken and not given back. */
   readonly #keys = new Set<string>();
   /** How far finished cursors have come. */
   readonly #readUntil = new Map<string, Place>();
@@ -85,26 +86,28 @@ export class LeftForLater {
     return this.#turns.isEmpty;
   }
 
-  /** A cursor that is here already stays where it stands, and one that was finished goes on where it ended. */
+  /** A cursor that is known already stays where it stands, and one that was finished goes on where it ended. */
   add(cursors: readonly CustomerCursor[]): void {
     for (const cursor of cursors) {
       const key = keyOf(cursor);
       if (this.#keys.has(key)) continue;
       this.#keys.add(key);
-      this.#turns.add(cursor.partition, {
-        ...cursor,
-        after: later(cursor.after, this.#readUntil.get(key) ?? null),
-      });
+      const after = later(cursor.after, this.#readUntil.get(key) ?? null);
+      this.#turns.add(cursor.partition, { ...cursor, after });
     }
   }
 
+  /** The next ones. Each has to be given back. */
   take(): readonly CustomerCursor[] {
-    const cursors = takeTurns(this.#turns);
-    for (const cursor of cursors) this.#keys.delete(keyOf(cursor));
-    return cursors;
+    return takeTurns(this.#turns);
   }
 
-  /** Nothing up to this place needs to be read again. */
+  giveBack(cursors: readonly CustomerCursor[], unfinished: readonly CustomerCursor[]): void {
+    for (const cursor of cursors) this.#keys.delete(keyOf(cursor));
+    this.add(unfinished);
+  }
+
+  /** Nothing of these up to this place needs to be read again. */
   finished(cursors: readonly CustomerCursor[], place: Place): void {
     for (const cursor of cursors) this.#readUntil.set(keyOf(cursor), place);
   }

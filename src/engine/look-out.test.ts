@@ -218,6 +218,28 @@ describe('looking ahead', () => {
     expect(idsOf(found.aheads)).toContain(hidden.id);
   });
 
+  test('a look ahead does not send a look for the rest back to where it began', async () => {
+    const flood = many(70 * PAGE_ROWS, NOW + 1_000, 100);
+    const { found, look, lookOut, store } = setUp([...flood, dueAt(NOW + 900, { name: 'other' })]);
+    const { listDueOfCustomers } = store;
+    const places: (number | undefined)[] = [];
+    let isRest = false;
+    const watched: typeof listDueOfCustomers = async (cursors, ...bounds) => {
+      if (!isRest) return listDueOfCustomers(cursors, ...bounds);
+      isRest = false;
+      places.push(cursors[0]?.after?.dueAt);
+      await look('ahead', 0);
+      isRest = true;
+      return listDueOfCustomers(cursors, ...bounds);
+    };
+    Object.assign(store, { listDueOfCustomers: watched });
+    await look('ahead', 0);
+    isRest = true;
+    for (let looks = 0; lookOut.isMoreAhead && looks < 3; looks++) await look('rest', 0);
+    expect(found.aheads).toHaveLength(flood.length + 1);
+    expect(places).toEqual(places.toSorted());
+  });
+
   test('a page that is full to the last row is followed by one more', async () => {
     const { found, look, store } = setUp(many(PAGE_ROWS, NOW + 1));
     await look('ahead');

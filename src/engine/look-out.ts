@@ -160,22 +160,29 @@ export class LookOut {
 
   /** Goes on with customers of whom the looks ahead have seen the first few. */
   async rest(): Promise<void> {
-    const seen = new Map<Partition, number>();
     for (let visits = 0; visits < VISITS_OF_REST_MAX; visits++) {
-      const now = this.#world.clock.now();
       const cursors = this.#left.take();
       if (cursors.length === 0) return;
-      const wanted = cursors.filter(({ partition }) => !this.#crowded.has(partition));
-      const from = { dueAt: now, id: LAST_ID };
-      const until = instant(now + LOOK_AHEAD_MS);
-      const unfinished = await this.#visitAhead(wanted, from, until, seen);
-      const hasFinished = ({ partition, slot }: CustomerCursor) =>
-        !this.#crowded.has(partition) &&
-        !unfinished.some((one) => one.partition === partition && one.slot === slot);
-      this.#left.finished(wanted.filter(hasFinished), { dueAt: until, id: LAST_ID });
-      this.#left.add(unfinished);
+      let unfinished: readonly CustomerCursor[] = [];
+      try {
+        unfinished = await this.#visitRest(cursors);
+      } finally {
+        this.#left.giveBack(cursors, unfinished);
+      }
       await pause(this.#slowed, 0);
     }
+  }
+
+  async #visitRest(cursors: readonly CustomerCursor[]): Promise<readonly CustomerCursor[]> {
+    const now = this.#world.clock.now();
+    const until = instant(now + LOOK_AHEAD_MS);
+    const wanted = cursors.filter(({ partition }) => !this.#crowded.has(partition));
+    const unfinished = await this.#visitAhead(wanted, { dueAt: now, id: LAST_ID }, until, new Map());
+    const hasFinished = ({ partition, slot }: CustomerCursor) =>
+      !this.#crowded.has(partition) &&
+      !unfinished.some((one) => one.partition === partition && one.slot === slot);
+    this.#left.finished(wanted.filter(hasFinished), { dueAt: until, id: LAST_ID });
+    return unfinished;
   }
 
   /** Answers where to go on. */

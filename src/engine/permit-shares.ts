@@ -167,6 +167,7 @@ export class PermitShares {
 
   /** A customer of whom so many are taken rests after that. */
   taken({ host: { customer } }: Endpoint, ofEachMax: number): void {
+    if (ofEachMax === Number.POSITIVE_INFINITY) return;
     this.#served.add(customer);
     customer.taken++;
     customer.isResting = customer.taken >= ofEachMax;
