@@ -46,7 +46,14 @@ describe.each(nodes)('on %s', (_name, node) => {
 });
 
 test('the service leaves a processor to itself where there are few, and stays the process that was started', async () => {
-  const child = spawn(process.execPath, [LAUNCHER, 'serve', '--port', '0', '--data-dir', temporaryDirectory()]);
+  const child = spawn(process.execPath, [
+    LAUNCHER,
+    'serve',
+    '--port',
+    '0',
+    '--data-dir',
+    temporaryDirectory(),
+  ]);
   const exited = new Promise<number | null>((resolve) => child.on('close', resolve));
   await new Promise<void>((resolve) => {
     child.stdout.on('data', (text: Buffer) => String(text).includes('Sched listens') && resolve());
