@@ -17,7 +17,7 @@ interface Customer {
 }
 
 export class WalkTurns {
-  /** Those who walk or wait; whoever begins a walk goes to the end. */
+  /** Those who walk or wait; whoever has ended a walk goes to the end. */
   readonly #customers = new Map<Partition, Customer>();
   #walking = 0;
   #waiting = 0;
@@ -49,7 +49,8 @@ export class WalkTurns {
     const customer = this.#customers.get(partition);
     if (customer === undefined) return;
     customer.walking--;
-    if (customer.walking === 0 && customer.waiting.length === 0) this.#customers.delete(partition);
+    this.#customers.delete(partition);
+    if (customer.walking > 0 || customer.waiting.length > 0) this.#customers.set(partition, customer);
     this.#startNext();
   }
 
@@ -57,17 +58,15 @@ export class WalkTurns {
     if (this.#walking >= WALKS_MAX) return;
     const next = this.#nextCustomer();
     if (next === null) return;
-    const [partition, customer] = next;
+    const [, customer] = next;
     const start = customer.waiting.shift();
     this.#waiting--;
     this.#walking++;
     customer.walking++;
-    this.#customers.delete(partition);
-    this.#customers.set(partition, customer);
     start?.();
   }
 
-  /** The one with the fewest walks under way; of several, the one whose last walk began first. */
+  /** The one with the fewest walks under way; of several, the one whose last walk ended first. */
   #nextCustomer(): readonly [Partition, Customer] | null {
     let next: readonly [Partition, Customer] | null = null;
     for (const entry of this.#customers) {
