@@ -6,6 +6,9 @@
 import { SlowedTimers } from '#src/ports/slowed-timers.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 
+/** A request has many pieces, and somebody waits for its answer. */
+const REST_MS_MAX = 8;
+
 export class Pauses {
   readonly #timers: Timers;
   /** Those that wait, first come first served. The customer that went on longest ago comes first. */
@@ -57,5 +60,6 @@ function slowed(timers: Timers & Stopwatch): Timers {
     timers,
     () => timers.elapsed(),
     () => true,
+    REST_MS_MAX,
   );
 }

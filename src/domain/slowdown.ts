@@ -14,8 +14,13 @@ const SHRINKAGE_MS = 0.5;
 const MOMENT_MS = 5;
 
 export class Slowdown {
+  readonly #restMsMax: number;
   #restMs = 0;
   #changedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(restMsMax = REST_MS_MAX) {
+    this.#restMsMax = restMsMax;
+  }
 
   get restMs(): number {
     return Math.round(this.#restMs);
@@ -27,6 +32,6 @@ export class Slowdown {
     this.#changedAt = now;
     const isLate = lateMs > LATE_MS;
     const next = isLate ? Math.max(this.#restMs * GROWTH, REST_MS_MIN) : this.#restMs - SHRINKAGE_MS;
-    this.#restMs = Math.min(Math.max(next, 0), REST_MS_MAX);
+    this.#restMs = Math.min(Math.max(next, 0), this.#restMsMax);
   }
 }

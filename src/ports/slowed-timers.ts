@@ -9,10 +9,11 @@ export class SlowedTimers implements Timers {
   readonly #timers: Timers;
   readonly #now: () => number;
   readonly #isShared: () => boolean;
-  readonly #slowdown = new Slowdown();
+  readonly #slowdown: Slowdown;
 
   /** `now`: in milliseconds. It may be set, which counts for one piece of work at most. */
-  constructor(timers: Timers, now: () => number, isShared: () => boolean) {
+  constructor(timers: Timers, now: () => number, isShared: () => boolean, restMsMax?: number) {
+    this.#slowdown = new Slowdown(restMsMax);
     this.#timers = timers;
     this.#now = now;
     this.#isShared = isShared;
