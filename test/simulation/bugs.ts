@@ -296,7 +296,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     store: but(() => ({ listLostClaims: async () => [] })),
   },
   'settling is acknowledged, and not stored': {
-    caughtBy: ['punctuality'],
+    caughtBy: ['punctuality', 'stops'],
     store: but((store) => {
       let count = 0;
       return {
