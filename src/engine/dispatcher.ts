@@ -33,7 +33,7 @@ import type { Tallies } from './tallies.ts';
 import type { Territory } from './territory.ts';
 import type { EngineWorld } from './world.ts';
 
-/** Less than a second, with what a look takes. */
+/** From the beginning of a look to the next one. */
 const LOOK_EVERY_MS = 900;
 /** Between two looks behind, while there is more and enough to do. */
 const LOOK_ON_MS = 200;
@@ -254,6 +254,7 @@ export class Dispatcher implements Hints, Queue {
 
   /** Answers after how many milliseconds to look again; null: when there is something left. */
   async #look(direction: Direction): Promise<number | null> {
+    const begunAt = this.#world.clock.now();
     try {
       await this.#lookOut[direction]();
       this.#hasLookedAhead ||= direction === 'ahead';
@@ -266,7 +267,9 @@ export class Dispatcher implements Hints, Queue {
     this.#turn();
     if (direction === 'behind') return this.#lookBehindAfterMs();
     if (this.#lookOut.isMoreAhead) this.#looks.rest.soon();
-    return direction === 'ahead' ? LOOK_EVERY_MS : null;
+    // The clock may have been set back.
+    const tookMs = Math.max(this.#world.clock.now() - begunAt, 0);
+    return direction === 'ahead' ? Math.max(LOOK_EVERY_MS - tookMs, SOON_MS) : null;
   }
 
   #lookBehindAfterMs(): number {

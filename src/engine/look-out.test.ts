@@ -139,6 +139,27 @@ describe('looking ahead', () => {
     expect(idsOf(found.aheads)).toEqual(['dlv_next', 'dlv_last']);
   });
 
+  test('goes on where the last look ended, however long ago that was', async () => {
+    const { found, look, store, time } = setUp([dueAt(NOW + LOOK_AHEAD_MS, { name: 'seen' })]);
+    await look('ahead');
+    const later = time.now() + 2 * LOOK_AHEAD_MS;
+    store.rows.push(dueAt(NOW + LOOK_AHEAD_MS + 10, { name: 'missed' }), dueAt(later, { name: 'next' }));
+    await time.advance(2 * LOOK_AHEAD_MS - 100);
+    await look('ahead');
+    expect(idsOf(found.aheads)).toEqual(['dlv_seen', 'dlv_missed', 'dlv_next']);
+  });
+
+  test('looks no further back than now where the clock was set back', async () => {
+    const { found, look, time } = setUp([
+      dueAt(NOW - 5_000, { name: 'before' }),
+      dueAt(NOW - 4_000, { name: 'next' }),
+    ]);
+    await look('ahead');
+    time.setClock(NOW - 4_500 - time.now());
+    await look('ahead');
+    expect(idsOf(found.aheads)).toEqual(['dlv_next']);
+  });
+
   test('reads page by page, lets others work between pages, and misses none', async () => {
     const rows = many(3 * PAGE_ROWS + 17, NOW + 1, 100);
     const { found, lookOut, time } = setUp(rows);

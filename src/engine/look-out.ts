@@ -57,6 +57,8 @@ export class LookOut {
   /** For what can be much: it leaves time to everything else. */
   readonly #slowed: Timers;
   #cursor: Place | null = null;
+  /** The looks ahead have seen what comes due until then. */
+  #lookedUntil: Instant | null = null;
   /** Customers for whose work there was no room in the last look ahead. */
   #crowded = new Set<Partition>();
   readonly #roundsAhead: CustomerRounds;
@@ -111,11 +113,13 @@ export class LookOut {
   async ahead(): Promise<void> {
     const now = this.#world.clock.now();
     const until = instant(now + LOOK_AHEAD_MS);
-    const from = { dueAt: now, id: LAST_ID };
+    // A look may take so long that what comes after it is due before the next one.
+    const from = { dueAt: instant(Math.min(this.#lookedUntil ?? now, now)), id: LAST_ID };
     this.#crowded = new Set([...this.#crowded].filter((one) => !this.#finds.hasRoomAhead(one)));
     this.#left.forgetBefore(now);
     const isMuch = this.#crowded.size > 0 || !(await this.#aheadOfAll(from, until));
     if (isMuch) await this.#aheadByCustomer(from, until);
+    this.#lookedUntil = until;
   }
 
   /** In the order of time. False: somebody has so much that it may hide what others have. */
