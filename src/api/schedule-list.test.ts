@@ -29,7 +29,11 @@ beforeAll(async () => {
     elapsedMs += SECOND_MS;
     return elapsedMs;
   };
-  store = await SqliteStore.open({ directory, now: START, exclusive: true, stopwatch: { elapsed } });
+  const after = (_: number, act: () => void) => {
+    queueMicrotask(act);
+    return () => {};
+  };
+  store = await SqliteStore.open({ directory, now: START, exclusive: true, timers: { elapsed, after } });
   const partition = 1 as Partition;
   tenant = {
     projectId: 'prj_1' as ProjectId,

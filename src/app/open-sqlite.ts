@@ -34,7 +34,7 @@ export async function openSqlite(
       now: clock.now(),
       exclusive,
       migrate: create,
-      stopwatch: systemTimers,
+      timers: systemTimers,
     });
   } catch (error) {
     throw new StartFailure(`The store in ${directory} cannot be opened. ${messageOf(error)}`, {

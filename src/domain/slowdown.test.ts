@@ -34,6 +34,16 @@ describe('a slowdown', () => {
     expect(afterLate(slowdown, times(500, 0), 2_000)).toBe(0);
   });
 
+  test('is longer after a long piece of work, in proportion up to a bound', () => {
+    const slowdown = new Slowdown();
+    expect(slowdown.restMsAfter(1_000)).toBe(0);
+    afterLate(slowdown, times(50, 20));
+    expect(slowdown.restMsAfter(1)).toBe(REST_MS_MAX);
+    expect(slowdown.restMsAfter(10)).toBe(REST_MS_MAX);
+    expect(slowdown.restMsAfter(40)).toBe(4 * REST_MS_MAX);
+    expect(slowdown.restMsAfter(60_000)).toBe(20 * REST_MS_MAX);
+  });
+
   test('counts timers of one moment once', () => {
     const slowdown = new Slowdown();
     for (let n = 0; n < 20; n++) slowdown.timerCame(50, 7);

@@ -10,6 +10,9 @@ const REST_MS_MIN = 1;
 export const REST_MS_MAX = 50;
 const GROWTH = 1.5;
 const SHRINKAGE_MS = 0.5;
+/** The rest is meant for pieces of work up to this long. A longer one has the rests of several, so many at most. */
+const PIECE_MS_MAX = 10;
+const PIECES_MAX = 20;
 /** Timers of the same moment say the same thing: they count once. */
 const MOMENT_MS = 5;
 
@@ -24,6 +27,11 @@ export class Slowdown {
 
   get restMs(): number {
     return Math.round(this.#restMs);
+  }
+
+  /** After a piece of work that took so long. */
+  restMsAfter(workedMs: number): number {
+    return Math.round(this.#restMs * Math.min(Math.max(workedMs / PIECE_MS_MAX, 1), PIECES_MAX));
   }
 
   /** A timer came so late. `now` may be set back: then it counts at once. */

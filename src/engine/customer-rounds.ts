@@ -12,9 +12,9 @@ import type { Territory } from './territory.ts';
 /** Customers that are listed at a time. */
 const LISTED_MAX = 60;
 /** Customers that are visited at a time. */
-const VISITED_MAX = 20;
+const VISITED_MAX = 60;
 /** Rows of all customers of a visit. */
-const ROWS_MAX = 200;
+const ROWS_MAX = 300;
 
 export type Place = Pick<Due, 'dueAt' | 'id'>;
 type CustomerStore = Pick<Store, 'listWaitingCustomers' | 'listDueOfCustomers'>;

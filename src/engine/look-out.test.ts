@@ -206,7 +206,7 @@ describe('looking ahead', () => {
   });
 
   test('leaves off after so many visits, and goes on there', async () => {
-    const customers = 10_200;
+    const customers = 12_200;
     const flood = many(600, NOW + 1, 600);
     const others = many(customers, NOW + 1_000, 20).map((due, index) => ({
       ...due,

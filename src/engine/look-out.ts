@@ -28,7 +28,7 @@ const PAGES_MAX = 50;
 /** In one look for the rest of some customers. */
 const VISITS_OF_REST_MAX = 50;
 /** Customer by customer, in one look. */
-const VISITS_MAX = 500;
+const VISITS_MAX = 200;
 /** After a page of nothing but what is known or finds no room. */
 const FRUITLESS_MS = 5;
 /** A customer has much that is in memory or finds no room: so many rows in one walk of the cursor. */

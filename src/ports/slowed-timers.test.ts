@@ -55,6 +55,17 @@ test('what waits longer anyway, and what nobody else shares the process with, is
   expect(next(0)).toBe(0);
 });
 
+test('bulk work waits longer after a long piece while timers come late', () => {
+  const { next, slowed, timers } = setUp();
+  const nextAfter = (workedMs: number) => {
+    slowed.afterWork(workedMs, () => {});
+    return timers.come(0);
+  };
+  expect(nextAfter(100)).toBe(0);
+  for (let n = 0; n < 20; n++) next(20);
+  expect(nextAfter(100)).toBeGreaterThan(9 * (nextAfter(1) ?? 0));
+});
+
 test('a timer that was called off does not come', () => {
   const { timers, slowed } = setUp();
   slowed.after(0, () => expect.unreachable())();

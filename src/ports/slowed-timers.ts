@@ -20,7 +20,15 @@ export class SlowedTimers implements Timers {
   }
 
   after(ms: number, act: () => void): () => void {
-    const waitMs = this.#isShared() ? Math.max(ms, this.#slowdown.restMs) : ms;
+    return this.#after(Math.max(ms, this.#isShared() ? this.#slowdown.restMs : 0), act);
+  }
+
+  /** The work before it took so long: a long piece is followed by a long rest. */
+  afterWork(workedMs: number, act: () => void): () => void {
+    return this.#after(this.#isShared() ? this.#slowdown.restMsAfter(workedMs) : 0, act);
+  }
+
+  #after(waitMs: number, act: () => void): () => void {
     const dueAt = this.#now() + waitMs;
     return this.#timers.after(waitMs, () => {
       const now = this.#now();

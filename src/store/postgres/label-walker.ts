@@ -1,11 +1,10 @@
 /**
  * Searches by several labels, on connections of their own, which the first search opens: neither the API's other
  * questions nor what people look at wait behind a walk. Each piece is a statement that the server ends when it takes
- * too long (`aside-reader.ts`). The server may be on the same machine: a walk rests while timers come late here.
+ * too long (`aside-reader.ts`).
  */
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import { SlowedTimers } from '#src/ports/slowed-timers.ts';
 import type { FoundSchedules, Page, ScheduleFilter } from '#src/ports/store.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import { LabelSearch, type LabelWalks } from '#src/store/sql/label-search.ts';
@@ -22,13 +21,7 @@ export class LabelWalker {
   /** `make`: links that are not open yet. */
   constructor(make: () => readonly Link[], timers: Timers & Stopwatch) {
     this.#reader = new AsideReader(make);
-    const slowed = new SlowedTimers(
-      timers,
-      () => timers.elapsed(),
-      () => true,
-    );
-    const rest = () => new Promise<void>((resolve) => void slowed.after(0, resolve));
-    this.#search = new LabelSearch(labelWalks(this.#reader), timers, rest);
+    this.#search = new LabelSearch(labelWalks(this.#reader), timers);
   }
 
   find(partition: Partition, filter: ScheduleFilter, page: Page<ScheduleId>): Promise<FoundSchedules> {

@@ -1,12 +1,16 @@
 /**
  * A search by several labels. The rows of one label are walked in pieces, and each is looked up among those of the
  * others. The walk goes along the label that seems to be the rarest: where one is rare, there is little to walk.
+ *
+ * Whatever walks may take the processor from what fires, in another thread or in a server on the same machine. So a
+ * walk rests between its pieces while timers come late here, the longer the more a piece took.
  */
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
+import { SlowedTimers } from '#src/ports/slowed-timers.ts';
 import type { FoundSchedules, Page, ScheduleFilter } from '#src/ports/store.ts';
-import type { Stopwatch } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import { PIECE_ROWS_MAX, search, type WalkedRow } from './schedule-search.ts';
 import { WalkTurns } from './walk-turns.ts';
 
@@ -32,39 +36,51 @@ export interface LabelWalks {
 
 export class LabelSearch {
   readonly #walks: LabelWalks;
-  readonly #stopwatch: Stopwatch;
-  readonly #rest: () => Promise<void>;
+  readonly #timers: Timers & Stopwatch;
+  readonly #slowed: SlowedTimers;
   readonly #turns = new WalkTurns();
 
-  /** `rest`: before each piece, as long as whatever else there is to do needs. */
-  constructor(walks: LabelWalks, stopwatch: Stopwatch, rest: () => Promise<void> = () => Promise.resolve()) {
+  constructor(walks: LabelWalks, timers: Timers & Stopwatch) {
     this.#walks = walks;
-    this.#stopwatch = stopwatch;
-    this.#rest = rest;
+    this.#timers = timers;
+    this.#slowed = new SlowedTimers(
+      timers,
+      () => timers.elapsed(),
+      () => true,
+    );
   }
 
   find(partition: Partition, filter: ScheduleFilter, page: Page<ScheduleId>): Promise<FoundSchedules> {
     return this.#turns.run(partition, async () => {
-      const startedAt = this.#stopwatch.elapsed();
-      let restedMs = 0;
-      const labels = await this.#rarestFirst(partition, filter.labels);
+      let walkedMs = 0;
+      let tookMs = 0;
+      const timed = async <T>(walk: () => Promise<T>): Promise<T> => {
+        const from = this.#timers.elapsed();
+        const answer = await walk();
+        tookMs = this.#timers.elapsed() - from;
+        walkedMs += tookMs;
+        return answer;
+      };
+      const labels = await timed(() => this.#rarestFirst(partition, filter.labels));
       const { found, next } = await search(
         async (before, rows) => {
-          const restedFrom = this.#stopwatch.elapsed();
-          await this.#rest();
-          restedMs += this.#stopwatch.elapsed() - restedFrom;
-          return this.#walks.piece(partition, { ...filter, labels }, before, rows);
+          await this.#rest(tookMs);
+          return timed(() => this.#walks.piece(partition, { ...filter, labels }, before, rows));
         },
         page,
         {
           lookAtMax: WALKED_ROWS_MAX,
           // A row is looked up among those of every other label.
           pieceRowsMax: Math.ceil(PIECE_ROWS_MAX / Math.max(labels.length - 1, 1)),
-          isTimeUp: () => this.#stopwatch.elapsed() - startedAt - restedMs >= WALK_MS_MAX,
+          isTimeUp: () => walkedMs >= WALK_MS_MAX,
         },
       );
       return { found, next };
     });
+  }
+
+  #rest(workedMs: number): Promise<void> {
+    return new Promise((resolve) => void this.#slowed.afterWork(workedMs, resolve));
   }
 
   async #rarestFirst(partition: Partition, labels: Labels): Promise<Labels> {

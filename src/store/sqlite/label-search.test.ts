@@ -32,7 +32,11 @@ beforeAll(async () => {
     nowMs += stepMs;
     return nowMs;
   };
-  store = await SqliteStore.open({ directory, now: START, exclusive: true, stopwatch: { elapsed } });
+  const after = (_: number, act: () => void) => {
+    queueMicrotask(act);
+    return () => {};
+  };
+  store = await SqliteStore.open({ directory, now: START, exclusive: true, timers: { elapsed, after } });
   const db = new Database(join(directory, DATABASE_FILE));
   const fill = db.prepare(
     `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${ROWS})

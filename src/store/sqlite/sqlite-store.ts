@@ -44,7 +44,7 @@ import {
   type Work,
   type Written,
 } from '#src/ports/store.ts';
-import type { Stopwatch } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import { LabelSearch } from '#src/store/sql/label-search.ts';
 import { SqlPeople } from '#src/store/sql/people.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
@@ -83,8 +83,8 @@ export interface SqliteOptions {
   readonly maxPages?: number;
   /** False where nothing has to outlive the machine: a simulation. The default is true. */
   readonly durable?: boolean;
-  /** Ends a long search; without one, only the rows that it has looked at do. */
-  readonly stopwatch?: Stopwatch;
+  /** They slow down and end a long search; without them, only the rows that it has looked at end it. */
+  readonly timers?: Timers & Stopwatch;
   /** How many deliveries of one status a piece of a sweep changes; small in a simulation. */
   readonly sweptTogetherMax?: number;
   /** Who writes; left to itself, a thread of its own. */
@@ -92,7 +92,13 @@ export interface SqliteOptions {
 }
 
 export const DATABASE_FILE = 'sched.db';
-const STANDING_STILL: Stopwatch = { elapsed: () => 0 };
+const STANDING_STILL: Timers & Stopwatch = {
+  elapsed: () => 0,
+  after: (_, act) => {
+    queueMicrotask(act);
+    return () => {};
+  },
+};
 
 export class SqliteStore extends SqlUpkeep implements Store, ControlStore, ClusterStore {
   readonly people: PeopleStore;
@@ -114,7 +120,7 @@ export class SqliteStore extends SqlUpkeep implements Store, ControlStore, Clust
     reader: Db,
     writer: WriteQueue,
     lock: DirectoryLock | null,
-    stopwatch: Stopwatch,
+    timers: Timers & Stopwatch,
     sweptTogetherMax: number | undefined,
   ) {
     const questions = new Questions(reader);
@@ -122,7 +128,7 @@ export class SqliteStore extends SqlUpkeep implements Store, ControlStore, Clust
     super(sql, verbs, sweptTogetherMax);
     this.#insight = new SqliteInsight({ path, writer, reader });
     this.insight = this.#insight;
-    this.#search = new LabelSearch(this.#insight.labelWalks, stopwatch);
+    this.#search = new LabelSearch(this.#insight.labelWalks, timers);
     this.#reader = reader;
     this.#reads = new Reads(reader);
     this.#control = prepareControlReads(reader);
@@ -149,11 +155,11 @@ export class SqliteStore extends SqlUpkeep implements Store, ControlStore, Clust
         maxPages = null,
         durable = true,
         openWriter = openThread,
-        stopwatch = STANDING_STILL,
+        timers = STANDING_STILL,
         sweptTogetherMax,
       } = options;
       const writer = await openWriter({ path, maxPages, durable });
-      return new SqliteStore(path, openForReading(path), writer, lock, stopwatch, sweptTogetherMax);
+      return new SqliteStore(path, openForReading(path), writer, lock, timers, sweptTogetherMax);
     } catch (error) {
       lock?.release();
       throw error;
