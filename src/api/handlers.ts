@@ -75,7 +75,7 @@ export function handlers(
         async (before, limit) =>
           filter === null ? [] : store.listDeliveries(tenant.partition, filter, { before, limit }),
         (delivery) => ({ position: delivery.id, resource: showDelivery(delivery, tenant.mode) }),
-        () => pause(tenant.partition),
+        (length) => pause(tenant.partition, length),
       ),
     );
   }
@@ -154,7 +154,7 @@ export function handlers(
           { ...page, bytesMax },
           (before, limit) => store.listProfiles(tenant.partition, includeArchived, { before, limit }),
           (profile) => ({ position: profile.id, resource: presentProfile(profile, tenant.mode) }),
-          () => pause(tenant.partition),
+          (length) => pause(tenant.partition, length),
         ),
       );
     },
@@ -220,7 +220,7 @@ export function handlers(
           { ...page, bytesMax },
           (after, limit) => store.listAttempts(call.tenant.partition, id, after ?? 0, limit),
           (attempt) => ({ position: attempt.attemptNo, resource: presentAttempt(attempt) }),
-          () => pause(call.tenant.partition),
+          (length) => pause(call.tenant.partition, length),
         ),
       );
     },

@@ -97,7 +97,7 @@ export class LargeBodies {
     try {
       await admission.admitted;
       // Bodies are stored together, and so several are admitted at once. Each begins in a turn of its own.
-      await this.#pauses.pause(customer);
+      await this.#pauses.pause(customer, 'long');
       return await act();
     } finally {
       // A client that is slow to take its answer holds none of the budget meanwhile.

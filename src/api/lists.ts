@@ -1,7 +1,7 @@
 /** Pages of lists: where a page starts, what goes on it, and the envelope around it. */
 import type { Finished } from '#src/commands/command.ts';
+import type { PauseLength } from '#src/commands/pauses.ts';
 import { type IdKind, parseId } from '#src/domain/id.ts';
-import type { Pause } from '#src/domain/json.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Listed } from '#src/ports/store.ts';
 import { LongAnswer } from './answer-budget.ts';
@@ -67,19 +67,21 @@ interface Filled<Position> {
   readonly hasMore: boolean;
 }
 
+type ListPause = (length?: PauseLength) => Promise<void>;
+
 /** Reads and shows a part at a time, with pauses. */
 async function fill<Row, Position>(
   { limit, after, bytesMax }: Pick<BoundedPage<Position>, 'limit' | 'after' | 'bytesMax'>,
   fetch: Fetch<Row, Position>,
   show: Show<Row, Position>,
-  pause: Pause,
+  pause: ListPause,
 ): Promise<Filled<Position>> {
   const shown: string[] = [];
   let bytes = 0;
   let together = 0;
   let last = after;
   // Whoever asks for one page after the other leaves a turn to everything else.
-  await pause();
+  await pause('long');
   for (let rest = limit; ; ) {
     const { items, hasMore } = await fetch(last, rest);
     for (const row of items) {
@@ -113,7 +115,7 @@ export async function answerPage<Row, Position extends string | number>(
   page: BoundedPage<Position>,
   fetch: Fetch<Row, Position>,
   show: Show<Row, Position>,
-  pause: Pause,
+  pause: ListPause,
 ): Promise<Finished> {
   const { shown, last, hasMore } = await fill(page, fetch, show, pause);
   return envelope(shown, hasMore ? encodeCursor(page.list, String(last)) : null);
@@ -124,7 +126,7 @@ export async function answerSmallPage<Row, Position extends string | number>(
   page: BoundedPage<Position>,
   fetch: (after: Position | null, limit: number) => Promise<readonly Row[]>,
   show: Show<Row, Position>,
-  pause: Pause,
+  pause: ListPause,
 ): Promise<Finished> {
   const listed = async (after: Position | null, limit: number) => {
     const rows = await fetch(after, limit + 1);
@@ -141,7 +143,7 @@ export async function answerFound<Row, Position extends string>(
   { found, next }: { readonly found: readonly Position[]; readonly next: Position | null },
   find: (positions: readonly Position[]) => Promise<Listed<Row>>,
   show: Show<Row, Position>,
-  pause: Pause,
+  pause: ListPause,
 ): Promise<Finished> {
   // Newest first: what lies after an item has a smaller id.
   const fetch = (after: Position | null) => find(found.filter((id) => after === null || id < after));

@@ -1,5 +1,6 @@
 /** `GET /v1/schedules`. One label at most is answered from an index; several are searched for (see the store's port). */
 import type { Finished } from '#src/commands/command.ts';
+import type { PauseLength } from '#src/commands/pauses.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Label, Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -12,14 +13,14 @@ import { readChoice, readLabels } from './query.ts';
 
 interface Lists {
   readonly store: Pick<Store, 'findSchedules' | 'listSchedules' | 'searchSchedules'>;
-  readonly pause: (partition: Partition) => Promise<void>;
+  readonly pause: (partition: Partition, length?: PauseLength) => Promise<void>;
 }
 
 export async function listSchedules(
   { store, pause: pauseFor }: Lists,
   { tenant: { partition, mode }, query, answer }: Pick<Call, 'tenant' | 'query' | 'answer'>,
 ): Promise<Finished> {
-  const pause = () => pauseFor(partition);
+  const pause = (length?: PauseLength) => pauseFor(partition, length);
   const page = readPage(query, partition, 'schedules', 'sch');
   const state = readChoice(query, 'state', SCHEDULE_STATES);
   const kind = readChoice(query, 'kind', SCHEDULE_KINDS);

@@ -140,7 +140,7 @@ export function buildServer(options: ApiOptions): FastifyInstance {
       vault,
       hints,
       turns: new Turns(),
-      pause: (partition) => pauses.pause(`${partition}`),
+      pause: (partition, length) => pauses.pause(`${partition}`, length),
     },
     idempotency: new Idempotency(store, clock),
     bodies,

@@ -9,6 +9,7 @@ import type { Clock } from '#src/ports/clock.ts';
 import type { Hints } from '#src/ports/hints.ts';
 import { type Receipt, type Store, StoreUnavailable, type Written } from '#src/ports/store.ts';
 import type { Vault } from '#src/ports/vault.ts';
+import type { PauseLength } from './pauses.ts';
 import type { Turns } from './turns.ts';
 
 export interface Commands {
@@ -19,7 +20,7 @@ export interface Commands {
   readonly hints: Hints;
   readonly turns: Turns;
   /** Gives everything else its turn, and other customers theirs first. */
-  readonly pause: (partition: Partition) => Promise<void>;
+  readonly pause: (partition: Partition, length?: PauseLength) => Promise<void>;
 }
 
 /** A finished answer: what is sent, and what is kept for the same request made again. */

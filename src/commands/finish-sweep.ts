@@ -8,13 +8,16 @@ import type { Commands } from './command.ts';
  * carries it out. A process that dies on the way leaves the rest to the engine.
  */
 export async function finishSweep(
-  { store, hints }: Pick<Commands, 'store' | 'hints'>,
+  { store, hints, pause }: Pick<Commands, 'store' | 'hints' | 'pause'>,
   partition: Partition,
   id: ScheduleId,
 ): Promise<void> {
   const unfinished = await store.findSweep(partition, id);
   if (unfinished === null) return;
   let place = await store.carryOnSweep(unfinished, null);
-  while (place !== null) place = await store.carryOnSweep(unfinished, place);
+  while (place !== null) {
+    await pause(partition, 'long');
+    place = await store.carryOnSweep(unfinished, place);
+  }
   if (unfinished.order === 'resume') hints.lookAgain();
 }

@@ -7,9 +7,10 @@
 /** A timer that comes later than this says that there is too much to do. */
 const LATE_MS = 5;
 const REST_MS_MIN = 1;
-export const REST_MS_MAX = 50;
+export const REST_MS_MAX = 200;
 const GROWTH = 1.5;
-const SHRINKAGE_MS = 0.5;
+const SHRINKAGE_MS_MIN = 0.5;
+const SHRINKAGE_SHARE = 0.02;
 /** The rest is meant for pieces of work up to this long. A longer one has the rests of several, so many at most. */
 const PIECE_MS_MAX = 10;
 const PIECES_MAX = 20;
@@ -39,7 +40,8 @@ export class Slowdown {
     if (Math.abs(now - this.#changedAt) < MOMENT_MS) return;
     this.#changedAt = now;
     const isLate = lateMs > LATE_MS;
-    const next = isLate ? Math.max(this.#restMs * GROWTH, REST_MS_MIN) : this.#restMs - SHRINKAGE_MS;
+    const shrinkageMs = Math.max(this.#restMs * SHRINKAGE_SHARE, SHRINKAGE_MS_MIN);
+    const next = isLate ? Math.max(this.#restMs * GROWTH, REST_MS_MIN) : this.#restMs - shrinkageMs;
     this.#restMs = Math.min(Math.max(next, 0), this.#restMsMax);
   }
 }

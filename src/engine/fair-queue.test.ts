@@ -15,6 +15,7 @@ import {
   WAITING_MAX,
 } from './fair-queue.ts';
 import { Heap } from './heap.ts';
+import { RESTLESS_WAITING_MAX } from './permit-shares.ts';
 
 let made = 0;
 
@@ -138,7 +139,9 @@ describe('endpoints are served in turns', () => {
   test('rests who had its share, and nobody else, until everybody may go again', () => {
     const queue = new FairQueue();
     const LARGE = 7 as Partition;
-    for (let n = 0; n < 20; n++) queue.add({ ...towards('a', n), partition: LARGE }, 'in_time');
+    for (let n = 0; n < RESTLESS_WAITING_MAX + 20; n++) {
+      queue.add({ ...towards('a', n), partition: LARGE }, 'in_time');
+    }
     expect(queue.take('in_time', 10, 3)).toHaveLength(3);
     expect(queue.take('in_time', 10, 3)).toEqual([]);
     const other = towards('b');
@@ -150,6 +153,13 @@ describe('endpoints are served in turns', () => {
     expect(queue.take('in_time', 10, 3)).toEqual([]);
     queue.endRests('in_time');
     expect(queue.take('in_time', 10, 3)).toHaveLength(3);
+  });
+
+  test('does not rest who has little waiting, however much of it was taken lately', () => {
+    const queue = new FairQueue();
+    for (let n = 0; n < 20; n++) add(queue, `${n}`, 1);
+    expect(queue.take('in_time', 10, 3)).toHaveLength(10);
+    expect(queue.take('in_time', 10, 3)).toHaveLength(10);
   });
 
   test('knows whether there is anybody but one customer', () => {

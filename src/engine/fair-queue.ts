@@ -98,8 +98,8 @@ export class FairQueue {
   }
 
   /**
-   * Takes up to `limit` that may go now, and of each customer so many until `endRests`. Each holds its permits until it
-   * is released.
+   * Takes up to `limit` that may go now. Of each customer for whom many more wait, it takes so many until `endRests`.
+   * Each holds its permits until it is released.
    */
   take(punctuality: Punctuality, limit: number, ofEachMax = Number.POSITIVE_INFINITY): readonly Due[] {
     const shares = this.#shares[punctuality];

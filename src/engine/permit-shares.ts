@@ -22,6 +22,8 @@ const CUSTOMER_SHARE = 2;
 const HOST_PARTS = 2;
 /** An endpoint may hold this part of what its host has left. */
 const ENDPOINT_PARTS = 16;
+/** A customer for whom no more than this waits does not rest. */
+export const RESTLESS_WAITING_MAX = 64;
 
 /** A customer, a host or an endpoint. */
 abstract class Holder implements Member {
@@ -165,12 +167,12 @@ export class PermitShares {
     return due;
   }
 
-  /** A customer of whom so many are taken rests after that. */
+  /** A customer of whom so many are taken rests after that, where many more wait. */
   taken({ host: { customer } }: Endpoint, ofEachMax: number): void {
     if (ofEachMax === Number.POSITIVE_INFINITY) return;
     this.#served.add(customer);
     customer.taken++;
-    customer.isResting = customer.taken >= ofEachMax;
+    customer.isResting = customer.taken >= ofEachMax && customer.waiting > RESTLESS_WAITING_MAX;
     if (customer.isResting) this.#everybody.update(customer, customer.ownNeed);
   }
 

@@ -11,6 +11,8 @@ import { CustomerTurns } from '#src/domain/customer-turns.ts';
 import type { SweepPlace, UnfinishedSweep } from '#src/domain/delivery-life.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import type { Hints } from '#src/ports/hints.ts';
+import { SlowedTimers } from '#src/ports/slowed-timers.ts';
+import type { Timers } from '#src/ports/timers.ts';
 import { OutageLog } from './outage-log.ts';
 import type { Territory } from './territory.ts';
 import { type EngineWorld, pause } from './world.ts';
@@ -28,7 +30,7 @@ export interface SweepsDependencies {
   readonly hints: Pick<Hints, 'lookAgain'>;
 }
 
-type SweepsWorld = Pick<EngineWorld, 'store' | 'timers' | 'log' | 'cluster'>;
+type SweepsWorld = Pick<EngineWorld, 'store' | 'clock' | 'timers' | 'log' | 'cluster'>;
 
 /** A sweep, and the place that its last piece has come to; null before the first. */
 interface Started {
@@ -40,6 +42,7 @@ export class Sweeps {
   readonly #world: SweepsWorld;
   readonly #dependencies: SweepsDependencies;
   readonly #outage: OutageLog;
+  readonly #slowed: Timers;
   readonly #turns = new CustomerTurns<Started>();
   /** Keys of the sweeps that take turns, the one whose turn it is among them. */
   readonly #underWay = new Set<string>();
@@ -54,7 +57,12 @@ export class Sweeps {
   constructor(world: SweepsWorld, dependencies: SweepsDependencies) {
     this.#world = world;
     this.#dependencies = dependencies;
-    const { log, timers } = world;
+    const { log, timers, clock } = world;
+    this.#slowed = new SlowedTimers(
+      timers,
+      () => clock.now(),
+      () => true,
+    );
     this.#outage = new OutageLog(timers, {
       failed: (fields, count) => log.warn({ ...fields, count }, 'unfinished orders have to wait'),
       recovered: (failures) => log.info({ failures }, 'unfinished orders are carried out again'),
@@ -115,7 +123,7 @@ export class Sweeps {
       const next = this.#turns.next();
       if (next === undefined) break;
       await this.#carryOn(next);
-      if (!this.#turns.isEmpty) await pause(this.#world.timers, PAUSE_MS);
+      if (!this.#turns.isEmpty) await pause(this.#slowed, PAUSE_MS);
     }
     // Whoever holds the first slot now finds them.
     this.#turns.clear();
