@@ -15,7 +15,6 @@ import type { Due } from '#src/domain/due.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Hints, Peers } from '#src/ports/hints.ts';
 import { SlowedTimers } from '#src/ports/slowed-timers.ts';
-import type { Timers } from '#src/ports/timers.ts';
 import { Ahead, type Load } from './ahead.ts';
 import { BodyLoader } from './body-loader.ts';
 import type { Queue, Sending } from './claiming.ts';
@@ -67,7 +66,7 @@ export class Dispatcher implements Hints, Queue {
   readonly #sending: Sending;
   readonly #nearDue = new NearDue();
   /** For what can be much: it leaves time to everything else. */
-  readonly #slowed: Timers;
+  readonly #slowed: SlowedTimers;
   readonly #queue: FairQueue;
   readonly #ahead: Ahead;
   readonly #firing: Firing;
@@ -114,7 +113,7 @@ export class Dispatcher implements Hints, Queue {
     });
     const queue = this.#queue;
     const isShared = () => this.#isShared;
-    this.#slowed = new SlowedTimers(timers, () => world.clock.now(), isShared);
+    this.#slowed = new SlowedTimers(timers, isShared);
     const slowed = { ...world, timers: this.#slowed };
     this.#ahead = new Ahead(slowed, territory, gates, builder, () => this.#load(), isShared);
     this.#firing = new Firing(world, {
