@@ -15,7 +15,7 @@ const SHRINKAGE_MS_MIN = 0.5;
 const SHRINKAGE_SHARE = 0.02;
 /** The rest is meant for pieces of work up to this long. A longer one has the rests of several, so many at most. */
 const PIECE_MS_MAX = 10;
-const PIECES_MAX = 20;
+const PIECES_MAX = 5;
 /** Timers of the same moment say the same thing: they count once. */
 const MOMENT_MS = 5;
 
