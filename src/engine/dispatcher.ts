@@ -53,6 +53,8 @@ const BATCHES_MAX: Readonly<Record<Punctuality, number>> = { in_time: 4, overdue
 const TOGETHER_MAX = { alone: { due: 256, begun: BATCH_MAX }, shared: { due: 64, begun: BATCH_MAX / 2 } };
 /** Begun of one customer where more than one shares the process: it rests for a moment then. */
 const OF_EACH_MAX = 16;
+/** Deliveries of somebody who has many are due too. */
+const SLOWED_REST_MS_MAX = 50;
 /** What comes this soon must not find the way taken. */
 const IMMINENT_MS = 20;
 
@@ -113,7 +115,7 @@ export class Dispatcher implements Hints, Queue {
     });
     const queue = this.#queue;
     const isShared = () => this.#isShared;
-    this.#slowed = new SlowedTimers(timers, isShared);
+    this.#slowed = new SlowedTimers(timers, isShared, SLOWED_REST_MS_MAX);
     const slowed = { ...world, timers: this.#slowed };
     this.#ahead = new Ahead(slowed, territory, gates, builder, () => this.#load(), isShared);
     this.#firing = new Firing(world, {
