@@ -74,5 +74,10 @@ export function pausesOf(timers: Timers & Stopwatch): Pauses {
 }
 
 function slowed(timers: Timers & Stopwatch, length: PauseLength): Timers {
-  return new SlowedTimers(timers, () => true, REST_MS_MAX[length]);
+  return new SlowedTimers(
+    timers,
+    () => timers.elapsed(),
+    () => true,
+    REST_MS_MAX[length],
+  );
 }

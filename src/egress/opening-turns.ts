@@ -59,7 +59,11 @@ export class OpeningTurns {
 
   constructor(timers: Timers & Stopwatch) {
     this.#timers = timers;
-    this.#slowed = new SlowedTimers(timers, () => this.#isShared);
+    this.#slowed = new SlowedTimers(
+      timers,
+      () => timers.elapsed(),
+      () => this.#isShared,
+    );
   }
 
   /** A customer has something to send. */

@@ -23,7 +23,7 @@ export interface EngineWorld {
   readonly egress: Egress;
   readonly vault: Vault;
   readonly clock: Clock;
-  readonly timers: Timers & Stopwatch;
+  readonly timers: Timers;
   readonly ids: IdMint;
   readonly log: Log;
   readonly metrics: EngineMetrics;

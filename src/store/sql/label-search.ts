@@ -43,7 +43,11 @@ export class LabelSearch {
   constructor(walks: LabelWalks, timers: Timers & Stopwatch) {
     this.#walks = walks;
     this.#timers = timers;
-    this.#slowed = new SlowedTimers(timers);
+    this.#slowed = new SlowedTimers(
+      timers,
+      () => timers.elapsed(),
+      () => true,
+    );
   }
 
   find(partition: Partition, filter: ScheduleFilter, page: Page<ScheduleId>): Promise<FoundSchedules> {
