@@ -12,7 +12,7 @@ import type { MeasuredClock } from '#src/ports/clock.ts';
 import type { SlotState } from '#src/ports/cluster-store.ts';
 import type { Peers } from '#src/ports/hints.ts';
 import type { ClusterGauges, ClusterMetrics } from '#src/ports/telemetry.ts';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import type { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import {
   EngineTestWorld,
@@ -43,13 +43,17 @@ class TestClock implements MeasuredClock {
 }
 
 /** Timers of a process that can be paused, and ended without a word. */
-class ProcessTimers implements Timers {
+class ProcessTimers implements Timers, Stopwatch {
   readonly #time: VirtualTime;
   state: 'running' | 'paused' | 'dead' = 'running';
   readonly #late: (() => void)[] = [];
 
   constructor(time: VirtualTime) {
     this.#time = time;
+  }
+
+  elapsed(): number {
+    return this.#time.elapsed();
   }
 
   after(ms: number, act: () => void): () => void {

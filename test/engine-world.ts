@@ -259,7 +259,7 @@ export interface Order extends Partial<NewSchedule> {
 export class EngineTestWorld implements EngineWorld, AsyncDisposable {
   readonly time: VirtualTime;
   readonly clock: Clock;
-  readonly timers: Timers;
+  readonly timers: Timers & Stopwatch;
   readonly egress: ScriptedEgress;
   readonly faults = new Faults();
   readonly log = new KeptLog();

@@ -1,8 +1,8 @@
 import { connect, createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import { systemTimers } from '#src/system/timers.ts';
-import { Pauses, pausesOf } from './pauses.ts';
+import { LONG_LEFT_OUT, Pauses, pausesOf } from './pauses.ts';
 
 const PIECE_MS = 2;
 const WORKERS = 40;
@@ -48,24 +48,58 @@ test('all who go by the same timers pause together', () => {
   expect(pausesOf(systemTimers)).toBe(pausesOf(systemTimers));
 });
 
-test('customers take turns, and each is served in its order', async () => {
+/** Timers that come when the test says so. */
+function plannedTimers() {
   const due: (() => void)[] = [];
-  const timers: Timers = {
+  let now = 0;
+  const timers: Timers & Stopwatch = {
     after(_ms, act) {
       due.push(act);
       return () => {};
     },
+    elapsed: () => now,
   };
+  const pass = (ms: number) => {
+    now += ms;
+  };
+  const comeAll = async () => {
+    for (let act = due.shift(); act !== undefined; act = due.shift()) {
+      act();
+      await Promise.resolve();
+    }
+  };
+  return { timers, due, pass, comeAll };
+}
+
+test('customers take turns, and each is served in its order', async () => {
+  const { timers, comeAll } = plannedTimers();
   const pauses = new Pauses(timers);
   const wentOn: string[] = [];
   const pause = (customer: string, name: string) => void pauses.pause(customer).then(() => wentOn.push(name));
   for (let n = 0; n < 1_000; n++) pause('many pages', `page ${n}`);
   pause('a create', 'create 1');
   pause('a create', 'create 2');
-  for (let act = due.shift(); act !== undefined; act = due.shift()) {
-    act();
-    await Promise.resolve();
-  }
+  await comeAll();
   expect(wentOn.slice(0, 5)).toEqual(['page 0', 'create 1', 'page 1', 'create 2', 'page 2']);
   expect([wentOn.length, wentOn.at(-1)]).toEqual([1_002, 'page 999']);
+});
+
+test('a customer that asks for little has no long pauses, whatever the others ask for', async () => {
+  const short = plannedTimers();
+  const long = plannedTimers();
+  const pauses = new Pauses(short.timers, long.timers);
+  const wentOn = { much: 0, little: 0 };
+  const ask = (customer: keyof typeof wentOn, count: number) => {
+    for (let n = 0; n < count; n++) void pauses.pause(customer, 'long').then(() => wentOn[customer]++);
+  };
+  ask('much', 50);
+  ask('little', LONG_LEFT_OUT);
+  await short.comeAll();
+  expect(wentOn).toEqual({ much: LONG_LEFT_OUT, little: LONG_LEFT_OUT });
+  short.pass(1_000);
+  ask('much', 1);
+  await short.comeAll();
+  expect(wentOn.much).toBe(LONG_LEFT_OUT + 1);
+  await long.comeAll();
+  expect(wentOn.much).toBe(51);
 });

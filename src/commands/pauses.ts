@@ -3,6 +3,7 @@
  * turn: else the pieces of many pages would add up to a long one, and what fires would wait for all of them.
  * Customers take turns, so a pause costs a customer one piece of each other customer, however many pages they ask for.
  */
+import { type CustomersAround, customersAround } from '#src/ports/customers-around.ts';
 import { SlowedTimers } from '#src/ports/slowed-timers.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 
@@ -14,17 +15,39 @@ export type PauseLength = 'short' | 'long';
 
 /** While timers come late. Somebody waits for the answer. */
 const REST_MS_MAX: Readonly<Record<PauseLength, number>> = { short: 8, long: 100 };
+/** A customer that asks for little has short pauses only: so many in a second are not long. */
+export const LONG_LEFT_OUT = 8;
+const LEFT_OUT_FOR_MS = 1_000;
 
 export class Pauses {
   readonly #lines: Readonly<Record<PauseLength, Line>>;
+  readonly #stopwatch: Stopwatch;
+  readonly #around: CustomersAround;
+  /** How many long pauses each customer was to have since an instant. */
+  readonly #asked = new Map<string, number>();
+  #askedSince = 0;
 
-  constructor(short: Timers, long = short) {
+  constructor(short: Timers & Stopwatch, long = short, around = customersAround(short)) {
     this.#lines = { short: new Line(short), long: new Line(long) };
+    this.#stopwatch = short;
+    this.#around = around;
   }
 
   /** `customer`: who takes a turn, such as a partition or a person at the dashboard. */
   pause(customer: string, length: PauseLength = 'short'): Promise<void> {
-    return this.#lines[length].wait(customer);
+    this.#around.notice(customer);
+    return this.#lines[length === 'long' && this.#asksForMuch(customer) ? 'long' : 'short'].wait(customer);
+  }
+
+  #asksForMuch(customer: string): boolean {
+    const now = this.#stopwatch.elapsed();
+    if (now - this.#askedSince >= LEFT_OUT_FOR_MS) {
+      this.#asked.clear();
+      this.#askedSince = now;
+    }
+    const asked = (this.#asked.get(customer) ?? 0) + 1;
+    this.#asked.set(customer, asked);
+    return asked > LONG_LEFT_OUT;
   }
 }
 
@@ -66,18 +89,15 @@ class Line {
 
 const shared = new WeakMap<Timers, Pauses>();
 
-/** Those of everybody who goes by these timers. They last longer while timers come late. */
+/** Those of everybody who goes by these timers. They last longer while timers come late and customers share them. */
 export function pausesOf(timers: Timers & Stopwatch): Pauses {
-  const known = shared.get(timers) ?? new Pauses(slowed(timers, 'short'), slowed(timers, 'long'));
+  const known = shared.get(timers) ?? slowedPauses(timers);
   shared.set(timers, known);
   return known;
 }
 
-function slowed(timers: Timers & Stopwatch, length: PauseLength): Timers {
-  return new SlowedTimers(
-    timers,
-    () => timers.elapsed(),
-    () => true,
-    REST_MS_MAX[length],
-  );
+function slowedPauses(timers: Timers & Stopwatch): Pauses {
+  const around = customersAround(timers);
+  const slowed = (restMsMax: number) => new SlowedTimers(timers, () => around.areSeveral, restMsMax);
+  return new Pauses(slowed(REST_MS_MAX.short), slowed(REST_MS_MAX.long), around);
 }

@@ -6,7 +6,7 @@ function afterLate(slowdown: Slowdown, lateMs: readonly number[], from = 0): num
   lateMs.forEach((late, index) => {
     slowdown.timerCame(late, from + 10 * index);
   });
-  return slowdown.restMs;
+  return slowdown.restMs(from + 10 * lateMs.length);
 }
 
 function times(count: number, lateMs: number): readonly number[] {
@@ -20,39 +20,44 @@ describe('a slowdown', () => {
 
   test('grows quickly while timers come late, up to a bound', () => {
     const slowdown = new Slowdown();
-    expect(afterLate(slowdown, [20])).toBe(1);
-    expect(afterLate(slowdown, times(5, 20), 100)).toBeGreaterThan(5);
+    expect(afterLate(slowdown, [6])).toBe(3);
+    expect(afterLate(slowdown, times(5, 6), 100)).toBeGreaterThan(15);
     expect(afterLate(slowdown, times(50, 20), 1_000)).toBe(REST_MS_MAX);
+  });
+
+  test('is half as long as a timer came late, at once', () => {
+    expect(afterLate(new Slowdown(), [80])).toBe(40);
   });
 
   test('shrinks slowly once they come in time again, down to nothing', () => {
     const slowdown = new Slowdown();
     afterLate(slowdown, times(50, 20));
-    const slower = afterLate(slowdown, times(10, 0), 1_000);
+    const slower = afterLate(slowdown, times(10, 0), 500);
     expect(slower).toBeGreaterThan(REST_MS_MAX / 2);
     expect(slower).toBeLessThan(REST_MS_MAX);
-    expect(afterLate(slowdown, times(500, 0), 2_000)).toBe(0);
+    expect(afterLate(slowdown, times(500, 0), 600)).toBe(0);
+  });
+
+  test('is forgotten while no timer says anything', () => {
+    const slowdown = new Slowdown();
+    slowdown.timerCame(80, 0);
+    expect([499, 500, 1_000, 10_000].map((now) => slowdown.restMs(now))).toEqual([40, 20, 10, 0]);
+    expect(afterLate(slowdown, [6], 10_000)).toBe(3);
   });
 
   test('is longer after a long piece of work, in proportion up to a bound', () => {
     const slowdown = new Slowdown();
-    expect(slowdown.restMsAfter(1_000)).toBe(0);
+    expect(slowdown.restMsAfter(1_000, 0)).toBe(0);
     afterLate(slowdown, times(50, 20));
-    expect(slowdown.restMsAfter(1)).toBe(REST_MS_MAX);
-    expect(slowdown.restMsAfter(10)).toBe(REST_MS_MAX);
-    expect(slowdown.restMsAfter(40)).toBe(4 * REST_MS_MAX);
-    expect(slowdown.restMsAfter(60_000)).toBe(20 * REST_MS_MAX);
+    expect(slowdown.restMsAfter(1, 500)).toBe(REST_MS_MAX);
+    expect(slowdown.restMsAfter(10, 500)).toBe(REST_MS_MAX);
+    expect(slowdown.restMsAfter(40, 500)).toBe(4 * REST_MS_MAX);
+    expect(slowdown.restMsAfter(60_000, 500)).toBe(5 * REST_MS_MAX);
   });
 
   test('counts timers of one moment once', () => {
     const slowdown = new Slowdown();
     for (let n = 0; n < 20; n++) slowdown.timerCame(50, 7);
-    expect(slowdown.restMs).toBe(1);
-  });
-
-  test('goes on after a clock was set back', () => {
-    const slowdown = new Slowdown();
-    slowdown.timerCame(50, 1_000_000);
-    expect(afterLate(slowdown, times(50, 20))).toBe(REST_MS_MAX);
+    expect(slowdown.restMs(7)).toBe(25);
   });
 });

@@ -9,39 +9,47 @@ const LATE_MS = 5;
 const REST_MS_MIN = 1;
 export const REST_MS_MAX = 200;
 const GROWTH = 1.5;
+/** At once, of how late a timer came. */
+const LATENESS_SHARE = 0.5;
 const SHRINKAGE_MS_MIN = 0.5;
 const SHRINKAGE_SHARE = 0.02;
 /** The rest is meant for pieces of work up to this long. A longer one has the rests of several, so many at most. */
 const PIECE_MS_MAX = 10;
-const PIECES_MAX = 20;
+const PIECES_MAX = 5;
 /** Timers of the same moment say the same thing: they count once. */
 const MOMENT_MS = 5;
+/** What timers said before a silence of so long counts half, after twice as long a quarter. */
+const HALF_LIFE_MS = 500;
 
 export class Slowdown {
-  readonly #restMsMax: number;
   #restMs = 0;
   #changedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(restMsMax = REST_MS_MAX) {
-    this.#restMsMax = restMsMax;
-  }
-
-  get restMs(): number {
-    return Math.round(this.#restMs);
+  /** `now`, here and below: by a stopwatch. */
+  restMs(now: number): number {
+    return Math.round(this.#restMsAt(now));
   }
 
   /** After a piece of work that took so long. */
-  restMsAfter(workedMs: number): number {
-    return Math.round(this.#restMs * Math.min(Math.max(workedMs / PIECE_MS_MAX, 1), PIECES_MAX));
+  restMsAfter(workedMs: number, now: number): number {
+    return Math.round(this.#restMsAt(now) * Math.min(Math.max(workedMs / PIECE_MS_MAX, 1), PIECES_MAX));
   }
 
-  /** A timer came so late. `now` may be set back: then it counts at once. */
+  /** A timer came so late. */
   timerCame(lateMs: number, now: number): void {
-    if (Math.abs(now - this.#changedAt) < MOMENT_MS) return;
+    if (now - this.#changedAt < MOMENT_MS) return;
+    const restMs = this.#restMsAt(now);
     this.#changedAt = now;
     const isLate = lateMs > LATE_MS;
-    const shrinkageMs = Math.max(this.#restMs * SHRINKAGE_SHARE, SHRINKAGE_MS_MIN);
-    const next = isLate ? Math.max(this.#restMs * GROWTH, REST_MS_MIN) : this.#restMs - shrinkageMs;
-    this.#restMs = Math.min(Math.max(next, 0), this.#restMsMax);
+    const shrinkageMs = Math.max(restMs * SHRINKAGE_SHARE, SHRINKAGE_MS_MIN);
+    const next = isLate
+      ? Math.max(restMs * GROWTH, lateMs * LATENESS_SHARE, REST_MS_MIN)
+      : restMs - shrinkageMs;
+    this.#restMs = Math.min(Math.max(next, 0), REST_MS_MAX);
+  }
+
+  #restMsAt(now: number): number {
+    const halves = Math.floor((now - this.#changedAt) / HALF_LIFE_MS);
+    return halves > 0 ? this.#restMs / 2 ** halves : this.#restMs;
   }
 }

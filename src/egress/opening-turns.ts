@@ -10,6 +10,7 @@
  */
 import { CustomerTurns } from '#src/domain/customer-turns.ts';
 import type { Partition } from '#src/domain/partition.ts';
+import { type CustomersAround, customersAround } from '#src/ports/customers-around.ts';
 import { SlowedTimers } from '#src/ports/slowed-timers.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 
@@ -19,8 +20,6 @@ export const BEGUN_TOGETHER_MAX = 2;
 export const BEGUN_TOGETHER_MAX_ALONE = 16;
 /** From one of these turns to the next, where customers share the process: half of the time is left to others. */
 export const REST_MS = 4;
-/** After so long without anything to send, a customer does not count any more. */
-const AROUND_MS = 1_000;
 /** Under way at one time, to one host for one customer. */
 export const UNDER_WAY_MAX = 16;
 /** The same, as long as one customer is the only one with anything to send. */
@@ -46,6 +45,7 @@ export interface OpeningTurn {
 export class OpeningTurns {
   readonly #timers: Timers;
   readonly #slowed: Timers;
+  readonly #around: CustomersAround;
   readonly #hosts = new Map<string, Host>();
   /** The hosts of which one may begin, by customer; both in the order of their turns. */
   readonly #ready = new Map<Partition, Set<Host>>();
@@ -53,33 +53,20 @@ export class OpeningTurns {
   #handshakesInTurn = 0;
   #begunInTurn = 0;
   #isTurnPlanned = false;
-  /** The first who had something to send lately, whether there were others, and whether there were before. */
-  #around: { readonly first: Partition; isShared: boolean } | null = null;
-  #wasShared = false;
 
   constructor(timers: Timers & Stopwatch) {
     this.#timers = timers;
-    this.#slowed = new SlowedTimers(
-      timers,
-      () => timers.elapsed(),
-      () => this.#isShared,
-    );
+    this.#around = customersAround(timers);
+    this.#slowed = new SlowedTimers(timers, () => this.#isShared);
   }
 
   /** A customer has something to send. */
   notice(customer: Partition): void {
-    if (this.#around !== null) this.#around.isShared ||= customer !== this.#around.first;
-    else {
-      this.#around = { first: customer, isShared: false };
-      this.#timers.after(AROUND_MS, () => {
-        this.#wasShared = this.#around?.isShared === true;
-        this.#around = null;
-      });
-    }
+    this.#around.notice(`${customer}`);
   }
 
   get #isShared(): boolean {
-    return this.#wasShared || this.#around?.isShared === true;
+    return this.#around.areSeveral;
   }
 
   get #togetherMax(): number {

@@ -15,7 +15,6 @@ import type { Due } from '#src/domain/due.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Hints, Peers } from '#src/ports/hints.ts';
 import { SlowedTimers } from '#src/ports/slowed-timers.ts';
-import type { Timers } from '#src/ports/timers.ts';
 import { Ahead, type Load } from './ahead.ts';
 import { BodyLoader } from './body-loader.ts';
 import type { Queue, Sending } from './claiming.ts';
@@ -54,6 +53,8 @@ const BATCHES_MAX: Readonly<Record<Punctuality, number>> = { in_time: 4, overdue
 const TOGETHER_MAX = { alone: { due: 256, begun: BATCH_MAX }, shared: { due: 64, begun: BATCH_MAX / 2 } };
 /** Begun of one customer where more than one shares the process: it rests for a moment then. */
 const OF_EACH_MAX = 16;
+/** Deliveries of somebody who has many are due too. */
+const SLOWED_REST_MS_MAX = 50;
 /** What comes this soon must not find the way taken. */
 const IMMINENT_MS = 20;
 
@@ -67,7 +68,7 @@ export class Dispatcher implements Hints, Queue {
   readonly #sending: Sending;
   readonly #nearDue = new NearDue();
   /** For what can be much: it leaves time to everything else. */
-  readonly #slowed: Timers;
+  readonly #slowed: SlowedTimers;
   readonly #queue: FairQueue;
   readonly #ahead: Ahead;
   readonly #firing: Firing;
@@ -114,7 +115,7 @@ export class Dispatcher implements Hints, Queue {
     });
     const queue = this.#queue;
     const isShared = () => this.#isShared;
-    this.#slowed = new SlowedTimers(timers, () => world.clock.now(), isShared, 50);
+    this.#slowed = new SlowedTimers(timers, isShared, SLOWED_REST_MS_MAX);
     const slowed = { ...world, timers: this.#slowed };
     this.#ahead = new Ahead(slowed, territory, gates, builder, () => this.#load(), isShared);
     this.#firing = new Firing(world, {

@@ -59,13 +59,13 @@ type CarryOn = (sweep: UnfinishedSweep, place: SweepPlace | null) => Promise<Swe
 
 /** Sweeps of a store that carries on as the test wants it to. */
 function sweepsBy(world: EngineTestWorld, carryOnSweep: CarryOn): Sweeps {
-  const { clock, timers, log, cluster } = world;
+  const { timers, log, cluster } = world;
   const store = new Proxy(world.store, {
     get: (target, name): unknown =>
       name === 'carryOnSweep' ? carryOnSweep : Reflect.get(target, name, target),
   });
   const hints = { lookAgain: () => {} };
-  return new Sweeps({ store, clock, timers, log, cluster }, { territory: EVERYWHERE, hints });
+  return new Sweeps({ store, timers, log, cluster }, { territory: EVERYWHERE, hints });
 }
 
 function sweepsOf(world: EngineTestWorld) {

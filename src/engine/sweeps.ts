@@ -30,7 +30,7 @@ export interface SweepsDependencies {
   readonly hints: Pick<Hints, 'lookAgain'>;
 }
 
-type SweepsWorld = Pick<EngineWorld, 'store' | 'clock' | 'timers' | 'log' | 'cluster'>;
+type SweepsWorld = Pick<EngineWorld, 'store' | 'timers' | 'log' | 'cluster'>;
 
 /** A sweep, and the place that its last piece has come to; null before the first. */
 interface Started {
@@ -57,12 +57,8 @@ export class Sweeps {
   constructor(world: SweepsWorld, dependencies: SweepsDependencies) {
     this.#world = world;
     this.#dependencies = dependencies;
-    const { log, timers, clock } = world;
-    this.#slowed = new SlowedTimers(
-      timers,
-      () => clock.now(),
-      () => true,
-    );
+    const { log, timers } = world;
+    this.#slowed = new SlowedTimers(timers);
     this.#outage = new OutageLog(timers, {
       failed: (fields, count) => log.warn({ ...fields, count }, 'unfinished orders have to wait'),
       recovered: (failures) => log.info({ failures }, 'unfinished orders are carried out again'),

@@ -23,7 +23,7 @@ export interface EngineWorld {
   readonly egress: Egress;
   readonly vault: Vault;
   readonly clock: Clock;
-  readonly timers: Timers;
+  readonly timers: Timers & Stopwatch;
   readonly ids: IdMint;
   readonly log: Log;
   readonly metrics: EngineMetrics;

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { SlowedTimers } from './slowed-timers.ts';
-import type { Timers } from './timers.ts';
+import type { Stopwatch, Timers } from './timers.ts';
 
 /** Timers that come when the test says so. */
-class LateTimers implements Timers {
+class LateTimers implements Timers, Stopwatch {
   now = 0;
   readonly set: { readonly ms: number; readonly act: () => void }[] = [];
 
@@ -11,6 +11,10 @@ class LateTimers implements Timers {
     const timer = { ms, act };
     this.set.push(timer);
     return () => void this.set.splice(this.set.indexOf(timer), 1);
+  }
+
+  elapsed(): number {
+    return this.now;
   }
 
   /** The first one comes, so late. Answers how long it was set for. */
@@ -25,11 +29,7 @@ class LateTimers implements Timers {
 function setUp() {
   const timers = new LateTimers();
   const state = { isShared: true };
-  const slowed = new SlowedTimers(
-    timers,
-    () => timers.now,
-    () => state.isShared,
-  );
+  const slowed = new SlowedTimers(timers, () => state.isShared);
   const next = (lateMs: number, ms = 0) => {
     slowed.after(ms, () => {});
     return timers.come(lateMs);
@@ -63,7 +63,19 @@ test('bulk work waits longer after a long piece while timers come late', () => {
   };
   expect(nextAfter(100)).toBe(0);
   for (let n = 0; n < 20; n++) next(20);
-  expect(nextAfter(100)).toBeGreaterThan(9 * (nextAfter(1) ?? 0));
+  expect(nextAfter(100)).toBeGreaterThan(4 * (nextAfter(1) ?? 0));
+});
+
+test('all bulk work by the same timers slows down together, each no more than it may', () => {
+  const { next, timers } = setUp();
+  for (let n = 0; n < 20; n++) next(20);
+  const restBy = (by: LateTimers, msMax?: number) => {
+    new SlowedTimers(by, () => true, msMax).after(0, () => {});
+    return by.come(0);
+  };
+  expect(restBy(timers)).toBeGreaterThan(100);
+  expect(restBy(timers, 8)).toBe(8);
+  expect(restBy(new LateTimers())).toBe(0);
 });
 
 test('a timer that was called off does not come', () => {

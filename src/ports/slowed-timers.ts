@@ -1,37 +1,52 @@
 /**
  * Timers for bulk work. As long as customers share the process and timers come late, each piece of such work waits a
- * little longer for its turn (`slowdown.ts`).
+ * little longer for its turn (`slowdown.ts`). All bulk work that goes by the same timers slows down together.
  */
 import { Slowdown } from '#src/domain/slowdown.ts';
-import type { Timers } from './timers.ts';
+import type { Stopwatch, Timers } from './timers.ts';
 
-export class SlowedTimers implements Timers {
-  readonly #timers: Timers;
-  readonly #now: () => number;
+const slowdowns = new WeakMap<Timers, Slowdown>();
+
+export class SlowedTimers implements Timers, Stopwatch {
+  readonly #timers: Timers & Stopwatch;
   readonly #isShared: () => boolean;
+  readonly #restMsMax: number;
   readonly #slowdown: Slowdown;
 
-  /** `now`: in milliseconds. It may be set, which counts for one piece of work at most. */
-  constructor(timers: Timers, now: () => number, isShared: () => boolean, restMsMax?: number) {
-    this.#slowdown = new Slowdown(restMsMax);
+  /** `restMsMax`: for work that somebody waits for. */
+  constructor(
+    timers: Timers & Stopwatch,
+    isShared: () => boolean = () => true,
+    restMsMax = Number.POSITIVE_INFINITY,
+  ) {
     this.#timers = timers;
-    this.#now = now;
     this.#isShared = isShared;
+    this.#restMsMax = restMsMax;
+    this.#slowdown = slowdowns.get(timers) ?? new Slowdown();
+    slowdowns.set(timers, this.#slowdown);
+  }
+
+  elapsed(): number {
+    return this.#timers.elapsed();
   }
 
   after(ms: number, act: () => void): () => void {
-    return this.#after(Math.max(ms, this.#isShared() ? this.#slowdown.restMs : 0), act);
+    return this.#after(Math.max(ms, this.#rest(this.#slowdown.restMs(this.elapsed()))), act);
   }
 
   /** The work before it took so long: a long piece is followed by a long rest. */
   afterWork(workedMs: number, act: () => void): () => void {
-    return this.#after(this.#isShared() ? this.#slowdown.restMsAfter(workedMs) : 0, act);
+    return this.#after(this.#rest(this.#slowdown.restMsAfter(workedMs, this.elapsed())), act);
+  }
+
+  #rest(ms: number): number {
+    return this.#isShared() ? Math.min(ms, this.#restMsMax) : 0;
   }
 
   #after(waitMs: number, act: () => void): () => void {
-    const dueAt = this.#now() + waitMs;
+    const dueAt = this.elapsed() + waitMs;
     return this.#timers.after(waitMs, () => {
-      const now = this.#now();
+      const now = this.elapsed();
       this.#slowdown.timerCame(now - dueAt, now);
       act();
     });

@@ -146,7 +146,7 @@ function alsoReceiver(options: ReceiverOptions): () => Receiver {
 
 export async function given(api: Api, body: object): Promise<Given> {
   const isTimed = ['delay', 'fire_at', 'local_fire_at', 'cron'].some((field) => field in body);
-  const shown = await created(api, isTimed ? body : { ...body, delay: '1s' });
+  const shown = await created(api, isTimed ? body : { ...body, delay: '2s' });
   return { id: shown.id, shown, pending: await onlyDelivery(api, shown.id) };
 }
 

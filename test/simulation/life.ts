@@ -16,7 +16,7 @@ import type { Egress } from '#src/ports/egress.ts';
 import type { Hints } from '#src/ports/hints.ts';
 import type { Store } from '#src/ports/store.ts';
 import type { EngineMetrics, Log } from '#src/ports/telemetry.ts';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import type { Vault } from '#src/ports/vault.ts';
 import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
@@ -41,7 +41,7 @@ export interface LifeWorld {
   readonly hintsLost: boolean;
   readonly insight: EngineInsight;
   disk(scope: Scope): Disk;
-  timers(scope: Scope): Timers;
+  timers(scope: Scope): Timers & Stopwatch;
   egress(node: string, scope: Scope): Egress;
   /** The same store, with whatever the simulation sees and does between it and its users. */
   watched(store: AnyStore, life: Life): AnyStore;

@@ -7,7 +7,7 @@ import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
 import type { Log } from '#src/ports/telemetry.ts';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import type { Vault } from '#src/ports/vault.ts';
 import { Prng } from '#test/fuzz/prng.ts';
 import { KeptInsight } from '#test/kept-insight.ts';
@@ -316,13 +316,14 @@ export class World implements Scene {
   }
 
   /** Timers are late by a little, and now and then by more. */
-  #timersOf(scope: Scope): Timers {
+  #timersOf(scope: Scope): Timers & Stopwatch {
     const { timers } = this.#prngs;
     return {
       after: (ms, act) => {
         const late = timers.chance(0.98) ? timers.int(2) : timers.int(30);
         return this.time.after(ms + late, 'timer', scope, act);
       },
+      elapsed: () => this.time.elapsedMs,
     };
   }
 

@@ -16,7 +16,7 @@ function openTurns() {
       await settled();
     }
   };
-  return { turns: new Turns(new Pauses({ after })), pass };
+  return { turns: new Turns(new Pauses({ after, elapsed: () => 0 })), pass };
 }
 
 /** Work that is told when it ends. */

@@ -43,11 +43,7 @@ export class LabelSearch {
   constructor(walks: LabelWalks, timers: Timers & Stopwatch) {
     this.#walks = walks;
     this.#timers = timers;
-    this.#slowed = new SlowedTimers(
-      timers,
-      () => timers.elapsed(),
-      () => true,
-    );
+    this.#slowed = new SlowedTimers(timers);
   }
 
   find(partition: Partition, filter: ScheduleFilter, page: Page<ScheduleId>): Promise<FoundSchedules> {

@@ -329,13 +329,14 @@ export class ClusterWorld implements ClusterScene {
   }
 
   /** Timers are late by a little, and now and then by more. */
-  #timersOf(scope: Scope): Timers {
+  #timersOf(scope: Scope): Timers & Stopwatch {
     const { timers } = this.#prngs;
     return {
       after: (ms, act) => {
         const late = timers.chance(0.98) ? timers.int(2) : timers.int(30);
         return this.time.after(ms + late, 'timer', scope, act);
       },
+      elapsed: () => this.time.elapsedMs,
     };
   }
 

@@ -37,7 +37,7 @@ export interface NodeWorld {
   readonly insight: EngineInsight;
   readonly log: Log;
   elapsedMs(): number;
-  timers(scope: Scope): Timers;
+  timers(scope: Scope): Timers & Stopwatch;
   egress(node: ClusterNode): Egress;
   peers(node: ClusterNode): Peers;
   /** The shared store as this node reaches it, with whatever the simulation sees of that. */
