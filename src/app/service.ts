@@ -11,6 +11,7 @@ import { ControlRefusal } from '#src/control/refusal.ts';
 import type { ControlWorld, SealingWorld } from '#src/control/world.ts';
 import { formatDuration, NS_PER_MS } from '#src/domain/duration.ts';
 import { IdMint } from '#src/domain/id.ts';
+import { prepareZones } from '#src/domain/zone.ts';
 import { createEgress } from '#src/egress/client.ts';
 import { Engine } from '#src/engine/engine.ts';
 import { NO_PEERS, PeerHints } from '#src/engine/peer-hints.ts';
@@ -66,6 +67,7 @@ export async function startService(
     const cluster = address === null ? null : await joined(address, store, node, io.log);
     if (cluster !== null) undo.unshift(() => cluster.close());
     const clock = cluster?.clock ?? systemClock;
+    prepareZones(clock.now());
     const control = { store, clock, random, ids: new IdMint((count) => random.bytes(count)) };
     const vault = await openVault(settings, control, true);
     const make = () => bootstrapDefault({ ...control, vault }, settings);

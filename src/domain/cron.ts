@@ -24,6 +24,8 @@ import { type Span, spanAt } from './zone.ts';
 export { type Cron, cachedCron, parseCron } from './cron-expression.ts';
 
 const NONE = -1;
+/** No clock is further from UTC, with what its changes add to that. */
+const OFFSET_MS_MAX = 2 * MS_PER_DAY;
 const MINUTES_PER_DAY = 1_440;
 
 /** The lowest bit of a set at or above `from`; NONE when there is none. */
@@ -98,10 +100,14 @@ export function nextOccurrence(cron: Cron, zone: string, after: Instant, until: 
   let at = after + 1;
   while (at <= until && at < INSTANT_MS_MAX) {
     const span = spanAt(zone, instant(at));
-    const before = Math.min(span.end, until + 1) + span.offsetMs;
-    const local = nextLocalMinute(cron, firstLocal(cron, span, after), before);
-    if (local !== null) return instant(Math.max(span.start, local - span.offsetMs));
-    at = span.end;
+    const latest = until + OFFSET_MS_MAX;
+    const local = nextLocalMinute(cron, firstLocal(cron, span, after), latest) ?? latest;
+    if (local < Math.min(span.end, until + 1) + span.offsetMs) {
+      return instant(Math.max(span.start, local - span.offsetMs));
+    }
+    // Spans that end well before it are passed over. But a span that was not looked at from its start may be followed by
+    // minutes that are shown again.
+    at = after < span.start ? Math.max(span.end, local - OFFSET_MS_MAX) : span.end;
   }
   return null;
 }

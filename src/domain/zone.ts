@@ -34,15 +34,21 @@ export interface Span {
   readonly offsetBeforeMs: number;
 }
 
-/** Shorter, margins included, than the 1,098 days that one search of the polyfill is sure to cover. */
-const BLOCK_MS = 1_000 * MS_PER_DAY;
+/**
+ * Shorter, margins included, than the 1,098 days that one search of the polyfill is sure to cover. A block takes about a
+ * millisecond: the thread that fires computes it.
+ */
+const BLOCK_MS = 250 * MS_PER_DAY;
 const BLOCK_MARGIN_MS = 2 * MS_PER_DAY;
 /** 175 years of one zone. */
-const BLOCKS_PER_ZONE_MAX = 64;
+const BLOCKS_PER_ZONE_MAX = 256;
 /** Spellings, not zones: a name counts in any case, `utc` like `UTC`. */
 const ZONE_NAMES_MAX = 2_000;
 /** The longest today has 32. */
 const ZONE_NAME_CHARACTERS_MAX = 64;
+
+/** Any zone with transitions. */
+const SOME_ZONE = 'Europe/Berlin';
 
 /** Names that ICU knows and IANA's database does not (any more), in upper case. */
 const NOT_IANA: ReadonlySet<string> = new Set(
@@ -89,6 +95,11 @@ function zoneOf(name: string): Zone {
 /** Whether this is a name of IANA's time zone database, links included, in any case. */
 export function isZone(name: string): boolean {
   return findZone(name) !== null;
+}
+
+/** The runtime reads its data of time zones when it is first asked, which takes a while: not when somebody waits. */
+export function prepareZones(now: Instant): void {
+  spanAt(SOME_ZONE, now);
 }
 
 function clamp(ms: number): Instant {
