@@ -9,7 +9,7 @@ import type { Target } from './delivery.ts';
 
 export type EndpointKey = string & { readonly __brand: 'EndpointKey' };
 
-const KEY_CHARACTERS_MAX = 512;
+export const KEY_CHARACTERS_MAX = 512;
 const DIGEST_CHARACTERS = 64;
 
 export function endpointKeyOf(target: Pick<Target, 'endpointId' | 'url'>): EndpointKey {

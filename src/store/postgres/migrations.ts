@@ -20,6 +20,8 @@
  * index of what is due and leave dead entries at its front: they are cleaned up early.
  */
 import { SLOTS } from '#src/domain/slot.ts';
+import { rewriteLongEndpoints } from './long-endpoints.ts';
+import type { Queryable } from './queryable.ts';
 
 export const STATE_KEY = "state || '/' || kind || '/' || id";
 export const STATUS_KEY = "status || '/' || id";
@@ -30,6 +32,8 @@ export interface Migration {
   /** The oldest schema version whose programs work with the database after this. */
   readonly worksWith: number;
   readonly sql: string;
+  /** What SQL cannot work out, in the same transaction. */
+  readonly rewrite?: (client: Queryable) => Promise<void>;
 }
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -434,5 +438,6 @@ export const MIGRATIONS: readonly Migration[] = [
         PRIMARY KEY (partition, schedule_id)
       );
     `,
+    rewrite: rewriteLongEndpoints,
   },
 ];

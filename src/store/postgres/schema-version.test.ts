@@ -1,12 +1,15 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { SLOTS } from '#src/domain/slot.ts';
+import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { SLOTS, slotOf } from '#src/domain/slot.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { START } from '#src/store/contract/builders.ts';
 import { createDatabase, statement, type TestDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
-import { migrate, type Queryable, requireCurrent, SCHEMA_VERSION } from './schema-version.ts';
+import type { Queryable } from './queryable.ts';
+import { migrate, requireCurrent, SCHEMA_VERSION } from './schema-version.ts';
 
 let server: string;
 let database: TestDatabase;
@@ -142,6 +145,43 @@ describe('labels of the second schema', () => {
       { partition: 1, digest: 'b', state: 'paused', kind: 'recurring', schedule_id: 'sch_1' },
       { partition: 2, digest: 'a', state: 'completed', kind: 'one_shot', schedule_id: 'sch_2' },
     ]);
+  });
+});
+
+describe('deliveries of the second schema', () => {
+  it('to an endpoint with a long key are found by the slot that it has now', async () => {
+    const client = await connected();
+    await migrate(client, START, neverPause, MIGRATIONS.slice(0, 2));
+    const urls = {
+      short: 'https://example.com/',
+      long: `https://example.com/${'a'.repeat(600)}`,
+      encoded: `https://example.com/${'ö'.repeat(100)}`,
+    };
+    const insert = (partition: number, id: string, url: string, finalizedAt: number | null) =>
+      client.query(
+        `INSERT INTO deliveries (partition, id, schedule_id, status, occurrence, scheduled_for, due_at, booked,
+           attempt_count, idempotency_key, url, method, retry_policy, created_at, finalized_at, revision, slot,
+           endpoint_key)
+         VALUES ($1, $2, 'sch_' || $2, 'scheduled', 1, 1, 1, 0, 0, $2, $3, 'POST', '{}', 1, $4, 1, -1, 'as before')`,
+        [partition, id, url, finalizedAt],
+      );
+    for (const partition of [1, 2]) {
+      for (const [name, url] of Object.entries(urls))
+        await insert(partition, `${partition} ${name}`, url, null);
+    }
+    await insert(1, 'ended', urls.long, 1);
+    await migrate(client, START, neverPause);
+    const slots = await rowsOf(client, 'SELECT id, slot FROM deliveries WHERE slot <> -1 ORDER BY id');
+    const expected = (['encoded', 'long'] as const).map((name) => {
+      const endpoint = endpointKeyOf({ endpointId: null, url: urls[name] });
+      return [1, 2].map((partition) => ({
+        id: `${partition} ${name}`,
+        slot: slotOf(partition as Partition, endpoint),
+      }));
+    });
+    expect(slots).toEqual(expected.flat().toSorted((a, b) => (a.id < b.id ? -1 : 1)));
+    const digests = 'SELECT count(DISTINCT endpoint_key)::integer AS count FROM deliveries WHERE slot <> -1';
+    expect(await rowsOf(client, digests)).toEqual([{ count: 2 }]);
   });
 });
 

@@ -14,10 +14,7 @@ import { StoreUnavailable } from '#src/ports/store.ts';
 import { distribute, isToBeDistributed } from './distribute.ts';
 import { codeOf } from './faults.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
-
-export interface Queryable {
-  query(sql: string, values?: unknown[]): Promise<{ readonly rows: readonly object[] }>;
-}
+import type { Queryable } from './queryable.ts';
 
 /** The schema this version of the program works with. */
 export const SCHEMA_VERSION = newestOf(MIGRATIONS);
@@ -83,9 +80,10 @@ async function applyMissing(
        )`,
     );
     const isSpread = await isToBeDistributed(client);
-    for (const { version, name, worksWith, sql } of migrations) {
+    for (const { version, name, worksWith, sql, rewrite } of migrations) {
       if (version <= current) continue;
       await client.query(sql);
+      await rewrite?.(client);
       await client.query(
         'INSERT INTO migrations (version, name, applied_at, works_with) VALUES ($1, $2, $3, $4)',
         [version, name, now, worksWith],

@@ -1,0 +1,47 @@
+/**
+ * Keys of endpoints are cut since the third schema (`domain/endpoint-key.ts`). Deliveries that wait for a longer one get
+ * the slot and the digest of the key that it has now: by the old ones no node would send them.
+ */
+import { endpointKeyOf, KEY_CHARACTERS_MAX } from '#src/domain/endpoint-key.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { slotOf } from '#src/domain/slot.ts';
+import { endpointDigest } from '#src/store/sql/endpoint-digest.ts';
+import type { Queryable } from './queryable.ts';
+import { decodeText } from './text.ts';
+
+const TOGETHER_MAX = 1_000;
+
+/** A key has no more characters than its URL has bytes once each of them is written with three. */
+const LISTED = `SELECT partition::text, id, url FROM deliveries
+  WHERE finalized_at IS NULL AND endpoint_id IS NULL AND 3 * octet_length(url) > ${KEY_CHARACTERS_MAX}
+    AND (partition, id) > ($1::bigint, $2)
+  ORDER BY partition, id LIMIT ${TOGETHER_MAX}`;
+
+const REWRITTEN = `UPDATE deliveries d SET slot = t.slot, endpoint_key = t.endpoint_key
+  FROM unnest($1::bigint[], $2::text[], $3::integer[], $4::text[]) AS t (partition, id, slot, endpoint_key)
+  WHERE d.partition = t.partition AND d.id = t.id AND d.endpoint_key <> t.endpoint_key`;
+
+interface Row {
+  readonly partition: string;
+  readonly id: string;
+  readonly url: string;
+}
+
+export async function rewriteLongEndpoints(client: Queryable): Promise<void> {
+  let after: Pick<Row, 'partition' | 'id'> | undefined = { partition: '0', id: '' };
+  while (after !== undefined) {
+    const rows = (await client.query(LISTED, [after.partition, after.id])).rows as readonly Row[];
+    const changed = rows.map(({ partition, id, url }) => {
+      const endpoint = endpointKeyOf({ endpointId: null, url: decodeText(url) });
+      const slot = slotOf(Number(partition) as Partition, endpoint);
+      return { partition, id, slot, digest: endpointDigest(endpoint) };
+    });
+    await client.query(REWRITTEN, [
+      changed.map(({ partition }) => partition),
+      changed.map(({ id }) => id),
+      changed.map(({ slot }) => slot),
+      changed.map(({ digest }) => digest),
+    ]);
+    after = rows.at(-1);
+  }
+}
