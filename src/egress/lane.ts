@@ -39,21 +39,21 @@ const NO_ANSWER = { onResponseStart() {}, onResponseData() {}, onResponseEnd() {
 export type Destination = Pick<OutboundRequest, 'url' | 'customer'>;
 
 /** The customer and the origin. */
-export function placeOf({ url, customer }: Destination): string {
+export function connectionKeyOf({ url, customer }: Destination): string {
   return `${customer} ${url.origin}`;
 }
 
-export interface LaneWorld {
+export interface LaneDependencies {
   readonly connector: Connector;
   readonly turns: OpeningTurns;
 }
 
 export class Lane {
-  /** Whom it is for and where it goes: see `placeOf`. */
+  /** Whom it is for and where it goes: see `connectionKeyOf`. */
   readonly place: string;
+  readonly customer: Partition;
   readonly #url: URL;
-  readonly #world: LaneWorld;
-  readonly #customer: Partition;
+  readonly #world: LaneDependencies;
   readonly #client: Client;
   readonly #ended = new AbortController();
   #filter: InformationalFilter | undefined;
@@ -61,11 +61,11 @@ export class Lane {
   #isConnected = false;
   #hasServed = false;
 
-  constructor(destination: Destination, world: LaneWorld, onDisconnect: (lane: Lane) => void) {
+  constructor(destination: Destination, world: LaneDependencies, onDisconnect: (lane: Lane) => void) {
     const { url, customer } = destination;
-    this.place = placeOf(destination);
+    this.place = connectionKeyOf(destination);
     this.#url = new URL(url.origin);
-    this.#customer = customer;
+    this.customer = customer;
     this.#world = world;
     this.#client = new Client(url.origin, {
       allowH2: false,
@@ -132,13 +132,13 @@ export class Lane {
   async #connect(callback: buildConnector.Callback): Promise<void> {
     const { connector, turns } = this.#world;
     const { signal } = this.#ended;
-    const turn = turns.ask(this.#customer, this.#url.origin);
+    const turn = turns.ask(this.customer, this.#url.origin);
     this.#turn = turn;
     signal.addEventListener('abort', turn.end);
     let socket: Socket;
     try {
       await turn.begun;
-      socket = await connector.open(this.#url, signal, () => turns.handshake(this.#customer));
+      socket = await connector.open(this.#url, signal, () => turns.handshake(this.customer));
     } catch (error) {
       return callback(notSent(error), null);
     } finally {

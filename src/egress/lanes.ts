@@ -3,36 +3,42 @@
  * that breaking off the request is to drop its lane; afterwards it serves who waits for one, or is idle under
  * its origin until the other side or the idle time closes it. `origin.ts` says when more are opened.
  *
- * Each customer has origins of its own. They share nothing but the bounds below and the turns in which connections are
- * opened (`opening-turns.ts`), and one without lanes leaves nothing behind.
+ * Each customer has origins of its own, and one without lanes leaves nothing behind. Customers share the bounds below,
+ * of which each has a part, and the turns in which connections are opened (`opening-turns.ts`).
  *
  * Lanes in use and requests that wait are bounded by the caller. Lanes it no longer knows of are bounded
- * here, the oldest going first: the ones that are idle, and the ones that are answered but whose body has not
- * ended.
+ * here, the oldest of a customer going first: the ones that are idle, and the ones that are answered but whose body has
+ * not ended.
  */
+import { CustomerShares } from '#src/domain/customer-shares.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import type { Connector } from './connector.ts';
 import { failed } from './failures.ts';
-import { type Destination, Lane, type LaneWorld, placeOf } from './lane.ts';
+import { KeptLanes } from './kept-lanes.ts';
+import { connectionKeyOf, type Destination, Lane, type LaneDependencies } from './lane.ts';
 import { OpeningTurns } from './opening-turns.ts';
 import { Origin, type Passenger } from './origin.ts';
 
-const IDLE_MAX = 1_000;
-const FINISHING_MAX = 256;
-/** Idle or being opened, of all origins: what is opened ahead of time costs nobody an idle lane. */
-const AHEAD_MAX = 500;
+/** A customer alone keeps two thirds of these. */
+const IDLE_MAX = 1_500;
+const FINISHING_MAX = 384;
+/** Lanes that are idle or being opened. Beyond a customer's part of these none is opened ahead of time: 500, alone. */
+const SPARE_MAX = 4_000;
+const SPARE_SHARE = 1 / 7;
 
 const CLOSED = failed('broken off');
 
 export class Lanes {
-  readonly #world: LaneWorld;
+  readonly #world: LaneDependencies;
   readonly #timers: Timers;
   /** By customer: nobody waits behind the requests of another. */
   readonly #origins = new Map<string, Origin<Lane>>();
   readonly #all = new Set<Lane>();
-  readonly #finishing = new Set<Lane>();
-  readonly #idle = new Set<Lane>();
+  readonly #finishing = new KeptLanes<Lane>(FINISHING_MAX);
+  readonly #idle = new KeptLanes<Lane>(IDLE_MAX);
   readonly #opening = new Set<Lane>();
+  /** Idle or being opened. */
+  readonly #spare = new CustomerShares(SPARE_MAX, SPARE_SHARE);
   #isClosed = false;
 
   constructor(connector: Connector, timers: Timers & Stopwatch) {
@@ -59,7 +65,7 @@ export class Lanes {
 
   /** It no longer waits. */
   leave(destination: Destination, passenger: Passenger<Lane>): void {
-    this.#origins.get(placeOf(destination))?.leave(passenger);
+    this.#origins.get(connectionKeyOf(destination))?.leave(passenger);
   }
 
   /** Sees to it that so many lanes are idle or being opened. */
@@ -67,13 +73,12 @@ export class Lanes {
     if (this.#isClosed) return;
     const origin = this.#originOf(destination);
     origin.openAhead(lanes);
-    if (origin.isEmpty) this.#origins.delete(placeOf(destination));
+    if (origin.isEmpty) this.#origins.delete(connectionKeyOf(destination));
   }
 
   /** The request is answered, but its lane is not free yet. */
   finishing(lane: Lane): void {
-    this.#finishing.add(lane);
-    this.#dropOldest(this.#finishing, FINISHING_MAX);
+    this.#dropInstead(this.#finishing.add(lane));
   }
 
   /** The request is done, and its lane is free for another. */
@@ -104,7 +109,8 @@ export class Lanes {
   async #drop(lane: Lane): Promise<void> {
     this.#all.delete(lane);
     this.#finishing.delete(lane);
-    this.#idle.delete(lane);
+    this.#isIdleNoMore(lane);
+    this.#isOpeningNoMore(lane);
     const origin = this.#origins.get(lane.place);
     origin?.remove(lane);
     if (origin?.isEmpty === true) this.#origins.delete(lane.place);
@@ -112,7 +118,7 @@ export class Lanes {
   }
 
   #originOf(destination: Destination): Origin<Lane> {
-    const place = placeOf(destination);
+    const place = connectionKeyOf(destination);
     const known = this.#origins.get(place);
     if (known !== undefined) return known;
     // The rest of the URL is the request's, and ends with it.
@@ -123,15 +129,15 @@ export class Lanes {
       opened: (lane) => this.#opened(lane),
       drop: (lane) => this.drop(lane),
       keepIdle: (lane) => this.#keepIdle(lane),
-      useIdle: (lane) => this.#idle.delete(lane),
-      mayOpenAhead: () => this.#idle.size + this.#opening.size < AHEAD_MAX,
+      useIdle: (lane) => this.#isIdleNoMore(lane),
+      mayOpenAhead: () => this.#spare.hasRoom(own.customer),
     });
     this.#origins.set(place, origin);
     return origin;
   }
 
   #opened(lane: Lane): void {
-    this.#opening.delete(lane);
+    this.#isOpeningNoMore(lane);
     lane.beLate();
   }
 
@@ -141,16 +147,25 @@ export class Lanes {
     });
     this.#all.add(lane);
     this.#opening.add(lane);
+    this.#spare.hold(lane.customer, 1);
     return lane;
   }
 
   #keepIdle(lane: Lane): void {
-    this.#idle.add(lane);
-    this.#dropOldest(this.#idle, IDLE_MAX);
+    this.#spare.hold(lane.customer, 1);
+    this.#dropInstead(this.#idle.add(lane));
   }
 
-  #dropOldest(lanes: ReadonlySet<Lane>, max: number): void {
-    const [oldest] = lanes;
-    if (lanes.size > max && oldest !== undefined) this.drop(oldest);
+  /** It went to make room, and is known to nobody here any more. */
+  #dropInstead(lane: Lane | undefined): void {
+    if (lane !== undefined) this.drop(lane);
+  }
+
+  #isIdleNoMore(lane: Lane): void {
+    if (this.#idle.delete(lane)) this.#spare.release(lane.customer, 1);
+  }
+
+  #isOpeningNoMore(lane: Lane): void {
+    if (this.#opening.delete(lane)) this.#spare.release(lane.customer, 1);
   }
 }

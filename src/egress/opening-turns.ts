@@ -26,8 +26,8 @@ export const UNDER_WAY_MAX = 16;
 export const UNDER_WAY_MAX_ALONE = 64;
 
 interface Host {
+  readonly key: string;
   readonly customer: Partition;
-  readonly origin: string;
   /** Those that wait, in the order they came. */
   readonly waiting: Set<() => void>;
   readonly underWay: Set<() => void>;
@@ -113,7 +113,7 @@ export class OpeningTurns {
 
   #hostOf(customer: Partition, origin: string): Host {
     const key = `${customer} ${origin}`;
-    const host = this.#hosts.get(key) ?? { customer, origin, waiting: new Set(), underWay: new Set() };
+    const host = this.#hosts.get(key) ?? { key, customer, waiting: new Set(), underWay: new Set() };
     this.#hosts.set(key, host);
     return host;
   }
@@ -122,7 +122,7 @@ export class OpeningTurns {
     host.underWay.delete(resolve);
     this.#update(host);
     if (host.underWay.size + host.waiting.size > 0) this.#beginSome();
-    else this.#hosts.delete(`${host.customer} ${host.origin}`);
+    else this.#hosts.delete(host.key);
   }
 
   /** A host that may begin another keeps its turn, or joins behind the others. */

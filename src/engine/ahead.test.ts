@@ -9,7 +9,7 @@ import { BROKEN, EngineTestWorld, headerOf, requireDue } from '#test/engine-worl
 import { Ahead, type Load } from './ahead.ts';
 import { Engine } from './engine.ts';
 import { Gates } from './gates.ts';
-import { RequestBuilder, SMALL_BYTES_MAX } from './request-builder.ts';
+import { RequestBuilder, SMALL_PAYLOAD_BYTES_MAX } from './request-builder.ts';
 import { EVERYWHERE } from './territory.ts';
 import { CONNECTIONS_MAX } from './warmth.ts';
 
@@ -243,7 +243,7 @@ describe('making ready', () => {
 
   test('reads no large payload: only the work of its delivery', async () => {
     await using world = await EngineTestWorld.open();
-    const body = 'x'.repeat(SMALL_BYTES_MAX + 1);
+    const body = 'x'.repeat(SMALL_PAYLOAD_BYTES_MAX + 1);
     const due = requireDue((await world.schedule({ payload: { body } })).pending);
     const ahead = aheadOf(world);
     ahead.want(due);

@@ -10,12 +10,15 @@
  * does not count at all.
  *
  * Nothing waits for this. It works in slices, small ones where something else is about to be due, and none while
- * as much is being claimed as may be; what is not ready is read when it is due. Customers are served in turns. What is
- * ready is bounded in number and bytes, of which each customer has a share, and in time: what is opened here holds what
- * is secret. What is still there a second after its instant waits for its
- * endpoint: it is kept while there is room, since a burst may take seconds, and makes room within a second for what
- * may go in time. Ages are counted in rounds of a timer: the clock may be set back.
+ * as much is being claimed as may be; what is not ready is read when it is due. Customers are served in turns.
+ *
+ * What is ready is bounded in number and bytes, of which each customer has a share. It is bounded in time too: it holds
+ * secrets. A delivery that is still here a second after its instant waits for its endpoint. It is kept while there is
+ * room, since a burst may take seconds, and makes room within a second. Ages are counted in rounds of a timer: the clock
+ * may be set back.
  */
+
+import { CustomerShares } from '#src/domain/customer-shares.ts';
 import { CustomerTurns } from '#src/domain/customer-turns.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { isWaiting } from '#src/domain/delivery-life.ts';
@@ -23,9 +26,8 @@ import type { Due } from '#src/domain/due.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Work } from '#src/ports/store.ts';
-import { CustomerShares } from './customer-shares.ts';
 import type { Gates } from './gates.ts';
-import { type Draft, type RequestBuilder, SMALL_BYTES_MAX } from './request-builder.ts';
+import { type Draft, type RequestBuilder, SMALL_PAYLOAD_BYTES_MAX } from './request-builder.ts';
 import type { Territory } from './territory.ts';
 import { Warmth } from './warmth.ts';
 import type { EngineWorld } from './world.ts';
@@ -281,7 +283,7 @@ function isAsSeen(due: Due, { delivery }: Work): boolean {
 }
 
 function isSmall({ payloadBytes }: Delivery): boolean {
-  return payloadBytes <= SMALL_BYTES_MAX;
+  return payloadBytes <= SMALL_PAYLOAD_BYTES_MAX;
 }
 
 /** About what it takes in memory: its work, and a few copies of the URL, which may be long. */

@@ -4,7 +4,7 @@ import type { Partition } from '#src/domain/partition.ts';
 import { EngineTestWorld, requireDue } from '#test/engine-world.ts';
 import { BodyLoader } from './body-loader.ts';
 import { Engine } from './engine.ts';
-import { type Draft, RequestBuilder, SMALL_BYTES_MAX, type Unsendable } from './request-builder.ts';
+import { type Draft, RequestBuilder, SMALL_PAYLOAD_BYTES_MAX, type Unsendable } from './request-builder.ts';
 
 const HUGE = 'x'.repeat(768 * 1_024);
 
@@ -37,6 +37,21 @@ describe('large payloads', () => {
     await world.time.advance(1);
     expect(order).toEqual([1, 1]);
     expect(builder.reading.map(({ delivery }) => delivery.partition)).toEqual([1, 1, 1, 2]);
+  });
+
+  test('of a medium size do not wait for larger ones', async () => {
+    await using world = await EngineTestWorld.open();
+    const { pending: huge } = await world.schedule({ payload: { body: HUGE } });
+    const { pending: medium } = await world.schedule({ payload: { body: HUGE.slice(0, 20_000) } });
+    const builder = new SlowBuilder(world);
+    const loader = new BodyLoader(world, builder);
+    for (let n = 0; n < 4; n++) void loader.load(huge, () => true);
+    const loads = Array.from({ length: 10 }, () => loader.load(medium, () => true));
+    await world.time.settled();
+    const [, , ...others] = builder.reading;
+    expect(others.map(({ delivery }) => delivery.id)).toEqual(loads.map(() => medium.id));
+    for (const reading of others) reading.answer();
+    expect(await Promise.all(loads)).toHaveLength(10);
   });
 
   test('are answered one by one: none waits for another that is slow', async () => {
@@ -123,7 +138,7 @@ describe('a delivery with a large payload', () => {
 
   test('does not keep a small one of the same batch waiting', async () => {
     await using world = await EngineTestWorld.open();
-    const large = await world.schedule({ payload: { body: 'x'.repeat(SMALL_BYTES_MAX + 1) } });
+    const large = await world.schedule({ payload: { body: 'x'.repeat(SMALL_PAYLOAD_BYTES_MAX + 1) } });
     await world.schedule({ url: 'https://example.com/small', payload: { body: 'small' } });
     await started(world);
     await world.time.advance(4_900);
@@ -137,6 +152,6 @@ describe('a delivery with a large payload', () => {
     answerLarge();
     await world.time.advance(10);
     expect(world.egress.sent).toHaveLength(2);
-    expect(requireDue(large.pending).payloadBytes).toBeGreaterThan(SMALL_BYTES_MAX);
+    expect(requireDue(large.pending).payloadBytes).toBeGreaterThan(SMALL_PAYLOAD_BYTES_MAX);
   });
 });

@@ -1,6 +1,7 @@
 /**
  * Reads and opens large payloads before they are claimed: a few at a time, customers in turns, with a pause after each,
- * so that nothing else waits for them. Each is answered by itself. They hold the permits of their delivery meanwhile,
+ * so that nothing else waits for them. Medium ones and the largest are read apart: many of 20 KB would wait too long for
+ * turns that last as long as a megabyte. Each is answered by itself. They hold the permits of their delivery meanwhile,
  * which bound how many there are and the memory that they take.
  */
 import { CustomerTurns } from '#src/domain/customer-turns.ts';
@@ -8,7 +9,9 @@ import type { Delivery } from '#src/domain/delivery.ts';
 import type { Draft, RequestBuilder, Unsendable } from './request-builder.ts';
 import { type EngineWorld, pause } from './world.ts';
 
-/** Being read at one time, and one more: a store may be far away, so several are on their way. */
+/** A payload up to this size does not wait for larger ones. */
+const MEDIUM_BYTES_MAX = 65_536;
+/** Bytes that are read at one time, and one payload more: a store may be far away. Of each size. */
 const LOADING_BYTES_MAX = 1_048_576;
 
 interface Waiting {
@@ -19,6 +22,22 @@ interface Waiting {
 }
 
 export class BodyLoader {
+  readonly #medium: Loading;
+  readonly #large: Loading;
+
+  constructor(world: Pick<EngineWorld, 'timers'>, builder: RequestBuilder) {
+    this.#medium = new Loading(world, builder);
+    this.#large = new Loading(world, builder);
+  }
+
+  /** Null where it is not wanted any more when its turn comes. Rejects while the store is away. */
+  load(delivery: Delivery, isWanted: () => boolean): Promise<Draft | Unsendable | null> {
+    const loading = delivery.payloadBytes <= MEDIUM_BYTES_MAX ? this.#medium : this.#large;
+    return loading.load(delivery, isWanted);
+  }
+}
+
+class Loading {
   readonly #timers: EngineWorld['timers'];
   readonly #builder: RequestBuilder;
   readonly #waiting = new CustomerTurns<Waiting>();
@@ -29,7 +48,6 @@ export class BodyLoader {
     this.#builder = builder;
   }
 
-  /** Null where it is not wanted any more when its turn comes. Rejects while the store is away. */
   load(delivery: Delivery, isWanted: () => boolean): Promise<Draft | Unsendable | null> {
     return new Promise((resolve, reject) => {
       this.#waiting.add(delivery.partition, { delivery, isWanted, resolve, reject });

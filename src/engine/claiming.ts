@@ -1,4 +1,4 @@
-/** What passes between those that claim deliveries: what was read, what was decided, and whom they call. */
+/** The values that pass while deliveries are claimed, and the interfaces of those who take part. */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { Due } from '#src/domain/due.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -6,12 +6,12 @@ import type { ClaimWrite, EndWrite, Work } from '#src/ports/store.ts';
 import type { Ready } from './ahead.ts';
 import type { Draft, Unsendable } from './request-builder.ts';
 
-/** A delivery that is to be claimed, and what its try will need to know. */
+/** A delivery that is to be claimed, and what its attempt will need to know. */
 export interface Claiming {
   readonly due: Due;
   readonly work: Work;
   readonly write: ClaimWrite;
-  /** Of its slot, in which this was decided. */
+  /** The epoch of its slot in which this was decided. */
   readonly epoch: number;
   /** Whether a turn at the gate was taken for it. */
   readonly hasTurn: boolean;
@@ -24,17 +24,17 @@ export interface Claiming {
 }
 
 export interface Sending {
-  /** Whether there is room for more tries that are not settled yet. */
+  /** Whether so many attempts are not settled that none may begin. */
   readonly isSaturated: boolean;
   /** Before the claims are written: makes ready, and counts them as under way. */
   prepare(claims: readonly Claiming[]): void;
-  /** The claim is ours: the try begins. It gives its permits back by `release`. */
+  /** The claim is ours: the attempt begins. It gives its permits back by `release`. */
   begin(claiming: Claiming): void;
   /** The claim was not made; `unsure`: or it was, and its answer got lost. */
   drop(claiming: Claiming, unsure: boolean): void;
 }
 
-/** Where the batches come from. */
+/** The queue that batches come from. */
 export interface Queue {
   readonly isStopped: boolean;
   due(due: Due | null): void;
@@ -48,7 +48,7 @@ export interface Queue {
 
 export interface Asked {
   readonly due: Due;
-  /** In which its slot is held. */
+  /** The epoch in which its slot is held. */
   readonly epoch: number;
 }
 

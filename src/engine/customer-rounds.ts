@@ -1,7 +1,7 @@
 /**
  * Goes through the customers who have waiting deliveries, a few rows of each at a time, so that much of one customer
- * never hides what another has. A lap visits every customer once. Customers who have more are visited again after that,
- * in turns. A lap may be interrupted at any time and goes on where it was.
+ * never hides what another has. A round visits every customer once. Customers who have more are visited again after
+ * that, in turns. A round may be interrupted at any time and goes on where it was.
  */
 import { CustomerTurns } from '#src/domain/customer-turns.ts';
 import type { Due } from '#src/domain/due.ts';
@@ -33,7 +33,7 @@ export class CustomerRounds {
     this.#territory = territory;
   }
 
-  /** Whom to visit next; nobody when the lap is over, and the next lap begins. */
+  /** Whom to visit next; nobody when the round is over, and the next one begins. */
   async next(): Promise<readonly CustomerCursor[]> {
     if (this.#isToBeginAnew) this.#reset();
     if (this.#listed.length === 0 && !this.#isEverybodyListed) await this.#list();
@@ -44,12 +44,12 @@ export class CustomerRounds {
     return again;
   }
 
-  /** There is more of these in this lap. */
+  /** There is more of these in this round. */
   visitAgain(cursors: readonly CustomerCursor[]): void {
     for (const cursor of cursors) this.#again.add(cursor.partition, cursor);
   }
 
-  /** There may be customers whom this lap has missed. */
+  /** There may be customers whom this round has missed. */
   beginAnew(): void {
     this.#isToBeginAnew = true;
   }
@@ -74,12 +74,12 @@ export class CustomerRounds {
   }
 }
 
-/** What was left of some customers for later: each cursor once, customers in turns. */
+/** Cursors that were left for later: each once, customers in turns. */
 export class LeftForLater {
   readonly #turns = new CustomerTurns<CustomerCursor>();
-  /** Of those that wait here, and of those that were taken and not given back. */
+  /** Keys of the cursors that wait here, or were taken and not given back. */
   readonly #keys = new Set<string>();
-  /** How far finished cursors have come. */
+  /** The places that finished cursors have come to. */
   readonly #readUntil = new Map<string, Place>();
 
   get isEmpty(): boolean {
@@ -112,7 +112,7 @@ export class LeftForLater {
     for (const cursor of cursors) this.#readUntil.set(keyOf(cursor), place);
   }
 
-  /** What has been read up to here is not left any more. */
+  /** Forgets the places that are due by now. */
   forgetBefore(now: Instant): void {
     for (const [key, { dueAt }] of this.#readUntil) if (dueAt <= now) this.#readUntil.delete(key);
   }

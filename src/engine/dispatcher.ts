@@ -23,7 +23,7 @@ import { BATCH_MAX, Firing } from './firing.ts';
 import type { Gates } from './gates.ts';
 import { LOOK_AHEAD_MS, LookOut } from './look-out.ts';
 import { NearDue } from './near-due.ts';
-import { OutageLog } from './outage-log.ts';
+import { type OutageLog, warnsOfOutage } from './outage-log.ts';
 import { NO_PEERS } from './peer-hints.ts';
 import { Repetition, SOON_MS } from './repetition.ts';
 import type { RequestBuilder } from './request-builder.ts';
@@ -44,16 +44,16 @@ const OVERDUE_LOW = 2_000;
 const STORE_REST_MS = 500;
 /** So late, and a delivery counts as overdue work. */
 const OVERDUE_AFTER_MS = 1_000;
-/** Being claimed at one time. Overdue work has waited already. */
+/** Batches that are claimed at one time. Overdue work gets fewer: it has waited already. */
 const BATCHES_MAX: Readonly<Record<Punctuality, number>> = { in_time: 4, overdue: 2 };
 /**
- * In one turn of the event loop: deliveries that become due, and those that are begun. The others follow in the next,
- * so that the rest of the service gets a word in. What more than one customer shares goes in small pieces.
+ * Deliveries that become due, and that begin, in one turn of the event loop. The others follow in the next turn, so
+ * that the rest of the service works between. They are fewer where customers share the process.
  */
 const TOGETHER_MAX = { alone: { due: 256, begun: BATCH_MAX }, shared: { due: 64, begun: BATCH_MAX / 2 } };
-/** Begun of one customer where more than one shares the process: it rests for a moment then. */
+/** Deliveries of one customer that begin before it rests, where customers share the process. */
 const OF_EACH_MAX = 16;
-/** Deliveries of somebody who has many are due too. */
+/** The longest rest: deliveries of a large customer are due too. */
 const SLOWED_REST_MS_MAX = 50;
 /** What comes this soon must not find the way taken. */
 const IMMINENT_MS = 20;
@@ -67,7 +67,7 @@ export class Dispatcher implements Hints, Queue {
   readonly #peers: Peers;
   readonly #sending: Sending;
   readonly #nearDue = new NearDue();
-  /** For what can be much: it leaves time to everything else. */
+  /** Timers for bulk work, which leaves time to everything else. */
   readonly #slowed: SlowedTimers;
   readonly #queue: FairQueue;
   readonly #ahead: Ahead;
@@ -83,9 +83,10 @@ export class Dispatcher implements Hints, Queue {
   };
   readonly #stride = new Stride();
   readonly #outage: OutageLog;
+  readonly #lookOutage: OutageLog;
   #isBetweenSteps = false;
   #areSomeResting = false;
-  /** In time, in this turn of the event loop. */
+  /** Deliveries in time that began in this turn of the event loop. */
   #begunTogether = 0;
   #isOverduePassedOver = false;
   #isTurnComing = false;
@@ -108,11 +109,13 @@ export class Dispatcher implements Hints, Queue {
     this.#territory = territory;
     this.#peers = world.cluster?.peers ?? NO_PEERS;
     this.#sending = sending;
-    const { log, timers } = world;
-    this.#outage = new OutageLog(timers, {
-      failed: (fields, count) => log.warn({ ...fields, count }, 'due work could not be claimed'),
-      recovered: (failures) => log.info({ failures }, 'due work is claimed again'),
-    });
+    this.#outage = warnsOfOutage(world, 'due work could not be claimed', 'due work is claimed again');
+    this.#lookOutage = warnsOfOutage(
+      world,
+      'due work could not be looked for',
+      'due work is looked for again',
+    );
+    const { timers } = world;
     const queue = this.#queue;
     const isShared = () => this.#isShared;
     this.#slowed = new SlowedTimers(timers, isShared, SLOWED_REST_MS_MAX);
@@ -260,9 +263,10 @@ export class Dispatcher implements Hints, Queue {
       await this.#lookOut[direction]();
       this.#hasLookedAhead ||= direction === 'ahead';
       this.#failedLooks.delete(direction);
+      this.#lookOutage.succeeded();
     } catch (error) {
       this.#failedLooks.add(direction);
-      this.#world.log.warn({ error: String(error) }, 'due work could not be looked for');
+      this.#lookOutage.failed({ error: String(error) });
       return LOOK_EVERY_MS;
     }
     this.#turn();
@@ -304,8 +308,10 @@ export class Dispatcher implements Hints, Queue {
 
   /** Whether more than one customer has something that is due soon or under way. */
   get #isShared(): boolean {
-    const customer = this.#nearDue.someCustomer;
-    return customer !== null && (this.#nearDue.isShared || this.#queue.hasOthersThan(customer));
+    if (this.#nearDue.isShared) return true;
+    const soon = this.#nearDue.someCustomer;
+    const customer = soon === null ? this.#queue.someCustomer : `${soon}`;
+    return customer !== null && this.#queue.hasOthersThan(customer);
   }
 
   get #together(): (typeof TOGETHER_MAX)['alone'] {
@@ -338,7 +344,7 @@ export class Dispatcher implements Hints, Queue {
     });
   }
 
-  /** Of overdue work: a step in each turn of the event loop. */
+  /** Begins a step of overdue work: one in each turn of the event loop. */
   #step(): boolean {
     if (this.#isBetweenSteps || this.#begin('overdue', this.#stride.length) === 0) return false;
     this.#isBetweenSteps = true;

@@ -25,7 +25,7 @@ import type { EngineWorld } from './world.ts';
 export interface EngineOptions {
   /** How long history is kept; 0 for ever. */
   readonly retentionMs: number;
-  /** Permits to send that there are in all; left out, as many as a node has memory for. */
+  /** Permits to send, in all; left out, `PERMITS_MAX`. */
   readonly permitsMax?: number;
 }
 

@@ -155,6 +155,24 @@ describe('endpoints are served in turns', () => {
     expect(queue.take('in_time', 10, 3)).toHaveLength(3);
   });
 
+  test('keeps one account of a customer who left and came back before the rests ended', () => {
+    const queue = new FairQueue(10);
+    const own = (n: number): Due => ({ ...towards('a', n), partition: 7 as Partition });
+    const first = own(0);
+    queue.add(first, 'in_time');
+    queue.take('in_time', 1, 3);
+    queue.release(first);
+    for (let n = 1; n <= 20; n++) queue.add(own(n), 'in_time');
+    queue.endRests('in_time');
+    const held = [...queue.take('in_time', 20)];
+    for (let n = 21; n <= 40; n++) queue.add(own(n), 'in_time');
+    held.push(...queue.take('in_time', 20));
+    expect(queue.hasOthersThan('7')).toBe(false);
+    const alone = new FairQueue(10);
+    for (let n = 1; n <= 40; n++) alone.add(own(n), 'in_time');
+    expect(held).toHaveLength(alone.take('in_time', 40).length);
+  });
+
   test('does not rest who has little waiting, however much of it was taken lately', () => {
     const queue = new FairQueue();
     for (let n = 0; n < 20; n++) add(queue, `${n}`, 1);
@@ -165,16 +183,18 @@ describe('endpoints are served in turns', () => {
   test('knows whether there is anybody but one customer', () => {
     const queue = new FairQueue();
     const own = towards('a');
-    expect(queue.hasOthersThan(own.partition)).toBe(false);
+    expect(queue.someCustomer).toBeNull();
+    expect(queue.hasOthersThan(`${own.partition}`)).toBe(false);
     queue.add(own, 'in_time');
-    expect(queue.hasOthersThan(own.partition)).toBe(false);
+    expect(queue.someCustomer).toBe(`${own.partition}`);
+    expect(queue.hasOthersThan(`${own.partition}`)).toBe(false);
     const other = { ...towards('b'), partition: 9 as Partition };
     queue.add(other, 'overdue');
-    expect(queue.hasOthersThan(own.partition)).toBe(true);
+    expect(queue.hasOthersThan(`${own.partition}`)).toBe(true);
     queue.take('overdue', 1);
-    expect(queue.hasOthersThan(own.partition)).toBe(true);
+    expect(queue.hasOthersThan(`${own.partition}`)).toBe(true);
     queue.release(other);
-    expect(queue.hasOthersThan(own.partition)).toBe(false);
+    expect(queue.hasOthersThan(`${own.partition}`)).toBe(false);
   });
 
   test('between any two that wait the shares of a batch differ by one at most', () => {

@@ -15,13 +15,12 @@
  */
 import { type Due, placeOf } from '#src/domain/due.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
-import type { Partition } from '#src/domain/partition.ts';
 import { type Endpoint, PermitShares } from './permit-shares.ts';
 
 export const PERMITS_MAX = 2_048;
 /** Overdue work may hold this part of them. */
 const OVERDUE_PARTS = 2;
-/** Of a body, for each permit. */
+/** Bytes of a body that one permit covers. */
 export const PERMIT_BYTES = 65_536;
 /** Each for work in time and for overdue work. */
 export const WAITING_MAX = 50_000;
@@ -64,10 +63,14 @@ export class FairQueue {
     return this.#shares.overdue.waiting;
   }
 
+  /** One of the customers who have something waiting or in flight. */
+  get someCustomer(): string | null {
+    return this.#shares.in_time.someCustomer ?? this.#shares.overdue.someCustomer;
+  }
+
   /** Whether anybody but this customer has something waiting or in flight. */
-  hasOthersThan(partition: Partition): boolean {
-    const { in_time: inTime, overdue } = this.#shares;
-    return inTime.hasOthersThan(`${partition}`) || overdue.hasOthersThan(`${partition}`);
+  hasOthersThan(customer: string): boolean {
+    return this.#shares.in_time.hasOthersThan(customer) || this.#shares.overdue.hasOthersThan(customer);
   }
 
   /** Whether anything overdue could still be taken in. */
@@ -98,7 +101,7 @@ export class FairQueue {
   }
 
   /**
-   * Takes up to `limit` that may go now. Of each customer for whom many more wait, it takes so many until `endRests`.
+   * Takes up to `limit` that may go now. A customer for whom many more wait gives at most `ofEachMax` until `endRests`.
    * Each holds its permits until it is released.
    */
   take(punctuality: Punctuality, limit: number, ofEachMax = Number.POSITIVE_INFINITY): readonly Due[] {

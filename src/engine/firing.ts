@@ -20,7 +20,7 @@ import { bringForward } from './bring-forward.ts';
 import type { Asked, Claiming, Decided, Decisions, Queue, Read, Sending, Unread } from './claiming.ts';
 import type { Gates } from './gates.ts';
 import { LargeDeliveries } from './large-deliveries.ts';
-import { SMALL_BYTES_MAX } from './request-builder.ts';
+import { SMALL_PAYLOAD_BYTES_MAX } from './request-builder.ts';
 import type { Tallies } from './tallies.ts';
 import type { Territory } from './territory.ts';
 import type { EngineWorld } from './world.ts';
@@ -100,7 +100,7 @@ export class Firing {
 
   /** A large payload is read only for a delivery that would be sent as things are. */
   #isToBeLoaded({ due, work, draft, isReadAhead }: Read, now: Instant): boolean {
-    if (draft !== null || due.payloadBytes <= SMALL_BYTES_MAX || this.#queue.isStopped) return false;
+    if (draft !== null || due.payloadBytes <= SMALL_PAYLOAD_BYTES_MAX || this.#queue.isStopped) return false;
     const { delivery, schedule, profile } = work;
     if (!isReadAhead && dueOf(delivery)?.endpoint !== due.endpoint) return false;
     const terms = gateTerms(profile, schedule.rateLimit);

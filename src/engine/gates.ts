@@ -10,6 +10,7 @@
  * wait for the end of its window.
  */
 import { type Evidence, isNews, stateOf } from '#src/domain/breaker.ts';
+import { CustomerShares } from '#src/domain/customer-shares.ts';
 import { type Due, placeOf, type Spot } from '#src/domain/due.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import {
@@ -27,8 +28,7 @@ import type { Partition } from '#src/domain/partition.ts';
 import type { BreakerPolicy } from '#src/domain/profile.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import type { SavedGate, Work } from '#src/ports/store.ts';
-import { CustomerShares } from './customer-shares.ts';
-import { OutageLog } from './outage-log.ts';
+import { type OutageLog, warnsOfOutage } from './outage-log.ts';
 import { slotAt, type Territory } from './territory.ts';
 import type { EngineWorld } from './world.ts';
 
@@ -38,7 +38,7 @@ const SAVE_EVERY_MS = 1_000;
 const SAVED_TOGETHER_MAX = 200;
 const HELD_BACK_PER_GATE_MAX = 1_000;
 const HELD_BACK_MAX = 20_000;
-/** A customer may have so many times what is free held back. */
+/** A customer's deliveries that wait here may take so many times what is free. */
 const HELD_BACK_SHARE = 4;
 
 /** Turns that were taken, and of which it is not known yet whether they are used. */
@@ -78,11 +78,11 @@ export class Gates {
   constructor(world: EngineWorld, territory: Territory) {
     this.#world = world;
     this.#territory = territory;
-    const { log, timers } = world;
-    this.#outage = new OutageLog(timers, {
-      failed: (fields, count) => log.warn({ ...fields, count }, 'the state of the gates could not be saved'),
-      recovered: (failures) => log.info({ failures }, 'the state of the gates is saved again'),
-    });
+    this.#outage = warnsOfOutage(
+      world,
+      'the state of the gates could not be saved',
+      'the state of the gates is saved again',
+    );
   }
 
   /** What is in memory is newer than what was read with the delivery. */

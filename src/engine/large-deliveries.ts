@@ -7,15 +7,15 @@ import { StoreUnavailable } from '#src/ports/store.ts';
 import type { BodyLoader } from './body-loader.ts';
 import type { Queue, Read } from './claiming.ts';
 import type { Gates } from './gates.ts';
-import { OutageLog } from './outage-log.ts';
+import { type OutageLog, warnsOfOutage } from './outage-log.ts';
 import { type Draft, UNREADABLE, type Unsendable } from './request-builder.ts';
 import type { Territory } from './territory.ts';
 import type { EngineWorld } from './world.ts';
 
-/** So long after it could not be read, a payload is read again. */
+/** A payload that could not be read is read again after this time. */
 const AGAIN_MS = 500;
 
-export interface LargeDeliveryParts {
+export interface LargeDeliveriesDependencies {
   readonly territory: Territory;
   readonly gates: Pick<Gates, 'readEnds'>;
   readonly queue: Queue;
@@ -26,17 +26,14 @@ export interface LargeDeliveryParts {
 
 export class LargeDeliveries {
   readonly #world: Pick<EngineWorld, 'clock'>;
-  readonly #parts: LargeDeliveryParts;
+  readonly #dependencies: LargeDeliveriesDependencies;
   readonly #loading = new Set<Promise<void>>();
   readonly #outage: OutageLog;
 
-  constructor({ clock, log, timers }: EngineWorld, parts: LargeDeliveryParts) {
+  constructor({ clock, log, timers }: EngineWorld, dependencies: LargeDeliveriesDependencies) {
     this.#world = { clock };
-    this.#parts = parts;
-    this.#outage = new OutageLog(timers, {
-      failed: (fields, count) => log.warn({ ...fields, count }, 'a payload could not be read'),
-      recovered: (failures) => log.info({ failures }, 'payloads are read again'),
-    });
+    this.#dependencies = dependencies;
+    this.#outage = warnsOfOutage({ timers, log }, 'a payload could not be read', 'payloads are read again');
   }
 
   begin(read: Read): void {
@@ -50,11 +47,11 @@ export class LargeDeliveries {
   }
 
   async #load(read: Read): Promise<void> {
-    const { gates, queue } = this.#parts;
+    const { gates, queue } = this.#dependencies;
     const { due } = read;
     const loaded = await this.#draft(read);
     if (loaded.draft !== null && this.#isWanted(read)) {
-      await this.#parts.decide({ ...read, draft: loaded.draft });
+      await this.#dependencies.decide({ ...read, draft: loaded.draft });
       return;
     }
     gates.readEnds([due]);
@@ -67,7 +64,7 @@ export class LargeDeliveries {
   ): Promise<{ readonly draft: Draft | Unsendable | null; readonly againAt: Instant | null }> {
     const { due, work } = read;
     try {
-      const draft = await this.#parts.bodies.load(work.delivery, () => this.#isWanted(read));
+      const draft = await this.#dependencies.bodies.load(work.delivery, () => this.#isWanted(read));
       this.#outage.succeeded();
       return { draft, againAt: null };
     } catch (error) {
@@ -82,7 +79,7 @@ export class LargeDeliveries {
   }
 
   #isWanted({ due, epoch }: Read): boolean {
-    const { territory, queue } = this.#parts;
+    const { territory, queue } = this.#dependencies;
     return !queue.isStopped && territory.epochOf(due) === epoch;
   }
 }

@@ -21,17 +21,17 @@ import { type EngineWorld, pause } from './world.ts';
 
 export const LOOK_AHEAD_MS = 2_000;
 const PAGE_ROWS = 100;
-/** Of each customer, before the others of anybody are looked for. */
+/** Rows of each customer that are read before the rest of anybody. */
 const FIRST_ROWS_MAX = 500;
-/** In the order of time, in one look. */
+/** Pages in the order of time, in one look. */
 const PAGES_MAX = 50;
-/** In one look for the rest of some customers. */
+/** Visits in one look for the rest. */
 const VISITS_OF_REST_MAX = 50;
-/** Customer by customer, in one look. */
+/** Visits in one look, customer by customer. */
 const VISITS_MAX = 200;
-/** After a page of nothing but what is known or finds no room. */
+/** The pause after a page with nothing new. */
 const FRUITLESS_MS = 5;
-/** A customer has much that is in memory or finds no room: so many rows in one walk of the cursor. */
+/** A customer has much with so many rows that are known or find no room, in one walk of the cursor. */
 const PASSED_OVER_MAX = 500;
 
 /** Sorts after every id. */
@@ -54,7 +54,7 @@ export class LookOut {
   readonly #world: Pick<EngineWorld, 'store' | 'clock' | 'timers'>;
   readonly #territory: Pick<Territory, 'slots'>;
   readonly #finds: Finds;
-  /** For what can be much: it leaves time to everything else. */
+  /** Timers for bulk work, which leaves time to everything else. */
   readonly #slowed: Timers;
   #cursor: Place | null = null;
   /** The looks ahead have seen what comes due until then. */
@@ -62,7 +62,7 @@ export class LookOut {
   /** Customers for whose work there was no room in the last look ahead. */
   #crowded = new Set<Partition>();
   readonly #roundsAhead: CustomerRounds;
-  /** Of customers who have more ahead than the first few. */
+  /** Customers who have more ahead than the first few. */
   readonly #left = new LeftForLater();
   /** Rows of each customer that were passed over since the cursor began. */
   readonly #passedOver = new Map<Partition, number>();

@@ -3,11 +3,12 @@
  * not fit stays in the store and is found again. A delivery that was moved leaves its old entry behind, which is passed
  * over.
  */
+
+import { CustomerShares } from '#src/domain/customer-shares.ts';
 import type { Due } from '#src/domain/due.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import { CustomerShares } from './customer-shares.ts';
 import { Heap } from './heap.ts';
 import { type Member, Roster } from './roster.ts';
 
@@ -64,7 +65,7 @@ export class NearDue {
   take(now: Instant, limit: number): readonly Due[] {
     const taken: Due[] = [];
     while (taken.length < limit) {
-      // What is due at this instant needs less than the next one.
+      // Only what needs less than this is taken: what is due now, too.
       const customer = this.#turns.next(now + 1);
       if (customer === null) break;
       const due = this.#pop(customer);

@@ -3,6 +3,7 @@
  * as one line a second with their count, and the recovery once. An outage writes no more lines when more is under
  * way. It is over when something has succeeded and nothing has failed since the last line.
  */
+import type { Log } from '#src/ports/telemetry.ts';
 import type { Timers } from '#src/ports/timers.ts';
 
 const LINE_EVERY_MS = 1_000;
@@ -12,6 +13,19 @@ export interface OutageLines {
   failed(fields: FailureFields, count: number): void;
   /** After so many failures in all. */
   recovered(failures: number): void;
+}
+
+interface OutageWorld {
+  readonly timers: Timers;
+  readonly log: Log;
+}
+
+/** Writes these messages: warnings, and one line when it is over. */
+export function warnsOfOutage({ timers, log }: OutageWorld, failed: string, recovered: string): OutageLog {
+  return new OutageLog(timers, {
+    failed: (fields, count) => log.warn({ ...fields, count }, failed),
+    recovered: (failures) => log.info({ failures }, recovered),
+  });
 }
 
 type FailureFields = Readonly<Record<string, string>>;

@@ -65,12 +65,12 @@ class Group<Below extends Holder> extends Holder {
     this.#parts = parts;
   }
 
-  /** What this one needs, by what it holds and by those below that have something to do. */
+  /** The need of this one: what it holds and, multiplied, the least need below. */
   get ownNeed(): number {
     return this.held + this.#parts * this.ready.least;
   }
 
-  /** What those below must need less than, where this one must need less than `left`. */
+  /** The bound on the needs below, where the need of this one must stay below `left`. */
   leftBelow(left: number): number {
     return (left - this.held) / this.#parts;
   }
@@ -80,8 +80,9 @@ class Group<Below extends Holder> extends Holder {
     this.ready.needs(below, need);
     if (below.waiting > 0) this.ready.add(below);
     else this.ready.remove(below);
-    if (below.isIdle) this.below.delete(below.key);
-    else this.below.set(below.key, below);
+    if (!below.isIdle) this.below.set(below.key, below);
+    // Where it was idle before, another may have come in its place.
+    else if (this.below.get(below.key) === below) this.below.delete(below.key);
   }
 }
 
@@ -134,8 +135,10 @@ export class PermitShares {
     return below.size > (below.has(key) ? 1 : 0);
   }
 
-  customer(key: string): Customer | null {
-    return this.#everybody.below.get(key) ?? null;
+  /** One of the customers who wait or hold a permit. */
+  get someCustomer(): string | null {
+    for (const key of this.#everybody.below.keys()) return key;
+    return null;
   }
 
   /** The endpoint by its keys; a new one belongs to the tree once something was added to it. */

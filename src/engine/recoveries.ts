@@ -3,7 +3,7 @@
  * node died, when slots were gained, and every few seconds as a net. One look at a time, again until nothing is
  * left to close.
  */
-import { OutageLog } from './outage-log.ts';
+import { type OutageLog, warnsOfOutage } from './outage-log.ts';
 import type { Recovery } from './recovery.ts';
 import { type EngineWorld, pause } from './world.ts';
 
@@ -26,11 +26,11 @@ export class Recoveries {
   constructor(world: Pick<EngineWorld, 'timers' | 'log' | 'cluster'>, recovery: Recovery) {
     this.#world = world;
     this.#recovery = recovery;
-    const { log, timers } = world;
-    this.#outage = new OutageLog(timers, {
-      failed: (fields, count) => log.warn({ ...fields, count }, 'lost tries could not be looked for'),
-      recovered: (failures) => log.info({ failures }, 'lost attempts are looked for again'),
-    });
+    this.#outage = warnsOfOutage(
+      world,
+      'lost attempts could not be looked for',
+      'lost attempts are looked for again',
+    );
   }
 
   /** Resolves when everything that was lost is closed. */

@@ -1,10 +1,10 @@
 /**
  * Does something again and again, never twice at one time. After each run it waits for as long as that run says, or
- * until it is asked for. Whoever asks gets a run soon: in a moment, or a moment after the one that is under way.
+ * until it is asked for. A run that is asked for comes soon: in a moment, or a moment after the one under way.
  */
 import type { Timers } from '#src/ports/timers.ts';
 
-/** From the question to the run, so that many questions share one. */
+/** The wait from a request to its run, so that many requests share one. */
 export const SOON_MS = 20;
 
 export class Repetition {

@@ -16,7 +16,7 @@ import { type Keys, SigningKeys } from './signing-keys.ts';
 import type { EngineWorld } from './world.ts';
 
 /** A payload up to this size is read together with others; a larger one is read on its own (`body-loader.ts`). */
-export const SMALL_BYTES_MAX = 16_384;
+export const SMALL_PAYLOAD_BYTES_MAX = 16_384;
 
 export interface Draft {
   readonly kind: 'draft';

@@ -6,7 +6,7 @@
  * same however many wait for something to come free.
  */
 export interface Member {
-  /** What must be left, and more, for it to go. Changed only by `Roster.needs`. */
+  /** It may go where more than this is left. Changed only by `Roster.needs`. */
   need: number;
 }
 

@@ -45,7 +45,7 @@ export class Settler {
     this.#world = world;
     const { log, timers } = world;
     this.#outage = new OutageLog(timers, {
-      failed: (fields, count) => log.error({ ...fields, count }, 'a try could not be settled yet'),
+      failed: (fields, count) => log.error({ ...fields, count }, 'an attempt could not be settled yet'),
       recovered: (failures) => log.info({ failures }, 'attempts are settled again'),
     });
   }

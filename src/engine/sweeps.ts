@@ -1,8 +1,8 @@
 /**
  * Finishes orders to schedules (pause, resume, cancel) whose process did not live to carry them out on all deliveries.
  * As a rule the command that gave the order does that itself. A sweep is taken for left behind when two looks in a row
- * find it; at the start of a process that has its store to itself, at once. Of several nodes the one that holds the
- * first slot does it. To carry out a piece twice does no harm.
+ * find it; at the start of a process that has its store to itself, at once. The node that holds the first slot does it.
+ * To carry out a piece twice does no harm.
  *
  * Orders take turns: one piece of each, and customers in turns. Looks go on meanwhile, so that an order of another
  * customer joins in, however much is left to do. An order that fails is left to the next look that finds it.
@@ -13,12 +13,12 @@ import type { Slot } from '#src/domain/slot.ts';
 import type { Hints } from '#src/ports/hints.ts';
 import { SlowedTimers } from '#src/ports/slowed-timers.ts';
 import type { Timers } from '#src/ports/timers.ts';
-import { OutageLog } from './outage-log.ts';
+import { type OutageLog, warnsOfOutage } from './outage-log.ts';
 import type { Territory } from './territory.ts';
 import { type EngineWorld, pause } from './world.ts';
 
 const LOOK_EVERY_MS = 4_500;
-/** Between two pieces. */
+/** The pause between two pieces. */
 const PAUSE_MS = 10;
 const LISTED_MAX = 100;
 /** Orders that take turns. A look leaves out what is more. */
@@ -57,12 +57,12 @@ export class Sweeps {
   constructor(world: SweepsWorld, dependencies: SweepsDependencies) {
     this.#world = world;
     this.#dependencies = dependencies;
-    const { log, timers } = world;
-    this.#slowed = new SlowedTimers(timers);
-    this.#outage = new OutageLog(timers, {
-      failed: (fields, count) => log.warn({ ...fields, count }, 'unfinished orders have to wait'),
-      recovered: (failures) => log.info({ failures }, 'unfinished orders are carried out again'),
-    });
+    this.#slowed = new SlowedTimers(world.timers, () => true);
+    this.#outage = warnsOfOutage(
+      world,
+      'unfinished orders have to wait',
+      'unfinished orders are carried out again',
+    );
   }
 
   start(): void {
@@ -121,7 +121,7 @@ export class Sweeps {
       await this.#carryOn(next);
       if (!this.#turns.isEmpty) await pause(this.#slowed, PAUSE_MS);
     }
-    // Whoever holds the first slot now finds them.
+    // The node that holds the first slot now finds them.
     this.#turns.clear();
     this.#underWay.clear();
     this.#isWorking = false;

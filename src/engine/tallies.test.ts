@@ -158,6 +158,18 @@ describe('counts', () => {
     expect(hour(world).fired).toBe(20_010);
   });
 
+  test('of a customer with very many endpoints leave room for those of others', async () => {
+    await using world = await EngineTestWorld.open();
+    const tallies = new Tallies(world);
+    fireAt(tallies, 20_010);
+    const other = 2 as Partition;
+    tallies.fired({ partition: other, endpoint: SPOT.endpoint }, 0);
+    await world.time.advance(500);
+    expect(world.insight.tally(other, HOUR_MS, instant(world.now - (world.now % HOUR_MS))).fired).toBe(1);
+    await tallies.stop();
+    expect(world.insight.endpointTally(other, URL).fired).toBe(1);
+  });
+
   test('make room for others when the hour is over', async () => {
     await using world = await EngineTestWorld.open();
     const tallies = new Tallies(world);

@@ -9,6 +9,7 @@
  *
  * A crash loses the counts since the last save, never a delivery.
  */
+import { CustomerShares } from '#src/domain/customer-shares.ts';
 import type { DeliveryStatus } from '#src/domain/delivery.ts';
 import { placeOf, type Spot } from '#src/domain/due.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
@@ -28,9 +29,11 @@ import type { EngineWorld } from './world.ts';
 const SAVE_EVERY_MS = 500;
 /** The rest waits for the next time: what fires shares the store with this. */
 const SAVED_TOGETHER_MAX = 250;
-/** Within an hour. Of what is beyond nothing is counted. */
+/** Within an hour. What is beyond is not counted. */
 const PARTITIONS_MAX = 10_000;
-const ENDPOINTS_MAX = 20_000;
+const ENDPOINTS_MAX = 30_000;
+/** A customer may have so many times the endpoints that are free: 20,000, alone. */
+const ENDPOINTS_SHARE = 2;
 /** While the store is away; then the oldest are forgotten. */
 const UNSAVED_MAX = 50_000;
 
@@ -79,8 +82,10 @@ export class Tallies {
   #hourAt = instant(0);
   #partitions = new Map<Partition, PartitionCounts>();
   #endpoints = new Map<string, Counts>();
-  /** The one that changed longest ago first. */
-  readonly #unsaved = new Set<Counts>();
+  #endpointShares = newEndpointShares();
+  /** The one that changed longest ago first. Rows of endpoints come last: a customer may have very many. */
+  readonly #unsavedOfAll = new Set<Counts>();
+  readonly #unsavedOfEndpoints = new Set<Counts>();
   #callOff: (() => void) | null = null;
   #saving: Promise<void> = Promise.resolve();
   #isStopped = false;
@@ -140,6 +145,7 @@ export class Tallies {
     if (aheadMs < 0 || hourAt !== this.#hourAt) {
       this.#partitions = new Map();
       this.#endpoints = new Map();
+      this.#endpointShares = newEndpointShares();
     }
     this.#hourAt = hourAt;
     this.#minuteAt = instant(now - (now % MINUTE_MS));
@@ -161,7 +167,8 @@ export class Tallies {
     const place = placeOf(spot);
     const known = this.#endpoints.get(place);
     if (known !== undefined) return known;
-    if (this.#endpoints.size >= ENDPOINTS_MAX) return null;
+    if (!this.#endpointShares.hasRoom(spot.partition)) return null;
+    this.#endpointShares.hold(spot.partition, 1);
     const made = this.#begun(spot.partition, HOUR_MS, spot.endpoint);
     this.#endpoints.set(place, made);
     return made;
@@ -187,26 +194,44 @@ export class Tallies {
   #changed(counts: Counts): void {
     if (!counts.isSaved) return;
     counts.isSaved = false;
-    this.#unsaved.add(counts);
-    if (this.#unsaved.size > UNSAVED_MAX) this.#settled(this.#oldest(1));
+    this.#unsavedLike(counts).add(counts);
+    if (this.#unsaved > UNSAVED_MAX) this.#forgetOldest();
     this.#saveSoon();
   }
 
   #settled(rows: readonly Counts[]): void {
     for (const counts of rows) {
       counts.isSaved = true;
-      this.#unsaved.delete(counts);
+      this.#unsavedLike(counts).delete(counts);
     }
+  }
+
+  get #unsaved(): number {
+    return this.#unsavedOfAll.size + this.#unsavedOfEndpoints.size;
+  }
+
+  /** Those that a row belongs to while it is not saved. */
+  #unsavedLike({ endpoint }: Counts): Set<Counts> {
+    return endpoint === null ? this.#unsavedOfAll : this.#unsavedOfEndpoints;
   }
 
   /** Of one writer. */
   #oldest(limit: number): readonly Counts[] {
     const rows: Counts[] = [];
-    for (const counts of this.#unsaved) {
-      if (rows.length >= limit || counts.writer !== (rows[0] ?? counts).writer) break;
-      rows.push(counts);
+    for (const unsaved of [this.#unsavedOfAll, this.#unsavedOfEndpoints]) {
+      for (const counts of unsaved) {
+        if (rows.length >= limit || counts.writer !== (rows[0] ?? counts).writer) return rows;
+        rows.push(counts);
+      }
     }
     return rows;
+  }
+
+  #forgetOldest(): void {
+    const [ofEndpoint] = this.#unsavedOfEndpoints;
+    const [ofAll] = this.#unsavedOfAll;
+    const oldest = ofEndpoint ?? ofAll;
+    if (oldest !== undefined) this.#settled([oldest]);
   }
 
   #saveSoon(): void {
@@ -219,7 +244,7 @@ export class Tallies {
   async #saveInTurn(): Promise<void> {
     await this.#saveSome();
     this.#callOff = null;
-    if (this.#unsaved.size > 0) this.#saveSoon();
+    if (this.#unsaved > 0) this.#saveSoon();
   }
 
   /** Whether the store took them. */
@@ -237,7 +262,7 @@ export class Tallies {
     } catch (error) {
       for (const counts of rows) {
         counts.isSaved = false;
-        this.#unsaved.add(counts);
+        this.#unsavedLike(counts).add(counts);
       }
       if (!this.#hasFailed) log.warn({ error: String(error) }, 'the counts of what fired could not be saved');
       this.#hasFailed = true;
@@ -251,8 +276,12 @@ export class Tallies {
     this.#callOff?.();
     await this.#saving;
     let isTaken = true;
-    while (isTaken && this.#unsaved.size > 0) isTaken = await this.#saveSome();
+    while (isTaken && this.#unsaved > 0) isTaken = await this.#saveSome();
   }
+}
+
+function newEndpointShares(): CustomerShares {
+  return new CustomerShares(ENDPOINTS_MAX, ENDPOINTS_SHARE);
 }
 
 function ofPartition(counts: Counts): readonly SavedTally[] {

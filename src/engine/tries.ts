@@ -159,7 +159,7 @@ export class Tries implements Sending {
   async #end(claiming: Begun, outcome: Outcome, progress: Progress | null): Promise<void> {
     const { due, work, write } = claiming;
     const endedAt = this.#world.clock.now();
-    // With the permits a turn is given to whoever waits.
+    // The permits go to whoever waits.
     this.#after.release(due);
     const freed = this.#teach(claiming, outcome.evidence, endedAt);
     const { delivery, advanced } = write;

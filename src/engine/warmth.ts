@@ -1,6 +1,6 @@
 /**
- * Connections for what is about to be due: as many to an origin as there are requests to it within a moment,
- * within bounds. What a handshake takes is then over before the instant, and not after it. Of those that a rate
+ * Connections for what is about to be due: each customer gets as many to an origin as it has requests to it within a
+ * moment, within bounds. What a handshake takes is then over before the instant, and not after it. Of those that a rate
  * limit keeps apart one goes at that instant, and each of the others is expected when its turn is booked.
  */
 import { type Due, placeOf } from '#src/domain/due.ts';
@@ -12,13 +12,13 @@ import type { Gates } from './gates.ts';
 
 /** Requests that lie so close together may need a connection each. */
 const MOMENT_MS = 10;
-/** To one origin. Where that is not enough, more are opened as they are needed. */
+/** To one origin, for one customer. Where that is not enough, more are opened as they are needed. */
 export const CONNECTIONS_MAX = 64;
 
 interface Expected {
   /** Its origin, and no more of it. */
   readonly url: URL;
-  /** Whose the first of them is. */
+  /** The customer they are for. */
   readonly customer: Partition;
   moment: number;
   /** In that moment. */
@@ -34,7 +34,7 @@ interface Expected {
 export class Warmth {
   readonly #egress: Pick<Egress, 'warm'>;
   readonly #gates: Pick<Gates, 'isShut'>;
-  /** By origin: since `rise` was called last, and before that. */
+  /** By customer and origin: since `rise` was called last, and before that. */
   #expected = new Map<string, Expected>();
   #before: ReadonlyMap<string, Expected> = new Map();
 
@@ -47,10 +47,11 @@ export class Warmth {
     // An open breaker lets nothing through but a probe.
     if (this.#gates.isShut(due, work.gate)) return;
     const moment = Math.floor(due.dueAt / MOMENT_MS);
-    const known = this.#expected.get(due.origin) ?? this.#before.get(due.origin);
+    const key = `${due.partition} ${due.origin}`;
+    const known = this.#expected.get(key) ?? this.#before.get(key);
     const one = known ?? nothingExpected(due, moment);
     if (one === null) return;
-    this.#expected.set(due.origin, one);
+    this.#expected.set(key, one);
     if (one.moment !== moment) {
       one.moment = moment;
       one.requests = 0;

@@ -2,7 +2,7 @@
  * Something bounded that customers share: each may hold a multiple of what is free. So one customer gets most of it
  * while nobody else needs it, and several get about the same.
  */
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from './partition.ts';
 
 export class CustomerShares {
   readonly #max: number;
