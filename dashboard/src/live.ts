@@ -1,5 +1,6 @@
 /** `useLive(path)`: what a path of the control plane answers, kept up to date while it is on the page. */
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { readJson } from '../../sdk/src/json/read-json.ts';
 import { get, renewSession } from './api.ts';
 import { type Live, LiveClient, type LiveListener, type LiveSource, LOADING } from './live-client.ts';
 
@@ -62,7 +63,7 @@ function openStream(watches: readonly string[], listener: LiveListener): LiveSou
   const source = new EventSource(`/dashboard/api/live?${search}`);
   source.addEventListener('open', () => listener.opened());
   source.addEventListener('data', (event) => {
-    const { watch, body } = JSON.parse(event.data as string) as { watch: string; body: unknown };
+    const { watch, body } = readJson(event.data as string) as { watch: string; body: unknown };
     listener.data(watch, body);
   });
   source.addEventListener('refused', (event) => {

@@ -3,20 +3,32 @@
 /** As much as a body may have as it came: a browser takes its time to lay out more. */
 const CHARACTERS_MAX = 1_048_576;
 const INDENT = 2;
+/** A string, a mark, or anything else that stands between marks and blanks. */
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g;
 
-/** With every number as it was written; null for what is no JSON, or would become too long. */
+/** Everything as it was written, on lines of its own; null for what is no JSON, or would become too long. */
 export function prettyJson(text) {
   if (prettyLength(text) > CHARACTERS_MAX) return null;
   try {
-    const value = JSON.parse(text, (_key, value, context) =>
-      typeof value === 'number' && JSON.rawJSON !== undefined && context !== undefined
-        ? JSON.rawJSON(context.source)
-        : value,
-    );
-    return JSON.stringify(value, null, INDENT);
+    // Only whether it is JSON: the runtime may take one key for another (nodejs/node#63785).
+    JSON.parse(text);
   } catch {
     return null;
   }
+  const parts = [];
+  let depth = 0;
+  const newLine = () => parts.push('\n', ' '.repeat(INDENT * depth));
+  for (const [token] of text.matchAll(TOKEN)) {
+    const before = parts.at(-1);
+    const isFirst = before === '{' || before === '[';
+    const isClosing = token === '}' || token === ']';
+    if (isClosing) depth -= 1;
+    if (isClosing ? !isFirst : isFirst || before === ',') newLine();
+    parts.push(token);
+    if (token === '{' || token === '[') depth += 1;
+    if (token === ':') parts.push(' ');
+  }
+  return parts.join('');
 }
 
 /**
