@@ -10,8 +10,7 @@ export interface NodeFigures {
 const MS_PER_SECOND = 1_000;
 const ANSWER_MS_MAX = 60_000;
 const SLOTS_LOST = 'sched_slots_moved_total{how="lost"}';
-/** The service's own figure comes first; the metrics library adds the other one by itself. */
-const EVENT_LOOP_DELAYS = ['sched_event_loop_delay_max_seconds', 'nodejs_eventloop_lag_max_seconds'];
+const EVENT_LOOP_DELAY = 'nodejs_eventloop_lag_max_seconds';
 
 export async function nodeFigures(url: string): Promise<NodeFigures> {
   const answer = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
@@ -25,7 +24,7 @@ export function figuresIn(text: string): NodeFigures {
       .filter((line) => !line.startsWith('#'))
       .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
   );
-  const delaySeconds = EVENT_LOOP_DELAYS.map((name) => values.get(name)).find((value) => value !== undefined);
+  const delaySeconds = values.get(EVENT_LOOP_DELAY);
   return {
     slotsLost: values.get(SLOTS_LOST) ?? null,
     eventLoopDelayMaxMs: delaySeconds === undefined ? null : delaySeconds * MS_PER_SECOND,

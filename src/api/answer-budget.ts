@@ -17,11 +17,11 @@ import { SMALL_BODY_BYTES_MAX } from './large-bodies.ts';
 
 /** An answer that is not longer is ordinary. A page of a hundred schedules is, unless their labels are long. */
 export const ORDINARY_ANSWER_BYTES = 262_144;
-/** A page ends with the item that takes it past 2 MiB. An item is hardly longer than the request that made it. */
+/** A page ends once it has 2 MiB. An item is hardly longer than the request that made it. */
 export const LONGEST_ANSWER_BYTES = 3 * 1_048_576 + 65_536;
-/** So many answers of unknown size may be read at a time. Each may come to have one item of a megabyte in memory. */
+/** Room for 64 answers of unknown size. Each may hold one item of a megabyte. */
 export const ORDINARY_BYTES_MAX = 64 * ORDINARY_ANSWER_BYTES;
-/** So many long answers may be made or sent at a time. Each takes several times its size while it is made. */
+/** Room for 16 long answers. Each takes several times its size while it is made. */
 export const LONG_BYTES_MAX = 16 * LONGEST_ANSWER_BYTES;
 /** Answers to large bodies. Fewer of these are carried out at a time. */
 export const CHANGE_BYTES_MAX = 16 * 1_048_576;

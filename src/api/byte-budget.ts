@@ -78,7 +78,7 @@ export class ByteBudget {
     return { admitted, resize, leave };
   }
 
-  /** Who leaves is out of the queue or gives the bytes back, and does so once. */
+  /** `leave` gives up the place in the queue or the bytes, once. */
   #holding(customer: Customer, waiter: Waiter): Pick<Admission, 'leave' | 'resize'> {
     let hasLeft = false;
     const resize = (bytes: number) => {

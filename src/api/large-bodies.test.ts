@@ -36,6 +36,7 @@ async function openServer() {
     },
   };
   const bodies = new LargeBodies(timers);
+  const pause = () => new Promise<void>((resolve) => void timers.after(0, resolve));
   const server = Fastify({ bodyLimit: BODY_BYTES_MAX });
   const { promise: released, resolve: letGo } = Promise.withResolvers<void>();
   const started = { count: 0 };
@@ -50,7 +51,7 @@ async function openServer() {
     done(null, bodies.arriving(request, payload)),
   );
   server.post('/:customer', (request) =>
-    bodies.carryOut(request, request.url, async () => {
+    bodies.carryOut(request, request.url, pause, async () => {
       carriedOut.count++;
       if (request.url === '/slow') await released;
       return `${(request.body as Buffer).length}`;

@@ -9,8 +9,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Pauses, pausesOf } from '#src/commands/pauses.ts';
-import { type Pause, SHORT_JSON_MAX } from '#src/domain/json.ts';
+import type { PauseLength } from '#src/commands/pauses.ts';
+import { SHORT_JSON_MAX } from '#src/domain/json.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import { type Admission, ByteBudget } from './byte-budget.ts';
 import { SmallFirst } from './small-first.ts';
@@ -27,7 +27,6 @@ const WORKING_BYTES_MAX = 4 * BODY_BYTES_MAX;
 
 export class LargeBodies {
   readonly #timers: Timers;
-  readonly #pauses: Pauses;
   readonly #arriving: ByteBudget;
   readonly #working: ByteBudget;
   readonly #admissions = new WeakMap<IncomingMessage, Admission>();
@@ -36,14 +35,8 @@ export class LargeBodies {
 
   constructor(timers: Timers & Stopwatch) {
     this.#timers = timers;
-    this.#pauses = pausesOf(timers);
     this.#arriving = new ByteBudget(ARRIVING_BYTES_MAX, timers);
     this.#working = new ByteBudget(WORKING_BYTES_MAX, timers);
-  }
-
-  /** Gives everything else its turn, and other customers theirs first. */
-  pauseOf(customer: string): Pause {
-    return () => this.#pauses.pause(customer);
   }
 
   /** Resolves when the body of a request may be read; null: it may be at once. */
@@ -65,10 +58,17 @@ export class LargeBodies {
     return enter === undefined ? body : SmallFirst.of(body, SMALL_BODY_BYTES_MAX, enter);
   }
 
-  /** Carries out a request whose body has arrived. */
-  carryOut<T>({ raw, body }: FastifyRequest, customer: string, act: () => Promise<T>): Promise<T> {
+  /** Carries out a request whose body has arrived. A large one pauses first. */
+  carryOut<T>(
+    { raw, body }: FastifyRequest,
+    customer: string,
+    pause: (length: PauseLength) => Promise<void>,
+    act: () => Promise<T>,
+  ): Promise<T> {
     const bytes = Buffer.isBuffer(body) ? body.length : 0;
-    if (bytes > SMALL_BODY_BYTES_MAX) return this.#work(raw, customer, bytes, act);
+    // Bodies are stored together, and so several are admitted at once. Each begins in a turn of its own.
+    const actInTurn = () => pause('long').then(act);
+    if (bytes > SMALL_BODY_BYTES_MAX) return this.#work(raw, customer, bytes, actInTurn);
     this.#admissions.get(raw)?.leave();
     return act();
   }
@@ -96,8 +96,6 @@ export class LargeBodies {
     const admission = this.#working.enter(customer, bytes);
     try {
       await admission.admitted;
-      // Bodies are stored together, and so several are admitted at once. Each begins in a turn of its own.
-      await this.#pauses.pause(customer, 'long');
       return await act();
     } finally {
       // A client that is slow to take its answer holds none of the budget meanwhile.

@@ -2,7 +2,7 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Commands, Finished } from '#src/commands/command.ts';
 import { type Answered, Idempotency } from '#src/commands/idempotency.ts';
-import { pausesOf } from '#src/commands/pauses.ts';
+import { type PauseLength, pausesOf } from '#src/commands/pauses.ts';
 import { Turns } from '#src/commands/turns.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { IdMint } from '#src/domain/id.ts';
@@ -10,6 +10,7 @@ import type { Pause } from '#src/domain/json.ts';
 import { versionFor } from '#src/domain/version.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { ControlStore, Tenant } from '#src/ports/control-store.ts';
+import { customersAround } from '#src/ports/customers-around.ts';
 import type { Hints } from '#src/ports/hints.ts';
 import type { Random } from '#src/ports/random.ts';
 import type { Store } from '#src/ports/store.ts';
@@ -131,6 +132,7 @@ export function buildServer(options: ApiOptions): FastifyInstance {
 
   const { store, vault, hints } = options;
   const pauses = pausesOf(options.timers);
+  const around = customersAround(options.timers);
   const bodies = new LargeBodies(options.timers);
   const shared: Shared = {
     commands: {
@@ -140,7 +142,10 @@ export function buildServer(options: ApiOptions): FastifyInstance {
       vault,
       hints,
       turns: new Turns(),
-      pause: (partition, length) => pauses.pause(`${partition}`, length),
+      pause: (partition, length) => {
+        around.notice(`${partition}`);
+        return pauses.pause(`${partition}`, length);
+      },
     },
     idempotency: new Idempotency(store, clock),
     bodies,
@@ -191,7 +196,7 @@ async function v1(
         if (tenant === NO_TENANT) throw new Error('A call without a tenant.');
         const { authorization } = request.headers;
         const customer = customerOf(tenant);
-        const pause = () => commands.pause(tenant.partition);
+        const pause = (length?: PauseLength) => commands.pause(tenant.partition, length);
         const answering: Answering = (read) => answers.read(reply.raw, customer, read);
         const act = () => {
           const call = callOf(request, operation, tenant, answering, idempotency, pause);
@@ -202,7 +207,7 @@ async function v1(
           const isLate = operation.method !== 'GET' && keys.trusted(authorization) === null;
           return isLate ? keys.tenantOf(authorization).then(act) : act();
         };
-        const carryOut = () => bodies.carryOut(request, customer, actIfTrusted);
+        const carryOut = () => bodies.carryOut(request, customer, pause, actIfTrusted);
         const bodyBytes = rawBody(request).length;
         // What is read enters when it is read. A small create has a small answer.
         const entersFirst =
@@ -215,7 +220,7 @@ async function v1(
   }
 }
 
-/** A project has one share of the budgets, whatever its mode: two would be two thirds of what is left, twice. */
+/** A project has one share of the budgets, whatever its mode. Else its two modes would hold two shares. */
 function customerOf({ projectId }: Tenant): string {
   return projectId;
 }

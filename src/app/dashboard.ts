@@ -60,7 +60,8 @@ export function mountDashboard(
     store,
     auditor: (act, carryOut) => audited(world, act, carryOut, ({ subject }) => subject),
   });
-  const turns = new Turns(pausesOf(timers));
+  const pauses = pausesOf(timers);
+  const turns = new Turns(pauses);
   const ask: WatchWorld['ask'] = (caller, path) =>
     turns.take(`live ${caller.user.id}`, () => desk.ask(caller, path));
   mountControl(server, {
@@ -68,6 +69,7 @@ export function mountDashboard(
     desk,
     turns,
     bodies: shared.bodies,
+    pauses,
     publicRoutes: routes.publicRoutes,
     live: new Live({ timers, log, ask }),
     cookieSeconds: SESSION_MS_MAX / MS_PER_SECOND,

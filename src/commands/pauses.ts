@@ -1,9 +1,10 @@
 /**
- * Where work that nobody's delivery waits for lets everything else have its turn. Of all that pause, one goes on in a
- * turn: else the pieces of many pages would add up to a long one, and what fires would wait for all of them.
+ * Pauses of work that no delivery waits for: everything else has its turn. One of all that pause goes on in a turn:
+ * else the pieces of many pages would add up to a long one, and what fires would wait for all of them.
  * Customers take turns, so a pause costs a customer one piece of each other customer, however many pages they ask for.
  */
-import { type CustomersAround, customersAround } from '#src/ports/customers-around.ts';
+import { CustomerTurns } from '#src/domain/customer-turns.ts';
+import { customersAround } from '#src/ports/customers-around.ts';
 import { SlowedTimers } from '#src/ports/slowed-timers.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 
@@ -13,35 +14,32 @@ import type { Stopwatch, Timers } from '#src/ports/timers.ts';
  */
 export type PauseLength = 'short' | 'long';
 
-/** While timers come late. Somebody waits for the answer. */
+/** The longest rest while timers come late: somebody waits for the answer. */
 const REST_MS_MAX: Readonly<Record<PauseLength, number>> = { short: 8, long: 100 };
-/** A customer that asks for little has short pauses only: so many in a second are not long. */
+/** A customer that asks for little has short pauses only: long ones begin after so many in a second. */
 export const LONG_LEFT_OUT = 8;
-const LEFT_OUT_FOR_MS = 1_000;
+const LEFT_OUT_EVERY_MS = 1_000;
 
 export class Pauses {
   readonly #lines: Readonly<Record<PauseLength, Line>>;
   readonly #stopwatch: Stopwatch;
-  readonly #around: CustomersAround;
-  /** How many long pauses each customer was to have since an instant. */
+  /** Long pauses that each customer asked for since `#askedSince`. */
   readonly #asked = new Map<string, number>();
   #askedSince = 0;
 
-  constructor(short: Timers & Stopwatch, long = short, around = customersAround(short)) {
+  constructor(short: Timers & Stopwatch, long = short) {
     this.#lines = { short: new Line(short), long: new Line(long) };
     this.#stopwatch = short;
-    this.#around = around;
   }
 
   /** `customer`: who takes a turn, such as a partition or a person at the dashboard. */
   pause(customer: string, length: PauseLength = 'short'): Promise<void> {
-    this.#around.notice(customer);
     return this.#lines[length === 'long' && this.#asksForMuch(customer) ? 'long' : 'short'].wait(customer);
   }
 
   #asksForMuch(customer: string): boolean {
     const now = this.#stopwatch.elapsed();
-    if (now - this.#askedSince >= LEFT_OUT_FOR_MS) {
+    if (now - this.#askedSince >= LEFT_OUT_EVERY_MS) {
       this.#asked.clear();
       this.#askedSince = now;
     }
@@ -53,8 +51,7 @@ export class Pauses {
 
 class Line {
   readonly #timers: Timers;
-  /** Those that wait, first come first served. The customer that went on longest ago comes first. */
-  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #waiting = new CustomerTurns<() => void, string>();
 
   constructor(timers: Timers) {
     this.#timers = timers;
@@ -62,28 +59,14 @@ class Line {
 
   wait(customer: string): Promise<void> {
     return new Promise((resolve) => {
-      if (this.#waiting.size === 0) this.#timers.after(0, () => this.#goOn());
-      const own = this.#waiting.get(customer);
-      if (own === undefined) this.#waiting.set(customer, new Set([resolve]));
-      else own.add(resolve);
+      if (this.#waiting.isEmpty) this.#timers.after(0, () => this.#goOn());
+      this.#waiting.add(customer, resolve);
     });
   }
 
   #goOn(): void {
-    this.#takeNext()?.();
-    if (this.#waiting.size > 0) this.#timers.after(0, () => this.#goOn());
-  }
-
-  /** Takes out the one whose turn it is. Its customer goes to the end. */
-  #takeNext(): (() => void) | undefined {
-    for (const [customer, own] of this.#waiting) {
-      const [next] = own;
-      this.#waiting.delete(customer);
-      if (next !== undefined) own.delete(next);
-      if (own.size > 0) this.#waiting.set(customer, own);
-      return next;
-    }
-    return undefined;
+    this.#waiting.next()?.();
+    if (!this.#waiting.isEmpty) this.#timers.after(0, () => this.#goOn());
   }
 }
 
@@ -99,5 +82,5 @@ export function pausesOf(timers: Timers & Stopwatch): Pauses {
 function slowedPauses(timers: Timers & Stopwatch): Pauses {
   const around = customersAround(timers);
   const slowed = (restMsMax: number) => new SlowedTimers(timers, () => around.areSeveral, restMsMax);
-  return new Pauses(slowed(REST_MS_MAX.short), slowed(REST_MS_MAX.long), around);
+  return new Pauses(slowed(REST_MS_MAX.short), slowed(REST_MS_MAX.long));
 }

@@ -4,7 +4,7 @@ import { Refusal } from '#src/domain/errors.ts';
 import type { Headers } from '#src/domain/headers.ts';
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import { isJsonText, isJsonTextInSlices, SHORT_JSON_MAX } from '#src/domain/json.ts';
+import { isJsonTextInSlices } from '#src/domain/json.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { encodePayload } from '#src/domain/payload.ts';
 import type { Profile } from '#src/domain/profile.ts';
@@ -45,10 +45,7 @@ export async function createSchedule(
   const { headers, body, ...order } = read(now);
   const id = ids.mint('sch', now);
   const deliveryId = ids.mint('dlv', now);
-  const isShort = body === null || body.length <= SHORT_JSON_MAX;
-  const isJson = isShort
-    ? body !== null && isJsonText(body)
-    : await isJsonTextInSlices(body, () => pause(partition));
+  const isJson = body !== null && (await isJsonTextInSlices(body, () => pause(partition)));
   const plain = encodePayload(headers, body, isJson);
   const payload = plain && vault.seal(payloadPlace(partition, id), plain);
   const headerNames = headers.map(([name]) => name);

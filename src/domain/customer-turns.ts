@@ -10,9 +10,10 @@ interface Line<T> {
   served: number;
 }
 
-export class CustomerTurns<T> {
+/** `Key`: what customers are known by. */
+export class CustomerTurns<T, Key = Partition> {
   /** The customer served longest ago comes first. */
-  readonly #lines = new Map<Partition, Line<T>>();
+  readonly #lines = new Map<Key, Line<T>>();
 
   #size = 0;
 
@@ -24,20 +25,20 @@ export class CustomerTurns<T> {
     return this.#size === 0;
   }
 
-  add(partition: Partition, item: T): void {
+  add(customer: Key, item: T): void {
     this.#size++;
-    const line = this.#lines.get(partition);
-    if (line === undefined) this.#lines.set(partition, { items: [item], served: 0 });
+    const line = this.#lines.get(customer);
+    if (line === undefined) this.#lines.set(customer, { items: [item], served: 0 });
     else line.items.push(item);
   }
 
   /** Takes the next item out. */
   next(): T | undefined {
-    for (const [partition, line] of this.#lines) {
+    for (const [customer, line] of this.#lines) {
       this.#size--;
       const item = line.items[line.served++];
-      this.#lines.delete(partition);
-      if (line.served < line.items.length) this.#lines.set(partition, cleared(line));
+      this.#lines.delete(customer);
+      if (line.served < line.items.length) this.#lines.set(customer, cleared(line));
       return item;
     }
     return undefined;

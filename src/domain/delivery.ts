@@ -51,7 +51,7 @@ export interface Delivery {
   readonly idempotencyKey: string;
   readonly replayOf: DeliveryId | null;
   readonly target: Target;
-  /** The size of what it sends: a node has room for so many bytes at one time. */
+  /** The size of what it sends, in bytes. Its permits are counted by it. */
   readonly payloadBytes: number;
   readonly retryPolicy: RetryPolicy;
   readonly claim: Claim | null;

@@ -1,5 +1,5 @@
 /**
- * How long bulk work rests between two pieces. Timers that come late say that the process has more to do than it can
+ * A slowdown says how long bulk work rests between two pieces. Timers that come late say that the process has more to do than it can
  * do in time. The rest grows quickly then, and shrinks slowly once timers come in time again: so bulk work takes the
  * time that is left over, and leaves some.
  */
@@ -9,7 +9,7 @@ const LATE_MS = 5;
 const REST_MS_MIN = 1;
 export const REST_MS_MAX = 200;
 const GROWTH = 1.5;
-/** At once, of how late a timer came. */
+/** The rest is at least this share of how late a timer came. */
 const LATENESS_SHARE = 0.5;
 const SHRINKAGE_MS_MIN = 0.5;
 const SHRINKAGE_SHARE = 0.02;

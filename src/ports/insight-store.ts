@@ -47,12 +47,6 @@ export interface UpcomingDelivery {
   readonly schedule: FiringSchedule;
 }
 
-export interface UpcomingPage {
-  readonly found: readonly UpcomingDelivery[];
-  /** False: too much waits to look at all of it, and more may be due than was found, or than there was room for. */
-  readonly isComplete: boolean;
-}
-
 export interface ScheduleSearch extends ScheduleFilter {
   /** A part of the destination, whatever its case; null for any. */
   readonly destination: string | null;
@@ -124,7 +118,12 @@ export interface InsightStore {
     lookAtMax: number,
   ): Promise<DueCounts>;
   /** The same, in the order they are due, and at most so many. */
-  listUpcoming(partition: Partition, from: Instant, until: Instant, limit: number): Promise<UpcomingPage>;
+  listUpcoming(
+    partition: Partition,
+    from: Instant,
+    until: Instant,
+    limit: number,
+  ): Promise<readonly UpcomingDelivery[]>;
   /** Newest first; looks at no more than so many schedules at a time. */
   searchSchedules(
     partition: Partition,

@@ -14,11 +14,7 @@ export class SlowedTimers implements Timers, Stopwatch {
   readonly #slowdown: Slowdown;
 
   /** `restMsMax`: for work that somebody waits for. */
-  constructor(
-    timers: Timers & Stopwatch,
-    isShared: () => boolean = () => true,
-    restMsMax = Number.POSITIVE_INFINITY,
-  ) {
+  constructor(timers: Timers & Stopwatch, isShared: () => boolean, restMsMax = Number.POSITIVE_INFINITY) {
     this.#timers = timers;
     this.#isShared = isShared;
     this.#restMsMax = restMsMax;

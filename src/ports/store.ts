@@ -158,7 +158,7 @@ export interface Work {
 /** A cursor through the waiting deliveries of one customer, in the order of (dueAt, id). */
 export interface CustomerCursor {
   readonly partition: Partition;
-  /** Where a store goes through each slot by itself. */
+  /** The slot that it goes through; null where a store goes through all of them together. */
   readonly slot: Slot | null;
   /** The last delivery that was read. */
   readonly after: Pick<Due, 'dueAt' | 'id'> | null;
@@ -218,7 +218,7 @@ export interface Store {
   /**
    * Looks for schedules with several labels, which no index has together: those of one label are walked, away from
    * the thread and the connections that fire. It finds at most `limit`, and fewer only where it has walked for a
-   * second or has come to the end. A customer has a few such walks at a time, and so have all together; the
+   * second or has come to the end. A customer has one such walk at a time, and all together have a few; the
    * others wait.
    */
   searchSchedules(
@@ -295,8 +295,8 @@ export interface Store {
     slots?: ReadonlySet<Slot>,
   ): Promise<readonly Due[]>;
   /**
-   * A cursor at its beginning for each customer who has a waiting delivery, however many deliveries each has. In a fixed
-   * order, after `after`; fewer than `limit` at the end.
+   * A cursor at its beginning for each customer who has a waiting delivery, however many deliveries each has; some stores
+   * give one for each slot of a customer. In a fixed order, after `after`; fewer than `limit` at the end.
    */
   listWaitingCustomers(
     after: CustomerCursor | null,

@@ -185,7 +185,7 @@ async function eachUpcoming(
   let since = from;
   let rows = PAGE_ROWS;
   for (let taken = 0; taken < WAITING_MAX; ) {
-    const { found: page, isComplete } = await insight.listUpcoming(partition, since, until, rows);
+    const page = await insight.listUpcoming(partition, since, until, rows);
     const last = page.at(-1)?.delivery.dueAt ?? null;
     for (const upcoming of page) {
       if (seen.has(upcoming.delivery.id)) continue;
@@ -193,7 +193,6 @@ async function eachUpcoming(
       act(upcoming);
       taken += 1;
     }
-    if (!isComplete) return false;
     if (page.length < rows || last === null) return true;
     // With more at one instant than fit on a page, a larger one gets past it.
     rows = last === since ? Math.min(rows * 2, WAITING_MAX + 1) : PAGE_ROWS;

@@ -128,15 +128,3 @@ test('what is too much is left out at the end of the window, and said to be', as
   expect(body.counts.at(-1)).toBe(0);
   expect(body.runs).toHaveLength(500);
 });
-
-test('a list that could not be looked through is no forecast that is complete', async () => {
-  const bench = await open();
-  const { store, clock } = bench.world;
-  const insight: typeof store.insight = Object.create(store.insight, {
-    listUpcoming: { value: async () => ({ found: [], isComplete: false }) },
-  });
-  const from = clock.now();
-  const forecasts = new Forecasts({ insight, timers: systemTimers, clock });
-  const { isComplete } = await forecasts.of(bench.build.partition, from, instant(from + HOUR_MS));
-  expect(isComplete).toBe(false);
-});

@@ -10,6 +10,7 @@ import { isLongAnswer, sendLong } from '#src/api/answer-bytes.ts';
 import { rawBody, readBody } from '#src/api/call.ts';
 import { JSON_TYPE } from '#src/api/errors.ts';
 import type { LargeBodies } from '#src/api/large-bodies.ts';
+import type { PauseLength, Pauses } from '#src/commands/pauses.ts';
 import type { Live } from '#src/control/live/live.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import type { Pause } from '#src/domain/json.ts';
@@ -36,6 +37,7 @@ export interface ControlServerOptions {
   readonly desk: Desk;
   readonly turns: Turns;
   readonly bodies: LargeBodies;
+  readonly pauses: Pauses;
   /** Those that need no session. */
   readonly publicRoutes: readonly PublicRoute[];
   readonly live: Live;
@@ -70,11 +72,12 @@ async function dashboard(scope: FastifyInstance, options: ControlServerOptions):
 }
 
 async function controlApi(scope: FastifyInstance, options: ControlServerOptions): Promise<void> {
-  const { door, desk, turns, bodies } = options;
+  const { door, desk, turns, bodies, pauses } = options;
+  const pauseOf = (who: string) => (length?: PauseLength) => pauses.pause(who, length);
   const bodyOf = (request: FastifyRequest, who: string): JsonBody | Promise<JsonBody> =>
     request.method === 'GET'
       ? {}
-      : readBody(rawBody(request), { required: false, acceptsPart: false }, bodies.pauseOf(who));
+      : readBody(rawBody(request), { required: false, acceptsPart: false }, pauseOf(who));
   scope.decorateRequest('caller', null);
   for (const { method, path, answer } of options.publicRoutes) {
     const onRequest = async ({ raw }: FastifyRequest) => door.checkOrigin(raw);
@@ -87,7 +90,7 @@ async function controlApi(scope: FastifyInstance, options: ControlServerOptions)
         const { raw } = request;
         const visitor = { token: presentedToken(raw), address: addressOf(raw), agent: agentOf(raw) };
         const body = await bodyOf(request, STRANGERS);
-        return send(request, reply, await answer({ ...visitor, body }), bodies.pauseOf(STRANGERS), options);
+        return send(request, reply, await answer({ ...visitor, body }), pauseOf(STRANGERS), options);
       },
     });
   }
@@ -119,8 +122,9 @@ async function controlApi(scope: FastifyInstance, options: ControlServerOptions)
         body: () => bodyOf(request, id),
         request,
       });
-    const answer = await bodies.carryOut(request, id, () => turns.take(id, act));
-    return send(request, reply, answer, bodies.pauseOf(id), options);
+    const pause = pauseOf(id);
+    const answer = await bodies.carryOut(request, id, pause, () => turns.take(id, act));
+    return send(request, reply, answer, pause, options);
   });
 }
 

@@ -1,7 +1,7 @@
 /**
  * The connections of a store, each for one kind of work, so that none of them waits behind another.
  *
- * What writes goes through five lanes: what the API stores, what is claimed or deferred, what is settled or cleared
+ * Five lanes write: what the API stores, what is claimed or deferred, what is settled or cleared
  * away, the pieces of sweeps, and the slots that change hands. A piece locks many rows, in the order of their ids, so
  * nothing else shares its transaction. The lifeline carries what keeps this node alive, and nothing else. Small payloads
  * and large payloads are read apart from each other and from everything else. What is read for the API, its searches,

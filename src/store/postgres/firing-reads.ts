@@ -20,6 +20,7 @@ import {
   FIRING_PROFILE,
   FIRING_SCHEDULE,
   firingProfileAt,
+  firingScheduleIn,
   type Joined,
 } from './joined.ts';
 import type { Reader, Values } from './reader.ts';
@@ -137,10 +138,10 @@ function sweepIn(values: Values, { partition, schedule_id }: DeliveryRow): Unfin
 
 function lostClaimIn(joined: Joined): readonly LostClaim[] {
   const delivery = deliveryIn(joined);
-  const schedule = FIRING_SCHEDULE.of(joined);
+  const schedule = firingScheduleIn(joined);
   const attempt = ATTEMPT.of(joined);
   if (delivery === null || schedule === null || attempt === null) return [];
-  return [{ delivery, schedule: fromFiringScheduleRow(schedule), attempt: fromAttemptRow(attempt) }];
+  return [{ delivery, schedule, attempt: fromAttemptRow(attempt) }];
 }
 
 /** As the database orders names. */

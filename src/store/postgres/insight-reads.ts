@@ -23,7 +23,7 @@ import type {
   GateAt,
   ScheduleSearch,
   TallyAt,
-  UpcomingPage,
+  UpcomingDelivery,
 } from '#src/ports/insight-store.ts';
 import type { DeliveryFilter, Page } from '#src/ports/store.ts';
 import { DELIVERY_FIXED, DELIVERY_MUTABLE } from '#src/store/sql/columns.ts';
@@ -54,8 +54,7 @@ const WAITING = `SELECT id, due_at FROM deliveries
   ORDER BY due_at, id LIMIT $4`;
 
 /** As a division of whole numbers, which the counts of rows are then, too. */
-const BY_STEP = `SELECT ((due_at - $2) / $5::bigint)::integer AS step, count(*)::integer AS due,
-    count(*)::integer AS looked
+const BY_STEP = `SELECT ((due_at - $2) / $5::bigint)::integer AS step, count(*)::integer AS due
   FROM (${WAITING}) w GROUP BY 1`;
 
 interface GateRow {
@@ -137,8 +136,13 @@ export class InsightReads {
     return dueCounts(rows, stepsOf(from, until, stepMs), rowsMax);
   }
 
-  /** Always complete: an index leads from each of a customer's waiting deliveries to the next. */
-  async upcoming(partition: Partition, from: Instant, until: Instant, limit: number): Promise<UpcomingPage> {
+  /** An index leads from each of a customer's waiting deliveries to the next. */
+  async upcoming(
+    partition: Partition,
+    from: Instant,
+    until: Instant,
+    limit: number,
+  ): Promise<readonly UpcomingDelivery[]> {
     const rows = await this.#reader.ask<Joined>(
       `SELECT ${DELIVERY.columns}, ${FIRING_SCHEDULE.columns} FROM (${WAITING}) w
        JOIN deliveries d ON d.partition = $1 AND d.id = w.id
@@ -149,12 +153,11 @@ export class InsightReads {
       until,
       limit,
     );
-    const found = rows.flatMap((joined) => {
+    return rows.flatMap((joined) => {
       const delivery = deliveryIn(joined);
       const schedule = firingScheduleIn(joined);
       return delivery === null || schedule === null ? [] : [{ delivery, schedule }];
     });
-    return { found, isComplete: true };
   }
 
   async schedules(

@@ -1,8 +1,9 @@
 /**
- * Reads payloads that are too large to be read with others: one at a time, on a connection that reads nothing else.
- * Customers take turns: one who has many of them waiting delays another by one payload.
+ * Payloads that are too large to be read with others are read on a connection that reads nothing else, two at a time.
+ * Customers take turns: one who has many of them waiting delays another by a payload or two.
  */
 import { escapeLiteral } from 'pg';
+import { CustomerTurns } from '#src/domain/customer-turns.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
@@ -15,15 +16,14 @@ const UNDER_WAY_MAX = 2;
 const WAITING_MAX = 5_000;
 
 interface Waiting {
+  readonly partition: Partition;
   readonly id: ScheduleId;
   readonly resolve: (payload: Promise<Uint8Array | null>) => void;
 }
 
 export class LargePayloads {
   readonly #link: Pick<Link, 'copyOut'>;
-  /** By customer; the customer whose turn is next comes first. */
-  readonly #waiting = new Map<Partition, Waiting[]>();
-  #waitingCount = 0;
+  readonly #waiting = new CustomerTurns<Waiting>();
   #underWay = 0;
 
   constructor(link: Pick<Link, 'copyOut'>) {
@@ -31,33 +31,24 @@ export class LargePayloads {
   }
 
   async read(partition: Partition, id: ScheduleId): Promise<Uint8Array | null> {
-    if (this.#waitingCount >= WAITING_MAX) {
+    if (this.#waiting.size >= WAITING_MAX) {
       throw new StoreUnavailable('Too many payloads are waiting for the database.');
     }
     return new Promise((resolve) => {
-      const own = this.#waiting.get(partition);
-      if (own === undefined) this.#waiting.set(partition, [{ id, resolve }]);
-      else own.push({ id, resolve });
-      this.#waitingCount++;
+      this.#waiting.add(partition, { partition, id, resolve });
       this.#next();
     });
   }
 
   #next(): void {
     if (this.#underWay >= UNDER_WAY_MAX) return;
-    const [turn] = this.#waiting;
-    if (turn === undefined) return;
-    const [partition, own] = turn;
-    const waiting = own.shift();
-    this.#waiting.delete(partition);
-    if (own.length > 0) this.#waiting.set(partition, own);
-    if (waiting === undefined) return;
-    this.#waitingCount--;
+    const next = this.#waiting.next();
+    if (next === undefined) return;
     this.#underWay++;
-    waiting.resolve(this.#copy(partition, waiting.id));
+    next.resolve(this.#copy(next));
   }
 
-  async #copy(partition: Partition, id: ScheduleId): Promise<Uint8Array | null> {
+  async #copy({ partition, id }: Waiting): Promise<Uint8Array | null> {
     try {
       return await this.#link.copyOut(
         `SELECT sealed FROM payloads WHERE partition = ${partition} AND schedule_id = ${escapeLiteral(id)}`,

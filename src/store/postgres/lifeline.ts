@@ -1,5 +1,5 @@
 /**
- * What keeps a node alive: its lease, the state of the cluster and the clock, on a connection that carries nothing
+ * The lifeline keeps a node alive: its lease, the state of the cluster and the clock, on a connection that carries nothing
  * else. No body, no long statement and no queue of writes can delay a renewal.
  *
  * A renewal is one transaction, written at once, and the question for the state is written right behind it. No

@@ -11,13 +11,13 @@ import type { LargePayloads } from './large-payloads.ts';
 import type { Reader } from './reader.ts';
 
 /** A sealed payload up to this size is read together with others: one that the engine takes for small always is. */
-export const SMALL_BYTES_MAX = 16_384 + 64;
+export const SMALL_SEALED_BYTES_MAX = 16_384 + 64;
 /** Deliveries of one statement. */
 const TOGETHER_MAX = 64;
 
 /** Inner joins only: a server that shares out partitions cannot keep a row that has none of the others. */
 const MESSAGES = `SELECT t.place, octet_length(p.sealed) AS size,
-      CASE WHEN octet_length(p.sealed) <= ${SMALL_BYTES_MAX} THEN p.sealed END AS bytes, NULL AS timeout
+      CASE WHEN octet_length(p.sealed) <= ${SMALL_SEALED_BYTES_MAX} THEN p.sealed END AS bytes, NULL AS timeout
     FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS t (partition, schedule_id, place)
     JOIN payloads p ON p.partition = t.partition AND p.schedule_id = t.schedule_id
   UNION ALL SELECT t.place, NULL, v.headers, v.timeout
@@ -68,7 +68,7 @@ export class PayloadReads {
     const payloads = new Map(rows.filter(({ size }) => size !== null).map((row) => [row.place, row]));
     const versions = new Map(rows.filter(({ size }) => size === null).map((row) => [row.place, row]));
     const large = this.#largeOf(
-      deliveries.filter((_, index) => (payloads.get(index + 1)?.size ?? 0) > SMALL_BYTES_MAX),
+      deliveries.filter((_, index) => (payloads.get(index + 1)?.size ?? 0) > SMALL_SEALED_BYTES_MAX),
     );
     return Promise.all(
       deliveries.map(async (delivery, index) => {

@@ -1,6 +1,6 @@
 /**
- * The statements of sweeps. Rows are locked in the order of their ids, as everywhere. The first piece, which is of
- * several statuses, could not keep to that: it leaves what somebody else has locked to a later piece, which is of one.
+ * The statements of sweeps. Rows are locked in the order of their ids, as everywhere. The first piece has several
+ * statuses and cannot keep that order: it skips locked rows, and a later piece takes them.
  */
 import type { StatementName } from '#src/store/sql/steps.ts';
 import { rows } from './array-rows.ts';
@@ -25,7 +25,7 @@ const ORDER = ['partition', 'schedule_id', 'ordered', 'ordered_at'];
 const MARK = [...ORDER, ...STATUSES];
 const STALE = [...ORDER, 'state'];
 
-/** Where the rows of an order come from, and how their partition is named: there, and among what is to be changed. */
+/** The source of an order's rows, and the names of their partition there and in the piece. */
 interface Place {
   readonly from: (columns: readonly string[]) => string;
   readonly partition: string;
@@ -40,7 +40,7 @@ const ROUTED: Place = {
   ofPiece: '$1::bigint',
 };
 
-/** What is to be changed is chosen once, before anything is changed: what was changed would be chosen no more. */
+/** The rows of a piece are chosen once, before any is changed: a changed row would not be chosen. */
 function piece({ columns, which }: typeof FIRST, { from, partition, ofPiece }: Place): string {
   return `WITH piece AS MATERIALIZED (
       SELECT ${partition} AS partition, chosen.id, t.untried_to, t.tried_to, t.finalized_at

@@ -3,10 +3,7 @@ import type { DueCounts } from '#src/ports/insight-store.ts';
 
 export interface DueStepRow {
   readonly step: number;
-  /** Of the partition and in the window. */
   readonly due: number;
-  /** Of all that were looked at. */
-  readonly looked: number;
 }
 
 /** As long as a window may be, in steps: a week by the minute. */
@@ -18,13 +15,13 @@ export function stepsOf(from: number, until: number, stepMs: number): number {
   return Math.max(steps, 0);
 }
 
-/** One more than `lookAtMax` were asked for: it is looked at only if there is more than that. */
+/** One more than `lookAtMax` were asked for: it is counted only if there is more than that. */
 export function dueCounts(rows: readonly DueStepRow[], steps: number, lookAtMax: number): DueCounts {
   const counts = Array.from({ length: steps }, () => 0);
-  let looked = 0;
-  for (const row of rows) {
-    looked += row.looked;
-    if (row.due > 0) counts[row.step] = row.due;
+  let all = 0;
+  for (const { step, due } of rows) {
+    all += due;
+    counts[step] = due;
   }
-  return { counts, isComplete: looked <= lookAtMax };
+  return { counts, isComplete: all <= lookAtMax };
 }

@@ -4,7 +4,7 @@
 export const TALLY_ROWS_MAX = 50_000;
 /** The newest rows of endpoints that are looked at for which of them were active: by the hour and the node. */
 export const ACTIVE_ROWS_MAX = 20_000;
-/** Where it takes a row, not just an index, to know whose a delivery is. */
+/** Waiting deliveries of one customer that PostgreSQL counts. */
 export const DUE_ROWS_MAX = 20_000;
 export const GATE_ROWS_MAX = 10_000;
 /** The newest profiles, and how many of them may have the destination that is looked for. */

@@ -1,6 +1,5 @@
 /**
- * What a store keeps for those who look after it: orders that are still being carried out, and how far its clock is
- * believed. It is the same for every store that speaks SQL. Parameters of a question are `$1`, `$2` and so on, each
+ * The upkeep of a store: orders that are still carried out, and how far its clock is believed. It is the same for every store that speaks SQL. Parameters of a question are `$1`, `$2` and so on, each
  * used once and in this order.
  */
 import type { DeliveryStatus } from '#src/domain/delivery.ts';

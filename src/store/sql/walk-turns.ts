@@ -1,18 +1,17 @@
 /**
- * Who may walk. A walk looks at many rows, so there are only a few at a time: in all, and of each customer. The others
+ * Turns to walk. A walk looks at many rows, so there are few at a time: some in all, one of each customer. The others
  * wait, and customers take turns: one who asks for a hundred walks holds up no other one's first.
  */
 import type { Partition } from '#src/domain/partition.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 
 export const WALKS_MAX = 6;
-export const WALKS_OF_CUSTOMER_MAX = 1;
 /** With more than this waiting, nobody is waiting for the answers any more. */
 export const WAITING_OF_CUSTOMER_MAX = 64;
 const WAITING_MAX = 1_024;
 
 interface Customer {
-  walking: number;
+  isWalking: boolean;
   readonly waiting: (() => void)[];
 }
 
@@ -32,7 +31,7 @@ export class WalkTurns {
   }
 
   #begin(partition: Partition): Promise<void> {
-    const customer = this.#customers.get(partition) ?? { walking: 0, waiting: [] };
+    const customer = this.#customers.get(partition) ?? { isWalking: false, waiting: [] };
     if (customer.waiting.length >= WAITING_OF_CUSTOMER_MAX || this.#waiting >= WAITING_MAX) {
       return Promise.reject(new StoreUnavailable('Too many searches by several labels are waiting.'));
     }
@@ -48,32 +47,28 @@ export class WalkTurns {
     this.#walking--;
     const customer = this.#customers.get(partition);
     if (customer === undefined) return;
-    customer.walking--;
+    customer.isWalking = false;
     this.#customers.delete(partition);
-    if (customer.walking > 0 || customer.waiting.length > 0) this.#customers.set(partition, customer);
+    if (customer.waiting.length > 0) this.#customers.set(partition, customer);
     this.#startNext();
   }
 
   #startNext(): void {
     if (this.#walking >= WALKS_MAX) return;
-    const next = this.#nextCustomer();
-    if (next === null) return;
-    const [, customer] = next;
-    const start = customer.waiting.shift();
+    const customer = this.#nextCustomer();
+    const start = customer?.waiting.shift();
+    if (customer === undefined || start === undefined) return;
+    customer.isWalking = true;
     this.#waiting--;
     this.#walking++;
-    customer.walking++;
-    start?.();
+    start();
   }
 
-  /** The one with the fewest walks under way; of several, the one whose last walk ended first. */
-  #nextCustomer(): readonly [Partition, Customer] | null {
-    let next: readonly [Partition, Customer] | null = null;
-    for (const entry of this.#customers) {
-      const [, { walking, waiting }] = entry;
-      if (waiting.length === 0 || walking >= WALKS_OF_CUSTOMER_MAX) continue;
-      if (next === null || walking < next[1].walking) next = entry;
+  /** The first customer that waits and does not walk: the one whose last walk ended first. */
+  #nextCustomer(): Customer | undefined {
+    for (const customer of this.#customers.values()) {
+      if (customer.waiting.length > 0 && !customer.isWalking) return customer;
     }
-    return next;
+    return undefined;
   }
 }

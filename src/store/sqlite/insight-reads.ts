@@ -21,7 +21,7 @@ import type {
   GateAt,
   ScheduleSearch,
   TallyAt,
-  UpcomingPage,
+  UpcomingDelivery,
 } from '#src/ports/insight-store.ts';
 import type { DeliveryFilter, Page, ScheduleFilter } from '#src/ports/store.ts';
 import { type DueStepRow, dueCounts, stepsOf } from '#src/store/sql/due-counts.ts';
@@ -49,7 +49,7 @@ const WAITING = `SELECT id, due_at FROM deliveries INDEXED BY deliveries_due_of_
   ORDER BY due_at, id LIMIT ?`;
 
 const BY_STEP = `SELECT (due_at - CAST(? AS INTEGER)) / CAST(? AS INTEGER) AS step,
-    count(*) AS due, count(*) AS looked
+    count(*) AS due
   FROM (${WAITING}) GROUP BY step`;
 
 export class InsightReads {
@@ -114,16 +114,15 @@ export class InsightReads {
     return dueCounts(rows, stepsOf(from, until, stepMs), lookAtMax);
   }
 
-  /** Always complete: an index leads from each of a customer's waiting deliveries to the next. */
-  upcoming(partition: Partition, from: Instant, until: Instant, limit: number): UpcomingPage {
+  /** An index leads from each of a customer's waiting deliveries to the next. */
+  upcoming(partition: Partition, from: Instant, until: Instant, limit: number): readonly UpcomingDelivery[] {
     return this.#ask.atOnce(() => {
       const waiting = this.#ask.all<{ readonly id: DeliveryId }>(WAITING, partition, from, until, limit);
-      const found = waiting.flatMap(({ id }) => {
+      return waiting.flatMap(({ id }) => {
         const delivery = this.#reads.delivery(partition, id);
         const schedule = delivery && this.#reads.firingSchedule(partition, delivery.scheduleId);
         return delivery === null || schedule === null ? [] : [{ delivery, schedule }];
       });
-      return { found, isComplete: true };
     });
   }
 
