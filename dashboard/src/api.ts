@@ -3,8 +3,8 @@
  * becomes an `ApiError` with the code and the field the service names.
  */
 import type { ErrorBody } from '../../sdk/src/api-types.ts';
-import { readJson } from '../../sdk/src/json/read-json.ts';
 import type { WhoAmI } from '../../src/control/http/contract.ts';
+import { readAnswer } from './model/read-answer.ts';
 import { csrf, session, signedOut } from './session.ts';
 
 const API = '/dashboard/api/';
@@ -65,7 +65,7 @@ export function asApiError(error: unknown): ApiError {
 async function ask<T>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<T> {
   const answer = await send(method, path, body, signal);
   const text = await answer.text();
-  if (answer.ok) return readJson(text) as T;
+  if (answer.ok) return readAnswer(text) as T;
   const error = errorOf(answer, text);
   if (error.status === 401 && error.code === 'not_signed_in') signedOut();
   // Whoever signed in again in another tab has another token; it is the same person who asks.

@@ -1,8 +1,8 @@
 /** `useLive(path)`: what a path of the control plane answers, kept up to date while it is on the page. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { readJson } from '../../sdk/src/json/read-json.ts';
 import { get, renewSession } from './api.ts';
 import { type Live, LiveClient, type LiveListener, type LiveSource, LOADING } from './live-client.ts';
+import { readAnswer } from './model/read-answer.ts';
 
 export type { Live } from './live-client.ts';
 
@@ -63,7 +63,7 @@ function openStream(watches: readonly string[], listener: LiveListener): LiveSou
   const source = new EventSource(`/dashboard/api/live?${search}`);
   source.addEventListener('open', () => listener.opened());
   source.addEventListener('data', (event) => {
-    const { watch, body } = readJson(event.data as string) as { watch: string; body: unknown };
+    const { watch, body } = readAnswer(event.data as string) as { watch: string; body: unknown };
     listener.data(watch, body);
   });
   source.addEventListener('refused', (event) => {

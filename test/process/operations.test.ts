@@ -8,6 +8,8 @@ const ROOT = join(import.meta.dirname, '../..');
 const PAGE = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
 /** A call of the log with its line as it is. */
 const LOGGED = /log\s*\.(?:debug|info|warn|error)\(\s*(?:\{[^}]*\}|[\w.]+),\s*'([^']+)'/gs;
+/** The lines of an outage, and of its end. */
+const OUTAGE = /warnsOfOutage\([^']*'([^']+)',\s*'([^']+)'/g;
 /** Said by the process about itself, and named where that is explained. */
 const ELSEWHERE = ['request', 'started', 'stopped', 'stopping'];
 
@@ -53,6 +55,7 @@ describe('docs/operations.md', () => {
     for (const file of globSync('src/**/*.ts', { cwd: ROOT })) {
       const text = file.endsWith('.test.ts') ? '' : readFileSync(join(ROOT, file), 'utf8');
       for (const [, line = ''] of text.matchAll(LOGGED)) logged.add(line);
+      for (const [, failed = '', recovered = ''] of text.matchAll(OUTAGE)) logged.add(failed).add(recovered);
     }
     const named = cells('## Troubleshooting by log line').flatMap((cell) =>
       [...cell.matchAll(/`([^`]+)`/g)].map(([, line = '']) => line),

@@ -1,0 +1,30 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { readStrictly } from '../../../sdk/src/json/read-json.ts';
+import { readAnswer } from './read-answer.ts';
+
+test('keys are read as they were written, whatever was read before', () => {
+  readAnswer('{"order":"a","gr\\\\u0":"x"}');
+  expect(readAnswer('{"order":"b","gr\\u00f6\\u00dfe":"y"}')).toEqual({ order: 'b', größe: 'y' });
+});
+
+test('any value is what the strict reader makes of it', () => {
+  const key = fc.oneof(fc.string(), fc.constantFrom('__proto__', '0', '1', '\\', '"', 'a\\u0', '":{'));
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { depthSize: 'small' },
+      fc.string(),
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.constantFrom(null, true, ''),
+      fc.array(tie('value')),
+      fc.dictionary(key, tie('value')),
+    ),
+  }));
+  fc.assert(
+    fc.property(value, fc.constantFrom(0, 2), (made, indent) => {
+      const text = JSON.stringify(made, null, indent);
+      expect(JSON.stringify(readAnswer(text))).toBe(JSON.stringify(readStrictly(text)));
+    }),
+    { numRuns: 500 },
+  );
+});
