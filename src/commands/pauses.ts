@@ -17,7 +17,7 @@ export type PauseLength = 'short' | 'long';
 /** The longest rest while timers come late: somebody waits for the answer. */
 const REST_MS_MAX: Readonly<Record<PauseLength, number>> = { short: 8, long: 100 };
 /** A customer that asks for little has short pauses only: long ones begin after so many in a second. */
-export const LONG_LEFT_OUT = 8;
+export const LONG_LEFT_OUT = 2;
 const LEFT_OUT_EVERY_MS = 1_000;
 
 export class Pauses {

@@ -53,8 +53,6 @@ const BATCHES_MAX: Readonly<Record<Punctuality, number>> = { in_time: 4, overdue
 const TOGETHER_MAX = { alone: { due: 256, begun: BATCH_MAX }, shared: { due: 64, begun: BATCH_MAX / 2 } };
 /** Deliveries of one customer that begin before it rests, where customers share the process. */
 const OF_EACH_MAX = 16;
-/** The longest rest: deliveries of a large customer are due too. */
-const SLOWED_REST_MS_MAX = 50;
 /** What comes this soon must not find the way taken. */
 const IMMINENT_MS = 20;
 
@@ -118,7 +116,7 @@ export class Dispatcher implements Hints, Queue {
     const { timers } = world;
     const queue = this.#queue;
     const isShared = () => this.#isShared;
-    this.#slowed = new SlowedTimers(timers, isShared, SLOWED_REST_MS_MAX);
+    this.#slowed = new SlowedTimers(timers, isShared);
     const slowed = { ...world, timers: this.#slowed };
     this.#ahead = new Ahead(slowed, territory, gates, builder, () => this.#load(), isShared);
     this.#firing = new Firing(world, {
