@@ -11,7 +11,7 @@ import type { HostileReceiver } from './hostile-receiver.ts';
 const MS_PER_SECOND = 1_000;
 const SMALL_AT_ONCE = 32;
 const LARGE_AT_ONCE = 4;
-/** So many schedules are created and then multiplied. Sizes are multiples of it. */
+/** The number of schedules that are created before they are multiplied. Sizes are multiples of it. */
 export const TEMPLATES = 500;
 /** This is one less than the failures that open a breaker. */
 export const RETRY_TEMPLATES = 4;

@@ -1,4 +1,4 @@
-/** What a node tells of itself at `/metrics`. */
+/** Figures that a node shows at `/metrics`. */
 
 export interface NodeFigures {
   /** A process that is alone has no slots: null. */

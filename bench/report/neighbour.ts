@@ -136,7 +136,7 @@ export function neighbourBars({ neighbour }: Results, store: SchedStoreKind): re
   ];
 }
 
-/** By the line with the largest figure; not measured where a line has none. */
+/** The line with the largest figure decides. A line without a figure makes it "not measured". */
 function worst(
   asked: string,
   lines: readonly NeighbourLine[],

@@ -8,7 +8,7 @@ import { type SchedStore, startSched } from './service.ts';
 
 const CAN: readonly Ability[] = ['orders', 'creates', 'recurring'];
 
-/** What of it is measured: the checkout, and how the report calls it. */
+/** The checkout that is measured, and its name in the report. */
 interface Edition {
   readonly root: string;
   readonly idPrefix: 'sched' | 'baseline';

@@ -104,7 +104,7 @@ async function multiplySqlite(file: string, multiplication: Multiplication): Pro
   writeOut(file);
 }
 
-/** What the system has not written yet, it would write while others are measured. */
+/** The system would write the rest of its cache while others are measured. */
 export function writeOut(file: string): void {
   const descriptor = openSync(file, 'r+');
   fsyncSync(descriptor);

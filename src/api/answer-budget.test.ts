@@ -16,7 +16,7 @@ import {
 
 /** Nobody waits for so long that it is refused. */
 const timers: Timers = { after: () => () => {} };
-/** What one customer may hold: two thirds. */
+/** One customer may hold two thirds. */
 const shareOf = (bytesMax: number, bytes: number) => Math.ceil((bytesMax / bytes) * (2 / 3));
 const LONG_SHARE = shareOf(LONG_BYTES_MAX, LONGEST_ANSWER_BYTES);
 const ORDINARY_SHARE = shareOf(ORDINARY_BYTES_MAX, ORDINARY_ANSWER_BYTES);

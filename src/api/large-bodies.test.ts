@@ -15,7 +15,7 @@ import {
 
 /** More requests than the budget has room for, of one customer or of all. */
 const TOO_MANY = ARRIVING_BYTES_MAX / BODY_BYTES_MAX + 8;
-/** What one customer may hold: two thirds. */
+/** One customer may hold two thirds. */
 const SHARE = Math.ceil((TOO_MANY - 8) * (2 / 3));
 const LARGE = 'x'.repeat(SMALL_BODY_BYTES_MAX + 1);
 
@@ -110,7 +110,7 @@ function chunked(customer: string, body: string, end: '0\r\n\r\n' | '' = '0\r\n\
   ];
 }
 
-/** What is answered until the connection closes. */
+/** Everything that is answered until the connection closes. */
 async function answerOn(socket: Socket): Promise<string> {
   const pieces: string[] = [];
   for await (const piece of socket.setEncoding('utf8')) pieces.push(String(piece));

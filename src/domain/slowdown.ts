@@ -18,7 +18,7 @@ const PIECE_MS_MAX = 10;
 const PIECES_MAX = 5;
 /** Timers of the same moment say the same thing: they count once. */
 const MOMENT_MS = 5;
-/** What timers said before a silence of so long counts half, after twice as long a quarter. */
+/** A delay loses half its weight in this time without timers, and half of the rest in the next. */
 const HALF_LIFE_MS = 500;
 
 export class Slowdown {

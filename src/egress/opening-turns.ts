@@ -18,7 +18,7 @@ import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 export const BEGUN_TOGETHER_MAX = 2;
 /** The same, as long as one customer is the only one with anything to send. */
 export const BEGUN_TOGETHER_MAX_ALONE = 16;
-/** From one of these turns to the next, where customers share the process: half of the time is left to others. */
+/** The pause between two turns while several customers share the process. It leaves half of the time to others. */
 export const REST_MS = 4;
 /** Under way at one time, to one host for one customer. */
 export const UNDER_WAY_MAX = 16;

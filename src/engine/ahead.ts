@@ -33,13 +33,13 @@ import { Warmth } from './warmth.ts';
 import type { EngineWorld } from './world.ts';
 
 export const READY_MAX = 30_000;
-/** What is ready, together. */
+/** Bytes of everything that is ready. */
 const READY_BYTES_MAX = 64 * 1_048_576;
 const WORK_BYTES = 2_048;
 const URL_COPIES = 5;
 /** A customer may hold so many times what is free. */
 const CUSTOMER_SHARE = 4;
-/** Of one customer, where more than one shares the process: about what is sent of it in a second or two. */
+/** Share of one customer while several share the process: about what is sent of it in a second or two. */
 export const READY_OF_EACH_MAX = 4_000;
 /** Of the ages of what is ready. */
 const ROUND_MS = 1_000;

@@ -32,7 +32,7 @@ import type { Tallies } from './tallies.ts';
 import type { Territory } from './territory.ts';
 import type { EngineWorld } from './world.ts';
 
-/** From the beginning of a look to the next one. */
+/** Time from the beginning of one look to the beginning of the next. */
 const LOOK_EVERY_MS = 900;
 /** Between two looks behind, while there is more and enough to do. */
 const LOOK_ON_MS = 200;

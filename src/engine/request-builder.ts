@@ -41,7 +41,7 @@ export interface Sendable {
   readonly timeoutMs: number;
 }
 
-/** What was to be sent could not be read. */
+/** The request could not be read from the store. */
 export const UNREADABLE = unsendable('retryable', 'internal error');
 
 export class RequestBuilder {

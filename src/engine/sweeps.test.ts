@@ -31,7 +31,7 @@ async function withRetries(world: EngineTestWorld, partition = PARTITION) {
   return schedule;
 }
 
-/** Of all its deliveries, the pending one among them. */
+/** All its deliveries, the pending one among them. */
 async function statuses(world: EngineTestWorld, partition = PARTITION): Promise<readonly string[]> {
   const page = { before: null, limit: 100 };
   return (await world.disk.listDeliveries(partition, ALL_DELIVERIES, page)).map(({ status }) => status);

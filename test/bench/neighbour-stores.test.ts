@@ -1,4 +1,4 @@
-/** What hostile customers have stored, multiplied and awakened, is what the service could have written. */
+/** The multiplied and awakened rows of hostile customers are such as the service could have written. */
 import { describe, expect, test } from 'vitest';
 import { INTERRUPTED } from '#src/domain/delivery-life.ts';
 import { instant } from '#src/domain/instant.ts';

@@ -34,8 +34,8 @@ function localTimeSoon(timeZone: string): string {
 
 describe.concurrent('a one-shot fires at its instant, however it was given', () => {
   it.each([
-    ['delay', () => ({ delay: '1s' })],
-    ['delay of a second and a fraction', () => ({ delay: '1.234s' })],
+    ['delay', () => ({ delay: '3s' })],
+    ['delay with a fraction of a second', () => ({ delay: '3.234s' })],
     ['fire_at', () => ({ fire_at: fromNow(2_345) })],
     [
       'fire_at with an offset',

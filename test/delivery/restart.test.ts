@@ -115,8 +115,8 @@ describe.concurrent('downtime', () => {
       canceled: lives.hook(),
     };
     const [overdue, expired, paused, canceled, guarded] = await Promise.all([
-      given(api, { endpoint: hooks.overdue.url, ttl: '1h', delay: '1500ms' }),
-      given(api, { endpoint: hooks.expired.url, ttl: '100ms', delay: '1500ms' }),
+      given(api, { endpoint: hooks.overdue.url, ttl: '1h', delay: '3s' }),
+      given(api, { endpoint: hooks.expired.url, ttl: '100ms', delay: '3s' }),
       given(api, { endpoint: hooks.paused.url }),
       given(api, { endpoint: hooks.canceled.url }),
       given(api, { endpoint_id: profile.id }),
@@ -175,7 +175,7 @@ describe.concurrent('SIGTERM', () => {
     const other = lives.hook();
     const [sent, waiting] = await Promise.all([
       given(api, { endpoint: target.url }),
-      given(api, { endpoint: other.url, delay: '2s' }),
+      given(api, { endpoint: other.url, delay: '6s' }),
     ]);
     await target.arrived();
     lives.sched.signal('SIGTERM');

@@ -12,7 +12,7 @@ const ASKED = 600;
 /** Memory is looked at while the pages are made. */
 const LOOKS = 50;
 const LOOK_MS = 100;
-/** What a node is to be given (docs/operations.md). */
+/** The memory that a node should have (docs/operations.md). */
 const MEMORY_BYTES_MAX = 1_000_000_000;
 
 const sockets: Socket[] = [];

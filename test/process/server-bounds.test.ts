@@ -14,7 +14,7 @@ import { openTestWorld } from './control-world.ts';
 
 const PATIENCE = { timeout: 30_000, interval: 5 };
 const ALL = ARRIVING_BYTES_MAX / BODY_BYTES_MAX;
-/** What one project may hold: two thirds. */
+/** One project may hold two thirds. */
 const SHARE = Math.ceil(ALL * (2 / 3));
 
 const closing: (() => unknown)[] = [];

@@ -10,7 +10,7 @@ import type { Prng } from '#test/fuzz/prng.ts';
 const BODY_BYTES_MAX = 3 * 262_144;
 const WIDE = '€';
 const WIDE_BYTES = 3;
-/** From here on characters of several bytes are used: fewer than this always fit. */
+/** Larger bodies use characters of several bytes. Fewer than this always fit. */
 const WIDE_FROM_BYTES = 200_000;
 const BYTES_LABEL = 'bytes';
 const CALL_LABEL = 'call';

@@ -288,7 +288,8 @@ export class World implements Scene {
       latencies: () => {
         this.#crashPoint('before a batch is written');
         const [toRun, toAnswer] = this.#disk.latencies();
-        if (toRun + toAnswer > SLOW_MS) this.slowUntilMs = this.time.elapsedMs + toRun + toAnswer;
+        const tookMs = toRun + toAnswer;
+        if (tookMs > SLOW_MS) this.slowUntilMs = Math.max(this.slowUntilMs, this.time.elapsedMs + tookMs);
         return [toRun, toAnswer];
       },
       fate: () => this.#disk.fate(),

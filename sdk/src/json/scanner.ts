@@ -39,7 +39,7 @@ const MINUS = 0x2d;
 const DIGIT_0 = 0x30;
 const DIGIT_9 = 0x39;
 
-/** What the grammar allows next. */
+/** The tokens that the grammar allows next. */
 type Expected = 'value' | 'value_or_end' | 'key' | 'key_or_end' | 'colon' | 'comma_or_end' | 'end_of_text';
 
 const WORDS: readonly (readonly [word: string, value: boolean | null])[] = [

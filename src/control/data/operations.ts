@@ -58,7 +58,7 @@ export function operationRoutes({
   }
 }
 
-/** Of one person few questions are answered at a time (`http/turns.ts`). */
+/** Few questions of one person are answered at a time (`http/turns.ts`). */
 const answerAtOnce: Answering = (read) => read(Number.POSITIVE_INFINITY);
 
 /** Customers know where a schedule sends to; whoever looks through deliveries wants it beside each. */

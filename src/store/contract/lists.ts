@@ -319,7 +319,7 @@ function viewId({ schedule }: ScheduleView): ScheduleId {
   return schedule.id;
 }
 
-/** What each page of a list holds, to its end. */
+/** Reads a list page by page to its end. */
 async function partsOf<Row, Id extends string>(
   list: (page: Page<Id>) => Promise<Listed<Row>>,
   idOf: (row: Row) => Id,

@@ -1,4 +1,4 @@
-/** What waits for a search by several labels: other searches alone. */
+/** Only other searches wait for a search by several labels. */
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ScheduleId } from '#src/domain/id.ts';

@@ -1,4 +1,4 @@
-/** What keeps a node alive goes on, whatever holds up everything else. */
+/** The lifeline of a node goes on, whatever holds up everything else. */
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';

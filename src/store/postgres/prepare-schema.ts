@@ -8,7 +8,7 @@ import { migrate, requireCurrent } from './schema-version.ts';
 /** Of processes that are no more; one that is still there makes its row again. */
 const WRITER_KEPT_MS = 7 * 86_400_000;
 
-/** By the clock of the database: writers note its time, and a machine whose clock is ahead must not remove them. */
+/** The clock of the database decides: writers note its time, and a machine whose clock is ahead must not remove them. */
 const FORGET_OLD_WRITERS = `DELETE FROM writers
   WHERE at < floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - $1::bigint`;
 

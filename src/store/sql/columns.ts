@@ -37,7 +37,7 @@ export const SCHEDULE_MUTABLE = [
   'revision',
 ] as const satisfies readonly (keyof ScheduleRow)[];
 
-/** What firing reads of a schedule: not what its customer may make large. */
+/** Columns of a schedule that firing reads. None of them can be made large by its customer. */
 export const SCHEDULE_FIRING = [...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE].filter(isSmall);
 
 /** By a claim that takes the pending delivery of a recurring schedule. */
@@ -165,7 +165,7 @@ export const PROFILE_VERSION = [
   'metadata',
 ] as const satisfies readonly (keyof ProfileVersionRow)[];
 
-/** What firing reads of a version of a profile. */
+/** Columns of a profile version that firing reads. */
 export const PROFILE_VERSION_FIRING = PROFILE_VERSION.filter(isSmall);
 
 function isSmall<C extends string>(column: C): column is Exclude<C, 'header_names' | 'metadata'> {

@@ -43,7 +43,7 @@ import { type Parameter, Questions } from './questions.ts';
 import { Reads } from './reads.ts';
 import { labelCounts, pieceOf, type Wanted } from './schedule-walks.ts';
 
-/** What waits in the window. */
+/** Deliveries that wait in the window. */
 const WAITING = `SELECT id, due_at FROM deliveries INDEXED BY deliveries_due_of_partition
   WHERE partition = ? AND status IN ('scheduled', 'retry_scheduled') AND due_at >= ? AND due_at < ?
   ORDER BY due_at, id LIMIT ?`;

@@ -25,9 +25,9 @@ import { countedPermits } from './counted-permits.ts';
 const NAME = 'neighbours';
 /** Others hold so many at least: where nobody is in the way, the checker of punctuality has the word. */
 const FLOOD_PERMITS = 8;
-/** From its instant until its claim is asked for. */
+/** Time from its instant until its claim is asked for. */
 const LATE_MS_MAX = 80;
-/** From its instant until its request is handed to the network: the claim is stored in between. */
+/** Time from its instant until its request is handed to the network. The claim is stored in between. */
 const SENT_MS_MAX = 160;
 /** Known so long before its instant, in calm times, a delivery is in memory then. */
 const KNOWN_MS = 3_000;

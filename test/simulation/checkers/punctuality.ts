@@ -72,7 +72,8 @@ export function punctualityChecker(scene: Scene): Checker {
     const sent = witness.sentOf(id, attemptCount);
     const isOurs = claim?.node === life()?.node;
     if (isOurs && ((sent !== null && sent.fortune === null) || scene.isAsked(id))) return;
-    const since = Math.max(changedMs.get(id) ?? 0, (isOurs && sent?.endedMs) || 0, calmSince());
+    const endedMs = (isOurs && sent?.endedMs) || 0;
+    const since = Math.max(changedMs.get(id) ?? 0, endedMs, calmSince(), slowSince());
     if (nowMs - since > ABANDONED_MS_MAX && !scene.isAsked(id)) {
       throw new Violation(NAME, `${id} stays claimed by ${isOurs ? 'us' : claim?.node}, nobody works on it`);
     }
