@@ -21,6 +21,7 @@ import { isWaitingStatus } from '../witness.ts';
 import { gateKey } from './breaker.ts';
 import { type Checker, type Scene, Violation } from './checker.ts';
 import { countedPermits } from './counted-permits.ts';
+import { OwnBursts } from './own-bursts.ts';
 
 const NAME = 'neighbours';
 /** Others hold so many at least: where nobody is in the way, the checker of punctuality has the word. */
@@ -42,6 +43,7 @@ export function neighboursChecker(scene: Scene): Checker {
   const busyMs = new Map<string, number>();
   /** When those were due that are claimed and not sent yet, by delivery. */
   const dueMsOf = new Map<DeliveryId, number>();
+  const ownBursts = new OwnBursts();
   let checkedMs = 0;
 
   const left = permits.leftBeside(scene.secrets.size - 1);
@@ -65,7 +67,8 @@ export function neighboursChecker(scene: Scene): Checker {
 
   const judge = (delivery: Delivery, dueMs: number, withinMs: number, what: string): void => {
     const lateMs = time.elapsedMs - dueMs;
-    if (lateMs <= withinMs || !isOthersDoing(delivery, dueMs)) return;
+    const ownMs = ownBursts.waitMsMax(delivery, dueMs);
+    if (lateMs <= withinMs + ownMs || !isOthersDoing(delivery, dueMs)) return;
     throw new Violation(
       NAME,
       `${delivery.id} ${what} ${lateMs} ms after its instant, and its customer is quiet`,
@@ -86,6 +89,7 @@ export function neighboursChecker(scene: Scene): Checker {
       const dueMs = time.elapsedAt(attempt.dueAt);
       judge(delivery, dueMs, LATE_MS_MAX, 'was claimed');
       claimAsked(write, by);
+      ownBursts.claimed(delivery, time.elapsedMs);
       noteBusy(delivery);
       dueMsOf.set(delivery.id, dueMs);
     },

@@ -9,6 +9,7 @@ import { isWaitingStatus } from '../witness.ts';
 import { gateKey } from './breaker.ts';
 import { type Checker, type LifeFacts, type Scene, Violation } from './checker.ts';
 import { countedPermits } from './counted-permits.ts';
+import { OwnBursts } from './own-bursts.ts';
 
 const NAME = 'punctuality';
 /** After trouble: a rest, a look, and what they take. */
@@ -30,6 +31,7 @@ export function punctualityChecker(scene: Scene): Checker {
   const changedMs = new Map<DeliveryId, number>();
   /** When the dispatcher was told of a delivery as it is. */
   const heardMs = new Map<DeliveryId, { readonly revision: number; readonly ms: number }>();
+  const ownBursts = new OwnBursts();
   let checkedMs = 0;
 
   /** The process, if there is one. */
@@ -83,9 +85,12 @@ export function punctualityChecker(scene: Scene): Checker {
   const wasFull = (delivery: Delivery, dueMs: number, sinceMs: number): boolean =>
     waitsAs(delivery, dueMs).some((kind) => permits.wasFullSince(delivery, kind, sinceMs));
 
+  const lateMsMax = (delivery: Delivery, sinceMs: number): number =>
+    LATE_MS_MAX + ownBursts.waitMsMax(delivery, sinceMs);
+
   const lateSince = (delivery: Delivery, dueMs: number, sinceMs: number): void => {
     const lateMs = time.elapsedMs - sinceMs;
-    if (lateMs <= LATE_MS_MAX || wasFull(delivery, dueMs, sinceMs)) return;
+    if (lateMs <= lateMsMax(delivery, sinceMs) || wasFull(delivery, dueMs, sinceMs)) return;
     throw new Violation(NAME, `${delivery.id} was fired ${lateMs} ms after it was due and known`);
   };
 
@@ -101,7 +106,7 @@ export function punctualityChecker(scene: Scene): Checker {
       lateSince(delivery, dueMs, Math.max(dueMs, heard.ms));
     }
     if (dueMs - Math.max(knownMs, calmSince()) < KNOWN_MS) return;
-    if (lateMs <= LATE_MS_MAX || wasFull(delivery, dueMs, dueMs)) return;
+    if (lateMs <= lateMsMax(delivery, dueMs) || wasFull(delivery, dueMs, dueMs)) return;
     throw new Violation(NAME, `${delivery.id} was fired ${lateMs} ms late`);
   };
 
@@ -118,6 +123,7 @@ export function punctualityChecker(scene: Scene): Checker {
     },
     claimAsked(write, by) {
       claimed(write);
+      ownBursts.claimed(write.delivery, time.elapsedMs);
       claimAsked(write, by);
     },
     step() {

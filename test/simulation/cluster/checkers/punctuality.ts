@@ -7,6 +7,7 @@ import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { gateKey } from '../../checkers/breaker.ts';
 import { Violation } from '../../checkers/checker.ts';
+import { OwnBursts } from '../../checkers/own-bursts.ts';
 import { isWaitingStatus } from '../../witness.ts';
 import type { ClusterNode } from '../node.ts';
 import type { ClusterChecker, ClusterScene } from '../scene.ts';
@@ -50,6 +51,7 @@ export function punctualityInCluster(scene: ClusterScene): ClusterChecker {
   const dueSince = new Map<DeliveryId, Known>();
   /** When those of an endpoint took a place to be sent. */
   const placesMs = new Map<string, number[]>();
+  const ownBursts = new OwnBursts();
   let checkedMs = 0;
 
   const isCrowded = (gate: string): boolean => {
@@ -111,6 +113,8 @@ export function punctualityInCluster(scene: ClusterScene): ClusterChecker {
     },
     claimAsked({ delivery, attempt }, by) {
       tookPlace(delivery);
+      const lateMsMax = LATE_MS_MAX + ownBursts.waitMsMax(delivery, time.elapsedAt(attempt.dueAt));
+      ownBursts.claimed(delivery, time.elapsedMs);
       const calmMs = scene.lifeOf(by.node)?.calmSinceMs ?? null;
       const known = changes.get(delivery.id);
       if (calmMs === null || known?.revision !== delivery.revision - 1) return;
@@ -120,7 +124,7 @@ export function punctualityInCluster(scene: ClusterScene): ClusterChecker {
       const { sinceMs } = slots.ofGate(gate);
       const lateMs = time.elapsedMs - Math.max(dueMs, known.ms, sinceMs);
       const knownMs = Math.max(known.ms, sinceMs, calmMs);
-      if (lateMs > LATE_MS_MAX && dueMs - knownMs >= KNOWN_MS) {
+      if (lateMs > lateMsMax && dueMs - knownMs >= KNOWN_MS) {
         throw new Violation(NAME, `${delivery.id} was fired ${lateMs} ms late`);
       }
       const tellerCalmMs = scene.lifeOf(known.by ?? undefined)?.calmSinceMs ?? time.elapsedMs;
