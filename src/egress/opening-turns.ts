@@ -160,6 +160,8 @@ export class OpeningTurns {
     hosts.delete(host);
     this.#ready.delete(customer);
     if (hosts.size > 0) this.#ready.set(customer, hosts);
+    // A customer whose connections wait has something to do, though it may ask for nothing new.
+    this.notice(customer);
     host.waiting.delete(begin);
     host.underWay.add(begin);
     this.#update(host);
