@@ -21,19 +21,18 @@ export interface Due {
 /** Where it goes to, and what its slot is worked out from. */
 export type Spot = Pick<Due, 'partition' | 'endpoint'>;
 
-/** What was asked for last: the same text is found in a map sooner than its like, and many go to one endpoint. */
-let last: Spot & { readonly place: string } = {
-  partition: 0 as Partition,
-  endpoint: '' as EndpointKey,
-  place: '0/',
-};
+/** The same text is found in a map sooner than its like, and many deliveries go to few endpoints. */
+const places = new Map<EndpointKey, { readonly partition: Partition; readonly place: string }>();
+const PLACES_MAX = 1_024;
 
 /** What the endpoint of a delivery is known by among those of every customer. */
 export function placeOf({ partition, endpoint }: Spot): string {
-  if (last.endpoint !== endpoint || last.partition !== partition) {
-    last = { partition, endpoint, place: `${partition}/${endpoint}` };
-  }
-  return last.place;
+  const known = places.get(endpoint);
+  if (known?.partition === partition) return known.place;
+  const place = `${partition}/${endpoint}`;
+  if (places.size >= PLACES_MAX) places.clear();
+  places.set(endpoint, { partition, place });
+  return place;
 }
 
 /** Null when it is not waiting to be sent. */

@@ -20,15 +20,30 @@ function endpointKeyOfProfile(id: string): EndpointKey {
   return id as EndpointKey;
 }
 
-/** The endpoint, and whom it is sent to, whatever the path. */
-export function whereTo({ endpointId, url }: Pick<Target, 'endpointId' | 'url'>): {
+interface Where {
   readonly endpoint: EndpointKey;
   readonly origin: string;
-} {
+}
+
+/** Many deliveries go to few URLs. To parse one takes longer than all the rest of this. */
+const known = new Map<string, Where>();
+const KNOWN_MAX = 1_024;
+
+/** The endpoint, and whom it is sent to, whatever the path. */
+export function whereTo({ endpointId, url }: Pick<Target, 'endpointId' | 'url'>): Where {
+  const where = known.get(url) ?? learned(url);
+  return endpointId === null ? where : { endpoint: endpointKeyOfProfile(endpointId), origin: where.origin };
+}
+
+function learned(url: string): Where {
   const parsed = URL.parse(url);
-  const origin = cut(parsed?.origin ?? url);
-  if (endpointId !== null) return { endpoint: endpointKeyOfProfile(endpointId), origin };
-  return { endpoint: cut(parsed === null ? url : parsed.origin + parsed.pathname) as EndpointKey, origin };
+  const origin = parsed?.origin ?? url;
+  const whole = parsed === null ? url : origin + parsed.pathname;
+  const where = { endpoint: cut(whole) as EndpointKey, origin: cut(origin) };
+  if (url.length > KEY_CHARACTERS_MAX) return where;
+  if (known.size >= KNOWN_MAX) known.clear();
+  known.set(url, where);
+  return where;
 }
 
 function cut(key: string): string {

@@ -50,7 +50,9 @@ const BATCHES_MAX: Readonly<Record<Punctuality, number>> = { in_time: 4, overdue
  * Deliveries that become due, and that begin, in one turn of the event loop. The others follow in the next turn, so
  * that the rest of the service works between. They are fewer where customers share the process.
  */
-const TOGETHER_MAX = { alone: { due: 256, begun: BATCH_MAX }, shared: { due: 64, begun: BATCH_MAX / 2 } };
+const TOGETHER_MAX = { alone: { due: 256, begun: 2 * BATCH_MAX }, shared: { due: 64, begun: BATCH_MAX / 2 } };
+/** Between two steps of overdue work. A customer alone waits a little, so that more writes share a commit. */
+const STEP_MS = { alone: 1, shared: 0 };
 /** Deliveries of one customer that begin before it rests, where customers share the process. */
 const OF_EACH_MAX = 16;
 /** What comes this soon must not find the way taken. */
@@ -318,7 +320,7 @@ export class Dispatcher implements Hints, Queue {
 
   #beginInTime(): boolean {
     const left = this.#together.begun - this.#begunTogether;
-    const begun = left <= 0 ? 0 : this.#begin('in_time', left);
+    const begun = left <= 0 ? 0 : this.#begin('in_time', Math.min(left, BATCH_MAX));
     if (begun === 0) return false;
     if (this.#begunTogether === 0) {
       this.#world.timers.after(0, () => {
@@ -342,11 +344,11 @@ export class Dispatcher implements Hints, Queue {
     });
   }
 
-  /** Begins a step of overdue work: one in each turn of the event loop. */
+  /** Begins a step of overdue work: at most one in each turn of the event loop. */
   #step(): boolean {
     if (this.#isBetweenSteps || this.#begin('overdue', this.#stride.length) === 0) return false;
     this.#isBetweenSteps = true;
-    this.#slowed.after(0, () => {
+    this.#slowed.after(this.#isShared ? STEP_MS.shared : STEP_MS.alone, () => {
       this.#isBetweenSteps = false;
       this.#turn();
     });
