@@ -103,6 +103,7 @@ class Station {
 
   pass(ms = WINDOW_MS): void {
     this.timers.pass(ms);
+    this.timers.pass(0);
   }
 
   /** Two requests on one lane: the origin keeps its connections. */

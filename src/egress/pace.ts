@@ -83,7 +83,11 @@ export class Pace {
   #startWindow(): void {
     this.#opened = 0;
     this.#freed = 0;
-    this.#callOff = this.#world.timers.after(WINDOW_MS, () => this.#endWindow());
+    const { timers } = this.#world;
+    this.#callOff = timers.after(WINDOW_MS, () => {
+      // Answers that came while this process was busy are read first: they free lanes.
+      this.#callOff = timers.after(0, () => this.#endWindow());
+    });
   }
 
   #endWindow(): void {
