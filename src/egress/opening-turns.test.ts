@@ -1,6 +1,7 @@
 /** Which connection is opened when, by customer and host. */
 import { describe, expect, test } from 'vitest';
 import type { Partition } from '#src/domain/partition.ts';
+import { AROUND_MS } from '#src/ports/customers-around.ts';
 import { ScriptedTimers } from '#test/egress/rig.ts';
 import {
   BEGUN_TOGETHER_MAX,
@@ -15,8 +16,13 @@ import {
 const LARGE = 1 as Partition;
 const SMALL = 2 as Partition;
 
+class AgingTimers extends ScriptedTimers {
+  now = 0;
+  override readonly elapsed = () => this.now;
+}
+
 function setUp() {
-  const timers = new ScriptedTimers();
+  const timers = new AgingTimers();
   const turns = new OpeningTurns(timers);
   const begun: string[] = [];
   const ask = (customer: Partition, origin: string): OpeningTurn => {
@@ -60,6 +66,20 @@ describe('connections', () => {
       await turn();
       expect(begun).toHaveLength(2 * few);
     }
+  });
+
+  test('that wait begin a few in each turn beside others, however long ago they were asked for', async () => {
+    const { timers, begun, askMany, turn, turns } = setUp();
+    turns.notice(LARGE);
+    turns.notice(SMALL);
+    const turnsToCome = (2 * AROUND_MS) / REST_MS;
+    for (const opening of askMany(2_000, LARGE, 'a')) void opening.begun.then(opening.end);
+    for (let at = 0; at < turnsToCome; at++) {
+      timers.now += REST_MS;
+      if (at % 50 === 0) turns.notice(SMALL);
+      await turn();
+    }
+    expect(begun).toHaveLength((1 + turnsToCome) * BEGUN_TOGETHER_MAX);
   });
 
   test('of another customer, and of another host, do not wait for those of one with many', async () => {

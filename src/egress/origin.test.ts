@@ -217,6 +217,20 @@ describe('many at once', () => {
     expect(openedAfter(FREED_PLENTY, 5_000)).toBe(0);
   });
 
+  test('are served by lanes whose answers came while this process was busy: none is opened before', () => {
+    const station = new Station();
+    station.earnTrust();
+    const busy = station.origin.takeIdle() ?? null;
+    sending(5 * FREED_MOVING + OPENED_FIRST, station);
+    station.openAll();
+    const before = station.created;
+    // The window is over before the process has come to read the answers.
+    station.timers.pass(WINDOW_MS);
+    for (let n = 0; n < FREED_MOVING; n += 1) station.free(busy);
+    station.timers.pass(0);
+    expect(station.created).toBe(before);
+  });
+
   test('hear at once that nobody is there', () => {
     const { station, requests } = sending(100);
     while (station.opening.size > 0) for (const lane of station.opening) lane.end(REFUSED);
