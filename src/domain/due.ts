@@ -4,6 +4,7 @@ import { isWaiting } from './delivery-life.ts';
 import { type EndpointKey, whereTo } from './endpoint-key.ts';
 import type { DeliveryId } from './id.ts';
 import type { Instant } from './instant.ts';
+import { LatelyKnown } from './lately-known.ts';
 import type { Partition } from './partition.ts';
 
 export interface Due {
@@ -22,17 +23,13 @@ export interface Due {
 export type Spot = Pick<Due, 'partition' | 'endpoint'>;
 
 /** The same text is found in a map sooner than its like, and many deliveries go to few endpoints. */
-const places = new Map<EndpointKey, { readonly partition: Partition; readonly place: string }>();
-const PLACES_MAX = 1_024;
+const places = new LatelyKnown<{ readonly partition: Partition; readonly place: string }>();
 
 /** What the endpoint of a delivery is known by among those of every customer. */
 export function placeOf({ partition, endpoint }: Spot): string {
   const known = places.get(endpoint);
   if (known?.partition === partition) return known.place;
-  const place = `${partition}/${endpoint}`;
-  if (places.size >= PLACES_MAX) places.clear();
-  places.set(endpoint, { partition, place });
-  return place;
+  return places.learn(endpoint, (copy) => ({ partition, place: `${partition}/${copy}` })).place;
 }
 
 /** Null when it is not waiting to be sent. */

@@ -6,6 +6,7 @@
  */
 import { hash } from 'node:crypto';
 import type { Target } from './delivery.ts';
+import { LatelyKnown } from './lately-known.ts';
 
 export type EndpointKey = string & { readonly __brand: 'EndpointKey' };
 
@@ -25,25 +26,21 @@ interface Where {
   readonly origin: string;
 }
 
-/** Many deliveries go to few URLs. To parse one takes longer than all the rest of this. */
-const known = new Map<string, Where>();
-const KNOWN_MAX = 1_024;
+/** Many deliveries go to few URLs, and to parse one takes longer than all the rest of this. */
+const known = new LatelyKnown<Where>();
 
 /** The endpoint, and whom it is sent to, whatever the path. */
 export function whereTo({ endpointId, url }: Pick<Target, 'endpointId' | 'url'>): Where {
-  const where = known.get(url) ?? learned(url);
+  const isLong = url.length > KEY_CHARACTERS_MAX;
+  const where = isLong ? whereOf(url) : (known.get(url) ?? known.learn(url, whereOf));
   return endpointId === null ? where : { endpoint: endpointKeyOfProfile(endpointId), origin: where.origin };
 }
 
-function learned(url: string): Where {
+function whereOf(url: string): Where {
   const parsed = URL.parse(url);
   const origin = parsed?.origin ?? url;
-  const whole = parsed === null ? url : origin + parsed.pathname;
-  const where = { endpoint: cut(whole) as EndpointKey, origin: cut(origin) };
-  if (url.length > KEY_CHARACTERS_MAX) return where;
-  if (known.size >= KNOWN_MAX) known.clear();
-  known.set(url, where);
-  return where;
+  const endpoint = parsed === null ? url : origin + parsed.pathname;
+  return { endpoint: cut(endpoint) as EndpointKey, origin: cut(origin) };
 }
 
 function cut(key: string): string {

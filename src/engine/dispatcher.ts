@@ -48,11 +48,13 @@ const OVERDUE_AFTER_MS = 1_000;
 const BATCHES_MAX: Readonly<Record<Punctuality, number>> = { in_time: 4, overdue: 2 };
 /**
  * Deliveries that become due, and that begin, in one turn of the event loop. The others follow in the next turn, so
- * that the rest of the service works between. They are fewer where customers share the process.
+ * that the rest of the service works between. They are fewer where customers share the process. A step of overdue work
+ * follows after `stepMs`: where a customer is alone, writes of more of them share a commit.
  */
-const TOGETHER_MAX = { alone: { due: 256, begun: 2 * BATCH_MAX }, shared: { due: 64, begun: BATCH_MAX / 2 } };
-/** Between two steps of overdue work. A customer alone waits a little, so that more writes share a commit. */
-const STEP_MS = { alone: 1, shared: 0 };
+const TOGETHER = {
+  alone: { due: 256, begun: 2 * BATCH_MAX, stepMs: 1 },
+  shared: { due: 64, begun: BATCH_MAX / 2, stepMs: 0 },
+};
 /** Deliveries of one customer that begin before it rests, where customers share the process. */
 const OF_EACH_MAX = 16;
 /** What comes this soon must not find the way taken. */
@@ -314,8 +316,8 @@ export class Dispatcher implements Hints, Queue {
     return customer !== null && this.#queue.hasOthersThan(customer);
   }
 
-  get #together(): (typeof TOGETHER_MAX)['alone'] {
-    return this.#isShared ? TOGETHER_MAX.shared : TOGETHER_MAX.alone;
+  get #together(): (typeof TOGETHER)['alone'] {
+    return this.#isShared ? TOGETHER.shared : TOGETHER.alone;
   }
 
   #beginInTime(): boolean {
@@ -348,7 +350,7 @@ export class Dispatcher implements Hints, Queue {
   #step(): boolean {
     if (this.#isBetweenSteps || this.#begin('overdue', this.#stride.length) === 0) return false;
     this.#isBetweenSteps = true;
-    this.#slowed.after(this.#isShared ? STEP_MS.shared : STEP_MS.alone, () => {
+    this.#slowed.after(this.#together.stepMs, () => {
       this.#isBetweenSteps = false;
       this.#turn();
     });
