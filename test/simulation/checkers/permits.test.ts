@@ -58,3 +58,13 @@ test('an endpoint was full until the moment when a permit of it was given back',
   expect(permits.wasFullSince(endpoint, 'in_time', 500)).toBe(true);
   expect(permits.wasFullSince(endpoint, 'in_time', 501)).toBe(false);
 });
+
+test('an endpoint was full until the moment when a permit of its neighbour was given back', () => {
+  const permits = new Permits(256);
+  const large = { kinds: ['in_time'] as const, bodyBytes: 768 * 1_024, node: 'node' };
+  permits.hold('one', { delivery: to('https://a.example/one'), ...large }, 0);
+  permits.hold('two', { delivery: to('https://a.example/two'), ...large }, 0);
+  permits.release('two', 500);
+  expect(permits.isFull(to('https://a.example/one'), 'in_time')).toBe(false);
+  expect(permits.wasFullSince(to('https://a.example/one'), 'in_time', 500)).toBe(true);
+});

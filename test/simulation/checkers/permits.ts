@@ -67,13 +67,13 @@ export class Permits {
     const permit = { node, kinds, keys: keysOf(delivery), count };
     this.#permits.set(token, permit);
     this.#change(permit, count);
-    this.#note(permit, nowMs);
+    this.#note(nowMs);
   }
 
   release(token: string, nowMs: number): void {
     const permit = this.#permits.get(token);
     if (permit === undefined) return;
-    this.#note(permit, nowMs);
+    this.#note(nowMs);
     this.#permits.delete(token);
     this.#change(permit, -permit.count);
   }
@@ -124,10 +124,13 @@ export class Permits {
     }
   }
 
-  #note({ kinds, keys }: Permit, nowMs: number): void {
-    for (const punctuality of kinds) {
-      const full = this.#full(keys, punctuality);
-      if (full !== null) this.#fullMs[punctuality].set(full, nowMs);
+  /** Remembers everybody who is full now: a permit of one endpoint can fill another one. */
+  #note(nowMs: number): void {
+    for (const { kinds, keys } of this.#permits.values()) {
+      for (const punctuality of kinds) {
+        const full = this.#full(keys, punctuality);
+        if (full !== null) this.#fullMs[punctuality].set(full, nowMs);
+      }
     }
   }
 
