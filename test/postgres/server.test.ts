@@ -1,6 +1,8 @@
+import { cpSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { installedBinaries, npmBinaries } from './binaries.ts';
+import { binariesIn, installedBinaries, npmBinaries } from './binaries.ts';
 import { ask, createDatabase, statement } from './databases.ts';
+import { removeFolder, temporaryFolder } from './leftovers.ts';
 import { type PostgresServer, startPostgres } from './server.ts';
 import { olderPostgres, sharedPostgres } from './shared.ts';
 
@@ -25,6 +27,17 @@ describe('the server that a run shares', () => {
   it.skipIf(installedBinaries() === undefined)('is joined by an older one where there is one', async () => {
     expect(await ask((await olderPostgres()) ?? '', 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
+});
+
+it.runIf(process.getuid?.() === 0)('starts in a folder that only root may enter', async () => {
+  const closed = temporaryFolder();
+  try {
+    cpSync(npmBinaries().packageFolder, closed, { recursive: true });
+    await using server = await startPostgres({ binaries: binariesIn(closed) });
+    expect(await ask(server.url(), 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  } finally {
+    removeFolder(closed);
+  }
 });
 
 const versions = [npmBinaries(), installedBinaries()].filter((binaries) => binaries !== undefined);

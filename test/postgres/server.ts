@@ -17,7 +17,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { copyCluster, makeFolder, type Owner, writeOwned } from './base-backup.ts';
-import { type Binaries, librarySearchPath, npmBinaries } from './binaries.ts';
+import { type Binaries, enterable, librarySearchPath, npmBinaries } from './binaries.ts';
 import { createDatabase, type TestDatabase } from './databases.ts';
 import { endWithUs, killChildren, removeFolder, temporaryFolder } from './leftovers.ts';
 
@@ -114,10 +114,11 @@ interface Cluster {
   readonly env: NodeJS.ProcessEnv;
 }
 
-function newCluster(binaries: Binaries, options: PostgresOptions): Cluster {
+function newCluster(given: Binaries, options: PostgresOptions): Cluster {
   const folder = temporaryFolder();
   const owner = process.getuid?.() === ROOT ? { uid: NOBODY, gid: NOBODY } : undefined;
   if (owner !== undefined) chownSync(folder, owner.uid, owner.gid);
+  const binaries = owner === undefined ? given : enterable(given, folder);
   const libraries = join(folder, 'libraries');
   makeFolder(libraries, owner);
   const searchPath = librarySearchPath(binaries, libraries);
