@@ -47,7 +47,7 @@ const ROUND_MS = 1_000;
 const AGE_ROUNDS_MAX = 10;
 /** The same where there was no room for more. */
 const CROWDED_AGE_ROUNDS_MAX = 4;
-const SLICE_MAX = 32;
+const SLICE_MAX = 128;
 /** Where something is due soon, or being claimed. */
 const SMALL_SLICE_MAX = 8;
 /** In one slice, and each time those that are not wanted any more are passed over. */

@@ -52,7 +52,7 @@ const BATCHES_MAX: Readonly<Record<Punctuality, number>> = { in_time: 4, overdue
  * follows after `stepMs`: where a customer is alone, writes of more of them share a commit.
  */
 const TOGETHER = {
-  alone: { due: 256, begun: 2 * BATCH_MAX, stepMs: 1 },
+  alone: { due: 256, begun: 4 * BATCH_MAX, stepMs: 1 },
   shared: { due: 64, begun: BATCH_MAX / 2, stepMs: 0 },
 };
 /** Deliveries of one customer that begin before it rests, where customers share the process. */

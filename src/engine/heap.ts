@@ -1,7 +1,10 @@
-/** A binary heap: the least by `compare` comes out first. */
+/** A binary heap: the least by `compare` comes out first, and of two that are equal the one that came first. */
 export class Heap<T> {
   readonly #compare: (a: T, b: T) => number;
   readonly #items: T[] = [];
+  /** The number of each item in the order in which they came. */
+  readonly #numbers: number[] = [];
+  #came = 0;
 
   constructor(compare: (a: T, b: T) => number) {
     this.#compare = compare;
@@ -18,32 +21,53 @@ export class Heap<T> {
   push(item: T): void {
     const items = this.#items;
     let at = items.length;
-    items.push(item);
     while (at > 0) {
       const parent = (at - 1) >> 1;
-      const above = items[parent] as T;
-      if (this.#compare(item, above) >= 0) break;
-      items[at] = above;
+      if (this.#compare(item, items[parent] as T) >= 0) break;
+      this.#move(parent, at);
       at = parent;
     }
-    items[at] = item;
+    this.#set(at, item, this.#came++);
   }
 
   pop(): T | undefined {
     const items = this.#items;
     const top = items[0];
     const last = items.pop();
-    if (items.length === 0 || last === undefined) return top;
+    const number = this.#numbers.pop();
+    if (items.length === 0 || last === undefined || number === undefined) return top;
     let at = 0;
     for (;;) {
-      let child = 2 * at + 1;
-      if (child >= items.length) break;
-      if (child + 1 < items.length && this.#compare(items[child + 1] as T, items[child] as T) < 0) child++;
-      if (this.#compare(last, items[child] as T) <= 0) break;
-      items[at] = items[child] as T;
+      const child = this.#lesserChild(at);
+      if (child === null || !this.#isBefore(child, last, number)) break;
+      this.#move(child, at);
       at = child;
     }
-    items[at] = last;
+    this.#set(at, last, number);
     return top;
+  }
+
+  #lesserChild(at: number): number | null {
+    const left = 2 * at + 1;
+    const right = left + 1;
+    if (left >= this.#items.length) return null;
+    const isRight =
+      right < this.#items.length &&
+      this.#isBefore(right, this.#items[left] as T, this.#numbers[left] as number);
+    return isRight ? right : left;
+  }
+
+  #isBefore(at: number, item: T, number: number): boolean {
+    const order = this.#compare(this.#items[at] as T, item);
+    return order === 0 ? (this.#numbers[at] as number) < number : order < 0;
+  }
+
+  #move(from: number, to: number): void {
+    this.#set(to, this.#items[from] as T, this.#numbers[from] as number);
+  }
+
+  #set(at: number, item: T, number: number): void {
+    this.#items[at] = item;
+    this.#numbers[at] = number;
   }
 }
