@@ -103,6 +103,31 @@ describe('one that is sent elsewhere while it waits', () => {
   });
 });
 
+describe('one that was overdue and is moved to the present', () => {
+  test('is in time, whatever overdue work holds, and is taken once', () => {
+    const queue = new FairQueue();
+    const moved = towards('slow');
+    for (let n = 0; n < 200; n++) queue.add(towards('slow'), 'overdue');
+    while (queue.take('overdue', 64).length > 0);
+    expect(queue.add(moved, 'overdue')).toBe(true);
+    expect(queue.add({ ...moved, dueAt: instant(moved.dueAt + 1) }, 'in_time')).toBe(true);
+    expect(queue.add(moved, 'in_time')).toBe(false);
+    const taken = queue.take('in_time', 2);
+    expect(taken.map(({ id, dueAt }) => [id, dueAt])).toEqual([[moved.id, moved.dueAt + 1]]);
+    for (const due of taken) queue.release(due);
+    const others = queue.take('overdue', 200);
+    expect(others.map(({ id }) => id)).not.toContain(moved.id);
+  });
+
+  test('does not become overdue while it waits in time', () => {
+    const queue = new FairQueue();
+    const due = towards('slow');
+    queue.add(due, 'in_time');
+    expect(queue.add(due, 'overdue')).toBe(false);
+    expect(queue.overdue).toBe(0);
+  });
+});
+
 describe('endpoints are served in turns', () => {
   test('one with much to do does not hold up another', () => {
     const queue = new FairQueue();

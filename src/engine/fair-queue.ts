@@ -79,16 +79,16 @@ export class FairQueue {
   }
 
   /**
-   * False when it is known already or finds no place to wait. A delivery that was sent elsewhere while it waited
-   * changes queues; what it leaves behind is passed over.
+   * False when it is known already or finds no place to wait. A delivery that was sent elsewhere while it waited, or
+   * that was overdue and was moved, changes queues; what it leaves behind is passed over.
    */
   add(due: Due, punctuality: Punctuality): boolean {
     const shares = this.#shares[punctuality];
     const key = placeOf(due);
     const known = this.#known.get(due.id);
-    if (known === null || known?.key === key) return false;
+    if (known === null || (known?.key === key && punctuality === 'overdue')) return false;
     const endpoint = shares.endpoint(`${due.partition}`, due.origin, key);
-    if (!this.#mayWait(endpoint, shares)) return false;
+    if (known === endpoint || !this.#mayWait(endpoint, shares)) return false;
     this.#known.set(due.id, endpoint);
     shares.add(endpoint, due);
     return true;
