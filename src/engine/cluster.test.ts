@@ -637,6 +637,22 @@ describe('an answer that got lost', () => {
   );
 });
 
+describe('slots', () => {
+  test('stay where they are when a renewal of a dead node arrives late, whoever puts it away', async () => {
+    await using cluster = await ClusterTestWorld.open();
+    const nodes = await cluster.settled('a', 'b');
+    const { disk, now } = cluster.world;
+    const late = { node: 'late', leaseUntil: instant(now - 1), isStopping: false };
+    for (const { faults } of nodes) faults.before('bury', () => disk.bury(late));
+    const released = () => nodes.map(({ faults }) => faults.times('releaseSlots'));
+    const before = released();
+    await disk.renewLease(late);
+    await cluster.time.advance(5_000);
+    expect(nodes.map(({ faults }) => faults.times('bury') > 0)).toContain(true);
+    expect(released()).toEqual(before);
+  });
+});
+
 describe('lost claims', () => {
   async function claimedBy(cluster: ClusterTestWorld, node: string): Promise<ClaimWrite> {
     const { world } = cluster;

@@ -243,14 +243,17 @@ export class Membership {
    */
   async #deadAmong({ nodes }: ClusterState): Promise<ReadonlySet<string>> {
     const { clock } = this.#cluster;
-    // It does not bury itself: a renewal that took longer than its lease is renewed again.
-    const isEnded = ({ node, leaseUntil }: NodeLease) =>
-      node !== this.#world.node && leaseUntil <= clock.now();
+    const isEnded = (lease: NodeLease) => this.#isEnded(lease);
     this.#farLeases.see(nodes, clock.now(), this.#roundAt);
     if (!nodes.some(isEnded) && this.#farLeases.forgotten.length === 0) return NOBODY;
     await clock.measure();
     if (!clock.isSure || this.#isLenient) return NOBODY;
     return new Set([...nodes.filter(isEnded).map(({ node }) => node), ...this.#farLeases.forgotten]);
+  }
+
+  /** It never takes itself for dead: a renewal that took longer than its lease is renewed again. */
+  #isEnded({ node, leaseUntil }: NodeLease): boolean {
+    return node !== this.#world.node && leaseUntil <= this.#cluster.clock.now();
   }
 
   /** A lease by a wrong clock would end those of the others, or outlive this node. */
@@ -286,11 +289,16 @@ export class Membership {
     if (this.#state === 'member') this.#gain(found);
   }
 
-  /** Who does not know what time it is cannot tell who lives. */
+  /**
+   * A node that does not know the time cannot tell who lives. A node whose lease has ended and that holds nothing has
+   * no share: a renewal may arrive long after its node has died.
+   */
   async #share(seen: ClusterState): Promise<void> {
     if (this.#state !== 'member' || !this.#cluster.clock.isSure) return;
     const { node } = this.#world;
-    const { take, giveBack } = decideShares(seen, node, this.#holdings.kept);
+    const holders = new Set(seen.slots.map(({ owner }) => owner));
+    const nodes = seen.nodes.filter((lease) => holders.has(lease.node) || !this.#isEnded(lease));
+    const { take, giveBack } = decideShares({ ...seen, nodes }, node, this.#holdings.kept);
     if (take.length > 0) {
       this.#gain((await this.#cluster.store.takeSlots(node, take)).epochs);
     }

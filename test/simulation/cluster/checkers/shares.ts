@@ -33,6 +33,8 @@ export function sharesChecker(scene: ClusterScene): ClusterChecker {
     return Math.max(scene.changedMs, ...since.map((ms) => ms ?? 0));
   };
 
+  const isDeadLeased = (): boolean => [...slots.leases.keys()].some((node) => scene.lifeOf(node) === null);
+
   const free = ({ slot, owner, sinceMs }: HeldSlot, calmMs: number): void => {
     const nowMs = time.elapsedMs;
     if (owner !== null && scene.lifeOf(owner) !== null) return;
@@ -40,9 +42,9 @@ export function sharesChecker(scene: ClusterScene): ClusterChecker {
     const isTold = scene.isPostReliable && sinceMs >= calmMs && !ofTheDead.has(slot);
     const freeWithinMs = isTold ? TAKEN_WITHIN_MS : FOUND_WITHIN_MS;
     const deadWithinMs = nowMs - calmMs <= LENIENT_MS ? LENIENT_MS : TAKEN_OVER_WITHIN_MS;
-    // As long as a dead node has a lease, it has its part of what is free.
-    const isPartOfDead =
-      nowMs - Math.max(scene.diedMs, calmMs) <= deadWithinMs && scene.diedMs > calmMs - LENIENT_MS;
+    // As long as a dead node has a lease, it has its part of what is free. Trouble upon trouble makes that long.
+    const wasLeased = scene.diedMs > calmMs - LENIENT_MS || isDeadLeased();
+    const isPartOfDead = nowMs - Math.max(scene.diedMs, calmMs) <= deadWithinMs && wasLeased;
     const withinMs = owner === null && !isPartOfDead ? freeWithinMs : deadWithinMs;
     if (nowMs - since > withinMs) {
       throw new Violation(NAME, `slot ${slot} of ${owner} has been nobody's for ${nowMs - since} ms`);
