@@ -1,3 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { CustomerTurns } from './customer-turns.ts';
 import type { Partition } from './partition.ts';
@@ -28,4 +31,15 @@ test('nothing is lost or served twice, however long a line is', () => {
   }
   for (let item = turns.next(); item !== undefined; item = turns.next()) served.push(item);
   expect(served).toEqual(Array.from({ length: 10_000 }, (_, n) => n));
+});
+
+test('what was served is not held on to, though others wait behind it', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const turns = new CustomerTurns<object>();
+  for (let n = 0; n < 10; n++) turns.add(A, { n });
+  const served = new WeakRef(turns.next() ?? turns);
+  await setImmediate();
+  collectGarbage();
+  expect([served.deref(), turns.size]).toEqual([undefined, 9]);
 });

@@ -5,7 +5,8 @@ import type { Partition } from './partition.ts';
 const SERVED_MAX = 1_024;
 
 interface Line<T> {
-  items: T[];
+  /** Nothing is kept of one that was served: it may hold on to a body. */
+  items: (T | undefined)[];
   /** How many of them were served. */
   served: number;
 }
@@ -36,7 +37,8 @@ export class CustomerTurns<T, Key = Partition> {
   next(): T | undefined {
     for (const [customer, line] of this.#lines) {
       this.#size--;
-      const item = line.items[line.served++];
+      const item = line.items[line.served];
+      line.items[line.served++] = undefined;
       this.#lines.delete(customer);
       if (line.served < line.items.length) this.#lines.set(customer, cleared(line));
       return item;
