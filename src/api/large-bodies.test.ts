@@ -1,7 +1,7 @@
 /** On a real server, since what is held back is its connections. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import Fastify from 'fastify';
+import Fastify, { type FastifyRequest } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import { systemTimers } from '#src/system/timers.ts';
@@ -17,6 +17,8 @@ import {
 const TOO_MANY = ARRIVING_BYTES_MAX / BODY_BYTES_MAX + 8;
 /** One customer may hold two thirds. */
 const SHARE = Math.ceil((TOO_MANY - 8) * (2 / 3));
+/** The longest bodies of one customer that are worked on at a time. */
+const BEGUN = 3;
 const LARGE = 'x'.repeat(SMALL_BODY_BYTES_MAX + 1);
 
 const closing: (() => Promise<void>)[] = [];
@@ -30,7 +32,9 @@ async function openServer() {
   const timers: Timers & Stopwatch = {
     elapsed: () => systemTimers.elapsed(),
     after(ms, act) {
-      if (ms !== ARRIVAL_MS_MAX) return systemTimers.after(ms, act);
+      if (ms < ARRIVAL_MS_MAX) return systemTimers.after(ms, act);
+      // What waits for room is never refused for having waited too long.
+      if (ms > ARRIVAL_MS_MAX) return () => {};
       deadlines.add(act);
       return () => void deadlines.delete(act);
     },
@@ -41,6 +45,7 @@ async function openServer() {
   const { promise: released, resolve: letGo } = Promise.withResolvers<void>();
   const started = { count: 0 };
   const carriedOut = { count: 0 };
+  const requests: FastifyRequest[] = [];
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   server.addHook('onRequest', async (request, reply) => {
@@ -50,13 +55,14 @@ async function openServer() {
   server.addHook('preParsing', (request, _reply, payload, done) =>
     done(null, bodies.arriving(request, payload)),
   );
-  server.post('/:customer', (request) =>
-    bodies.carryOut(request, request.url, pause, async () => {
+  server.post('/:customer', (request) => {
+    requests.push(request);
+    return bodies.carryOut(request, request.url, pause, async () => {
       carriedOut.count++;
       if (request.url === '/slow') await released;
       return `${(request.body as Buffer).length}`;
-    }),
-  );
+    });
+  });
   const url = await server.listen({ host: '127.0.0.1', port: 0 });
   const sockets: Socket[] = [];
   const open = (...lines: readonly string[]): Socket => {
@@ -80,7 +86,7 @@ async function openServer() {
   const passDeadlines = () => {
     for (const act of deadlines) act();
   };
-  return { server, open, arrived, post, letGo, carriedOut, deadlines, passDeadlines };
+  return { server, open, arrived, post, letGo, carriedOut, requests, deadlines, passDeadlines };
 }
 
 /** A request whose body does not come to its end. */
@@ -93,6 +99,11 @@ function unfinished(customer: string): readonly string[] {
     '',
     'some',
   ];
+}
+
+/** A request with the longest body. */
+function whole(customer: string): readonly string[] {
+  return [...unfinished(customer).slice(0, -1), 'x'.repeat(BODY_BYTES_MAX)];
 }
 
 /** A request that does not say how long its body is. Without an end it goes on. */
@@ -149,6 +160,25 @@ describe('a large body', () => {
     expect(isAnswered).toBe(false);
     for (const sender of senders) sender.destroy();
     expect(await answer).toBe(`${LARGE.length}`);
+  });
+});
+
+describe('a large body that has arrived', () => {
+  it('is let go when it has been carried out, whenever its answer is taken', async () => {
+    const { post, requests } = await openServer();
+    expect(await post('a', LARGE)).toBe(`${LARGE.length}`);
+    expect(requests.map(({ body }) => body)).toEqual([undefined]);
+  });
+
+  it('is let go when its client goes away while it waits for its turn', async () => {
+    const { open, carriedOut, requests } = await openServer();
+    const clients = Array.from({ length: BEGUN + 1 }, () => open(...whole('slow')));
+    await expect.poll(() => requests.length, { timeout: 30_000, interval: 5 }).toBe(BEGUN + 1);
+    await expect.poll(() => carriedOut.count, { timeout: 30_000, interval: 5 }).toBe(BEGUN);
+    for (const client of clients) client.destroy();
+    const held = () => requests.filter(({ body }) => body !== undefined).length;
+    await expect.poll(held, { timeout: 30_000, interval: 5 }).toBe(BEGUN);
+    expect(carriedOut.count).toBe(BEGUN);
   });
 });
 

@@ -10,6 +10,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PauseLength } from '#src/commands/pauses.ts';
+import { Refusal } from '#src/domain/errors.ts';
 import { SHORT_JSON_MAX } from '#src/domain/json.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import { type Admission, ByteBudget } from './byte-budget.ts';
@@ -25,11 +26,17 @@ export const ARRIVAL_MS_MAX = 10_000;
 /** Bodies that are read, sealed and stored may hold so much. Each takes several times its size meanwhile. */
 const WORKING_BYTES_MAX = 4 * BODY_BYTES_MAX;
 
+/** A request that has asked for room. */
+interface Entered {
+  readonly admission: Admission;
+  readonly response: ServerResponse;
+}
+
 export class LargeBodies {
   readonly #timers: Timers;
   readonly #arriving: ByteBudget;
   readonly #working: ByteBudget;
-  readonly #admissions = new WeakMap<IncomingMessage, Admission>();
+  readonly #entered = new WeakMap<IncomingMessage, Entered>();
   /** How the requests enter that do not say how long they are. */
   readonly #unannounced = new WeakMap<IncomingMessage, () => Promise<void>>();
 
@@ -60,16 +67,17 @@ export class LargeBodies {
 
   /** Carries out a request whose body has arrived. A large one pauses first. */
   carryOut<T>(
-    { raw, body }: FastifyRequest,
+    request: FastifyRequest,
     customer: string,
     pause: (length: PauseLength) => Promise<void>,
     act: () => Promise<T>,
   ): Promise<T> {
+    const { raw, body } = request;
     const bytes = Buffer.isBuffer(body) ? body.length : 0;
     // Bodies are stored together, and so several are admitted at once. Each begins in a turn of its own.
     const actInTurn = () => pause('long').then(act);
-    if (bytes > SMALL_BODY_BYTES_MAX) return this.#work(raw, customer, bytes, actInTurn);
-    this.#admissions.get(raw)?.leave();
+    if (bytes > SMALL_BODY_BYTES_MAX) return this.#work(request, customer, bytes, actInTurn);
+    this.#entered.get(raw)?.admission.leave();
     return act();
   }
 
@@ -80,7 +88,7 @@ export class LargeBodies {
     bytes: number,
   ): Promise<void> {
     const admission = this.#arriving.enter(customer, bytes);
-    this.#admissions.set(raw, admission);
+    this.#entered.set(raw, { admission, response });
     response.once('close', () => admission.leave());
     // The client may have gone away while its key was looked up.
     if (response.closed) admission.leave();
@@ -92,15 +100,26 @@ export class LargeBodies {
     if (response.closed) callOff();
   }
 
-  async #work<T>(raw: IncomingMessage, customer: string, bytes: number, act: () => Promise<T>): Promise<T> {
+  async #work<T>(
+    request: FastifyRequest,
+    customer: string,
+    bytes: number,
+    act: () => Promise<T>,
+  ): Promise<T> {
+    const entered = this.#entered.get(request.raw);
+    // A client that has gone away has given up its room for the body: the body must not stay and wait.
+    if (entered?.response.closed) throw new Refusal('unavailable');
     const admission = this.#working.enter(customer, bytes);
+    const leave = () => admission.leave();
+    entered?.response.once('close', leave);
     try {
-      await admission.admitted;
+      await admission.admitted.finally(() => entered?.response.off('close', leave));
       return await act();
     } finally {
-      // A client that is slow to take its answer holds none of the budget meanwhile.
+      // A client that is slow to take its answer holds none of the budget meanwhile, and so no body either.
+      request.body = undefined;
       admission.leave();
-      this.#admissions.get(raw)?.leave();
+      entered?.admission.leave();
     }
   }
 }
