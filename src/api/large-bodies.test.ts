@@ -33,7 +33,7 @@ async function openServer() {
     elapsed: () => systemTimers.elapsed(),
     after(ms, act) {
       if (ms < ARRIVAL_MS_MAX) return systemTimers.after(ms, act);
-      // What waits for room is never refused for having waited too long.
+      // A request that waits for its admission is never refused for having waited too long.
       if (ms > ARRIVAL_MS_MAX) return () => {};
       deadlines.add(act);
       return () => void deadlines.delete(act);

@@ -107,7 +107,7 @@ export class LargeBodies {
     act: () => Promise<T>,
   ): Promise<T> {
     const entered = this.#entered.get(request.raw);
-    // A client that has gone away has given up its room for the body: the body must not stay and wait.
+    // A client that has gone away holds none of the budget any more, so its body must not stay in memory.
     if (entered?.response.closed) throw new Refusal('unavailable');
     const admission = this.#working.enter(customer, bytes);
     const leave = () => admission.leave();
@@ -116,7 +116,7 @@ export class LargeBodies {
       await admission.admitted.finally(() => entered?.response.off('close', leave));
       return await act();
     } finally {
-      // A client that is slow to take its answer holds none of the budget meanwhile, and so no body either.
+      // A client that is slow to take its answer holds neither budget nor body meanwhile.
       request.body = undefined;
       admission.leave();
       entered?.admission.leave();

@@ -5,9 +5,9 @@ import type { Partition } from './partition.ts';
 const SERVED_MAX = 1_024;
 
 interface Line<T> {
-  /** Nothing is kept of one that was served: it may hold on to a body. */
+  /** An item that was served is replaced by `undefined`, since it may hold a body. */
   items: (T | undefined)[];
-  /** How many of them were served. */
+  /** The number of items that were served. */
   served: number;
 }
 

@@ -42,7 +42,7 @@ export function sharesChecker(scene: ClusterScene): ClusterChecker {
     const isTold = scene.isPostReliable && sinceMs >= calmMs && !ofTheDead.has(slot);
     const freeWithinMs = isTold ? TAKEN_WITHIN_MS : FOUND_WITHIN_MS;
     const deadWithinMs = nowMs - calmMs <= LENIENT_MS ? LENIENT_MS : TAKEN_OVER_WITHIN_MS;
-    // As long as a dead node has a lease, it has its part of what is free. Trouble upon trouble makes that long.
+    // A dead node keeps its share of the free slots as long as its lease. Faults upon faults make that long.
     const wasLeased = scene.diedMs > calmMs - LENIENT_MS || isDeadLeased();
     const isPartOfDead = nowMs - Math.max(scene.diedMs, calmMs) <= deadWithinMs && wasLeased;
     const withinMs = owner === null && !isPartOfDead ? freeWithinMs : deadWithinMs;
