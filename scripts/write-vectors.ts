@@ -4,7 +4,7 @@
  *
  * What is signed and what arrives are given apart: most cases that must be refused differ in one thing.
  */
-import { createSecretKey } from 'node:crypto';
+import { createHmac, createSecretKey } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import type { Method } from '#src/domain/destination.ts';
 import { parseId } from '#src/domain/id.ts';
@@ -47,6 +47,8 @@ type Case = readonly [name: string, expected: string, sent?: Sent, arrives?: Arr
 
 const ROTATING = [NEW_SECRET, OLD_SECRET];
 const BINARY = Uint8Array.from({ length: 256 }, (_, i) => i);
+/** An attacker passes this off as the whole body. */
+const SUFFIX = '{"reminder":"burn the plants"}';
 const SPACED = '{ "reminder" : "water the plants" }';
 
 const CASES: readonly Case[] = [
@@ -163,6 +165,39 @@ const CASES: readonly Case[] = [
   ['timestamps that are no numbers', 'malformed_header', {}, stamped('soon')],
   ['timestamps below zero', 'malformed_header', {}, stamped(`-${SIGNED_AT}`)],
 
+  // The signature is right in each of these: what is signed is the same text, cut at other periods.
+  [
+    "the body's suffix as the body: the delivery id holds what was before it",
+    'malformed_header',
+    { body: `7.POST.${PATH}.${SUFFIX}` },
+    { body: SUFFIX, headers: { 'Sched-Delivery-Id': `${DELIVERY_ID}.1.POST.${PATH}`, 'Sched-Attempt': '7' } },
+  ],
+  [
+    "the body's suffix as the body: the attempt holds what was before it",
+    'malformed_header',
+    { body: `first.POST.${PATH}.${SUFFIX}` },
+    { body: SUFFIX, headers: { 'Sched-Attempt': `1.POST.${PATH}.first` } },
+  ],
+  [
+    "the body's suffix as the body: the timestamp holds what was before it",
+    'malformed_header',
+    { body: `first.${OTHER_DELIVERY_ID}.7.POST.${PATH}.${SUFFIX}` },
+    {
+      ...stamped(`${SIGNED_AT}.${DELIVERY_ID}.1.POST.${PATH}.first`, {
+        'Sched-Delivery-Id': OTHER_DELIVERY_ID,
+        'Sched-Attempt': '7',
+      }),
+      body: SUFFIX,
+    },
+  ],
+  ['a delivery id with a period, signed so', 'malformed_header', {}, signedAs(`${DELIVERY_ID}.1`, '1')],
+  ['a delivery id with a line break, signed so', 'malformed_header', {}, signedAs(`${DELIVERY_ID}\n`, '1')],
+  ['a delivery id that is too long, signed so', 'malformed_header', {}, signedAs('d'.repeat(65), '1')],
+  ['an attempt of 0, signed so', 'malformed_header', {}, signedAs(DELIVERY_ID, '0')],
+  ['an attempt that is no number, signed so', 'malformed_header', {}, signedAs(DELIVERY_ID, 'first')],
+  ['an attempt with a line break, signed so', 'malformed_header', {}, signedAs(DELIVERY_ID, '1\n')],
+  ['an attempt that is too long, signed so', 'malformed_header', {}, signedAs(DELIVERY_ID, '1234567890')],
+
   [
     'JSON that was parsed and written again',
     'body_reserialised',
@@ -240,10 +275,20 @@ function younger(): Arrives {
   return { ...stamped(`${SIGNED_AT + 600}`), afterSeconds: 600 };
 }
 
-function stamped(timestamp: string): Arrives {
+function stamped(timestamp: string, headers: Arrives['headers'] = {}): Arrives {
   return {
-    headers: { 'Sched-Timestamp': timestamp },
+    headers: { 'Sched-Timestamp': timestamp, ...headers },
     signature: (header) => header.replace(/^t=\d+/, `t=${timestamp}`),
+  };
+}
+
+/** Headers that Sched never sends, with the right signature for them: only their form is wrong. */
+function signedAs(deliveryId: string, attempt: string): Arrives {
+  const signed = `${SIGNED_AT}.${deliveryId}.${attempt}.POST.${PATH}.${BODY}`;
+  const v1 = createHmac('sha256', NEW_SECRET).update(signed).digest('hex');
+  return {
+    headers: { 'Sched-Delivery-Id': deliveryId, 'Sched-Attempt': attempt },
+    signature: () => `t=${SIGNED_AT},v1=${v1}`,
   };
 }
 

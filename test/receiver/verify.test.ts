@@ -72,6 +72,9 @@ describe('whatever is changed is noticed', () => {
     ['no v1', { 'Sched-Signature': `t=${AT}` }, 'malformed'],
     ['hex in capitals', { 'Sched-Signature': `t=${AT},v1=${BY_OPENSSL.toUpperCase()}` }, 'malformed'],
     ['spaces', { 'Sched-Signature': `t=${AT}, v1=${BY_OPENSSL}` }, 'malformed'],
+    ['a delivery id with a period', { 'Sched-Delivery-Id': 'dlv_1.2' }, 'malformed'],
+    ['an attempt with a period', { 'Sched-Attempt': '2.POST' }, 'malformed'],
+    ['an attempt of 0', { 'Sched-Attempt': '0' }, 'malformed'],
   ])('%s', (_what, headers: Record<string, string>, verdict) => {
     expect(verify(received({}, headers), SECRET)).toBe(verdict);
   });

@@ -12,6 +12,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { headerOf, type ReceivedRequest } from './receiver.ts';
 
 const TIMESTAMP_AWAY_S_MAX = 300;
+const DELIVERY_ID = /^[A-Za-z0-9_-]{1,64}$/;
+const ATTEMPT = /^[1-9][0-9]{0,8}$/;
 const SIGNATURE = /^t=(?<timestamp>\d+)(?<parts>(?:,v1=[0-9a-f]{64})+)$/;
 
 export type Verdict = 'verified' | 'malformed' | 'another timestamp' | 'too old' | 'no signature matches';
@@ -45,6 +47,9 @@ export function expectedSignature(request: ReceivedRequest, secret: string): str
 export function verify(request: ReceivedRequest, secret: string, now: number = request.arrivedAt): Verdict {
   const signature = signatureOf(request);
   if (signature === null) return 'malformed';
+  // A period in either would let the body's start be taken for a part of the header.
+  if (!DELIVERY_ID.test(headerOf(request, 'Sched-Delivery-Id'))) return 'malformed';
+  if (!ATTEMPT.test(headerOf(request, 'Sched-Attempt'))) return 'malformed';
   if (signature.timestamp !== headerOf(request, 'Sched-Timestamp')) return 'another timestamp';
   if (Math.abs(now / 1_000 - Number(signature.timestamp)) > TIMESTAMP_AWAY_S_MAX) return 'too old';
   const expected = Buffer.from(expectedSignature(request, secret));

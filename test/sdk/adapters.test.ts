@@ -170,12 +170,14 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
     const first = send(world.port);
     await isBegun;
     expect(await send(world.port, { attempt: 2 })).toEqual(refused(409, 'in_progress'));
-    const another = send(world.port, { idempotencyKey: 'another' });
+    // The signed id counts beside a key, which whoever captured the request may have changed.
+    expect(await send(world.port, { idempotencyKey: 'changed' })).toEqual(refused(409, 'in_progress'));
+    const another = send(world.port, { deliveryId: OTHER_DELIVERY_ID });
     release();
     expect(await first).toEqual(EMPTY);
     expect(await another).toEqual(EMPTY);
     expect(await send(world.port, { attempt: 3 })).toEqual({ status: 200, text: '{"duplicate":true}' });
-    expect(world.deliveries.map(({ idempotencyKey }) => idempotencyKey)).toEqual([DELIVERY_ID, 'another']);
+    expect(world.deliveries.map(({ deliveryId }) => deliveryId)).toEqual([DELIVERY_ID, OTHER_DELIVERY_ID]);
   });
 
   it.each([
@@ -187,6 +189,45 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
     for (const attempt of [1, 2]) await send(world.port, { ...key, attempt });
     await send(world.port, { ...key, deliveryId: OTHER_DELIVERY_ID });
     expect(world.deliveries).toHaveLength(times);
+  });
+
+  it('a captured request that is sent again with another key is a duplicate', async () => {
+    await using world = await scene(adapter, { deduplicate: new MemoryStore() });
+    expect(await send(world.port, { idempotencyKey: 'its own' })).toEqual(EMPTY);
+    const again = await send(world.port, { idempotencyKey: 'another' });
+    expect(again).toEqual({ status: 200, text: '{"duplicate":true}' });
+    // The key was not taken, so its owner is handled.
+    const owner = { idempotencyKey: 'another', deliveryId: OTHER_DELIVERY_ID };
+    expect(await send(world.port, owner)).toEqual(EMPTY);
+    expect(world.deliveries).toHaveLength(2);
+  });
+
+  it('a delivery whose key was done does not count as done itself', async () => {
+    await using world = await scene(adapter, { deduplicate: new MemoryStore() });
+    await send(world.port, { idempotencyKey: 'done' });
+    const held = { idempotencyKey: 'done', deliveryId: OTHER_DELIVERY_ID };
+    expect((await send(world.port, held)).status).toBe(200);
+    expect(await send(world.port, { ...held, idempotencyKey: 'its own' })).toEqual(EMPTY);
+  });
+
+  it('a store that fails between the two keys keeps neither', async () => {
+    const store = new MemoryStore();
+    let isAway = true;
+    const begin = async (key: string) => {
+      if (key === 'key' && isAway) throw new Error('away');
+      return store.begin(key);
+    };
+    const deduplicate = {
+      begin,
+      done: (key: string) => store.done(key),
+      forget: (key: string) => store.forget(key),
+    };
+    await using world = await scene(adapter, { deduplicate });
+    expect((await send(world.port, { idempotencyKey: 'key' })).status).toBe(500);
+    expect([world.deliveries.length, store.size]).toEqual([0, 0]);
+    isAway = false;
+    expect(await send(world.port, { idempotencyKey: 'key', attempt: 2 })).toEqual(EMPTY);
+    expect(store.size).toBe(2);
   });
 
   it('does nothing while the store is away; what it cannot note afterwards changes no answer', async () => {

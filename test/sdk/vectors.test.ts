@@ -37,6 +37,11 @@ function verifyVector({ secrets, now, request }: Vector) {
   };
 }
 
+/** A Fetch request escapes a path that no URL holds, and takes line breaks off the end of a header. */
+function canBeFetched({ request }: Vector): boolean {
+  return !request.url.includes(' ') && !Object.values(request.headers).some((value) => value.endsWith('\n'));
+}
+
 describe('verify', () => {
   it.each(VECTORS.map((vector) => [vector.name, vector.expected, vector] as const))(
     '%s: %s',
@@ -54,8 +59,7 @@ describe('verify', () => {
           body: new Uint8Array(Buffer.from(vector.request.body, 'base64')),
         });
       }
-      // A path that no URL holds is written anew by the URL of a Fetch request.
-      if (fetched !== null && !vector.request.url.includes(' ')) expect(await fetched).toEqual(result);
+      if (fetched !== null && canBeFetched(vector)) expect(await fetched).toEqual(result);
     },
   );
 });

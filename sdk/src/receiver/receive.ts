@@ -3,14 +3,14 @@
  *
  *     verify        no: 401, or 413 for a body that is too long
  *     begin         done before: 200; in progress: 409, so that Sched comes again
- *     handle        the key is done after a 2xx, and forgotten after anything else
+ *     handle        its keys are done after a 2xx, and forgotten after anything else
  *
  * Whoever is refused is told the reason's word alone. An error of the handler goes on to the framework, which
  * knows how to log it and answers 500: Sched tries again.
  */
 import { type PathOption, type ReceivedRequest, splitUrl } from './arrival.ts';
 import { checkedTolerance, NO_SECRET, secretsOf } from './checks.ts';
-import type { DeduplicationStore } from './deduplication.ts';
+import type { Begun, DeduplicationStore } from './deduplication.ts';
 import { ReceivedDelivery } from './delivery.ts';
 import { BODY_BYTES_MAX, type ReadBody } from './read-body.ts';
 import type { NotVerified, Reason } from './result.ts';
@@ -32,8 +32,9 @@ export interface ReceiverOptions<A extends Answer = Answer> {
   /** Where the keys of what was done are kept. Without one, every try is handled. */
   readonly deduplicate?: DeduplicationStore | undefined;
   /**
-   * By `delivery_id` a replay is handled again, by `idempotency_key` it is not. Default: `idempotency_key`, which
-   * is not signed: whoever can send a captured request again within the tolerance can give it another key.
+   * A replay is handled again by `delivery_id`, and is a duplicate by `idempotency_key`, the default. The key is not
+   * signed, so the delivery id counts beside it: a captured request that is sent again with another key is a
+   * duplicate too.
    */
   readonly deduplicateBy?: 'idempotency_key' | 'delivery_id' | undefined;
   /** Default 300. */
@@ -112,9 +113,8 @@ export class Receive<A extends Answer> {
   async #once(delivery: ReceivedDelivery): Promise<Reply<A>> {
     const { deduplicate: store, deduplicateBy } = this.#options;
     if (store === undefined) return { kind: 'handled', answer: await this.#handle(delivery) };
-    const key = deduplicateBy === 'delivery_id' ? delivery.deliveryId : delivery.idempotencyKey;
-    // A store that fails here rejects: better tried again than done twice.
-    const begun = await store.begin(key);
+    const keys = keysOf(delivery, deduplicateBy);
+    const begun = await this.#begin(store, keys, delivery);
     if (begun === 'done') return { kind: 'duplicate' };
     if (begun === 'in_progress') return { kind: 'refused', status: IN_PROGRESS, error: 'in_progress' };
     let isDone = false;
@@ -123,7 +123,30 @@ export class Receive<A extends Answer> {
       isDone = answer === null || isSuccess(answer);
       return { kind: 'handled', answer };
     } finally {
-      await this.#note(delivery, () => (isDone ? store.done(key) : store.forget(key)));
+      for (const key of keys)
+        await this.#note(delivery, () => (isDone ? store.done(key) : store.forget(key)));
+    }
+  }
+
+  /** Takes all of the keys or none. A store that fails here rejects: better tried again than done twice. */
+  async #begin(
+    store: DeduplicationStore,
+    keys: readonly string[],
+    delivery: ReceivedDelivery,
+  ): Promise<Begun> {
+    const taken: string[] = [];
+    let begun: Begun = 'in_progress';
+    try {
+      for (const key of keys) {
+        begun = await store.begin(key);
+        if (begun !== 'new') break;
+        taken.push(key);
+      }
+      return begun;
+    } finally {
+      if (taken.length < keys.length) {
+        for (const key of taken) await this.#note(delivery, () => store.forget(key));
+      }
     }
   }
 
@@ -149,6 +172,14 @@ export class Receive<A extends Answer> {
     tell(() => this.#options.onRejected?.(refusal));
     return { kind: 'refused', status, error: refusal.reason };
   }
+}
+
+/** The keys of the delivery, the signed one first. A key that anybody may write is not taken before it. */
+function keysOf(
+  { deliveryId, idempotencyKey }: ReceivedDelivery,
+  by: ReceiverOptions['deduplicateBy'],
+): readonly string[] {
+  return by === 'delivery_id' || idempotencyKey === deliveryId ? [deliveryId] : [deliveryId, idempotencyKey];
 }
 
 /** Whoever is told may fail at it, at once or later: that changes no answer and ends no process. */
