@@ -1,50 +1,103 @@
-/** compose.yaml keeps the rules of its linter, and fits what Sched and PostgreSQL need. */
+/** The compose files keep the rules of their linter, and fit what Sched and PostgreSQL need. */
 import { join } from 'node:path';
 import { DCLinter } from 'dclint';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { graceSeconds, ROOT, read } from './files.ts';
+import { COMPOSE, graceSeconds, ROOT, read } from './files.ts';
 
-interface Compose {
-  readonly services: Readonly<
-    Record<
-      string,
-      {
-        readonly image?: string;
-        readonly build?: { readonly context: string };
-        readonly environment: Readonly<Record<string, string>>;
-        readonly stop_grace_period?: string;
-        readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
-        readonly healthcheck?: { readonly test: readonly string[] };
-      }
-    >
-  >;
+interface Service {
+  readonly image?: string;
+  readonly build?: { readonly context: string };
+  readonly environment: Readonly<Record<string, string>>;
+  readonly secrets?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly stop_grace_period?: string;
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly deploy?: { readonly replicas?: number };
+  readonly healthcheck?: { readonly test: readonly string[] };
+  readonly read_only?: boolean;
+  readonly tmpfs?: readonly string[];
+  readonly cap_add?: readonly string[];
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly ulimits?: { readonly core: number };
 }
 
-const { services } = parse(read('compose.yaml')) as Compose;
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
+}
 
-describe('compose.yaml', () => {
+const SECRET_NAME = /PASSWORD|KEY|URL|SECRET/;
+
+function compose(path: string): Compose {
+  return parse(read(path)) as Compose;
+}
+
+describe.each(COMPOSE)('%s', (path) => {
+  const { services, secrets } = compose(path);
+  const sched = services.sched ?? expect.fail();
+
   test('has nothing that its linter objects to', () => {
     const linter = new DCLinter({ rules: {}, quiet: false, debug: false, exclude: [] });
-    const [result] = linter.lintFiles([join(ROOT, 'compose.yaml')], false);
+    const [result] = linter.lintFiles([join(ROOT, path)], false);
     expect(result?.messages).toEqual([]);
   });
 
-  test('builds Sched here, and waits for a database that is well', () => {
-    expect(services.sched?.build?.context).toBe('.');
-    expect(services.sched?.depends_on?.database?.condition).toBe('service_healthy');
-    expect(services.database?.healthcheck?.test.join(' ')).toContain('pg_isready');
-    expect(services.database?.image).toMatch(/^postgres:\d+\.\d+$/);
+  test('builds Sched here, and opens it to this machine alone', () => {
+    expect(sched.build?.context).toBe('.');
+    expect(sched.ports?.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
   });
 
-  test('holds no secret', () => {
-    const values = Object.values(services).flatMap(({ environment }) => Object.entries(environment));
-    const secrets = values.filter(([name]) => /PASSWORD|KEY|URL/.test(name));
-    expect(secrets.map(([, value]) => /\$\{\w+:\?/.test(value))).toEqual([true, true, true]);
+  test('holds no secret: each is a file that stays out of the repository and of the image', () => {
+    for (const { environment, secrets: mounted = [] } of Object.values(services)) {
+      for (const [name, value] of Object.entries(environment)) {
+        if (!SECRET_NAME.test(name)) continue;
+        expect(name).toMatch(/_FILE$/);
+        const secret = value.replace('/run/secrets/', '');
+        expect(mounted).toContain(secret);
+        expect(secrets[secret]?.file).toBe(`./secrets/${secret}`);
+      }
+    }
+    expect(read('.gitignore').split('\n')).toContain('/secrets/');
+    expect(read('.dockerignore').split('\n')).not.toContain('!secrets');
+  });
+
+  test('every service may write to its volumes and to memory, and gets no further privileges', () => {
+    for (const service of Object.values(services)) {
+      expect(service).toMatchObject({
+        read_only: true,
+        cap_drop: ['ALL'],
+        security_opt: ['no-new-privileges:true'],
+      });
+      expect(service.tmpfs).toContain('/tmp');
+    }
+    expect(sched.cap_add).toBeUndefined();
+    expect(sched.ulimits?.core).toBe(0);
   });
 
   test('leaves a stop more time than Sched takes for it', () => {
-    expect(services.sched?.environment.SCHED_SHUTDOWN_GRACE).toBe(`${graceSeconds()}s`);
-    expect(Number.parseInt(services.sched?.stop_grace_period ?? '', 10)).toBeGreaterThan(graceSeconds());
+    expect(sched.environment.SCHED_SHUTDOWN_GRACE).toBe(`${graceSeconds()}s`);
+    expect(Number.parseInt(sched.stop_grace_period ?? '', 10)).toBeGreaterThan(graceSeconds());
   });
+});
+
+test('compose.yaml waits for a database that is well', () => {
+  const { sched, database } = compose('compose.yaml').services;
+  expect(sched?.depends_on?.database?.condition).toBe('service_healthy');
+  expect(sched?.environment).toHaveProperty('SCHED_DATABASE_URL_FILE');
+  expect(database?.healthcheck?.test.join(' ')).toContain('pg_isready');
+  expect(database?.image).toMatch(/^postgres:\d+\.\d+$/);
+  // Its socket is outside of its volume.
+  expect(database?.tmpfs).toContain('/run/postgresql');
+});
+
+test('compose.sqlite.yaml is one node, whose key is apart from its data', () => {
+  const { services, secrets } = compose('compose.sqlite.yaml');
+  expect(Object.keys(services)).toEqual(['sched']);
+  expect(services.sched?.deploy?.replicas ?? 1).toBe(1);
+  expect(services.sched?.volumes).toEqual(['data:/data']);
+  expect(services.sched?.environment).not.toHaveProperty('SCHED_DATABASE_URL_FILE');
+  expect(Object.keys(secrets)).toEqual(['master_key']);
 });

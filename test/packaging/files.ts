@@ -6,7 +6,8 @@ import { SETTINGS } from '#src/app/settings.ts';
 export const ROOT = join(import.meta.dirname, '../..');
 
 export const KUBERNETES = globSync('deploy/kubernetes/*', { cwd: ROOT }).toSorted();
-export const PACKAGING = ['Dockerfile', 'compose.yaml', 'deploy/systemd/sched.service', ...KUBERNETES];
+export const COMPOSE = globSync('compose*.yaml', { cwd: ROOT }).toSorted();
+export const PACKAGING = ['Dockerfile', ...COMPOSE, 'deploy/systemd/sched.service', ...KUBERNETES];
 
 export function read(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');

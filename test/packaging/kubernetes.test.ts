@@ -1,9 +1,12 @@
 /** Each manifest is what the schema of Kubernetes asks for, and they fit each other. */
+import * as fc from 'fast-check';
 import { Deployment } from 'kubernetes-models/apps/v1';
+import { Ingress, NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { Namespace, Secret, Service } from 'kubernetes-models/v1';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { isInside, isPublicAddress, parseAddress } from '#src/domain/public-address.ts';
 import { graceSeconds, KUBERNETES, read } from './files.ts';
 
 interface Manifest {
@@ -17,6 +20,8 @@ type Model = new (data: never) => { validate(): void };
 
 const MODELS: Readonly<Record<string, Model>> = {
   'apps/v1 Deployment': Deployment,
+  'networking.k8s.io/v1 Ingress': Ingress,
+  'networking.k8s.io/v1 NetworkPolicy': NetworkPolicy,
   'policy/v1 PodDisruptionBudget': PodDisruptionBudget,
   'v1 Namespace': Namespace,
   'v1 Secret': Secret,
@@ -80,19 +85,163 @@ describe('deploy/kubernetes', () => {
     expect(container.resources.limits.memory).toBe('1Gi');
   });
 
-  test('settings come from the secret, which stays out of what is applied', () => {
-    expect(container.envFrom).toEqual([{ secretRef: { name: theOne('Secret').metadata.name } }]);
+  test('secrets are files that the group of the pod may read, and stay out of what is applied', () => {
+    const secret = theOne('Secret') as unknown as {
+      readonly metadata: { readonly name: string };
+      readonly stringData: Readonly<Record<string, string>>;
+    };
+    const [volume] = pod.volumes;
+    expect(volume?.secret).toEqual({ secretName: secret.metadata.name, defaultMode: 0o440 });
+    expect(pod.securityContext.fsGroup).toBe(pod.securityContext.runAsGroup);
+    const mount = container.volumeMounts[0] ?? expect.fail();
+    expect(mount).toMatchObject({ name: volume?.name, readOnly: true });
+    const files = container.env.filter(({ name }) => name.endsWith('_FILE')).map(({ value }) => value);
+    expect(files.toSorted()).toEqual(
+      Object.keys(secret.stringData)
+        .map((name) => `${mount.mountPath}/${name}`)
+        .toSorted(),
+    );
+    expect(container).not.toHaveProperty('envFrom');
     expect(KUBERNETES.filter((path) => path.includes('secret'))).toEqual([
       'deploy/kubernetes/secret.yaml.example',
     ]);
   });
 
+  test('the ingress leads to the service by TLS, and to nothing that needs no key', () => {
+    const { spec: ingress } = theOne('Ingress') as unknown as { readonly spec: IngressSpec };
+    const service = theOne('Service') as unknown as {
+      readonly metadata: { readonly name: string };
+      readonly spec: { readonly ports: readonly Port[] };
+    };
+    const hosts = ingress.rules.map(({ host }) => host);
+    expect(ingress.tls.flatMap((tls) => tls.hosts)).toEqual(hosts);
+    const paths = ingress.rules.flatMap(({ http }) => http.paths);
+    for (const { backend } of paths) {
+      const port = { name: service.spec.ports[0]?.name };
+      expect(backend.service).toEqual({ name: service.metadata.name, port });
+    }
+    expect(paths.map(({ path, pathType }) => `${path} ${pathType}`)).toEqual([
+      '/v1 Prefix',
+      '/dashboard Prefix',
+      '/docs Exact',
+      '/openapi.json Exact',
+    ]);
+    expect(KUBERNETES).toContain('deploy/kubernetes/ingress.yaml.example');
+  });
+
   test('a stop has more time than the pause before it and the grace together', () => {
     const pause = Number(container.lifecycle.preStop.exec.command[1]);
-    expect(container.env).toEqual([{ name: 'SCHED_SHUTDOWN_GRACE', value: `${graceSeconds()}s` }]);
+    expect(container.env).toContainEqual({ name: 'SCHED_SHUTDOWN_GRACE', value: `${graceSeconds()}s` });
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(pause + graceSeconds());
   });
 });
+
+describe('the network policy', () => {
+  const { spec: policy } = theOne('NetworkPolicy') as unknown as { readonly spec: PolicySpec };
+  const blocks = policy.egress.flatMap(({ to }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
+
+  test('is for the pods of the deployment, both ways', () => {
+    const { spec } = theOne('Deployment') as unknown as { readonly spec: DeploymentSpec };
+    expect(policy.podSelector).toEqual({ matchLabels: spec.template.metadata.labels });
+    expect(policy.policyTypes).toEqual(['Ingress', 'Egress']);
+    const port = spec.template.spec.containers[0]?.ports[0]?.name;
+    expect(policy.ingress.map(({ ports }) => ports)).toEqual([[{ protocol: 'TCP', port }]]);
+  });
+
+  test('lets out to name servers, PostgreSQL and, over TCP, the Internet', () => {
+    const ports = policy.egress.map((rule) =>
+      rule.ports.map(({ protocol, port }) => `${protocol} ${port ?? 'any'}`),
+    );
+    expect(ports).toEqual([['UDP 53', 'TCP 53'], ['TCP 5432'], ['TCP any']]);
+  });
+
+  const isLetOut = (text: string) =>
+    blocks.some(({ cidr, except }) => isIn(text, [cidr]) && !isIn(text, except));
+
+  test('lets out to what the guard of deliveries takes for public, at every edge of a range', () => {
+    const edges = blocks.flatMap(({ cidr, except }) => [cidr, ...except]).flatMap(edgesOf);
+    expect(edges.filter((text) => isLetOut(text) !== isPublicAddress(text))).toEqual([]);
+    expect(edges.filter(isLetOut).length).toBeGreaterThan(20);
+  });
+
+  test('the policy agrees with the guard between the edges, except for ISATAP', () => {
+    // Most of what is not global would never be drawn from the whole of IPv6.
+    const starts = [
+      '2001',
+      '2001:db8',
+      '2002',
+      '2620:4f:8000',
+      '3ffe',
+      '3fff:fff',
+      '2a00',
+      'fd00',
+      'fe80',
+      '64:ff9b',
+    ];
+    const ipv6 = fc
+      .tuple(fc.constantFrom(...starts), fc.nat({ max: 65_535 }))
+      .map(([start, end]) => `${start}:${end.toString(16)}::1`);
+    fc.assert(
+      fc.property(fc.oneof(fc.ipV4(), ipv6), (text) => {
+        expect(isLetOut(text)).toBe(isPublicAddress(text));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+});
+
+function isIn(text: string, cidrs: readonly string[]): boolean {
+  const address = parseAddress(text);
+  const ranges = cidrs.map((cidr) => {
+    const [network = '', bits = ''] = cidr.split('/');
+    return { address: network, prefixBits: Number(bits), family: parseAddress(network)?.family ?? 'ipv4' };
+  });
+  return address !== undefined && isInside(address, ranges);
+}
+
+/** The first and the last address of a range, and their neighbours outside of it. */
+function edgesOf(cidr: string): readonly string[] {
+  const [network = '', bits = ''] = cidr.split('/');
+  const { bytes, family } = parseAddress(network) ?? expect.fail();
+  const first = bytes.reduce((value, byte) => value * 256n + BigInt(byte), 0n);
+  const width = BigInt(bytes.length * 8);
+  const size = 1n << (width - BigInt(bits));
+  return [first - 1n, first, first + size - 1n, first + size]
+    .filter((value) => value >= 0n && value < 1n << width)
+    .map((value) => textOf(value, family));
+}
+
+function textOf(value: bigint, family: 'ipv4' | 'ipv6'): string {
+  if (family === 'ipv4') return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n).join('.');
+  const groups = [112n, 96n, 80n, 64n, 48n, 32n, 16n, 0n];
+  return groups.map((shift) => ((value >> shift) & 65_535n).toString(16)).join(':');
+}
+
+interface PolicySpec {
+  readonly podSelector: unknown;
+  readonly policyTypes: readonly string[];
+  readonly ingress: readonly { readonly ports: unknown }[];
+  readonly egress: readonly {
+    readonly to: readonly {
+      readonly ipBlock?: { readonly cidr: string; readonly except: readonly string[] };
+    }[];
+    readonly ports: readonly { readonly protocol: string; readonly port?: number }[];
+  }[];
+}
+
+interface IngressSpec {
+  readonly tls: readonly { readonly hosts: readonly string[] }[];
+  readonly rules: readonly {
+    readonly host: string;
+    readonly http: {
+      readonly paths: readonly {
+        readonly path: string;
+        readonly pathType: string;
+        readonly backend: { readonly service: unknown };
+      }[];
+    };
+  }[];
+}
 
 interface Port {
   readonly name?: string;
@@ -110,10 +259,11 @@ interface DeploymentSpec {
     readonly metadata: { readonly labels: Readonly<Record<string, string>> };
     readonly spec: {
       readonly terminationGracePeriodSeconds: number;
-      readonly securityContext: unknown;
+      readonly securityContext: { readonly runAsGroup: number; readonly fsGroup: number };
+      readonly volumes: readonly { readonly name: string; readonly secret: unknown }[];
       readonly containers: readonly {
-        readonly env: unknown;
-        readonly envFrom: unknown;
+        readonly env: readonly { readonly name: string; readonly value: string }[];
+        readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
         readonly ports: readonly Port[];
         readonly livenessProbe: Probe;
         readonly readinessProbe: Probe;

@@ -30,6 +30,10 @@ describe('deploy/systemd/sched.service', () => {
     expect(Number(directive('TimeoutStopSec'))).toBeGreaterThan(graceSeconds());
   });
 
+  test('leaves no core dump, which would hold keys and bodies', () => {
+    expect(directive('LimitCORE')).toBe('0');
+  });
+
   test.skipIf(!HAS_SYSTEMD)(`is one that systemd takes${HAS_SYSTEMD ? '' : ' (it is not installed)'}`, () => {
     // Of the command it asks that it is there, and on this machine it is not.
     const verify = (text: string) => {
