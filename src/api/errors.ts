@@ -26,8 +26,6 @@ export function refuse(reply: FastifyReply, refusal: Refusal): FastifyReply {
 const CODE_OF_FRAMEWORK: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_json',
-  FST_ERR_NOT_FOUND: 'not_found',
-  FST_ERR_BAD_URL: 'not_found',
 };
 
 export function refusalOf(error: unknown, requestId: string, log: Log): Refusal {

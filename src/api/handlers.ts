@@ -2,7 +2,7 @@
 import { type Commands, type Finished, found, type Render } from '#src/commands/command.ts';
 import { replayDelivery } from '#src/commands/deliveries.ts';
 import type { Answered } from '#src/commands/idempotency.ts';
-import { archiveProfile, createProfile, editProfile } from '#src/commands/profiles.ts';
+import { archiveProfile, createProfile, editProfile, type ProfileOrder } from '#src/commands/profiles.ts';
 import {
   createSchedule,
   editSchedule,
@@ -14,7 +14,8 @@ import { DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
 import { type DeliveryId, parseId } from '#src/domain/id.ts';
 import type { Mode } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
-import type { ScheduleView } from '#src/domain/schedule.ts';
+import type { Schedule, ScheduleView } from '#src/domain/schedule.ts';
+import type { ScheduleEdit } from '#src/domain/schedule-life.ts';
 import type { DeliveryFilter } from '#src/ports/store.ts';
 import type { Call } from './call.ts';
 import type { OperationId } from './contract/operations.ts';
@@ -44,11 +45,18 @@ function profileAs(status: number, mode: Mode): Render<Profile> {
   return (profile) => json(status, presentProfile(profile, mode));
 }
 
-/** `showDelivery`: how a delivery is shown; as customers see it unless told otherwise. */
+/** Refuses an edit, by throwing, once it is known what it would change. */
+export interface EditGuard {
+  schedule(schedule: Schedule, edit: ScheduleEdit): void;
+  profile(profile: Profile, edit: Partial<ProfileOrder>): Promise<void>;
+}
+
+/** `showDelivery`: how a delivery is shown; as customers see it unless told otherwise. A customer has no guard. */
 export function handlers(
   commands: Commands,
   httpAllowed: boolean,
   showDelivery: (delivery: Delivery, mode: Mode) => object = presentDelivery,
+  guard: EditGuard | null = null,
 ): Readonly<Record<OperationId, Handler>> {
   const { store, pause } = commands;
 
@@ -106,7 +114,11 @@ export function handlers(
           commands,
           call.tenant.partition,
           call.id('sch'),
-          (schedule) => readScheduleUpdate(call.body, schedule, httpAllowed),
+          (schedule) => {
+            const edit = readScheduleUpdate(call.body, schedule, httpAllowed);
+            guard?.schedule(schedule, edit);
+            return edit;
+          },
           scheduleAs(200, call.tenant.mode),
           keep,
         ),
@@ -171,7 +183,11 @@ export function handlers(
           commands,
           call.tenant.partition,
           call.id('ep'),
-          () => readEndpointUpdate(call.body, httpAllowed),
+          async (profile) => {
+            const edit = readEndpointUpdate(call.body, httpAllowed);
+            await guard?.profile(profile, edit);
+            return edit;
+          },
           profileAs(200, call.tenant.mode),
           keep,
         ),

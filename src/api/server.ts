@@ -1,4 +1,5 @@
 /** The HTTP server: `/v1`, the reference pages and the probes, with one envelope for every error. */
+import { createServer } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Commands, Finished } from '#src/commands/command.ts';
 import { type Answered, Idempotency } from '#src/commands/idempotency.ts';
@@ -20,7 +21,7 @@ import type { Vault } from '#src/ports/vault.ts';
 import { AnswerBudget } from './answer-budget.ts';
 import { isLongAnswer, sendLong } from './answer-bytes.ts';
 import { Keys } from './auth.ts';
-import { answerExpectation, BrokenRequests, isDecodable, undecodable } from './broken-requests.ts';
+import { BrokenRequests } from './broken-requests.ts';
 import { type Answering, Call, callOf, rawBody } from './call.ts';
 import { OPERATIONS, type Operation, type OperationId } from './contract/operations.ts';
 import { JSON_TYPE, refusalOf, refuse } from './errors.ts';
@@ -28,6 +29,7 @@ import { handlers } from './handlers.ts';
 import { BODY_BYTES_MAX, LargeBodies, SMALL_BODY_BYTES_MAX } from './large-bodies.ts';
 import { probes } from './probes.ts';
 import { referencePages } from './reference.ts';
+import { isDecodable, undecodable } from './request-target.ts';
 import { UntakenAnswers } from './untaken-answers.ts';
 
 export interface ApiOptions {
@@ -61,6 +63,8 @@ const ID_CHARACTERS_MAX = 65_536;
 const REQUEST_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_MS = 72_000;
 
+/** Logs and metrics show this route for a request without one. */
+const NO_ROUTE = 'none';
 const NO_TENANT = Symbol('no tenant');
 
 declare module 'fastify' {
@@ -78,27 +82,45 @@ export function buildServer(options: ApiOptions): FastifyInstance {
   const ids = new IdMint((count) => options.random.bytes(count));
   const requestId = () => ids.mint('req', clock.now());
 
-  const broken = new BrokenRequests();
+  const report = (id: string, method: string, route: string, status: number, ms: number) => {
+    metrics.requestServed(method, route, status, ms / 1000);
+    log.info({ request_id: id, method, route, status, ms: Math.round(ms * 10) / 10 }, 'request');
+  };
+  const broken = new BrokenRequests({
+    clock,
+    requestId,
+    refused: (id, method, status) => report(id, method, NO_ROUTE, status, 0),
+  });
 
   const server = Fastify({
     logger: false,
-    // Node's own answer to a request without a Host would lack the envelope; the service does not need one.
-    http: { requireHostHeader: false },
+    // The framework would listen on further addresses by itself, with servers that nothing here watches.
+    serverFactory: (handle) => {
+      const watched = createServer(
+        {
+          // Node's own answer to a request without a Host would lack the envelope.
+          requireHostHeader: false,
+          requestTimeout: REQUEST_TIMEOUT_MS,
+          keepAliveTimeout: KEEP_ALIVE_MS,
+        },
+        (request, response) => {
+          if (broken.admit(request, response)) handle(request, response);
+        },
+      );
+      broken.watch(watched);
+      new UntakenAnswers(options.timers).watch(watched);
+      return watched;
+    },
     genReqId: requestId,
     requestIdHeader: false,
     bodyLimit: BODY_BYTES_MAX,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
     exposeHeadRoutes: false,
     return503OnClosing: false,
     routerOptions: { maxParamLength: ID_CHARACTERS_MAX },
     rewriteUrl: ({ url = '/' }) => (isDecodable(url) ? url : undecodable(url)),
-    clientErrorHandler: (error, socket) => broken.answer(error, socket, requestId()),
+    clientErrorHandler: (error, socket) => broken.answer(error, socket),
   });
 
-  broken.watch(server.server);
-  new UntakenAnswers(options.timers).watch(server.server);
-  server.server.on('checkExpectation', (_request, response) => answerExpectation(response, requestId()));
   server.decorateRequest('tenant', NO_TENANT);
   takeAnyBody(server);
   // Hooks that wait for nothing take a callback: a promise for each would be a cost on every request.
@@ -111,20 +133,10 @@ export function buildServer(options: ApiOptions): FastifyInstance {
     done();
   });
   server.addHook('onResponse', (request, reply, done) => {
-    const { config, url: route = 'none' } = request.routeOptions;
-    if (config.isUnreported === true) return done();
-    const ms = reply.elapsedTime;
-    metrics.requestServed(request.method, route, reply.statusCode, ms / 1000);
-    log.info(
-      {
-        request_id: request.id,
-        method: request.method,
-        route,
-        status: reply.statusCode,
-        ms: Math.round(ms * 10) / 10,
-      },
-      'request',
-    );
+    const { config, url: route = NO_ROUTE } = request.routeOptions;
+    if (config.isUnreported !== true) {
+      report(request.id, request.method, route, reply.statusCode, reply.elapsedTime);
+    }
     done();
   });
   server.setErrorHandler((error, request, reply) => refuse(reply, refusalOf(error, request.id, log)));

@@ -95,6 +95,23 @@ const auth = (aim: Aim) => `Authorization: Bearer ${aim.key}\r\n`;
 const post = (aim: Aim, headers: string, rest: string) =>
   `POST /v1/schedules HTTP/1.1\r\nHost: x\r\n${auth(aim)}${headers}\r\n${rest}`;
 
+const RTSP_METHODS = ['DESCRIBE', 'ANNOUNCE', 'SETUP', 'PLAY', 'PAUSE', 'TEARDOWN', 'RECORD'];
+const STRANGE_TARGETS = [
+  '*',
+  'x:443',
+  'http:///v1/schedules',
+  'http://x:99999/v1/schedules',
+  'http://[',
+  'http://[::1]:8080/v1/schedules?limit=1',
+  'HTTPS://user@X/v1/schedules/%zz',
+  'http://x/v1/schedules#a',
+  'ftp://x/v1/schedules',
+  'http:v1/schedules',
+  '//v1/schedules',
+  '/v1/sch\u0000edules',
+  '/v1/schedules/%00%zz',
+];
+
 const MALFORMED: readonly Malformed[] = [
   (aim) => [`${aim.prng.bytes(aim.prng.between(1, 300)).toString('latin1')}\r\n\r\n\r\n`, 'must'],
   () => [Buffer.from('16030100c8010000c40303000000', 'hex'), 'must'],
@@ -125,7 +142,12 @@ const MALFORMED: readonly Malformed[] = [
   (aim) => [post(aim, `X: ${'v'.repeat(20_000)}\r\n`, ''), 'must'],
   (aim) => [post(aim, 'a: b\r\n'.repeat(3_000), ''), 'must'],
   (aim) => [`GET /v1/schedules?${'q'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n${auth(aim)}\r\n`, 'must'],
-  () => ['CONNECT fuzz.invalid:443 HTTP/1.1\r\nHost: x\r\n\r\n', 'may'],
+  (aim) => [`GET /v1/schedules HTTP/1.1\r\nHost: a b\r\n${auth(aim)}\r\n`, 'must'],
+  () => ['CONNECT fuzz.invalid:443 HTTP/1.1\r\nHost: x\r\n\r\n', 'must'],
+  () => ['CONNECT fuzz.invalid:443 HTTP/1.1\r\nHost: x\r\n\r\n\u0016\u0003\u0001', 'must'],
+  ({ prng }) => [`${prng.pick(RTSP_METHODS)} rtsp://x/v1/schedules RTSP/1.0\r\nCSeq: 1\r\n\r\n`, 'must'],
+  ({ prng }) => [`${prng.pick(RTSP_METHODS)} /v1/schedules HTTP/1.1\r\nHost: x\r\n\r\n`, 'must'],
+  (aim) => [`GET ${aim.prng.pick(STRANGE_TARGETS)} HTTP/1.1\r\nHost: x\r\n${auth(aim)}\r\n`, 'must'],
 ];
 
 export function malformed(aim: Aim): Shot {
