@@ -11,14 +11,19 @@ import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import { type Due, dueOf } from '#src/domain/due.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { Headers } from '#src/domain/headers.ts';
-import { type DeliveryId, IdMint, type ScheduleId } from '#src/domain/id.ts';
+import { type DeliveryId, type EndpointId, IdMint, type ScheduleId } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { encodeHeaders, encodePayload } from '#src/domain/payload.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { NewSchedule, ScheduleChange } from '#src/domain/schedule-life.ts';
-import { payloadPlace, profileHeadersPlace, signingSecretPlace } from '#src/domain/sealed-places.ts';
+import {
+  endpointSecretPlace,
+  payloadPlace,
+  profileHeadersPlace,
+  signingSecretPlace,
+} from '#src/domain/sealed-places.ts';
 import type { EngineWorld } from '#src/engine/world.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { Egress, OutboundRequest, SendResult } from '#src/ports/egress.ts';
@@ -340,7 +345,8 @@ export class EngineTestWorld implements EngineWorld, AsyncDisposable {
   async profile(given: Partial<Profile> = {}, headers: Headers = []): Promise<Profile> {
     const profile = this.build.profile(given);
     const bytes = encodeHeaders(headers);
-    const sealed = bytes && this.vault.seal(profileHeadersPlace(PARTITION, profile.id), bytes);
+    const sealed =
+      bytes && this.vault.seal(profileHeadersPlace(PARTITION, profile.id, profile.version), bytes);
     await this.disk.addProfile({ profile, headers: sealed, receipt: null });
     return profile;
   }
@@ -366,6 +372,17 @@ export class EngineTestWorld implements EngineWorld, AsyncDisposable {
     const sealed = this.vault.seal(signingSecretPlace(partition, id), Buffer.from(text));
     const secret = { id, partition, sealed, createdAt: this.now, expiresAt: null };
     await this.disk.addSecret(secret, othersEndAt);
+  }
+
+  /** Adds the first secret of the profile; the project's secrets sign beside it for the overlap. */
+  async endpointSecret(endpointId: EndpointId, text: string, overlapMs: number): Promise<void> {
+    const id = this.ids.mint('sec', this.now);
+    const sealed = this.vault.seal(endpointSecretPlace(PARTITION, endpointId, id), Buffer.from(text));
+    const place = { partition: PARTITION, endpointId };
+    const aloneFrom = instant(this.now + overlapMs);
+    const added = { ...place, id, sealed, createdAt: this.now, expiresAt: null, aloneFrom };
+    const answer = await this.disk.changeEndpointSecrets({ ...place, before: [], ended: [], added });
+    if (answer !== 'done') throw new Error(`The secret was not added: ${answer}.`);
   }
 
   async delivery(id: DeliveryId): Promise<Delivery> {

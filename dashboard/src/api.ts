@@ -6,6 +6,7 @@ import type { ErrorBody } from '../../sdk/src/api-types.ts';
 import type { WhoAmI } from '../../src/control/http/contract.ts';
 import { readAnswer } from './model/read-answer.ts';
 import { csrf, session, signedOut } from './session.ts';
+import { wasUsedLately } from './use.ts';
 
 const API = '/dashboard/api/';
 /** Longer than any answer should take; a reader is told rather than kept waiting. */
@@ -44,6 +45,11 @@ export function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return ask<T>('GET', path, undefined, signal);
 }
 
+/** The page itself asks, so the request does not keep the session alive. */
+export function getAutomatically<T>(path: string): Promise<T> {
+  return ask<T>('GET', path, undefined, undefined, true);
+}
+
 export function post<T>(path: string, body: object = {}, signal?: AbortSignal): Promise<T> {
   return ask<T>('POST', path, body, signal);
 }
@@ -62,8 +68,14 @@ export function asApiError(error: unknown): ApiError {
   );
 }
 
-async function ask<T>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<T> {
-  const answer = await send(method, path, body, signal);
+async function ask<T>(
+  method: string,
+  path: string,
+  body?: object,
+  signal?: AbortSignal,
+  isAutomatic = !wasUsedLately(),
+): Promise<T> {
+  const answer = await send(method, path, isAutomatic, body, signal);
   const text = await answer.text();
   if (answer.ok) return readAnswer(text) as T;
   const error = errorOf(answer, text);
@@ -85,13 +97,20 @@ export async function renewSession(): Promise<boolean> {
   return typeof before !== 'string' && before.user.id === after.user.id && before.csrf !== after.csrf;
 }
 
-async function send(method: string, path: string, body?: object, signal?: AbortSignal): Promise<Response> {
+async function send(
+  method: string,
+  path: string,
+  isAutomatic: boolean,
+  body?: object,
+  signal?: AbortSignal,
+): Promise<Response> {
   const timeout = AbortSignal.timeout(ANSWER_MS_MAX);
   const headers: Record<string, string> = { accept: 'application/json' };
   if (body !== undefined) {
     headers['content-type'] = 'application/json';
     headers['x-sched-csrf'] = csrf();
   }
+  if (isAutomatic) headers['x-sched-automatic'] = '1';
   try {
     return await fetch(API + path, {
       method,

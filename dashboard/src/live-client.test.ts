@@ -12,6 +12,8 @@ interface Stream {
 class World {
   readonly streams: Stream[] = [];
   readonly asked: string[] = [];
+  /** Paths that were marked as automatic. */
+  readonly automatic: string[] = [];
   isHidden = false;
   isSignedOut = false;
   answer: (path: string) => unknown = (path) => `answer of ${path}`;
@@ -19,8 +21,9 @@ class World {
   #timers: { readonly at: number; readonly action: () => void }[] = [];
 
   readonly client = new LiveClient({
-    get: async (path) => {
+    get: async (path, isAutomatic) => {
       this.asked.push(path);
+      if (isAutomatic) this.automatic.push(path);
       return this.answer(path);
     },
     open: (watches, listener) => {
@@ -97,6 +100,21 @@ describe('a page that is watched', () => {
     answerNow('older');
     await settled();
     expect(view.value.data).toBe('newer');
+  });
+
+  test('marks what it asks for by itself, and nothing that somebody did', async () => {
+    const world = new World();
+    world.client.acquire('a');
+    await world.pass(50);
+    await world.client.refresh();
+    expect([world.asked, world.automatic]).toEqual([['a', 'a'], []]);
+    await world.pass(120_000);
+    world.stream.listener.failed(false);
+    await world.pass(120_000);
+    world.client.wake();
+    await settled();
+    expect(world.automatic.length).toBeGreaterThan(5);
+    expect(world.asked).toEqual(['a', 'a', ...world.automatic]);
   });
 
   test('opens another stream when what is watched changes, and none when nothing is', async () => {

@@ -45,7 +45,8 @@ export interface LiveListener {
 }
 
 export interface LivePorts {
-  get(path: string): Promise<unknown>;
+  /** `isAutomatic`: nobody did anything, the page asks again by itself. */
+  get(path: string, isAutomatic: boolean): Promise<unknown>;
   open(watches: readonly string[], listener: LiveListener): LiveSource;
   /** Returns how to call it off. */
   later(ms: number, action: () => void): () => void;
@@ -85,7 +86,7 @@ export class LiveClient {
     watch.users += 1;
     if (known === undefined) {
       this.#watches.set(path, watch);
-      void this.#ask(path, watch);
+      void this.#ask(path, watch, false);
       this.#changed();
     }
     return { view: watch.view, release: () => this.#release(path, watch) };
@@ -99,8 +100,12 @@ export class LiveClient {
   }
 
   /** After a change of one's own: ask for everything that is shown, now. */
-  async refresh(): Promise<void> {
-    await Promise.all([...this.#watches].map(([path, watch]) => this.#ask(path, watch)));
+  refresh(): Promise<void> {
+    return this.#askAll(false);
+  }
+
+  async #askAll(isAutomatic: boolean): Promise<void> {
+    await Promise.all([...this.#watches].map(([path, watch]) => this.#ask(path, watch, isAutomatic)));
   }
 
   /** The page was hidden, or is seen again, or the network is back. */
@@ -108,7 +113,7 @@ export class LiveClient {
     this.#close();
     if (this.#ports.isHidden()) return;
     this.#failures = 0;
-    void this.refresh();
+    void this.#askAll(true);
     this.#open();
   }
 
@@ -182,15 +187,15 @@ export class LiveClient {
   }
 
   async #pollOnce(): Promise<void> {
-    await this.refresh();
+    await this.#askAll(true);
     if (this.#poll !== null || this.#ports.isHidden() || this.#watches.size === 0) return;
     this.#pollLater(this.#source !== null && this.#isAllStreamed() ? SAFETY_POLL_MS : POLL_MS);
   }
 
-  async #ask(path: string, watch: Watch): Promise<void> {
+  async #ask(path: string, watch: Watch, isAutomatic: boolean): Promise<void> {
     const { version } = watch;
     try {
-      const data = await this.#ports.get(path);
+      const data = await this.#ports.get(path, isAutomatic);
       if (watch.version !== version) return;
       watch.isRefused = false;
       this.#show(path, { data, error: null, state: 'live' });

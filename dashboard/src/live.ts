@@ -1,13 +1,13 @@
 /** `useLive(path)`: what a path of the control plane answers, kept up to date while it is on the page. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { get, renewSession } from './api.ts';
+import { get, getAutomatically, renewSession } from './api.ts';
 import { type Live, LiveClient, type LiveListener, type LiveSource, LOADING } from './live-client.ts';
 import { readAnswer } from './model/read-answer.ts';
 
 export type { Live } from './live-client.ts';
 
 const client = new LiveClient({
-  get: (path) => get(path),
+  get: (path, isAutomatic) => (isAutomatic ? getAutomatically(path) : get(path)),
   open: openStream,
   later: (ms, action) => {
     const timer = setTimeout(action, ms);

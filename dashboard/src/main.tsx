@@ -8,6 +8,7 @@ import { session } from './session.ts';
 import { listenToKeys } from './shortcuts.ts';
 import { applyTheme } from './theme.ts';
 import { startClock } from './time.ts';
+import { listenToUse } from './use.ts';
 
 const fault = signal<ApiError | null>(null);
 
@@ -28,6 +29,7 @@ applyTheme();
 listenToAddress();
 listenToKeys();
 listenToVisibility();
+listenToUse();
 startClock();
 // Whoever is about to sign in need not be asked who they are.
 effect(() => {

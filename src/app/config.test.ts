@@ -21,6 +21,8 @@ describe('settings', () => {
       masterKey: null,
       masterKeysPrevious: null,
       role: 'all',
+      publicOrigins: null,
+      trustedProxies: null,
       egressAllow: null,
       egressAllowHttp: false,
       egressCertificates: null,
@@ -28,6 +30,7 @@ describe('settings', () => {
       bootstrapLiveKey: null,
       bootstrapSigningSecret: null,
       retentionMs: 90 * DAY_MS,
+      auditRetentionMs: 365 * DAY_MS,
       shutdownGraceMs: 30_000,
       logLevel: 'info',
     });
@@ -73,7 +76,9 @@ describe('PostgreSQL', () => {
   });
 
   test('nodes need the same master key, so it must be given', () => {
-    expect(() => fromEnv({ SCHED_DATABASE_URL })).toThrow(/^SCHED_MASTER_KEY must be set/);
+    expect(() => fromEnv({ SCHED_DATABASE_URL })).toThrow(
+      /^SCHED_MASTER_KEY or SCHED_MASTER_KEY_FILE must be set/,
+    );
     expect(() => readControlSettings({ flags: {}, env: { SCHED_DATABASE_URL } })).toThrow(SettingsError);
   });
 
@@ -89,6 +94,89 @@ describe('PostgreSQL', () => {
     const given = (env: Readonly<Record<string, string>>) => ({ flags: {}, env });
     expect(readMoveSettings(given({ SCHED_DATABASE_URL }))).toMatchObject({ masterKey: null });
     expect(() => readMoveSettings(given({ SCHED_MASTER_KEY }))).toThrow(/^SCHED_DATABASE_URL must be set/);
+  });
+});
+
+describe('secrets in files', () => {
+  const SCHED_DATABASE_URL = 'postgres://user:hidden@db/sched';
+  const [key, old, older] = [randomBytes(32), randomBytes(32), randomBytes(32)];
+  const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
+
+  function fileWith(content: string): string {
+    const path = join(temporaryDirectory(), 'secret');
+    // Mounted secrets are readable by everybody.
+    writeFileSync(path, content, { mode: 0o444 });
+    return path;
+  }
+
+  test.each(['', '\n', '\r\n'])('are read as if they had been set, with %j at the end', (end) => {
+    expect(
+      fromEnv({
+        SCHED_DATABASE_URL_FILE: fileWith(`${SCHED_DATABASE_URL}${end}`),
+        SCHED_MASTER_KEY_FILE: fileWith(`${base64(key)}${end}`),
+        SCHED_MASTER_KEY_PREVIOUS_FILE: fileWith(`${base64(old)},${base64(older)}${end}`),
+      }),
+    ).toEqual(
+      fromEnv({
+        SCHED_DATABASE_URL,
+        SCHED_MASTER_KEY: base64(key),
+        SCHED_MASTER_KEY_PREVIOUS: `${base64(old)},${base64(older)}`,
+      }),
+    );
+  });
+
+  test('hold for the other commands, and as flags', () => {
+    const env = { SCHED_DATABASE_URL_FILE: fileWith(SCHED_DATABASE_URL) };
+    const flags = { '--master-key-file': fileWith(base64(key)) };
+    expect(readControlSettings({ flags, env })).toMatchObject({
+      masterKey: key,
+      databaseUrl: { user: 'user' },
+    });
+    expect(readMoveSettings({ flags, env })).toMatchObject({ masterKey: key, databaseUrl: { user: 'user' } });
+  });
+
+  test('are refused beside the setting itself, wherever each of them is set', () => {
+    const SCHED_MASTER_KEY_FILE = fileWith(base64(key));
+    const SCHED_MASTER_KEY = base64(key);
+    const message =
+      /^SCHED_MASTER_KEY_FILE must not be set where .*SCHED_MASTER_KEY\)? is: keep one of the two\.$/;
+    expect(() => fromEnv({ SCHED_MASTER_KEY_FILE, SCHED_MASTER_KEY })).toThrow(message);
+    expect(() =>
+      readSettings({ flags: { '--master-key': SCHED_MASTER_KEY }, env: { SCHED_MASTER_KEY_FILE } }),
+    ).toThrow(message);
+    expect(fromEnv({ SCHED_MASTER_KEY_FILE, SCHED_MASTER_KEY: '' }).masterKey).toEqual(key);
+  });
+
+  test.each([
+    ['that are empty', '\n', 'SCHED_MASTER_KEY_FILE must be a file that is not empty.'],
+    [
+      'that are too large',
+      'k'.repeat(16_385),
+      'SCHED_MASTER_KEY_FILE must be a file of at most 16384 bytes.',
+    ],
+    [
+      'that hold something else',
+      'hidden',
+      'The content of SCHED_MASTER_KEY_FILE must be 32 bytes in base64, such as `openssl rand -base64 32` prints.',
+    ],
+  ])('are refused %s, and their content not shown', (_, content, message) => {
+    expect(() => fromEnv({ SCHED_MASTER_KEY_FILE: fileWith(content) })).toThrow(new SettingsError(message));
+  });
+
+  test('are refused that cannot be read, or have no end; their path may be the secret itself', () => {
+    const refusal = (path: string) => () => fromEnv({ SCHED_DATABASE_URL_FILE: path });
+    expect(refusal('/nowhere/hidden')).toThrow(
+      new SettingsError('SCHED_DATABASE_URL_FILE must be a file that can be read (ENOENT).'),
+    );
+    expect(refusal(temporaryDirectory())).toThrow(/must be a file that can be read \(EISDIR\)\.$/);
+    expect(refusal('/dev/zero')).toThrow(/must be a file of at most 16384 bytes\.$/);
+    expect(refusal('a\0b')).toThrow(/^SCHED_DATABASE_URL_FILE must be a file that can be read/);
+  });
+
+  test('that hold a wrong address are told what is wrong with it', () => {
+    expect(() => fromEnv({ SCHED_DATABASE_URL_FILE: fileWith(`${SCHED_DATABASE_URL}?what=1`) })).toThrow(
+      /^The content of SCHED_DATABASE_URL_FILE has a parameter other than (?!.*hidden)/,
+    );
   });
 });
 
@@ -138,6 +226,50 @@ describe('values', () => {
     expect(() => fromEnv({ SCHED_EGRESS_ALLOW: text })).toThrow(SettingsError);
   });
 
+  test('the addresses of the dashboard are origins, written as browsers write them', () => {
+    const text = 'https://Sched.Example.com/, http://[::1]:8080,https://sched.example.com:443';
+    expect(fromEnv({ SCHED_PUBLIC_URL: text }).publicOrigins).toEqual([
+      'https://sched.example.com',
+      'http://[::1]:8080',
+    ]);
+  });
+
+  test.each([
+    'sched.example.com',
+    'ftp://sched.example.com',
+    'https://sched.example.com/sched',
+    'https://sched.example.com/?',
+    'https://sched.example.com#a',
+    'https://user@sched.example.com',
+    'https:sched.example.com',
+    'https://',
+    'https://a.example,',
+    'https://a.example https://b.example',
+    Array.from({ length: 17 }, (_, i) => `https://${i}.example`).join(','),
+  ])('no address of the dashboard: %s', (text) => {
+    expect(() => fromEnv({ SCHED_PUBLIC_URL: text })).toThrow(SettingsError);
+  });
+
+  test('proxies are networks or single addresses', () => {
+    expect(fromEnv({ SCHED_TRUSTED_PROXIES: '10.1.0.0/16, 192.0.2.7,fd00::7' }).trustedProxies).toEqual([
+      { address: '10.1.0.0', prefixBits: 16, family: 'ipv4' },
+      { address: '192.0.2.7', prefixBits: 32, family: 'ipv4' },
+      { address: 'fd00::7', prefixBits: 128, family: 'ipv6' },
+    ]);
+  });
+
+  test.each([
+    'proxy.internal',
+    '10.0.0',
+    '10.0.0.1,',
+    '10.0.0.0/33',
+    'fe80::1%eth0',
+    '::ffff:10.0.0.1',
+    '0:0:0:0:0:ffff:a00:0/104',
+  ])('no proxy: %s', (text) => {
+    expect(() => fromEnv({ SCHED_TRUSTED_PROXIES: text })).toThrow(SettingsError);
+  });
+
   test('certificates are read from their file', () => {
     const path = join(temporaryDirectory(), 'ca.pem');
     const pem = `A comment.\n${rootCertificates.slice(0, 2).join('\n')}\n`;
@@ -148,6 +280,7 @@ describe('values', () => {
 
   test('durations are rounded up: only a true 0 keeps history for ever', () => {
     expect(fromEnv({ SCHED_RETENTION: '0' }).retentionMs).toBe(0);
+    expect(fromEnv({ SCHED_AUDIT_RETENTION: '0' }).auditRetentionMs).toBe(0);
     expect(fromEnv({ SCHED_RETENTION: '1ns' }).retentionMs).toBe(1);
     expect(fromEnv({ SCHED_RETENTION: '2562047h' }).retentionMs).toBe(2_562_047 * 3_600_000);
     expect(() => fromEnv({ SCHED_RETENTION: '-1ns' })).toThrow(SettingsError);

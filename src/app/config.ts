@@ -1,11 +1,20 @@
 /** Settings as they were given: a flag wins over the environment, and an empty text counts as unset in both. */
 import type { DatabaseAddress } from '#src/store/postgres/address.ts';
 import { SettingsError } from './failures.ts';
+import { readSecretFile } from './secret-file.ts';
 import { SETTINGS, type Setting, type Settings } from './settings.ts';
 
 /** What the command line needs to work on the same data as the service. */
-export const CONTROL_SETTINGS = ['dataDir', 'databaseUrl', 'masterKey', 'masterKeysPrevious'] as const;
-export type ControlSettings = Pick<Settings, (typeof CONTROL_SETTINGS)[number]>;
+export const CONTROL_SETTINGS = [
+  'dataDir',
+  'databaseUrl',
+  'databaseUrlFile',
+  'masterKey',
+  'masterKeyFile',
+  'masterKeysPrevious',
+  'masterKeysPreviousFile',
+] as const;
+export type ControlSettings = Pick<Settings, (typeof CONTROL_SETTINGS)[number] & keyof Settings>;
 
 export interface Given {
   /** By flag: `--port`. */
@@ -19,6 +28,8 @@ export function readSettings(given: Given): Settings {
     host: read(SETTINGS.host, given),
     port: read(SETTINGS.port, given),
     role: read(SETTINGS.role, given),
+    publicOrigins: readPublicOrigins(given),
+    trustedProxies: read(SETTINGS.trustedProxies, given),
     egressAllow: read(SETTINGS.egressAllow, given),
     egressAllowHttp: read(SETTINGS.egressAllowHttp, given),
     egressCertificates: read(SETTINGS.egressCertificates, given),
@@ -26,17 +37,23 @@ export function readSettings(given: Given): Settings {
     bootstrapLiveKey: read(SETTINGS.bootstrapLiveKey, given),
     bootstrapSigningSecret: read(SETTINGS.bootstrapSigningSecret, given),
     retentionMs: read(SETTINGS.retentionMs, given),
+    auditRetentionMs: read(SETTINGS.auditRetentionMs, given),
     shutdownGraceMs: read(SETTINGS.shutdownGraceMs, given),
     logLevel: read(SETTINGS.logLevel, given),
   };
 }
 
+/** Links for people begin with the first of them. */
+export function readPublicOrigins(given: Given): Settings['publicOrigins'] {
+  return read(SETTINGS.publicOrigins, given);
+}
+
 export function readControlSettings(given: Given): ControlSettings {
   const settings = readStoreSettings(given);
   if (settings.databaseUrl !== null && settings.masterKey === null) {
-    const { env } = SETTINGS.masterKey;
+    const { masterKey, masterKeyFile, databaseUrl } = SETTINGS;
     throw new SettingsError(
-      `${env} must be set where ${SETTINGS.databaseUrl.env} is, to the same key on every node.`,
+      `${masterKey.env} or ${masterKeyFile.env} must be set where ${databaseUrl.env} is, to the same key on every node.`,
     );
   }
   return settings;
@@ -56,17 +73,41 @@ export function readMoveSettings(given: Given): MoveSettings {
 function readStoreSettings(given: Given): ControlSettings {
   return {
     dataDir: read(SETTINGS.dataDir, given),
-    databaseUrl: read(SETTINGS.databaseUrl, given),
-    masterKey: read(SETTINGS.masterKey, given),
-    masterKeysPrevious: read(SETTINGS.masterKeysPrevious, given),
+    databaseUrl: readSecret(SETTINGS.databaseUrl, SETTINGS.databaseUrlFile, given),
+    masterKey: readSecret(SETTINGS.masterKey, SETTINGS.masterKeyFile, given),
+    masterKeysPrevious: readSecret(SETTINGS.masterKeysPrevious, SETTINGS.masterKeysPreviousFile, given),
   };
 }
 
-function read<T>(setting: Setting<T>, { flags, env }: Given): T {
-  const flag = flags[setting.flag] ?? '';
-  if (flag !== '') return parseOr(setting, `${setting.flag} (${setting.env})`, flag);
-  const text = env[setting.env] ?? '';
-  return text === '' ? setting.unset : parseOr(setting, setting.env, text);
+function read<T>(setting: Setting<T>, given: Given): T {
+  const found = textOf(setting, given);
+  return found === null ? setting.unset : parseOr(setting, found.name, found.text);
+}
+
+/** Reads the setting, or the file that stands for it. Both must not be set, since only one can be meant. */
+function readSecret<T>(setting: Setting<T>, fileSetting: Setting<string | null>, given: Given): T {
+  const file = textOf(fileSetting, given);
+  if (file === null) return read(setting, given);
+  const direct = textOf(setting, given);
+  if (direct !== null) {
+    throw new SettingsError(`${file.name} must not be set where ${direct.name} is: keep one of the two.`);
+  }
+  const content = readSecretFile(file.text);
+  if (typeof content !== 'string') throw new SettingsError(`${file.name} ${content.wrong}.`);
+  return parseOr(setting, `The content of ${file.name}`, content);
+}
+
+interface Found {
+  /** The flag or variable that set it. */
+  readonly name: string;
+  readonly text: string;
+}
+
+function textOf({ flag, env: name }: Setting<unknown>, { flags, env }: Given): Found | null {
+  const given = flags[flag] ?? '';
+  if (given !== '') return { name: `${flag} (${name})`, text: given };
+  const text = env[name] ?? '';
+  return text === '' ? null : { name, text };
 }
 
 const SHOWN_CHARACTERS_MAX = 60;

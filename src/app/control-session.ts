@@ -1,16 +1,25 @@
 /** The control plane for one command: opened beside a running service, closed when the command is done. */
-import type { ControlWorld, SealingWorld } from '#src/control/world.ts';
+import type { ControlWorld } from '#src/control/world.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { systemClock } from '#src/system/clock.ts';
 import { systemRandom } from '#src/system/random.ts';
+import type { AesVault } from '#src/vault/aes-vault.ts';
 import type { ControlSettings } from './config.ts';
 import { nodeName } from './node-name.ts';
-import { openStore } from './open-store.ts';
+import { type AnyStore, openStore } from './open-store.ts';
 import { openVault } from './open-vault.ts';
+
+export interface ControlSession extends ControlWorld {
+  readonly store: AnyStore;
+}
+
+export interface SealingSession extends ControlSession {
+  readonly vault: AesVault;
+}
 
 export async function withControl<T>(
   settings: ControlSettings,
-  run: (world: ControlWorld) => Promise<T>,
+  run: (world: ControlSession) => Promise<T>,
   create = false,
 ): Promise<T> {
   const random = systemRandom();
@@ -25,7 +34,7 @@ export async function withControl<T>(
 /** With the vault. `create`: a database and a master key that are not there are made. */
 export function withSecrets<T>(
   settings: ControlSettings,
-  run: (world: SealingWorld) => Promise<T>,
+  run: (world: SealingSession) => Promise<T>,
   create = false,
 ): Promise<T> {
   return withControl(

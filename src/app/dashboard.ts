@@ -6,12 +6,14 @@ import { pausesOf } from '#src/commands/pauses.ts';
 import { audited } from '#src/control/audit.ts';
 import { dataRoutes } from '#src/control/data/routes.ts';
 import type { DataWorld } from '#src/control/data/world.ts';
+import { ClientAddresses } from '#src/control/http/client-address.ts';
 import type { About } from '#src/control/http/contract.ts';
 import { Desk, type Routes } from '#src/control/http/desk.ts';
 import { Door } from '#src/control/http/door.ts';
 import type { PublicRoute } from '#src/control/http/route.ts';
 import { aboutRoutes } from '#src/control/http/routes/about.ts';
 import { auditRoutes } from '#src/control/http/routes/audit.ts';
+import { endpointSecretRoutes } from '#src/control/http/routes/endpoint-secrets.ts';
 import { entryRoutes } from '#src/control/http/routes/entry.ts';
 import { keyRoutes } from '#src/control/http/routes/keys.ts';
 import { peopleRoutes } from '#src/control/http/routes/people.ts';
@@ -22,10 +24,13 @@ import { mountControl } from '#src/control/http/server.ts';
 import { Turns } from '#src/control/http/turns.ts';
 import { Live } from '#src/control/live/live.ts';
 import type { WatchWorld } from '#src/control/live/watch.ts';
+import { LoginTrace } from '#src/control/login-trace.ts';
 import type { Passwords } from '#src/control/passwords.ts';
+import { RoleRefusals } from '#src/control/role-refusals.ts';
 import { SESSION_MS_MAX } from '#src/control/sessions.ts';
 import { LoginThrottle } from '#src/control/throttle.ts';
 import type { PeopleWorld, SealingWorld } from '#src/control/world.ts';
+import type { Cidr } from '#src/domain/public-address.ts';
 import type { InsightStore } from '#src/ports/insight-store.ts';
 import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
 import type { Log } from '#src/ports/telemetry.ts';
@@ -40,6 +45,10 @@ export interface DashboardWorld
   readonly store: SealingWorld['store'] & { readonly insight: InsightStore; readonly jobs: ReplayJobStore };
   readonly passwords: Passwords;
   readonly log: Log;
+  /** Proxies whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly Cidr[];
+  /** Origins of the dashboard; null accepts any. */
+  readonly publicOrigins: readonly string[] | null;
   readonly about: About;
   readonly pageFolder?: string;
 }
@@ -54,18 +63,24 @@ export function mountDashboard(
 ): DashboardRoutes {
   const { store, clock, timers, log } = world;
   const throttle = new LoginThrottle(store.people, clock);
-  const routes = routesOf({ ...world, throttle }, shared);
+  const routes = routesOf({ ...world, throttle, loginTrace: new LoginTrace(world) }, shared);
+  const refusals = new RoleRefusals(world);
   const desk = new Desk({
     ...routes,
     store,
+    pause: (who) => pauses.pause(who),
+    onRefused: (act) => refusals.note(act),
     auditor: (act, carryOut) => audited(world, act, carryOut, ({ subject }) => subject),
   });
   const pauses = pausesOf(timers);
   const turns = new Turns(pauses);
   const ask: WatchWorld['ask'] = (caller, path) =>
     turns.take(`live ${caller.user.id}`, () => desk.ask(caller, path));
+  const addresses = new ClientAddresses(world.trustedProxies, log);
   mountControl(server, {
-    door: new Door(world),
+    door: new Door(world, addresses),
+    addresses,
+    publicOrigins: world.publicOrigins,
     desk,
     turns,
     bodies: shared.bodies,
@@ -91,6 +106,11 @@ function routesOf(world: DashboardWorld & PeopleWorld, shared: Shared): Dashboar
       ...auditRoutes(world),
       ...aboutRoutes(world.about),
     ],
-    projectRoutes: [...keyRoutes(world), ...secretRoutes(world), ...dataRoutes(data)],
+    projectRoutes: [
+      ...keyRoutes(world),
+      ...secretRoutes(world),
+      ...endpointSecretRoutes(world),
+      ...dataRoutes(data),
+    ],
   };
 }

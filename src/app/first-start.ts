@@ -45,7 +45,8 @@ export function invitationText(link: string): string {
     '',
     `  ${link}`,
     '',
-    'A lost link is replaced with `sched user create --role admin`.',
+    'The link expires after 24 hours; a start after that prints another. A lost link is replaced with',
+    '`sched user create --role admin`.',
     '',
     '',
   ].join('\n');

@@ -4,6 +4,7 @@ import type { ControlStore } from '#src/ports/control-store.ts';
 import type { InsightStore } from '#src/ports/insight-store.ts';
 import type { PeopleStore } from '#src/ports/people-store.ts';
 import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
+import type { SealedStore } from '#src/ports/sealed-store.ts';
 import type { Store } from '#src/ports/store.ts';
 import { describeAddress } from '#src/store/postgres/address.ts';
 import { systemClock } from '#src/system/clock.ts';
@@ -18,6 +19,7 @@ export type AnyStore = Store &
     readonly people: PeopleStore;
     readonly insight: InsightStore;
     readonly jobs: ReplayJobStore;
+    readonly sealed: SealedStore;
   };
 
 export interface OpenStoreOptions {

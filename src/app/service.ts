@@ -19,6 +19,7 @@ import { ReplayRunner } from '#src/engine/replays/runner.ts';
 import type { ClusterWorld } from '#src/engine/world.ts';
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { ClusterMetrics, Log } from '#src/ports/telemetry.ts';
+import { describeHost, unverifiedHosts } from '#src/store/postgres/address.ts';
 import { systemClock } from '#src/system/clock.ts';
 import { watchEventLoop } from '#src/system/event-loop.ts';
 import { prometheusMetrics } from '#src/system/metrics.ts';
@@ -55,6 +56,7 @@ export async function startService(
   variation: Variation = SERVE,
 ): Promise<Service> {
   const { isPlayground } = variation;
+  warnOfUnverified(settings, io.log);
   const random = systemRandom();
   const metrics = prometheusMetrics();
   const node = nodeName(random);
@@ -105,7 +107,7 @@ export async function startService(
     const hints = engine ?? new PeerHints(cluster?.peers ?? NO_PEERS, clock);
     const { retentionMs } = settings;
     const replays = engine === null ? null : new ReplayRunner({ ...world, hints }, { retentionMs });
-    const janitor = new PeopleJanitor({ ...world, people: store.people }, retentionMs);
+    const janitor = new PeopleJanitor({ ...world, people: store.people }, settings.auditRetentionMs);
     const httpAllowed = settings.egressAllowHttp && settings.egressAllow !== null;
 
     let url = '';
@@ -129,6 +131,8 @@ export async function startService(
             isCluster: cluster !== null,
             wakeReplays: () => replays?.wake(),
             passwords: new Passwords(random),
+            publicOrigins: settings.publicOrigins,
+            trustedProxies: settings.trustedProxies ?? [],
             about: aboutService(settings, node),
           });
         }
@@ -136,7 +140,10 @@ export async function startService(
       },
     });
     url = await listen(server, settings);
-    if (settings.role !== 'dispatcher') await tellFirstInvitation(control, url, alone, io, variation);
+    const [dashboardUrl = url] = settings.publicOrigins ?? [];
+    if (settings.role !== 'dispatcher') {
+      await tellFirstInvitation(control, dashboardUrl, alone, io, variation);
+    }
     // Not waited for: it begins with closing the tries of the process before, and the store may be full.
     void engine?.start();
     replays?.start();
@@ -212,6 +219,16 @@ async function tellFirstInvitation(
   } catch (error) {
     log.warn({ error: messageOf(error) }, 'the first admin could not be invited');
   }
+}
+
+/** Warns before anything is sent there, since the password would be sent first. */
+function warnOfUnverified({ databaseUrl }: Settings, log: Log): void {
+  const hosts = databaseUrl === null ? [] : unverifiedHosts(databaseUrl);
+  if (databaseUrl === null || hosts.length === 0) return;
+  log.warn(
+    { hosts: hosts.map(describeHost).join(','), sslmode: databaseUrl.tlsMode },
+    'the connection to PostgreSQL is not verified: set sslmode=verify-full in SCHED_DATABASE_URL',
+  );
 }
 
 function warnOf({ revoked, superseded }: BootstrapReport, log: Log): void {

@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import { parseApiKey } from '#src/domain/api-key.ts';
 import { durationMsCeil } from '#src/domain/duration.ts';
 import type { Mode } from '#src/domain/partition.ts';
-import type { Cidr } from '#src/domain/public-address.ts';
+import { type Cidr, parseAddress, unmapped } from '#src/domain/public-address.ts';
 import { type DatabaseAddress, parseDatabaseAddress } from '#src/store/postgres/address.ts';
 import { parseMasterKey } from '#src/vault/master-key.ts';
 
@@ -13,6 +13,8 @@ const HOST_CHARACTERS_MAX = 253;
 const HOST_LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/i;
 const DIGITS = /^\d+$/;
 const PORT_MAX = 65_535;
+const ORIGINS_MAX = 16;
+const ORIGIN = /^https?:\/\/[\w.:[\]-]{1,300}\/?$/i;
 export const SIGNING_SECRET_CHARACTERS_MIN = 16;
 
 /** A name whose last part is a number is an IPv4 address, and then a wrong one. */
@@ -46,8 +48,29 @@ export function whatIsWrongWithUrl(text: string): string | null {
   return 'wrong' in address ? address.wrong : null;
 }
 
+/** Origins, each once: `https://sched.example.com`. */
+export function parseOrigins(text: string): readonly string[] | undefined {
+  const origins = eachOf(text, parseOrigin);
+  return origins === undefined || origins.length > ORIGINS_MAX ? undefined : [...new Set(origins)];
+}
+
+function parseOrigin(text: string): string | undefined {
+  return ORIGIN.test(text) ? URL.parse(text)?.origin : undefined;
+}
+
 export function parseCidrs(text: string): readonly Cidr[] | undefined {
   return eachOf(text, parseCidr);
+}
+
+/** Networks, or single addresses. */
+export function parseProxies(text: string): readonly Cidr[] | undefined {
+  return eachOf(text, (item) => {
+    const bits = isIP(item) === 4 ? 32 : 128;
+    const cidr = parseCidr(item.includes('/') ? item : `${item}/${bits}`);
+    // A client with an IPv4 address is known by it alone: such a network would hold none.
+    const network = cidr && parseAddress(cidr.address);
+    return network === undefined || unmapped(network) !== network ? undefined : cidr;
+  });
 }
 
 function parseCidr(text: string): Cidr | undefined {

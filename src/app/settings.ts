@@ -14,7 +14,9 @@ import {
   parseDatabaseUrl,
   parseHost,
   parseMasterKeys,
+  parseOrigins,
   parsePort,
+  parseProxies,
   parseSigningSecret,
   readCertificates,
   SIGNING_SECRET_CHARACTERS_MIN,
@@ -58,6 +60,18 @@ function optional<T>(row: Row<T>): Setting<T | null> {
   return { ...row, flag: flagOf(row.env), fallback: null, unset: null };
 }
 
+/** Names the file from which a setting can be read instead. */
+function fileOf(env: string): Setting<string | null> {
+  return optional({
+    env: `${env}_FILE`,
+    value: 'path',
+    about: `A file that holds what \`${env}\` would be, such as a secret of Docker or Kubernetes. Only one of the two may be set.`,
+    complaint: 'must be a path',
+    secret: true,
+    parse: (path) => path,
+  });
+}
+
 function flagOf(env: string): string {
   return `--${env.replace('SCHED_', '').toLowerCase().replaceAll('_', '-')}`;
 }
@@ -95,6 +109,7 @@ export const SETTINGS = {
     parse: parseDatabaseUrl,
     explain: whatIsWrongWithUrl,
   }),
+  databaseUrlFile: fileOf('SCHED_DATABASE_URL'),
   masterKey: optional({
     env: 'SCHED_MASTER_KEY',
     value: 'base64',
@@ -104,6 +119,7 @@ export const SETTINGS = {
     secret: true,
     parse: (text) => parseMasterKey(text) ?? undefined,
   }),
+  masterKeyFile: fileOf('SCHED_MASTER_KEY'),
   masterKeysPrevious: optional({
     env: 'SCHED_MASTER_KEY_PREVIOUS',
     value: 'base64,…',
@@ -112,6 +128,7 @@ export const SETTINGS = {
     secret: true,
     parse: parseMasterKeys,
   }),
+  masterKeysPreviousFile: fileOf('SCHED_MASTER_KEY_PREVIOUS'),
   role: setting('all', {
     env: 'SCHED_ROLE',
     value: 'role',
@@ -119,6 +136,24 @@ export const SETTINGS = {
       'What this node does: `api` serves requests, `dispatcher` fires deliveries and serves only the probes, `all` does both. For clusters; with SQLite leave it at `all`.',
     complaint: `must be one of ${ROLES.join(', ')}`,
     parse: oneOf(ROLES),
+  }),
+  publicOrigins: optional({
+    env: 'SCHED_PUBLIC_URL',
+    value: 'url,…',
+    about:
+      'Where people reach the dashboard, `https://sched.example.com`; several origins are separated by commas, and links begin with the first. Under any other name the dashboard refuses, and only its pages there may change anything. Unset, any name will do.',
+    complaint:
+      'must be at most 16 origins, separated by commas, such as https://sched.example.com: no path, no user',
+    parse: parseOrigins,
+  }),
+  trustedProxies: optional({
+    env: 'SCHED_TRUSTED_PROXIES',
+    value: 'cidr,…',
+    about:
+      'The proxies in front of the dashboard, as addresses or CIDRs separated by commas (`10.1.0.0/16,fd00::7`): only they may name a client in `X-Forwarded-For`. Unset, nobody may, and everybody has the address that connects.',
+    complaint:
+      'must be addresses or networks in CIDR notation, separated by commas, such as 10.1.0.0/16,fd00::7',
+    parse: parseProxies,
   }),
   egressAllow: optional({
     env: 'SCHED_EGRESS_ALLOW',
@@ -175,6 +210,13 @@ export const SETTINGS = {
     complaint: 'must be a duration of at least 0, such as 2160h or 0',
     parse: durationUpTo(DURATION_MAX_MS),
   }),
+  auditRetentionMs: setting('8760h', {
+    env: 'SCHED_AUDIT_RETENTION',
+    value: 'duration',
+    about: 'How long entries of the audit log are kept; `0` keeps them for ever.',
+    complaint: 'must be a duration of at least 0, such as 8760h or 0',
+    parse: durationUpTo(DURATION_MAX_MS),
+  }),
   shutdownGraceMs: setting('30s', {
     env: 'SCHED_SHUTDOWN_GRACE',
     value: 'duration',
@@ -192,4 +234,6 @@ export const SETTINGS = {
 } as const;
 
 type ValueOf<S> = S extends Setting<infer T> ? T : never;
-export type Settings = { readonly [K in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[K]> };
+/** A file stands for the setting whose value it holds, and is none of its own. */
+type ValueName = Exclude<keyof typeof SETTINGS, `${string}File`>;
+export type Settings = { readonly [K in ValueName]: ValueOf<(typeof SETTINGS)[K]> };

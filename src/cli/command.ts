@@ -1,6 +1,7 @@
 /** How every command is put together: its settings as flags, its answer as text or JSON. */
 import { type Command, Option } from 'commander';
 import type { Given } from '#src/app/config.ts';
+import { SettingsError } from '#src/app/failures.ts';
 import { ROLES, SETTINGS, type Setting } from '#src/app/settings.ts';
 import { DEFAULT_PROJECT } from '#src/control/bootstrap.ts';
 import { MODES, type Mode } from '#src/domain/partition.ts';
@@ -79,7 +80,16 @@ export function addProjectOption(command: Command): Command {
 }
 
 export function addModeOption(command: Command): Command {
-  return command.addOption(new Option('--mode <mode>', 'test or live').choices(MODES).makeOptionMandatory());
+  return command.addOption(modeOption('test or live').makeOptionMandatory());
+}
+
+/** A command with an endpoint profile can do without the option, since a profile is of one mode. */
+export function addOptionalModeOption(command: Command): Command {
+  return command.addOption(modeOption('test or live; with --endpoint, the mode of the profile'));
+}
+
+function modeOption(description: string): Option {
+  return new Option('--mode <mode>', description).choices(MODES);
 }
 
 export function projectOf({ flags }: Given): string {
@@ -88,6 +98,6 @@ export function projectOf({ flags }: Given): string {
 
 export function modeOf({ flags }: Given): Mode {
   const mode = MODES.find((mode) => mode === flags['--mode']);
-  if (mode === undefined) throw new Error('The option --mode was not checked.');
+  if (mode === undefined) throw new SettingsError('The option --mode is required: test or live.');
   return mode;
 }

@@ -36,6 +36,7 @@ const GROUPS: readonly Group[] = [
       serve: async () => (await import('./service/serve-command.ts')).serveCommand,
       migrate: async () => (await import('./service/migrate-command.ts')).migrateCommand,
       move: async () => (await import('./service/move-command.ts')).moveCommand,
+      reseal: async () => (await import('./service/reseal-command.ts')).resealCommand,
       project: async () => (await import('./service/project-commands.ts')).projectCommands,
       key: async () => (await import('./service/key-commands.ts')).keyCommands,
       secret: async () => (await import('./service/secret-commands.ts')).secretCommands,

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '#src/domain/errors.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import { decodeHeaders } from '#src/domain/payload.ts';
+import { decodeHeaders, encodeHeaders } from '#src/domain/payload.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import * as profileLife from '#src/domain/profile.ts';
+import { openProfileHeaders } from '#src/domain/profile-headers.ts';
 import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
-import { profileHeadersPlace } from '#src/domain/sealed-places.ts';
+import { earlierProfileHeadersPlace, profileHeadersPlace } from '#src/domain/sealed-places.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { Builders } from '#src/store/contract/builders.ts';
 import { interleaved } from '#src/store/contract/interleave.ts';
@@ -60,15 +61,17 @@ function given(world: TestWorld): Promise<Profile> {
 
 async function headersOf(world: TestWorld, { id }: Profile, version: number) {
   const sealed = await world.store.findProfileHeaders(PARTITION, id, version);
-  return sealed && decodeHeaders(world.vault.open(profileHeadersPlace(PARTITION, id), sealed));
+  return sealed && decodeHeaders(world.vault.open(profileHeadersPlace(PARTITION, id, version), sealed));
 }
 
 /** Somebody else's edit of a profile as it is stored now. */
 async function edited(world: TestWorld, { id }: Profile, edit: profileLife.ProfileEdit): Promise<void> {
   const before = await world.store.findProfile(PARTITION, id);
   if (before === null) throw new Error('The profile is there.');
-  const headers = await world.store.findProfileHeaders(PARTITION, id, before.version);
+  const sealed = await world.store.findProfileHeaders(PARTITION, id, before.version);
   const profile = profileLife.editProfile(before, edit, world.clock.now());
+  const plain = sealed && world.vault.open(profileHeadersPlace(PARTITION, id, before.version), sealed);
+  const headers = plain && world.vault.seal(profileHeadersPlace(PARTITION, id, profile.version), plain);
   expect(await world.store.replaceProfile({ profile, headers, receipt: null })).toBe('done');
 }
 
@@ -111,6 +114,46 @@ describe('editing a profile', () => {
     expect(await edit({ headers: [] })).toMatchObject({ version: 4, headerNames: [] });
     expect(await headersOf(world, profile, 4)).toBeNull();
     expect(await headersOf(world, profile, 1)).toEqual(ORDER.headers);
+  });
+
+  test('binds the headers it carries over to its own version: those of another do not open there', async () => {
+    await using world = await openTestWorld();
+    const profile = await given(world);
+    await editProfile(
+      commandsOf(world),
+      PARTITION,
+      profile.id,
+      () => ({ timeout: '5s' }),
+      render,
+      NO_RECEIPT,
+    );
+    const [first, second] = [
+      await world.store.findProfileHeaders(PARTITION, profile.id, 1),
+      await world.store.findProfileHeaders(PARTITION, profile.id, 2),
+    ];
+    const opened = (version: number, sealed: Uint8Array | null) => () =>
+      openProfileHeaders(world.vault, { ...profile, version }, sealed ?? new Uint8Array());
+    expect(opened(1, first)()).toEqual(opened(2, second)());
+    expect(opened(2, first)).toThrow('Sealed for another place');
+    expect(opened(1, second)).toThrow('Sealed for another place');
+  });
+
+  test('carries over headers that were stored before they were bound to a version', async () => {
+    await using world = await openTestWorld();
+    const profile = new Builders(PARTITION, world.ids).profile({ headerNames: ['X-Secret'] });
+    const plain = encodeHeaders(ORDER.headers) ?? new Uint8Array();
+    const headers = world.vault.seal(earlierProfileHeadersPlace(PARTITION, profile.id), plain);
+    await world.store.addProfile({ profile, headers, receipt: null });
+    const answer = editProfile(
+      commandsOf(world),
+      PARTITION,
+      profile.id,
+      () => ({ timeout: '5s' }),
+      render,
+      NO_RECEIPT,
+    );
+    expect(await answered(world, answer)).toMatchObject({ version: 2 });
+    expect(await headersOf(world, profile, 2)).toEqual(ORDER.headers);
   });
 
   test('while it is edited meanwhile: both edits hold, each a version', async () => {

@@ -9,6 +9,7 @@ import {
   type Profile,
   type ProfileTerms,
 } from '#src/domain/profile.ts';
+import { openProfileHeaders } from '#src/domain/profile-headers.ts';
 import { profileHeadersPlace } from '#src/domain/sealed-places.ts';
 import {
   areLarge,
@@ -58,19 +59,19 @@ export function editProfile(
   { store, clock, vault, turns, pause }: Commands,
   partition: Partition,
   id: EndpointId,
-  read: () => Partial<ProfileOrder>,
+  read: (profile: Profile) => Partial<ProfileOrder> | Promise<Partial<ProfileOrder>>,
   render: Render<Profile>,
   keep: Keep,
 ): Promise<Finished> {
   const attempt = async (): Promise<Tried> => {
     const before = found(await store.findProfile(partition, id));
     if (areLarge(before.metadata)) await pause(partition);
-    const { headers, ...edit } = read();
+    const { headers, ...edit } = await read(before);
     const now = clock.now();
     const profile = edited(before, { ...edit, ...(headers && { headerNames: namesOf(headers) }) }, now);
     const sealed =
       headers === undefined
-        ? await store.findProfileHeaders(partition, id, before.version)
+        ? carriedOver(vault, before, profile, await store.findProfileHeaders(partition, id, before.version))
         : sealedHeaders(vault, profile, headers);
     const finished = render(profile);
     const written = await store.replaceProfile({ profile, headers: sealed, receipt: keep(finished, now) });
@@ -101,5 +102,23 @@ function namesOf(headers: Headers): readonly string[] {
 
 function sealedHeaders(vault: Commands['vault'], profile: Profile, headers: Headers): Uint8Array | null {
   const plain = encodeHeaders(headers);
-  return plain && vault.seal(profileHeadersPlace(profile.partition, profile.id), plain);
+  return plain && sealedFor(vault, profile, plain);
+}
+
+/** An edit that leaves the headers alone makes a version all the same, which has to have its own. */
+function carriedOver(
+  vault: Commands['vault'],
+  before: Profile,
+  profile: Profile,
+  sealed: Uint8Array | null,
+): Uint8Array | null {
+  return sealed && sealedFor(vault, profile, openProfileHeaders(vault, before, sealed));
+}
+
+function sealedFor(
+  vault: Commands['vault'],
+  { partition, id, version }: Profile,
+  plain: Uint8Array,
+): Uint8Array {
+  return vault.seal(profileHeadersPlace(partition, id, version), plain);
 }

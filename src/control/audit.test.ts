@@ -8,6 +8,7 @@ const ACT: AuditedAct = {
   userId: null,
   actor: 'ada',
   address: '192.0.2.1',
+  peer: '192.0.2.1',
   action: 'schedule.pause',
   subject: 'sch_1',
   projectId: null,

@@ -3,6 +3,7 @@
  * what came of it is written after. An entry that stays `begun` is of an act whose end nobody knows.
  */
 
+import { URL_CHARACTERS_MAX } from '#src/domain/destination.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import type { IdMint } from '#src/domain/id.ts';
 import type { Clock } from '#src/ports/clock.ts';
@@ -11,6 +12,8 @@ import { ControlRefusal } from './refusal.ts';
 
 const FACTS_MAX = 16;
 const TEXT_CHARACTERS_MAX = 200;
+/** These are destinations, which are kept whole. */
+const DESTINATION_FACTS: ReadonlySet<string> = new Set(['from', 'to']);
 
 export interface AuditWorld {
   readonly store: { readonly people: PeopleStore };
@@ -21,7 +24,7 @@ export interface AuditWorld {
 /** Who does what, to what, where. */
 export type AuditedAct = Pick<
   AuditEntry,
-  'userId' | 'actor' | 'address' | 'action' | 'subject' | 'projectId' | 'mode' | 'detail'
+  'userId' | 'actor' | 'address' | 'peer' | 'action' | 'subject' | 'projectId' | 'mode' | 'detail'
 >;
 
 /** Carries it out. `subjectOf`: what it was done to, where that is known only then. */
@@ -31,18 +34,8 @@ export async function audited<T>(
   act: () => Promise<T>,
   subjectOf: (made: T) => string | undefined = () => undefined,
 ): Promise<T> {
-  const at = clock.now();
-  const subject = cut(given.subject);
-  const entry: AuditEntry = {
-    ...given,
-    id: ids.mint('aud', at),
-    at,
-    actor: cut(given.actor),
-    subject,
-    detail: bounded(given.detail),
-    outcome: 'begun',
-    code: null,
-  };
+  const entry = entryOf({ clock, ids }, given, 'begun', null);
+  const { subject } = entry;
   await people.addAudit(entry);
   try {
     const made = await act();
@@ -57,6 +50,35 @@ export async function audited<T>(
   }
 }
 
+/** Writes down what is over already. */
+export async function noteInAudit(
+  { store: { people }, clock, ids }: AuditWorld,
+  given: AuditedAct,
+  outcome: 'done' | 'refused',
+  code: string | null,
+): Promise<void> {
+  await people.addAudit(entryOf({ clock, ids }, given, outcome, code));
+}
+
+function entryOf(
+  { clock, ids }: Pick<AuditWorld, 'clock' | 'ids'>,
+  given: AuditedAct,
+  outcome: AuditEntry['outcome'],
+  code: string | null,
+): AuditEntry {
+  const at = clock.now();
+  return {
+    ...given,
+    id: ids.mint('aud', at),
+    at,
+    actor: cut(given.actor),
+    subject: cut(given.subject),
+    detail: bounded(given.detail),
+    outcome,
+    code,
+  };
+}
+
 function codeOf(error: unknown): string | null {
   return error instanceof ControlRefusal || error instanceof Refusal ? error.code : null;
 }
@@ -64,12 +86,15 @@ function codeOf(error: unknown): string | null {
 function bounded(detail: AuditEntry['detail']): AuditEntry['detail'] {
   const facts = Object.entries(detail).slice(0, FACTS_MAX);
   return Object.fromEntries(
-    facts.map(([name, fact]) => [cut(name), typeof fact === 'string' ? cut(fact) : fact]),
+    facts.map(([name, fact]) => {
+      const max = DESTINATION_FACTS.has(name) ? URL_CHARACTERS_MAX : TEXT_CHARACTERS_MAX;
+      return [cut(name), typeof fact === 'string' ? cut(fact, max) : fact];
+    }),
   );
 }
 
 /** Whole characters only. */
-function cut(text: string): string {
-  if (text.length <= TEXT_CHARACTERS_MAX) return text;
-  return `${text.slice(0, TEXT_CHARACTERS_MAX - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+function cut(text: string, max = TEXT_CHARACTERS_MAX): string {
+  if (text.length <= max) return text;
+  return `${text.slice(0, max - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

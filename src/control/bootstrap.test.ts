@@ -62,6 +62,10 @@ function asObject(store: TestWorld['store']): SealingWorld['store'] {
     findTenant: (hash) => store.findTenant(hash),
     listSecrets: (partition, now) => store.listSecrets(partition, now),
     addSecret: (secret, othersExpireAt) => store.addSecret(secret, othersExpireAt),
+    hasEndpointSecrets: (partition, now) => store.hasEndpointSecrets(partition, now),
+    listEndpointSecrets: (partition, id, now) => store.listEndpointSecrets(partition, id, now),
+    changeEndpointSecrets: (change) => store.changeEndpointSecrets(change),
+    findProfile: (partition, id) => store.findProfile(partition, id),
   };
 }
 

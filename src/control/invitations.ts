@@ -19,7 +19,10 @@ import { ControlRefusal } from './refusal.ts';
 import { hashToken, newToken } from './sessions.ts';
 import type { ControlWorld, PeopleWorld } from './world.ts';
 
-const INVITATION_MS = 7 * 86_400_000;
+const DAY_MS = 86_400_000;
+const INVITATION_MS = 7 * DAY_MS;
+/** The link of the first admin stands in the output of the first start, which others may read later. */
+const FIRST_INVITATION_MS = DAY_MS;
 const FIRST_START = 'first start';
 const FIRST_REVISION = 1;
 
@@ -59,7 +62,12 @@ export async function inviteFirstAdmin(world: ControlWorld): Promise<NewInvitati
   if ((await people.countUsers()) > 0) return null;
   const open = await people.listInvitations(world.clock.now());
   if (open.some(({ role, projects }) => role === 'admin' && projects === null)) return null;
-  return add(world, { role: 'admin', projects: null, createdBy: FIRST_START, expiresAt: null });
+  return add(world, {
+    role: 'admin',
+    projects: null,
+    createdBy: FIRST_START,
+    expiresAt: instant(world.clock.now() + FIRST_INVITATION_MS),
+  });
 }
 
 async function add(

@@ -9,6 +9,8 @@ export interface Login {
   readonly name: string;
   readonly password: string;
   readonly address: string;
+  /** The address that is connected, which may be a proxy's. */
+  readonly peer: string;
 }
 
 /** A name that nobody can have is counted under one that nobody has. */
@@ -36,23 +38,23 @@ export async function confirmPassword(
 async function guess(
   world: PeopleWorld,
   name: string,
-  { password, address }: Omit<Login, 'name'>,
+  { password, address, peer }: Omit<Login, 'name'>,
   user: User | null,
 ): Promise<Verdict> {
-  const { passwords, throttle } = world;
+  const { passwords, throttle, loginTrace } = world;
   // What cannot be checked is not written down either: anybody can ask for it, as often as they like.
   passwords.requireRoom();
   const counted = await throttle.count(name, address);
   const text = normalised(password);
-  if (text === null) return 'wrong';
-  let verdict: Verdict;
+  let verdict: Verdict = 'wrong';
   try {
-    verdict = await passwords.check(text, user?.passwordHash ?? null);
+    if (text !== null) verdict = await passwords.check(text, user?.passwordHash ?? null);
   } catch (error) {
     await throttle.takeBack(counted);
     throw error;
   }
-  if (verdict !== 'wrong') await throttle.forgive(counted);
+  if (verdict === 'wrong') await loginTrace.failed({ name, address, peer, user, begun: counted.begun });
+  else await throttle.forgive(counted);
   return verdict;
 }
 

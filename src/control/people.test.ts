@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { User } from '#src/ports/people-store.ts';
-import { CHEAP, openTestWorld, type TestWorld } from '#test/process/control-world.ts';
+import { CHEAP, openTestWorld, START, type TestWorld } from '#test/process/control-world.ts';
 import { createProject } from './create-project.ts';
 import {
   acceptInvitation,
@@ -32,7 +32,7 @@ async function join(world: TestWorld, name: string, role = 'admin'): Promise<Use
 
 /** Finds the session, and waits until its use is written. */
 async function use(world: TestWorld, token: string): Promise<void> {
-  expect(await findSession(world, token)).not.toBeNull();
+  expect(await findSession(world, token, true)).not.toBeNull();
   await world.store.check(world.clock.now());
 }
 
@@ -123,14 +123,21 @@ describe('an invitation', () => {
     }
   });
 
-  test('is made for the first admin while nobody is there or invited, and has no end', async () => {
+  test('for the first admin is made while nobody is there or invited, and anew once it has expired', async () => {
     await using world = await openTestWorld();
     await invite(world, { role: 'viewer', projects: null, by: COMMAND_LINE });
     const first = await inviteFirstAdmin(world);
-    expect(first?.invitation).toMatchObject({ role: 'admin', projects: null, expiresAt: null });
+    expect(first?.invitation).toMatchObject({
+      role: 'admin',
+      projects: null,
+      expiresAt: START + 24 * HOUR_MS,
+    });
     expect(await inviteFirstAdmin(world)).toBeNull();
-    world.advance(400 * 24 * HOUR_MS);
-    const token = first?.token ?? '';
+    world.advance(24 * HOUR_MS);
+    await expect(
+      acceptInvitation(world, { token: first?.token ?? '', name: 'ada', password: PASSWORD }),
+    ).rejects.toEqual(refused('invitation_gone'));
+    const token = (await inviteFirstAdmin(world))?.token ?? '';
     await acceptInvitation(world, { token, name: 'ada', password: PASSWORD });
     expect(await inviteFirstAdmin(world)).toBeNull();
   });
@@ -140,7 +147,9 @@ describe('a login', () => {
   test('is right with the name in any case and the password as it was chosen', async () => {
     await using world = await openTestWorld();
     const user = await join(world, 'ada');
-    expect(await login(world, { name: 'ADA', password: PASSWORD, address: ADDRESS })).toEqual(user);
+    expect(await login(world, { name: 'ADA', password: PASSWORD, address: ADDRESS, peer: ADDRESS })).toEqual(
+      user,
+    );
   });
 
   test('that is wrong says the same for whatever reason, and waits after five', async () => {
@@ -153,19 +162,20 @@ describe('a login', () => {
       ['nobody', PASSWORD],
       ['not a name', PASSWORD],
     ] as const) {
-      await expect(login(world, { name, password, address: ADDRESS })).rejects.toEqual(
+      await expect(login(world, { name, password, address: ADDRESS, peer: ADDRESS })).rejects.toEqual(
         refused('wrong_login'),
       );
     }
-    const guess = () => login(world, { name: 'ada', password: 'another one…', address: ADDRESS });
+    const guess = () =>
+      login(world, { name: 'ada', password: 'another one…', address: ADDRESS, peer: ADDRESS });
     await expect(guess()).rejects.toEqual(refused('wrong_login'));
     await expect(guess()).rejects.toEqual(refused('wrong_login'));
     await expect(guess()).rejects.toEqual(refused('login_throttled'));
-    await expect(login(world, { name: 'ada', password: PASSWORD, address: ADDRESS })).rejects.toEqual(
-      refused('login_throttled'),
-    );
+    await expect(
+      login(world, { name: 'ada', password: PASSWORD, address: ADDRESS, peer: ADDRESS }),
+    ).rejects.toEqual(refused('login_throttled'));
     world.advance(1_000);
-    await login(world, { name: 'ada', password: PASSWORD, address: ADDRESS });
+    await login(world, { name: 'ada', password: PASSWORD, address: ADDRESS, peer: ADDRESS });
     await expect(guess()).rejects.toEqual(refused('wrong_login'));
   });
 
@@ -173,9 +183,9 @@ describe('a login', () => {
     await using world = await openTestWorld();
     const count = vi.spyOn(world.throttle, 'count');
     const others = Array.from({ length: 2 + 32 }, () => world.passwords.check(PASSWORD, null));
-    await expect(login(world, { name: 'ada', password: PASSWORD, address: ADDRESS })).rejects.toEqual(
-      refused('login_throttled'),
-    );
+    await expect(
+      login(world, { name: 'ada', password: PASSWORD, address: ADDRESS, peer: ADDRESS }),
+    ).rejects.toEqual(refused('login_throttled'));
     expect(count).not.toHaveBeenCalled();
     await Promise.all(others);
   });
@@ -185,7 +195,7 @@ describe('a login', () => {
     const user = await join(world, 'ada');
     const old = await new Passwords(world.random, { ...CHEAP, memoryKib: 16 }).hash(PASSWORD);
     await world.store.people.renewPasswordHash(user.id, user.passwordHash, old);
-    const found = await login(world, { name: 'ada', password: PASSWORD, address: ADDRESS });
+    const found = await login(world, { name: 'ada', password: PASSWORD, address: ADDRESS, peer: ADDRESS });
     expect(found.passwordHash).toContain('m=8,t=1,p=1');
     expect(await world.store.people.findUser(user.id)).toEqual(found);
     await beginSession(world, found, null, ADDRESS, 'agent');
@@ -199,9 +209,9 @@ describe('a session', () => {
     const { token, session } = await beginSession(world, user, null, 'a'.repeat(99), 'b'.repeat(999));
     expect(token).toMatch(/^[A-Za-z0-9_-]{43}$/);
     expect(session).toMatchObject({ address: 'a'.repeat(64), agent: 'b'.repeat(200) });
-    expect(await findSession(world, token)).toEqual({ user, session });
+    expect(await findSession(world, token, true)).toEqual({ user, session });
     for (const other of [session.hash, '', `${token}x`, token.toLowerCase(), `${token.slice(0, -1)}*`]) {
-      expect(await findSession(world, other)).toBeNull();
+      expect(await findSession(world, other, true)).toBeNull();
     }
     expect(sessionIdOf(session)).toBe(session.hash.slice(0, 16));
     expect(csrfToken(token)).toMatch(/^[A-Za-z0-9_-]{43}$/);
@@ -214,11 +224,11 @@ describe('a session', () => {
     const first = await beginSession(world, user, null, ADDRESS, '');
     const second = await beginSession(world, user, first.token, ADDRESS, '');
     expect(second.token).not.toBe(first.token);
-    expect(await findSession(world, first.token)).toBeNull();
+    expect(await findSession(world, first.token, true)).toBeNull();
     const planted = 'p'.repeat(43);
     const third = await beginSession(world, user, planted, ADDRESS, '');
     expect(third.token).not.toBe(planted);
-    expect(await findSession(world, planted)).toBeNull();
+    expect(await findSession(world, planted, true)).toBeNull();
     expect(await openSessions(world, user)).toHaveLength(2);
   });
 
@@ -230,13 +240,13 @@ describe('a session', () => {
     world.advance(8 * HOUR_MS - 1);
     await use(world, used.token);
     world.advance(1);
-    expect(await findSession(world, quiet.token)).toBeNull();
+    expect(await findSession(world, quiet.token, true)).toBeNull();
     expect(await openSessions(world, user)).toHaveLength(1);
     for (let hours = 8; hours < 7 * 24; hours += 4) {
       await use(world, used.token);
       world.advance(4 * HOUR_MS);
     }
-    expect(await findSession(world, used.token)).toBeNull();
+    expect(await findSession(world, used.token, true)).toBeNull();
   });
 
   test('notes its use once a minute', async () => {
@@ -244,10 +254,10 @@ describe('a session', () => {
     const { token } = await beginSession(world, await join(world, 'ada'), null, ADDRESS, '');
     const before = world.advance(59_999);
     await use(world, token);
-    expect((await findSession(world, token))?.session.seenAt).toBeLessThan(before);
+    expect((await findSession(world, token, true))?.session.seenAt).toBeLessThan(before);
     const after = world.advance(1);
     await use(world, token);
-    expect((await findSession(world, token))?.session.seenAt).toBe(after);
+    expect((await findSession(world, token, true))?.session.seenAt).toBe(after);
   });
 });
 
@@ -259,10 +269,10 @@ describe('a person', () => {
     const { token } = await beginSession(world, user, null, ADDRESS, '');
     const changed = await changeUser(world, user.id, { role: 'viewer', projects: [] }, COMMAND_LINE);
     expect(changed).toMatchObject({ role: 'viewer', projects: [], revision: 2 });
-    expect(await findSession(world, token)).toBeNull();
+    expect(await findSession(world, token, true)).toBeNull();
     const again = await beginSession(world, changed, null, ADDRESS, '');
     expect((await removeUser(world, 'ADA', COMMAND_LINE)).id).toBe(user.id);
-    expect(await findSession(world, again.token)).toBeNull();
+    expect(await findSession(world, again.token, true)).toBeNull();
     await expect(removeUser(world, 'ada', COMMAND_LINE)).rejects.toEqual(refused('unknown_user'));
     await expect(changeUser(world, user.id, ADMIN, COMMAND_LINE)).rejects.toEqual(refused('unknown_user'));
   });
@@ -287,6 +297,7 @@ describe('a person', () => {
       current: PASSWORD,
       password: 'a stork in the sun',
       address: ADDRESS,
+      peer: ADDRESS,
       keptSession: kept.session.hash,
     };
     await expect(changePassword(world, user, { ...change, current: 'a guess, no more' })).rejects.toEqual(
@@ -296,22 +307,23 @@ describe('a person', () => {
       refused('weak_password'),
     );
     await changePassword(world, user, change);
-    expect(await findSession(world, kept.token)).not.toBeNull();
-    expect(await findSession(world, other.token)).toBeNull();
-    await expect(login(world, { name: 'ada', password: PASSWORD, address: ADDRESS })).rejects.toEqual(
-      refused('wrong_login'),
-    );
+    expect(await findSession(world, kept.token, true)).not.toBeNull();
+    expect(await findSession(world, other.token, true)).toBeNull();
+    await expect(
+      login(world, { name: 'ada', password: PASSWORD, address: ADDRESS, peer: ADDRESS }),
+    ).rejects.toEqual(refused('wrong_login'));
     await expect(beginSession(world, user, null, ADDRESS, '')).rejects.toEqual(refused('wrong_login'));
     await expect(changePassword(world, user, { ...change, current: change.password })).rejects.toEqual(
       refused('wrong_password'),
     );
-    await login(world, { name: 'ada', password: change.password, address: ADDRESS });
+    await login(world, { name: 'ada', password: change.password, address: ADDRESS, peer: ADDRESS });
   });
 
   test('who is signed in cannot guess the password either', async () => {
     await using world = await openTestWorld();
     const user = await join(world, 'ada');
-    const guess = () => confirmPassword(world, user, { password: 'a guess, no more', address: ADDRESS });
+    const guess = () =>
+      confirmPassword(world, user, { password: 'a guess, no more', address: ADDRESS, peer: ADDRESS });
     for (let i = 0; i < 5; i++) await expect(guess()).rejects.toEqual(refused('wrong_password'));
     await expect(guess()).rejects.toEqual(refused('login_throttled'));
   });

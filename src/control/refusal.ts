@@ -7,6 +7,12 @@ const MESSAGES = {
   unknown_key: (id: string) => `No key that is in force has the id ${JSON.stringify(id)}.`,
   invalid_overlap: (overlap: string) =>
     `${JSON.stringify(overlap)} is no overlap: it must be a duration of at least 0, such as 24h, 90m or 0.`,
+  unknown_endpoint: (id: string) =>
+    `There is no endpoint profile ${JSON.stringify(id)} in this project and mode.`,
+  endpoint_secret_exists: (id: string) => `${id} has a signing secret of its own already: rotate that one.`,
+  no_endpoint_secret: (id: string) => `${id} has no signing secret of its own: create one first.`,
+  too_many_secrets: (id: string) =>
+    `Too many signing secrets of ${id} sign at once. Wait until one of them ends, or give an overlap of 0.`,
   replay_under_way: (id: string) =>
     `The bulk replay ${id} is under way, and may replay some of these. Wait for its end, or stop it.`,
   too_many_jobs: (count: string) =>
@@ -26,6 +32,8 @@ const MESSAGES = {
     `${name} is the last admin of everything: nobody else could let people in. Make another one first.`,
   changed_meanwhile: (name: string) => `${name} was changed by somebody else just now. Look again.`,
   not_allowed: () => 'Only an admin of every project may do this.',
+  destination_guarded: () =>
+    'This has stored headers or a body: only an admin may send them to another origin or path.',
   invitation_gone: () => 'This invitation was used or taken back, or it is over. Ask for another one.',
 } as const satisfies Readonly<Record<string, (subject: string) => string>>;
 

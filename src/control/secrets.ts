@@ -24,7 +24,7 @@ export interface OpenSecret {
   readonly expiresAt: Instant | null;
 }
 
-function newSecretText(random: Random): string {
+export function newSecretText(random: Random): string {
   return `whsec_${Buffer.from(random.bytes(SECRET_BYTES)).toString('base64')}`;
 }
 
@@ -54,14 +54,20 @@ export async function addSecret(
   text: string,
   overlap: string = OVERLAP_DEFAULT,
 ): Promise<OpenSecret> {
-  const overlapMs = durationMsCeil(overlap);
-  if (overlapMs === null || overlap.startsWith('-')) throw new ControlRefusal('invalid_overlap', overlap);
   const now = world.clock.now();
+  const overlapEnd = afterOverlap(overlap, now);
   const id = world.ids.mint('sec', now);
   const sealed = world.vault.seal(signingSecretPlace(partition, id), Buffer.from(text, 'utf8'));
   const secret = { id, partition, sealed, createdAt: now, expiresAt: null };
-  await world.store.addSecret(secret, instant(now + overlapMs));
+  await world.store.addSecret(secret, overlapEnd);
   return { id, text, createdAt: now, expiresAt: null };
+}
+
+/** Returns the end of an overlap that begins now. */
+export function afterOverlap(overlap: string, now: Instant): Instant {
+  const overlapMs = durationMsCeil(overlap);
+  if (overlapMs === null || overlap.startsWith('-')) throw new ControlRefusal('invalid_overlap', overlap);
+  return instant(now + overlapMs);
 }
 
 /** Gives a (project, mode) that has no secret its first one; null when it has one. */

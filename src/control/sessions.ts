@@ -3,7 +3,8 @@
  * nothing. Whoever signs in gets a new one, and the one that was presented is over: a session that somebody else
  * planted is never the one that is used.
  *
- * A session is over after a while without a request, and after a longer one in any case.
+ * A session is over after a while in which nobody used it, and after a longer one in any case. What a page asks for by
+ * itself is no use of it.
  */
 import { createHmac, hash } from 'node:crypto';
 import { instant } from '#src/domain/instant.ts';
@@ -66,10 +67,15 @@ export async function beginSession(
   return { token, session };
 }
 
-export async function findSession({ store, clock }: SessionWorld, token: string): Promise<Found | null> {
+/** `isUsed`: somebody asks, rather than a page that was left open. Only then does the session go on for longer. */
+export async function findSession(
+  { store, clock }: Pick<SessionWorld, 'store' | 'clock'>,
+  token: string,
+  isUsed: boolean,
+): Promise<Found | null> {
   if (!TOKEN.test(token)) return null;
   const found = await lookUpSession({ store, clock }, hashToken(token));
-  if (found === null) return null;
+  if (found === null || !isUsed) return found;
   const now = clock.now();
   if (now - found.session.seenAt >= TOUCH_EVERY_MS) {
     // Nobody waits for it; should it fail, the next request does it.

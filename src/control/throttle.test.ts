@@ -47,6 +47,18 @@ async function fail({ throttle }: TestWorld, times: number, name: string, addres
 }
 
 describe('guesses', () => {
+  test('tell of a throttle when it begins, and again at every doubling, however slow they are', async () => {
+    await using world = await openTestWorld();
+    const told: [guess: number, by: string, failures: number][] = [];
+    for (let guess = 1; guess <= 45; guess++) {
+      const { begun } = await world.throttle.count('ada', '192.0.2.1');
+      for (const { by, failures } of begun) told.push([guess, by, failures]);
+      // Longer than any wait, and longer than failures of a name alone are remembered.
+      world.advance(2 * HOUR_MS);
+    }
+    expect(told).toEqual([5, 10, 20, 40].map((count) => [count, 'name_and_address', count]));
+  });
+
   test('under a name from an address wait after five, and are not counted while they wait', async () => {
     await using world = await openTestWorld();
     await fail(world, 5, 'ada');

@@ -56,9 +56,19 @@ export function waitMsOf(limit: Limit, failures: number, lastAt: Instant, now: I
   return Math.min(Math.max(lastAt + fullMs - now, 0), fullMs);
 }
 
+/** A throttle: the next guess under the same name, from the same address, or both, has to wait. */
+export interface Throttled {
+  readonly by: 'name_and_address' | 'name' | 'address';
+  readonly failures: number;
+}
+
+type Subjects = Readonly<Record<Kind | 'familiar', string>>;
+
 /** A guess that was counted. */
 export interface Guess {
-  readonly subjects: Readonly<Record<Kind | 'familiar', string>>;
+  readonly subjects: Subjects;
+  /** The throttles that begin with it, if it is wrong. */
+  readonly begun: readonly Throttled[];
 }
 
 export class LoginThrottle {
@@ -77,15 +87,13 @@ export class LoginThrottle {
   async count(name: string, address: string): Promise<Guess> {
     const place = placeOf(address);
     this.#enter(place);
-    const guess = { subjects: subjectsOf(name, place) };
-    const counted = this.#last.then(() => this.#count(guess));
+    const counted = this.#last.then(() => this.#count(subjectsOf(name, place)));
     this.#last = counted.catch(() => {});
     try {
-      await counted;
+      return await counted;
     } finally {
       this.#leave(place);
     }
-    return guess;
   }
 
   #enter(place: string): void {
@@ -101,13 +109,16 @@ export class LoginThrottle {
     else this.#waiting.delete(place);
   }
 
-  async #count(guess: Guess): Promise<void> {
+  async #count(subjects: Subjects): Promise<Guess> {
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       const now = this.#clock.now();
-      const found = await this.#find(Object.values(guess.subjects));
-      const waitMs = longestWait(guess, found, now);
+      const found = await this.#find(Object.values(subjects));
+      const waitMs = longestWait(subjects, found, now);
       if (waitMs > 0) throw throttled(waitMs);
-      if ((await this.#people.replaceLoginFailures(oneMore(guess, found, now))) === 'done') return;
+      const changes = oneMore(subjects, found, now);
+      if ((await this.#people.replaceLoginFailures(changes)) === 'done') {
+        return { subjects, begun: begunBy(changes) };
+      }
     }
     throw throttled(FIRST_WAIT_MS);
   }
@@ -134,31 +145,53 @@ export class LoginThrottle {
 
 type Found = ReadonlyMap<string, LoginFailures>;
 
-function kindsOf({ subjects }: Guess, found: Found, now: Instant): readonly Kind[] {
+function kindsOf(subjects: Subjects, found: Found, now: Instant): readonly Kind[] {
   const familiar = found.get(subjects.familiar);
   const isFamiliar = familiar !== undefined && now - familiar.lastAt < FAMILIAR_MS;
   return isFamiliar ? ['both'] : ['both', 'name', 'address'];
 }
 
-function longestWait(guess: Guess, found: Found, now: Instant): number {
-  const waits = kindsOf(guess, found, now).map((kind) => {
-    const { failures = 0, lastAt = now } = found.get(guess.subjects[kind]) ?? {};
+function longestWait(subjects: Subjects, found: Found, now: Instant): number {
+  const waits = kindsOf(subjects, found, now).map((kind) => {
+    const { failures = 0, lastAt = now } = found.get(subjects[kind]) ?? {};
     return waitMsOf(LIMITS[kind], failures, lastAt, now);
   });
   return Math.max(...waits);
 }
 
-function oneMore({ subjects }: Guess, found: Found, now: Instant): readonly LoginFailuresChange[] {
+interface Counted extends LoginFailuresChange {
+  readonly kind: Kind;
+}
+
+function oneMore(subjects: Subjects, found: Found, now: Instant): readonly Counted[] {
   return (Object.keys(LIMITS) as Kind[]).map((kind) => {
     const subject = subjects[kind];
     const was = found.get(subject) ?? null;
     const isForgotten = was === null || now - was.lastAt >= LIMITS[kind].forgetMs;
     const lastAt = instant(Math.max(now, was?.lastAt ?? now));
-    return { subject, failures: isForgotten ? 1 : was.failures + 1, lastAt, was };
+    return { kind, subject, failures: isForgotten ? 1 : was.failures + 1, lastAt, was };
   });
 }
 
-function subjectsOf(name: string, place: string): Guess['subjects'] {
+const THROTTLED_BY = {
+  both: 'name_and_address',
+  name: 'name',
+  address: 'address',
+} as const satisfies Readonly<Record<Kind, Throttled['by']>>;
+
+/**
+ * A throttle is told when it begins, and again whenever twice as many have failed: somebody who guesses slowly must not
+ * be told of once and never again. Exactly one guess is counted as each number, on whatever node.
+ */
+function begunBy(changes: readonly Counted[]): readonly Throttled[] {
+  return changes.flatMap(({ kind, failures }) =>
+    Number.isInteger(Math.log2(failures / LIMITS[kind].free)) && failures >= LIMITS[kind].free
+      ? [{ by: THROTTLED_BY[kind], failures }]
+      : [],
+  );
+}
+
+function subjectsOf(name: string, place: string): Subjects {
   return {
     both: digest('both', name, place),
     name: digest('name', name),

@@ -56,6 +56,7 @@ export interface PasswordChange {
   readonly current: string;
   readonly password: string;
   readonly address: string;
+  readonly peer: string;
   /** The one that goes on, by its hash; all others of theirs end. */
   readonly keptSession: string;
 }
@@ -63,10 +64,10 @@ export interface PasswordChange {
 export async function changePassword(
   world: PeopleWorld,
   user: User,
-  { current, password, address, keptSession }: PasswordChange,
+  { current, password, address, peer, keptSession }: PasswordChange,
 ): Promise<void> {
   const strong = requireStrong(password, user.name);
-  await confirmPassword(world, user, { password: current, address });
+  await confirmPassword(world, user, { password: current, address, peer });
   const passwordHash = await world.passwords.hash(strong);
   const passwordChangedAt = world.clock.now();
   await replace(

@@ -3,13 +3,15 @@ import type { Clock } from '#src/ports/clock.ts';
 import type { ControlStore } from '#src/ports/control-store.ts';
 import type { PeopleStore } from '#src/ports/people-store.ts';
 import type { Random } from '#src/ports/random.ts';
+import type { Store } from '#src/ports/store.ts';
 import type { Vault } from '#src/ports/vault.ts';
+import type { LoginTrace } from './login-trace.ts';
 import type { Passwords } from './passwords.ts';
 import type { LoginThrottle } from './throttle.ts';
 
 /** What the control plane needs from the world. */
 export interface ControlWorld {
-  readonly store: ControlStore & { readonly people: PeopleStore };
+  readonly store: ControlStore & Pick<Store, 'findProfile'> & { readonly people: PeopleStore };
   readonly clock: Clock;
   readonly random: Random;
   readonly ids: IdMint;
@@ -24,4 +26,5 @@ export interface SealingWorld extends ControlWorld {
 export interface PeopleWorld extends ControlWorld {
   readonly passwords: Passwords;
   readonly throttle: LoginThrottle;
+  readonly loginTrace: LoginTrace;
 }

@@ -122,12 +122,21 @@ describe('custom headers', () => {
     );
   });
 
+  test.for(['tracestate', 'TraceState'])('%s goes with the traceparent that it describes', (name) => {
+    const custom: Headers = [
+      ['traceparent', `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`],
+      [name, 'vendor=1'],
+    ];
+    expect(sentWith({ custom })).toEqual(sentWith({}));
+  });
+
   test('with a name that only resembles those of the service are sent', () => {
     const custom: Headers = [
       ['Scheduled-By', 'me'],
       ['X-Sched-Attempt', '1'],
       ['Schedule', 'x'],
-      ['tracestate', 'a=b'],
+      ['X-tracestate', 'a=b'],
+      ['baggage', 'a=b'],
     ];
     expect(sentWith({ custom }).slice(0, custom.length)).toEqual(custom);
   });

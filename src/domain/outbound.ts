@@ -13,8 +13,16 @@ const USER_AGENT = 'Sched/1';
 const JSON_TYPE = 'application/json';
 const MS_PER_SECOND = 1_000;
 
-/** Names the service sets itself; every other `Sched-` name is kept for it. */
-const OWN_NAMES: ReadonlySet<string> = new Set(['idempotency-key', 'traceparent', 'user-agent']);
+/**
+ * Names the service sets itself; every other `Sched-` name is kept for it. A customer's `tracestate` describes the trace
+ * of the customer's `traceparent`, and goes with that. `baggage` belongs to no trace, and is sent.
+ */
+const OWN_NAMES: ReadonlySet<string> = new Set([
+  'idempotency-key',
+  'traceparent',
+  'tracestate',
+  'user-agent',
+]);
 const OWN_PREFIX = 'sched-';
 
 export interface Outbound {

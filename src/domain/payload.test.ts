@@ -12,7 +12,13 @@ import {
   encodeHeaders,
   encodePayload,
 } from './payload.ts';
-import { payloadPlace, profileHeadersPlace, signingSecretPlace } from './sealed-places.ts';
+import {
+  earlierProfileHeadersPlace,
+  endpointSecretPlace,
+  payloadPlace,
+  profileHeadersPlace,
+  signingSecretPlace,
+} from './sealed-places.ts';
 
 const anyText = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -84,8 +90,12 @@ test('no two places of the vault are the same', () => {
   const places = [1 as Partition, 11 as Partition].flatMap((partition) =>
     [first, second].flatMap((tail) => [
       payloadPlace(partition, `sch_${tail}` as ScheduleId),
-      profileHeadersPlace(partition, `ep_${tail}` as EndpointId),
+      profileHeadersPlace(partition, `ep_${tail}` as EndpointId, 1),
+      profileHeadersPlace(partition, `ep_${tail}` as EndpointId, 11),
+      earlierProfileHeadersPlace(partition, `ep_${tail}` as EndpointId),
       signingSecretPlace(partition, `sec_${tail}` as SecretId),
+      endpointSecretPlace(partition, `ep_${first}` as EndpointId, `sec_${tail}` as SecretId),
+      endpointSecretPlace(partition, `ep_${second}` as EndpointId, `sec_${tail}` as SecretId),
     ]),
   );
   expect(new Set(places).size).toBe(places.length);

@@ -56,6 +56,21 @@ const SPECIAL_IPV4 = ranges([
   '240.0.0.0/4', // reserved, and broadcast
 ]);
 
+const MAPPED_IPV4 = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
+
+/** The IPv4 address that an IPv6 address stands for (`::ffff:192.0.2.1`), else the address itself. */
+export function unmapped(address: Address): Address {
+  const isMapped = address.family === 'ipv6' && MAPPED_IPV4.every((byte, at) => address.bytes[at] === byte);
+  const ipv4 = isMapped ? parseAddress(address.bytes.slice(MAPPED_IPV4.length).join('.')) : undefined;
+  return ipv4 ?? address;
+}
+
+/** A machine reaches itself at these addresses. */
+export const LOOPBACK: readonly Cidr[] = [
+  { family: 'ipv4', address: '127.0.0.0', prefixBits: 8 },
+  { family: 'ipv6', address: '::1', prefixBits: 128 },
+];
+
 const GLOBAL_IPV6 = ranges(['2000::/3']);
 
 const SPECIAL_IPV6 = ranges([
@@ -90,6 +105,12 @@ export function isPublicAddress(text: string): boolean {
   return address.family === 'ipv4'
     ? !isInRanges(address, SPECIAL_IPV4)
     : isInRanges(address, GLOBAL_IPV6) && !isInRanges(address, SPECIAL_IPV6) && !isIsatap(address);
+}
+
+/** A name is not looked up: only `localhost` counts. */
+export function isLoopbackHost(host: string): boolean {
+  const address = parseAddress(host);
+  return address === undefined ? host.toLowerCase() === 'localhost' : isInside(address, LOOPBACK);
 }
 
 /** An IPv4 address is never inside an IPv6 range, nor the other way round, in whatever form. */

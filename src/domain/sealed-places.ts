@@ -6,9 +6,19 @@ export function payloadPlace(partition: Partition, id: ScheduleId): string {
   return `payload/${partition}/${id}`;
 }
 
-/** Of the profile, not of one version: an edit that leaves the headers alone carries them over. */
-export function profileHeadersPlace(partition: Partition, id: EndpointId): string {
+/** The place names the version: the headers of one do not open beside the URL of another. */
+export function profileHeadersPlace(partition: Partition, id: EndpointId, version: number): string {
+  return `${earlierProfileHeadersPlace(partition, id)}@${version}`;
+}
+
+/** The place of headers that were stored before they were bound to a version. Nothing is sealed for it any more. */
+export function earlierProfileHeadersPlace(partition: Partition, id: EndpointId): string {
   return `headers/${partition}/${id}`;
+}
+
+/** The place names the profile too: a secret of one profile does not open as that of another. */
+export function endpointSecretPlace(partition: Partition, endpoint: EndpointId, id: SecretId): string {
+  return `endpoint-secret/${partition}/${endpoint}.${id}`;
 }
 
 export function signingSecretPlace(partition: Partition, id: SecretId): string {

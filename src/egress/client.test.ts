@@ -160,6 +160,8 @@ describe('the answer', () => {
     ['a bad status', 'HTTP/1.1 2xx OK\r\n\r\n', 'malformed answer'],
     ['a bad length', 'HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n', 'malformed answer'],
     ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 'malformed answer'],
+    ['a tab behind the length', 'HTTP/1.1 200 OK\r\nContent-Length: 0\t\r\n\r\n', 'malformed answer'],
+    ['a folded header', 'HTTP/1.1 200 OK\r\nX: a\r\n b\r\nContent-Length: 0\r\n\r\n', 'malformed answer'],
     ['a bad header', 'HTTP/1.1 200 OK\r\nno colon\r\n\r\n', 'malformed answer'],
     ['an upgrade', 'HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n', 'malformed answer'],
     ['nothing', '', 'connection closed before an answer'],

@@ -65,6 +65,7 @@ describe('at its instant', () => {
       'findWork',
       'claim',
       'listSecrets',
+      'hasEndpointSecrets',
       'settle',
     ]);
   });

@@ -2,7 +2,9 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { Headers } from '#src/domain/headers.ts';
+import { encodeHeaders } from '#src/domain/payload.ts';
 import { editProfile } from '#src/domain/profile.ts';
+import { earlierProfileHeadersPlace } from '#src/domain/sealed-places.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { EngineTestWorld, headerOf, type Order } from '#test/engine-world.ts';
@@ -111,6 +113,31 @@ describe('the request of a delivery', () => {
   });
 });
 
+describe("a profile's headers", () => {
+  test('do not open beside another version than theirs; those under way have their own', async () => {
+    await using world = await EngineTestWorld.open();
+    const profile = await world.profile({}, [['Authorization', 'for the first URL']]);
+    const first = await claimed(world, { profile });
+    const stolen = await world.disk.findProfileHeaders(profile.partition, profile.id, 1);
+    const edited = editProfile(profile, { url: 'https://elsewhere.example/' }, world.now);
+    expect(await world.disk.replaceProfile({ profile: edited, headers: stolen, receipt: null })).toBe('done');
+    const second = await claimed(world, { profile: edited });
+    const builder = new RequestBuilder(world);
+    expect(await builtBy(builder, second.delivery, second.attempt)).toEqual(UNREADABLE);
+    const request = requestOf(await builtBy(builder, first.delivery, first.attempt));
+    expect(headerOf(request, 'Authorization')).toBe('for the first URL');
+  });
+
+  test('that were stored before they were bound to a version are sent', async () => {
+    await using world = await EngineTestWorld.open();
+    const headers = encodeHeaders([['X-Earlier', 'kept']]) ?? new Uint8Array();
+    const profile = world.build.profile();
+    const sealed = world.vault.seal(earlierProfileHeadersPlace(profile.partition, profile.id), headers);
+    await world.disk.addProfile({ profile, headers: sealed, receipt: null });
+    expect(headerOf(requestOf(await built(world, { profile })), 'X-Earlier')).toBe('kept');
+  });
+});
+
 describe('a forbidden header never leaves the house: the try is terminal, with no status code', () => {
   const forbidden: Headers = [
     ['Host', 'evil.example'],
@@ -164,7 +191,7 @@ describe('what cannot be made ready now', () => {
     await using world = await EngineTestWorld.open();
     const { delivery, attempt } = await claimed(world, { payload: { body: 'x' } });
     const { store, insight, clock, timers, egress, ids, log, metrics, node, cluster } = world;
-    const vault = { seal: cannot, open: cannot };
+    const vault = { seal: cannot, open: cannot, keyedHash: cannot };
     const builder = new RequestBuilder({
       store,
       insight,

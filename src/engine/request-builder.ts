@@ -9,7 +9,8 @@ import { type Headers, mergeHeaders } from '#src/domain/headers.ts';
 import { customerHeaders, forbiddenHeader, outboundHeaders } from '#src/domain/outbound.ts';
 import { decodeHeaders, decodePayload, NO_PAYLOAD, type Payload } from '#src/domain/payload.ts';
 import { DEFAULT_TIMEOUT_MS } from '#src/domain/profile.ts';
-import { payloadPlace, profileHeadersPlace } from '#src/domain/sealed-places.ts';
+import { openProfileHeaders } from '#src/domain/profile-headers.ts';
+import { payloadPlace } from '#src/domain/sealed-places.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
 import { type Message, StoreUnavailable } from '#src/ports/store.ts';
 import { type Keys, SigningKeys } from './signing-keys.ts';
@@ -100,8 +101,9 @@ export class RequestBuilder {
 
   #profileHeaders({ partition, target }: Delivery, { profile }: Message): Headers {
     const sealed = profile?.headers ?? null;
-    if (sealed === null || target.endpointId === null) return [];
-    return decodeHeaders(this.#world.vault.open(profileHeadersPlace(partition, target.endpointId), sealed));
+    const { endpointId: id, endpointVersion: version } = target;
+    if (sealed === null || id === null || version === null) return [];
+    return decodeHeaders(openProfileHeaders(this.#world.vault, { partition, id, version }, sealed));
   }
 
   /**
@@ -114,7 +116,7 @@ export class RequestBuilder {
     attempt: Attempt,
   ): Sendable | Unsendable | Promise<Sendable | Unsendable> {
     if (draft.kind === 'unsendable') return draft;
-    const keys = this.#keys.fresh(delivery.partition);
+    const keys = this.#keys.fresh(delivery);
     if (keys === null) return this.#finishWithKeys(draft, delivery, attempt);
     try {
       return this.#sign(draft, delivery, attempt, keys);
@@ -125,7 +127,7 @@ export class RequestBuilder {
 
   async #finishWithKeys(draft: Draft, delivery: Delivery, attempt: Attempt): Promise<Sendable | Unsendable> {
     try {
-      return this.#sign(draft, delivery, attempt, await this.#keys.of(delivery.partition));
+      return this.#sign(draft, delivery, attempt, await this.#keys.of(delivery));
     } catch (error) {
       if (error instanceof StoreUnavailable) throw error;
       return this.#unsigned(delivery, error);

@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'vitest';
+import type { EndpointId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { EngineTestWorld, PARTITION } from '#test/engine-world.ts';
-import { SigningKeys } from './signing-keys.ts';
+import { type Signed, SigningKeys } from './signing-keys.ts';
 
-async function textsOf(keys: SigningKeys, partition: Partition = PARTITION): Promise<readonly string[]> {
-  return (await keys.of(partition)).map((key) => key.export().toString('utf8'));
+function to(endpointId: EndpointId | null = null, partition: Partition = PARTITION): Signed {
+  return { partition, target: { endpointId } };
+}
+
+async function textsOf(keys: SigningKeys, signed: Signed = to()): Promise<readonly string[]> {
+  return (await keys.of(signed)).map((key) => key.export().toString('utf8'));
 }
 
 describe('the secrets that sign', () => {
@@ -15,7 +20,7 @@ describe('the secrets that sign', () => {
     await world.secret('whsec_newer');
     const keys = new SigningKeys(world);
     expect(await textsOf(keys)).toEqual(['whsec_newer', 'whsec_älter']);
-    expect(await textsOf(keys, 2 as Partition)).toEqual(['whsec_of_the_neighbour']);
+    expect(await textsOf(keys, to(null, 2 as Partition))).toEqual(['whsec_of_the_neighbour']);
   });
 
   test('are read again when they are a second old: so fast a rotation counts', async () => {
@@ -47,7 +52,7 @@ describe('the secrets that sign', () => {
     await using world = await EngineTestWorld.open();
     await world.secret('whsec_a');
     const keys = new SigningKeys(world);
-    await Promise.all(Array.from({ length: 20 }, () => keys.of(PARTITION)));
+    await Promise.all(Array.from({ length: 20 }, () => keys.of(to())));
     expect(world.faults.times('listSecrets')).toBe(1);
   });
 
@@ -55,7 +60,7 @@ describe('the secrets that sign', () => {
     await using world = await EngineTestWorld.open();
     await world.secret('whsec_old');
     const keys = new SigningKeys(world);
-    await keys.of(PARTITION);
+    await keys.of(to());
     await world.secret('whsec_new');
     world.time.setClock(byMs);
     expect(await textsOf(keys)).toEqual(['whsec_new', 'whsec_old']);
@@ -77,8 +82,92 @@ describe('the secrets that sign', () => {
     await world.secret('whsec_a');
     const keys = new SigningKeys(world);
     world.faults.set('refuses', 'listSecrets');
-    await expect(keys.of(PARTITION)).rejects.toThrow('The store is away.');
+    await expect(keys.of(to())).rejects.toThrow('The store is away.');
     world.faults.clear();
     expect(await textsOf(keys)).toEqual(['whsec_a']);
   });
+});
+
+describe('the secrets that sign for a profile', () => {
+  const HOUR_MS = 3_600_000;
+
+  test("are the profile's and the project's, then the profile's alone, to the millisecond and while they are kept", async () => {
+    await using world = await EngineTestWorld.open();
+    await world.secret('whsec_project');
+    const { id } = await world.profile();
+    await world.endpointSecret(id, 'whsec_own', 500);
+    const keys = new SigningKeys(world);
+    await world.time.advance(499);
+    expect(await textsOf(keys, to(id))).toEqual(['whsec_own', 'whsec_project']);
+    await world.time.advance(1);
+    expect(await textsOf(keys, to(id))).toEqual(['whsec_own']);
+    expect(world.faults.times('listEndpointSecrets')).toBe(1);
+  });
+
+  test('are not those of another profile, nor of a delivery without one', async () => {
+    await using world = await EngineTestWorld.open();
+    await world.secret('whsec_project');
+    const [one, other] = [await world.profile(), await world.profile()];
+    await world.endpointSecret(one.id, 'whsec_own', 0);
+    const keys = new SigningKeys(world);
+    expect(await textsOf(keys, to(one.id))).toEqual(['whsec_own']);
+    expect(await textsOf(keys, to(other.id))).toEqual(['whsec_project']);
+    expect(await textsOf(keys)).toEqual(['whsec_project']);
+  });
+
+  test('are read again when they are a second old', async () => {
+    await using world = await EngineTestWorld.open();
+    await world.secret('whsec_project');
+    const { id } = await world.profile();
+    const keys = new SigningKeys(world);
+    expect(await textsOf(keys, to(id))).toEqual(['whsec_project']);
+    await world.endpointSecret(id, 'whsec_own', HOUR_MS);
+    await world.time.advance(999);
+    expect(await textsOf(keys, to(id))).toEqual(['whsec_project']);
+    await world.time.advance(1);
+    expect(await textsOf(keys, to(id))).toEqual(['whsec_own', 'whsec_project']);
+  });
+
+  test('cost a project that has none one read a second, however many profiles, and nothing without a profile', async () => {
+    await using world = await EngineTestWorld.open();
+    await world.secret('whsec_project');
+    const profiles = [await world.profile(), await world.profile(), await world.profile()];
+    const keys = new SigningKeys(world);
+    await keys.of(to());
+    expect(world.faults.times('hasEndpointSecrets')).toBe(0);
+    for (const { id } of profiles) await keys.of(to(id));
+    expect(world.faults.times('hasEndpointSecrets')).toBe(1);
+    expect(world.faults.times('listEndpointSecrets')).toBe(0);
+  });
+
+  test('are known without a wait once they were read', async () => {
+    await using world = await EngineTestWorld.open();
+    await world.secret('whsec_project');
+    const [own, bare] = [await world.profile(), await world.profile()];
+    await world.endpointSecret(own.id, 'whsec_own', 0);
+    const keys = new SigningKeys(world);
+    expect(keys.fresh(to(own.id))).toBeNull();
+    for (const { id } of [own, bare]) await keys.of(to(id));
+    expect(keys.fresh(to(own.id))).toHaveLength(1);
+    expect(keys.fresh(to(bare.id))).toHaveLength(1);
+    expect(keys.fresh(to())).toHaveLength(1);
+    await world.time.advance(1_000);
+    expect(keys.fresh(to(own.id))).toBeNull();
+  });
+
+  test.for(['hasEndpointSecrets', 'listEndpointSecrets'] as const)(
+    'are asked for again at once after the store failed at %s',
+    async (verb) => {
+      await using world = await EngineTestWorld.open();
+      await world.secret('whsec_project');
+      const { id } = await world.profile();
+      await world.endpointSecret(id, 'whsec_own', 0);
+      const keys = new SigningKeys(world);
+      world.faults.set('refuses', verb);
+      await expect(keys.of(to(id))).rejects.toThrow('The store is away.');
+      expect(keys.fresh(to(id))).toBeNull();
+      world.faults.clear();
+      expect(await textsOf(keys, to(id))).toEqual(['whsec_own']);
+    },
+  );
 });

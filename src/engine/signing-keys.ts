@@ -1,72 +1,95 @@
-/** The secrets that sign for a partition, opened, and read again when they are a second old: so fast a rotation counts. */
+/**
+ * Opens the secrets that sign for a delivery. They are read again when they are a second old, so a rotation counts
+ * after a second.
+ *
+ * The project's secrets are read by partition. An endpoint profile's are read by profile, but only where any profile
+ * of the partition has one: a project that has none pays one small read a second for its profiles together.
+ */
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import type { Target } from '#src/domain/delivery.ts';
+import { type EndpointSecretTerm, type SecretTerm, signersAt } from '#src/domain/endpoint-secrets.ts';
+import type { EndpointId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import { signingSecretPlace } from '#src/domain/sealed-places.ts';
+import { endpointSecretPlace, signingSecretPlace } from '#src/domain/sealed-places.ts';
+import { FreshReads } from './fresh-reads.ts';
 import type { EngineWorld } from './world.ts';
 
-const FRESH_MS = 1_000;
 const PARTITIONS_MAX = 1_000;
+const PROFILES_MAX = 4_000;
 
-interface SigningKey {
+interface ProjectKey extends SecretTerm {
   readonly key: KeyObject;
-  readonly expiresAt: Instant | null;
 }
 
-/** Newest first. */
+interface ProfileKey extends EndpointSecretTerm {
+  readonly key: KeyObject;
+}
+
+/** The profile's keys come first, and newer ones before older ones of the same kind. */
 export type Keys = readonly KeyObject[];
 
-interface Read {
-  readonly at: Instant;
-  readonly keys: Promise<readonly SigningKey[]>;
-  /** Once they are there. */
-  opened: readonly SigningKey[] | null;
+/** A delivery, as far as its signing secrets depend on it. */
+export interface Signed {
+  readonly partition: Partition;
+  readonly target: Pick<Target, 'endpointId'>;
 }
 
 type World = Pick<EngineWorld, 'store' | 'vault' | 'clock'>;
 
+const NO_KEYS: readonly ProfileKey[] = [];
+
 export class SigningKeys {
   readonly #world: World;
-  readonly #read = new LRUCache<Partition, Read>({ max: PARTITIONS_MAX });
+  readonly #projects = new FreshReads<Partition, readonly ProjectKey[]>(PARTITIONS_MAX);
+  /** True where any profile of the partition has its own secret. */
+  readonly #anyProfile = new FreshReads<Partition, boolean>(PARTITIONS_MAX);
+  readonly #profiles = new FreshReads<string, readonly ProfileKey[]>(PROFILES_MAX);
 
   constructor(world: World) {
     this.#world = world;
   }
 
-  async of(partition: Partition): Promise<Keys> {
+  async of({ partition, target }: Signed): Promise<Keys> {
     const now = this.#world.clock.now();
-    return signingAt(await (this.#known(partition, now) ?? this.#readAt(partition, now)).keys, now);
+    const [projects, own] = await Promise.all([
+      this.#projects.of(partition, now, () => this.#openProjects(partition, now)),
+      this.#ownOf(partition, target.endpointId, now),
+    ]);
+    return keysAt(projects, own, now);
   }
 
   /** The same where nothing has to be waited for; null where it has. */
-  fresh(partition: Partition): Keys | null {
+  fresh({ partition, target }: Signed): Keys | null {
     const now = this.#world.clock.now();
-    const opened = this.#known(partition, now)?.opened ?? null;
-    return opened === null ? null : signingAt(opened, now);
+    const projects = this.#projects.fresh(partition, now);
+    const own = this.#freshOwn(partition, target.endpointId, now);
+    return projects === null || own === null ? null : keysAt(projects.value, own, now);
   }
 
-  #known(partition: Partition, now: Instant): Read | null {
-    const known = this.#read.get(partition);
-    return known !== undefined && Math.abs(now - known.at) < FRESH_MS ? known : null;
+  #freshOwn(partition: Partition, endpointId: EndpointId | null, now: Instant): readonly ProfileKey[] | null {
+    if (endpointId === null) return NO_KEYS;
+    const any = this.#anyProfile.fresh(partition, now);
+    if (any === null) return null;
+    return any.value ? (this.#profiles.fresh(keyOf(partition, endpointId), now)?.value ?? null) : NO_KEYS;
   }
 
-  #readAt(partition: Partition, now: Instant): Read {
-    const read: Read = { at: now, keys: this.#open(partition, now), opened: null };
-    this.#read.set(partition, read);
-    void this.#note(partition, read);
-    return read;
+  async #ownOf(
+    partition: Partition,
+    endpointId: EndpointId | null,
+    now: Instant,
+  ): Promise<readonly ProfileKey[]> {
+    if (endpointId === null) return NO_KEYS;
+    const any = await this.#anyProfile.of(partition, now, () =>
+      this.#world.store.hasEndpointSecrets(partition, now),
+    );
+    if (!any) return NO_KEYS;
+    return this.#profiles.of(keyOf(partition, endpointId), now, () =>
+      this.#openOwn(partition, endpointId, now),
+    );
   }
 
-  async #note(partition: Partition, read: Read): Promise<void> {
-    try {
-      read.opened = await read.keys;
-    } catch {
-      this.#read.delete(partition);
-    }
-  }
-
-  async #open(partition: Partition, now: Instant): Promise<readonly SigningKey[]> {
+  async #openProjects(partition: Partition, now: Instant): Promise<readonly ProjectKey[]> {
     const { store, vault } = this.#world;
     const secrets = await store.listSecrets(partition, now);
     return secrets.map(({ id, sealed, expiresAt }) => ({
@@ -74,8 +97,22 @@ export class SigningKeys {
       expiresAt,
     }));
   }
+
+  async #openOwn(partition: Partition, endpointId: EndpointId, now: Instant): Promise<readonly ProfileKey[]> {
+    const { store, vault } = this.#world;
+    const secrets = await store.listEndpointSecrets(partition, endpointId, now);
+    return secrets.map(({ id, sealed, expiresAt, aloneFrom }) => ({
+      key: createSecretKey(vault.open(endpointSecretPlace(partition, endpointId, id), sealed)),
+      expiresAt,
+      aloneFrom,
+    }));
+  }
 }
 
-function signingAt(keys: readonly SigningKey[], now: Instant): Keys {
-  return keys.filter(({ expiresAt }) => expiresAt === null || expiresAt > now).map(({ key }) => key);
+function keyOf(partition: Partition, endpointId: EndpointId): string {
+  return `${partition} ${endpointId}`;
+}
+
+function keysAt(projects: readonly ProjectKey[], own: readonly ProfileKey[], now: Instant): Keys {
+  return signersAt(projects, own, now).map(({ key }) => key);
 }

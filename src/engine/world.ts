@@ -18,7 +18,7 @@ export type EngineInsight = Pick<
 >;
 
 export interface EngineWorld {
-  readonly store: Store & Pick<ControlStore, 'listSecrets'>;
+  readonly store: Store & Pick<ControlStore, 'listSecrets' | 'hasEndpointSecrets' | 'listEndpointSecrets'>;
   readonly insight: EngineInsight;
   readonly egress: Egress;
   readonly vault: Vault;

@@ -3,7 +3,6 @@
  * it live and says how to answer. All of it is in memory, and gone when the service ends.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Partition } from '#src/domain/partition.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { Store } from '#src/ports/store.ts';
 import type { Timers } from '#src/ports/timers.ts';
@@ -15,7 +14,7 @@ import { PAGE_HEADERS, pageFiles, UNREPORTED } from './page-files.ts';
 import { presentDetails, presentLine } from './present.ts';
 import { readChoice } from './read-choice.ts';
 import { headerOf, headersOf } from './read-request.ts';
-import { Receiver } from './receiver.ts';
+import { Receiver, type ReceiverWorld } from './receiver.ts';
 import { Sightings } from './sightings.ts';
 import { type StreamEvent, Streams } from './streams.ts';
 
@@ -27,8 +26,8 @@ export interface InboxOptions {
   readonly store: Pick<Store, 'findDelivery'>;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** The signing secrets in force; those of the playground where the partition is not known. */
-  readonly secretsOf: (partition: Partition | null) => Promise<readonly string[]>;
+  /** The secrets that sign the delivery now; those of the playground where it is not known. */
+  readonly secretsOf: ReceiverWorld['secretsOf'];
   /** What the page shows of the service. */
   readonly about: () => About;
 }

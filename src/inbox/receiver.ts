@@ -4,8 +4,8 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SECRETS_MAX, verify } from '#sdk/receiver/verify.ts';
+import type { Delivery } from '#src/domain/delivery.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { Answering, AnswerKind } from './answering.ts';
 import type { Arrival, Sent, Signature } from './arrival.ts';
@@ -18,8 +18,8 @@ export interface ReceiverWorld {
   readonly arrivals: Arrivals;
   readonly answering: Answering;
   readonly sightings: Sightings;
-  /** Those that sign now; of another service where the partition is null. */
-  readonly secretsOf: (partition: Partition | null) => Promise<readonly string[]>;
+  /** Secrets that sign the delivery now. A delivery that is null was sent by another service. */
+  readonly secretsOf: (delivery: Pick<Delivery, 'partition' | 'target'> | null) => Promise<readonly string[]>;
   /** Where a redirect leads. */
   readonly redirectTo: string;
   /** There is another choice now: this one was for so many requests only. */
@@ -64,7 +64,7 @@ export class Receiver {
     const { clock, sightings, secretsOf } = this.#world;
     const { method, target, headers, body } = asked;
     const sighting = sightings.find(headerOf(headers, 'Sched-Delivery-Id') ?? '');
-    const secrets = await secretsOf(sighting?.delivery.partition ?? null);
+    const secrets = await secretsOf(sighting?.delivery ?? null);
     const received = {
       method,
       url: target,

@@ -1,5 +1,5 @@
 /** What the control plane keeps: projects, their API keys and their signing secrets. */
-import type { KeyId, ProjectId, SecretId } from '#src/domain/id.ts';
+import type { EndpointId, KeyId, ProjectId, SecretId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Mode, Partition } from '#src/domain/partition.ts';
 
@@ -49,6 +49,24 @@ export interface SigningSecret {
   readonly expiresAt: Instant | null;
 }
 
+/** A signing secret of one endpoint profile, beside those of its project (`domain/endpoint-secrets.ts`). */
+export interface EndpointSecret extends SigningSecret {
+  readonly endpointId: EndpointId;
+  /** From then on the project's secrets do not sign beside it; null: they always do. */
+  readonly aloneFrom: Instant | null;
+}
+
+/** A change of a profile's secrets, decided on those that were read. */
+export interface EndpointSecretsChange {
+  readonly partition: Partition;
+  readonly endpointId: EndpointId;
+  /** The live secrets that the decision was made on. */
+  readonly before: readonly EndpointSecret[];
+  /** The changed secrets, with their new ends. */
+  readonly ended: readonly EndpointSecret[];
+  readonly added: EndpointSecret | null;
+}
+
 export interface ControlStore {
   /** `taken`: a project of that name exists. The store numbers the partitions. */
   addProject(project: Omit<Project, 'partitions'>): Promise<Project | 'taken'>;
@@ -69,4 +87,15 @@ export interface ControlStore {
   listSecrets(partition: Partition, now: Instant): Promise<readonly SigningSecret[]>;
   /** Adds a secret; those that still signed without an end stop at `othersExpireAt`. */
   addSecret(secret: SigningSecret, othersExpireAt: Instant): Promise<void>;
+
+  /** Whether any endpoint profile of the partition has a secret of its own that still signs at `now`. */
+  hasEndpointSecrets(partition: Partition, now: Instant): Promise<boolean>;
+  /** Lists the profile's secrets that still sign at `now`, newest first. */
+  listEndpointSecrets(
+    partition: Partition,
+    endpointId: EndpointId,
+    now: Instant,
+  ): Promise<readonly EndpointSecret[]>;
+  /** `stale`: somebody else changed them since they were read. `missing`: there is no such profile. */
+  changeEndpointSecrets(change: EndpointSecretsChange): Promise<'done' | 'stale' | 'missing'>;
 }

@@ -5,7 +5,7 @@
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
-import type { ScheduleId } from '#src/domain/id.ts';
+import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { FiringSchedule, ScheduleView } from '#src/domain/schedule.ts';
@@ -50,6 +50,8 @@ export interface UpcomingDelivery {
 export interface ScheduleSearch extends ScheduleFilter {
   /** A part of the destination, whatever its case; null for any. */
   readonly destination: string | null;
+  /** Whether destinations are compared as viewers are shown them: see `domain/hidden-query.ts`. */
+  readonly hidesQueries: boolean;
 }
 
 export interface Found<T, Id> {
@@ -141,6 +143,8 @@ export interface InsightStore {
     until: Instant,
     limit: number,
   ): Promise<readonly Delivery[]>;
+  /** Whether a schedule, ended or not, has headers or a body of its own and names this profile. */
+  sendsPayloads(partition: Partition, id: EndpointId): Promise<boolean>;
   /** As it was saved last; null where nothing is kept of it. */
   findGate(partition: Partition, endpoint: EndpointKey): Promise<Gate | null>;
   /** As they were saved last, those whose breaker is not closed first, then the newest. */

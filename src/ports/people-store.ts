@@ -31,8 +31,7 @@ export interface Invitation {
   /** Who made it, for people to read. */
   readonly createdBy: string;
   readonly createdAt: Instant;
-  /** Null: until it is used or taken back. */
-  readonly expiresAt: Instant | null;
+  readonly expiresAt: Instant;
 }
 
 export interface Session {
@@ -66,7 +65,10 @@ export interface AuditEntry {
   readonly mode: Mode | null;
   /** Further facts, never header values, bodies, passwords, tokens or secrets. */
   readonly detail: Readonly<Record<string, string | number | boolean | null>>;
+  /** The address of the client, as far as trusted proxies tell it; null at the command line. */
   readonly address: string | null;
+  /** The other end of the connection, which nobody can write; null at the command line. */
+  readonly peer: string | null;
   readonly outcome: AuditOutcome;
   /** Of a refusal. */
   readonly code: string | null;
@@ -79,7 +81,7 @@ export interface AuditFilter {
   readonly action: string | null;
 }
 
-/** Failed logins under one name, from one address, or both: `subject` is a digest. */
+/** Failed logins under one name, from one address, or both, and refusals by role: `subject` is a digest. */
 export interface LoginFailures {
   readonly subject: string;
   readonly failures: number;

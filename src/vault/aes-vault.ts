@@ -16,17 +16,19 @@ import {
 } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Random } from '#src/ports/random.ts';
-import type { Vault } from '#src/ports/vault.ts';
+import { type ResealingVault, SEALED_HEAD_BYTES } from '#src/ports/vault.ts';
 
 export const MASTER_KEY_BYTES = 32;
 
 const FORMAT = 1;
-const KEY_ID_BYTES = 8;
+const KEY_ID_BYTES = SEALED_HEAD_BYTES - 1;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-const NONCE_AT = 1 + KEY_ID_BYTES;
+/** The head: format and key id. */
+const NONCE_AT = SEALED_HEAD_BYTES;
 const TAG_AT = NONCE_AT + NONCE_BYTES;
 const TEXT_AT = TAG_AT + TAG_BYTES;
+const KEYED_HASH_CHARACTERS = 16;
 
 /** The value was sealed with a key that is not at hand, for another place, or was tampered with. */
 export class CannotOpen extends Error {
@@ -45,7 +47,7 @@ interface MasterKey {
   readonly scopes: LRUCache<string, KeyObject>;
 }
 
-export class AesVault implements Vault {
+export class AesVault implements ResealingVault {
   readonly #random: Random;
   readonly #current: MasterKey;
   readonly #keys: readonly MasterKey[];
@@ -72,6 +74,10 @@ export class AesVault implements Vault {
     return sealed;
   }
 
+  isPresent(head: Uint8Array): boolean {
+    return head[0] === FORMAT && this.#current.id.equals(head.subarray(1, NONCE_AT));
+  }
+
   open(context: string, sealed: Uint8Array): Uint8Array {
     const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
     if (bytes.length < TEXT_AT || bytes[0] !== FORMAT) throw new CannotOpen('Not a sealed value.');
@@ -87,6 +93,13 @@ export class AesVault implements Vault {
     } catch (error) {
       throw new CannotOpen('Sealed for another place, or tampered with.', { cause: error });
     }
+  }
+
+  keyedHash(scope: string, text: string): string {
+    const digest = createHmac('sha256', derive(this.#current, `${scope}/`))
+      .update(text)
+      .digest('hex');
+    return digest.slice(0, KEYED_HASH_CHARACTERS);
   }
 }
 

@@ -1,4 +1,13 @@
-import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { Random } from '#src/ports/random.ts';
 import { MASTER_KEY_BYTES } from './aes-vault.ts';
@@ -12,13 +21,31 @@ export function parseMasterKey(text: string): Uint8Array | null {
   return bytes.length === MASTER_KEY_BYTES && bytes.toString('base64') === trimmed ? bytes : null;
 }
 
+const PERMISSIONS = 0o777;
+const PERMISSIONS_OF_OTHERS = 0o077;
+
 /** The key kept in the data directory, made there the first time, for nobody else to read. */
 export function masterKeyIn(directory: string, random: Random): Uint8Array {
   const path = join(directory, MASTER_KEY_FILE);
   if (!existsSync(path)) writeNewKey(path, random);
-  const key = parseMasterKey(readFileSync(path, 'utf8'));
+  const key = parseMasterKey(readPrivately(path));
   if (key === null) throw new Error(`${path} does not hold a master key (32 bytes in base64).`);
   return key;
+}
+
+/** The file that was judged is the file that is read. */
+function readPrivately(path: string): string {
+  const file = openSync(path, 'r');
+  try {
+    const { mode } = fstatSync(file);
+    if ((mode & PERMISSIONS_OF_OTHERS) !== 0) {
+      const shown = (mode & PERMISSIONS).toString(8).padStart(4, '0');
+      throw new Error(`${path} is open to other users (mode ${shown}): run chmod 600 ${path}`);
+    }
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** Under its name there is only ever a whole key: it is written beside and linked in, unless another was faster. */

@@ -9,14 +9,17 @@ export const API = '/dashboard/api';
 
 export class Browser {
   readonly #url: string;
+  readonly #origin: string;
   readonly #api: Api;
   /** What it sends back, as in a `Cookie` header; null before it was given any. */
   cookie: string | null = null;
   csrf = '';
 
-  constructor(url: string) {
+  /** `origin`: the browser knows the service under it, which may not be where the service listens. */
+  constructor(url: string, origin: string = url) {
     this.#url = url;
-    this.#api = Api.at(() => url);
+    this.#origin = origin;
+    this.#api = Api.at(() => url).with({ host: new URL(origin).host });
   }
 
   get<T>(path: string, headers: Headers = {}): Promise<Answer<T>> {
@@ -38,7 +41,7 @@ export class Browser {
   /** What a browser and the page send with every change. */
   pageHeaders(): Headers {
     return {
-      origin: this.#url,
+      origin: this.#origin,
       'sec-fetch-site': 'same-origin',
       'content-type': 'application/json',
       'x-sched-csrf': this.csrf,

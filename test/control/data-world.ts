@@ -13,12 +13,9 @@ import { instant } from '#src/domain/instant.ts';
 import type { Role } from '#src/domain/role.ts';
 import { CURRENT_VERSION } from '#src/domain/version.ts';
 import type { Project } from '#src/ports/control-store.ts';
-import type { Log } from '#src/ports/telemetry.ts';
 import { Builders } from '#src/store/contract/builders.ts';
 import { systemTimers } from '#src/system/timers.ts';
-import { openTestWorld, START, type TestWorld } from '#test/process/control-world.ts';
-
-export const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+import { openTestWorld, SILENT, START, type TestWorld } from '#test/process/control-world.ts';
 
 export interface Told {
   readonly status: number;
@@ -64,6 +61,7 @@ export function callerOf(ids: IdMint, role: Role, given: Partial<Caller['user']>
       agent: 'test',
     },
     address: '127.0.0.1',
+    peer: '127.0.0.1',
   };
 }
 
@@ -99,6 +97,8 @@ async function openDataBench(world: TestWorld, name: string): Promise<DataBench>
   const commands = { store, clock, ids, vault, hints, turns: new Turns(), pause: async () => {} };
   const desk = new Desk({
     store,
+    pause: async () => {},
+    onRefused: async () => {},
     routes: [],
     projectRoutes: dataRoutes({
       commands,

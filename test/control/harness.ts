@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { buildServer } from '#src/api/server.ts';
-import { type DashboardRoutes, mountDashboard } from '#src/app/dashboard.ts';
+import { type DashboardRoutes, type DashboardWorld, mountDashboard } from '#src/app/dashboard.ts';
 import { createProject } from '#src/control/create-project.ts';
 import type { About } from '#src/control/http/contract.ts';
 import { invite } from '#src/control/invitations.ts';
@@ -16,23 +16,27 @@ import { COMMAND_LINE } from '#src/control/person-rules.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import { ROLES, type Role } from '#src/domain/role.ts';
-import type { Log } from '#src/ports/telemetry.ts';
 import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import { prometheusMetrics } from '#src/system/metrics.ts';
 import { systemRandom } from '#src/system/random.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { AesVault } from '#src/vault/aes-vault.ts';
-import { CHEAP } from '#test/process/control-world.ts';
+import { CHEAP, logTo } from '#test/process/control-world.ts';
 import { Browser } from './browser.ts';
 
 export const START = instant(Date.UTC(2026, 10, 15, 8));
 export const ABOUT: About = { version: '0.0.0', store: 'sqlite', retention: null, node: 'test' };
 export const PASSWORD = 'seven wet umbrellas';
+const PREFIX = '/dashboard';
+/** A route of every method has more. */
+const MANY_METHODS = 3;
 export const PAGE = '<!doctype html><title>Sched</title>';
 
 export interface TestDashboard extends Readonly<Record<Role, Browser>> {
   readonly url: string;
   readonly routes: DashboardRoutes;
+  /** Routes below `/dashboard`. */
+  readonly served: readonly string[];
   readonly store: SqliteStore;
   /** Nobody is signed in yet. */
   readonly browse: () => Browser;
@@ -45,11 +49,14 @@ export interface TestDashboard extends Readonly<Record<Role, Browser>> {
   readonly log: () => string;
 }
 
+/** Settings that a test may change. */
+export type DashboardSettings = Partial<Pick<DashboardWorld, 'trustedProxies' | 'publicOrigins'>>;
+
 /** To be called at the top of a test file. */
-export function useDashboard(): () => TestDashboard {
+export function useDashboard(settings: DashboardSettings = {}): () => TestDashboard {
   let running: Awaited<ReturnType<typeof openDashboard>> | null = null;
   beforeAll(async () => {
-    running = await openDashboard();
+    running = await openDashboard(settings);
   });
   afterAll(() => running?.close());
   return () => {
@@ -58,7 +65,9 @@ export function useDashboard(): () => TestDashboard {
   };
 }
 
-async function openDashboard(): Promise<TestDashboard & { close(): Promise<void> }> {
+async function openDashboard(
+  settings: DashboardSettings,
+): Promise<TestDashboard & { close(): Promise<void> }> {
   const directory = mkdtempSync(join(tmpdir(), 'sched-dashboard-'));
   const store = await SqliteStore.open({ directory, now: START, exclusive: true });
   const random = systemRandom();
@@ -77,6 +86,7 @@ async function openDashboard(): Promise<TestDashboard & { close(): Promise<void>
   for (const name of ['default', 'shop']) await createProject(world, name);
 
   const routes: DashboardRoutes[] = [];
+  const served: string[] = [];
   const server = buildServer({
     ...world,
     metrics: prometheusMetrics(),
@@ -85,9 +95,17 @@ async function openDashboard(): Promise<TestDashboard & { close(): Promise<void>
     servesApi: true,
     httpAllowed: false,
     extend: (server, shared) => {
+      server.addHook('onRoute', ({ method, url }) => {
+        const methods = [method].flat();
+        const name = methods.length > MANY_METHODS ? ['ALL'] : methods;
+        if (url.startsWith(PREFIX)) served.push(...name.map((each) => `${each} ${url.slice(PREFIX.length)}`));
+      });
       routes.push(
         mountDashboard(server, shared, {
           ...world,
+          trustedProxies: [],
+          publicOrigins: null,
+          ...settings,
           about: ABOUT,
           httpAllowed: false,
           isCluster: false,
@@ -101,7 +119,7 @@ async function openDashboard(): Promise<TestDashboard & { close(): Promise<void>
 
   const invited = async (name: string, role: Role, projects: readonly string[] | null = null) => {
     const { token } = await invite(world, { role, projects, by: COMMAND_LINE });
-    const browser = new Browser(url);
+    const browser = new Browser(url, settings.publicOrigins?.[0]);
     expect((await browser.accept(token, name, PASSWORD)).status).toBe(200);
     return browser;
   };
@@ -112,11 +130,12 @@ async function openDashboard(): Promise<TestDashboard & { close(): Promise<void>
   return {
     url,
     routes: mounted,
+    served,
     store,
     viewer,
     operator,
     admin,
-    browse: () => new Browser(url),
+    browse: () => new Browser(url, settings.publicOrigins?.[0]),
     invite: invited,
     advance: (ms) => {
       now = instant(now + ms);
@@ -129,15 +148,6 @@ async function openDashboard(): Promise<TestDashboard & { close(): Promise<void>
       rmSync(directory, { recursive: true, force: true });
     },
   };
-}
-
-function logTo(lines: string[]): Log {
-  const note =
-    (level: string): Log['info'] =>
-    (fields, message) => {
-      lines.push(JSON.stringify({ level, ...fields, message }));
-    };
-  return { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') };
 }
 
 function builtPage(directory: string): string {

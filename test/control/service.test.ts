@@ -6,6 +6,15 @@ import { startSched } from '#test/process/sched-process.ts';
 import { API, Browser, expectRefused } from './browser.ts';
 import { PASSWORD } from './harness.ts';
 
+test('the operator says where the dashboard is: the first link leads there, and it answers nowhere else', async () => {
+  const origin = 'https://sched.example.com';
+  await using sched = await startSched({ env: { SCHED_PUBLIC_URL: origin } });
+  expect(sched.output.stdout).toContain(`  ${origin}/dashboard/invite#`);
+  expectRefused(await new Browser(sched.url).get('whoami'), 421, 'wrong_host');
+  const headers = { 'x-forwarded-proto': 'https' };
+  expect((await new Browser(sched.url, origin).get('whoami', headers)).status).toBe(200);
+});
+
 test('whoever opens the link that the first start printed is the admin, and uses it', async () => {
   await using sched = await startSched();
   const token = /\/dashboard\/invite#([\w-]{43})/.exec(sched.output.stdout)?.[1] ?? '';

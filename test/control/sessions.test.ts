@@ -79,6 +79,24 @@ describe('the end of a session', () => {
     expect((await busy.get('sessions')).status).toBe(200);
   });
 
+  test('after hours in which a page that was left open asked by itself', async () => {
+    const leftOpen = await signedIn('viewer');
+    const automatic = { 'x-sched-automatic': '1' };
+    for (const ask of [
+      () => leftOpen.get('sessions', automatic),
+      () => leftOpen.get('whoami', automatic),
+      () => leftOpen.post('p/default/test/preview', { delay: '1h' }, automatic),
+      () => leftOpen.watch(['about']),
+    ]) {
+      dashboard().advance(IDLE_MS / 5);
+      await ask();
+      await dashboard().written();
+    }
+    expect((await leftOpen.get('sessions', automatic)).status).toBe(200);
+    dashboard().advance(IDLE_MS / 5);
+    await expectOver(leftOpen);
+  });
+
   test('after a week, however busy', async () => {
     const busy = await signedIn('viewer');
     const steps = ABSOLUTE_MS / (IDLE_MS / 2);

@@ -3,6 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import type {
   AuditLine,
+  EndpointSecretInfo,
   InvitationInfo,
   KeyInfo,
   Listed,
@@ -105,6 +106,62 @@ describe('secrets', () => {
       mode: 'live',
       outcome: 'done',
     });
+  });
+});
+
+describe('secrets of an endpoint profile', () => {
+  const PLACE = 'p/default/test/endpoints';
+
+  test('are made, shown, rotated and removed by an admin; others see which sign', async () => {
+    const { admin, viewer } = dashboard();
+    const profile = await admin.post<{ id: string }>(PLACE, { url: 'https://receiver.example/' });
+    const path = `${PLACE}/${profile.json.id}/secrets`;
+    const created = await admin.post<Listed<EndpointSecretInfo>>(path, { overlap: '1h' });
+    expect(created.status).toBe(201);
+    const [own] = created.json.data;
+    expect(own).toMatchObject({ text: expect.stringMatching(SECRET), expires_at: null });
+    expectRefused(await admin.post(path), 409, 'endpoint_secret_exists');
+
+    const seen = await viewer.get<Listed<EndpointSecretInfo>>(path);
+    expect(seen.text).not.toContain('whsec_');
+    const { text, ...shown } = own ?? { text: '' };
+    expect(seen.json.data).toEqual([shown]);
+    const revealed = await admin.post<EndpointSecretInfo>(`${path}/${own?.id}/reveal`);
+    expect(revealed.json.text).toBe(text);
+    expectRefused(await admin.post(`${path}/sec_nothing/reveal`), 404, 'not_found');
+
+    const rotated = await admin.post<Listed<EndpointSecretInfo>>(`${path}/rotate`, { overlap: '2h' });
+    expect(rotated.json.data).toEqual([
+      expect.objectContaining({ text: expect.stringMatching(SECRET), alone_from: own?.alone_from }),
+      { ...shown, expires_at: expect.any(String) },
+    ]);
+    const removed = await admin.post<Listed<EndpointSecretInfo>>(`${path}/remove`, { overlap: '0' });
+    expect(removed.json.data).toEqual([]);
+    expectRefused(await admin.post(`${path}/remove`), 409, 'no_endpoint_secret');
+    expectRefused(await admin.post(path, { overlap: 'soon' }), 422, 'invalid_overlap');
+
+    const log = await listed<AuditLine>('audit?action=secret.');
+    const done = log.filter(({ subject, outcome }) => subject === profile.json.id && outcome === 'done');
+    expect(done.map(({ action }) => action)).toEqual([
+      'secret.remove',
+      'secret.rotate',
+      'secret.reveal',
+      'secret.create',
+    ]);
+  });
+
+  test('are for profiles of the same project and mode', async () => {
+    const { admin } = dashboard();
+    const profile = await admin.post<{ id: string }>(PLACE, { url: 'https://receiver.example/' });
+    const { id } = profile.json;
+    for (const path of [
+      `p/shop/test/endpoints/${id}`,
+      `p/default/live/endpoints/${id}`,
+      `${PLACE}/ep_nothing`,
+    ]) {
+      expectRefused(await admin.get(`${path}/secrets`), 404, 'unknown_endpoint');
+      expectRefused(await admin.post(`${path}/secrets`), 404, 'unknown_endpoint');
+    }
   });
 });
 

@@ -189,6 +189,40 @@ test('a signing secret is rotated with an overlap: the next delivery carries two
   admin.expectNoFaults();
 });
 
+test('an endpoint profile gets a signing secret of its own, changes it and loses it', async () => {
+  const target = service.receiver().hook();
+  const { json: profile } = await service.api.post<{ id: string }>('/v1/endpoints', { url: target.url });
+  await admin.page.goto(`${service.sched().url}/dashboard/p/default/test/endpoints/${profile.id}`);
+  const part = admin.part('Signing secrets');
+  await admin.sees("Requests are signed with the project's secret.", part);
+  const shown = async (name: string, action: string) => {
+    await admin.page.getByLabel('None').check();
+    await admin.press(action, admin.dialog(name));
+    const text = (await admin.part('Signing secret').locator('pre').innerText()).trim();
+    await admin.press('Done', admin.dialog('Signing secret'));
+    return text;
+  };
+  await admin.press('Create…', part);
+  const first = await shown('Create a signing secret', 'Create');
+  await admin.sees('Requests are signed with these secrets alone.', part);
+  await admin.press('Rotate…', part);
+  const own = await shown('Rotate the signing secret', 'Rotate');
+  expect(own).not.toBe(first);
+  await admin.press(/^Reveal/, part);
+  await admin.press('Reveal', admin.dialog('Reveal this secret?'));
+  expect((await admin.part('Signing secret').locator('pre').innerText()).trim()).toBe(own);
+  await admin.press('Done', admin.dialog('Signing secret'));
+
+  await service.api.post('/v1/schedules', { endpoint_id: profile.id, delay: '2s' });
+  const request = await target.arrived();
+  expect(signatureOf(request)?.v1).toEqual([expectedSignature(request, own)]);
+
+  await admin.press('Remove…', part);
+  await admin.press('Remove', admin.dialog('Remove the signing secret'));
+  await admin.sees(/signs beside these, and alone when they have ended/, part);
+  admin.expectNoFaults();
+});
+
 test('a key is made, used, revoked, and refused within a second', async () => {
   await admin.goToSettings('API keys');
   await admin.press('New key');

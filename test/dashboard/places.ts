@@ -104,6 +104,7 @@ export function everyDialog(made: EveryKind): readonly Place[] {
     dialog(`${PROJECT}/endpoints`, 'Endpoints', /^Close breaker…/, 'Close this breaker'),
     dialog(`${PROJECT}/endpoints/${endpoint}`, 'Endpoint profile', /^Edit…/, 'Edit endpoint profile'),
     dialog(`${PROJECT}/endpoints/${endpoint}`, 'Endpoint profile', /^Archive…/, 'Archive this profile'),
+    dialog(`${PROJECT}/endpoints/${endpoint}`, 'Endpoint profile', /^Create…/, 'Create a signing secret'),
     dialog(`${PROJECT}/settings/keys`, 'API keys', /^Revoke/, 'Revoke this key?'),
     dialog(`${PROJECT}/settings/secrets`, 'Signing secrets', /^Rotate…/, 'Rotate the signing secret'),
     dialog(`${PROJECT}/settings/secrets`, 'Signing secrets', /^Reveal/, 'Reveal this secret?'),

@@ -50,6 +50,8 @@ describe.concurrent('the service’s own headers', () => {
       'sChEd-TiMeStAmP': '1',
       'Sched-Signature': `t=1,v1=${'0'.repeat(64)}`,
       traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`,
+      tracestate: chosen,
+      baggage: 'kept=yes',
     };
     const { pending } = await given({ endpoint: target.url, headers });
     const request = await target.arrived();
@@ -59,6 +61,8 @@ describe.concurrent('the service’s own headers', () => {
     expect(Number(headerOf(request, 'Sched-Timestamp'))).toBeGreaterThan(1);
     expect(headerOf(request, 'Sched-Signature')).not.toContain('0'.repeat(64));
     expect(headerOf(request, 'traceparent')).not.toBe(headers.traceparent);
+    expect(valuesOf(request, 'tracestate')).toEqual([]);
+    expect(headerOf(request, 'baggage')).toBe('kept=yes');
   });
 
   it('are set after the customer’s', async () => {

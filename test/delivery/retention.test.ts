@@ -1,7 +1,15 @@
-/** History is kept as long as `SCHED_RETENTION` says; what is still to fire stays. */
+/**
+ * History is kept as long as `SCHED_RETENTION` says, the audit log as long as `SCHED_AUDIT_RETENTION`; what is still to
+ * fire stays.
+ */
+import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
+import { readControlSettings } from '#src/app/config.ts';
+import { withControl } from '#src/app/control-session.ts';
 import { Api } from '#test/e2e/client.ts';
 import { created, expectError, expectStatus, onlyDelivery } from '#test/e2e/expectations.ts';
+import { runSched, type SchedProcess, temporaryDirectory } from '#test/process/sched-process.ts';
+import { storeSettings } from '#test/process/store-in-use.ts';
 import { answer } from '#test/receiver/behaviours.ts';
 import { startReceiver } from '#test/receiver/receiver.ts';
 import { startService, TEST_KEY } from './harness.ts';
@@ -24,4 +32,31 @@ it('finished deliveries, their attempts and ended schedules go; active ones stay
   expectError(await api.get(`/v1/deliveries/${delivery.id}/attempts`), 404, 'not_found');
   expectStatus(await api.get(`/v1/schedules/${kept.id}`), 200);
   expect((await onlyDelivery(api, kept.id)).status).toBe('scheduled');
+});
+
+const HURRIED = {
+  NODE_OPTIONS: `--import=${join(import.meta.dirname, 'hurried-timers.ts')}`,
+  TIMERS_HURRIED_BY: '60',
+};
+
+async function auditEntries({ dataDir }: SchedProcess): Promise<number> {
+  const settings = readControlSettings({ flags: {}, env: await storeSettings(dataDir) });
+  const filter = { userId: null, projectId: null, action: null };
+  return withControl(settings, async ({ store }) => (await store.people.listAudit(filter, null, 9)).length);
+}
+
+/** Starts with an entry in the audit log. Old entries are removed soon after a start, and then by the hour. */
+async function startWithAudit(env: Readonly<Record<string, string>>): Promise<SchedProcess> {
+  const dataDir = temporaryDirectory();
+  for (const args of [['migrate'], ['user', 'create']]) {
+    expect(await runSched(args, { dataDir })).toMatchObject({ code: 0 });
+  }
+  return startService(dataDir, { ...HURRIED, ...env });
+}
+
+it('the audit log goes by its own retention, not by that of deliveries', async () => {
+  await using keeping = await startWithAudit(RETENTION);
+  await using forgetting = await startWithAudit({ SCHED_AUDIT_RETENTION: '1ms' });
+  await vi.waitFor(async () => expect(await auditEntries(forgetting)).toBe(0), PATIENCE);
+  expect(await auditEntries(keeping)).toBe(1);
 });

@@ -33,11 +33,19 @@ const MISSING = PROGRAMS.filter((name) => spawnSync(name, ['--version']).error !
 /** Blocks that cannot be run here, by how they begin, and why. */
 const NOT_RUN: Readonly<Record<string, readonly string[]>> = {
   // The packaging examples: they need an engine, a cluster, or to be root.
-  'docs/deploying.md': ['docker build', 'printf', 'sudo mkdir', 'kubectl apply'],
+  'docs/deploying.md': [
+    'docker build',
+    'openssl rand',
+    'mkdir -m 700',
+    'docker compose',
+    'sudo mkdir',
+    'kubectl apply',
+  ],
   // The data of a service that runs already; `sched user` is run in docs/cli.md's tests.
   'docs/dashboard.md': ['npx sched user create'],
-  // A Citus cluster; PostgreSQL's own tools, which must be of the server's version.
-  'docs/operations.md': ['npx sched migrate --distribute', 'pg_dump'],
+  // A Citus cluster; PostgreSQL's own tools, which must be of the server's version; an endpoint profile, whose secrets
+  // are changed in test/process/cli.test.ts.
+  'docs/operations.md': ['npx sched migrate --distribute', 'pg_dump', 'npx sched secret create'],
 };
 
 let dev: Session;

@@ -28,6 +28,7 @@ const FENCE = /^(\s*)(`{3,})(.*)$/;
 const PATHS = [
   'README.md',
   'CONTRIBUTING.md',
+  'SECURITY.md',
   'sdk/README.md',
   ...globSync('docs/**/*.md', { cwd: ROOT }).toSorted(),
 ].filter((path) => !path.startsWith('docs/adr/'));

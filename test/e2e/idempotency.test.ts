@@ -178,6 +178,21 @@ describe('the same request: method, path and the bytes of the body', () => {
     expectReplayOf(first, await caller.send('POST', '/v1/schedules', { raw: body, headers }));
   });
 
+  it('the form of the target does not count: scheme, host and port are no part of the path', async () => {
+    const caller = keyed(freshKey());
+    const first = await caller.send('POST', '/v1/schedules', { raw: body });
+    for (const target of [
+      'http://sched.example/v1/schedules',
+      'HTTPS://Other.Example:8443/v1/schedules',
+      '/v1/schedules?any=query',
+      'http://[::1]/v1/schedules?any=query',
+    ]) {
+      expectReplayOf(first, await caller.send('POST', target, { raw: body }));
+    }
+    const other = 'http://sched.example/v1/endpoints';
+    expectError(await caller.send('POST', other, { raw: body }), 409, 'idempotency_key_reuse');
+  });
+
   it('50 different ones at once under one key: one effect, the others refused', async () => {
     const caller = keyed(freshKey());
     const label = `race${keys++}`;

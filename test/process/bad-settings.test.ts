@@ -15,10 +15,20 @@ const BAD: readonly (readonly [setting: string, value: string])[] = [
   ['SCHED_DATABASE_URL', 'mysql://user:hidden-value@db/sched'],
   ['SCHED_DATABASE_URL', 'postgres://user:hidden-value@@db/sched'],
   ['SCHED_DATABASE_URL', 'postgres://user:hidden-value@db/sched?target_session_attrs=standby'],
+  ['SCHED_DATABASE_URL', 'postgres://user:hidden-value@db/sched?sslmode=verify-ca'],
+  ['SCHED_DATABASE_URL', 'postgres://user:hidden-value@db/sched?sslmode=require&sslrootcert=system'],
+  ['SCHED_DATABASE_URL_FILE', '/nowhere/hidden-value'],
   ['SCHED_MASTER_KEY', 'hidden-value'],
   ['SCHED_MASTER_KEY', SHORT_KEY_BYTES],
+  ['SCHED_MASTER_KEY_FILE', '/nowhere/hidden-value'],
+  ['SCHED_MASTER_KEY_FILE', SHORT_KEY_BYTES],
   ['SCHED_MASTER_KEY_PREVIOUS', `${Buffer.alloc(32, 1).toString('base64')},hidden-value`],
+  ['SCHED_MASTER_KEY_PREVIOUS_FILE', '/nowhere/hidden-value'],
   ['SCHED_ROLE', 'leader'],
+  ['SCHED_PUBLIC_URL', 'sched.example.com'],
+  ['SCHED_PUBLIC_URL', 'https://sched.example.com/dashboard'],
+  ['SCHED_TRUSTED_PROXIES', 'proxy.internal'],
+  ['SCHED_TRUSTED_PROXIES', '10.0.0.0/33'],
   ['SCHED_EGRESS_ALLOW', '10.0.0.0'],
   ['SCHED_EGRESS_ALLOW', '10.0.0.0/33'],
   ['SCHED_EGRESS_ALLOW', '10.0.0.0/8,fd00::/129'],
@@ -30,6 +40,7 @@ const BAD: readonly (readonly [setting: string, value: string])[] = [
   ['SCHED_BOOTSTRAP_LIVE_KEY', 'hidden-value-hidden-value'],
   ['SCHED_BOOTSTRAP_SIGNING_SECRET', 'hidden-value'],
   ['SCHED_RETENTION', '90d'],
+  ['SCHED_AUDIT_RETENTION', '1y'],
   ['SCHED_RETENTION', '-1h'],
   ['SCHED_SHUTDOWN_GRACE', '30'],
   ['SCHED_SHUTDOWN_GRACE', '25h'],
@@ -70,7 +81,7 @@ test.concurrent('PostgreSQL needs the master key, for the other commands too', a
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr:
-        'sched: SCHED_MASTER_KEY must be set where SCHED_DATABASE_URL is, to the same key on every node.\n',
+        'sched: SCHED_MASTER_KEY or SCHED_MASTER_KEY_FILE must be set where SCHED_DATABASE_URL is, to the same key on every node.\n',
     });
   }
 });

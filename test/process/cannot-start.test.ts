@@ -154,6 +154,23 @@ describe('the master key', () => {
     writeFileSync(join(dataDir, 'master.key'), 'spoiled\n');
     expect(await failedStart(dataDir)).toMatch(/master\.key does not hold a master key/);
   });
+
+  test.skipIf(IS_POSTGRES).each(['0640', '0604', '0620'])(
+    'its file open to other users: mode %s, until it is closed to them as the line says',
+    async (mode) => {
+      const dataDir = await usedDirectory();
+      const path = join(dataDir, 'master.key');
+      chmodSync(path, Number.parseInt(mode, 8));
+      const line = await failedStart(dataDir);
+      expect(line).toContain(`is open to other users (mode ${mode}): run chmod 600 ${path}\n`);
+      expect(line).not.toContain(readFileSync(path, 'utf8').trim());
+      const secrets = await runSched(['secret', 'show', '--mode', 'test'], { dataDir });
+      expect({ code: secrets.code, stderr: secrets.stderr }).toEqual({ code: 1, stderr: line });
+      chmodSync(path, 0o600);
+      await using sched = await startSched({ dataDir });
+      expect((await fetch(`${sched.url}/readyz`)).status).toBe(200);
+    },
+  );
 });
 
 /** Permissions do not keep root out; the immutable flag does, where the file system knows it. */

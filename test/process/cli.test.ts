@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readControlSettings } from '#src/app/config.ts';
@@ -50,7 +51,8 @@ async function auditOf(dataDir: string): Promise<readonly string[]> {
   const settings = readControlSettings({ flags: {}, env: await storeSettings(dataDir) });
   const filter = { userId: null, projectId: null, action: null };
   const entries = await withControl(settings, ({ store }) => store.people.listAudit(filter, null, 99));
-  expect(entries.every(({ actor, userId }) => actor === 'command line' && userId === null)).toBe(true);
+  const byCommand = { actor: 'command line', userId: null, detail: { os_user: userInfo().username } };
+  for (const entry of entries) expect(entry).toMatchObject(byCommand);
   return entries.map(({ action, subject, code }) => `${action} ${subject}${code === null ? '' : ` ${code}`}`);
 }
 
@@ -80,6 +82,18 @@ describe('people', () => {
       'project.create shop',
     ]);
   });
+});
+
+test('an invitation leads to where the operator says the dashboard is', async () => {
+  const dataDir = await migrated();
+  const linkOf = async (args: readonly string[], env: Readonly<Record<string, string>>) => {
+    const { stdout } = await runSched(['user', 'create', '--json', ...args], { dataDir, env });
+    return (JSON.parse(stdout) as { readonly link: string }).link.split('/dashboard/')[0];
+  };
+  const env = { SCHED_PUBLIC_URL: 'https://sched.example.com,http://sched.internal' };
+  expect(await linkOf([], {})).toBe('http://127.0.0.1:8080');
+  expect(await linkOf([], env)).toBe('https://sched.example.com');
+  expect(await linkOf(['--url', 'https://proxy.example/sched'], env)).toBe('https://proxy.example/sched');
 });
 
 describe('beside the running service', () => {
@@ -196,6 +210,53 @@ describe('secrets', () => {
     expect(await json(dataDir, 'secret', 'show', '--mode', 'test')).toEqual(rotated);
     const { stdout } = await runSched(['secret', 'show', '--mode', 'test'], { dataDir });
     expect(stdout).toMatch(/^SECRET +ID +CREATED +SIGNS UNTIL\nwhsec_/);
+    const shown = (await auditOf(dataDir)).filter((line) => line.startsWith('secret.reveal'));
+    expect(shown).toHaveLength(3);
+    const modeless = await runSched(['secret', 'show'], { dataDir });
+    expect(modeless).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--mode') });
+  });
+
+  test('a profile has its own: created, shown, rotated, removed, all of it in the audit log', async () => {
+    const dataDir = temporaryDirectory();
+    await json(dataDir, 'project', 'create', 'default');
+    const { key } = await newKey(dataDir, '--mode', 'test');
+    await using sched = await startSched({ dataDir });
+    const answer = await fetch(`${sched.url}/v1/endpoints`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'ep',
+      },
+      body: '{"url":"https://receiver.example/"}',
+    });
+    const { id } = (await answer.json()) as { id: string };
+    const where = ['--endpoint', id];
+    const none = await runSched(['secret', 'show', ...where], { dataDir });
+    expect(none.stdout).toBe("This endpoint profile has no secret of its own: the project's sign.\n");
+    const created = await json(dataDir, 'secret', 'create', ...where, '--overlap', '0');
+    const own = expect.objectContaining({ secret: expect.stringMatching(/^whsec_/), expires_at: null });
+    expect(created).toEqual([own]);
+    const shown = await runSched(['secret', 'show', ...where], { dataDir });
+    expect(shown.stdout).toMatch(/^SECRET +ID +CREATED +SIGNS UNTIL +ALONE FROM\nwhsec_/);
+    const twice = await runSched(['secret', 'create', ...where], { dataDir });
+    expect([twice.code, twice.stderr]).toEqual([
+      1,
+      `sched: ${id} has a signing secret of its own already: rotate that one.\n`,
+    ]);
+    const rotated = await json(dataDir, 'secret', 'rotate', ...where, '--overlap', '1h');
+    expect(rotated).toEqual([own, expect.objectContaining({ expires_at: expect.stringMatching(/Z$/) })]);
+    expect(await json(dataDir, 'secret', 'show', '--mode', 'test')).toHaveLength(1);
+    expect(await json(dataDir, 'secret', 'remove', ...where, '--overlap', '0')).toEqual([]);
+    const acts = (await auditOf(dataDir)).filter((line) => line.includes(id));
+    expect(acts.map((line) => /secret\.\w+/.exec(line)?.[0])).toEqual([
+      'secret.remove',
+      'secret.rotate',
+      'secret.create',
+      'secret.reveal',
+      'secret.create',
+      'secret.reveal',
+    ]);
   });
 
   // On PostgreSQL it comes from the settings: without it, no command is carried out at all.
@@ -229,6 +290,20 @@ describe('what cannot be done: exit code 1 and one line', () => {
     expect(stderr).toMatch(/^sched: .+\n$/);
     expect(stderr).toMatch(line);
   });
+
+  test.concurrent.each(['create', 'show', 'rotate', 'remove'])(
+    'secret %s of an endpoint profile that is not there',
+    async (verb) => {
+      const dataDir = temporaryDirectory();
+      await json(dataDir, 'project', 'create', 'default');
+      for (const id of ['ep_00000000000000000000000000', 'nonsense']) {
+        const args = ['secret', verb, '--mode', 'test', '--endpoint', id];
+        const { code, stdout, stderr } = await runSched(args, { dataDir });
+        expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+        expect(stderr).toBe(`sched: There is no endpoint profile "${id}" in this project and mode.\n`);
+      }
+    },
+  );
 
   test('a project that exists', async () => {
     const dataDir = temporaryDirectory();
@@ -264,6 +339,8 @@ describe('wrong usage: exit code 2 and one line', () => {
     [['project', 'create']],
     [['project', 'create', 'No Such Name']],
     [['secret', 'rotate', '--mode']],
+    [['secret', 'create', '--mode', 'test']],
+    [['secret', 'remove', '--mode', 'test']],
   ])('%j', async (args) => {
     const { code, stdout, stderr } = await runSched(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

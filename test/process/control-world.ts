@@ -2,11 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { LoginTrace } from '#src/control/login-trace.ts';
 import { type Cost, Passwords } from '#src/control/passwords.ts';
 import { LoginThrottle } from '#src/control/throttle.ts';
 import type { PeopleWorld, SealingWorld } from '#src/control/world.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
+import type { Log } from '#src/ports/telemetry.ts';
 import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import { systemRandom } from '#src/system/random.ts';
 import { AesVault } from '#src/vault/aes-vault.ts';
@@ -21,20 +23,35 @@ export interface TestWorld extends SealingWorld, PeopleWorld, AsyncDisposable {
   advance(ms: number): Instant;
 }
 
+export const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+/** Keeps what is logged as lines of JSON. */
+export function logTo(lines: string[]): Log {
+  const note =
+    (level: string): Log['info'] =>
+    (fields, message) => {
+      lines.push(JSON.stringify({ level, ...fields, message }));
+    };
+  return { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') };
+}
+
 export async function openTestWorld(): Promise<TestWorld> {
   const directory = mkdtempSync(join(tmpdir(), 'sched-control-'));
   const store = await SqliteStore.open({ directory, now: START, exclusive: true });
   const random = systemRandom();
   let now = START;
   const clock = { now: () => now };
+  const ids = new IdMint((count) => random.bytes(count));
+  const vault = new AesVault(random, random.bytes(32));
   return {
     store,
     random,
     clock,
+    loginTrace: new LoginTrace({ store, clock, ids, vault, log: SILENT }),
     passwords: new Passwords(random, CHEAP),
     throttle: new LoginThrottle(store.people, clock),
-    ids: new IdMint((count) => random.bytes(count)),
-    vault: new AesVault(random, random.bytes(32)),
+    ids,
+    vault,
     advance: (ms) => {
       now = instant(now + ms);
       return now;

@@ -8,6 +8,7 @@ import { addKey } from '#src/control/keys.ts';
 import { type Output, runSched, type SchedProcess, startSched, temporaryDirectory } from './sched-process.ts';
 import { IS_POSTGRES, storeSettings } from './store-in-use.ts';
 
+const DAY_MS = 86_400_000;
 const TEST_KEY = 'sk_test_of-the-operator-0001';
 const LIVE_KEY = 'sk_live_of-the-operator-0001';
 const SECRET = 'a signing secret of the operator';
@@ -86,16 +87,19 @@ describe('the invitation of the first admin', () => {
     expect(more).toEqual([]);
     expect(first.urls).toContain(link?.[1]);
     expect(first.output.stdout).toMatch(
-      /dashboard\/invite#\S+\n\n.*sched user create.*\n\nSched listens on /,
+      /dashboard\/invite#\S+\n\n.*\n.*sched user create.*\n\nSched listens on /,
     );
     await first.stop();
     expect(first.output.stderr).not.toContain(link?.[2]);
 
     const { stdout } = await runSched(['user', 'list', '--json'], { dataDir });
-    expect(JSON.parse(stdout)).toMatchObject({
+    const listed = JSON.parse(stdout);
+    expect(listed).toMatchObject({
       users: [],
-      invitations: [{ role: 'admin', projects: null, created_by: 'first start', expires_at: null }],
+      invitations: [{ role: 'admin', projects: null, created_by: 'first start' }],
     });
+    const [{ created_at, expires_at }] = listed.invitations;
+    expect(Date.parse(expires_at) - Date.parse(created_at)).toBe(DAY_MS);
     expect(stdout).not.toContain(link?.[2]);
     await using second = await startSched({ dataDir });
     expect(invitationsIn(second.output)).toEqual([]);

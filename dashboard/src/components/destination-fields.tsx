@@ -1,18 +1,24 @@
 /** How and where requests are sent: the same two fields wherever that is chosen. */
 import { METHODS, type Method } from '../model/schedule-form.ts';
+import { may } from '../session.ts';
 import { SelectField, TextField } from './field.tsx';
+
+const ADMIN_ONLY = 'Only an admin may change origin or path while headers or a body are stored.';
 
 export function DestinationFields({
   method,
   url,
   methodError,
   urlError,
+  isStored,
   change,
 }: {
   readonly method: Method;
   readonly url: string;
   readonly methodError: string | null | undefined;
   readonly urlError: string | null | undefined;
+  /** It exists already, and may have headers or a body, which go wherever this leads. */
+  readonly isStored: boolean;
   readonly change: (changed: { readonly method: Method } | { readonly url: string }) => void;
 }) {
   return (
@@ -30,6 +36,7 @@ export function DestinationFields({
         value={url}
         error={urlError}
         placeholder="https://example.com/hooks"
+        hint={isStored && !may('admin') ? ADMIN_ONLY : undefined}
         autocomplete="off"
         onValue={(next) => change({ url: next })}
       />

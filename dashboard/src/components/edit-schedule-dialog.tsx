@@ -53,6 +53,7 @@ export function EditScheduleDialog({
             url={form.url}
             methodError={faults.method}
             urlError={faults.endpoint}
+            isStored
             change={(changed) => change({ ...form, ...changed })}
           />
         )}

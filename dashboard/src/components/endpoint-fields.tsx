@@ -23,6 +23,7 @@ export function EndpointFields({ form, change, faults, headersBefore }: Endpoint
         url={form.url}
         methodError={faults.method}
         urlError={faults.url}
+        isStored={headersBefore !== null}
         change={(changed) => change({ ...form, ...changed })}
       />
       <HeadersPart form={form} change={change} faults={faults} headersBefore={headersBefore} />

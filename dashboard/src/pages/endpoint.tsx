@@ -12,6 +12,7 @@ import { DestinationText } from '../components/destination.tsx';
 import { Confirm, Dialog, DialogEnd } from '../components/dialog.tsx';
 import { Empty } from '../components/empty.tsx';
 import { EndpointFields } from '../components/endpoint-fields.tsx';
+import { EndpointSecrets } from '../components/endpoint-secrets.tsx';
 import { IdLink } from '../components/id-link.tsx';
 import { Instant } from '../components/instant.tsx';
 import { Labels } from '../components/labels.tsx';
@@ -61,6 +62,7 @@ export function EndpointPage({ params }: { readonly params: Params }) {
                 />
               </div>
             </div>
+            <EndpointSecrets id={loaded.id} />
             <ItsSchedules endpoint={loaded} />
           </div>
         )}

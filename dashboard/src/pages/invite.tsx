@@ -92,13 +92,7 @@ function Accept({ token, look }: { readonly token: string; readonly look: Invita
       }}
     >
       <p class="text-dim">
-        {ROLES[look.role]}
-        {look.expires_at === null ? null : (
-          <>
-            {' '}
-            The invitation ends <Relative at={look.expires_at} />.
-          </>
-        )}
+        {ROLES[look.role]} The invitation ends <Relative at={look.expires_at} />.
       </p>
       <TextField
         label="Name"

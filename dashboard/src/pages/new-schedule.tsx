@@ -124,6 +124,7 @@ function DestinationPart({ form, change, faults }: PartProps) {
             url={form.url}
             methodError={faults.method}
             urlError={faults.endpoint}
+            isStored={false}
             change={(changed) => change({ ...form, ...changed })}
           />
         ) : (

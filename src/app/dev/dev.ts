@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Given } from '#src/app/config.ts';
 import { runService } from '#src/app/run-service.ts';
 import type { ServerWorld, Variation } from '#src/app/variation.ts';
-import { openSecrets } from '#src/control/secrets.ts';
+import { signingSecrets } from '#src/control/endpoint-secrets.ts';
 import type { Happening } from '#src/inbox/happening.ts';
 import { hookUrl, Inbox } from '#src/inbox/inbox.ts';
 import { systemClock } from '#src/system/clock.ts';
@@ -66,9 +66,10 @@ function inboxOf(world: ServerWorld): Inbox {
     store,
     clock,
     timers: systemTimers,
-    secretsOf: async (partition) => {
-      if (partition === null) return [DEV_SIGNING_SECRET];
-      return (await openSecrets(world, partition)).map(({ text }) => text);
+    secretsOf: async (delivery) => {
+      if (delivery === null) return [DEV_SIGNING_SECRET];
+      const secrets = await signingSecrets(world, delivery.partition, delivery.target.endpointId);
+      return secrets.map(({ text }) => text);
     },
     about: () => ({ hook: hookUrl(url()), curl: firstCurl(url()), sample: firstRequest(url()) }),
   });

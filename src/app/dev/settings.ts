@@ -7,13 +7,9 @@
 import { type Given, readSettings } from '#src/app/config.ts';
 import { SettingsError } from '#src/app/failures.ts';
 import { SETTINGS, type Settings } from '#src/app/settings.ts';
-import { type Cidr, isInside, parseAddress } from '#src/domain/public-address.ts';
+import { isLoopbackHost, LOOPBACK } from '#src/domain/public-address.ts';
 import { DEV_LIVE_KEY, DEV_SIGNING_SECRET, DEV_TEST_KEY } from './keys.ts';
 
-const LOOPBACK: readonly Cidr[] = [
-  { family: 'ipv4', address: '127.0.0.0', prefixBits: 8 },
-  { family: 'ipv6', address: '::1', prefixBits: 128 },
-];
 /** A receiver that hangs does not keep whoever presses Ctrl-C waiting. */
 const SHUTDOWN_GRACE_MS = 1_000;
 /** Nothing goes wrong in a playground that is not shown, but for faults of the service itself. */
@@ -58,8 +54,7 @@ export function readDevSettings({ flags, env }: Given, temporary: () => string):
 
 /** With keys that everyone knows, nobody but this machine may reach it. */
 function requireLoopback(host: string): void {
-  const address = parseAddress(host);
-  if (host === 'localhost' || (address !== undefined && isInside(address, LOOPBACK))) return;
+  if (isLoopbackHost(host)) return;
   const { flag, env } = SETTINGS.host;
   throw new SettingsError(
     `${flag} (${env}) must be an address of this machine alone, such as 127.0.0.1: the keys of \`sched dev\` are known to everyone. For others there is \`sched serve\`.`,

@@ -1,3 +1,4 @@
+import { osUser } from '#src/app/os-user.ts';
 import { type AuditedAct, audited } from '#src/control/audit.ts';
 import { COMMAND_LINE } from '#src/control/person-rules.ts';
 import type { ControlWorld } from '#src/control/world.ts';
@@ -12,7 +13,7 @@ export interface CommandAct extends Pick<AuditedAct, 'action'> {
   readonly detail?: AuditedAct['detail'];
 }
 
-/** Does it, and keeps in the audit log that somebody at the command line did. */
+/** Does it, and keeps in the audit log that somebody at the command line did, and as which user of the machine. */
 export async function auditedCommand<T>(
   world: ControlWorld,
   { action, subject = '', project, mode, detail = {} }: CommandAct,
@@ -24,11 +25,12 @@ export async function auditedCommand<T>(
     userId: null,
     actor: COMMAND_LINE.name,
     address: null,
+    peer: null,
     action,
     subject,
     projectId: found?.id ?? null,
     mode: mode ?? null,
-    detail,
+    detail: { ...detail, os_user: osUser() },
   };
   return audited(world, given, act, subjectOf);
 }

@@ -5,9 +5,7 @@ import { moveStore } from '#src/app/move-store.ts';
 import { nameOfStore } from '#src/app/open-store.ts';
 import { addSettings, answering, type CliWorld } from '#src/cli/command.ts';
 import { table } from '#src/cli/terminal/output.ts';
-
-/** To the beginning of the line, and what stood there is gone. */
-const LINE_AGAIN = '\r\u001B[K';
+import { showProgress } from '#src/cli/terminal/progress.ts';
 
 export function moveCommand(program: Command, world: CliWorld): void {
   const command = program
@@ -15,8 +13,8 @@ export function moveCommand(program: Command, world: CliWorld): void {
     .description('copy everything from the data directory into an empty PostgreSQL; the service is stopped');
   answering(addSettings(command, CONTROL_SETTINGS), world, async (given) => {
     const settings = readMoveSettings(given);
-    const moved = await moveStore(settings, ({ table, rows }) => tell(`${table} ${rows}`)).finally(() =>
-      tell(''),
+    const moved = await moveStore(settings, ({ table, rows }) => showProgress(`${table} ${rows}`)).finally(
+      () => showProgress(''),
     );
     const store = nameOfStore(settings);
     return {
@@ -24,11 +22,6 @@ export function moveCommand(program: Command, world: CliWorld): void {
       text: `${table([...moved].map(([name, rows]) => [name, String(rows)]))}\n\n${nextSteps(settings, store)}`,
     };
   });
-}
-
-/** How far it is, for a person who waits. */
-function tell(text: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`${LINE_AGAIN}${text}`);
 }
 
 function nextSteps({ dataDir, masterKey, masterKeysPrevious }: MoveSettings, store: string): string {

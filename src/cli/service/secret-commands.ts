@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { CONTROL_SETTINGS, readControlSettings } from '#src/app/config.ts';
 import { withSecrets } from '#src/app/control-session.ts';
 import {
-  addModeOption,
+  addOptionalModeOption,
   addProjectOption,
   addSettings,
   answering,
@@ -14,26 +14,38 @@ import { type Answer, instantOr, table } from '#src/cli/terminal/output.ts';
 import { type OpenSecret, OVERLAP_DEFAULT, rotateSecret, showSecrets } from '#src/control/secrets.ts';
 import { formatInstant } from '#src/domain/instant.ts';
 import { auditedCommand } from './command-audit.ts';
+import {
+  addEndpointOption,
+  endpointOf,
+  endpointSecretCommands,
+  rotateForEndpoint,
+  showForEndpoint,
+} from './endpoint-secret-commands.ts';
 
 export function secretCommands(program: Command, world: CliWorld): void {
   const secrets = program.command('secret').description('signing secrets');
 
   const show = secrets.command('show').description('show the secrets that sign, newest first');
-  addModeOption(addProjectOption(show));
-  answering(addSettings(show, CONTROL_SETTINGS), world, async (given) =>
-    answerOf(
+  addEndpointOption(addOptionalModeOption(addProjectOption(show)));
+  answering(addSettings(show, CONTROL_SETTINGS), world, async (given) => {
+    if (endpointOf(given) !== null) return showForEndpoint(given);
+    const [project, mode] = [projectOf(given), modeOf(given)];
+    return answerOf(
       await withSecrets(readControlSettings(given), (control) =>
-        showSecrets(control, projectOf(given), modeOf(given)),
+        auditedCommand(control, { action: 'secret.reveal', project, mode }, () =>
+          showSecrets(control, project, mode),
+        ),
       ),
-    ),
-  );
+    );
+  });
 
   const rotate = secrets
     .command('rotate')
     .description('make a new secret; the ones before it sign beside it for the overlap')
     .option('--overlap <duration>', 'how long the ones before it still sign', OVERLAP_DEFAULT);
-  addModeOption(addProjectOption(rotate));
+  addEndpointOption(addOptionalModeOption(addProjectOption(rotate)));
   answering(addSettings(rotate, CONTROL_SETTINGS), world, async (given) => {
+    if (endpointOf(given) !== null) return rotateForEndpoint(given);
     const [project, mode, overlap] = [projectOf(given), modeOf(given), given.flags['--overlap']];
     return answerOf(
       await withSecrets(readControlSettings(given), (control) =>
@@ -46,6 +58,8 @@ export function secretCommands(program: Command, world: CliWorld): void {
       ),
     );
   });
+
+  endpointSecretCommands(secrets, world);
 }
 
 function answerOf(secrets: readonly OpenSecret[]): Answer {

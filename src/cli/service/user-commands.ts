@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander';
-import { CONTROL_SETTINGS, type Given, readControlSettings } from '#src/app/config.ts';
+import { CONTROL_SETTINGS, type Given, readControlSettings, readPublicOrigins } from '#src/app/config.ts';
 import { withControl } from '#src/app/control-session.ts';
 import { SettingsError } from '#src/app/failures.ts';
+import { SETTINGS } from '#src/app/settings.ts';
 import { addSettings, answering, type CliWorld } from '#src/cli/command.ts';
 import { instantOr, table } from '#src/cli/terminal/output.ts';
 import { invitationPath, invite, removeInvitation } from '#src/control/invitations.ts';
@@ -35,7 +36,10 @@ export function userCommands(program: Command, world: CliWorld): void {
     .description('invite somebody; the link is shown once')
     .addOption(new Option('--role <role>', 'what they may do').choices(ROLES).default(ROLE_DEFAULT))
     .option('--projects <names>', 'the projects they see, with commas between; without it, every one')
-    .option('--url <url>', 'where people reach the service', URL_DEFAULT);
+    .option(
+      '--url <url>',
+      `where people reach the service; without it the first of ${SETTINGS.publicOrigins.env}, or ${URL_DEFAULT}`,
+    );
   answering(addSettings(create, CONTROL_SETTINGS), world, (given) => createUser(given));
 
   const list = users.command('list').description('list the people, and the invitations that are open');
@@ -77,8 +81,8 @@ export function userCommands(program: Command, world: CliWorld): void {
 }
 
 async function createUser(given: Given) {
-  const { '--role': role = ROLE_DEFAULT, '--projects': listed, '--url': url = URL_DEFAULT } = given.flags;
-  const base = baseOf(url);
+  const { '--role': role = ROLE_DEFAULT, '--projects': listed, '--url': url } = given.flags;
+  const base = baseOf(url ?? readPublicOrigins(given)?.[0] ?? URL_DEFAULT);
   const projects = listed === undefined ? null : listed.split(',').map((name) => name.trim());
   return withControl(readControlSettings(given), async (control) => {
     const detail = { role, projects: projects === null ? null : projects.join(', ') };
@@ -89,7 +93,7 @@ async function createUser(given: Given) {
       (made) => made.invitation.id,
     );
     const link = `${base}${invitationPath(token)}`;
-    const until = instantOr(invitation.expiresAt, 'it is used');
+    const until = formatInstant(invitation.expiresAt);
     return {
       json: { ...invitationJson(invitation, await namesOf(control)), link },
       text: `An invitation as ${role}, good until ${until}. It is shown once:\n\n  ${link}\n`,
@@ -137,7 +141,7 @@ function invitationTable(invitations: readonly Invitation[], names: Names): read
     invitation.role,
     projectsOf(invitation.projects, names)?.join(', ') ?? EVERY_PROJECT,
     invitation.createdBy,
-    instantOr(invitation.expiresAt, '-'),
+    formatInstant(invitation.expiresAt),
   ]);
   return [table([['INVITATION', 'ROLE', 'PROJECTS', 'BY', 'GOOD UNTIL'], ...rows])];
 }
@@ -160,6 +164,6 @@ function invitationJson(invitation: Invitation, names: Names) {
     projects: projectsOf(invitation.projects, names),
     created_by: invitation.createdBy,
     created_at: formatInstant(invitation.createdAt),
-    expires_at: invitation.expiresAt === null ? null : formatInstant(invitation.expiresAt),
+    expires_at: formatInstant(invitation.expiresAt),
   };
 }

@@ -9,6 +9,8 @@ import type { Audited, ProjectAsked, Route } from '#src/control/http/route.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { readJson } from '#src/domain/json.ts';
 import type { Mode } from '#src/domain/partition.ts';
+import { mayAct } from '#src/domain/role.ts';
+import { guardOf, moveOf } from './guarded-edits.ts';
 import type { DataWorld } from './world.ts';
 
 /** What the audit log calls those that change something. */
@@ -26,18 +28,19 @@ const ACTIONS: Readonly<Partial<Record<OperationId, string>>> = {
 };
 const FIELD_NAME = /^[a-z_]{1,32}$/;
 
-export function operationRoutes({
-  commands,
-  idempotency,
-  httpAllowed,
-}: Pick<DataWorld, 'commands' | 'idempotency' | 'httpAllowed'>): readonly Route<ProjectAsked>[] {
-  const handle = handlers(commands, httpAllowed, presentWithTarget);
+type OperationsDependencies = Pick<DataWorld, 'commands' | 'idempotency' | 'httpAllowed' | 'insight'>;
+
+export function operationRoutes(dependencies: OperationsDependencies): readonly Route<ProjectAsked>[] {
+  const { commands, idempotency, httpAllowed } = dependencies;
+  const unguarded = handlers(commands, httpAllowed, presentWithTarget);
+  const guarded = handlers(commands, httpAllowed, presentWithTarget, guardOf(dependencies));
   return (Object.entries(OPERATIONS) as [OperationId, Operation][]).map(([id, operation]) => ({
     method: operation.method,
     path: operation.path.slice(1).replace('{id}', ':id'),
     needs: operation.method === 'GET' ? 'viewer' : 'operator',
-    audited: auditedAs(id, operation),
+    audited: auditedAs(dependencies, id, operation),
     answer: async (asked) => {
+      const handle = mayAct(asked.caller.user.role, 'admin') ? unguarded : guarded;
       const { status, body } = await handle[id](callOf(asked, operation));
       const isNew = asked.params.id === undefined && operation.method === 'POST';
       return isNew ? { status, body, subject: idIn(body) } : { status, body };
@@ -67,15 +70,24 @@ function presentWithTarget(delivery: Delivery, mode: Mode): DeliveryWithTarget<D
   return { ...presentDelivery(delivery, mode), url, method };
 }
 
-function auditedAs(id: OperationId, operation: Operation): Audited<ProjectAsked> | null {
+function auditedAs(
+  dependencies: OperationsDependencies,
+  id: OperationId,
+  operation: Operation,
+): Audited<ProjectAsked> | null {
   if (operation.method === 'GET') return null;
   const action = ACTIONS[id];
   if (action === undefined) throw new Error(`The audit log has no name for ${id}.`);
   const audited = { action, subject: ({ params }: ProjectAsked) => params.id ?? '' };
-  return operation.body === null ? audited : { ...audited, detail: fieldsOf };
+  if (operation.body === null) return audited;
+  const detail = async (asked: ProjectAsked) => ({
+    ...fieldsOf(asked),
+    ...(await moveOf(dependencies, id, asked)),
+  });
+  return { ...audited, detail };
 }
 
-/** Which fields were given, never what they held. */
+/** The names of the fields that were given, never their values. */
 function fieldsOf({ body }: ProjectAsked): { readonly fields: string } {
   return {
     fields: Object.keys(body)

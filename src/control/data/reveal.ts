@@ -7,7 +7,8 @@ import type { Revealed } from '#src/control/http/data-contract.ts';
 import { json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
 import type { Headers } from '#src/domain/headers.ts';
 import { decodeHeaders, decodePayload } from '#src/domain/payload.ts';
-import { payloadPlace, profileHeadersPlace } from '#src/domain/sealed-places.ts';
+import { openProfileHeaders } from '#src/domain/profile-headers.ts';
+import { payloadPlace } from '#src/domain/sealed-places.ts';
 import { idOf } from './path-ids.ts';
 import type { DataWorld } from './world.ts';
 
@@ -36,10 +37,10 @@ export function revealRoutes({
       audited: { action: 'endpoint.reveal', subject: ({ params }) => params.id ?? '' },
       answer: async ({ params, partition }) => {
         const id = idOf('ep', params);
-        const { version } = found(await store.findProfile(partition, id));
-        const sealed = await store.findProfileHeaders(partition, id, version);
+        const profile = found(await store.findProfile(partition, id));
+        const sealed = await store.findProfileHeaders(partition, id, profile.version);
         if (sealed === null) return json(revealed([], null));
-        return json(revealed(decodeHeaders(vault.open(profileHeadersPlace(partition, id), sealed)), null));
+        return json(revealed(decodeHeaders(openProfileHeaders(vault, profile, sealed)), null));
       },
     },
   ];

@@ -10,6 +10,7 @@ import { readChoice, readLimit, readText } from '#src/api/query.ts';
 import type { ScheduleSearchPage } from '#src/control/http/data-contract.ts';
 import { json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
 import { Refusal } from '#src/domain/errors.ts';
+import { maySeeQueries, withHiddenQuery } from '#src/domain/hidden-query.ts';
 import { parseId, type ScheduleId } from '#src/domain/id.ts';
 import { LABELS_MAX, type Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -31,7 +32,7 @@ export function searchRoute({
     path: 'search/schedules',
     needs: 'viewer',
     audited: null,
-    answer: async ({ query, partition, mode }) => {
+    answer: async ({ caller, query, partition, mode }) => {
       const text = readText(query, 'q')?.trim() ?? '';
       if (text.length > TEXT_CHARACTERS_MAX)
         throw new Refusal('invalid_request', 'q', `q may have at most ${TEXT_CHARACTERS_MAX} characters.`);
@@ -41,12 +42,15 @@ export function searchRoute({
       if (wanted.kind === 'id') return json(await byId(store, partition, mode, wanted.id));
       const profileId = parseId('ep', wanted.destination ?? '');
       const profile = profileId === null ? null : await store.findProfile(partition, profileId);
+      // A viewer searches what they are shown. Otherwise they could find out a query letter by letter.
+      const hidesQueries = !maySeeQueries(caller.user.role);
+      const url = profile && (hidesQueries ? withHiddenQuery(profile.url) : profile.url);
       const list = { partition, name: `search ${JSON.stringify([text, state, kind])}` };
       const cursor = readText(query, 'cursor');
       const before = cursor === null ? null : decodeCursor(list, cursor, (id) => parseId('sch', id));
       const { found, next, lookedAt } = await insight.searchSchedules(
         partition,
-        { state, kind, labels: wanted.labels, destination: profile?.url ?? wanted.destination },
+        { state, kind, labels: wanted.labels, destination: url ?? wanted.destination, hidesQueries },
         { before, limit: readLimit(query) },
         LOOKED_AT_MAX,
       );

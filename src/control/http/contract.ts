@@ -25,6 +25,10 @@
  *   POST schedules/:id/reveal, endpoints/:id/reveal              Revealed (admin, audited)
  *   GET  keys · POST keys, keys/:id/revoke                       Keys, NewKey, Done
  *   GET  secrets · POST secrets/rotate {overlap}, secrets/:id/reveal   Secrets, Secrets with texts, SecretText
+ *   GET  endpoints/:id/secrets                                   EndpointSecrets
+ *   POST endpoints/:id/secrets, endpoints/:id/secrets/rotate, endpoints/:id/secrets/remove {overlap}
+ *                                                                EndpointSecrets, the new one with its text
+ *   POST endpoints/:id/secrets/:secret/reveal                    EndpointSecretInfo with its text
  *
  * A change is a POST or PATCH with JSON, the session's cookie and the header `X-Sched-Csrf` with the session's token.
  * Errors have the envelope of /v1; codes of the control plane's own are in `ControlErrorCode`.
@@ -42,9 +46,14 @@ export type ControlErrorCode =
   | 'login_throttled'
   /** 403: the role does not allow it. */
   | 'not_allowed'
+  /** 403: only an admin may send stored headers or a body elsewhere. */
+  | 'destination_guarded'
   /** 403: not asked for by the dashboard's own page. */
   | 'bad_origin'
+  /** 403: the token against forgery is of another session. */
   | 'bad_csrf_token'
+  /** 421: asked for under another address than those of `SCHED_PUBLIC_URL`. */
+  | 'wrong_host'
   /** 422: of whoever is signed in; a wrong one does not sign out. */
   | 'wrong_password'
   | 'weak_password'
@@ -57,12 +66,16 @@ export type ControlErrorCode =
   /** 404 */
   | 'unknown_user'
   | 'unknown_key'
+  | 'unknown_endpoint'
   /** 409 */
   | 'name_taken'
   | 'last_admin'
   | 'changed_meanwhile'
   | 'project_exists'
   | 'key_elsewhere'
+  | 'endpoint_secret_exists'
+  | 'no_endpoint_secret'
+  | 'too_many_secrets'
   | 'replay_under_way'
   | 'too_many_jobs'
   | 'job_ended'
@@ -105,7 +118,7 @@ export interface About {
 
 export interface InvitationLook {
   readonly role: RoleName;
-  readonly expires_at: string | null;
+  readonly expires_at: string;
 }
 
 export interface OpenSession {
@@ -134,7 +147,7 @@ export interface InvitationInfo {
   readonly projects: readonly string[] | null;
   readonly created_by: string;
   readonly created_at: string;
-  readonly expires_at: string | null;
+  readonly expires_at: string;
 }
 
 /** Shown once: the path of the page by which it is accepted, the token behind `#`. */
@@ -152,7 +165,10 @@ export interface AuditLine {
   readonly project: string | null;
   readonly mode: ModeName | null;
   readonly detail: Readonly<Record<string, string | number | boolean | null>>;
+  /** Null, like the peer, for somebody at the command line. */
   readonly address: string | null;
+  /** The other end of the connection: a proxy, where it is not the address. Null too where it was not kept yet. */
+  readonly peer: string | null;
   readonly outcome: 'begun' | 'done' | 'refused' | 'failed';
   readonly code: string | null;
 }
@@ -182,6 +198,12 @@ export interface SecretInfo {
   readonly expires_at: string | null;
   /** Only for an admin who asked for it. */
   readonly text?: string;
+}
+
+/** A signing secret of one endpoint profile. */
+export interface EndpointSecretInfo extends SecretInfo {
+  /** From then on the project's secrets do not sign beside it; null: they do until it ends. */
+  readonly alone_from: string | null;
 }
 
 /**

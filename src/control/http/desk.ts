@@ -6,12 +6,14 @@
  */
 import type { FastifyRequest } from 'fastify';
 import type { AuditedAct } from '#src/control/audit.ts';
+import type { RefusedAct } from '#src/control/role-refusals.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { mayAct } from '#src/domain/role.ts';
 import type { ControlStore, Project } from '#src/ports/control-store.ts';
 import type { User } from '#src/ports/people-store.ts';
 import { DoorRefusal } from './errors.ts';
 import { isMode } from './fields.ts';
+import { shownTo } from './hidden-queries.ts';
 import type { Answer, Asked, Caller, JsonBody, ProjectAsked, Route } from './route.ts';
 import { Router } from './router.ts';
 
@@ -32,6 +34,10 @@ export type Auditor = (act: AuditedAct, carryOut: () => Promise<Answer>) => Prom
 export interface DeskOptions extends Routes {
   readonly store: Pick<ControlStore, 'findProject'>;
   readonly auditor: Auditor;
+  /** Lets what is due go first. */
+  readonly pause: (who: string) => Promise<void>;
+  /** Keeps a refusal by role in the audit log. */
+  readonly onRefused: (act: RefusedAct) => Promise<void>;
 }
 
 export interface Routes {
@@ -39,9 +45,10 @@ export interface Routes {
   readonly projectRoutes: readonly Route<ProjectAsked>[];
 }
 
+/** `name`: method and pattern. */
 type Known =
-  | { readonly isOfProject: false; readonly route: Route<Asked> }
-  | { readonly isOfProject: true; readonly route: Route<ProjectAsked> };
+  | { readonly name: string; readonly isOfProject: false; readonly route: Route<Asked> }
+  | { readonly name: string; readonly isOfProject: true; readonly route: Route<ProjectAsked> };
 
 type Place = Omit<ProjectAsked, keyof Asked>;
 
@@ -55,10 +62,13 @@ export class Desk {
   constructor(options: DeskOptions) {
     this.#options = options;
     for (const route of options.routes) {
-      this.#router.add(route.method, route.path, { isOfProject: false, route });
+      const { method, path } = route;
+      this.#router.add(method, path, { name: `${method} ${path}`, isOfProject: false, route });
     }
     for (const route of options.projectRoutes) {
-      this.#router.add(route.method, `p/:project/:mode/${route.path}`, { isOfProject: true, route });
+      const { method } = route;
+      const path = `p/:project/:mode/${route.path}`;
+      this.#router.add(method, path, { name: `${method} ${path}`, isOfProject: true, route });
     }
   }
 
@@ -72,16 +82,35 @@ export class Desk {
   }
 
   async answer(question: Question): Promise<Answer> {
+    const { role, id } = question.caller.user;
+    return shownTo(role, await this.#answerOf(question), () => this.#options.pause(id));
+  }
+
+  async #answerOf(question: Question): Promise<Answer> {
     const found = this.#router.find(question.method, question.path);
     if (found === null) throw new Refusal('not_found');
     const { value: known, params } = found;
     if (!known.isOfProject) {
-      requireSayInAll(question.caller.user, known.route);
-      return this.#act(known.route, await askedOf(question, known.route, params), null);
+      await this.#requireRight(question.caller, known, null);
+      return this.#act(known.route, await askedOf(question, params), null);
     }
     const place = await this.#placeOf(question.caller.user, params);
-    const asked = await askedOf(question, known.route, params);
-    return this.#act(known.route, { ...asked, ...place }, place);
+    await this.#requireRight(question.caller, known, place);
+    return this.#act(known.route, { ...(await askedOf(question, params)), ...place }, place);
+  }
+
+  async #requireRight({ user, address, peer }: Caller, known: Known, place: Place | null): Promise<void> {
+    if (isAllowed(user, known)) return;
+    await this.#options.onRefused({
+      userId: user.id,
+      actor: user.name,
+      address,
+      peer,
+      projectId: place?.project.id ?? null,
+      mode: place?.mode ?? null,
+      route: known.name,
+    });
+    throw new DoorRefusal('not_allowed');
   }
 
   async #placeOf(user: User, params: Readonly<Record<string, string>>): Promise<Place> {
@@ -94,18 +123,19 @@ export class Desk {
     return { project, mode, partition, tenant };
   }
 
-  #act<A extends Asked>({ audited, answer }: Route<A>, asked: A, place: Place | null): Promise<Answer> {
+  async #act<A extends Asked>({ audited, answer }: Route<A>, asked: A, place: Place | null): Promise<Answer> {
     if (audited === null) return answer(asked);
-    const { user, address } = asked.caller;
+    const { user, address, peer } = asked.caller;
     const act: AuditedAct = {
       userId: user.id,
       actor: user.name,
       address,
+      peer,
       action: audited.action,
       subject: audited.subject(asked),
       projectId: place?.project.id ?? null,
       mode: place?.mode ?? null,
-      detail: audited.detail?.(asked) ?? {},
+      detail: (await audited.detail?.(asked)) ?? {},
     };
     return this.#options.auditor(act, () => answer(asked));
   }
@@ -115,17 +145,16 @@ export function isInReach({ projects }: Pick<User, 'projects'>, { id }: Project)
   return projects === null || projects.includes(id);
 }
 
-/** What is of no single project concerns all of them: an admin of some alone has no say in it. */
-function requireSayInAll({ projects }: User, { needs }: Route<Asked>): void {
-  if (needs === 'admin' && projects !== null) throw new DoorRefusal('not_allowed');
+/** A matter of no single project concerns all of them: an admin of some alone has no say in it. */
+function isAllowed({ role, projects }: User, { isOfProject, route: { needs } }: Known): boolean {
+  const hasSay = isOfProject || needs !== 'admin' || projects === null;
+  return hasSay && mayAct(role, needs);
 }
 
-/** What is sent is read only once it is known that they may. */
+/** The body is read only once it is known that the caller may ask. */
 async function askedOf(
   { caller, query, body, request }: Question,
-  { needs }: Pick<Route<Asked>, 'needs'>,
   params: Readonly<Record<string, string>>,
 ): Promise<Asked> {
-  if (!mayAct(caller.user.role, needs)) throw new DoorRefusal('not_allowed');
   return { caller, params, query, body: await body(), request };
 }

@@ -6,44 +6,58 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { csrfToken, findSession, lookUpSession, type SessionWorld } from '#src/control/sessions.ts';
+import type { ClientAddresses } from './client-address.ts';
 import { presentedToken } from './cookie.ts';
 import { DoorRefusal } from './errors.ts';
 import { isFromOwnPage } from './own-page.ts';
-import { addressOf, headerOf } from './request-facts.ts';
+import { headerOf } from './request-facts.ts';
 import type { Caller } from './route.ts';
 
 const CSRF_HEADER = 'x-sched-csrf';
+/** The page marks with it what it asks for by itself. */
+const AUTOMATIC_HEADER = 'x-sched-automatic';
 
 export class Door {
   readonly #world: SessionWorld;
+  readonly #addresses: ClientAddresses;
 
-  constructor(world: SessionWorld) {
+  constructor(world: SessionWorld, addresses: ClientAddresses) {
     this.#world = world;
+    this.#addresses = addresses;
   }
 
   /** For those who have no session yet, and want one: a session must not be planted either. */
   checkOrigin(request: IncomingMessage): void {
-    if (!isReading(request) && !isFromOwnPage(request)) throw new DoorRefusal('bad_origin');
+    if (isReading(request)) return;
+    if (!isFromOwnPage(request) || !this.#addresses.isKnown(request)) throw new DoorRefusal('bad_origin');
   }
 
-  async admit(request: IncomingMessage): Promise<Caller> {
+  /** `isStream`: a page keeps it open by itself. */
+  async admit(request: IncomingMessage, isStream: boolean): Promise<Caller> {
     this.checkOrigin(request);
     const token = presentedToken(request);
-    const found = token === null ? null : await findSession(this.#world, token);
+    const found =
+      token === null ? null : await findSession(this.#world, token, !isStream && !isAutomatic(request));
     if (token === null || found === null) throw new DoorRefusal('not_signed_in');
     const given = headerOf(request, CSRF_HEADER) ?? '';
     if (!isReading(request) && !isEqual(given, csrfToken(token))) {
       throw new DoorRefusal('bad_csrf_token');
     }
-    return { user: found.user, session: found.session, address: addressOf(request) };
+    return { user: found.user, session: found.session, ...this.#addresses.of(request) };
   }
 
   /** The same person a while later. Whoever only leaves a page open does not use their session by that. */
   async lookUp(caller: Caller): Promise<Caller> {
     const found = await lookUpSession(this.#world, caller.session.hash);
     if (found === null) throw new DoorRefusal('not_signed_in');
-    return { ...found, address: caller.address };
+    const { address, peer } = caller;
+    return { ...found, address, peer };
   }
+}
+
+/** It can only let a session end sooner. */
+export function isAutomatic(request: IncomingMessage): boolean {
+  return headerOf(request, AUTOMATIC_HEADER) !== null;
 }
 
 function isReading({ method }: IncomingMessage): boolean {

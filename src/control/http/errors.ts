@@ -18,6 +18,7 @@ const DOOR = {
     message:
       'Only the dashboard itself may ask for this. A proxy in front of the service must pass on the Host header, and X-Forwarded-Proto where it speaks TLS.',
   },
+  wrong_host: { status: 421, message: 'The dashboard is not at this address.' },
   bad_csrf_token: {
     status: 403,
     message: 'This page belongs to another session. Load it again.',
@@ -28,8 +29,8 @@ export type DoorCode = keyof typeof DOOR;
 export class DoorRefusal extends Error {
   readonly code: DoorCode;
 
-  constructor(code: DoorCode) {
-    super(DOOR[code].message);
+  constructor(code: DoorCode, message: string = DOOR[code].message) {
+    super(message);
     this.name = 'DoorRefusal';
     this.code = code;
   }
@@ -42,6 +43,10 @@ const STATUS_OF: Readonly<Record<ControlCode, number>> = {
   unknown_project: 422,
   unknown_key: 404,
   invalid_overlap: 422,
+  unknown_endpoint: 404,
+  endpoint_secret_exists: 409,
+  no_endpoint_secret: 409,
+  too_many_secrets: 409,
   key_elsewhere: 409,
   wrong_login: 401,
   wrong_password: 422,
@@ -55,6 +60,7 @@ const STATUS_OF: Readonly<Record<ControlCode, number>> = {
   last_admin: 409,
   changed_meanwhile: 409,
   not_allowed: 403,
+  destination_guarded: 403,
   invitation_gone: 410,
   replay_under_way: 409,
   too_many_jobs: 409,

@@ -1,4 +1,7 @@
 /** What browsers are told with everything under `/dashboard`: nothing but its own files, framed by nobody, kept nowhere. */
+import type { IncomingMessage } from 'node:http';
+import { isBehindTls } from './request-facts.ts';
+
 const POLICY = {
   'default-src': "'none'",
   'script-src': "'self'",
@@ -11,7 +14,7 @@ const POLICY = {
   'frame-ancestors': "'none'",
 } as const;
 
-export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+const SECURITY_HEADERS = {
   'content-security-policy': Object.entries(POLICY)
     .map(([what, from]) => `${what} ${from}`)
     .join('; '),
@@ -22,4 +25,14 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
   'cache-control': 'no-store',
-};
+} as const;
+
+/** Names below this one are not the dashboard's: whether they have TLS is not for it to say. */
+const SECURITY_HEADERS_BEHIND_TLS = {
+  ...SECURITY_HEADERS,
+  'strict-transport-security': 'max-age=31536000',
+} as const;
+
+export function securityHeaders(request: IncomingMessage): Readonly<Record<string, string>> {
+  return isBehindTls(request) ? SECURITY_HEADERS_BEHIND_TLS : SECURITY_HEADERS;
+}

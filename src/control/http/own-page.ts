@@ -5,7 +5,7 @@
  * the content is asked for as well. The session's own token comes on top: see `door.ts`.
  */
 import type { IncomingMessage } from 'node:http';
-import { headerOf, isBehindTls } from './request-facts.ts';
+import { headerOf, ownOrigin } from './request-facts.ts';
 
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
 const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
@@ -20,7 +20,5 @@ export function isFromOwnPage(request: IncomingMessage): boolean {
 }
 
 function isOwnOrigin(request: IncomingMessage, origin: string): boolean {
-  const host = headerOf(request, 'host');
-  if (host === null || host === '') return false;
-  return origin.toLowerCase() === `${isBehindTls(request) ? 'https' : 'http'}://${host.toLowerCase()}`;
+  return origin.toLowerCase() === ownOrigin(request);
 }

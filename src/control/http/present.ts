@@ -1,12 +1,14 @@
 /** What the control plane keeps, as the page is told of it. Hashes of passwords and tokens stay behind. */
+import type { OpenEndpointSecret } from '#src/control/endpoint-secrets.ts';
 import type { OpenSecret } from '#src/control/secrets.ts';
 import { sessionIdOf } from '#src/control/sessions.ts';
 import type { ProjectId } from '#src/domain/id.ts';
 import { formatInstant, type Instant } from '#src/domain/instant.ts';
-import type { ApiKey, Project, SigningSecret } from '#src/ports/control-store.ts';
+import type { ApiKey, EndpointSecret, Project, SigningSecret } from '#src/ports/control-store.ts';
 import type { AuditEntry, Invitation, Reach, Session, User } from '#src/ports/people-store.ts';
 import type {
   AuditLine,
+  EndpointSecretInfo,
   InvitationInfo,
   InvitationLook,
   KeyInfo,
@@ -49,6 +51,14 @@ export function presentOpenSecret(secret: OpenSecret): SecretInfo {
   return { ...presentSecret(secret), text: secret.text };
 }
 
+export function presentEndpointSecret(secret: EndpointSecret | OpenEndpointSecret): EndpointSecretInfo {
+  return { ...presentSecret(secret), alone_from: orNull(secret.aloneFrom) };
+}
+
+export function presentOpenEndpointSecret(secret: OpenEndpointSecret): EndpointSecretInfo {
+  return { ...presentEndpointSecret(secret), text: secret.text };
+}
+
 /** A project that is gone has no name to be shown by. */
 function namesIn(reach: Reach, names: ProjectNames): readonly string[] | null {
   return reach?.flatMap((id) => names.get(id) ?? []) ?? null;
@@ -72,13 +82,13 @@ export function presentInvitation(invitation: Invitation, names: ProjectNames): 
     projects: namesIn(invitation.projects, names),
     created_by: invitation.createdBy,
     created_at: formatInstant(invitation.createdAt),
-    expires_at: orNull(invitation.expiresAt),
+    expires_at: formatInstant(invitation.expiresAt),
   };
 }
 
 /** To whoever has its token and nothing else yet. */
 export function presentLook({ role, expiresAt }: Invitation): InvitationLook {
-  return { role, expires_at: orNull(expiresAt) };
+  return { role, expires_at: formatInstant(expiresAt) };
 }
 
 export function presentSession(session: Session, present: Session): OpenSession {
@@ -104,6 +114,7 @@ export function presentAudit(entry: AuditEntry, names: ProjectNames): AuditLine 
     mode: entry.mode,
     detail: entry.detail,
     address: entry.address,
+    peer: entry.peer,
     outcome: entry.outcome,
     code: entry.code,
   };

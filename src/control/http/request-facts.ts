@@ -1,19 +1,13 @@
 /**
- * What a request says about where it comes from. A proxy in front, if there is one, passes on `Host` and says the
- * scheme in `X-Forwarded-Proto` and the client in `X-Forwarded-For`. Nobody but the client itself is harmed where a
- * client writes the former: a page of another site cannot make a browser send it.
- *
- * `X-Forwarded-For` counts only from a peer that is not on the public Internet, which a proxy of the operator is not,
- * and only its last entry, which the proxy wrote and the client did not. Without that everybody behind a proxy would
- * be one address, and one person's failed logins everybody's.
+ * Facts that a request tells about itself. A proxy in front, if there is one, passes on `Host` and says the scheme in
+ * `X-Forwarded-Proto`. Nobody but the client itself is harmed where a client writes that: a page of another site
+ * cannot make a browser send it. Which client it is, is another matter: see `client-address.ts`.
  */
 import type { IncomingMessage } from 'node:http';
-import { isPublicAddress, parseAddress } from '#src/domain/public-address.ts';
 
 const AGENT_CHARACTERS_MAX = 200;
-const MAPPED_IPV4 = /^::ffff:(?=\d+\.)/i;
-/** Some proxies write the port of the client too. */
-const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+):\d+|\[([^\]]+)\](?::\d+)?)$/;
+/** A name or an address, and a port: nothing that would be another part of a URL. */
+const HOST = /^[\w.:[\]-]{1,300}$/;
 
 /**
  * As it came off the wire: the server rewrites content types, and Node drops what was sent twice. What was sent
@@ -33,20 +27,11 @@ export function isBehindTls(request: IncomingMessage): boolean {
   return scheme.trim().toLowerCase() === 'https';
 }
 
-export function addressOf(request: IncomingMessage): string {
-  const peer = plain(request.socket.remoteAddress ?? '');
-  if (isPublicAddress(peer)) return peer;
-  const forwarded = (headerOf(request, 'x-forwarded-for') ?? '').split(',').at(-1) ?? '';
-  return parseAddress(plain(withoutPort(forwarded.trim())))?.text ?? peer;
-}
-
-function withoutPort(text: string): string {
-  const [, ipv4, ipv6] = WITH_PORT.exec(text) ?? [];
-  return ipv4 ?? ipv6 ?? text;
-}
-
-function plain(address: string): string {
-  return address.replace(MAPPED_IPV4, '');
+/** The origin that the request was sent to, written as browsers write it; null where it names no host. */
+export function ownOrigin(request: IncomingMessage): string | null {
+  const host = headerOf(request, 'host') ?? '';
+  if (!HOST.test(host)) return null;
+  return URL.parse(`${isBehindTls(request) ? 'https' : 'http'}://${host}`)?.origin ?? null;
 }
 
 export function agentOf(request: IncomingMessage): string {

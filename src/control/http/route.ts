@@ -8,12 +8,12 @@ import type { Mode, Partition } from '#src/domain/partition.ts';
 import type { Role } from '#src/domain/role.ts';
 import type { Project, Tenant } from '#src/ports/control-store.ts';
 import type { AuditEntry, Session, User } from '#src/ports/people-store.ts';
+import type { From } from './client-address.ts';
 import type { Done } from './contract.ts';
 
-export interface Caller {
+export interface Caller extends From {
   readonly user: User;
   readonly session: Session;
-  readonly address: string;
 }
 
 export type JsonBody = Readonly<Record<string, unknown>>;
@@ -52,7 +52,7 @@ export interface Audited<A extends Asked> {
   /** Such as `schedule.pause`. */
   readonly action: string;
   readonly subject: (asked: A) => string;
-  readonly detail?: (asked: A) => AuditEntry['detail'];
+  readonly detail?: (asked: A) => AuditEntry['detail'] | Promise<AuditEntry['detail']>;
 }
 
 export interface Route<A extends Asked> {
@@ -71,10 +71,11 @@ export function json(value: unknown, status = 200, subject?: string): Answer {
 }
 
 /** Somebody without a session. */
-export interface Visitor {
+export interface Visitor extends From {
   /** A session's token, if one was presented; it may be of no session at all. */
   readonly token: string | null;
-  readonly address: string;
+  /** The page asks by itself. */
+  readonly isAutomatic: boolean;
   readonly agent: string;
   readonly body: JsonBody;
 }

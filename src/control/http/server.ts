@@ -15,13 +15,15 @@ import type { Live } from '#src/control/live/live.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import type { Pause } from '#src/domain/json.ts';
 import type { Log } from '#src/ports/telemetry.ts';
+import type { ClientAddresses } from './client-address.ts';
 import { forgetCookies, keepCookie, presentedToken } from './cookie.ts';
 import type { Desk } from './desk.ts';
-import type { Door } from './door.ts';
+import { type Door, isAutomatic } from './door.ts';
 import { refuse } from './errors.ts';
-import { SECURITY_HEADERS } from './headers.ts';
+import { securityHeaders } from './headers.ts';
 import { pageFiles } from './page-files.ts';
-import { addressOf, agentOf } from './request-facts.ts';
+import { checkPublicOrigin } from './public-origins.ts';
+import { agentOf } from './request-facts.ts';
 import type { Answer, Caller, JsonBody, PublicRoute } from './route.ts';
 import type { Turns } from './turns.ts';
 
@@ -34,6 +36,9 @@ const STRANGERS = 'strangers';
 
 export interface ControlServerOptions {
   readonly door: Door;
+  readonly addresses: ClientAddresses;
+  /** Origins of the dashboard; null accepts any. */
+  readonly publicOrigins: readonly string[] | null;
   readonly desk: Desk;
   readonly turns: Turns;
   readonly bodies: LargeBodies;
@@ -61,9 +66,9 @@ export function mountControl(server: FastifyInstance, options: ControlServerOpti
 }
 
 async function dashboard(scope: FastifyInstance, options: ControlServerOptions): Promise<void> {
-  scope.addHook('onRequest', (_request, reply, done) => {
-    reply.headers({ ...SECURITY_HEADERS });
-    done();
+  scope.addHook('onRequest', async ({ raw }, reply) => {
+    reply.headers({ ...securityHeaders(raw) });
+    checkPublicOrigin(raw, options.publicOrigins);
   });
   scope.setErrorHandler((error, _request, reply) => refuse(reply, error, options.log));
   scope.setNotFoundHandler((_request, reply) => refuse(reply, new Refusal('not_found'), options.log));
@@ -72,7 +77,7 @@ async function dashboard(scope: FastifyInstance, options: ControlServerOptions):
 }
 
 async function controlApi(scope: FastifyInstance, options: ControlServerOptions): Promise<void> {
-  const { door, desk, turns, bodies, pauses } = options;
+  const { door, addresses, desk, turns, bodies, pauses } = options;
   const pauseOf = (who: string) => (length?: PauseLength) => pauses.pause(who, length);
   const bodyOf = (request: FastifyRequest, who: string): JsonBody | Promise<JsonBody> =>
     request.method === 'GET'
@@ -88,19 +93,24 @@ async function controlApi(scope: FastifyInstance, options: ControlServerOptions)
       onRequest,
       handler: async (request, reply) => {
         const { raw } = request;
-        const visitor = { token: presentedToken(raw), address: addressOf(raw), agent: agentOf(raw) };
+        const visitor = {
+          token: presentedToken(raw),
+          isAutomatic: isAutomatic(raw),
+          ...addresses.of(raw),
+          agent: agentOf(raw),
+        };
         const body = await bodyOf(request, STRANGERS);
         return send(request, reply, await answer({ ...visitor, body }), pauseOf(STRANGERS), options);
       },
     });
   }
-  const admit = async (request: FastifyRequest, reply: FastifyReply) => {
-    request.caller = await door.admit(request.raw);
+  const admitTo = (isStream: boolean) => async (request: FastifyRequest, reply: FastifyReply) => {
+    request.caller = await door.admit(request.raw, isStream);
     await bodies.admit(request, reply, request.caller.user.id);
   };
 
   // Neither logged nor measured: how long a page is left open says nothing about the service.
-  scope.get('/live', { config: { isUnreported: true }, onRequest: admit }, async (request, reply) => {
+  scope.get('/live', { config: { isUnreported: true }, onRequest: admitTo(true) }, async (request, reply) => {
     const caller = callerOf(request);
     const headers = reply.getHeaders() as OutgoingHttpHeaders;
     const lookUp = () => door.lookUp(caller);
@@ -108,7 +118,7 @@ async function controlApi(scope: FastifyInstance, options: ControlServerOptions)
     reply.hijack();
     return reply;
   });
-  scope.all('/*', { onRequest: admit }, async (request, reply) => {
+  scope.all('/*', { onRequest: admitTo(false) }, async (request, reply) => {
     const { method } = request;
     const admitted = callerOf(request);
     const { id } = admitted.user;

@@ -14,6 +14,7 @@ import type { ControlStore, Project } from '#src/ports/control-store.ts';
 import type { InsightStore } from '#src/ports/insight-store.ts';
 import type { PeopleStore } from '#src/ports/people-store.ts';
 import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
+import type { SealedStore } from '#src/ports/sealed-store.ts';
 import type { ClaimWrite, Receipt, Store, Work } from '#src/ports/store.ts';
 import { Builders, type Made, START, seededBytes } from './builders.ts';
 import { type Everything, readEverything } from './everything.ts';
@@ -24,6 +25,7 @@ export type AnyStore = Store &
     readonly people: PeopleStore;
     readonly insight: InsightStore;
     readonly jobs: ReplayJobStore;
+    readonly sealed: SealedStore;
   };
 
 export interface Opened {

@@ -5,7 +5,7 @@ import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
-import type { ApiKey, ControlStore, SigningSecret } from '#src/ports/control-store.ts';
+import type { ApiKey, ControlStore, EndpointSecret, SigningSecret } from '#src/ports/control-store.ts';
 import type { DeliveryFilter, Listed, ListFilter, Page, Receipt, Store } from '#src/ports/store.ts';
 
 export const ALL_SCHEDULES: ListFilter = { state: null, kind: null, labels: [] };
@@ -33,6 +33,7 @@ export interface Everything {
   readonly receipts: readonly (Receipt | null)[];
   readonly keys: readonly ApiKey[];
   readonly secrets: readonly SigningSecret[];
+  readonly endpointSecrets: readonly EndpointSecret[];
 }
 
 /** Every row of a list, page by page. */
@@ -104,6 +105,9 @@ export async function readEverything(
     receipts: await mapped([...receiptKeys], (key) => store.findReceipt(partition, key, THE_BEGINNING)),
     keys: await store.listKeys(partition),
     secrets: await store.listSecrets(partition, THE_BEGINNING),
+    endpointSecrets: (
+      await mapped(profiles, ({ id }) => store.listEndpointSecrets(partition, id, THE_BEGINNING))
+    ).flat(),
   };
 }
 

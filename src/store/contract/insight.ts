@@ -3,7 +3,7 @@ import { CLOSED } from '#src/domain/breaker.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
-import { pause } from '#src/domain/schedule-life.ts';
+import { cancel, pause } from '#src/domain/schedule-life.ts';
 import type { ScheduleSearch } from '#src/ports/insight-store.ts';
 import { type Bench, firingSchedule, ownSuite, pendingOf, type Suite } from './bench.ts';
 import { FAILURE, HOUR_MS, HOURLY, MINUTE_MS, SECOND_MS, START, SUCCESS } from './builders.ts';
@@ -11,7 +11,7 @@ import { ALL_DELIVERIES, ALL_SCHEDULES } from './everything.ts';
 
 const LATER = instant(START + 24 * HOUR_MS);
 const LOOK_AT_MAX = 1_000;
-const ANYTHING: ScheduleSearch = { ...ALL_SCHEDULES, destination: null };
+const ANYTHING: ScheduleSearch = { ...ALL_SCHEDULES, destination: null, hidesQueries: false };
 
 function later(ms: number): Instant {
   return instant(START + ms);
@@ -91,6 +91,22 @@ export function insightContract(suite: Suite): void {
         lookedAt: 4,
       });
       expect((await find(bench, { destination: 'nowhere' })).found).toEqual([]);
+    });
+
+    test('with hidden queries goes by what is shown of a destination', async () => {
+      const bench = await suite.bench();
+      const secret = await bench.addSchedule({ destination: inline('https://a.example/Hook?token=s3cret') });
+      const open = await bench.addSchedule({ destination: inline('https://a.example/hook') });
+      const profile = await bench.addProfile({ url: 'https://b.example/hook?token=s3cret' });
+      const through = await bench.addMade(bench.scheduleOn(profile), profile);
+      const found = async (destination: string, hidesQueries = true) =>
+        (await find(bench, { destination, hidesQueries })).found;
+      for (const part of ['s3cret', '?token', 'hook?t', 'https://a.example/Hook?token=s3cret'])
+        expect(await found(part)).toEqual([]);
+      expect(await found('HOOK')).toEqual([through, open, secret]);
+      expect(await found('a.example/hook?…')).toEqual([secret]);
+      expect(await found('?')).toEqual([through, secret]);
+      expect(await found('s3cret', false)).toEqual([through, secret]);
     });
 
     test('goes by the version that a profile has now', async () => {
@@ -212,6 +228,22 @@ export function insightContract(suite: Suite): void {
       expect(
         await bench.store.insight.listOccurrences(bench.neighbour, schedule.id, START, LATER, 10),
       ).toEqual([]);
+    });
+  });
+
+  describe('a profile', () => {
+    test('sends payloads while a schedule that names it has one, ended or not', async () => {
+      const bench = await suite.bench();
+      const [used, unused] = [await bench.addProfile(), await bench.addProfile()];
+      const ask = () => bench.store.insight.sendsPayloads(bench.partition, used.id);
+      await bench.addMade(bench.scheduleOn(used), used);
+      expect(await ask()).toBe(false);
+      const { schedule } = await bench.addMade(bench.scheduleOn(used, { payloadBytes: 1 }), used);
+      expect(await ask()).toBe(true);
+      expect(await bench.store.insight.sendsPayloads(bench.neighbour, used.id)).toBe(false);
+      expect(await bench.store.insight.sendsPayloads(bench.partition, unused.id)).toBe(false);
+      await bench.change(schedule.id, (view) => cancel(view, bench.tick()));
+      expect(await ask()).toBe(true);
     });
   });
 

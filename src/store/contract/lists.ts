@@ -146,7 +146,7 @@ export function listsContract(suite: Suite): void {
       expect(await partsOf(({ before }) => store.findSchedules(partition, rest(before)), viewId)).toEqual(
         parts,
       );
-      const search = { ...ALL_SCHEDULES, destination: null };
+      const search = { ...ALL_SCHEDULES, destination: null, hidesQueries: false };
       const found = async (page: Page<ScheduleId>) => {
         const { found: items, next } = await store.insight.searchSchedules(partition, search, page, 1_000);
         expect(next).toBe(next && (items.at(-1)?.schedule.id ?? null));

@@ -76,6 +76,7 @@ export class PeopleBench {
       mode: null,
       detail: {},
       address: null,
+      peer: null,
       outcome: 'begun',
       code: null,
       ...given,

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
+import type { EndpointId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import { editProfile } from '#src/domain/profile.ts';
 import * as arbitrary from '#src/store/contract/arbitraries.ts';
@@ -101,10 +102,22 @@ async function fillProfiles(bench: Bench): Promise<void> {
     await bench.store.addProfile({ profile, headers: Uint8Array.of(1), receipt: bench.receipt() });
     const edited = editProfile(profile, { timeout: '9s' }, bench.tick());
     await bench.store.replaceProfile({ profile: edited, headers: null, receipt: null });
+    await addEndpointSecret(bench, profile.id);
     const addition = bench.scheduleOn(edited, { timing: HOURLY });
     await bench.store.addSchedule(addition);
     await bench.store.saveGates([bench.gate(endpointKeyOf(addition.pending.target))]);
   }
+}
+
+async function addEndpointSecret(
+  { store, partition, ids, now }: Bench,
+  endpointId: EndpointId,
+): Promise<void> {
+  const place = { partition, endpointId };
+  const sealed = Uint8Array.of(7, 255);
+  const aloneFrom = instant(now + DAY_MS);
+  const added = { ...place, id: ids.mint('sec', now), sealed, createdAt: now, expiresAt: null, aloneFrom };
+  await store.changeEndpointSecrets({ ...place, before: [], ended: [], added });
 }
 
 async function fillSchedules(bench: Bench): Promise<void> {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type DatabaseAddress, describeAddress, parseDatabaseAddress } from './address.ts';
+import { type DatabaseAddress, describeAddress, parseDatabaseAddress, unverifiedHosts } from './address.ts';
 
 function read(text: string): DatabaseAddress {
   const address = parseDatabaseAddress(text);
@@ -90,8 +90,38 @@ describe('the address of a database', () => {
     expect(read('postgres://anna@db/').database).toBe('anna');
   });
 
-  it('takes the authorities of the system by that name', () => {
-    expect(read('postgres://db?sslmode=verify-full&sslrootcert=system').rootCertificatePath).toBeNull();
+  it.each(['sslrootcert=system', 'sslmode=verify-full&sslrootcert=system'])(
+    'asks whose certificate it is where it trusts the authorities of the system: %s',
+    (parameters) => {
+      expect(read(`postgres://db?${parameters}`)).toMatchObject({
+        tlsMode: 'verify-full',
+        rootCertificatePath: null,
+      });
+    },
+  );
+
+  it.each(['disable', 'prefer', 'require', 'verify-ca'])(
+    'is refused where it trusts the authorities of the system without a name: %s',
+    (mode) => {
+      expect(reason(`postgres://db?sslmode=${mode}&sslrootcert=system`)).toBe(
+        'must have sslmode=verify-full where it has sslrootcert=system',
+      );
+    },
+  );
+
+  it('says which servers on other machines are not verified', () => {
+    const unverified = (parameters: string) =>
+      unverifiedHosts(read(`postgres:///d?host=db,/tmp,127.0.0.9,::1,localhost,10.0.0.1&${parameters}`)).map(
+        ({ host }) => host,
+      );
+    for (const mode of ['disable', 'prefer', 'require']) {
+      expect(unverified(`sslmode=${mode}`)).toEqual(['db', '10.0.0.1']);
+    }
+    expect(unverified('sslmode=prefer&sslrootcert=/etc/ca.pem')).toEqual(['db', '10.0.0.1']);
+    for (const mode of ['require', 'verify-ca', 'verify-full']) {
+      expect(unverified(`sslmode=${mode}&sslrootcert=/etc/ca.pem`)).toEqual([]);
+    }
+    expect(unverified('sslrootcert=system')).toEqual([]);
   });
 
   it.each([
@@ -126,6 +156,8 @@ describe('the address of a database', () => {
     ['postgres://a/d?sslmode=require&sslmode=require', 'has a parameter twice: sslmode'],
     ['postgres://a/d?options=-c', 'has a parameter other than application_name, connect_timeout,'],
     ['postgres://a/d?sslmode=allow', 'must have one of disable, prefer, require, verify-ca, verify-full'],
+    ['postgres://a/d?sslmode=verify-ca', 'must name the file of the authority as its sslrootcert'],
+    ['postgres://a/d?sslmode=require&sslrootcert=', 'must have a file, or system, as its sslrootcert'],
     ['postgres://a/d?pgbouncer=1', 'must have one of true, false as its pgbouncer'],
     ['postgres://a/d?connect_timeout=0', 'must have a connect_timeout of 1 to 60 seconds'],
     ['postgres://a/d?connect_timeout=61', 'must have a connect_timeout'],

@@ -10,6 +10,7 @@
  * that separate the parts are percent-encoded inside of them.
  */
 import { isIPv6 } from 'node:net';
+import { isLoopbackHost } from '#src/domain/public-address.ts';
 
 export const TLS_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 export type TlsMode = (typeof TLS_MODES)[number];
@@ -28,7 +29,7 @@ export interface DatabaseAddress {
   readonly database: string;
   /** Says nothing about unix sockets. */
   readonly tlsMode: TlsMode;
-  /** The file of the authorities to trust; null: the ones that Node trusts. */
+  /** The file of the authorities to trust; null: the ones that Node trusts, for `verify-full` only. */
   readonly rootCertificatePath: string | null;
   readonly applicationName: string;
   /** For each host. */
@@ -77,6 +78,18 @@ export function parseDatabaseAddress(text: string): DatabaseAddress | WrongAddre
 
 export function isSocket({ host }: DatabaseHost): boolean {
   return host.startsWith('/');
+}
+
+/** A given authority is held to even if the mode asks for less, as PostgreSQL's own programs do. */
+export function checksAuthority({ tlsMode, rootCertificatePath }: DatabaseAddress): boolean {
+  if (tlsMode === 'require') return rootCertificatePath !== null;
+  return tlsMode === 'verify-ca' || tlsMode === 'verify-full';
+}
+
+/** The servers on other machines that anybody on the way could pretend to be. */
+export function unverifiedHosts(address: DatabaseAddress): readonly DatabaseHost[] {
+  if (checksAuthority(address)) return [];
+  return address.hosts.filter((at) => !isSocket(at) && !isLoopbackHost(at.host));
 }
 
 /** How it is called in logs and messages: without user and password. */
@@ -165,15 +178,35 @@ type Settings = Omit<DatabaseAddress, 'hosts' | 'user' | 'password' | 'database'
 
 function settingsOf(parameters: ReadonlyMap<string, string>): Settings {
   const seconds = parameters.get('connect_timeout');
-  const rootCertificate = parameters.get('sslrootcert');
   return {
-    tlsMode: oneOf(parameters, 'sslmode', TLS_MODES) ?? 'prefer',
-    rootCertificatePath:
-      rootCertificate === undefined || rootCertificate === 'system' ? null : rootCertificate,
+    ...tlsOf(parameters),
     applicationName: applicationNameOf(parameters),
     connectTimeoutMs: (seconds === undefined ? CONNECT_TIMEOUT_DEFAULT_S : timeoutOf(seconds)) * 1_000,
     isPooled: oneOf(parameters, 'pgbouncer', ['true', 'false']) === 'true',
   };
+}
+
+/**
+ * PostgreSQL's programs do the same. Anybody can have a certificate that public authorities signed: they prove
+ * something only together with the name. So `system` means `verify-full`, and a mode that leaves the name out needs a
+ * file.
+ */
+function tlsOf(
+  parameters: ReadonlyMap<string, string>,
+): Pick<DatabaseAddress, 'tlsMode' | 'rootCertificatePath'> {
+  const mode = oneOf(parameters, 'sslmode', TLS_MODES);
+  const authorities = parameters.get('sslrootcert');
+  if (authorities === '') throw new Wrong('must have a file, or system, as its sslrootcert');
+  if (authorities === 'system') {
+    if (mode !== undefined && mode !== 'verify-full') {
+      throw new Wrong('must have sslmode=verify-full where it has sslrootcert=system');
+    }
+    return { tlsMode: 'verify-full', rootCertificatePath: null };
+  }
+  if (mode === 'verify-ca' && authorities === undefined) {
+    throw new Wrong('must name the file of the authority as its sslrootcert for sslmode=verify-ca');
+  }
+  return { tlsMode: mode ?? 'prefer', rootCertificatePath: authorities ?? null };
 }
 
 function applicationNameOf(parameters: ReadonlyMap<string, string>): string {

@@ -16,6 +16,7 @@ const BIGINTS: ReadonlySet<string> = new Set([
   'finished_at',
   'saved_at',
   'expires_at',
+  'alone_from',
   'revoked_at',
   'lease_until',
   'epoch',
@@ -58,7 +59,7 @@ const INTEGERS: ReadonlySet<string> = new Set([
   'payload_bytes',
   'status_number',
 ]);
-const BYTES: ReadonlySet<string> = new Set(['sealed', 'headers', 'digest']);
+const BYTES: ReadonlySet<string> = new Set(['sealed', 'was_sealed', 'headers', 'digest']);
 
 function typeOf(column: string): string {
   if (BIGINTS.has(column)) return 'bigint';

@@ -179,7 +179,8 @@ describe('TLS', () => {
   });
 
   it('asks who signed the certificate when that is wanted', async () => {
-    expect(await refusal(url('sslmode=verify-ca'))).toContain('certificate');
+    expect(await refusal(url('sslmode=verify-full'))).toContain('certificate');
+    expect(await refusal(url('sslrootcert=system'))).toContain('certificate');
     const other = `sslrootcert=${join(CERTIFICATES, 'untrusted.pem')}`;
     expect(await refusal(url(`sslmode=require&${other}`))).toContain('certificate');
     expect(await refusal(url('sslmode=verify-ca&sslrootcert=/nowhere'))).toContain('cannot be read (ENOENT)');

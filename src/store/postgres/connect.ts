@@ -13,7 +13,13 @@ import type { ConnectionOptions } from 'node:tls';
 import { Client, DatabaseError } from 'pg';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Timers } from '#src/ports/timers.ts';
-import { type DatabaseAddress, type DatabaseHost, describeHost, isSocket } from './address.ts';
+import {
+  checksAuthority,
+  type DatabaseAddress,
+  type DatabaseHost,
+  describeHost,
+  isSocket,
+} from './address.ts';
 import { codeOf } from './faults.ts';
 
 export interface ConnectOptions {
@@ -145,16 +151,9 @@ async function open(
   }
 }
 
-/** As in PostgreSQL's programs, a given authority is held to even if the mode asks for less. */
-async function tlsOptions(
-  { tlsMode, rootCertificatePath }: DatabaseAddress,
-  { host }: DatabaseHost,
-): Promise<ConnectionOptions> {
-  const checksAuthority =
-    tlsMode === 'verify-ca' ||
-    tlsMode === 'verify-full' ||
-    (tlsMode === 'require' && rootCertificatePath !== null);
-  if (!checksAuthority) return { ...serverName(host), rejectUnauthorized: false };
+async function tlsOptions(address: DatabaseAddress, { host }: DatabaseHost): Promise<ConnectionOptions> {
+  const { tlsMode, rootCertificatePath } = address;
+  if (!checksAuthority(address)) return { ...serverName(host), rejectUnauthorized: false };
   return {
     ...serverName(host),
     ...(rootCertificatePath === null ? {} : { ca: await readAuthorities(rootCertificatePath) }),

@@ -1,11 +1,14 @@
 /** The control plane's questions. */
+import type { EndpointId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { ApiKey, Project, SigningSecret, Tenant } from '#src/ports/control-store.ts';
+import type { ApiKey, EndpointSecret, Project, SigningSecret, Tenant } from '#src/ports/control-store.ts';
 import {
+  type EndpointSecretRow,
   type KeyRow,
   type ProjectRow,
   type SecretRow,
+  toEndpointSecret,
   toKey,
   toProject,
   toSecret,
@@ -62,5 +65,31 @@ export class ControlReads {
       now,
     );
     return rows.map(toSecret);
+  }
+
+  async hasEndpointSecrets(partition: Partition, now: Instant): Promise<boolean> {
+    const rows = await this.#reader.ask(
+      `SELECT 1 FROM endpoint_secrets
+       WHERE partition = $1 AND (expires_at IS NULL OR expires_at > $2) LIMIT 1`,
+      partition,
+      now,
+    );
+    return rows.length > 0;
+  }
+
+  async endpointSecrets(
+    partition: Partition,
+    endpointId: EndpointId,
+    now: Instant,
+  ): Promise<readonly EndpointSecret[]> {
+    const rows = await this.#reader.ask<EndpointSecretRow>(
+      `SELECT id, partition, endpoint_id, sealed, created_at, expires_at, alone_from FROM endpoint_secrets
+       WHERE partition = $1 AND endpoint_id = $2 AND (expires_at IS NULL OR expires_at > $3)
+       ORDER BY id DESC`,
+      partition,
+      endpointId,
+      now,
+    );
+    return rows.map(toEndpointSecret);
   }
 }

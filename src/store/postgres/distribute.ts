@@ -14,6 +14,7 @@ const DISTRIBUTED = [
   'receipts',
   'endpoints',
   'endpoint_versions',
+  'endpoint_secrets',
   'gates',
   'tallies',
   'endpoint_tallies',

@@ -1,5 +1,5 @@
 /** By which indexes people's questions go, on the tables of `plans.test.ts`. */
-import type { ScheduleId } from '#src/domain/id.ts';
+import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
@@ -7,9 +7,11 @@ import type { InsightReads } from './insight-reads.ts';
 
 const LARGE = 1 as Partition;
 const SCHEDULE = 'sch_00000003' as ScheduleId;
+const PROFILE = 'ep_00000003' as EndpointId;
 const PAGE = { before: null, limit: 20 };
 const LOOKED_AT = 60;
 const WINDOW = [instant(0), instant(6_000)] as const;
+const ALL = { ...ALL_SCHEDULES, destination: null, hidesQueries: false };
 const OF_PROFILES = ['endpoint_versions_pkey', 'endpoints_pkey'];
 
 /** Each by these indexes, and how many rows it may look at. */
@@ -29,15 +31,14 @@ export const INSIGHTS: readonly (readonly [
   ],
   [
     'schedules of a destination',
-    (reads) => reads.schedules(LARGE, { ...ALL_SCHEDULES, destination: 'a' }, PAGE, LOOKED_AT),
+    (reads) => reads.schedules(LARGE, { ...ALL, destination: 'a', hidesQueries: true }, PAGE, LOOKED_AT),
     [...OF_PROFILES, 'schedules_pkey'],
     // Of 500 profiles the head, which a bitmap counts twice, and the version.
     LOOKED_AT + 3 * 500,
   ],
   [
     'schedules of a state',
-    (reads) =>
-      reads.schedules(LARGE, { ...ALL_SCHEDULES, state: 'paused', destination: null }, PAGE, LOOKED_AT),
+    (reads) => reads.schedules(LARGE, { ...ALL, state: 'paused' }, PAGE, LOOKED_AT),
     ['schedules_by_state'],
     0,
   ],
@@ -52,6 +53,12 @@ export const INSIGHTS: readonly (readonly [
     (reads) => reads.deliveryCount(LARGE, { ...ALL_DELIVERIES, scheduleId: SCHEDULE }, 50),
     ['deliveries_of_schedule'],
     1,
+  ],
+  [
+    'whether a profile sends payloads',
+    (reads) => reads.sendsPayloads(LARGE, PROFILE),
+    ['schedules_sending_through'],
+    0,
   ],
   ['occurrences', (reads) => reads.occurrences(LARGE, SCHEDULE, ...WINDOW, 50), ['deliveries_occurrence'], 1],
 ];

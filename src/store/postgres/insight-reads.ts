@@ -46,7 +46,7 @@ import { DELIVERY, deliveryIn, FIRING_SCHEDULE, firingScheduleIn, type Joined } 
 import { STATUS_KEY } from './migrations.ts';
 import type { Reader, SqlValue } from './reader.ts';
 import { Reads } from './reads.ts';
-import { contains, pieceOf, type Wanted } from './schedule-walks.ts';
+import { comparedUrl, contains, pieceOf, type Wanted } from './schedule-walks.ts';
 
 /** `$1`: the partition; `$2` and `$3`: the window; `$4`: how many to look at. */
 const WAITING = `SELECT id, due_at FROM deliveries
@@ -162,11 +162,11 @@ export class InsightReads {
 
   async schedules(
     partition: Partition,
-    { destination, ...filter }: ScheduleSearch,
+    { destination, hidesQueries, ...filter }: ScheduleSearch,
     page: Page<ScheduleId>,
     lookAtMax: number,
   ): Promise<Found<ScheduleView, ScheduleId>> {
-    const wanted = destination === null ? null : await this.#wanted(partition, destination);
+    const wanted = destination === null ? null : await this.#wanted(partition, destination, hidesQueries);
     const walk = (before: ScheduleId | null, rows: number) => {
       const { sql, parameters } = pieceOf(partition, filter, wanted, before, rows);
       return this.#reader.ask<WalkedRow>(sql, ...parameters);
@@ -175,20 +175,21 @@ export class InsightReads {
     return cutShort(place, await this.#reads.schedulesOf(partition, ids));
   }
 
-  async #wanted(partition: Partition, part: string): Promise<Wanted> {
+  async #wanted(partition: Partition, part: string, hidesQueries: boolean): Promise<Wanted> {
     const rows = await this.#reader.ask<{ readonly id: EndpointId }>(
       `SELECT p.id FROM (
          SELECT id, version FROM endpoints WHERE partition = $1 ORDER BY id DESC LIMIT $2
        ) p CROSS JOIN LATERAL (
          SELECT v.url FROM endpoint_versions v
          WHERE v.partition = $1 AND v.endpoint_id = p.id AND v.version = p.version LIMIT 1
-       ) v WHERE ${contains('v.url', '$3::text')} LIMIT $4`,
+       ) v WHERE ${contains(`(${comparedUrl('v.url', '$5')})`, '$3::text')} LIMIT $4`,
       partition,
       PROFILES_LOOKED_AT_MAX,
       part,
       PROFILES_MATCHING_MAX,
+      Number(hidesQueries),
     );
-    return { part, profiles: rows.map(({ id }) => id) };
+    return { part, hidesQueries, profiles: rows.map(({ id }) => id) };
   }
 
   async deliveryCount(partition: Partition, filter: DeliveryFilter, countMax: number): Promise<number> {
@@ -243,6 +244,16 @@ export class InsightReads {
       limit,
     );
     return rows.map(fromDeliveryRow);
+  }
+
+  async sendsPayloads(partition: Partition, id: EndpointId): Promise<boolean> {
+    const rows = await this.#reader.ask(
+      `SELECT 1 FROM schedules
+       WHERE partition = $1 AND endpoint_id = $2 AND endpoint_id IS NOT NULL AND payload_bytes > 0 LIMIT 1`,
+      partition,
+      id,
+    );
+    return rows.length > 0;
   }
 
   async gates(partition: Partition, limit: number): Promise<readonly GateAt[]> {

@@ -440,4 +440,31 @@ export const MIGRATIONS: readonly Migration[] = [
     `,
     rewrite: rewriteLongEndpoints,
   },
+  {
+    version: 4,
+    name: 'the perimeter',
+    // A program before this cannot open headers that are bound to a version of their profile.
+    worksWith: 4,
+    sql: `
+      ALTER TABLE audit ADD COLUMN peer text;
+
+      CREATE INDEX schedules_sending_through ON schedules (partition, endpoint_id)
+        WHERE endpoint_id IS NOT NULL AND payload_bytes > 0;
+
+      -- The invitation of the first admin had no end.
+      UPDATE invitations SET expires_at = created_at + 86400000 WHERE expires_at IS NULL;
+
+      -- From alone_from on the project's secrets no longer sign beside this one.
+      CREATE TABLE endpoint_secrets (
+        partition bigint NOT NULL,
+        endpoint_id text COLLATE "C" NOT NULL,
+        id text COLLATE "C" NOT NULL,
+        sealed bytea NOT NULL,
+        created_at bigint NOT NULL,
+        expires_at bigint,
+        alone_from bigint,
+        PRIMARY KEY (partition, endpoint_id, id)
+      );
+    `,
+  },
 ];

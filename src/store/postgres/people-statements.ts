@@ -88,7 +88,7 @@ export function peopleStatements(distributed: boolean): Readonly<Record<PeopleSt
       ...PLAIN,
       sql: [
         `DELETE FROM invitations AS r USING ${rows(['hash', 'now'])}
-         WHERE r.hash = t.hash AND (r.expires_at IS NULL OR r.expires_at > t.now) RETURNING r.hash`,
+         WHERE r.hash = t.hash AND r.expires_at > t.now RETURNING r.hash`,
       ],
       holds: 'each',
       walks: true,

@@ -1,7 +1,7 @@
 /** What people look at, in PostgreSQL: read on connections of its own, which only those have who are looked at. */
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
-import type { ScheduleId } from '#src/domain/id.ts';
+import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { TallySpanMs } from '#src/domain/tally.ts';
@@ -107,6 +107,10 @@ export class PostgresInsight implements InsightStore {
 
   listOccurrences(partition: Partition, id: ScheduleId, from: Instant, until: Instant, limit: number) {
     return this.#reads.occurrences(partition, id, from, until, limit);
+  }
+
+  sendsPayloads(partition: Partition, id: EndpointId): Promise<boolean> {
+    return this.#reads.sendsPayloads(partition, id);
   }
 
   async findGate(partition: Partition, endpoint: EndpointKey): Promise<Gate | null> {

@@ -11,6 +11,8 @@ import type { ClusterState, ClusterStore, NodeLease, SlotState } from '#src/port
 import type {
   ApiKey,
   ControlStore,
+  EndpointSecret,
+  EndpointSecretsChange,
   KeyUse,
   Project,
   SigningSecret,
@@ -18,6 +20,7 @@ import type {
 } from '#src/ports/control-store.ts';
 import type { InsightStore } from '#src/ports/insight-store.ts';
 import type { PeopleStore } from '#src/ports/people-store.ts';
+import type { SealedStore } from '#src/ports/sealed-store.ts';
 import type {
   ClaimWrite,
   CustomerCursor,
@@ -43,6 +46,7 @@ import type {
 import { SqlPeople } from '#src/store/sql/people.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { Retention } from '#src/store/sql/retention.ts';
+import { SqlSealed } from '#src/store/sql/sealed.ts';
 import { tenureOf } from '#src/store/sql/taken.ts';
 import { SqlUpkeep } from '#src/store/sql/upkeep.ts';
 import { makeVerbs } from '#src/store/sql/verbs.ts';
@@ -64,6 +68,7 @@ export class PostgresStore extends SqlUpkeep implements Store, ControlStore, Clu
   readonly people: PeopleStore;
   readonly insight: InsightStore;
   readonly jobs: SqlReplayJobs;
+  readonly sealed: SealedStore;
   readonly #connections: Connections;
   readonly #lanes: Connections['lanes'];
   readonly #reads: Reads;
@@ -90,6 +95,7 @@ export class PostgresStore extends SqlUpkeep implements Store, ControlStore, Clu
     const sql = sqlOf(pools.api, lanes.api);
     this.people = new SqlPeople(sql);
     this.jobs = new SqlReplayJobs(sql, verbs);
+    this.sealed = new SqlSealed(sql);
   }
 
   static async open(options: PostgresOptions): Promise<PostgresStore> {
@@ -286,6 +292,22 @@ export class PostgresStore extends SqlUpkeep implements Store, ControlStore, Clu
 
   async addSecret(secret: SigningSecret, othersExpireAt: Instant): Promise<void> {
     await this.#lanes.api.run(verbs.addSecret(secret, othersExpireAt));
+  }
+
+  hasEndpointSecrets(partition: Partition, now: Instant): Promise<boolean> {
+    return this.#control.hasEndpointSecrets(partition, now);
+  }
+
+  listEndpointSecrets(
+    partition: Partition,
+    endpointId: EndpointId,
+    now: Instant,
+  ): Promise<readonly EndpointSecret[]> {
+    return this.#control.endpointSecrets(partition, endpointId, now);
+  }
+
+  changeEndpointSecrets(change: EndpointSecretsChange): Promise<'done' | 'stale' | 'missing'> {
+    return this.#lanes.api.run(verbs.changeEndpointSecrets(change));
   }
 
   readClock(): Promise<number> {

@@ -1,4 +1,5 @@
 /** How a search looks at a piece of the schedules: along one index, whatever else is asked of them. */
+import { HIDDEN_QUERY } from '#src/domain/hidden-query.ts';
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -12,6 +13,7 @@ import type { SqlValue } from './reader.ts';
 /** What a destination must be. */
 export interface Wanted {
   readonly part: string;
+  readonly hidesQueries: boolean;
   /** Profiles whose destination has that part. */
   readonly profiles: readonly EndpointId[];
 }
@@ -24,6 +26,12 @@ export interface Piece {
 /** Whatever its case, by the letters of ASCII: as every other text that is compared, by its bytes. */
 export function contains(text: string, part: string): string {
   return `position(lower(${part} COLLATE "C") IN lower(${text} COLLATE "C")) > 0`;
+}
+
+/** A URL as it is compared: where `hides` is 1, without its query. */
+export function comparedUrl(url: string, hides: string): string {
+  return `CASE WHEN ${hides}::integer = 1 AND position('?' IN ${url}) > 0
+    THEN left(${url}, position('?' IN ${url})) || '${HIDDEN_QUERY}' ELSE ${url} END`;
 }
 
 /** Those that are looked at before this one, and which of them match. */
@@ -102,8 +110,9 @@ function hasLabels(labels: Labels, place: Place): readonly string[] {
 
 function destinationIs(wanted: Wanted | null, place: Place): readonly string[] {
   if (wanted === null) return [];
+  const url = comparedUrl('s.endpoint', place(Number(wanted.hidesQueries)));
   return [
-    `CASE WHEN s.endpoint_id IS NULL THEN ${contains('s.endpoint', `${place(wanted.part)}::text`)}
+    `CASE WHEN s.endpoint_id IS NULL THEN ${contains(`(${url})`, `${place(wanted.part)}::text`)}
       ELSE s.endpoint_id = ANY(${place(wanted.profiles)}::text[]) END`,
   ];
 }

@@ -107,7 +107,7 @@ describe('the schema', () => {
     const ofPeople = ['users', 'invitations', 'sessions', 'login_failures', 'audit'];
     const others = new Set([...shared, ...ofNodes, ...ofPeople]);
     const ofCustomers = unique.rows.filter(({ table }) => !others.has(table));
-    expect(ofCustomers).toHaveLength(16);
+    expect(ofCustomers).toHaveLength(17);
     expect(ofCustomers.filter(({ first }) => first !== 'partition')).toEqual([]);
   });
 

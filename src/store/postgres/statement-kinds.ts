@@ -8,6 +8,7 @@
  *
  * Citus locks rows of one partition at a time only: there a check is asked for each partition, by `routed`.
  */
+import type { SealedColumn } from '#src/store/sql/sealed-columns.ts';
 import { rows } from './array-rows.ts';
 
 export interface Statement {
@@ -135,7 +136,25 @@ export function kindsOf(distributed: boolean) {
     };
   }
 
-  return { spreadOf, within, insert, insertEach, replace, lock, remove, check };
+  /** Replaces sealed values that are still as they were read. It is rare, so no plan of it is kept. */
+  function reseal({ table, key, column }: SealedColumn): Statement {
+    const all = ['sealed', ...key, 'was_sealed'];
+    return {
+      ...PLAIN,
+      sql: [
+        `UPDATE ${table} AS r SET ${column} = t.sealed FROM ${rows(all)}
+         WHERE ${matching(key)} AND r.${column} = t.was_sealed${within(all)}
+         RETURNING ${key.map((part) => `r.${part}`).join(', ')}`,
+      ],
+      holds: 'each',
+      walks: true,
+      key: keyOf(all, key),
+      table,
+      spread: spreadOf(all),
+    };
+  }
+
+  return { spreadOf, within, insert, insertEach, replace, lock, remove, check, reseal };
 }
 
 function matching(columns: readonly string[]): string {

@@ -11,6 +11,7 @@ import {
   DELIVERY_MUTABLE,
   DELIVERY_PUT_OFF,
   DELIVERY_SETTLED,
+  ENDPOINT_SECRET,
   PROFILE_FIXED,
   PROFILE_MUTABLE,
   PROFILE_VERSION,
@@ -20,6 +21,7 @@ import {
   SCHEDULE_MUTABLE,
 } from '#src/store/sql/columns.ts';
 import { EVERY_KIND, EVERY_STATE, LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
+import { sealedStatements } from '#src/store/sql/sealed.ts';
 import type { StatementName } from '#src/store/sql/steps.ts';
 import { notToBeSwept } from '#src/store/sql/sweep-verbs.ts';
 import { rows } from './array-rows.ts';
@@ -33,11 +35,12 @@ import { sweepStatements } from './sweep-statements.ts';
 const DELIVERY_PLACE = ['slot', 'endpoint_key'] as const;
 
 export function statements(distributed: boolean): Readonly<Record<StatementName, Statement>> {
-  const { spreadOf, within, insert, insertEach, replace, lock, remove, check } = kindsOf(distributed);
+  const { spreadOf, within, insert, insertEach, replace, lock, remove, check, reseal } = kindsOf(distributed);
   const delivery = [...DELIVERY_FIXED, ...DELIVERY_MUTABLE, ...DELIVERY_PLACE];
   const schedule = [...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE];
   const receipt = ['partition', 'key', 'fingerprint', 'status_number', 'body', 'created_at', 'expires_at'];
   const ended = ['partition', 'id', 'was'];
+  const ending = ['expires_at', 'alone_from', 'partition', 'endpoint_id', 'id', 'was'];
 
   return {
     ...replayJobStatements(distributed),
@@ -167,6 +170,37 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
     },
     insertSecret: insert('signing_secrets', ['id', 'partition', 'sealed', 'created_at', 'expires_at']),
 
+    lockProfile: { ...lock('endpoints'), lock: lock('endpoints') },
+    // This runs after the profile was locked, so it sees what another change has made until then.
+    noEndpointSecretInForce: {
+      sql: [
+        `SELECT t.partition, t.endpoint_id FROM ${rows(['partition', 'endpoint_id'])} WHERE EXISTS (
+           SELECT 1 FROM endpoint_secrets s WHERE s.partition = t.partition
+             AND s.endpoint_id = t.endpoint_id AND s.expires_at IS NULL)`,
+      ],
+      routed: `SELECT s.partition, s.endpoint_id FROM endpoint_secrets s WHERE s.partition = $1::bigint
+         AND s.endpoint_id = ANY($2::text[]) AND s.expires_at IS NULL`,
+      holds: 'none',
+      walks: true,
+      key: [0, 1],
+      table: 'endpoints',
+      access: 'read',
+      spread: null,
+    },
+    endEndpointSecret: {
+      ...PLAIN,
+      sql: [
+        `UPDATE endpoint_secrets AS r SET expires_at = t.expires_at, alone_from = t.alone_from
+         FROM ${rows(ending)} WHERE r.partition = t.partition AND r.endpoint_id = t.endpoint_id
+           AND r.id = t.id AND coalesce(r.expires_at, -1) = t.was${within(ending)}
+         RETURNING r.partition, r.endpoint_id, r.id`,
+      ],
+      holds: 'each',
+      key: keyOf(ending, ['partition', 'endpoint_id', 'id']),
+      table: 'endpoint_secrets',
+      spread: spreadOf(ending),
+    },
+    insertEndpointSecret: insert('endpoint_secrets', ENDPOINT_SECRET),
     replaceProfile: replace('endpoints', PROFILE_MUTABLE),
     profileAtRevision: check('endpoints', ['partition', 'id', 'revision']),
     insertProfile: insert('endpoints', [...PROFILE_FIXED, ...PROFILE_MUTABLE]),
@@ -317,6 +351,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       key: [0, 1],
     },
 
+    ...sealedStatements(reseal),
     ...peopleStatements(distributed),
     ...insightStatements(distributed),
   };

@@ -1,8 +1,8 @@
 /** Rows of the control plane's tables, and what they mean. */
-import type { KeyId, ProjectId, SecretId } from '#src/domain/id.ts';
+import type { EndpointId, KeyId, ProjectId, SecretId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Mode, Partition } from '#src/domain/partition.ts';
-import type { ApiKey, Project, SigningSecret } from '#src/ports/control-store.ts';
+import type { ApiKey, EndpointSecret, Project, SigningSecret } from '#src/ports/control-store.ts';
 
 export interface ProjectRow {
   readonly id: ProjectId;
@@ -42,6 +42,11 @@ export interface SecretRow {
   readonly expires_at: Instant | null;
 }
 
+export interface EndpointSecretRow extends SecretRow {
+  readonly endpoint_id: EndpointId;
+  readonly alone_from: Instant | null;
+}
+
 export function toKey(row: KeyRow): ApiKey {
   return {
     id: row.id,
@@ -63,4 +68,8 @@ export function toSecret(row: SecretRow): SigningSecret {
     createdAt: row.created_at,
     expiresAt: row.expires_at,
   };
+}
+
+export function toEndpointSecret(row: EndpointSecretRow): EndpointSecret {
+  return { ...toSecret(row), endpointId: row.endpoint_id, aloneFrom: row.alone_from };
 }

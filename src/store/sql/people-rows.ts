@@ -67,7 +67,7 @@ export interface InvitationRow {
   readonly projects: string | null;
   readonly created_by: string;
   readonly created_at: Instant;
-  readonly expires_at: Instant | null;
+  readonly expires_at: Instant;
 }
 
 export const INVITATION = [
@@ -169,6 +169,7 @@ export interface AuditRow {
   readonly mode: Mode | null;
   readonly detail: string;
   readonly address: string | null;
+  readonly peer: string | null;
   readonly outcome: AuditOutcome;
   readonly code: string | null;
 }
@@ -184,6 +185,7 @@ export const AUDIT = [
   'mode',
   'detail',
   'address',
+  'peer',
   'outcome',
   'code',
 ] as const satisfies readonly (keyof AuditRow)[];
@@ -200,6 +202,7 @@ export function toAuditRow(entry: AuditEntry): AuditRow {
     mode: entry.mode,
     detail: JSON.stringify(entry.detail),
     address: entry.address,
+    peer: entry.peer,
     outcome: entry.outcome,
     code: entry.code,
   };
@@ -217,6 +220,7 @@ export function fromAuditRow(row: AuditRow): AuditEntry {
     mode: row.mode,
     detail: JSON.parse(row.detail) as AuditEntry['detail'],
     address: row.address,
+    peer: row.peer,
     outcome: row.outcome,
     code: row.code,
   };

@@ -103,7 +103,7 @@ export class SqlPeople implements PeopleStore {
 
   async listInvitations(now: Instant): Promise<readonly Invitation[]> {
     const rows = await this.#sql.ask<InvitationRow>(
-      `${INVITATIONS} WHERE (expires_at IS NULL OR expires_at > $1) ORDER BY id DESC LIMIT ${LISTED_MAX}`,
+      `${INVITATIONS} WHERE expires_at > $1 ORDER BY id DESC LIMIT ${LISTED_MAX}`,
       now,
     );
     return rows.map(fromInvitationRow);
@@ -111,7 +111,7 @@ export class SqlPeople implements PeopleStore {
 
   async findInvitation(hash: string, now: Instant): Promise<Invitation | null> {
     const rows = await this.#sql.ask<InvitationRow>(
-      `${INVITATIONS} WHERE hash = $1 AND (expires_at IS NULL OR expires_at > $2)`,
+      `${INVITATIONS} WHERE hash = $1 AND expires_at > $2`,
       hash,
       now,
     );

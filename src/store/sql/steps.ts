@@ -7,6 +7,7 @@ import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { FiringProfile, Profile } from '#src/domain/profile.ts';
 import type { FiringSchedule, Schedule } from '#src/domain/schedule.ts';
+import type { SealedName } from '#src/ports/sealed-store.ts';
 import type { ProfileWrite, Receipt } from '#src/ports/store.ts';
 import {
   ATTEMPT_FIXED,
@@ -19,6 +20,9 @@ import type { InsightStatementName } from './insight-verbs.ts';
 import type { PeopleStatementName } from './people-names.ts';
 import type { ReplayJobStatementName } from './replay-job-rows.ts';
 import { toAttemptRow, toProfileHeadRow, toProfileVersionRow, toScheduleRow } from './rows.ts';
+
+/** Replaces a sealed value that is still as it was read (`sealed.ts`). */
+export type SealedStatementName = `reseal ${SealedName}`;
 
 /** What a store must have a statement for. */
 export type StatementName =
@@ -70,6 +74,10 @@ export type StatementName =
   | 'touchKey'
   | 'retireSecrets'
   | 'insertSecret'
+  | 'lockProfile'
+  | 'noEndpointSecretInForce'
+  | 'endEndpointSecret'
+  | 'insertEndpointSecret'
   | 'renewLease'
   | 'endLease'
   | 'endLeaseAsSeen'
@@ -78,6 +86,7 @@ export type StatementName =
   | 'releaseSlot'
   | 'releaseSlotsOf'
   | 'saveTrustedTime'
+  | SealedStatementName
   | PeopleStatementName;
 
 export type Parameter = string | number | Uint8Array | null;

@@ -15,7 +15,13 @@ import type { FiringSchedule, Schedule, ScheduleState } from '#src/domain/schedu
 import { type Slot, slotOf, type Tenure } from '#src/domain/slot.ts';
 import type { TrustedTime } from '#src/domain/trusted-time.ts';
 import type { NodeLease, SlotState } from '#src/ports/cluster-store.ts';
-import type { ApiKey, KeyUse, Project, SigningSecret } from '#src/ports/control-store.ts';
+import type {
+  ApiKey,
+  EndpointSecretsChange,
+  KeyUse,
+  Project,
+  SigningSecret,
+} from '#src/ports/control-store.ts';
 import type {
   ClaimWrite,
   EndWrite,
@@ -272,6 +278,14 @@ export function makeVerbs(places: Places) {
       ['insertSecret', null, secret.id, secret.partition, secret.sealed, secret.createdAt, secret.expiresAt],
     ],
 
+    /** The profile is locked first: of two changes, the second sees what the first has made. */
+    changeEndpointSecrets: (change: EndpointSecretsChange): readonly Step[] => [
+      ['lockProfile', 'missing', change.partition, change.endpointId],
+      ...guardEndpointSecrets(change),
+      ...endEndpointSecrets(change),
+      ...insertEndpointSecret(change),
+    ],
+
     renewLease: ({ node, leaseUntil, isStopping }: NodeLease): readonly Step[] => [
       ['renewLease', null, node, leaseUntil, isStopping ? 1 : 0],
     ],
@@ -299,6 +313,28 @@ export function makeVerbs(places: Places) {
       ['endLease', null, node],
     ],
   };
+}
+
+/** A secret in force that was read is ended by every change, and that is guarded; one that was not must not be there. */
+function guardEndpointSecrets({ partition, endpointId, before }: EndpointSecretsChange): readonly Step[] {
+  const hasInForce = before.some(({ expiresAt }) => expiresAt === null);
+  return hasInForce ? [] : [['noEndpointSecretInForce', 'stale', partition, endpointId]];
+}
+
+/** Each secret is ended only if it is still as it was read. */
+function endEndpointSecrets({ before, ended }: EndpointSecretsChange): readonly Step[] {
+  const ends = new Map(before.map(({ id, expiresAt }) => [id, expiresAt]));
+  return ended.map(({ id, partition, endpointId, expiresAt, aloneFrom }): Step => {
+    const was = ends.get(id) ?? NEVER;
+    return ['endEndpointSecret', 'stale', expiresAt, aloneFrom, partition, endpointId, id, was];
+  });
+}
+
+function insertEndpointSecret({ added }: EndpointSecretsChange): readonly Step[] {
+  if (added === null) return [];
+  const { partition, endpointId, id, sealed, createdAt, expiresAt, aloneFrom } = added;
+  const values = [partition, endpointId, id, sealed, createdAt, expiresAt, aloneFrom];
+  return [['insertEndpointSecret', null, ...values]];
 }
 
 /** The slot of a delivery is held as the tenure says. */

@@ -1,11 +1,14 @@
 /** The control plane's questions. */
+import type { EndpointId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { ApiKey, Project, SigningSecret, Tenant } from '#src/ports/control-store.ts';
+import type { ApiKey, EndpointSecret, Project, SigningSecret, Tenant } from '#src/ports/control-store.ts';
 import {
+  type EndpointSecretRow,
   type KeyRow,
   type ProjectRow,
   type SecretRow,
+  toEndpointSecret,
   toKey,
   toProject,
   toSecret,
@@ -31,6 +34,13 @@ export function prepareControlReads(db: Db) {
     `SELECT * FROM signing_secrets WHERE partition = ? AND (expires_at IS NULL OR expires_at > ?)
      ORDER BY id DESC`,
   );
+  const anyEndpointSecret = db.prepare(
+    'SELECT 1 FROM endpoint_secrets WHERE partition = ? AND (expires_at IS NULL OR expires_at > ?) LIMIT 1',
+  );
+  const endpointSecrets = db.prepare(
+    `SELECT * FROM endpoint_secrets
+     WHERE partition = ? AND endpoint_id = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY id DESC`,
+  );
   return {
     project(name: string): Project | null {
       const row = project.get(name) as ProjectRow | undefined;
@@ -47,6 +57,12 @@ export function prepareControlReads(db: Db) {
     },
     secrets(partition: Partition, now: Instant): readonly SigningSecret[] {
       return (secrets.all(partition, now) as SecretRow[]).map(toSecret);
+    },
+    hasEndpointSecrets(partition: Partition, now: Instant): boolean {
+      return anyEndpointSecret.get(partition, now) !== undefined;
+    },
+    endpointSecrets(partition: Partition, endpointId: EndpointId, now: Instant): readonly EndpointSecret[] {
+      return (endpointSecrets.all(partition, endpointId, now) as EndpointSecretRow[]).map(toEndpointSecret);
     },
   };
 }

@@ -41,7 +41,7 @@ import { byEndpoint, byInstant, type EndpointTallyRow, type TallyRow } from '#sr
 import type { Db } from './connection.ts';
 import { type Parameter, Questions } from './questions.ts';
 import { Reads } from './reads.ts';
-import { labelCounts, pieceOf, type Wanted } from './schedule-walks.ts';
+import { hasPart, labelCounts, pieceOf, type Wanted } from './schedule-walks.ts';
 
 /** Deliveries that wait in the window. */
 const WAITING = `SELECT id, due_at FROM deliveries INDEXED BY deliveries_due_of_partition
@@ -128,11 +128,11 @@ export class InsightReads {
 
   async schedules(
     partition: Partition,
-    { destination, ...filter }: ScheduleSearch,
+    { destination, hidesQueries, ...filter }: ScheduleSearch,
     page: Page<ScheduleId>,
     lookAtMax: number,
   ): Promise<Found<ScheduleView, ScheduleId>> {
-    const wanted = destination === null ? null : this.#wanted(partition, destination);
+    const wanted = destination === null ? null : this.#wanted(partition, destination, hidesQueries);
     const walk = async (before: ScheduleId | null, rows: number) => {
       const { sql, parameters } = pieceOf(partition, filter, wanted, before, rows);
       return this.#ask.all<WalkedRow>(sql, ...parameters);
@@ -156,19 +156,20 @@ export class InsightReads {
     return this.#ask.all<WalkedRow>(sql, ...parameters);
   }
 
-  #wanted(partition: Partition, part: string): Wanted {
+  #wanted(partition: Partition, part: string, hidesQueries: boolean): Wanted {
     const rows = this.#ask.all<{ readonly id: EndpointId }>(
       `SELECT p.id FROM (
          SELECT id, version FROM endpoints WHERE partition = ? ORDER BY id DESC LIMIT ?
        ) p CROSS JOIN endpoint_versions v ON v.partition = ? AND v.endpoint_id = p.id AND v.version = p.version
-       WHERE instr(lower(v.url), lower(?)) > 0 LIMIT ?`,
+       WHERE ${hasPart('v.url')} LIMIT ?`,
       partition,
       PROFILES_LOOKED_AT_MAX,
       partition,
+      Number(hidesQueries),
       part,
       PROFILES_MATCHING_MAX,
     );
-    return { part, profiles: rows.map(({ id }) => id) };
+    return { part, hidesQueries, profiles: rows.map(({ id }) => id) };
   }
 
   deliveryCount(partition: Partition, filter: DeliveryFilter, countMax: number): number {
@@ -212,6 +213,16 @@ export class InsightReads {
       limit,
     );
     return rows.map(fromDeliveryRow);
+  }
+
+  sendsPayloads(partition: Partition, id: EndpointId): boolean {
+    const row = this.#ask.get(
+      `SELECT 1 FROM schedules INDEXED BY schedules_sending_through
+       WHERE partition = ? AND endpoint_id = ? AND endpoint_id IS NOT NULL AND payload_bytes > 0 LIMIT 1`,
+      partition,
+      id,
+    );
+    return row !== undefined;
   }
 
   gates(partition: Partition, limit: number): readonly GateAt[] {

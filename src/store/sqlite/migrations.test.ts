@@ -141,3 +141,17 @@ test('from version 4: labels know the state and kind of their schedules, and tho
     await store.close();
   }
 });
+
+test('from version 5: an invitation that had no end has one a day after it was made', async () => {
+  const made = { hash: 'hash', role: 'admin', projects: null, created_by: 'first start', created_at: START };
+  fileOf(5, (insert) => insert('invitations', { id: 'inv_1', ...made, expires_at: null }));
+  const store = await SqliteStore.open({ directory, now: START, exclusive: true });
+  try {
+    expect(await store.people.listInvitations(instant(START + DAY_MS - 1))).toMatchObject([
+      { id: 'inv_1', expiresAt: START + DAY_MS },
+    ]);
+    expect(await store.people.listInvitations(instant(START + DAY_MS))).toEqual([]);
+  } finally {
+    await store.close();
+  }
+});

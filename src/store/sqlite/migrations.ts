@@ -427,4 +427,29 @@ export const MIGRATIONS: readonly Migration[] = [
       ) STRICT, WITHOUT ROWID;
     `,
   },
+  {
+    version: 6,
+    name: 'the perimeter',
+    sql: `
+      ALTER TABLE audit ADD COLUMN peer TEXT;
+
+      CREATE INDEX schedules_sending_through ON schedules (partition, endpoint_id)
+        WHERE endpoint_id IS NOT NULL AND payload_bytes > 0;
+
+      -- The invitation of the first admin had no end.
+      UPDATE invitations SET expires_at = created_at + 86400000 WHERE expires_at IS NULL;
+
+      -- From alone_from on the project's secrets no longer sign beside this one.
+      CREATE TABLE endpoint_secrets (
+        partition INTEGER NOT NULL,
+        endpoint_id TEXT NOT NULL,
+        id TEXT NOT NULL,
+        sealed BLOB NOT NULL,
+        created_at INTEGER NOT NULL,
+        expires_at INTEGER,
+        alone_from INTEGER,
+        PRIMARY KEY (partition, endpoint_id, id)
+      ) STRICT, WITHOUT ROWID;
+    `,
+  },
 ];

@@ -36,7 +36,7 @@ export const PEOPLE_STATEMENTS = {
 
   insertInvitation: { sql: insertInto('invitations', ...INVITATION), holds: 'always' },
   useInvitation: {
-    sql: 'DELETE FROM invitations WHERE hash = ? AND (expires_at IS NULL OR expires_at > ?)',
+    sql: 'DELETE FROM invitations WHERE hash = ? AND expires_at > ?',
     holds: 'changed_one',
   },
   removeInvitation: { sql: 'DELETE FROM invitations WHERE id = ?', holds: 'changed_one' },

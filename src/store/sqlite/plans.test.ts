@@ -62,7 +62,7 @@ function plansOf(ask: (db: Db) => unknown): readonly string[] {
 
 function planOf(sql: string): readonly string[] {
   if (!/^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)/.test(sql)) return [];
-  const parameters = Array.from(sql.matchAll(/\?/g), () => null);
+  const parameters = Array.from(sql.replaceAll(/'[^']*'/g, '').matchAll(/\?/g), () => null);
   const rows = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters) as { readonly detail: string }[];
   return rows.map(({ detail }) => detail);
 }
@@ -242,7 +242,7 @@ test.for([
 
 describe('people find', () => {
   const LATER = instant(START + 60_000);
-  const ANY = { ...ALL_SCHEDULES, destination: null };
+  const ANY = { ...ALL_SCHEDULES, destination: null, hidesQueries: false };
   const LABEL_WALK =
     'SEARCH w USING PRIMARY KEY (partition=? AND digest=? AND state=? AND kind=? AND schedule_id<?)';
   const OTHER_LABEL =
@@ -260,6 +260,11 @@ describe('people find', () => {
     [
       'of a destination',
       { destination: 'a' },
+      ['SEARCH s USING INDEX sqlite_autoindex_schedules_1 (partition=? AND id<?)'],
+    ],
+    [
+      'of a destination whose query is hidden',
+      { destination: 'a', hidesQueries: true },
       ['SEARCH s USING INDEX sqlite_autoindex_schedules_1 (partition=? AND id<?)'],
     ],
     ['of a state and kind', { state: 'active', kind: 'one_shot', destination: 'a' }, [STATE_WALK]],

@@ -1,4 +1,5 @@
 /** How a search looks at a piece of the schedules: along one index, whatever else is asked of them. */
+import { HIDDEN_QUERY } from '#src/domain/hidden-query.ts';
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Label, Labels } from '#src/domain/labels.ts';
 import { labelDigest } from '#src/domain/labels.ts';
@@ -12,6 +13,7 @@ import type { Parameter } from './questions.ts';
 /** What a destination must be. */
 export interface Wanted {
   readonly part: string;
+  readonly hidesQueries: boolean;
   /** Profiles whose destination has that part. */
   readonly profiles: readonly EndpointId[];
 }
@@ -19,6 +21,12 @@ export interface Wanted {
 interface Sql {
   readonly sql: string;
   readonly parameters: readonly Parameter[];
+}
+
+/** Whether a URL has this part, whatever its case. Parameters: whether its query is hidden, and the part. */
+export function hasPart(url: string): string {
+  return `instr(lower(CASE WHEN ? AND instr(${url}, '?') > 0
+    THEN substr(${url}, 1, instr(${url}, '?')) || '${HIDDEN_QUERY}' ELSE ${url} END), lower(?)) > 0`;
 }
 
 /** Those that are looked at before this one, and which of them match. */
@@ -123,9 +131,9 @@ function destinationIs(wanted: Wanted | null): readonly Sql[] {
   if (wanted === null) return [];
   return [
     {
-      sql: `CASE WHEN s.endpoint_id IS NULL THEN instr(lower(s.endpoint), lower(?)) > 0
+      sql: `CASE WHEN s.endpoint_id IS NULL THEN ${hasPart('s.endpoint')}
         ELSE s.endpoint_id IN (SELECT value FROM json_each(?)) END`,
-      parameters: [wanted.part, JSON.stringify(wanted.profiles)],
+      parameters: [Number(wanted.hidesQueries), wanted.part, JSON.stringify(wanted.profiles)],
     },
   ];
 }

@@ -1,7 +1,7 @@
 /** What people look at, in a SQLite file: written like everything else, read in a thread of its own. */
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
-import type { ScheduleId } from '#src/domain/id.ts';
+import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { TallySpanMs } from '#src/domain/tally.ts';
@@ -116,6 +116,10 @@ export class SqliteInsight implements InsightStore {
 
   listOccurrences(partition: Partition, id: ScheduleId, from: Instant, until: Instant, limit: number) {
     return this.#asker.ask('occurrences', partition, id, from, until, limit);
+  }
+
+  sendsPayloads(partition: Partition, id: EndpointId): Promise<boolean> {
+    return this.#asker.ask('sendsPayloads', partition, id);
   }
 
   findGate(partition: Partition, endpoint: EndpointKey): Promise<Gate | null> {

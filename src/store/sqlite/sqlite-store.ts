@@ -13,6 +13,8 @@ import type { ClusterState, ClusterStore, NodeLease, SlotState } from '#src/port
 import type {
   ApiKey,
   ControlStore,
+  EndpointSecret,
+  EndpointSecretsChange,
   KeyUse,
   Project,
   SigningSecret,
@@ -20,6 +22,7 @@ import type {
 } from '#src/ports/control-store.ts';
 import type { InsightStore } from '#src/ports/insight-store.ts';
 import type { PeopleStore } from '#src/ports/people-store.ts';
+import type { SealedStore } from '#src/ports/sealed-store.ts';
 import {
   type ClaimWrite,
   type CustomerCursor,
@@ -49,6 +52,7 @@ import { LabelSearch } from '#src/store/sql/label-search.ts';
 import { SqlPeople } from '#src/store/sql/people.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { Retention } from '#src/store/sql/retention.ts';
+import { SqlSealed } from '#src/store/sql/sealed.ts';
 import { tenureOf } from '#src/store/sql/taken.ts';
 import { SqlUpkeep } from '#src/store/sql/upkeep.ts';
 import { ClusterReads } from './cluster-reads.ts';
@@ -104,6 +108,7 @@ export class SqliteStore extends SqlUpkeep implements Store, ControlStore, Clust
   readonly people: PeopleStore;
   readonly insight: InsightStore;
   readonly jobs: SqlReplayJobs;
+  readonly sealed: SealedStore;
   readonly #reader: Db;
   readonly #reads: Reads;
   readonly #control: ReturnType<typeof prepareControlReads>;
@@ -141,6 +146,7 @@ export class SqliteStore extends SqlUpkeep implements Store, ControlStore, Clust
     );
     this.people = new SqlPeople(sql);
     this.jobs = new SqlReplayJobs(sql, verbs);
+    this.sealed = new SqlSealed(sql);
     this.#writer = writer;
     this.#lock = lock;
   }
@@ -368,6 +374,22 @@ export class SqliteStore extends SqlUpkeep implements Store, ControlStore, Clust
 
   async addSecret(secret: SigningSecret, othersExpireAt: Instant): Promise<void> {
     await this.#writer.run(verbs.addSecret(secret, othersExpireAt));
+  }
+
+  hasEndpointSecrets(partition: Partition, now: Instant): Promise<boolean> {
+    return this.#read(() => this.#control.hasEndpointSecrets(partition, now));
+  }
+
+  listEndpointSecrets(
+    partition: Partition,
+    endpointId: EndpointId,
+    now: Instant,
+  ): Promise<readonly EndpointSecret[]> {
+    return this.#read(() => this.#control.endpointSecrets(partition, endpointId, now));
+  }
+
+  changeEndpointSecrets(change: EndpointSecretsChange): Promise<'done' | 'stale' | 'missing'> {
+    return this.#writer.run(verbs.changeEndpointSecrets(change));
   }
 
   readClock(): Promise<Instant> {

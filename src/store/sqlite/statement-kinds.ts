@@ -1,3 +1,5 @@
+import type { SealedColumn } from '#src/store/sql/sealed-columns.ts';
+
 export interface Statement {
   readonly sql: string;
   /** When it did what it was for: it changed one row, found a row, or found none. */
@@ -12,4 +14,13 @@ export function insertInto(table: string, ...columns: readonly string[]): string
 export function replaceIn(table: string, columns: readonly string[]): string {
   const assignments = columns.map((column) => `${column} = ?`);
   return `UPDATE ${table} SET ${assignments.join(', ')} WHERE partition = ? AND id = ? AND revision = ?`;
+}
+
+/** Replaces a sealed value that is still as it was read. */
+export function resealIn({ table, key, column }: SealedColumn): Statement {
+  const which = key.map((part) => `${part} = ?`).join(' AND ');
+  return {
+    sql: `UPDATE ${table} SET ${column} = ? WHERE ${which} AND ${column} = ?`,
+    holds: 'changed_one',
+  };
 }

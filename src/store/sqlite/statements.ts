@@ -12,6 +12,7 @@ import {
   DELIVERY_MUTABLE,
   DELIVERY_PUT_OFF,
   DELIVERY_SETTLED,
+  ENDPOINT_SECRET,
   PROFILE_FIXED,
   PROFILE_MUTABLE,
   PROFILE_VERSION,
@@ -21,12 +22,13 @@ import {
   SCHEDULE_MUTABLE,
 } from '#src/store/sql/columns.ts';
 import { EVERY_KIND, EVERY_STATE, LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
+import { sealedStatements } from '#src/store/sql/sealed.ts';
 import type { StatementName } from '#src/store/sql/steps.ts';
 import { notToBeSwept } from '#src/store/sql/sweep-verbs.ts';
 import { INSIGHT_STATEMENTS } from './insight-statements.ts';
 import { PEOPLE_STATEMENTS } from './people-statements.ts';
 import { REPLAY_JOB_STATEMENTS } from './replay-job-statements.ts';
-import { insertInto, replaceIn, type Statement } from './statement-kinds.ts';
+import { insertInto, replaceIn, resealIn, type Statement } from './statement-kinds.ts';
 
 export type { Statement };
 
@@ -53,6 +55,7 @@ function sweep(which: string): string {
 
 export const STATEMENTS = {
   ...INSIGHT_STATEMENTS,
+  ...sealedStatements<Statement>(resealIn),
   insertSchedule: { sql: insertInto('schedules', ...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE), holds: 'always' },
   replaceSchedule: { sql: replaceIn('schedules', SCHEDULE_MUTABLE), holds: 'changed_one' },
   advanceSchedule: { sql: replaceIn('schedules', SCHEDULE_ADVANCED), holds: 'changed_one' },
@@ -208,6 +211,17 @@ export const STATEMENTS = {
     sql: insertInto('signing_secrets', 'id', 'partition', 'sealed', 'created_at', 'expires_at'),
     holds: 'always',
   },
+  lockProfile: { sql: 'SELECT 1 FROM endpoints WHERE partition = ? AND id = ?', holds: 'found' },
+  noEndpointSecretInForce: {
+    sql: 'SELECT 1 FROM endpoint_secrets WHERE partition = ? AND endpoint_id = ? AND expires_at IS NULL',
+    holds: 'found_none',
+  },
+  endEndpointSecret: {
+    sql: `UPDATE endpoint_secrets SET expires_at = ?, alone_from = ?
+      WHERE partition = ? AND endpoint_id = ? AND id = ? AND coalesce(expires_at, -1) = ?`,
+    holds: 'changed_one',
+  },
+  insertEndpointSecret: { sql: insertInto('endpoint_secrets', ...ENDPOINT_SECRET), holds: 'always' },
 
   slotHeld: { sql: 'SELECT 1 FROM slots WHERE slot = ? AND owner = ? AND epoch = ?', holds: 'found' },
   renewLease: {

@@ -102,6 +102,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'gates are not saved before their slot is given back': {
     caughtBy: ['breaker'],
+    seeds: 40,
     patch: patched(Gates.prototype, 'saveSlots', NOTHING),
   },
   'a try teaches the gate of a slot that has moved': {

@@ -25,6 +25,8 @@ const ACTIONS = [
   { value: 'key.', label: 'API keys' },
   { value: 'secret.', label: 'Signing secrets' },
   { value: 'session.', label: 'Signing in and out' },
+  { value: 'login.', label: 'Throttled logins' },
+  { value: 'access.', label: 'Refused by role' },
   { value: 'user.', label: 'People' },
   { value: 'invitation.', label: 'Invitations' },
   { value: 'project.', label: 'Projects' },
@@ -54,7 +56,10 @@ function auditPath(asked: URLSearchParams): string {
 export function AuditPage() {
   const live = useLive<Listed<AuditLine>>(auditPath(query.value));
   return (
-    <Settings title="Audit log" lead="Every change made in the dashboard, and every look at what is secret.">
+    <Settings
+      title="Audit log"
+      lead="Every change made in the dashboard and at the command line, every look at what is secret, and refusals by role."
+    >
       <Filters />
       <Card isFlush>
         <Loaded live={live} skeleton={<TableSkeleton />}>
@@ -124,10 +129,15 @@ const COLUMNS: readonly Column<AuditLine>[] = [
   },
   {
     heading: 'Who',
-    cell: ({ actor, address }) => (
+    cell: ({ actor, address, peer }) => (
       <span>
         <span class="block wrap-anywhere">{actor}</span>
         {address === null ? null : <span class="font-mono text-xs text-dim">{address}</span>}
+        {peer === null || peer === address ? null : (
+          <span class="block text-xs text-dim">
+            through <span class="font-mono">{peer}</span>
+          </span>
+        )}
       </span>
     ),
   },

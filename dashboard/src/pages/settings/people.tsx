@@ -140,7 +140,7 @@ function invitationColumns(onAct: (act: Act) => void): readonly Column<Invitatio
     { heading: 'Made', cell: ({ created_at }) => <Relative at={created_at} /> },
     {
       heading: 'Ends',
-      cell: ({ expires_at }) => (expires_at === null ? 'when used' : <Relative at={expires_at} />),
+      cell: ({ expires_at }) => <Relative at={expires_at} />,
     },
     {
       heading: 'Actions',

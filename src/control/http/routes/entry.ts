@@ -16,6 +16,9 @@ import { formatInstant } from '#src/domain/instant.ts';
 import type { Session, User } from '#src/ports/people-store.ts';
 import { projectsOf } from './projects.ts';
 
+/** No person can have this name: an invitation does not show whose it is until it is accepted. */
+const INVITED = 'an invitation';
+
 /** What nobody asked somebody else for: it concerns no project. */
 const BY_THEMSELVES = { projectId: null, mode: null, detail: {} } as const;
 
@@ -29,8 +32,8 @@ export function entryRoutes(world: PeopleWorld, onEntry: () => void): readonly P
     {
       method: 'GET',
       path: 'whoami',
-      answer: async ({ token }) => {
-        const found = token === null ? null : await findSession(world, token);
+      answer: async ({ token, isAutomatic }) => {
+        const found = token === null ? null : await findSession(world, token, !isAutomatic);
         if (token === null || found === null) return json(null satisfies WhoAmI);
         onEntry();
         return json((await sessionInfo(world, found.user, found.session, token)) satisfies WhoAmI);
@@ -40,15 +43,16 @@ export function entryRoutes(world: PeopleWorld, onEntry: () => void): readonly P
       method: 'POST',
       path: 'login',
       answer: async (visitor) => {
-        const { address, body } = visitor;
+        const { address, peer, body } = visitor;
         const name = readText(body, 'name');
         const password = readText(body, 'password');
-        const user = await login(world, { name, password, address });
+        const user = await login(world, { name, password, address, peer });
         const act = {
           ...BY_THEMSELVES,
           userId: user.id,
           actor: user.name,
           address,
+          peer,
           action: 'session.begin',
           subject: user.name,
         };
@@ -64,7 +68,7 @@ export function entryRoutes(world: PeopleWorld, onEntry: () => void): readonly P
       method: 'POST',
       path: 'invitation',
       answer: async (visitor) => {
-        const { address, body } = visitor;
+        const { address, peer, body } = visitor;
         const token = readText(body, 'token');
         const name = requireName(readText(body, 'name'));
         const password = readText(body, 'password');
@@ -73,13 +77,19 @@ export function entryRoutes(world: PeopleWorld, onEntry: () => void): readonly P
         const act = {
           ...BY_THEMSELVES,
           userId: null,
-          actor: name,
+          actor: INVITED,
           address,
+          peer,
           action: 'invitation.accept',
-          subject: id,
-          detail: { role },
+          subject: '',
+          detail: { invitation: id, role },
         };
-        const user = await audited(world, act, () => acceptInvitation(world, { token, name, password }));
+        const user = await audited(
+          world,
+          act,
+          () => acceptInvitation(world, { token, name, password }),
+          (made) => made.name,
+        );
         return entered(visitor, user);
       },
     },

@@ -50,8 +50,8 @@ export function sessionRoutes(world: PeopleWorld): readonly Route<Asked>[] {
       answer: async ({ caller, body }) => {
         const current = readText(body, 'current');
         const password = readText(body, 'password');
-        const { address, session, user } = caller;
-        await changePassword(world, user, { current, password, address, keptSession: session.hash });
+        const { address, peer, session, user } = caller;
+        await changePassword(world, user, { current, password, address, peer, keptSession: session.hash });
         return json(DONE);
       },
     },

@@ -1,0 +1,155 @@
+/** The signing secrets of one endpoint profile: whether it has some, and how it gets, changes and loses them. */
+import { useState } from 'preact/hooks';
+import type { EndpointSecretInfo, Listed, SecretInfo } from '../../../src/control/http/contract.ts';
+import { post } from '../api.ts';
+import { refreshLive, useLive } from '../live.ts';
+import { inProject, may } from '../session.ts';
+import { Button } from './button.tsx';
+import { Relative } from './instant.tsx';
+import { OverlapDialog, RotateDialog } from './overlap-dialog.tsx';
+import { Card, Loaded } from './page.tsx';
+import { newestOf, RevealSecret, SecretsTable, ShownSecret } from './secrets.tsx';
+import { TableSkeleton } from './skeleton.tsx';
+import { toast } from './toast.tsx';
+
+type Open = 'create' | 'rotate' | 'remove' | null;
+
+export function EndpointSecrets({ id }: { readonly id: string }) {
+  const path = `endpoints/${encodeURIComponent(id)}/secrets`;
+  const live = useLive<Listed<EndpointSecretInfo>>(inProject(path));
+  const [open, setOpen] = useState<Open>(null);
+  const [asked, setAsked] = useState<SecretInfo | null>(null);
+  const [shown, setShown] = useState<SecretInfo | null>(null);
+  const change = async (verb: string, overlap: string) => {
+    const { data } = await post<Listed<EndpointSecretInfo>>(inProject(`${path}${verb}`), { overlap });
+    setOpen(null);
+    setShown(newestOf(data));
+    void refreshLive();
+  };
+  const remove = async (overlap: string) => {
+    await change('/remove', overlap);
+    toast('good', "Removed. The project's secret signs from now on.");
+  };
+  const secrets = live.data?.data ?? null;
+  const onClose = () => setOpen(null);
+  return (
+    <Card
+      title="Signing secrets"
+      isFlush
+      actions={secrets !== null && may('admin') ? <Actions secrets={secrets} onOpen={setOpen} /> : undefined}
+    >
+      <Loaded live={live} skeleton={<TableSkeleton />}>
+        {({ data }) => (
+          <>
+            <p class="px-4 pb-3 text-dim">
+              <WhatSigns secrets={data} />
+            </p>
+            {data.length === 0 ? null : <SecretsTable secrets={data} onReveal={setAsked} />}
+          </>
+        )}
+      </Loaded>
+      {open === 'create' ? <CreateDialog send={(overlap) => change('', overlap)} onClose={onClose} /> : null}
+      {open === 'rotate' ? (
+        <RotateDialog send={(overlap) => change('/rotate', overlap)} onClose={onClose} />
+      ) : null}
+      {open === 'remove' ? <RemoveDialog send={remove} onClose={onClose} /> : null}
+      {asked === null ? null : (
+        <RevealSecret path={path} secret={asked} onClose={() => setAsked(null)} onRevealed={setShown} />
+      )}
+      {shown === null ? null : (
+        <ShownSecret
+          secret={shown}
+          receivers="the receiver of this endpoint profile"
+          onClose={() => setShown(null)}
+        />
+      )}
+    </Card>
+  );
+}
+
+interface ActionsProps {
+  readonly secrets: readonly EndpointSecretInfo[];
+  readonly onOpen: (open: Open) => void;
+}
+
+function Actions({ secrets, onOpen }: ActionsProps) {
+  const hasOne = secrets.some(({ expires_at }) => expires_at === null);
+  if (!hasOne) {
+    return (
+      <Button icon="plus" onClick={() => onOpen('create')}>
+        Create…
+      </Button>
+    );
+  }
+  return (
+    <div class="flex flex-wrap gap-2">
+      <Button icon="retry" onClick={() => onOpen('rotate')}>
+        Rotate…
+      </Button>
+      <Button kind="danger" onClick={() => onOpen('remove')}>
+        Remove…
+      </Button>
+    </div>
+  );
+}
+
+function WhatSigns({ secrets }: { readonly secrets: readonly EndpointSecretInfo[] }) {
+  if (secrets.length === 0) {
+    return (
+      <>
+        Requests are signed with the project's secret. A secret of its own keeps this receiver from replaying
+        its requests to another one.
+      </>
+    );
+  }
+  const aloneFrom = secrets.find(({ expires_at }) => expires_at === null)?.alone_from ?? null;
+  if (aloneFrom === null)
+    return <>The project's secret signs beside these, and alone when they have ended.</>;
+  if (Date.parse(aloneFrom) <= Date.now()) return <>Requests are signed with these secrets alone.</>;
+  return (
+    <>
+      The project's secret signs beside these. That ends <Relative at={aloneFrom} />.
+    </>
+  );
+}
+
+interface ChangeProps {
+  readonly send: (overlap: string) => Promise<unknown>;
+  readonly onClose: () => void;
+}
+
+function CreateDialog({ send, onClose }: ChangeProps) {
+  return (
+    <OverlapDialog
+      title="Create a signing secret"
+      action="Create"
+      legend="The project's secret goes on signing beside it for"
+      noneHint="Nothing receives yet. Requests fail their check until the receiver has the new secret."
+      send={send}
+      onClose={onClose}
+    >
+      <p>
+        Requests to this endpoint profile are signed with a secret of its own. Give it to the receiver before
+        the overlap ends: after that, the project's secret does not sign these requests any more.
+      </p>
+    </OverlapDialog>
+  );
+}
+
+function RemoveDialog({ send, onClose }: ChangeProps) {
+  return (
+    <OverlapDialog
+      title="Remove the signing secret"
+      action="Remove"
+      legend="The profile's secret goes on signing for"
+      noneHint="The secret leaked. Requests fail their check until the receiver has the project's secret."
+      send={send}
+      onClose={onClose}
+    >
+      <p>
+        The project's secret signs from now on. Give it to the receiver before the overlap ends: after that,
+        the profile's secret does not sign any more.
+      </p>
+    </OverlapDialog>
+  );
+}

@@ -1,0 +1,107 @@
+/** Asks how long two secrets sign beside each other, so that receivers can change over, and does what was asked for. */
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { useRequest } from '../use-request.ts';
+import { Dialog, DialogEnd } from './dialog.tsx';
+
+const OVERLAPS = [
+  { value: '168h', label: '7 days', hint: 'Many receivers, or ones that others run.' },
+  { value: '24h', label: '24 hours', hint: 'Time for one deployment of each receiver.' },
+  { value: '1h', label: '1 hour', hint: 'All receivers are yours and quick to change.' },
+  { value: '0s', label: 'None', hint: null },
+] as const;
+
+type Overlap = (typeof OVERLAPS)[number]['value'];
+
+export interface OverlapDialogProps {
+  readonly title: string;
+  readonly action: string;
+  /** The text before the choice says what happens. */
+  readonly children: ComponentChildren;
+  /** The overlap completes this sentence: "The old secret goes on signing for". */
+  readonly legend: string;
+  /** The hint says when no overlap is right, and what it costs. */
+  readonly noneHint: string;
+  readonly send: (overlap: string) => Promise<unknown>;
+  readonly onClose: () => void;
+}
+
+export function OverlapDialog({
+  title,
+  action,
+  children,
+  legend,
+  noneHint,
+  send,
+  onClose,
+}: OverlapDialogProps) {
+  const [overlap, setOverlap] = useState<Overlap>('24h');
+  const request = useRequest(() => send(overlap));
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        class="space-y-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void request.run();
+        }}
+      >
+        {children}
+        <fieldset>
+          <legend class="mb-1.5 font-medium">{legend}</legend>
+          <div class="grid gap-2">
+            {OVERLAPS.map((option) => (
+              <label
+                key={option.value}
+                class="flex items-start gap-2.5 rounded-md border border-line px-3 py-2 has-checked:border-accent has-checked:bg-accent-soft"
+              >
+                <input
+                  type="radio"
+                  name="overlap"
+                  class="mt-0.75 size-4 flex-none accent-accent"
+                  checked={overlap === option.value}
+                  onChange={() => setOverlap(option.value)}
+                />
+                <span>
+                  <span class="block font-medium">{option.label}</span>
+                  <span class="text-sm text-dim">{option.hint ?? noneHint}</span>
+                </span>
+              </label>
+            ))}
+          </div>
+        </fieldset>
+        <DialogEnd
+          error={request.error}
+          isBusy={request.isBusy}
+          action={action}
+          isDanger={overlap === '0s'}
+          onClose={onClose}
+        />
+      </form>
+    </Dialog>
+  );
+}
+
+/** A new secret takes over; the old one goes on signing for as long as receivers need to learn the new one. */
+export function RotateDialog({ send, onClose }: Pick<OverlapDialogProps, 'send' | 'onClose'>) {
+  return (
+    <OverlapDialog
+      title="Rotate the signing secret"
+      action="Rotate"
+      legend="The old secret goes on signing for"
+      noneHint="The old secret leaked. Requests fail their check until receivers have the new one."
+      send={send}
+      onClose={onClose}
+    >
+      <p>
+        Requests are signed with both secrets during the overlap, so that receivers can change over without
+        missing one:
+      </p>
+      <ol class="list-decimal space-y-1 pl-5 text-dim">
+        <li>Rotate here and copy the new secret.</li>
+        <li>Put it into every receiver, in place of the old one.</li>
+        <li>When the overlap ends, the old secret stops signing by itself.</li>
+      </ol>
+    </OverlapDialog>
+  );
+}

@@ -1,0 +1,124 @@
+/** `sched secret … --endpoint ep_…`: the signing secrets of one endpoint profile. */
+import type { Command } from 'commander';
+import { CONTROL_SETTINGS, type Given, readControlSettings } from '#src/app/config.ts';
+import { withSecrets } from '#src/app/control-session.ts';
+import {
+  addOptionalModeOption,
+  addProjectOption,
+  addSettings,
+  answering,
+  type CliWorld,
+  modeOf,
+  projectOf,
+} from '#src/cli/command.ts';
+import { type Answer, instantOr, table } from '#src/cli/terminal/output.ts';
+import {
+  createEndpointSecret,
+  type EndpointPlace,
+  modeOfEndpoint,
+  type OpenEndpointSecret,
+  removeEndpointSecrets,
+  requireEndpointOf,
+  rotateEndpointSecret,
+  showEndpointSecrets,
+} from '#src/control/endpoint-secrets.ts';
+import { ControlRefusal } from '#src/control/refusal.ts';
+import { OVERLAP_DEFAULT } from '#src/control/secrets.ts';
+import type { SealingWorld } from '#src/control/world.ts';
+import { formatInstant, type Instant } from '#src/domain/instant.ts';
+import { auditedCommand } from './command-audit.ts';
+
+type Change = (
+  world: SealingWorld,
+  place: EndpointPlace,
+  overlap: string,
+) => Promise<readonly OpenEndpointSecret[]>;
+
+const ENDPOINT = '--endpoint <id>';
+
+export function endpointSecretCommands(secrets: Command, world: CliWorld): void {
+  const create = secrets
+    .command('create')
+    .description('give an endpoint profile a secret of its own, which signs alone after the overlap')
+    .requiredOption(ENDPOINT, 'the endpoint profile')
+    .option('--overlap <duration>', "how long the project's secrets sign beside it", OVERLAP_DEFAULT);
+  addOptionalModeOption(addProjectOption(create));
+  answering(addSettings(create, CONTROL_SETTINGS), world, (given) =>
+    changed(given, 'secret.create', createEndpointSecret),
+  );
+
+  const remove = secrets
+    .command('remove')
+    .description("take the secrets of an endpoint profile away; the project's sign from now on")
+    .requiredOption(ENDPOINT, 'the endpoint profile')
+    .option('--overlap <duration>', 'how long those of the profile sign beside them', OVERLAP_DEFAULT);
+  addOptionalModeOption(addProjectOption(remove));
+  answering(addSettings(remove, CONTROL_SETTINGS), world, (given) =>
+    changed(given, 'secret.remove', removeEndpointSecrets),
+  );
+}
+
+export function addEndpointOption(command: Command): Command {
+  return command.option(ENDPOINT, "of this endpoint profile, instead of the project's");
+}
+
+export function endpointOf({ flags }: Given): string | null {
+  return flags['--endpoint'] ?? null;
+}
+
+export function showForEndpoint(given: Given): Promise<Answer> {
+  return answered(given, 'secret.reveal', {}, showEndpointSecrets);
+}
+
+export function rotateForEndpoint(given: Given): Promise<Answer> {
+  return changed(given, 'secret.rotate', rotateEndpointSecret);
+}
+
+function changed(given: Given, action: string, change: Change): Promise<Answer> {
+  const overlap = given.flags['--overlap'] ?? OVERLAP_DEFAULT;
+  return answered(given, action, { overlap }, (control, place) => change(control, place, overlap));
+}
+
+async function answered(
+  given: Given,
+  action: string,
+  detail: Readonly<Record<string, string>>,
+  act: (world: SealingWorld, place: EndpointPlace) => Promise<readonly OpenEndpointSecret[]>,
+): Promise<Answer> {
+  const [id, project] = [endpointOf(given) ?? '', projectOf(given)];
+  const secrets = await withSecrets(readControlSettings(given), async (control) => {
+    const mode = '--mode' in given.flags ? modeOf(given) : await modeOfEndpoint(control, project, id);
+    if (mode === null) throw new ControlRefusal('unknown_endpoint', id);
+    return auditedCommand(control, { action, subject: id, project, mode, detail }, async () =>
+      act(control, await requireEndpointOf(control, project, mode, id)),
+    );
+  });
+  return answerOf(secrets);
+}
+
+function answerOf(secrets: readonly OpenEndpointSecret[]): Answer {
+  const rows = secrets.map(({ id, text, createdAt, expiresAt, aloneFrom }) => [
+    text,
+    id,
+    formatInstant(createdAt),
+    instantOr(expiresAt, '-'),
+    instantOr(aloneFrom, '-'),
+  ]);
+  return {
+    json: secrets.map(({ id, text, createdAt, expiresAt, aloneFrom }) => ({
+      id,
+      secret: text,
+      created_at: formatInstant(createdAt),
+      expires_at: formatOrNull(expiresAt),
+      alone_from: formatOrNull(aloneFrom),
+    })),
+    text:
+      rows.length === 0
+        ? "This endpoint profile has no secret of its own: the project's sign."
+        : table([['SECRET', 'ID', 'CREATED', 'SIGNS UNTIL', 'ALONE FROM'], ...rows]),
+  };
+}
+
+function formatOrNull(at: Instant | null): string | null {
+  return at === null ? null : formatInstant(at);
+}

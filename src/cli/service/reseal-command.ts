@@ -1,0 +1,94 @@
+import type { Command } from 'commander';
+import { CONTROL_SETTINGS, readControlSettings } from '#src/app/config.ts';
+import { withSecrets } from '#src/app/control-session.ts';
+import { nameOfStore } from '#src/app/open-store.ts';
+import { addSettings, type CliWorld, givenTo, printAnswer } from '#src/cli/command.ts';
+import { AnsweredNo } from '#src/cli/failure.ts';
+import { type Answer, table } from '#src/cli/terminal/output.ts';
+import { showProgress } from '#src/cli/terminal/progress.ts';
+import { type ResealCounts, type ResealReport, reseal } from '#src/control/reseal.ts';
+import { auditedCommand } from './command-audit.ts';
+
+/** A pipe gets a line each time this many values are done. */
+const TOLD_EVERY = 10_000;
+
+export function resealCommand(program: Command, world: CliWorld): void {
+  const command = program
+    .command('reseal')
+    .description('seal everything anew with the present master key, so that an earlier one can be retired')
+    .option('--json', 'print JSON');
+  addSettings(command, CONTROL_SETTINGS).action(async () => {
+    const settings = readControlSettings(givenTo(command, world.env));
+    const report = await withSecrets(settings, (control) =>
+      auditedCommand(control, { action: 'master_key.reseal' }, () =>
+        reseal({
+          sealed: control.store.sealed,
+          vault: control.vault,
+          timers: world.timers,
+          progress: progressTo(world),
+        }),
+      ),
+    ).finally(() => showProgress(''));
+    printAnswer(answerOf(report, nameOfStore(settings)), command.opts(), world);
+    if (!isWhole(report)) throw new AnsweredNo();
+  });
+}
+
+function progressTo({ tell }: CliWorld): (name: string, counts: ResealCounts) => void {
+  let told = '';
+  return (name, { resealed, already, unreadable, changed }) => {
+    const values = resealed + already + unreadable + changed;
+    showProgress(`${name} ${values}`);
+    const line = `${name}: ${values - (values % TOLD_EVERY)} values are done.`;
+    if (values >= TOLD_EVERY && line !== told && !process.stderr.isTTY) tell(line);
+    told = line;
+  };
+}
+
+function isWhole({ total }: ResealReport): boolean {
+  return total.unreadable === 0 && total.changed === 0;
+}
+
+function answerOf(report: ResealReport, store: string): Answer {
+  const { columns, total, unreadable } = report;
+  const rows = Object.entries(columns).map(([name, counts]) => [name, ...cellsOf(counts)]);
+  return {
+    json: {
+      store,
+      columns: Object.fromEntries(Object.entries(columns).map(([name, counts]) => [name, { ...counts }])),
+      total: { ...total },
+      unreadable,
+    },
+    text: [
+      table([['VALUES', 'RESEALED', 'UP TO DATE', 'UNREADABLE', 'CHANGED'], ...rows]),
+      '',
+      ...conclusionOf(report),
+    ].join('\n'),
+  };
+}
+
+function cellsOf({ resealed, already, unreadable, changed }: ResealCounts): readonly string[] {
+  return [resealed, already, unreadable, changed].map(String);
+}
+
+function conclusionOf(report: ResealReport): readonly string[] {
+  if (isWhole(report)) {
+    return [
+      'Everything stored is sealed with the present master key.',
+      'Remove the previous key only when all nodes run with the present one. If one of them still ran with another',
+      'one meanwhile, run this again first. Backups from before need the previous key.',
+    ];
+  }
+  const { total, unreadable } = report;
+  const lines = ['Keep the previous keys: not everything is sealed with the present one.'];
+  if (total.changed > 0) lines.push(`${total.changed} values were changed meanwhile: run this again.`);
+  if (total.unreadable > 0) {
+    const more = total.unreadable - unreadable.length;
+    lines.push(
+      `${total.unreadable} values cannot be opened: their key is missing from SCHED_MASTER_KEY_PREVIOUS, or the rows were changed by hand:`,
+      ...unreadable.map((place) => `  ${place}`),
+      ...(more > 0 ? [`  and ${more} more`] : []),
+    );
+  }
+  return lines;
+}

@@ -1,0 +1,179 @@
+/**
+ * Signing secrets of an endpoint profile: one receiver then cannot use what it received against another. Which of them
+ * sign, and whether the project's do beside them, is in `domain/endpoint-secrets.ts`.
+ */
+import {
+  creation,
+  removal,
+  rotation,
+  type SecretsChange,
+  type SecretsRefusal,
+  signersAt,
+} from '#src/domain/endpoint-secrets.ts';
+import { type EndpointId, parseId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import { MODES, type Mode, type Partition } from '#src/domain/partition.ts';
+import { endpointSecretPlace } from '#src/domain/sealed-places.ts';
+import type { EndpointSecret } from '#src/ports/control-store.ts';
+import type { Vault } from '#src/ports/vault.ts';
+import { requireProject } from './projects.ts';
+import { type ControlCode, ControlRefusal } from './refusal.ts';
+import { afterOverlap, newSecretText, type OpenSecret, OVERLAP_DEFAULT, openSecrets } from './secrets.ts';
+import type { SealingWorld } from './world.ts';
+
+/** A change is decided at most this often when others interfere. */
+const ATTEMPTS_MAX = 5;
+
+export interface OpenEndpointSecret extends OpenSecret {
+  readonly aloneFrom: Instant | null;
+}
+
+/** A profile that exists. */
+export interface EndpointPlace {
+  readonly partition: Partition;
+  readonly endpointId: EndpointId;
+}
+
+type Decision = (
+  own: readonly EndpointSecret[],
+  end: Instant,
+  now: Instant,
+) => SecretsChange<EndpointSecret> | SecretsRefusal;
+
+const REFUSALS: Readonly<Record<SecretsRefusal, ControlCode>> = {
+  in_force: 'endpoint_secret_exists',
+  none_in_force: 'no_endpoint_secret',
+  too_many: 'too_many_secrets',
+};
+
+/** Finds the profile of that id, archived or not. */
+export async function requireEndpoint(
+  world: SealingWorld,
+  partition: Partition,
+  id: string,
+): Promise<EndpointPlace> {
+  const endpointId = parseId('ep', id);
+  const profile = endpointId === null ? null : await world.store.findProfile(partition, endpointId);
+  if (profile === null) throw new ControlRefusal('unknown_endpoint', id);
+  return { partition, endpointId: profile.id };
+}
+
+/** Finds the profile by the name of its project and its id. */
+export async function requireEndpointOf(
+  world: SealingWorld,
+  projectName: string,
+  mode: Mode,
+  id: string,
+): Promise<EndpointPlace> {
+  const project = await requireProject(world.store, projectName);
+  return requireEndpoint(world, project.partitions[mode], id);
+}
+
+/** The mode in which the project has this profile; null where it has none of that id. */
+export async function modeOfEndpoint(
+  { store }: SealingWorld,
+  projectName: string,
+  id: string,
+): Promise<Mode | null> {
+  const { partitions } = await requireProject(store, projectName);
+  const endpointId = parseId('ep', id);
+  if (endpointId === null) return null;
+  for (const mode of MODES) {
+    if ((await store.findProfile(partitions[mode], endpointId)) !== null) return mode;
+  }
+  return null;
+}
+
+/** Lists the secrets that sign now, newest first. */
+export function listEndpointSecrets(
+  { store, clock }: SealingWorld,
+  { partition, endpointId }: EndpointPlace,
+): Promise<readonly EndpointSecret[]> {
+  return store.listEndpointSecrets(partition, endpointId, clock.now());
+}
+
+/** Lists the secrets that sign now, with their texts. */
+export async function showEndpointSecrets(
+  world: SealingWorld,
+  place: EndpointPlace,
+): Promise<readonly OpenEndpointSecret[]> {
+  const secrets = await listEndpointSecrets(world, place);
+  return secrets.map((secret) => openEndpointSecret(world.vault, secret));
+}
+
+/** Opens the secrets that sign a delivery to this profile, or to none. */
+export async function signingSecrets(
+  world: SealingWorld,
+  partition: Partition,
+  endpointId: EndpointId | null,
+): Promise<readonly OpenSecret[]> {
+  const projects = await openSecrets(world, partition);
+  const own = endpointId === null ? [] : await showEndpointSecrets(world, { partition, endpointId });
+  return signersAt(projects, own, world.clock.now());
+}
+
+export function openEndpointSecret(vault: Vault, secret: EndpointSecret): OpenEndpointSecret {
+  const { id, partition, endpointId, createdAt, expiresAt, aloneFrom } = secret;
+  const text = Buffer.from(vault.open(endpointSecretPlace(partition, endpointId, id), secret.sealed));
+  return { id, text: text.toString('utf8'), createdAt, expiresAt, aloneFrom };
+}
+
+/** The project's secrets sign beside the new one for the overlap. Answers all that sign, as the next two do. */
+export function createEndpointSecret(
+  world: SealingWorld,
+  place: EndpointPlace,
+  overlap: string = OVERLAP_DEFAULT,
+): Promise<readonly OpenEndpointSecret[]> {
+  return change(world, place, overlap, creation);
+}
+
+/** Older secrets sign beside the new one for the overlap. */
+export function rotateEndpointSecret(
+  world: SealingWorld,
+  place: EndpointPlace,
+  overlap: string = OVERLAP_DEFAULT,
+): Promise<readonly OpenEndpointSecret[]> {
+  return change(world, place, overlap, rotation);
+}
+
+/** The project's secrets sign at once, and those of the profile beside them for the overlap. */
+export function removeEndpointSecrets(
+  world: SealingWorld,
+  place: EndpointPlace,
+  overlap: string = OVERLAP_DEFAULT,
+): Promise<readonly OpenEndpointSecret[]> {
+  return change(world, place, overlap, removal);
+}
+
+async function change(
+  world: SealingWorld,
+  place: EndpointPlace,
+  overlap: string,
+  decide: Decision,
+): Promise<readonly OpenEndpointSecret[]> {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    const now = world.clock.now();
+    const end = afterOverlap(overlap, now);
+    const before = await world.store.listEndpointSecrets(place.partition, place.endpointId, now);
+    const decided = decide(before, end, now);
+    if (typeof decided === 'string') throw new ControlRefusal(REFUSALS[decided], place.endpointId);
+    const { ended } = decided;
+    const added = decided.added && newSecret(world, place, now, decided.added.aloneFrom);
+    const answer = await world.store.changeEndpointSecrets({ ...place, before, ended, added });
+    if (answer === 'done') return showEndpointSecrets(world, place);
+    if (answer === 'missing') throw new ControlRefusal('unknown_endpoint', place.endpointId);
+  }
+  throw new ControlRefusal('changed_meanwhile', place.endpointId);
+}
+
+function newSecret(
+  world: SealingWorld,
+  { partition, endpointId }: EndpointPlace,
+  now: Instant,
+  aloneFrom: Instant | null,
+): EndpointSecret {
+  const id = world.ids.mint('sec', now);
+  const text = Buffer.from(newSecretText(world.random), 'utf8');
+  const sealed = world.vault.seal(endpointSecretPlace(partition, endpointId, id), text);
+  return { id, partition, endpointId, sealed, createdAt: now, expiresAt: null, aloneFrom };
+}

@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'vitest';
+import {
+  creation,
+  type EndpointSecretTerm,
+  LIVE_SECRETS_MAX,
+  removal,
+  rotation,
+  type SecretsChange,
+  type SecretTerm,
+  signersAt,
+} from './endpoint-secrets.ts';
+import { type Instant, instant } from './instant.ts';
+
+const NOW = instant(1_000_000);
+const HOUR_MS = 3_600_000;
+
+interface Named {
+  readonly name: string;
+}
+
+const PROJECTS: readonly (SecretTerm & Named)[] = [{ name: 'project', expiresAt: null }];
+
+function own(name: string, aloneFrom: Instant | null, expiresAt: Instant | null = null) {
+  return { name, aloneFrom, expiresAt };
+}
+
+function later(ms: number): Instant {
+  return instant(NOW + ms);
+}
+
+function signers(secrets: readonly (EndpointSecretTerm & Named)[], now: Instant): readonly string[] {
+  return signersAt(PROJECTS, secrets, now).map(({ name }) => name);
+}
+
+/** The profile's secrets after a change, newest first. */
+function changedBy<Own extends EndpointSecretTerm & Named>(
+  before: readonly Own[],
+  change: SecretsChange<Own> | string,
+  added: string | null,
+): readonly (EndpointSecretTerm & Named)[] {
+  if (typeof change === 'string') throw new Error(`It was refused: ${change}.`);
+  const changes = new Map(change.ended.map((secret) => [secret.name, secret]));
+  const kept = before.map((secret) => changes.get(secret.name) ?? secret);
+  expect(change.added === null).toBe(added === null);
+  return added === null ? kept : [own(added, change.added?.aloneFrom ?? null), ...kept];
+}
+
+describe('what signs for a profile', () => {
+  test("is the project's where the profile has none, or none that is live", () => {
+    expect(signers([], NOW)).toEqual(['project']);
+    expect(signers([own('ended', NOW, NOW)], NOW)).toEqual(['project']);
+  });
+
+  test("is the profile's with the project's beside it, and its own alone to the millisecond", () => {
+    const secrets = [own('own', later(HOUR_MS))];
+    expect(signers(secrets, later(HOUR_MS - 1))).toEqual(['own', 'project']);
+    expect(signers(secrets, later(HOUR_MS))).toEqual(['own']);
+  });
+
+  test("is without those of the project that have ended, and with all of the profile's that are live", () => {
+    const projects = [...PROJECTS, { name: 'old project', expiresAt: NOW }];
+    const secrets = [own('new', null), own('old', null, later(1)), own('older', NOW, NOW)];
+    expect(signersAt(projects, secrets, NOW).map(({ name }) => name)).toEqual(['new', 'old', 'project']);
+  });
+
+  test('is only its own while one of those that are live is alone', () => {
+    expect(signers([own('new', later(1)), own('old', NOW, later(1))], NOW)).toEqual(['new', 'old']);
+  });
+});
+
+describe('a first secret', () => {
+  test('is refused where one is in force', () => {
+    expect(creation([own('own', NOW)], later(1), NOW)).toBe('in_force');
+  });
+
+  test('may be made while removed ones still sign, and they keep their end', () => {
+    const removed = [own('removed', null, later(HOUR_MS))];
+    const secrets = changedBy(removed, creation(removed, later(2 * HOUR_MS), NOW), 'fresh');
+    expect(signers(secrets, NOW)).toEqual(['fresh', 'removed', 'project']);
+    expect(signers(secrets, later(HOUR_MS))).toEqual(['fresh', 'project']);
+    expect(signers(secrets, later(2 * HOUR_MS))).toEqual(['fresh']);
+  });
+
+  test('is refused where as many sign as may', () => {
+    const removed = Array.from({ length: LIVE_SECRETS_MAX }, (_, n) => own(`${n}`, null, later(1)));
+    expect(creation(removed, later(1), NOW)).toBe('too_many');
+    expect(creation(removed, later(2), later(1))).not.toBe('too_many');
+  });
+});
+
+describe('a rotation', () => {
+  test('of a secret that is alone leaves both alone, then the new one', () => {
+    const before = [own('old', NOW)];
+    const secrets = changedBy(before, rotation(before, later(HOUR_MS), NOW), 'new');
+    expect(signers(secrets, NOW)).toEqual(['new', 'old']);
+    expect(signers(secrets, later(HOUR_MS))).toEqual(['new']);
+  });
+
+  test("keeps the instant from which the project's does not sign any more", () => {
+    const before = [own('old', later(2 * HOUR_MS))];
+    const secrets = changedBy(before, rotation(before, later(HOUR_MS), NOW), 'new');
+    expect(signers(secrets, NOW)).toEqual(['new', 'old', 'project']);
+    expect(signers(secrets, later(HOUR_MS))).toEqual(['new', 'project']);
+    expect(signers(secrets, later(2 * HOUR_MS))).toEqual(['new']);
+  });
+
+  test('without an overlap leaves the new one alone, whatever was to sign longer', () => {
+    const before = [own('old', NOW), own('older', NOW, later(HOUR_MS))];
+    expect(signers(changedBy(before, rotation(before, NOW, NOW), 'new'), NOW)).toEqual(['new']);
+  });
+
+  test('ends nothing later than it was to end', () => {
+    const before = [own('old', NOW), own('older', NOW, later(1))];
+    const secrets = changedBy(before, rotation(before, later(HOUR_MS), NOW), 'new');
+    expect(signers(secrets, later(1))).toEqual(['new', 'old']);
+  });
+
+  test('needs one in force', () => {
+    expect(rotation([], later(1), NOW)).toBe('none_in_force');
+    expect(rotation([own('removed', null, later(1))], later(1), NOW)).toBe('none_in_force');
+  });
+
+  test('is refused where too many would sign, but not without an overlap', () => {
+    const old = Array.from({ length: LIVE_SECRETS_MAX - 1 }, (_, n) => own(`${n}`, NOW, later(HOUR_MS)));
+    const before = [own('in force', NOW), ...old];
+    expect(rotation(before, later(HOUR_MS), NOW)).toBe('too_many');
+    expect(signers(changedBy(before, rotation(before, NOW, NOW), 'new'), NOW)).toEqual(['new']);
+  });
+});
+
+describe('a removal', () => {
+  test("brings the project's back at once, and leaves it alone after the overlap", () => {
+    const before = [own('new', NOW), own('old', NOW, later(1))];
+    const secrets = changedBy(before, removal(before, later(HOUR_MS), NOW), null);
+    expect(signers(secrets, NOW)).toEqual(['new', 'old', 'project']);
+    expect(signers(secrets, later(1))).toEqual(['new', 'project']);
+    expect(signers(secrets, later(HOUR_MS))).toEqual(['project']);
+  });
+
+  test('needs one that is live', () => {
+    expect(removal([], later(1), NOW)).toBe('none_in_force');
+    expect(removal([own('ended', NOW, NOW)], later(1), NOW)).toBe('none_in_force');
+  });
+
+  test('may shorten the overlap of the one before it', () => {
+    const before = [own('removed', null, later(HOUR_MS))];
+    expect(signers(changedBy(before, removal(before, NOW, NOW), null), NOW)).toEqual(['project']);
+  });
+});

@@ -1,0 +1,30 @@
+/** Opens the headers of a version of an endpoint profile, and of those stored before they were bound to a version. */
+import type { EndpointId } from './id.ts';
+import type { Partition } from './partition.ts';
+import { earlierProfileHeadersPlace, profileHeadersPlace } from './sealed-places.ts';
+
+export interface ProfileVersion {
+  readonly partition: Partition;
+  readonly id: EndpointId;
+  readonly version: number;
+}
+
+interface Opener {
+  open(place: string, sealed: Uint8Array): Uint8Array;
+}
+
+export function openProfileHeaders(
+  vault: Opener,
+  { partition, id, version }: ProfileVersion,
+  sealed: Uint8Array,
+): Uint8Array {
+  try {
+    return vault.open(profileHeadersPlace(partition, id, version), sealed);
+  } catch (error) {
+    try {
+      return vault.open(earlierProfileHeadersPlace(partition, id), sealed);
+    } catch {
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,51 @@
+/** Keeps a read for a second, and shares it between callers. */
+import { LRUCache } from 'lru-cache';
+import type { Instant } from '#src/domain/instant.ts';
+
+const FRESH_MS = 1_000;
+
+interface Read<Value> {
+  readonly at: Instant;
+  readonly value: Promise<Value>;
+  /** The value, once it is there. */
+  done: { readonly value: Value } | null;
+}
+
+export class FreshReads<Key extends string | number, Value> {
+  readonly #kept: LRUCache<Key, Read<Value>>;
+
+  constructor(max: number) {
+    this.#kept = new LRUCache({ max });
+  }
+
+  of(key: Key, now: Instant, read: () => Promise<Value>): Promise<Value> {
+    return (this.#known(key, now) ?? this.#begin(key, now, read)).value;
+  }
+
+  /** Returns the value, or null where it has to be waited for. */
+  fresh(key: Key, now: Instant): { readonly value: Value } | null {
+    return this.#known(key, now)?.done ?? null;
+  }
+
+  /** A clock that was set makes everything old. */
+  #known(key: Key, now: Instant): Read<Value> | null {
+    const known = this.#kept.get(key);
+    return known !== undefined && Math.abs(now - known.at) < FRESH_MS ? known : null;
+  }
+
+  #begin(key: Key, now: Instant, read: () => Promise<Value>): Read<Value> {
+    const begun: Read<Value> = { at: now, value: read(), done: null };
+    this.#kept.set(key, begun);
+    void this.#note(key, begun);
+    return begun;
+  }
+
+  /** A read that failed is asked for again at once. */
+  async #note(key: Key, read: Read<Value>): Promise<void> {
+    try {
+      read.done = { value: await read.value };
+    } catch {
+      if (this.#kept.peek(key) === read) this.#kept.delete(key);
+    }
+  }
+}

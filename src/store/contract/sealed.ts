@@ -1,0 +1,116 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { SEALED_NAMES, type SealedEntry, type SealedKey, type SealedName } from '#src/ports/sealed-store.ts';
+import { SEALED_HEAD_BYTES } from '#src/ports/vault.ts';
+import { type Bench, ownSuite, type Suite } from './bench.ts';
+import { START } from './builders.ts';
+
+const VALUE = Buffer.from('0123456789 sealed');
+const OTHER = Buffer.from('9876543210 sealed anew');
+
+/** A value in each column that a verb of the store fills, twice; and a version of a profile without headers. */
+async function fill(bench: Bench): Promise<void> {
+  const { store } = bench;
+  for (const _ of [1, 2]) {
+    const made = bench.schedule();
+    await store.addSchedule({ ...made, payload: VALUE, profile: null, receipt: null });
+    const profile = bench.profile();
+    await store.addProfile({ profile, headers: VALUE, receipt: null });
+    await store.addProfile({ profile: bench.profile(), headers: null, receipt: null });
+    const id = bench.ids.mint('sec', bench.now);
+    const secret = { id, partition: bench.partition, sealed: VALUE, createdAt: bench.now, expiresAt: null };
+    await store.addSecret(secret, START);
+    const place = { partition: bench.partition, endpointId: profile.id };
+    const added = { ...secret, ...place, aloneFrom: null };
+    await store.changeEndpointSecrets({ ...place, before: [], ended: [], added });
+  }
+}
+
+export function sealedContract(suite: Suite): void {
+  describe('sealed values', () => {
+    const own = ownSuite(suite);
+    const filled: readonly SealedName[] = [...SEALED_NAMES];
+    const sealed = () => own.store.sealed;
+    beforeAll(async () => {
+      for (const _ of [1, 2]) await fill(await own.bench());
+    });
+
+    async function walked(name: SealedName, limit: number): Promise<readonly SealedEntry[]> {
+      const all: SealedEntry[] = [];
+      let after: SealedKey | null = null;
+      for (;;) {
+        const page: readonly SealedEntry[] = await sealed().listSealed(name, after, limit);
+        if (page.length === 0) return all;
+        expect(page.length).toBeLessThanOrEqual(limit);
+        all.push(...page);
+        after = page.at(-1)?.key ?? null;
+      }
+    }
+
+    async function oneOf(name: SealedName): Promise<SealedKey> {
+      const entry = (await sealed().listSealed(name, null, 10)).find(({ head }) => head !== null);
+      if (entry === undefined) throw new Error('There is one.');
+      return entry.key;
+    }
+
+    test.for(filled)('are walked a page at a time, each once, by head and size: %s', async (name) => {
+      const all = await walked(name, 100);
+      expect(await walked(name, 1)).toEqual(all);
+      expect(await walked(name, 3)).toEqual(all);
+      expect(new Set(all.map(({ key }) => key.join())).size).toBe(all.length);
+      const present = all.filter(({ head }) => head !== null);
+      expect(present).toHaveLength(4);
+      for (const { head, bytes } of present) {
+        expect(Buffer.from(head ?? [])).toEqual(VALUE.subarray(0, SEALED_HEAD_BYTES));
+        expect(bytes).toBe(VALUE.length);
+      }
+    });
+
+    test('that are missing have no head', async () => {
+      const all = await walked('profile_headers', 100);
+      expect(all.filter(({ head }) => head === null)).toHaveLength(4);
+      for (const { key, head, bytes } of all.filter(({ head }) => head === null)) {
+        expect({ head, bytes }).toEqual({ head: null, bytes: 0 });
+        expect(await sealed().findSealed('profile_headers', key)).toBeNull();
+      }
+    });
+
+    test.for(filled)(
+      'are replaced where they are still as they were read, and nowhere else: %s',
+      async (name) => {
+        const key = await oneOf(name);
+        const others = async () =>
+          Promise.all(
+            (await walked(name, 100))
+              .filter((entry) => entry.key.join() !== key.join())
+              .map((entry) => sealed().findSealed(name, entry.key)),
+          );
+        const before = await others();
+        expect(await sealed().findSealed(name, key)).toEqual(VALUE);
+        const replacement = { key, was: VALUE, sealed: OTHER };
+        expect(await sealed().replaceSealed(name, [replacement])).toEqual(['done']);
+        expect(await sealed().findSealed(name, key)).toEqual(OTHER);
+        // An old value does not come back over one that was changed meanwhile.
+        expect(await sealed().replaceSealed(name, [{ key, was: VALUE, sealed: VALUE }])).toEqual(['stale']);
+        expect(await sealed().findSealed(name, key)).toEqual(OTHER);
+        expect(await others()).toEqual(before);
+        expect(await sealed().replaceSealed(name, [{ key, was: OTHER, sealed: VALUE }])).toEqual(['done']);
+      },
+    );
+
+    test('of rows that are not there are stale, beside others that are done', async () => {
+      const key = await oneOf('payloads');
+      const gone = [key[0] ?? 0, 'sch_gone'];
+      expect(
+        await sealed().replaceSealed('payloads', [
+          { key: gone, was: VALUE, sealed: OTHER },
+          { key, was: VALUE, sealed: VALUE },
+        ]),
+      ).toEqual(['stale', 'done']);
+      expect(await sealed().findSealed('payloads', gone)).toBeNull();
+    });
+
+    test.for(SEALED_NAMES)('can be asked for in every column: %s', async (name) => {
+      expect(await sealed().listSealed(name, (await walked(name, 100)).at(-1)?.key ?? null, 1)).toEqual([]);
+    });
+  });
+}

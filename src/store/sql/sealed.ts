@@ -1,0 +1,85 @@
+/**
+ * Reads and replaces sealed values in any store that speaks SQL. All of it comes from the table of columns.
+ * Parameters of a question are `$1`, `$2` and so on, each used once and in this order.
+ */
+import {
+  SEALED_NAMES,
+  type SealedEntry,
+  type SealedKey,
+  type SealedName,
+  type SealedReplacement,
+  type SealedStore,
+} from '#src/ports/sealed-store.ts';
+import { SEALED_HEAD_BYTES } from '#src/ports/vault.ts';
+import type { PeopleSql } from './people.ts';
+import { SEALED_COLUMNS, type SealedColumn } from './sealed-columns.ts';
+import type { SealedStatementName, Step } from './steps.ts';
+
+interface EntryRow extends Readonly<Record<string, unknown>> {
+  readonly head: Uint8Array | null;
+  readonly bytes: number | null;
+}
+
+interface ValueRow {
+  readonly sealed: Uint8Array | null;
+}
+
+export class SqlSealed implements SealedStore {
+  readonly #sql: PeopleSql;
+
+  constructor(sql: PeopleSql) {
+    this.#sql = sql;
+  }
+
+  async listSealed(
+    name: SealedName,
+    after: SealedKey | null,
+    limit: number,
+  ): Promise<readonly SealedEntry[]> {
+    const column = SEALED_COLUMNS[name];
+    const rows = await this.#sql.ask<EntryRow>(entriesAfter(column, after), ...(after ?? []), limit);
+    return rows.map((row) => {
+      const key = column.key.map((part) => row[part] as string | number);
+      const earlierPlace = column.earlierPlace?.(key) ?? null;
+      return { key, place: column.place(key), earlierPlace, head: row.head, bytes: row.bytes ?? 0 };
+    });
+  }
+
+  async findSealed(name: SealedName, key: SealedKey): Promise<Uint8Array | null> {
+    const { table, column, key: columns } = SEALED_COLUMNS[name];
+    const which = columns.map((part, index) => `${part} = $${index + 1}`).join(' AND ');
+    const sql = `SELECT ${column} AS sealed FROM ${table} WHERE ${which}`;
+    const [row] = await this.#sql.ask<ValueRow>(sql, ...key);
+    return row?.sealed ?? null;
+  }
+
+  /** The replacements are asked for together, so they share a transaction. */
+  replaceSealed(
+    name: SealedName,
+    replacements: readonly SealedReplacement[],
+  ): Promise<readonly ('done' | 'stale')[]> {
+    return Promise.all(
+      replacements.map(({ key, was, sealed }) => {
+        const step: Step = [`reseal ${name}`, 'stale', sealed, ...key, was];
+        return this.#sql.run<'stale'>([step]);
+      }),
+    );
+  }
+}
+
+function entriesAfter({ table, key, column }: SealedColumn, after: SealedKey | null): string {
+  const order = key.join(', ');
+  const marks = key.map((_, index) => `$${index + 1}`).join(', ');
+  return `SELECT ${order}, substr(${column}, 1, ${SEALED_HEAD_BYTES}) AS head, length(${column}) AS bytes
+    FROM ${table} ${after === null ? '' : `WHERE (${order}) > (${marks})`}
+    ORDER BY ${order} LIMIT $${after === null ? 1 : key.length + 1}`;
+}
+
+/** A statement for each column, which takes the new value, the key and the value as it was. */
+export function sealedStatements<S>(
+  statementOf: (column: SealedColumn) => S,
+): Readonly<Record<SealedStatementName, S>> {
+  return Object.fromEntries(
+    SEALED_NAMES.map((name) => [`reseal ${name}`, statementOf(SEALED_COLUMNS[name])]),
+  ) as Record<SealedStatementName, S>;
+}

@@ -1,0 +1,175 @@
+/**
+ * The queries of destinations, which are often credentials: a viewer sees none of them on any route there is, nor on a
+ * live page, and finds nothing by them. An operator does.
+ */
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Listed } from '#src/control/http/contract.ts';
+import { CLOSED } from '#src/domain/breaker.ts';
+import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
+import { IdMint } from '#src/domain/id.ts';
+import { instant } from '#src/domain/instant.ts';
+import { NO_TALLY } from '#src/domain/tally.ts';
+import { Builders, HOURLY, seededBytes } from '#src/store/contract/builders.ts';
+import { useDashboard } from './harness.ts';
+
+const dashboard = useDashboard();
+
+const MARKER = 'SECRET-MARKER';
+const INLINE = `https://inline.example/hook?token=${MARKER}`;
+/** Somebody may write a URL like this too, with a space and a quote in it. */
+const ODD = `https://odd.example/a hook?a="b" c=${MARKER}`;
+const PROFILE = `https://profile.example/hook?token=${MARKER}`;
+const LABEL = 'https://label.example/?shown=to-everybody';
+/** No error has a URL in it today. */
+const FAILURE_WITH_URL = { outcome: 'retryable', statusCode: 503, error: `${INLINE} failed` } as const;
+const PLACE = 'p/shop/test';
+
+interface Ids {
+  readonly schedules: string;
+  readonly deliveries: string;
+  readonly endpoints: string;
+  readonly replays: string;
+}
+let ids: Ids;
+
+/** Makes all that any page shows: inline and by a profile, due, done, failed, replayed, with breakers and counts. */
+beforeAll(async () => {
+  const { operator, store } = dashboard();
+  const create = async (path: string, body: object) => {
+    const { status, json } = await operator.post<{ readonly id: string }>(`${PLACE}/${path}`, body);
+    expect(status).toBe(201);
+    return json.id;
+  };
+  const endpoint = await create('endpoints', { url: PROFILE, metadata: { page: LABEL } });
+  await create('schedules', { endpoint_id: endpoint, delay: '5m' });
+  await create('schedules', { endpoint: ODD, cron: '*/5 * * * *', timezone: 'UTC' });
+  const schedule = await create('schedules', { endpoint: INLINE, delay: '5m', metadata: { page: LABEL } });
+
+  const partition = (await store.findProject('shop'))?.partitions.test;
+  if (partition === undefined) throw new Error('There is no such project.');
+  const build = new Builders(partition, new IdMint(seededBytes(5)));
+  const destination = { kind: 'inline', url: INLINE, method: 'POST' } as const;
+  const { schedule: failing, pending } = build.schedule({ destination, timing: HOURLY });
+  await store.addSchedule({ schedule: failing, pending, payload: null, profile: null, receipt: null });
+  const claimed = build.claim(pending, { schedule: failing, profile: null });
+  await store.claim([claimed]);
+  await store.settle([build.settle(claimed, failing, FAILURE_WITH_URL)]);
+
+  const endpoints = [endpointKeyOf(pending.target), endpointKeyOf({ endpointId: null, url: ODD }), endpoint];
+  const openUntil = instant(build.now + 30_000);
+  const breaker = { ...CLOSED, failures: 5, openUntil, windowMs: 30_000 };
+  const gate = { breaker, budget: null, paces: {} };
+  await store.saveGates(endpoints.map((key) => build.gate(key as EndpointKey, { gate })));
+  const tally = { ...NO_TALLY, fired: 3 };
+  await store.insight.saveTallies(
+    'a',
+    [],
+    endpoints.map((key) => ({ partition, endpoint: key as EndpointKey, at: build.now, tally })),
+  );
+  const job = await create('replays', { status: 'dead_letter', expected: 1 });
+  ids = { schedules: schedule, deliveries: pending.id, endpoints: endpoint, replays: job };
+});
+
+/** Every path that a viewer may GET, with the ids of what there is. */
+function paths(): readonly string[] {
+  const { routes, projectRoutes } = dashboard().routes;
+  const own = routes.filter(({ method, needs }) => method === 'GET' && needs === 'viewer');
+  const ofProject = projectRoutes.filter(({ method, needs }) => method === 'GET' && needs === 'viewer');
+  return [
+    ...own.map(({ path }) => path),
+    ...ofProject.map(({ path }) => {
+      const [kind = ''] = path.split('/', 1);
+      return `${PLACE}/${path.replace(':id', ids[kind as keyof Ids])}`;
+    }),
+    `${PLACE}/endpoints?include_archived=true`,
+    `${PLACE}/upcoming?until=2026-11-16T08:00:00Z`,
+    `${PLACE}/search/schedules?q=hook`,
+    `${PLACE}/search/schedules?q=${ids.endpoints}`,
+    `${PLACE}/search/schedules?q=${ids.deliveries}`,
+  ];
+}
+
+/** Routes that name a destination. A route that is new and is not here has none, or the test fails. */
+const WITH_DESTINATIONS = [
+  'schedules',
+  'schedules/:id',
+  'schedules/:id/deliveries',
+  'deliveries',
+  'deliveries/:id',
+  'deliveries/:id/attempts',
+  'deliveries/:id/details',
+  'endpoints',
+  'endpoints/:id',
+  'overview',
+  'upcoming',
+  'destinations',
+  'search/schedules',
+];
+
+describe('the query of a destination', () => {
+  test('is on no route that a viewer may read', async () => {
+    const { viewer } = dashboard();
+    expect(paths().length).toBeGreaterThan(20);
+    for (const path of paths()) {
+      const { status, text } = await viewer.get(path);
+      expect([path, status]).toEqual([path, 200]);
+      expect([path, text.includes(MARKER)]).toEqual([path, false]);
+    }
+  });
+
+  test('is on each route that has destinations, for an operator', async () => {
+    const { operator } = dashboard();
+    const shown: string[] = [];
+    for (const path of paths().filter((path) => path.startsWith(PLACE) && !path.includes('?'))) {
+      if ((await operator.get(path)).text.includes(MARKER)) {
+        const of = Object.values(ids).reduce((left: string, id: string) => left.replace(id, ':id'), path);
+        shown.push(of.slice(PLACE.length + 1));
+      }
+    }
+    expect(shown.toSorted()).toEqual(WITH_DESTINATIONS.toSorted());
+  });
+
+  test('is not on a live page of a viewer, though an operator watches the same', async () => {
+    const { viewer, operator } = dashboard();
+    const all = paths();
+    for (let at = 0; at < all.length; at += 6) {
+      const watches = all.slice(at, at + 6);
+      await operator.watch(watches);
+      const events = await viewer.watch(watches);
+      expect(events.map(({ event }) => event)).toEqual(watches.map(() => 'data'));
+      expect(JSON.stringify(events)).not.toContain(MARKER);
+    }
+    const [event] = await operator.watch([`${PLACE}/overview`]);
+    expect(JSON.stringify(event)).toContain(MARKER);
+  });
+
+  test('is shown as such, and metadata as they are', async () => {
+    const { json, text } = await dashboard().viewer.get<{ readonly endpoint: string }>(
+      `${PLACE}/schedules/${ids.schedules}`,
+    );
+    expect(json.endpoint).toBe('https://inline.example/hook?…');
+    expect(text).toContain(LABEL);
+  });
+});
+
+describe('a search of a viewer', () => {
+  const find = async (who: 'viewer' | 'operator', q: string) => {
+    const path = `${PLACE}/search/schedules?${new URLSearchParams({ q }).toString()}`;
+    return (await dashboard()[who].get<Listed<{ readonly id: string }>>(path)).json.data.length;
+  };
+
+  test.each([MARKER, MARKER.slice(0, 3), '?token', INLINE, `hook?token=${MARKER}`])(
+    'finds nothing by a query: %s',
+    async (q) => {
+      expect(await find('operator', q)).toBeGreaterThan(0);
+      expect(await find('viewer', q)).toBe(0);
+    },
+  );
+
+  test('finds by what is shown, as the links of a page look for it', async () => {
+    expect(await find('viewer', 'hook')).toBe(await find('operator', 'hook'));
+    expect(await find('viewer', 'https://inline.example/hook?…')).toBe(2);
+    expect(await find('viewer', 'https://profile.example/hook?…')).toBe(1);
+    expect(await find('viewer', ids.endpoints)).toBe(1);
+  });
+});

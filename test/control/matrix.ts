@@ -1,0 +1,364 @@
+/**
+ * Every route of the control plane: the role it needs, and a call that succeeds for somebody who has it. A route that
+ * is added has to be added here too.
+ */
+import { randomBytes } from 'node:crypto';
+import { expect } from 'vitest';
+import type { Listed } from '#src/control/http/contract.ts';
+import { IdMint } from '#src/domain/id.ts';
+import type { Role } from '#src/domain/role.ts';
+import { Builders, REDIRECT } from '#src/store/contract/builders.ts';
+import { PASSWORD, type TestDashboard } from './harness.ts';
+
+export const PROJECT = 'shop';
+/** Below it are the routes of a project. */
+const PLACE = `p/${PROJECT}/test`;
+
+export interface Call {
+  /** Values for `:id` and `:secret`. */
+  readonly id?: string;
+  readonly secret?: string;
+  readonly body?: object;
+  readonly query?: string;
+}
+
+export interface Entry {
+  readonly needs: Role;
+  /** The status for somebody who may. */
+  readonly status: number;
+  /** Makes what the call is about, as an admin of everything; each call gets its own. */
+  readonly prepare: (prepared: Preparations) => Promise<Call>;
+  /** The caller's session or password is no longer good afterwards. */
+  readonly endsSession?: true;
+}
+
+const nothing = async (): Promise<Call> => ({});
+const given = (body: object) => async (): Promise<Call> => ({ body });
+const asked = (query: string) => async (): Promise<Call> => ({ query });
+
+/** Each name is `METHOD path`, and the paths of a project's routes begin with `p/:project/:mode/`. */
+export const MATRIX: Readonly<Record<string, Entry>> = {
+  'GET sessions': { needs: 'viewer', status: 200, prepare: nothing },
+  'POST logout': { needs: 'viewer', status: 200, prepare: nothing, endsSession: true },
+  'POST logout-everywhere': { needs: 'viewer', status: 200, prepare: nothing, endsSession: true },
+  'POST password': {
+    needs: 'viewer',
+    status: 200,
+    prepare: given({ current: PASSWORD, password: 'eight dry umbrellas' }),
+    endsSession: true,
+  },
+  'GET projects': { needs: 'viewer', status: 200, prepare: nothing },
+  'POST projects': {
+    needs: 'admin',
+    status: 201,
+    prepare: async (prepared) => ({ body: { name: prepared.newName() } }),
+  },
+  'GET users': { needs: 'admin', status: 200, prepare: nothing },
+  'POST users/:id': {
+    needs: 'admin',
+    status: 200,
+    prepare: async (prepared) => ({ id: await prepared.user(), body: { role: 'operator', projects: null } }),
+  },
+  'POST users/:id/remove': { needs: 'admin', status: 200, prepare: (prepared) => prepared.of('user') },
+  'GET invitations': { needs: 'admin', status: 200, prepare: nothing },
+  'POST invitations': {
+    needs: 'admin',
+    status: 201,
+    prepare: given({ role: 'viewer', projects: null }),
+  },
+  'POST invitations/:id/remove': {
+    needs: 'admin',
+    status: 200,
+    prepare: (prepared) => prepared.of('invitation'),
+  },
+  'GET audit': { needs: 'admin', status: 200, prepare: nothing },
+  'GET about': { needs: 'viewer', status: 200, prepare: nothing },
+
+  'GET p/:project/:mode/keys': { needs: 'viewer', status: 200, prepare: nothing },
+  'POST p/:project/:mode/keys': { needs: 'admin', status: 201, prepare: nothing },
+  'POST p/:project/:mode/keys/:id/revoke': {
+    needs: 'admin',
+    status: 200,
+    prepare: (prepared) => prepared.of('key'),
+  },
+  'GET p/:project/:mode/secrets': { needs: 'viewer', status: 200, prepare: nothing },
+  'POST p/:project/:mode/secrets/rotate': { needs: 'admin', status: 201, prepare: given({ overlap: '0' }) },
+  'POST p/:project/:mode/secrets/:id/reveal': {
+    needs: 'admin',
+    status: 200,
+    prepare: (prepared) => prepared.of('secret'),
+  },
+
+  'POST p/:project/:mode/schedules': {
+    needs: 'operator',
+    status: 201,
+    prepare: given({ endpoint: 'https://receiver.example/', delay: '1h' }),
+  },
+  'GET p/:project/:mode/schedules': { needs: 'viewer', status: 200, prepare: nothing },
+  'GET p/:project/:mode/schedules/:id': {
+    needs: 'viewer',
+    status: 200,
+    prepare: (prepared) => prepared.of('schedule'),
+  },
+  'PATCH p/:project/:mode/schedules/:id': {
+    needs: 'operator',
+    status: 200,
+    prepare: async (prepared) => ({ id: await prepared.schedule(), body: { ttl: '2h' } }),
+  },
+  'POST p/:project/:mode/schedules/:id/reschedule': {
+    needs: 'operator',
+    status: 200,
+    prepare: async (prepared) => ({ id: await prepared.schedule(), body: { delay: '2h' } }),
+  },
+  'POST p/:project/:mode/schedules/:id/pause': {
+    needs: 'operator',
+    status: 200,
+    prepare: (prepared) => prepared.of('schedule'),
+  },
+  'POST p/:project/:mode/schedules/:id/resume': {
+    needs: 'operator',
+    status: 200,
+    prepare: (prepared) => prepared.of('schedule'),
+  },
+  'POST p/:project/:mode/schedules/:id/cancel': {
+    needs: 'operator',
+    status: 200,
+    prepare: (prepared) => prepared.of('schedule'),
+  },
+  'GET p/:project/:mode/schedules/:id/deliveries': {
+    needs: 'viewer',
+    status: 200,
+    prepare: (prepared) => prepared.of('schedule'),
+  },
+  'GET p/:project/:mode/schedules/:id/calendar': {
+    needs: 'viewer',
+    status: 200,
+    prepare: (prepared) => prepared.of('schedule'),
+  },
+  'POST p/:project/:mode/schedules/:id/reveal': {
+    needs: 'admin',
+    status: 200,
+    prepare: (prepared) => prepared.of('schedule'),
+  },
+  'POST p/:project/:mode/preview': { needs: 'viewer', status: 200, prepare: given({ delay: '1h' }) },
+  'GET p/:project/:mode/search/schedules': { needs: 'viewer', status: 200, prepare: nothing },
+
+  'POST p/:project/:mode/endpoints': {
+    needs: 'operator',
+    status: 201,
+    prepare: given({ url: 'https://receiver.example/' }),
+  },
+  'GET p/:project/:mode/endpoints': { needs: 'viewer', status: 200, prepare: nothing },
+  'GET p/:project/:mode/endpoints/:id': {
+    needs: 'viewer',
+    status: 200,
+    prepare: (prepared) => prepared.of('endpoint'),
+  },
+  'PATCH p/:project/:mode/endpoints/:id': {
+    needs: 'operator',
+    status: 200,
+    prepare: async (prepared) => ({ id: await prepared.endpoint(), body: { method: 'PUT' } }),
+  },
+  'POST p/:project/:mode/endpoints/:id/archive': {
+    needs: 'operator',
+    status: 200,
+    prepare: (prepared) => prepared.of('endpoint'),
+  },
+  'POST p/:project/:mode/endpoints/:id/reveal': {
+    needs: 'admin',
+    status: 200,
+    prepare: (prepared) => prepared.of('endpoint'),
+  },
+  'GET p/:project/:mode/endpoints/:id/secrets': {
+    needs: 'viewer',
+    status: 200,
+    prepare: (prepared) => prepared.of('endpoint'),
+  },
+  'POST p/:project/:mode/endpoints/:id/secrets': {
+    needs: 'admin',
+    status: 201,
+    prepare: (prepared) => prepared.of('endpoint'),
+  },
+  'POST p/:project/:mode/endpoints/:id/secrets/rotate': {
+    needs: 'admin',
+    status: 201,
+    prepare: async (prepared) => ({ id: (await prepared.endpointSecret()).id }),
+  },
+  'POST p/:project/:mode/endpoints/:id/secrets/remove': {
+    needs: 'admin',
+    status: 200,
+    prepare: async (prepared) => ({ id: (await prepared.endpointSecret()).id }),
+  },
+  'POST p/:project/:mode/endpoints/:id/secrets/:secret/reveal': {
+    needs: 'admin',
+    status: 200,
+    prepare: (prepared) => prepared.endpointSecret(),
+  },
+  'GET p/:project/:mode/destinations': { needs: 'viewer', status: 200, prepare: nothing },
+  'POST p/:project/:mode/destinations/close-breaker': {
+    needs: 'operator',
+    status: 200,
+    prepare: given({ endpoint: 'https://receiver.example/' }),
+  },
+
+  'GET p/:project/:mode/deliveries': { needs: 'viewer', status: 200, prepare: nothing },
+  'GET p/:project/:mode/deliveries/:id': {
+    needs: 'viewer',
+    status: 200,
+    prepare: (prepared) => prepared.of('delivery'),
+  },
+  'GET p/:project/:mode/deliveries/:id/attempts': {
+    needs: 'viewer',
+    status: 200,
+    prepare: (prepared) => prepared.of('delivery'),
+  },
+  'GET p/:project/:mode/deliveries/:id/details': {
+    needs: 'viewer',
+    status: 200,
+    prepare: (prepared) => prepared.of('delivery'),
+  },
+  'POST p/:project/:mode/deliveries/:id/replay': {
+    needs: 'operator',
+    status: 201,
+    prepare: (prepared) => prepared.of('endedDelivery'),
+  },
+  'GET p/:project/:mode/replays/count': {
+    needs: 'viewer',
+    status: 200,
+    prepare: asked('status=dead_letter'),
+  },
+  'GET p/:project/:mode/replays': { needs: 'viewer', status: 200, prepare: nothing },
+  'GET p/:project/:mode/replays/:id': {
+    needs: 'viewer',
+    status: 200,
+    prepare: (prepared) => prepared.of('job'),
+  },
+  'POST p/:project/:mode/replays': {
+    needs: 'operator',
+    status: 201,
+    prepare: async (prepared) => {
+      await prepared.stopJobs();
+      return { body: { status: 'dead_letter', expected: 1 } };
+    },
+  },
+  'POST p/:project/:mode/replays/:id/stop': {
+    needs: 'operator',
+    status: 200,
+    prepare: (prepared) => prepared.of('job'),
+  },
+
+  'GET p/:project/:mode/overview': { needs: 'viewer', status: 200, prepare: nothing },
+  'GET p/:project/:mode/upcoming': { needs: 'viewer', status: 200, prepare: nothing },
+};
+
+type Kind =
+  | 'user'
+  | 'invitation'
+  | 'key'
+  | 'secret'
+  | 'schedule'
+  | 'endpoint'
+  | 'delivery'
+  | 'endedDelivery'
+  | 'job';
+
+/** Makes the objects of the calls. */
+export class Preparations {
+  readonly #dashboard: TestDashboard;
+  readonly #ids = new IdMint((count) => randomBytes(count));
+  readonly #prefix: string;
+  #made = 0;
+
+  /** `prefix`: all names that it gives begin with it. */
+  constructor(dashboard: TestDashboard, prefix: string) {
+    this.#dashboard = dashboard;
+    this.#prefix = prefix;
+  }
+
+  newName(): string {
+    this.#made += 1;
+    return `${this.#prefix}-${this.#made}`;
+  }
+
+  async of(kind: Kind): Promise<Call> {
+    return { id: await this[kind]() };
+  }
+
+  async user(): Promise<string> {
+    const browser = await this.#dashboard.invite(this.newName(), 'viewer');
+    return (await browser.get<{ user: { id: string } }>('whoami')).json.user.id;
+  }
+
+  invitation(): Promise<string> {
+    return this.#post('invitations', { role: 'viewer', projects: null });
+  }
+
+  key(): Promise<string> {
+    return this.#post(`${PLACE}/keys`, {});
+  }
+
+  secret(): Promise<string> {
+    return this.#firstOf(`${PLACE}/secrets`);
+  }
+
+  schedule(): Promise<string> {
+    const payload = { headers: { 'x-key': 'hidden' }, body: 'hidden' };
+    return this.#post(`${PLACE}/schedules`, {
+      endpoint: 'https://receiver.example/',
+      cron: '0 12 * * *',
+      ...payload,
+    });
+  }
+
+  endpoint(): Promise<string> {
+    const url = 'https://receiver.example/';
+    return this.#post(`${PLACE}/endpoints`, { url, headers: { 'x-key': 'hidden' } });
+  }
+
+  /** A profile with its own secret. */
+  async endpointSecret(): Promise<Required<Pick<Call, 'id' | 'secret'>>> {
+    const id = await this.endpoint();
+    const path = `${PLACE}/endpoints/${id}/secrets`;
+    await this.#post(path, { overlap: '0' });
+    return { id, secret: await this.#firstOf(path) };
+  }
+
+  async delivery(): Promise<string> {
+    return this.#firstOf(`${PLACE}/schedules/${await this.schedule()}/deliveries`);
+  }
+
+  async endedDelivery(): Promise<string> {
+    const { store } = this.#dashboard;
+    const project = await store.findProject(PROJECT);
+    if (project === null) throw new Error(`There is no project ${PROJECT}.`);
+    const build = new Builders(project.partitions.test, this.#ids);
+    const { schedule, pending } = build.schedule();
+    await store.addSchedule({ schedule, pending, payload: null, profile: null, receipt: null });
+    const claimed = build.claim(pending, { schedule, profile: null });
+    await store.claim([claimed]);
+    await store.settle([build.settle(claimed, schedule, REDIRECT)]);
+    return pending.id;
+  }
+
+  async job(): Promise<string> {
+    await this.stopJobs();
+    return this.#post(`${PLACE}/replays`, { status: 'dead_letter', expected: 1 });
+  }
+
+  async stopJobs(): Promise<void> {
+    const { admin } = this.#dashboard;
+    const { json } = await admin.get<Listed<{ id: string }>>(`${PLACE}/replays`);
+    for (const { id } of json.data) await admin.post(`${PLACE}/replays/${id}/stop`);
+  }
+
+  async #post(path: string, body: object): Promise<string> {
+    const { status, json } = await this.#dashboard.admin.post<{ id: string }>(path, body);
+    expect([path, status]).toEqual([path, expect.toBeOneOf([200, 201])]);
+    return json.id;
+  }
+
+  async #firstOf(path: string): Promise<string> {
+    const { json } = await this.#dashboard.admin.get<Listed<{ id: string }>>(path);
+    return json.data[0]?.id ?? '';
+  }
+}
