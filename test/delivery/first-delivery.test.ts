@@ -26,23 +26,26 @@ const httpOnIpv6 = alsoReceiver({ scheme: 'http', host: '::1' });
 /** Not what is promised, but what even a busy machine keeps. */
 const LATE_MS_MAX = 10 * SECOND;
 
-/** A wall-clock time without offset, at least a second ahead. */
+/** A busy machine reads a new delivery before this has passed, and so while it still waits. */
+const AHEAD_MS = 8 * SECOND;
+
+/** A wall-clock time without offset, at least `AHEAD_MS` ahead. */
 function localTimeSoon(timeZone: string): string {
-  const at = Math.ceil((Date.now() + 2 * SECOND) / SECOND) * SECOND;
+  const at = Math.ceil((Date.now() + AHEAD_MS) / SECOND) * SECOND;
   return new Date(at).toLocaleString('sv-SE', { timeZone }).replace(' ', 'T');
 }
 
 describe.concurrent('a one-shot fires at its instant, however it was given', () => {
   it.each([
-    ['delay', () => ({ delay: '3s' })],
-    ['delay with a fraction of a second', () => ({ delay: '3.234s' })],
-    ['fire_at', () => ({ fire_at: fromNow(2_345) })],
+    ['delay', () => ({ delay: '8s' })],
+    ['delay with a fraction of a second', () => ({ delay: '8.234s' })],
+    ['fire_at', () => ({ fire_at: fromNow(AHEAD_MS + 345) })],
     [
       'fire_at with an offset',
-      () => ({ fire_at: `${fromNow(2_456 + 5.5 * 3_600 * SECOND).slice(0, -1)}+05:30` }),
+      () => ({ fire_at: `${fromNow(AHEAD_MS + 456 + 5.5 * 3_600 * SECOND).slice(0, -1)}+05:30` }),
     ],
     ['local_fire_at', () => ({ local_fire_at: localTimeSoon('Asia/Tokyo'), timezone: 'Asia/Tokyo' })],
-    ['delay with jitter', () => ({ delay: '2s', jitter: '900ms' })],
+    ['delay with jitter', () => ({ delay: '8s', jitter: '900ms' })],
   ])('%s', async (_what, timing) => {
     const target = hook();
     const { shown, pending } = await given({ endpoint: target.url, ...timing() });

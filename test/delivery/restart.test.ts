@@ -238,7 +238,7 @@ describe.concurrent('kill -9 while deliveries are being sent', () => {
     const [first, second, third, fourth] = await Promise.all([
       given(api, { endpoint: retried.url, retry_policy: soon, idempotency_key: 'kill-9' }),
       given(api, { endpoint: only.url, retry_policy: { max_attempts: 1 } }),
-      given(api, { endpoint: short.url, ttl: '10ms', retry_policy: soon }),
+      given(api, { endpoint: short.url, ttl: '30m', retry_policy: { base: '1h', factor: 1 } }),
       given(api, { endpoint_id: profile.id, retry_policy: soon }),
     ]);
     const storm = await Promise.all(
