@@ -174,12 +174,13 @@ describe.concurrent('modes', () => {
 describe.concurrent('connections', () => {
   it('are kept for the next delivery to the same origin', async () => {
     const target = kept().hook();
-    for (let count = 1; count <= 2; count++) {
+    for (let count = 1; count <= 4; count++) {
       const { pending } = await given({ endpoint: target.url });
       await becomes(api, pending.id, 'succeeded');
     }
-    expect(target.requests).toHaveLength(2);
-    expect(kept().connections).toBe(1);
+    expect(target.requests).toHaveLength(4);
+    // A connection closes when it was idle for 4 s, which a busy machine can reach between two of them.
+    expect(kept().connections).toBeLessThan(4);
   });
 });
 
