@@ -42,7 +42,7 @@ export function searchRoute({
       if (wanted.kind === 'id') return json(await byId(store, partition, mode, wanted.id));
       const profileId = parseId('ep', wanted.destination ?? '');
       const profile = profileId === null ? null : await store.findProfile(partition, profileId);
-      // A viewer searches what they are shown. Otherwise they could find out a query letter by letter.
+      // A viewer searches what they are shown. Otherwise they could guess a query one character at a time.
       const hidesQueries = !maySeeQueries(caller.user.role);
       const url = profile && (hidesQueries ? withHiddenQuery(profile.url) : profile.url);
       const list = { partition, name: `search ${JSON.stringify([text, state, kind])}` };
