@@ -52,7 +52,7 @@ export async function invite(
     role: requireRole(role),
     projects: await requireReach(world.store, projects),
     createdBy: by.name,
-    expiresAt: instant(world.clock.now() + INVITATION_MS),
+    validMs: INVITATION_MS,
   });
 }
 
@@ -66,17 +66,23 @@ export async function inviteFirstAdmin(world: ControlWorld): Promise<NewInvitati
     role: 'admin',
     projects: null,
     createdBy: FIRST_START,
-    expiresAt: instant(world.clock.now() + FIRST_INVITATION_MS),
+    validMs: FIRST_INVITATION_MS,
   });
 }
 
 async function add(
   { store, clock, random, ids }: ControlWorld,
-  given: Pick<Invitation, 'role' | 'projects' | 'createdBy' | 'expiresAt'>,
+  { validMs, ...given }: Pick<Invitation, 'role' | 'projects' | 'createdBy'> & { readonly validMs: number },
 ): Promise<NewInvitation> {
   const token = newToken(random);
   const now = clock.now();
-  const invitation = { id: ids.mint('inv', now), hash: hashToken(token), createdAt: now, ...given };
+  const invitation = {
+    id: ids.mint('inv', now),
+    hash: hashToken(token),
+    createdAt: now,
+    expiresAt: instant(now + validMs),
+    ...given,
+  };
   await store.people.addInvitation(invitation);
   return { invitation, token };
 }
