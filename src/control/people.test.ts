@@ -141,6 +141,13 @@ describe('an invitation', () => {
     await acceptInvitation(world, { token, name: 'ada', password: PASSWORD });
     expect(await inviteFirstAdmin(world)).toBeNull();
   });
+
+  test('expires exactly its time after it was made, whatever passes meanwhile', async () => {
+    await using world = await openTestWorld();
+    const ticking = { ...world, clock: { now: () => world.advance(1) } };
+    const made = await inviteFirstAdmin(ticking);
+    expect(made?.invitation.expiresAt).toBe((made?.invitation.createdAt ?? 0) + 24 * HOUR_MS);
+  });
 });
 
 describe('a login', () => {
