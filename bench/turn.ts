@@ -34,7 +34,7 @@ const QUIET_MS = 300;
 /** Sched takes nothing that is due within a second. */
 const SOONEST_MS = 1_100;
 /** How often the work is planned anew, with more time to store, before it is given up. */
-const TRIES_MAX = 3;
+const ATTEMPTS_MAX = 3;
 /** What was stored in a hurry is over by then. */
 const HASTE_MS = 5_000;
 const HASTE_FACTOR = 2;
@@ -129,7 +129,7 @@ interface Plan {
 
 async function runOrders(stage: Stage, plan: Plan): Promise<LatenessRound> {
   const { arrivals } = stage;
-  for (let tries = 1; ; tries++) {
+  for (let attempts = 1; ; attempts++) {
     const leadMs = LEAD_MS + STORE_MARGIN * plan.count * stage.storeMsEach;
     if (plan.isRecurring === true) await sleep(beforeStoringMs(leadMs, Date.now()));
     const start = Date.now() + leadMs;
@@ -142,7 +142,7 @@ async function runOrders(stage: Stage, plan: Plan): Promise<LatenessRound> {
       await sleep(first - QUIET_MS - Date.now());
       return measure(stage, path, plan, last);
     }
-    if (tries === TRIES_MAX) throw new Error('Storing takes longer each time: nothing was measured.');
+    if (attempts === ATTEMPTS_MAX) throw new Error('Storing takes longer each time: nothing was measured.');
     stage.storeMsEach = Math.max(stage.storeMsEach, estimateMsEach) * HASTE_FACTOR;
     await arrivals.complete(path, last - Date.now() + HASTE_MS);
   }

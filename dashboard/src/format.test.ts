@@ -40,8 +40,8 @@ test('a long text keeps its two ends and whole characters', () => {
 });
 
 test('counts speak', () => {
-  expect(plural(1, 'try', 'tries')).toBe('1 try');
-  expect(plural(1_200, 'try', 'tries')).toBe('1,200 tries');
+  expect(plural(1, 'attempt', 'attempts')).toBe('1 attempt');
+  expect(plural(1_200, 'attempt', 'attempts')).toBe('1,200 attempts');
   expect(compact(9_999)).toBe('9,999');
   expect(compact(12_440)).toBe('12.4K');
   expect(bytes(1)).toBe('1 byte');

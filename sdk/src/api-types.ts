@@ -52,10 +52,10 @@ export interface ScheduleCreate {
 export interface RetryPolicyInput {
   readonly max_attempts?: number | null | undefined;
   readonly strategy?: 'exponential' | null | undefined;
-  /** The wait that grows by the factor with each try. 0 to 24h. For example `5s`. */
+  /** The wait that grows by the factor with each attempt. 0 to 24h. For example `5s`. */
   readonly base?: string | null | undefined;
   readonly factor?: number | null | undefined;
-  /** Longest wait between tries. 0 to 168h. For example `1h`. */
+  /** Longest wait between attempts. 0 to 168h. For example `1h`. */
   readonly max?: string | null | undefined;
   /** Accepted and echoed; backoff is deterministic. */
   readonly jitter?: boolean | null | undefined;
@@ -103,7 +103,7 @@ export interface EndpointWrite {
    * Custom headers, encrypted at rest; values are never returned. Names plus values: at most 16,384 bytes.
    */
   readonly headers?: Readonly<Record<string, string>> | null | undefined;
-  /** Time for one try, above 0 and at most 1h. 30s when unset. For example `10s`. */
+  /** Time for one attempt, above 0 and at most 1h. 30s when unset. For example `10s`. */
   readonly timeout?: string | null | undefined;
   readonly retry_policy?: RetryPolicyInput | null | undefined;
   readonly retry_budget?: RetryBudget | null | undefined;
@@ -289,7 +289,7 @@ export interface Attempt {
   readonly due_at: string;
   /** For example `2026-11-15T08:00:00.000Z`. */
   readonly fired_at: string;
-  /** How much later than due the try started. */
+  /** How much later than due the attempt started. */
   readonly lateness_ms: number;
   /** For example `2026-11-15T08:00:00.000Z`. */
   readonly finished_at: string | null;

@@ -19,7 +19,7 @@ export function unmark(directory: string): void {
   rmSync(join(directory, MOVED_FILE), { force: true });
 }
 
-/** `again`: whether this is another try to move it, which is in order where the last one did not come to its end. */
+/** `again`: whether this is another attempt to move it, which is in order where the last one did not come to its end. */
 export function refuseMoved(directory: string, again: boolean): void {
   const path = join(directory, MOVED_FILE);
   if (!existsSync(path)) return;

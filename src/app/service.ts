@@ -144,7 +144,7 @@ export async function startService(
     if (settings.role !== 'dispatcher') {
       await tellFirstInvitation(control, dashboardUrl, alone, io, variation);
     }
-    // Not waited for: it begins with closing the tries of the process before, and the store may be full.
+    // Not waited for: it begins with closing the attempts of the process before, and the store may be full.
     void engine?.start();
     replays?.start();
     janitor.start();

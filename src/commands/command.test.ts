@@ -4,50 +4,50 @@ import { found, KeyTaken, untilWritten } from './command.ts';
 
 const FINISHED = { status: 200, body: '{}' };
 
-/** Answers what `answers` says, one try after the other, and then `stale`. */
+/** Answers what `answers` says, one attempt after the other, and then `stale`. */
 function writing(...answers: readonly Written[]) {
-  const tries = { count: 0 };
+  const attempts = { count: 0 };
   const attempt = async () => {
-    const written = answers[tries.count] ?? 'stale';
-    tries.count += 1;
-    return { written, finished: { ...FINISHED, body: `try ${tries.count}` } };
+    const written = answers[attempts.count] ?? 'stale';
+    attempts.count += 1;
+    return { written, finished: { ...FINISHED, body: `attempt ${attempts.count}` } };
   };
-  return { tries, attempt };
+  return { attempts, attempt };
 }
 
 describe('a decision', () => {
   test('that is written is made once', async () => {
-    const { tries, attempt } = writing('done');
-    expect(await untilWritten(attempt)).toEqual({ ...FINISHED, body: 'try 1' });
-    expect(tries.count).toBe(1);
+    const { attempts, attempt } = writing('done');
+    expect(await untilWritten(attempt)).toEqual({ ...FINISHED, body: 'attempt 1' });
+    expect(attempts.count).toBe(1);
   });
 
   test('is made anew while others come between; the answer is that of the one that was written', async () => {
-    const { tries, attempt } = writing('stale', 'stale', 'stale', 'done');
-    expect(await untilWritten(attempt)).toEqual({ ...FINISHED, body: 'try 4' });
-    expect(tries.count).toBe(4);
+    const { attempts, attempt } = writing('stale', 'stale', 'stale', 'done');
+    expect(await untilWritten(attempt)).toEqual({ ...FINISHED, body: 'attempt 4' });
+    expect(attempts.count).toBe(4);
   });
 
   test('is given up when others always come between', async () => {
-    const { tries, attempt } = writing();
+    const { attempts, attempt } = writing();
     await expect(untilWritten(attempt)).rejects.toThrow(StoreUnavailable);
-    expect(tries.count).toBe(20);
+    expect(attempts.count).toBe(20);
   });
 
   test('is over when another request took the key', async () => {
-    const { tries, attempt } = writing('stale', 'key_taken', 'done');
+    const { attempts, attempt } = writing('stale', 'key_taken', 'done');
     await expect(untilWritten(attempt)).rejects.toThrow(KeyTaken);
-    expect(tries.count).toBe(2);
+    expect(attempts.count).toBe(2);
   });
 
   test('that fails is not made again', async () => {
-    let tries = 0;
+    let attempts = 0;
     const failing = untilWritten(() => {
-      tries += 1;
+      attempts += 1;
       return Promise.reject(new RangeError('broken'));
     });
     await expect(failing).rejects.toThrow(RangeError);
-    expect(tries).toBe(1);
+    expect(attempts).toBe(1);
   });
 });
 

@@ -39,9 +39,9 @@ export type Keep = (finished: Finished, now: Instant) => Receipt | null;
 export class KeyTaken extends Error {}
 
 /** How often a decision is made anew because what it was made from had changed meanwhile. */
-const TRIES_MAX = 20;
+const ATTEMPTS_MAX = 20;
 
-/** One try at a decision: `done`, or why it must be made anew. */
+/** One attempt at a decision: `done`, or why it must be made anew. */
 export interface Tried {
   readonly written: Written;
   readonly finished: Finished;
@@ -49,7 +49,7 @@ export interface Tried {
 
 /** Reads, decides and writes until nobody else came between. */
 export async function untilWritten(attempt: () => Promise<Tried>): Promise<Finished> {
-  for (let tries = 0; tries < TRIES_MAX; tries++) {
+  for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
     const { written, finished } = await attempt();
     if (written === 'done') return finished;
     if (written === 'key_taken') throw new KeyTaken();

@@ -30,7 +30,7 @@ test('however many work in pieces, the network has its turn after each of them',
     }
   });
   const waits: number[] = [];
-  for (let tries = 0; tries < 20; tries++) {
+  for (let attempts = 0; attempts < 20; attempts++) {
     const before = pieces;
     socket.write('x');
     await new Promise((resolve) => socket.once('data', resolve));

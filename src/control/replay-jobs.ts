@@ -25,7 +25,7 @@ export interface ReplayJobsWorld {
 }
 
 /** How often a decision is made anew. A job that is worked on moves many times a second. */
-const TRIES_MAX = 50;
+const ATTEMPTS_MAX = 50;
 
 /**
  * Begins to replay what the filter names, as far as it is there by now. What a job that is open may replay is not part
@@ -39,7 +39,7 @@ export async function beginReplay(
   by: string,
 ): Promise<ReplayJob> {
   if (expected === 0) throw new Refusal('invalid_request', 'expected', 'There is nothing to replay.');
-  for (let tries = 0; tries < TRIES_MAX; tries++) {
+  for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
     const now = clock.now();
     const wanted = replayable(filter, now);
     const open = await jobs.listOpenJobs(partition, OPEN_REPLAY_JOBS_MAX);
@@ -73,7 +73,7 @@ export async function stopReplay(
   partition: Partition,
   id: JobId,
 ): Promise<ReplayJob> {
-  for (let tries = 0; tries < TRIES_MAX; tries++) {
+  for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
     const stopped = stop(found(await jobs.findJob(partition, id)), clock.now());
     if (stopped === null) throw new ControlRefusal('job_ended', id);
     if ((await jobs.replaceJob(stopped)) === 'done') return stopped;

@@ -42,7 +42,7 @@ export const FAILURE_MS_MAX = Math.max(...Object.values(LIMITS).map(({ forgetMs 
 export const FAMILIAR_MS = 30 * 24 * HOUR_MS;
 
 /** Of those who come between, on other nodes: on this one guesses are counted one after the other. */
-const TRIES_MAX = 5;
+const ATTEMPTS_MAX = 5;
 const WAITING_MAX = 64;
 /** Whoever guesses without end from one place is not to take up all the room. */
 const WAITING_OF_ONE_MAX = 8;
@@ -110,7 +110,7 @@ export class LoginThrottle {
   }
 
   async #count(subjects: Subjects): Promise<Guess> {
-    for (let tries = 0; tries < TRIES_MAX; tries++) {
+    for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
       const now = this.#clock.now();
       const found = await this.#find(Object.values(subjects));
       const waitMs = longestWait(subjects, found, now);

@@ -14,7 +14,7 @@ function at(ms: number): Instant {
   return instant(START + ms);
 }
 
-/** Tries that were not probes, one after the other, at one instant. */
+/** AttemptRunner that were not probes, one after the other, at one instant. */
 function learnt(before: Breaker, evidences: readonly Evidence[], now = START, policy = POLICY): Breaker {
   return evidences.reduce((breaker, evidence) => learn(breaker, policy, evidence, false, now), before);
 }
@@ -65,19 +65,19 @@ describe('a closed breaker', () => {
     expect(stateOf(learnt(almost, ['failure']), START)).toBe('open');
   });
 
-  test('neither counts nor forgets for a try that says nothing of the destination', () => {
+  test('neither counts nor forgets for an attempt that says nothing of the destination', () => {
     const almost = learnt(CLOSED, ['failure', 'nothing', 'failure', 'nothing', 'nothing']);
     expect(stateOf(almost, START)).toBe('closed');
     expect(stateOf(learnt(almost, ['failure']), START)).toBe('open');
   });
 
-  test('opens when, and only when, the last threshold tries that said something were failures', () => {
-    const tries = fc.array(fc.constantFrom<Evidence>('success', 'failure', 'nothing'), {
+  test('opens when, and only when, the last threshold attempts that said something were failures', () => {
+    const attempts = fc.array(fc.constantFrom<Evidence>('success', 'failure', 'nothing'), {
       maxLength: 60,
       size: 'max',
     });
     fc.assert(
-      fc.property(tries, fc.integer({ min: 1, max: 6 }), (evidences, threshold) => {
+      fc.property(attempts, fc.integer({ min: 1, max: 6 }), (evidences, threshold) => {
         const policy = { ...POLICY, threshold };
         let breaker = CLOSED;
         let inARow = 0;
@@ -323,7 +323,7 @@ describe('closed by hand', () => {
     ['at that instant', 10, 20, false],
     ['after', 11, 20, true],
     ['before, by a clock that was set back since', 3, 5, true],
-  ] as const)('a try that went out %s: is it news?', (_, firedAt, now, expected) => {
+  ] as const)('an attempt that went out %s: is it news?', (_, firedAt, now, expected) => {
     expect(isNews(instant(firedAt), instant(10), instant(now))).toBe(expected);
   });
 });

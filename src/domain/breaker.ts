@@ -8,7 +8,7 @@
  * Pure: a state, what happened and when. While open nothing is sent; when the window is over one probe goes
  * out, and the others wait for its verdict, at most `probeTimeout`: then another one probes.
  *
- * A person may close it at any time. Failures of tries that went out before are then no news (`isNews`): it is
+ * A person may close it at any time. Failures of attempts that went out before are then no news (`isNews`): it is
  * closed because somebody knows better than they do.
  */
 import { durationMsCeil } from './duration.ts';
@@ -63,7 +63,7 @@ function withinWindows(breaker: Breaker, probeTimeoutMs: number, now: Instant): 
   };
 }
 
-/** What a try says of its destination. `nothing`: it was not reached, or the verdict is not about it. */
+/** What an attempt says of its destination. `nothing`: it was not reached, or the verdict is not about it. */
 export type Evidence = 'success' | 'failure' | 'nothing';
 
 export function learn(
@@ -91,7 +91,7 @@ export function closedByHand(breaker: Breaker): Breaker {
   return isQuiet(breaker) ? breaker : CLOSED;
 }
 
-/** Whether a try that went out then says something of an endpoint whose breaker was closed by hand at `closedAt`. */
+/** Whether an attempt that went out then says something of an endpoint whose breaker was closed by hand at `closedAt`. */
 export function isNews(firedAt: Instant, closedAt: Instant, now: Instant): boolean {
   // A clock that was set back since tells nothing of what came first.
   return firedAt > closedAt || now < closedAt;

@@ -24,7 +24,7 @@ import {
   resume,
   settle,
   sweep,
-  type TryResult,
+  type AttemptResult,
   WAITING_STATUSES,
 } from './delivery-life.ts';
 import { type Instant, instant } from './instant.ts';
@@ -216,7 +216,7 @@ describe('a new delivery', () => {
 });
 
 describe('a pending delivery', () => {
-  test('that is moved keeps its attempts, and its key once a try has carried it', () => {
+  test('that is moved keeps its attempts, and its key once an attempt has carried it', () => {
     const to = { occurrence: build.now, scheduledFor: instant(build.now + 1_000), idempotencyKey: 'new' };
     const untried = deliveryOf('scheduled', { ttl: '10s', idempotencyKey: 'old' });
     const shared = { occurrence: to.occurrence, scheduledFor: to.scheduledFor, dueAt: to.scheduledFor };
@@ -285,7 +285,7 @@ describe('a pending delivery', () => {
   });
 });
 
-describe('whether a try may start', () => {
+describe('whether an attempt may start', () => {
   const late = (ms: number) => ms;
   test.for([
     ['no ttl, years late', { ttl: null, lateMs: 1e11, tried: 0 }, 'yes'],
@@ -348,7 +348,7 @@ describe('a claim', () => {
 });
 
 describe('settling', () => {
-  const TERMINAL: TryResult = REDIRECT;
+  const TERMINAL: AttemptResult = REDIRECT;
   const RESULTS = [SUCCESS, FAILURE, TERMINAL, INTERRUPTED];
   /** The deadline, told by where the retry would fall. */
   const DEADLINES = { none: null, later: 1, exactly: 0, earlier: -1 } as const;

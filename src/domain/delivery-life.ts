@@ -174,7 +174,7 @@ export function move(
     dueAt: to.scheduledFor,
     booked: false,
     deadline: deadlineOf(to.scheduledFor, delivery.ttl),
-    // Receivers deduplicate on the key: once one try has carried it, it stays.
+    // Receivers deduplicate on the key: once one attempt has carried it, it stays.
     idempotencyKey: delivery.attemptCount === 0 ? to.idempotencyKey : delivery.idempotencyKey,
     revision: delivery.revision + 1,
   };
@@ -270,7 +270,7 @@ export function mayStart(delivery: Delivery, now: Instant): 'yes' | 'expired' | 
   return isLate && !isPunctual ? 'expired' : 'yes';
 }
 
-/** Takes a due delivery for sending: the delivery, and the row of the try that is about to be made. */
+/** Takes a due delivery for sending: the delivery, and the row of the attempt that is about to be made. */
 export function claim(
   delivery: Delivery,
   by: Claim,
@@ -297,7 +297,7 @@ export function claim(
   };
 }
 
-/** Ends a waiting delivery without a try: its deadline passed, or no retry can ever be made. */
+/** Ends a waiting delivery without an attempt: its deadline passed, or no retry can ever be made. */
 export function endUnsent(delivery: Delivery, why: 'expired' | 'exhausted', now: Instant): Delivery {
   return why === 'expired' ? moved(delivery, 'expire', now) : moved(delivery, 'fail', now);
 }
@@ -308,7 +308,7 @@ export function putOff(delivery: Delivery, until: Instant, booked: boolean): Del
 }
 
 /**
- * Whether it was put off to when it is due, given when its last try ended; else it was meant to be tried then. One
+ * Whether it was put off to when it is due, given when its last attempt ended; else it was meant to be tried then. One
  * whose turn is booked waits for that.
  */
 export function isPutOff(delivery: Delivery, lastEndedAt: Instant | null): boolean {
@@ -318,7 +318,7 @@ export function isPutOff(delivery: Delivery, lastEndedAt: Instant | null): boole
   return dueAt !== retryDueAt(retryPolicy, attemptCount, lastEndedAt);
 }
 
-export type TryResult =
+export type AttemptResult =
   | { readonly outcome: 'success'; readonly statusCode: number }
   | {
       readonly outcome: 'retryable' | 'terminal';
@@ -326,14 +326,14 @@ export type TryResult =
       readonly error: string;
     };
 
-/** The error of a try whose process died before it could settle. */
-export const INTERRUPTED: TryResult = { outcome: 'retryable', statusCode: null, error: 'interrupted' };
+/** The error of an attempt whose process died before it could settle. */
+export const INTERRUPTED: AttemptResult = { outcome: 'retryable', statusCode: null, error: 'interrupted' };
 
-/** Closes a try and moves its delivery. What was ordered of the schedule meanwhile counts. */
+/** Closes an attempt and moves its delivery. What was ordered of the schedule meanwhile counts. */
 export function settle(
   delivery: Delivery,
   attempt: Attempt,
-  result: TryResult,
+  result: AttemptResult,
   schedule: Pick<Schedule, 'state' | 'endedAt'>,
   now: Instant,
 ): { readonly delivery: Delivery; readonly attempt: Attempt } {
@@ -362,7 +362,7 @@ export function settle(
 function settling(
   delivery: Delivery,
   attemptNo: number,
-  result: TryResult,
+  result: AttemptResult,
   schedule: Pick<Schedule, 'state' | 'endedAt'>,
   retryAt: Instant | null,
 ): DeliveryEvent {

@@ -5,8 +5,8 @@ import type { ScheduleState } from './schedule.ts';
 
 /** What is known besides of a delivery whose words are looked for. */
 export interface DeliverySurroundings {
-  /** The tries, in their order. */
-  readonly tries: readonly Attempt[];
+  /** The attempts, in their order. */
+  readonly attempts: readonly Attempt[];
   readonly scheduleState: ScheduleState | null;
   /** Whether the breaker of its endpoint holds everything back. */
   readonly isHeldBack: boolean;
@@ -18,34 +18,34 @@ export function deliveryWords(
     Delivery,
     'status' | 'attemptCount' | 'retryPolicy' | 'dueAt' | 'deadline' | 'booked' | 'target'
   >,
-  { tries, scheduleState, isHeldBack }: DeliverySurroundings,
+  { attempts, scheduleState, isHeldBack }: DeliverySurroundings,
 ): string {
   const { attemptCount, retryPolicy } = delivery;
   const { maxAttempts } = retryPolicy;
-  const last = tries.at(-1) ?? null;
+  const last = attempts.at(-1) ?? null;
   const lastWords = last === null || last.outcome === 'success' ? '' : tryWords(last, delivery.target.url);
   switch (delivery.status) {
     case 'scheduled':
       return sentence('It waits for its instant.', isHeldBack ? HELD_BACK : bookedWords(delivery.booked));
     case 'claimed':
-      return `It is being sent: try ${attemptCount} of ${maxAttempts}.`;
+      return `It is being sent: attempt ${attemptCount} of ${maxAttempts}.`;
     case 'retry_scheduled':
       return sentence(
         lastWords,
-        isHeldBack ? HELD_BACK : nextTryWords(delivery, last),
+        isHeldBack ? HELD_BACK : nextAttemptWords(delivery, last),
         isHeldBack ? '' : bookedWords(delivery.booked),
       );
     case 'succeeded':
       return attemptCount === 1
-        ? 'Delivered with the first try.'
-        : `Delivered with try ${attemptCount} of ${maxAttempts}.`;
+        ? 'Delivered with the first attempt.'
+        : `Delivered with attempt ${attemptCount} of ${maxAttempts}.`;
     case 'dead_letter':
       return sentence(deadWords(delivery, last), lastWords, 'It can be replayed once the cause is gone.');
     case 'expired':
       return sentence(
         attemptCount === 0
           ? 'It expired: it could not be tried before its deadline (the ttl of the schedule).'
-          : 'It expired: the next try would have come after its deadline (the ttl of the schedule).',
+          : 'It expired: the next attempt would have come after its deadline (the ttl of the schedule).',
         lastWords,
         'It can be replayed; the deadline is then counted anew.',
       );
@@ -62,17 +62,17 @@ export function deliveryWords(
 }
 
 const HELD_BACK =
-  'It waits because too many tries to its endpoint failed in a row: the circuit breaker is open and lets one through when its window is over.';
+  'It waits because too many attempts to its endpoint failed in a row: the circuit breaker is open and lets one through when its window is over.';
 
 function bookedWords(booked: boolean): string {
   return booked ? 'Its turn is booked, at the pace of the rate limit or the retry budget.' : '';
 }
 
-function nextTryWords(
+function nextAttemptWords(
   { attemptCount, retryPolicy, dueAt }: Pick<Delivery, 'attemptCount' | 'retryPolicy' | 'dueAt'>,
   last: Attempt | null,
 ): string {
-  const next = `Try ${attemptCount + 1} of ${retryPolicy.maxAttempts} follows`;
+  const next = `Attempt ${attemptCount + 1} of ${retryPolicy.maxAttempts} follows`;
   const endedAt = last?.finishedAt ?? null;
   if (dueAt === null || endedAt === null) return `${next}.`;
   return `${next} ${lengthWords(Math.max(dueAt - endedAt, 0))} after the last one ended.`;
@@ -82,13 +82,13 @@ function deadWords(
   { attemptCount, retryPolicy }: Pick<Delivery, 'attemptCount' | 'retryPolicy'>,
   last: Attempt | null,
 ): string {
-  if (last?.outcome === 'terminal') return 'It was given up at once, since another try could not go better.';
+  if (last?.outcome === 'terminal') return 'It was given up at once, since another attempt could not go better.';
   const { maxAttempts } = retryPolicy;
   if (attemptCount >= maxAttempts)
     return maxAttempts === 1
-      ? 'It was given up after the only try it had.'
-      : `It was given up after all of its ${maxAttempts} tries.`;
-  return 'It was given up because the retry budget of its endpoint allows no further try.';
+      ? 'It was given up after the only attempt it had.'
+      : `It was given up after all of its ${maxAttempts} attempts.`;
+  return 'It was given up because the retry budget of its endpoint allows no further attempt.';
 }
 
 const LENGTHS = [

@@ -64,7 +64,7 @@ export interface Delivery {
 export const ATTEMPT_OUTCOMES = ['success', 'retryable', 'terminal'] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
-/** One HTTP try. Written before the request goes out: `finishedAt` is null while it is under way. */
+/** One HTTP attempt. Written before the request goes out: `finishedAt` is null while it is under way. */
 export interface Attempt {
   readonly partition: Partition;
   readonly id: AttemptId;
@@ -83,7 +83,7 @@ export interface Attempt {
 
 /** How an attempt went, in milliseconds from `firedAt`, when it was decided on; its end is `egressMs`. */
 export interface AttemptTiming {
-  /** The claim was stored: from then on the try was ours to make, and the request was on its way out. */
+  /** The claim was stored: from then on the attempt was ours to make, and the request was on its way out. */
   readonly claimedMs: number;
   /** There was a connection to write the request on; null where it did not come to that. */
   readonly connectedMs: number | null;

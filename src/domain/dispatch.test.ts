@@ -23,7 +23,7 @@ function untried(changes: Partial<Delivery> = {}, ttl: string | null = null): De
   return { ...pending, ...changes };
 }
 
-/** Waiting for its second try, due at the same instant; its deadline counts from the first. */
+/** Waiting for its second attempt, due at the same instant; its deadline counts from the first. */
 function retry(changes: Partial<Delivery> = {}, ttl: string | null = null): Delivery {
   const scheduledFor = instant(DUE_AT - 10_000);
   return untried({

@@ -6,9 +6,9 @@ import type { Instant } from './instant.ts';
 
 export type Verdict =
   | { readonly kind: 'send'; readonly probe: boolean; readonly gate: Gate }
-  /** Its next try is moved; see `domain/gate.ts` for what is booked. */
+  /** Its next attempt is moved; see `domain/gate.ts` for what is booked. */
   | { readonly kind: 'put_off'; readonly until: Instant; readonly booked: boolean; readonly gate: Gate }
-  /** It ends without this try. */
+  /** It ends without this attempt. */
   | { readonly kind: 'end'; readonly why: 'expired' | 'exhausted' }
   /** It was moved since it was seen. */
   | { readonly kind: 'not_yet'; readonly dueAt: Instant }

@@ -11,11 +11,11 @@ function failed(error: string | null, statusCode: number | null = null) {
   return { outcome: 'retryable', statusCode, error, finishedAt: instant(1) } as const;
 }
 
-/** How the source of each layer writes what a try ends with. */
+/** How the source of each layer writes what an attempt ends with. */
 const WRITTEN: Readonly<Record<string, readonly RegExp[]>> = {
   egress: [/\b(?:forbidden|unresolved|failed)\('([^']+)'/g, /\bwhy(?: =|:) '([^']+)'/g],
   engine: [/\bfailed\('\w+', '([^']+)'/g, /\bunsendable\('\w+', '([^']+)'/g],
-  domain: [/INTERRUPTED: TryResult = .*error: '([^']+)'/g],
+  domain: [/INTERRUPTED: AttemptResult = .*error: '([^']+)'/g],
 };
 /** Its tables too. */
 const WRITTEN_IN_TABLES = [
@@ -61,7 +61,7 @@ test.each<readonly [Pick<Attempt, 'outcome' | 'statusCode' | 'error' | 'finished
   [failed('redirect (HTTP 302)', 302), 'redirects are not followed'],
   [failed('forbidden header "proxy-auth"'), 'The header "proxy-auth" may not be sent'],
   [failed('name does not exist'), 'shop.example:8443 does not exist'],
-  [failed('constructor'), 'The try failed: constructor.'],
+  [failed('constructor'), 'The attempt failed: constructor.'],
   [failed(null), 'nothing more is known'],
 ])('%o is told', (attempt, part) => {
   expect(tryWords(attempt, URL_TEXT)).toContain(part);

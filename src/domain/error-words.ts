@@ -1,11 +1,11 @@
 /**
- * Why a try failed, for people: one or two sentences, what happened and what to do about it. The texts of errors
+ * Why an attempt failed, for people: one or two sentences, what happened and what to do about it. The texts of errors
  * are those that the engine and the egress write (`egress/failures.ts`, `engine/letters.ts` and their neighbours); a
  * test holds this table against them.
  */
 import type { Attempt } from './delivery.ts';
 
-const RETRIED = 'If it stays so, the tries run out and the delivery is dead-lettered.';
+const RETRIED = 'If it stays so, the attempts run out and the delivery is dead-lettered.';
 const OPERATOR = 'Whoever runs this service can allow it in its settings.';
 
 /** By the text of the error; `host` is the one the delivery goes to. */
@@ -60,9 +60,9 @@ const WORDS: Readonly<Record<string, (host: string) => string>> = {
     `What ${host} answered is not HTTP. Check that the port is the one of a web server.`,
   'request cannot be written': () =>
     'The request cannot be written as HTTP. Check the method, the headers and the destination of the schedule.',
-  'broken off': () => 'The service broke the try off, most likely because it was stopping. It is made again.',
+  'broken off': () => 'The service broke the attempt off, most likely because it was stopping. It is made again.',
   interrupted: () =>
-    'The service ended in the middle of this try, so whether the receiver got it is not known. It is made again, with the same idempotency key.',
+    'The service ended in the middle of this attempt, so whether the receiver got it is not known. It is made again, with the same idempotency key.',
   'internal error': () =>
     'The service could not read what was to be sent. It is tried again; its log says more, and the encryption key may have changed.',
   'no signing secret': () =>
@@ -72,7 +72,7 @@ const WORDS: Readonly<Record<string, (host: string) => string>> = {
 
 const FORBIDDEN_HEADER = /^forbidden header (.*)$/s;
 
-/** Of one try. `url`: where it went. */
+/** Of one attempt. `url`: where it went. */
 export function tryWords(
   {
     outcome,
@@ -96,7 +96,7 @@ function errorWords(error: string | null, host: string): string {
     return `The header ${header} may not be sent: it belongs to the connection, or cannot be written. Make the schedule or the profile without it.`;
   // An own property only: a text such as `constructor` is no error of ours.
   const words = Object.hasOwn(WORDS, text) ? WORDS[text] : undefined;
-  return words?.(host) ?? `The try failed: ${text === '' ? 'nothing more is known' : text}.`;
+  return words?.(host) ?? `The attempt failed: ${text === '' ? 'nothing more is known' : text}.`;
 }
 
 function hostOf(url: string): string {
@@ -109,20 +109,20 @@ const STATUS_WORDS: Readonly<Record<number, string>> = {
   403: 'it does not allow the request. Check the credentials, and whether it lets this service in.',
   404: 'it knows no such path. Check the path in the destination.',
   405: 'it does not take this method there. Check the method of the schedule or the profile.',
-  408: 'it waited too long for the request. It is worth another try.',
+  408: 'it waited too long for the request. It is worth another attempt.',
   409: 'it sees a conflict with what it has. It may have processed this delivery before.',
   410: 'what was there is gone for good. Cancel the schedule or change the destination.',
   411: 'it wants to know the length of the body before. Look at the proxy before the receiver.',
   413: 'the body is too large for it. Raise its limit, or send less.',
   415: 'it does not take this content type. Set the Content-Type header it expects.',
   422: 'it cannot use what was sent. Compare the body with what it expects.',
-  425: 'it does not want the request this early. It is worth another try.',
+  425: 'it does not want the request this early. It is worth another attempt.',
   429: 'it gets more than it wants. Give the schedule or the profile a rate limit.',
   431: 'the headers are too large for it. Send fewer or shorter ones.',
   500: 'it failed while handling the request. Look at its log.',
   501: 'it does not know this method. Check the method of the schedule or the profile.',
   502: 'a proxy got no proper answer from the receiver behind it. Look at that one.',
-  503: 'it is overloaded or being maintained. It is worth another try.',
+  503: 'it is overloaded or being maintained. It is worth another attempt.',
   504: 'a proxy waited in vain for the receiver behind it. Look at that one.',
 };
 

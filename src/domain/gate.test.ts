@@ -267,7 +267,7 @@ describe('the breaker comes first', () => {
   });
 });
 
-describe('what a try teaches', () => {
+describe('what an attempt teaches', () => {
   test('failures open the breaker, a success closes it; budget and pace stay as they are', () => {
     const { gate } = admitAll(OPEN_GATE, many(2, retry), LIMITED);
     const broken = opened(gate);

@@ -115,7 +115,7 @@ export function withTurnsOf(gate: Gate, { budget, paces }: Gate): Gate {
   return { ...gate, budget, paces };
 }
 
-/** What a finished try teaches the gate. */
+/** What a finished attempt teaches the gate. */
 export function recorded(
   gate: Gate,
   policy: BreakerPolicy,

@@ -1,6 +1,6 @@
 /**
  * The headers of a delivery: the customer's first, the service's own last, which nobody can override. The first
- * are the same at every try, and may be made long before it; the others name the try and sign it.
+ * are the same at every attempt, and may be made long before it; the others name the attempt and sign it.
  */
 import type { KeyObject } from 'node:crypto';
 import type { Attempt, Delivery } from './delivery.ts';

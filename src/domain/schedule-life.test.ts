@@ -68,7 +68,7 @@ function claimed(build: Builders, view: View, now: Instant): { claim: life.Claim
   return { claim, view: { ...view, schedule: { ...view.schedule, ...schedule }, pending: next } };
 }
 
-/** A one-shot whose first try failed: waiting for its retry, due at `retryAt`. */
+/** A one-shot whose first attempt failed: waiting for its retry, due at `retryAt`. */
 function tried(given: Partial<life.NewSchedule> = {}): { build: Builders; view: View; retryAt: Instant } {
   const { build, view } = fixture(given);
   const { claim } = claimed(build, view, view.pending.scheduledFor);
@@ -421,7 +421,7 @@ describe('resuming', () => {
     expect(resumedAt(moved, today('12:31:00')).pending.occurrence).toBe(today('13:00:00'));
   });
 
-  test('an active recurrence always has a delivery that is waiting, though one of its tries had failed', () => {
+  test('an active recurrence always has a delivery that is waiting, though one of its attempts had failed', () => {
     // A one-shot that failed once and was then made recurring: its delivery, attempts kept, is the pending one.
     const { view } = tried({ ttl: '1m' });
     const recurring = stored(view, life.reschedule(view, HOURLY, today('09:00:20')));
@@ -682,7 +682,7 @@ describe('completing', () => {
 describe('whatever is done to a schedule, one thing after the other', () => {
   type Deed = (view: View, build: Builders) => life.ScheduleChange | View | null;
   const DEEDS: Readonly<Record<string, Deed>> = {
-    'a try that fails': (view, build) => {
+    'an attempt that fails': (view, build) => {
       const due = pendingFireAt(view);
       if (due === null) return null;
       build.tick(Math.max(due - build.now, 0));

@@ -9,9 +9,9 @@ import {
   type Tally,
 } from './tally.ts';
 
-function late(...counts: readonly (readonly [ms: number, tries: number])[]): Tally {
+function late(...counts: readonly (readonly [ms: number, attempts: number])[]): Tally {
   const lateness = [...NO_TALLY.lateness];
-  for (const [ms, tries] of counts) lateness[latenessClass(ms)] = tries;
+  for (const [ms, attempts] of counts) lateness[latenessClass(ms)] = attempts;
   return { ...NO_TALLY, lateness };
 }
 
@@ -40,7 +40,7 @@ describe('the class of a lateness', () => {
 });
 
 describe('the lateness that a share kept', () => {
-  test('is unknown where there were no tries', () => {
+  test('is unknown where there were no attempts', () => {
     expect(latenessQuantile(NO_TALLY, 0.5)).toBeNull();
   });
 

@@ -15,15 +15,15 @@ export const LATENESS_BOUNDS_MS = [
 export const LATENESS_CLASSES = LATENESS_BOUNDS_MS.length + 1;
 
 export interface Tally {
-  /** Tries begun. */
+  /** AttemptRunner begun. */
   readonly fired: number;
   /** Deliveries that ended so. */
   readonly succeeded: number;
   readonly deadLettered: number;
   readonly expired: number;
-  /** Tries that are to be made again. */
+  /** AttemptRunner that are to be made again. */
   readonly retried: number;
-  /** Tries by lateness, in the classes of `LATENESS_BOUNDS_MS`. */
+  /** AttemptRunner by lateness, in the classes of `LATENESS_BOUNDS_MS`. */
   readonly lateness: readonly number[];
 }
 
@@ -54,7 +54,7 @@ export function latenessClass(ms: number): number {
 }
 
 /**
- * The lateness that this share of tries kept, as if those of a class were spread evenly over it; null when there were
+ * The lateness that this share of attempts kept, as if those of a class were spread evenly over it; null when there were
  * none. Of the last class nothing is known but where it begins.
  */
 export function latenessQuantile({ lateness }: Tally, share: number): number | null {

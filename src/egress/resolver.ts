@@ -17,8 +17,8 @@ import { HostsFile } from './hosts-file.ts';
 export type Resolve = (name: string, signal?: AbortSignal) => Promise<readonly string[]>;
 
 const QUERY_MS = 1_500;
-const QUERY_TRIES = 3;
-/** For all tries together, with however many name servers. */
+const QUERY_ATTEMPTS = 3;
+/** For all attempts together, with however many name servers. */
 const LOOK_UP_MS = 6_000;
 const OTHER_FAMILY_MS = 100;
 
@@ -35,7 +35,7 @@ export function systemResolver({ timers, hosts = new HostsFile(), servers }: Res
   return async (name, signal) => {
     const listed = await hosts.addressesOf(name);
     if (listed.length > 0) return listed;
-    const resolver = new Resolver({ timeout: QUERY_MS, tries: QUERY_TRIES, maxTimeout: QUERY_MS });
+    const resolver = new Resolver({ timeout: QUERY_MS, tries: QUERY_ATTEMPTS, maxTimeout: QUERY_MS });
     if (servers !== undefined) resolver.setServers(servers);
     return await new LookUp(resolver, timers, signal).addressesOf(name);
   };

@@ -313,9 +313,9 @@ describe('making ready', () => {
     const ahead = new Ahead(world, EVERYWHERE, gates, new RequestBuilder(world), () => 'calm', ALONE);
     ahead.want(due);
     await world.time.advance(10);
-    gates.tryBegins(due);
+    gates.attemptBegins(due);
     const policy: BreakerPolicy = { threshold: 9, baseOpen: '1s', maxOpen: '1s', probeTimeout: '1s' };
-    gates.tryEnds(due, policy, 'failure', null, world.now);
+    gates.attemptEnds(due, policy, 'failure', null, world.now);
     await gates.save();
     const read = ahead.take(due)?.work.gate ?? null;
     expect(read).toBeNull();

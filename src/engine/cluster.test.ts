@@ -117,7 +117,7 @@ describe('a node that dies', () => {
     const [dead, node] = await cluster.settled('a', 'b');
     if (dead === undefined || node === undefined) throw new Error('There are two.');
     dead.die();
-    // All that it held has gone with it by the time that this one's own try is refused.
+    // All that it held has gone with it by the time that this one's own attempt is refused.
     node.faults.before('bury', () => cluster.world.disk.leave('a'));
     while (node.faults.times('bury') === 0) await cluster.time.advance(10);
     await cluster.time.advance(100);
@@ -197,7 +197,7 @@ describe('a store that is away', () => {
     expect(heldBy(nodes.slice(1))).toEqual([128, 128]);
   });
 
-  test('between a claim and reading what to send: it is sent when it is back, as the same try', async () => {
+  test('between a claim and reading what to send: it is sent when it is back, as the same attempt', async () => {
     await using cluster = await ClusterTestWorld.open();
     const [node] = await cluster.settled('a');
     if (node === undefined) throw new Error('There is one.');
@@ -547,7 +547,7 @@ describe('the gate of an endpoint', () => {
     expect(work?.gate).toBeNull();
   });
 
-  test('learns nothing from a try that ends after its slot has moved', async () => {
+  test('learns nothing from an attempt that ends after its slot has moved', async () => {
     await using cluster = await ClusterTestWorld.open();
     await cluster.settled('a', 'b');
     const profile = await cluster.world.profile({

@@ -1,4 +1,4 @@
-/** The dispatcher with the tries it begins, as the engine puts them together: from a stored schedule to its request. */
+/** The dispatcher with the attempts it begins, as the engine puts them together: from a stored schedule to its request. */
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
@@ -626,7 +626,7 @@ describe('a store that is away', () => {
     });
   });
 
-  test('that lost the answer to a claim: the try is closed as interrupted, and made again by its policy', async () => {
+  test('that lost the answer to a claim: the attempt is closed as interrupted, and made again by its policy', async () => {
     await using world = await EngineTestWorld.open();
     const { pending } = await world.schedule();
     await started(world);

@@ -251,7 +251,7 @@ describe('what can be read off the engine', () => {
     expect(world.metrics.gauges?.()).toEqual({ waiting: 0, inFlight: 0, breakers: { open: 1, halfOpen: 0 } });
   });
 
-  test('one line for each try, which shows of the URL only the host, and nothing secret', async () => {
+  test('one line for each attempt, which shows of the URL only the host, and nothing secret', async () => {
     await using world = await EngineTestWorld.open();
     await world.secret('whsec_geheim');
     await world.schedule({

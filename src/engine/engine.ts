@@ -1,5 +1,5 @@
 /**
- * What fires deliveries: the dispatcher that claims them, the tries that send and settle them, and the
+ * What fires deliveries: the dispatcher that claims them, the attempts that send and settle them, and the
  * housekeeping around. Built on ports only; the same engine runs in the service and in the simulation, alone on
  * its store or as one of several.
  */
@@ -19,7 +19,7 @@ import { Settler } from './settler.ts';
 import { Sweeps } from './sweeps.ts';
 import { Tallies } from './tallies.ts';
 import { EVERYWHERE } from './territory.ts';
-import { Tries } from './tries.ts';
+import { AttemptRunner } from './tries.ts';
 import type { EngineWorld } from './world.ts';
 
 export interface EngineOptions {
@@ -37,7 +37,7 @@ export class Engine implements Hints {
   readonly #gates: Gates;
   readonly #tallies: Tallies;
   readonly #settler: Settler;
-  readonly #tries: Tries;
+  readonly #attempts: AttemptRunner;
   readonly #dispatcher: Dispatcher;
   readonly #recoveries: Recoveries;
   readonly #janitor: Janitor;
@@ -55,7 +55,7 @@ export class Engine implements Hints {
     this.#settler = new Settler(world);
     const builder = new RequestBuilder(world);
     const parts = { builder, gates: this.#gates, settler: this.#settler, tallies: this.#tallies };
-    this.#tries = new Tries(world, territory, parts, {
+    this.#attempts = new AttemptRunner(world, territory, parts, {
       due: (due) => this.#dispatcher.due(due),
       lookAgain: () => this.#dispatcher.lookAgain(),
       release: (due) => this.#dispatcher.release(due),
@@ -67,7 +67,7 @@ export class Engine implements Hints {
       world,
       territory,
       this.#gates,
-      this.#tries,
+      this.#attempts,
       builder,
       this.#tallies,
       options.permitsMax,
@@ -78,7 +78,7 @@ export class Engine implements Hints {
       tallies: this.#tallies,
       hints: this,
       living: this.#membership,
-      isUnderWay: (token) => this.#tries.isUnderWay(token),
+      isUnderWay: (token) => this.#attempts.isUnderWay(token),
     });
     this.#recoveries = new Recoveries(world, recovery);
     this.#janitor = new Janitor(world, territory, options.retentionMs);
@@ -159,11 +159,11 @@ export class Engine implements Hints {
     const ordersEnd = Promise.all([this.#gateOrders.stop(), this.#sweeps.stop()]);
     const grace = Promise.withResolvers<void>();
     const callOff = this.#world.timers.after(graceMs, grace.resolve);
-    await Promise.race([Promise.all([this.#tries.idle(), handedOver]), grace.promise]);
+    await Promise.race([Promise.all([this.#attempts.idle(), handedOver]), grace.promise]);
     callOff();
     this.#settler.giveUp();
-    this.#tries.interrupt();
-    await this.#tries.idle();
+    this.#attempts.interrupt();
+    await this.#attempts.idle();
     await Promise.all([tidied, ordersEnd]);
     await this.#tallies.stop();
     this.#gates.stop();

@@ -1,5 +1,5 @@
 /**
- * From a batch of due deliveries to tries: read, unless that was done ahead, judged by the gate, claimed or put off
+ * From a batch of due deliveries to attempts: read, unless that was done ahead, judged by the gate, claimed or put off
  * or ended, each kind in one step. Whoever changed a delivery in the meantime wins: every write is conditional on
  * the revision that was read, and in a cluster on the hold on its slot, which must not have changed since.
  *

@@ -13,7 +13,7 @@ import { Gates } from './gates.ts';
 import { EVERYWHERE } from './territory.ts';
 
 const POLICY: BreakerPolicy = { threshold: 1, baseOpen: '10m', maxOpen: '1h', probeTimeout: '5m' };
-const ONE_TRY: RetryPolicy = { ...DEFAULT_RETRY_POLICY, maxAttempts: 1 };
+const ONE_ATTEMPT: RetryPolicy = { ...DEFAULT_RETRY_POLICY, maxAttempts: 1 };
 const MINUTE_MS = 60_000;
 
 async function started(world: EngineTestWorld, node = 'node-1'): Promise<Engine> {
@@ -28,9 +28,9 @@ async function order(world: EngineTestWorld, { id }: Profile): Promise<void> {
   await world.insight.addGateOrder({ partition: PARTITION, endpoint, at: world.now });
 }
 
-/** Its breaker has just been opened, for ten minutes, by a try that failed. */
+/** Its breaker has just been opened, for ten minutes, by an attempt that failed. */
 async function opened(world: EngineTestWorld, given: Partial<Profile> = {}) {
-  const profile = await world.profile({ breakerPolicy: POLICY, retryPolicy: ONE_TRY, ...given });
+  const profile = await world.profile({ breakerPolicy: POLICY, retryPolicy: ONE_ATTEMPT, ...given });
   world.egress.respond = () => BROKEN;
   await world.schedule({ profile, inMs: 1_000 });
   const engine = await started(world);
@@ -129,7 +129,7 @@ describe('what is left alone', () => {
   test('what goes elsewhere, and turns that are booked', async () => {
     await using world = await EngineTestWorld.open();
     const { profile } = await opened(world);
-    const others = await world.profile({ breakerPolicy: POLICY, retryPolicy: ONE_TRY });
+    const others = await world.profile({ breakerPolicy: POLICY, retryPolicy: ONE_ATTEMPT });
     world.egress.respond = () => BROKEN;
     await world.schedule({ profile: others, inMs: 1_000 });
     await world.time.advance(1_000);
@@ -142,7 +142,7 @@ describe('what is left alone', () => {
   });
 });
 
-describe('a try that went out before', () => {
+describe('an attempt that went out before', () => {
   test('does not open it again: a probe that fails', async () => {
     await using world = await EngineTestWorld.open();
     const { profile } = await opened(world);
@@ -160,7 +160,7 @@ describe('a try that went out before', () => {
 
   test('does not count either: one that left before the breaker opened', async () => {
     await using world = await EngineTestWorld.open();
-    const profile = await world.profile({ breakerPolicy: POLICY, retryPolicy: ONE_TRY });
+    const profile = await world.profile({ breakerPolicy: POLICY, retryPolicy: ONE_ATTEMPT });
     world.egress.respond = () => null;
     for (let each = 0; each < 2; each++) await world.schedule({ profile, inMs: 1_000 });
     await started(world);
@@ -254,7 +254,7 @@ test('of several nodes the one that holds the endpoint does it', async () => {
   await using cluster = await ClusterTestWorld.open();
   const { world } = cluster;
   const nodes = await cluster.settled('a', 'b', 'c');
-  const profile = await world.profile({ breakerPolicy: POLICY, retryPolicy: ONE_TRY });
+  const profile = await world.profile({ breakerPolicy: POLICY, retryPolicy: ONE_ATTEMPT });
   for (const { egress } of nodes) egress.respond = () => BROKEN;
   await world.schedule({ profile, inMs: 2_000 });
   await cluster.time.advance(2_000);

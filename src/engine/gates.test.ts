@@ -17,10 +17,10 @@ function towards(endpoint: string, name = endpoint): Due {
   return dueAt(0, { name, endpoint: endpoint as EndpointKey });
 }
 
-/** A try towards the endpoint of `due` ended so. */
+/** An attempt towards the endpoint of `due` ended so. */
 function learn(gates: Gates, world: EngineTestWorld, evidence: 'success' | 'failure', due = DUE) {
-  gates.tryBegins(due);
-  return gates.tryEnds(due, POLICY, evidence, null, world.now);
+  gates.attemptBegins(due);
+  return gates.attemptEnds(due, POLICY, evidence, null, world.now);
 }
 
 function fail(gates: Gates, world: EngineTestWorld, times: number, due = DUE): void {
@@ -115,7 +115,7 @@ describe('gates are saved', () => {
     await using world = await EngineTestWorld.open();
     const gates = new Gates(world, EVERYWHERE);
     const patient = { ...POLICY, threshold: 100 };
-    const failed = () => gates.tryEnds(DUE, patient, 'failure', null, world.now);
+    const failed = () => gates.attemptEnds(DUE, patient, 'failure', null, world.now);
     world.faults.before('saveGates', failed);
     failed();
     await world.time.advance(1_000);
@@ -167,7 +167,7 @@ describe('after a restart', () => {
     fail(before, world, 2);
     await world.time.advance(30_000);
     const { openUntil } = before.of(DUE, null).breaker;
-    before.tryEnds(DUE, POLICY, 'failure', openUntil, world.now);
+    before.attemptEnds(DUE, POLICY, 'failure', openUntil, world.now);
     await world.time.advance(0);
 
     const after = new Gates(world, EVERYWHERE);

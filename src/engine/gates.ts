@@ -65,8 +65,8 @@ export class Gates {
   readonly #territory: Territory;
   /** The one used longest ago first. */
   readonly #kept = new Map<string, Kept>();
-  /** How many tries are under way; their gates are not forgotten meanwhile. */
-  readonly #tries = new Map<string, number>();
+  /** How many attempts are under way; their gates are not forgotten meanwhile. */
+  readonly #attempts = new Map<string, number>();
   /** In how many batches they are being read. */
   readonly #reads = new Map<string, number>();
   readonly #outage: OutageLog;
@@ -174,23 +174,23 @@ export class Gates {
     for (const spot of spots) countDown(this.#reads, placeOf(spot));
   }
 
-  /** A try begins: its gate is kept until it has taught it something. */
-  tryBegins(due: Due): void {
-    countUp(this.#tries, placeOf(due));
+  /** An attempt begins: its gate is kept until it has taught it something. */
+  attemptBegins(due: Due): void {
+    countUp(this.#attempts, placeOf(due));
   }
 
   /**
-   * A try has ended; answers those that need not wait any longer. `probeOf` is the window it was to probe: of
+   * An attempt has ended; answers those that need not wait any longer. `probeOf` is the window it was to probe: of
    * one that has been opened again meanwhile it is no probe.
    */
-  tryEnds(
+  attemptEnds(
     due: Due,
     policy: BreakerPolicy,
     evidence: Evidence,
     probeOf: Instant | null,
     now: Instant,
   ): readonly Due[] {
-    countDown(this.#tries, placeOf(due));
+    countDown(this.#attempts, placeOf(due));
     const before = this.of(due, null);
     const isProbe = probeOf !== null && probeOf === before.breaker.openUntil;
     this.set(due, recorded(before, policy, evidence, isProbe, now));
@@ -206,7 +206,7 @@ export class Gates {
     return this.#freed(spot);
   }
 
-  /** Whether a failure of a try that went out then may still be held against its endpoint. */
+  /** Whether a failure of an attempt that went out then may still be held against its endpoint. */
   isNews(due: Due, firedAt: Instant, now: Instant): boolean {
     const closedAt = this.#kept.get(placeOf(due))?.closedAt ?? null;
     return closedAt === null || isNews(firedAt, closedAt, now);
@@ -335,7 +335,7 @@ export class Gates {
   }
 
   #isSpare(key: string, { isSaved, heldBack, turns }: Kept): boolean {
-    const isInUse = this.#tries.has(key) || this.#reads.has(key);
+    const isInUse = this.#attempts.has(key) || this.#reads.has(key);
     return isSaved && heldBack.size === 0 && turns === null && !isInUse;
   }
 

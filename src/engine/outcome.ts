@@ -1,13 +1,13 @@
-/** What an exchange with a destination comes to: the result of the try, and what it says of the destination. */
+/** What an exchange with a destination comes to: the result of the attempt, and what it says of the destination. */
 import type { Evidence } from '#src/domain/breaker.ts';
-import { INTERRUPTED, type TryResult } from '#src/domain/delivery-life.ts';
+import { INTERRUPTED, type AttemptResult } from '#src/domain/delivery-life.ts';
 import type { SendResult } from '#src/ports/egress.ts';
 import type { Unsendable } from './request-builder.ts';
 
 export type Exchange = SendResult | { readonly kind: 'timed_out' } | { readonly kind: 'interrupted' };
 
 export interface Outcome {
-  readonly result: TryResult;
+  readonly result: AttemptResult;
   readonly evidence: Evidence;
 }
 
@@ -28,7 +28,7 @@ export function outcomeOf(exchange: Exchange): Outcome {
   }
 }
 
-/** Of a try that was not sent: it could not be; null: or it was broken off before. */
+/** Of an attempt that was not sent: it could not be; null: or it was broken off before. */
 export function unsent(why: Unsendable | null): Outcome {
   return { result: why?.result ?? INTERRUPTED, evidence: 'nothing' };
 }
@@ -48,6 +48,6 @@ function answered(statusCode: number): Outcome {
   };
 }
 
-function failed(outcome: 'retryable' | 'terminal', error: string): TryResult {
+function failed(outcome: 'retryable' | 'terminal', error: string): AttemptResult {
   return { outcome, statusCode: null, error };
 }

@@ -1,4 +1,4 @@
-/** What is kept of how a try went. */
+/** What is kept of how an attempt went. */
 import { expect, test } from 'vitest';
 import type { AttemptTiming } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
@@ -6,7 +6,7 @@ import { EngineTestWorld, OK, type Sent } from '#test/engine-world.ts';
 import { Engine } from './engine.ts';
 import { pause } from './world.ts';
 
-/** A try whose request hangs; its claim took this long to be stored. */
+/** An attempt whose request hangs; its claim took this long to be stored. */
 async function underWay(world: EngineTestWorld, claimMs = 0): Promise<{ id: DeliveryId; sent: Sent }> {
   world.egress.respond = () => null;
   const { pending } = await world.schedule();

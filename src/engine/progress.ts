@@ -1,4 +1,4 @@
-/** How far a try has come, and when: measured by the clock that its attempt was dated with. */
+/** How far an attempt has come, and when: measured by the clock that its attempt was dated with. */
 import type { AttemptTiming } from '#src/domain/delivery.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Clock } from '#src/ports/clock.ts';
@@ -23,7 +23,7 @@ export class Progress {
     this.#wasConnected = wasOpen;
   }
 
-  /** A try that is answered ends with the first byte of the answer: its body is not waited for. */
+  /** An attempt that is answered ends with the first byte of the answer: its body is not waited for. */
   timing(endedAt: Instant, isAnswered: boolean): AttemptTiming {
     return {
       claimedMs: this.#claimedMs,

@@ -1,5 +1,5 @@
 /**
- * When lost tries are looked for: at the start, when this node lost track of a claim, and in a cluster when a
+ * When lost attempts are looked for: at the start, when this node lost track of a claim, and in a cluster when a
  * node died, when slots were gained, and every few seconds as a net. One look at a time, again until nothing is
  * left to close.
  */

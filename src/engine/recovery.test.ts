@@ -38,7 +38,7 @@ function recovery(world: EngineTestWorld, underWay: readonly string[] = []) {
   };
 }
 
-describe('a try of a process that died', () => {
+describe('an attempt of a process that died', () => {
   test('is closed as interrupted, counts as an attempt, and goes on by its retry policy', async () => {
     await using world = await EngineTestWorld.open();
     const { delivery } = await claimed(world);
@@ -92,7 +92,7 @@ describe('a try of a process that died', () => {
   });
 });
 
-describe('a try of our own', () => {
+describe('an attempt of our own', () => {
   test('that is under way is not touched; one that nobody works on is closed', async () => {
     await using world = await EngineTestWorld.open();
     const working = await claimed(world, {}, world.node);

@@ -1,5 +1,5 @@
 /**
- * Tries that nobody will finish: those of a process that died, and claims of our own whose writing seemed to
+ * AttemptRunner that nobody will finish: those of a process that died, and claims of our own whose writing seemed to
  * fail and had not. They are closed as interrupted, and go on by their retry policy.
  *
  * In a cluster every node looks after its own slots. The claims are listed first, and then it is asked who
@@ -58,7 +58,7 @@ export class Recovery {
       hints.due(dueOf(delivery));
     }
     const closed = writes.length;
-    if (closed > 0) log.warn({ claims: closed }, 'closed the tries of a process that ended');
+    if (closed > 0) log.warn({ claims: closed }, 'closed the attempts of a process that ended');
     return closed;
   }
 

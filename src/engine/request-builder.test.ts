@@ -138,7 +138,7 @@ describe("a profile's headers", () => {
   });
 });
 
-describe('a forbidden header never leaves the house: the try is terminal, with no status code', () => {
+describe('a forbidden header never leaves the house: the attempt is terminal, with no status code', () => {
   const forbidden: Headers = [
     ['Host', 'evil.example'],
     ['content-length', '1'],

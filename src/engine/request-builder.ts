@@ -3,7 +3,7 @@
  * and may be made before its instant. What names the attempt and signs it is added when the attempt is made.
  */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
-import type { TryResult } from '#src/domain/delivery-life.ts';
+import type { AttemptResult } from '#src/domain/delivery-life.ts';
 import { durationMsCeil } from '#src/domain/duration.ts';
 import { type Headers, mergeHeaders } from '#src/domain/headers.ts';
 import { customerHeaders, forbiddenHeader, outboundHeaders } from '#src/domain/outbound.ts';
@@ -33,7 +33,7 @@ export interface Draft {
 /** It cannot be sent: the attempt ends before anything leaves the process. */
 export interface Unsendable {
   readonly kind: 'unsendable';
-  readonly result: TryResult;
+  readonly result: AttemptResult;
 }
 
 export interface Sendable {

@@ -1,4 +1,4 @@
-/** One HTTP try: the request, and the time it may take. */
+/** One HTTP attempt: the request, and the time it may take. */
 import type { OutboundRequest } from '#src/ports/egress.ts';
 import type { Exchange } from './outcome.ts';
 import type { EngineWorld } from './world.ts';

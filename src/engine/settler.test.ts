@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { cancel, edit, pause, resume } from '#src/domain/schedule-life.ts';
 import { FAILURE, HOURLY, REDIRECT, SUCCESS } from '#src/store/contract/builders.ts';
 import { EngineTestWorld, type Order, PARTITION } from '#test/engine-world.ts';
-import { Settler, type Try } from './settler.ts';
+import { Settler, type AttemptInFlight } from './settler.ts';
 
 const ORDERS = { cancel, pause, resume };
 
-/** A try that is stored as under way. */
-async function underWay(world: EngineTestWorld, order: Order = {}): Promise<Try> {
+/** An attempt that is stored as under way. */
+async function underWay(world: EngineTestWorld, order: Order = {}): Promise<AttemptInFlight> {
   const view = await world.schedule(order);
   await world.time.advance(5_000);
   const write = world.build.claim(view.pending, view);
@@ -15,13 +15,13 @@ async function underWay(world: EngineTestWorld, order: Order = {}): Promise<Try>
   return { ...write, schedule: write.advanced?.schedule ?? view.schedule };
 }
 
-async function scheduleOf(world: EngineTestWorld, { schedule }: Try) {
+async function scheduleOf(world: EngineTestWorld, { schedule }: AttemptInFlight) {
   const view = await world.disk.findSchedule(PARTITION, schedule.id);
   if (view === null) throw new Error('The schedule is stored.');
   return view.schedule;
 }
 
-describe('settling a try', () => {
+describe('settling an attempt', () => {
   test.for([
     ['a success', SUCCESS, 'succeeded', 'completed'],
     ['a failure', FAILURE, 'retry_scheduled', 'active'],
@@ -95,20 +95,20 @@ describe('what was ordered of the schedule meanwhile counts', () => {
   });
 });
 
-describe('tries that end while others are being settled', () => {
+describe('attempts that end while others are being settled', () => {
   test('are settled together after them', async () => {
     await using world = await EngineTestWorld.open();
-    const tries = await Promise.all([underWay(world), underWay(world), underWay(world)]);
+    const attempts = await Promise.all([underWay(world), underWay(world), underWay(world)]);
     const settler = new Settler(world);
-    const settled = await Promise.all(tries.map((given) => settler.settle(given, SUCCESS, world.now)));
+    const settled = await Promise.all(attempts.map((given) => settler.settle(given, SUCCESS, world.now)));
     expect(settled.map((write) => write?.delivery.status)).toEqual(Array(3).fill('succeeded'));
     expect(world.faults.times('settle')).toBe(2);
   });
 
   test('go alone after a failure: one that cannot be stored does not keep the others from it', async () => {
     await using world = await EngineTestWorld.open();
-    const tries = await Promise.all([underWay(world), underWay(world), underWay(world)]);
-    const unstorable = tries[1]?.delivery.id;
+    const attempts = await Promise.all([underWay(world), underWay(world), underWay(world)]);
+    const unstorable = attempts[1]?.delivery.id;
     const store = new Proxy(world.store, {
       get: (target, name) => {
         if (name !== 'settle') return Reflect.get(target, name);
@@ -132,10 +132,10 @@ describe('tries that end while others are being settled', () => {
       node,
       cluster,
     });
-    for (const given of tries) void settler.settle(given, SUCCESS, world.now);
+    for (const given of attempts) void settler.settle(given, SUCCESS, world.now);
     await world.time.advance(1_000);
     const statuses = await Promise.all(
-      tries.map(async ({ delivery }) => (await world.delivery(delivery.id)).status),
+      attempts.map(async ({ delivery }) => (await world.delivery(delivery.id)).status),
     );
     expect(statuses).toEqual(['succeeded', 'claimed', 'succeeded']);
   });
@@ -180,7 +180,7 @@ describe('a claim that is no longer ours', () => {
 });
 
 describe('a store that is away', () => {
-  test('is waited for, and the try ends at the instant it ended', async () => {
+  test('is waited for, and the attempt ends at the instant it ended', async () => {
     await using world = await EngineTestWorld.open();
     const given = await underWay(world);
     const endedAt = world.now;

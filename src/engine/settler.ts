@@ -1,14 +1,14 @@
 /**
- * Ends tries: attempt closed, delivery moved, schedule completed, in one step. It is decided on the schedule
+ * Ends attempts: attempt closed, delivery moved, schedule completed, in one step. It is decided on the schedule
  * as it was known when the delivery was claimed; if that has changed since, the store says so, and it is
  * decided again. A claim that is no longer ours is left alone. A store that is away is waited for: the
  * outcome is known nowhere else.
  *
- * Tries that end while others are being settled are settled together after them. One that the store fails on
+ * AttemptRunner that end while others are being settled are settled together after them. One that the store fails on
  * must not keep the others from it: after a failure each goes alone.
  */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
-import { settle, type TryResult } from '#src/domain/delivery-life.ts';
+import { settle, type AttemptResult } from '#src/domain/delivery-life.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { FiringSchedule } from '#src/domain/schedule.ts';
 import { completedBy } from '#src/domain/schedule-life.ts';
@@ -16,7 +16,7 @@ import type { SettleWrite } from '#src/ports/store.ts';
 import { OutageLog } from './outage-log.ts';
 import { type EngineWorld, pause } from './world.ts';
 
-export interface Try {
+export interface AttemptInFlight {
   /** Claimed. */
   readonly delivery: Delivery;
   readonly attempt: Attempt;
@@ -50,11 +50,11 @@ export class Settler {
     });
   }
 
-  /** The settled try; null when the claim was not ours any more. */
-  async settle(given: Try, result: TryResult, endedAt: Instant): Promise<SettleWrite | null> {
+  /** The settled attempt; null when the claim was not ours any more. */
+  async settle(given: AttemptInFlight, result: AttemptResult, endedAt: Instant): Promise<SettleWrite | null> {
     const { store, timers } = this.#world;
     let hasFailed = false;
-    for (let current: Try | null = given; current !== null; ) {
+    for (let current: AttemptInFlight | null = given; current !== null; ) {
       try {
         const write = decide(current, result, endedAt);
         const answer = hasFailed ? (await store.settle([write]))[0] : await this.#together(write);
@@ -92,8 +92,8 @@ export class Settler {
     this.#isWriting = false;
   }
 
-  /** The same try as things are now. */
-  async #again({ delivery, attempt }: Try): Promise<Try | null> {
+  /** The same attempt as things are now. */
+  async #again({ delivery, attempt }: AttemptInFlight): Promise<AttemptInFlight | null> {
     const [work] = await this.#world.store.findWork([delivery]);
     if (work === undefined || work === null) return null;
     const { claim } = work.delivery;
@@ -108,7 +108,7 @@ export class Settler {
   }
 }
 
-function decide({ delivery, attempt, schedule }: Try, result: TryResult, endedAt: Instant): SettleWrite {
+function decide({ delivery, attempt, schedule }: AttemptInFlight, result: AttemptResult, endedAt: Instant): SettleWrite {
   const settled = settle(delivery, attempt, result, schedule, endedAt);
   return {
     delivery: settled.delivery,

@@ -196,7 +196,7 @@ describe('counts', () => {
 });
 
 describe('the engine counts', () => {
-  test('every try as it goes out, what it came to, and how late it was', async () => {
+  test('every attempt as it goes out, what it came to, and how late it was', async () => {
     await using world = await EngineTestWorld.open();
     const answers = [BROKEN, BROKEN];
     world.egress.respond = () => answers.shift() ?? { kind: 'answered', statusCode: 204 };
@@ -212,7 +212,7 @@ describe('the engine counts', () => {
     expect(world.insight.endpointTally(PARTITION, URL)).toMatchObject({ fired: 3, retried: 2, succeeded: 1 });
   });
 
-  test('dead letters, and what ends without a try', async () => {
+  test('dead letters, and what ends without an attempt', async () => {
     await using world = await EngineTestWorld.open();
     world.egress.respond = () => ({ kind: 'answered', statusCode: 301 });
     await world.schedule({ inMs: 10_000 });
@@ -225,7 +225,7 @@ describe('the engine counts', () => {
     expect(hour(world)).toMatchObject({ fired: 1, deadLettered: 1, expired: 1 });
   });
 
-  test('tries that nobody finished', async () => {
+  test('attempts that nobody finished', async () => {
     await using world = await EngineTestWorld.open();
     const view = await world.schedule({ retryPolicy: { ...DEFAULT_RETRY_POLICY, maxAttempts: 1 } });
     const ids = { attempt: world.ids.mint('att', world.now), delivery: world.ids.mint('dlv', world.now) };

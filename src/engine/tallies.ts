@@ -39,7 +39,7 @@ const UNSAVED_MAX = 50_000;
 
 type Ending = 'succeeded' | 'deadLettered' | 'expired' | 'retried';
 
-/** A try that waits for its paused schedule is to be made again, too. */
+/** An attempt that waits for its paused schedule is to be made again, too. */
 const ENDINGS: Readonly<Record<DeliveryStatus, Ending | null>> = {
   succeeded: 'succeeded',
   dead_letter: 'deadLettered',
@@ -96,7 +96,7 @@ export class Tallies {
     this.#writer = world.node;
   }
 
-  /** A try goes out. */
+  /** An attempt goes out. */
   fired(spot: Spot, latenessMs: number): void {
     this.#turn(this.#world.clock.now());
     const counts = this.#ofPartition(spot.partition);
@@ -111,7 +111,7 @@ export class Tallies {
     this.#changed(endpoint);
   }
 
-  /** A try has ended, or the delivery without one, and this is what the delivery has become. */
+  /** An attempt has ended, or the delivery without one, and this is what the delivery has become. */
   ended(spot: Spot, status: DeliveryStatus): void {
     const ending = ENDINGS[status];
     if (ending === null) return;

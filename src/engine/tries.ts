@@ -1,4 +1,4 @@
-/** The tries under way: made ready while they are being claimed, sent, settled, told of. */
+/** The attempts under way: made ready while they are being claimed, sent, settled, told of. */
 import type { Evidence } from '#src/domain/breaker.ts';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import { type Due, dueOf } from '#src/domain/due.ts';
@@ -17,17 +17,17 @@ import type { Tallies } from './tallies.ts';
 import type { Territory } from './territory.ts';
 import { type EngineWorld, pause } from './world.ts';
 
-/** Tries that may be claimed and not settled yet, requests under way included. */
+/** AttemptRunner that may be claimed and not settled yet, requests under way included. */
 const UNSETTLED_MAX = 4_096;
 const MS_PER_SECOND = 1_000;
 const READ_AGAIN_MS = 250;
 /** Together a minute. */
-const READ_TRIES_MAX = 240;
+const READ_ATTEMPTS_MAX = 240;
 
 type Request = Sendable | Unsendable;
 
-/** What the tries ask of the dispatcher. */
-export interface AfterTry extends Hints {
+/** What the attempts ask of the dispatcher. */
+export interface AfterAttempt extends Hints {
   release(due: Due): void;
   turnSoon(): void;
   bringForward(heldBack: readonly Due[]): Promise<void>;
@@ -35,7 +35,7 @@ export interface AfterTry extends Hints {
   lostTrack(): void;
 }
 
-export interface TryParts {
+export interface AttemptRunnerDependencies {
   readonly builder: RequestBuilder;
   readonly gates: Gates;
   readonly settler: Settler;
@@ -51,13 +51,13 @@ interface Made {
   readonly progress: Progress | null;
 }
 
-export class Tries implements Sending {
+export class AttemptRunner implements Sending {
   readonly #world: EngineWorld;
   readonly #territory: Territory;
   readonly #gates: Gates;
   readonly #settler: Settler;
   readonly #tallies: Tallies;
-  readonly #after: AfterTry;
+  readonly #after: AfterAttempt;
   readonly #builder: RequestBuilder;
   readonly #sender: Sender;
   /** The requests of attempts that are not settled, by the token of their claim; null once it was taken out to be sent. */
@@ -65,7 +65,7 @@ export class Tries implements Sending {
   readonly #whenIdle: (() => void)[] = [];
   #isInterrupted = false;
 
-  constructor(world: EngineWorld, territory: Territory, parts: TryParts, after: AfterTry) {
+  constructor(world: EngineWorld, territory: Territory, parts: AttemptRunnerDependencies, after: AfterAttempt) {
     this.#world = world;
     this.#territory = territory;
     this.#gates = parts.gates;
@@ -90,7 +90,7 @@ export class Tries implements Sending {
     let place = 0;
     for (const { due, write, draft } of claims) {
       const { delivery, attempt } = write;
-      this.#gates.tryBegins(due);
+      this.#gates.attemptBegins(due);
       const readAt = draft === null ? place++ : 0;
       const request =
         draft === null
@@ -127,21 +127,21 @@ export class Tries implements Sending {
       const { outcome, progress } = await making;
       await this.#end(claiming, outcome, progress);
     } catch (error) {
-      this.#world.log.error({ delivery: delivery.id, error: String(error) }, 'a try was left unsettled');
+      this.#world.log.error({ delivery: delivery.id, error: String(error) }, 'an attempt was left unsettled');
       this.#after.lostTrack();
     } finally {
       this.#forget(attempt.id);
     }
   }
 
-  /** A try that ends after its slot has moved teaches nothing here: the gate is somebody else's. */
+  /** An attempt that ends after its slot has moved teaches nothing here: the gate is somebody else's. */
   #teach(claiming: Begun, evidence: Evidence, now: Instant): readonly Due[] {
     const { due, work, epoch, probeOf, write } = claiming;
     const isOurs = this.#territory.isStill(due, epoch);
     const isNews = evidence !== 'failure' || this.#gates.isNews(due, write.attempt.firedAt, now);
     const { breaker } = gateTerms(work.profile, null);
     const taught = isOurs && isNews ? evidence : 'nothing';
-    return this.#gates.tryEnds(due, breaker, taught, isOurs ? probeOf : null, now);
+    return this.#gates.attemptEnds(due, breaker, taught, isOurs ? probeOf : null, now);
   }
 
   async #make(claiming: Begun, given: Request | null): Promise<Made> {
@@ -184,13 +184,13 @@ export class Tries implements Sending {
 
   /**
    * What to send; null when the claim is somebody else's by now, as after being cut off from the store for longer
-   * than others wait. A store that is away is waited for: the try is claimed, and nobody else will make it.
+   * than others wait. A store that is away is waited for: the attempt is claimed, and nobody else will make it.
    */
   async #ready({ due, epoch, write }: Begun): Promise<Request | null> {
     const { timers } = this.#world;
     const { delivery, attempt } = write;
     let building = this.#underWay.get(attempt.id) ?? null;
-    for (let tries = 0; tries < READ_TRIES_MAX && !this.#isInterrupted; tries++) {
+    for (let attempts = 0; attempts < READ_ATTEMPTS_MAX && !this.#isInterrupted; attempts++) {
       try {
         const request = await (building ?? this.#build(delivery, attempt));
         if (this.#territory.epochOf(due) === epoch) return request;
@@ -215,7 +215,7 @@ export class Tries implements Sending {
     return work?.delivery.claim?.token === delivery.claim?.token;
   }
 
-  /** One wide line for each try. Of the URL only the host: the rest may hold what is secret. */
+  /** One wide line for each attempt. Of the URL only the host: the rest may hold what is secret. */
   #report(claiming: Begun, { result }: Outcome, settled: SettleWrite | null, at: Instant): void {
     const { log, metrics } = this.#world;
     const { due, write, probeOf } = claiming;

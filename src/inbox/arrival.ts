@@ -16,11 +16,11 @@ export type Answered =
   | { readonly kind: 'hangs' }
   | { readonly kind: 'gave_up'; readonly afterMs: number };
 
-/** Which try of which delivery it was. Only a signature says so for sure. */
+/** Which attempt of which delivery it was. Only a signature says so for sure. */
 export interface Sent {
   readonly deliveryId: string;
   readonly attemptNo: number;
-  /** When that try was due; null for one of another service. */
+  /** When that attempt was due; null for one of another service. */
   readonly dueAt: Instant | null;
 }
 

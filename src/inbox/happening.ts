@@ -4,9 +4,9 @@ import type { ScheduleId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/partition.ts';
 
 export type Happening =
-  /** A try begins, or has ended. */
+  /** An attempt begins, or has ended. */
   | { readonly kind: 'claimed' | 'settled'; readonly delivery: Delivery; readonly attempt: Attempt }
-  /** Without a try: made to wait by the gate of its endpoint, or at its end. */
+  /** Without an attempt: made to wait by the gate of its endpoint, or at its end. */
   | { readonly kind: 'put_off' | 'ended'; readonly delivery: Delivery }
   /** Somebody paused, resumed, moved, changed or canceled a schedule, and with it what waits. */
   | { readonly kind: 'edited'; readonly partition: Partition; readonly scheduleId: ScheduleId };

@@ -1,4 +1,4 @@
-/** What is known of the deliveries that were sent lately: when their try was due, and how they stand. */
+/** What is known of the deliveries that were sent lately: when their attempt was due, and how they stand. */
 import { LRUCache } from 'lru-cache';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { isTerminal } from '#src/domain/delivery-life.ts';
@@ -10,7 +10,7 @@ const DELIVERIES_MAX = 2_000;
 
 export interface Sighting {
   readonly delivery: Delivery;
-  /** Its newest try. */
+  /** Its newest attempt. */
   readonly attemptNo: number;
   readonly dueAt: Instant;
 }

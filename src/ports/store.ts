@@ -179,7 +179,7 @@ export interface Message {
   readonly profile: { readonly timeout: string | null; readonly headers: Uint8Array | null } | null;
 }
 
-/** A waiting delivery ended without a try, and what that does to its schedule. */
+/** A waiting delivery ended without an attempt, and what that does to its schedule. */
 export interface EndWrite {
   readonly delivery: Delivery;
   /** The schedule, when the end of its delivery completed it. */
@@ -187,7 +187,7 @@ export interface EndWrite {
   readonly advanced: Advance | null;
 }
 
-/** A claim whose node is gone, with the try that nobody will finish. */
+/** A claim whose node is gone, with the attempt that nobody will finish. */
 export interface LostClaim {
   readonly delivery: Delivery;
   readonly attempt: Attempt;

@@ -44,7 +44,7 @@ export interface EngineMetrics {
   /** How late after its due instant a delivery was claimed, and its request handed to the network. */
   lateness(stage: 'claim' | 'send', seconds: number): void;
   attemptFinished(facts: AttemptFacts): void;
-  /** Deliveries ended without a try, or put off by the gate. */
+  /** Deliveries ended without an attempt, or put off by the gate. */
   unsent(what: 'expired' | 'dead_letter' | 'put_off'): void;
   /** Reads the gauges whenever the metrics are asked for. */
   watch(read: () => EngineGauges): void;

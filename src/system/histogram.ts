@@ -1,5 +1,5 @@
 /**
- * A histogram, in the text form of Prometheus. Several are counted in for each request and each try, and those of
+ * A histogram, in the text form of Prometheus. Several are counted in for each request and each attempt, and those of
  * the library take a microsecond for what is one comparison or two and an addition.
  */
 

@@ -10,8 +10,8 @@ const WRITE_CHARACTERS = 65_536;
 const FLUSH_MS = 100;
 const HELD_CHARACTERS_MAX = 16_777_216;
 /** At the end a reader who takes nothing is waited for so often, so long. */
-const LAST_TRIES_MAX = 50;
-const LAST_TRY_MS = 20;
+const LAST_ATTEMPTS_MAX = 50;
+const LAST_ATTEMPT_MS = 20;
 
 const BUSY = 'EAGAIN';
 
@@ -79,12 +79,12 @@ export class LineWriter {
   /** Writes what is held before it returns. What is being written has left this thread already. */
   flush(): void {
     let bytes = Buffer.concat([this.#takeRest(), this.#take()]);
-    for (let tries = 0; bytes.length > 0 && tries < LAST_TRIES_MAX; tries++) {
+    for (let attempts = 0; bytes.length > 0 && attempts < LAST_ATTEMPTS_MAX; attempts++) {
       try {
         bytes = bytes.subarray(writeSync(this.#fd, bytes));
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== BUSY) return;
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LAST_TRY_MS);
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LAST_ATTEMPT_MS);
       }
     }
   }

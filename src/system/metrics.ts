@@ -73,13 +73,13 @@ function engineMetrics(registry: Registry, histograms: Histogram[]): EngineMetri
   const registers = [registry];
   const lateness = new Histogram({
     name: 'sched_delivery_lateness_seconds',
-    help: 'Time from the due instant of a try to its claim, and to handing its request to the network.',
+    help: 'Time from the due instant of an attempt to its claim, and to handing its request to the network.',
     labelNames: ['stage'],
     bounds: LATENESS_BUCKETS_S,
   });
   const attempts = new Histogram({
     name: 'sched_attempt_duration_seconds',
-    help: 'Time from claiming a try to its end, by outcome.',
+    help: 'Time from claiming an attempt to its end, by outcome.',
     labelNames: ['outcome'],
     bounds: ATTEMPT_BUCKETS_S,
   });
@@ -88,7 +88,7 @@ function engineMetrics(registry: Registry, histograms: Histogram[]): EngineMetri
   registry.registerMetric(
     new Counter({
       name: 'sched_deliveries_settled_total',
-      help: 'What tries made of their deliveries; retry_scheduled counts the retries.',
+      help: 'What attempts made of their deliveries; retry_scheduled counts the retries.',
       labelNames: ['status'],
       registers: [],
       collect() {

@@ -99,7 +99,7 @@ describe.concurrent('schedules', () => {
 });
 
 describe.concurrent('deliveries', () => {
-  test.concurrent('one is listed, shown with its tries, and replayed', async () => {
+  test.concurrent('one is listed, shown with its attempts, and replayed', async () => {
     const hook = receiver().hook();
     const schedule = await client().schedules.create({ endpoint: hook.url, delay: '1s' });
     await hook.arrived();

@@ -60,7 +60,7 @@ test.concurrent('it waits for a service that is gone, says so once, and goes on'
   expect(stderr.split('\n')).toHaveLength(4);
 });
 
-test.concurrent('every try and every end is told, of what waited before and of what came later', async () => {
+test.concurrent('every attempt and every end is told, of what waited before and of what came later', async () => {
   const failsFirst = receiver().hook(answer(500), answer(200));
   const body = { retry_policy: QUICK_RETRIES };
   const before = await client().schedules.create({ ...body, endpoint: failsFirst.url, delay: '3s' });
@@ -101,7 +101,7 @@ test.concurrent('a recurring schedule is followed from run to run, alone, and on
   await tail.said(WATCHING);
   for (const run of [1, 2]) {
     await client().schedules.reschedule(recurring.id, { delay: '1s' });
-    await tail.said(new RegExp(`(?:dlv_.+try 1.+dead_letter.*\\n[^]*){${run}}`));
+    await tail.said(new RegExp(`(?:dlv_.+attempt 1.+dead_letter.*\\n[^]*){${run}}`));
   }
   tail.child.kill('SIGTERM');
   const { code, stdout } = await tail.ended;
@@ -110,7 +110,7 @@ test.concurrent('a recurring schedule is followed from run to run, alone, and on
   expect(stdout.split('\n').slice(0, -1)).toEqual(
     Array.from({ length: 2 }, () =>
       expect.stringMatching(
-        /^\S+Z {2}dlv_\w+ {2}sch_\w+ {2}try 1 {3}terminal {3}302 {2}\d+ ms late +→ dead_letter: .+$/,
+        /^\S+Z {2}dlv_\w+ {2}sch_\w+ {2}attempt 1 {3}terminal {3}302 {2}\d+ ms late +→ dead_letter: .+$/,
       ),
     ),
   );

@@ -60,7 +60,7 @@ describe.concurrent('a request that Sched signed', () => {
   test.concurrent('is verified from standard input, and said whose it is', async () => {
     const { code, stdout, stderr } = await piped(['verify'], { env: ENV, input: captured() });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^Verified +yes, it was signed by Sched\nDelivery +dlv_\w+, try 2\nSigned /);
+    expect(stdout).toMatch(/^Verified +yes, it was signed by Sched\nDelivery +dlv_\w+, attempt 2\nSigned /);
     expect(stdout).toContain('invoice-4711');
   });
 

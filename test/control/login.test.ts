@@ -5,7 +5,7 @@ import { PASSWORD, useDashboard } from './harness.ts';
 
 const dashboard = useDashboard();
 const HOUR_MS = 3_600_000;
-/** Wrong ones that cost nothing but the try. */
+/** Wrong ones that cost nothing but the attempt. */
 const FREE = 5;
 
 async function guess(name: string, times: number): Promise<void> {

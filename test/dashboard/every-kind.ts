@@ -1,5 +1,5 @@
 /**
- * Something of every kind, so that every page has all there is to show: deliveries that arrived, wait for another try,
+ * Something of every kind, so that every page has all there is to show: deliveries that arrived, wait for another attempt,
  * were given up, expired, hang, are paused or called off; a profile whose breaker is open; runs that collide; a bulk
  * replay. All of it is real, made through `/v1` and sent to the receiver.
  */

@@ -117,15 +117,15 @@ test('a failing one is seen retrying and given up, with every try and why', asyn
   await admin.heading('Delivery');
   await failing.arrived();
   await admin.sees('Retrying', admin.page.getByRole('main'));
-  await admin.sees(/Next try/, admin.part('Attempts'));
+  await admin.sees(/Next attempt/, admin.part('Attempts'));
   await failing.arrived(2);
   await admin.sees('Dead letter', admin.page.getByRole('main'));
 
   const attempts = admin.part('Attempts');
-  const tries = attempts.getByRole('button', { name: /#\d/ });
-  expect(await tries.count()).toBe(2);
-  await admin.sees(/waited 1\.5 s before the next try/, attempts);
-  await tries.first().click();
+  const bars = attempts.getByRole('button', { name: /#\d/ });
+  expect(await bars.count()).toBe(2);
+  await admin.sees(/waited 1\.5 s before the next attempt/, attempts);
+  await bars.first().click();
   await admin.sees(/503/, attempts);
   await admin.sees(/after it was due/, attempts);
   await admin.choose('Table', attempts);

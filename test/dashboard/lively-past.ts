@@ -20,7 +20,7 @@ const DAY_MS = 24 * HOUR_MS;
 const HOURLY_RUNS = 30;
 /** Every so many runs of the hourly schedule fail. */
 const FAILS_EVERY = 7;
-const TRY_MS = 84;
+const ATTEMPT_MS = 84;
 
 export const HOURLY_URL = 'https://api.example.com/v2/invoices/collect';
 const BUSY_URLS = ['https://shop.example/hooks/orders', HOURLY_URL, 'https://mail.example/outbox/flush'];
@@ -121,7 +121,7 @@ async function writeHourly(store: Store, partition: Partition, now: number): Pro
     build.tick((waiting.dueAt ?? waiting.scheduledFor) + 3 - build.now);
     const claimed = build.claim(waiting, { schedule, profile: null });
     await store.claim([claimed]);
-    build.tick(TRY_MS + (run % 5) * 17);
+    build.tick(ATTEMPT_MS + (run % 5) * 17);
     const isFailing = run % FAILS_EVERY === 0;
     await store.settle([build.settle(claimed, schedule, isFailing ? REDIRECT : SUCCESS)]);
     const next = claimed.advanced;

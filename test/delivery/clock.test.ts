@@ -322,16 +322,16 @@ describe.concurrent('a process that starts with a clock far ahead', () => {
 describe.concurrent('the default breaker', () => {
   const RETRIES = { retry_policy: { base: '10ms', factor: 1, max_attempts: 50 } };
 
-  /** The window that its last attempt, the `tries`th, opened, in minutes. The clock is then set to its end. */
-  async function windowOf(service: ShiftedService, id: string, tries: number): Promise<number> {
+  /** The window that its last attempt, the `attempts`th, opened, in minutes. The clock is then set to its end. */
+  async function windowOf(service: ShiftedService, id: string, attempts: number): Promise<number> {
     const { api } = service;
     const shown = await comesTo(
       api,
       id,
       ({ attempt_count, next_fire_at }) =>
-        attempt_count === tries && next_fire_at !== null && ms(next_fire_at) > service.now + 5 * SECOND,
+        attempt_count === attempts && next_fire_at !== null && ms(next_fire_at) > service.now + 5 * SECOND,
     );
-    const last = (await attemptsOf(api, id))[tries - 1];
+    const last = (await attemptsOf(api, id))[attempts - 1];
     await service.setTo(ms(shown.next_fire_at));
     return (ms(shown.next_fire_at) - ms(last?.finished_at)) / MINUTE;
   }

@@ -262,11 +262,11 @@ describe.concurrent('traceparent', () => {
     await given({ endpoint: other.url });
     await target.arrived(3);
     const [, trace] = parts(await other.arrived());
-    const tries = target.requests.map(parts);
-    expect(tries.map(([version]) => version)).toEqual(['00', '00', '00']);
-    expect(new Set(tries.map(([, trace]) => trace)).size).toBe(1);
-    expect(tries[0]?.[1]).not.toBe(trace);
-    expect(new Set(tries.map(([, , span]) => span)).size).toBe(3);
+    const attempts = target.requests.map(parts);
+    expect(attempts.map(([version]) => version)).toEqual(['00', '00', '00']);
+    expect(new Set(attempts.map(([, trace]) => trace)).size).toBe(1);
+    expect(attempts[0]?.[1]).not.toBe(trace);
+    expect(new Set(attempts.map(([, , span]) => span)).size).toBe(3);
   });
 });
 

@@ -197,7 +197,7 @@ describe('a recurring schedule', () => {
 });
 
 describe('GET /deliveries/{id}/attempts', () => {
-  it('shows each try, in the order of attempt_no, with its proof of punctuality', async () => {
+  it('shows each attempt, in the order of attempt_no, with its proof of punctuality', async () => {
     const pending = await pendingOf({ ...ONE_SHOT, retry_policy: { base: '10s', factor: 1 } });
     const due = ms(pending.scheduled_for);
     await drive.claim(pending.id, 7);
@@ -251,7 +251,7 @@ describe('GET /deliveries/{id}/attempts', () => {
     ]);
   });
 
-  it('a try under way: outcome retryable, not finished', async () => {
+  it('an attempt under way: outcome retryable, not finished', async () => {
     const pending = await pendingOf(ONE_SHOT);
     await drive.claim(pending.id, 12);
     expect(await attemptsOf(api, pending.id)).toEqual([
@@ -267,18 +267,18 @@ describe('GET /deliveries/{id}/attempts', () => {
     ]);
   });
 
-  it('a terminal try', async () => {
+  it('a terminal attempt', async () => {
     const pending = await pendingOf(ONE_SHOT);
     await drive.fire(pending.id, { outcome: 'terminal', statusCode: null, error: 'blocked address' });
     const [attempt] = await attemptsOf(api, pending.id);
     expect(attempt).toMatchObject({ outcome: 'terminal', status_code: null, error: 'blocked address' });
   });
 
-  it('none before the first try', async () => {
+  it('none before the first attempt', async () => {
     expect(await attemptsOf(api, (await pendingOf(ONE_SHOT)).id)).toEqual([]);
   });
 
-  it('page by page, upwards, while tries are added', async () => {
+  it('page by page, upwards, while attempts are added', async () => {
     const pending = await pendingOf({ ...ONE_SHOT, retry_policy: { max_attempts: 50, base: '0s' } });
     await drive.fire(pending.id, ...Array.from({ length: 5 }, () => SERVER_ERROR));
     const path = `/v1/deliveries/${pending.id}/attempts`;

@@ -9,7 +9,7 @@ import { Client } from 'pg';
 import { readControlSettings } from '#src/app/config.ts';
 import { type AnyStore, openStore } from '#src/app/open-store.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
-import { endUnsent, move, settle, type TryResult } from '#src/domain/delivery-life.ts';
+import { endUnsent, move, settle, type AttemptResult } from '#src/domain/delivery-life.ts';
 import { IdMint, parseId } from '#src/domain/id.ts';
 import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -21,17 +21,17 @@ import { databaseUrlOf, IS_POSTGRES, storeSettings } from '#test/process/store-i
 
 const NODE = 'e2e';
 
-export const OK = { outcome: 'success', statusCode: 200 } as const satisfies TryResult;
+export const OK = { outcome: 'success', statusCode: 200 } as const satisfies AttemptResult;
 export const SERVER_ERROR = {
   outcome: 'retryable',
   statusCode: 503,
   error: 'HTTP 503',
-} as const satisfies TryResult;
+} as const satisfies AttemptResult;
 export const REDIRECT = {
   outcome: 'terminal',
   statusCode: 302,
   error: 'HTTP 302',
-} as const satisfies TryResult;
+} as const satisfies AttemptResult;
 
 interface Read {
   readonly store: AnyStore;
@@ -74,7 +74,7 @@ export class Drive {
     return { store, delivery, view };
   }
 
-  /** Begins a try `lateMs` after its due instant, and answers when that was. */
+  /** Begins an attempt `lateMs` after its due instant, and answers when that was. */
   async claim(id: string, lateMs = 0): Promise<Instant> {
     const { store, delivery, view } = await this.#read(id);
     const at = instant((delivery.dueAt ?? delivery.scheduledFor) + lateMs);
@@ -84,27 +84,27 @@ export class Drive {
     return at;
   }
 
-  /** Ends the try under way, `tookMs` after it began. */
-  async settle(id: string, result: TryResult, tookMs = 0): Promise<void> {
+  /** Ends the attempt under way, `tookMs` after it began. */
+  async settle(id: string, result: AttemptResult, tookMs = 0): Promise<void> {
     const { store, delivery, view } = await this.#read(id);
     const { attemptCount } = delivery;
     const [attempt] = await store.listAttempts(delivery.partition, delivery.id, attemptCount - 1, 1);
-    if (attempt === undefined) throw new Error(`No try of ${id} is under way.`);
+    if (attempt === undefined) throw new Error(`No attempt of ${id} is under way.`);
     const at = instant(attempt.firedAt + tookMs);
     const settled = settle(delivery, attempt, result, view.schedule, at);
     const completed = completedBy(view.schedule, settled.delivery, at);
     done(await store.settle([{ ...settled, completed, decidedUnder: view.schedule.state }]));
   }
 
-  /** One whole try after the other. */
-  async fire(id: string, ...results: readonly TryResult[]): Promise<void> {
+  /** One whole attempt after the other. */
+  async fire(id: string, ...results: readonly AttemptResult[]): Promise<void> {
     for (const result of results) {
       await this.claim(id);
       await this.settle(id, result);
     }
   }
 
-  /** Ends the delivery of a one-shot that is past its deadline, with no try. */
+  /** Ends the delivery of a one-shot that is past its deadline, with no attempt. */
   async expire(id: string): Promise<void> {
     const { store, delivery, view } = await this.#read(id);
     const at = instant(delivery.deadline ?? delivery.scheduledFor);

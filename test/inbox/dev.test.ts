@@ -84,15 +84,15 @@ describe.concurrent('in a shell that is set up for a service', () => {
     expect(readdirSync(dataDir)).toEqual([]);
   });
 
-  test('a line for each try, and what comes next', async () => {
+  test('a line for each attempt, and what comes next', async () => {
     await choose(dev, '500', 1);
     const endpoint = `${dev.hook}/told?secret=s3cret`;
     await dev.create({ endpoint, delay: '1s', retry_policy: { base: '200ms', factor: 1 } });
     const time = String.raw`\d\d:\d\d:\d\d\.\d{3}`;
     const line = (end: string) =>
       new RegExp(`^${time}  POST ${new URL(dev.url).host}/inbox/hook/told  ${end}$`, 'm');
-    await dev.said(line(`500  try 1  \\d+ ms late  next in 0\\.\\d s \\(${time}\\)`));
-    await dev.said(line('200  try 2  \\d+ ms late  succeeded'));
+    await dev.said(line(`500  attempt 1  \\d+ ms late  next in 0\\.\\d s \\(${time}\\)`));
+    await dev.said(line('200  attempt 2  \\d+ ms late  succeeded'));
     expect(dev.output.stdout).not.toContain('s3cret');
   });
 
@@ -107,7 +107,7 @@ describe.concurrent('in a shell that is set up for a service', () => {
       breaker_policy: { threshold: 1, base_open: '1h', max_open: '1h', probe_timeout: '1s' },
     });
     await dev.create({ endpoint_id: id, delay: '1s', retry_policy: { base: '100ms', factor: 1 } });
-    await dev.said(/connection refused {2}try 1 .* next in/);
+    await dev.said(/connection refused {2}attempt 1 .* next in/);
     await dev.said(/held back by breaker, budget or rate {2}next in 3\d{3}\.\d s/);
   });
 
@@ -140,8 +140,8 @@ test.concurrent('Ctrl-C ends it at once and leaves nothing, while a page is open
   expect(performance.now() - from).toBeLessThan(5_000);
   await stream.ended;
   // Its own are let go of at once; somebody else's are broken off after a moment.
-  expect(dev.output.stdout).toMatch(/\/hangs {2}500 {2}try 1/);
-  expect(dev.output.stdout).toMatch(/interrupted {2}try 1/);
+  expect(dev.output.stdout).toMatch(/\/hangs {2}500 {2}attempt 1/);
+  expect(dev.output.stdout).toMatch(/interrupted {2}attempt 1/);
   expect(left(TMPDIR)).toEqual([]);
   expect(dev.output.stderr).toBe('');
 });

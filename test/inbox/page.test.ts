@@ -46,7 +46,7 @@ test
         'POST /inbox/hook',
         'Signature verified',
         'ms late',
-        'try 1',
+        'attempt 1',
         'Succeeded',
       ).waitFor();
       await details(page).getByText('"hello": "world"').waitFor();
@@ -61,17 +61,17 @@ test
         delay: '1s',
         retry_policy: { base: '2s', factor: 1 },
       });
-      await rows(page, '500', '/fails', 'try 1', 'Will be tried again at').waitFor();
+      await rows(page, '500', '/fails', 'attempt 1', 'Will be tried again at').waitFor();
       await press(page, '200');
-      await rows(page, '200', '/fails', 'try 2', 'Succeeded').waitFor();
-      // What is known of the delivery now is shown at its first try as well.
-      await rows(page, '500', '/fails', 'try 1', 'Succeeded').click();
+      await rows(page, '200', '/fails', 'attempt 2', 'Succeeded').waitFor();
+      // What is known of the delivery now is shown at its first attempt as well.
+      await rows(page, '500', '/fails', 'attempt 1', 'Succeeded').click();
       expect(
         await details(page)
           .getByRole('button', { name: /^Try \d/ })
           .allInnerTexts(),
       ).toEqual(['1', '2']);
-      await press(page, 'Try 2');
+      await press(page, 'Attempt 2');
       await details(page).getByText('Answered 200.').waitFor();
 
       await page.getByLabel('next request only').check();

@@ -130,7 +130,7 @@ describe('what is shown', () => {
 });
 
 describe('how it answers', () => {
-  test('500 until told otherwise, and the retry is known; then the next try succeeds', async () => {
+  test('500 until told otherwise, and the retry is known; then the next attempt succeeds', async () => {
     await choose('500');
     const path = await scheduled('fails', { retry_policy: { base: '600ms', factor: 1 } });
     const first = await stream.arrival(path, stands('retry_scheduled'));

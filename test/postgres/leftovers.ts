@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const GONE_TRIES_MAX = 200;
+const GONE_ATTEMPTS_MAX = 200;
 const GONE_PAUSE_MS = 5;
 
 const processes = new Set<ChildProcess>();
@@ -64,13 +64,13 @@ function childrenOf(pid: number): readonly number[] {
 /** For the end of the process, where no promise is kept. */
 function waitUntilGone(pid: number): void {
   const never = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  for (let tries = 0; tries < GONE_TRIES_MAX && isAlive(pid); tries += 1) {
+  for (let attempts = 0; attempts < GONE_ATTEMPTS_MAX && isAlive(pid); attempts += 1) {
     Atomics.wait(never, 0, 0, GONE_PAUSE_MS);
   }
 }
 
 async function gone(pid: number): Promise<void> {
-  for (let tries = 0; tries < GONE_TRIES_MAX && isAlive(pid); tries += 1) {
+  for (let attempts = 0; attempts < GONE_ATTEMPTS_MAX && isAlive(pid); attempts += 1) {
     await new Promise((resolve) => setTimeout(resolve, GONE_PAUSE_MS));
   }
 }

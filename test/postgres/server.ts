@@ -78,7 +78,7 @@ const HOST = '127.0.0.1';
 const READY = /ready to accept (read[- ]only )?connections/;
 const RELOADED = /reloading configuration files/;
 const START_MS_MAX = 30_000;
-const START_TRIES_MAX = 3;
+const START_ATTEMPTS_MAX = 3;
 const LOG_CHARACTERS_MAX = 64 * 1024;
 const SIGNALS: Readonly<Record<StopMode, NodeJS.Signals>> = { fast: 'SIGINT', immediate: 'SIGQUIT' };
 
@@ -162,7 +162,7 @@ async function launched(cluster: Cluster, standbySettings: Settings = {}): Promi
     } catch (error) {
       // Somebody else may have taken the port meanwhile.
       const isTaken = server.log.includes('could not bind');
-      if (!isTaken || cluster.options.port !== undefined || attempt === START_TRIES_MAX) {
+      if (!isTaken || cluster.options.port !== undefined || attempt === START_ATTEMPTS_MAX) {
         removeFolder(cluster.folder);
         throw error;
       }

@@ -140,7 +140,7 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
     expect(world.refusals.map(({ reason }) => reason)).toEqual(['body_too_large', 'body_too_large']);
   });
 
-  it('500 when the handler throws; the next try is handled anew', async () => {
+  it('500 when the handler throws; the next attempt is handled anew', async () => {
     const handle = async ({ attempt }: ReceivedDelivery) => {
       if (attempt === 1) throw new Error('not now');
     };

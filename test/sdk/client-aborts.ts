@@ -63,7 +63,7 @@ export function aborts({ url }: Service): void {
 
   it.each<readonly [string, Fault, keyof Heard]>([
     ['in the middle of the body', 'stall', 'chunk'],
-    ['in the pause before the next try', { status: 503, headers: LONG, body: 'gone' }, 'end'],
+    ['in the pause before the next attempt', { status: 503, headers: LONG, body: 'gone' }, 'end'],
   ])('%s', async (_where, fault, phase) => {
     await using way = await startWay(url(), fault);
     const { sched, heard } = listeningClient(way.url);

@@ -2,7 +2,7 @@
 import { type Fetch, Sched, type SchedOptions } from '#sdk/index.ts';
 import { TEST_KEY } from '#test/e2e/harness.ts';
 
-/** One try of a call, as it went over the wire. */
+/** One attempt of a call, as it went over the wire. */
 export interface Seen {
   readonly method: string;
   readonly url: URL;

@@ -10,7 +10,7 @@ import { clientAt, ownLabels, watchedClient } from './client-calls.ts';
 /** What stands ready before a call is made. */
 interface Given {
   readonly schedule: Schedule;
-  /** It has succeeded at the second try. */
+  /** It has succeeded at the second attempt. */
   readonly delivery: Delivery;
   readonly endpoint: Endpoint;
 }

@@ -129,7 +129,7 @@ export function retries({ url, drive }: Service): void {
     expect(await direct().schedules.list({ metadata }).toArray(10)).toEqual([schedule]);
   });
 
-  it('retries: 0 is one try', async () => {
+  it('retries: 0 is one attempt', async () => {
     await using way = await startWay(url(), { status: 503, body: '' });
     await rejection(clientAt(way.url, { retries: 0 }).schedules.list().page());
     expect(way.passages).toHaveLength(1);

@@ -127,7 +127,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     caughtBy: ['settling', 'schedules'],
     steps: without('scheduleInState'),
   },
-  'a settled try leaves its row open': {
+  'a settled attempt leaves its row open': {
     caughtBy: ['attempts'],
     steps: without('closeAttempt'),
   },
@@ -251,7 +251,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       },
     })),
   },
-  'an interrupted try cannot be settled': {
+  'an interrupted attempt cannot be settled': {
     caughtBy: ['stops', 'punctuality'],
     store: but((store) => ({
       settle: async (writes) =>
@@ -261,7 +261,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     })),
   },
   'the timeout of the profile is forgotten': {
-    // A try that a stop breaks off should have timed out before: a failure that the breaker never hears of.
+    // An attempt that a stop breaks off should have timed out before: a failure that the breaker never hears of.
     caughtBy: ['settling', 'breaker'],
     store: but((store) => ({
       async findMessages(deliveries) {
@@ -314,7 +314,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       },
     }),
   },
-  'the key differs from try to try': {
+  'the key differs from attempt to attempt': {
     caughtBy: ['sends'],
     egress: (egress) => ({
       ...egress,

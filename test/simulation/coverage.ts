@@ -10,7 +10,7 @@ const FLOOD_REQUESTS = 5;
 export const PLACES = [
   'succeeded',
   'dead_letter',
-  'expired after a try',
+  'expired after an attempt',
   'expired unsent',
   'dead_letter unsent',
   'canceled while waiting',
@@ -57,7 +57,7 @@ export function coverageOf(scene: Scene): { readonly checker: Checker; readonly 
       const changed = before.status !== after.status;
       if (changed && after.status === 'succeeded') see('succeeded');
       if (changed && after.status === 'dead_letter') see(wasClaimed ? 'dead_letter' : 'dead_letter unsent');
-      if (changed && after.status === 'expired') see(wasClaimed ? 'expired after a try' : 'expired unsent');
+      if (changed && after.status === 'expired') see(wasClaimed ? 'expired after an attempt' : 'expired unsent');
       if (changed && after.status === 'canceled') {
         see(wasClaimed ? 'canceled while being sent' : 'canceled while waiting');
       }

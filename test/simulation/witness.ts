@@ -53,7 +53,7 @@ export class Witness {
     this.#checkers = checkers;
   }
 
-  /** How long a try of this delivery may take. */
+  /** How long an attempt of this delivery may take. */
   timeoutMsOf(id: DeliveryId): number {
     const target = this.deliveries.get(id)?.target;
     const timeout = this.profileVersions.get(`${target?.endpointId}/${target?.endpointVersion}`)?.timeout;

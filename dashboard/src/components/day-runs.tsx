@@ -29,7 +29,7 @@ export function DayRuns({ day, timezone }: { readonly day: CalendarDay; readonly
             <StateBadge state={run.status} looks={DELIVERY_LOOKS} />
             <span class="text-sm text-dim">
               {run.last_status_code === null ? '' : `${run.last_status_code} · `}
-              {plural(run.attempt_count, 'try', 'tries')}
+              {plural(run.attempt_count, 'attempt', 'attempts')}
             </span>
           </li>
         ))}

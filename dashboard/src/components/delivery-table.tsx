@@ -60,7 +60,7 @@ const DUE: Column<Delivery> = {
       <div class="text-sm text-dim">
         {delivery.next_fire_at !== null && delivery.status === 'retry_scheduled' ? (
           <>
-            next try <Relative at={delivery.next_fire_at} />
+            next attempt <Relative at={delivery.next_fire_at} />
           </>
         ) : (
           <Relative at={delivery.scheduled_for} />
@@ -70,8 +70,8 @@ const DUE: Column<Delivery> = {
   ),
 };
 
-const TRIES: Column<Delivery> = {
-  heading: 'Tries',
+const ATTEMPTS: Column<Delivery> = {
+  heading: 'AttemptRunner',
   isFigure: true,
   cell: (delivery) => delivery.attempt_count,
 };
@@ -93,8 +93,8 @@ const ANSWER: Column<Delivery> = {
   },
 };
 
-const ALL = [WITH_DESTINATION, STATUS, DUE, TRIES, ANSWER, SCHEDULE];
-const OF_ONE_SCHEDULE = [DELIVERY, STATUS, DUE, TRIES, ANSWER];
+const ALL = [WITH_DESTINATION, STATUS, DUE, ATTEMPTS, ANSWER, SCHEDULE];
+const OF_ONE_SCHEDULE = [DELIVERY, STATUS, DUE, ATTEMPTS, ANSWER];
 
 export function DeliveryTable({
   deliveries,

@@ -29,7 +29,7 @@ export function EndpointFields({ form, change, faults, headersBefore }: Endpoint
       <HeadersPart form={form} change={change} faults={faults} headersBefore={headersBefore} />
       <div class="grid gap-4 sm:grid-cols-2">
         <TextField
-          label="Timeout of one try"
+          label="Timeout of one attempt"
           value={form.timeout}
           error={faults.timeout}
           placeholder="30s"

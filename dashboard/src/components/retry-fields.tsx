@@ -15,12 +15,12 @@ export function RetryFields({
     <fieldset>
       <legend class="mb-1 font-medium">Retries</legend>
       <p class="mb-2 text-sm text-dim">
-        The wait after a failed try grows by the factor, up to the longest wait. What is left empty is the
+        The wait after a failed attempt grows by the factor, up to the longest wait. What is left empty is the
         default.
       </p>
       <div class="grid grid-cols-2 gap-3 sm:grid-cols-4">
         <TextField
-          label="Tries"
+          label="Attempts"
           value={form.maxAttempts}
           placeholder={DEFAULT_RETRY.maxAttempts}
           inputMode="numeric"

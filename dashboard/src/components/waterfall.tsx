@@ -1,10 +1,10 @@
 /**
- * The tries of a delivery, one row each: when it was due, when it was claimed and connected, when the first byte came
+ * The attempts of a delivery, one row each: when it was due, when it was claimed and connected, when the first byte came
  * and when it ended. A row is a button that opens the exact figures, so that nothing is known by hovering alone; the
  * same figures are there as a table.
  */
 import { useState } from 'preact/hooks';
-import type { TryInfo } from '../../../src/control/http/data-contract.ts';
+import type { AttemptInfo } from '../../../src/control/http/data-contract.ts';
 import { milliseconds } from '../format.ts';
 import {
   outcomeWord,
@@ -21,7 +21,7 @@ import {
 import { formatInstant, shownZone } from '../time.ts';
 import { Choice } from './choice.tsx';
 import { Icon } from './icon.tsx';
-import { TriesTable } from './tries-table.tsx';
+import { AttemptsTable } from './attempts-table.tsx';
 
 const PHASE_COLOURS: Readonly<Record<PhaseName, string>> = {
   late: 'bg-edge',
@@ -41,20 +41,20 @@ const VIEWS = [
 type View = (typeof VIEWS)[number]['value'];
 
 interface WaterfallProps {
-  readonly tries: readonly TryInfo[];
+  readonly attempts: readonly AttemptInfo[];
   readonly deadline: string | null;
 }
 
-export function Waterfall({ tries, deadline }: WaterfallProps) {
+export function Waterfall({ attempts, deadline }: WaterfallProps) {
   const [view, setView] = useState<View>('bent');
-  const all = rows(tries);
+  const all = rows(attempts);
   return (
     <div>
       <div class="flex flex-wrap items-center justify-between gap-3 pb-3">
         <Legend />
         <Choice label="How to show the attempts" options={VIEWS} value={view} onValue={setView} />
       </div>
-      {view === 'table' ? <TriesTable all={all} /> : <Bars all={all} scale={view} deadline={deadline} />}
+      {view === 'table' ? <AttemptsTable all={all} /> : <Bars all={all} scale={view} deadline={deadline} />}
     </div>
   );
 }
@@ -138,7 +138,7 @@ function BarRow({
         <p class={`${COLUMNS} px-2 text-xs text-dim`}>
           <span />
           <span class="border-l border-dashed border-edge py-1 pl-2">
-            waited {milliseconds(pauseMs)} before the next try
+            waited {milliseconds(pauseMs)} before the next attempt
           </span>
         </p>
       )}
@@ -173,7 +173,7 @@ function BarRow({
         <span class="sr-only">{sentence(row)}</span>
       </button>
       <div id={detailId} hidden={!isOpen}>
-        {isOpen ? <TryFacts row={row} /> : null}
+        {isOpen ? <AttemptFacts row={row} /> : null}
       </div>
     </li>
   );
@@ -203,7 +203,7 @@ function PhaseBar({
   );
 }
 
-function OutcomeMark({ attempt }: { readonly attempt: TryInfo }) {
+function OutcomeMark({ attempt }: { readonly attempt: AttemptInfo }) {
   if (attempt.finished_at === null) return <Icon name="bolt" className="text-accent" />;
   if (attempt.outcome === 'success') return <Icon name="check" className="text-good" />;
   return attempt.outcome === 'terminal' ? (
@@ -220,7 +220,7 @@ function sentence({ attempt, phases }: Row): string {
   return `${outcomeWord(attempt)}. ${parts.join(', ')}.`;
 }
 
-function TryFacts({ row: { attempt, phases } }: { readonly row: Row }) {
+function AttemptFacts({ row: { attempt, phases } }: { readonly row: Row }) {
   const zone = shownZone.value;
   const facts: readonly (readonly [string, string])[] = [
     ['Due', formatInstant(attempt.due_at, zone, 'exact')],

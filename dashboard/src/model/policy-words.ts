@@ -2,9 +2,9 @@
 import type { BreakerPolicy, RetryBudget, RetryPolicy } from '../../../sdk/src/api-types.ts';
 import { plural } from '../format.ts';
 
-export function retryWords({ max_attempts: tries, base, factor, max }: RetryPolicy): string {
-  if (tries === 1) return 'one try, no retries';
-  return `up to ${tries} tries; waits from ${base}, times ${factor} each, at most ${max}`;
+export function retryWords({ max_attempts: attempts, base, factor, max }: RetryPolicy): string {
+  if (attempts === 1) return 'one attempt, no retries';
+  return `up to ${attempts} attempts; waits from ${base}, times ${factor} each, at most ${max}`;
 }
 
 export function breakerWords(policy: BreakerPolicy | null): string {

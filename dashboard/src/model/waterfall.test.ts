@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { TryInfo } from '../../../src/control/http/data-contract.ts';
+import type { AttemptInfo } from '../../../src/control/http/data-contract.ts';
 import { place, rows, spanOf, ticks } from './waterfall.ts';
 
-function attempt(changes: Partial<TryInfo> = {}): TryInfo {
+function attempt(changes: Partial<AttemptInfo> = {}): AttemptInfo {
   return {
     attempt_no: 1,
     outcome: 'success',
@@ -22,7 +22,7 @@ function attempt(changes: Partial<TryInfo> = {}): TryInfo {
   };
 }
 
-describe('the phases of a try', () => {
+describe('the phases of an attempt', () => {
   it('follow each other from due to end', () => {
     const [row] = rows([attempt()]);
     expect(row?.phases).toEqual([
@@ -47,7 +47,7 @@ describe('the phases of a try', () => {
   });
 
   it('end where it failed: never connected, never answered', () => {
-    const names = (changes: Partial<TryInfo>) =>
+    const names = (changes: Partial<AttemptInfo>) =>
       rows([attempt(changes)])[0]?.phases.map((phase) => phase.name);
     const unconnected = { connected_ms: null, first_byte_ms: null };
     expect(names({ ...unconnected, claimed_ms: 1 })).toEqual(['late', 'claimed', 'connect']);
@@ -69,7 +69,7 @@ describe('the phases of a try', () => {
   });
 });
 
-it('the pause before a retry is from the end of the try before to its due instant', () => {
+it('the pause before a retry is from the end of the attempt before to its due instant', () => {
   const second = attempt({ attempt_no: 2, due_at: '2026-11-15T12:00:10.120Z' });
   expect(rows([attempt(), second]).map((row) => row.pauseMs)).toEqual([null, 10_000]);
 });
@@ -87,7 +87,7 @@ describe('the axis', () => {
     expect(ticks(200, 'linear')).toEqual([0, 50, 100, 150, 200]);
   });
 
-  it('has a length even without any try', () => {
+  it('has a length even without any attempt', () => {
     expect(spanOf([])).toBeGreaterThan(0);
   });
 });

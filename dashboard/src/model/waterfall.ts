@@ -1,9 +1,9 @@
 /**
- * Where the bars of the attempts lie. Every try is a row with a time of its own that begins when it was due: waited,
+ * Where the bars of the attempts lie. Every attempt is a row with a time of its own that begins when it was due: waited,
  * connecting, waiting for the answer, reading it. Two milliseconds and thirty seconds must both be readable, so the
  * scale bends: linear near zero, logarithmic beyond (x -> log(1 + x / KNEE_MS)).
  */
-import type { TryInfo } from '../../../src/control/http/data-contract.ts';
+import type { AttemptInfo } from '../../../src/control/http/data-contract.ts';
 
 export type PhaseName = 'late' | 'claimed' | 'connect' | 'wait' | 'read' | 'sent';
 
@@ -15,7 +15,7 @@ export interface Phase {
 }
 
 export interface Row {
-  readonly attempt: TryInfo;
+  readonly attempt: AttemptInfo;
   readonly phases: readonly Phase[];
   /** From due to end, as far as it is known. */
   readonly totalMs: number;
@@ -26,13 +26,13 @@ export interface Row {
 export type Scale = 'bent' | 'linear';
 
 const KNEE_MS = 10;
-/** The axis is never shorter: a try of nothing still has a place. */
+/** The axis is never shorter: an attempt of nothing still has a place. */
 const SPAN_MIN_MS = 10;
 
-export function rows(tries: readonly TryInfo[]): readonly Row[] {
-  return tries.map((attempt, index) => {
+export function rows(attempts: readonly AttemptInfo[]): readonly Row[] {
+  return attempts.map((attempt, index) => {
     const phases = phasesOf(attempt);
-    const before = tries[index - 1];
+    const before = attempts[index - 1];
     return {
       attempt,
       phases,
@@ -43,7 +43,7 @@ export function rows(tries: readonly TryInfo[]): readonly Row[] {
 }
 
 /** Phases follow each other; one that is not known is swallowed by the next that is. */
-function phasesOf(attempt: TryInfo): readonly Phase[] {
+function phasesOf(attempt: AttemptInfo): readonly Phase[] {
   const lateMs = Math.max(0, attempt.lateness_ms);
   const endMs = lateMs + (endOf(attempt) ?? 0);
   const phases: Phase[] = [];
@@ -65,14 +65,14 @@ function phasesOf(attempt: TryInfo): readonly Phase[] {
 }
 
 /** What the time until the end was spent with, seen from what is known before it. */
-function lastPhase(attempt: TryInfo): PhaseName {
+function lastPhase(attempt: AttemptInfo): PhaseName {
   if (attempt.first_byte_ms !== null) return 'read';
   if (attempt.connected_ms !== null) return 'wait';
   // With timing kept it is known that it never came to a connection; without it nothing is.
   return attempt.claimed_ms === null ? 'sent' : 'connect';
 }
 
-function endOf(attempt: TryInfo): number | null {
+function endOf(attempt: AttemptInfo): number | null {
   if (attempt.end_ms !== null) return attempt.end_ms;
   return attempt.finished_at === null ? null : millisecondsBetween(attempt.fired_at, attempt.finished_at);
 }
@@ -123,9 +123,9 @@ export function phaseWord(name: PhaseName): string {
   return PHASE_WORDS[name];
 }
 
-export function outcomeWord(attempt: TryInfo): string {
+export function outcomeWord(attempt: AttemptInfo): string {
   if (attempt.finished_at === null) return 'Being sent';
   if (attempt.outcome === 'success') return 'Succeeded';
-  // Whether another try follows is told by the rows below, and by the delivery.
+  // Whether another attempt follows is told by the rows below, and by the delivery.
   return attempt.outcome === 'terminal' ? 'Failed for good' : 'Failed';
 }

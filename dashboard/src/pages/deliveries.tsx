@@ -207,6 +207,6 @@ function Found({ page, filter }: { readonly page: DeliveryList; readonly filter:
 
 function nothingWords({ status }: DeliveryFilter): string {
   if (status === 'dead_letter') return 'No dead letters here: nothing was given up';
-  if (status === 'retry_scheduled') return 'Nothing is waiting for another try';
+  if (status === 'retry_scheduled') return 'Nothing is waiting for another attempt';
   return 'No delivery matches';
 }

@@ -1,4 +1,4 @@
-/** One delivery: how it stands in plain words, every try of it, and the way to send it again. */
+/** One delivery: how it stands in plain words, every attempt of it, and the way to send it again. */
 
 import { useState } from 'preact/hooks';
 import type { Delivery, Schedule } from '../../../sdk/src/api-types.ts';
@@ -65,7 +65,7 @@ function DeliverySkeleton() {
 }
 
 function DeliveryView({ details }: { readonly details: Details }) {
-  const { delivery, tries, words } = details;
+  const { delivery, attempts, words } = details;
   return (
     <div class="space-y-4">
       {words === '' ? null : (
@@ -74,18 +74,18 @@ function DeliveryView({ details }: { readonly details: Details }) {
         </p>
       )}
       <Card title="Attempts">
-        {tries.length === 0 ? (
+        {attempts.length === 0 ? (
           <Empty icon="clock" title="Not tried yet">
             {delivery.next_fire_at === null ? null : (
               <p>
-                The first try is due <Relative at={delivery.next_fire_at} />.
+                The first attempt is due <Relative at={delivery.next_fire_at} />.
               </p>
             )}
           </Empty>
         ) : (
-          <Waterfall tries={tries} deadline={delivery.deadline} />
+          <Waterfall attempts={attempts} deadline={delivery.deadline} />
         )}
-        <WhatIsNext delivery={delivery} hasTries={tries.length > 0} />
+        <WhatIsNext delivery={delivery} hasAttempts={attempts.length > 0} />
       </Card>
       <div class="grid gap-4 lg:grid-cols-2">
         <DeliveryFacts details={details} />
@@ -107,15 +107,15 @@ function edgeOf(status: string): string {
   return EDGES[status] ?? 'border-l-edge';
 }
 
-function WhatIsNext({ delivery, hasTries }: { readonly delivery: Delivery; readonly hasTries: boolean }) {
+function WhatIsNext({ delivery, hasAttempts }: { readonly delivery: Delivery; readonly hasAttempts: boolean }) {
   const { next_fire_at: next, deadline, finalized_at: finalized } = delivery;
-  const hasNext = hasTries && next !== null && finalized === null;
+  const hasNext = hasAttempts && next !== null && finalized === null;
   if (!hasNext && deadline === null) return null;
   return (
     <div class="mt-3 flex flex-wrap gap-x-6 gap-y-1 border-t border-line pt-3">
       {hasNext ? (
         <p>
-          <span class="text-dim">Next try</span> <Relative at={next} /> <span class="text-dim">at</span>{' '}
+          <span class="text-dim">Next attempt</span> <Relative at={next} /> <span class="text-dim">at</span>{' '}
           <Instant at={next} />
         </p>
       ) : null}
@@ -140,7 +140,7 @@ function DeliveryFacts({ details: { delivery, schedule, url, method } }: { reado
           delivery.finalized_at === null
             ? null
             : ['Ended', <Instant key="ended" at={delivery.finalized_at} style="exact" />],
-          ['Tries', delivery.attempt_count],
+          ['AttemptRunner', delivery.attempt_count],
           ['Last answer', delivery.last_status_code ?? '–'],
           delivery.error === null
             ? null

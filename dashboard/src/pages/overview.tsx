@@ -66,7 +66,7 @@ function Charts({ overview }: { readonly overview: Overview }) {
       <Card title="Lateness over time">
         <LatenessChart overview={overview} />
       </Card>
-      <Card title="Lateness of each try">
+      <Card title="Lateness of each attempt">
         <LatenessHistogram overview={overview} />
       </Card>
       <Card title="Due in the next hour" className="lg:col-span-2">

@@ -31,7 +31,7 @@ export class Deliveries {
     return this.#transport.call({ method: 'POST', path, isKeyed: true, ...ANSWERS }, options);
   }
 
-  /** The first try first. */
+  /** The first attempt first. */
   attempts(id: string, query?: ListAttemptsQuery, options?: CallOptions): Pages<Attempt> {
     return list(this.#transport, () => `${DELIVERIES}/${inPath(id)}/attempts`, { ...query }, options);
   }

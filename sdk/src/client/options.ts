@@ -9,9 +9,9 @@ export interface SchedOptions {
   readonly apiKey: string;
   /** Instead of the runtime's own. */
   readonly fetch?: Fetch | undefined;
-  /** For one try, the answer's body included. 30 s when left out. */
+  /** For one attempt, the answer's body included. 30 s when left out. */
   readonly timeoutMs?: number | undefined;
-  /** Tries after the first, 0 to 10. 3 when left out. */
+  /** AttemptRunner after the first, 0 to 10. 3 when left out. */
   readonly retries?: number | undefined;
   /** Interface version `YYYY-MM-DD`; the project's own when left out. */
   readonly version?: string | undefined;
@@ -20,7 +20,7 @@ export interface SchedOptions {
 export interface CallOptions {
   /** Ends the call at once, wherever it is; it rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** For one try of this call. */
+  /** For one attempt of this call. */
   readonly timeoutMs?: number | undefined;
 }
 

@@ -37,7 +37,7 @@ describe('what is tried again', () => {
 
 describe('the pause', () => {
   test('doubles from 200 ms to 5 s, at most', () => {
-    const longest = [1, 2, 3, 4, 5, 6, 7, 50].map((tries) => pauseMs(tries, 1));
+    const longest = [1, 2, 3, 4, 5, 6, 7, 50].map((attempts) => pauseMs(attempts, 1));
     expect(longest).toEqual([200, 400, 800, 1_600, 3_200, 5_000, 5_000, 5_000]);
   });
 

@@ -22,10 +22,10 @@ export function isWorthRepeating({ type, code, status }: SchedError): boolean {
 
 /**
  * Exponential with full jitter, so that clients which failed together do not come back together. `random` is from
- * 0 to 1; `tries` counts those made so far.
+ * 0 to 1; `attempts` counts those made so far.
  */
-export function pauseMs(tries: number, random: number, retryAfterMs = 0): number {
-  const ceiling = Math.min(PAUSE_MS_MAX, PAUSE_MS_BASE * 2 ** (tries - 1));
+export function pauseMs(attempts: number, random: number, retryAfterMs = 0): number {
+  const ceiling = Math.min(PAUSE_MS_MAX, PAUSE_MS_BASE * 2 ** (attempts - 1));
   return Math.max(random * ceiling, Math.min(retryAfterMs, RETRY_AFTER_MS_MAX));
 }
 

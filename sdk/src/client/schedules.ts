@@ -60,7 +60,7 @@ export class Schedules {
     return this.#order(id, 'resume', options);
   }
 
-  /** For good. A delivery that is being sent finishes its try and is not retried. */
+  /** For good. A delivery that is being sent finishes its attempt and is not retried. */
   async cancel(id: string, options?: CallOptions): Promise<Schedule> {
     return this.#order(id, 'cancel', options);
   }

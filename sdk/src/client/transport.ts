@@ -47,17 +47,17 @@ export class Transport {
     const { signal, timeoutMs = this.#settings.timeoutMs } = options;
     const sending = this.#sending(call, options.idempotencyKey);
     const limits = { signal, timeoutMs: checkedTimeout(timeoutMs) };
-    for (let tries = 1; ; tries++) {
+    for (let attempts = 1; ; attempts++) {
       let retryAfter: string | null = null;
       try {
         const answer = await exchange(fetch, sending, limits);
         retryAfter = answer.retryAfter;
         return read<T>(answer, call.answers);
       } catch (error) {
-        if (!(error instanceof SchedError && isWorthRepeating(error)) || tries > retries) throw error;
+        if (!(error instanceof SchedError && isWorthRepeating(error)) || attempts > retries) throw error;
       }
       const askedMs = parseRetryAfter(retryAfter, this.#world.nowMs());
-      await this.#world.sleep(pauseMs(tries, this.#world.random(), askedMs), signal);
+      await this.#world.sleep(pauseMs(attempts, this.#world.random(), askedMs), signal);
     }
   }
 

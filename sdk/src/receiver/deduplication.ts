@@ -3,11 +3,11 @@
  * or came too late. A receiver whose work must be done once keeps the key of what it has done.
  *
  * A key is begun before the work and is then in progress; it is done when the work succeeded, and forgotten
- * when it failed, so that the next try does it anew. `begin` must be atomic: of two tries that come at the same
+ * when it failed, so that the next attempt does it anew. `begin` must be atomic: of two attempts that come at the same
  * moment, one is told `new`. A store that outlives its process needs an end for keys in progress too, somewhat
  * longer than the work ever takes: a process that dies in between forgets nothing.
  *
- * Keys that are done are kept longer than the longest time between two tries of a delivery: the wait before a
+ * Keys that are done are kept longer than the longest time between two attempts of a delivery: the wait before a
  * retry, the time that a breaker is open, and as long as a schedule is paused.
  */
 

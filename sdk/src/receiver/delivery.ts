@@ -11,11 +11,11 @@ export interface DeliveryRequest {
 }
 
 export class ReceivedDelivery implements DeliveryRequest {
-  /** `dlv_…`: the same for every try, another one for a replay. */
+  /** `dlv_…`: the same for every attempt, another one for a replay. */
   readonly deliveryId: string;
-  /** 1 for the first try. */
+  /** 1 for the first attempt. */
   readonly attempt: number;
-  /** The same for every try of an occurrence and for its replays. */
+  /** The same for every attempt of an occurrence and for its replays. */
   readonly idempotencyKey: string;
   /** When it was signed, in Unix seconds. */
   readonly timestamp: number;

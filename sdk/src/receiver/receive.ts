@@ -29,7 +29,7 @@ export interface ReceiverOptions<A extends Answer = Answer> {
   readonly secret: string | readonly string[];
   /** The work. Answers 204 if it returns nothing; throws, or answers other than 2xx, to be tried again. */
   readonly handle: (delivery: ReceivedDelivery) => Handled<A> | Promise<Handled<A>>;
-  /** Where the keys of what was done are kept. Without one, every try is handled. */
+  /** Where the keys of what was done are kept. Without one, every attempt is handled. */
   readonly deduplicate?: DeduplicationStore | undefined;
   /**
    * A replay is handled again by `delivery_id`, and is a duplicate by `idempotency_key`, the default. The key is not

@@ -150,12 +150,12 @@ export const retryPolicy = z
       .nullish()
       .meta({ example: DEFAULT_RETRY_POLICY.maxAttempts }),
     strategy: z.literal('exponential').nullish(),
-    base: duration('The wait that grows by the factor with each try. 0 to 24h.', '5s', {
+    base: duration('The wait that grows by the factor with each attempt. 0 to 24h.', '5s', {
       minMs: RETRY_BOUNDS.baseMs.min,
       maxMs: RETRY_BOUNDS.baseMs.max,
     }).nullish(),
     factor: z.number().min(RETRY_BOUNDS.factor.min).max(RETRY_BOUNDS.factor.max).nullish(),
-    max: duration('Longest wait between tries. 0 to 168h.', '1h', {
+    max: duration('Longest wait between attempts. 0 to 168h.', '1h', {
       minMs: RETRY_BOUNDS.maxMs.min,
       maxMs: RETRY_BOUNDS.maxMs.max,
     }).nullish(),
@@ -167,7 +167,7 @@ export const retryPolicy = z
       'The retry after attempt n is due min(max, base x factor^n) after its end. Left out: defaults.',
   });
 
-export const timeout = duration('Time for one try, above 0 and at most 1h. 30s when unset.', '10s', {
+export const timeout = duration('Time for one attempt, above 0 and at most 1h. 30s when unset.', '10s', {
   aboveMs: 0,
   maxMs: TIMEOUT_MAX_MS,
 });

@@ -215,7 +215,7 @@ export const OPERATIONS = {
     '/schedules/{id}/cancel',
     'Schedules',
     'Cancel a schedule',
-    'For good. History stays. A delivery that is being sent finishes its try and is not retried.',
+    'For good. History stays. A delivery that is being sent finishes its attempt and is not retried.',
     Schedule,
   ),
   listScheduleDeliveries: read(

@@ -89,7 +89,7 @@ export const Attempt = z
     status_code: z.int().nullable(),
     due_at: at,
     fired_at: at,
-    lateness_ms: z.int().meta({ description: 'How much later than due the try started.' }),
+    lateness_ms: z.int().meta({ description: 'How much later than due the attempt started.' }),
     finished_at: at.nullable(),
     egress_ms: z.int().nullable(),
     error: z.string().nullable(),

@@ -1,6 +1,6 @@
 /**
  * `sched dev`: the service on the embedded store, as a playground. The same engine and API as `sched serve`; what
- * is added are keys that never change, an inbox that receives, and a line for every try.
+ * is added are keys that never change, an inbox that receives, and a line for every attempt.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -34,7 +34,7 @@ export function greeting(url: string, { dataDir, unused }: Playground, paint: Pa
     '',
     paint('cyan', firstCurl(url)),
     '',
-    paint('dim', 'Every try is told below. Ctrl-C ends it.'),
+    paint('dim', 'Every attempt is told below. Ctrl-C ends it.'),
     '',
     '',
   ].join('\n');

@@ -40,7 +40,7 @@ function triedWords(attempt: Attempt, paint: Paint): readonly string[] {
   const result = String(statusCode ?? error ?? outcome);
   return [
     paint(outcome === 'success' ? 'green' : 'red', result),
-    `try ${attemptNo}`,
+    `attempt ${attemptNo}`,
     paint('dim', `${firedAt - dueAt} ms late`),
   ];
 }

@@ -62,13 +62,13 @@ export function deliveryColumns(now: number): readonly Column<Delivery>[] {
       fit: 'drop',
       isForPeople: true,
     },
-    { title: 'TRIES', cell: ({ attempt_count }) => String(attempt_count), fit: 'drop' },
+    { title: 'ATTEMPTS', cell: ({ attempt_count }) => String(attempt_count), fit: 'drop' },
     { title: 'LAST', cell: lastText, fit: 'cut' },
     { title: 'SCHEDULE', cell: ({ schedule_id }) => schedule_id ?? NOTHING, fit: 'drop' },
   ];
 }
 
-/** What came of the last try. */
+/** What came of the last attempt. */
 export function lastText({ last_status_code, error }: Delivery): string {
   if (last_status_code === null) return error ?? NOTHING;
   return error === null ? String(last_status_code) : `${last_status_code} ${error}`;
@@ -84,7 +84,7 @@ export const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
   { title: 'ERROR', cell: ({ error }) => error ?? NOTHING, fit: 'cut' },
 ];
 
-/** The row of a try under way says `retryable` until it is known. */
+/** The row of an attempt under way says `retryable` until it is known. */
 export function outcomeCell({ outcome, finished_at }: Attempt): Cell {
   return finished_at === null ? styled('under way', 'cyan') : statusCell(outcome);
 }

@@ -11,7 +11,7 @@ import { type ServiceCall, withService } from './service-command.ts';
 import { addRequestKey, requestKeyOf } from './write-options.ts';
 
 /** As many as a policy allows. */
-const TRIES_MAX = 50;
+const ATTEMPTS_MAX = 50;
 
 export function deliveryCommands(program: Command, world: CliWorld): void {
   const deliveries = program
@@ -19,7 +19,7 @@ export function deliveryCommands(program: Command, world: CliWorld): void {
     .description('what was sent, is being sent and will be sent');
   listCommand(deliveries, world);
 
-  const show = deliveries.command('show').argument('<id>').description('one delivery, with its tries');
+  const show = deliveries.command('show').argument('<id>').description('one delivery, with its attempts');
   withService(show, world, async (call) =>
     deliveryAnswer(call, await call.sched.deliveries.get(call.argument)),
   );
@@ -27,7 +27,7 @@ export function deliveryCommands(program: Command, world: CliWorld): void {
   const attempts = deliveries
     .command('attempts')
     .argument('<id>')
-    .description('its tries, the first one first');
+    .description('its attempts, the first one first');
   withService(addListOptions(attempts), world, (call) =>
     listAnswer(
       call,
@@ -100,6 +100,6 @@ async function deliveryAnswer(
   if (isJson) return { json, text: '' };
   const text = deliveryText(delivery, screen, now());
   if (delivery.attempt_count === 0) return { json, text };
-  const tries = await sched.deliveries.attempts(delivery.id, { limit: TRIES_MAX }).toArray(TRIES_MAX);
-  return { json, text: `${text}\n\n${tableOf(ATTEMPT_COLUMNS, tries, screen)}` };
+  const attempts = await sched.deliveries.attempts(delivery.id, { limit: ATTEMPTS_MAX }).toArray(ATTEMPTS_MAX);
+  return { json, text: `${text}\n\n${tableOf(ATTEMPT_COLUMNS, attempts, screen)}` };
 }

@@ -39,9 +39,9 @@ export function deliveryText(delivery: Delivery, screen: Screen, now: number): s
       ['Status', statusCell(delivery.status)],
       ['Schedule', delivery.schedule_id ?? '-'],
       ['Scheduled for', instantAnd(delivery.scheduled_for, now)],
-      ...pair('Next try', instantAnd(delivery.next_fire_at, now)),
+      ...pair('Next attempt', instantAnd(delivery.next_fire_at, now)),
       ...pair('Deadline', instantAnd(delivery.deadline, now)),
-      ['Tries', String(delivery.attempt_count)],
+      ['AttemptRunner', String(delivery.attempt_count)],
       ['Last answer', lastText(delivery)],
       ['Idempotency key', delivery.idempotency_key],
       ...pair('Replay of', delivery.replay_of),
@@ -90,7 +90,7 @@ function instantAnd(text: string | null, now: number): string {
 }
 
 function retryText({ max_attempts, base, factor, max }: RetryPolicy): string {
-  return `${max_attempts} tries, from ${base} growing ×${factor} up to ${max}`;
+  return `${max_attempts} attempts, from ${base} growing ×${factor} up to ${max}`;
 }
 
 function rateText(limit: { readonly per_second: number } | null): string | null {

@@ -81,7 +81,7 @@ function addBodyOptions(command: Command): Command {
   command.option('--endpoint <url>', 'the URL that is called');
   addChoice(command, '--method <method>', 'the method, POST unless given', METHODS);
   addRepeatable(command, '--header <line>', 'a header "Name: value"; those given replace all there are');
-  addRetryOptions(command.option('--timeout <duration>', 'the time for one try, 30s unless given'))
+  addRetryOptions(command.option('--timeout <duration>', 'the time for one attempt, 30s unless given'))
     .option('--retry-budget-rate <number>', 'retries per second to this endpoint')
     .option('--retry-budget-burst <number>', 'and how many at once')
     .option('--rate-limit <number>', 'most deliveries per second; kept, not enforced yet')

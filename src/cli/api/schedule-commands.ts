@@ -66,7 +66,7 @@ Examples:
   command.option('--body <text>', 'the body: TEXT, @file or - for standard input (--data, to begin with @)');
   command
     .optionsGroup('How:')
-    .option('--ttl <duration>', 'no try after this long')
+    .option('--ttl <duration>', 'no attempt after this long')
     .option('--jitter <duration>', 'spread runs by plus or minus this')
     .option('--idempotency-key <key>', 'what the receiver gets as Idempotency-Key');
   addRetryOptions(command).option('--rate-limit <number>', 'most deliveries per second to this endpoint');
@@ -129,7 +129,7 @@ function updateCommand(schedules: Command, world: CliWorld): void {
     .description('change where it delivers and how; what is not given stays')
     .option('--endpoint <url>', 'the URL that is called');
   addChoice(command, '--method <method>', 'the method', METHODS);
-  addRetryOptions(command.option('--ttl <duration>', 'no try after this long'));
+  addRetryOptions(command.option('--ttl <duration>', 'no attempt after this long'));
   addRepeatable(command, '--metadata <key=value>', 'a label; those given replace all there are');
   command
     .option('--data <json>', 'the whole change as JSON: TEXT, @file or -; null clears a field')

@@ -8,7 +8,7 @@ import { addConnectionOptions, connected, type ServiceCall } from './service-com
 
 /** The longest that one timer can wait. */
 const FOR_MS_MAX = 2 ** 31 - 1;
-/** Those that a try or an end leads to. */
+/** Those that an attempt or an end leads to. */
 const STATUSES: readonly DeliveryStatus[] = [
   'succeeded',
   'retry_scheduled',
@@ -20,13 +20,13 @@ const STATUSES: readonly DeliveryStatus[] = [
 export function tailCommand(program: Command, world: CliWorld): void {
   const command = program
     .command('tail')
-    .description('deliveries as they happen: one line for each try, and for each end')
+    .description('deliveries as they happen: one line for each attempt, and for each end')
     .option('--schedule <id>', 'only those of this schedule', readId)
     .option('--for <duration>', 'end after this long; default: until Ctrl-C', readFor)
     .addHelpText(
       'after',
       `
-It asks the service about once a second: a try is shown about a second after it
+It asks the service about once a second: an attempt is shown about a second after it
 ended. Where many deliveries wait, it takes a second per thousand more to notice
 that one was canceled, moved or resumed. What happened before is in "sched
 deliveries list". With --json each line is an object: {"type":"attempt",…} or

@@ -50,22 +50,22 @@ function at(columns: number | null, shown: TailEvent): string {
 }
 
 test('at 80 columns', () => {
-  expect(at(80, SUCCEEDED)).toBe(`08:00:00  ${ID}  try 1   200  +7 ms    → succeeded`);
-  expect(at(80, RETRIED)).toBe(`08:00:00  ${ID}  try 1   -    +7 ms    → retry in 10 s…`);
-  expect(at(80, DEAD)).toBe(`08:00:00  ${ID}  try 1   -    +7 ms    → dead_letter: …`);
+  expect(at(80, SUCCEEDED)).toBe(`08:00:00  ${ID}  attempt 1   200  +7 ms    → succeeded`);
+  expect(at(80, RETRIED)).toBe(`08:00:00  ${ID}  attempt 1   -    +7 ms    → retry in 10 s…`);
+  expect(at(80, DEAD)).toBe(`08:00:00  ${ID}  attempt 1   -    +7 ms    → dead_letter: …`);
   expect(at(80, CANCELED)).toBe(`08:00:00  ${ID}  end                   → canceled`);
 });
 
 test('at 100 columns', () => {
   expect(at(100, RETRIED)).toBe(
-    `08:00:00.007  ${ID}  try 1   -    7 ms late     → retry in 10 s: connectio…`,
+    `08:00:00.007  ${ID}  attempt 1   -    7 ms late     → retry in 10 s: connectio…`,
   );
   expect(at(100, CANCELED)).toBe(`08:00:00.007  ${ID}  end                        → canceled`);
 });
 
 test('in a pipe nothing is cut', () => {
   expect(eventText(RETRIED, PLAIN)).toBe(
-    `2026-11-15T08:00:00.007Z  ${ID}  ${SCHEDULE}  try 1   retryable  -    7 ms late     → retry in 10 s: connection refused by 203.0.113.7`,
+    `2026-11-15T08:00:00.007Z  ${ID}  ${SCHEDULE}  attempt 1   retryable  -    7 ms late     → retry in 10 s: connection refused by 203.0.113.7`,
   );
 });
 
@@ -82,6 +82,6 @@ test('whatever the width is, a line fits, its id is whole, and it says what came
   }
 });
 
-test('an end that its last try has told is not told again', () => {
+test('an end that its last attempt has told is not told again', () => {
   expect(eventText({ ...CANCELED, isTold: true }, PLAIN)).toBeNull();
 });

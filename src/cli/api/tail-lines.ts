@@ -29,20 +29,20 @@ const ID: Column = { width: 30, text: ({ delivery }) => delivery.id };
 const SCHEDULE: Column = { width: 30, text: ({ delivery }) => delivery.schedule_id ?? '-' };
 const TRY: Column = {
   width: 6,
-  text: (event) => ofTry(event, 'end', ({ attempt_no }) => `try ${attempt_no}`),
+  text: (event) => ofAttempt(event, 'end', ({ attempt_no }) => `attempt ${attempt_no}`),
 };
-const OUTCOME: Column = { width: 9, text: (event) => ofTry(event, '', ({ outcome }) => outcome) };
+const OUTCOME: Column = { width: 9, text: (event) => ofAttempt(event, '', ({ outcome }) => outcome) };
 const CODE: Column = {
   width: 3,
-  text: (event) => ofTry(event, '', ({ status_code }) => `${status_code ?? '-'}`),
+  text: (event) => ofAttempt(event, '', ({ status_code }) => `${status_code ?? '-'}`),
 };
 const LATE: Column = {
   width: 12,
-  text: (event) => ofTry(event, '', ({ lateness_ms }) => `${lateness_ms} ms late`),
+  text: (event) => ofAttempt(event, '', ({ lateness_ms }) => `${lateness_ms} ms late`),
 };
 const DELAY: Column = {
   width: 7,
-  text: (event) => ofTry(event, '', ({ lateness_ms }) => `+${lateness_ms} ms`),
+  text: (event) => ofAttempt(event, '', ({ lateness_ms }) => `+${lateness_ms} ms`),
 };
 
 const PIPE: readonly Column[] = [INSTANT, ID, SCHEDULE, TRY, OUTCOME, CODE, LATE];
@@ -62,7 +62,7 @@ export function eventJson(event: TailEvent): string {
     : jsonLine({ type: 'end', delivery });
 }
 
-/** Null for an end that its last try has told. */
+/** Null for an end that its last attempt has told. */
 export function eventText(event: TailEvent, screen: Screen): string | null {
   if (event.kind === 'end' && event.isTold) return null;
   const { columns } = screen;
@@ -94,7 +94,7 @@ function endOf(event: TailEvent): string {
   return error === null ? next : `${next}: ${error}`;
 }
 
-/** What comes after a try. */
+/** What comes after an attempt. */
 function nextOf({ delivery, attempt }: AttemptEvent): string {
   const { status, next_fire_at, attempt_count } = delivery;
   if (attempt.attempt_no < attempt_count) return 'tried again';
@@ -104,7 +104,7 @@ function nextOf({ delivery, attempt }: AttemptEvent): string {
   return next === null || finished === null ? status : `retry ${relative(next, finished)}`;
 }
 
-function ofTry(
+function ofAttempt(
   event: TailEvent,
   otherwise: string,
   text: (attempt: AttemptEvent['attempt']) => string,

@@ -5,12 +5,12 @@ import { WATCHED_MAX, Watch } from './tail-watch.ts';
 
 const NOW_MS = 1_800_000_000_000;
 
-function delivery(id: string, status: Delivery['status'], dueMs: number | null, tries = 0): Delivery {
+function delivery(id: string, status: Delivery['status'], dueMs: number | null, attempts = 0): Delivery {
   return {
     id,
     status,
     next_fire_at: dueMs === null ? null : formatInstant(instant(dueMs)),
-    attempt_count: tries,
+    attempt_count: attempts,
   } as Delivery;
 }
 
@@ -42,7 +42,7 @@ describe('what is looked at', () => {
     watch.notice(delivery('d', 'scheduled', NOW_MS + 60_000), 3, NOW_MS);
     watch.notice(delivery('d', 'scheduled', NOW_MS + 1_000), 0, NOW_MS);
     expect(ids(watch, NOW_MS + 1_000)).toEqual(['d']);
-    expect(watch.get('d')?.triesTold).toBe(3);
+    expect(watch.get('d')?.attemptsTold).toBe(3);
   });
 
   test('one that was paused and goes on after its instant, at once', () => {
@@ -89,7 +89,7 @@ describe('after a look', () => {
     for (const id of ['ended', 'paused']) watch.notice(delivery(id, 'scheduled', NOW_MS), 0, NOW_MS);
     watch.looked(delivery('ended', 'dead_letter', null, 1), 1, NOW_MS);
     watch.looked(delivery('paused', 'paused', null, 1), 1, NOW_MS);
-    expect([watch.size, watch.get('paused')?.triesTold]).toEqual([1, 1]);
+    expect([watch.size, watch.get('paused')?.attemptsTold]).toEqual([1, 1]);
     expect(ids(watch, NOW_MS + 60_000)).toEqual([]);
   });
 

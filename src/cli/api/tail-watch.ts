@@ -16,8 +16,8 @@ const NOBODY_KNOWS_MS = Number.MAX_SAFE_INTEGER;
 
 export interface Watched {
   readonly id: string;
-  /** Tries up to this one have been told. */
-  readonly triesTold: number;
+  /** AttemptRunner up to this one have been told. */
+  readonly attemptsTold: number;
   readonly lookAtMs: number;
   /** When a list or a look last showed it. */
   readonly seenMs: number;
@@ -43,18 +43,18 @@ export class Watch {
   }
 
   /**
-   * A delivery seen in a list. Of a new one, tries up to `triesTold` are none of ours. A known one is looked at
-   * when it has been tried, and else at the instant of its next try, which may have been moved: to what has
+   * A delivery seen in a list. Of a new one, attempts up to `attemptsTold` are none of ours. A known one is looked at
+   * when it has been tried, and else at the instant of its next attempt, which may have been moved: to what has
    * passed by now, too.
    */
-  notice(delivery: Delivery, triesTold: number, nowMs: number): void {
+  notice(delivery: Delivery, attemptsTold: number, nowMs: number): void {
     const known = this.#byId.get(delivery.id);
     const dueMs = dueOf(delivery, nowMs);
     if (known === undefined) {
-      this.#set({ id: delivery.id, triesTold, lookAtMs: dueMs, seenMs: nowMs, idleLooks: 0 });
+      this.#set({ id: delivery.id, attemptsTold, lookAtMs: dueMs, seenMs: nowMs, idleLooks: 0 });
       return;
     }
-    const isTried = delivery.attempt_count > known.triesTold;
+    const isTried = delivery.attempt_count > known.attemptsTold;
     const isHeldUp = dueMs <= nowMs && known.idleLooks > 0;
     const movedMs = isHeldUp ? known.lookAtMs : dueMs;
     const idleLooks = isHeldUp ? known.idleLooks : 0;
@@ -62,18 +62,18 @@ export class Watch {
   }
 
   /** After a look at it: what is told by now, and what it was found as. */
-  looked(delivery: Delivery, triesTold: number, nowMs: number): void {
+  looked(delivery: Delivery, attemptsTold: number, nowMs: number): void {
     if (isEnded(delivery)) {
       this.#byId.delete(delivery.id);
       return;
     }
     const dueMs = dueOf(delivery, nowMs);
     const known = this.#byId.get(delivery.id);
-    const isIdle = dueMs <= nowMs && delivery.status !== 'claimed' && known?.triesTold === triesTold;
+    const isIdle = dueMs <= nowMs && delivery.status !== 'claimed' && known?.attemptsTold === attemptsTold;
     const idleLooks = isIdle ? (known?.idleLooks ?? 0) + 1 : 0;
     const pauseMs = isIdle ? Math.min(LOOK_AGAIN_MS * 2 ** (idleLooks - 1), LOOK_AGAIN_MS_MAX) : 0;
     const lookAtMs = Math.max(dueMs, nowMs + pauseMs);
-    this.#set({ id: delivery.id, triesTold, lookAtMs, seenMs: nowMs, idleLooks });
+    this.#set({ id: delivery.id, attemptsTold, lookAtMs, seenMs: nowMs, idleLooks });
   }
 
   forget(id: string): void {

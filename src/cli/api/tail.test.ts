@@ -2,14 +2,14 @@ import { expect, test } from 'vitest';
 import { type Attempt, type Delivery, Sched } from '#sdk/index.ts';
 import { systemClock } from '#src/system/clock.ts';
 import { systemTimers } from '#src/system/timers.ts';
-import { newTries, Tail } from './tail.ts';
+import { newAttempts, Tail } from './tail.ts';
 
 function delivery(status: Delivery['status'], attempt_count: number): Delivery {
   return { status, attempt_count } as Delivery;
 }
 
 /** Finished ones, the last one under way where it is said. */
-function tries(count: number, isLastUnderWay = false): readonly Attempt[] {
+function attempts(count: number, isLastUnderWay = false): readonly Attempt[] {
   return Array.from({ length: count }, (_, i) => {
     const isUnderWay = isLastUnderWay && i === count - 1;
     return { attempt_no: i + 1, finished_at: isUnderWay ? null : '2027-01-01T00:00:00.000Z' } as Attempt;
@@ -17,12 +17,12 @@ function tries(count: number, isLastUnderWay = false): readonly Attempt[] {
 }
 
 test.each<[string, Delivery, readonly Attempt[], number, readonly number[]]>([
-  ['those not told yet', delivery('succeeded', 3), tries(3), 1, [2, 3]],
-  ['none that is under way', delivery('claimed', 2), tries(2, true), 0, [1]],
-  ['none that ended after the delivery was read', delivery('claimed', 1), tries(1), 0, []],
-  ['none that began after the delivery was read', delivery('retry_scheduled', 1), tries(2), 0, [1]],
-])('%s', (_, read, listed, triesTold, told) => {
-  expect(newTries(read, listed, triesTold).map(({ attempt_no }) => attempt_no)).toEqual(told);
+  ['those not told yet', delivery('succeeded', 3), attempts(3), 1, [2, 3]],
+  ['none that is under way', delivery('claimed', 2), attempts(2, true), 0, [1]],
+  ['none that ended after the delivery was read', delivery('claimed', 1), attempts(1), 0, []],
+  ['none that began after the delivery was read', delivery('retry_scheduled', 1), attempts(2), 0, [1]],
+])('%s', (_, read, listed, attemptsTold, told) => {
+  expect(newAttempts(read, listed, attemptsTold).map(({ attempt_no }) => attempt_no)).toEqual(told);
 });
 
 /** As much of a service as tail asks for: lists in pages, and single deliveries. */

@@ -4,10 +4,10 @@
  *
  * 1. what was created since the last round comes from the list, newest first (with an overlap: what is created
  *    at the same moment on several nodes does not appear in exact order);
- * 2. some pages each of what waits for its first and for its next try and of what is paused: walks that go on
+ * 2. some pages each of what waits for its first and for its next attempt and of what is paused: walks that go on
  *    where they stopped and begin anew at the end. They find what was moved, resumed or let go from the watch;
  *    and what none of them, gone once from end to end, has met does not wait any more;
- * 3. whatever in the watch is due by now is read, with its new tries.
+ * 3. whatever in the watch is due by now is read, with its new attempts.
  *
  * Everything has a bound: the watch, the pages of a round, the looks of a round and how many run at once.
  */
@@ -31,7 +31,7 @@ const WALKED = ['scheduled', 'retry_scheduled', 'paused'] as const;
 
 export type TailEvent =
   | { readonly kind: 'attempt'; readonly delivery: Delivery; readonly attempt: Attempt }
-  /** `isTold`: by the last try, in the same breath. */
+  /** `isTold`: by the last attempt, in the same breath. */
   | { readonly kind: 'end'; readonly delivery: Delivery; readonly isTold: boolean };
 
 export interface TailOptions {
@@ -167,17 +167,17 @@ export class Tail {
   }
 
   /** What has happened to one since the last look. */
-  async #look({ id, triesTold }: Watched): Promise<readonly TailEvent[]> {
+  async #look({ id, attemptsTold }: Watched): Promise<readonly TailEvent[]> {
     const { signal } = this.#options;
     const { deliveries } = this.#sched;
     try {
       const delivery = await deliveries.get(id, { signal });
-      const tries =
-        delivery.attempt_count > triesTold
+      const attempts =
+        delivery.attempt_count > attemptsTold
           ? await deliveries.attempts(id, { limit: PAGE_ITEMS }, { signal }).toArray(PAGE_ITEMS)
           : [];
-      const fresh = newTries(delivery, tries, triesTold);
-      this.#watch.looked(delivery, fresh.at(-1)?.attempt_no ?? triesTold, this.#now());
+      const fresh = newAttempts(delivery, attempts, attemptsTold);
+      this.#watch.looked(delivery, fresh.at(-1)?.attempt_no ?? attemptsTold, this.#now());
       const events: TailEvent[] = fresh.map((attempt) => ({ kind: 'attempt', delivery, attempt }));
       if (isEnded(delivery)) events.push({ kind: 'end', delivery, isTold: fresh.length > 0 });
       return events;
@@ -207,18 +207,18 @@ export class Tail {
 }
 
 /**
- * The tries to tell. They were read after the delivery: what it does not know of yet is told next time, when it
- * says what comes of it. So is the last try of one that is being sent.
+ * The attempts to tell. They were read after the delivery: what it does not know of yet is told next time, when it
+ * says what comes of it. So is the last attempt of one that is being sent.
  */
-export function newTries(
+export function newAttempts(
   delivery: Delivery,
-  tries: readonly Attempt[],
-  triesTold: number,
+  attempts: readonly Attempt[],
+  attemptsTold: number,
 ): readonly Attempt[] {
   const { status, attempt_count } = delivery;
   const known = status === 'claimed' ? attempt_count - 1 : attempt_count;
-  return tries.filter(
-    ({ attempt_no, finished_at }) => attempt_no > triesTold && attempt_no <= known && finished_at !== null,
+  return attempts.filter(
+    ({ attempt_no, finished_at }) => attempt_no > attemptsTold && attempt_no <= known && finished_at !== null,
   );
 }
 

@@ -8,8 +8,8 @@ const REQUEST_KEY = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
 export function addRetryOptions(command: Command): Command {
   return command
-    .option('--max-attempts <number>', 'how many tries at most, 8 unless given')
-    .option('--retry-base <duration>', 'the wait that grows with each try, 5s unless given')
+    .option('--max-attempts <number>', 'how many attempts at most, 8 unless given')
+    .option('--retry-base <duration>', 'the wait that grows with each attempt, 5s unless given')
     .option('--retry-factor <number>', 'by what it grows, 2 unless given')
     .option('--retry-max <duration>', 'the longest wait, 1h unless given');
 }

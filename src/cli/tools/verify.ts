@@ -178,7 +178,7 @@ function verifiedAnswer(
     text: fields(
       [
         ['Verified', styled('yes, it was signed by Sched', 'green')],
-        ['Delivery', `${deliveryId}, try ${attempt}`],
+        ['Delivery', `${deliveryId}, attempt ${attempt}`],
         ['Signed', `${signedAt} (${relative(signedAtMs, nowMs)})`],
         ['Idempotency-Key', idempotencyKey],
         ...(form === 'as_given' ? [] : [['Body', FORMS[form]] as const]),

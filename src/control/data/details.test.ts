@@ -7,7 +7,7 @@ import { useDataBench } from '#test/control/data-world.ts';
 
 const open = useDataBench();
 
-test('a delivery is shown with its tries, where their time went, and in plain words', async () => {
+test('a delivery is shown with its attempts, where their time went, and in plain words', async () => {
   const bench = await open();
   const { store } = bench.world;
   const { schedule, pending } = bench.build.schedule();
@@ -25,7 +25,7 @@ test('a delivery is shown with its tries, where their time went, and in plain wo
     url: 'https://example.com/hook',
     method: 'POST',
   });
-  expect(body.tries).toMatchObject([
+  expect(body.attempts).toMatchObject([
     {
       attempt_no: 1,
       outcome: 'retryable',
@@ -37,8 +37,8 @@ test('a delivery is shown with its tries, where their time went, and in plain wo
       error: 'HTTP 503',
     },
   ]);
-  expect(body.tries[0].words).toContain('answered with 503');
-  expect(body.words).toContain('Try 2 of 8 follows 10 s after the last one ended.');
+  expect(body.attempts[0].words).toContain('answered with 503');
+  expect(body.words).toContain('Attempt 2 of 8 follows 10 s after the last one ended.');
 });
 
 test('one that an open breaker holds back says so', async () => {
@@ -52,7 +52,7 @@ test('one that an open breaker holds back says so', async () => {
     bench.build.gate(endpointKeyOf(pending.target), { gate: { breaker, budget: null, paces: {} } }),
   ]);
   const { body } = await bench.get(`deliveries/${pending.id}/details`);
-  expect(body.tries).toEqual([]);
+  expect(body.attempts).toEqual([]);
   expect(body.words).toContain('circuit breaker is open');
 });
 

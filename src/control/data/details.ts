@@ -1,8 +1,8 @@
-/** `GET deliveries/:id/details`: a delivery with its tries as a waterfall, and in plain words. */
+/** `GET deliveries/:id/details`: a delivery with its attempts as a waterfall, and in plain words. */
 import type { DeliveryResource, ScheduleResource } from '#src/api/contract/resources.ts';
 import { presentDelivery, presentSchedule } from '#src/api/present.ts';
 import { found } from '#src/commands/command.ts';
-import type { DeliveryDetails, TryInfo } from '#src/control/http/data-contract.ts';
+import type { DeliveryDetails, AttemptInfo } from '#src/control/http/data-contract.ts';
 import { json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
 import { stateOf } from '#src/domain/breaker.ts';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
@@ -16,7 +16,7 @@ import { idOf } from './path-ids.ts';
 import type { DataWorld } from './world.ts';
 
 /** A delivery that is moved keeps its attempts, and may then have more than its policy allows. */
-const TRIES_SHOWN_MAX = 2 * RETRY_BOUNDS.maxAttempts.max;
+const ATTEMPTS_SHOWN_MAX = 2 * RETRY_BOUNDS.maxAttempts.max;
 
 export function detailsRoute({
   commands: { store, clock },
@@ -29,8 +29,8 @@ export function detailsRoute({
     answer: async ({ params, partition, mode }) => {
       const id = idOf('dlv', params);
       const delivery = found(await store.findDelivery(partition, id));
-      const [tries, view, isHeldBack] = await Promise.all([
-        store.listAttempts(partition, id, 0, TRIES_SHOWN_MAX),
+      const [attempts, view, isHeldBack] = await Promise.all([
+        store.listAttempts(partition, id, 0, ATTEMPTS_SHOWN_MAX),
         store.findSchedule(partition, delivery.scheduleId),
         isHeldBackByBreaker(store, delivery, clock.now()),
       ]);
@@ -41,8 +41,8 @@ export function detailsRoute({
         schedule: view === null ? null : presentSchedule(view, mode),
         url,
         method,
-        tries: tries.map((attempt) => presentTry(attempt, url)),
-        words: deliveryWords(delivery, { tries, scheduleState, isHeldBack }),
+        attempts: attempts.map((attempt) => presentAttempt(attempt, url)),
+        words: deliveryWords(delivery, { attempts, scheduleState, isHeldBack }),
       };
       return json(details);
     },
@@ -63,7 +63,7 @@ async function isHeldBackByBreaker(
   return dueAt <= (breaker.openUntil ?? now);
 }
 
-function presentTry(attempt: Attempt, url: string): TryInfo {
+function presentAttempt(attempt: Attempt, url: string): AttemptInfo {
   const { timing, finishedAt } = attempt;
   return {
     attempt_no: attempt.attemptNo,

@@ -7,7 +7,7 @@ import { type DataBench, useDataBench } from '#test/control/data-world.ts';
 
 const open = useDataBench();
 
-/** So many tries, each this late. */
+/** So many attempts, each this late. */
 function fired(count: number, latenessMs: number): Tally {
   const lateness = NO_TALLY.lateness.map((_, index) => (index === latenessClass(latenessMs) ? count : 0));
   return { ...NO_TALLY, fired: count, succeeded: count, lateness };
@@ -35,7 +35,7 @@ test('an empty project is told from one where nothing happens right now', async 
   expect(body).toMatchObject({ range: '1h', step_ms: MINUTE_MS, is_empty: true, breakers: [], nodes: null });
   expect(body.steps).toHaveLength(60);
   expect(body.due.counts).toHaveLength(60);
-  expect(body.lateness).toMatchObject({ p50_ms: null, tries: 0 });
+  expect(body.lateness).toMatchObject({ p50_ms: null, attempts: 0 });
   await bench.post('schedules', { endpoint: 'https://example.com/', delay: '5m' });
   expect((await bench.get('overview')).body.is_empty).toBe(false);
 });
@@ -52,10 +52,10 @@ test('what was fired is shown step by step, all nodes together, and how late it 
   expect(body.total).toEqual({ fired: 100, succeeded: 100, retried: 3, dead_lettered: 1, expired: 0 });
   expect(body.steps[0]).toMatchObject({ at: '2026-11-15T07:01:00.000Z', fired: 90 });
   expect(body.steps.at(-1)).toMatchObject({ at: '2026-11-15T08:00:00.000Z', fired: 10, retried: 3 });
-  expect(body.lateness).toMatchObject({ within_100_ms: 92, within_300_ms: 100, tries: 100 });
+  expect(body.lateness).toMatchObject({ within_100_ms: 92, within_300_ms: 100, attempts: 100 });
   expect(body.lateness.p50_ms).toBeLessThanOrEqual(5);
   expect(body.lateness.p99_ms).toBeGreaterThan(200);
-  expect(body.lateness.classes.at(-1)).toEqual({ up_to_ms: null, tries: 0 });
+  expect(body.lateness.classes.at(-1)).toEqual({ up_to_ms: null, attempts: 0 });
   expect((await bench.get('overview?range=6h')).body.total.fired).toBe(1_100);
 });
 

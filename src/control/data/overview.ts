@@ -107,7 +107,7 @@ function stretchOf(range: OverviewRange, now: Instant): Stretch {
 function presentLateness(total: Tally): Overview['lateness'] {
   const within = (ms: number) =>
     total.lateness.reduce(
-      (sum, tries, index) => ((LATENESS_BOUNDS_MS[index] ?? Infinity) <= ms ? sum + tries : sum),
+      (sum, attempts, index) => ((LATENESS_BOUNDS_MS[index] ?? Infinity) <= ms ? sum + attempts : sum),
       0,
     );
   return {
@@ -115,8 +115,8 @@ function presentLateness(total: Tally): Overview['lateness'] {
     p99_ms: latenessQuantile(total, 0.99),
     within_100_ms: within(100),
     within_300_ms: within(300),
-    tries: total.lateness.reduce((sum, tries) => sum + tries, 0),
-    classes: total.lateness.map((tries, index) => ({ up_to_ms: LATENESS_BOUNDS_MS[index] ?? null, tries })),
+    attempts: total.lateness.reduce((sum, attempts) => sum + attempts, 0),
+    classes: total.lateness.map((attempts, index) => ({ up_to_ms: LATENESS_BOUNDS_MS[index] ?? null, attempts })),
   };
 }
 

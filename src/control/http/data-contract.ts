@@ -14,10 +14,10 @@ export type OverviewRange = '1h' | '6h' | '24h' | '7d' | '30d';
 export interface Lateness {
   readonly p50_ms: number | null;
   readonly p99_ms: number | null;
-  /** How many tries kept to it, of all. */
+  /** How many attempts kept to it, of all. */
   readonly within_100_ms: number;
   readonly within_300_ms: number;
-  readonly tries: number;
+  readonly attempts: number;
 }
 
 export interface Overview {
@@ -32,8 +32,8 @@ export interface Overview {
   })[];
   readonly total: Counts;
   readonly lateness: Lateness & {
-    /** Tries in each class, the last one without an upper end. */
-    readonly classes: readonly { readonly up_to_ms: number | null; readonly tries: number }[];
+    /** AttemptRunner in each class, the last one without an upper end. */
+    readonly classes: readonly { readonly up_to_ms: number | null; readonly attempts: number }[];
   };
   /** By the minute, from now on, for an hour; coming runs of recurring schedules included. */
   readonly due: {
@@ -152,7 +152,7 @@ export interface Calendar {
   readonly not_whole: readonly { readonly from: string; readonly until: string }[];
 }
 
-export interface TryInfo {
+export interface AttemptInfo {
   readonly attempt_no: number;
   readonly outcome: 'success' | 'retryable' | 'terminal';
   readonly status_code: number | null;
@@ -180,7 +180,7 @@ export interface DeliveryDetails<Delivery, Schedule> {
   readonly schedule: Schedule | null;
   readonly url: string;
   readonly method: string;
-  readonly tries: readonly TryInfo[];
+  readonly attempts: readonly AttemptInfo[];
   /** Why it is as it is and what comes next, in plain words. */
   readonly words: string;
 }

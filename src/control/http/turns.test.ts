@@ -74,7 +74,7 @@ test('what is answered at once counts until everything else had its turn', async
 
 test('what fails gives its turn on', async () => {
   const { turns, pass } = openTurns();
-  for (let tries = 0; tries <= AT_ONCE_MAX; tries++) {
+  for (let attempts = 0; attempts <= AT_ONCE_MAX; attempts++) {
     const failing = turns.take('ada', () => Promise.reject(new Error('no')));
     await expect(failing).rejects.toThrow('no');
     await pass();

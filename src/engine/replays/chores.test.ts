@@ -61,9 +61,9 @@ describe('chores', () => {
 
   test('that fail are done again later and later, and keep no other from its turn', async () => {
     const { time, log, chores, done, noting } = open();
-    const tries: number[] = [];
+    const attempts: number[] = [];
     chores.add('broken', async () => {
-      tries.push(time.elapsed());
+      attempts.push(time.elapsed());
       throw new Error('no');
     });
     chores.add('well', noting('well', 1_000));
@@ -71,7 +71,7 @@ describe('chores', () => {
     await time.advance(8_000);
     chores.hurry('broken');
     await time.advance(52_000);
-    expect(tries).toEqual([0, 500, 1_500, 3_500, 7_500, 15_500, 30_500, 45_500]);
+    expect(attempts).toEqual([0, 500, 1_500, 3_500, 7_500, 15_500, 30_500, 45_500]);
     expect(done.length).toBeGreaterThan(55);
     expect(log.lines).toHaveLength(1);
     chores.stop();

@@ -15,10 +15,10 @@ export function forget(isGone) {
   for (const number of fetched.keys()) if (isGone(number)) fetched.delete(number);
 }
 
-/** `tries`: the arrivals of the same delivery, itself among them. */
-export function show(arrival, tries, select) {
+/** `attempts`: the arrivals of the same delivery, itself among them. */
+export function show(arrival, attempts, select) {
   const isOther = shown?.arrival.number !== arrival.number;
-  shown = { arrival, tries, select };
+  shown = { arrival, attempts, select };
   pane.hidden = false;
   if (isOther) pane.scrollTop = 0;
   render(isOther);
@@ -54,7 +54,7 @@ function render(isAnew) {
   pane.replaceChildren(...renderFacts(shown, details?.target ?? shown.arrival.target), ...rest);
 }
 
-function renderFacts({ arrival, tries, select }, target) {
+function renderFacts({ arrival, attempts, select }, target) {
   const { method, delivery, at, bytes } = arrival;
   const rows = [
     ['Arrived', late(arrival)],
@@ -63,7 +63,7 @@ function renderFacts({ arrival, tries, select }, target) {
   ];
   if (delivery !== null) {
     rows.push(['Delivery', element('code', {}, delivery.id)]);
-    rows.push(['Try', renderTries(arrival, tries, select)]);
+    rows.push(['Attempt', renderAttempts(arrival, attempts, select)]);
   }
   const state = standing(arrival);
   if (state !== null) {
@@ -100,16 +100,16 @@ function signed(arrival) {
   );
 }
 
-function renderTries({ number, delivery }, tries, select) {
-  const buttons = tries.map((each) => {
+function renderAttempts({ number, delivery }, attempts, select) {
+  const buttons = attempts.map((each) => {
     const button = element('button', { type: 'button', class: 'quiet' }, String(each.delivery.attempt));
-    button.setAttribute('aria-label', `Try ${each.delivery.attempt}`);
+    button.setAttribute('aria-label', `Attempt ${each.delivery.attempt}`);
     if (each.number === number) button.setAttribute('aria-current', 'true');
     button.addEventListener('click', () => select(each.number));
     return button;
   });
   const most = delivery.now === null ? [] : [` of at most ${delivery.now.max_attempts}`];
-  return element('span', { class: 'tries' }, ...buttons, ...most);
+  return element('span', { class: 'attempts' }, ...buttons, ...most);
 }
 
 function renderHeaders({ headers }) {

@@ -74,7 +74,7 @@ function renderRow(arrival) {
   const { number, method, target, at, delivery } = arrival;
   const notes = [
     element('span', { class: arrival.signature.verified ? 'verified' : 'unverified' }, signature(arrival)),
-    ...[lateness(arrival), delivery === null ? null : `try ${delivery.attempt}`, standing(arrival)]
+    ...[lateness(arrival), delivery === null ? null : `attempt ${delivery.attempt}`, standing(arrival)]
       .filter((words) => words !== null)
       .map((words) => element('span', {}, words)),
   ];

@@ -1,7 +1,7 @@
 /** Where a test of the contract works: one opened store for many tests, a project of its own for each. */
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { TryResult } from '#src/domain/delivery-life.ts';
+import type { AttemptResult } from '#src/domain/delivery-life.ts';
 import { type DeliveryId, IdMint, type ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -198,7 +198,7 @@ export class Bench extends Builders {
   }
 
   /** Claims a delivery and settles it with `result`, both stored. */
-  async fire(delivery: Delivery, result: TryResult): Promise<Delivery> {
+  async fire(delivery: Delivery, result: AttemptResult): Promise<Delivery> {
     const claimed = this.claim(delivery, await this.view(delivery.scheduleId));
     expect(await this.store.claim([claimed])).toEqual(['done']);
     const { schedule } = await this.view(delivery.scheduleId);

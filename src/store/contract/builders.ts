@@ -28,9 +28,9 @@ export const DAY_MS = 24 * HOUR_MS;
 
 export const HOURLY: Timing = { kind: 'recurring', cron: '0 * * * *', timezone: 'UTC' };
 
-export const SUCCESS: deliveryLife.TryResult = { outcome: 'success', statusCode: 204 };
-export const FAILURE: deliveryLife.TryResult = { outcome: 'retryable', statusCode: 503, error: 'HTTP 503' };
-export const REDIRECT: deliveryLife.TryResult = { outcome: 'terminal', statusCode: 302, error: 'HTTP 302' };
+export const SUCCESS: deliveryLife.AttemptResult = { outcome: 'success', statusCode: 204 };
+export const FAILURE: deliveryLife.AttemptResult = { outcome: 'retryable', statusCode: 503, error: 'HTTP 503' };
+export const REDIRECT: deliveryLife.AttemptResult = { outcome: 'terminal', statusCode: 302, error: 'HTTP 302' };
 
 /** The same bytes every time, good enough for ids that only have to differ. */
 export function seededBytes(seed: number): (count: number) => Uint8Array {
@@ -158,11 +158,11 @@ export class Builders {
     );
   }
 
-  /** Closes a try, and completes the schedule where that is its end. */
+  /** Closes an attempt, and completes the schedule where that is its end. */
   settle(
     { delivery, attempt }: { readonly delivery: Delivery; readonly attempt: Attempt },
     schedule: FiringSchedule,
-    result: deliveryLife.TryResult,
+    result: deliveryLife.AttemptResult,
   ): SettleWrite {
     const settled = deliveryLife.settle(delivery, attempt, result, schedule, this.#now);
     return {
@@ -172,7 +172,7 @@ export class Builders {
     };
   }
 
-  /** Ends a waiting delivery without a try, and completes or moves on its schedule. */
+  /** Ends a waiting delivery without an attempt, and completes or moves on its schedule. */
   endUnsent(
     delivery: Delivery,
     { schedule, profile }: Pick<Work, 'schedule' | 'profile'>,

@@ -13,7 +13,7 @@ import { FAILURE, HOUR_MS, HOURLY, REDIRECT, SUCCESS } from './builders.ts';
 
 export function firingContract(suite: Suite): void {
   describe('claiming', () => {
-    test('stores the claim and the row of the try', async () => {
+    test('stores the claim and the row of the attempt', async () => {
       const bench = await suite.bench();
       const view = await bench.addSchedule();
       bench.tick(HOUR_MS + 7);
@@ -168,7 +168,7 @@ export function firingContract(suite: Suite): void {
       ['a success', SUCCESS, 'succeeded', 'completed'],
       ['a failure to be retried', FAILURE, 'retry_scheduled', 'active'],
       ['a redirect', REDIRECT, 'dead_letter', 'completed'],
-    ] as const)('%s closes the try and moves delivery and schedule', async ([, result, status, state]) => {
+    ] as const)('%s closes the attempt and moves delivery and schedule', async ([, result, status, state]) => {
       const bench = await suite.bench();
       const view = await bench.addSchedule();
       const claimed = await bench.take(view);
@@ -182,7 +182,7 @@ export function firingContract(suite: Suite): void {
       expect((await bench.view(view.schedule.id)).schedule.state).toBe(state);
     });
 
-    test('keeps whatever the try came to, field for field', async () => {
+    test('keeps whatever the attempt came to, field for field', async () => {
       const bench = await suite.bench();
       const view = await bench.addSchedule({
         retryPolicy: { ...DEFAULT_RETRY_POLICY, base: '0', maxAttempts: 50 },
@@ -265,7 +265,7 @@ export function firingContract(suite: Suite): void {
       expect((await bench.view(schedule.id)).schedule).toMatchObject({ state: 'completed', metadata });
     });
 
-    test('a try that is not under way changes nothing', async () => {
+    test('an attempt that is not under way changes nothing', async () => {
       const bench = await suite.bench();
       const view = await bench.addSchedule();
       const claimed = await bench.take(view);

@@ -27,7 +27,7 @@ export function lostClaimsContract(suite: Suite): void {
       await end(bench, await bench.store.listLostClaims([], LIMIT));
     });
 
-    test('come with the try that is under way and the schedule as it is now', async () => {
+    test('come with the attempt that is under way and the schedule as it is now', async () => {
       const bench = await own.bench();
       const { schedule } = await bench.addSchedule({ timing: HOURLY });
       bench.tick(HOUR_MS);

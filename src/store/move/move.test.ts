@@ -403,14 +403,14 @@ describe('all or nothing', () => {
 
   test('meanwhile nobody writes, here or there', async () => {
     await using database = await createDatabase(await sharedPostgres());
-    const tries: Promise<unknown>[] = [];
+    const attempts: Promise<unknown>[] = [];
     await moveTo(database.url, ({ table }) => {
       if (table !== 'projects') return;
       const db = openForWriting(path);
       db.pragma('busy_timeout = 0');
       expect(() => db.exec('BEGIN IMMEDIATE')).toThrow(/locked/);
       db.close();
-      tries.push(
+      attempts.push(
         expect(
           statement(
             database.url,
@@ -419,8 +419,8 @@ describe('all or nothing', () => {
         ).rejects.toThrow(/lock timeout/),
       );
     });
-    expect(tries).toHaveLength(1);
-    await Promise.all(tries);
+    expect(attempts).toHaveLength(1);
+    await Promise.all(attempts);
   });
 });
 

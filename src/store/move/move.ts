@@ -45,7 +45,7 @@ export interface Progress {
 export type Moved = ReadonlyMap<string, number>;
 export type MoveRefusal = 'target_is_not_empty';
 
-const COMMIT_TRIES_MAX = 30;
+const COMMIT_ATTEMPTS_MAX = 30;
 const COMMIT_PAUSE_MS = 1_000;
 
 /** Whatever the server is set to: it may take hours. */
@@ -119,7 +119,7 @@ async function commit(client: Client, world: MoveWorld): Promise<void> {
 }
 
 async function isCommitted({ connect, timers }: MoveWorld): Promise<boolean> {
-  for (let tries = 1; tries <= COMMIT_TRIES_MAX; tries++) {
+  for (let attempts = 1; attempts <= COMMIT_ATTEMPTS_MAX; attempts++) {
     try {
       return await holdsProject(await connect());
     } catch (error) {

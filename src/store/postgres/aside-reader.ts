@@ -82,7 +82,7 @@ export class AsideReader implements Reader {
   }
 }
 
-/** None stays open when one cannot be had: each further try would take a connection more from a server short of them. */
+/** None stays open when one cannot be had: each further attempt would take a connection more from a server short of them. */
 async function openAll(links: readonly Link[]): Promise<readonly Link[]> {
   try {
     await Promise.all(links.map((link) => link.open()));

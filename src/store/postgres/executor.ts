@@ -47,7 +47,7 @@ const SET_LAST = 'UPDATE writers SET last = $2 WHERE writer = $1';
 /** How long the outcome of a lost commit is looked for before it is given up. */
 const LOOK_UP_MS_MAX = 5_000;
 const LOOK_AGAIN_MS = 250;
-const TRIES_MAX = 5;
+const ATTEMPTS_MAX = 5;
 const TOO_MANY = 'PostgreSQL: the same rows are written by too many at once.';
 
 const DIVISION_BY_ZERO = '22012';
@@ -74,7 +74,7 @@ export class Executor {
   async run(batch: readonly Verb[]): Promise<readonly Answer[]> {
     const answers: (Answer | null)[] = batch.map(() => null);
     let isInDoubt = this.#distributed;
-    for (let tries = 0; tries < TRIES_MAX; tries++) {
+    for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
       const open = batch.flatMap((verb, index) => (answers[index] === null ? [{ verb, index }] : []));
       if (open.length === 0) break;
       const outcome = await this.#attempt(
@@ -88,8 +88,8 @@ export class Executor {
         return this.#oneByOne(batch, answers);
       } else if (outcome !== 'again') {
         for (const [place, { index }] of open.entries()) answers[index] = outcome.get(place) ?? null;
-        // Something is always found out; that is no failed try.
-        tries--;
+        // Something is always found out; that is no failed attempt.
+        attempts--;
       }
     }
     return answers.map((answer) => answer ?? new StoreUnavailable(TOO_MANY));

@@ -22,7 +22,7 @@ export const SCHEMA_VERSION = newestOf(MIGRATIONS);
 /** 'SCHD': nobody else's advisory lock. */
 const MIGRATION_LOCK = 0x53434844;
 const LOCK_TIMEOUT_MS = 1_000;
-const LOCK_TRIES_MAX = 30;
+const LOCK_ATTEMPTS_MAX = 30;
 const LOCK_PAUSE_MS = 1_000;
 const LOCK_NOT_AVAILABLE = '55P03';
 
@@ -45,13 +45,13 @@ export async function migrate(
 ): Promise<void> {
   await refuseUnfit(client);
   const needed = newestOf(migrations);
-  for (let tries = 1; (await versionOf(client, needed)) < needed; tries++) {
+  for (let attempts = 1; (await versionOf(client, needed)) < needed; attempts++) {
     try {
       await applyMissing(client, now, migrations);
     } catch (error) {
       if (codeOf(error) === DUPLICATE_TABLE) throw new StoreUnavailable(FOREIGN, { cause: error });
       if (codeOf(error) !== LOCK_NOT_AVAILABLE) throw error;
-      if (tries === LOCK_TRIES_MAX) {
+      if (attempts === LOCK_ATTEMPTS_MAX) {
         throw new StoreUnavailable(
           'The schema could not be brought up to date: its tables were in use all the time. Try again.',
           { cause: error },

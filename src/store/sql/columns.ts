@@ -99,7 +99,7 @@ export const DELIVERY_CLAIMED = [
   'revision',
 ] as const satisfies readonly (typeof DELIVERY_MUTABLE)[number][];
 
-/** By the end of a try, or by an end without one. */
+/** By the end of an attempt, or by an end without one. */
 export const DELIVERY_SETTLED = [
   'status',
   'due_at',

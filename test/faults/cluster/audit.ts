@@ -22,18 +22,18 @@ export interface Figures {
   readonly lost: number;
   /** Answered 200 again after a 200. */
   readonly doubled: number;
-  /** Tries that were closed without an answer: they were under way when something broke. */
+  /** AttemptRunner that were closed without an answer: they were under way when something broke. */
   readonly interrupted: number;
   /** Those of them that had reached the receiver. */
   readonly interruptedSeen: number;
-  /** Tries that ended before they were sent, as what was to be sent could not be read. */
+  /** AttemptRunner that ended before they were sent, as what was to be sent could not be read. */
   readonly unsent: number;
   readonly deliveries: number;
   readonly succeeded: number;
   readonly deadLetter: number;
   readonly attempts: number;
   readonly received: number;
-  /** From the instant of a delivery, replays left out, until its first try arrived. */
+  /** From the instant of a delivery, replays left out, until its first attempt arrived. */
   readonly lateness: Spread;
 }
 
@@ -136,7 +136,7 @@ function faultsOf(
   const doubled = doubledIds(received).length;
   return [
     ...rowFaults(delivery, attempts, received, max_attempts),
-    ...faultIf(doubled > excused, `200 answered ${doubled + 1} times, ${excused} tries interrupted`),
+    ...faultIf(doubled > excused, `200 answered ${doubled + 1} times, ${excused} attempts interrupted`),
     ...faultIf(
       ENDED.has(delivery.status) && (last?.outcome === 'success') !== (delivery.status === 'succeeded'),
       `is ${delivery.status} after ${last?.outcome}`,

@@ -1,6 +1,6 @@
 /**
  * All nodes are stopped and started again, one after the other, as an operator does for an upgrade: nothing is
- * lost or doubled, no try is broken off, no call fails, and nothing is more than a second late.
+ * lost or doubled, no attempt is broken off, no call fails, and nothing is more than a second late.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startPostgres } from '#test/postgres/server.ts';
@@ -43,7 +43,7 @@ export async function runRolling(run: Run): Promise<RollingReport> {
       ...faults,
       ...report.faults,
       ...(doubled === 0 ? [] : [`${doubled} were doubled`]),
-      ...(interrupted === 0 ? [] : [`${interrupted} tries were broken off`]),
+      ...(interrupted === 0 ? [] : [`${interrupted} attempts were broken off`]),
       ...(report.resent === 0 ? [] : [`${report.resent} calls had to be made again`]),
       ...(lateness.max <= LATE_MS_MAX ? [] : [`a delivery was ${lateness.max} ms late`]),
     ],

@@ -1,5 +1,5 @@
 /**
- * kill -9 under load, again and again on one data directory. At each kill as many tries are lost as were
+ * kill -9 under load, again and again on one data directory. At each kill as many attempts are lost as were
  * claimed at that moment: they are closed as interrupted at the next start and tried again, and nothing else
  * may ever be sent twice.
  */

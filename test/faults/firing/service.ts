@@ -40,7 +40,7 @@ export function startFiring(dataDir: string, options: FiringOptions = {}): Promi
   return startSched({ dataDir, env: environmentOf(options) });
 }
 
-/** A start that is killed after so many ms, whatever it was doing: opening the store, closing lost tries. */
+/** A start that is killed after so many ms, whatever it was doing: opening the store, closing lost attempts. */
 export async function startAndKill(dataDir: string, afterMs: number): Promise<void> {
   const child = spawn(process.execPath, ['bin/sched.js', 'serve'], {
     cwd: ROOT,

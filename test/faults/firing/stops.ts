@@ -113,7 +113,7 @@ export async function runHangingStop(hanging: number): Promise<HangingStopReport
     faults: [
       ...result.faults,
       ...(code === 0 ? [] : [`exit code ${code}`]),
-      ...(closed === hanging ? [] : [`${closed} of ${hanging} tries were closed before the exit`]),
+      ...(closed === hanging ? [] : [`${closed} of ${hanging} attempts were closed before the exit`]),
     ],
     exitMs,
     hanging,

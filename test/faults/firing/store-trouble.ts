@@ -22,7 +22,7 @@ const SHARED_MS = 1_100;
 const TROUBLE_MS = 2_000;
 const DRAIN_MS_MAX = 30_000;
 const EXIT_MS_MAX = 10_000;
-/** Each lost try costs one. */
+/** Each lost attempt costs one. */
 const RETRY_POLICY = { max_attempts: 50, base: '100ms', factor: 1, max: '100ms' };
 
 export interface TroubleReport extends Audit {

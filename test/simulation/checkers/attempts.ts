@@ -1,5 +1,5 @@
 /**
- * Every try has its row: numbered without gaps, at most one open and only while the delivery is claimed, none
+ * Every attempt has its row: numbered without gaps, at most one open and only while the delivery is claimed, none
  * too early, too late or too many, and none for what was canceled, paused or finished before.
  */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
@@ -12,7 +12,7 @@ const PUNCTUAL_MS = 300;
 
 export function attemptsChecker(scene: Scene): Checker {
   const claim = (before: Delivery, after: Delivery, attempt: Attempt) => {
-    const say = (what: string) => new Violation(NAME, `${after.id} try ${attempt.attemptNo} ${what}`);
+    const say = (what: string) => new Violation(NAME, `${after.id} attempt ${attempt.attemptNo} ${what}`);
     if (!isWaitingStatus(before.status)) throw say(`began while ${before.status}`);
     if (before.dueAt === null || attempt.dueAt !== before.dueAt) throw say('was due at another instant');
     if (attempt.firedAt < attempt.dueAt) throw say(`began ${attempt.dueAt - attempt.firedAt} ms early`);

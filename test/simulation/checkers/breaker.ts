@@ -55,7 +55,7 @@ export function breakerChecker(scene: Scene): Checker {
   const models = new Map<string, Model>();
   const saved = new Map<string, string>();
   /** By the token of the claim. */
-  const tries = new Map<string, Tried>();
+  const attempts = new Map<string, Tried>();
 
   const modelOf = (key: string): Model => {
     const known = models.get(key) ?? { ...SHUT, ...UNTURNED, isBlurred: false };
@@ -70,9 +70,9 @@ export function breakerChecker(scene: Scene): Checker {
   };
 
   const learn = (token: string, evidence: 'success' | 'failure' | 'nothing', now: number): void => {
-    const tried = tries.get(token);
+    const tried = attempts.get(token);
     if (tried === undefined) return;
-    tries.delete(token);
+    attempts.delete(token);
     const { key, by, probeOf, policy } = tried;
     const model = modelOf(key);
     const isProbe = probeOf !== null && probeOf === model.openUntil;
@@ -146,15 +146,15 @@ export function breakerChecker(scene: Scene): Checker {
       const isProbe = model.openUntil !== null;
       if (isProbe) model.probeUntil = now + policy.probeMs;
       const { deliveryId, attemptNo } = attempt;
-      tries.set(attempt.id, { deliveryId, attemptNo, key, by, probeOf: model.openUntil, policy });
+      attempts.set(attempt.id, { deliveryId, attemptNo, key, by, probeOf: model.openUntil, policy });
     },
     claimAnswered({ attempt }, answer) {
       if (answer !== 'done') learn(attempt.id, 'nothing', time.now());
     },
-    /** A try counts when it ends; it may be settled a moment later, together with others. */
+    /** An attempt counts when it ends; it may be settled a moment later, together with others. */
     exchanged(sent) {
       if (sent.fortune?.kind === 'orphaned') return;
-      for (const [token, { deliveryId, attemptNo, by }] of tries) {
+      for (const [token, { deliveryId, attemptNo, by }] of attempts) {
         if (deliveryId !== sent.deliveryId || attemptNo !== sent.attemptNo || by.node !== sent.node) continue;
         // Its time may have been over at the very moment when the stop broke it off: its row will tell.
         if (sent.fortune?.kind === 'broken_off' && isGraceOver(by)) continue;
@@ -164,7 +164,7 @@ export function breakerChecker(scene: Scene): Checker {
     settleAsked({ attempt }, by) {
       // It never left the house, or a stop broke it off.
       const evidence = attempt.error === 'timeout' ? 'failure' : 'nothing';
-      if (tries.get(attempt.id)?.by === by) learn(attempt.id, evidence, attempt.finishedAt ?? by.now());
+      if (attempts.get(attempt.id)?.by === by) learn(attempt.id, evidence, attempt.finishedAt ?? by.now());
     },
     putOffAsked(delivery, by) {
       const { dueAt, booked } = delivery;
@@ -207,7 +207,7 @@ export function breakerChecker(scene: Scene): Checker {
     },
     gatesMoved(isAmong, how) {
       if (how === 'given_back') nothingLost(isAmong);
-      for (const [token, { key }] of tries) if (isAmong(key)) tries.delete(token);
+      for (const [token, { key }] of attempts) if (isAmong(key)) attempts.delete(token);
       for (const key of models.keys()) if (isAmong(key)) models.set(key, restored(key));
     },
     clockSet(byMs) {

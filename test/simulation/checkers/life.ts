@@ -58,9 +58,9 @@ function moved(before: Delivery | null, after: Delivery): void {
       throw new Violation(NAME, `${id} went from revision ${before.revision} to ${after.revision}`);
     }
     if (before.status === 'claimed' || status === 'claimed') untouched(before, after);
-    const tries = after.attemptCount - before.attemptCount;
-    if (tries !== (status === 'claimed' ? 1 : 0)) {
-      throw new Violation(NAME, `${id} became ${status} and counts ${tries} more attempts`);
+    const attempts = after.attemptCount - before.attemptCount;
+    if (attempts !== (status === 'claimed' ? 1 : 0)) {
+      throw new Violation(NAME, `${id} became ${status} and counts ${attempts} more attempts`);
     }
   }
   const isTerminal = TERMINAL.has(status);

@@ -1,6 +1,6 @@
 /**
  * What the network saw: every request has its row, durable before it was sent; no row is sent twice, none by a
- * process whose claim it is not; the key stays the same from try to try. It carries the body that its customer gave
+ * process whose claim it is not; the key stays the same from attempt to attempt. It carries the body that its customer gave
  * it, to the last byte, and is signed with the secret of that customer.
  */
 import { createHmac } from 'node:crypto';
@@ -22,7 +22,7 @@ export function sendsChecker(scene: Scene): Checker {
     name: NAME,
     sent(sent) {
       const { witness } = scene;
-      const say = (what: string) => new Violation(NAME, `${sent.deliveryId} try ${sent.attemptNo} ${what}`);
+      const say = (what: string) => new Violation(NAME, `${sent.deliveryId} attempt ${sent.attemptNo} ${what}`);
       const life = scene.lifeOf(sent.node);
       if (life === null) throw say('was sent by a process that had ended');
       if (witness.sentOf(sent.deliveryId, sent.attemptNo) !== null) throw say('was sent twice');

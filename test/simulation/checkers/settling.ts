@@ -1,7 +1,7 @@
 /**
- * A try ends as the network says it ended, and its delivery goes on as the specification says: the next try
+ * An attempt ends as the network says it ended, and its delivery goes on as the specification says: the next attempt
  * exactly one backoff after the end of this one, none past the deadline or the number allowed, none for what
- * was canceled meanwhile. What ends without a try has a reason that can be named.
+ * was canceled meanwhile. What ends without an attempt has a reason that can be named.
  */
 import type { Attempt, Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
 import { ms } from '../durations.ts';
@@ -19,11 +19,11 @@ export function settlingChecker(scene: Scene): Checker {
   const claims = new Map<string, number>();
   const claimedMs = (attempt: string): number => claims.get(attempt) ?? 0;
 
-  /** What the row of a try must say. */
+  /** What the row of an attempt must say. */
   const outcome = (before: Delivery, attempt: Attempt): void => {
     const sent = witness.sentOf(before.id, attempt.attemptNo);
     const say = (what: string) =>
-      new Violation(NAME, `${before.id} try ${attempt.attemptNo} (${told(attempt)}) ${what}`);
+      new Violation(NAME, `${before.id} attempt ${attempt.attemptNo} (${told(attempt)}) ${what}`);
     if (attempt.error === 'interrupted') {
       if (attempt.outcome !== 'retryable' || attempt.statusCode !== null) throw say('is no interruption');
       const life = scene.lifeOf(before.claim?.node);
@@ -66,14 +66,14 @@ export function settlingChecker(scene: Scene): Checker {
       if (before.deadline !== null && retryAt > before.deadline) return 'expired';
       return schedule?.state === 'paused' ? 'paused' : 'retry_scheduled';
     })();
-    const say = (what: string) => new Violation(NAME, `${after.id} after try ${attempt.attemptNo} ${what}`);
+    const say = (what: string) => new Violation(NAME, `${after.id} after attempt ${attempt.attemptNo} ${what}`);
     if (after.status !== expected) throw say(`is ${after.status}, not ${expected}`);
     if (after.dueAt !== null && after.dueAt !== retryAt) {
       throw say(`is due ${after.dueAt - finishedAt} ms later, not ${retryAt - finishedAt}`);
     }
   };
 
-  /** It ended without a try. */
+  /** It ended without an attempt. */
   const unsent = (before: Delivery, after: Delivery): void => {
     const say = (what: string) => new Violation(NAME, `${after.id} ended ${after.status} ${what}`);
     const { deadline, attemptCount, scheduledFor } = before;

@@ -105,7 +105,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
     seeds: 40,
     patch: patched(Gates.prototype, 'saveSlots', NOTHING),
   },
-  'a try teaches the gate of a slot that has moved': {
+  'an attempt teaches the gate of a slot that has moved': {
     caughtBy: ['breaker', 'rate'],
     seeds: 160,
     patch: patched(Holdings.prototype, 'isStill', () => ({ value: () => true })),

@@ -9,7 +9,7 @@ export const CLUSTER_PLACES = [
   'a slot lost by a node that lives',
   'a claim refused because its slot had moved',
   'a claim of a dead node closed',
-  'a try that goes on while its slot is elsewhere',
+  'an attempt that goes on while its slot is elsewhere',
   'a gate saved for the next owner',
   'an order carried out by another node than it came to',
 ] as const;
@@ -53,7 +53,7 @@ export function clusterCoverageOf(scene: ClusterScene): {
     settleAsked({ delivery }, by) {
       const sent = witness.sentOf(delivery.id, delivery.attemptCount);
       if (sent?.node === by.node && !scene.holds(by, delivery)) {
-        see('a try that goes on while its slot is elsewhere');
+        see('an attempt that goes on while its slot is elsewhere');
       }
     },
     gateSaved() {

@@ -29,7 +29,7 @@ export function OutcomeChart({ overview }: OfOverview) {
   const hasExpired = steps.some(({ expired }) => expired > 0);
   return (
     <Chart
-      label="Tries fired, and what came of them, over time"
+      label="AttemptRunner fired, and what came of them, over time"
       stepHeading="From"
       {...stepTexts(overview)}
       bars={[
@@ -52,7 +52,7 @@ export function LatenessChart({ overview }: OfOverview) {
   return (
     <>
       <p class="mb-2 text-sm text-dim">
-        Half of all tries started within{' '}
+        Half of all attempts started within{' '}
         <strong class="font-medium text-ink">
           {lateness.p50_ms === null ? '–' : milliseconds(lateness.p50_ms)}
         </strong>
@@ -82,18 +82,18 @@ export function LatenessChart({ overview }: OfOverview) {
 }
 
 export function LatenessHistogram({ overview }: OfOverview) {
-  const { classes, tries, within_100_ms, within_300_ms } = overview.lateness;
+  const { classes, attempts, within_100_ms, within_300_ms } = overview.lateness;
   const behind = (limit: number) => classes.findIndex(({ up_to_ms }) => up_to_ms === limit);
   const lowEnd = (index: number) => milliseconds(classes[index - 1]?.up_to_ms ?? 0);
   return (
     <>
       <p class="mb-2 text-sm text-dim">
-        <strong class="font-medium text-ink">{percent(within_100_ms, tries)}</strong> within 100 ms,{' '}
-        <strong class="font-medium text-ink">{percent(within_300_ms, tries)}</strong> within 300 ms, of{' '}
-        {plural(tries, 'try', 'tries')}.
+        <strong class="font-medium text-ink">{percent(within_100_ms, attempts)}</strong> within 100 ms,{' '}
+        <strong class="font-medium text-ink">{percent(within_300_ms, attempts)}</strong> within 300 ms, of{' '}
+        {plural(attempts, 'attempt', 'attempts')}.
       </p>
       <Chart
-        label="Tries by how late they started"
+        label="AttemptRunner by how late they started"
         stepHeading="Lateness"
         axisLabels={classes.map(({ up_to_ms }, index) =>
           up_to_ms === null ? `> ${lowEnd(index)}` : `≤ ${milliseconds(up_to_ms)}`,
@@ -101,7 +101,7 @@ export function LatenessHistogram({ overview }: OfOverview) {
         stepLabels={classes.map(({ up_to_ms }, index) =>
           up_to_ms === null ? `over ${lowEnd(index)}` : `${lowEnd(index)} to ${milliseconds(up_to_ms)}`,
         )}
-        bars={[{ name: 'Tries', tone: 'line', values: classes.map((one) => one.tries) }]}
+        bars={[{ name: 'AttemptRunner', tone: 'line', values: classes.map((one) => one.attempts) }]}
         dividers={[
           { behind: behind(LIMIT_MS), label: '100 ms' },
           { behind: behind(HARD_LIMIT_MS), label: '300 ms' },

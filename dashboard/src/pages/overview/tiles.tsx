@@ -42,7 +42,7 @@ export function Tiles({ overview }: { readonly overview: Overview }) {
         name="Dead-lettered"
         figure={compact(lost)}
         exact={count(lost)}
-        note={total.expired === 0 ? 'given up after all tries' : `${compact(total.expired)} of them expired`}
+        note={total.expired === 0 ? 'given up after all attempts' : `${compact(total.expired)} of them expired`}
         values={steps.map(({ dead_lettered, expired }) => dead_lettered + expired)}
         look={lost === 0 ? 'text-dim' : 'text-bad'}
         href={toPage('deliveries?status=dead_letter')}
@@ -50,7 +50,7 @@ export function Tiles({ overview }: { readonly overview: Overview }) {
       <Tile
         name="On time"
         figure={lateness.p99_ms === null ? '–' : milliseconds(lateness.p99_ms)}
-        note={`p99 late · ${percent(lateness.within_100_ms, lateness.tries)} within 100 ms`}
+        note={`p99 late · ${percent(lateness.within_100_ms, lateness.attempts)} within 100 ms`}
         values={steps.map(({ p99_ms }) => p99_ms ?? 0)}
         look={
           (lateness.p99_ms ?? 0) > 300

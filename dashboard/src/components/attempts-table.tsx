@@ -15,7 +15,7 @@ function since(heading: string, figure: (attempt: Row['attempt']) => number | nu
 }
 
 const COLUMNS: readonly Column<Row>[] = [
-  { heading: 'Try', isRowHeading: true, cell: ({ attempt }) => attempt.attempt_no },
+  { heading: 'Attempt', isRowHeading: true, cell: ({ attempt }) => attempt.attempt_no },
   {
     heading: 'Outcome',
     cell: ({ attempt }) =>
@@ -32,7 +32,7 @@ const COLUMNS: readonly Column<Row>[] = [
   since('End', ({ end_ms }) => end_ms),
 ];
 
-export function TriesTable({ all }: { readonly all: readonly Row[] }) {
+export function AttemptsTable({ all }: { readonly all: readonly Row[] }) {
   return (
     <Table
       caption="Attempts, with times after the fire"
