@@ -4,7 +4,7 @@ import type { Gate } from '#src/domain/gate.ts';
 import { INSTANT_MS_MAX, type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { addTallies, NO_TALLY, type Tally, type TallySpanMs } from '#src/domain/tally.ts';
-import type { EngineInsight } from '#src/engine/world.ts';
+import type { EngineInsight } from '#src/engine/dependencies.ts';
 import type { GateOrder, SavedEndpointTally, SavedTally } from '#src/ports/insight-store.ts';
 import { type Store, StoreUnavailable } from '#src/ports/store.ts';
 

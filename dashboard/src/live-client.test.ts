@@ -9,7 +9,7 @@ interface Stream {
   isClosed: boolean;
 }
 
-class World {
+class LiveHarness {
   readonly streams: Stream[] = [];
   readonly asked: string[] = [];
   /** Paths that were marked as automatic. */
@@ -77,111 +77,111 @@ function settled(): Promise<void> {
 
 describe('a page that is watched', () => {
   test('is painted by a plain request, then kept by one stream for all of its parts', async () => {
-    const world = new World();
-    const { view } = world.client.acquire('overview');
-    world.client.acquire('keys');
+    const harness = new LiveHarness();
+    const { view } = harness.client.acquire('overview');
+    harness.client.acquire('keys');
     expect(view.value.state).toBe('loading');
-    await world.pass(50);
+    await harness.pass(50);
     expect(view.value).toMatchObject({ data: 'answer of overview', state: 'live' });
-    expect(world.streams.map(({ watches }) => watches)).toEqual([['overview', 'keys']]);
-    world.stream.listener.opened();
-    world.stream.listener.data('overview', 'newer');
+    expect(harness.streams.map(({ watches }) => watches)).toEqual([['overview', 'keys']]);
+    harness.stream.listener.opened();
+    harness.stream.listener.data('overview', 'newer');
     expect(view.value.data).toBe('newer');
-    expect(world.client.connection.value).toBe('live');
+    expect(harness.client.connection.value).toBe('live');
   });
 
   test('does not let a slow first answer replace what the stream brought', async () => {
-    const world = new World();
+    const harness = new LiveHarness();
     let answerNow: (value: unknown) => void = () => undefined;
-    world.answer = () => new Promise((resolve) => (answerNow = resolve));
-    const { view } = world.client.acquire('overview');
-    await world.pass(50);
-    world.stream.listener.data('overview', 'newer');
+    harness.answer = () => new Promise((resolve) => (answerNow = resolve));
+    const { view } = harness.client.acquire('overview');
+    await harness.pass(50);
+    harness.stream.listener.data('overview', 'newer');
     answerNow('older');
     await settled();
     expect(view.value.data).toBe('newer');
   });
 
   test('marks what it asks for by itself, and nothing that somebody did', async () => {
-    const world = new World();
-    world.client.acquire('a');
-    await world.pass(50);
-    await world.client.refresh();
-    expect([world.asked, world.automatic]).toEqual([['a', 'a'], []]);
-    await world.pass(120_000);
-    world.stream.listener.failed(false);
-    await world.pass(120_000);
-    world.client.wake();
+    const harness = new LiveHarness();
+    harness.client.acquire('a');
+    await harness.pass(50);
+    await harness.client.refresh();
+    expect([harness.asked, harness.automatic]).toEqual([['a', 'a'], []]);
+    await harness.pass(120_000);
+    harness.stream.listener.failed(false);
+    await harness.pass(120_000);
+    harness.client.wake();
     await settled();
-    expect(world.automatic.length).toBeGreaterThan(5);
-    expect(world.asked).toEqual(['a', 'a', ...world.automatic]);
+    expect(harness.automatic.length).toBeGreaterThan(5);
+    expect(harness.asked).toEqual(['a', 'a', ...harness.automatic]);
   });
 
   test('opens another stream when what is watched changes, and none when nothing is', async () => {
-    const world = new World();
-    const first = world.client.acquire('a');
-    await world.pass(50);
-    world.client.acquire('b').release();
+    const harness = new LiveHarness();
+    const first = harness.client.acquire('a');
+    await harness.pass(50);
+    harness.client.acquire('b').release();
     first.release();
-    world.client.acquire('c');
-    await world.pass(50);
-    expect(world.streams.map(({ watches, isClosed }) => [watches, isClosed])).toEqual([
+    harness.client.acquire('c');
+    await harness.pass(50);
+    expect(harness.streams.map(({ watches, isClosed }) => [watches, isClosed])).toEqual([
       [['a'], true],
       [['c'], false],
     ]);
   });
 
   test('asks for what one stream cannot hold', async () => {
-    const world = new World();
-    for (const name of 'abcdefg') world.client.acquire(name);
-    await world.pass(50);
-    expect(world.stream.watches).toEqual('abcdef'.split(''));
-    world.asked.length = 0;
-    await world.pass(5_000);
-    expect(world.asked).toContain('g');
+    const harness = new LiveHarness();
+    for (const name of 'abcdefg') harness.client.acquire(name);
+    await harness.pass(50);
+    expect(harness.stream.watches).toEqual('abcdef'.split(''));
+    harness.asked.length = 0;
+    await harness.pass(5_000);
+    expect(harness.asked).toContain('g');
   });
 });
 
 describe('when the connection is lost', () => {
-  async function lost(): Promise<{ readonly world: World; readonly view: () => unknown }> {
-    const world = new World();
-    const { view } = world.client.acquire('overview');
-    await world.pass(50);
-    world.stream.listener.opened();
-    world.stream.listener.failed(false);
-    return { world, view: () => view.value };
+  async function lost(): Promise<{ readonly harness: LiveHarness; readonly view: () => unknown }> {
+    const harness = new LiveHarness();
+    const { view } = harness.client.acquire('overview');
+    await harness.pass(50);
+    harness.stream.listener.opened();
+    harness.stream.listener.failed(false);
+    return { harness, view: () => view.value };
   }
 
   test('what is shown stays, and it is said that it may be old', async () => {
-    const { world, view } = await lost();
+    const { harness, view } = await lost();
     expect(view()).toMatchObject({ data: 'answer of overview', state: 'reconnecting' });
-    expect(world.client.connection.value).toBe('reconnecting');
+    expect(harness.client.connection.value).toBe('reconnecting');
   });
 
   test('it is opened again after 1, 2, 4 seconds', async () => {
-    const { world } = await lost();
+    const { harness } = await lost();
     for (const wait of [1_000, 2_000, 4_000]) {
-      const before = world.streams.length;
-      await world.pass(wait - 1);
-      expect(world.streams).toHaveLength(before);
-      await world.pass(1);
-      expect(world.streams).toHaveLength(before + 1);
-      world.stream.listener.failed(false);
+      const before = harness.streams.length;
+      await harness.pass(wait - 1);
+      expect(harness.streams).toHaveLength(before);
+      await harness.pass(1);
+      expect(harness.streams).toHaveLength(before + 1);
+      harness.stream.listener.failed(false);
     }
   });
 
   test('it is asked by plain requests meanwhile; without an answer the old one stays', async () => {
-    const { world, view } = await lost();
-    world.answer = () => {
+    const { harness, view } = await lost();
+    harness.answer = () => {
       throw new ApiError(0, 'no_answer', 'The service does not answer.');
     };
-    world.asked.length = 0;
+    harness.asked.length = 0;
     for (let failures = 0; failures < 3; failures += 1) {
-      await world.pass(6_000);
-      world.stream.listener.failed(false);
+      await harness.pass(6_000);
+      harness.stream.listener.failed(false);
     }
-    await world.pass(6_000);
-    expect(world.asked).not.toEqual([]);
+    await harness.pass(6_000);
+    expect(harness.asked).not.toEqual([]);
     expect(view()).toMatchObject({
       data: 'answer of overview',
       state: 'stale',
@@ -191,53 +191,53 @@ describe('when the connection is lost', () => {
 });
 
 test('where streams are refused it is asked every 5 s, and nobody is alarmed', async () => {
-  const world = new World();
-  const { view } = world.client.acquire('overview');
-  await world.pass(50);
-  world.stream.listener.failed(true);
-  expect(world.client.connection.value).toBe('polling');
+  const harness = new LiveHarness();
+  const { view } = harness.client.acquire('overview');
+  await harness.pass(50);
+  harness.stream.listener.failed(true);
+  expect(harness.client.connection.value).toBe('polling');
   expect(view.value.state).toBe('live');
 });
 
 test('a hidden page rests, and asks at once when it is seen again', async () => {
-  const world = new World();
-  world.client.acquire('overview');
-  await world.pass(50);
-  world.isHidden = true;
-  world.client.wake();
-  expect(world.stream.isClosed).toBe(true);
-  world.asked.length = 0;
-  await world.pass(600_000);
-  expect(world.asked).toEqual([]);
-  world.isHidden = false;
-  world.client.wake();
-  expect(world.asked).toEqual(['overview']);
-  expect(world.stream.isClosed).toBe(false);
+  const harness = new LiveHarness();
+  harness.client.acquire('overview');
+  await harness.pass(50);
+  harness.isHidden = true;
+  harness.client.wake();
+  expect(harness.stream.isClosed).toBe(true);
+  harness.asked.length = 0;
+  await harness.pass(600_000);
+  expect(harness.asked).toEqual([]);
+  harness.isHidden = false;
+  harness.client.wake();
+  expect(harness.asked).toEqual(['overview']);
+  expect(harness.stream.isClosed).toBe(false);
 });
 
 test('what a plain request was told of a refusal is kept', async () => {
-  const world = new World();
+  const harness = new LiveHarness();
   const told = new ApiError(400, 'invalid_cursor', 'The cursor is not one of this list.');
-  world.answer = () => {
+  harness.answer = () => {
     throw told;
   };
-  const { view } = world.client.acquire('deliveries?cursor=x');
-  await world.pass(50);
-  world.stream.listener.refused('deliveries?cursor=x', 400, 'invalid_cursor');
+  const { view } = harness.client.acquire('deliveries?cursor=x');
+  await harness.pass(50);
+  harness.stream.listener.refused('deliveries?cursor=x', 400, 'invalid_cursor');
   expect(view.value.error).toBe(told);
 });
 
 test('a watch that is refused says so and is watched no more; one without a session signs out', async () => {
-  const world = new World();
-  const { view } = world.client.acquire('deliveries/1');
-  world.client.acquire('keys');
-  await world.pass(50);
-  world.stream.listener.refused('deliveries/1', 404, 'not_found');
+  const harness = new LiveHarness();
+  const { view } = harness.client.acquire('deliveries/1');
+  harness.client.acquire('keys');
+  await harness.pass(50);
+  harness.stream.listener.refused('deliveries/1', 404, 'not_found');
   expect(view.value).toMatchObject({ data: null, error: { code: 'not_found' } });
-  world.stream.listener.failed(false);
-  await world.pass(1_000);
-  expect(world.stream.watches).toEqual(['keys']);
-  world.stream.listener.refused('keys', 401, 'not_signed_in');
-  expect(world.isSignedOut).toBe(true);
-  expect(world.stream.isClosed).toBe(true);
+  harness.stream.listener.failed(false);
+  await harness.pass(1_000);
+  expect(harness.stream.watches).toEqual(['keys']);
+  harness.stream.listener.refused('keys', 401, 'not_signed_in');
+  expect(harness.isSignedOut).toBe(true);
+  expect(harness.stream.isClosed).toBe(true);
 });

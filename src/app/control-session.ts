@@ -1,5 +1,5 @@
 /** The control plane for one command: opened beside a running service, closed when the command is done. */
-import type { ControlWorld } from '#src/control/world.ts';
+import type { ControlDependencies } from '#src/control/dependencies.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { systemClock } from '#src/system/clock.ts';
 import { systemRandom } from '#src/system/random.ts';
@@ -9,7 +9,7 @@ import { nodeName } from './node-name.ts';
 import { type AnyStore, openStore } from './open-store.ts';
 import { openVault } from './open-vault.ts';
 
-export interface ControlSession extends ControlWorld {
+export interface ControlSession extends ControlDependencies {
   readonly store: AnyStore;
 }
 
@@ -19,7 +19,7 @@ export interface SealingSession extends ControlSession {
 
 export async function withControl<T>(
   settings: ControlSettings,
-  run: (world: ControlSession) => Promise<T>,
+  run: (dependencies: ControlSession) => Promise<T>,
   create = false,
 ): Promise<T> {
   const random = systemRandom();
@@ -34,12 +34,12 @@ export async function withControl<T>(
 /** With the vault. `create`: a database and a master key that are not there are made. */
 export function withSecrets<T>(
   settings: ControlSettings,
-  run: (world: SealingSession) => Promise<T>,
+  run: (dependencies: SealingSession) => Promise<T>,
   create = false,
 ): Promise<T> {
   return withControl(
     settings,
-    async (world) => run({ ...world, vault: await openVault(settings, world, create) }),
+    async (dependencies) => run({ ...dependencies, vault: await openVault(settings, dependencies, create) }),
     create,
   );
 }

@@ -4,8 +4,9 @@ import type { FastifyInstance } from 'fastify';
 import type { Shared } from '#src/api/server.ts';
 import { pausesOf } from '#src/commands/pauses.ts';
 import { audited } from '#src/control/audit.ts';
+import type { DataDependencies } from '#src/control/data/dependencies.ts';
 import { dataRoutes } from '#src/control/data/routes.ts';
-import type { DataWorld } from '#src/control/data/world.ts';
+import type { PeopleDependencies, SealingDependencies } from '#src/control/dependencies.ts';
 import { ClientAddresses } from '#src/control/http/client-address.ts';
 import type { About } from '#src/control/http/contract.ts';
 import { Desk, type Routes } from '#src/control/http/desk.ts';
@@ -23,13 +24,12 @@ import { sessionRoutes } from '#src/control/http/routes/session.ts';
 import { mountControl } from '#src/control/http/server.ts';
 import { Turns } from '#src/control/http/turns.ts';
 import { Live } from '#src/control/live/live.ts';
-import type { WatchWorld } from '#src/control/live/watch.ts';
+import type { WatchDependencies } from '#src/control/live/watch.ts';
 import { LoginTrace } from '#src/control/login-trace.ts';
 import type { Passwords } from '#src/control/passwords.ts';
 import { RoleRefusals } from '#src/control/role-refusals.ts';
 import { SESSION_MS_MAX } from '#src/control/sessions.ts';
 import { LoginThrottle } from '#src/control/throttle.ts';
-import type { PeopleWorld, SealingWorld } from '#src/control/world.ts';
 import type { Cidr } from '#src/domain/public-address.ts';
 import type { InsightStore } from '#src/ports/insight-store.ts';
 import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
@@ -39,10 +39,13 @@ import type { Log } from '#src/ports/telemetry.ts';
 const PAGE_FOLDER = join(import.meta.dirname, '../../dashboard/dist');
 const MS_PER_SECOND = 1_000;
 
-export interface DashboardWorld
-  extends SealingWorld,
-    Pick<DataWorld, 'timers' | 'httpAllowed' | 'isCluster' | 'wakeReplays'> {
-  readonly store: SealingWorld['store'] & { readonly insight: InsightStore; readonly jobs: ReplayJobStore };
+export interface DashboardDependencies
+  extends SealingDependencies,
+    Pick<DataDependencies, 'timers' | 'httpAllowed' | 'isCluster' | 'wakeReplays'> {
+  readonly store: SealingDependencies['store'] & {
+    readonly insight: InsightStore;
+    readonly jobs: ReplayJobStore;
+  };
   readonly passwords: Passwords;
   readonly log: Log;
   /** Proxies whose `X-Forwarded-For` is believed. */
@@ -59,28 +62,28 @@ export type DashboardRoutes = Routes & { readonly publicRoutes: readonly PublicR
 export function mountDashboard(
   server: FastifyInstance,
   shared: Shared,
-  world: DashboardWorld,
+  dependencies: DashboardDependencies,
 ): DashboardRoutes {
-  const { store, clock, timers, log } = world;
+  const { store, clock, timers, log } = dependencies;
   const throttle = new LoginThrottle(store.people, clock);
-  const routes = routesOf({ ...world, throttle, loginTrace: new LoginTrace(world) }, shared);
-  const refusals = new RoleRefusals(world);
+  const routes = routesOf({ ...dependencies, throttle, loginTrace: new LoginTrace(dependencies) }, shared);
+  const refusals = new RoleRefusals(dependencies);
   const desk = new Desk({
     ...routes,
     store,
     pause: (who) => pauses.pause(who),
     onRefused: (act) => refusals.note(act),
-    auditor: (act, carryOut) => audited(world, act, carryOut, ({ subject }) => subject),
+    auditor: (act, carryOut) => audited(dependencies, act, carryOut, ({ subject }) => subject),
   });
   const pauses = pausesOf(timers);
   const turns = new Turns(pauses);
-  const ask: WatchWorld['ask'] = (caller, path) =>
+  const ask: WatchDependencies['ask'] = (caller, path) =>
     turns.take(`live ${caller.user.id}`, () => desk.ask(caller, path));
-  const addresses = new ClientAddresses(world.trustedProxies, log);
+  const addresses = new ClientAddresses(dependencies.trustedProxies, log);
   mountControl(server, {
-    door: new Door(world, addresses),
+    door: new Door(dependencies, addresses),
     addresses,
-    publicOrigins: world.publicOrigins,
+    publicOrigins: dependencies.publicOrigins,
     desk,
     turns,
     bodies: shared.bodies,
@@ -88,28 +91,28 @@ export function mountDashboard(
     publicRoutes: routes.publicRoutes,
     live: new Live({ timers, log, ask }),
     cookieSeconds: SESSION_MS_MAX / MS_PER_SECOND,
-    pageFolder: world.pageFolder ?? PAGE_FOLDER,
+    pageFolder: dependencies.pageFolder ?? PAGE_FOLDER,
     log,
   });
   return routes;
 }
 
-function routesOf(world: DashboardWorld & PeopleWorld, shared: Shared): DashboardRoutes {
-  const { insight, jobs } = world.store;
-  const data: DataWorld = { ...world, ...shared, insight, jobs, node: world.about.node };
+function routesOf(dependencies: DashboardDependencies & PeopleDependencies, shared: Shared): DashboardRoutes {
+  const { insight, jobs } = dependencies.store;
+  const data: DataDependencies = { ...dependencies, ...shared, insight, jobs, node: dependencies.about.node };
   return {
-    publicRoutes: entryRoutes(world, () => insight.lookedAtSoon()),
+    publicRoutes: entryRoutes(dependencies, () => insight.lookedAtSoon()),
     routes: [
-      ...sessionRoutes(world),
-      ...projectRoutes(world),
-      ...peopleRoutes(world),
-      ...auditRoutes(world),
-      ...aboutRoutes(world.about),
+      ...sessionRoutes(dependencies),
+      ...projectRoutes(dependencies),
+      ...peopleRoutes(dependencies),
+      ...auditRoutes(dependencies),
+      ...aboutRoutes(dependencies.about),
     ],
     projectRoutes: [
-      ...keyRoutes(world),
-      ...secretRoutes(world),
-      ...endpointSecretRoutes(world),
+      ...keyRoutes(dependencies),
+      ...secretRoutes(dependencies),
+      ...endpointSecretRoutes(dependencies),
       ...dataRoutes(data),
     ],
   };

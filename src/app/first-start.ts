@@ -1,7 +1,7 @@
 /** What a person reads at the first start. It goes to standard output only: it must not end up in a log. */
 import { DEFAULT_PROJECT, type Made } from '#src/control/bootstrap.ts';
+import type { ControlDependencies } from '#src/control/dependencies.ts';
 import { invitationPath, inviteFirstAdmin } from '#src/control/invitations.ts';
-import type { ControlWorld } from '#src/control/world.ts';
 
 export function announcement(made: readonly Made[]): string {
   if (made.length === 0) return '';
@@ -25,12 +25,12 @@ export function announcement(made: readonly Made[]): string {
  * address is known by which it is told: a start that fails before would leave one that nobody ever saw.
  */
 export async function firstInvitation(
-  world: ControlWorld,
+  dependencies: ControlDependencies,
   url: string,
   alone: <T>(work: () => Promise<T>) => Promise<T>,
 ): Promise<string | null> {
-  if ((await world.store.people.countUsers()) > 0) return null;
-  const made = await alone(() => inviteFirstAdmin(world));
+  if ((await dependencies.store.people.countUsers()) > 0) return null;
+  const made = await alone(() => inviteFirstAdmin(dependencies));
   return made === null ? null : `${reachable(url)}${invitationPath(made.token)}`;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Metrics } from '#src/ports/telemetry.ts';
-import { openTestWorld } from '#test/process/control-world.ts';
+import { openControlHarness } from '#test/process/control-harness.ts';
 import { observedStore } from './observed-store.ts';
 
 interface Observed {
@@ -22,10 +22,10 @@ function recorder(): { readonly seen: Observed[]; readonly metrics: Metrics } {
 }
 
 test('each verb answers as before, and is timed under its name', async () => {
-  await using world = await openTestWorld();
+  await using harness = await openControlHarness();
   const { seen, metrics } = recorder();
-  const store = observedStore(world.store, metrics);
-  await store.check(world.clock.now());
+  const store = observedStore(harness.store, metrics);
+  await store.check(harness.clock.now());
   expect(await store.findProject('nowhere')).toBeNull();
   expect(seen).toMatchObject([
     { verb: 'check', outcome: 'ok' },

@@ -6,8 +6,8 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ControlDependencies } from '#src/control/dependencies.ts';
 import { openSecret } from '#src/control/secrets.ts';
-import type { ControlWorld } from '#src/control/world.ts';
 import { MODES } from '#src/domain/partition.ts';
 import type { SigningSecret } from '#src/ports/control-store.ts';
 import type { Random } from '#src/ports/random.ts';
@@ -18,13 +18,14 @@ import { messageOf, StartFailure } from './failures.ts';
 
 export async function openVault(
   settings: ControlSettings,
-  world: ControlWorld,
+  dependencies: ControlDependencies,
   mayGenerate: boolean,
 ): Promise<AesVault> {
-  const sealed = await sealedSecrets(world);
+  const sealed = await sealedSecrets(dependencies);
   const key =
-    settings.masterKey ?? keyInDirectory(settings.dataDir, world.random, mayGenerate && sealed.length === 0);
-  const vault = new AesVault(world.random, key, settings.masterKeysPrevious ?? []);
+    settings.masterKey ??
+    keyInDirectory(settings.dataDir, dependencies.random, mayGenerate && sealed.length === 0);
+  const vault = new AesVault(dependencies.random, key, settings.masterKeysPrevious ?? []);
   try {
     for (const secret of sealed) openSecret(vault, secret);
   } catch (error) {
@@ -38,7 +39,7 @@ export async function openVault(
   return vault;
 }
 
-async function sealedSecrets({ store, clock }: ControlWorld): Promise<readonly SigningSecret[]> {
+async function sealedSecrets({ store, clock }: ControlDependencies): Promise<readonly SigningSecret[]> {
   const sealed: SigningSecret[] = [];
   for (const { partitions } of await store.listProjects()) {
     for (const mode of MODES) sealed.push(...(await store.listSecrets(partitions[mode], clock.now())));

@@ -4,19 +4,19 @@
  */
 import { buildServer } from '#src/api/server.ts';
 import { type BootstrapReport, bootstrap } from '#src/control/bootstrap.ts';
+import type { ControlDependencies, SealingDependencies } from '#src/control/dependencies.ts';
 import type { About } from '#src/control/http/contract.ts';
 import { Passwords } from '#src/control/passwords.ts';
 import { PeopleJanitor } from '#src/control/people-janitor.ts';
 import { ControlRefusal } from '#src/control/refusal.ts';
-import type { ControlWorld, SealingWorld } from '#src/control/world.ts';
 import { formatDuration, NS_PER_MS } from '#src/domain/duration.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { prepareZones } from '#src/domain/zone.ts';
 import { createEgress } from '#src/egress/client.ts';
+import type { ClusterDependencies } from '#src/engine/dependencies.ts';
 import { Engine } from '#src/engine/engine.ts';
 import { NO_PEERS, PeerHints } from '#src/engine/peer-hints.ts';
 import { ReplayRunner } from '#src/engine/replays/runner.ts';
-import type { ClusterWorld } from '#src/engine/world.ts';
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { ClusterMetrics, Log } from '#src/ports/telemetry.ts';
 import { describeHost, unverifiedHosts } from '#src/store/postgres/address.ts';
@@ -86,7 +86,7 @@ export async function startService(
       timers: systemTimers,
     });
     undo.unshift(() => egress.close());
-    const world = {
+    const dependencies = {
       ...control,
       insight: store.insight,
       egress,
@@ -100,14 +100,14 @@ export async function startService(
       settings.role === 'api'
         ? null
         : new Engine(
-            { ...world, cluster: cluster === null ? null : sharing(cluster, store, metrics) },
+            { ...dependencies, cluster: cluster === null ? null : sharing(cluster, store, metrics) },
             { retentionMs: settings.retentionMs },
           );
     if (engine !== null) cluster?.listen(engine.heard);
     const hints = engine ?? new PeerHints(cluster?.peers ?? NO_PEERS, clock);
     const { retentionMs } = settings;
-    const replays = engine === null ? null : new ReplayRunner({ ...world, hints }, { retentionMs });
-    const janitor = new PeopleJanitor({ ...world, people: store.people }, settings.auditRetentionMs);
+    const replays = engine === null ? null : new ReplayRunner({ ...dependencies, hints }, { retentionMs });
+    const janitor = new PeopleJanitor({ ...dependencies, people: store.people }, settings.auditRetentionMs);
     const httpAllowed = settings.egressAllowHttp && settings.egressAllow !== null;
 
     let url = '';
@@ -126,7 +126,7 @@ export async function startService(
       extend: (server, shared) => {
         if (settings.role !== 'dispatcher') {
           mountDashboard(server, shared, {
-            ...world,
+            ...dependencies,
             httpAllowed,
             isCluster: cluster !== null,
             wakeReplays: () => replays?.wake(),
@@ -189,15 +189,18 @@ async function joined(...args: Parameters<typeof joinCluster>): Promise<Cluster>
   return cluster.joinCluster(...args);
 }
 
-function sharing(cluster: Cluster, store: ClusterStore, metrics: ClusterMetrics): ClusterWorld {
+function sharing(cluster: Cluster, store: ClusterStore, metrics: ClusterMetrics): ClusterDependencies {
   const { clock, peers } = cluster;
   return { store, clock, stopwatch: systemTimers, peers, metrics };
 }
 
-async function bootstrapDefault(world: SealingWorld, settings: Settings): Promise<BootstrapReport> {
+async function bootstrapDefault(
+  dependencies: SealingDependencies,
+  settings: Settings,
+): Promise<BootstrapReport> {
   const keys = { test: settings.bootstrapTestKey, live: settings.bootstrapLiveKey };
   try {
-    return await bootstrap(world, { keys, signingSecret: settings.bootstrapSigningSecret });
+    return await bootstrap(dependencies, { keys, signingSecret: settings.bootstrapSigningSecret });
   } catch (error) {
     if (!(error instanceof ControlRefusal && error.code === 'key_elsewhere')) throw error;
     const { env } = error.subject === 'test' ? SETTINGS.bootstrapTestKey : SETTINGS.bootstrapLiveKey;
@@ -207,14 +210,14 @@ async function bootstrapDefault(world: SealingWorld, settings: Settings): Promis
 
 /** A store that takes no writes is no reason not to fire; the next start tries again. */
 async function tellFirstInvitation(
-  world: ControlWorld,
+  dependencies: ControlDependencies,
   url: string,
   alone: <T>(work: () => Promise<T>) => Promise<T>,
   { print, log }: ServiceIo,
   { invitation }: Variation,
 ): Promise<void> {
   try {
-    const link = await firstInvitation(world, url, alone);
+    const link = await firstInvitation(dependencies, url, alone);
     if (link !== null) print(invitation(link));
   } catch (error) {
     log.warn({ error: messageOf(error) }, 'the first admin could not be invited');

@@ -13,7 +13,7 @@ import type { Answer } from './terminal/output.ts';
 import { jsonLine } from './terminal/printable.ts';
 import type { Screen } from './terminal/screen.ts';
 
-export interface CliWorld {
+export interface CliDependencies {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** To standard output, as it is. */
   readonly print: (text: string) => void;
@@ -49,7 +49,7 @@ function optionOf(
 }
 
 /** The settings given to a command, as flags or by the environment. */
-export function givenTo(command: Command, env: CliWorld['env']): Given {
+export function givenTo(command: Command, env: CliDependencies['env']): Given {
   const flags: Record<string, string> = {};
   for (const option of command.options) {
     const value: unknown = command.getOptionValue(option.attributeName());
@@ -61,17 +61,17 @@ export function givenTo(command: Command, env: CliWorld['env']): Given {
 /** Does the work and prints its answer. */
 export function answering(
   command: Command,
-  world: CliWorld,
+  dependencies: CliDependencies,
   work: (given: Given, argument: string) => Promise<Answer>,
 ): Command {
   return command.option('--json', 'print JSON').action(async () => {
-    const answer = await work(givenTo(command, world.env), command.args[0] ?? '');
-    printAnswer(answer, command.opts(), world);
+    const answer = await work(givenTo(command, dependencies.env), command.args[0] ?? '');
+    printAnswer(answer, command.opts(), dependencies);
   });
 }
 
 /** As JSON where `--json` was given. */
-export function printAnswer({ json, text }: Answer, options: Options, { print }: CliWorld): void {
+export function printAnswer({ json, text }: Answer, options: Options, { print }: CliDependencies): void {
   print(`${isSet(options, 'json') ? jsonLine(json) : text}\n`);
 }
 

@@ -4,7 +4,7 @@
  */
 import { Command } from 'commander';
 import { packageVersion } from '#src/app/package-version.ts';
-import type { CliWorld } from './command.ts';
+import type { CliDependencies } from './command.ts';
 
 const AFTER_HELP = `
 Examples:
@@ -19,7 +19,7 @@ profile (sched profile --help); with neither, it is the one of "sched dev".
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage or settings, 3 not found,
 4 the key is not accepted, 5 the service cannot be reached or is in trouble.`;
 
-type Add = (program: Command, world: CliWorld) => void;
+type Add = (program: Command, dependencies: CliDependencies) => void;
 
 interface Group {
   readonly heading: string;
@@ -67,7 +67,7 @@ const GROUPS: readonly Group[] = [
 const SHOW_ALL: ReadonlySet<string> = new Set(['help', 'completion']);
 
 /** The whole tree; or only the one command that is called, where that is a command. */
-export async function buildProgram(world: CliWorld, called?: string): Promise<Command> {
+export async function buildProgram(dependencies: CliDependencies, called?: string): Promise<Command> {
   const program = new Command('sched')
     .description('Scheduled HTTP requests, on time and never lost.')
     .version(packageVersion(), '-v, --version')
@@ -83,7 +83,7 @@ export async function buildProgram(world: CliWorld, called?: string): Promise<Co
   for (const { heading, commands } of GROUPS) {
     program.commandsGroup(heading);
     for (const [name, load] of Object.entries(commands)) {
-      if (!isAlone || name === called) (await load())(program, world);
+      if (!isAlone || name === called) (await load())(program, dependencies);
     }
   }
   for (const command of program.commands) command.helpCommand(false);

@@ -18,7 +18,7 @@ const USAGE_CODES: ReadonlySet<ControlCode> = new Set([
 export async function run(argv: readonly string[]): Promise<Exit> {
   const { env } = process;
   const words = argv.slice(2);
-  const world = {
+  const dependencies = {
     env,
     print: (text: string) => void process.stdout.write(text),
     tell: complain,
@@ -27,7 +27,7 @@ export async function run(argv: readonly string[]): Promise<Exit> {
     timers: systemTimers,
   };
   const program = await buildProgram(
-    world,
+    dependencies,
     words.find((word) => !word.startsWith('-')),
   );
   everyCommand(program, (command) => {

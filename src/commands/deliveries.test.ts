@@ -6,7 +6,7 @@ import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { Builders } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES } from '#src/store/contract/everything.ts';
-import { openTestWorld, type TestWorld } from '#test/process/control-world.ts';
+import { type ControlHarness, openControlHarness } from '#test/process/control-harness.ts';
 import { type Commands, type Keep, KeyTaken } from './command.ts';
 import { replayDelivery } from './deliveries.ts';
 import { Turns } from './turns.ts';
@@ -19,7 +19,7 @@ function commandsOf({
   clock,
   ids,
   vault,
-}: TestWorld): Commands & { readonly hinted: readonly Instant[] } {
+}: ControlHarness): Commands & { readonly hinted: readonly Instant[] } {
   const hinted: Instant[] = [];
   const hints = {
     due: (due: Due | null) => hinted.push(...(due === null ? [] : [due.dueAt])),
@@ -32,29 +32,29 @@ function render(delivery: Delivery) {
   return { status: 201, body: JSON.stringify(delivery) };
 }
 
-async function given(world: TestWorld, status: Delivery['status']): Promise<Delivery> {
-  const made = new Builders(PARTITION, world.ids).schedule({ ttl: '1h' });
+async function given(harness: ControlHarness, status: Delivery['status']): Promise<Delivery> {
+  const made = new Builders(PARTITION, harness.ids).schedule({ ttl: '1h' });
   const pending = { ...made.pending, status };
   const addition = { schedule: made.schedule, pending, payload: null, profile: null, receipt: null };
-  expect(await world.store.addSchedule(addition)).toBe('done');
+  expect(await harness.store.addSchedule(addition)).toBe('done');
   return pending;
 }
 
-function stored(world: TestWorld): Promise<readonly Delivery[]> {
-  return world.store.listDeliveries(PARTITION, ALL_DELIVERIES, { before: null, limit: 9 });
+function stored(harness: ControlHarness): Promise<readonly Delivery[]> {
+  return harness.store.listDeliveries(PARTITION, ALL_DELIVERIES, { before: null, limit: 9 });
 }
 
 describe('replaying', () => {
   test.for(DELIVERY_STATUSES.filter(isReplayable))(
     'a %s delivery makes a new one, due now',
     async (status) => {
-      await using world = await openTestWorld();
-      const original = await given(world, status);
-      const commands = commandsOf(world);
-      const now = world.advance(5_000);
+      await using harness = await openControlHarness();
+      const original = await given(harness, status);
+      const commands = commandsOf(harness);
+      const now = harness.advance(5_000);
       const { body } = await replayDelivery(commands, PARTITION, original.id, render, NO_RECEIPT);
       const replayed = JSON.parse(body) as Delivery;
-      expect(await stored(world)).toEqual([replayed, original]);
+      expect(await stored(harness)).toEqual([replayed, original]);
       expect(replayed).toMatchObject({
         status: 'scheduled',
         replayOf: original.id,
@@ -68,32 +68,32 @@ describe('replaying', () => {
   test.for(DELIVERY_STATUSES.filter((status) => !isReplayable(status)))(
     'a %s delivery is refused',
     async (status) => {
-      await using world = await openTestWorld();
-      const original = await given(world, status);
-      const answer = replayDelivery(commandsOf(world), PARTITION, original.id, render, NO_RECEIPT);
+      await using harness = await openControlHarness();
+      const original = await given(harness, status);
+      const answer = replayDelivery(commandsOf(harness), PARTITION, original.id, render, NO_RECEIPT);
       await expect(answer).rejects.toMatchObject({ code: 'not_replayable', param: null });
-      expect(await stored(world)).toEqual([original]);
+      expect(await stored(harness)).toEqual([original]);
     },
   );
 
   test('one of another partition is not found', async () => {
-    await using world = await openTestWorld();
-    const { id } = await given(world, 'succeeded');
-    const answer = replayDelivery(commandsOf(world), 2 as Partition, id, render, NO_RECEIPT);
+    await using harness = await openControlHarness();
+    const { id } = await given(harness, 'succeeded');
+    const answer = replayDelivery(commandsOf(harness), 2 as Partition, id, render, NO_RECEIPT);
     await expect(answer).rejects.toMatchObject({ code: 'not_found' });
   });
 
   test('under a key that is taken makes none', async () => {
-    await using world = await openTestWorld();
-    const { id } = await given(world, 'succeeded');
+    await using harness = await openControlHarness();
+    const { id } = await given(harness, 'succeeded');
     const keep: Keep = ({ status, body }, now) => {
       const expiresAt = instant(now + 1_000);
       return { key: 'key', fingerprint: 'same', status, body, createdAt: now, expiresAt };
     };
-    const commands = commandsOf(world);
+    const commands = commandsOf(harness);
     await replayDelivery(commands, PARTITION, id, render, keep);
     await expect(replayDelivery(commands, PARTITION, id, render, keep)).rejects.toThrow(KeyTaken);
-    expect(await stored(world)).toHaveLength(2);
+    expect(await stored(harness)).toHaveLength(2);
     expect(commands.hinted).toHaveLength(1);
   });
 });

@@ -7,7 +7,7 @@ import { StoreUnavailable } from '#src/ports/store.ts';
 import { HOURLY, SUCCESS } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES } from '#src/store/contract/everything.ts';
 import { type OpenWriter, Writer } from '#src/store/sqlite/writer.ts';
-import { EngineTestWorld, NEIGHBOUR, PARTITION } from '#test/engine-world.ts';
+import { EngineHarness, NEIGHBOUR, PARTITION } from '#test/engine-harness.ts';
 import type { Commands } from './command.ts';
 import { editSchedule, type Order, orderSchedule } from './schedules.ts';
 import { Turns } from './turns.ts';
@@ -15,8 +15,8 @@ import { Turns } from './turns.ts';
 const RETRIES = 9;
 const RETRY_IN_MS = 20_000;
 
-function commandsOf(world: EngineTestWorld): Commands & { readonly looks: () => number } {
-  const { store, clock, ids, vault } = world;
+function commandsOf(harness: EngineHarness): Commands & { readonly looks: () => number } {
+  const { store, clock, ids, vault } = harness;
   let looks = 0;
   const hints = { due: () => {}, lookAgain: () => void looks++ };
   return { store, clock, ids, vault, hints, turns: new Turns(), pause: async () => {}, looks: () => looks };
@@ -31,17 +31,17 @@ function order(commands: Commands, id: ScheduleId, what: Order, partition = PART
 }
 
 /** A recurring schedule whose deliveries wait for a retry. */
-async function withRetries(world: EngineTestWorld, partition = PARTITION): Promise<ScheduleId> {
-  const view = await world.schedule({ timing: HOURLY, partition });
-  const claimed = world.build.claim(view.pending, view);
-  expect(await world.disk.claim([claimed])).toEqual(['done']);
+async function withRetries(harness: EngineHarness, partition = PARTITION): Promise<ScheduleId> {
+  const view = await harness.schedule({ timing: HOURLY, partition });
+  const claimed = harness.build.claim(view.pending, view);
+  expect(await harness.disk.claim([claimed])).toEqual(['done']);
   const { schedule } = claimed.advanced ?? view;
-  await world.disk.settle([world.build.settle(claimed, schedule, SUCCESS)]);
+  await harness.disk.settle([harness.build.settle(claimed, schedule, SUCCESS)]);
   for (let each = 0; each < RETRIES; each++) {
-    const replay = world.build.replay(claimed.delivery);
-    const dueAt = instant(world.now + RETRY_IN_MS);
+    const replay = harness.build.replay(claimed.delivery);
+    const dueAt = instant(harness.now + RETRY_IN_MS);
     const delivery: Delivery = { ...replay, status: 'retry_scheduled', attemptCount: 1, dueAt };
-    await world.disk.addReplay({ delivery, receipt: null });
+    await harness.disk.addReplay({ delivery, receipt: null });
   }
   return schedule.id;
 }
@@ -75,66 +75,66 @@ class WatchedWriter {
 
 /** How many deliveries have each status. */
 async function statuses(
-  world: EngineTestWorld,
+  harness: EngineHarness,
   partition = PARTITION,
 ): Promise<Readonly<Record<string, number>>> {
   const page = { before: null, limit: 1_000 };
-  const deliveries = await world.disk.listDeliveries(partition, ALL_DELIVERIES, page);
+  const deliveries = await harness.disk.listDeliveries(partition, ALL_DELIVERIES, page);
   const grouped = Map.groupBy(deliveries, ({ status }) => status);
   return Object.fromEntries([...grouped].map(([status, { length }]) => [status, length]));
 }
 
 describe('an order to a schedule with more deliveries than one step may change', () => {
   test('is answered when it has reached all of them, piece by piece', async () => {
-    await using world = await EngineTestWorld.open({ sweptTogetherMax: 2 });
-    const id = await withRetries(world);
-    const commands = commandsOf(world);
+    await using harness = await EngineHarness.open({ sweptTogetherMax: 2 });
+    const id = await withRetries(harness);
+    const commands = commandsOf(harness);
     await order(commands, id, 'pause');
-    expect(await statuses(world)).toEqual({ succeeded: 1, paused: RETRIES + 1 });
+    expect(await statuses(harness)).toEqual({ succeeded: 1, paused: RETRIES + 1 });
     // The order itself reached two, the pieces the others; the last one finds the end.
-    expect(world.faults.times('carryOnSweep')).toBe(5);
+    expect(harness.faults.times('carryOnSweep')).toBe(5);
     await order(commands, id, 'resume');
-    expect(await statuses(world)).toEqual({ succeeded: 1, scheduled: 1, retry_scheduled: RETRIES });
+    expect(await statuses(harness)).toEqual({ succeeded: 1, scheduled: 1, retry_scheduled: RETRIES });
     // Once for the first piece, and once for the others.
     expect(commands.looks()).toBe(2);
     await order(commands, id, 'cancel');
-    expect(await statuses(world)).toEqual({ succeeded: 1, canceled: RETRIES + 1 });
-    expect(await world.disk.listSweeps(10)).toEqual([]);
+    expect(await statuses(harness)).toEqual({ succeeded: 1, canceled: RETRIES + 1 });
+    expect(await harness.disk.listSweeps(10)).toEqual([]);
   });
 
   test('that could not be finished is finished by the same order given again', async () => {
-    await using world = await EngineTestWorld.open({ sweptTogetherMax: 2 });
-    const id = await withRetries(world);
-    const commands = commandsOf(world);
-    world.faults.set('refuses', 'carryOnSweep');
+    await using harness = await EngineHarness.open({ sweptTogetherMax: 2 });
+    const id = await withRetries(harness);
+    const commands = commandsOf(harness);
+    harness.faults.set('refuses', 'carryOnSweep');
     await expect(order(commands, id, 'cancel')).rejects.toThrow(StoreUnavailable);
-    expect(await statuses(world)).toMatchObject({ retry_scheduled: RETRIES - 2 });
-    world.faults.clear();
+    expect(await statuses(harness)).toMatchObject({ retry_scheduled: RETRIES - 2 });
+    harness.faults.clear();
     await order(commands, id, 'cancel');
-    expect(await statuses(world)).toEqual({ succeeded: 1, canceled: RETRIES + 1 });
+    expect(await statuses(harness)).toEqual({ succeeded: 1, canceled: RETRIES + 1 });
   });
 
   test('ends when another order takes its place', async () => {
-    await using world = await EngineTestWorld.open({ sweptTogetherMax: 2 });
-    const id = await withRetries(world);
+    await using harness = await EngineHarness.open({ sweptTogetherMax: 2 });
+    const id = await withRetries(harness);
     // By another node, which takes no turns with this one.
-    const elsewhere = commandsOf(world);
-    world.faults.before('carryOnSweep', async () => {
-      await world.time.advance(1);
+    const elsewhere = commandsOf(harness);
+    harness.faults.before('carryOnSweep', async () => {
+      await harness.time.advance(1);
       await order(elsewhere, id, 'resume');
     });
-    await order(commandsOf(world), id, 'pause');
-    expect((await world.disk.findSchedule(PARTITION, id))?.schedule.state).toBe('active');
-    expect(await statuses(world)).toEqual({ succeeded: 1, scheduled: 1, retry_scheduled: RETRIES });
-    expect(await world.disk.listSweeps(10)).toEqual([]);
+    await order(commandsOf(harness), id, 'pause');
+    expect((await harness.disk.findSchedule(PARTITION, id))?.schedule.state).toBe('active');
+    expect(await statuses(harness)).toEqual({ succeeded: 1, scheduled: 1, retry_scheduled: RETRIES });
+    expect(await harness.disk.listSweeps(10)).toEqual([]);
   });
 
   test('does not keep an edit waiting that comes from another node, nor is it lost to it', async () => {
-    await using world = await EngineTestWorld.open({ sweptTogetherMax: 2 });
-    const id = await withRetries(world);
-    const elsewhere = commandsOf(world);
+    await using harness = await EngineHarness.open({ sweptTogetherMax: 2 });
+    const id = await withRetries(harness);
+    const elsewhere = commandsOf(harness);
     let left = 0;
-    world.faults.before('carryOnSweep', async () => {
+    harness.faults.before('carryOnSweep', async () => {
       await editSchedule(
         elsewhere,
         PARTITION,
@@ -143,12 +143,12 @@ describe('an order to a schedule with more deliveries than one step may change',
         render,
         () => null,
       );
-      left = (await statuses(world)).retry_scheduled ?? 0;
+      left = (await statuses(harness)).retry_scheduled ?? 0;
     });
-    await order(commandsOf(world), id, 'cancel');
+    await order(commandsOf(harness), id, 'cancel');
     expect(left).toBe(RETRIES - 2);
-    expect((await world.disk.findSchedule(PARTITION, id))?.schedule.metadata).toEqual([['a', 'b']]);
-    expect(await statuses(world)).toEqual({ succeeded: 1, canceled: RETRIES + 1 });
+    expect((await harness.disk.findSchedule(PARTITION, id))?.schedule.metadata).toEqual([['a', 'b']]);
+    expect(await statuses(harness)).toEqual({ succeeded: 1, canceled: RETRIES + 1 });
   });
 });
 
@@ -157,11 +157,11 @@ describe('many orders at once', () => {
 
   test('put one piece at a time before the writer, and hold up no order of another customer', async () => {
     const writer = new WatchedWriter();
-    await using world = await EngineTestWorld.open({ sweptTogetherMax: 2, openWriter: writer.open });
+    await using harness = await EngineHarness.open({ sweptTogetherMax: 2, openWriter: writer.open });
     const ids: ScheduleId[] = [];
-    for (let each = 0; each < ORDERS; each++) ids.push(await withRetries(world));
-    const other = await withRetries(world, NEIGHBOUR);
-    const commands = commandsOf(world);
+    for (let each = 0; each < ORDERS; each++) ids.push(await withRetries(harness));
+    const other = await withRetries(harness, NEIGHBOUR);
+    const commands = commandsOf(harness);
     const answered: ScheduleId[] = [];
     const cancel = async (id: ScheduleId, partition: Partition) => {
       await order(commands, id, 'cancel', partition);
@@ -177,7 +177,7 @@ describe('many orders at once', () => {
     const [first, last] = [writer.pieces.indexOf(NEIGHBOUR), writer.pieces.lastIndexOf(NEIGHBOUR)];
     expect(last - first).toBeLessThanOrEqual(3 * 3);
     const each = RETRIES + 1;
-    expect(await statuses(world)).toEqual({ succeeded: ORDERS, canceled: ORDERS * each });
-    expect(await statuses(world, NEIGHBOUR)).toEqual({ succeeded: 1, canceled: each });
+    expect(await statuses(harness)).toEqual({ succeeded: ORDERS, canceled: ORDERS * each });
+    expect(await statuses(harness, NEIGHBOUR)).toEqual({ succeeded: 1, canceled: each });
   });
 });

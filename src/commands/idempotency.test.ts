@@ -3,7 +3,7 @@ import { Refusal } from '#src/domain/errors.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import { openTestWorld, type TestWorld } from '#test/process/control-world.ts';
+import { type ControlHarness, openControlHarness } from '#test/process/control-harness.ts';
 import { type Finished, type Keep, KeyTaken } from './command.ts';
 import { IDEMPOTENCY_KEY_CHARACTERS_MAX, IDEMPOTENCY_WINDOW_MS, Idempotency } from './idempotency.ts';
 
@@ -14,16 +14,16 @@ const REQUEST = { key: 'key-1', fingerprint: 'POST /v1/schedules {}' };
 /** An effect that is counted: it stores its receipt, and answers with its number. */
 class Effects {
   count = 0;
-  readonly #world: TestWorld;
+  readonly #harness: ControlHarness;
 
-  constructor(world: TestWorld) {
-    this.#world = world;
+  constructor(harness: ControlHarness) {
+    this.#harness = harness;
   }
 
   readonly act = async (keep: Keep, partition = TEST): Promise<Finished> => {
     const finished = { status: 201, body: `{"effect":${this.count + 1}}` };
-    const receipt = keep(finished, this.#world.clock.now());
-    if (receipt !== null && (await this.#world.store.addReceipt(partition, receipt)) === 'key_taken') {
+    const receipt = keep(finished, this.#harness.clock.now());
+    if (receipt !== null && (await this.#harness.store.addReceipt(partition, receipt)) === 'key_taken') {
       throw new KeyTaken();
     }
     this.count += 1;
@@ -31,8 +31,8 @@ class Effects {
   };
 }
 
-function node(world: TestWorld): Idempotency {
-  return new Idempotency(world.store, world.clock);
+function node(harness: ControlHarness): Idempotency {
+  return new Idempotency(harness.store, harness.clock);
 }
 
 async function codeOf(answer: Promise<unknown>): Promise<string> {
@@ -52,9 +52,9 @@ test('the window is 24 hours, a key has at most 255 characters', () => {
 
 describe('a request without a key', () => {
   test('has its effect every time, and keeps nothing', async () => {
-    await using world = await openTestWorld();
-    const effects = new Effects(world);
-    const idempotency = node(world);
+    await using harness = await openControlHarness();
+    const effects = new Effects(harness);
+    const idempotency = node(harness);
     for (const body of ['{"effect":1}', '{"effect":2}']) {
       expect(await idempotency.once(TEST, null, effects.act)).toEqual({ status: 201, body, replayed: false });
     }
@@ -63,9 +63,9 @@ describe('a request without a key', () => {
 
 describe('a request with a key', () => {
   test('made again has no further effect: it is given the first answer', async () => {
-    await using world = await openTestWorld();
-    const effects = new Effects(world);
-    const idempotency = node(world);
+    await using harness = await openControlHarness();
+    const effects = new Effects(harness);
+    const idempotency = node(harness);
     const answer = { status: 201, body: '{"effect":1}' };
     expect(await idempotency.once(TEST, REQUEST, effects.act)).toEqual({ ...answer, replayed: false });
     for (let again = 0; again < 3; again++) {
@@ -75,17 +75,17 @@ describe('a request with a key', () => {
   });
 
   test('is known after a restart, and on another node', async () => {
-    await using world = await openTestWorld();
-    const effects = new Effects(world);
-    await node(world).once(TEST, REQUEST, effects.act);
-    expect(await node(world).once(TEST, REQUEST, effects.act)).toMatchObject({ replayed: true });
+    await using harness = await openControlHarness();
+    const effects = new Effects(harness);
+    await node(harness).once(TEST, REQUEST, effects.act);
+    expect(await node(harness).once(TEST, REQUEST, effects.act)).toMatchObject({ replayed: true });
     expect(effects.count).toBe(1);
   });
 
   test('that differs is refused', async () => {
-    await using world = await openTestWorld();
-    const effects = new Effects(world);
-    const idempotency = node(world);
+    await using harness = await openControlHarness();
+    const effects = new Effects(harness);
+    const idempotency = node(harness);
     await idempotency.once(TEST, REQUEST, effects.act);
     const different = { ...REQUEST, fingerprint: 'POST /v1/schedules {"a":1}' };
     expect(await codeOf(idempotency.once(TEST, different, effects.act))).toBe('idempotency_key_reuse');
@@ -94,9 +94,9 @@ describe('a request with a key', () => {
   });
 
   test('counts in its own partition only', async () => {
-    await using world = await openTestWorld();
-    const effects = new Effects(world);
-    const idempotency = node(world);
+    await using harness = await openControlHarness();
+    const effects = new Effects(harness);
+    const idempotency = node(harness);
     const answers = await Promise.all(
       [TEST, LIVE].map((partition) =>
         idempotency.once(partition, REQUEST, (keep) => effects.act(keep, partition)),
@@ -107,9 +107,9 @@ describe('a request with a key', () => {
   });
 
   test('is told apart from others in flight, also where partition and key run together', async () => {
-    await using world = await openTestWorld();
-    const effects = new Effects(world);
-    const idempotency = node(world);
+    await using harness = await openControlHarness();
+    const effects = new Effects(harness);
+    const idempotency = node(harness);
     const requests = [
       [1, '1/x'],
       [11, '/x'],
@@ -129,9 +129,9 @@ describe('a request with a key', () => {
 
 describe('equal requests at once', () => {
   test('have one effect: the others are told that it is in progress', async () => {
-    await using world = await openTestWorld();
-    const effects = new Effects(world);
-    const idempotency = node(world);
+    await using harness = await openControlHarness();
+    const effects = new Effects(harness);
+    const idempotency = node(harness);
     const codes = await Promise.all(
       Array.from({ length: 50 }, () => codeOf(idempotency.once(TEST, REQUEST, effects.act))),
     );
@@ -142,10 +142,10 @@ describe('equal requests at once', () => {
   });
 
   test('on several nodes have one effect, and one answer', async () => {
-    await using world = await openTestWorld();
-    const effects = new Effects(world);
+    await using harness = await openControlHarness();
+    const effects = new Effects(harness);
     const answers = await Promise.all(
-      Array.from({ length: 20 }, () => node(world).once(TEST, REQUEST, effects.act)),
+      Array.from({ length: 20 }, () => node(harness).once(TEST, REQUEST, effects.act)),
     );
     expect(effects.count).toBe(1);
     expect(new Set(answers.map(({ body }) => body)).size).toBe(1);
@@ -153,11 +153,11 @@ describe('equal requests at once', () => {
   });
 
   test('that differ, on several nodes: one has its effect, the others are refused', async () => {
-    await using world = await openTestWorld();
-    const effects = new Effects(world);
+    await using harness = await openControlHarness();
+    const effects = new Effects(harness);
     const codes = await Promise.all(
       Array.from({ length: 5 }, (_, i) =>
-        codeOf(node(world).once(TEST, { ...REQUEST, fingerprint: String(i) }, effects.act)),
+        codeOf(node(harness).once(TEST, { ...REQUEST, fingerprint: String(i) }, effects.act)),
       ),
     );
     expect(codes.toSorted()).toEqual(['answered', ...Array<string>(4).fill('idempotency_key_reuse')]);
@@ -171,9 +171,9 @@ describe('a key is free again', () => {
     ['a store that is unavailable', new StoreUnavailable('full')],
     ['an error of ours', new TypeError('broken')],
   ] as const)('after %s', async ([, error]) => {
-    await using world = await openTestWorld();
-    const effects = new Effects(world);
-    const idempotency = node(world);
+    await using harness = await openControlHarness();
+    const effects = new Effects(harness);
+    const idempotency = node(harness);
     await expect(idempotency.once(TEST, REQUEST, () => Promise.reject(error))).rejects.toBe(error);
     const different = { ...REQUEST, fingerprint: 'corrected' };
     expect(await idempotency.once(TEST, different, effects.act)).toMatchObject({ replayed: false });
@@ -181,8 +181,8 @@ describe('a key is free again', () => {
   });
 
   test('after an error that was thrown at once', async () => {
-    await using world = await openTestWorld();
-    const idempotency = node(world);
+    await using harness = await openControlHarness();
+    const idempotency = node(harness);
     const throwing = () => {
       throw new Refusal('missing_url', 'url');
     };
@@ -191,13 +191,13 @@ describe('a key is free again', () => {
   });
 
   test('24 hours after the answer, to the millisecond', async () => {
-    await using world = await openTestWorld();
-    const effects = new Effects(world);
-    const idempotency = node(world);
+    await using harness = await openControlHarness();
+    const effects = new Effects(harness);
+    const idempotency = node(harness);
     await idempotency.once(TEST, REQUEST, effects.act);
-    world.advance(IDEMPOTENCY_WINDOW_MS - 1);
+    harness.advance(IDEMPOTENCY_WINDOW_MS - 1);
     expect(await idempotency.once(TEST, REQUEST, effects.act)).toMatchObject({ replayed: true });
-    world.advance(1);
+    harness.advance(1);
     const different = { ...REQUEST, fingerprint: 'a new day' };
     expect(await idempotency.once(TEST, different, effects.act)).toMatchObject({ replayed: false });
     expect(effects.count).toBe(2);
@@ -206,20 +206,20 @@ describe('a key is free again', () => {
 });
 
 test('a key that was taken and expired in the same breath is to be tried again', async () => {
-  await using world = await openTestWorld();
-  const idempotency = node(world);
+  await using harness = await openControlHarness();
+  const idempotency = node(harness);
   const late = idempotency.once(TEST, REQUEST, async () => {
-    world.advance(IDEMPOTENCY_WINDOW_MS);
+    harness.advance(IDEMPOTENCY_WINDOW_MS);
     throw new KeyTaken();
   });
   expect(await codeOf(late)).toBe('idempotency_in_progress');
 });
 
 test('what is kept is the answer, from now on and for the window', async () => {
-  await using world = await openTestWorld();
-  const now = world.clock.now();
-  await node(world).once(TEST, REQUEST, new Effects(world).act);
-  expect(await world.store.findReceipt(TEST, REQUEST.key, now)).toEqual({
+  await using harness = await openControlHarness();
+  const now = harness.clock.now();
+  await node(harness).once(TEST, REQUEST, new Effects(harness).act);
+  expect(await harness.store.findReceipt(TEST, REQUEST.key, now)).toEqual({
     ...REQUEST,
     status: 201,
     body: '{"effect":1}',

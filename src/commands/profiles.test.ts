@@ -10,7 +10,7 @@ import { earlierProfileHeadersPlace, profileHeadersPlace } from '#src/domain/sea
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { Builders } from '#src/store/contract/builders.ts';
 import { interleaved } from '#src/store/contract/interleave.ts';
-import { openTestWorld, START, type TestWorld } from '#test/process/control-world.ts';
+import { type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
 import type { Commands, Keep } from './command.ts';
 import { archiveProfile, createProfile, editProfile, type ProfileOrder } from './profiles.ts';
 import { Turns } from './turns.ts';
@@ -30,7 +30,7 @@ const ORDER: ProfileOrder = {
   metadata: [],
 };
 
-function commandsOf({ store, clock, ids, vault }: TestWorld): Commands {
+function commandsOf({ store, clock, ids, vault }: ControlHarness): Commands {
   return {
     store,
     clock,
@@ -46,81 +46,88 @@ function render(profile: Profile) {
   return { status: 200, body: JSON.stringify(profile) };
 }
 
-async function answered(world: TestWorld, answer: Promise<{ readonly body: string }>): Promise<Profile> {
+async function answered(
+  harness: ControlHarness,
+  answer: Promise<{ readonly body: string }>,
+): Promise<Profile> {
   const profile = JSON.parse((await answer).body) as Profile;
-  expect(await world.store.findProfile(PARTITION, profile.id)).toEqual(profile);
+  expect(await harness.store.findProfile(PARTITION, profile.id)).toEqual(profile);
   return profile;
 }
 
-function given(world: TestWorld): Promise<Profile> {
+function given(harness: ControlHarness): Promise<Profile> {
   return answered(
-    world,
-    createProfile(commandsOf(world), PARTITION, () => ORDER, render, NO_RECEIPT),
+    harness,
+    createProfile(commandsOf(harness), PARTITION, () => ORDER, render, NO_RECEIPT),
   );
 }
 
-async function headersOf(world: TestWorld, { id }: Profile, version: number) {
-  const sealed = await world.store.findProfileHeaders(PARTITION, id, version);
-  return sealed && decodeHeaders(world.vault.open(profileHeadersPlace(PARTITION, id, version), sealed));
+async function headersOf(harness: ControlHarness, { id }: Profile, version: number) {
+  const sealed = await harness.store.findProfileHeaders(PARTITION, id, version);
+  return sealed && decodeHeaders(harness.vault.open(profileHeadersPlace(PARTITION, id, version), sealed));
 }
 
 /** Somebody else's edit of a profile as it is stored now. */
-async function edited(world: TestWorld, { id }: Profile, edit: profileLife.ProfileEdit): Promise<void> {
-  const before = await world.store.findProfile(PARTITION, id);
+async function edited(
+  harness: ControlHarness,
+  { id }: Profile,
+  edit: profileLife.ProfileEdit,
+): Promise<void> {
+  const before = await harness.store.findProfile(PARTITION, id);
   if (before === null) throw new Error('The profile is there.');
-  const sealed = await world.store.findProfileHeaders(PARTITION, id, before.version);
-  const profile = profileLife.editProfile(before, edit, world.clock.now());
-  const plain = sealed && world.vault.open(profileHeadersPlace(PARTITION, id, before.version), sealed);
-  const headers = plain && world.vault.seal(profileHeadersPlace(PARTITION, id, profile.version), plain);
-  expect(await world.store.replaceProfile({ profile, headers, receipt: null })).toBe('done');
+  const sealed = await harness.store.findProfileHeaders(PARTITION, id, before.version);
+  const profile = profileLife.editProfile(before, edit, harness.clock.now());
+  const plain = sealed && harness.vault.open(profileHeadersPlace(PARTITION, id, before.version), sealed);
+  const headers = plain && harness.vault.seal(profileHeadersPlace(PARTITION, id, profile.version), plain);
+  expect(await harness.store.replaceProfile({ profile, headers, receipt: null })).toBe('done');
 }
 
 describe('creating a profile', () => {
   test('stores what it answers, header values sealed', async () => {
-    await using world = await openTestWorld();
-    const profile = await given(world);
+    await using harness = await openControlHarness();
+    const profile = await given(harness);
     expect(profile).toMatchObject({
       version: 1,
       headerNames: ['X-Secret'],
       archived: false,
       createdAt: START,
     });
-    expect(await headersOf(world, profile, 1)).toEqual(ORDER.headers);
-    const sealed = await world.store.findProfileHeaders(PARTITION, profile.id, 1);
+    expect(await headersOf(harness, profile, 1)).toEqual(ORDER.headers);
+    const sealed = await harness.store.findProfileHeaders(PARTITION, profile.id, 1);
     expect(Buffer.from(sealed ?? []).includes('hush')).toBe(false);
   });
 });
 
 describe('editing a profile', () => {
   test('carries the headers over when it does not name them, and replaces them when it does', async () => {
-    await using world = await openTestWorld();
-    const profile = await given(world);
+    await using harness = await openControlHarness();
+    const profile = await given(harness);
     const edit = (order: Partial<ProfileOrder>) =>
       answered(
-        world,
-        editProfile(commandsOf(world), PARTITION, profile.id, () => order, render, NO_RECEIPT),
+        harness,
+        editProfile(commandsOf(harness), PARTITION, profile.id, () => order, render, NO_RECEIPT),
       );
     expect(await edit({ timeout: '5s' })).toMatchObject({
       version: 2,
       timeout: '5s',
       headerNames: ['X-Secret'],
     });
-    expect(await headersOf(world, profile, 2)).toEqual(ORDER.headers);
+    expect(await headersOf(harness, profile, 2)).toEqual(ORDER.headers);
     expect(await edit({ headers: [['X-New', 'value']] })).toMatchObject({
       version: 3,
       headerNames: ['X-New'],
     });
-    expect(await headersOf(world, profile, 3)).toEqual([['X-New', 'value']]);
+    expect(await headersOf(harness, profile, 3)).toEqual([['X-New', 'value']]);
     expect(await edit({ headers: [] })).toMatchObject({ version: 4, headerNames: [] });
-    expect(await headersOf(world, profile, 4)).toBeNull();
-    expect(await headersOf(world, profile, 1)).toEqual(ORDER.headers);
+    expect(await headersOf(harness, profile, 4)).toBeNull();
+    expect(await headersOf(harness, profile, 1)).toEqual(ORDER.headers);
   });
 
   test('binds the headers it carries over to its own version: those of another do not open there', async () => {
-    await using world = await openTestWorld();
-    const profile = await given(world);
+    await using harness = await openControlHarness();
+    const profile = await given(harness);
     await editProfile(
-      commandsOf(world),
+      commandsOf(harness),
       PARTITION,
       profile.id,
       () => ({ timeout: '5s' }),
@@ -128,44 +135,44 @@ describe('editing a profile', () => {
       NO_RECEIPT,
     );
     const [first, second] = [
-      await world.store.findProfileHeaders(PARTITION, profile.id, 1),
-      await world.store.findProfileHeaders(PARTITION, profile.id, 2),
+      await harness.store.findProfileHeaders(PARTITION, profile.id, 1),
+      await harness.store.findProfileHeaders(PARTITION, profile.id, 2),
     ];
     const opened = (version: number, sealed: Uint8Array | null) => () =>
-      openProfileHeaders(world.vault, { ...profile, version }, sealed ?? new Uint8Array());
+      openProfileHeaders(harness.vault, { ...profile, version }, sealed ?? new Uint8Array());
     expect(opened(1, first)()).toEqual(opened(2, second)());
     expect(opened(2, first)).toThrow('Sealed for another place');
     expect(opened(1, second)).toThrow('Sealed for another place');
   });
 
   test('carries over headers that were stored before they were bound to a version', async () => {
-    await using world = await openTestWorld();
-    const profile = new Builders(PARTITION, world.ids).profile({ headerNames: ['X-Secret'] });
+    await using harness = await openControlHarness();
+    const profile = new Builders(PARTITION, harness.ids).profile({ headerNames: ['X-Secret'] });
     const plain = encodeHeaders(ORDER.headers) ?? new Uint8Array();
-    const headers = world.vault.seal(earlierProfileHeadersPlace(PARTITION, profile.id), plain);
-    await world.store.addProfile({ profile, headers, receipt: null });
+    const headers = harness.vault.seal(earlierProfileHeadersPlace(PARTITION, profile.id), plain);
+    await harness.store.addProfile({ profile, headers, receipt: null });
     const answer = editProfile(
-      commandsOf(world),
+      commandsOf(harness),
       PARTITION,
       profile.id,
       () => ({ timeout: '5s' }),
       render,
       NO_RECEIPT,
     );
-    expect(await answered(world, answer)).toMatchObject({ version: 2 });
-    expect(await headersOf(world, profile, 2)).toEqual(ORDER.headers);
+    expect(await answered(harness, answer)).toMatchObject({ version: 2 });
+    expect(await headersOf(harness, profile, 2)).toEqual(ORDER.headers);
   });
 
   test('while it is edited meanwhile: both edits hold, each a version', async () => {
-    await using world = await openTestWorld();
-    const profile = await given(world);
+    await using harness = await openControlHarness();
+    const profile = await given(harness);
     const store = interleaved(
-      world.store,
+      harness.store,
       'replaceProfile',
-      () => edited(world, profile, { timeout: '7s' }),
+      () => edited(harness, profile, { timeout: '7s' }),
       2,
     );
-    const commands = { ...commandsOf(world), store };
+    const commands = { ...commandsOf(harness), store };
     const answer = editProfile(
       commands,
       PARTITION,
@@ -174,20 +181,20 @@ describe('editing a profile', () => {
       render,
       NO_RECEIPT,
     );
-    expect(await answered(world, answer)).toMatchObject({ method: 'GET', timeout: '7s', version: 4 });
-    expect(await headersOf(world, profile, 4)).toEqual(ORDER.headers);
+    expect(await answered(harness, answer)).toMatchObject({ method: 'GET', timeout: '7s', version: 4 });
+    expect(await headersOf(harness, profile, 4)).toEqual(ORDER.headers);
   });
 
   test('that is always edited meanwhile is given up', async () => {
-    await using world = await openTestWorld();
-    const profile = await given(world);
+    await using harness = await openControlHarness();
+    const profile = await given(harness);
     const store = interleaved(
-      world.store,
+      harness.store,
       'replaceProfile',
-      () => edited(world, profile, { timeout: '7s' }),
+      () => edited(harness, profile, { timeout: '7s' }),
       Number.POSITIVE_INFINITY,
     );
-    const commands = { ...commandsOf(world), store };
+    const commands = { ...commandsOf(harness), store };
     const answer = editProfile(
       commands,
       PARTITION,
@@ -197,59 +204,61 @@ describe('editing a profile', () => {
       NO_RECEIPT,
     );
     await expect(answer).rejects.toThrow(StoreUnavailable);
-    expect(await world.store.findProfile(PARTITION, profile.id)).toMatchObject({
+    expect(await harness.store.findProfile(PARTITION, profile.id)).toMatchObject({
       method: 'PUT',
       version: 21,
     });
   });
 
   test('that is not there is refused before its fields are read; a fault in them changes nothing', async () => {
-    await using world = await openTestWorld();
-    const profile = await given(world);
+    await using harness = await openControlHarness();
+    const profile = await given(harness);
     const faulty = () => {
       throw new Refusal('invalid_timeout', 'timeout');
     };
     const edit = (partition: number) =>
-      editProfile(commandsOf(world), partition as Partition, profile.id, faulty, render, NO_RECEIPT);
+      editProfile(commandsOf(harness), partition as Partition, profile.id, faulty, render, NO_RECEIPT);
     await expect(edit(2)).rejects.toMatchObject({ code: 'not_found' });
     await expect(edit(PARTITION)).rejects.toMatchObject({ code: 'invalid_timeout' });
-    expect(await world.store.findProfile(PARTITION, profile.id)).toEqual(profile);
+    expect(await harness.store.findProfile(PARTITION, profile.id)).toEqual(profile);
   });
 });
 
 describe('archiving a profile', () => {
   test('again answers the same', async () => {
-    await using world = await openTestWorld();
-    const { id } = await given(world);
-    const archive = () => answered(world, archiveProfile(commandsOf(world), PARTITION, id, render));
+    await using harness = await openControlHarness();
+    const { id } = await given(harness);
+    const archive = () => answered(harness, archiveProfile(commandsOf(harness), PARTITION, id, render));
     const first = await archive();
     expect(first).toMatchObject({ archived: true, version: 1 });
-    world.advance(1_000);
+    harness.advance(1_000);
     expect(await archive()).toEqual(first);
   });
 
   test('while it is edited meanwhile archives the new version', async () => {
-    await using world = await openTestWorld();
-    const profile = await given(world);
-    const store = interleaved(world.store, 'archiveProfile', () => edited(world, profile, { timeout: '7s' }));
-    const answer = archiveProfile({ ...commandsOf(world), store }, PARTITION, profile.id, render);
-    expect(await answered(world, answer)).toMatchObject({ archived: true, version: 2, timeout: '7s' });
+    await using harness = await openControlHarness();
+    const profile = await given(harness);
+    const store = interleaved(harness.store, 'archiveProfile', () =>
+      edited(harness, profile, { timeout: '7s' }),
+    );
+    const answer = archiveProfile({ ...commandsOf(harness), store }, PARTITION, profile.id, render);
+    expect(await answered(harness, answer)).toMatchObject({ archived: true, version: 2, timeout: '7s' });
   });
 
   test('while a schedule comes to use it meanwhile is refused', async () => {
-    await using world = await openTestWorld();
-    const profile = await given(world);
-    const addition = new Builders(PARTITION, world.ids).scheduleOn(profile);
-    const store = interleaved(world.store, 'archiveProfile', () => world.store.addSchedule(addition));
-    const answer = archiveProfile({ ...commandsOf(world), store }, PARTITION, profile.id, render);
+    await using harness = await openControlHarness();
+    const profile = await given(harness);
+    const addition = new Builders(PARTITION, harness.ids).scheduleOn(profile);
+    const store = interleaved(harness.store, 'archiveProfile', () => harness.store.addSchedule(addition));
+    const answer = archiveProfile({ ...commandsOf(harness), store }, PARTITION, profile.id, render);
     await expect(answer).rejects.toMatchObject({ code: 'profile_in_use' });
-    expect(await world.store.findProfile(PARTITION, profile.id)).toEqual(profile);
+    expect(await harness.store.findProfile(PARTITION, profile.id)).toEqual(profile);
   });
 
   test('that is not there is refused', async () => {
-    await using world = await openTestWorld();
-    const { id } = await given(world);
-    const answer = archiveProfile(commandsOf(world), 2 as Partition, id, render);
+    await using harness = await openControlHarness();
+    const { id } = await given(harness);
+    const answer = archiveProfile(commandsOf(harness), 2 as Partition, id, render);
     await expect(answer).rejects.toMatchObject({ code: 'not_found' });
   });
 });

@@ -12,7 +12,7 @@ import { type Receipt, StoreUnavailable } from '#src/ports/store.ts';
 import { Builders, FAILURE, HOUR_MS, HOURLY, SUCCESS } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
 import { interleaved } from '#src/store/contract/interleave.ts';
-import { openTestWorld, START, type TestWorld } from '#test/process/control-world.ts';
+import { type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
 import { type Commands, type Keep, KeyTaken } from './command.ts';
 import {
   createSchedule,
@@ -41,13 +41,13 @@ const ORDER: ScheduleOrder = {
   metadata: [['team', 'ops']],
 };
 
-/** The commands on a world, and the hints they gave. */
+/** The commands on a harness, and the hints they gave. */
 function commandsOf(
-  world: TestWorld,
+  harness: ControlHarness,
 ): Commands & { readonly hinted: readonly Instant[]; readonly looks: readonly true[] } {
   const hinted: Instant[] = [];
   const looks: true[] = [];
-  const { store, clock, ids, vault } = world;
+  const { store, clock, ids, vault } = harness;
   const hints = {
     due: (due: Due | null) => hinted.push(...(due === null ? [] : [due.dueAt])),
     lookAgain: () => looks.push(true),
@@ -60,22 +60,22 @@ function render({ schedule, pending, profile }: ScheduleView) {
   return { status: 200, body: JSON.stringify({ schedule, pending, profile }) };
 }
 
-async function listed(world: TestWorld): Promise<readonly ScheduleView[]> {
-  return (await world.store.listSchedules(PARTITION, ALL_SCHEDULES, { before: null, limit: 9 })).items;
+async function listed(harness: ControlHarness): Promise<readonly ScheduleView[]> {
+  return (await harness.store.listSchedules(PARTITION, ALL_SCHEDULES, { before: null, limit: 9 })).items;
 }
 
-async function stored(world: TestWorld): Promise<ScheduleView> {
-  const [view] = await listed(world);
+async function stored(harness: ControlHarness): Promise<ScheduleView> {
+  const [view] = await listed(harness);
   if (view === undefined) throw new Error('Nothing is stored.');
   return view;
 }
 
 async function expectAnswered(
-  world: TestWorld,
+  harness: ControlHarness,
   answer: Promise<{ readonly body: string }>,
 ): Promise<ScheduleView> {
   const view = JSON.parse((await answer).body) as ScheduleView;
-  expect(view).toMatchObject(await stored(world));
+  expect(view).toMatchObject(await stored(harness));
   return view;
 }
 
@@ -90,40 +90,43 @@ function keepAs(key: string): Keep {
   });
 }
 
-async function given(world: TestWorld, order: Partial<ScheduleOrder> = {}): Promise<ScheduleView> {
-  await createSchedule(commandsOf(world), PARTITION, () => ({ ...ORDER, ...order }), render, NO_RECEIPT);
-  return stored(world);
+async function given(harness: ControlHarness, order: Partial<ScheduleOrder> = {}): Promise<ScheduleView> {
+  await createSchedule(commandsOf(harness), PARTITION, () => ({ ...ORDER, ...order }), render, NO_RECEIPT);
+  return stored(harness);
 }
 
 /** Somebody else's write: decided on what is stored at that moment. */
-async function meanwhile(world: TestWorld, decide: (view: ScheduleView) => life.ScheduleChange | null) {
-  const change = decide(await stored(world));
+async function meanwhile(
+  harness: ControlHarness,
+  decide: (view: ScheduleView) => life.ScheduleChange | null,
+) {
+  const change = decide(await stored(harness));
   if (change === null) throw new Error('There is something to change.');
-  expect(await world.store.replaceSchedule({ ...change, receipt: null })).toBe('done');
+  expect(await harness.store.replaceSchedule({ ...change, receipt: null })).toBe('done');
 }
 
-async function fired(world: TestWorld): Promise<void> {
-  const builders = new Builders(PARTITION, world.ids);
-  const view = await stored(world);
+async function fired(harness: ControlHarness): Promise<void> {
+  const builders = new Builders(PARTITION, harness.ids);
+  const view = await stored(harness);
   if (view.pending === null) throw new Error('There is a pending delivery.');
-  expect(await world.store.claim([builders.claim(view.pending, view)])).toEqual(['done']);
+  expect(await harness.store.claim([builders.claim(view.pending, view)])).toEqual(['done']);
 }
 
 describe('creating a schedule', () => {
   test('stores what it answers, the payload sealed, and hints when it is due', async () => {
-    await using world = await openTestWorld();
-    const commands = commandsOf(world);
+    await using harness = await openControlHarness();
+    const commands = commandsOf(harness);
     const answer = createSchedule(commands, PARTITION, () => ORDER, render, NO_RECEIPT);
-    const { schedule } = await expectAnswered(world, answer);
+    const { schedule } = await expectAnswered(harness, answer);
     expect(schedule).toMatchObject({
       headerNames: ['X-Tenant'],
       metadata: [['team', 'ops']],
       createdAt: START,
     });
-    const sealed = await world.store.findPayload(PARTITION, schedule.id);
+    const sealed = await harness.store.findPayload(PARTITION, schedule.id);
     if (sealed === null) throw new Error('The payload is stored.');
     expect(Buffer.from(sealed).includes('hello')).toBe(false);
-    expect(decodePayload(world.vault.open(payloadPlace(PARTITION, schedule.id), sealed))).toEqual({
+    expect(decodePayload(harness.vault.open(payloadPlace(PARTITION, schedule.id), sealed))).toEqual({
       headers: ORDER.headers,
       body: Buffer.from(ORDER.body ?? ''),
       isJson: true,
@@ -133,23 +136,23 @@ describe('creating a schedule', () => {
   });
 
   test('is told the same now that everything is judged by', async () => {
-    await using world = await openTestWorld();
-    const at = world.advance(1_234);
+    await using harness = await openControlHarness();
+    const at = harness.advance(1_234);
     const read = (now: Instant) => {
-      world.advance(50);
+      harness.advance(50);
       return {
         ...ORDER,
         timing: { kind: 'one_shot', fireAt: instant(now + 1_000), timezone: null } as const,
       };
     };
-    const answer = createSchedule(commandsOf(world), PARTITION, read, render, NO_RECEIPT);
-    const { schedule, pending } = await expectAnswered(world, answer);
+    const answer = createSchedule(commandsOf(harness), PARTITION, read, render, NO_RECEIPT);
+    const { schedule, pending } = await expectAnswered(harness, answer);
     expect([schedule.createdAt, pending?.scheduledFor]).toEqual([at, at + 1_000]);
   });
 
   test('that is refused stores nothing', async () => {
-    await using world = await openTestWorld();
-    const commands = commandsOf(world);
+    await using harness = await openControlHarness();
+    const commands = commandsOf(harness);
     const refused = createSchedule(
       commands,
       PARTITION,
@@ -163,75 +166,75 @@ describe('creating a schedule', () => {
     const never = { ...ORDER, timing: { ...HOURLY, cron: '0 0 30 2 *' } as Timing };
     const answer = createSchedule(commands, PARTITION, () => never, render, keepAs('key'));
     await expect(answer).rejects.toMatchObject({ code: 'invalid_cron', param: 'cron' });
-    expect(await listed(world)).toEqual([]);
-    expect(await world.store.findReceipt(PARTITION, 'key', START)).toBeNull();
+    expect(await listed(harness)).toEqual([]);
+    expect(await harness.store.findReceipt(PARTITION, 'key', START)).toBeNull();
     expect(commands.hinted).toEqual([]);
   });
 
   test('keeps its receipt with the effect; under a key that is taken it has none', async () => {
-    await using world = await openTestWorld();
-    const commands = commandsOf(world);
+    await using harness = await openControlHarness();
+    const commands = commandsOf(harness);
     const { body } = await createSchedule(commands, PARTITION, () => ORDER, render, keepAs('key'));
-    expect(await world.store.findReceipt(PARTITION, 'key', START)).toMatchObject({ status: 200, body });
+    expect(await harness.store.findReceipt(PARTITION, 'key', START)).toMatchObject({ status: 200, body });
     const again = createSchedule(commands, PARTITION, () => ORDER, render, keepAs('key'));
     await expect(again).rejects.toThrow(KeyTaken);
-    expect(await listed(world)).toHaveLength(1);
+    expect(await listed(harness)).toHaveLength(1);
     expect(commands.hinted).toHaveLength(1);
   });
 });
 
 describe('creating a schedule through a profile', () => {
-  async function givenProfile(world: TestWorld): Promise<{ profile: Profile; order: ScheduleOrder }> {
-    const profile = new Builders(PARTITION, world.ids).profile();
-    expect(await world.store.addProfile({ profile, headers: null, receipt: null })).toBe('done');
+  async function givenProfile(harness: ControlHarness): Promise<{ profile: Profile; order: ScheduleOrder }> {
+    const profile = new Builders(PARTITION, harness.ids).profile();
+    expect(await harness.store.addProfile({ profile, headers: null, receipt: null })).toBe('done');
     return { profile, order: { ...ORDER, destination: { kind: 'profile', endpointId: profile.id } } };
   }
 
   test('that was edited meanwhile takes the new version', async () => {
-    await using world = await openTestWorld();
-    const { profile, order } = await givenProfile(world);
+    await using harness = await openControlHarness();
+    const { profile, order } = await givenProfile(harness);
     const edited = editProfile(profile, { url: 'https://example.com/v2' }, START);
-    const store = interleaved(world.store, 'addSchedule', () =>
-      world.store.replaceProfile({ profile: edited, headers: null, receipt: null }),
+    const store = interleaved(harness.store, 'addSchedule', () =>
+      harness.store.replaceProfile({ profile: edited, headers: null, receipt: null }),
     );
-    const commands = { ...commandsOf(world), store };
+    const commands = { ...commandsOf(harness), store };
     const answer = createSchedule(commands, PARTITION, () => order, render, keepAs('key'));
-    const view = await expectAnswered(world, answer);
+    const view = await expectAnswered(harness, answer);
     expect(view.pending?.target).toMatchObject({ url: 'https://example.com/v2', endpointVersion: 2 });
     expect(view.profile).toEqual(edited);
   });
 
   test('that was archived meanwhile is refused, and nothing is stored', async () => {
-    await using world = await openTestWorld();
-    const { profile, order } = await givenProfile(world);
-    const store = interleaved(world.store, 'addSchedule', () =>
-      world.store.archiveProfile(archiveProfile(profile, START)),
+    await using harness = await openControlHarness();
+    const { profile, order } = await givenProfile(harness);
+    const store = interleaved(harness.store, 'addSchedule', () =>
+      harness.store.archiveProfile(archiveProfile(profile, START)),
     );
-    const commands = { ...commandsOf(world), store };
+    const commands = { ...commandsOf(harness), store };
     const answer = createSchedule(commands, PARTITION, () => order, render, keepAs('key'));
     await expect(answer).rejects.toMatchObject({ code: 'endpoint_archived', param: 'endpoint_id' });
-    expect(await listed(world)).toEqual([]);
-    expect(await world.store.findReceipt(PARTITION, 'key', START)).toBeNull();
+    expect(await listed(harness)).toEqual([]);
+    expect(await harness.store.findReceipt(PARTITION, 'key', START)).toBeNull();
   });
 
   test('that does not exist, or only in another partition, is refused', async () => {
-    await using world = await openTestWorld();
-    const { order } = await givenProfile(world);
-    const elsewhere = createSchedule(commandsOf(world), 2 as Partition, () => order, render, NO_RECEIPT);
+    await using harness = await openControlHarness();
+    const { order } = await givenProfile(harness);
+    const elsewhere = createSchedule(commandsOf(harness), 2 as Partition, () => order, render, NO_RECEIPT);
     await expect(elsewhere).rejects.toMatchObject({ code: 'invalid_endpoint', param: 'endpoint_id' });
   });
 
   test('that keeps changing is given up', async () => {
-    await using world = await openTestWorld();
-    const { profile, order } = await givenProfile(world);
+    await using harness = await openControlHarness();
+    const { profile, order } = await givenProfile(harness);
     let current = profile;
     const change = () => {
       current = editProfile(current, {}, START);
-      return world.store.replaceProfile({ profile: current, headers: null, receipt: null });
+      return harness.store.replaceProfile({ profile: current, headers: null, receipt: null });
     };
-    const store = interleaved(world.store, 'addSchedule', change, Number.POSITIVE_INFINITY);
+    const store = interleaved(harness.store, 'addSchedule', change, Number.POSITIVE_INFINITY);
     const answer = createSchedule(
-      { ...commandsOf(world), store },
+      { ...commandsOf(harness), store },
       PARTITION,
       () => order,
       render,
@@ -244,28 +247,28 @@ describe('creating a schedule through a profile', () => {
 
 describe('editing a schedule', () => {
   test('while it is claimed meanwhile: the delivery that is being sent is left alone', async () => {
-    await using world = await openTestWorld();
-    const before = await given(world);
-    const store = interleaved(world.store, 'replaceSchedule', () => fired(world));
+    await using harness = await openControlHarness();
+    const before = await given(harness);
+    const store = interleaved(harness.store, 'replaceSchedule', () => fired(harness));
     const answer = editSchedule(
-      { ...commandsOf(world), store },
+      { ...commandsOf(harness), store },
       PARTITION,
       before.schedule.id,
       () => ({ ttl: '9h' }),
       render,
       NO_RECEIPT,
     );
-    const view = await expectAnswered(world, answer);
+    const view = await expectAnswered(harness, answer);
     expect(view).toMatchObject({ schedule: { ttl: '9h' }, pending: { status: 'claimed', ttl: null } });
   });
 
   test('while it is edited meanwhile: both edits hold, and fields are judged by what is stored', async () => {
-    await using world = await openTestWorld();
-    const { schedule } = await given(world);
+    await using harness = await openControlHarness();
+    const { schedule } = await given(harness);
     const store = interleaved(
-      world.store,
+      harness.store,
       'replaceSchedule',
-      (time) => meanwhile(world, (view) => life.edit(view, { metadata: [['time', String(time)]] }, START)),
+      (time) => meanwhile(harness, (view) => life.edit(view, { metadata: [['time', String(time)]] }, START)),
       3,
     );
     const seen: number[] = [];
@@ -274,47 +277,47 @@ describe('editing a schedule', () => {
       return { ttl: '9h' };
     };
     const answer = editSchedule(
-      { ...commandsOf(world), store },
+      { ...commandsOf(harness), store },
       PARTITION,
       schedule.id,
       read,
       render,
       keepAs('key'),
     );
-    const view = await expectAnswered(world, answer);
+    const view = await expectAnswered(harness, answer);
     expect(view.schedule).toMatchObject({ ttl: '9h', metadata: [['time', '3']], revision: 5 });
     expect(seen).toEqual([1, 2, 3, 4]);
-    const receipt = await world.store.findReceipt(PARTITION, 'key', START);
+    const receipt = await harness.store.findReceipt(PARTITION, 'key', START);
     expect(JSON.parse(receipt?.body ?? 'null')).toEqual(view);
   });
 
   test('while it is canceled meanwhile: the record is changed, the canceled delivery is not', async () => {
-    await using world = await openTestWorld();
-    const { schedule } = await given(world);
-    const store = interleaved(world.store, 'replaceSchedule', () =>
-      meanwhile(world, (view) => life.cancel(view, START)),
+    await using harness = await openControlHarness();
+    const { schedule } = await given(harness);
+    const store = interleaved(harness.store, 'replaceSchedule', () =>
+      meanwhile(harness, (view) => life.cancel(view, START)),
     );
     const answer = editSchedule(
-      { ...commandsOf(world), store },
+      { ...commandsOf(harness), store },
       PARTITION,
       schedule.id,
       () => ({ ttl: '9h' }),
       render,
       NO_RECEIPT,
     );
-    expect(await expectAnswered(world, answer)).toMatchObject({
+    expect(await expectAnswered(harness, answer)).toMatchObject({
       schedule: { state: 'canceled', ttl: '9h' },
       pending: { status: 'canceled', ttl: null },
     });
   });
 
   test('that is not there is refused before its fields are read', async () => {
-    await using world = await openTestWorld();
-    const { schedule } = await given(world);
+    await using harness = await openControlHarness();
+    const { schedule } = await given(harness);
     const unread = () => {
       throw new Error('Fields are read too early.');
     };
-    const answer = editSchedule(commandsOf(world), 2 as Partition, schedule.id, unread, render, NO_RECEIPT);
+    const answer = editSchedule(commandsOf(harness), 2 as Partition, schedule.id, unread, render, NO_RECEIPT);
     await expect(answer).rejects.toMatchObject({ code: 'not_found' });
   });
 });
@@ -323,11 +326,11 @@ describe('rescheduling', () => {
   const SOON: Timing = { kind: 'one_shot', fireAt: instant(START + 5_000), timezone: null };
 
   test('moves the delivery and hints its new instant', async () => {
-    await using world = await openTestWorld();
-    const { schedule } = await given(world);
-    const commands = commandsOf(world);
+    await using harness = await openControlHarness();
+    const { schedule } = await given(harness);
+    const commands = commandsOf(harness);
     const view = await expectAnswered(
-      world,
+      harness,
       rescheduleSchedule(commands, PARTITION, schedule.id, () => SOON, render, NO_RECEIPT),
     );
     expect(view.pending?.dueAt).toBe(START + 5_000);
@@ -335,27 +338,27 @@ describe('rescheduling', () => {
   });
 
   test('while its delivery is claimed meanwhile: the answer is the actual state, nothing changed', async () => {
-    await using world = await openTestWorld();
-    const { schedule } = await given(world);
-    const store = interleaved(world.store, 'replaceSchedule', () => fired(world));
-    const commands = { ...commandsOf(world), store };
+    await using harness = await openControlHarness();
+    const { schedule } = await given(harness);
+    const store = interleaved(harness.store, 'replaceSchedule', () => fired(harness));
+    const commands = { ...commandsOf(harness), store };
     const answer = rescheduleSchedule(commands, PARTITION, schedule.id, () => SOON, render, keepAs('key'));
-    const view = await expectAnswered(world, answer);
+    const view = await expectAnswered(harness, answer);
     expect(view).toMatchObject({ schedule: { timing: LATER, revision: 1 }, pending: { status: 'claimed' } });
-    expect(JSON.parse((await world.store.findReceipt(PARTITION, 'key', START))?.body ?? 'null')).toEqual(
+    expect(JSON.parse((await harness.store.findReceipt(PARTITION, 'key', START))?.body ?? 'null')).toEqual(
       view,
     );
     expect(commands.hinted).toEqual([]);
   });
 
   test('while it is canceled meanwhile is refused, and keeps no receipt', async () => {
-    await using world = await openTestWorld();
-    const { schedule } = await given(world);
-    const store = interleaved(world.store, 'replaceSchedule', () =>
-      meanwhile(world, (view) => life.cancel(view, START)),
+    await using harness = await openControlHarness();
+    const { schedule } = await given(harness);
+    const store = interleaved(harness.store, 'replaceSchedule', () =>
+      meanwhile(harness, (view) => life.cancel(view, START)),
     );
     const answer = rescheduleSchedule(
-      { ...commandsOf(world), store },
+      { ...commandsOf(harness), store },
       PARTITION,
       schedule.id,
       () => SOON,
@@ -363,28 +366,35 @@ describe('rescheduling', () => {
       keepAs('key'),
     );
     await expect(answer).rejects.toMatchObject({ code: 'schedule_not_active' });
-    expect(await world.store.findReceipt(PARTITION, 'key', START)).toBeNull();
+    expect(await harness.store.findReceipt(PARTITION, 'key', START)).toBeNull();
   });
 
   test('an ended schedule is refused before its fields are read', async () => {
-    await using world = await openTestWorld();
-    const { schedule } = await given(world);
-    await orderSchedule(commandsOf(world), PARTITION, schedule.id, 'cancel', render);
+    await using harness = await openControlHarness();
+    const { schedule } = await given(harness);
+    await orderSchedule(commandsOf(harness), PARTITION, schedule.id, 'cancel', render);
     const unread = () => {
       throw new Error('Fields are read too early.');
     };
-    const answer = rescheduleSchedule(commandsOf(world), PARTITION, schedule.id, unread, render, NO_RECEIPT);
+    const answer = rescheduleSchedule(
+      commandsOf(harness),
+      PARTITION,
+      schedule.id,
+      unread,
+      render,
+      NO_RECEIPT,
+    );
     await expect(answer).rejects.toMatchObject({ code: 'schedule_not_active' });
   });
 
   test('that changes nothing keeps its receipt all the same, once', async () => {
-    await using world = await openTestWorld();
-    const { schedule } = await given(world);
-    await fired(world);
+    await using harness = await openControlHarness();
+    const { schedule } = await given(harness);
+    await fired(harness);
     const again = () =>
-      rescheduleSchedule(commandsOf(world), PARTITION, schedule.id, () => SOON, render, keepAs('key'));
+      rescheduleSchedule(commandsOf(harness), PARTITION, schedule.id, () => SOON, render, keepAs('key'));
     const { body } = await again();
-    expect(await world.store.findReceipt(PARTITION, 'key', START)).toMatchObject({ body });
+    expect(await harness.store.findReceipt(PARTITION, 'key', START)).toMatchObject({ body });
     await expect(again()).rejects.toThrow(KeyTaken);
   });
 });
@@ -394,19 +404,19 @@ test.for([
   ['large', 20_000, 1, 2],
 ] as const)('%s labels: others have a turn between the steps where each takes long', async (given) => {
   const [, characters, whenCreated, whenPaused] = given;
-  await using world = await openTestWorld();
+  await using harness = await openControlHarness();
   let pauses = 0;
   const pause = async () => {
     pauses += 1;
   };
-  const commands = { ...commandsOf(world), pause };
+  const commands = { ...commandsOf(harness), pause };
   const order: ScheduleOrder = { ...ORDER, metadata: [['note', 'x'.repeat(characters)]] };
   await createSchedule(commands, PARTITION, () => order, render, keepAs('key'));
   expect(pauses).toBe(whenCreated);
-  const { schedule } = await stored(world);
+  const { schedule } = await stored(harness);
   await orderSchedule(commands, PARTITION, schedule.id, 'pause', render);
   expect(pauses).toBe(whenCreated + whenPaused);
-  expect((await stored(world)).schedule).toMatchObject({ state: 'paused', metadata: order.metadata });
+  expect((await stored(harness)).schedule).toMatchObject({ state: 'paused', metadata: order.metadata });
 });
 
 describe('pause, resume and cancel', () => {
@@ -414,35 +424,35 @@ describe('pause, resume and cancel', () => {
     ['pause', 'paused'],
     ['cancel', 'canceled'],
   ] as const)('%s while the delivery is claimed meanwhile leaves it to finish', async ([order, state]) => {
-    await using world = await openTestWorld();
-    const { schedule } = await given(world);
-    const store = interleaved(world.store, 'replaceSchedule', () => fired(world));
-    const answer = orderSchedule({ ...commandsOf(world), store }, PARTITION, schedule.id, order, render);
-    expect(await expectAnswered(world, answer)).toMatchObject({
+    await using harness = await openControlHarness();
+    const { schedule } = await given(harness);
+    const store = interleaved(harness.store, 'replaceSchedule', () => fired(harness));
+    const answer = orderSchedule({ ...commandsOf(harness), store }, PARTITION, schedule.id, order, render);
+    expect(await expectAnswered(harness, answer)).toMatchObject({
       schedule: { state },
       pending: { status: 'claimed' },
     });
   });
 
   test('cancel while a recurrence moves on cancels the next delivery, not the one being sent', async () => {
-    await using world = await openTestWorld();
-    const { schedule, pending } = await given(world, { timing: HOURLY });
-    const store = interleaved(world.store, 'replaceSchedule', () => fired(world));
+    await using harness = await openControlHarness();
+    const { schedule, pending } = await given(harness, { timing: HOURLY });
+    const store = interleaved(harness.store, 'replaceSchedule', () => fired(harness));
     const view = await expectAnswered(
-      world,
-      orderSchedule({ ...commandsOf(world), store }, PARTITION, schedule.id, 'cancel', render),
+      harness,
+      orderSchedule({ ...commandsOf(harness), store }, PARTITION, schedule.id, 'cancel', render),
     );
     expect(view.pending?.id).not.toBe(pending?.id);
     const statuses = (
-      await world.store.listDeliveries(PARTITION, ALL_DELIVERIES, { before: null, limit: 9 })
+      await harness.store.listDeliveries(PARTITION, ALL_DELIVERIES, { before: null, limit: 9 })
     ).map(({ status }) => status);
     expect(statuses).toEqual(['canceled', 'claimed']);
   });
 
   test('only a resume has the dispatcher look again: pause and cancel make nothing due', async () => {
-    await using world = await openTestWorld();
-    const { schedule } = await given(world);
-    const commands = commandsOf(world);
+    await using harness = await openControlHarness();
+    const { schedule } = await given(harness);
+    const commands = commandsOf(harness);
     const looksAfter = async (order: Order) => {
       await orderSchedule(commands, PARTITION, schedule.id, order, render);
       return commands.looks.length;
@@ -453,64 +463,64 @@ describe('pause, resume and cancel', () => {
   });
 
   test('resume hints when the delivery is due', async () => {
-    await using world = await openTestWorld();
-    const { schedule } = await given(world);
-    const commands = commandsOf(world);
+    await using harness = await openControlHarness();
+    const { schedule } = await given(harness);
+    const commands = commandsOf(harness);
     await orderSchedule(commands, PARTITION, schedule.id, 'pause', render);
-    world.advance(2 * HOUR_MS);
+    harness.advance(2 * HOUR_MS);
     await orderSchedule(commands, PARTITION, schedule.id, 'resume', render);
     expect(commands.hinted.at(-1)).toBe(START + HOUR_MS);
   });
 
   test('that change nothing write nothing', async () => {
-    await using world = await openTestWorld();
-    const { schedule } = await given(world);
+    await using harness = await openControlHarness();
+    const { schedule } = await given(harness);
     const unwritten = interleaved(
-      world.store,
+      harness.store,
       'replaceSchedule',
       () => Promise.reject(new Error('Something is written.')),
       Number.POSITIVE_INFINITY,
     );
-    const commands = { ...commandsOf(world), store: unwritten };
-    await expectAnswered(world, orderSchedule(commands, PARTITION, schedule.id, 'resume', render));
-    await orderSchedule(commandsOf(world), PARTITION, schedule.id, 'cancel', render);
-    world.advance(1_000);
+    const commands = { ...commandsOf(harness), store: unwritten };
+    await expectAnswered(harness, orderSchedule(commands, PARTITION, schedule.id, 'resume', render));
+    await orderSchedule(commandsOf(harness), PARTITION, schedule.id, 'cancel', render);
+    harness.advance(1_000);
     for (const order of ['pause', 'resume', 'cancel'] as const) {
-      await expectAnswered(world, orderSchedule(commands, PARTITION, schedule.id, order, render));
+      await expectAnswered(harness, orderSchedule(commands, PARTITION, schedule.id, order, render));
     }
   });
 
   test('pause while its only delivery ends meanwhile: a completed schedule stays completed', async () => {
-    await using world = await openTestWorld();
-    const { schedule } = await given(world);
-    const builders = new Builders(PARTITION, world.ids);
+    await using harness = await openControlHarness();
+    const { schedule } = await given(harness);
+    const builders = new Builders(PARTITION, harness.ids);
     const finish = async () => {
-      const view = await stored(world);
+      const view = await stored(harness);
       if (view.pending === null) throw new Error('There is a pending delivery.');
       const claim = builders.claim(view.pending, view);
-      expect(await world.store.claim([claim])).toEqual(['done']);
-      expect(await world.store.settle([builders.settle(claim, view.schedule, SUCCESS)])).toEqual(['done']);
+      expect(await harness.store.claim([claim])).toEqual(['done']);
+      expect(await harness.store.settle([builders.settle(claim, view.schedule, SUCCESS)])).toEqual(['done']);
     };
-    const store = interleaved(world.store, 'replaceSchedule', finish);
-    const answer = orderSchedule({ ...commandsOf(world), store }, PARTITION, schedule.id, 'pause', render);
-    expect(await expectAnswered(world, answer)).toMatchObject({
+    const store = interleaved(harness.store, 'replaceSchedule', finish);
+    const answer = orderSchedule({ ...commandsOf(harness), store }, PARTITION, schedule.id, 'pause', render);
+    expect(await expectAnswered(harness, answer)).toMatchObject({
       schedule: { state: 'completed' },
       pending: { status: 'succeeded' },
     });
   });
 
   test('pause and resume reach an earlier occurrence that waits for its retry', async () => {
-    await using world = await openTestWorld();
-    const { schedule, pending } = await given(world, { timing: HOURLY });
-    const builders = new Builders(PARTITION, world.ids);
-    const view = await stored(world);
+    await using harness = await openControlHarness();
+    const { schedule, pending } = await given(harness, { timing: HOURLY });
+    const builders = new Builders(PARTITION, harness.ids);
+    const view = await stored(harness);
     if (view.pending === null || pending === null) throw new Error('There is a pending delivery.');
     const claim = builders.claim(view.pending, view);
-    await world.store.claim([claim]);
-    await world.store.settle([builders.settle(claim, (await stored(world)).schedule, FAILURE)]);
+    await harness.store.claim([claim]);
+    await harness.store.settle([builders.settle(claim, (await stored(harness)).schedule, FAILURE)]);
     const statusAfter = async (order: 'pause' | 'resume') => {
-      await orderSchedule(commandsOf(world), PARTITION, schedule.id, order, render);
-      return (await world.store.findDelivery(PARTITION, pending.id))?.status;
+      await orderSchedule(commandsOf(harness), PARTITION, schedule.id, order, render);
+      return (await harness.store.findDelivery(PARTITION, pending.id))?.status;
     };
     expect(await statusAfter('pause')).toBe('paused');
     expect(await statusAfter('resume')).toBe('retry_scheduled');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '#src/domain/errors.ts';
-import { openTestWorld, type TestWorld } from '#test/process/control-world.ts';
+import { type ControlHarness, openControlHarness } from '#test/process/control-harness.ts';
 import { type AuditedAct, audited } from './audit.ts';
 import { ControlRefusal } from './refusal.ts';
 
@@ -16,25 +16,25 @@ const ACT: AuditedAct = {
   detail: {},
 };
 
-async function newest({ store }: TestWorld) {
+async function newest({ store }: ControlHarness) {
   const [entry] = await store.people.listAudit({ userId: null, projectId: null, action: null }, null, 1);
   return entry;
 }
 
 describe('an audited act', () => {
   test('is written down before it is done, and its end after', async () => {
-    await using world = await openTestWorld();
+    await using harness = await openControlHarness();
     const made = await audited(
-      world,
+      harness,
       ACT,
       async () => {
-        expect(await newest(world)).toMatchObject({ ...ACT, outcome: 'begun' });
+        expect(await newest(harness)).toMatchObject({ ...ACT, outcome: 'begun' });
         return 'sch_2';
       },
       (id) => id,
     );
     expect(made).toBe('sch_2');
-    expect(await newest(world)).toMatchObject({ ...ACT, subject: 'sch_2', outcome: 'done', code: null });
+    expect(await newest(harness)).toMatchObject({ ...ACT, subject: 'sch_2', outcome: 'done', code: null });
   });
 
   test.for([
@@ -42,17 +42,17 @@ describe('an audited act', () => {
     [new Refusal('not_found'), 'refused', 'not_found'],
     [new Error('the disk'), 'failed', null],
   ] as const)('that ends with %s passes it on and says so', async ([error, outcome, code]) => {
-    await using world = await openTestWorld();
-    await expect(audited(world, ACT, () => Promise.reject(error))).rejects.toBe(error);
-    expect(await newest(world)).toMatchObject({ ...ACT, outcome, code });
+    await using harness = await openControlHarness();
+    await expect(audited(harness, ACT, () => Promise.reject(error))).rejects.toBe(error);
+    expect(await newest(harness)).toMatchObject({ ...ACT, outcome, code });
   });
 
   test('is not done when it cannot be written down', async () => {
-    await using world = await openTestWorld();
-    await world.store.close();
+    await using harness = await openControlHarness();
+    await harness.store.close();
     let isDone = false;
     await expect(
-      audited(world, ACT, async () => {
+      audited(harness, ACT, async () => {
         isDone = true;
       }),
     ).rejects.toThrow('closed');
@@ -60,12 +60,12 @@ describe('an audited act', () => {
   });
 
   test('has facts of a bounded number and size', async () => {
-    await using world = await openTestWorld();
+    await using harness = await openControlHarness();
     const facts = Array.from({ length: 20 }, (_, i) => [`fact ${i}`, i] as const);
     const text = `${'x'.repeat(198)}\u{1f9a9}${'x'.repeat(99)}`;
     const detail = { text, ...Object.fromEntries(facts) };
-    await audited(world, { ...ACT, subject: text, detail }, async () => {});
-    const entry = await newest(world);
+    await audited(harness, { ...ACT, subject: text, detail }, async () => {});
+    const entry = await newest(harness);
     expect(Object.keys(entry?.detail ?? {})).toHaveLength(16);
     expect(entry?.detail.text).toBe(`${'x'.repeat(198)}…`);
     expect(entry?.subject).toBe(`${'x'.repeat(198)}…`);

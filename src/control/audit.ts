@@ -15,7 +15,7 @@ const TEXT_CHARACTERS_MAX = 200;
 /** These are destinations, which are kept whole. */
 const DESTINATION_FACTS: ReadonlySet<string> = new Set(['from', 'to']);
 
-export interface AuditWorld {
+export interface AuditDependencies {
   readonly store: { readonly people: PeopleStore };
   readonly clock: Clock;
   readonly ids: IdMint;
@@ -29,7 +29,7 @@ export type AuditedAct = Pick<
 
 /** Carries it out. `subjectOf`: what it was done to, where that is known only then. */
 export async function audited<T>(
-  { store: { people }, clock, ids }: AuditWorld,
+  { store: { people }, clock, ids }: AuditDependencies,
   given: AuditedAct,
   act: () => Promise<T>,
   subjectOf: (made: T) => string | undefined = () => undefined,
@@ -52,7 +52,7 @@ export async function audited<T>(
 
 /** Writes down what is over already. */
 export async function noteInAudit(
-  { store: { people }, clock, ids }: AuditWorld,
+  { store: { people }, clock, ids }: AuditDependencies,
   given: AuditedAct,
   outcome: 'done' | 'refused',
   code: string | null,
@@ -61,7 +61,7 @@ export async function noteInAudit(
 }
 
 function entryOf(
-  { clock, ids }: Pick<AuditWorld, 'clock' | 'ids'>,
+  { clock, ids }: Pick<AuditDependencies, 'clock' | 'ids'>,
   given: AuditedAct,
   outcome: AuditEntry['outcome'],
   code: string | null,

@@ -3,13 +3,13 @@ import { hashKey } from '#src/domain/api-key.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { MODES } from '#src/domain/partition.ts';
 import type { ApiKey, ControlStore, SigningSecret } from '#src/ports/control-store.ts';
-import { openTestWorld, START, type TestWorld } from '#test/process/control-world.ts';
+import { type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
 import { type Brought, bootstrap } from './bootstrap.ts';
 import { createProject } from './create-project.ts';
+import type { SealingDependencies } from './dependencies.ts';
 import { addKey, createKey, listKeys, revokeKey } from './keys.ts';
 import { addProject } from './projects.ts';
 import { rotateSecret, showSecrets } from './secrets.ts';
-import type { SealingWorld } from './world.ts';
 
 const DAY_MS = 86_400_000;
 const NOTHING: Brought = { keys: { test: null, live: null }, signingSecret: null };
@@ -20,20 +20,20 @@ const ALL: Brought = { keys: { test: TEST_KEY, live: LIVE_KEY }, signingSecret: 
 
 const NOTHING_NEW = { made: [], revoked: [], superseded: [] };
 
-async function modeOf(world: TestWorld, key: string) {
-  return (await world.store.findTenant(hashKey(key)))?.mode;
+async function modeOf(harness: ControlHarness, key: string) {
+  return (await harness.store.findTenant(hashKey(key)))?.mode;
 }
 
-async function textsOf(world: TestWorld, mode: 'test' | 'live') {
-  return (await showSecrets(world, 'default', mode)).map(({ text }) => text);
+async function textsOf(harness: ControlHarness, mode: 'test' | 'live') {
+  return (await showSecrets(harness, 'default', mode)).map(({ text }) => text);
 }
 
-function withStore(world: TestWorld, changes: Partial<ControlStore>): SealingWorld {
-  return { ...world, store: { ...asObject(world.store), ...changes } };
+function withStore(harness: ControlHarness, changes: Partial<ControlStore>): SealingDependencies {
+  return { ...harness, store: { ...asObject(harness.store), ...changes } };
 }
 
 /** The store, whose writes fail after the first few, as if the process had died there. */
-function dyingAfter(world: TestWorld, writes: number): SealingWorld {
+function dyingAfter(harness: ControlHarness, writes: number): SealingDependencies {
   let left = writes;
   const dying =
     <A extends readonly unknown[], R>(write: (...given: A) => Promise<R>) =>
@@ -41,15 +41,15 @@ function dyingAfter(world: TestWorld, writes: number): SealingWorld {
       if (left-- === 0) throw new Error('died');
       return write(...given);
     };
-  const { store } = world;
-  return withStore(world, {
+  const { store } = harness;
+  return withStore(harness, {
     addProject: dying((project: Parameters<ControlStore['addProject']>[0]) => store.addProject(project)),
     addKey: dying((key: ApiKey) => store.addKey(key)),
     addSecret: dying((secret: SigningSecret, end: Instant) => store.addSecret(secret, end)),
   });
 }
 
-function asObject(store: TestWorld['store']): SealingWorld['store'] {
+function asObject(store: ControlHarness['store']): SealingDependencies['store'] {
   return {
     people: store.people,
     addProject: (project) => store.addProject(project),
@@ -71,8 +71,8 @@ function asObject(store: TestWorld['store']): SealingWorld['store'] {
 
 describe('the first start, nothing brought', () => {
   test('makes a key and a secret in each mode and tells them', async () => {
-    await using world = await openTestWorld();
-    const { made } = await bootstrap(world, NOTHING);
+    await using harness = await openControlHarness();
+    const { made } = await bootstrap(harness, NOTHING);
     expect(made.map(({ what, mode }) => `${mode} ${what}`)).toEqual([
       'test key',
       'live key',
@@ -80,118 +80,121 @@ describe('the first start, nothing brought', () => {
       'live signing secret',
     ]);
     const [testKey, liveKey, testSecret, liveSecret] = made.map(({ text }) => text);
-    expect(await modeOf(world, testKey ?? '')).toBe('test');
-    expect(await modeOf(world, liveKey ?? '')).toBe('live');
-    expect(await textsOf(world, 'test')).toEqual([testSecret]);
-    expect(await textsOf(world, 'live')).toEqual([liveSecret]);
+    expect(await modeOf(harness, testKey ?? '')).toBe('test');
+    expect(await modeOf(harness, liveKey ?? '')).toBe('live');
+    expect(await textsOf(harness, 'test')).toEqual([testSecret]);
+    expect(await textsOf(harness, 'live')).toEqual([liveSecret]);
   });
 
   test('every later start changes and tells nothing', async () => {
-    await using world = await openTestWorld();
-    await bootstrap(world, NOTHING);
-    const keys = await listKeys(world, 'default');
-    const secrets = await textsOf(world, 'test');
-    for (let start = 0; start < 3; start++) expect(await bootstrap(world, NOTHING)).toEqual(NOTHING_NEW);
-    expect(await listKeys(world, 'default')).toEqual(keys);
-    expect(await textsOf(world, 'test')).toEqual(secrets);
+    await using harness = await openControlHarness();
+    await bootstrap(harness, NOTHING);
+    const keys = await listKeys(harness, 'default');
+    const secrets = await textsOf(harness, 'test');
+    for (let start = 0; start < 3; start++) expect(await bootstrap(harness, NOTHING)).toEqual(NOTHING_NEW);
+    expect(await listKeys(harness, 'default')).toEqual(keys);
+    expect(await textsOf(harness, 'test')).toEqual(secrets);
   });
 });
 
 describe('the first start, all brought', () => {
   test('uses what was brought, the secret in both modes, and tells nothing', async () => {
-    await using world = await openTestWorld();
-    expect(await bootstrap(world, ALL)).toEqual(NOTHING_NEW);
-    expect(await modeOf(world, TEST_KEY)).toBe('test');
-    expect(await modeOf(world, LIVE_KEY)).toBe('live');
-    for (const mode of MODES) expect(await textsOf(world, mode)).toEqual([SECRET]);
-    expect(await bootstrap(world, ALL)).toEqual(NOTHING_NEW);
-    expect(await listKeys(world, 'default')).toHaveLength(2);
+    await using harness = await openControlHarness();
+    expect(await bootstrap(harness, ALL)).toEqual(NOTHING_NEW);
+    expect(await modeOf(harness, TEST_KEY)).toBe('test');
+    expect(await modeOf(harness, LIVE_KEY)).toBe('live');
+    for (const mode of MODES) expect(await textsOf(harness, mode)).toEqual([SECRET]);
+    expect(await bootstrap(harness, ALL)).toEqual(NOTHING_NEW);
+    expect(await listKeys(harness, 'default')).toHaveLength(2);
   });
 
   test('what was not brought is made', async () => {
-    await using world = await openTestWorld();
-    const { made } = await bootstrap(world, { keys: { test: TEST_KEY, live: null }, signingSecret: SECRET });
+    await using harness = await openControlHarness();
+    const { made } = await bootstrap(harness, {
+      keys: { test: TEST_KEY, live: null },
+      signingSecret: SECRET,
+    });
     expect(made).toMatchObject([{ what: 'key', mode: 'live' }]);
   });
 });
 
 describe('a later start', () => {
   test('adds a brought key beside the others', async () => {
-    await using world = await openTestWorld();
-    const { made } = await bootstrap(world, NOTHING);
-    expect((await bootstrap(world, ALL)).made).toEqual([]);
-    expect(await modeOf(world, TEST_KEY)).toBe('test');
-    expect(await modeOf(world, made[0]?.text ?? '')).toBe('test');
-    expect(await listKeys(world, 'default')).toHaveLength(4);
+    await using harness = await openControlHarness();
+    const { made } = await bootstrap(harness, NOTHING);
+    expect((await bootstrap(harness, ALL)).made).toEqual([]);
+    expect(await modeOf(harness, TEST_KEY)).toBe('test');
+    expect(await modeOf(harness, made[0]?.text ?? '')).toBe('test');
+    expect(await listKeys(harness, 'default')).toHaveLength(4);
   });
 
   test('makes a brought secret the newest; the old ones sign for 24 h more', async () => {
-    await using world = await openTestWorld();
-    await bootstrap(world, NOTHING);
-    const [old] = await showSecrets(world, 'default', 'live');
-    expect((await bootstrap(world, ALL)).superseded).toEqual(['test', 'live']);
-    expect(await showSecrets(world, 'default', 'live')).toMatchObject([
+    await using harness = await openControlHarness();
+    await bootstrap(harness, NOTHING);
+    const [old] = await showSecrets(harness, 'default', 'live');
+    expect((await bootstrap(harness, ALL)).superseded).toEqual(['test', 'live']);
+    expect(await showSecrets(harness, 'default', 'live')).toMatchObject([
       { text: SECRET, expiresAt: null },
       { text: old?.text, expiresAt: START + DAY_MS },
     ]);
-    expect(await bootstrap(world, ALL)).toEqual(NOTHING_NEW);
+    expect(await bootstrap(harness, ALL)).toEqual(NOTHING_NEW);
   });
 
   test('leaves a brought secret alone that signs beside a newer one', async () => {
-    await using world = await openTestWorld();
-    await bootstrap(world, ALL);
-    const rotated = await rotateSecret(world, 'default', 'test');
-    expect(await bootstrap(world, ALL)).toEqual(NOTHING_NEW);
-    expect(await showSecrets(world, 'default', 'test')).toEqual(rotated);
+    await using harness = await openControlHarness();
+    await bootstrap(harness, ALL);
+    const rotated = await rotateSecret(harness, 'default', 'test');
+    expect(await bootstrap(harness, ALL)).toEqual(NOTHING_NEW);
+    expect(await showSecrets(harness, 'default', 'test')).toEqual(rotated);
   });
 
   test('does not bring a secret back that was rotated away', async () => {
-    await using world = await openTestWorld();
-    await bootstrap(world, ALL);
-    await rotateSecret(world, 'default', 'test', '0s');
-    const [inForce] = await showSecrets(world, 'default', 'test');
-    expect(await bootstrap(world, ALL)).toEqual(NOTHING_NEW);
-    expect(await showSecrets(world, 'default', 'test')).toEqual([inForce]);
+    await using harness = await openControlHarness();
+    await bootstrap(harness, ALL);
+    await rotateSecret(harness, 'default', 'test', '0s');
+    const [inForce] = await showSecrets(harness, 'default', 'test');
+    expect(await bootstrap(harness, ALL)).toEqual(NOTHING_NEW);
+    expect(await showSecrets(harness, 'default', 'test')).toEqual([inForce]);
     expect(inForce?.text).not.toBe(SECRET);
   });
 
   test('does not put a revoked key back in force, and says which', async () => {
-    await using world = await openTestWorld();
-    await bootstrap(world, ALL);
-    const brought = (await listKeys(world, 'default')).find(({ mode }) => mode === 'test');
-    await revokeKey(world, brought?.id ?? '');
-    expect(await bootstrap(world, ALL)).toEqual({ ...NOTHING_NEW, revoked: ['test'] });
-    expect(await modeOf(world, TEST_KEY)).toBeUndefined();
+    await using harness = await openControlHarness();
+    await bootstrap(harness, ALL);
+    const brought = (await listKeys(harness, 'default')).find(({ mode }) => mode === 'test');
+    await revokeKey(harness, brought?.id ?? '');
+    expect(await bootstrap(harness, ALL)).toEqual({ ...NOTHING_NEW, revoked: ['test'] });
+    expect(await modeOf(harness, TEST_KEY)).toBeUndefined();
   });
 
   test('makes no key where all were revoked on purpose', async () => {
-    await using world = await openTestWorld();
-    await bootstrap(world, NOTHING);
-    for (const { id } of await listKeys(world, 'default')) await revokeKey(world, id);
-    expect(await bootstrap(world, NOTHING)).toEqual(NOTHING_NEW);
+    await using harness = await openControlHarness();
+    await bootstrap(harness, NOTHING);
+    for (const { id } of await listKeys(harness, 'default')) await revokeKey(harness, id);
+    expect(await bootstrap(harness, NOTHING)).toEqual(NOTHING_NEW);
   });
 
   test('refuses a key that belongs to another project, and leaves it there', async () => {
-    await using world = await openTestWorld();
-    const shop = await createProject(world, 'shop');
-    await addKey(world, shop, 'test', TEST_KEY);
-    await expect(bootstrap(world, ALL)).rejects.toMatchObject({ code: 'key_elsewhere', subject: 'test' });
-    expect((await world.store.findTenant(hashKey(TEST_KEY)))?.partition).toBe(shop.partitions.test);
+    await using harness = await openControlHarness();
+    const shop = await createProject(harness, 'shop');
+    await addKey(harness, shop, 'test', TEST_KEY);
+    await expect(bootstrap(harness, ALL)).rejects.toMatchObject({ code: 'key_elsewhere', subject: 'test' });
+    expect((await harness.store.findTenant(hashKey(TEST_KEY)))?.partition).toBe(shop.partitions.test);
   });
 });
 
 describe('a start that died halfway is completed by the next', () => {
   test('a project without anything', async () => {
-    await using world = await openTestWorld();
-    await addProject(world, 'default');
-    expect((await bootstrap(world, NOTHING)).made).toHaveLength(4);
+    await using harness = await openControlHarness();
+    await addProject(harness, 'default');
+    expect((await bootstrap(harness, NOTHING)).made).toHaveLength(4);
   });
 
   test('a project with a key in one mode only', async () => {
-    await using world = await openTestWorld();
-    await addProject(world, 'default');
-    await createKey(world, 'default', 'test');
-    expect((await bootstrap(world, NOTHING)).made).toMatchObject([
+    await using harness = await openControlHarness();
+    await addProject(harness, 'default');
+    await createKey(harness, 'default', 'test');
+    expect((await bootstrap(harness, NOTHING)).made).toMatchObject([
       { what: 'key', mode: 'live' },
       { what: 'signing secret', mode: 'test' },
       { what: 'signing secret', mode: 'live' },
@@ -200,34 +203,34 @@ describe('a start that died halfway is completed by the next', () => {
 
   test('a death after any number of writes', async () => {
     for (let survived = 0; survived < 5; survived++) {
-      await using world = await openTestWorld();
-      await expect(bootstrap(dyingAfter(world, survived), NOTHING)).rejects.toThrow('died');
-      await bootstrap(world, NOTHING);
-      const keys = await listKeys(world, 'default');
+      await using harness = await openControlHarness();
+      await expect(bootstrap(dyingAfter(harness, survived), NOTHING)).rejects.toThrow('died');
+      await bootstrap(harness, NOTHING);
+      const keys = await listKeys(harness, 'default');
       expect(keys.map(({ mode }) => mode).sort()).toEqual(['live', 'test']);
-      for (const mode of MODES) expect(await textsOf(world, mode)).toHaveLength(1);
+      for (const mode of MODES) expect(await textsOf(harness, mode)).toHaveLength(1);
     }
   });
 
   test('another project that has no secrets yet', async () => {
-    await using world = await openTestWorld();
-    await addProject(world, 'shop');
-    const { made } = await bootstrap(world, NOTHING);
+    await using harness = await openControlHarness();
+    await addProject(harness, 'shop');
+    const { made } = await bootstrap(harness, NOTHING);
     expect(made).toHaveLength(4);
-    expect(await showSecrets(world, 'shop', 'test')).toHaveLength(1);
-    expect(await showSecrets(world, 'shop', 'live')).toHaveLength(1);
+    expect(await showSecrets(harness, 'shop', 'test')).toHaveLength(1);
+    expect(await showSecrets(harness, 'shop', 'live')).toHaveLength(1);
   });
 });
 
 test('a default project that the command line adds at the same moment is used', async () => {
-  await using world = await openTestWorld();
+  await using harness = await openControlHarness();
   let looks = 0;
   const findProject = async (name: string) => {
-    if (looks++ > 0) return world.store.findProject(name);
-    await createProject(world, name);
+    if (looks++ > 0) return harness.store.findProject(name);
+    await createProject(harness, name);
     return null;
   };
-  const { made } = await bootstrap(withStore(world, { findProject }), NOTHING);
+  const { made } = await bootstrap(withStore(harness, { findProject }), NOTHING);
   expect(made.map(({ what }) => what)).toEqual(['key', 'key']);
-  expect(await world.store.listProjects()).toHaveLength(1);
+  expect(await harness.store.listProjects()).toHaveLength(1);
 });

@@ -13,11 +13,11 @@
 import { hashKey } from '#src/domain/api-key.ts';
 import { MODES, type Mode } from '#src/domain/partition.ts';
 import type { Project } from '#src/ports/control-store.ts';
+import type { SealingDependencies } from './dependencies.ts';
 import { addKey, makeKey } from './keys.ts';
 import { addProject } from './projects.ts';
 import { ControlRefusal } from './refusal.ts';
 import { addSecret, ensureSecret, wasSecret } from './secrets.ts';
-import type { SealingWorld } from './world.ts';
 
 export const DEFAULT_PROJECT = 'default';
 
@@ -43,69 +43,72 @@ export interface BootstrapReport {
   readonly superseded: readonly Mode[];
 }
 
-export async function bootstrap(world: SealingWorld, brought: Brought): Promise<BootstrapReport> {
-  const project = (await world.store.findProject(DEFAULT_PROJECT)) ?? (await addDefault(world));
+export async function bootstrap(
+  dependencies: SealingDependencies,
+  brought: Brought,
+): Promise<BootstrapReport> {
+  const project = (await dependencies.store.findProject(DEFAULT_PROJECT)) ?? (await addDefault(dependencies));
   const made: Made[] = [];
   const revoked: Mode[] = [];
   const superseded: Mode[] = [];
   for (const mode of MODES) {
-    const key = await bootstrapKey(world, project, mode, brought.keys[mode]);
+    const key = await bootstrapKey(dependencies, project, mode, brought.keys[mode]);
     if (key === 'revoked') revoked.push(mode);
     else if (key !== 'present') made.push({ what: 'key', mode, text: key.text });
   }
   for (const mode of MODES) {
-    const secret = await bootstrapSecret(world, project, mode, brought.signingSecret);
+    const secret = await bootstrapSecret(dependencies, project, mode, brought.signingSecret);
     if (secret === 'superseded') superseded.push(mode);
     else if (secret !== 'present') made.push({ what: 'signing secret', mode, text: secret.text });
   }
-  await completeProjects(world);
+  await completeProjects(dependencies);
   return { made, revoked, superseded };
 }
 
 /** The command line may be adding it at the same moment. */
-async function addDefault(world: SealingWorld): Promise<Project> {
+async function addDefault(dependencies: SealingDependencies): Promise<Project> {
   try {
-    return await addProject(world, DEFAULT_PROJECT);
+    return await addProject(dependencies, DEFAULT_PROJECT);
   } catch (error) {
-    const found = await world.store.findProject(DEFAULT_PROJECT);
+    const found = await dependencies.store.findProject(DEFAULT_PROJECT);
     if (found === null) throw error;
     return found;
   }
 }
 
 async function bootstrapKey(
-  world: SealingWorld,
+  dependencies: SealingDependencies,
   project: Project,
   mode: Mode,
   brought: string | null,
 ): Promise<'present' | 'revoked' | { readonly text: string }> {
-  const keys = await world.store.listKeys(project.partitions[mode]);
-  if (brought === null) return keys.length > 0 ? 'present' : makeKey(world, project, mode);
+  const keys = await dependencies.store.listKeys(project.partitions[mode]);
+  if (brought === null) return keys.length > 0 ? 'present' : makeKey(dependencies, project, mode);
   const hash = hashKey(brought);
   const stored = keys.find((key) => key.hash === hash);
   if (stored !== undefined) return stored.revokedAt === null ? 'present' : 'revoked';
-  const added = await addKey(world, project, mode, brought);
+  const added = await addKey(dependencies, project, mode, brought);
   if (added === 'taken') throw new ControlRefusal('key_elsewhere', mode);
   return 'present';
 }
 
 async function bootstrapSecret(
-  world: SealingWorld,
+  dependencies: SealingDependencies,
   project: Project,
   mode: Mode,
   brought: string | null,
 ): Promise<'present' | 'superseded' | { readonly text: string }> {
-  if (brought === null) return (await ensureSecret(world, project, mode)) ?? 'present';
+  if (brought === null) return (await ensureSecret(dependencies, project, mode)) ?? 'present';
   const partition = project.partitions[mode];
-  if (await wasSecret(world, partition, brought)) return 'present';
-  const signing = await world.store.listSecrets(partition, world.clock.now());
-  await addSecret(world, partition, brought);
+  if (await wasSecret(dependencies, partition, brought)) return 'present';
+  const signing = await dependencies.store.listSecrets(partition, dependencies.clock.now());
+  await addSecret(dependencies, partition, brought);
   return signing.length > 0 ? 'superseded' : 'present';
 }
 
 /** Secrets for projects whose creation died halfway. They are not told: `sched secret show` shows them. */
-async function completeProjects(world: SealingWorld): Promise<void> {
-  for (const project of await world.store.listProjects()) {
-    for (const mode of MODES) await ensureSecret(world, project, mode);
+async function completeProjects(dependencies: SealingDependencies): Promise<void> {
+  for (const project of await dependencies.store.listProjects()) {
+    for (const mode of MODES) await ensureSecret(dependencies, project, mode);
   }
 }

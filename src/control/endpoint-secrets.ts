@@ -16,10 +16,10 @@ import { MODES, type Mode, type Partition } from '#src/domain/partition.ts';
 import { endpointSecretPlace } from '#src/domain/sealed-places.ts';
 import type { EndpointSecret } from '#src/ports/control-store.ts';
 import type { Vault } from '#src/ports/vault.ts';
+import type { SealingDependencies } from './dependencies.ts';
 import { requireProject } from './projects.ts';
 import { type ControlCode, ControlRefusal } from './refusal.ts';
 import { afterOverlap, newSecretText, type OpenSecret, OVERLAP_DEFAULT, openSecrets } from './secrets.ts';
-import type { SealingWorld } from './world.ts';
 
 /** A change is decided at most this often when others interfere. */
 const ATTEMPTS_MAX = 5;
@@ -48,30 +48,30 @@ const REFUSALS: Readonly<Record<SecretsRefusal, ControlCode>> = {
 
 /** Finds the profile of that id, archived or not. */
 export async function requireEndpoint(
-  world: SealingWorld,
+  dependencies: SealingDependencies,
   partition: Partition,
   id: string,
 ): Promise<EndpointPlace> {
   const endpointId = parseId('ep', id);
-  const profile = endpointId === null ? null : await world.store.findProfile(partition, endpointId);
+  const profile = endpointId === null ? null : await dependencies.store.findProfile(partition, endpointId);
   if (profile === null) throw new ControlRefusal('unknown_endpoint', id);
   return { partition, endpointId: profile.id };
 }
 
 /** Finds the profile by the name of its project and its id. */
 export async function requireEndpointOf(
-  world: SealingWorld,
+  dependencies: SealingDependencies,
   projectName: string,
   mode: Mode,
   id: string,
 ): Promise<EndpointPlace> {
-  const project = await requireProject(world.store, projectName);
-  return requireEndpoint(world, project.partitions[mode], id);
+  const project = await requireProject(dependencies.store, projectName);
+  return requireEndpoint(dependencies, project.partitions[mode], id);
 }
 
 /** The mode in which the project has this profile; null where it has none of that id. */
 export async function modeOfEndpoint(
-  { store }: SealingWorld,
+  { store }: SealingDependencies,
   projectName: string,
   id: string,
 ): Promise<Mode | null> {
@@ -86,7 +86,7 @@ export async function modeOfEndpoint(
 
 /** Lists the secrets that sign now, newest first. */
 export function listEndpointSecrets(
-  { store, clock }: SealingWorld,
+  { store, clock }: SealingDependencies,
   { partition, endpointId }: EndpointPlace,
 ): Promise<readonly EndpointSecret[]> {
   return store.listEndpointSecrets(partition, endpointId, clock.now());
@@ -94,22 +94,22 @@ export function listEndpointSecrets(
 
 /** Lists the secrets that sign now, with their texts. */
 export async function showEndpointSecrets(
-  world: SealingWorld,
+  dependencies: SealingDependencies,
   place: EndpointPlace,
 ): Promise<readonly OpenEndpointSecret[]> {
-  const secrets = await listEndpointSecrets(world, place);
-  return secrets.map((secret) => openEndpointSecret(world.vault, secret));
+  const secrets = await listEndpointSecrets(dependencies, place);
+  return secrets.map((secret) => openEndpointSecret(dependencies.vault, secret));
 }
 
 /** Opens the secrets that sign a delivery to this profile, or to none. */
 export async function signingSecrets(
-  world: SealingWorld,
+  dependencies: SealingDependencies,
   partition: Partition,
   endpointId: EndpointId | null,
 ): Promise<readonly OpenSecret[]> {
-  const projects = await openSecrets(world, partition);
-  const own = endpointId === null ? [] : await showEndpointSecrets(world, { partition, endpointId });
-  return signersAt(projects, own, world.clock.now());
+  const projects = await openSecrets(dependencies, partition);
+  const own = endpointId === null ? [] : await showEndpointSecrets(dependencies, { partition, endpointId });
+  return signersAt(projects, own, dependencies.clock.now());
 }
 
 export function openEndpointSecret(vault: Vault, secret: EndpointSecret): OpenEndpointSecret {
@@ -120,60 +120,60 @@ export function openEndpointSecret(vault: Vault, secret: EndpointSecret): OpenEn
 
 /** The project's secrets sign beside the new one for the overlap. Answers all that sign, as the next two do. */
 export function createEndpointSecret(
-  world: SealingWorld,
+  dependencies: SealingDependencies,
   place: EndpointPlace,
   overlap: string = OVERLAP_DEFAULT,
 ): Promise<readonly OpenEndpointSecret[]> {
-  return change(world, place, overlap, creation);
+  return change(dependencies, place, overlap, creation);
 }
 
 /** Older secrets sign beside the new one for the overlap. */
 export function rotateEndpointSecret(
-  world: SealingWorld,
+  dependencies: SealingDependencies,
   place: EndpointPlace,
   overlap: string = OVERLAP_DEFAULT,
 ): Promise<readonly OpenEndpointSecret[]> {
-  return change(world, place, overlap, rotation);
+  return change(dependencies, place, overlap, rotation);
 }
 
 /** The project's secrets sign at once, and those of the profile beside them for the overlap. */
 export function removeEndpointSecrets(
-  world: SealingWorld,
+  dependencies: SealingDependencies,
   place: EndpointPlace,
   overlap: string = OVERLAP_DEFAULT,
 ): Promise<readonly OpenEndpointSecret[]> {
-  return change(world, place, overlap, removal);
+  return change(dependencies, place, overlap, removal);
 }
 
 async function change(
-  world: SealingWorld,
+  dependencies: SealingDependencies,
   place: EndpointPlace,
   overlap: string,
   decide: Decision,
 ): Promise<readonly OpenEndpointSecret[]> {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-    const now = world.clock.now();
+    const now = dependencies.clock.now();
     const end = afterOverlap(overlap, now);
-    const before = await world.store.listEndpointSecrets(place.partition, place.endpointId, now);
+    const before = await dependencies.store.listEndpointSecrets(place.partition, place.endpointId, now);
     const decided = decide(before, end, now);
     if (typeof decided === 'string') throw new ControlRefusal(REFUSALS[decided], place.endpointId);
     const { ended } = decided;
-    const added = decided.added && newSecret(world, place, now, decided.added.aloneFrom);
-    const answer = await world.store.changeEndpointSecrets({ ...place, before, ended, added });
-    if (answer === 'done') return showEndpointSecrets(world, place);
+    const added = decided.added && newSecret(dependencies, place, now, decided.added.aloneFrom);
+    const answer = await dependencies.store.changeEndpointSecrets({ ...place, before, ended, added });
+    if (answer === 'done') return showEndpointSecrets(dependencies, place);
     if (answer === 'missing') throw new ControlRefusal('unknown_endpoint', place.endpointId);
   }
   throw new ControlRefusal('changed_meanwhile', place.endpointId);
 }
 
 function newSecret(
-  world: SealingWorld,
+  dependencies: SealingDependencies,
   { partition, endpointId }: EndpointPlace,
   now: Instant,
   aloneFrom: Instant | null,
 ): EndpointSecret {
-  const id = world.ids.mint('sec', now);
-  const text = Buffer.from(newSecretText(world.random), 'utf8');
-  const sealed = world.vault.seal(endpointSecretPlace(partition, endpointId, id), text);
+  const id = dependencies.ids.mint('sec', now);
+  const text = Buffer.from(newSecretText(dependencies.random), 'utf8');
+  const sealed = dependencies.vault.seal(endpointSecretPlace(partition, endpointId, id), text);
   return { id, partition, endpointId, sealed, createdAt: now, expiresAt: null, aloneFrom };
 }

@@ -5,6 +5,7 @@
 import { parseId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Invitation, PeopleStore, User } from '#src/ports/people-store.ts';
+import type { ControlDependencies, PeopleDependencies } from './dependencies.ts';
 import {
   type Actor,
   letsPeopleIn,
@@ -17,7 +18,6 @@ import {
 } from './person-rules.ts';
 import { ControlRefusal } from './refusal.ts';
 import { hashToken, newToken } from './sessions.ts';
-import type { ControlWorld, PeopleWorld } from './world.ts';
 
 const DAY_MS = 86_400_000;
 const INVITATION_MS = 7 * DAY_MS;
@@ -44,25 +44,25 @@ export function invitationPath(token: string): string {
 }
 
 export async function invite(
-  world: ControlWorld,
+  dependencies: ControlDependencies,
   { role, projects, by }: Standing & { readonly by: Actor },
 ): Promise<NewInvitation> {
   requireWholeReach(by);
-  return add(world, {
+  return add(dependencies, {
     role: requireRole(role),
-    projects: await requireReach(world.store, projects),
+    projects: await requireReach(dependencies.store, projects),
     createdBy: by.name,
     validMs: INVITATION_MS,
   });
 }
 
 /** For whoever comes first: null where somebody is there, or is invited to be an admin of everything. */
-export async function inviteFirstAdmin(world: ControlWorld): Promise<NewInvitation | null> {
-  const { people } = world.store;
+export async function inviteFirstAdmin(dependencies: ControlDependencies): Promise<NewInvitation | null> {
+  const { people } = dependencies.store;
   if ((await people.countUsers()) > 0) return null;
-  const open = await people.listInvitations(world.clock.now());
+  const open = await people.listInvitations(dependencies.clock.now());
   if (open.some(({ role, projects }) => role === 'admin' && projects === null)) return null;
-  return add(world, {
+  return add(dependencies, {
     role: 'admin',
     projects: null,
     createdBy: FIRST_START,
@@ -71,7 +71,7 @@ export async function inviteFirstAdmin(world: ControlWorld): Promise<NewInvitati
 }
 
 async function add(
-  { store, clock, random, ids }: ControlWorld,
+  { store, clock, random, ids }: ControlDependencies,
   { validMs, ...given }: Pick<Invitation, 'role' | 'projects' | 'createdBy'> & { readonly validMs: number },
 ): Promise<NewInvitation> {
   const token = newToken(random);
@@ -87,7 +87,10 @@ async function add(
   return { invitation, token };
 }
 
-export async function lookAtInvitation({ store, clock }: ControlWorld, token: string): Promise<Invitation> {
+export async function lookAtInvitation(
+  { store, clock }: ControlDependencies,
+  token: string,
+): Promise<Invitation> {
   const invitation = await store.people.findInvitation(hashToken(token), clock.now());
   if (invitation === null || !(await isStillMeant(store.people, invitation))) {
     throw new ControlRefusal('invitation_gone', '');
@@ -112,19 +115,19 @@ export interface Acceptance {
 }
 
 export async function acceptInvitation(
-  world: PeopleWorld,
+  dependencies: PeopleDependencies,
   { token, name: nameText, password }: Acceptance,
 ): Promise<User> {
-  const { role, projects, hash } = await lookAtInvitation(world, token);
+  const { role, projects, hash } = await lookAtInvitation(dependencies, token);
   const name = requireName(nameText);
   const strong = requireStrong(password, name);
-  const { people } = world.store;
+  const { people } = dependencies.store;
   // It costs less to ask than to hash; what counts is what the store says in the end.
   if ((await people.findUserByName(name)) !== null) throw new ControlRefusal('name_taken', name);
-  const passwordHash = await world.passwords.hash(strong);
-  const now = world.clock.now();
+  const passwordHash = await dependencies.passwords.hash(strong);
+  const now = dependencies.clock.now();
   const user: User = {
-    id: world.ids.mint('usr', now),
+    id: dependencies.ids.mint('usr', now),
     name,
     role,
     projects,
@@ -144,7 +147,7 @@ export async function acceptInvitation(
 }
 
 export async function removeInvitation(
-  { store }: Pick<ControlWorld, 'store'>,
+  { store }: Pick<ControlDependencies, 'store'>,
   idText: string,
   by: Actor,
 ): Promise<void> {

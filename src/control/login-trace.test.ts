@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { User } from '#src/ports/people-store.ts';
-import { openTestWorld, SILENT } from '#test/process/control-world.ts';
+import { openControlHarness, SILENT } from '#test/process/control-harness.ts';
 import { LoginTrace } from './login-trace.ts';
 
 const HOUR_MS = 3_600_000;
@@ -8,9 +8,9 @@ const ENTRIES_PER_HOUR_MAX = 100;
 const ALL = { userId: null, projectId: null, action: 'login.throttle' };
 
 test('throttles from everywhere fill the audit log no faster than so many an hour, and do not hide those of people who exist', async () => {
-  await using world = await openTestWorld();
-  const trace = new LoginTrace({ ...world, log: SILENT });
-  const entries = async () => (await world.store.people.listAudit(ALL, null, 1_000)).length;
+  await using harness = await openControlHarness();
+  const trace = new LoginTrace({ ...harness, log: SILENT });
+  const entries = async () => (await harness.store.people.listAudit(ALL, null, 1_000)).length;
   const storm = async () => {
     for (let i = 0; i < ENTRIES_PER_HOUR_MAX + 50; i++) {
       const begun = [{ by: 'name_and_address', failures: 5 }] as const;
@@ -19,14 +19,14 @@ test('throttles from everywhere fill the audit log no faster than so many an hou
   };
   await storm();
   expect(await entries()).toBe(ENTRIES_PER_HOUR_MAX);
-  const [last] = await world.store.people.listAudit(ALL, null, 1);
+  const [last] = await harness.store.people.listAudit(ALL, null, 1);
   expect(last?.detail).toMatchObject({ further: expect.stringContaining('log') });
 
   const user = { name: 'ada' } as User;
   const begun = [{ by: 'name', failures: 50 }] as const;
   await trace.failed({ name: 'ada', address: '192.0.2.1', peer: '192.0.2.1', user, begun });
-  expect(await world.store.people.listAudit(ALL, null, 1)).toMatchObject([{ subject: 'ada' }]);
-  world.advance(HOUR_MS);
+  expect(await harness.store.people.listAudit(ALL, null, 1)).toMatchObject([{ subject: 'ada' }]);
+  harness.advance(HOUR_MS);
   await storm();
   expect(await entries()).toBe(2 * ENTRIES_PER_HOUR_MAX + 1);
 });

@@ -9,7 +9,7 @@ import type { Clock } from '#src/ports/clock.ts';
 import type { User } from '#src/ports/people-store.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import type { Vault } from '#src/ports/vault.ts';
-import { type AuditedAct, type AuditWorld, noteInAudit } from './audit.ts';
+import { type AuditDependencies, type AuditedAct, noteInAudit } from './audit.ts';
 import type { Throttled } from './throttle.ts';
 
 const HOUR_MS = 3_600_000;
@@ -29,7 +29,7 @@ export interface FailedGuess {
   readonly begun: readonly Throttled[];
 }
 
-export interface LoginTraceDependencies extends AuditWorld {
+export interface LoginTraceDependencies extends AuditDependencies {
   readonly log: Log;
   readonly vault: Pick<Vault, 'keyedHash'>;
 }

@@ -1,9 +1,9 @@
 /** To sign in, and to show one's password again: whatever is guessed is counted first (`throttle.ts`). */
 import type { User } from '#src/ports/people-store.ts';
+import type { PeopleDependencies } from './dependencies.ts';
 import type { Verdict } from './passwords.ts';
 import { normalised, parseName } from './person-rules.ts';
 import { ControlRefusal } from './refusal.ts';
-import type { PeopleWorld } from './world.ts';
 
 export interface Login {
   readonly name: string;
@@ -17,31 +17,31 @@ export interface Login {
 const NO_NAME = '';
 
 /** Who it is. That a name is unknown cannot be told from a wrong password, nor by how long it takes. */
-export async function login(world: PeopleWorld, given: Login): Promise<User> {
+export async function login(dependencies: PeopleDependencies, given: Login): Promise<User> {
   const name = parseName(given.name);
-  const user = name === null ? null : await world.store.people.findUserByName(name);
-  const verdict = await guess(world, name ?? NO_NAME, given, user);
+  const user = name === null ? null : await dependencies.store.people.findUserByName(name);
+  const verdict = await guess(dependencies, name ?? NO_NAME, given, user);
   if (user === null || verdict === 'wrong') throw new ControlRefusal('wrong_login', '');
-  return verdict === 'right' ? user : renewed(world, user, given.password);
+  return verdict === 'right' ? user : renewed(dependencies, user, given.password);
 }
 
 /** That somebody who is signed in knows their password. */
 export async function confirmPassword(
-  world: PeopleWorld,
+  dependencies: PeopleDependencies,
   user: User,
   given: Omit<Login, 'name'>,
 ): Promise<void> {
-  if ((await guess(world, user.name, given, user)) === 'wrong')
+  if ((await guess(dependencies, user.name, given, user)) === 'wrong')
     throw new ControlRefusal('wrong_password', '');
 }
 
 async function guess(
-  world: PeopleWorld,
+  dependencies: PeopleDependencies,
   name: string,
   { password, address, peer }: Omit<Login, 'name'>,
   user: User | null,
 ): Promise<Verdict> {
-  const { passwords, throttle, loginTrace } = world;
+  const { passwords, throttle, loginTrace } = dependencies;
   // What cannot be checked is not written down either: anybody can ask for it, as often as they like.
   passwords.requireRoom();
   const counted = await throttle.count(name, address);
@@ -59,7 +59,11 @@ async function guess(
 }
 
 /** The cost was raised since the password was set. */
-async function renewed({ store, passwords }: PeopleWorld, user: User, password: string): Promise<User> {
+async function renewed(
+  { store, passwords }: PeopleDependencies,
+  user: User,
+  password: string,
+): Promise<User> {
   const passwordHash = await passwords.hash(normalised(password) ?? password);
   await store.people.renewPasswordHash(user.id, user.passwordHash, passwordHash);
   return { ...user, passwordHash };

@@ -16,7 +16,7 @@ const PARTS_MAX = 1_000;
 /** A clock that ran ahead of the time that passed by more than this was set: what it removes does not come back. */
 const STEP_MS = 600_000;
 
-export interface PeopleJanitorWorld {
+export interface PeopleJanitorDependencies {
   readonly people: PeopleStore;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -24,7 +24,7 @@ export interface PeopleJanitorWorld {
 }
 
 export class PeopleJanitor {
-  readonly #world: PeopleJanitorWorld;
+  readonly #dependencies: PeopleJanitorDependencies;
   readonly #retentionMs: number;
   #callOff: (() => void) | null = null;
   #isStopped = false;
@@ -32,14 +32,14 @@ export class PeopleJanitor {
   #round: Promise<void> = Promise.resolve();
 
   /** A retention of 0 keeps the audit log for ever. */
-  constructor(world: PeopleJanitorWorld, retentionMs: number) {
-    this.#world = world;
+  constructor(dependencies: PeopleJanitorDependencies, retentionMs: number) {
+    this.#dependencies = dependencies;
     this.#retentionMs = retentionMs;
-    this.#roundAt = world.clock.now();
+    this.#roundAt = dependencies.clock.now();
   }
 
   start(): void {
-    this.#roundAt = this.#world.clock.now();
+    this.#roundAt = this.#dependencies.clock.now();
     this.#in(FIRST_AFTER_MS);
   }
 
@@ -51,8 +51,8 @@ export class PeopleJanitor {
 
   #in(ms: number): void {
     if (this.#isStopped) return;
-    this.#callOff = this.#world.timers.after(ms, () => {
-      const now = this.#world.clock.now();
+    this.#callOff = this.#dependencies.timers.after(ms, () => {
+      const now = this.#dependencies.clock.now();
       const hasJumped = now - this.#roundAt > ms + STEP_MS;
       this.#roundAt = now;
       this.#round = this.#tidy(hasJumped).finally(() => this.#in(EVERY_MS));
@@ -60,7 +60,7 @@ export class PeopleJanitor {
   }
 
   async #tidy(hasJumped: boolean): Promise<void> {
-    const { people, clock, log } = this.#world;
+    const { people, clock, log } = this.#dependencies;
     const ago = (ms: number) => instant(Math.max(clock.now() - ms, 0));
     const auditBefore = this.#retentionMs === 0 || hasJumped ? null : ago(this.#retentionMs);
     try {
@@ -81,6 +81,6 @@ export class PeopleJanitor {
   }
 
   #pause(): Promise<void> {
-    return new Promise((resolve) => void this.#world.timers.after(PAUSE_MS, resolve));
+    return new Promise((resolve) => void this.#dependencies.timers.after(PAUSE_MS, resolve));
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { User } from '#src/ports/people-store.ts';
-import { CHEAP, openTestWorld, START, type TestWorld } from '#test/process/control-world.ts';
+import { CHEAP, type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
 import { createProject } from './create-project.ts';
 import {
   acceptInvitation,
@@ -25,52 +25,52 @@ function refused(code: ControlCode) {
   return expect.objectContaining({ name: 'ControlRefusal', code });
 }
 
-async function join(world: TestWorld, name: string, role = 'admin'): Promise<User> {
-  const { token } = await invite(world, { role, projects: null, by: COMMAND_LINE });
-  return acceptInvitation(world, { token, name, password: PASSWORD });
+async function join(harness: ControlHarness, name: string, role = 'admin'): Promise<User> {
+  const { token } = await invite(harness, { role, projects: null, by: COMMAND_LINE });
+  return acceptInvitation(harness, { token, name, password: PASSWORD });
 }
 
 /** Finds the session, and waits until its use is written. */
-async function use(world: TestWorld, token: string): Promise<void> {
-  expect(await findSession(world, token, true)).not.toBeNull();
-  await world.store.check(world.clock.now());
+async function use(harness: ControlHarness, token: string): Promise<void> {
+  expect(await findSession(harness, token, true)).not.toBeNull();
+  await harness.store.check(harness.clock.now());
 }
 
 describe('an invitation', () => {
   test('lets somebody in once, as what it says', async () => {
-    await using world = await openTestWorld();
-    const { id } = await createProject(world, 'shop');
+    await using harness = await openControlHarness();
+    const { id } = await createProject(harness, 'shop');
     const given = { role: 'operator', projects: ['shop', 'shop'], by: COMMAND_LINE };
-    const { token, invitation } = await invite(world, given);
-    expect(await lookAtInvitation(world, token)).toEqual(invitation);
-    const user = await acceptInvitation(world, { token, name: 'Ada@Example.org', password: PASSWORD });
+    const { token, invitation } = await invite(harness, given);
+    expect(await lookAtInvitation(harness, token)).toEqual(invitation);
+    const user = await acceptInvitation(harness, { token, name: 'Ada@Example.org', password: PASSWORD });
     expect(user).toMatchObject({ name: 'ada@example.org', role: 'operator', projects: [id] });
     expect(JSON.stringify(user)).not.toContain(PASSWORD);
-    await expect(lookAtInvitation(world, token)).rejects.toEqual(refused('invitation_gone'));
-    await expect(acceptInvitation(world, { token, name: 'bob', password: PASSWORD })).rejects.toEqual(
+    await expect(lookAtInvitation(harness, token)).rejects.toEqual(refused('invitation_gone'));
+    await expect(acceptInvitation(harness, { token, name: 'bob', password: PASSWORD })).rejects.toEqual(
       refused('invitation_gone'),
     );
   });
 
   test('is over after a week, or when it is taken back', async () => {
-    await using world = await openTestWorld();
-    const { token } = await invite(world, { ...ADMIN, by: COMMAND_LINE });
-    const other = await invite(world, { ...ADMIN, by: COMMAND_LINE });
-    await removeInvitation(world, other.invitation.id, COMMAND_LINE);
-    await expect(lookAtInvitation(world, other.token)).rejects.toEqual(refused('invitation_gone'));
-    world.advance(7 * 24 * HOUR_MS - 1);
-    await lookAtInvitation(world, token);
-    world.advance(1);
-    await expect(lookAtInvitation(world, token)).rejects.toEqual(refused('invitation_gone'));
+    await using harness = await openControlHarness();
+    const { token } = await invite(harness, { ...ADMIN, by: COMMAND_LINE });
+    const other = await invite(harness, { ...ADMIN, by: COMMAND_LINE });
+    await removeInvitation(harness, other.invitation.id, COMMAND_LINE);
+    await expect(lookAtInvitation(harness, other.token)).rejects.toEqual(refused('invitation_gone'));
+    harness.advance(7 * 24 * HOUR_MS - 1);
+    await lookAtInvitation(harness, token);
+    harness.advance(1);
+    await expect(lookAtInvitation(harness, token)).rejects.toEqual(refused('invitation_gone'));
     for (const id of [other.invitation.id, 'inv_1', '']) {
-      await expect(removeInvitation(world, id, COMMAND_LINE)).rejects.toEqual(refused('invitation_gone'));
+      await expect(removeInvitation(harness, id, COMMAND_LINE)).rejects.toEqual(refused('invitation_gone'));
     }
   });
 
   test('is not used up by a bad name, a weak password or a name that is taken', async () => {
-    await using world = await openTestWorld();
-    await join(world, 'ada');
-    const { token } = await invite(world, { ...ADMIN, by: COMMAND_LINE });
+    await using harness = await openControlHarness();
+    await join(harness, 'ada');
+    const { token } = await invite(harness, { ...ADMIN, by: COMMAND_LINE });
     for (const [name, password, code] of [
       ['with space', PASSWORD, 'invalid_name'],
       ['', PASSWORD, 'invalid_name'],
@@ -78,68 +78,68 @@ describe('an invitation', () => {
       ['bob', 'short', 'weak_password'],
       ['ADA', PASSWORD, 'name_taken'],
     ] as const) {
-      await expect(acceptInvitation(world, { token, name, password })).rejects.toEqual(refused(code));
+      await expect(acceptInvitation(harness, { token, name, password })).rejects.toEqual(refused(code));
     }
-    await acceptInvitation(world, { token, name: 'bob', password: PASSWORD });
+    await acceptInvitation(harness, { token, name: 'bob', password: PASSWORD });
   });
 
   test('is refused to be what there is not, and to those who are confined', async () => {
-    await using world = await openTestWorld();
+    await using harness = await openControlHarness();
     const by = COMMAND_LINE;
-    await expect(invite(world, { role: 'owner', projects: null, by })).rejects.toEqual(
+    await expect(invite(harness, { role: 'owner', projects: null, by })).rejects.toEqual(
       refused('invalid_role'),
     );
-    await expect(invite(world, { role: 'viewer', projects: ['none'], by })).rejects.toEqual(
+    await expect(invite(harness, { role: 'viewer', projects: ['none'], by })).rejects.toEqual(
       refused('unknown_project'),
     );
     const many = Array.from({ length: 101 }, (_, i) => `p${i}`);
-    await expect(invite(world, { role: 'viewer', projects: many, by })).rejects.toEqual(
+    await expect(invite(harness, { role: 'viewer', projects: many, by })).rejects.toEqual(
       refused('too_many_projects'),
     );
-    const confined = { ...(await join(world, 'ada')), projects: [] };
-    const operator = await join(world, 'bob', 'operator');
+    const confined = { ...(await join(harness, 'ada')), projects: [] };
+    const operator = await join(harness, 'bob', 'operator');
     for (const one of [confined, operator]) {
-      await expect(invite(world, { ...ADMIN, by: one })).rejects.toEqual(refused('not_allowed'));
-      await expect(removeInvitation(world, 'inv_1', one)).rejects.toEqual(refused('not_allowed'));
-      await expect(changeUser(world, 'ada', ADMIN, one)).rejects.toEqual(refused('not_allowed'));
-      await expect(removeUser(world, 'ada', one)).rejects.toEqual(refused('not_allowed'));
+      await expect(invite(harness, { ...ADMIN, by: one })).rejects.toEqual(refused('not_allowed'));
+      await expect(removeInvitation(harness, 'inv_1', one)).rejects.toEqual(refused('not_allowed'));
+      await expect(changeUser(harness, 'ada', ADMIN, one)).rejects.toEqual(refused('not_allowed'));
+      await expect(removeUser(harness, 'ada', one)).rejects.toEqual(refused('not_allowed'));
     }
   });
 
   test('that was made while its maker lost their say lets nobody in', async () => {
-    await using world = await openTestWorld();
-    await join(world, 'ada');
-    const demoted = await join(world, 'bob');
-    const removed = await join(world, 'eve');
-    await changeUser(world, 'bob', { role: 'operator', projects: null }, COMMAND_LINE);
-    await removeUser(world, 'eve', COMMAND_LINE);
+    await using harness = await openControlHarness();
+    await join(harness, 'ada');
+    const demoted = await join(harness, 'bob');
+    const removed = await join(harness, 'eve');
+    await changeUser(harness, 'bob', { role: 'operator', projects: null }, COMMAND_LINE);
+    await removeUser(harness, 'eve', COMMAND_LINE);
     // As they were when they asked.
     for (const by of [demoted, removed]) {
-      const { token } = await invite(world, { ...ADMIN, by });
-      await expect(lookAtInvitation(world, token)).rejects.toEqual(refused('invitation_gone'));
-      await expect(acceptInvitation(world, { token, name: 'mallory', password: PASSWORD })).rejects.toEqual(
+      const { token } = await invite(harness, { ...ADMIN, by });
+      await expect(lookAtInvitation(harness, token)).rejects.toEqual(refused('invitation_gone'));
+      await expect(acceptInvitation(harness, { token, name: 'mallory', password: PASSWORD })).rejects.toEqual(
         refused('invitation_gone'),
       );
     }
   });
 
   test('for the first admin is made while nobody is there or invited, and anew once it has expired', async () => {
-    await using world = await openTestWorld();
-    await invite(world, { role: 'viewer', projects: null, by: COMMAND_LINE });
-    const first = await inviteFirstAdmin(world);
+    await using harness = await openControlHarness();
+    await invite(harness, { role: 'viewer', projects: null, by: COMMAND_LINE });
+    const first = await inviteFirstAdmin(harness);
     expect(first?.invitation).toMatchObject({
       role: 'admin',
       projects: null,
       expiresAt: START + 24 * HOUR_MS,
     });
-    expect(await inviteFirstAdmin(world)).toBeNull();
-    world.advance(24 * HOUR_MS);
+    expect(await inviteFirstAdmin(harness)).toBeNull();
+    harness.advance(24 * HOUR_MS);
     await expect(
-      acceptInvitation(world, { token: first?.token ?? '', name: 'ada', password: PASSWORD }),
+      acceptInvitation(harness, { token: first?.token ?? '', name: 'ada', password: PASSWORD }),
     ).rejects.toEqual(refused('invitation_gone'));
-    const token = (await inviteFirstAdmin(world))?.token ?? '';
-    await acceptInvitation(world, { token, name: 'ada', password: PASSWORD });
-    expect(await inviteFirstAdmin(world)).toBeNull();
+    const token = (await inviteFirstAdmin(harness))?.token ?? '';
+    await acceptInvitation(harness, { token, name: 'ada', password: PASSWORD });
+    expect(await inviteFirstAdmin(harness)).toBeNull();
   });
 
   test('expires exactly its time after it was made, whatever passes meanwhile', async () => {
@@ -152,16 +152,16 @@ describe('an invitation', () => {
 
 describe('a login', () => {
   test('is right with the name in any case and the password as it was chosen', async () => {
-    await using world = await openTestWorld();
-    const user = await join(world, 'ada');
-    expect(await login(world, { name: 'ADA', password: PASSWORD, address: ADDRESS, peer: ADDRESS })).toEqual(
-      user,
-    );
+    await using harness = await openControlHarness();
+    const user = await join(harness, 'ada');
+    expect(
+      await login(harness, { name: 'ADA', password: PASSWORD, address: ADDRESS, peer: ADDRESS }),
+    ).toEqual(user);
   });
 
   test('that is wrong says the same for whatever reason, and waits after five', async () => {
-    await using world = await openTestWorld();
-    await join(world, 'ada');
+    await using harness = await openControlHarness();
+    await join(harness, 'ada');
     for (const [name, password] of [
       ['ada', 'another password'],
       ['ada', ''],
@@ -169,56 +169,56 @@ describe('a login', () => {
       ['nobody', PASSWORD],
       ['not a name', PASSWORD],
     ] as const) {
-      await expect(login(world, { name, password, address: ADDRESS, peer: ADDRESS })).rejects.toEqual(
+      await expect(login(harness, { name, password, address: ADDRESS, peer: ADDRESS })).rejects.toEqual(
         refused('wrong_login'),
       );
     }
     const guess = () =>
-      login(world, { name: 'ada', password: 'another one…', address: ADDRESS, peer: ADDRESS });
+      login(harness, { name: 'ada', password: 'another one…', address: ADDRESS, peer: ADDRESS });
     await expect(guess()).rejects.toEqual(refused('wrong_login'));
     await expect(guess()).rejects.toEqual(refused('wrong_login'));
     await expect(guess()).rejects.toEqual(refused('login_throttled'));
     await expect(
-      login(world, { name: 'ada', password: PASSWORD, address: ADDRESS, peer: ADDRESS }),
+      login(harness, { name: 'ada', password: PASSWORD, address: ADDRESS, peer: ADDRESS }),
     ).rejects.toEqual(refused('login_throttled'));
-    world.advance(1_000);
-    await login(world, { name: 'ada', password: PASSWORD, address: ADDRESS, peer: ADDRESS });
+    harness.advance(1_000);
+    await login(harness, { name: 'ada', password: PASSWORD, address: ADDRESS, peer: ADDRESS });
     await expect(guess()).rejects.toEqual(refused('wrong_login'));
   });
 
   test('that cannot be checked for want of room is not written down', async () => {
-    await using world = await openTestWorld();
-    const count = vi.spyOn(world.throttle, 'count');
-    const others = Array.from({ length: 2 + 32 }, () => world.passwords.check(PASSWORD, null));
+    await using harness = await openControlHarness();
+    const count = vi.spyOn(harness.throttle, 'count');
+    const others = Array.from({ length: 2 + 32 }, () => harness.passwords.check(PASSWORD, null));
     await expect(
-      login(world, { name: 'ada', password: PASSWORD, address: ADDRESS, peer: ADDRESS }),
+      login(harness, { name: 'ada', password: PASSWORD, address: ADDRESS, peer: ADDRESS }),
     ).rejects.toEqual(refused('login_throttled'));
     expect(count).not.toHaveBeenCalled();
     await Promise.all(others);
   });
 
   test('of a password that was hashed at less cost hashes it anew', async () => {
-    await using world = await openTestWorld();
-    const user = await join(world, 'ada');
-    const old = await new Passwords(world.random, { ...CHEAP, memoryKib: 16 }).hash(PASSWORD);
-    await world.store.people.renewPasswordHash(user.id, user.passwordHash, old);
-    const found = await login(world, { name: 'ada', password: PASSWORD, address: ADDRESS, peer: ADDRESS });
+    await using harness = await openControlHarness();
+    const user = await join(harness, 'ada');
+    const old = await new Passwords(harness.random, { ...CHEAP, memoryKib: 16 }).hash(PASSWORD);
+    await harness.store.people.renewPasswordHash(user.id, user.passwordHash, old);
+    const found = await login(harness, { name: 'ada', password: PASSWORD, address: ADDRESS, peer: ADDRESS });
     expect(found.passwordHash).toContain('m=8,t=1,p=1');
-    expect(await world.store.people.findUser(user.id)).toEqual(found);
-    await beginSession(world, found, null, ADDRESS, 'agent');
+    expect(await harness.store.people.findUser(user.id)).toEqual(found);
+    await beginSession(harness, found, null, ADDRESS, 'agent');
   });
 });
 
 describe('a session', () => {
   test('is found by its token alone, which is stored nowhere', async () => {
-    await using world = await openTestWorld();
-    const user = await join(world, 'ada');
-    const { token, session } = await beginSession(world, user, null, 'a'.repeat(99), 'b'.repeat(999));
+    await using harness = await openControlHarness();
+    const user = await join(harness, 'ada');
+    const { token, session } = await beginSession(harness, user, null, 'a'.repeat(99), 'b'.repeat(999));
     expect(token).toMatch(/^[A-Za-z0-9_-]{43}$/);
     expect(session).toMatchObject({ address: 'a'.repeat(64), agent: 'b'.repeat(200) });
-    expect(await findSession(world, token, true)).toEqual({ user, session });
+    expect(await findSession(harness, token, true)).toEqual({ user, session });
     for (const other of [session.hash, '', `${token}x`, token.toLowerCase(), `${token.slice(0, -1)}*`]) {
-      expect(await findSession(world, other, true)).toBeNull();
+      expect(await findSession(harness, other, true)).toBeNull();
     }
     expect(sessionIdOf(session)).toBe(session.hash.slice(0, 16));
     expect(csrfToken(token)).toMatch(/^[A-Za-z0-9_-]{43}$/);
@@ -226,79 +226,79 @@ describe('a session', () => {
   });
 
   test('begins with a new token and ends the one that was presented', async () => {
-    await using world = await openTestWorld();
-    const user = await join(world, 'ada');
-    const first = await beginSession(world, user, null, ADDRESS, '');
-    const second = await beginSession(world, user, first.token, ADDRESS, '');
+    await using harness = await openControlHarness();
+    const user = await join(harness, 'ada');
+    const first = await beginSession(harness, user, null, ADDRESS, '');
+    const second = await beginSession(harness, user, first.token, ADDRESS, '');
     expect(second.token).not.toBe(first.token);
-    expect(await findSession(world, first.token, true)).toBeNull();
+    expect(await findSession(harness, first.token, true)).toBeNull();
     const planted = 'p'.repeat(43);
-    const third = await beginSession(world, user, planted, ADDRESS, '');
+    const third = await beginSession(harness, user, planted, ADDRESS, '');
     expect(third.token).not.toBe(planted);
-    expect(await findSession(world, planted, true)).toBeNull();
-    expect(await openSessions(world, user)).toHaveLength(2);
+    expect(await findSession(harness, planted, true)).toBeNull();
+    expect(await openSessions(harness, user)).toHaveLength(2);
   });
 
   test('is over after 8 hours without use, and after 7 days whatever happens', async () => {
-    await using world = await openTestWorld();
-    const user = await join(world, 'ada');
-    const quiet = await beginSession(world, user, null, ADDRESS, '');
-    const used = await beginSession(world, user, null, ADDRESS, '');
-    world.advance(8 * HOUR_MS - 1);
-    await use(world, used.token);
-    world.advance(1);
-    expect(await findSession(world, quiet.token, true)).toBeNull();
-    expect(await openSessions(world, user)).toHaveLength(1);
+    await using harness = await openControlHarness();
+    const user = await join(harness, 'ada');
+    const quiet = await beginSession(harness, user, null, ADDRESS, '');
+    const used = await beginSession(harness, user, null, ADDRESS, '');
+    harness.advance(8 * HOUR_MS - 1);
+    await use(harness, used.token);
+    harness.advance(1);
+    expect(await findSession(harness, quiet.token, true)).toBeNull();
+    expect(await openSessions(harness, user)).toHaveLength(1);
     for (let hours = 8; hours < 7 * 24; hours += 4) {
-      await use(world, used.token);
-      world.advance(4 * HOUR_MS);
+      await use(harness, used.token);
+      harness.advance(4 * HOUR_MS);
     }
-    expect(await findSession(world, used.token, true)).toBeNull();
+    expect(await findSession(harness, used.token, true)).toBeNull();
   });
 
   test('notes its use once a minute', async () => {
-    await using world = await openTestWorld();
-    const { token } = await beginSession(world, await join(world, 'ada'), null, ADDRESS, '');
-    const before = world.advance(59_999);
-    await use(world, token);
-    expect((await findSession(world, token, true))?.session.seenAt).toBeLessThan(before);
-    const after = world.advance(1);
-    await use(world, token);
-    expect((await findSession(world, token, true))?.session.seenAt).toBe(after);
+    await using harness = await openControlHarness();
+    const { token } = await beginSession(harness, await join(harness, 'ada'), null, ADDRESS, '');
+    const before = harness.advance(59_999);
+    await use(harness, token);
+    expect((await findSession(harness, token, true))?.session.seenAt).toBeLessThan(before);
+    const after = harness.advance(1);
+    await use(harness, token);
+    expect((await findSession(harness, token, true))?.session.seenAt).toBe(after);
   });
 });
 
 describe('a person', () => {
   test('who is changed or removed has to sign in again', async () => {
-    await using world = await openTestWorld();
-    await join(world, 'root');
-    const user = await join(world, 'ada');
-    const { token } = await beginSession(world, user, null, ADDRESS, '');
-    const changed = await changeUser(world, user.id, { role: 'viewer', projects: [] }, COMMAND_LINE);
+    await using harness = await openControlHarness();
+    await join(harness, 'root');
+    const user = await join(harness, 'ada');
+    const { token } = await beginSession(harness, user, null, ADDRESS, '');
+    const changed = await changeUser(harness, user.id, { role: 'viewer', projects: [] }, COMMAND_LINE);
     expect(changed).toMatchObject({ role: 'viewer', projects: [], revision: 2 });
-    expect(await findSession(world, token, true)).toBeNull();
-    const again = await beginSession(world, changed, null, ADDRESS, '');
-    expect((await removeUser(world, 'ADA', COMMAND_LINE)).id).toBe(user.id);
-    expect(await findSession(world, again.token, true)).toBeNull();
-    await expect(removeUser(world, 'ada', COMMAND_LINE)).rejects.toEqual(refused('unknown_user'));
-    await expect(changeUser(world, user.id, ADMIN, COMMAND_LINE)).rejects.toEqual(refused('unknown_user'));
+    expect(await findSession(harness, token, true)).toBeNull();
+    const again = await beginSession(harness, changed, null, ADDRESS, '');
+    expect((await removeUser(harness, 'ADA', COMMAND_LINE)).id).toBe(user.id);
+    expect(await findSession(harness, again.token, true)).toBeNull();
+    await expect(removeUser(harness, 'ada', COMMAND_LINE)).rejects.toEqual(refused('unknown_user'));
+    await expect(changeUser(harness, user.id, ADMIN, COMMAND_LINE)).rejects.toEqual(refused('unknown_user'));
   });
 
   test('who is the last admin of everything stays it', async () => {
-    await using world = await openTestWorld();
-    const user = await join(world, 'ada');
-    await expect(removeUser(world, 'ada', user)).rejects.toEqual(refused('last_admin'));
-    await expect(changeUser(world, 'ada', { role: 'operator', projects: null }, user)).rejects.toEqual(
+    await using harness = await openControlHarness();
+    const user = await join(harness, 'ada');
+    await expect(removeUser(harness, 'ada', user)).rejects.toEqual(refused('last_admin'));
+    await expect(changeUser(harness, 'ada', { role: 'operator', projects: null }, user)).rejects.toEqual(
       refused('last_admin'),
     );
   });
 
   test('changes the password with the present one; the other sessions end', async () => {
-    await using world = await openTestWorld();
-    const user = await join(world, 'ada');
+    await using harness = await openControlHarness();
+    const user = await join(harness, 'ada');
     const [kept, other] = [
-      await beginSession(world, user, null, ADDRESS, ''),
-      await beginSession(world, user, null, ADDRESS, ''),
+      await beginSession(harness, user, null, ADDRESS, ''),
+      await beginSession(harness, user, null, ADDRESS, ''),
     ];
     const change = {
       current: PASSWORD,
@@ -307,30 +307,30 @@ describe('a person', () => {
       peer: ADDRESS,
       keptSession: kept.session.hash,
     };
-    await expect(changePassword(world, user, { ...change, current: 'a guess, no more' })).rejects.toEqual(
+    await expect(changePassword(harness, user, { ...change, current: 'a guess, no more' })).rejects.toEqual(
       refused('wrong_password'),
     );
-    await expect(changePassword(world, user, { ...change, password: 'short' })).rejects.toEqual(
+    await expect(changePassword(harness, user, { ...change, password: 'short' })).rejects.toEqual(
       refused('weak_password'),
     );
-    await changePassword(world, user, change);
-    expect(await findSession(world, kept.token, true)).not.toBeNull();
-    expect(await findSession(world, other.token, true)).toBeNull();
+    await changePassword(harness, user, change);
+    expect(await findSession(harness, kept.token, true)).not.toBeNull();
+    expect(await findSession(harness, other.token, true)).toBeNull();
     await expect(
-      login(world, { name: 'ada', password: PASSWORD, address: ADDRESS, peer: ADDRESS }),
+      login(harness, { name: 'ada', password: PASSWORD, address: ADDRESS, peer: ADDRESS }),
     ).rejects.toEqual(refused('wrong_login'));
-    await expect(beginSession(world, user, null, ADDRESS, '')).rejects.toEqual(refused('wrong_login'));
-    await expect(changePassword(world, user, { ...change, current: change.password })).rejects.toEqual(
+    await expect(beginSession(harness, user, null, ADDRESS, '')).rejects.toEqual(refused('wrong_login'));
+    await expect(changePassword(harness, user, { ...change, current: change.password })).rejects.toEqual(
       refused('wrong_password'),
     );
-    await login(world, { name: 'ada', password: change.password, address: ADDRESS, peer: ADDRESS });
+    await login(harness, { name: 'ada', password: change.password, address: ADDRESS, peer: ADDRESS });
   });
 
   test('who is signed in cannot guess the password either', async () => {
-    await using world = await openTestWorld();
-    const user = await join(world, 'ada');
+    await using harness = await openControlHarness();
+    const user = await join(harness, 'ada');
     const guess = () =>
-      confirmPassword(world, user, { password: 'a guess, no more', address: ADDRESS, peer: ADDRESS });
+      confirmPassword(harness, user, { password: 'a guess, no more', address: ADDRESS, peer: ADDRESS });
     for (let i = 0; i < 5; i++) await expect(guess()).rejects.toEqual(refused('wrong_password'));
     await expect(guess()).rejects.toEqual(refused('login_throttled'));
   });

@@ -1,26 +1,26 @@
 import { describe, expect, test } from 'vitest';
 import { MODES } from '#src/domain/partition.ts';
 import { CURRENT_VERSION } from '#src/domain/version.ts';
-import { openTestWorld, START } from '#test/process/control-world.ts';
+import { openControlHarness, START } from '#test/process/control-harness.ts';
 import { createProject } from './create-project.ts';
 import { requireProject } from './projects.ts';
 import { showSecrets } from './secrets.ts';
 
 describe('creating a project', () => {
   test('it is pinned to the current version and has two partitions of its own', async () => {
-    await using world = await openTestWorld();
-    const shop = await createProject(world, 'shop');
-    const mail = await createProject(world, 'mail');
+    await using harness = await openControlHarness();
+    const shop = await createProject(harness, 'shop');
+    const mail = await createProject(harness, 'mail');
     expect(shop).toMatchObject({ name: 'shop', pinnedVersion: CURRENT_VERSION, createdAt: START });
     const partitions = [shop, mail].flatMap(({ partitions }) => [partitions.test, partitions.live]);
     expect(new Set(partitions).size).toBe(4);
-    expect(await world.store.listProjects()).toEqual([shop, mail]);
+    expect(await harness.store.listProjects()).toEqual([shop, mail]);
   });
 
   test('it has one signing secret in each mode', async () => {
-    await using world = await openTestWorld();
-    await createProject(world, 'shop');
-    const secrets = await Promise.all(MODES.map((mode) => showSecrets(world, 'shop', mode)));
+    await using harness = await openControlHarness();
+    await createProject(harness, 'shop');
+    const secrets = await Promise.all(MODES.map((mode) => showSecrets(harness, 'shop', mode)));
     for (const [only, ...others] of secrets) {
       expect(only?.text).toMatch(/^whsec_[0-9A-Za-z+/]{43}=$/);
       expect(only?.expiresAt).toBeNull();
@@ -30,31 +30,31 @@ describe('creating a project', () => {
   });
 
   test.each(['a', '0', 'shop', 'my-shop_2', 'a'.repeat(64)])('the name %s is taken', async (name) => {
-    await using world = await openTestWorld();
-    expect((await createProject(world, name)).name).toBe(name);
+    await using harness = await openControlHarness();
+    expect((await createProject(harness, name)).name).toBe(name);
   });
 
   test.each(['', 'Shop', '-shop', '_shop', 'my shop', 'shöp', 'a/b', 'a'.repeat(65), 'shop\n'])(
     'the name %j is refused, and nothing is stored',
     async (name) => {
-      await using world = await openTestWorld();
-      await expect(createProject(world, name)).rejects.toMatchObject({ code: 'invalid_project_name' });
-      expect(await world.store.listProjects()).toEqual([]);
+      await using harness = await openControlHarness();
+      await expect(createProject(harness, name)).rejects.toMatchObject({ code: 'invalid_project_name' });
+      expect(await harness.store.listProjects()).toEqual([]);
     },
   );
 
   test('a second one of the same name is refused, and the first keeps its secrets', async () => {
-    await using world = await openTestWorld();
-    await createProject(world, 'shop');
-    const before = await showSecrets(world, 'shop', 'live');
-    await expect(createProject(world, 'shop')).rejects.toMatchObject({ code: 'project_exists' });
-    expect(await showSecrets(world, 'shop', 'live')).toEqual(before);
+    await using harness = await openControlHarness();
+    await createProject(harness, 'shop');
+    const before = await showSecrets(harness, 'shop', 'live');
+    await expect(createProject(harness, 'shop')).rejects.toMatchObject({ code: 'project_exists' });
+    expect(await showSecrets(harness, 'shop', 'live')).toEqual(before);
   });
 });
 
 test('a project that is not there is refused by name', async () => {
-  await using world = await openTestWorld();
-  await expect(requireProject(world.store, 'nowhere')).rejects.toMatchObject({
+  await using harness = await openControlHarness();
+  await expect(requireProject(harness.store, 'nowhere')).rejects.toMatchObject({
     code: 'unknown_project',
     subject: 'nowhere',
   });

@@ -1,7 +1,7 @@
 import { CURRENT_VERSION } from '#src/domain/version.ts';
 import type { ControlStore, Project } from '#src/ports/control-store.ts';
+import type { ControlDependencies } from './dependencies.ts';
 import { ControlRefusal } from './refusal.ts';
-import type { ControlWorld } from './world.ts';
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
@@ -12,11 +12,11 @@ export async function requireProject(store: ControlStore, name: string): Promise
 }
 
 /** A project with its two partitions, still without keys and secrets. */
-export async function addProject(world: ControlWorld, name: string): Promise<Project> {
+export async function addProject(dependencies: ControlDependencies, name: string): Promise<Project> {
   if (!NAME.test(name)) throw new ControlRefusal('invalid_project_name', name);
-  const now = world.clock.now();
-  const project = await world.store.addProject({
-    id: world.ids.mint('prj', now),
+  const now = dependencies.clock.now();
+  const project = await dependencies.store.addProject({
+    id: dependencies.ids.mint('prj', now),
     name,
     pinnedVersion: CURRENT_VERSION,
     createdAt: now,

@@ -6,22 +6,22 @@ import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { hold, OPEN_REPLAY_JOBS_MAX } from '#src/domain/replay-job.ts';
 import type { DeliveryFilter } from '#src/ports/store.ts';
-import { openTestWorld, START, type TestWorld } from '#test/process/control-world.ts';
+import { type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
 import { createProject } from './create-project.ts';
-import { beginReplay, type ReplayJobsWorld, stopReplay } from './replay-jobs.ts';
+import { beginReplay, type ReplayJobsDependencies, stopReplay } from './replay-jobs.ts';
 
 interface Opened extends AsyncDisposable {
-  readonly world: ReplayJobsWorld;
+  readonly harness: ReplayJobsDependencies;
   readonly partition: Partition;
   readonly neighbour: Partition;
-  readonly control: TestWorld;
+  readonly control: ControlHarness;
 }
 
 async function open(): Promise<Opened> {
-  const control = await openTestWorld();
+  const control = await openControlHarness();
   const { partitions } = await createProject(control, 'shop');
   return {
-    world: { jobs: control.store.jobs, clock: control.clock, ids: control.ids },
+    harness: { jobs: control.store.jobs, clock: control.clock, ids: control.ids },
     partition: partitions.test,
     neighbour: partitions.live,
     control,
@@ -43,11 +43,11 @@ function ofSchedule(number: number): DeliveryFilter {
 describe('to begin a bulk replay', () => {
   test('makes a job of what is there by now', async () => {
     await using opened = await open();
-    const { world, partition } = opened;
-    const job = await beginReplay(world, partition, DEAD, 7, 'ada');
+    const { harness, partition } = opened;
+    const job = await beginReplay(harness, partition, DEAD, 7, 'ada');
     expect(job).toMatchObject({ state: 'gathering', expected: 7, createdBy: 'ada', createdAt: START });
     expect(job.filter).toEqual({ ...DEAD, createdBefore: START });
-    expect(await world.jobs.findJob(partition, job.id)).toEqual(job);
+    expect(await harness.jobs.findJob(partition, job.id)).toEqual(job);
   });
 
   test('keeps an end that lies before now, and none that lies ahead', async () => {
@@ -55,7 +55,7 @@ describe('to begin a bulk replay', () => {
     const ends = [];
     for (const [index, ms] of [-1_000, 1_000].entries()) {
       const filter = { ...ofSchedule(index), createdBefore: instant(START + ms) };
-      const job = await beginReplay(opened.world, opened.partition, filter, 1, 'ada');
+      const job = await beginReplay(opened.harness, opened.partition, filter, 1, 'ada');
       ends.push(job.filter.createdBefore);
     }
     expect(ends).toEqual([START - 1_000, START]);
@@ -63,47 +63,49 @@ describe('to begin a bulk replay', () => {
 
   test('of deliveries that cannot be replayed, or of no status, is refused', async () => {
     await using opened = await open();
-    const { world, partition } = opened;
+    const { harness, partition } = opened;
     for (const status of [null, ...DELIVERY_STATUSES.filter((one) => !isReplayable(one))]) {
-      await expect(beginReplay(world, partition, { ...DEAD, status }, 1, 'ada')).rejects.toMatchObject({
+      await expect(beginReplay(harness, partition, { ...DEAD, status }, 1, 'ada')).rejects.toMatchObject({
         code: 'invalid_request',
         param: 'status',
       });
     }
-    await expect(beginReplay(world, partition, DEAD, 0, 'ada')).rejects.toMatchObject({
+    await expect(beginReplay(harness, partition, DEAD, 0, 'ada')).rejects.toMatchObject({
       code: 'invalid_request',
       param: 'expected',
     });
-    expect(await world.jobs.listJobs(partition, 10)).toEqual([]);
+    expect(await harness.jobs.listJobs(partition, 10)).toEqual([]);
   });
 
   test('is refused while another may replay the same; a second click is', async () => {
     await using opened = await open();
-    const { world, partition, neighbour, control } = opened;
-    const clicks = await Promise.allSettled([1, 2].map(() => beginReplay(world, partition, DEAD, 1, 'ada')));
+    const { harness, partition, neighbour, control } = opened;
+    const clicks = await Promise.allSettled(
+      [1, 2].map(() => beginReplay(harness, partition, DEAD, 1, 'ada')),
+    );
     expect(clicks.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
-    const [only] = await world.jobs.listJobs(partition, 10);
+    const [only] = await harness.jobs.listJobs(partition, 10);
     control.advance(60_000);
-    await expect(beginReplay(world, partition, ofSchedule(1), 1, 'ada')).rejects.toMatchObject({
+    await expect(beginReplay(harness, partition, ofSchedule(1), 1, 'ada')).rejects.toMatchObject({
       code: 'replay_under_way',
       subject: only?.id,
     });
-    await beginReplay(world, partition, { ...DEAD, status: 'expired' }, 1, 'ada');
-    await beginReplay(world, neighbour, DEAD, 1, 'ada');
-    await stopReplay(world, partition, only?.id ?? ('' as JobId));
-    await beginReplay(world, partition, ofSchedule(1), 1, 'ada');
+    await beginReplay(harness, partition, { ...DEAD, status: 'expired' }, 1, 'ada');
+    await beginReplay(harness, neighbour, DEAD, 1, 'ada');
+    await stopReplay(harness, partition, only?.id ?? ('' as JobId));
+    await beginReplay(harness, partition, ofSchedule(1), 1, 'ada');
   });
 
   test('is refused where too many are open', async () => {
     await using opened = await open();
-    const { world, partition } = opened;
+    const { harness, partition } = opened;
     const jobs = [];
     for (let each = 0; each < OPEN_REPLAY_JOBS_MAX; each++) {
-      jobs.push(await beginReplay(world, partition, ofSchedule(each), 1, 'ada'));
+      jobs.push(await beginReplay(harness, partition, ofSchedule(each), 1, 'ada'));
     }
-    const more = () => beginReplay(world, partition, ofSchedule(jobs.length), 1, 'ada');
+    const more = () => beginReplay(harness, partition, ofSchedule(jobs.length), 1, 'ada');
     await expect(more()).rejects.toMatchObject({ code: 'too_many_jobs' });
-    await stopReplay(world, partition, jobs[0]?.id ?? ('' as JobId));
+    await stopReplay(harness, partition, jobs[0]?.id ?? ('' as JobId));
     await more();
   });
 });
@@ -111,12 +113,12 @@ describe('to begin a bulk replay', () => {
 describe('to stop a bulk replay', () => {
   test('ends it, whoever works on it and however often it moves meanwhile', async () => {
     await using opened = await open();
-    const { world, partition, control } = opened;
-    const job = await beginReplay(world, partition, DEAD, 1, 'ada');
+    const { harness, partition, control } = opened;
+    const job = await beginReplay(harness, partition, DEAD, 1, 'ada');
     let moves = 3;
-    const busy: ReplayJobsWorld = {
-      ...world,
-      jobs: new Proxy(world.jobs, {
+    const busy: ReplayJobsDependencies = {
+      ...harness,
+      jobs: new Proxy(harness.jobs, {
         get: (target, name) => {
           const member: unknown = Reflect.get(target, name, target);
           if (typeof member !== 'function') return member;
@@ -133,15 +135,15 @@ describe('to stop a bulk replay', () => {
     control.advance(1_000);
     const stopped = await stopReplay(busy, partition, job.id);
     expect(stopped).toMatchObject({ state: 'stopped', endedAt: START + 1_000, runner: null, revision: 5 });
-    expect(await world.jobs.findJob(partition, job.id)).toEqual(stopped);
+    expect(await harness.jobs.findJob(partition, job.id)).toEqual(stopped);
   });
 
   test('that has ended, or is not there, is refused', async () => {
     await using opened = await open();
-    const { world, partition, neighbour } = opened;
-    const { id } = await beginReplay(world, partition, DEAD, 1, 'ada');
-    await expect(stopReplay(world, neighbour, id)).rejects.toMatchObject({ code: 'not_found' });
-    await stopReplay(world, partition, id);
-    await expect(stopReplay(world, partition, id)).rejects.toMatchObject({ code: 'job_ended' });
+    const { harness, partition, neighbour } = opened;
+    const { id } = await beginReplay(harness, partition, DEAD, 1, 'ada');
+    await expect(stopReplay(harness, neighbour, id)).rejects.toMatchObject({ code: 'not_found' });
+    await stopReplay(harness, partition, id);
+    await expect(stopReplay(harness, partition, id)).rejects.toMatchObject({ code: 'job_ended' });
   });
 });

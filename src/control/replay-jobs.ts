@@ -18,7 +18,7 @@ import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
 import { type DeliveryFilter, StoreUnavailable } from '#src/ports/store.ts';
 import { ControlRefusal } from './refusal.ts';
 
-export interface ReplayJobsWorld {
+export interface ReplayJobsDependencies {
   readonly jobs: ReplayJobStore;
   readonly clock: Clock;
   readonly ids: IdMint;
@@ -32,7 +32,7 @@ const ATTEMPTS_MAX = 50;
  * of another: a second click replays nothing twice.
  */
 export async function beginReplay(
-  { jobs, clock, ids }: ReplayJobsWorld,
+  { jobs, clock, ids }: ReplayJobsDependencies,
   partition: Partition,
   filter: DeliveryFilter,
   expected: number,
@@ -69,7 +69,7 @@ function replayable({ status, createdBefore, ...filter }: DeliveryFilter, now: I
 
 /** The job as it has ended. What is under way at this moment counts, or is not done. */
 export async function stopReplay(
-  { jobs, clock }: ReplayJobsWorld,
+  { jobs, clock }: ReplayJobsDependencies,
   partition: Partition,
   id: JobId,
 ): Promise<ReplayJob> {

@@ -13,14 +13,14 @@ import type { SealedKey, SealedName, SealedStore } from '#src/ports/sealed-store
 import type { ResealingVault, Vault } from '#src/ports/vault.ts';
 import { Builders } from '#src/store/contract/builders.ts';
 import { AesVault } from '#src/vault/aes-vault.ts';
-import { openTestWorld, START, type TestWorld } from '#test/process/control-world.ts';
+import { type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
 import { PAGE_BYTES_MAX, PAGE_ROWS_MAX, PAUSE_MS, type ResealCounts, reseal } from './reseal.ts';
 
 const PARTITION = 1 as Partition;
 const NONE = { resealed: 0, already: 0, unreadable: 0, changed: 0 };
 
 class Bench extends Builders {
-  readonly world: TestWorld;
+  readonly harness: ControlHarness;
   readonly oldVault: AesVault;
   readonly vault: AesVault;
   /** A vault with the new key alone. */
@@ -28,23 +28,23 @@ class Bench extends Builders {
   readonly pauses: number[] = [];
   readonly progress: (readonly [SealedName, ResealCounts])[] = [];
 
-  constructor(world: TestWorld) {
-    super(PARTITION, world.ids);
+  constructor(harness: ControlHarness) {
+    super(PARTITION, harness.ids);
     const [old, key] = [randomBytes(32), randomBytes(32)];
-    this.world = world;
-    this.oldVault = new AesVault(world.random, old);
-    this.vault = new AesVault(world.random, key, [old]);
-    this.onlyNew = new AesVault(world.random, key);
+    this.harness = harness;
+    this.oldVault = new AesVault(harness.random, old);
+    this.vault = new AesVault(harness.random, key, [old]);
+    this.onlyNew = new AesVault(harness.random, key);
   }
 
   get sealed(): SealedStore {
-    return this.world.store.sealed;
+    return this.harness.store.sealed;
   }
 
   async payload(vault: Vault, plain: Uint8Array = Buffer.from('a body')): Promise<SealedKey> {
     const made = this.schedule();
     const payload = vault.seal(payloadPlace(PARTITION, made.schedule.id), plain);
-    await this.world.store.addSchedule({ ...made, payload, profile: null, receipt: null });
+    await this.harness.store.addSchedule({ ...made, payload, profile: null, receipt: null });
     return [PARTITION, made.schedule.id];
   }
 
@@ -56,14 +56,14 @@ class Bench extends Builders {
       profileHeadersPlace(PARTITION, profile.id, 1),
       earlierProfileHeadersPlace(PARTITION, profile.id),
     ] as const;
-    await this.world.store.addProfile({ profile, headers: seal(...places, plain), receipt: null });
+    await this.harness.store.addProfile({ profile, headers: seal(...places, plain), receipt: null });
     return [PARTITION, profile.id, 1];
   }
 
   async secret(vault: Vault): Promise<SecretId> {
     const id = this.ids.mint('sec', START);
     const sealed = vault.seal(signingSecretPlace(PARTITION, id), Buffer.from('whsec_x'));
-    await this.world.store.addSecret(
+    await this.harness.store.addSecret(
       { id, partition: PARTITION, sealed, createdAt: START, expiresAt: null },
       START,
     );
@@ -87,14 +87,14 @@ class Bench extends Builders {
 }
 
 async function opened(): Promise<Bench & AsyncDisposable> {
-  const world = await openTestWorld();
-  await world.store.addProject({
-    id: world.ids.mint('prj', START),
+  const harness = await openControlHarness();
+  await harness.store.addProject({
+    id: harness.ids.mint('prj', START),
     name: 'default',
     pinnedVersion: '2026-11-15',
     createdAt: START,
   });
-  return Object.assign(new Bench(world), { [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() });
+  return Object.assign(new Bench(harness), { [Symbol.asyncDispose]: () => harness[Symbol.asyncDispose]() });
 }
 
 describe('sealing everything anew', () => {
@@ -166,7 +166,7 @@ describe('sealing everything anew', () => {
 
   test('counts and names what cannot be opened, and leaves it as it is', async () => {
     await using bench = await opened();
-    const stranger = new AesVault(bench.world.random, randomBytes(32));
+    const stranger = new AesVault(bench.harness.random, randomBytes(32));
     const key = await bench.payload(stranger);
     const before = await bench.sealed.findSealed('payloads', key);
     await bench.payload(bench.oldVault);

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type { UserId } from '#src/domain/id.ts';
-import { openTestWorld, SILENT, type TestWorld } from '#test/process/control-world.ts';
+import { type ControlHarness, openControlHarness, SILENT } from '#test/process/control-harness.ts';
 import { RoleRefusals } from './role-refusals.ts';
 
 const HOUR_MS = 3_600_000;
@@ -15,47 +15,47 @@ const REFUSED = {
   route: 'GET users',
 };
 
-function nodesOf(world: TestWorld): readonly RoleRefusals[] {
-  return [1, 2, 3].map(() => new RoleRefusals({ ...world, log: SILENT }));
+function nodesOf(harness: ControlHarness): readonly RoleRefusals[] {
+  return [1, 2, 3].map(() => new RoleRefusals({ ...harness, log: SILENT }));
 }
 
-async function entries({ store }: TestWorld): Promise<number> {
+async function entries({ store }: ControlHarness): Promise<number> {
   return (await store.people.listAudit(ALL, null, 100)).length;
 }
 
 test('nodes together write one entry for each person, route and hour', async () => {
-  await using world = await openTestWorld();
-  const nodes = nodesOf(world);
+  await using harness = await openControlHarness();
+  const nodes = nodesOf(harness);
   const noteEverywhere = () => Promise.all(nodes.flatMap((node) => [node.note(REFUSED), node.note(REFUSED)]));
   await noteEverywhere();
-  expect(await entries(world)).toBe(1);
-  world.advance(HOUR_MS - 1);
+  expect(await entries(harness)).toBe(1);
+  harness.advance(HOUR_MS - 1);
   await noteEverywhere();
-  expect(await entries(world)).toBe(1);
+  expect(await entries(harness)).toBe(1);
   await nodes[0]?.note({ ...REFUSED, route: 'POST users' });
   await nodes[1]?.note({ ...REFUSED, userId: 'usr_2' as UserId });
-  expect(await entries(world)).toBe(3);
-  world.advance(1);
+  expect(await entries(harness)).toBe(3);
+  harness.advance(1);
   await noteEverywhere();
-  expect(await entries(world)).toBe(4);
+  expect(await entries(harness)).toBe(4);
 });
 
 test('a node that comes later goes by when the entry was written, not by when it asked', async () => {
-  await using world = await openTestWorld();
-  const [first, late] = nodesOf(world);
+  await using harness = await openControlHarness();
+  const [first, late] = nodesOf(harness);
   await first?.note(REFUSED);
-  world.advance(HOUR_MS / 2);
+  harness.advance(HOUR_MS / 2);
   await late?.note(REFUSED);
-  expect(await entries(world)).toBe(1);
-  world.advance(HOUR_MS / 2);
+  expect(await entries(harness)).toBe(1);
+  harness.advance(HOUR_MS / 2);
   await late?.note(REFUSED);
-  expect(await entries(world)).toBe(2);
+  expect(await entries(harness)).toBe(2);
 });
 
 test('a person who is refused again and again costs the store nothing', async () => {
-  await using world = await openTestWorld();
-  const [node] = nodesOf(world);
-  const find = vi.spyOn(world.store.people, 'findLoginFailures');
+  await using harness = await openControlHarness();
+  const [node] = nodesOf(harness);
+  const find = vi.spyOn(harness.store.people, 'findLoginFailures');
   for (let i = 0; i < 10; i++) await node?.note(REFUSED);
   expect(find).toHaveBeenCalledTimes(1);
 });
@@ -63,12 +63,12 @@ test('a person who is refused again and again costs the store nothing', async ()
 test.each(['findLoginFailures', 'addAudit'] as const)(
   'one that could not be written, since %s failed, is written the next time',
   async (verb) => {
-    await using world = await openTestWorld();
-    const refusals = new RoleRefusals({ ...world, log: SILENT });
-    vi.spyOn(world.store.people, verb).mockRejectedValueOnce(new Error('away'));
+    await using harness = await openControlHarness();
+    const refusals = new RoleRefusals({ ...harness, log: SILENT });
+    vi.spyOn(harness.store.people, verb).mockRejectedValueOnce(new Error('away'));
     await refusals.note(REFUSED);
-    expect(await entries(world)).toBe(0);
+    expect(await entries(harness)).toBe(0);
     await refusals.note(REFUSED);
-    expect(await entries(world)).toBe(1);
+    expect(await entries(harness)).toBe(1);
   },
 );

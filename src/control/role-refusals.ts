@@ -7,7 +7,7 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Log } from '#src/ports/telemetry.ts';
-import { type AuditedAct, type AuditWorld, noteInAudit } from './audit.ts';
+import { type AuditDependencies, type AuditedAct, noteInAudit } from './audit.ts';
 
 const HOUR_MS = 3_600_000;
 const REMEMBERED_MAX = 10_000;
@@ -18,10 +18,10 @@ export type RefusedAct = Omit<AuditedAct, 'action' | 'subject' | 'detail'> & {
 };
 
 export class RoleRefusals {
-  readonly #dependencies: AuditWorld & { readonly log: Log };
+  readonly #dependencies: AuditDependencies & { readonly log: Log };
   readonly #written = new LRUCache<string, Instant>({ max: REMEMBERED_MAX });
 
-  constructor(dependencies: AuditWorld & { readonly log: Log }) {
+  constructor(dependencies: AuditDependencies & { readonly log: Log }) {
     this.#dependencies = dependencies;
   }
 

@@ -9,9 +9,9 @@ import { signingSecretPlace } from '#src/domain/sealed-places.ts';
 import type { Project, SigningSecret } from '#src/ports/control-store.ts';
 import type { Random } from '#src/ports/random.ts';
 import type { Vault } from '#src/ports/vault.ts';
+import type { SealingDependencies } from './dependencies.ts';
 import { requireProject } from './projects.ts';
 import { ControlRefusal } from './refusal.ts';
-import type { SealingWorld } from './world.ts';
 
 const SECRET_BYTES = 32;
 export const OVERLAP_DEFAULT = '24h';
@@ -36,30 +36,37 @@ export function openSecret(vault: Vault, secret: SigningSecret): OpenSecret {
 }
 
 /** Those that sign now, newest first. */
-export async function openSecrets(world: SealingWorld, partition: Partition): Promise<readonly OpenSecret[]> {
-  const secrets = await world.store.listSecrets(partition, world.clock.now());
-  return secrets.map((secret) => openSecret(world.vault, secret));
+export async function openSecrets(
+  dependencies: SealingDependencies,
+  partition: Partition,
+): Promise<readonly OpenSecret[]> {
+  const secrets = await dependencies.store.listSecrets(partition, dependencies.clock.now());
+  return secrets.map((secret) => openSecret(dependencies.vault, secret));
 }
 
 /** Whether this text ever was a secret here, signing or retired. */
-export async function wasSecret(world: SealingWorld, partition: Partition, text: string): Promise<boolean> {
-  const secrets = await world.store.listSecrets(partition, instant(0));
-  return secrets.some((secret) => openSecret(world.vault, secret).text === text);
+export async function wasSecret(
+  dependencies: SealingDependencies,
+  partition: Partition,
+  text: string,
+): Promise<boolean> {
+  const secrets = await dependencies.store.listSecrets(partition, instant(0));
+  return secrets.some((secret) => openSecret(dependencies.vault, secret).text === text);
 }
 
 /** Makes `text` the secret in force; those before it stop signing after the overlap, a duration. */
 export async function addSecret(
-  world: SealingWorld,
+  dependencies: SealingDependencies,
   partition: Partition,
   text: string,
   overlap: string = OVERLAP_DEFAULT,
 ): Promise<OpenSecret> {
-  const now = world.clock.now();
+  const now = dependencies.clock.now();
   const overlapEnd = afterOverlap(overlap, now);
-  const id = world.ids.mint('sec', now);
-  const sealed = world.vault.seal(signingSecretPlace(partition, id), Buffer.from(text, 'utf8'));
+  const id = dependencies.ids.mint('sec', now);
+  const sealed = dependencies.vault.seal(signingSecretPlace(partition, id), Buffer.from(text, 'utf8'));
   const secret = { id, partition, sealed, createdAt: now, expiresAt: null };
-  await world.store.addSecret(secret, overlapEnd);
+  await dependencies.store.addSecret(secret, overlapEnd);
   return { id, text, createdAt: now, expiresAt: null };
 }
 
@@ -72,32 +79,32 @@ export function afterOverlap(overlap: string, now: Instant): Instant {
 
 /** Gives a (project, mode) that has no secret its first one; null when it has one. */
 export async function ensureSecret(
-  world: SealingWorld,
+  dependencies: SealingDependencies,
   project: Project,
   mode: Mode,
 ): Promise<OpenSecret | null> {
   const partition = project.partitions[mode];
-  const present = await world.store.listSecrets(partition, world.clock.now());
-  return present.length > 0 ? null : addSecret(world, partition, newSecretText(world.random));
+  const present = await dependencies.store.listSecrets(partition, dependencies.clock.now());
+  return present.length > 0 ? null : addSecret(dependencies, partition, newSecretText(dependencies.random));
 }
 
 export async function showSecrets(
-  world: SealingWorld,
+  dependencies: SealingDependencies,
   projectName: string,
   mode: Mode,
 ): Promise<readonly OpenSecret[]> {
-  const project = await requireProject(world.store, projectName);
-  return openSecrets(world, project.partitions[mode]);
+  const project = await requireProject(dependencies.store, projectName);
+  return openSecrets(dependencies, project.partitions[mode]);
 }
 
 /** Answers all that sign from now on, newest first. With no overlap, only the new one does. */
 export async function rotateSecret(
-  world: SealingWorld,
+  dependencies: SealingDependencies,
   projectName: string,
   mode: Mode,
   overlap: string = OVERLAP_DEFAULT,
 ): Promise<readonly OpenSecret[]> {
-  const partition = (await requireProject(world.store, projectName)).partitions[mode];
-  await addSecret(world, partition, newSecretText(world.random), overlap);
-  return openSecrets(world, partition);
+  const partition = (await requireProject(dependencies.store, projectName)).partitions[mode];
+  await addSecret(dependencies, partition, newSecretText(dependencies.random), overlap);
+  return openSecrets(dependencies, partition);
 }

@@ -23,7 +23,7 @@ export const SESSION_MS_MAX = 7 * 86_400_000;
 /** When it was last used is written no more often than this. */
 const TOUCH_EVERY_MS = 60_000;
 
-export interface SessionWorld {
+export interface SessionDependencies {
   readonly store: { readonly people: PeopleStore };
   readonly clock: Clock;
   readonly random: Random;
@@ -42,7 +42,7 @@ export interface Begun {
 
 /** `presented`: the token that came along, which is over from now on. */
 export async function beginSession(
-  { store, clock, random }: SessionWorld,
+  { store, clock, random }: SessionDependencies,
   user: User,
   presented: string | null,
   address: string,
@@ -69,7 +69,7 @@ export async function beginSession(
 
 /** `isUsed`: somebody asks, rather than a page that was left open. Only then does the session go on for longer. */
 export async function findSession(
-  { store, clock }: Pick<SessionWorld, 'store' | 'clock'>,
+  { store, clock }: Pick<SessionDependencies, 'store' | 'clock'>,
   token: string,
   isUsed: boolean,
 ): Promise<Found | null> {
@@ -86,7 +86,7 @@ export async function findSession(
 
 /** By its hash, without counting as a use of it. */
 export async function lookUpSession(
-  { store, clock }: Pick<SessionWorld, 'store' | 'clock'>,
+  { store, clock }: Pick<SessionDependencies, 'store' | 'clock'>,
   hash: string,
 ): Promise<Found | null> {
   const found = await store.people.findSession(hash);
@@ -95,7 +95,7 @@ export async function lookUpSession(
 
 /** Newest use first. */
 export async function openSessions(
-  { store, clock }: Pick<SessionWorld, 'store' | 'clock'>,
+  { store, clock }: Pick<SessionDependencies, 'store' | 'clock'>,
   { id }: User,
 ): Promise<readonly Session[]> {
   const now = clock.now();

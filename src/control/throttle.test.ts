@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
-import { openTestWorld, START, type TestWorld } from '#test/process/control-world.ts';
+import { type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
 import { ControlRefusal } from './refusal.ts';
 import { LIMITS, LoginThrottle, waitMsOf } from './throttle.ts';
 
@@ -42,99 +42,104 @@ async function waitOf(throttle: LoginThrottle, name: string, address = '192.0.2.
   }
 }
 
-async function fail({ throttle }: TestWorld, times: number, name: string, address?: string): Promise<void> {
+async function fail(
+  { throttle }: ControlHarness,
+  times: number,
+  name: string,
+  address?: string,
+): Promise<void> {
   for (let i = 0; i < times; i++) expect(await waitOf(throttle, name, address)).toBe(0);
 }
 
 describe('guesses', () => {
   test('tell of a throttle when it begins, and again at every doubling, however slow they are', async () => {
-    await using world = await openTestWorld();
+    await using harness = await openControlHarness();
     const told: [guess: number, by: string, failures: number][] = [];
     for (let guess = 1; guess <= 45; guess++) {
-      const { begun } = await world.throttle.count('ada', '192.0.2.1');
+      const { begun } = await harness.throttle.count('ada', '192.0.2.1');
       for (const { by, failures } of begun) told.push([guess, by, failures]);
       // Longer than any wait, and longer than failures of a name alone are remembered.
-      world.advance(2 * HOUR_MS);
+      harness.advance(2 * HOUR_MS);
     }
     expect(told).toEqual([5, 10, 20, 40].map((count) => [count, 'name_and_address', count]));
   });
 
   test('under a name from an address wait after five, and are not counted while they wait', async () => {
-    await using world = await openTestWorld();
-    await fail(world, 5, 'ada');
-    expect(await waitOf(world.throttle, 'ada')).toBe(1_000);
-    world.advance(999);
-    expect(await waitOf(world.throttle, 'ada')).toBe(1);
-    world.advance(1);
-    expect(await waitOf(world.throttle, 'ada')).toBe(0);
-    expect(await waitOf(world.throttle, 'ada')).toBe(2_000);
-    expect(await waitOf(world.throttle, 'bob')).toBe(0);
-    expect(await waitOf(world.throttle, 'ada', '192.0.2.2')).toBe(0);
+    await using harness = await openControlHarness();
+    await fail(harness, 5, 'ada');
+    expect(await waitOf(harness.throttle, 'ada')).toBe(1_000);
+    harness.advance(999);
+    expect(await waitOf(harness.throttle, 'ada')).toBe(1);
+    harness.advance(1);
+    expect(await waitOf(harness.throttle, 'ada')).toBe(0);
+    expect(await waitOf(harness.throttle, 'ada')).toBe(2_000);
+    expect(await waitOf(harness.throttle, 'bob')).toBe(0);
+    expect(await waitOf(harness.throttle, 'ada', '192.0.2.2')).toBe(0);
   });
 
   test('made at once are counted one by one, on one node and on several', async () => {
-    await using world = await openTestWorld();
-    const nodes = [1, 2, 3].map(() => new LoginThrottle(world.store.people, world.clock));
+    await using harness = await openControlHarness();
+    const nodes = [1, 2, 3].map(() => new LoginThrottle(harness.store.people, harness.clock));
     const waits = await Promise.all(
-      Array.from({ length: 30 }, (_, i) => waitOf(nodes[i % 3] ?? world.throttle, 'ada')),
+      Array.from({ length: 30 }, (_, i) => waitOf(nodes[i % 3] ?? harness.throttle, 'ada')),
     );
     expect(waits.filter((wait) => wait === 0).length).toBeLessThanOrEqual(5);
     expect(waits.filter((wait) => wait === 0).length).toBeGreaterThan(0);
   });
 
   test('without end from one place leave room for those from another', async () => {
-    await using world = await openTestWorld();
-    const flood = Array.from({ length: 100 }, (_, i) => waitOf(world.throttle, `name-${i}`, '203.0.113.1'));
-    expect(await waitOf(world.throttle, 'ada')).toBe(0);
+    await using harness = await openControlHarness();
+    const flood = Array.from({ length: 100 }, (_, i) => waitOf(harness.throttle, `name-${i}`, '203.0.113.1'));
+    expect(await waitOf(harness.throttle, 'ada')).toBe(0);
     const counted = (await Promise.all(flood)).filter((wait) => wait === 0);
     expect(counted).toHaveLength(8);
-    expect(await waitOf(world.throttle, 'bob', '203.0.113.1')).toBe(0);
+    expect(await waitOf(harness.throttle, 'bob', '203.0.113.1')).toBe(0);
   });
 
   test('are known to a process that starts later', async () => {
-    await using world = await openTestWorld();
-    await fail(world, 5, 'ada');
-    expect(await waitOf(new LoginThrottle(world.store.people, world.clock), 'ada')).toBe(1_000);
+    await using harness = await openControlHarness();
+    await fail(harness, 5, 'ada');
+    expect(await waitOf(new LoginThrottle(harness.store.people, harness.clock), 'ada')).toBe(1_000);
   });
 
   test('under one name from everywhere wait after fifty, but not where it was signed in from', async () => {
-    await using world = await openTestWorld();
-    await world.throttle.forgive(await world.throttle.count('ada', '198.51.100.7'));
-    for (let i = 0; i < 50; i++) await fail(world, 1, 'ada', `203.0.113.${i}`);
-    expect(await waitOf(world.throttle, 'ada', '203.0.113.99')).toBe(1_000);
-    expect(await waitOf(world.throttle, 'ada', '198.51.100.7')).toBe(0);
-    world.advance(HOUR_MS);
-    expect(await waitOf(world.throttle, 'ada', '203.0.113.99')).toBe(0);
+    await using harness = await openControlHarness();
+    await harness.throttle.forgive(await harness.throttle.count('ada', '198.51.100.7'));
+    for (let i = 0; i < 50; i++) await fail(harness, 1, 'ada', `203.0.113.${i}`);
+    expect(await waitOf(harness.throttle, 'ada', '203.0.113.99')).toBe(1_000);
+    expect(await waitOf(harness.throttle, 'ada', '198.51.100.7')).toBe(0);
+    harness.advance(HOUR_MS);
+    expect(await waitOf(harness.throttle, 'ada', '203.0.113.99')).toBe(0);
   });
 
   test('from one address under any name wait after a hundred; of IPv6 a network is one', async () => {
-    await using world = await openTestWorld();
-    for (let i = 0; i < 100; i++) await fail(world, 1, `name-${i}`, `2001:db8:0:1::${i}`);
-    expect(await waitOf(world.throttle, 'ada', '2001:db8:0:1:ffff::1')).toBe(1_000);
-    expect(await waitOf(world.throttle, 'ada', '2001:db8:0:2::1')).toBe(0);
+    await using harness = await openControlHarness();
+    for (let i = 0; i < 100; i++) await fail(harness, 1, `name-${i}`, `2001:db8:0:1::${i}`);
+    expect(await waitOf(harness.throttle, 'ada', '2001:db8:0:1:ffff::1')).toBe(1_000);
+    expect(await waitOf(harness.throttle, 'ada', '2001:db8:0:2::1')).toBe(0);
   });
 
   test('from mapped addresses are told apart, and are the same as from plain ones', async () => {
-    await using world = await openTestWorld();
-    await fail(world, 5, 'ada', '::ffff:192.0.2.9');
-    expect(await waitOf(world.throttle, 'ada', '192.0.2.9')).toBe(1_000);
-    expect(await waitOf(world.throttle, 'ada', '::ffff:192.0.2.8')).toBe(0);
+    await using harness = await openControlHarness();
+    await fail(harness, 5, 'ada', '::ffff:192.0.2.9');
+    expect(await waitOf(harness.throttle, 'ada', '192.0.2.9')).toBe(1_000);
+    expect(await waitOf(harness.throttle, 'ada', '::ffff:192.0.2.8')).toBe(0);
   });
 
   test('that were right are forgotten, and do not count against their address', async () => {
-    await using world = await openTestWorld();
+    await using harness = await openControlHarness();
     for (let i = 0; i < 120; i++) {
-      await world.throttle.forgive(await world.throttle.count(`name-${i}`, '192.0.2.1'));
+      await harness.throttle.forgive(await harness.throttle.count(`name-${i}`, '192.0.2.1'));
     }
-    await fail(world, 4, 'ada');
-    await world.throttle.forgive(await world.throttle.count('ada', '192.0.2.1'));
-    await fail(world, 5, 'ada');
-    expect(await waitOf(world.throttle, 'ada')).toBe(1_000);
+    await fail(harness, 4, 'ada');
+    await harness.throttle.forgive(await harness.throttle.count('ada', '192.0.2.1'));
+    await fail(harness, 5, 'ada');
+    expect(await waitOf(harness.throttle, 'ada')).toBe(1_000);
   });
 
   test('are kept by digests that tell no name and no address', async () => {
-    await using world = await openTestWorld();
-    const { subjects } = await world.throttle.count('ada', '192.0.2.1');
+    await using harness = await openControlHarness();
+    const { subjects } = await harness.throttle.count('ada', '192.0.2.1');
     for (const subject of Object.values(subjects)) expect(subject).toMatch(/^[a-z]+:[0-9a-f]{64}$/);
   });
 });

@@ -1,18 +1,18 @@
 /** What becomes of people who are there. Each change ends their sessions: what they may is asked anew. */
 import { parseId } from '#src/domain/id.ts';
 import type { User } from '#src/ports/people-store.ts';
+import type { ControlDependencies, PeopleDependencies } from './dependencies.ts';
 import type { Standing } from './invitations.ts';
 import { confirmPassword } from './logins.ts';
 import { type Actor, requireReach, requireRole, requireStrong, requireWholeReach } from './person-rules.ts';
 import { ControlRefusal } from './refusal.ts';
-import type { ControlWorld, PeopleWorld } from './world.ts';
 
-type StoreWorld = Pick<ControlWorld, 'store'>;
+type StoreDependencies = Pick<ControlDependencies, 'store'>;
 
 const SUBJECT_CHARACTERS_MAX = 64;
 
 /** By id or by name. */
-async function requireUser({ store }: StoreWorld, who: string): Promise<User> {
+async function requireUser({ store }: StoreDependencies, who: string): Promise<User> {
   const id = parseId('usr', who);
   const user = await (id === null
     ? store.people.findUserByName(who.toLowerCase())
@@ -22,27 +22,27 @@ async function requireUser({ store }: StoreWorld, who: string): Promise<User> {
 }
 
 export async function changeUser(
-  world: StoreWorld,
+  dependencies: StoreDependencies,
   who: string,
   { role, projects }: Standing,
   by: Actor,
 ): Promise<User> {
   requireWholeReach(by);
-  const user = await requireUser(world, who);
+  const user = await requireUser(dependencies, who);
   const changed: User = {
     ...user,
     role: requireRole(role),
-    projects: await requireReach(world.store, projects),
+    projects: await requireReach(dependencies.store, projects),
     revision: user.revision + 1,
   };
-  await replace(world, changed, null);
+  await replace(dependencies, changed, null);
   return changed;
 }
 
-export async function removeUser(world: StoreWorld, who: string, by: Actor): Promise<User> {
+export async function removeUser(dependencies: StoreDependencies, who: string, by: Actor): Promise<User> {
   requireWholeReach(by);
-  const user = await requireUser(world, who);
-  switch (await world.store.people.removeUser(user)) {
+  const user = await requireUser(dependencies, who);
+  switch (await dependencies.store.people.removeUser(user)) {
     case 'missing':
       throw new ControlRefusal('unknown_user', user.name);
     case 'last_admin':
@@ -62,22 +62,22 @@ export interface PasswordChange {
 }
 
 export async function changePassword(
-  world: PeopleWorld,
+  dependencies: PeopleDependencies,
   user: User,
   { current, password, address, peer, keptSession }: PasswordChange,
 ): Promise<void> {
   const strong = requireStrong(password, user.name);
-  await confirmPassword(world, user, { password: current, address, peer });
-  const passwordHash = await world.passwords.hash(strong);
-  const passwordChangedAt = world.clock.now();
+  await confirmPassword(dependencies, user, { password: current, address, peer });
+  const passwordHash = await dependencies.passwords.hash(strong);
+  const passwordChangedAt = dependencies.clock.now();
   await replace(
-    world,
+    dependencies,
     { ...user, passwordHash, passwordChangedAt, revision: user.revision + 1 },
     keptSession,
   );
 }
 
-async function replace({ store }: StoreWorld, user: User, keptSession: string | null): Promise<void> {
+async function replace({ store }: StoreDependencies, user: User, keptSession: string | null): Promise<void> {
   switch (await store.people.replaceUser(user, keptSession)) {
     case 'stale':
       throw new ControlRefusal('changed_meanwhile', user.name);

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Builders, FAILURE, HOUR_MS, REDIRECT, SUCCESS } from '#src/store/contract/builders.ts';
 import { type Attempt, DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from './delivery.ts';
 import {
+  type AttemptResult,
   cancel,
   claim,
   type DeliveryEvent,
@@ -24,7 +25,6 @@ import {
   resume,
   settle,
   sweep,
-  type AttemptResult,
   WAITING_STATUSES,
 } from './delivery-life.ts';
 import { type Instant, instant } from './instant.ts';

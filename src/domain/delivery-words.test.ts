@@ -62,5 +62,7 @@ test('what ended otherwise says how', () => {
     'canceled with its schedule',
   );
   const once = tried(SUCCESS, 1);
-  expect(deliveryWords(once.delivery, { ...ALONE, attempts: once.attempts })).toBe('Delivered with the first attempt.');
+  expect(deliveryWords(once.delivery, { ...ALONE, attempts: once.attempts })).toBe(
+    'Delivered with the first attempt.',
+  );
 });

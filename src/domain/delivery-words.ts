@@ -82,7 +82,8 @@ function deadWords(
   { attemptCount, retryPolicy }: Pick<Delivery, 'attemptCount' | 'retryPolicy'>,
   last: Attempt | null,
 ): string {
-  if (last?.outcome === 'terminal') return 'It was given up at once, since another attempt could not go better.';
+  if (last?.outcome === 'terminal')
+    return 'It was given up at once, since another attempt could not go better.';
   const { maxAttempts } = retryPolicy;
   if (attemptCount >= maxAttempts)
     return maxAttempts === 1

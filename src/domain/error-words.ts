@@ -60,7 +60,8 @@ const WORDS: Readonly<Record<string, (host: string) => string>> = {
     `What ${host} answered is not HTTP. Check that the port is the one of a web server.`,
   'request cannot be written': () =>
     'The request cannot be written as HTTP. Check the method, the headers and the destination of the schedule.',
-  'broken off': () => 'The service broke the attempt off, most likely because it was stopping. It is made again.',
+  'broken off': () =>
+    'The service broke the attempt off, most likely because it was stopping. It is made again.',
   interrupted: () =>
     'The service ended in the middle of this attempt, so whether the receiver got it is not known. It is made again, with the same idempotency key.',
   'internal error': () =>

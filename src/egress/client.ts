@@ -10,7 +10,7 @@ import type { Egress, OutboundRequest, SendResult } from '#src/ports/egress.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import { Connector, type ConnectorOptions } from './connector.ts';
 import { type Connect, tcpConnect } from './dial.ts';
-import { Exchange, type ExchangeWorld } from './exchange.ts';
+import { Exchange, type ExchangeDependencies } from './exchange.ts';
 import { type EgressRules, judgeUrl } from './guard.ts';
 import { Lanes } from './lanes.ts';
 import { type Resolve, systemResolver } from './resolver.ts';
@@ -30,11 +30,11 @@ export function createEgress(options: EgressOptions): Egress {
 
 class GuardedEgress implements Egress {
   readonly #rules: EgressRules;
-  readonly #world: ExchangeWorld;
+  readonly #dependencies: ExchangeDependencies;
 
-  constructor(rules: EgressRules, world: ExchangeWorld) {
+  constructor(rules: EgressRules, dependencies: ExchangeDependencies) {
     this.#rules = rules;
-    this.#world = world;
+    this.#dependencies = dependencies;
   }
 
   send(
@@ -43,7 +43,7 @@ class GuardedEgress implements Egress {
     onConnected: (wasOpen: boolean) => void,
   ): () => void {
     const { url, customer } = request;
-    const exchange = new Exchange(this.#world, { url, customer }, dispatched(request), {
+    const exchange = new Exchange(this.#dependencies, { url, customer }, dispatched(request), {
       onEnd,
       onConnected,
     });
@@ -59,14 +59,14 @@ class GuardedEgress implements Egress {
   warm(url: URL, connections: number, customer: Partition): void {
     try {
       judgeUrl(url, this.#rules);
-      this.#world.lanes.openAhead({ url, customer }, connections);
+      this.#dependencies.lanes.openAhead({ url, customer }, connections);
     } catch {
       // The requests themselves will tell.
     }
   }
 
   close(): Promise<void> {
-    return this.#world.lanes.close();
+    return this.#dependencies.lanes.close();
   }
 }
 

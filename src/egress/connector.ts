@@ -12,7 +12,7 @@ import {
   type TLSSocket,
 } from 'node:tls';
 import { LRUCache } from 'lru-cache';
-import { type DialWorld, dial } from './dial.ts';
+import { type DialDependencies, dial } from './dial.ts';
 import { failed, NotSent, notSent, unresolved } from './failures.ts';
 import { type EgressRules, type Host, hostOf, judgeAddresses, knownAddresses } from './guard.ts';
 import type { Resolve } from './resolver.ts';
@@ -30,20 +30,20 @@ export interface ConnectorOptions extends EgressRules {
   readonly certificates: string | null;
 }
 
-export interface ConnectorWorld extends DialWorld {
+export interface ConnectorDependencies extends DialDependencies {
   readonly resolve: Resolve;
 }
 
 export class Connector {
   readonly #rules: EgressRules;
-  readonly #world: ConnectorWorld;
+  readonly #dependencies: ConnectorDependencies;
   readonly #secureContext: SecureContext;
   /** By name and port: a session vouches for the name that its certificate was checked against. */
   readonly #sessions = new LRUCache<string, Buffer>({ max: TLS_SESSIONS_MAX });
 
-  constructor(options: ConnectorOptions, world: ConnectorWorld) {
+  constructor(options: ConnectorOptions, dependencies: ConnectorDependencies) {
     this.#rules = options;
-    this.#world = world;
+    this.#dependencies = dependencies;
     this.#secureContext = secureContext(options.certificates);
   }
 
@@ -53,7 +53,7 @@ export class Connector {
       const host = hostOf(url);
       const addresses = judgeAddresses(url, await this.#addressesOf(host, signal), this.#rules);
       const port = url.port === '' ? (DEFAULT_PORTS[url.protocol] ?? 0) : Number(url.port);
-      const socket = await dial(addresses, port, this.#world, signal);
+      const socket = await dial(addresses, port, this.#dependencies, signal);
       if (url.protocol !== 'https:') return socket;
       await turn();
       return await this.#secure(socket, host, port, signal);
@@ -67,7 +67,7 @@ export class Connector {
     if (known !== null) return known;
     let addresses: readonly string[];
     try {
-      addresses = await unlessAborted(signal, this.#world.resolve(host.name, signal));
+      addresses = await unlessAborted(signal, this.#dependencies.resolve(host.name, signal));
     } catch (error) {
       throw error instanceof NotSent ? error : unresolved('name does not resolve', error);
     }

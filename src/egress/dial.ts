@@ -29,7 +29,7 @@ export const tcpConnect: Connect = (address, port) =>
     keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
   });
 
-export interface DialWorld {
+export interface DialDependencies {
   readonly connect: Connect;
   readonly timers: Timers;
 }
@@ -37,7 +37,7 @@ export interface DialWorld {
 export function dial(
   addresses: readonly Address[],
   port: number,
-  { connect, timers }: DialWorld,
+  { connect, timers }: DialDependencies,
   signal: AbortSignal,
 ): Promise<Socket> {
   const queue = alternating(addresses).slice(0, ADDRESSES_TRIED_MAX);

@@ -16,7 +16,7 @@ export const BODY_MS_MAX = 2_000;
 
 const FINAL_STATUS_MIN = 200;
 
-export interface ExchangeWorld {
+export interface ExchangeDependencies {
   readonly lanes: Lanes;
   readonly timers: Timers;
 }
@@ -45,7 +45,7 @@ export class Exchange implements Passenger<Lane>, Dispatcher.DispatchHandler {
   #callOff: (() => void) | null = null;
 
   constructor(
-    { lanes, timers }: ExchangeWorld,
+    { lanes, timers }: ExchangeDependencies,
     destination: Destination,
     options: Dispatcher.DispatchOptions,
     asker: Asker,

@@ -53,7 +53,7 @@ export class Lane {
   readonly place: string;
   readonly customer: Partition;
   readonly #url: URL;
-  readonly #world: LaneDependencies;
+  readonly #dependencies: LaneDependencies;
   readonly #client: Client;
   readonly #ended = new AbortController();
   #filter: InformationalFilter | undefined;
@@ -61,12 +61,12 @@ export class Lane {
   #isConnected = false;
   #hasServed = false;
 
-  constructor(destination: Destination, world: LaneDependencies, onDisconnect: (lane: Lane) => void) {
+  constructor(destination: Destination, dependencies: LaneDependencies, onDisconnect: (lane: Lane) => void) {
     const { url, customer } = destination;
     this.place = connectionKeyOf(destination);
     this.#url = new URL(url.origin);
     this.customer = customer;
-    this.#world = world;
+    this.#dependencies = dependencies;
     this.#client = new Client(url.origin, {
       allowH2: false,
       pipelining: 1,
@@ -130,7 +130,7 @@ export class Lane {
   }
 
   async #connect(callback: buildConnector.Callback): Promise<void> {
-    const { connector, turns } = this.#world;
+    const { connector, turns } = this.#dependencies;
     const { signal } = this.#ended;
     const turn = turns.ask(this.customer, this.#url.origin);
     this.#turn = turn;

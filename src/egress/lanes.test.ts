@@ -8,7 +8,7 @@ import { type Connect, tcpConnect } from './dial.ts';
 import { Exchange } from './exchange.ts';
 import { Lanes } from './lanes.ts';
 
-function world(connect: Connect = tcpConnect) {
+function harness(connect: Connect = tcpConnect) {
   const resolve = (name: string) => Promise.resolve(name.startsWith('gone') ? [] : ['127.0.0.1']);
   const options = { allow: LOOPBACK, allowHttp: false, certificates: CA };
   const lanes = new Lanes(new Connector(options, { timers: systemTimers, connect, resolve }), systemTimers);
@@ -28,7 +28,7 @@ function world(connect: Connect = tcpConnect) {
 
 test('lanes end with what failed, was refused or was broken off', async () => {
   const connect: Connect = () => new Socket().destroy(new Error('refused'));
-  const { lanes, send } = world(connect);
+  const { lanes, send } = harness(connect);
   for (let n = 0; n < 200; n += 1) {
     await send(new URL(`https://gone${n}.test/`));
     await send(new URL(`https://down${n}.test/`));
@@ -40,7 +40,7 @@ test('lanes end with what failed, was refused or was broken off', async () => {
 
 test('lanes end with their connections', async () => {
   const rig = await httpsRig((response) => response.end());
-  const { lanes, send } = world();
+  const { lanes, send } = harness();
   for (let n = 0; n < 40; n += 1) await send(rig.url('/', `n${n}.receiver.test`));
   await eventually(() => expect(lanes.size).toBe(40));
   for (const socket of rig.accepted) socket.end();

@@ -29,7 +29,7 @@ const SPARE_SHARE = 1 / 7;
 const CLOSED = failed('broken off');
 
 export class Lanes {
-  readonly #world: LaneDependencies;
+  readonly #dependencies: LaneDependencies;
   readonly #timers: Timers;
   /** By customer: nobody waits behind the requests of another. */
   readonly #origins = new Map<string, Origin<Lane>>();
@@ -42,7 +42,7 @@ export class Lanes {
   #isClosed = false;
 
   constructor(connector: Connector, timers: Timers & Stopwatch) {
-    this.#world = { connector, turns: new OpeningTurns(timers) };
+    this.#dependencies = { connector, turns: new OpeningTurns(timers) };
     this.#timers = timers;
   }
 
@@ -56,7 +56,7 @@ export class Lanes {
       passenger.strand(CLOSED);
       return;
     }
-    this.#world.turns.notice(customer);
+    this.#dependencies.turns.notice(customer);
     const origin = this.#originOf({ url, customer });
     const lane = origin.takeIdle();
     if (lane === undefined) origin.wait(passenger);
@@ -142,7 +142,7 @@ export class Lanes {
   }
 
   #create(destination: Destination): Lane {
-    const lane = new Lane(destination, this.#world, (closed) => {
+    const lane = new Lane(destination, this.#dependencies, (closed) => {
       if (this.#idle.has(closed)) this.drop(closed);
     });
     this.#all.add(lane);

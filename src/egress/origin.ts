@@ -26,7 +26,7 @@ export interface Passenger<Lane> {
   strand(error: Error): void;
 }
 
-export interface OriginWorld<Lane> {
+export interface OriginDependencies<Lane> {
   readonly timers: Timers;
   /** A lane about to be opened. */
   create(): Lane;
@@ -42,7 +42,7 @@ export interface OriginWorld<Lane> {
 }
 
 export class Origin<Lane extends Openable> {
-  readonly #world: OriginWorld<Lane>;
+  readonly #dependencies: OriginDependencies<Lane>;
   readonly #pace: Pace;
   readonly #trust: Trust<Lane>;
   /** In use, idle or being opened. */
@@ -53,12 +53,12 @@ export class Origin<Lane extends Openable> {
   readonly #queue = new Set<Passenger<Lane>>();
   #wantedAhead = 0;
 
-  constructor(world: OriginWorld<Lane>) {
-    this.#world = world;
-    this.#openings = new Openings(world.timers, (lane, opening) => this.#beLate(lane, opening));
-    this.#trust = new Trust(world.timers, () => this.#passIdle());
+  constructor(dependencies: OriginDependencies<Lane>) {
+    this.#dependencies = dependencies;
+    this.#openings = new Openings(dependencies.timers, (lane, opening) => this.#beLate(lane, opening));
+    this.#trust = new Trust(dependencies.timers, () => this.#passIdle());
     this.#pace = new Pace({
-      timers: world.timers,
+      timers: dependencies.timers,
       queued: () => this.#queue.size,
       idle: () => this.#idle.length,
       openMore: () => this.#openMore(),
@@ -74,7 +74,7 @@ export class Origin<Lane extends Openable> {
     const lane = this.#idle.pop();
     if (lane === undefined) return undefined;
     this.#trust.leaves(lane);
-    this.#world.useIdle(lane);
+    this.#dependencies.useIdle(lane);
     return lane;
   }
 
@@ -136,7 +136,7 @@ export class Origin<Lane extends Openable> {
       return;
     }
     this.#idle.push(lane);
-    this.#world.keepIdle(lane);
+    this.#dependencies.keepIdle(lane);
     this.#trust.rests(lane);
   }
 
@@ -174,13 +174,13 @@ export class Origin<Lane extends Openable> {
   #isOneWanted(): boolean {
     if (this.#queue.size > 0) return true;
     const ready = this.#idle.length + this.#openings.inTime;
-    const isWanted = ready < this.#wantedAhead && this.#world.mayOpenAhead();
+    const isWanted = ready < this.#wantedAhead && this.#dependencies.mayOpenAhead();
     if (!isWanted) this.#wantedAhead = 0;
     return isWanted;
   }
 
   #open(owner: Passenger<Lane> | null): void {
-    const lane = this.#world.create();
+    const lane = this.#dependencies.create();
     this.#lanes.add(lane);
     this.#openings.begin(lane, owner);
     this.#pace.begin();
@@ -203,7 +203,7 @@ export class Origin<Lane extends Openable> {
     if (opening === undefined) return;
     this.#wantedAhead = 0;
     this.#pace.fail();
-    this.#world.drop(lane);
+    this.#dependencies.drop(lane);
     opening.owner?.strand(error);
     this.#openMore();
   }
@@ -211,7 +211,7 @@ export class Origin<Lane extends Openable> {
   #beLate(lane: Lane, { owner, isOwn }: Opening<Passenger<Lane>>): void {
     if (owner !== null && isOwn) {
       this.#openings.keepLate(lane);
-      this.#world.opened(lane);
+      this.#dependencies.opened(lane);
       return;
     }
     // The new one takes its place first: its owner keeps its turn.
@@ -221,7 +221,7 @@ export class Origin<Lane extends Openable> {
 
   #giveUp(lane: Lane): void {
     this.#endOpening(lane);
-    this.#world.drop(lane);
+    this.#dependencies.drop(lane);
   }
 
   /** The lane being opened is for the next who has none, if there is one. */
@@ -232,7 +232,7 @@ export class Origin<Lane extends Openable> {
   #endOpening(lane: Lane): Opening<Passenger<Lane>> | undefined {
     const opening = this.#openings.end(lane);
     if (opening === undefined) return undefined;
-    this.#world.opened(lane);
+    this.#dependencies.opened(lane);
     if (this.#openings.isEmpty && this.#queue.size === 0) this.#pace.rest();
     return opening;
   }

@@ -21,7 +21,7 @@ export const FREED_PLENTY = 100;
 /** A queue moves that is over after so many windows: about as long as a handshake takes. */
 const QUEUE_WINDOWS_MAX = 5;
 
-export interface PaceWorld {
+export interface PaceDependencies {
   readonly timers: Timers;
   /** Requests that have no lane, not even one being opened. */
   queued(): number;
@@ -32,7 +32,7 @@ export interface PaceWorld {
 }
 
 export class Pace {
-  readonly #world: PaceWorld;
+  readonly #dependencies: PaceDependencies;
   #budget = OPENED_FIRST;
   #begun = 0;
   #opened = 0;
@@ -42,8 +42,8 @@ export class Pace {
   #isStill = false;
   #callOff: (() => void) | null = null;
 
-  constructor(world: PaceWorld) {
-    this.#world = world;
+  constructor(dependencies: PaceDependencies) {
+    this.#dependencies = dependencies;
   }
 
   get mayOpen(): boolean {
@@ -83,7 +83,7 @@ export class Pace {
   #startWindow(): void {
     this.#opened = 0;
     this.#freed = 0;
-    const { timers } = this.#world;
+    const { timers } = this.#dependencies;
     this.#callOff = timers.after(WINDOW_MS, () => {
       // Answers that came while this process was busy are read first: they free lanes.
       this.#callOff = timers.after(0, () => this.#endWindow());
@@ -95,19 +95,19 @@ export class Pace {
     this.#isMoving = this.#isQueueMoving();
     this.#adjustBudget();
     this.#begun = 0;
-    this.#world.openMore();
-    if (this.#callOff === null && this.#world.queued() > 0) this.#startWindow();
+    this.#dependencies.openMore();
+    if (this.#callOff === null && this.#dependencies.queued() > 0) this.#startWindow();
   }
 
   #isQueueMoving(): boolean {
-    const queued = this.#world.queued();
+    const queued = this.#dependencies.queued();
     if (queued === 0 || this.#freed < FREED_MOVING) return false;
     return this.#freed >= FREED_PLENTY || queued <= this.#freed * QUEUE_WINDOWS_MAX;
   }
 
   #adjustBudget(): void {
     const wasStill = this.#isStill;
-    this.#isStill = this.#opened > 0 && this.#freed === 0 && this.#world.idle() === 0;
+    this.#isStill = this.#opened > 0 && this.#freed === 0 && this.#dependencies.idle() === 0;
     // Where handshakes take their time, more of them at once would not be done sooner.
     const hasRoom = this.#opened * 2 >= this.#budget;
     if (this.#freed >= FREED_MOVING) this.#budget = OPENED_FIRST;

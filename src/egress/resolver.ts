@@ -24,14 +24,14 @@ const OTHER_FAMILY_MS = 100;
 
 const NO_SUCH_NAME: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'EBADQUERY']);
 
-export interface ResolverWorld {
+export interface ResolverDependencies {
   readonly timers: Timers;
   readonly hosts?: HostsFile;
   /** Name servers, as `address:port`; those of the machine where it is left out. */
   readonly servers?: readonly string[];
 }
 
-export function systemResolver({ timers, hosts = new HostsFile(), servers }: ResolverWorld): Resolve {
+export function systemResolver({ timers, hosts = new HostsFile(), servers }: ResolverDependencies): Resolve {
   return async (name, signal) => {
     const listed = await hosts.addressesOf(name);
     if (listed.length > 0) return listed;

@@ -26,11 +26,11 @@ import type { Due } from '#src/domain/due.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Work } from '#src/ports/store.ts';
+import type { EngineDependencies } from './dependencies.ts';
 import type { Gates } from './gates.ts';
 import { type Draft, type RequestBuilder, SMALL_PAYLOAD_BYTES_MAX } from './request-builder.ts';
 import type { Territory } from './territory.ts';
 import { Warmth } from './warmth.ts';
-import type { EngineWorld } from './world.ts';
 
 export const READY_MAX = 30_000;
 /** Bytes of everything that is ready. */
@@ -71,7 +71,7 @@ export interface Ready {
 }
 
 export class Ahead {
-  readonly #world: EngineWorld;
+  readonly #dependencies: EngineDependencies;
   readonly #territory: Territory;
   readonly #gates: Gates;
   readonly #load: () => Load;
@@ -96,20 +96,20 @@ export class Ahead {
   #isStopped = false;
 
   constructor(
-    world: EngineWorld,
+    dependencies: EngineDependencies,
     territory: Territory,
     gates: Gates,
     builder: RequestBuilder,
     load: () => Load,
     isShared: () => boolean,
   ) {
-    this.#world = world;
+    this.#dependencies = dependencies;
     this.#territory = territory;
     this.#gates = gates;
     this.#load = load;
     this.#isShared = isShared;
     this.#builder = builder;
-    this.#warmth = new Warmth(world.egress, gates);
+    this.#warmth = new Warmth(dependencies.egress, gates);
   }
 
   /** It will be due in the next moments. */
@@ -171,7 +171,7 @@ export class Ahead {
 
   #sliceIn(ms: number): void {
     this.#isSliceComing = true;
-    this.#callOffSlice = this.#world.timers.after(ms, () => void this.#slice());
+    this.#callOffSlice = this.#dependencies.timers.after(ms, () => void this.#slice());
   }
 
   async #slice(): Promise<void> {
@@ -187,7 +187,7 @@ export class Ahead {
   }
 
   #next(limit: number): readonly Due[] {
-    const now = this.#world.clock.now();
+    const now = this.#dependencies.clock.now();
     const dues: Due[] = [];
     for (let looked = 0; looked < LOOKED_AT_MAX && dues.length < limit; looked++) {
       const due = this.#nextWanted();
@@ -202,7 +202,7 @@ export class Ahead {
 
   /** What is due already is read by whoever fires it; the others wait on. */
   #passOver(): void {
-    const now = this.#world.clock.now();
+    const now = this.#dependencies.clock.now();
     for (let left = Math.min(this.#turns.size, LOOKED_AT_MAX); left > 0; left--) {
       const due = this.#nextWanted();
       if (due === null) return;
@@ -221,7 +221,7 @@ export class Ahead {
     const taken = new Set<Due>();
     this.#gates.readBegins(dues);
     try {
-      const works = await this.#world.store.findWork(dues);
+      const works = await this.#dependencies.store.findWork(dues);
       const found = dues.flatMap((due, index) => {
         const work = works[index] ?? null;
         const epoch = epochs[index] ?? null;
@@ -249,7 +249,7 @@ export class Ahead {
     this.#counts.hold(ready.due.partition, 1);
     this.#bytes.hold(ready.due.partition, bytesOf(ready));
     this.#warmth.expect(ready);
-    this.#callOffRound ??= this.#world.timers.after(ROUND_MS, () => this.#nextRound());
+    this.#callOffRound ??= this.#dependencies.timers.after(ROUND_MS, () => this.#nextRound());
   }
 
   #drop(ready: Ready): void {
@@ -273,7 +273,7 @@ export class Ahead {
       this.#drop(ready);
     }
     if (this.#ready.size === 0) return;
-    this.#callOffRound = this.#world.timers.after(ROUND_MS, () => this.#nextRound());
+    this.#callOffRound = this.#dependencies.timers.after(ROUND_MS, () => this.#nextRound());
   }
 }
 

@@ -6,8 +6,8 @@
  */
 import { CustomerTurns } from '#src/domain/customer-turns.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
+import { type EngineDependencies, pause } from './dependencies.ts';
 import type { Draft, RequestBuilder, Unsendable } from './request-builder.ts';
-import { type EngineWorld, pause } from './world.ts';
 
 /** A payload up to this size does not wait for larger ones. */
 const MEDIUM_BYTES_MAX = 65_536;
@@ -25,9 +25,9 @@ export class BodyLoader {
   readonly #medium: Loading;
   readonly #large: Loading;
 
-  constructor(world: Pick<EngineWorld, 'timers'>, builder: RequestBuilder) {
-    this.#medium = new Loading(world, builder);
-    this.#large = new Loading(world, builder);
+  constructor(dependencies: Pick<EngineDependencies, 'timers'>, builder: RequestBuilder) {
+    this.#medium = new Loading(dependencies, builder);
+    this.#large = new Loading(dependencies, builder);
   }
 
   /** Null where it is not wanted any more when its turn comes. Rejects while the store is away. */
@@ -38,12 +38,12 @@ export class BodyLoader {
 }
 
 class Loading {
-  readonly #timers: EngineWorld['timers'];
+  readonly #timers: EngineDependencies['timers'];
   readonly #builder: RequestBuilder;
   readonly #waiting = new CustomerTurns<Waiting>();
   #loadingBytes = 0;
 
-  constructor({ timers }: Pick<EngineWorld, 'timers'>, builder: RequestBuilder) {
+  constructor({ timers }: Pick<EngineDependencies, 'timers'>, builder: RequestBuilder) {
     this.#timers = timers;
     this.#builder = builder;
   }

@@ -2,19 +2,19 @@
 import { isWaiting, putOff } from '#src/domain/delivery-life.ts';
 import { type Due, dueOf } from '#src/domain/due.ts';
 import type { Hints } from '#src/ports/hints.ts';
+import type { EngineDependencies } from './dependencies.ts';
 import type { Territory } from './territory.ts';
-import type { EngineWorld } from './world.ts';
 
 /** Read and written together. */
 const TOGETHER_MAX = 64;
 
 export async function bringForward(
   heldBack: readonly Due[],
-  world: Pick<EngineWorld, 'store' | 'clock' | 'log'>,
+  dependencies: Pick<EngineDependencies, 'store' | 'clock' | 'log'>,
   territory: Pick<Territory, 'tenure'>,
   queue: Pick<Hints, 'due'>,
 ): Promise<void> {
-  const { store, clock } = world;
+  const { store, clock } = dependencies;
   const putOffTo = new Map(heldBack.map(({ id, dueAt }) => [id, dueAt]));
   try {
     for (let at = 0; at < heldBack.length; at += TOGETHER_MAX) {
@@ -31,6 +31,6 @@ export async function bringForward(
       }
     }
   } catch (error) {
-    world.log.warn({ error: String(error) }, 'deliveries held back wait for the end of the window');
+    dependencies.log.warn({ error: String(error) }, 'deliveries held back wait for the end of the window');
   }
 }

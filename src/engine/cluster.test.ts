@@ -7,8 +7,8 @@ import { instant } from '#src/domain/instant.ts';
 import * as life from '#src/domain/schedule-life.ts';
 import { SLOTS } from '#src/domain/slot.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
-import { ClusterTestWorld, type TestNode } from '#test/cluster-world.ts';
-import { BROKEN, OK, PARTITION, requireDue } from '#test/engine-world.ts';
+import { ClusterHarness, type TestNode } from '#test/cluster-harness.ts';
+import { BROKEN, OK, PARTITION, requireDue } from '#test/engine-harness.ts';
 import { PeerHints } from './peer-hints.ts';
 
 const HOUR_MS = 3_600_000;
@@ -31,23 +31,23 @@ function sentBy(nodes: readonly TestNode[]): readonly string[] {
 }
 
 /** The node that holds it first, then the others. */
-async function around(cluster: ClusterTestWorld, delivery: Delivery): Promise<[TestNode, ...TestNode[]]> {
+async function around(cluster: ClusterHarness, delivery: Delivery): Promise<[TestNode, ...TestNode[]]> {
   const holder = await cluster.holderOf(spotOf(delivery));
   return [holder, ...cluster.nodes.filter((node) => node !== holder)];
 }
 
 /** One delivery to a URL of its own for each of so many. */
-async function many(cluster: ClusterTestWorld, count: number, inMs: number) {
+async function many(cluster: ClusterHarness, count: number, inMs: number) {
   const views = [];
   for (let i = 0; i < count; i++) {
-    views.push(await cluster.world.schedule({ inMs, url: `https://example.com/${i}` }));
+    views.push(await cluster.harness.schedule({ inMs, url: `https://example.com/${i}` }));
   }
   return views.map(({ pending }) => pending);
 }
 
 describe('nodes', () => {
   test('share the slots evenly, and then nothing moves', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     const nodes = await cluster.settled('a', 'b', 'c');
     expect(heldBy(nodes).toSorted(ascending)).toEqual([85, 85, 86]);
     const before = await cluster.slots();
@@ -62,7 +62,7 @@ describe('nodes', () => {
   });
 
   test('each send what lies in their slots, in time, and nothing twice', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     const nodes = await cluster.settled('a', 'b', 'c');
     const pending = await many(cluster, 60, 5_000);
     await cluster.time.advance(5_000);
@@ -71,11 +71,11 @@ describe('nodes', () => {
       expect(node.egress.sent.length).toBeGreaterThan(5);
       expect(node.egress.sent.every(({ at }) => at === pending[0]?.dueAt)).toBe(true);
     }
-    for (const { id } of pending) expect((await cluster.world.delivery(id)).status).toBe('succeeded');
+    for (const { id } of pending) expect((await cluster.harness.delivery(id)).status).toBe('succeeded');
   });
 
   test('that join are given their share within a second, also when hints get lost', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     const [first] = await cluster.settled('a');
     const second = await cluster.started('b');
     await cluster.time.advance(200);
@@ -89,16 +89,16 @@ describe('nodes', () => {
   });
 
   test('that are alone hold everything', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     expect(heldBy(await cluster.settled('a'))).toEqual([SLOTS]);
   });
 });
 
 describe('a node that dies', () => {
   test('is followed by the others within five seconds, and what it was sending is sent again', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     await cluster.settled('a', 'b', 'c');
-    const { pending } = await cluster.world.schedule({ inMs: 2_000 });
+    const { pending } = await cluster.harness.schedule({ inMs: 2_000 });
     const [holder, ...others] = await around(cluster, pending);
     holder.egress.respond = () => null;
     await cluster.time.advance(2_000);
@@ -106,26 +106,26 @@ describe('a node that dies', () => {
     holder.die();
     await cluster.time.advance(5_000);
     expect(heldBy(others)).toEqual([128, 128]);
-    expect(await cluster.world.attempts(pending.id)).toMatchObject([{ error: 'interrupted' }]);
+    expect(await cluster.harness.attempts(pending.id)).toMatchObject([{ error: 'interrupted' }]);
     await cluster.time.advance(10_000);
     expect(sentBy(others)).toEqual([pending.id]);
-    expect((await cluster.world.delivery(pending.id)).status).toBe('succeeded');
+    expect((await cluster.harness.delivery(pending.id)).status).toBe('succeeded');
   });
 
   test('and is put away by another first: who comes second looks again at once', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     const [dead, node] = await cluster.settled('a', 'b');
     if (dead === undefined || node === undefined) throw new Error('There are two.');
     dead.die();
     // All that it held has gone with it by the time that this one's own attempt is refused.
-    node.faults.before('bury', () => cluster.world.disk.leave('a'));
+    node.faults.before('bury', () => cluster.harness.disk.leave('a'));
     while (node.faults.times('bury') === 0) await cluster.time.advance(10);
     await cluster.time.advance(100);
     expect(heldBy([node])).toEqual([SLOTS]);
   });
 
   test('moves nothing but its own slots', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     const [dead] = await cluster.settled('a', 'b', 'c');
     const before = await cluster.slots();
     dead?.die();
@@ -148,7 +148,7 @@ describe('a store that is away', () => {
   }
 
   test('for longer than a lease: when it is back nobody is taken for dead, and nothing is sent twice', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     const nodes = await cluster.settled('a', 'b', 'c');
     const before = await cluster.slots();
     const pending = await many(cluster, 30, 1_000);
@@ -166,11 +166,11 @@ describe('a store that is away', () => {
     await cluster.time.advance(20_000);
     expect(await cluster.slots()).toEqual(before);
     expect(sentBy(nodes).toSorted()).toEqual(pending.map(({ id }) => id).toSorted());
-    for (const { id } of pending) expect((await cluster.world.delivery(id)).status).toBe('succeeded');
+    for (const { id } of pending) expect((await cluster.harness.delivery(id)).status).toBe('succeeded');
   });
 
   test('and a node that starts as it comes back takes nobody for dead either', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     const nodes = await cluster.settled('a', 'b');
     const before = await cluster.slots();
     away(nodes);
@@ -185,7 +185,7 @@ describe('a store that is away', () => {
   });
 
   test('who died meanwhile is found out a little later', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     const nodes = await cluster.settled('a', 'b', 'c');
     away(nodes);
     nodes[0]?.die();
@@ -198,25 +198,25 @@ describe('a store that is away', () => {
   });
 
   test('between a claim and reading what to send: it is sent when it is back, as the same attempt', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     const [node] = await cluster.settled('a');
     if (node === undefined) throw new Error('There is one.');
-    const { pending } = await cluster.world.schedule({ inMs: 1_000 });
+    const { pending } = await cluster.harness.schedule({ inMs: 1_000 });
     node.faults.set('refuses', 'findMessages');
     await cluster.time.advance(2_500);
     expect(sentBy([node])).toEqual([]);
     node.faults.clear();
     await cluster.time.advance(1_000);
     expect(sentBy([node])).toEqual([pending.id]);
-    const [attempt, ...others] = await cluster.world.attempts(pending.id);
+    const [attempt, ...others] = await cluster.harness.attempts(pending.id);
     expect([attempt?.outcome, others]).toEqual(['success', []]);
   });
 
   test('and the lease has run out: it is not sent before it is valid again, whatever is read', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     const [node] = await cluster.settled('a');
     if (node === undefined) throw new Error('There is one.');
-    const { pending } = await cluster.world.schedule({ inMs: 1_000 });
+    const { pending } = await cluster.harness.schedule({ inMs: 1_000 });
     node.faults.set('refuses', 'findMessages', 'renewLease');
     await cluster.time.advance(10_000);
     node.faults.clear();
@@ -226,13 +226,13 @@ describe('a store that is away', () => {
     node.faults.clear();
     await cluster.time.advance(1_000);
     expect(sentBy([node])).toEqual([pending.id]);
-    expect(await cluster.world.attempts(pending.id)).toHaveLength(1);
+    expect(await cluster.harness.attempts(pending.id)).toHaveLength(1);
   });
 
   test('and the claim is somebody else’s by then: it is not sent', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     await cluster.settled('a', 'b');
-    const { pending } = await cluster.world.schedule({ inMs: 1_000 });
+    const { pending } = await cluster.harness.schedule({ inMs: 1_000 });
     const [holder, other] = await around(cluster, pending);
     holder.faults.set('refuses', 'findMessages', 'renewLease');
     await cluster.time.advance(20_000);
@@ -240,7 +240,7 @@ describe('a store that is away', () => {
     holder.faults.clear();
     await cluster.time.advance(2_000);
     expect(sentBy([holder])).toEqual([]);
-    expect((await cluster.world.delivery(pending.id)).status).toBe('succeeded');
+    expect((await cluster.harness.delivery(pending.id)).status).toBe('succeeded');
   });
 });
 
@@ -254,7 +254,7 @@ describe.for([
   }
 
   test('kills nobody, whoever notices first', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     const nodes = await cluster.settled('a', 'b', 'c');
     const before = await cluster.slots();
     const [first, ...others] = nodes;
@@ -271,7 +271,7 @@ describe.for([
   });
 
   test('hides no death for long', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     const [dead, ...others] = await cluster.settled('a', 'b', 'c');
     dead?.die();
     for (const node of others) notices(node);
@@ -285,9 +285,9 @@ describe.for([
 
 describe('a node that was paused for longer than its lease', () => {
   test('claims nothing when it goes on, and finds out what it has lost', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     await cluster.settled('a', 'b');
-    const { pending } = await cluster.world.schedule({ inMs: 21_000 });
+    const { pending } = await cluster.harness.schedule({ inMs: 21_000 });
     const [holder, other] = await around(cluster, pending);
     await cluster.time.advance(1_000);
     holder.timers.state = 'paused';
@@ -304,9 +304,9 @@ describe('a node that was paused for longer than its lease', () => {
   });
 
   test('holds what it had when nobody has taken it, and looks for what passed by', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     const [alone] = await cluster.settled('a');
-    const { pending } = await cluster.world.schedule({ inMs: 5_000 });
+    const { pending } = await cluster.harness.schedule({ inMs: 5_000 });
     const before = await cluster.slots();
     if (alone === undefined) throw new Error('There is one.');
     alone.timers.state = 'paused';
@@ -323,12 +323,12 @@ describe('a node that was paused for longer than its lease', () => {
 
 describe('a node that cannot renew its lease', () => {
   test('dispatches nothing from a little before it runs out, and again when it can', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     const [alone] = await cluster.settled('a');
     if (alone === undefined) throw new Error('There is one.');
     alone.faults.set('refuses', 'renewLease');
-    const inTime = await cluster.world.schedule({ inMs: 1_900, url: 'https://example.com/1' });
-    const late = await cluster.world.schedule({ inMs: 3_000, url: 'https://example.com/2' });
+    const inTime = await cluster.harness.schedule({ inMs: 1_900, url: 'https://example.com/1' });
+    const late = await cluster.harness.schedule({ inMs: 3_000, url: 'https://example.com/2' });
     await cluster.time.advance(3_500);
     expect(sentBy([alone])).toEqual([inTime.pending.id]);
     expect([alone.engine.isFiring, alone.slotsHeld]).toEqual([false, 0]);
@@ -341,7 +341,7 @@ describe('a node that cannot renew its lease', () => {
   });
 
   test('counts the lease from before it asked for it', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     const [alone] = await cluster.settled('a');
     if (alone === undefined) throw new Error('There is one.');
     // The answer takes longer than the lease is good for.
@@ -361,10 +361,10 @@ describe('a node that cannot renew its lease', () => {
 
 describe('a node that is not sure of the time', () => {
   test('dispatches nothing and takes nothing until it is', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     const [alone] = await cluster.settled('a');
     if (alone === undefined) throw new Error('There is one.');
-    const { pending } = await cluster.world.schedule({ inMs: 2_000 });
+    const { pending } = await cluster.harness.schedule({ inMs: 2_000 });
     alone.clock.isSure = false;
     await cluster.time.advance(5_000);
     expect([sentBy([alone]), alone.engine.isFiring]).toEqual([[], false]);
@@ -383,12 +383,12 @@ describe('a node that is not sure of the time', () => {
 
 describe('a clean stop', () => {
   test('hands over at once, before the requests under way have ended, which end as usual', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     await cluster.settled('a', 'b', 'c');
-    const { pending } = await cluster.world.schedule({ inMs: 1_000 });
+    const { pending } = await cluster.harness.schedule({ inMs: 1_000 });
     const [holder, ...others] = await around(cluster, pending);
     holder.egress.respond = () => null;
-    const next = await cluster.world.schedule({ inMs: 1_200 });
+    const next = await cluster.harness.schedule({ inMs: 1_200 });
     await cluster.time.advance(1_000);
     expect(holder.egress.sent).toHaveLength(1);
     let isStopped = false;
@@ -403,20 +403,20 @@ describe('a clean stop', () => {
 
     // Others do not take it for lost, however long it takes.
     await cluster.time.advance(20_000);
-    expect([isStopped, (await cluster.world.delivery(pending.id)).status]).toEqual([false, 'claimed']);
+    expect([isStopped, (await cluster.harness.delivery(pending.id)).status]).toEqual([false, 'claimed']);
     holder.egress.sent[0]?.answer(OK);
     await cluster.time.settled();
     await stopped;
-    expect((await cluster.world.delivery(pending.id)).status).toBe('succeeded');
-    expect(await cluster.world.attempts(pending.id)).toHaveLength(1);
+    expect((await cluster.harness.delivery(pending.id)).status).toBe('succeeded');
+    expect(await cluster.harness.attempts(pending.id)).toHaveLength(1);
     await cluster.time.advance(1_000);
     expect(others[0]?.cluster.metrics.gauges?.().nodes).toBe(2);
   });
 
   test('whose slots cannot be given back at first gives them back as soon as they can be', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     await cluster.settled('a', 'b');
-    const { pending } = await cluster.world.schedule({ inMs: 3_000 });
+    const { pending } = await cluster.harness.schedule({ inMs: 3_000 });
     const [holder, other] = await around(cluster, pending);
     holder.faults.set('refuses', 'releaseSlots');
     const stopped = holder.engine.stop(10_000);
@@ -433,7 +433,7 @@ describe('a clean stop', () => {
   });
 
   test('of all nodes leaves nothing behind but free slots', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     await cluster.settled('a', 'b');
     for (const { engine } of cluster.nodes) {
       void engine.stop(1_000);
@@ -444,7 +444,7 @@ describe('a clean stop', () => {
   });
 
   test('during a start ends it', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     const node = cluster.node('a');
     node.faults.set('refuses', 'renewLease', 'listLostClaims');
     void node.engine.start();
@@ -458,10 +458,10 @@ describe('a clean stop', () => {
 
 describe('the gate of an endpoint', () => {
   /** With a breaker that two failures have opened, on the node that holds its slot. */
-  async function opened(cluster: ClusterTestWorld) {
-    const profile = await cluster.world.profile(PROFILE);
+  async function opened(cluster: ClusterHarness) {
+    const profile = await cluster.harness.profile(PROFILE);
     const views = [];
-    for (const inMs of [1_000, 1_500, 60_000]) views.push(await cluster.world.schedule({ profile, inMs }));
+    for (const inMs of [1_000, 1_500, 60_000]) views.push(await cluster.harness.schedule({ profile, inMs }));
     const [, second] = views;
     if (second === undefined) throw new Error('There are three.');
     for (const node of cluster.nodes) node.egress.respond = () => BROKEN;
@@ -472,27 +472,27 @@ describe('the gate of an endpoint', () => {
   }
 
   test('goes with its slot when it is given back: the next owner knows it, the one before forgets it', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     await cluster.settled('a', 'b');
     const { profile, holder, others } = await opened(cluster);
     const stopped = holder.engine.stop(0);
     await cluster.time.advance(1_000);
     await stopped;
     expect(holder.engine.gauges().breakers.open).toBe(0);
-    const { pending } = await cluster.world.schedule({ profile, inMs: 500 });
+    const { pending } = await cluster.harness.schedule({ profile, inMs: 500 });
     const sent = sentBy(others).length;
     await cluster.time.advance(2_000);
     expect(sentBy(others)).toHaveLength(sent);
-    expect((await cluster.world.delivery(pending.id)).attemptCount).toBe(0);
+    expect((await cluster.harness.delivery(pending.id)).attemptCount).toBe(0);
     expect(others.map(({ engine }) => engine.gauges().breakers.open)).toEqual([1]);
   });
 
   test('is saved before the slot is given back, also what the last batch under way makes of it', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     const [holder] = await cluster.settled('a');
     if (holder === undefined) throw new Error('There is one.');
     const { promise: hold, resolve } = Promise.withResolvers<void>();
-    const { pending } = await cluster.world.schedule({ inMs: 1_000, rateLimit: { perSecond: 1 } });
+    const { pending } = await cluster.harness.schedule({ inMs: 1_000, rateLimit: { perSecond: 1 } });
     holder.faults.before('claim', () => hold);
     await cluster.time.advance(1_000);
     void holder.engine.stop(10_000);
@@ -505,55 +505,55 @@ describe('the gate of an endpoint', () => {
     expect(holder.faults.times('releaseSlots')).toBe(1);
     const verbs = holder.faults.asked;
     expect(verbs.lastIndexOf('saveGates')).toBeLessThan(verbs.indexOf('releaseSlots'));
-    const [work] = await cluster.world.disk.findWork([pending]);
+    const [work] = await cluster.harness.disk.findWork([pending]);
     expect(Object.keys(work?.gate?.paces ?? {})).toEqual(['1']);
   });
 
   test('goes with its slot also where it had not been saved yet', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     await cluster.settled('a', 'b');
-    const profile = await cluster.world.profile(PROFILE);
-    const { pending } = await cluster.world.schedule({ profile, inMs: 1_000 });
+    const profile = await cluster.harness.profile(PROFILE);
+    const { pending } = await cluster.harness.schedule({ profile, inMs: 1_000 });
     const [holder] = await around(cluster, pending);
     holder.egress.respond = () => BROKEN;
     await cluster.time.advance(1_000);
-    expect((await cluster.world.disk.findWork([pending]))[0]?.gate).toBeNull();
+    expect((await cluster.harness.disk.findWork([pending]))[0]?.gate).toBeNull();
     const stopped = holder.engine.stop(0);
     await cluster.time.settled();
     await stopped;
-    expect((await cluster.world.disk.findWork([pending]))[0]?.gate?.breaker.failures).toBe(1);
+    expect((await cluster.harness.disk.findWork([pending]))[0]?.gate?.breaker.failures).toBe(1);
   });
 
   test('of a slot that was lost is forgotten, and not saved', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     await cluster.settled('a', 'b');
     const { holder, profile } = await opened(cluster);
     holder.timers.state = 'paused';
     await cluster.time.advance(6_000);
-    await cluster.world.disk.saveGates([
+    await cluster.harness.disk.saveGates([
       {
         partition: PARTITION,
         endpoint: endpointKeyOf({ endpointId: profile.id, url: '' }),
         gate: null,
-        savedAt: cluster.world.now,
+        savedAt: cluster.harness.now,
       },
     ]);
     holder.faults.set('refuses', 'claim');
     holder.timers.goOn();
     await cluster.time.settled();
     expect(holder.engine.gauges().breakers.open).toBe(0);
-    const { pending } = await cluster.world.schedule({ profile });
-    const [work] = await cluster.world.disk.findWork([pending]);
+    const { pending } = await cluster.harness.schedule({ profile });
+    const [work] = await cluster.harness.disk.findWork([pending]);
     expect(work?.gate).toBeNull();
   });
 
   test('learns nothing from an attempt that ends after its slot has moved', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     await cluster.settled('a', 'b');
-    const profile = await cluster.world.profile({
+    const profile = await cluster.harness.profile({
       breakerPolicy: { ...PROFILE.breakerPolicy, threshold: 1 },
     });
-    const { pending } = await cluster.world.schedule({ profile, inMs: 1_000 });
+    const { pending } = await cluster.harness.schedule({ profile, inMs: 1_000 });
     const [holder] = await around(cluster, pending);
     holder.egress.respond = () => null;
     await cluster.time.advance(1_000);
@@ -563,23 +563,23 @@ describe('the gate of an endpoint', () => {
     await cluster.time.settled();
     expect(holder.engine.gauges().breakers.open).toBe(0);
     await stopped;
-    expect((await cluster.world.delivery(pending.id)).status).toBe('retry_scheduled');
-    const [work] = await cluster.world.disk.findWork([pending]);
+    expect((await cluster.harness.delivery(pending.id)).status).toBe('retry_scheduled');
+    const [work] = await cluster.harness.disk.findWork([pending]);
     expect(work?.gate).toBeNull();
   });
 });
 
 describe('a write for a slot that is not held any more', () => {
   test('is refused, gives its turn back, and makes the node look at once', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     const [node] = await cluster.settled('a');
     if (node === undefined) throw new Error('There is one.');
-    const { pending } = await cluster.world.schedule({ inMs: 1_000 });
+    const { pending } = await cluster.harness.schedule({ inMs: 1_000 });
     await cluster.time.advance(500);
-    const { disk } = cluster.world;
+    const { disk } = cluster.harness;
     node.faults.before('claim', async () => {
       // As after a pause of the whole machine: somebody else has taken everything.
-      const at = instant(cluster.world.now + 100_000);
+      const at = instant(cluster.harness.now + 100_000);
       const { slots } = await disk.renewLease({ node: 'thief', leaseUntil: at, isStopping: false });
       await disk.leave('a');
       await disk.takeSlots(
@@ -591,16 +591,16 @@ describe('a write for a slot that is not held any more', () => {
     const renewed = node.faults.times('renewLease');
     await cluster.time.advance(1);
     expect(sentBy([node])).toEqual([]);
-    expect((await cluster.world.delivery(pending.id)).status).toBe('scheduled');
+    expect((await cluster.harness.delivery(pending.id)).status).toBe('scheduled');
     expect(node.faults.times('renewLease')).toBe(renewed + 1);
     expect(node.cluster.metrics.moved.lost).toBe(SLOTS);
   });
 
   test('is not made when the slot moved between reading the work and claiming it', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     const [node] = await cluster.settled('a');
     if (node === undefined) throw new Error('There is one.');
-    await cluster.world.schedule({ inMs: 1_000 });
+    await cluster.harness.schedule({ inMs: 1_000 });
     node.faults.before('findWork', () => {
       node.clock.isSure = false;
     });
@@ -612,7 +612,7 @@ describe('a write for a slot that is not held any more', () => {
 
 describe('an answer that got lost', () => {
   test('of taking slots: they are held as soon as the next round shows it', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     const node = cluster.node('a');
     node.faults.set('loses', 'takeSlots');
     void node.engine.start();
@@ -624,7 +624,7 @@ describe('an answer that got lost', () => {
   test.for(['loses', 'refuses'] as const)(
     'of giving slots back, or that was never done (%s): shares are even all the same',
     async (fault) => {
-      await using cluster = await ClusterTestWorld.open();
+      await using cluster = await ClusterHarness.open();
       const [node] = await cluster.settled('a');
       node?.faults.set(fault, 'releaseSlots');
       await cluster.started('b');
@@ -639,9 +639,9 @@ describe('an answer that got lost', () => {
 
 describe('slots', () => {
   test('stay where they are when a renewal of a dead node arrives late, whoever puts it away', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     const nodes = await cluster.settled('a', 'b');
-    const { disk, now } = cluster.world;
+    const { disk, now } = cluster.harness;
     const late = { node: 'late', leaseUntil: instant(now - 1), isStopping: false };
     for (const { faults } of nodes) faults.before('bury', () => disk.bury(late));
     const released = () => nodes.map(({ faults }) => faults.times('releaseSlots'));
@@ -654,68 +654,68 @@ describe('slots', () => {
 });
 
 describe('lost claims', () => {
-  async function claimedBy(cluster: ClusterTestWorld, node: string): Promise<ClaimWrite> {
-    const { world } = cluster;
-    const view = await world.schedule({ inMs: 60_000 });
-    const token = world.ids.mint('att', world.now);
-    const ids = { attempt: token, delivery: world.ids.mint('dlv', world.now) };
-    const write = life.claim(view.pending, view, { node, token }, ids, world.now);
-    expect(await world.disk.claim([write])).toEqual(['done']);
+  async function claimedBy(cluster: ClusterHarness, node: string): Promise<ClaimWrite> {
+    const { harness } = cluster;
+    const view = await harness.schedule({ inMs: 60_000 });
+    const token = harness.ids.mint('att', harness.now);
+    const ids = { attempt: token, delivery: harness.ids.mint('dlv', harness.now) };
+    const write = life.claim(view.pending, view, { node, token }, ids, harness.now);
+    expect(await harness.disk.claim([write])).toEqual(['done']);
     return write;
   }
 
   test('of a node that nobody knows are closed within a few seconds, as a net, by who holds the slot', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     await cluster.settled('a', 'b');
     const { delivery } = await claimedBy(cluster, 'long-gone');
     const [holder, other] = await around(cluster, delivery);
     await cluster.time.advance(5_000);
-    expect((await cluster.world.delivery(delivery.id)).status).toBe('retry_scheduled');
+    expect((await cluster.harness.delivery(delivery.id)).status).toBe('retry_scheduled');
     expect([holder.faults.times('settle'), other?.faults.times('settle')]).toEqual([1, 0]);
   });
 
   test('of a node that joined after they were listed are left alone', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     const [node] = await cluster.settled('a');
     if (node === undefined) throw new Error('There is one.');
     const { delivery } = await claimedBy(cluster, 'newcomer');
-    const { disk } = cluster.world;
+    const { disk } = cluster.harness;
     const join = () => {
-      const { now } = cluster.world;
+      const { now } = cluster.harness;
       return disk.renewLease({ node: 'newcomer', leaseUntil: instant(now + 3_200), isStopping: false });
     };
     node.faults.before('listLostClaims', () => node.faults.before('renewLease', join));
     const listed = node.faults.times('listLostClaims');
     await cluster.time.advance(5_000);
     expect(node.faults.times('listLostClaims')).toBe(listed + 1);
-    expect((await cluster.world.delivery(delivery.id)).status).toBe('claimed');
+    expect((await cluster.harness.delivery(delivery.id)).status).toBe('claimed');
   });
 
   test('of its own, whose answer got lost, are closed by the node itself', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     const [node] = await cluster.settled('a');
-    const { pending } = await cluster.world.schedule({ inMs: 1_000 });
+    const { pending } = await cluster.harness.schedule({ inMs: 1_000 });
     node?.faults.set('loses', 'claim');
     await cluster.time.advance(1_000);
     node?.faults.clear();
     await cluster.time.advance(1_000);
-    expect(await cluster.world.attempts(pending.id)).toMatchObject([{ error: 'interrupted' }]);
+    expect(await cluster.harness.attempts(pending.id)).toMatchObject([{ error: 'interrupted' }]);
   });
 
   test('are not looked for among those of the living', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     await cluster.settled('a', 'b');
     const { delivery } = await claimedBy(cluster, 'b');
     await cluster.time.advance(30_000);
-    expect((await cluster.world.delivery(delivery.id)).status).toBe('claimed');
+    expect((await cluster.harness.delivery(delivery.id)).status).toBe('claimed');
   });
 });
 
 describe('a hint', () => {
   test('goes to the node that holds the slot, when it is near due, and is not told on', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     await cluster.settled('a', 'b', 'c');
-    const { pending } = await cluster.world.schedule({ inMs: 100 });
+    const { pending } = await cluster.harness.schedule({ inMs: 100 });
     const [holder, other, third] = await around(cluster, pending);
     const told = () => cluster.nodes.map((node) => node.told.filter((what) => what === 'due').length);
     const before = told();
@@ -727,10 +727,10 @@ describe('a hint', () => {
   });
 
   test('that is not near due, or of its own slot, is told to nobody', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     await cluster.settled('a', 'b');
-    const far = await cluster.world.schedule({ inMs: 60_000 });
-    const near = await cluster.world.schedule({ inMs: 500 });
+    const far = await cluster.harness.schedule({ inMs: 60_000 });
+    const near = await cluster.harness.schedule({ inMs: 500 });
     const [holder, other] = await around(cluster, near.pending);
     other?.engine.due(requireDue(far.pending));
     holder.engine.due(requireDue(near.pending));
@@ -739,18 +739,18 @@ describe('a hint', () => {
   });
 
   test('that is lost costs a look ahead', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     await cluster.settled('a', 'b');
     for (const node of cluster.nodes) node.hears = false;
-    const { pending } = await cluster.world.schedule({ inMs: 10 });
+    const { pending } = await cluster.harness.schedule({ inMs: 10 });
     await cluster.time.advance(950);
     expect(sentBy(cluster.nodes)).toEqual([pending.id]);
   });
 
   test('to look again reaches everyone, once', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     await cluster.settled('a', 'b');
-    const { pending } = await cluster.world.schedule({ inMs: -10 });
+    const { pending } = await cluster.harness.schedule({ inMs: -10 });
     const [, other] = await around(cluster, pending);
     await cluster.time.settled();
     other?.engine.lookAgain();
@@ -760,14 +760,14 @@ describe('a hint', () => {
   });
 
   test('of a process that dispatches nothing goes to the others, when it is near due', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     const [node] = await cluster.settled('a');
     if (node === undefined) throw new Error('There is one.');
     const hints = new PeerHints(node.engine.heard, cluster.time);
-    const near = await cluster.world.schedule({ inMs: 100, url: 'https://example.com/1' });
+    const near = await cluster.harness.schedule({ inMs: 100, url: 'https://example.com/1' });
     const told: unknown[] = [];
     const counting = new PeerHints({ ...node.engine.heard, due: (due) => void told.push(due) }, cluster.time);
-    counting.due(requireDue((await cluster.world.schedule({ inMs: 60_000 })).pending));
+    counting.due(requireDue((await cluster.harness.schedule({ inMs: 60_000 })).pending));
     counting.due(null);
     expect(told).toEqual([]);
     hints.due(requireDue(near.pending));
@@ -778,7 +778,7 @@ describe('a hint', () => {
 
 describe('what becomes due where a slot has just moved', () => {
   test('is found by its new owner at once, however far its look behind has come', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     await cluster.settled('a', 'b');
     const pending = await many(cluster, 40, 1_000);
     const [first, second] = cluster.nodes;
@@ -791,7 +791,7 @@ describe('what becomes due where a slot has just moved', () => {
   });
 
   test('is dropped from memory by the one before, when its turn comes', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     const [first] = await cluster.settled('a');
     if (first === undefined) throw new Error('There is one.');
     const pending = await many(cluster, 40, 1_500);
@@ -809,11 +809,11 @@ describe('what becomes due where a slot has just moved', () => {
   });
 
   test('is not even read where it waited in its queue', async () => {
-    await using cluster = await ClusterTestWorld.open();
+    await using cluster = await ClusterHarness.open();
     const [node] = await cluster.settled('a');
     if (node === undefined) throw new Error('There is one.');
     node.egress.respond = () => null;
-    for (let i = 0; i < 200; i++) await cluster.world.schedule({ inMs: 1_000 });
+    for (let i = 0; i < 200; i++) await cluster.harness.schedule({ inMs: 1_000 });
     await cluster.time.advance(1_000);
     expect(node.engine.gauges().waiting).toBeGreaterThan(64);
     const read = node.faults.times('findWork');

@@ -18,6 +18,7 @@ import { SlowedTimers } from '#src/ports/slowed-timers.ts';
 import { Ahead, type Load } from './ahead.ts';
 import { BodyLoader } from './body-loader.ts';
 import type { Queue, Sending } from './claiming.ts';
+import type { EngineDependencies } from './dependencies.ts';
 import { FairQueue, type Punctuality } from './fair-queue.ts';
 import { BATCH_MAX, Firing } from './firing.ts';
 import type { Gates } from './gates.ts';
@@ -30,7 +31,6 @@ import type { RequestBuilder } from './request-builder.ts';
 import { Stride } from './stride.ts';
 import type { Tallies } from './tallies.ts';
 import type { Territory } from './territory.ts';
-import type { EngineWorld } from './world.ts';
 
 /** Time from the beginning of one look to the beginning of the next. */
 const LOOK_EVERY_MS = 900;
@@ -64,7 +64,7 @@ const IMMINENT_MS = 20;
 type Direction = 'ahead' | 'rest' | 'behind';
 
 export class Dispatcher implements Hints, Queue {
-  readonly #world: EngineWorld;
+  readonly #dependencies: EngineDependencies;
   readonly #territory: Territory;
   readonly #peers: Peers;
   readonly #sending: Sending;
@@ -98,7 +98,7 @@ export class Dispatcher implements Hints, Queue {
   #state: 'new' | 'running' | 'stopped' = 'new';
 
   constructor(
-    world: EngineWorld,
+    dependencies: EngineDependencies,
     territory: Territory,
     gates: Gates,
     sending: Sending,
@@ -106,24 +106,24 @@ export class Dispatcher implements Hints, Queue {
     tallies: Pick<Tallies, 'ended'>,
     permitsMax?: number,
   ) {
-    this.#world = world;
+    this.#dependencies = dependencies;
     this.#queue = new FairQueue(permitsMax);
     this.#territory = territory;
-    this.#peers = world.cluster?.peers ?? NO_PEERS;
+    this.#peers = dependencies.cluster?.peers ?? NO_PEERS;
     this.#sending = sending;
-    this.#outage = warnsOfOutage(world, 'due work could not be claimed', 'due work is claimed again');
+    this.#outage = warnsOfOutage(dependencies, 'due work could not be claimed', 'due work is claimed again');
     this.#lookOutage = warnsOfOutage(
-      world,
+      dependencies,
       'due work could not be looked for',
       'due work is looked for again',
     );
-    const { timers } = world;
+    const { timers } = dependencies;
     const queue = this.#queue;
     const isShared = () => this.#isShared;
     this.#slowed = new SlowedTimers(timers, isShared);
-    const slowed = { ...world, timers: this.#slowed };
+    const slowed = { ...dependencies, timers: this.#slowed };
     this.#ahead = new Ahead(slowed, territory, gates, builder, () => this.#load(), isShared);
-    this.#firing = new Firing(world, {
+    this.#firing = new Firing(dependencies, {
       territory,
       gates,
       sending,
@@ -133,7 +133,7 @@ export class Dispatcher implements Hints, Queue {
       tallies,
     });
     this.#lookOut = new LookOut(
-      world,
+      dependencies,
       territory,
       {
         ahead: (due) => this.#foresee(due),
@@ -182,7 +182,7 @@ export class Dispatcher implements Hints, Queue {
 
   due(due: Due | null): void {
     if (due !== null) this.#ahead.forget(due.id);
-    if (due === null || due.dueAt > this.#world.clock.now() + LOOK_AHEAD_MS) return;
+    if (due === null || due.dueAt > this.#dependencies.clock.now() + LOOK_AHEAD_MS) return;
     if (this.#isOurs(due)) this.#wait(due);
     else this.#peers.due(due);
   }
@@ -190,7 +190,7 @@ export class Dispatcher implements Hints, Queue {
   /** Another node said so. */
   hinted(due: Due): void {
     this.#ahead.forget(due.id);
-    if (this.#isOurs(due) && due.dueAt <= this.#world.clock.now() + LOOK_AHEAD_MS) this.#wait(due);
+    if (this.#isOurs(due) && due.dueAt <= this.#dependencies.clock.now() + LOOK_AHEAD_MS) this.#wait(due);
   }
 
   #isOurs(due: Due): boolean {
@@ -199,14 +199,14 @@ export class Dispatcher implements Hints, Queue {
 
   #wait(due: Due): void {
     if (this.#state !== 'running' || !this.#foresee(due)) return;
-    if (due.dueAt <= this.#world.clock.now()) this.turnSoon();
+    if (due.dueAt <= this.#dependencies.clock.now()) this.turnSoon();
     else if (this.#wakeAt === null || due.dueAt < this.#wakeAt) this.#sleep();
   }
 
   /** False when there is no room. */
   #foresee(due: Due): boolean {
     const hasRoom = this.#nearDue.add(due);
-    if (hasRoom && due.dueAt > this.#world.clock.now()) this.#ahead.want(due);
+    if (hasRoom && due.dueAt > this.#dependencies.clock.now()) this.#ahead.want(due);
     return hasRoom;
   }
 
@@ -214,7 +214,7 @@ export class Dispatcher implements Hints, Queue {
     const { in_time: inTime, overdue } = this.#batches;
     if (inTime.size >= BATCHES_MAX.in_time) return 'busy';
     const nextAt = this.#nearDue.nextAt();
-    const isSoon = nextAt !== null && nextAt - this.#world.clock.now() < IMMINENT_MS;
+    const isSoon = nextAt !== null && nextAt - this.#dependencies.clock.now() < IMMINENT_MS;
     return isSoon || this.#isShared || inTime.size + overdue.size > 0 ? 'some' : 'calm';
   }
 
@@ -260,7 +260,7 @@ export class Dispatcher implements Hints, Queue {
 
   /** Answers after how many milliseconds to look again; null: when there is something left. */
   async #look(direction: Direction): Promise<number | null> {
-    const begunAt = this.#world.clock.now();
+    const begunAt = this.#dependencies.clock.now();
     try {
       await this.#lookOut[direction]();
       this.#hasLookedAhead ||= direction === 'ahead';
@@ -275,7 +275,7 @@ export class Dispatcher implements Hints, Queue {
     if (direction === 'behind') return this.#lookBehindAfterMs();
     if (this.#lookOut.isMoreAhead) this.#looks.rest.soon();
     // The clock may have been set back.
-    const tookMs = Math.max(this.#world.clock.now() - begunAt, 0);
+    const tookMs = Math.max(this.#dependencies.clock.now() - begunAt, 0);
     return direction === 'ahead' ? Math.max(LOOK_EVERY_MS - tookMs, SOON_MS) : null;
   }
 
@@ -297,7 +297,7 @@ export class Dispatcher implements Hints, Queue {
   #turn(): void {
     this.#isTurnComing = false;
     if (this.#state !== 'running') return;
-    for (const due of this.#nearDue.take(this.#world.clock.now(), this.#together.due)) {
+    for (const due of this.#nearDue.take(this.#dependencies.clock.now(), this.#together.due)) {
       if (this.#isOurs(due)) this.#queue.add(due, this.#punctuality(due));
     }
     // Where permits are scarce, who is asked first gets them: that is overdue work once it has been passed over.
@@ -325,7 +325,7 @@ export class Dispatcher implements Hints, Queue {
     const begun = left <= 0 ? 0 : this.#begin('in_time', Math.min(left, BATCH_MAX));
     if (begun === 0) return false;
     if (this.#begunTogether === 0) {
-      this.#world.timers.after(0, () => {
+      this.#dependencies.timers.after(0, () => {
         this.#begunTogether = 0;
         this.#turn();
       });
@@ -363,11 +363,11 @@ export class Dispatcher implements Hints, Queue {
     if (this.#isResting || this.#sending.isSaturated || batches.size >= BATCHES_MAX[punctuality]) return 0;
     const batch = this.#queue.take(punctuality, limit, this.#ofEachMax(punctuality));
     if (batch.length === 0) return 0;
-    const begunAt = this.#world.clock.now();
+    const begunAt = this.#dependencies.clock.now();
     const fired = this.#firing.fire(batch).finally(() => {
       batches.delete(fired);
       const isStep = punctuality === 'overdue' && batch.length === limit;
-      if (isStep) this.#stride.took(this.#world.clock.now() - begunAt);
+      if (isStep) this.#stride.took(this.#dependencies.clock.now() - begunAt);
       this.turnSoon();
     });
     batches.add(fired);
@@ -379,7 +379,7 @@ export class Dispatcher implements Hints, Queue {
   }
 
   #punctuality({ dueAt }: Due): Punctuality {
-    return this.#world.clock.now() - dueAt > OVERDUE_AFTER_MS ? 'overdue' : 'in_time';
+    return this.#dependencies.clock.now() - dueAt > OVERDUE_AFTER_MS ? 'overdue' : 'in_time';
   }
 
   #sleep(): void {
@@ -387,8 +387,8 @@ export class Dispatcher implements Hints, Queue {
     this.#callOffWake = null;
     this.#wakeAt = this.#nearDue.nextAt();
     if (this.#wakeAt === null || this.#state !== 'running') return;
-    const ms = Math.min(Math.max(this.#wakeAt - this.#world.clock.now(), 0), SLEEP_MS_MAX);
-    this.#callOffWake = this.#world.timers.after(ms, () => this.#turn());
+    const ms = Math.min(Math.max(this.#wakeAt - this.#dependencies.clock.now(), 0), SLEEP_MS_MAX);
+    this.#callOffWake = this.#dependencies.timers.after(ms, () => this.#turn());
   }
 
   /** The store is away: nothing is claimed for a moment. What was dropped is found again. */
@@ -396,7 +396,7 @@ export class Dispatcher implements Hints, Queue {
     this.#outage.failed({ error: String(error) });
     if (this.#isResting) return;
     this.#isResting = true;
-    this.#world.timers.after(STORE_REST_MS, () => {
+    this.#dependencies.timers.after(STORE_REST_MS, () => {
       this.#isResting = false;
       this.lookAgain();
     });

@@ -6,6 +6,7 @@
 import type { Due } from '#src/domain/due.ts';
 import type { Hints, Peers } from '#src/ports/hints.ts';
 import type { EngineGauges } from '#src/ports/telemetry.ts';
+import type { EngineDependencies } from './dependencies.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { GateOrders } from './gate-orders.ts';
 import { Gates } from './gates.ts';
@@ -20,7 +21,6 @@ import { Sweeps } from './sweeps.ts';
 import { Tallies } from './tallies.ts';
 import { EVERYWHERE } from './territory.ts';
 import { AttemptRunner } from './tries.ts';
-import type { EngineWorld } from './world.ts';
 
 export interface EngineOptions {
   /** How long history is kept; 0 for ever. */
@@ -30,7 +30,7 @@ export interface EngineOptions {
 }
 
 export class Engine implements Hints {
-  readonly #world: EngineWorld;
+  readonly #dependencies: EngineDependencies;
   readonly #peers: Peers;
   /** Null for a process that has its store to itself. */
   readonly #membership: Membership | null;
@@ -45,17 +45,17 @@ export class Engine implements Hints {
   readonly #sweeps: Sweeps;
   #isStopped = false;
 
-  constructor(world: EngineWorld, options: EngineOptions) {
-    this.#world = world;
-    this.#peers = world.cluster?.peers ?? NO_PEERS;
+  constructor(dependencies: EngineDependencies, options: EngineOptions) {
+    this.#dependencies = dependencies;
+    this.#peers = dependencies.cluster?.peers ?? NO_PEERS;
     this.#membership = this.#join();
     const territory = this.#membership?.territory ?? EVERYWHERE;
-    this.#gates = new Gates(world, territory);
-    this.#tallies = new Tallies(world);
-    this.#settler = new Settler(world);
-    const builder = new RequestBuilder(world);
+    this.#gates = new Gates(dependencies, territory);
+    this.#tallies = new Tallies(dependencies);
+    this.#settler = new Settler(dependencies);
+    const builder = new RequestBuilder(dependencies);
     const parts = { builder, gates: this.#gates, settler: this.#settler, tallies: this.#tallies };
-    this.#attempts = new AttemptRunner(world, territory, parts, {
+    this.#attempts = new AttemptRunner(dependencies, territory, parts, {
       due: (due) => this.#dispatcher.due(due),
       lookAgain: () => this.#dispatcher.lookAgain(),
       release: (due) => this.#dispatcher.release(due),
@@ -64,7 +64,7 @@ export class Engine implements Hints {
       lostTrack: () => this.#recoveries.lostTrack(),
     });
     this.#dispatcher = new Dispatcher(
-      world,
+      dependencies,
       territory,
       this.#gates,
       this.#attempts,
@@ -72,7 +72,7 @@ export class Engine implements Hints {
       this.#tallies,
       options.permitsMax,
     );
-    const recovery = new Recovery(world, {
+    const recovery = new Recovery(dependencies, {
       territory,
       settler: this.#settler,
       tallies: this.#tallies,
@@ -80,21 +80,21 @@ export class Engine implements Hints {
       living: this.#membership,
       isUnderWay: (token) => this.#attempts.isUnderWay(token),
     });
-    this.#recoveries = new Recoveries(world, recovery);
-    this.#janitor = new Janitor(world, territory, options.retentionMs);
-    this.#gateOrders = new GateOrders(world, {
+    this.#recoveries = new Recoveries(dependencies, recovery);
+    this.#janitor = new Janitor(dependencies, territory, options.retentionMs);
+    this.#gateOrders = new GateOrders(dependencies, {
       territory,
       gates: this.#gates,
       bringForward: (heldBack) => this.#dispatcher.bringForward(heldBack),
     });
-    this.#sweeps = new Sweeps(world, { territory, hints: this });
-    world.metrics.watch(() => this.gauges());
+    this.#sweeps = new Sweeps({ ...dependencies, territory, hints: this });
+    dependencies.metrics.watch(() => this.gauges());
   }
 
   #join(): Membership | null {
-    const { cluster } = this.#world;
+    const { cluster } = this.#dependencies;
     if (cluster === null) return null;
-    return new Membership(this.#world, cluster, {
+    return new Membership(this.#dependencies, cluster, {
       gained: () => {
         this.#dispatcher.lookAnew();
         void this.#recoveries.look();
@@ -142,7 +142,7 @@ export class Engine implements Hints {
     return {
       waiting: this.#dispatcher.waiting,
       inFlight: this.#dispatcher.inFlight,
-      breakers: this.#gates.breakers(this.#world.clock.now()),
+      breakers: this.#gates.breakers(this.#dependencies.clock.now()),
     };
   }
 
@@ -158,7 +158,7 @@ export class Engine implements Hints {
     const tidied = this.#janitor.stop();
     const ordersEnd = Promise.all([this.#gateOrders.stop(), this.#sweeps.stop()]);
     const grace = Promise.withResolvers<void>();
-    const callOff = this.#world.timers.after(graceMs, grace.resolve);
+    const callOff = this.#dependencies.timers.after(graceMs, grace.resolve);
     await Promise.race([Promise.all([this.#attempts.idle(), handedOver]), grace.promise]);
     callOff();
     this.#settler.giveUp();
@@ -170,7 +170,7 @@ export class Engine implements Hints {
     try {
       await this.#gates.save();
     } catch (error) {
-      this.#world.log.warn({ error: String(error) }, 'the state of the gates could not be saved');
+      this.#dependencies.log.warn({ error: String(error) }, 'the state of the gates could not be saved');
     }
     await this.#membership?.leave();
   }

@@ -5,7 +5,7 @@ import type { Due } from '#src/domain/due.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import { dueAt } from '#test/engine-world.ts';
+import { dueAt } from '#test/engine-harness.ts';
 import {
   FairQueue,
   PERMIT_BYTES,

@@ -18,12 +18,12 @@ import type { Ahead } from './ahead.ts';
 import type { BodyLoader } from './body-loader.ts';
 import { bringForward } from './bring-forward.ts';
 import type { Asked, Claiming, Decided, Decisions, Queue, Read, Sending, Unread } from './claiming.ts';
+import type { EngineDependencies } from './dependencies.ts';
 import type { Gates } from './gates.ts';
 import { LargeDeliveries } from './large-deliveries.ts';
 import { SMALL_PAYLOAD_BYTES_MAX } from './request-builder.ts';
 import type { Tallies } from './tallies.ts';
 import type { Territory } from './territory.ts';
-import type { EngineWorld } from './world.ts';
 
 /** Somebody else changed a delivery as it was to be claimed: so long it is left alone. */
 const STALE_MS = 10;
@@ -42,7 +42,7 @@ export interface FiringParts {
 }
 
 export class Firing {
-  readonly #world: EngineWorld;
+  readonly #dependencies: EngineDependencies;
   readonly #territory: Territory;
   readonly #gates: Gates;
   readonly #sending: Sending;
@@ -51,14 +51,18 @@ export class Firing {
   readonly #large: LargeDeliveries;
   readonly #tallies: FiringParts['tallies'];
 
-  constructor(world: EngineWorld, parts: FiringParts) {
-    this.#world = world;
+  constructor(dependencies: EngineDependencies, parts: FiringParts) {
+    this.#dependencies = dependencies;
     this.#territory = parts.territory;
     this.#gates = parts.gates;
     this.#sending = parts.sending;
     this.#queue = parts.queue;
     this.#ahead = parts.ahead;
-    this.#large = new LargeDeliveries(world, { ...parts, decide: (read) => this.#decideAll([read]) });
+    this.#large = new LargeDeliveries({
+      ...dependencies,
+      ...parts,
+      decide: (read) => this.#decideAll([read]),
+    });
     this.#tallies = parts.tallies;
   }
 
@@ -89,7 +93,7 @@ export class Firing {
 
   /** Decides on those that may be claimed at once, and has the payloads of the others read. */
   #go(read: readonly Read[]): Promise<void> {
-    const now = this.#world.clock.now();
+    const now = this.#dependencies.clock.now();
     const decided: Read[] = [];
     for (const one of read) {
       if (this.#isToBeLoaded(one, now)) this.#large.begin(one);
@@ -113,7 +117,7 @@ export class Firing {
     let works: readonly (Work | null)[];
     this.#gates.readBegins(dues);
     try {
-      works = await this.#world.store.findWork(dues);
+      works = await this.#dependencies.store.findWork(dues);
     } catch (error) {
       this.#gates.readEnds(dues);
       for (const due of dues) this.#queue.release(due);
@@ -141,7 +145,7 @@ export class Firing {
     const claims: Claiming[] = [];
     const ends: Decided<EndWrite>[] = [];
     const putOffs: Decided<Delivery>[] = [];
-    const now = this.#world.clock.now();
+    const now = this.#dependencies.clock.now();
     for (const one of read) {
       if (this.#queue.isStopped) this.#queue.release(one.due);
       else this.#judge(one, now, { claims, ends, putOffs });
@@ -170,7 +174,10 @@ export class Firing {
     try {
       this.#decide(read, now, into);
     } catch (error) {
-      this.#world.log.error({ delivery: due.id, error: String(error) }, 'a delivery could not be judged');
+      this.#dependencies.log.error(
+        { delivery: due.id, error: String(error) },
+        'a delivery could not be judged',
+      );
       this.#queue.release(due);
     }
   }
@@ -226,12 +233,18 @@ export class Firing {
     return {
       delivery: ended,
       completed: scheduleLife.completedBy(schedule, ended, now),
-      advanced: scheduleLife.advance(schedule, profile, delivery, this.#world.ids.mint('dlv', now), now),
+      advanced: scheduleLife.advance(
+        schedule,
+        profile,
+        delivery,
+        this.#dependencies.ids.mint('dlv', now),
+        now,
+      ),
     };
   }
 
   #claimed(work: Work, now: Instant): ClaimWrite {
-    const { ids, node } = this.#world;
+    const { ids, node } = this.#dependencies;
     const attempt = ids.mint('att', now);
     const delivery = ids.mint('dlv', now);
     return scheduleLife.claim(work.delivery, work, { node, token: attempt }, { attempt, delivery }, now);
@@ -239,7 +252,7 @@ export class Firing {
 
   async #claim(claims: readonly Claiming[]): Promise<void> {
     if (claims.length === 0) return;
-    const { store, metrics } = this.#world;
+    const { store, metrics } = this.#dependencies;
     const writes = claims.map(({ write }) => write);
     const answered = store.claim(writes, this.#territory.tenure);
     // While the disk works, the requests are made ready.
@@ -267,7 +280,7 @@ export class Firing {
 
   async #end(ends: readonly Decided<EndWrite>[]): Promise<void> {
     if (ends.length === 0) return;
-    const { store, metrics } = this.#world;
+    const { store, metrics } = this.#dependencies;
     await this.#write(
       ends,
       (writes) => store.endUnsent(writes, this.#territory.tenure),
@@ -282,7 +295,7 @@ export class Firing {
 
   async #putOff(putOffs: readonly Decided<Delivery>[]): Promise<void> {
     if (putOffs.length === 0) return;
-    const { store, metrics } = this.#world;
+    const { store, metrics } = this.#dependencies;
     await this.#write(
       putOffs,
       (writes) => store.putOff(writes, this.#territory.tenure),
@@ -335,7 +348,7 @@ export class Firing {
   /** Of what can be read. */
   async #revisions(decided: readonly Decided<unknown>[]): Promise<ReadonlyMap<string, number>> {
     try {
-      const works = await this.#world.store.findWork(decided.map(({ due }) => due));
+      const works = await this.#dependencies.store.findWork(decided.map(({ due }) => due));
       const deliveries = works.filter((work) => work !== null).map(({ delivery }) => delivery);
       return new Map(deliveries.map(({ id, revision }) => [id, revision]));
     } catch {
@@ -356,10 +369,13 @@ export class Firing {
     this.#turnEnds(one, false);
     this.#queue.release(due);
     if (!isReadAhead) this.#territory.doubt();
-    this.#queue.due({ ...due, dueAt: instant(this.#world.clock.now() + (isReadAhead ? 0 : STALE_MS)) });
+    this.#queue.due({
+      ...due,
+      dueAt: instant(this.#dependencies.clock.now() + (isReadAhead ? 0 : STALE_MS)),
+    });
   }
 
   bringForward(heldBack: readonly Due[]): Promise<void> {
-    return bringForward(heldBack, this.#world, this.#territory, this.#queue);
+    return bringForward(heldBack, this.#dependencies, this.#territory, this.#queue);
   }
 }

@@ -16,9 +16,9 @@ import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { GateOrder } from '#src/ports/insight-store.ts';
 import type { Work } from '#src/ports/store.ts';
+import type { EngineDependencies } from './dependencies.ts';
 import type { Gates } from './gates.ts';
 import { slotAt, type Territory } from './territory.ts';
-import type { EngineWorld } from './world.ts';
 
 const EVERY_MS = 1_000;
 const ORDERS_MAX = 200;
@@ -37,23 +37,23 @@ export interface GateOrderParts {
 }
 
 export class GateOrders {
-  readonly #world: Pick<EngineWorld, 'store' | 'insight' | 'clock' | 'timers' | 'log'>;
+  readonly #dependencies: Pick<EngineDependencies, 'store' | 'insight' | 'clock' | 'timers' | 'log'>;
   readonly #parts: GateOrderParts;
   #callOff: (() => void) | null = null;
   #looking: Promise<void> = Promise.resolve();
   #isStopped = false;
 
   constructor(
-    world: Pick<EngineWorld, 'store' | 'insight' | 'clock' | 'timers' | 'log'>,
+    dependencies: Pick<EngineDependencies, 'store' | 'insight' | 'clock' | 'timers' | 'log'>,
     parts: GateOrderParts,
   ) {
-    this.#world = world;
+    this.#dependencies = dependencies;
     this.#parts = parts;
   }
 
   start(): void {
     if (this.#isStopped) return;
-    this.#callOff = this.#world.timers.after(EVERY_MS, () => {
+    this.#callOff = this.#dependencies.timers.after(EVERY_MS, () => {
       this.#looking = this.#look().then(() => this.start());
     });
   }
@@ -65,7 +65,7 @@ export class GateOrders {
   }
 
   async #look(): Promise<void> {
-    const { insight, log } = this.#world;
+    const { insight, log } = this.#dependencies;
     try {
       for (const order of await insight.listGateOrders(ORDERS_MAX)) {
         if (!this.#isStopped) await this.#carryOut(order);
@@ -76,7 +76,7 @@ export class GateOrders {
   }
 
   async #carryOut(order: GateOrder): Promise<void> {
-    const { insight, clock, log } = this.#world;
+    const { insight, clock, log } = this.#dependencies;
     const { territory, gates, bringForward } = this.#parts;
     const epoch = territory.epochOf(order);
     if (epoch === null) return;
@@ -104,7 +104,7 @@ export class GateOrders {
 
   /** Waiting deliveries that this breaker put off. */
   async #putOffBy({ openUntil, probeUntil }: Breaker, spot: Spot): Promise<readonly Due[]> {
-    const now = this.#world.clock.now();
+    const now = this.#dependencies.clock.now();
     const found: Due[] = [];
     for (const until of new Set([openUntil, probeUntil])) {
       if (until !== null && until > now) found.push(...(await this.#putOffTo(until, spot)));
@@ -113,7 +113,7 @@ export class GateOrders {
   }
 
   async #putOffTo(until: Instant, spot: Spot): Promise<readonly Due[]> {
-    const { store } = this.#world;
+    const { store } = this.#dependencies;
     const slots = this.#parts.territory.slots === undefined ? undefined : new Set([slotAt(spot)]);
     const found: Due[] = [];
     let after: Pick<Due, 'dueAt' | 'id'> = { dueAt: until, id: FIRST_ID };
@@ -131,7 +131,7 @@ export class GateOrders {
   }
 
   async #onlyPutOff(dues: readonly Due[]): Promise<readonly Due[]> {
-    const works = await this.#world.store.findWork(dues);
+    const works = await this.#dependencies.store.findWork(dues);
     const putOff = await Promise.all(works.map((work) => this.#wasPutOff(work)));
     return dues.filter((_, index) => putOff[index]);
   }
@@ -141,7 +141,7 @@ export class GateOrders {
     const { delivery } = work;
     const { partition, id, attemptCount } = delivery;
     if (attemptCount === 0) return isPutOff(delivery, null);
-    const [last] = await this.#world.store.listAttempts(partition, id, attemptCount - 1, 1);
+    const [last] = await this.#dependencies.store.listAttempts(partition, id, attemptCount - 1, 1);
     return isPutOff(delivery, last?.finishedAt ?? null);
   }
 }

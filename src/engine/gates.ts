@@ -28,9 +28,9 @@ import type { Partition } from '#src/domain/partition.ts';
 import type { BreakerPolicy } from '#src/domain/profile.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import type { SavedGate, Work } from '#src/ports/store.ts';
+import type { EngineDependencies } from './dependencies.ts';
 import { type OutageLog, warnsOfOutage } from './outage-log.ts';
 import { slotAt, type Territory } from './territory.ts';
-import type { EngineWorld } from './world.ts';
 
 const GATES_MAX = 20_000;
 const FORGET_LOOKED_AT_MAX = 32;
@@ -61,7 +61,7 @@ interface Kept {
 }
 
 export class Gates {
-  readonly #world: EngineWorld;
+  readonly #dependencies: EngineDependencies;
   readonly #territory: Territory;
   /** The one used longest ago first. */
   readonly #kept = new Map<string, Kept>();
@@ -75,11 +75,11 @@ export class Gates {
   #isSaving = false;
   #isSaveWanted = false;
 
-  constructor(world: EngineWorld, territory: Territory) {
-    this.#world = world;
+  constructor(dependencies: EngineDependencies, territory: Territory) {
+    this.#dependencies = dependencies;
     this.#territory = territory;
     this.#outage = warnsOfOutage(
-      world,
+      dependencies,
       'the state of the gates could not be saved',
       'the state of the gates is saved again',
     );
@@ -235,7 +235,7 @@ export class Gates {
   #saveIn(ms: number): void {
     if (this.#callOff !== null && ms > 0) return;
     this.#callOff?.();
-    this.#callOff = this.#world.timers.after(ms, () => {
+    this.#callOff = this.#dependencies.timers.after(ms, () => {
       this.#callOff = null;
       void this.#saveAll();
     });
@@ -299,7 +299,7 @@ export class Gates {
   }
 
   async #save(gates: Iterable<Kept>): Promise<void> {
-    const { store, clock } = this.#world;
+    const { store, clock } = this.#dependencies;
     const unsaved = [...gates].filter(({ isSaved }) => !isSaved);
     for (let at = 0; at < unsaved.length; at += SAVED_TOGETHER_MAX) {
       const part = unsaved.slice(at, at + SAVED_TOGETHER_MAX);
@@ -313,7 +313,7 @@ export class Gates {
 
   /** Saved ones can be read again; those that say nothing need not be. */
   #forgetSome(): void {
-    const now = this.#world.clock.now();
+    const now = this.#dependencies.clock.now();
     let excess = this.#kept.size - GATES_MAX;
     for (const [key, kept] of this.#kept) {
       if (!this.#isSpare(key, kept)) continue;

@@ -5,20 +5,20 @@
  */
 import type { Spot } from '#src/domain/due.ts';
 import type { Slot, Tenure } from '#src/domain/slot.ts';
+import type { ClusterDependencies } from './dependencies.ts';
 import { slotAt, type Territory } from './territory.ts';
-import type { ClusterWorld } from './world.ts';
 
 const NONE: ReadonlySet<Slot> = new Set();
 
 export class Holdings implements Territory {
-  readonly #cluster: ClusterWorld;
+  readonly #cluster: ClusterDependencies;
   readonly #leaving = new Set<Slot>();
   readonly #doubt: () => void;
   #tenure: Tenure;
   #dispatched = NONE;
   #validUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(cluster: ClusterWorld, node: string, doubt: () => void) {
+  constructor(cluster: ClusterDependencies, node: string, doubt: () => void) {
     this.#cluster = cluster;
     this.#doubt = doubt;
     this.#tenure = { node, epochs: new Map() };

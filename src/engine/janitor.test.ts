@@ -5,78 +5,78 @@ import type { DeliveryId } from '#src/domain/id.ts';
 import { instant, MS_PER_DAY } from '#src/domain/instant.ts';
 import { SUCCESS } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
-import { ClusterTestWorld } from '#test/cluster-world.ts';
-import { EngineTestWorld, PARTITION } from '#test/engine-world.ts';
+import { ClusterHarness } from '#test/cluster-harness.ts';
+import { EngineHarness, PARTITION } from '#test/engine-harness.ts';
 import { Janitor } from './janitor.ts';
 import { EVERYWHERE } from './territory.ts';
 
 const HOUR_MS = 3_600_000;
 
 /** A one-shot that was delivered at this instant. */
-async function delivered(world: EngineTestWorld): Promise<DeliveryId> {
-  const view = await world.schedule({ inMs: 1_000 });
-  const { build } = world;
+async function delivered(harness: EngineHarness): Promise<DeliveryId> {
+  const view = await harness.schedule({ inMs: 1_000 });
+  const { build } = harness;
   const claimed = build.claim(view.pending, view);
-  expect(await world.disk.claim([claimed])).toEqual(['done']);
-  expect(await world.disk.settle([build.settle(claimed, view.schedule, SUCCESS)])).toEqual(['done']);
+  expect(await harness.disk.claim([claimed])).toEqual(['done']);
+  expect(await harness.disk.settle([build.settle(claimed, view.schedule, SUCCESS)])).toEqual(['done']);
   return view.pending.id;
 }
 
-async function counts(world: EngineTestWorld): Promise<readonly [deliveries: number, schedules: number]> {
+async function counts(harness: EngineHarness): Promise<readonly [deliveries: number, schedules: number]> {
   const page = { before: null, limit: 1_000 };
-  const deliveries = await world.disk.listDeliveries(PARTITION, ALL_DELIVERIES, page);
-  const { items: schedules } = await world.disk.listSchedules(PARTITION, ALL_SCHEDULES, page);
+  const deliveries = await harness.disk.listDeliveries(PARTITION, ALL_DELIVERIES, page);
+  const { items: schedules } = await harness.disk.listSchedules(PARTITION, ALL_SCHEDULES, page);
   return [deliveries.length, schedules.length];
 }
 
 describe('history', () => {
   test('is kept as long as it is to be kept, and then removed with its attempts', async () => {
-    await using world = await EngineTestWorld.open();
-    const janitor = new Janitor(world, EVERYWHERE, HOUR_MS);
-    const id = await delivered(world);
-    await world.schedule({ inMs: 10 * HOUR_MS });
+    await using harness = await EngineHarness.open();
+    const janitor = new Janitor(harness, EVERYWHERE, HOUR_MS);
+    const id = await delivered(harness);
+    await harness.schedule({ inMs: 10 * HOUR_MS });
     janitor.start();
-    await world.time.advance(HOUR_MS);
-    expect(await counts(world)).toEqual([2, 2]);
-    await world.time.advance(61_000);
-    expect(await counts(world)).toEqual([1, 1]);
-    expect(await world.attempts(id)).toEqual([]);
+    await harness.time.advance(HOUR_MS);
+    expect(await counts(harness)).toEqual([2, 2]);
+    await harness.time.advance(61_000);
+    expect(await counts(harness)).toEqual([1, 1]);
+    expect(await harness.attempts(id)).toEqual([]);
     await janitor.stop();
   });
 
   test('is kept for ever with a retention of 0', async () => {
-    await using world = await EngineTestWorld.open();
-    const janitor = new Janitor(world, EVERYWHERE, 0);
-    await delivered(world);
-    world.time.setClock(100 * 365 * MS_PER_DAY);
+    await using harness = await EngineHarness.open();
+    const janitor = new Janitor(harness, EVERYWHERE, 0);
+    await delivered(harness);
+    harness.time.setClock(100 * 365 * MS_PER_DAY);
     janitor.start();
-    await world.time.advance(10 * 60_000);
-    expect(await counts(world)).toEqual([1, 1]);
-    expect(world.faults.times('prune')).toBeGreaterThan(0);
+    await harness.time.advance(10 * 60_000);
+    expect(await counts(harness)).toEqual([1, 1]);
+    expect(harness.faults.times('prune')).toBeGreaterThan(0);
     await janitor.stop();
   });
 
   test('a retention longer than time itself removes nothing', async () => {
-    await using world = await EngineTestWorld.open();
-    const janitor = new Janitor(world, EVERYWHERE, Number.MAX_SAFE_INTEGER);
-    await delivered(world);
+    await using harness = await EngineHarness.open();
+    const janitor = new Janitor(harness, EVERYWHERE, Number.MAX_SAFE_INTEGER);
+    await delivered(harness);
     janitor.start();
-    await world.time.advance(10_000);
-    expect(await counts(world)).toEqual([1, 1]);
-    expect(world.log.lines).toEqual([]);
+    await harness.time.advance(10_000);
+    expect(await counts(harness)).toEqual([1, 1]);
+    expect(harness.log.lines).toEqual([]);
     await janitor.stop();
   });
 
   test('a short retention is kept to closely', async () => {
-    await using world = await EngineTestWorld.open();
-    const janitor = new Janitor(world, EVERYWHERE, 2_000);
+    await using harness = await EngineHarness.open();
+    const janitor = new Janitor(harness, EVERYWHERE, 2_000);
     janitor.start();
-    await world.time.advance(500);
-    await delivered(world);
-    await world.time.advance(2_000);
-    expect(await counts(world)).toEqual([1, 1]);
-    await world.time.advance(2_100);
-    expect(await counts(world)).toEqual([0, 0]);
+    await harness.time.advance(500);
+    await delivered(harness);
+    await harness.time.advance(2_000);
+    expect(await counts(harness)).toEqual([1, 1]);
+    await harness.time.advance(2_100);
+    expect(await counts(harness)).toEqual([0, 0]);
     await janitor.stop();
   });
 });
@@ -85,31 +85,31 @@ describe('whatever the retention', () => {
   test.for([0, 90 * MS_PER_DAY])(
     '%i: request idempotency is kept 24 h, gates nobody used 30 days',
     async (ms) => {
-      await using world = await EngineTestWorld.open();
-      const receipt = world.build.receipt();
-      await world.disk.addReceipt(PARTITION, receipt);
-      const view = await world.schedule({ inMs: 100 * MS_PER_DAY });
+      await using harness = await EngineHarness.open();
+      const receipt = harness.build.receipt();
+      await harness.disk.addReceipt(PARTITION, receipt);
+      const view = await harness.schedule({ inMs: 100 * MS_PER_DAY });
       const endpoint = 'https://example.com/hook' as EndpointKey;
       const gate: Gate = { ...OPEN_GATE, breaker: { ...OPEN_GATE.breaker, failures: 1 } };
-      await world.disk.saveGates([{ partition: PARTITION, endpoint, gate, savedAt: world.now }]);
+      await harness.disk.saveGates([{ partition: PARTITION, endpoint, gate, savedAt: harness.now }]);
       const kept = async () => [
-        (await world.disk.findReceipt(PARTITION, receipt.key, instant(0))) !== null,
-        (await world.disk.findWork([view.pending]))[0]?.gate !== null,
+        (await harness.disk.findReceipt(PARTITION, receipt.key, instant(0))) !== null,
+        (await harness.disk.findWork([view.pending]))[0]?.gate !== null,
       ];
-      world.time.setClock(MS_PER_DAY - 2_000);
-      const first = new Janitor(world, EVERYWHERE, ms);
+      harness.time.setClock(MS_PER_DAY - 2_000);
+      const first = new Janitor(harness, EVERYWHERE, ms);
       first.start();
-      await world.time.advance(1_500);
+      await harness.time.advance(1_500);
       expect(await kept()).toEqual([true, true]);
-      await world.time.advance(60_000);
+      await harness.time.advance(60_000);
       expect(await kept()).toEqual([false, true]);
       await first.stop();
-      world.time.setClock(29 * MS_PER_DAY - HOUR_MS - 200_000);
-      const janitor = new Janitor(world, EVERYWHERE, ms);
+      harness.time.setClock(29 * MS_PER_DAY - HOUR_MS - 200_000);
+      const janitor = new Janitor(harness, EVERYWHERE, ms);
       janitor.start();
-      await world.time.advance(60_000);
+      await harness.time.advance(60_000);
       expect(await kept()).toEqual([false, true]);
-      await world.time.advance(HOUR_MS + 200_000);
+      await harness.time.advance(HOUR_MS + 200_000);
       expect(await kept()).toEqual([false, false]);
       await janitor.stop();
     },
@@ -117,27 +117,27 @@ describe('whatever the retention', () => {
 });
 
 describe('the janitor works a little at a time', () => {
-  async function withDelivered(world: EngineTestWorld, count: number): Promise<Janitor> {
-    for (let each = 0; each < count; each++) await delivered(world);
-    world.time.setClock(2 * HOUR_MS);
-    const janitor = new Janitor(world, EVERYWHERE, HOUR_MS);
+  async function withDelivered(harness: EngineHarness, count: number): Promise<Janitor> {
+    for (let each = 0; each < count; each++) await delivered(harness);
+    harness.time.setClock(2 * HOUR_MS);
+    const janitor = new Janitor(harness, EVERYWHERE, HOUR_MS);
     janitor.start();
-    await world.time.advance(999);
-    expect(await counts(world)).toEqual([count, count]);
+    await harness.time.advance(999);
+    expect(await counts(harness)).toEqual([count, count]);
     return janitor;
   }
 
   test('25 rows, then a pause of 10 ms', async () => {
-    await using world = await EngineTestWorld.open();
-    const janitor = await withDelivered(world, 60);
-    await world.time.advance(1);
-    expect(await counts(world)).toEqual([35, 60]);
-    await world.time.advance(9);
-    expect(await counts(world)).toEqual([35, 60]);
-    await world.time.advance(1);
-    expect(await counts(world)).toEqual([10, 60]);
-    await world.time.advance(1_000);
-    expect(await counts(world)).toEqual([0, 0]);
+    await using harness = await EngineHarness.open();
+    const janitor = await withDelivered(harness, 60);
+    await harness.time.advance(1);
+    expect(await counts(harness)).toEqual([35, 60]);
+    await harness.time.advance(9);
+    expect(await counts(harness)).toEqual([35, 60]);
+    await harness.time.advance(1);
+    expect(await counts(harness)).toEqual([10, 60]);
+    await harness.time.advance(1_000);
+    expect(await counts(harness)).toEqual([0, 0]);
     await janitor.stop();
   });
 
@@ -145,42 +145,42 @@ describe('the janitor works a little at a time', () => {
     ['ahead, and back after a while, removes nothing', true, [1, 1]],
     ['ahead for good is believed after an hour', false, [0, 0]],
   ] as const)('a clock that is set %s', async ([, isSetBack, left]) => {
-    await using world = await EngineTestWorld.open();
-    await delivered(world);
-    const janitor = new Janitor(world, EVERYWHERE, 90 * MS_PER_DAY);
+    await using harness = await EngineHarness.open();
+    await delivered(harness);
+    const janitor = new Janitor(harness, EVERYWHERE, 90 * MS_PER_DAY);
     janitor.start();
-    await world.time.advance(120_000);
-    world.time.setClock(100 * MS_PER_DAY);
-    await world.time.advance(3_000_000);
-    expect(await counts(world)).toEqual([1, 1]);
-    if (isSetBack) world.time.setClock(-100 * MS_PER_DAY);
-    await world.time.advance(1_000_000);
-    expect(await counts(world)).toEqual(left);
+    await harness.time.advance(120_000);
+    harness.time.setClock(100 * MS_PER_DAY);
+    await harness.time.advance(3_000_000);
+    expect(await counts(harness)).toEqual([1, 1]);
+    if (isSetBack) harness.time.setClock(-100 * MS_PER_DAY);
+    await harness.time.advance(1_000_000);
+    expect(await counts(harness)).toEqual(left);
     await janitor.stop();
   });
 
   test('a stop in the middle is a stop: what is being removed is, and then nothing more', async () => {
-    await using world = await EngineTestWorld.open();
-    const janitor = await withDelivered(world, 60);
-    await world.time.advance(1);
+    await using harness = await EngineHarness.open();
+    const janitor = await withDelivered(harness, 60);
+    await harness.time.advance(1);
     const stopped = janitor.stop();
-    await world.time.advance(25);
+    await harness.time.advance(25);
     await stopped;
-    expect(await counts(world)).toEqual([35, 60]);
-    await world.time.advance(10 * 60_000);
-    expect(await counts(world)).toEqual([35, 60]);
-    expect(world.time.pending).toBe(0);
+    expect(await counts(harness)).toEqual([35, 60]);
+    await harness.time.advance(10 * 60_000);
+    expect(await counts(harness)).toEqual([35, 60]);
+    expect(harness.time.pending).toBe(0);
   });
 
   test('a store that is away is asked again in the next round', async () => {
-    await using world = await EngineTestWorld.open();
-    world.faults.set('refuses', 'prune');
-    const janitor = await withDelivered(world, 1);
-    await world.time.advance(1);
-    expect(world.log.lines).toMatchObject([{ level: 'warn' }]);
-    world.faults.clear();
-    await world.time.advance(60_000);
-    expect(await counts(world)).toEqual([0, 0]);
+    await using harness = await EngineHarness.open();
+    harness.faults.set('refuses', 'prune');
+    const janitor = await withDelivered(harness, 1);
+    await harness.time.advance(1);
+    expect(harness.log.lines).toMatchObject([{ level: 'warn' }]);
+    harness.faults.clear();
+    await harness.time.advance(60_000);
+    expect(await counts(harness)).toEqual([0, 0]);
     await janitor.stop();
   });
 
@@ -188,63 +188,63 @@ describe('the janitor works a little at a time', () => {
     ['those of hours as long as history', 30 * MS_PER_DAY, 30 * MS_PER_DAY + HOUR_MS],
     ['the hour under way, however short history is', 60_000, 60_000 + HOUR_MS],
   ] as const)('counts of minutes are kept for a week, %s', async ([, retentionMs, keptMs]) => {
-    await using world = await EngineTestWorld.open();
-    const janitor = new Janitor(world, EVERYWHERE, retentionMs);
+    await using harness = await EngineHarness.open();
+    const janitor = new Janitor(harness, EVERYWHERE, retentionMs);
     janitor.start();
-    await world.time.advance(1_000);
-    const { now } = world;
-    expect(world.insight.pruned).toEqual([[now - 7 * MS_PER_DAY, now - keptMs]]);
+    await harness.time.advance(1_000);
+    const { now } = harness;
+    expect(harness.insight.pruned).toEqual([[now - 7 * MS_PER_DAY, now - keptMs]]);
     await janitor.stop();
   });
 
   test('counts go part by part with pauses in between, and no further once it is stopped', async () => {
-    await using world = await EngineTestWorld.open();
-    world.insight.parts = 10;
-    const janitor = new Janitor(world, EVERYWHERE, 0);
+    await using harness = await EngineHarness.open();
+    harness.insight.parts = 10;
+    const janitor = new Janitor(harness, EVERYWHERE, 0);
     janitor.start();
-    await world.time.advance(1_000);
-    const begun = world.insight.pruned.length;
+    await harness.time.advance(1_000);
+    const begun = harness.insight.pruned.length;
     expect(begun).toBeLessThan(10);
-    await world.time.advance(20);
-    expect(world.insight.pruned).toHaveLength(begun + 2);
+    await harness.time.advance(20);
+    expect(harness.insight.pruned).toHaveLength(begun + 2);
     const stopped = janitor.stop();
-    await world.time.advance(1_000);
+    await harness.time.advance(1_000);
     await stopped;
-    expect(world.insight.pruned).toHaveLength(begun + 2);
+    expect(harness.insight.pruned).toHaveLength(begun + 2);
   });
 
   test('counts of hours are kept for ever where history is', async () => {
-    await using world = await EngineTestWorld.open();
-    const janitor = new Janitor(world, EVERYWHERE, 0);
+    await using harness = await EngineHarness.open();
+    const janitor = new Janitor(harness, EVERYWHERE, 0);
     janitor.start();
-    await world.time.advance(1_000);
-    expect(world.insight.pruned.map(([, hoursBefore]) => hoursBefore)).toEqual([0]);
+    await harness.time.advance(1_000);
+    expect(harness.insight.pruned.map(([, hoursBefore]) => hoursBefore)).toEqual([0]);
     await janitor.stop();
   });
 
   test('one that was never started stops at once, and does nothing', async () => {
-    await using world = await EngineTestWorld.open();
-    await new Janitor(world, EVERYWHERE, HOUR_MS).stop();
-    await world.time.advance(HOUR_MS);
-    expect(world.faults.asked).toEqual([]);
+    await using harness = await EngineHarness.open();
+    await new Janitor(harness, EVERYWHERE, HOUR_MS).stop();
+    await harness.time.advance(HOUR_MS);
+    expect(harness.faults.asked).toEqual([]);
   });
 });
 
 describe('a process that starts with a clock far ahead of what the store saw last', () => {
   const RETENTION_MS = 90 * MS_PER_DAY;
 
-  async function ranUntilNow(world: EngineTestWorld): Promise<void> {
-    const janitor = new Janitor(world, EVERYWHERE, RETENTION_MS);
+  async function ranUntilNow(harness: EngineHarness): Promise<void> {
+    const janitor = new Janitor(harness, EVERYWHERE, RETENTION_MS);
     janitor.start();
-    await world.time.advance(120_000);
+    await harness.time.advance(120_000);
     await janitor.stop();
   }
 
   /** Starts another process, which runs for so long. */
-  async function runs(world: EngineTestWorld, ms: number): Promise<void> {
-    const janitor = new Janitor(world, EVERYWHERE, RETENTION_MS);
+  async function runs(harness: EngineHarness, ms: number): Promise<void> {
+    const janitor = new Janitor(harness, EVERYWHERE, RETENTION_MS);
     janitor.start();
-    await world.time.advance(ms);
+    await harness.time.advance(ms);
     await janitor.stop();
   }
 
@@ -252,77 +252,77 @@ describe('a process that starts with a clock far ahead of what the store saw las
     ['a clock that is a year ahead', 365 * MS_PER_DAY],
     ['a service that was down for a hundred days', 100 * MS_PER_DAY],
   ] as const)('%s removes nothing for an hour, and then what is old', async ([, ms]) => {
-    await using world = await EngineTestWorld.open();
-    await delivered(world);
-    await ranUntilNow(world);
-    world.time.setClock(ms);
-    const janitor = new Janitor(world, EVERYWHERE, RETENTION_MS);
+    await using harness = await EngineHarness.open();
+    await delivered(harness);
+    await ranUntilNow(harness);
+    harness.time.setClock(ms);
+    const janitor = new Janitor(harness, EVERYWHERE, RETENTION_MS);
     janitor.start();
-    await world.time.advance(HOUR_MS);
-    expect(await counts(world)).toEqual([1, 1]);
-    expect(world.log.lines).toMatchObject([
+    await harness.time.advance(HOUR_MS);
+    expect(await counts(harness)).toEqual([1, 1]);
+    expect(harness.log.lines).toMatchObject([
       { message: 'the clock is far ahead of what was seen last', fields: { ahead_ms: ms + 60_000 } },
     ]);
-    await world.time.advance(61_000);
-    expect(await counts(world)).toEqual([0, 0]);
+    await harness.time.advance(61_000);
+    expect(await counts(harness)).toEqual([0, 0]);
     await janitor.stop();
   });
 
   test('is not believed sooner for being restarted, nor later', async () => {
-    await using world = await EngineTestWorld.open();
-    await delivered(world);
-    await ranUntilNow(world);
-    world.time.setClock(365 * MS_PER_DAY);
+    await using harness = await EngineHarness.open();
+    await delivered(harness);
+    await ranUntilNow(harness);
+    harness.time.setClock(365 * MS_PER_DAY);
     for (let minutes = 0; minutes < 60; minutes += 10) {
-      expect(await counts(world)).toEqual([1, 1]);
-      await runs(world, 5 * 60_000);
-      await world.time.advance(5 * 60_000);
+      expect(await counts(harness)).toEqual([1, 1]);
+      await runs(harness, 5 * 60_000);
+      await harness.time.advance(5 * 60_000);
     }
-    expect(await counts(world)).toEqual([1, 1]);
-    await runs(world, 61_000);
-    expect(await counts(world)).toEqual([0, 0]);
+    expect(await counts(harness)).toEqual([1, 1]);
+    await runs(harness, 61_000);
+    expect(await counts(harness)).toEqual([0, 0]);
   });
 
   test('and is set right before the hour is over removes nothing', async () => {
-    await using world = await EngineTestWorld.open();
-    await delivered(world);
-    await ranUntilNow(world);
-    world.time.setClock(365 * MS_PER_DAY);
-    await runs(world, 30 * 60_000);
-    world.time.setClock(-365 * MS_PER_DAY);
-    await runs(world, 2 * HOUR_MS);
-    expect(await counts(world)).toEqual([1, 1]);
+    await using harness = await EngineHarness.open();
+    await delivered(harness);
+    await ranUntilNow(harness);
+    harness.time.setClock(365 * MS_PER_DAY);
+    await runs(harness, 30 * 60_000);
+    harness.time.setClock(-365 * MS_PER_DAY);
+    await runs(harness, 2 * HOUR_MS);
+    expect(await counts(harness)).toEqual([1, 1]);
   });
 
   test('is distrusted by whichever node tidies next', async () => {
-    await using world = await EngineTestWorld.open();
-    await delivered(world);
-    await ranUntilNow(world);
-    world.time.setClock(365 * MS_PER_DAY);
-    await runs(world, 30 * 60_000);
-    world.node = 'node-2';
-    await runs(world, 29 * 60_000);
-    expect(await counts(world)).toEqual([1, 1]);
+    await using harness = await EngineHarness.open();
+    await delivered(harness);
+    await ranUntilNow(harness);
+    harness.time.setClock(365 * MS_PER_DAY);
+    await runs(harness, 30 * 60_000);
+    harness.node = 'node-2';
+    await runs(harness, 29 * 60_000);
+    expect(await counts(harness)).toEqual([1, 1]);
   });
 });
 
 test('the clock is looked at also while a removal takes long', async () => {
-  await using world = await EngineTestWorld.open();
-  world.insight.parts = 1_000_000;
-  const janitor = new Janitor(world, EVERYWHERE, 90 * MS_PER_DAY);
+  await using harness = await EngineHarness.open();
+  harness.insight.parts = 1_000_000;
+  const janitor = new Janitor(harness, EVERYWHERE, 90 * MS_PER_DAY);
   janitor.start();
-  await world.time.advance(20 * 60_000);
-  expect(await world.disk.findTrustedTime()).toMatchObject({ believedFrom: null });
-  world.time.setClock(365 * MS_PER_DAY);
-  await world.time.advance(60_000);
-  expect((await world.disk.findTrustedTime())?.believedFrom).not.toBeNull();
+  await harness.time.advance(20 * 60_000);
+  expect(await harness.disk.findTrustedTime()).toMatchObject({ believedFrom: null });
+  harness.time.setClock(365 * MS_PER_DAY);
+  await harness.time.advance(60_000);
+  expect((await harness.disk.findTrustedTime())?.believedFrom).not.toBeNull();
   const stopped = janitor.stop();
-  await world.time.advance(100);
+  await harness.time.advance(100);
   await stopped;
 });
 
 test('of several nodes one tidies: the one that holds the first slot', async () => {
-  await using cluster = await ClusterTestWorld.open();
+  await using cluster = await ClusterHarness.open();
   const nodes = await cluster.settled('a', 'b', 'c');
   const pruned = () => nodes.map(({ faults }) => faults.times('prune'));
   const before = pruned();

@@ -8,8 +8,8 @@ import type { Slot } from '#src/domain/slot.ts';
 import { HOUR_MS } from '#src/domain/tally.ts';
 import { look } from '#src/domain/trusted-time.ts';
 import { PRUNABLE, type Prunable } from '#src/ports/store.ts';
+import { type EngineDependencies, pause } from './dependencies.ts';
 import type { Territory } from './territory.ts';
-import { type EngineWorld, pause } from './world.ts';
 
 const EVERY_MS = 60_000;
 const FIRST_AFTER_MS = 1_000;
@@ -20,7 +20,7 @@ const MINUTES_KEPT_MS = 7 * 86_400_000;
 const FIRST_SLOT = 0 as Slot;
 
 export class Janitor {
-  readonly #world: EngineWorld;
+  readonly #dependencies: EngineDependencies;
   readonly #territory: Pick<Territory, 'slots'>;
   readonly #retentionMs: number;
   #callOff: (() => void) | null = null;
@@ -30,8 +30,8 @@ export class Janitor {
   #removal: Promise<void> | null = null;
 
   /** A retention of 0 keeps history for ever. */
-  constructor(world: EngineWorld, territory: Pick<Territory, 'slots'>, retentionMs: number) {
-    this.#world = world;
+  constructor(dependencies: EngineDependencies, territory: Pick<Territory, 'slots'>, retentionMs: number) {
+    this.#dependencies = dependencies;
     this.#territory = territory;
     this.#retentionMs = retentionMs;
   }
@@ -52,7 +52,7 @@ export class Janitor {
 
   #in(ms: number): void {
     if (this.#isStopped) return;
-    this.#callOff = this.#world.timers.after(ms, () => {
+    this.#callOff = this.#dependencies.timers.after(ms, () => {
       this.#round = this.#tidy().finally(() => this.#in(this.#everyMs));
     });
   }
@@ -71,7 +71,7 @@ export class Janitor {
 
   /** Looks at the clock, and tells once when it is not believed. */
   async #trustedNow(): Promise<Instant> {
-    const { store, clock, log } = this.#world;
+    const { store, clock, log } = this.#dependencies;
     const before = await store.findTrustedTime();
     const trusted = look(before, clock.now());
     await store.saveTrustedTime(trusted);
@@ -92,11 +92,11 @@ export class Janitor {
   }
 
   #complain(error: unknown): void {
-    this.#world.log.warn({ error: String(error) }, 'old history could not be removed');
+    this.#dependencies.log.warn({ error: String(error) }, 'old history could not be removed');
   }
 
   async #prune(what: Prunable, now: Instant): Promise<void> {
-    const { store, timers } = this.#world;
+    const { store, timers } = this.#dependencies;
     const before = this.#before(what, now);
     if (before === null) return;
     while (!this.#isStopped && this.#isOurs) {
@@ -111,7 +111,7 @@ export class Janitor {
    * of endpoints, of which there may be as many as deliveries.
    */
   async #pruneTallies(now: Instant): Promise<void> {
-    const { insight, timers } = this.#world;
+    const { insight, timers } = this.#dependencies;
     const minutesBefore = instant(Math.max(now - MINUTES_KEPT_MS, 0));
     // An hour is over when all of it is: the one that is being counted stays, however short the retention.
     const hoursBefore = instant(Math.max((this.#before('deliveries', now) ?? 0) - HOUR_MS, 0));

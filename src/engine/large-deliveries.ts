@@ -6,16 +6,16 @@ import { type Instant, instant } from '#src/domain/instant.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { BodyLoader } from './body-loader.ts';
 import type { Queue, Read } from './claiming.ts';
+import type { EngineDependencies } from './dependencies.ts';
 import type { Gates } from './gates.ts';
 import { type OutageLog, warnsOfOutage } from './outage-log.ts';
 import { type Draft, UNREADABLE, type Unsendable } from './request-builder.ts';
 import type { Territory } from './territory.ts';
-import type { EngineWorld } from './world.ts';
 
 /** A payload that could not be read is read again after this time. */
 const AGAIN_MS = 500;
 
-export interface LargeDeliveriesDependencies {
+export interface LargeDeliveriesDependencies extends Pick<EngineDependencies, 'clock' | 'log' | 'timers'> {
   readonly territory: Territory;
   readonly gates: Pick<Gates, 'readEnds'>;
   readonly queue: Queue;
@@ -25,15 +25,13 @@ export interface LargeDeliveriesDependencies {
 }
 
 export class LargeDeliveries {
-  readonly #world: Pick<EngineWorld, 'clock'>;
   readonly #dependencies: LargeDeliveriesDependencies;
   readonly #loading = new Set<Promise<void>>();
   readonly #outage: OutageLog;
 
-  constructor({ clock, log, timers }: EngineWorld, dependencies: LargeDeliveriesDependencies) {
-    this.#world = { clock };
+  constructor(dependencies: LargeDeliveriesDependencies) {
     this.#dependencies = dependencies;
-    this.#outage = warnsOfOutage({ timers, log }, 'a payload could not be read', 'payloads are read again');
+    this.#outage = warnsOfOutage(dependencies, 'a payload could not be read', 'payloads are read again');
   }
 
   begin(read: Read): void {
@@ -75,7 +73,7 @@ export class LargeDeliveries {
   }
 
   #again(): Instant {
-    return instant(this.#world.clock.now() + AGAIN_MS);
+    return instant(this.#dependencies.clock.now() + AGAIN_MS);
   }
 
   #isWanted({ due, epoch }: Read): boolean {

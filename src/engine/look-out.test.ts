@@ -3,10 +3,10 @@ import type { Due } from '#src/domain/due.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { CustomerCursor } from '#src/ports/store.ts';
-import { dueAt, EngineTestWorld, VirtualTime } from '#test/engine-world.ts';
+import { dueAt, EngineHarness, VirtualTime } from '#test/engine-harness.ts';
+import type { EngineDependencies } from './dependencies.ts';
 import { type Finds, LOOK_AHEAD_MS, LookOut } from './look-out.ts';
 import { EVERYWHERE } from './territory.ts';
-import type { EngineWorld } from './world.ts';
 
 const PAGE_ROWS = 100;
 const PAGES_BEHIND_MAX = 50;
@@ -21,14 +21,17 @@ class DueStore {
   readonly visits: (readonly Partition[])[] = [];
   readonly asked: (readonly [after: Instant | null, until: Instant])[] = [];
 
-  readonly listDue: EngineWorld['store']['listDue'] = async (after, until, limit) => {
+  readonly listDue: EngineDependencies['store']['listDue'] = async (after, until, limit) => {
     this.asked.push([after?.dueAt ?? null, until]);
     if (this.isAway) throw new Error('The store is away.');
     const rows = this.rows.filter(({ dueAt: at }) => at <= until).toSorted(byPlace);
     return rows.filter((due) => after === null || byPlace(due, after) > 0).slice(0, limit);
   };
 
-  readonly listWaitingCustomers: EngineWorld['store']['listWaitingCustomers'] = async (after, limit) => {
+  readonly listWaitingCustomers: EngineDependencies['store']['listWaitingCustomers'] = async (
+    after,
+    limit,
+  ) => {
     const from = after?.partition ?? Number.NEGATIVE_INFINITY;
     const waiting = new Set(this.rows.map(({ partition }) => partition));
     const listed = [...waiting].filter((partition) => partition > from).toSorted((one, other) => one - other);
@@ -39,7 +42,7 @@ class DueStore {
     return Map.groupBy(this.rows.toSorted(byPlace), ({ partition }) => partition);
   }
 
-  readonly listDueOfCustomers: EngineWorld['store']['listDueOfCustomers'] = async (
+  readonly listDueOfCustomers: EngineDependencies['store']['listDueOfCustomers'] = async (
     cursors,
     until,
     limitEach,
@@ -101,8 +104,8 @@ function setUp(rows: readonly Due[]) {
   store.rows = [...rows];
   const time = new VirtualTime(NOW);
   const found = new Found();
-  const world = { store: store as unknown as EngineWorld['store'], clock: time, timers: time };
-  const lookOut = new LookOut(world, EVERYWHERE, found);
+  const harness = { store: store as unknown as EngineDependencies['store'], clock: time, timers: time };
+  const lookOut = new LookOut(harness, EVERYWHERE, found);
   /** Looks, while no more time passes than between pages. */
   const look = async (where: 'ahead' | 'rest' | 'behind', betweenMs = 5) => {
     const state = { isOver: false };
@@ -375,13 +378,13 @@ describe('looking behind', () => {
 
 describe('on a real store', () => {
   test('each delivery that waits is found once: behind if it is due, ahead if it is near', async () => {
-    await using world = await EngineTestWorld.open();
+    await using harness = await EngineHarness.open();
     const views = [];
     for (let seconds = 1; seconds <= 8; seconds++)
-      views.push(await world.schedule({ inMs: seconds * 1_000 }));
-    await world.time.advance(4_000);
+      views.push(await harness.schedule({ inMs: seconds * 1_000 }));
+    await harness.time.advance(4_000);
     const found = new Found();
-    const lookOut = new LookOut(world, EVERYWHERE, found);
+    const lookOut = new LookOut(harness, EVERYWHERE, found);
     await lookOut.ahead();
     await lookOut.behind();
     const ids = views.map(({ pending }) => pending.id);

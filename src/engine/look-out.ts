@@ -16,8 +16,8 @@ import type { Partition } from '#src/domain/partition.ts';
 import type { CustomerCursor } from '#src/ports/store.ts';
 import type { Timers } from '#src/ports/timers.ts';
 import { CustomerRounds, LeftForLater, type Place, visit } from './customer-rounds.ts';
+import { type EngineDependencies, pause } from './dependencies.ts';
 import type { Territory } from './territory.ts';
-import { type EngineWorld, pause } from './world.ts';
 
 export const LOOK_AHEAD_MS = 2_000;
 const PAGE_ROWS = 100;
@@ -51,7 +51,7 @@ export interface Finds {
 }
 
 export class LookOut {
-  readonly #world: Pick<EngineWorld, 'store' | 'clock' | 'timers'>;
+  readonly #dependencies: Pick<EngineDependencies, 'store' | 'clock' | 'timers'>;
   readonly #territory: Pick<Territory, 'slots'>;
   readonly #finds: Finds;
   /** Timers for bulk work, which leaves time to everything else. */
@@ -74,17 +74,17 @@ export class LookOut {
   #isToBeginAnew = false;
 
   constructor(
-    world: Pick<EngineWorld, 'store' | 'clock' | 'timers'>,
+    dependencies: Pick<EngineDependencies, 'store' | 'clock' | 'timers'>,
     territory: Pick<Territory, 'slots'>,
     finds: Finds,
-    slowed: Timers = world.timers,
+    slowed: Timers = dependencies.timers,
   ) {
-    this.#world = world;
+    this.#dependencies = dependencies;
     this.#territory = territory;
     this.#finds = finds;
     this.#slowed = slowed;
-    this.#roundsAhead = new CustomerRounds(world.store, territory);
-    this.#roundsBehind = new CustomerRounds(world.store, territory);
+    this.#roundsAhead = new CustomerRounds(dependencies.store, territory);
+    this.#roundsBehind = new CustomerRounds(dependencies.store, territory);
   }
 
   /** There is more to look at than before: what lies behind the cursor may not have been seen. */
@@ -111,7 +111,7 @@ export class LookOut {
 
   /** What comes due in the next moments: of each customer the first. */
   async ahead(): Promise<void> {
-    const now = this.#world.clock.now();
+    const now = this.#dependencies.clock.now();
     const until = instant(now + LOOK_AHEAD_MS);
     // A look may take so long that what comes after it is due before the next one.
     const from = { dueAt: instant(Math.min(this.#lookedUntil ?? now, now)), id: LAST_ID };
@@ -124,7 +124,7 @@ export class LookOut {
 
   /** In the order of time. False: somebody has so much that it may hide what others have. */
   async #aheadOfAll(from: Place, until: Instant): Promise<boolean> {
-    const { store, timers } = this.#world;
+    const { store, timers } = this.#dependencies;
     const seen = new Map<Partition, number>();
     let after = from;
     for (let pages = 0; pages < PAGES_MAX; pages++) {
@@ -158,7 +158,7 @@ export class LookOut {
         seen,
       );
       this.#roundsAhead.visitAgain(unfinished);
-      await pause(this.#world.timers, 0);
+      await pause(this.#dependencies.timers, 0);
     }
   }
 
@@ -178,7 +178,7 @@ export class LookOut {
   }
 
   async #visitRest(cursors: readonly CustomerCursor[]): Promise<readonly CustomerCursor[]> {
-    const now = this.#world.clock.now();
+    const now = this.#dependencies.clock.now();
     const until = instant(now + LOOK_AHEAD_MS);
     const wanted = cursors.filter(({ partition }) => !this.#crowded.has(partition));
     const unfinished = await this.#visitAhead(wanted, { dueAt: now, id: LAST_ID }, until, new Map());
@@ -197,7 +197,13 @@ export class LookOut {
     seen: Map<Partition, number>,
   ): Promise<readonly CustomerCursor[]> {
     if (cursors.length === 0) return [];
-    const { due, unfinished } = await visit(this.#world.store, cursors, from, until, this.#territory.slots);
+    const { due, unfinished } = await visit(
+      this.#dependencies.store,
+      cursors,
+      from,
+      until,
+      this.#territory.slots,
+    );
     for (const one of due) this.#foresee(one, seen);
     if (due.length > 0) this.#finds.pageRead();
     return unfinished;
@@ -209,7 +215,7 @@ export class LookOut {
   }
 
   async behind(): Promise<void> {
-    const { store, clock } = this.#world;
+    const { store, clock } = this.#dependencies;
     const now: Instant = clock.now();
     this.#hasFoundBehind = false;
     await this.#behindByCustomer(now);
@@ -245,7 +251,7 @@ export class LookOut {
       if (cursors.length === 0) return;
       const wanted = cursors.filter(({ partition }) => !this.#passedBy.has(partition));
       if (wanted.length === 0) continue;
-      const { due, unfinished } = await visit(this.#world.store, wanted, null, now, slots);
+      const { due, unfinished } = await visit(this.#dependencies.store, wanted, null, now, slots);
       for (const one of due) if (this.#finds.behind(one)) this.#hasFoundBehind = true;
       this.#roundsBehind.visitAgain(unfinished);
       if (due.length > 0) this.#finds.pageRead();

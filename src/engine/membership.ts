@@ -17,10 +17,10 @@ import { instant } from '#src/domain/instant.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import { decideShares } from '#src/domain/slot-shares.ts';
 import type { ClusterState, NodeLease } from '#src/ports/cluster-store.ts';
+import { type ClusterDependencies, type EngineDependencies, pause } from './dependencies.ts';
 import { FarLeases } from './far-leases.ts';
 import { Holdings } from './holdings.ts';
 import type { Territory } from './territory.ts';
-import { type ClusterWorld, type EngineWorld, pause } from './world.ts';
 
 /** With a round, a death is noticed within four seconds. */
 const LEASE_MS = 3_200;
@@ -50,11 +50,11 @@ export interface Inhabitants {
   forgetGates(slots: ReadonlySet<Slot>): void;
 }
 
-type World = Pick<EngineWorld, 'clock' | 'timers' | 'log' | 'node'>;
+type Dependencies = Pick<EngineDependencies, 'clock' | 'timers' | 'log' | 'node'>;
 
 export class Membership {
-  readonly #world: World;
-  readonly #cluster: ClusterWorld;
+  readonly #dependencies: Dependencies;
+  readonly #cluster: ClusterDependencies;
   readonly #inhabitants: Inhabitants;
   readonly #holdings: Holdings;
   /** The epochs in which slots were given back: those are over, whatever an answer says that was on its way. */
@@ -73,11 +73,11 @@ export class Membership {
   #isFailing = false;
   #state: 'new' | 'member' | 'stopping' | 'gone' = 'new';
 
-  constructor(world: World, cluster: ClusterWorld, inhabitants: Inhabitants) {
-    this.#world = world;
+  constructor(dependencies: Dependencies, cluster: ClusterDependencies, inhabitants: Inhabitants) {
+    this.#dependencies = dependencies;
     this.#cluster = cluster;
     this.#inhabitants = inhabitants;
-    this.#holdings = new Holdings(cluster, world.node, () => this.lookSoon());
+    this.#holdings = new Holdings(cluster, dependencies.node, () => this.lookSoon());
     cluster.metrics.watchCluster(() => ({
       slotsHeld: this.#holdings.slots.size,
       nodes: this.#nodes.length,
@@ -127,12 +127,12 @@ export class Membership {
     try {
       await this.#renew();
     } catch (error) {
-      this.#world.log.warn({ error: String(error) }, 'the other nodes could not be told of the stop');
+      this.#dependencies.log.warn({ error: String(error) }, 'the other nodes could not be told of the stop');
     }
     // As long as it holds them, nobody dispatches them. What is being given back already may fail, and be kept.
     await Promise.all(this.#givingBack);
     while (this.#state === 'stopping' && !(await this.#giveBack(new Set(this.#holdings.kept)))) {
-      await pause(this.#world.timers, RENEW_AGAIN_MS);
+      await pause(this.#dependencies.timers, RENEW_AGAIN_MS);
     }
   }
 
@@ -143,7 +143,7 @@ export class Membership {
     await this.#round;
     this.#holdings.leaseIsValidUntil(Number.NEGATIVE_INFINITY);
     const { store, peers } = this.#cluster;
-    const { node, log } = this.#world;
+    const { node, log } = this.#dependencies;
     try {
       await store.leave(node);
       peers.slotsChanged();
@@ -157,7 +157,7 @@ export class Membership {
     const at = this.#cluster.stopwatch.elapsed() + ms;
     if (this.#timer !== null && this.#timer.at <= at) return;
     this.#timer?.callOff();
-    const callOff = this.#world.timers.after(ms, () => {
+    const callOff = this.#dependencies.timers.after(ms, () => {
       this.#timer = null;
       void this.#anotherRound();
     });
@@ -196,7 +196,8 @@ export class Membership {
       return true;
     } catch (error) {
       this.#cluster.metrics.leaseRenewalFailed();
-      if (!this.#isFailing) this.#world.log.warn({ error: String(error) }, 'the lease could not be renewed');
+      if (!this.#isFailing)
+        this.#dependencies.log.warn({ error: String(error) }, 'the lease could not be renewed');
       this.#isFailing = true;
       this.#roundIn(RENEW_AGAIN_MS);
       return false;
@@ -253,13 +254,13 @@ export class Membership {
 
   /** It never takes itself for dead: a renewal that took longer than its lease is renewed again. */
   #isEnded({ node, leaseUntil }: NodeLease): boolean {
-    return node !== this.#world.node && leaseUntil <= this.#cluster.clock.now();
+    return node !== this.#dependencies.node && leaseUntil <= this.#cluster.clock.now();
   }
 
   /** A lease by a wrong clock would end those of the others, or outlive this node. */
   async #renew(): Promise<ClusterState> {
     if (!this.#cluster.clock.isSure) throw new Error('It is not known what time it is.');
-    const { clock, node } = this.#world;
+    const { clock, node } = this.#dependencies;
     const leaseUntil = instant(clock.now() + LEASE_MS);
     const lease = { node, leaseUntil, isStopping: this.#state === 'stopping' };
     return this.#cluster.store.renewLease(lease);
@@ -267,7 +268,7 @@ export class Membership {
 
   /** What the store says is ours is; what it does not say is not. */
   #reconcile(seen: ClusterState): void {
-    const { node, log } = this.#world;
+    const { node, log } = this.#dependencies;
     const held = this.#holdings.tenure.epochs;
     const lost = new Set<Slot>();
     const found = new Map<Slot, number>();
@@ -295,7 +296,7 @@ export class Membership {
    */
   async #share(seen: ClusterState): Promise<void> {
     if (this.#state !== 'member' || !this.#cluster.clock.isSure) return;
-    const { node } = this.#world;
+    const { node } = this.#dependencies;
     const holders = new Set(seen.slots.map(({ owner }) => owner));
     const nodes = seen.nodes.filter((lease) => holders.has(lease.node) || !this.#isEnded(lease));
     const { take, giveBack } = decideShares({ ...seen, nodes }, node, this.#holdings.kept);
@@ -308,7 +309,7 @@ export class Membership {
   #gain(epochs: ReadonlyMap<Slot, number>): void {
     if (epochs.size === 0) return;
     this.#holdings.hold(epochs);
-    this.#world.log.info({ slots: epochs.size }, 'slots were gained');
+    this.#dependencies.log.info({ slots: epochs.size }, 'slots were gained');
     this.#cluster.metrics.slotsMoved('gained', epochs.size);
     this.#inhabitants.gained();
   }
@@ -347,7 +348,7 @@ export class Membership {
       peers.slotsChanged();
       return true;
     } catch (error) {
-      this.#world.log.warn({ error: String(error) }, 'slots could not be given back');
+      this.#dependencies.log.warn({ error: String(error) }, 'slots could not be given back');
       for (const slot of slots) this.#givenBack.delete(slot);
       this.#holdings.keep(slots);
       return false;

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import { dueAt } from '#test/engine-world.ts';
+import { dueAt } from '#test/engine-harness.ts';
 import { NEAR_DUE_MAX, NearDue } from './near-due.ts';
 
 const LATER = instant(1_000_000);

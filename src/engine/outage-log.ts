@@ -15,13 +15,17 @@ export interface OutageLines {
   recovered(failures: number): void;
 }
 
-interface OutageWorld {
+interface OutageDependencies {
   readonly timers: Timers;
   readonly log: Log;
 }
 
 /** Writes these messages: warnings, and one line when it is over. */
-export function warnsOfOutage({ timers, log }: OutageWorld, failed: string, recovered: string): OutageLog {
+export function warnsOfOutage(
+  { timers, log }: OutageDependencies,
+  failed: string,
+  recovered: string,
+): OutageLog {
   return new OutageLog(timers, {
     failed: (fields, count) => log.warn({ ...fields, count }, failed),
     recovered: (failures) => log.info({ failures }, recovered),

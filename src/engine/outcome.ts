@@ -1,6 +1,6 @@
 /** What an exchange with a destination comes to: the result of the attempt, and what it says of the destination. */
 import type { Evidence } from '#src/domain/breaker.ts';
-import { INTERRUPTED, type AttemptResult } from '#src/domain/delivery-life.ts';
+import { type AttemptResult, INTERRUPTED } from '#src/domain/delivery-life.ts';
 import type { SendResult } from '#src/ports/egress.ts';
 import type { Unsendable } from './request-builder.ts';
 

@@ -3,9 +3,10 @@
  * node died, when slots were gained, and every few seconds as a net. One look at a time, again until nothing is
  * left to close.
  */
+
+import { type EngineDependencies, pause } from './dependencies.ts';
 import { type OutageLog, warnsOfOutage } from './outage-log.ts';
 import type { Recovery } from './recovery.ts';
-import { type EngineWorld, pause } from './world.ts';
 
 const AGAIN_MS = 500;
 const EVERY_MS = 5_000;
@@ -13,7 +14,7 @@ const EVERY_MS = 5_000;
 const OWN_ROUNDS = 12;
 
 export class Recoveries {
-  readonly #world: Pick<EngineWorld, 'timers' | 'log' | 'cluster'>;
+  readonly #dependencies: Pick<EngineDependencies, 'timers' | 'log' | 'cluster'>;
   readonly #recovery: Recovery;
   readonly #outage: OutageLog;
   #running: Promise<void> | null = null;
@@ -23,11 +24,11 @@ export class Recoveries {
   #callOff: (() => void) | null = null;
   #isStopped = false;
 
-  constructor(world: Pick<EngineWorld, 'timers' | 'log' | 'cluster'>, recovery: Recovery) {
-    this.#world = world;
+  constructor(dependencies: Pick<EngineDependencies, 'timers' | 'log' | 'cluster'>, recovery: Recovery) {
+    this.#dependencies = dependencies;
     this.#recovery = recovery;
     this.#outage = warnsOfOutage(
-      world,
+      dependencies,
       'lost attempts could not be looked for',
       'lost attempts are looked for again',
     );
@@ -55,8 +56,8 @@ export class Recoveries {
   }
 
   #lookEvery(): void {
-    if (this.#world.cluster === null || this.#isStopped) return;
-    this.#callOff = this.#world.timers.after(EVERY_MS, () => {
+    if (this.#dependencies.cluster === null || this.#isStopped) return;
+    this.#callOff = this.#dependencies.timers.after(EVERY_MS, () => {
       void this.look();
       if (this.#ownRounds > 0) this.#ownRounds--;
       this.#lookEvery();
@@ -70,7 +71,7 @@ export class Recoveries {
   }
 
   async #untilDone(afterMs: number): Promise<void> {
-    const { timers, cluster } = this.#world;
+    const { timers, cluster } = this.#dependencies;
     if (afterMs > 0) await pause(timers, afterMs);
     while (!this.#isStopped) {
       this.#isAskedAgain = false;

@@ -10,10 +10,10 @@ import { dueOf } from '#src/domain/due.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { Hints } from '#src/ports/hints.ts';
 import type { LostClaim } from '#src/ports/store.ts';
+import type { EngineDependencies } from './dependencies.ts';
 import type { Settler } from './settler.ts';
 import type { Tallies } from './tallies.ts';
 import type { Territory } from './territory.ts';
-import type { EngineWorld } from './world.ts';
 
 /** More than can be under way at once. */
 const CLAIMS_MAX = 5_000;
@@ -37,17 +37,17 @@ export interface RecoveryParts {
 }
 
 export class Recovery {
-  readonly #world: EngineWorld;
+  readonly #dependencies: EngineDependencies;
   readonly #parts: RecoveryParts;
 
-  constructor(world: EngineWorld, parts: RecoveryParts) {
-    this.#world = world;
+  constructor(dependencies: EngineDependencies, parts: RecoveryParts) {
+    this.#dependencies = dependencies;
     this.#parts = parts;
   }
 
   /** How many were closed. `withOwn`: also claims of our own that nobody works on. */
   async run(withOwn: boolean): Promise<number> {
-    const { clock, log } = this.#world;
+    const { clock, log } = this.#dependencies;
     const { settler, tallies, hints } = this.#parts;
     const lost = await this.#lost(withOwn);
     const settled = await Promise.all(lost.map((claim) => settler.settle(claim, INTERRUPTED, clock.now())));
@@ -63,7 +63,7 @@ export class Recovery {
   }
 
   async #lost(withOwn: boolean): Promise<readonly LostClaim[]> {
-    const { store, node } = this.#world;
+    const { store, node } = this.#dependencies;
     const { living, isUnderWay } = this.#parts;
     const known = living?.nodes ?? [];
     const listed = await store.listLostClaims(
@@ -80,7 +80,7 @@ export class Recovery {
   #isForUs({ delivery }: LostClaim, others: ReadonlySet<string>): boolean {
     const { partition, target, claim } = delivery;
     if (claim === null || others.has(claim.node)) return false;
-    if (claim.node === this.#world.node) return true;
+    if (claim.node === this.#dependencies.node) return true;
     return this.#parts.territory.epochOf({ partition, endpoint: endpointKeyOf(target) }) !== null;
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
-import { VirtualTime } from '#test/engine-world.ts';
+import { VirtualTime } from '#test/engine-harness.ts';
 import { Repetition, SOON_MS } from './repetition.ts';
 
 const EVERY_MS = 900;

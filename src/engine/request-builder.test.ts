@@ -7,15 +7,15 @@ import { editProfile } from '#src/domain/profile.ts';
 import { earlierProfileHeadersPlace } from '#src/domain/sealed-places.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import { EngineTestWorld, headerOf, type Order } from '#test/engine-world.ts';
+import { EngineHarness, headerOf, type Order } from '#test/engine-harness.ts';
 import { RequestBuilder, type Sendable, UNREADABLE, type Unsendable } from './request-builder.ts';
 
 const SECRET = 'whsec_Z3V0ZW4gVGFn';
 
 /** A claimed delivery of a schedule ordered so. */
-async function claimed(world: EngineTestWorld, order: Order) {
-  const view = await world.schedule(order);
-  const { delivery, attempt } = world.build.claim(view.pending, view);
+async function claimed(harness: EngineHarness, order: Order) {
+  const view = await harness.schedule(order);
+  const { delivery, attempt } = harness.build.claim(view.pending, view);
   return { delivery, attempt };
 }
 
@@ -25,9 +25,9 @@ async function builtBy(builder: RequestBuilder, delivery: Delivery, attempt: Att
   return builder.finish(await builder.draft(delivery), delivery, attempt);
 }
 
-async function built(world: EngineTestWorld, order: Order): Promise<Built> {
-  const { delivery, attempt } = await claimed(world, order);
-  return builtBy(new RequestBuilder(world), delivery, attempt);
+async function built(harness: EngineHarness, order: Order): Promise<Built> {
+  const { delivery, attempt } = await claimed(harness, order);
+  return builtBy(new RequestBuilder(harness), delivery, attempt);
 }
 
 function requestOf(made: Built): OutboundRequest & { readonly timeoutMs: number } {
@@ -44,29 +44,29 @@ function expectSigned(request: OutboundRequest, delivery: Delivery, attempt: Att
 
 describe('the request of a delivery', () => {
   test('has method, URL, custom headers and body of the schedule, and is signed at this second', async () => {
-    await using world = await EngineTestWorld.open();
-    await world.secret(SECRET);
+    await using harness = await EngineHarness.open();
+    await harness.secret(SECRET);
     const body = '{"grüße":"🙈"}';
-    const { delivery, attempt } = await claimed(world, {
+    const { delivery, attempt } = await claimed(harness, {
       url: 'https://example.com/hook?tenant=1',
       payload: { headers: [['X-Tenant', 'acme']], body },
     });
-    await world.time.advance(5_432);
-    const request = requestOf(await builtBy(new RequestBuilder(world), delivery, attempt));
+    await harness.time.advance(5_432);
+    const request = requestOf(await builtBy(new RequestBuilder(harness), delivery, attempt));
     expect(request).toMatchObject({ method: 'POST', body: Buffer.from(body), timeoutMs: 30_000 });
     expect(request.url.href).toBe('https://example.com/hook?tenant=1');
     expect(headerOf(request, 'X-Tenant')).toBe('acme');
-    expect(headerOf(request, 'Sched-Timestamp')).toBe(String(Math.floor(world.now / 1_000)));
+    expect(headerOf(request, 'Sched-Timestamp')).toBe(String(Math.floor(harness.now / 1_000)));
     expectSigned(request, delivery, attempt, body);
   });
 
   test('never goes out unsigned', async () => {
-    await using world = await EngineTestWorld.open();
-    const { delivery, attempt } = await claimed(world, {});
-    const store = new Proxy(world.store, {
+    await using harness = await EngineHarness.open();
+    const { delivery, attempt } = await claimed(harness, {});
+    const store = new Proxy(harness.store, {
       get: (target, name) => (name === 'listSecrets' ? async () => [] : Reflect.get(target, name)),
     });
-    const { insight, clock, vault, egress, timers, ids, log, metrics, node, cluster } = world;
+    const { insight, clock, vault, egress, timers, ids, log, metrics, node, cluster } = harness;
     const unsigned = { store, insight, clock, vault, egress, timers, ids, log, metrics, node, cluster };
     expect(await builtBy(new RequestBuilder(unsigned), delivery, attempt)).toEqual({
       kind: 'unsendable',
@@ -75,25 +75,25 @@ describe('the request of a delivery', () => {
   });
 
   test('has no body where the schedule has none, and an empty one where it is empty', async () => {
-    await using world = await EngineTestWorld.open();
-    expect(requestOf(await built(world, {})).body).toBeNull();
-    expect(requestOf(await built(world, { payload: { body: '' } })).body).toEqual(Buffer.alloc(0));
+    await using harness = await EngineHarness.open();
+    expect(requestOf(await built(harness, {})).body).toBeNull();
+    expect(requestOf(await built(harness, { payload: { body: '' } })).body).toEqual(Buffer.alloc(0));
   });
 
   test.for(['GET', 'DELETE'] as const)('sends its body with %s too', async (method) => {
-    await using world = await EngineTestWorld.open();
+    await using harness = await EngineHarness.open();
     const destination = { kind: 'inline', url: 'https://example.com/', method } as const;
-    const request = requestOf(await built(world, { destination, payload: { body: 'x' } }));
+    const request = requestOf(await built(harness, { destination, payload: { body: 'x' } }));
     expect(request).toMatchObject({ method, body: Buffer.from('x') });
   });
 
   test("has the profile's headers under the schedule's, and the profile's time-out, rounded up", async () => {
-    await using world = await EngineTestWorld.open();
-    const profile = await world.profile({ timeout: '1500.5ms', method: 'PUT' }, [
+    await using harness = await EngineHarness.open();
+    const profile = await harness.profile({ timeout: '1500.5ms', method: 'PUT' }, [
       ['X-Both', 'of the profile'],
       ['X-Profile', 'p'],
     ]);
-    const request = requestOf(await built(world, { profile, payload: { headers: [['x-both', 'mine']] } }));
+    const request = requestOf(await built(harness, { profile, payload: { headers: [['x-both', 'mine']] } }));
     expect(request.headers.slice(0, 2)).toEqual([
       ['X-Profile', 'p'],
       ['x-both', 'mine'],
@@ -102,12 +102,12 @@ describe('the request of a delivery', () => {
   });
 
   test('stays with the version of the profile it was materialized from', async () => {
-    await using world = await EngineTestWorld.open();
-    const profile = await world.profile({ timeout: '7s' }, [['X-Version', 'one']]);
-    const { delivery, attempt } = await claimed(world, { profile });
-    const edited = editProfile(profile, { timeout: '9s', url: 'https://example.org/' }, world.now);
-    expect(await world.disk.replaceProfile({ profile: edited, headers: null, receipt: null })).toBe('done');
-    const request = requestOf(await builtBy(new RequestBuilder(world), delivery, attempt));
+    await using harness = await EngineHarness.open();
+    const profile = await harness.profile({ timeout: '7s' }, [['X-Version', 'one']]);
+    const { delivery, attempt } = await claimed(harness, { profile });
+    const edited = editProfile(profile, { timeout: '9s', url: 'https://example.org/' }, harness.now);
+    expect(await harness.disk.replaceProfile({ profile: edited, headers: null, receipt: null })).toBe('done');
+    const request = requestOf(await builtBy(new RequestBuilder(harness), delivery, attempt));
     expect([request.timeoutMs, headerOf(request, 'X-Version')]).toEqual([7_000, 'one']);
     expect(request.url.href).toBe('https://example.com/profile');
   });
@@ -115,26 +115,28 @@ describe('the request of a delivery', () => {
 
 describe("a profile's headers", () => {
   test('do not open beside another version than theirs; those under way have their own', async () => {
-    await using world = await EngineTestWorld.open();
-    const profile = await world.profile({}, [['Authorization', 'for the first URL']]);
-    const first = await claimed(world, { profile });
-    const stolen = await world.disk.findProfileHeaders(profile.partition, profile.id, 1);
-    const edited = editProfile(profile, { url: 'https://elsewhere.example/' }, world.now);
-    expect(await world.disk.replaceProfile({ profile: edited, headers: stolen, receipt: null })).toBe('done');
-    const second = await claimed(world, { profile: edited });
-    const builder = new RequestBuilder(world);
+    await using harness = await EngineHarness.open();
+    const profile = await harness.profile({}, [['Authorization', 'for the first URL']]);
+    const first = await claimed(harness, { profile });
+    const stolen = await harness.disk.findProfileHeaders(profile.partition, profile.id, 1);
+    const edited = editProfile(profile, { url: 'https://elsewhere.example/' }, harness.now);
+    expect(await harness.disk.replaceProfile({ profile: edited, headers: stolen, receipt: null })).toBe(
+      'done',
+    );
+    const second = await claimed(harness, { profile: edited });
+    const builder = new RequestBuilder(harness);
     expect(await builtBy(builder, second.delivery, second.attempt)).toEqual(UNREADABLE);
     const request = requestOf(await builtBy(builder, first.delivery, first.attempt));
     expect(headerOf(request, 'Authorization')).toBe('for the first URL');
   });
 
   test('that were stored before they were bound to a version are sent', async () => {
-    await using world = await EngineTestWorld.open();
+    await using harness = await EngineHarness.open();
     const headers = encodeHeaders([['X-Earlier', 'kept']]) ?? new Uint8Array();
-    const profile = world.build.profile();
-    const sealed = world.vault.seal(earlierProfileHeadersPlace(profile.partition, profile.id), headers);
-    await world.disk.addProfile({ profile, headers: sealed, receipt: null });
-    expect(headerOf(requestOf(await built(world, { profile })), 'X-Earlier')).toBe('kept');
+    const profile = harness.build.profile();
+    const sealed = harness.vault.seal(earlierProfileHeadersPlace(profile.partition, profile.id), headers);
+    await harness.disk.addProfile({ profile, headers: sealed, receipt: null });
+    expect(headerOf(requestOf(await built(harness, { profile })), 'X-Earlier')).toBe('kept');
   });
 });
 
@@ -156,8 +158,8 @@ describe('a forbidden header never leaves the house: the attempt is terminal, wi
   ];
 
   test.for(forbidden)("%s: %j of the schedule's", async ([name, value]) => {
-    await using world = await EngineTestWorld.open();
-    const made = await built(world, {
+    await using harness = await EngineHarness.open();
+    const made = await built(harness, {
       payload: {
         headers: [
           ['X-Fine', 'x'],
@@ -172,25 +174,25 @@ describe('a forbidden header never leaves the house: the attempt is terminal, wi
   });
 
   test("of the profile's, unless the schedule sets its own", async () => {
-    await using world = await EngineTestWorld.open();
-    const profile = await world.profile({}, [['X-Break', 'a\r\nb']]);
-    expect((await built(world, { profile })).kind).toBe('unsendable');
-    const mended = await built(world, { profile, payload: { headers: [['x-break', 'fine']] } });
+    await using harness = await EngineHarness.open();
+    const profile = await harness.profile({}, [['X-Break', 'a\r\nb']]);
+    expect((await built(harness, { profile })).kind).toBe('unsendable');
+    const mended = await built(harness, { profile, payload: { headers: [['x-break', 'fine']] } });
     expect(mended.kind).toBe('request');
   });
 
   test('and its value is not told', async () => {
-    await using world = await EngineTestWorld.open();
-    const made = await built(world, { payload: { headers: [['X-Secret', 'geheim\n']] } });
-    expect(JSON.stringify([made, world.log.lines])).not.toContain('geheim');
+    await using harness = await EngineHarness.open();
+    const made = await built(harness, { payload: { headers: [['X-Secret', 'geheim\n']] } });
+    expect(JSON.stringify([made, harness.log.lines])).not.toContain('geheim');
   });
 });
 
 describe('what cannot be made ready now', () => {
   test('is retryable: the payload cannot be opened', async () => {
-    await using world = await EngineTestWorld.open();
-    const { delivery, attempt } = await claimed(world, { payload: { body: 'x' } });
-    const { store, insight, clock, timers, egress, ids, log, metrics, node, cluster } = world;
+    await using harness = await EngineHarness.open();
+    const { delivery, attempt } = await claimed(harness, { payload: { body: 'x' } });
+    const { store, insight, clock, timers, egress, ids, log, metrics, node, cluster } = harness;
     const vault = { seal: cannot, open: cannot, keyedHash: cannot };
     const builder = new RequestBuilder({
       store,
@@ -210,13 +212,13 @@ describe('what cannot be made ready now', () => {
       kind: 'unsendable',
       result: { outcome: 'retryable', statusCode: null, error: 'internal error' },
     });
-    expect(world.log.lines).toMatchObject([{ level: 'error', fields: { delivery: delivery.id } }]);
+    expect(harness.log.lines).toMatchObject([{ level: 'error', fields: { delivery: delivery.id } }]);
   });
 
   test('is retryable: it cannot be signed, whether or not the keys are at hand', async () => {
-    await using world = await EngineTestWorld.open();
-    const { delivery, attempt } = await claimed(world, {});
-    const builder = new RequestBuilder(world);
+    await using harness = await EngineHarness.open();
+    const { delivery, attempt } = await claimed(harness, {});
+    const builder = new RequestBuilder(harness);
     const draft = await builder.draft(delivery);
     if (draft.kind !== 'draft') throw new Error('There is a draft.');
     const unsignable = {
@@ -230,19 +232,19 @@ describe('what cannot be made ready now', () => {
     expect(await first).toBe(UNREADABLE);
     expect(builder.finish(unsignable, delivery, attempt)).toBe(UNREADABLE);
     const line = { level: 'error', fields: { delivery: delivery.id } };
-    expect(world.log.lines).toMatchObject([line, line]);
+    expect(harness.log.lines).toMatchObject([line, line]);
   });
 
   test.for(['findMessages', 'listSecrets'] as const)(
     'is made ready when the store is back: %s fails as long as it is away',
     async (verb) => {
-      await using world = await EngineTestWorld.open();
-      await world.secret(SECRET);
-      const { delivery, attempt } = await claimed(world, { payload: { body: 'x' } });
-      const builder = new RequestBuilder(world);
-      world.faults.set('refuses', verb);
+      await using harness = await EngineHarness.open();
+      await harness.secret(SECRET);
+      const { delivery, attempt } = await claimed(harness, { payload: { body: 'x' } });
+      const builder = new RequestBuilder(harness);
+      harness.faults.set('refuses', verb);
       await expect(builtBy(builder, delivery, attempt)).rejects.toThrow(StoreUnavailable);
-      world.faults.clear();
+      harness.faults.clear();
       expectSigned(requestOf(await builtBy(builder, delivery, attempt)), delivery, attempt, 'x');
     },
   );

@@ -13,8 +13,8 @@ import { openProfileHeaders } from '#src/domain/profile-headers.ts';
 import { payloadPlace } from '#src/domain/sealed-places.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
 import { type Message, StoreUnavailable } from '#src/ports/store.ts';
+import type { EngineDependencies } from './dependencies.ts';
 import { type Keys, SigningKeys } from './signing-keys.ts';
-import type { EngineWorld } from './world.ts';
 
 /** A payload up to this size is read together with others; a larger one is read on its own (`body-loader.ts`). */
 export const SMALL_PAYLOAD_BYTES_MAX = 16_384;
@@ -46,18 +46,18 @@ export interface Sendable {
 export const UNREADABLE = unsendable('retryable', 'internal error');
 
 export class RequestBuilder {
-  readonly #world: EngineWorld;
+  readonly #dependencies: EngineDependencies;
   readonly #keys: SigningKeys;
 
-  constructor(world: EngineWorld) {
-    this.#world = world;
-    this.#keys = new SigningKeys(world);
+  constructor(dependencies: EngineDependencies) {
+    this.#dependencies = dependencies;
+    this.#keys = new SigningKeys(dependencies);
   }
 
   /** The drafts in the order asked for. Rejects while the store is away. */
   async drafts(deliveries: readonly Delivery[]): Promise<readonly (Draft | Unsendable)[]> {
     if (deliveries.length === 0) return [];
-    const messages = await this.#world.store.findMessages(deliveries);
+    const messages = await this.#dependencies.store.findMessages(deliveries);
     return deliveries.map((delivery, index) => this.#draft(delivery, messages[index]));
   }
 
@@ -72,7 +72,7 @@ export class RequestBuilder {
       return message === undefined ? UNREADABLE : this.#opened(delivery, message);
     } catch (error) {
       const fields = { delivery: delivery.id, error: String(error) };
-      this.#world.log.error(fields, 'a delivery could not be made ready');
+      this.#dependencies.log.error(fields, 'a delivery could not be made ready');
       return UNREADABLE;
     }
   }
@@ -96,14 +96,14 @@ export class RequestBuilder {
 
   #payload({ partition, scheduleId }: Delivery, { payload }: Message): Payload {
     if (payload === null) return NO_PAYLOAD;
-    return decodePayload(this.#world.vault.open(payloadPlace(partition, scheduleId), payload));
+    return decodePayload(this.#dependencies.vault.open(payloadPlace(partition, scheduleId), payload));
   }
 
   #profileHeaders({ partition, target }: Delivery, { profile }: Message): Headers {
     const sealed = profile?.headers ?? null;
     const { endpointId: id, endpointVersion: version } = target;
     if (sealed === null || id === null || version === null) return [];
-    return decodeHeaders(openProfileHeaders(this.#world.vault, { partition, id, version }, sealed));
+    return decodeHeaders(openProfileHeaders(this.#dependencies.vault, { partition, id, version }, sealed));
   }
 
   /**
@@ -135,7 +135,7 @@ export class RequestBuilder {
   }
 
   #unsigned({ id }: Delivery, error: unknown): Unsendable {
-    this.#world.log.error({ delivery: id, error: String(error) }, 'a delivery could not be signed');
+    this.#dependencies.log.error({ delivery: id, error: String(error) }, 'a delivery could not be signed');
     return UNREADABLE;
   }
 
@@ -143,7 +143,7 @@ export class RequestBuilder {
     // Nothing goes out unsigned.
     if (keys.length === 0) return unsendable('retryable', 'no signing secret');
     const { url, path, body, timeoutMs } = draft;
-    const now = this.#world.clock.now();
+    const now = this.#dependencies.clock.now();
     const headers = outboundHeaders({ delivery, attempt, path, headers: draft.headers, body, keys, now });
     const { partition: customer, target } = delivery;
     return { kind: 'request', request: { customer, method: target.method, url, headers, body }, timeoutMs };

@@ -1,15 +1,15 @@
 /** One HTTP attempt: the request, and the time it may take. */
 import type { OutboundRequest } from '#src/ports/egress.ts';
+import type { EngineDependencies } from './dependencies.ts';
 import type { Exchange } from './outcome.ts';
-import type { EngineWorld } from './world.ts';
 
 export class Sender {
-  readonly #world: Pick<EngineWorld, 'egress' | 'timers'>;
+  readonly #dependencies: Pick<EngineDependencies, 'egress' | 'timers'>;
   /** How each request under way is broken off. */
   readonly #underWay = new Set<(why: Exchange) => void>();
 
-  constructor(world: Pick<EngineWorld, 'egress' | 'timers'>) {
-    this.#world = world;
+  constructor(dependencies: Pick<EngineDependencies, 'egress' | 'timers'>) {
+    this.#dependencies = dependencies;
   }
 
   send(
@@ -17,7 +17,7 @@ export class Sender {
     timeoutMs: number,
     onConnected: (wasOpen: boolean) => void,
   ): Promise<Exchange> {
-    const { egress, timers } = this.#world;
+    const { egress, timers } = this.#dependencies;
     const { promise, resolve } = Promise.withResolvers<Exchange>();
     let drop = () => {};
     const end = (exchange: Exchange) => {

@@ -8,13 +8,13 @@
  * must not keep the others from it: after a failure each goes alone.
  */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
-import { settle, type AttemptResult } from '#src/domain/delivery-life.ts';
+import { type AttemptResult, settle } from '#src/domain/delivery-life.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { FiringSchedule } from '#src/domain/schedule.ts';
 import { completedBy } from '#src/domain/schedule-life.ts';
 import type { SettleWrite } from '#src/ports/store.ts';
+import { type EngineDependencies, pause } from './dependencies.ts';
 import { OutageLog } from './outage-log.ts';
-import { type EngineWorld, pause } from './world.ts';
 
 export interface AttemptInFlight {
   /** Claimed. */
@@ -35,15 +35,15 @@ interface Waiting {
 }
 
 export class Settler {
-  readonly #world: EngineWorld;
+  readonly #dependencies: EngineDependencies;
   readonly #waiting: Waiting[] = [];
   readonly #outage: OutageLog;
   #isWriting = false;
   #isGivingUp = false;
 
-  constructor(world: EngineWorld) {
-    this.#world = world;
-    const { log, timers } = world;
+  constructor(dependencies: EngineDependencies) {
+    this.#dependencies = dependencies;
+    const { log, timers } = dependencies;
     this.#outage = new OutageLog(timers, {
       failed: (fields, count) => log.error({ ...fields, count }, 'an attempt could not be settled yet'),
       recovered: (failures) => log.info({ failures }, 'attempts are settled again'),
@@ -52,7 +52,7 @@ export class Settler {
 
   /** The settled attempt; null when the claim was not ours any more. */
   async settle(given: AttemptInFlight, result: AttemptResult, endedAt: Instant): Promise<SettleWrite | null> {
-    const { store, timers } = this.#world;
+    const { store, timers } = this.#dependencies;
     let hasFailed = false;
     for (let current: AttemptInFlight | null = given; current !== null; ) {
       try {
@@ -83,7 +83,7 @@ export class Settler {
     while (this.#waiting.length > 0) {
       const together = this.#waiting.splice(0, TOGETHER_MAX);
       try {
-        const answers = await this.#world.store.settle(together.map(({ write }) => write));
+        const answers = await this.#dependencies.store.settle(together.map(({ write }) => write));
         for (const [index, { resolve }] of together.entries()) resolve(answers[index]);
       } catch (error) {
         for (const { reject } of together) reject(error);
@@ -94,7 +94,7 @@ export class Settler {
 
   /** The same attempt as things are now. */
   async #again({ delivery, attempt }: AttemptInFlight): Promise<AttemptInFlight | null> {
-    const [work] = await this.#world.store.findWork([delivery]);
+    const [work] = await this.#dependencies.store.findWork([delivery]);
     if (work === undefined || work === null) return null;
     const { claim } = work.delivery;
     if (claim === null || claim.token !== delivery.claim?.token) return null;
@@ -108,7 +108,11 @@ export class Settler {
   }
 }
 
-function decide({ delivery, attempt, schedule }: AttemptInFlight, result: AttemptResult, endedAt: Instant): SettleWrite {
+function decide(
+  { delivery, attempt, schedule }: AttemptInFlight,
+  result: AttemptResult,
+  endedAt: Instant,
+): SettleWrite {
   const settled = settle(delivery, attempt, result, schedule, endedAt);
   return {
     delivery: settled.delivery,

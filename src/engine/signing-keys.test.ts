@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { EndpointId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import { EngineTestWorld, PARTITION } from '#test/engine-world.ts';
+import { EngineHarness, PARTITION } from '#test/engine-harness.ts';
 import { type Signed, SigningKeys } from './signing-keys.ts';
 
 function to(endpointId: EndpointId | null = null, partition: Partition = PARTITION): Signed {
@@ -14,76 +14,76 @@ async function textsOf(keys: SigningKeys, signed: Signed = to()): Promise<readon
 
 describe('the secrets that sign', () => {
   test("are the partition's, each the UTF-8 bytes of its whole text, the newest first", async () => {
-    await using world = await EngineTestWorld.open();
-    await world.secret('whsec_älter');
-    await world.time.advance(1);
-    await world.secret('whsec_newer');
-    const keys = new SigningKeys(world);
+    await using harness = await EngineHarness.open();
+    await harness.secret('whsec_älter');
+    await harness.time.advance(1);
+    await harness.secret('whsec_newer');
+    const keys = new SigningKeys(harness);
     expect(await textsOf(keys)).toEqual(['whsec_newer', 'whsec_älter']);
     expect(await textsOf(keys, to(null, 2 as Partition))).toEqual(['whsec_of_the_neighbour']);
   });
 
   test('are read again when they are a second old: so fast a rotation counts', async () => {
-    await using world = await EngineTestWorld.open();
-    await world.secret('whsec_old');
-    const keys = new SigningKeys(world);
+    await using harness = await EngineHarness.open();
+    await harness.secret('whsec_old');
+    const keys = new SigningKeys(harness);
     expect(await textsOf(keys)).toEqual(['whsec_old']);
-    await world.secret('whsec_new');
-    await world.time.advance(999);
+    await harness.secret('whsec_new');
+    await harness.time.advance(999);
     expect(await textsOf(keys)).toEqual(['whsec_old']);
-    await world.time.advance(1);
+    await harness.time.advance(1);
     expect(await textsOf(keys)).toEqual(['whsec_new', 'whsec_old']);
-    expect(world.faults.times('listSecrets')).toBe(2);
+    expect(harness.faults.times('listSecrets')).toBe(2);
   });
 
   test('stop signing to the millisecond, also while they are kept', async () => {
-    await using world = await EngineTestWorld.open();
-    await world.secret('whsec_old');
-    await world.secret('whsec_new', 500);
-    const keys = new SigningKeys(world);
-    await world.time.advance(499);
+    await using harness = await EngineHarness.open();
+    await harness.secret('whsec_old');
+    await harness.secret('whsec_new', 500);
+    const keys = new SigningKeys(harness);
+    await harness.time.advance(499);
     expect(await textsOf(keys)).toEqual(['whsec_new', 'whsec_old']);
-    await world.time.advance(1);
+    await harness.time.advance(1);
     expect(await textsOf(keys)).toEqual(['whsec_new']);
-    expect(world.faults.times('listSecrets')).toBe(1);
+    expect(harness.faults.times('listSecrets')).toBe(1);
   });
 
   test('are read once for all that ask at the same time', async () => {
-    await using world = await EngineTestWorld.open();
-    await world.secret('whsec_a');
-    const keys = new SigningKeys(world);
+    await using harness = await EngineHarness.open();
+    await harness.secret('whsec_a');
+    const keys = new SigningKeys(harness);
     await Promise.all(Array.from({ length: 20 }, () => keys.of(to())));
-    expect(world.faults.times('listSecrets')).toBe(1);
+    expect(harness.faults.times('listSecrets')).toBe(1);
   });
 
   test.for([-3_600_000, 3_600_000])('are read again when the clock is set by %i ms', async (byMs) => {
-    await using world = await EngineTestWorld.open();
-    await world.secret('whsec_old');
-    const keys = new SigningKeys(world);
+    await using harness = await EngineHarness.open();
+    await harness.secret('whsec_old');
+    const keys = new SigningKeys(harness);
     await keys.of(to());
-    await world.secret('whsec_new');
-    world.time.setClock(byMs);
+    await harness.secret('whsec_new');
+    harness.time.setClock(byMs);
     expect(await textsOf(keys)).toEqual(['whsec_new', 'whsec_old']);
   });
 
   test('sign again when a clock that was ahead is set back before their end', async () => {
-    await using world = await EngineTestWorld.open();
-    await world.secret('whsec_old');
-    await world.secret('whsec_new', 60_000);
-    const keys = new SigningKeys(world);
-    world.time.setClock(60_000);
+    await using harness = await EngineHarness.open();
+    await harness.secret('whsec_old');
+    await harness.secret('whsec_new', 60_000);
+    const keys = new SigningKeys(harness);
+    harness.time.setClock(60_000);
     expect(await textsOf(keys)).toEqual(['whsec_new']);
-    world.time.setClock(-60_000);
+    harness.time.setClock(-60_000);
     expect(await textsOf(keys)).toEqual(['whsec_new', 'whsec_old']);
   });
 
   test('are asked for again at once after the store failed', async () => {
-    await using world = await EngineTestWorld.open();
-    await world.secret('whsec_a');
-    const keys = new SigningKeys(world);
-    world.faults.set('refuses', 'listSecrets');
+    await using harness = await EngineHarness.open();
+    await harness.secret('whsec_a');
+    const keys = new SigningKeys(harness);
+    harness.faults.set('refuses', 'listSecrets');
     await expect(keys.of(to())).rejects.toThrow('The store is away.');
-    world.faults.clear();
+    harness.faults.clear();
     expect(await textsOf(keys)).toEqual(['whsec_a']);
   });
 });
@@ -92,81 +92,81 @@ describe('the secrets that sign for a profile', () => {
   const HOUR_MS = 3_600_000;
 
   test("are the profile's and the project's, then the profile's alone, to the millisecond and while they are kept", async () => {
-    await using world = await EngineTestWorld.open();
-    await world.secret('whsec_project');
-    const { id } = await world.profile();
-    await world.endpointSecret(id, 'whsec_own', 500);
-    const keys = new SigningKeys(world);
-    await world.time.advance(499);
+    await using harness = await EngineHarness.open();
+    await harness.secret('whsec_project');
+    const { id } = await harness.profile();
+    await harness.endpointSecret(id, 'whsec_own', 500);
+    const keys = new SigningKeys(harness);
+    await harness.time.advance(499);
     expect(await textsOf(keys, to(id))).toEqual(['whsec_own', 'whsec_project']);
-    await world.time.advance(1);
+    await harness.time.advance(1);
     expect(await textsOf(keys, to(id))).toEqual(['whsec_own']);
-    expect(world.faults.times('listEndpointSecrets')).toBe(1);
+    expect(harness.faults.times('listEndpointSecrets')).toBe(1);
   });
 
   test('are not those of another profile, nor of a delivery without one', async () => {
-    await using world = await EngineTestWorld.open();
-    await world.secret('whsec_project');
-    const [one, other] = [await world.profile(), await world.profile()];
-    await world.endpointSecret(one.id, 'whsec_own', 0);
-    const keys = new SigningKeys(world);
+    await using harness = await EngineHarness.open();
+    await harness.secret('whsec_project');
+    const [one, other] = [await harness.profile(), await harness.profile()];
+    await harness.endpointSecret(one.id, 'whsec_own', 0);
+    const keys = new SigningKeys(harness);
     expect(await textsOf(keys, to(one.id))).toEqual(['whsec_own']);
     expect(await textsOf(keys, to(other.id))).toEqual(['whsec_project']);
     expect(await textsOf(keys)).toEqual(['whsec_project']);
   });
 
   test('are read again when they are a second old', async () => {
-    await using world = await EngineTestWorld.open();
-    await world.secret('whsec_project');
-    const { id } = await world.profile();
-    const keys = new SigningKeys(world);
+    await using harness = await EngineHarness.open();
+    await harness.secret('whsec_project');
+    const { id } = await harness.profile();
+    const keys = new SigningKeys(harness);
     expect(await textsOf(keys, to(id))).toEqual(['whsec_project']);
-    await world.endpointSecret(id, 'whsec_own', HOUR_MS);
-    await world.time.advance(999);
+    await harness.endpointSecret(id, 'whsec_own', HOUR_MS);
+    await harness.time.advance(999);
     expect(await textsOf(keys, to(id))).toEqual(['whsec_project']);
-    await world.time.advance(1);
+    await harness.time.advance(1);
     expect(await textsOf(keys, to(id))).toEqual(['whsec_own', 'whsec_project']);
   });
 
   test('cost a project that has none one read a second, however many profiles, and nothing without a profile', async () => {
-    await using world = await EngineTestWorld.open();
-    await world.secret('whsec_project');
-    const profiles = [await world.profile(), await world.profile(), await world.profile()];
-    const keys = new SigningKeys(world);
+    await using harness = await EngineHarness.open();
+    await harness.secret('whsec_project');
+    const profiles = [await harness.profile(), await harness.profile(), await harness.profile()];
+    const keys = new SigningKeys(harness);
     await keys.of(to());
-    expect(world.faults.times('hasEndpointSecrets')).toBe(0);
+    expect(harness.faults.times('hasEndpointSecrets')).toBe(0);
     for (const { id } of profiles) await keys.of(to(id));
-    expect(world.faults.times('hasEndpointSecrets')).toBe(1);
-    expect(world.faults.times('listEndpointSecrets')).toBe(0);
+    expect(harness.faults.times('hasEndpointSecrets')).toBe(1);
+    expect(harness.faults.times('listEndpointSecrets')).toBe(0);
   });
 
   test('are known without a wait once they were read', async () => {
-    await using world = await EngineTestWorld.open();
-    await world.secret('whsec_project');
-    const [own, bare] = [await world.profile(), await world.profile()];
-    await world.endpointSecret(own.id, 'whsec_own', 0);
-    const keys = new SigningKeys(world);
+    await using harness = await EngineHarness.open();
+    await harness.secret('whsec_project');
+    const [own, bare] = [await harness.profile(), await harness.profile()];
+    await harness.endpointSecret(own.id, 'whsec_own', 0);
+    const keys = new SigningKeys(harness);
     expect(keys.fresh(to(own.id))).toBeNull();
     for (const { id } of [own, bare]) await keys.of(to(id));
     expect(keys.fresh(to(own.id))).toHaveLength(1);
     expect(keys.fresh(to(bare.id))).toHaveLength(1);
     expect(keys.fresh(to())).toHaveLength(1);
-    await world.time.advance(1_000);
+    await harness.time.advance(1_000);
     expect(keys.fresh(to(own.id))).toBeNull();
   });
 
   test.for(['hasEndpointSecrets', 'listEndpointSecrets'] as const)(
     'are asked for again at once after the store failed at %s',
     async (verb) => {
-      await using world = await EngineTestWorld.open();
-      await world.secret('whsec_project');
-      const { id } = await world.profile();
-      await world.endpointSecret(id, 'whsec_own', 0);
-      const keys = new SigningKeys(world);
-      world.faults.set('refuses', verb);
+      await using harness = await EngineHarness.open();
+      await harness.secret('whsec_project');
+      const { id } = await harness.profile();
+      await harness.endpointSecret(id, 'whsec_own', 0);
+      const keys = new SigningKeys(harness);
+      harness.faults.set('refuses', verb);
       await expect(keys.of(to(id))).rejects.toThrow('The store is away.');
       expect(keys.fresh(to(id))).toBeNull();
-      world.faults.clear();
+      harness.faults.clear();
       expect(await textsOf(keys, to(id))).toEqual(['whsec_own']);
     },
   );

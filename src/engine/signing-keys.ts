@@ -12,8 +12,8 @@ import type { EndpointId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { endpointSecretPlace, signingSecretPlace } from '#src/domain/sealed-places.ts';
+import type { EngineDependencies } from './dependencies.ts';
 import { FreshReads } from './fresh-reads.ts';
-import type { EngineWorld } from './world.ts';
 
 const PARTITIONS_MAX = 1_000;
 const PROFILES_MAX = 4_000;
@@ -35,23 +35,23 @@ export interface Signed {
   readonly target: Pick<Target, 'endpointId'>;
 }
 
-type World = Pick<EngineWorld, 'store' | 'vault' | 'clock'>;
+type Dependencies = Pick<EngineDependencies, 'store' | 'vault' | 'clock'>;
 
 const NO_KEYS: readonly ProfileKey[] = [];
 
 export class SigningKeys {
-  readonly #world: World;
+  readonly #dependencies: Dependencies;
   readonly #projects = new FreshReads<Partition, readonly ProjectKey[]>(PARTITIONS_MAX);
   /** True where any profile of the partition has its own secret. */
   readonly #anyProfile = new FreshReads<Partition, boolean>(PARTITIONS_MAX);
   readonly #profiles = new FreshReads<string, readonly ProfileKey[]>(PROFILES_MAX);
 
-  constructor(world: World) {
-    this.#world = world;
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
   }
 
   async of({ partition, target }: Signed): Promise<Keys> {
-    const now = this.#world.clock.now();
+    const now = this.#dependencies.clock.now();
     const [projects, own] = await Promise.all([
       this.#projects.of(partition, now, () => this.#openProjects(partition, now)),
       this.#ownOf(partition, target.endpointId, now),
@@ -61,7 +61,7 @@ export class SigningKeys {
 
   /** The same where nothing has to be waited for; null where it has. */
   fresh({ partition, target }: Signed): Keys | null {
-    const now = this.#world.clock.now();
+    const now = this.#dependencies.clock.now();
     const projects = this.#projects.fresh(partition, now);
     const own = this.#freshOwn(partition, target.endpointId, now);
     return projects === null || own === null ? null : keysAt(projects.value, own, now);
@@ -81,7 +81,7 @@ export class SigningKeys {
   ): Promise<readonly ProfileKey[]> {
     if (endpointId === null) return NO_KEYS;
     const any = await this.#anyProfile.of(partition, now, () =>
-      this.#world.store.hasEndpointSecrets(partition, now),
+      this.#dependencies.store.hasEndpointSecrets(partition, now),
     );
     if (!any) return NO_KEYS;
     return this.#profiles.of(keyOf(partition, endpointId), now, () =>
@@ -90,7 +90,7 @@ export class SigningKeys {
   }
 
   async #openProjects(partition: Partition, now: Instant): Promise<readonly ProjectKey[]> {
-    const { store, vault } = this.#world;
+    const { store, vault } = this.#dependencies;
     const secrets = await store.listSecrets(partition, now);
     return secrets.map(({ id, sealed, expiresAt }) => ({
       key: createSecretKey(vault.open(signingSecretPlace(partition, id), sealed)),
@@ -99,7 +99,7 @@ export class SigningKeys {
   }
 
   async #openOwn(partition: Partition, endpointId: EndpointId, now: Instant): Promise<readonly ProfileKey[]> {
-    const { store, vault } = this.#world;
+    const { store, vault } = this.#dependencies;
     const secrets = await store.listEndpointSecrets(partition, endpointId, now);
     return secrets.map(({ id, sealed, expiresAt, aloneFrom }) => ({
       key: createSecretKey(vault.open(endpointSecretPlace(partition, endpointId, id), sealed)),

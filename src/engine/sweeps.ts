@@ -13,9 +13,9 @@ import type { Slot } from '#src/domain/slot.ts';
 import type { Hints } from '#src/ports/hints.ts';
 import { SlowedTimers } from '#src/ports/slowed-timers.ts';
 import type { Timers } from '#src/ports/timers.ts';
+import { type EngineDependencies, pause } from './dependencies.ts';
 import { type OutageLog, warnsOfOutage } from './outage-log.ts';
 import type { Territory } from './territory.ts';
-import { type EngineWorld, pause } from './world.ts';
 
 const LOOK_EVERY_MS = 4_500;
 /** The pause between two pieces. */
@@ -25,12 +25,10 @@ const LISTED_MAX = 100;
 const UNDER_WAY_MAX = 1_000;
 const FIRST_SLOT = 0 as Slot;
 
-export interface SweepsDependencies {
+export interface SweepsDependencies extends Pick<EngineDependencies, 'store' | 'timers' | 'log' | 'cluster'> {
   readonly territory: Pick<Territory, 'slots'>;
   readonly hints: Pick<Hints, 'lookAgain'>;
 }
-
-type SweepsWorld = Pick<EngineWorld, 'store' | 'timers' | 'log' | 'cluster'>;
 
 /** A sweep, and the place that its last piece has come to; null before the first. */
 interface Started {
@@ -39,7 +37,6 @@ interface Started {
 }
 
 export class Sweeps {
-  readonly #world: SweepsWorld;
   readonly #dependencies: SweepsDependencies;
   readonly #outage: OutageLog;
   readonly #slowed: Timers;
@@ -54,12 +51,11 @@ export class Sweeps {
   #isWorking = false;
   #isStopped = false;
 
-  constructor(world: SweepsWorld, dependencies: SweepsDependencies) {
-    this.#world = world;
+  constructor(dependencies: SweepsDependencies) {
     this.#dependencies = dependencies;
-    this.#slowed = new SlowedTimers(world.timers, () => true);
+    this.#slowed = new SlowedTimers(dependencies.timers, () => true);
     this.#outage = warnsOfOutage(
-      world,
+      dependencies,
       'unfinished orders have to wait',
       'unfinished orders are carried out again',
     );
@@ -78,7 +74,7 @@ export class Sweeps {
 
   #lookIn(ms: number): void {
     if (this.#isStopped) return;
-    this.#callOff = this.#world.timers.after(ms, () => {
+    this.#callOff = this.#dependencies.timers.after(ms, () => {
       this.#looking = this.#look().finally(() => this.#lookIn(LOOK_EVERY_MS));
     });
   }
@@ -91,7 +87,7 @@ export class Sweeps {
   async #look(): Promise<void> {
     if (!this.#isOurs) return;
     try {
-      const found = await this.#world.store.listSweeps(LISTED_MAX);
+      const found = await this.#dependencies.store.listSweeps(LISTED_MAX);
       const leftBehind = found.filter((sweep) => this.#isLeftBehind(sweep));
       this.#seen = new Set(found.map(keyOf));
       for (const sweep of leftBehind) this.#begin(sweep);
@@ -103,7 +99,7 @@ export class Sweeps {
   }
 
   #isLeftBehind(sweep: UnfinishedSweep): boolean {
-    return this.#seen === null ? this.#world.cluster === null : this.#seen.has(keyOf(sweep));
+    return this.#seen === null ? this.#dependencies.cluster === null : this.#seen.has(keyOf(sweep));
   }
 
   #begin(sweep: UnfinishedSweep): void {
@@ -130,7 +126,7 @@ export class Sweeps {
   /** Carries out one piece. Where more is left, the sweep goes to the end of its customer's line. */
   async #carryOn({ sweep, place }: Started): Promise<void> {
     try {
-      const reached = await this.#world.store.carryOnSweep(sweep, place);
+      const reached = await this.#dependencies.store.carryOnSweep(sweep, place);
       this.#outage.succeeded();
       if (reached !== null) return this.#turns.add(sweep.partition, { sweep, place: reached });
       if (sweep.order === 'resume') this.#dependencies.hints.lookAgain();

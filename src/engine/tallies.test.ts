@@ -5,19 +5,19 @@ import type { Partition } from '#src/domain/partition.ts';
 import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
 import * as life from '#src/domain/schedule-life.ts';
 import { HOUR_MS, latenessClass, MINUTE_MS } from '#src/domain/tally.ts';
-import { BROKEN, EngineTestWorld, PARTITION } from '#test/engine-world.ts';
+import { BROKEN, EngineHarness, PARTITION } from '#test/engine-harness.ts';
 import { Engine } from './engine.ts';
 import { Tallies } from './tallies.ts';
 
 const URL = 'https://example.com/hook';
 const SPOT = { partition: PARTITION, endpoint: URL as EndpointKey };
 
-function minute(world: EngineTestWorld, at = world.now) {
-  return world.insight.tally(PARTITION, MINUTE_MS, instant(at - (at % MINUTE_MS)));
+function minute(harness: EngineHarness, at = harness.now) {
+  return harness.insight.tally(PARTITION, MINUTE_MS, instant(at - (at % MINUTE_MS)));
 }
 
-function hour(world: EngineTestWorld) {
-  return world.insight.tally(PARTITION, HOUR_MS, instant(world.now - (world.now % HOUR_MS)));
+function hour(harness: EngineHarness) {
+  return harness.insight.tally(PARTITION, HOUR_MS, instant(harness.now - (harness.now % HOUR_MS)));
 }
 
 /** So many endpoints were fired at. */
@@ -29,31 +29,31 @@ function fireAt(tallies: Tallies, endpoints: number): void {
 
 describe('counts', () => {
   test('are kept by the minute, by the hour and by endpoint, and saved within half a second', async () => {
-    await using world = await EngineTestWorld.open();
-    const tallies = new Tallies(world);
+    await using harness = await EngineHarness.open();
+    const tallies = new Tallies(harness);
     tallies.fired(SPOT, 3);
     tallies.fired({ ...SPOT, endpoint: 'https://example.org/' as EndpointKey }, 250);
     tallies.ended(SPOT, 'succeeded');
-    await world.time.advance(499);
-    expect(world.insight.saves).toEqual([]);
-    await world.time.advance(1);
-    expect(world.insight.saves).toEqual([4]);
-    for (const tally of [minute(world), hour(world)]) {
+    await harness.time.advance(499);
+    expect(harness.insight.saves).toEqual([]);
+    await harness.time.advance(1);
+    expect(harness.insight.saves).toEqual([4]);
+    for (const tally of [minute(harness), hour(harness)]) {
       expect(tally).toMatchObject({ fired: 2, succeeded: 1, deadLettered: 0, expired: 0, retried: 0 });
       expect(tally.lateness[latenessClass(3)]).toBe(1);
       expect(tally.lateness[latenessClass(250)]).toBe(1);
     }
-    expect(world.insight.endpointTally(PARTITION, URL)).toMatchObject({ fired: 1, succeeded: 1 });
-    expect(world.insight.endpointTally(PARTITION, 'https://example.org/')).toMatchObject({ fired: 1 });
+    expect(harness.insight.endpointTally(PARTITION, URL)).toMatchObject({ fired: 1, succeeded: 1 });
+    expect(harness.insight.endpointTally(PARTITION, 'https://example.org/')).toMatchObject({ fired: 1 });
   });
 
   test('are of each partition for itself', async () => {
-    await using world = await EngineTestWorld.open();
-    const tallies = new Tallies(world);
+    await using harness = await EngineHarness.open();
+    const tallies = new Tallies(harness);
     tallies.fired({ ...SPOT, partition: 2 as Partition }, 0);
-    await world.time.advance(500);
-    expect(minute(world).fired).toBe(0);
-    expect(world.insight.endpointTally(2 as Partition, URL).fired).toBe(1);
+    await harness.time.advance(500);
+    expect(minute(harness).fired).toBe(0);
+    expect(harness.insight.endpointTally(2 as Partition, URL).fired).toBe(1);
   });
 
   test.for([
@@ -63,178 +63,187 @@ describe('counts', () => {
     ['retry_scheduled', { retried: 1 }],
     ['paused', { retried: 1 }],
   ] as const)('%s is told apart', async ([status, expected]) => {
-    await using world = await EngineTestWorld.open();
-    const tallies = new Tallies(world);
+    await using harness = await EngineHarness.open();
+    const tallies = new Tallies(harness);
     tallies.ended(SPOT, status);
-    await world.time.advance(500);
+    await harness.time.advance(500);
     const nothing = { fired: 0, succeeded: 0, deadLettered: 0, expired: 0, retried: 0 };
-    expect(minute(world)).toMatchObject({ ...nothing, ...expected });
+    expect(minute(harness)).toMatchObject({ ...nothing, ...expected });
   });
 
   test('nothing is saved that did not change, and no timer waits for nothing', async () => {
-    await using world = await EngineTestWorld.open();
-    const tallies = new Tallies(world);
+    await using harness = await EngineHarness.open();
+    const tallies = new Tallies(harness);
     tallies.ended(SPOT, 'canceled');
-    expect(world.time.pending).toBe(0);
+    expect(harness.time.pending).toBe(0);
     tallies.fired(SPOT, 0);
-    await world.time.advance(10_000);
-    expect(world.insight.saves).toEqual([3]);
-    expect(world.time.pending).toBe(0);
+    await harness.time.advance(10_000);
+    expect(harness.insight.saves).toEqual([3]);
+    expect(harness.time.pending).toBe(0);
   });
 
   test('go on where they were: a row is saved as it stands', async () => {
-    await using world = await EngineTestWorld.open();
-    const tallies = new Tallies(world);
+    await using harness = await EngineHarness.open();
+    const tallies = new Tallies(harness);
     tallies.fired(SPOT, 0);
-    await world.time.advance(600);
+    await harness.time.advance(600);
     tallies.fired(SPOT, 0);
-    await world.time.advance(MINUTE_MS);
+    await harness.time.advance(MINUTE_MS);
     tallies.fired(SPOT, 0);
-    await world.time.advance(500);
-    expect([minute(world, instant(world.now - MINUTE_MS)).fired, minute(world).fired]).toEqual([2, 1]);
-    expect(hour(world).fired).toBe(3);
+    await harness.time.advance(500);
+    expect([minute(harness, instant(harness.now - MINUTE_MS)).fired, minute(harness).fired]).toEqual([2, 1]);
+    expect(hour(harness).fired).toBe(3);
   });
 
   test('of a store that is away are saved when it is back, those of the minutes before included', async () => {
-    await using world = await EngineTestWorld.open();
-    const tallies = new Tallies(world);
-    world.insight.isAway = true;
+    await using harness = await EngineHarness.open();
+    const tallies = new Tallies(harness);
+    harness.insight.isAway = true;
     tallies.fired(SPOT, 0);
-    const began = world.now;
-    await world.time.advance(MINUTE_MS);
+    const began = harness.now;
+    await harness.time.advance(MINUTE_MS);
     tallies.fired(SPOT, 0);
-    await world.time.advance(MINUTE_MS);
-    world.insight.isAway = false;
-    await world.time.advance(500);
-    expect([minute(world, began).fired, minute(world, instant(began + MINUTE_MS)).fired]).toEqual([1, 1]);
-    expect(hour(world).fired).toBe(2);
-    const warned = world.log.lines.filter(({ message }) => message.includes('counts of what fired'));
+    await harness.time.advance(MINUTE_MS);
+    harness.insight.isAway = false;
+    await harness.time.advance(500);
+    expect([minute(harness, began).fired, minute(harness, instant(began + MINUTE_MS)).fired]).toEqual([1, 1]);
+    expect(hour(harness).fired).toBe(2);
+    const warned = harness.log.lines.filter(({ message }) => message.includes('counts of what fired'));
     expect(warned).toHaveLength(1);
   });
 
   test('what is counted while a save is under way is saved next', async () => {
-    await using world = await EngineTestWorld.open();
-    const tallies = new Tallies(world);
-    world.insight.beforeSave = () => {
-      world.insight.beforeSave = () => {};
+    await using harness = await EngineHarness.open();
+    const tallies = new Tallies(harness);
+    harness.insight.beforeSave = () => {
+      harness.insight.beforeSave = () => {};
       tallies.fired(SPOT, 0);
     };
     tallies.fired(SPOT, 0);
-    await world.time.advance(1_000);
-    expect(minute(world).fired).toBe(2);
+    await harness.time.advance(1_000);
+    expect(minute(harness).fired).toBe(2);
   });
 
   test('are not lost when the clock is set back into a minute that was saved', async () => {
-    await using world = await EngineTestWorld.open();
-    const tallies = new Tallies(world);
-    const began = world.now;
+    await using harness = await EngineHarness.open();
+    const tallies = new Tallies(harness);
+    const began = harness.now;
     for (const ms of [MINUTE_MS, -MINUTE_MS]) {
       tallies.fired(SPOT, 0);
-      await world.time.advance(500);
-      world.time.setClock(ms - 500);
+      await harness.time.advance(500);
+      harness.time.setClock(ms - 500);
     }
     tallies.fired(SPOT, 0);
-    await world.time.advance(500);
-    expect([minute(world, began).fired, minute(world, instant(began + MINUTE_MS)).fired]).toEqual([2, 1]);
-    expect(hour(world).fired).toBe(3);
-    expect(world.insight.endpointTally(PARTITION, URL).fired).toBe(3);
+    await harness.time.advance(500);
+    expect([minute(harness, began).fired, minute(harness, instant(began + MINUTE_MS)).fired]).toEqual([2, 1]);
+    expect(hour(harness).fired).toBe(3);
+    expect(harness.insight.endpointTally(PARTITION, URL).fired).toBe(3);
   });
 
   test('of many endpoints are saved a part at a time', async () => {
-    await using world = await EngineTestWorld.open();
-    const tallies = new Tallies(world);
+    await using harness = await EngineHarness.open();
+    const tallies = new Tallies(harness);
     fireAt(tallies, 600);
-    await world.time.advance(1_500);
-    expect(world.insight.saves).toEqual([250, 250, 102]);
-    expect(world.insight.endpointsKept).toBe(600);
+    await harness.time.advance(1_500);
+    expect(harness.insight.saves).toEqual([250, 250, 102]);
+    expect(harness.insight.endpointsKept).toBe(600);
   });
 
   test('of more endpoints than fit are left out, and those of the partition are not', async () => {
-    await using world = await EngineTestWorld.open();
-    const tallies = new Tallies(world);
+    await using harness = await EngineHarness.open();
+    const tallies = new Tallies(harness);
     fireAt(tallies, 20_010);
     await tallies.stop();
-    expect(world.insight.endpointsKept).toBe(20_000);
-    expect(hour(world).fired).toBe(20_010);
+    expect(harness.insight.endpointsKept).toBe(20_000);
+    expect(hour(harness).fired).toBe(20_010);
   });
 
   test('of a customer with very many endpoints leave room for those of others', async () => {
-    await using world = await EngineTestWorld.open();
-    const tallies = new Tallies(world);
+    await using harness = await EngineHarness.open();
+    const tallies = new Tallies(harness);
     fireAt(tallies, 20_010);
     const other = 2 as Partition;
     tallies.fired({ partition: other, endpoint: SPOT.endpoint }, 0);
-    await world.time.advance(500);
-    expect(world.insight.tally(other, HOUR_MS, instant(world.now - (world.now % HOUR_MS))).fired).toBe(1);
+    await harness.time.advance(500);
+    expect(harness.insight.tally(other, HOUR_MS, instant(harness.now - (harness.now % HOUR_MS))).fired).toBe(
+      1,
+    );
     await tallies.stop();
-    expect(world.insight.endpointTally(other, URL).fired).toBe(1);
+    expect(harness.insight.endpointTally(other, URL).fired).toBe(1);
   });
 
   test('make room for others when the hour is over', async () => {
-    await using world = await EngineTestWorld.open();
-    const tallies = new Tallies(world);
+    await using harness = await EngineHarness.open();
+    const tallies = new Tallies(harness);
     fireAt(tallies, 20_000);
-    world.time.setClock(HOUR_MS);
+    harness.time.setClock(HOUR_MS);
     tallies.fired(SPOT, 0);
     await tallies.stop();
-    expect(world.insight.endpointTally(PARTITION, URL).fired).toBe(1);
+    expect(harness.insight.endpointTally(PARTITION, URL).fired).toBe(1);
   });
 
   test('are saved at the end, as far as the store takes them', async () => {
-    await using world = await EngineTestWorld.open();
-    const tallies = new Tallies(world);
+    await using harness = await EngineHarness.open();
+    const tallies = new Tallies(harness);
     fireAt(tallies, 300);
     await tallies.stop();
-    expect(world.insight.endpointsKept).toBe(300);
-    expect(world.time.pending).toBe(0);
-    const unlucky = new Tallies(world);
+    expect(harness.insight.endpointsKept).toBe(300);
+    expect(harness.time.pending).toBe(0);
+    const unlucky = new Tallies(harness);
     unlucky.fired(SPOT, 0);
-    world.insight.isAway = true;
+    harness.insight.isAway = true;
     await unlucky.stop();
-    expect(world.time.pending).toBe(0);
+    expect(harness.time.pending).toBe(0);
   });
 });
 
 describe('the engine counts', () => {
   test('every attempt as it goes out, what it came to, and how late it was', async () => {
-    await using world = await EngineTestWorld.open();
+    await using harness = await EngineHarness.open();
     const answers = [BROKEN, BROKEN];
-    world.egress.respond = () => answers.shift() ?? { kind: 'answered', statusCode: 204 };
-    await world.schedule({ inMs: 1_000, retryPolicy: { ...DEFAULT_RETRY_POLICY, base: '1s', factor: 1 } });
-    await world.time.advance(1_040);
-    const engine = new Engine(world, { retentionMs: 0 });
+    harness.egress.respond = () => answers.shift() ?? { kind: 'answered', statusCode: 204 };
+    await harness.schedule({ inMs: 1_000, retryPolicy: { ...DEFAULT_RETRY_POLICY, base: '1s', factor: 1 } });
+    await harness.time.advance(1_040);
+    const engine = new Engine(harness, { retentionMs: 0 });
     await engine.start();
-    await world.time.advance(3_000);
+    await harness.time.advance(3_000);
     await engine.stop(0);
-    expect(hour(world)).toMatchObject({ fired: 3, retried: 2, succeeded: 1 });
-    expect(hour(world).lateness[latenessClass(40)]).toBe(1);
-    expect(hour(world).lateness[latenessClass(0)]).toBe(2);
-    expect(world.insight.endpointTally(PARTITION, URL)).toMatchObject({ fired: 3, retried: 2, succeeded: 1 });
+    expect(hour(harness)).toMatchObject({ fired: 3, retried: 2, succeeded: 1 });
+    expect(hour(harness).lateness[latenessClass(40)]).toBe(1);
+    expect(hour(harness).lateness[latenessClass(0)]).toBe(2);
+    expect(harness.insight.endpointTally(PARTITION, URL)).toMatchObject({
+      fired: 3,
+      retried: 2,
+      succeeded: 1,
+    });
   });
 
   test('dead letters, and what ends without an attempt', async () => {
-    await using world = await EngineTestWorld.open();
-    world.egress.respond = () => ({ kind: 'answered', statusCode: 301 });
-    await world.schedule({ inMs: 10_000 });
-    await world.schedule({ inMs: 1_000, ttl: '1s' });
-    await world.time.advance(8_000);
-    const engine = new Engine(world, { retentionMs: 0 });
+    await using harness = await EngineHarness.open();
+    harness.egress.respond = () => ({ kind: 'answered', statusCode: 301 });
+    await harness.schedule({ inMs: 10_000 });
+    await harness.schedule({ inMs: 1_000, ttl: '1s' });
+    await harness.time.advance(8_000);
+    const engine = new Engine(harness, { retentionMs: 0 });
     await engine.start();
-    await world.time.advance(5_000);
+    await harness.time.advance(5_000);
     await engine.stop(0);
-    expect(hour(world)).toMatchObject({ fired: 1, deadLettered: 1, expired: 1 });
+    expect(hour(harness)).toMatchObject({ fired: 1, deadLettered: 1, expired: 1 });
   });
 
   test('attempts that nobody finished', async () => {
-    await using world = await EngineTestWorld.open();
-    const view = await world.schedule({ retryPolicy: { ...DEFAULT_RETRY_POLICY, maxAttempts: 1 } });
-    const ids = { attempt: world.ids.mint('att', world.now), delivery: world.ids.mint('dlv', world.now) };
-    const claimed = life.claim(view.pending, view, { node: 'dead', token: ids.attempt }, ids, world.now);
-    await world.disk.claim([claimed]);
-    const engine = new Engine(world, { retentionMs: 0 });
+    await using harness = await EngineHarness.open();
+    const view = await harness.schedule({ retryPolicy: { ...DEFAULT_RETRY_POLICY, maxAttempts: 1 } });
+    const ids = {
+      attempt: harness.ids.mint('att', harness.now),
+      delivery: harness.ids.mint('dlv', harness.now),
+    };
+    const claimed = life.claim(view.pending, view, { node: 'dead', token: ids.attempt }, ids, harness.now);
+    await harness.disk.claim([claimed]);
+    const engine = new Engine(harness, { retentionMs: 0 });
     await engine.start();
     await engine.stop(0);
-    expect(hour(world)).toMatchObject({ fired: 0, deadLettered: 1 });
-    expect(world.insight.endpointTally(PARTITION, URL)).toMatchObject({ deadLettered: 1 });
+    expect(hour(harness)).toMatchObject({ fired: 0, deadLettered: 1 });
+    expect(harness.insight.endpointTally(PARTITION, URL)).toMatchObject({ deadLettered: 1 });
   });
 });

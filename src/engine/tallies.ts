@@ -24,7 +24,7 @@ import {
   type TallySpanMs,
 } from '#src/domain/tally.ts';
 import type { SavedEndpointTally, SavedTally } from '#src/ports/insight-store.ts';
-import type { EngineWorld } from './world.ts';
+import type { EngineDependencies } from './dependencies.ts';
 
 const SAVE_EVERY_MS = 500;
 /** The rest waits for the next time: what fires shares the store with this. */
@@ -75,7 +75,7 @@ interface PartitionCounts {
 }
 
 export class Tallies {
-  readonly #world: Pick<EngineWorld, 'insight' | 'clock' | 'timers' | 'log' | 'node'>;
+  readonly #dependencies: Pick<EngineDependencies, 'insight' | 'clock' | 'timers' | 'log' | 'node'>;
   #writer: string;
   #setBack = 0;
   #minuteAt = instant(0);
@@ -91,14 +91,14 @@ export class Tallies {
   #isStopped = false;
   #hasFailed = false;
 
-  constructor(world: Pick<EngineWorld, 'insight' | 'clock' | 'timers' | 'log' | 'node'>) {
-    this.#world = world;
-    this.#writer = world.node;
+  constructor(dependencies: Pick<EngineDependencies, 'insight' | 'clock' | 'timers' | 'log' | 'node'>) {
+    this.#dependencies = dependencies;
+    this.#writer = dependencies.node;
   }
 
   /** An attempt goes out. */
   fired(spot: Spot, latenessMs: number): void {
-    this.#turn(this.#world.clock.now());
+    this.#turn(this.#dependencies.clock.now());
     const counts = this.#ofPartition(spot.partition);
     if (counts !== null) {
       const index = latenessClass(latenessMs);
@@ -115,7 +115,7 @@ export class Tallies {
   ended(spot: Spot, status: DeliveryStatus): void {
     const ending = ENDINGS[status];
     if (ending === null) return;
-    this.#turn(this.#world.clock.now());
+    this.#turn(this.#dependencies.clock.now());
     const counts = this.#ofPartition(spot.partition);
     if (counts !== null) {
       this.#add(counts.minute, ending);
@@ -141,7 +141,7 @@ export class Tallies {
     const aheadMs = now - this.#minuteAt;
     if (aheadMs >= 0 && aheadMs < MINUTE_MS) return;
     const hourAt = instant(now - (now % HOUR_MS));
-    if (aheadMs < 0) this.#writer = `${this.#world.node}/${++this.#setBack}`;
+    if (aheadMs < 0) this.#writer = `${this.#dependencies.node}/${++this.#setBack}`;
     if (aheadMs < 0 || hourAt !== this.#hourAt) {
       this.#partitions = new Map();
       this.#endpoints = new Map();
@@ -236,7 +236,7 @@ export class Tallies {
 
   #saveSoon(): void {
     if (this.#callOff !== null || this.#isStopped) return;
-    this.#callOff = this.#world.timers.after(SAVE_EVERY_MS, () => {
+    this.#callOff = this.#dependencies.timers.after(SAVE_EVERY_MS, () => {
       this.#saving = this.#saveInTurn();
     });
   }
@@ -249,7 +249,7 @@ export class Tallies {
 
   /** Whether the store took them. */
   async #saveSome(): Promise<boolean> {
-    const { insight, log } = this.#world;
+    const { insight, log } = this.#dependencies;
     const rows = this.#oldest(SAVED_TOGETHER_MAX);
     const [first] = rows;
     if (first === undefined) return true;

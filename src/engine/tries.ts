@@ -7,6 +7,7 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { Hints } from '#src/ports/hints.ts';
 import type { SettleWrite } from '#src/ports/store.ts';
 import type { Claiming, Sending } from './claiming.ts';
+import { type EngineDependencies, pause } from './dependencies.ts';
 import type { Gates } from './gates.ts';
 import { type Outcome, outcomeOf, unsent } from './outcome.ts';
 import { Progress } from './progress.ts';
@@ -15,7 +16,6 @@ import { Sender } from './sender.ts';
 import type { Settler } from './settler.ts';
 import type { Tallies } from './tallies.ts';
 import type { Territory } from './territory.ts';
-import { type EngineWorld, pause } from './world.ts';
 
 /** AttemptRunner that may be claimed and not settled yet, requests under way included. */
 const UNSETTLED_MAX = 4_096;
@@ -52,7 +52,7 @@ interface Made {
 }
 
 export class AttemptRunner implements Sending {
-  readonly #world: EngineWorld;
+  readonly #dependencies: EngineDependencies;
   readonly #territory: Territory;
   readonly #gates: Gates;
   readonly #settler: Settler;
@@ -65,15 +65,20 @@ export class AttemptRunner implements Sending {
   readonly #whenIdle: (() => void)[] = [];
   #isInterrupted = false;
 
-  constructor(world: EngineWorld, territory: Territory, parts: AttemptRunnerDependencies, after: AfterAttempt) {
-    this.#world = world;
+  constructor(
+    dependencies: EngineDependencies,
+    territory: Territory,
+    parts: AttemptRunnerDependencies,
+    after: AfterAttempt,
+  ) {
+    this.#dependencies = dependencies;
     this.#territory = territory;
     this.#gates = parts.gates;
     this.#settler = parts.settler;
     this.#tallies = parts.tallies;
     this.#after = after;
     this.#builder = parts.builder;
-    this.#sender = new Sender(world);
+    this.#sender = new Sender(dependencies);
   }
 
   get isSaturated(): boolean {
@@ -111,7 +116,7 @@ export class AttemptRunner implements Sending {
 
   drop(claiming: Claiming, unsure: boolean): void {
     this.#forget(claiming.write.attempt.id);
-    this.#teach(claiming, 'nothing', this.#world.clock.now());
+    this.#teach(claiming, 'nothing', this.#dependencies.clock.now());
     if (unsure) this.#after.lostTrack();
   }
 
@@ -127,7 +132,10 @@ export class AttemptRunner implements Sending {
       const { outcome, progress } = await making;
       await this.#end(claiming, outcome, progress);
     } catch (error) {
-      this.#world.log.error({ delivery: delivery.id, error: String(error) }, 'an attempt was left unsettled');
+      this.#dependencies.log.error(
+        { delivery: delivery.id, error: String(error) },
+        'an attempt was left unsettled',
+      );
       this.#after.lostTrack();
     } finally {
       this.#forget(attempt.id);
@@ -146,7 +154,7 @@ export class AttemptRunner implements Sending {
 
   async #make(claiming: Begun, given: Request | null): Promise<Made> {
     if (given?.kind !== 'request') return { outcome: unsent(given), progress: null };
-    const { clock, metrics } = this.#world;
+    const { clock, metrics } = this.#dependencies;
     const { dueAt, firedAt } = claiming.write.attempt;
     const now = clock.now();
     metrics.lateness('send', Math.max(now - dueAt, 0) / MS_PER_SECOND);
@@ -158,7 +166,7 @@ export class AttemptRunner implements Sending {
 
   async #end(claiming: Begun, outcome: Outcome, progress: Progress | null): Promise<void> {
     const { due, work, write } = claiming;
-    const endedAt = this.#world.clock.now();
+    const endedAt = this.#dependencies.clock.now();
     // The permits go to whoever waits.
     this.#after.release(due);
     const freed = this.#teach(claiming, outcome.evidence, endedAt);
@@ -187,7 +195,7 @@ export class AttemptRunner implements Sending {
    * than others wait. A store that is away is waited for: the attempt is claimed, and nobody else will make it.
    */
   async #ready({ due, epoch, write }: Begun): Promise<Request | null> {
-    const { timers } = this.#world;
+    const { timers } = this.#dependencies;
     const { delivery, attempt } = write;
     let building = this.#underWay.get(attempt.id) ?? null;
     for (let attempts = 0; attempts < READ_ATTEMPTS_MAX && !this.#isInterrupted; attempts++) {
@@ -211,13 +219,13 @@ export class AttemptRunner implements Sending {
   }
 
   async #isClaimed(delivery: Delivery): Promise<boolean> {
-    const [work] = await this.#world.store.findWork([delivery]);
+    const [work] = await this.#dependencies.store.findWork([delivery]);
     return work?.delivery.claim?.token === delivery.claim?.token;
   }
 
   /** One wide line for each attempt. Of the URL only the host: the rest may hold what is secret. */
   #report(claiming: Begun, { result }: Outcome, settled: SettleWrite | null, at: Instant): void {
-    const { log, metrics } = this.#world;
+    const { log, metrics } = this.#dependencies;
     const { due, write, probeOf } = claiming;
     const { delivery, attempt } = write;
     const status = settled?.delivery.status ?? 'claimed';

@@ -14,7 +14,7 @@ import { PAGE_HEADERS, pageFiles, UNREPORTED } from './page-files.ts';
 import { presentDetails, presentLine } from './present.ts';
 import { readChoice } from './read-choice.ts';
 import { headerOf, headersOf } from './read-request.ts';
-import { Receiver, type ReceiverWorld } from './receiver.ts';
+import { Receiver, type ReceiverDependencies } from './receiver.ts';
 import { Sightings } from './sightings.ts';
 import { type StreamEvent, Streams } from './streams.ts';
 
@@ -27,7 +27,7 @@ export interface InboxOptions {
   readonly clock: Clock;
   readonly timers: Timers;
   /** The secrets that sign the delivery now; those of the playground where it is not known. */
-  readonly secretsOf: ReceiverWorld['secretsOf'];
+  readonly secretsOf: ReceiverDependencies['secretsOf'];
   /** What the page shows of the service. */
   readonly about: () => About;
 }

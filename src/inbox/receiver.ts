@@ -13,7 +13,7 @@ import type { Arrivals } from './arrivals.ts';
 import { headerOf, headersOf, readBody } from './read-request.ts';
 import type { Sightings } from './sightings.ts';
 
-export interface ReceiverWorld {
+export interface ReceiverDependencies {
   readonly clock: Clock;
   readonly arrivals: Arrivals;
   readonly answering: Answering;
@@ -29,15 +29,15 @@ export interface ReceiverWorld {
 type Asked = Pick<Arrival, 'at' | 'method' | 'target' | 'headers' | 'body'>;
 
 export class Receiver {
-  readonly #world: ReceiverWorld;
+  readonly #dependencies: ReceiverDependencies;
 
-  constructor(world: ReceiverWorld) {
-    this.#world = world;
+  constructor(dependencies: ReceiverDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** `target`: path and query as they came, whatever the server has made of them since. */
   async receive(request: IncomingMessage, target: string, response: ServerResponse): Promise<void> {
-    const { clock, arrivals, answering, sightings } = this.#world;
+    const { clock, arrivals, answering, sightings } = this.#dependencies;
     const at = clock.now();
     // A sender that goes away while it is being answered is no fault.
     response.on('error', () => {});
@@ -55,13 +55,13 @@ export class Receiver {
       delivery: sent === null ? null : (sightings.find(sent.deliveryId)?.delivery ?? null),
       answered: answer === 'hang' ? { kind: 'hangs' } : { kind: 'answered', status: STATUS_OF[answer] },
     });
-    if (choice !== answering.choice) this.#world.usedUp();
+    if (choice !== answering.choice) this.#dependencies.usedUp();
     if (answer === 'hang') this.#hang(number, at, response);
     else this.#send(answer, response);
   }
 
   async #judge(asked: Asked): Promise<{ readonly signature: Signature; readonly sent: Sent | null }> {
-    const { clock, sightings, secretsOf } = this.#world;
+    const { clock, sightings, secretsOf } = this.#dependencies;
     const { method, target, headers, body } = asked;
     const sighting = sightings.find(headerOf(headers, 'Sched-Delivery-Id') ?? '');
     const secrets = await secretsOf(sighting?.delivery ?? null);
@@ -81,7 +81,7 @@ export class Receiver {
 
   /** Until somebody chooses another answer, or its sender gives up. */
   #hang(number: number, at: Instant, response: ServerResponse): void {
-    const { clock, arrivals, answering } = this.#world;
+    const { clock, arrivals, answering } = this.#dependencies;
     const forget = answering.hang((answer) => {
       this.#send(answer, response);
       arrivals.update(number, { answered: { kind: 'answered', status: STATUS_OF[answer] } });
@@ -94,7 +94,11 @@ export class Receiver {
   }
 
   #send(answer: Exclude<AnswerKind, 'hang'>, response: ServerResponse): void {
-    write(response, STATUS_OF[answer], answer === 'redirect' ? { location: this.#world.redirectTo } : {});
+    write(
+      response,
+      STATUS_OF[answer],
+      answer === 'redirect' ? { location: this.#dependencies.redirectTo } : {},
+    );
   }
 }
 

@@ -26,7 +26,7 @@ const STAND_STILL_MS_MAX = 1_000;
 /** Quartz drifts by a few dozen ms in that time. */
 const UNMEASURED_MS_MAX = 600_000;
 
-export interface ReferenceClockWorld {
+export interface ReferenceClockDependencies {
   readonly store: Pick<ClusterStore, 'readClock'>;
   /** Of this machine. */
   readonly clock: Clock;
@@ -42,7 +42,7 @@ interface Sample {
 }
 
 export class ReferenceClock implements MeasuredClock {
-  readonly #world: ReferenceClockWorld;
+  readonly #dependencies: ReferenceClockDependencies;
   /** That agree with each other, the newest last. */
   #samples: readonly Sample[] = [];
   /** The one of them that counts. */
@@ -57,13 +57,13 @@ export class ReferenceClock implements MeasuredClock {
   #callOff: (() => void) | null = null;
   #isStopped = false;
 
-  constructor(world: ReferenceClockWorld) {
-    this.#world = world;
+  constructor(dependencies: ReferenceClockDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** Until it was measured, the clock of this machine. */
   now(): Instant {
-    const { clock, stopwatch } = this.#world;
+    const { clock, stopwatch } = this.#dependencies;
     if (this.#best === null) return clock.now();
     const now = instant(Math.floor(this.#best.beganAt + stopwatch.elapsed()));
     const isBack = this.#shown !== null && now < this.#shown && this.#shown - now <= STAND_STILL_MS_MAX;
@@ -73,15 +73,15 @@ export class ReferenceClock implements MeasuredClock {
 
   get isSure(): boolean {
     if (this.#best === null || this.#suspect !== null) return false;
-    return this.#world.stopwatch.elapsed() - this.#measuredAt < UNMEASURED_MS_MAX;
+    return this.#dependencies.stopwatch.elapsed() - this.#measuredAt < UNMEASURED_MS_MAX;
   }
 
   get steadyMs(): number {
-    return this.#world.stopwatch.elapsed() - this.#movedAt;
+    return this.#dependencies.stopwatch.elapsed() - this.#movedAt;
   }
 
   get offsetMs(): number {
-    return this.now() - this.#world.clock.now();
+    return this.now() - this.#dependencies.clock.now();
   }
 
   /** Resolves after the first measurement, also when it failed: then it is not sure yet, and goes on measuring. */
@@ -100,7 +100,7 @@ export class ReferenceClock implements MeasuredClock {
   #again(): void {
     if (this.#isStopped) return;
     const ms = this.isSure ? MEASURE_EVERY_MS : MEASURE_AGAIN_MS;
-    this.#callOff = this.#world.timers.after(ms, () => void this.measure().then(() => this.#again()));
+    this.#callOff = this.#dependencies.timers.after(ms, () => void this.measure().then(() => this.#again()));
   }
 
   /** One answer, and at once another one where it contradicts those before. */
@@ -110,13 +110,14 @@ export class ReferenceClock implements MeasuredClock {
       if (this.#suspect !== null) this.#learn(await this.#ask());
       this.#isAway = false;
     } catch (error) {
-      if (!this.#isAway) this.#world.log.warn({ error: String(error) }, 'the reference clock cannot be read');
+      if (!this.#isAway)
+        this.#dependencies.log.warn({ error: String(error) }, 'the reference clock cannot be read');
       this.#isAway = true;
     }
   }
 
   async #ask(): Promise<Sample> {
-    const { store, stopwatch } = this.#world;
+    const { store, stopwatch } = this.#dependencies;
     const askedAt = stopwatch.elapsed();
     const reference = await store.readClock();
     const heardAt = stopwatch.elapsed();
@@ -124,11 +125,11 @@ export class ReferenceClock implements MeasuredClock {
   }
 
   #learn(sample: Sample): void {
-    this.#measuredAt = this.#world.stopwatch.elapsed();
+    this.#measuredAt = this.#dependencies.stopwatch.elapsed();
     if (this.#best === null || agree(this.#best, sample)) this.#believe([...this.#samples, sample]);
     else if (this.#suspect !== null && agree(this.#suspect, sample)) {
       const movedMs = Math.round(sample.beganAt - this.#best.beganAt);
-      this.#world.log.warn({ moved_ms: movedMs }, 'the reference clock has moved');
+      this.#dependencies.log.warn({ moved_ms: movedMs }, 'the reference clock has moved');
       this.#movedAt = this.#measuredAt;
       this.#believe([this.#suspect, sample]);
     } else this.#suspect = sample;

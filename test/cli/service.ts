@@ -24,7 +24,7 @@ export interface Service {
 /** To be called at the top of a test file. */
 export function useService(): Service {
   let running: { readonly sched: SchedProcess; readonly receiver: Receiver } | null = null;
-  const world = () => {
+  const harness = () => {
     if (running === null) throw new Error('The service is not running.');
     return running;
   };
@@ -36,17 +36,17 @@ export function useService(): Service {
     running = { receiver, sched };
   });
   afterAll(async () => {
-    const { sched, receiver } = world();
+    const { sched, receiver } = harness();
     await receiver[Symbol.asyncDispose]();
     expect((await sched.stop()).code).toBe(0);
   });
-  const env = () => ({ SCHED_URL: world().sched.url, SCHED_API_KEY: TEST_KEY });
+  const env = () => ({ SCHED_URL: harness().sched.url, SCHED_API_KEY: TEST_KEY });
   const sched = (args: readonly string[], options: Piped = {}) =>
     piped(args, { ...options, env: { ...env(), ...options.env } });
   return {
-    url: () => world().sched.url,
-    receiver: () => world().receiver,
-    client: () => new Sched({ url: world().sched.url, apiKey: TEST_KEY }),
+    url: () => harness().sched.url,
+    receiver: () => harness().receiver,
+    client: () => new Sched({ url: harness().sched.url, apiKey: TEST_KEY }),
     env,
     sched,
     async json<T>(...args: readonly string[]) {

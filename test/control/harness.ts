@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { buildServer } from '#src/api/server.ts';
-import { type DashboardRoutes, type DashboardWorld, mountDashboard } from '#src/app/dashboard.ts';
+import { type DashboardDependencies, type DashboardRoutes, mountDashboard } from '#src/app/dashboard.ts';
 import { createProject } from '#src/control/create-project.ts';
 import type { About } from '#src/control/http/contract.ts';
 import { invite } from '#src/control/invitations.ts';
@@ -21,7 +21,7 @@ import { prometheusMetrics } from '#src/system/metrics.ts';
 import { systemRandom } from '#src/system/random.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { AesVault } from '#src/vault/aes-vault.ts';
-import { CHEAP, logTo } from '#test/process/control-world.ts';
+import { CHEAP, logTo } from '#test/process/control-harness.ts';
 import { Browser } from './browser.ts';
 
 export const START = instant(Date.UTC(2026, 10, 15, 8));
@@ -50,7 +50,7 @@ export interface TestDashboard extends Readonly<Record<Role, Browser>> {
 }
 
 /** Settings that a test may change. */
-export type DashboardSettings = Partial<Pick<DashboardWorld, 'trustedProxies' | 'publicOrigins'>>;
+export type DashboardSettings = Partial<Pick<DashboardDependencies, 'trustedProxies' | 'publicOrigins'>>;
 
 /** To be called at the top of a test file. */
 export function useDashboard(settings: DashboardSettings = {}): () => TestDashboard {
@@ -73,7 +73,7 @@ async function openDashboard(
   const random = systemRandom();
   let now = START;
   const lines: string[] = [];
-  const world = {
+  const harness = {
     store,
     random,
     clock: { now: () => now },
@@ -83,12 +83,12 @@ async function openDashboard(
     timers: systemTimers,
     passwords: new Passwords(random, CHEAP),
   };
-  for (const name of ['default', 'shop']) await createProject(world, name);
+  for (const name of ['default', 'shop']) await createProject(harness, name);
 
   const routes: DashboardRoutes[] = [];
   const served: string[] = [];
   const server = buildServer({
-    ...world,
+    ...harness,
     metrics: prometheusMetrics(),
     hints: { due: () => {}, lookAgain: () => {} },
     isFiring: () => true,
@@ -102,7 +102,7 @@ async function openDashboard(
       });
       routes.push(
         mountDashboard(server, shared, {
-          ...world,
+          ...harness,
           trustedProxies: [],
           publicOrigins: null,
           ...settings,
@@ -118,7 +118,7 @@ async function openDashboard(
   const url = await server.listen({ host: '127.0.0.1', port: 0 });
 
   const invited = async (name: string, role: Role, projects: readonly string[] | null = null) => {
-    const { token } = await invite(world, { role, projects, by: COMMAND_LINE });
+    const { token } = await invite(harness, { role, projects, by: COMMAND_LINE });
     const browser = new Browser(url, settings.publicOrigins?.[0]);
     expect((await browser.accept(token, name, PASSWORD)).status).toBe(200);
     return browser;

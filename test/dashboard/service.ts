@@ -22,7 +22,7 @@ export interface Service {
 export function useService(): Service {
   let running: { sched: SchedProcess; receiver: Receiver; browser: TestBrowser; first: SchedProcess } | null =
     null;
-  const world = () => {
+  const harness = () => {
     if (running === null) throw new Error('The service is not running.');
     return running;
   };
@@ -33,28 +33,28 @@ export function useService(): Service {
     running = { sched, receiver, browser, first: sched };
   });
   afterAll(async () => {
-    const { sched, receiver, browser } = world();
+    const { sched, receiver, browser } = harness();
     await browser[Symbol.asyncDispose]();
     const { code } = await sched.stop();
     await receiver[Symbol.asyncDispose]();
     expect(code).toBe(0);
   });
-  const anonymous = Api.at(() => world().sched.url);
+  const anonymous = Api.at(() => harness().sched.url);
   return {
-    sched: () => world().sched,
-    receiver: () => world().receiver,
-    browser: () => world().browser,
+    sched: () => harness().sched,
+    receiver: () => harness().receiver,
+    browser: () => harness().browser,
     get api() {
-      return anonymous.as(world().first.testKey);
+      return anonymous.as(harness().first.testKey);
     },
-    invitation: () => invitationOf(world().first),
+    invitation: () => invitationOf(harness().first),
     restart: async (meanwhile) => {
-      const { sched } = world();
+      const { sched } = harness();
       const { port } = new URL(sched.url);
       await sched.kill();
       await meanwhile();
       const next = await startSched({ dataDir: sched.dataDir, env: { ...SETTINGS, SCHED_PORT: port } });
-      running = { ...world(), sched: next };
+      running = { ...harness(), sched: next };
     },
   };
 }

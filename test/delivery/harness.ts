@@ -75,11 +75,11 @@ export function useDeliveries(env: Readonly<Record<string, string>> = {}): Deliv
   vi.setConfig({ maxConcurrency: TESTS_AT_ONCE });
   const secrets = [SIGNING_SECRET];
   let running: { readonly sched: SchedProcess; readonly receiver: Receiver } | null = null;
-  const world = () => {
+  const harness = () => {
     if (running === null) throw new Error('The service is not running.');
     return running;
   };
-  const anonymous = Api.at(() => world().sched.url);
+  const anonymous = Api.at(() => harness().sched.url);
   const api = anonymous.as(TEST_KEY);
   const live = anonymous.as(LIVE_KEY);
 
@@ -90,7 +90,7 @@ export function useDeliveries(env: Readonly<Record<string, string>> = {}): Deliv
     running = { receiver, sched };
   });
   afterAll(async () => {
-    const { sched, receiver } = world();
+    const { sched, receiver } = harness();
     try {
       await audit([api, live], receiver.requests, secrets);
       expect(receiver.strays).toEqual([]);
@@ -106,15 +106,15 @@ export function useDeliveries(env: Readonly<Record<string, string>> = {}): Deliv
   return {
     api,
     live,
-    receiver: () => world().receiver,
-    sched: () => world().sched,
-    hook: (...script) => world().receiver.hook(...script),
+    receiver: () => harness().receiver,
+    sched: () => harness().sched,
+    hook: (...script) => harness().receiver.hook(...script),
     given: (body) => given(api, body),
     alsoReceiver,
     alsoSignedWith: (secret) => secrets.push(secret),
     async command<T>(...args: readonly string[]) {
       const { code, stdout, stderr } = await runSched([...args, '--json'], {
-        dataDir: world().sched.dataDir,
+        dataDir: harness().sched.dataDir,
       });
       expect(`${code} ${stderr}`).toBe('0 ');
       return JSON.parse(stdout) as T;

@@ -9,7 +9,7 @@ import { Client } from 'pg';
 import { readControlSettings } from '#src/app/config.ts';
 import { type AnyStore, openStore } from '#src/app/open-store.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
-import { endUnsent, move, settle, type AttemptResult } from '#src/domain/delivery-life.ts';
+import { type AttemptResult, endUnsent, move, settle } from '#src/domain/delivery-life.ts';
 import { IdMint, parseId } from '#src/domain/id.ts';
 import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';

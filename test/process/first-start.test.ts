@@ -153,7 +153,7 @@ describe('keys and a secret brought by the environment', () => {
     const settings = readControlSettings({ flags: {}, env: await storeSettings(dataDir) });
     await withSecrets(
       settings,
-      async (world) => addKey(world, await createProject(world, 'shop'), 'live', LIVE_KEY),
+      async (harness) => addKey(harness, await createProject(harness, 'shop'), 'live', LIVE_KEY),
       true,
     );
     const { code, stderr } = await runSched(['serve'], { dataDir, env: { ...BROUGHT, SCHED_PORT: '0' } });

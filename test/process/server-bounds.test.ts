@@ -10,7 +10,7 @@ import { createKey } from '#src/control/keys.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import { prometheusMetrics } from '#src/system/metrics.ts';
 import { systemTimers } from '#src/system/timers.ts';
-import { openTestWorld } from './control-world.ts';
+import { openControlHarness } from './control-harness.ts';
 
 const PATIENCE = { timeout: 30_000, interval: 5 };
 const ALL = ARRIVING_BYTES_MAX / BODY_BYTES_MAX;
@@ -23,12 +23,12 @@ afterEach(async () => {
 });
 
 async function openServer() {
-  const world = await openTestWorld();
-  closing.push(() => world[Symbol.asyncDispose]());
-  await createProject(world, 'shop');
+  const harness = await openControlHarness();
+  closing.push(() => harness[Symbol.asyncDispose]());
+  await createProject(harness, 'shop');
   const keys = [
-    (await createKey(world, 'shop', 'test')).text,
-    (await createKey(world, 'shop', 'live')).text,
+    (await createKey(harness, 'shop', 'test')).text,
+    (await createKey(harness, 'shop', 'live')).text,
   ] as const;
   const set = new Map<() => void, number>();
   const timers: Timers & Stopwatch = {
@@ -41,7 +41,7 @@ async function openServer() {
   };
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
   const server = buildServer({
-    ...world,
+    ...harness,
     timers,
     log,
     metrics: prometheusMetrics(),

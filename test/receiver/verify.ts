@@ -6,7 +6,7 @@
  *
  * Signed are `<timestamp>.<delivery_id>.<attempt>.<METHOD>.<path>.<body>`: the path as sent, without the
  * query; the body's exact bytes. HMAC-SHA256 in hex; the key is the secret's whole text in UTF-8. Any one
- * v1 that verifies is enough. Timestamps more than 300 s away are too old, or not of this world.
+ * v1 that verifies is enough. Timestamps more than 300 s away are too old, or not of this harness.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { headerOf, type ReceivedRequest } from './receiver.ts';

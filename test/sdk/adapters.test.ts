@@ -45,11 +45,11 @@ function refused(status: number, error: string): Answered {
 
 describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
   it('hands over a delivery that verifies, and answers 204', async () => {
-    await using world = await scene(adapter);
+    await using harness = await scene(adapter);
     const headers = { 'Content-Type': 'application/json', 'X-Mine': 'mine' };
     const sending = { body: BODY, attempt: 3, idempotencyKey: 'key 1', headers };
-    expect(await send(world.port, { ...sending, arrives: { url: '/hook?a=1' } })).toEqual(EMPTY);
-    const [delivery, ...others] = world.deliveries;
+    expect(await send(harness.port, { ...sending, arrives: { url: '/hook?a=1' } })).toEqual(EMPTY);
+    const [delivery, ...others] = harness.deliveries;
     if (delivery === undefined) throw new Error('The handler was not called.');
     expect(others).toEqual([]);
     expect(delivery).toMatchObject({
@@ -74,49 +74,49 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
     ['that is empty', '', {}],
     ['that is as long as Sched sends', 'x'.repeat(BODY_BYTES_MAX), {}],
   ] as const)('a body %s', async (_what, body, headers) => {
-    await using world = await scene(adapter);
-    expect(await send(world.port, { body, headers })).toEqual(EMPTY);
-    expect(await send(world.port, { body, headers, isChunked: true })).toEqual(EMPTY);
-    const arrived = world.deliveries.map((delivery) => Buffer.from(delivery.body));
+    await using harness = await scene(adapter);
+    expect(await send(harness.port, { body, headers })).toEqual(EMPTY);
+    expect(await send(harness.port, { body, headers, isChunked: true })).toEqual(EMPTY);
+    const arrived = harness.deliveries.map((delivery) => Buffer.from(delivery.body));
     expect(arrived.map((each) => each.equals(Buffer.from(body)))).toEqual([true, true]);
   });
 
   it.each(['GET', 'PUT', 'PATCH', 'DELETE'] as const)('%s', async (method) => {
-    await using world = await scene(adapter);
-    expect(await send(world.port, { method })).toEqual(EMPTY);
+    await using harness = await scene(adapter);
+    expect(await send(harness.port, { method })).toEqual(EMPTY);
     if (method === 'GET' && !adapter.readsBodyOfGet) return;
-    expect(await send(world.port, { method, body: BODY })).toEqual(EMPTY);
-    expect(world.deliveries.at(-1)?.text()).toBe(BODY);
+    expect(await send(harness.port, { method, body: BODY })).toEqual(EMPTY);
+    expect(harness.deliveries.at(-1)?.text()).toBe(BODY);
   });
 
   it('the path is signed as it was requested, behind a prefix and with escapes', async () => {
-    await using world = await scene(adapter);
+    await using harness = await scene(adapter);
     const path = '/api/hook/a%20b%2fc';
-    expect(await send(world.port, { path, arrives: { url: `${path}?x=/y` } })).toEqual(EMPTY);
-    expect(world.deliveries[0]?.path).toBe(path);
+    expect(await send(harness.port, { path, arrives: { url: `${path}?x=/y` } })).toEqual(EMPTY);
+    expect(harness.deliveries[0]?.path).toBe(path);
   });
 
   it('a path that a proxy rewrote is put right by an option', async () => {
-    await using world = await scene(adapter, { path: (path) => `/public${path}` });
-    expect(await send(world.port, { path: '/public/hook', arrives: { url: '/hook' } })).toEqual(EMPTY);
-    expect((await send(world.port)).status).toBe(401);
+    await using harness = await scene(adapter, { path: (path) => `/public${path}` });
+    expect(await send(harness.port, { path: '/public/hook', arrives: { url: '/hook' } })).toEqual(EMPTY);
+    expect((await send(harness.port)).status).toBe(401);
   });
 
   it('answers what the handler answers', async () => {
-    await using world = await scene(adapter, { handle: async () => ({ status: 202 }) });
-    expect(await send(world.port)).toMatchObject({ status: 202 });
+    await using harness = await scene(adapter, { handle: async () => ({ status: 202 }) });
+    expect(await send(harness.port)).toMatchObject({ status: 202 });
   });
 
   it('401 and the bare reason, to what does not verify; the developer is told more', async () => {
-    await using world = await scene(adapter);
+    await using harness = await scene(adapter);
     const arrives = { body: BODY.trim() };
-    expect(await send(world.port, { body: BODY, arrives })).toEqual(refused(401, 'body_reserialised'));
-    expect(await send(world.port, { secrets: ['whsec_other'] })).toEqual(
+    expect(await send(harness.port, { body: BODY, arrives })).toEqual(refused(401, 'body_reserialised'));
+    expect(await send(harness.port, { secrets: ['whsec_other'] })).toEqual(
       refused(401, 'no_signature_matches'),
     );
-    expect(await send(world.port, { timestamp: 1 })).toEqual(refused(401, 'timestamp_too_old'));
-    expect(world.deliveries).toEqual([]);
-    const told = world.refusals.map(({ message }) => message);
+    expect(await send(harness.port, { timestamp: 1 })).toEqual(refused(401, 'timestamp_too_old'));
+    expect(harness.deliveries).toEqual([]);
+    const told = harness.refusals.map(({ message }) => message);
     expect(told).toEqual([
       expect.stringContaining('line break at its end'),
       expect.stringContaining('secret'),
@@ -125,38 +125,38 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
   });
 
   it('does not look for mistakes when nobody is told of them', async () => {
-    await using world = await scene(adapter, { onRejected: undefined });
+    await using harness = await scene(adapter, { onRejected: undefined });
     const arrives = { body: BODY.trim() };
-    expect(await send(world.port, { body: BODY, arrives })).toEqual(refused(401, 'no_signature_matches'));
+    expect(await send(harness.port, { body: BODY, arrives })).toEqual(refused(401, 'no_signature_matches'));
   });
 
   it('413 to a body that is too long, whether it says so or not', async () => {
-    await using world = await scene(adapter, { bodyBytesMax: 100_000 });
+    await using harness = await scene(adapter, { bodyBytesMax: 100_000 });
     const body = 'x'.repeat(100_001);
-    expect(await send(world.port, { body })).toEqual(refused(413, 'body_too_large'));
-    expect(await send(world.port, { body, isChunked: true })).toEqual(refused(413, 'body_too_large'));
-    expect(await send(world.port, { body: body.slice(1) })).toEqual(EMPTY);
-    expect(world.deliveries).toHaveLength(1);
-    expect(world.refusals.map(({ reason }) => reason)).toEqual(['body_too_large', 'body_too_large']);
+    expect(await send(harness.port, { body })).toEqual(refused(413, 'body_too_large'));
+    expect(await send(harness.port, { body, isChunked: true })).toEqual(refused(413, 'body_too_large'));
+    expect(await send(harness.port, { body: body.slice(1) })).toEqual(EMPTY);
+    expect(harness.deliveries).toHaveLength(1);
+    expect(harness.refusals.map(({ reason }) => reason)).toEqual(['body_too_large', 'body_too_large']);
   });
 
   it('500 when the handler throws; the next attempt is handled anew', async () => {
     const handle = async ({ attempt }: ReceivedDelivery) => {
       if (attempt === 1) throw new Error('not now');
     };
-    await using world = await scene(adapter, { handle, deduplicate: new MemoryStore() });
-    expect((await send(world.port)).status).toBe(500);
-    expect(await send(world.port, { attempt: 2 })).toEqual(EMPTY);
-    expect(world.deliveries.map(({ attempt }) => attempt)).toEqual([1, 2]);
+    await using harness = await scene(adapter, { handle, deduplicate: new MemoryStore() });
+    expect((await send(harness.port)).status).toBe(500);
+    expect(await send(harness.port, { attempt: 2 })).toEqual(EMPTY);
+    expect(harness.deliveries.map(({ attempt }) => attempt)).toEqual([1, 2]);
   });
 
   it('what was answered other than 2xx is handled anew', async () => {
     const handle = ({ attempt }: ReceivedDelivery) => ({ status: attempt === 1 ? 503 : 202 });
-    await using world = await scene(adapter, { handle, deduplicate: new MemoryStore() });
+    await using harness = await scene(adapter, { handle, deduplicate: new MemoryStore() });
     const statuses: number[] = [];
-    for (const attempt of [1, 2, 3]) statuses.push((await send(world.port, { attempt })).status);
+    for (const attempt of [1, 2, 3]) statuses.push((await send(harness.port, { attempt })).status);
     expect(statuses).toEqual([503, 202, 200]);
-    expect(world.deliveries.map(({ attempt }) => attempt)).toEqual([1, 2]);
+    expect(harness.deliveries.map(({ attempt }) => attempt)).toEqual([1, 2]);
   });
 
   it('what is being handled is put off, what was handled is not handled again', async () => {
@@ -166,48 +166,48 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
       begun();
       return isHandled;
     };
-    await using world = await scene(adapter, { handle, deduplicate: new MemoryStore() });
-    const first = send(world.port);
+    await using harness = await scene(adapter, { handle, deduplicate: new MemoryStore() });
+    const first = send(harness.port);
     await isBegun;
-    expect(await send(world.port, { attempt: 2 })).toEqual(refused(409, 'in_progress'));
+    expect(await send(harness.port, { attempt: 2 })).toEqual(refused(409, 'in_progress'));
     // The signed id counts beside a key, which whoever captured the request may have changed.
-    expect(await send(world.port, { idempotencyKey: 'changed' })).toEqual(refused(409, 'in_progress'));
-    const another = send(world.port, { deliveryId: OTHER_DELIVERY_ID });
+    expect(await send(harness.port, { idempotencyKey: 'changed' })).toEqual(refused(409, 'in_progress'));
+    const another = send(harness.port, { deliveryId: OTHER_DELIVERY_ID });
     release();
     expect(await first).toEqual(EMPTY);
     expect(await another).toEqual(EMPTY);
-    expect(await send(world.port, { attempt: 3 })).toEqual({ status: 200, text: '{"duplicate":true}' });
-    expect(world.deliveries.map(({ deliveryId }) => deliveryId)).toEqual([DELIVERY_ID, OTHER_DELIVERY_ID]);
+    expect(await send(harness.port, { attempt: 3 })).toEqual({ status: 200, text: '{"duplicate":true}' });
+    expect(harness.deliveries.map(({ deliveryId }) => deliveryId)).toEqual([DELIVERY_ID, OTHER_DELIVERY_ID]);
   });
 
   it.each([
     ['idempotency_key', 1],
     ['delivery_id', 2],
   ] as const)('by %s a delivery and its replay are handled %i times', async (deduplicateBy, times) => {
-    await using world = await scene(adapter, { deduplicate: new MemoryStore(), deduplicateBy });
+    await using harness = await scene(adapter, { deduplicate: new MemoryStore(), deduplicateBy });
     const key = { idempotencyKey: 'the same' };
-    for (const attempt of [1, 2]) await send(world.port, { ...key, attempt });
-    await send(world.port, { ...key, deliveryId: OTHER_DELIVERY_ID });
-    expect(world.deliveries).toHaveLength(times);
+    for (const attempt of [1, 2]) await send(harness.port, { ...key, attempt });
+    await send(harness.port, { ...key, deliveryId: OTHER_DELIVERY_ID });
+    expect(harness.deliveries).toHaveLength(times);
   });
 
   it('a captured request that is sent again with another key is a duplicate', async () => {
-    await using world = await scene(adapter, { deduplicate: new MemoryStore() });
-    expect(await send(world.port, { idempotencyKey: 'its own' })).toEqual(EMPTY);
-    const again = await send(world.port, { idempotencyKey: 'another' });
+    await using harness = await scene(adapter, { deduplicate: new MemoryStore() });
+    expect(await send(harness.port, { idempotencyKey: 'its own' })).toEqual(EMPTY);
+    const again = await send(harness.port, { idempotencyKey: 'another' });
     expect(again).toEqual({ status: 200, text: '{"duplicate":true}' });
     // The key was not taken, so its owner is handled.
     const owner = { idempotencyKey: 'another', deliveryId: OTHER_DELIVERY_ID };
-    expect(await send(world.port, owner)).toEqual(EMPTY);
-    expect(world.deliveries).toHaveLength(2);
+    expect(await send(harness.port, owner)).toEqual(EMPTY);
+    expect(harness.deliveries).toHaveLength(2);
   });
 
   it('a delivery whose key was done does not count as done itself', async () => {
-    await using world = await scene(adapter, { deduplicate: new MemoryStore() });
-    await send(world.port, { idempotencyKey: 'done' });
+    await using harness = await scene(adapter, { deduplicate: new MemoryStore() });
+    await send(harness.port, { idempotencyKey: 'done' });
     const held = { idempotencyKey: 'done', deliveryId: OTHER_DELIVERY_ID };
-    expect((await send(world.port, held)).status).toBe(200);
-    expect(await send(world.port, { ...held, idempotencyKey: 'its own' })).toEqual(EMPTY);
+    expect((await send(harness.port, held)).status).toBe(200);
+    expect(await send(harness.port, { ...held, idempotencyKey: 'its own' })).toEqual(EMPTY);
   });
 
   it('a store that fails between the two keys keeps neither', async () => {
@@ -222,11 +222,11 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
       done: (key: string) => store.done(key),
       forget: (key: string) => store.forget(key),
     };
-    await using world = await scene(adapter, { deduplicate });
-    expect((await send(world.port, { idempotencyKey: 'key' })).status).toBe(500);
-    expect([world.deliveries.length, store.size]).toEqual([0, 0]);
+    await using harness = await scene(adapter, { deduplicate });
+    expect((await send(harness.port, { idempotencyKey: 'key' })).status).toBe(500);
+    expect([harness.deliveries.length, store.size]).toEqual([0, 0]);
     isAway = false;
-    expect(await send(world.port, { idempotencyKey: 'key', attempt: 2 })).toEqual(EMPTY);
+    expect(await send(harness.port, { idempotencyKey: 'key', attempt: 2 })).toEqual(EMPTY);
     expect(store.size).toBe(2);
   });
 
@@ -236,13 +236,13 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
     const away = () => Promise.reject(new Error('away'));
     const begin = async () => (++begun === 1 ? away() : ('new' as const));
     const onStoreError = (error: unknown) => noted.push(error);
-    await using world = await scene(adapter, {
+    await using harness = await scene(adapter, {
       deduplicate: { begin, done: away, forget: away },
       onStoreError,
     });
-    expect((await send(world.port)).status).toBe(500);
-    expect(world.deliveries).toEqual([]);
-    expect(await send(world.port)).toEqual(EMPTY);
+    expect((await send(harness.port)).status).toBe(500);
+    expect(harness.deliveries).toEqual([]);
+    expect(await send(harness.port)).toEqual(EMPTY);
     expect(noted).toEqual([new Error('away')]);
   });
 
@@ -255,15 +255,15 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
     ],
     ['rejects', () => Promise.reject(new Error('the log is full'))],
   ])('whoever is told %s: the answer stays', async (_how, told) => {
-    await using world = await scene(adapter, {
+    await using harness = await scene(adapter, {
       onRejected: told,
       onStoreError: told,
       deduplicate: { begin: async () => 'new', done: told, forget: told },
     });
-    expect(await send(world.port, { secrets: ['whsec_other'] })).toEqual(
+    expect(await send(harness.port, { secrets: ['whsec_other'] })).toEqual(
       refused(401, 'no_signature_matches'),
     );
-    expect(await send(world.port)).toEqual(EMPTY);
+    expect(await send(harness.port)).toEqual(EMPTY);
   });
 
   it.each([{ secret: '' }, { secret: [] }, { toleranceSeconds: Number.NaN }, { bodyBytesMax: 2e6 }])(

@@ -57,7 +57,8 @@ export function coverageOf(scene: Scene): { readonly checker: Checker; readonly 
       const changed = before.status !== after.status;
       if (changed && after.status === 'succeeded') see('succeeded');
       if (changed && after.status === 'dead_letter') see(wasClaimed ? 'dead_letter' : 'dead_letter unsent');
-      if (changed && after.status === 'expired') see(wasClaimed ? 'expired after an attempt' : 'expired unsent');
+      if (changed && after.status === 'expired')
+        see(wasClaimed ? 'expired after an attempt' : 'expired unsent');
       if (changed && after.status === 'canceled') {
         see(wasClaimed ? 'canceled while being sent' : 'canceled while waiting');
       }

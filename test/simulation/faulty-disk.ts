@@ -1,4 +1,4 @@
-/** The disk of the world: how long it takes, and what it does to a batch. */
+/** The simulated disk: how long it takes, and what it does to a batch. */
 import type { Prng } from '#test/fuzz/prng.ts';
 import type { Plan } from './plan.ts';
 import type { Fate } from './writer.ts';

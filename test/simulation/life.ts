@@ -8,8 +8,8 @@ import { Idempotency } from '#src/commands/idempotency.ts';
 import { Turns } from '#src/commands/turns.ts';
 import { IdMint } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
+import type { EngineInsight } from '#src/engine/dependencies.ts';
 import { Engine } from '#src/engine/engine.ts';
-import type { EngineInsight } from '#src/engine/world.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { ControlStore } from '#src/ports/control-store.ts';
 import type { Egress } from '#src/ports/egress.ts';
@@ -28,7 +28,7 @@ import { type Disk, VirtualWriter } from './writer.ts';
 
 export type AnyStore = Store & ControlStore;
 
-export interface LifeWorld {
+export interface LifeDependencies {
   readonly directory: string;
   readonly node: string;
   readonly prng: Prng;
@@ -68,7 +68,7 @@ export class Life implements LifeFacts {
   readonly idempotency: Idempotency;
   readonly #writer: VirtualWriter;
   readonly #engine: Engine;
-  readonly #world: LifeWorld;
+  readonly #dependencies: LifeDependencies;
   state: 'starting' | 'up' | 'stopping' | 'ended' = 'starting';
   bornMs = 0;
   upSinceMs = 0;
@@ -77,74 +77,79 @@ export class Life implements LifeFacts {
   readonly stoodStillMs = -1;
   readonly leaselessMs = -1;
 
-  private constructor(world: LifeWorld, scope: Scope, store: SqliteStore, writer: VirtualWriter) {
-    this.#world = world;
-    this.node = world.node;
+  private constructor(
+    dependencies: LifeDependencies,
+    scope: Scope,
+    store: SqliteStore,
+    writer: VirtualWriter,
+  ) {
+    this.#dependencies = dependencies;
+    this.node = dependencies.node;
     this.scope = scope;
     this.store = store;
     this.#writer = writer;
-    const random = seededRandom(world.prng);
-    const { bug, vault } = world;
-    const wrapped = world.watched(bug?.store?.(store) ?? store, this);
-    const clock = bug?.clock?.(world.clock) ?? world.clock;
-    const egress = world.egress(world.node, scope);
+    const random = seededRandom(dependencies.prng);
+    const { bug, vault } = dependencies;
+    const wrapped = dependencies.watched(bug?.store?.(store) ?? store, this);
+    const clock = bug?.clock?.(dependencies.clock) ?? dependencies.clock;
+    const egress = dependencies.egress(dependencies.node, scope);
     const ids = new IdMint((count) => random.bytes(count));
     this.#engine = new Engine(
       {
         store: wrapped,
-        insight: world.insight,
+        insight: dependencies.insight,
         egress: bug?.egress?.(egress) ?? egress,
         vault,
         clock,
-        timers: world.timers(scope),
+        timers: dependencies.timers(scope),
         ids,
-        log: world.log,
+        log: dependencies.log,
         metrics: NO_METRICS,
-        node: world.node,
+        node: dependencies.node,
         cluster: null,
       },
-      { retentionMs: world.retentionMs, permitsMax: world.permitsMax },
+      { retentionMs: dependencies.retentionMs, permitsMax: dependencies.permitsMax },
     );
-    const arriving: Hints = world.hintsLost ? NO_HINTS : this.#engine;
+    const arriving: Hints = dependencies.hintsLost ? NO_HINTS : this.#engine;
     const hints: Hints = bug?.hints?.(arriving) ?? arriving;
     this.commands = {
       store: wrapped,
-      clock: world.clock,
+      clock: dependencies.clock,
       ids,
       vault,
       hints,
       turns: new Turns(),
       pause: async () => {},
     };
-    this.idempotency = new Idempotency(wrapped, world.clock);
+    this.idempotency = new Idempotency(wrapped, dependencies.clock);
   }
 
-  static async begin(world: LifeWorld): Promise<Life> {
+  static async begin(dependencies: LifeDependencies): Promise<Life> {
     const scope = new Scope();
     const writers: VirtualWriter[] = [];
     const store = await SqliteStore.open({
-      directory: world.directory,
-      now: world.clock.now(),
+      directory: dependencies.directory,
+      now: dependencies.clock.now(),
       exclusive: true,
       durable: false,
       sweptTogetherMax: SWEPT_TOGETHER_MAX,
       openWriter: async (data) => {
-        const writer = new VirtualWriter(data, world.disk(scope));
+        const writer = new VirtualWriter(data, dependencies.disk(scope));
         writers.push(writer);
         return writer;
       },
     });
     const [writer] = writers;
     if (writer === undefined) throw new Error('The store was opened without a writer.');
-    return new Life(world, scope, store, writer);
+    return new Life(dependencies, scope, store, writer);
   }
 
   get troubleMs(): number {
-    return this.#world.troubleMs();
+    return this.#dependencies.troubleMs();
   }
 
   now(): Instant {
-    return this.#world.clock.now();
+    return this.#dependencies.clock.now();
   }
 
   /** Resolves when it fires. */

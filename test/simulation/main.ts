@@ -27,7 +27,7 @@ interface Arguments {
   readonly seeds: number;
   /** The name of a deliberate bug. */
   readonly bug: string | undefined;
-  /** API calls in each world. */
+  /** API calls in each harness. */
   readonly steps: number | null;
   /** How long each may go on, in milliseconds. */
   readonly span: number | null;

@@ -19,7 +19,7 @@ const CRONS: readonly (readonly [number, string])[] = [
   [2, '30 2 * * *'],
   [1, '0 9 * * 1-5'],
 ];
-/** For worlds of days: a firing every few minutes would be all there is. */
+/** For simulations of days: a firing every few minutes would be all there is. */
 const RARE_CRONS: readonly (readonly [number, string])[] = [
   [2, '0 * * * *'],
   [2, '7,37 */2 * * *'],
@@ -38,7 +38,7 @@ const ZONES = [
 ];
 const METHODS: readonly Method[] = ['POST', 'POST', 'PUT', 'GET', 'DELETE'];
 const DAY_MS = 86_400_000;
-/** For worlds of a few minutes. */
+/** For simulations of a few minutes. */
 const SHORT_MS = 300_000;
 
 /** How far away a one-shot is. */

@@ -1,4 +1,4 @@
-/** What kind of world a seed gives: how long, how busy, and what goes wrong in it how often. */
+/** What kind of harness a seed gives: how long, how busy, and what goes wrong in it how often. */
 import { PERMITS_MAX } from '#src/engine/fair-queue.ts';
 import { Prng } from '#test/fuzz/prng.ts';
 

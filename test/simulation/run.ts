@@ -3,11 +3,11 @@ import { rmSync } from 'node:fs';
 import { BUGS } from './bugs.ts';
 import { Violation } from './checkers/checker.ts';
 import { CLUSTER_BUGS } from './cluster/bugs.ts';
-import { ClusterWorld } from './cluster/cluster-world.ts';
 import { clusterPlanOf } from './cluster/plan.ts';
+import { SimulatedCluster } from './cluster/simulated-cluster.ts';
 import { planOf } from './plan.ts';
+import { SimulatedService, type Tally } from './simulated-service.ts';
 import type { Template } from './template.ts';
-import { type Tally, World } from './world.ts';
 
 export interface RunResult {
   readonly seed: number;
@@ -33,39 +33,39 @@ export interface RunOptions {
   readonly bug?: string | null;
 }
 
-function worldOf(template: Template, options: RunOptions): World | ClusterWorld {
+function simulationOf(template: Template, options: RunOptions): SimulatedService | SimulatedCluster {
   const { seed, nodes = 1, calls = null, spanMsMax = null, bug = null } = options;
   const cut = <P extends { readonly spanMs: number }>(plan: P): P => ({
     ...plan,
     spanMs: Math.min(plan.spanMs, spanMsMax ?? plan.spanMs),
   });
-  if (nodes === 1) return new World(cut(planOf(seed, calls)), template, BUGS[bug ?? ''] ?? null);
+  if (nodes === 1) return new SimulatedService(cut(planOf(seed, calls)), template, BUGS[bug ?? ''] ?? null);
   const plan = cut(clusterPlanOf(seed, nodes, calls));
-  return new ClusterWorld(plan, template, CLUSTER_BUGS[bug ?? ''] ?? null);
+  return new SimulatedCluster(plan, template, CLUSTER_BUGS[bug ?? ''] ?? null);
 }
 
 export async function runSeed(template: Template, options: RunOptions): Promise<RunResult> {
-  const world = worldOf(template, options);
-  const onStray = (error: unknown) => world.fail(error);
+  const simulation = simulationOf(template, options);
+  const onStray = (error: unknown) => simulation.fail(error);
   process.on('unhandledRejection', onStray);
   let failure: RunResult['failure'] = null;
   try {
-    await world.run();
+    await simulation.run();
   } catch (error) {
     failure = told(error);
   } finally {
     process.off('unhandledRejection', onStray);
-    rmSync(world.directory, { recursive: true, force: true });
+    rmSync(simulation.directory, { recursive: true, force: true });
   }
   return {
     seed: options.seed,
     failure,
-    digest: world.trace.digest(),
-    events: world.trace.count,
-    simulatedMs: world.time.elapsedMs,
-    tally: { ...world.tally },
-    seen: Object.fromEntries(world.seen),
-    trace: world.trace.last(),
+    digest: simulation.trace.digest(),
+    events: simulation.trace.count,
+    simulatedMs: simulation.time.elapsedMs,
+    tally: { ...simulation.tally },
+    seen: Object.fromEntries(simulation.seen),
+    trace: simulation.trace.last(),
   };
 }
 

@@ -19,9 +19,9 @@ import {
   ticks,
 } from '../model/waterfall.ts';
 import { formatInstant, shownZone } from '../time.ts';
+import { AttemptsTable } from './attempts-table.tsx';
 import { Choice } from './choice.tsx';
 import { Icon } from './icon.tsx';
-import { AttemptsTable } from './attempts-table.tsx';
 
 const PHASE_COLOURS: Readonly<Record<PhaseName, string>> = {
   late: 'bg-edge',

@@ -107,7 +107,13 @@ function edgeOf(status: string): string {
   return EDGES[status] ?? 'border-l-edge';
 }
 
-function WhatIsNext({ delivery, hasAttempts }: { readonly delivery: Delivery; readonly hasAttempts: boolean }) {
+function WhatIsNext({
+  delivery,
+  hasAttempts,
+}: {
+  readonly delivery: Delivery;
+  readonly hasAttempts: boolean;
+}) {
   const { next_fire_at: next, deadline, finalized_at: finalized } = delivery;
   const hasNext = hasAttempts && next !== null && finalized === null;
   if (!hasNext && deadline === null) return null;

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Fetch } from './exchange.ts';
 import { readOptions } from './options.ts';
 import { sleep } from './sleep.ts';
-import { inPath, Transport, type World } from './transport.ts';
+import { type Dependencies, inPath, Transport } from './transport.ts';
 
 const OBJECT = { object: 'schedule', id: 'sch_1', of_a_newer_service: true };
 const GET = { method: 'GET', path: '/schedules/sch_1', answers: 'schedule' } as const;
@@ -22,14 +22,14 @@ function given(answers: readonly (() => Response)[], retries = 3) {
     if (answer === undefined) throw new TypeError('fetch failed');
     return answer();
   };
-  const world: World = {
+  const harness: Dependencies = {
     random: () => 1,
     newKey: () => `key-${++keys}`,
     nowMs: () => 0,
     sleep: async (ms) => void pauses.push(ms),
   };
   const settings = readOptions({ url: 'http://sched.example', apiKey: 'sk_test_0123456789', fetch, retries });
-  return { transport: new Transport(settings, world), sent, pauses };
+  return { transport: new Transport(settings, harness), sent, pauses };
 }
 
 describe('a call', () => {

@@ -19,14 +19,14 @@ export interface Call {
 }
 
 /** What is not the same each time: tests bring their own. */
-export interface World {
+export interface Dependencies {
   random(): number;
   newKey(): string;
   nowMs(): number;
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-export const REAL_WORLD: World = {
+export const REAL_WORLD: Dependencies = {
   random: () => Math.random(),
   newKey: () => crypto.randomUUID(),
   nowMs: () => Date.now(),
@@ -35,11 +35,11 @@ export const REAL_WORLD: World = {
 
 export class Transport {
   readonly #settings: Settings;
-  readonly #world: World;
+  readonly #dependencies: Dependencies;
 
-  constructor(settings: Settings, world: World) {
+  constructor(settings: Settings, dependencies: Dependencies) {
     this.#settings = settings;
-    this.#world = world;
+    this.#dependencies = dependencies;
   }
 
   async call<T>(call: Call, options: WriteOptions = {}): Promise<T> {
@@ -56,8 +56,8 @@ export class Transport {
       } catch (error) {
         if (!(error instanceof SchedError && isWorthRepeating(error)) || attempts > retries) throw error;
       }
-      const askedMs = parseRetryAfter(retryAfter, this.#world.nowMs());
-      await this.#world.sleep(pauseMs(attempts, this.#world.random(), askedMs), signal);
+      const askedMs = parseRetryAfter(retryAfter, this.#dependencies.nowMs());
+      await this.#dependencies.sleep(pauseMs(attempts, this.#dependencies.random(), askedMs), signal);
     }
   }
 
@@ -71,7 +71,9 @@ export class Transport {
       headers: {
         ...headers,
         ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...(isKeyed && { 'idempotency-key': checkedIdempotencyKey(idempotencyKey ?? this.#world.newKey()) }),
+        ...(isKeyed && {
+          'idempotency-key': checkedIdempotencyKey(idempotencyKey ?? this.#dependencies.newKey()),
+        }),
       },
       body: body === undefined ? null : JSON.stringify(body),
     };

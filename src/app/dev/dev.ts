@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Given } from '#src/app/config.ts';
 import { runService } from '#src/app/run-service.ts';
-import type { ServerWorld, Variation } from '#src/app/variation.ts';
+import type { ServerDependencies, Variation } from '#src/app/variation.ts';
 import { signingSecrets } from '#src/control/endpoint-secrets.ts';
 import type { Happening } from '#src/inbox/happening.ts';
 import { hookUrl, Inbox } from '#src/inbox/inbox.ts';
@@ -41,8 +41,8 @@ export async function runDev(given: Given, paint: Paint): Promise<never> {
       watchedStore(store, (happening) => {
         for (const hear of listeners) hear(happening);
       }),
-    extend: (server, world) => {
-      const inbox = inboxOf(world);
+    extend: (server, dependencies) => {
+      const inbox = inboxOf(dependencies);
       listeners.push((happening) => inbox.hear(happening));
       inbox.mount(server);
     },
@@ -60,15 +60,15 @@ function temporaryDirectory(): string {
   return directory;
 }
 
-function inboxOf(world: ServerWorld): Inbox {
-  const { store, clock, url } = world;
+function inboxOf(dependencies: ServerDependencies): Inbox {
+  const { store, clock, url } = dependencies;
   return new Inbox({
     store,
     clock,
     timers: systemTimers,
     secretsOf: async (delivery) => {
       if (delivery === null) return [DEV_SIGNING_SECRET];
-      const secrets = await signingSecrets(world, delivery.partition, delivery.target.endpointId);
+      const secrets = await signingSecrets(dependencies, delivery.partition, delivery.target.endpointId);
       return secrets.map(({ text }) => text);
     },
     about: () => ({ hook: hookUrl(url()), curl: firstCurl(url()), sample: firstRequest(url()) }),

@@ -8,7 +8,7 @@
  * itself that this key is meant. `--profile` means the whole pair, whatever the environment says.
  */
 import { DEV_TEST_KEY, DEV_URL } from '#src/app/dev/keys.ts';
-import type { CliWorld } from '#src/cli/command.ts';
+import type { CliDependencies } from '#src/cli/command.ts';
 import { wrongUsage } from '#src/cli/failure.ts';
 import { readSecrets } from '#src/cli/terminal/input.ts';
 import {
@@ -40,17 +40,20 @@ export interface ConnectionFlags {
 const DEV = 'the fixed values of "sched dev"';
 const LOOPBACK = /^(?:127(?:\.\d+){3}|\[::1\]|localhost)$/;
 
-export async function connectionFor(flags: ConnectionFlags, world: CliWorld): Promise<Connection> {
-  const profiles = await readProfiles(profilePath(world.env), world.tell);
+export async function connectionFor(
+  flags: ConnectionFlags,
+  dependencies: CliDependencies,
+): Promise<Connection> {
+  const profiles = await readProfiles(profilePath(dependencies.env), dependencies.tell);
   const keys = flags.apiKeyFile === undefined ? null : await readSecrets(flags.apiKeyFile, '--api-key-file');
-  return chooseConnection(flags, keys?.[0] ?? null, world.env, profiles);
+  return chooseConnection(flags, keys?.[0] ?? null, dependencies.env, profiles);
 }
 
 /** `keyOfFile` is what `--api-key-file` holds. */
 export function chooseConnection(
   flags: ConnectionFlags,
   keyOfFile: string | null,
-  env: CliWorld['env'],
+  env: CliDependencies['env'],
   profiles: Profiles,
 ): Connection {
   const profile = profileFor(flags, env, profiles);
@@ -64,7 +67,7 @@ interface Named extends Profile {
   readonly name: string;
 }
 
-function profileFor(flags: ConnectionFlags, env: CliWorld['env'], profiles: Profiles): Named | null {
+function profileFor(flags: ConnectionFlags, env: CliDependencies['env'], profiles: Profiles): Named | null {
   const asked = flags.profile ?? (env.SCHED_PROFILE === '' ? undefined : env.SCHED_PROFILE);
   const name = asked ?? profiles.current;
   if (name === null) return null;
@@ -75,7 +78,7 @@ function profileFor(flags: ConnectionFlags, env: CliWorld['env'], profiles: Prof
   );
 }
 
-function urlOf({ url }: ConnectionFlags, env: CliWorld['env'], profile: Named | null): Origin {
+function urlOf({ url }: ConnectionFlags, env: CliDependencies['env'], profile: Named | null): Origin {
   if (url !== undefined) return { value: checkedUrl(url, '--url'), from: '--url' };
   const set = env.SCHED_URL ?? '';
   if (set !== '') return { value: checkedUrl(set, 'SCHED_URL'), from: 'SCHED_URL' };
@@ -86,7 +89,7 @@ function urlOf({ url }: ConnectionFlags, env: CliWorld['env'], profile: Named | 
 function keyOf(
   flags: ConnectionFlags,
   keyOfFile: string | null,
-  env: CliWorld['env'],
+  env: CliDependencies['env'],
   profile: Named | null,
   url: Origin,
 ): Origin {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Delivery } from '#sdk/index.ts';
-import type { CliWorld } from '#src/cli/command.ts';
+import type { CliDependencies } from '#src/cli/command.ts';
 import { addChoice, type Options, textOf } from '#src/cli/options.ts';
 import { type Answer, type Json, tableOf } from '#src/cli/terminal/output.ts';
 import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
@@ -13,14 +13,14 @@ import { addRequestKey, requestKeyOf } from './write-options.ts';
 /** As many as a policy allows. */
 const ATTEMPTS_MAX = 50;
 
-export function deliveryCommands(program: Command, world: CliWorld): void {
+export function deliveryCommands(program: Command, dependencies: CliDependencies): void {
   const deliveries = program
     .command('deliveries')
     .description('what was sent, is being sent and will be sent');
-  listCommand(deliveries, world);
+  listCommand(deliveries, dependencies);
 
   const show = deliveries.command('show').argument('<id>').description('one delivery, with its attempts');
-  withService(show, world, async (call) =>
+  withService(show, dependencies, async (call) =>
     deliveryAnswer(call, await call.sched.deliveries.get(call.argument)),
   );
 
@@ -28,10 +28,10 @@ export function deliveryCommands(program: Command, world: CliWorld): void {
     .command('attempts')
     .argument('<id>')
     .description('its attempts, the first one first');
-  withService(addListOptions(attempts), world, (call) =>
+  withService(addListOptions(attempts), dependencies, (call) =>
     listAnswer(
       call,
-      world.tell,
+      dependencies.tell,
       (query) => call.sched.deliveries.attempts(call.argument, query),
       ATTEMPT_COLUMNS,
     ),
@@ -52,12 +52,12 @@ Examples:
   sched deliveries list --status dead_letter --json | jq -r '.[].id' |
     xargs -n 1 sched deliveries replay`,
     );
-  withService(addRequestKey(replay), world, async (call) =>
+  withService(addRequestKey(replay), dependencies, async (call) =>
     deliveryAnswer(call, await call.sched.deliveries.replay(call.argument, requestKeyOf(call.options))),
   );
 }
 
-function listCommand(deliveries: Command, world: CliWorld): void {
+function listCommand(deliveries: Command, dependencies: CliDependencies): void {
   const command = deliveries.command('list').description('deliveries, newest first');
   addChoice(command, '--status <status>', 'only those with this status', DELIVERY_STATUSES);
   addListOptions(
@@ -72,10 +72,10 @@ Examples:
   sched deliveries list --status dead_letter
   sched deliveries list --schedule sch_… --limit 100`,
   );
-  withService(command, world, (call) =>
+  withService(command, dependencies, (call) =>
     listAnswer(
       call,
-      world.tell,
+      dependencies.tell,
       (query) => call.sched.deliveries.list({ ...query, ...deliveryFilters(call.options) }),
       deliveryColumns(call.now()),
     ),
@@ -100,6 +100,8 @@ async function deliveryAnswer(
   if (isJson) return { json, text: '' };
   const text = deliveryText(delivery, screen, now());
   if (delivery.attempt_count === 0) return { json, text };
-  const attempts = await sched.deliveries.attempts(delivery.id, { limit: ATTEMPTS_MAX }).toArray(ATTEMPTS_MAX);
+  const attempts = await sched.deliveries
+    .attempts(delivery.id, { limit: ATTEMPTS_MAX })
+    .toArray(ATTEMPTS_MAX);
   return { json, text: `${text}\n\n${tableOf(ATTEMPT_COLUMNS, attempts, screen)}` };
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Endpoint } from '#sdk/index.ts';
-import type { CliWorld } from '#src/cli/command.ts';
+import type { CliDependencies } from '#src/cli/command.ts';
 import { addChoice, addRepeatable, isSet } from '#src/cli/options.ts';
 import type { Answer, Json } from '#src/cli/terminal/output.ts';
 import { METHODS } from '#src/domain/destination.ts';
@@ -11,7 +11,7 @@ import { addListOptions, listAnswer } from './lists.ts';
 import { type ServiceCall, withService } from './service-command.ts';
 import { addRequestKey, addRetryOptions, requestKeyOf } from './write-options.ts';
 
-export function endpointCommands(program: Command, world: CliWorld): void {
+export function endpointCommands(program: Command, dependencies: CliDependencies): void {
   const endpoints = program
     .command('endpoints')
     .description('endpoint profiles: a destination and how it is delivered to, for many schedules');
@@ -27,7 +27,7 @@ Examples:
     --header "X-Tenant: acme"
   sched endpoints create --data @profile.json`,
     );
-  withService(addBodyOptions(create), world, async (call) =>
+  withService(addBodyOptions(create), dependencies, async (call) =>
     endpointAnswer(
       call,
       await call.sched.endpoints.create(await endpointBody(call.options), requestKeyOf(call.options)),
@@ -38,10 +38,10 @@ Examples:
     .command('list')
     .description('profiles, newest first')
     .option('--include-archived', 'archived ones too');
-  withService(addListOptions(list), world, (call) =>
+  withService(addListOptions(list), dependencies, (call) =>
     listAnswer(
       call,
-      world.tell,
+      dependencies.tell,
       (query) =>
         call.sched.endpoints.list({ ...query, include_archived: isSet(call.options, 'includeArchived') }),
       ENDPOINT_COLUMNS,
@@ -49,7 +49,7 @@ Examples:
   );
 
   const show = endpoints.command('show').argument('<id>').description('one profile');
-  withService(show, world, async (call) =>
+  withService(show, dependencies, async (call) =>
     endpointAnswer(call, await call.sched.endpoints.get(call.argument)),
   );
 
@@ -57,7 +57,7 @@ Examples:
     .command('update')
     .argument('<id>')
     .description('make a new version of a profile; what is not given stays');
-  withService(addBodyOptions(update), world, async (call) =>
+  withService(addBodyOptions(update), dependencies, async (call) =>
     endpointAnswer(
       call,
       await call.sched.endpoints.update(
@@ -72,7 +72,7 @@ Examples:
     .command('archive')
     .argument('<id>')
     .description('take a profile out of use; it stays readable');
-  withService(archive, world, async (call) =>
+  withService(archive, dependencies, async (call) =>
     endpointAnswer(call, await call.sched.endpoints.archive(call.argument)),
   );
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type CliWorld, printAnswer } from '#src/cli/command.ts';
+import { type CliDependencies, printAnswer } from '#src/cli/command.ts';
 import { CommandFailure, wrongUsage } from '#src/cli/failure.ts';
 import { type Options, textOf } from '#src/cli/options.ts';
 import { readSecretFromStdin } from '#src/cli/terminal/input.ts';
@@ -18,7 +18,7 @@ import {
 } from './profile-file.ts';
 import { alone } from './profile-lock.ts';
 
-export function profileCommands(program: Command, world: CliWorld): void {
+export function profileCommands(program: Command, dependencies: CliDependencies): void {
   const profiles = program
     .command('profile')
     .description('services that commands speak to: an address and its key, by name')
@@ -40,7 +40,7 @@ Examples:
     .argument('<profile>', 'its name')
     .description('store an address and its key, which is asked for or read from standard input')
     .requiredOption('--url <url>', 'where the service is');
-  changing(set, world, async (options, name) => {
+  changing(set, dependencies, async (options, name) => {
     const url = checkedUrl(textOf(options, 'url') ?? '', '--url');
     checkedName(name);
     const apiKey = checkedKey(await keyFromPerson(), 'It');
@@ -63,15 +63,15 @@ Examples:
     .description('the profiles; of a key, only its end')
     .option('--json', 'print JSON');
   list.action(async (options: Options) => {
-    const stored = await readProfiles(profilePath(world.env), world.tell);
-    printAnswer(profilesAnswer(stored, world), options, world);
+    const stored = await readProfiles(profilePath(dependencies.env), dependencies.tell);
+    printAnswer(profilesAnswer(stored, dependencies), options, dependencies);
   });
 
   const use = profiles
     .command('use')
     .argument('<profile>', 'its name')
     .description('take this one where none is named');
-  changing(use, world, async (_, name) => (before) => {
+  changing(use, dependencies, async (_, name) => (before) => {
     mustHave(before, name);
     return {
       profiles: { ...before, current: name },
@@ -83,7 +83,7 @@ Examples:
     .command('remove')
     .argument('<profile>', 'its name')
     .description('forget one, and its key');
-  changing(remove, world, async (_, name) => (before) => {
+  changing(remove, dependencies, async (_, name) => (before) => {
     mustHave(before, name);
     const byName = new Map(before.byName);
     byName.delete(name);
@@ -106,19 +106,19 @@ interface Change {
 /** First whatever has to be asked for; then the profiles are read, changed and written, with nobody in between. */
 function changing(
   command: Command,
-  world: CliWorld,
+  dependencies: CliDependencies,
   work: (options: Options, name: string) => Promise<(before: Profiles) => Change>,
 ): void {
   command.option('--json', 'print JSON').action(async () => {
-    const path = profilePath(world.env);
+    const path = profilePath(dependencies.env);
     const options: Options = command.opts();
     const change = await work(options, command.args[0] ?? '');
-    const answer = await alone(path, world, async () => {
-      const { profiles, answer } = change(await readProfiles(path, world.tell));
+    const answer = await alone(path, dependencies, async () => {
+      const { profiles, answer } = change(await readProfiles(path, dependencies.tell));
       await writeProfiles(path, profiles);
       return answer;
     });
-    printAnswer(answer, options, world);
+    printAnswer(answer, options, dependencies);
   });
 }
 
@@ -132,7 +132,7 @@ function mustHave(profiles: Profiles, name: string): void {
   if (!profiles.byName.has(name)) throw new CommandFailure(`There is no profile ${JSON.stringify(name)}.`);
 }
 
-function profilesAnswer({ current, byName }: Profiles, { screen }: CliWorld): Answer {
+function profilesAnswer({ current, byName }: Profiles, { screen }: CliDependencies): Answer {
   const all = [...byName].map(([name, profile]) => ({ name, ...profile }));
   if (all.length === 0) return { json: [], text: 'There are no profiles.' };
   return {

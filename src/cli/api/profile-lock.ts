@@ -8,7 +8,7 @@ import type { Stats } from 'node:fs';
 import { link, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { messageOf, systemCodeOf } from '#src/app/failures.ts';
-import type { CliWorld } from '#src/cli/command.ts';
+import type { CliDependencies } from '#src/cli/command.ts';
 import { CommandFailure } from '#src/cli/failure.ts';
 import { pause } from '#src/cli/pause.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -17,12 +17,16 @@ const STALE_AFTER_MS = 5_000;
 const WAIT_MS_MAX = 10_000;
 const LOOK_AGAIN_MS = 20;
 
-type LockWorld = Pick<CliWorld, 'clock' | 'timers'>;
+type LockDependencies = Pick<CliDependencies, 'clock' | 'timers'>;
 
 /** Does the work while nobody else does. */
-export async function alone<T>(path: string, world: LockWorld, work: () => Promise<T>): Promise<T> {
+export async function alone<T>(
+  path: string,
+  dependencies: LockDependencies,
+  work: () => Promise<T>,
+): Promise<T> {
   const lock = `${path}.lock`;
-  const id = await taken(lock, world);
+  const id = await taken(lock, dependencies);
   try {
     return await work();
   } finally {
@@ -32,7 +36,7 @@ export async function alone<T>(path: string, world: LockWorld, work: () => Promi
 }
 
 /** Waits for the lock and makes it; tells which file it is. */
-async function taken(lock: string, { clock, timers }: LockWorld): Promise<string> {
+async function taken(lock: string, { clock, timers }: LockDependencies): Promise<string> {
   const untilMs = clock.now() + WAIT_MS_MAX;
   for (;;) {
     const id = await made(lock);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Schedule } from '#sdk/index.ts';
-import type { CliWorld } from '#src/cli/command.ts';
+import type { CliDependencies } from '#src/cli/command.ts';
 import { addChoice, addRepeatable, type Options, textOf } from '#src/cli/options.ts';
 import type { Answer, Json } from '#src/cli/terminal/output.ts';
 import { METHODS } from '#src/domain/destination.ts';
@@ -12,34 +12,34 @@ import { addListOptions, listAnswer } from './lists.ts';
 import { type ServiceCall, withService } from './service-command.ts';
 import { addRequestKey, addRetryOptions, requestKeyOf } from './write-options.ts';
 
-export function scheduleCommands(program: Command, world: CliWorld): void {
+export function scheduleCommands(program: Command, dependencies: CliDependencies): void {
   const schedules = program.command('schedules').description('make, show and steer schedules');
-  createCommand(schedules, world);
-  listCommand(schedules, world);
+  createCommand(schedules, dependencies);
+  listCommand(schedules, dependencies);
   const show = schedules.command('show').argument('<id>').description('one schedule, with its next runs');
-  withService(show, world, async (call) =>
+  withService(show, dependencies, async (call) =>
     scheduleAnswer(call, await call.sched.schedules.get(call.argument), 'with runs'),
   );
-  updateCommand(schedules, world);
-  rescheduleCommand(schedules, world);
-  orderCommand(schedules, world, 'pause', 'what is pending waits until it is resumed');
-  orderCommand(schedules, world, 'resume', 'go on; what a recurring schedule missed is skipped');
-  orderCommand(schedules, world, 'cancel', 'end it, for good; its history stays');
+  updateCommand(schedules, dependencies);
+  rescheduleCommand(schedules, dependencies);
+  orderCommand(schedules, dependencies, 'pause', 'what is pending waits until it is resumed');
+  orderCommand(schedules, dependencies, 'resume', 'go on; what a recurring schedule missed is skipped');
+  orderCommand(schedules, dependencies, 'cancel', 'end it, for good; its history stays');
   const deliveries = schedules
     .command('deliveries')
     .argument('<id>')
     .description('its deliveries, newest first');
-  withService(addListOptions(deliveries), world, (call) =>
+  withService(addListOptions(deliveries), dependencies, (call) =>
     listAnswer(
       call,
-      world.tell,
+      dependencies.tell,
       (query) => call.sched.schedules.deliveries(call.argument, query),
       deliveryColumns(call.now()),
     ),
   );
 }
 
-function createCommand(schedules: Command, world: CliWorld): void {
+function createCommand(schedules: Command, dependencies: CliDependencies): void {
   const command = schedules
     .command('create')
     .description('send a request once, or again and again')
@@ -73,7 +73,7 @@ Examples:
   addRepeatable(command, '--metadata <key=value>', 'a label');
   command.option('--data <json>', 'the whole body as JSON: TEXT, @file or -; flags set fields of it');
   addRequestKey(command);
-  withService(command, world, async (call) => {
+  withService(command, dependencies, async (call) => {
     const body = await createBody(call.options);
     const schedule = await call.sched.schedules.create(body, requestKeyOf(call.options));
     return scheduleAnswer(call, schedule, 'with runs', body.local_fire_at ?? null);
@@ -90,7 +90,7 @@ function addTimingOptions(command: Command, heading: string): void {
     .option('--tz <zone>', 'the time zone of --local and --cron, UTC unless given');
 }
 
-function listCommand(schedules: Command, world: CliWorld): void {
+function listCommand(schedules: Command, dependencies: CliDependencies): void {
   const command = schedules.command('list').description('schedules, newest first');
   addChoice(command, '--state <state>', 'only those in this state', SCHEDULE_STATES);
   addChoice(command, '--kind <kind>', 'only those of this kind', SCHEDULE_KINDS);
@@ -102,10 +102,10 @@ Examples:
   sched schedules list --state active --metadata team=billing
   sched schedules list --all --json | jq -r '.[].id'`,
   );
-  withService(command, world, (call) =>
+  withService(command, dependencies, (call) =>
     listAnswer(
       call,
-      world.tell,
+      dependencies.tell,
       (query) => call.sched.schedules.list({ ...query, ...scheduleFilters(call.options) }),
       scheduleColumns(call.now()),
     ),
@@ -122,7 +122,7 @@ function scheduleFilters(options: Options) {
   };
 }
 
-function updateCommand(schedules: Command, world: CliWorld): void {
+function updateCommand(schedules: Command, dependencies: CliDependencies): void {
   const command = schedules
     .command('update')
     .argument('<id>')
@@ -142,7 +142,7 @@ Examples:
   sched schedules update sch_… --endpoint https://example.com/new
   sched schedules update sch_… --data '{"ttl":null}'`,
     );
-  withService(addRequestKey(command), world, async (call) =>
+  withService(addRequestKey(command), dependencies, async (call) =>
     scheduleAnswer(
       call,
       await call.sched.schedules.update(
@@ -154,7 +154,7 @@ Examples:
   );
 }
 
-function rescheduleCommand(schedules: Command, world: CliWorld): void {
+function rescheduleCommand(schedules: Command, dependencies: CliDependencies): void {
   const command = schedules
     .command('reschedule')
     .argument('<id>')
@@ -168,7 +168,7 @@ Examples:
     );
   addTimingOptions(command, 'When, one of:');
   command.option('--data <json>', 'the same as JSON: TEXT, @file or -');
-  withService(addRequestKey(command), world, async (call) => {
+  withService(addRequestKey(command), dependencies, async (call) => {
     const body = await rescheduleBody(call.options);
     const schedule = await call.sched.schedules.reschedule(call.argument, body, requestKeyOf(call.options));
     return scheduleAnswer(call, schedule, 'with runs', body.local_fire_at ?? null);
@@ -177,12 +177,12 @@ Examples:
 
 function orderCommand(
   schedules: Command,
-  world: CliWorld,
+  dependencies: CliDependencies,
   verb: 'pause' | 'resume' | 'cancel',
   about: string,
 ): void {
   const command = schedules.command(verb).argument('<id>').description(about);
-  withService(command, world, async (call) =>
+  withService(command, dependencies, async (call) =>
     scheduleAnswer(call, await call.sched.schedules[verb](call.argument)),
   );
 }

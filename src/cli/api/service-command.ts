@@ -1,7 +1,7 @@
 /** How a command that speaks to the service is put together: where it is, with which key, and what it answers. */
 import type { Command } from 'commander';
 import type { Sched } from '#sdk/index.ts';
-import { type CliWorld, printAnswer } from '#src/cli/command.ts';
+import { type CliDependencies, printAnswer } from '#src/cli/command.ts';
 import { wrongUsage } from '#src/cli/failure.ts';
 import { isSet, type Options, textOf } from '#src/cli/options.ts';
 import type { Answer } from '#src/cli/terminal/output.ts';
@@ -35,18 +35,20 @@ export function addConnectionOptions(command: Command): Command {
 /** Does the work with the service and prints its answer. */
 export function withService(
   command: Command,
-  world: CliWorld,
+  dependencies: CliDependencies,
   work: (call: ServiceCall) => Promise<Answer>,
 ): Command {
   return addConnectionOptions(command).action(async () => {
-    await connected(command, world, async (call) => printAnswer(await work(call), call.options, world));
+    await connected(command, dependencies, async (call) =>
+      printAnswer(await work(call), call.options, dependencies),
+    );
   });
 }
 
 /** Failures of the service become the command's own. */
 export async function connected(
   command: Command,
-  world: CliWorld,
+  dependencies: CliDependencies,
   work: (call: ServiceCall) => Promise<void>,
 ): Promise<void> {
   // Loaded only when a command runs: its help needs none of it.
@@ -63,7 +65,7 @@ export async function connected(
       profile: textOf(options, 'profile'),
       apiKeyFile: textOf(options, 'apiKeyFile'),
     },
-    world,
+    dependencies,
   );
   const { url, apiKey } = connection;
   try {
@@ -73,8 +75,8 @@ export async function connected(
       options,
       argument,
       isJson: isSet(options, 'json'),
-      screen: world.screen,
-      now: () => world.clock.now(),
+      screen: dependencies.screen,
+      now: () => dependencies.clock.now(),
     });
   } catch (error) {
     throw error instanceof SchedError ? failureOf(error, connection, options) : error;

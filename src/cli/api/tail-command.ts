@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { CliWorld } from '#src/cli/command.ts';
+import type { CliDependencies } from '#src/cli/command.ts';
 import { addChoice, textOf } from '#src/cli/options.ts';
 import type { DeliveryStatus } from '#src/domain/delivery.ts';
 import { durationMs } from '#src/domain/duration.ts';
@@ -17,7 +17,7 @@ const STATUSES: readonly DeliveryStatus[] = [
   'canceled',
 ];
 
-export function tailCommand(program: Command, world: CliWorld): void {
+export function tailCommand(program: Command, dependencies: CliDependencies): void {
   const command = program
     .command('tail')
     .description('deliveries as they happen: one line for each attempt, and for each end')
@@ -39,7 +39,9 @@ Examples:
   sched tail --schedule sch_… --for 10m`,
     );
   addChoice(command, '--status <status>', 'only deliveries that have come to this status', STATUSES);
-  addConnectionOptions(command).action(() => connected(command, world, (call) => tail(call, world)));
+  addConnectionOptions(command).action(() =>
+    connected(command, dependencies, (call) => tail(call, dependencies)),
+  );
 }
 
 function readId(text: string): string {
@@ -53,23 +55,26 @@ function readFor(text: string): number {
   throw new InvalidArgumentError('It must be a duration above 0 and at most 596h, such as 30s.');
 }
 
-async function tail({ sched, options, isJson, screen }: ServiceCall, world: CliWorld): Promise<void> {
+async function tail(
+  { sched, options, isJson, screen }: ServiceCall,
+  dependencies: CliDependencies,
+): Promise<void> {
   const [{ Tail }, { eventJson, eventText }] = await Promise.all([
     import('./tail.ts'),
     import('./tail-lines.ts'),
   ]);
   const status = textOf(options, 'status');
-  const end = endOf(options.for, world.timers);
+  const end = endOf(options.for, dependencies.timers);
   const following = new Tail(sched, {
     scheduleId: textOf(options, 'schedule'),
     signal: end.signal,
-    clock: world.clock,
-    timers: world.timers,
-    tell: world.tell,
+    clock: dependencies.clock,
+    timers: dependencies.timers,
+    tell: dependencies.tell,
     emit: (event) => {
       if (status !== undefined && event.delivery.status !== status) return;
       const line = isJson ? eventJson(event) : eventText(event, screen);
-      if (line !== null) world.print(`${line}\n`);
+      if (line !== null) dependencies.print(`${line}\n`);
     },
   });
   try {

@@ -1,7 +1,7 @@
 import { osUser } from '#src/app/os-user.ts';
 import { type AuditedAct, audited } from '#src/control/audit.ts';
+import type { ControlDependencies } from '#src/control/dependencies.ts';
 import { COMMAND_LINE } from '#src/control/person-rules.ts';
-import type { ControlWorld } from '#src/control/world.ts';
 import type { Mode } from '#src/domain/partition.ts';
 
 export interface CommandAct extends Pick<AuditedAct, 'action'> {
@@ -15,12 +15,12 @@ export interface CommandAct extends Pick<AuditedAct, 'action'> {
 
 /** Does it, and keeps in the audit log that somebody at the command line did, and as which user of the machine. */
 export async function auditedCommand<T>(
-  world: ControlWorld,
+  dependencies: ControlDependencies,
   { action, subject = '', project, mode, detail = {} }: CommandAct,
   act: () => Promise<T>,
   subjectOf?: (made: T) => string,
 ): Promise<T> {
-  const found = project === undefined ? null : await world.store.findProject(project);
+  const found = project === undefined ? null : await dependencies.store.findProject(project);
   const given: AuditedAct = {
     userId: null,
     actor: COMMAND_LINE.name,
@@ -32,5 +32,5 @@ export async function auditedCommand<T>(
     mode: mode ?? null,
     detail: { ...detail, os_user: osUser() },
   };
-  return audited(world, given, act, subjectOf);
+  return audited(dependencies, given, act, subjectOf);
 }

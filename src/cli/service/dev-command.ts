@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { SETTINGS } from '#src/app/settings.ts';
-import { addSettings, type CliWorld, givenTo } from '#src/cli/command.ts';
+import { addSettings, type CliDependencies, givenTo } from '#src/cli/command.ts';
 import { paint } from '#src/cli/terminal/screen.ts';
 
 const AFTER_HELP = `
@@ -8,7 +8,7 @@ The keys are always the same, and known to everyone: it listens on this machine
 alone. SCHED_EGRESS_ALLOW and SCHED_EGRESS_CA_FILE are added to what it allows;
 of the other SCHED_ settings only those above count.`;
 
-export function devCommand(program: Command, world: CliWorld): void {
+export function devCommand(program: Command, dependencies: CliDependencies): void {
   const dev = program
     .command('dev')
     .description(
@@ -21,7 +21,9 @@ export function devCommand(program: Command, world: CliWorld): void {
     .action(async () => {
       // Loaded only here, as for `serve`.
       const { runDev } = await import('#src/app/dev/dev.ts');
-      await runDev(givenTo(dev, world.env), (colour, text) => paint(text, colour, world.screen));
+      await runDev(givenTo(dev, dependencies.env), (colour, text) =>
+        paint(text, colour, dependencies.screen),
+      );
     });
 }
 

@@ -7,11 +7,12 @@ import {
   addProjectOption,
   addSettings,
   answering,
-  type CliWorld,
+  type CliDependencies,
   modeOf,
   projectOf,
 } from '#src/cli/command.ts';
 import { type Answer, instantOr, table } from '#src/cli/terminal/output.ts';
+import type { SealingDependencies } from '#src/control/dependencies.ts';
 import {
   createEndpointSecret,
   type EndpointPlace,
@@ -24,26 +25,25 @@ import {
 } from '#src/control/endpoint-secrets.ts';
 import { ControlRefusal } from '#src/control/refusal.ts';
 import { OVERLAP_DEFAULT } from '#src/control/secrets.ts';
-import type { SealingWorld } from '#src/control/world.ts';
 import { formatInstant, type Instant } from '#src/domain/instant.ts';
 import { auditedCommand } from './command-audit.ts';
 
 type Change = (
-  world: SealingWorld,
+  dependencies: SealingDependencies,
   place: EndpointPlace,
   overlap: string,
 ) => Promise<readonly OpenEndpointSecret[]>;
 
 const ENDPOINT = '--endpoint <id>';
 
-export function endpointSecretCommands(secrets: Command, world: CliWorld): void {
+export function endpointSecretCommands(secrets: Command, dependencies: CliDependencies): void {
   const create = secrets
     .command('create')
     .description('give an endpoint profile a secret of its own, which signs alone after the overlap')
     .requiredOption(ENDPOINT, 'the endpoint profile')
     .option('--overlap <duration>', "how long the project's secrets sign beside it", OVERLAP_DEFAULT);
   addOptionalModeOption(addProjectOption(create));
-  answering(addSettings(create, CONTROL_SETTINGS), world, (given) =>
+  answering(addSettings(create, CONTROL_SETTINGS), dependencies, (given) =>
     changed(given, 'secret.create', createEndpointSecret),
   );
 
@@ -53,7 +53,7 @@ export function endpointSecretCommands(secrets: Command, world: CliWorld): void 
     .requiredOption(ENDPOINT, 'the endpoint profile')
     .option('--overlap <duration>', 'how long those of the profile sign beside them', OVERLAP_DEFAULT);
   addOptionalModeOption(addProjectOption(remove));
-  answering(addSettings(remove, CONTROL_SETTINGS), world, (given) =>
+  answering(addSettings(remove, CONTROL_SETTINGS), dependencies, (given) =>
     changed(given, 'secret.remove', removeEndpointSecrets),
   );
 }
@@ -83,7 +83,7 @@ async function answered(
   given: Given,
   action: string,
   detail: Readonly<Record<string, string>>,
-  act: (world: SealingWorld, place: EndpointPlace) => Promise<readonly OpenEndpointSecret[]>,
+  act: (dependencies: SealingDependencies, place: EndpointPlace) => Promise<readonly OpenEndpointSecret[]>,
 ): Promise<Answer> {
   const [id, project] = [endpointOf(given) ?? '', projectOf(given)];
   const secrets = await withSecrets(readControlSettings(given), async (control) => {

@@ -6,7 +6,7 @@ import {
   addProjectOption,
   addSettings,
   answering,
-  type CliWorld,
+  type CliDependencies,
   modeOf,
   projectOf,
 } from '#src/cli/command.ts';
@@ -16,13 +16,13 @@ import { formatInstant } from '#src/domain/instant.ts';
 import type { ApiKey } from '#src/ports/control-store.ts';
 import { auditedCommand } from './command-audit.ts';
 
-export function keyCommands(program: Command, world: CliWorld): void {
+export function keyCommands(program: Command, dependencies: CliDependencies): void {
   const keys = program.command('key').description('API keys');
 
   const create = addModeOption(
     addProjectOption(keys.command('create').description('make a key; it is shown once')),
   );
-  answering(addSettings(create, CONTROL_SETTINGS), world, async (given) => {
+  answering(addSettings(create, CONTROL_SETTINGS), dependencies, async (given) => {
     const project = projectOf(given);
     const mode = modeOf(given);
     const { text, key } = await withControl(readControlSettings(given), (control) =>
@@ -42,7 +42,7 @@ export function keyCommands(program: Command, world: CliWorld): void {
   const list = addProjectOption(
     keys.command('list').description('list the keys of a project, revoked ones too'),
   );
-  answering(addSettings(list, CONTROL_SETTINGS), world, async (given) => {
+  answering(addSettings(list, CONTROL_SETTINGS), dependencies, async (given) => {
     const project = projectOf(given);
     const all = await withControl(readControlSettings(given), (control) => listKeys(control, project));
     const rows = all.map((key) => [
@@ -60,7 +60,7 @@ export function keyCommands(program: Command, world: CliWorld): void {
   });
 
   const revoke = keys.command('revoke').argument('<id>').description('put a key out of force, for good');
-  answering(addSettings(revoke, CONTROL_SETTINGS), world, async (given, id) => {
+  answering(addSettings(revoke, CONTROL_SETTINGS), dependencies, async (given, id) => {
     await withControl(readControlSettings(given), (control) =>
       auditedCommand(control, { action: 'key.revoke', subject: id }, () => revokeKey(control, id)),
     );

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { CONTROL_SETTINGS, readControlSettings } from '#src/app/config.ts';
 import { withSecrets } from '#src/app/control-session.ts';
 import { nameOfStore } from '#src/app/open-store.ts';
-import { addSettings, type CliWorld, givenTo, printAnswer } from '#src/cli/command.ts';
+import { addSettings, type CliDependencies, givenTo, printAnswer } from '#src/cli/command.ts';
 import { AnsweredNo } from '#src/cli/failure.ts';
 import { type Answer, table } from '#src/cli/terminal/output.ts';
 import { showProgress } from '#src/cli/terminal/progress.ts';
@@ -12,29 +12,29 @@ import { auditedCommand } from './command-audit.ts';
 /** A pipe gets a line each time this many values are done. */
 const TOLD_EVERY = 10_000;
 
-export function resealCommand(program: Command, world: CliWorld): void {
+export function resealCommand(program: Command, dependencies: CliDependencies): void {
   const command = program
     .command('reseal')
     .description('seal everything anew with the present master key, so that an earlier one can be retired')
     .option('--json', 'print JSON');
   addSettings(command, CONTROL_SETTINGS).action(async () => {
-    const settings = readControlSettings(givenTo(command, world.env));
+    const settings = readControlSettings(givenTo(command, dependencies.env));
     const report = await withSecrets(settings, (control) =>
       auditedCommand(control, { action: 'master_key.reseal' }, () =>
         reseal({
           sealed: control.store.sealed,
           vault: control.vault,
-          timers: world.timers,
-          progress: progressTo(world),
+          timers: dependencies.timers,
+          progress: progressTo(dependencies),
         }),
       ),
     ).finally(() => showProgress(''));
-    printAnswer(answerOf(report, nameOfStore(settings)), command.opts(), world);
+    printAnswer(answerOf(report, nameOfStore(settings)), command.opts(), dependencies);
     if (!isWhole(report)) throw new AnsweredNo();
   });
 }
 
-function progressTo({ tell }: CliWorld): (name: string, counts: ResealCounts) => void {
+function progressTo({ tell }: CliDependencies): (name: string, counts: ResealCounts) => void {
   let told = '';
   return (name, { resealed, already, unreadable, changed }) => {
     const values = resealed + already + unreadable + changed;

@@ -6,7 +6,7 @@ import {
   addProjectOption,
   addSettings,
   answering,
-  type CliWorld,
+  type CliDependencies,
   modeOf,
   projectOf,
 } from '#src/cli/command.ts';
@@ -22,12 +22,12 @@ import {
   showForEndpoint,
 } from './endpoint-secret-commands.ts';
 
-export function secretCommands(program: Command, world: CliWorld): void {
+export function secretCommands(program: Command, dependencies: CliDependencies): void {
   const secrets = program.command('secret').description('signing secrets');
 
   const show = secrets.command('show').description('show the secrets that sign, newest first');
   addEndpointOption(addOptionalModeOption(addProjectOption(show)));
-  answering(addSettings(show, CONTROL_SETTINGS), world, async (given) => {
+  answering(addSettings(show, CONTROL_SETTINGS), dependencies, async (given) => {
     if (endpointOf(given) !== null) return showForEndpoint(given);
     const [project, mode] = [projectOf(given), modeOf(given)];
     return answerOf(
@@ -44,7 +44,7 @@ export function secretCommands(program: Command, world: CliWorld): void {
     .description('make a new secret; the ones before it sign beside it for the overlap')
     .option('--overlap <duration>', 'how long the ones before it still sign', OVERLAP_DEFAULT);
   addEndpointOption(addOptionalModeOption(addProjectOption(rotate)));
-  answering(addSettings(rotate, CONTROL_SETTINGS), world, async (given) => {
+  answering(addSettings(rotate, CONTROL_SETTINGS), dependencies, async (given) => {
     if (endpointOf(given) !== null) return rotateForEndpoint(given);
     const [project, mode, overlap] = [projectOf(given), modeOf(given), given.flags['--overlap']];
     return answerOf(
@@ -59,7 +59,7 @@ export function secretCommands(program: Command, world: CliWorld): void {
     );
   });
 
-  endpointSecretCommands(secrets, world);
+  endpointSecretCommands(secrets, dependencies);
 }
 
 function answerOf(secrets: readonly OpenSecret[]): Answer {

@@ -3,13 +3,13 @@ import { CONTROL_SETTINGS, type Given, readControlSettings, readPublicOrigins } 
 import { withControl } from '#src/app/control-session.ts';
 import { SettingsError } from '#src/app/failures.ts';
 import { SETTINGS } from '#src/app/settings.ts';
-import { addSettings, answering, type CliWorld } from '#src/cli/command.ts';
+import { addSettings, answering, type CliDependencies } from '#src/cli/command.ts';
 import { instantOr, table } from '#src/cli/terminal/output.ts';
+import type { ControlDependencies } from '#src/control/dependencies.ts';
 import { invitationPath, invite, removeInvitation } from '#src/control/invitations.ts';
 import { COMMAND_LINE } from '#src/control/person-rules.ts';
 import { openSessions } from '#src/control/sessions.ts';
 import { removeUser } from '#src/control/users.ts';
-import type { ControlWorld } from '#src/control/world.ts';
 import { parseId } from '#src/domain/id.ts';
 import { formatInstant, type Instant } from '#src/domain/instant.ts';
 import { ROLES } from '#src/domain/role.ts';
@@ -28,7 +28,7 @@ interface Person {
   readonly seenAt: Instant | null;
 }
 
-export function userCommands(program: Command, world: CliWorld): void {
+export function userCommands(program: Command, dependencies: CliDependencies): void {
   const users = program.command('user').description('people who may use the dashboard');
 
   const create = users
@@ -40,10 +40,10 @@ export function userCommands(program: Command, world: CliWorld): void {
       '--url <url>',
       `where people reach the service; without it the first of ${SETTINGS.publicOrigins.env}, or ${URL_DEFAULT}`,
     );
-  answering(addSettings(create, CONTROL_SETTINGS), world, (given) => createUser(given));
+  answering(addSettings(create, CONTROL_SETTINGS), dependencies, (given) => createUser(given));
 
   const list = users.command('list').description('list the people, and the invitations that are open');
-  answering(addSettings(list, CONTROL_SETTINGS), world, (given) =>
+  answering(addSettings(list, CONTROL_SETTINGS), dependencies, (given) =>
     withControl(readControlSettings(given), async (control) => {
       const names = await namesOf(control);
       const people = await Promise.all(
@@ -64,7 +64,7 @@ export function userCommands(program: Command, world: CliWorld): void {
     .command('remove')
     .argument('<name>')
     .description('remove somebody, or take back an invitation by its id');
-  answering(addSettings(remove, CONTROL_SETTINGS), world, (given, who) =>
+  answering(addSettings(remove, CONTROL_SETTINGS), dependencies, (given, who) =>
     withControl(readControlSettings(given), async (control) => {
       if (parseId('inv', who) !== null) {
         await auditedCommand(control, { action: 'invitation.remove', subject: who }, () =>
@@ -110,11 +110,11 @@ function baseOf(text: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-async function namesOf({ store }: ControlWorld): Promise<Names> {
+async function namesOf({ store }: ControlDependencies): Promise<Names> {
   return new Map((await store.listProjects()).map(({ id, name }) => [id, name]));
 }
 
-async function personOf(control: ControlWorld, user: User): Promise<Person> {
+async function personOf(control: ControlDependencies, user: User): Promise<Person> {
   const [newest] = await openSessions(control, user);
   return { user, seenAt: newest?.seenAt ?? null };
 }

@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import type { CliWorld } from '#src/cli/command.ts';
+import type { CliDependencies } from '#src/cli/command.ts';
 import { bashScript } from './completion-bash.ts';
 import { fishScript } from './completion-fish.ts';
 import { type CompletionNode, nodesOf } from './completion-tree.ts';
@@ -11,7 +11,7 @@ const SCRIPTS: ReadonlyMap<string, (nodes: readonly CompletionNode[]) => string>
   ['fish', fishScript],
 ]);
 
-export function completionCommand(program: Command, world: CliWorld): void {
+export function completionCommand(program: Command, dependencies: CliDependencies): void {
   program
     .command('completion')
     .description('print a script that completes commands, flags and their values in a shell')
@@ -25,6 +25,6 @@ To have it in every new shell:
   fish  sched completion fish > ~/.config/fish/completions/sched.fish`,
     )
     .action((shell: string) => {
-      world.print(SCRIPTS.get(shell)?.(nodesOf(program)) ?? '');
+      dependencies.print(SCRIPTS.get(shell)?.(nodesOf(program)) ?? '');
     });
 }

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { type CliWorld, printAnswer } from '#src/cli/command.ts';
+import { type CliDependencies, printAnswer } from '#src/cli/command.ts';
 import { countUpTo, type Options, textOf } from '#src/cli/options.ts';
 
 const RUNS_DEFAULT = 5;
 const RUNS_MAX = 1_000;
 
-export function previewCommand(program: Command, world: CliWorld): void {
+export function previewCommand(program: Command, dependencies: CliDependencies): void {
   const command = program
     .command('preview')
     .description('when a cron expression or a wall-clock time fires, and what clock changes do to it')
@@ -35,8 +35,8 @@ Examples:
       from: textOf(options, 'from'),
       count: Number(options.count),
     };
-    const { answer, warning } = preview(asked, world.screen, world.clock.now());
-    printAnswer(answer, options, world);
-    if (warning !== null) world.tell(`warning: ${warning}`);
+    const { answer, warning } = preview(asked, dependencies.screen, dependencies.clock.now());
+    printAnswer(answer, options, dependencies);
+    if (warning !== null) dependencies.tell(`warning: ${warning}`);
   });
 }

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { type CliWorld, printAnswer } from '#src/cli/command.ts';
+import { type CliDependencies, printAnswer } from '#src/cli/command.ts';
 import { AnsweredNo } from '#src/cli/failure.ts';
 import { addRepeatable, type Options } from '#src/cli/options.ts';
 
-export function verifyCommand(program: Command, world: CliWorld): void {
+export function verifyCommand(program: Command, dependencies: CliDependencies): void {
   const verify = program
     .command('verify')
     .description('whether a received request was signed by Sched, and if not, why')
@@ -46,8 +46,8 @@ Exit codes: 0 verified, 1 not verified, 2 wrong usage.`,
   addRepeatable(verify, '--header <line>', 'a header "Name: value", instead of a captured request');
   verify.action(async (file: string | undefined, options: Options) => {
     const { judge } = await import('./verify.ts');
-    const { answer, isVerified } = await judge(file, options, world);
-    printAnswer(answer, options, world);
+    const { answer, isVerified } = await judge(file, options, dependencies);
+    printAnswer(answer, options, dependencies);
     if (!isVerified) throw new AnsweredNo();
   });
 }

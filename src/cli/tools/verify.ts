@@ -4,7 +4,7 @@
  * say whether the signature itself is right.
  */
 import { type NotVerified, SECRETS_MAX, type Verified, verify } from '#sdk/receiver/verify.ts';
-import type { CliWorld } from '#src/cli/command.ts';
+import type { CliDependencies } from '#src/cli/command.ts';
 import { wrongUsage } from '#src/cli/failure.ts';
 import { type Options, textOf, textsOf } from '#src/cli/options.ts';
 import { readBytes, readFile, readSecrets, readStdin } from '#src/cli/terminal/input.ts';
@@ -46,9 +46,13 @@ interface Question {
   readonly nowMs: number;
 }
 
-export async function judge(file: string | undefined, options: Options, world: CliWorld): Promise<Judgement> {
+export async function judge(
+  file: string | undefined,
+  options: Options,
+  dependencies: CliDependencies,
+): Promise<Judgement> {
   const toleranceSeconds = toleranceOf(options);
-  const nowMs = nowOf(options, world);
+  const nowMs = nowOf(options, dependencies);
   const secretFile = textOf(options, 'secretFile');
   const { captured, bodies } = await requestOf(file, options);
   const url = textOf(options, 'path') ?? captured.target;
@@ -58,17 +62,17 @@ export async function judge(file: string | undefined, options: Options, world: C
     url,
     headers: captured.headers,
     bodies,
-    secrets: await secretsOf(secretFile, world.env),
+    secrets: await secretsOf(secretFile, dependencies.env),
     toleranceSeconds,
     nowMs,
   };
   const { result, form } = await verified(question);
-  if (result.ok) return { answer: verifiedAnswer(result, form, nowMs, world), isVerified: true };
+  if (result.ok) return { answer: verifiedAnswer(result, form, nowMs, dependencies), isVerified: true };
   const isTimeAlone = result.reason === 'timestamp_too_old' || result.reason === 'timestamp_in_future';
   const itself = isTimeAlone
     ? (await verified({ ...question, toleranceSeconds: Number.MAX_SAFE_INTEGER })).result
     : null;
-  return { answer: refusedAnswer(result, itself, world), isVerified: false };
+  return { answer: refusedAnswer(result, itself, dependencies), isVerified: false };
 }
 
 interface Result {
@@ -125,7 +129,7 @@ async function pasted() {
   return { captured, bodies };
 }
 
-async function secretsOf(file: string | undefined, env: CliWorld['env']): Promise<readonly string[]> {
+async function secretsOf(file: string | undefined, env: CliDependencies['env']): Promise<readonly string[]> {
   const given = env.SCHED_SIGNING_SECRET ?? '';
   if (file !== undefined) {
     const secrets = await readSecrets(file, '--secret-file');
@@ -148,7 +152,7 @@ function toleranceOf(options: Options): number {
   return ms / MS_PER_SECOND;
 }
 
-function nowOf(options: Options, { clock }: CliWorld): number {
+function nowOf(options: Options, { clock }: CliDependencies): number {
   const text = textOf(options, 'at');
   if (text === undefined) return clock.now();
   const at = parseInstant(text);
@@ -161,7 +165,7 @@ function verifiedAnswer(
   result: Verified,
   form: Candidate['form'],
   nowMs: number,
-  { screen }: CliWorld,
+  { screen }: CliDependencies,
 ): Answer {
   const { deliveryId, attempt, idempotencyKey, timestamp } = result;
   const signedAtMs = timestamp * MS_PER_SECOND;
@@ -192,7 +196,7 @@ function verifiedAnswer(
 function refusedAnswer(
   result: NotVerified,
   itself: Verified | NotVerified | null,
-  { screen }: CliWorld,
+  { screen }: CliDependencies,
 ): Answer {
   const { ok: _, ...facts } = result;
   const lines = [

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
 import { FAILURE, SUCCESS } from '#src/store/contract/builders.ts';
-import { type DataBench, useDataBench } from '#test/control/data-world.ts';
-import { START } from '#test/process/control-world.ts';
+import { type DataBench, useDataBench } from '#test/control/data-harness.ts';
+import { START } from '#test/process/control-harness.ts';
 
 const open = useDataBench();
 const DAY_MS = 86_400_000;
@@ -19,7 +19,7 @@ async function daily(bench: DataBench, given: object = {}): Promise<string> {
 
 test('what was and what comes stand side by side, with notes on the clock', async () => {
   const bench = await open();
-  const { store } = bench.world;
+  const { store } = bench.harness;
   const { schedule, pending } = bench.build.schedule({
     timing: { kind: 'recurring', cron: '30 2 * * *', timezone: 'Europe/Berlin' },
   });
@@ -93,7 +93,7 @@ test('the window has its bounds, and the schedule must be there', async () => {
 
 test('a retry that waits is still to come', async () => {
   const bench = await open();
-  const { store } = bench.world;
+  const { store } = bench.harness;
   const { schedule, pending } = bench.build.schedule({ retryPolicy: null });
   await store.addSchedule({ schedule, pending, payload: null, profile: null, receipt: null });
   const claimed = bench.build.claim(pending, { schedule, profile: null });

@@ -12,12 +12,12 @@ import { wallClockText } from '#src/domain/run-words.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import { DEFAULT_TIMEZONE } from '#src/domain/timing.ts';
 import { toLocal } from '#src/domain/zone.ts';
+import type { DataDependencies } from './dependencies.ts';
 import { PROJECTED_MAX } from './forecast.ts';
 import { idOf } from './path-ids.ts';
 import { movedRun, presentRun } from './runs.ts';
 import { Slices } from './slices.ts';
 import { DAY_MS, readWindow, type Window } from './window.ts';
-import type { DataWorld } from './world.ts';
 
 const WINDOW = { defaultMs: 31 * DAY_MS, maxMs: 62 * DAY_MS };
 /** Of what was, and of what comes. */
@@ -27,7 +27,7 @@ export function calendarRoute({
   commands: { store, clock },
   insight,
   timers,
-}: Pick<DataWorld, 'commands' | 'insight' | 'timers'>): Route<ProjectAsked> {
+}: Pick<DataDependencies, 'commands' | 'insight' | 'timers'>): Route<ProjectAsked> {
   return {
     method: 'GET',
     path: 'schedules/:id/calendar',

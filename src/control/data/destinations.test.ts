@@ -3,12 +3,12 @@ import { CLOSED } from '#src/domain/breaker.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { instant } from '#src/domain/instant.ts';
 import { HOUR_MS, NO_TALLY } from '#src/domain/tally.ts';
-import { type DataBench, useDataBench } from '#test/control/data-world.ts';
+import { type DataBench, useDataBench } from '#test/control/data-harness.ts';
 
 const open = useDataBench();
 
 async function count(bench: DataBench, endpoint: string, hoursAgo: number, fired: number) {
-  const { store, clock } = bench.world;
+  const { store, clock } = bench.harness;
   const { partition } = bench.build;
   const at = instant(clock.now() - hoursAgo * HOUR_MS);
   const tally = { ...NO_TALLY, fired, succeeded: fired };
@@ -17,7 +17,7 @@ async function count(bench: DataBench, endpoint: string, hoursAgo: number, fired
 
 test('profiles come with their breaker and their last day, inline destinations after them', async () => {
   const bench = await open();
-  const { store, clock } = bench.world;
+  const { store, clock } = bench.harness;
   const profile = await bench.post('endpoints', { url: 'https://profile.example/' });
   const { id } = profile.body;
   await count(bench, id, 1, 5);
@@ -81,7 +81,7 @@ test('a page of large profiles ends early, and the next goes on behind it', asyn
 
 test('an order to close a breaker is kept for whoever holds the gate, and in the audit log', async () => {
   const bench = await open();
-  const { store, clock } = bench.world;
+  const { store, clock } = bench.harness;
   const endpoint = 'https://broken.example/hook';
   expect(await bench.post('destinations/close-breaker', { endpoint })).toEqual({
     status: 200,

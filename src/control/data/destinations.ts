@@ -20,19 +20,19 @@ import type { Profile } from '#src/domain/profile.ts';
 import { HOUR_MS, NO_TALLY, type Tally } from '#src/domain/tally.ts';
 import { type BreakerAt, breakersOf } from './breakers.ts';
 import { presentCounts } from './counts.ts';
+import type { DataDependencies } from './dependencies.ts';
 import { DAY_MS } from './window.ts';
-import type { DataWorld } from './world.ts';
 
 const PROFILES_SHOWN_MAX = 50;
 const INLINE_SHOWN_MAX = 200;
 
-type World = Pick<DataWorld, 'commands' | 'insight'>;
+type Dependencies = Pick<DataDependencies, 'commands' | 'insight'>;
 
-export function destinationRoutes(world: World): readonly Route<ProjectAsked>[] {
-  return [listRoute(world), closeRoute(world)];
+export function destinationRoutes(dependencies: Dependencies): readonly Route<ProjectAsked>[] {
+  return [listRoute(dependencies), closeRoute(dependencies)];
 }
 
-function listRoute({ commands: { store, clock }, insight }: World): Route<ProjectAsked> {
+function listRoute({ commands: { store, clock }, insight }: Dependencies): Route<ProjectAsked> {
   return {
     method: 'GET',
     path: 'destinations',
@@ -79,7 +79,7 @@ function keyOf({ id, url }: Profile): EndpointKey {
 
 /** Those that have a gate, and those that were sent to. */
 async function inlineEndpoints(
-  insight: World['insight'],
+  insight: Dependencies['insight'],
   partition: Partition,
   since: Instant,
   breakers: ReadonlyMap<EndpointKey, BreakerAt>,
@@ -105,7 +105,7 @@ function presentState(
   };
 }
 
-function closeRoute({ commands: { store, clock }, insight }: World): Route<ProjectAsked> {
+function closeRoute({ commands: { store, clock }, insight }: Dependencies): Route<ProjectAsked> {
   return {
     method: 'POST',
     path: 'destinations/close-breaker',

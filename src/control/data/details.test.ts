@@ -3,13 +3,13 @@ import { CLOSED } from '#src/domain/breaker.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { instant } from '#src/domain/instant.ts';
 import { FAILURE } from '#src/store/contract/builders.ts';
-import { useDataBench } from '#test/control/data-world.ts';
+import { useDataBench } from '#test/control/data-harness.ts';
 
 const open = useDataBench();
 
 test('a delivery is shown with its attempts, where their time went, and in plain words', async () => {
   const bench = await open();
-  const { store } = bench.world;
+  const { store } = bench.harness;
   const { schedule, pending } = bench.build.schedule();
   await store.addSchedule({ schedule, pending, payload: null, profile: null, receipt: null });
   const claimed = bench.build.claim(pending, { schedule, profile: null });
@@ -43,7 +43,7 @@ test('a delivery is shown with its attempts, where their time went, and in plain
 
 test('one that an open breaker holds back says so', async () => {
   const bench = await open();
-  const { store } = bench.world;
+  const { store } = bench.harness;
   const { schedule, pending } = bench.build.schedule();
   await store.addSchedule({ schedule, pending, payload: null, profile: null, receipt: null });
   const openUntil = pending.dueAt;
@@ -58,7 +58,7 @@ test('one that an open breaker holds back says so', async () => {
 
 test('one that is due long after the window of the breaker is not held back by it', async () => {
   const bench = await open();
-  const { store, clock } = bench.world;
+  const { store, clock } = bench.harness;
   const { schedule, pending } = bench.build.schedule();
   await store.addSchedule({ schedule, pending, payload: null, profile: null, receipt: null });
   const breaker = { ...CLOSED, failures: 5, openUntil: instant(clock.now() + 30_000), windowMs: 30_000 };

@@ -2,7 +2,7 @@
 import type { DeliveryResource, ScheduleResource } from '#src/api/contract/resources.ts';
 import { presentDelivery, presentSchedule } from '#src/api/present.ts';
 import { found } from '#src/commands/command.ts';
-import type { DeliveryDetails, AttemptInfo } from '#src/control/http/data-contract.ts';
+import type { AttemptInfo, DeliveryDetails } from '#src/control/http/data-contract.ts';
 import { json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
 import { stateOf } from '#src/domain/breaker.ts';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
@@ -12,15 +12,15 @@ import { tryWords } from '#src/domain/error-words.ts';
 import { formatInstant, type Instant } from '#src/domain/instant.ts';
 import { RETRY_BOUNDS } from '#src/domain/retry.ts';
 import type { Store } from '#src/ports/store.ts';
+import type { DataDependencies } from './dependencies.ts';
 import { idOf } from './path-ids.ts';
-import type { DataWorld } from './world.ts';
 
 /** A delivery that is moved keeps its attempts, and may then have more than its policy allows. */
 const ATTEMPTS_SHOWN_MAX = 2 * RETRY_BOUNDS.maxAttempts.max;
 
 export function detailsRoute({
   commands: { store, clock },
-}: Pick<DataWorld, 'commands'>): Route<ProjectAsked> {
+}: Pick<DataDependencies, 'commands'>): Route<ProjectAsked> {
   return {
     method: 'GET',
     path: 'deliveries/:id/details',

@@ -13,10 +13,10 @@ import type { Partition } from '#src/domain/partition.ts';
 import { runAfter, runOf, runShortOf } from '#src/domain/projection.ts';
 import type { FiringSchedule } from '#src/domain/schedule.ts';
 import type { InsightStore, UpcomingDelivery } from '#src/ports/insight-store.ts';
+import type { DataDependencies } from './dependencies.ts';
 import { SharedAnswers } from './shared-answers.ts';
 import { Slices } from './slices.ts';
 import type { Window } from './window.ts';
-import type { DataWorld } from './world.ts';
 
 /** Listing them takes some 40 µs each, aside from this thread: what is on a page must be there in a moment. */
 export const WAITING_MAX = 1_000;
@@ -58,15 +58,16 @@ export interface Forecast {
   readonly isComplete: boolean;
 }
 
-type World = Pick<DataWorld, 'insight' | 'timers'> & Pick<DataWorld['commands'], 'clock'>;
+type Dependencies = Pick<DataDependencies, 'insight' | 'timers'> &
+  Pick<DataDependencies['commands'], 'clock'>;
 
 export class Forecasts {
-  readonly #world: World;
+  readonly #dependencies: Dependencies;
   readonly #shared: SharedAnswers<Forecast>;
 
-  constructor(world: World) {
-    this.#world = world;
-    this.#shared = new SharedAnswers(world.timers);
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
+    this.#shared = new SharedAnswers(dependencies.timers);
   }
 
   /** `until` is exclusive. */
@@ -75,7 +76,7 @@ export class Forecasts {
   }
 
   async #work(partition: Partition, from: Instant, until: Instant): Promise<Forecast> {
-    const { insight, timers, clock } = this.#world;
+    const { insight, timers, clock } = this.#dependencies;
     const slices = new Slices(timers, partition);
     const recurring: Recurring[] = [];
     const waiting: ForecastRun[] = [];

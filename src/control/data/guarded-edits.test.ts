@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Role } from '#src/domain/role.ts';
-import { type DataBench, useDataBench } from '#test/control/data-world.ts';
+import { type DataBench, useDataBench } from '#test/control/data-harness.ts';
 
 const open = useDataBench();
 

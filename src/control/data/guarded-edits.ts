@@ -9,9 +9,9 @@ import type { ProjectAsked } from '#src/control/http/route.ts';
 import { ControlRefusal } from '#src/control/refusal.ts';
 import { isElsewhere, originAndPath } from '#src/domain/destination-change.ts';
 import { parseId } from '#src/domain/id.ts';
-import type { DataWorld } from './world.ts';
+import type { DataDependencies } from './dependencies.ts';
 
-export function guardOf({ insight }: Pick<DataWorld, 'insight'>): EditGuard {
+export function guardOf({ insight }: Pick<DataDependencies, 'insight'>): EditGuard {
   return {
     schedule({ destination, payloadBytes }, { endpoint }) {
       if (endpoint === undefined || destination.kind !== 'inline' || payloadBytes === 0) return;
@@ -32,7 +32,7 @@ export interface Move {
   readonly to: string;
 }
 
-type Store = DataWorld['commands']['store'];
+type Store = DataDependencies['commands']['store'];
 type UrlOf = (store: Store, asked: ProjectAsked) => Promise<string | null>;
 
 /** Edits that may name a destination: in which field, and how the present one is found. */
@@ -43,7 +43,7 @@ const MOVING: Readonly<Partial<Record<OperationId, { readonly field: string; rea
 
 /** The place it sends to now, and the one it would after this edit. Null for an edit that does not name one. */
 export async function moveOf(
-  { commands: { store } }: Pick<DataWorld, 'commands'>,
+  { commands: { store } }: Pick<DataDependencies, 'commands'>,
   operation: OperationId,
   asked: ProjectAsked,
 ): Promise<Move | null> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { OPERATIONS } from '#src/api/contract/operations.ts';
-import { callerOf, type DataBench, useDataBench } from '#test/control/data-world.ts';
+import { callerOf, type DataBench, useDataBench } from '#test/control/data-harness.ts';
 
 const open = useDataBench();
 
@@ -51,7 +51,7 @@ test('what /v1 refuses is refused with the same code, and is not somebody elseâ€
   const made = await bench.post('schedules', NEW);
   const elsewhere = await bench.desk
     .answer({
-      caller: callerOf(bench.world.ids, 'viewer'),
+      caller: callerOf(bench.harness.ids, 'viewer'),
       method: 'GET',
       path: `p/${bench.project.name}/live/schedules/${made.body.id}`,
       query: new URLSearchParams(),

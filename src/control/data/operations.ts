@@ -10,8 +10,8 @@ import type { Delivery } from '#src/domain/delivery.ts';
 import { readJson } from '#src/domain/json.ts';
 import type { Mode } from '#src/domain/partition.ts';
 import { mayAct } from '#src/domain/role.ts';
+import type { DataDependencies } from './dependencies.ts';
 import { guardOf, moveOf } from './guarded-edits.ts';
-import type { DataWorld } from './world.ts';
 
 /** What the audit log calls those that change something. */
 const ACTIONS: Readonly<Partial<Record<OperationId, string>>> = {
@@ -28,7 +28,7 @@ const ACTIONS: Readonly<Partial<Record<OperationId, string>>> = {
 };
 const FIELD_NAME = /^[a-z_]{1,32}$/;
 
-type OperationsDependencies = Pick<DataWorld, 'commands' | 'idempotency' | 'httpAllowed' | 'insight'>;
+type OperationsDependencies = Pick<DataDependencies, 'commands' | 'idempotency' | 'httpAllowed' | 'insight'>;
 
 export function operationRoutes(dependencies: OperationsDependencies): readonly Route<ProjectAsked>[] {
   const { commands, idempotency, httpAllowed } = dependencies;

@@ -3,7 +3,7 @@ import { CLOSED } from '#src/domain/breaker.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { instant } from '#src/domain/instant.ts';
 import { latenessClass, MINUTE_MS, NO_TALLY, type Tally } from '#src/domain/tally.ts';
-import { type DataBench, useDataBench } from '#test/control/data-world.ts';
+import { type DataBench, useDataBench } from '#test/control/data-harness.ts';
 
 const open = useDataBench();
 
@@ -18,7 +18,7 @@ async function save(
   tallies: readonly (readonly [minutesAgo: number, Tally])[],
   node = 'a',
 ) {
-  const { store, clock } = bench.world;
+  const { store, clock } = bench.harness;
   const { partition } = bench.build;
   const rows = tallies.map(([minutesAgo, tally]) => ({
     partition,
@@ -68,10 +68,10 @@ test('what was counted since is there the next time, though what is older is kep
   expect((await bench.get('overview')).body.total.fired).toBe(6);
   await save(bench, [[0, fired(4, 1)]]);
   expect((await bench.get('overview')).body.total.fired).toBe(9);
-  bench.world.advance(2 * MINUTE_MS);
+  bench.harness.advance(2 * MINUTE_MS);
   await save(bench, [[0, fired(10, 1)]]);
   const { body } = await bench.get('overview');
-  bench.world.advance(-2 * MINUTE_MS);
+  bench.harness.advance(-2 * MINUTE_MS);
   expect(body.total.fired).toBe(19);
 });
 
@@ -103,7 +103,7 @@ test('due is what waits and what recurring schedules will add to it', async () =
 
 test('open breakers are named, closed ones are not', async () => {
   const bench = await open();
-  const { store, clock } = bench.world;
+  const { store, clock } = bench.harness;
   const profile = await bench.post('endpoints', { url: 'https://profile.example/' });
   const openUntil = instant(clock.now() + 30_000);
   const gate = (endpoint: string, breaker: typeof CLOSED) =>
@@ -132,9 +132,9 @@ test('the time alone is no news', async () => {
   const bench = await open();
   const ask = () => bench.desk.ask(bench.caller('viewer'), `p/${bench.project.name}/test/overview?range=1h`);
   const first = await ask();
-  bench.world.advance(1_000);
+  bench.harness.advance(1_000);
   const second = await ask();
-  bench.world.advance(-1_000);
+  bench.harness.advance(-1_000);
   expect(second.body).not.toBe(first.body);
   expect(second.news).toBe(first.news);
 });

@@ -16,10 +16,10 @@ import {
 } from '#src/domain/tally.ts';
 import { type BreakerAt, breakersOf } from './breakers.ts';
 import { presentCounts } from './counts.ts';
+import type { DataDependencies } from './dependencies.ts';
 import { Forecasts } from './forecast.ts';
 import { type Stretch, TallySeries } from './tally-series.ts';
 import { inSteps, stepOf } from './window.ts';
-import type { DataWorld } from './world.ts';
 
 const RANGES: Readonly<Record<OverviewRange, Omit<Stretch, 'from'>>> = {
   '1h': { spanMs: MINUTE_MS, stepMs: MINUTE_MS, steps: 60 },
@@ -36,12 +36,12 @@ const BREAKERS_SHOWN_MAX = 50;
 const FORECAST_STEP_MS = 5 * MINUTE_MS;
 const ANY = { state: null, kind: null, labels: [] } as const;
 
-type World = Pick<DataWorld, 'commands' | 'insight' | 'timers' | 'node' | 'isCluster'>;
+type Dependencies = Pick<DataDependencies, 'commands' | 'insight' | 'timers' | 'node' | 'isCluster'>;
 
-export function overviewRoute(world: World): Route<ProjectAsked> {
-  const { clock, store } = world.commands;
-  const forecasts = new Forecasts({ ...world, clock });
-  const series = new TallySeries(world.insight);
+export function overviewRoute(dependencies: Dependencies): Route<ProjectAsked> {
+  const { clock, store } = dependencies.commands;
+  const forecasts = new Forecasts({ ...dependencies, clock });
+  const series = new TallySeries(dependencies.insight);
   return {
     method: 'GET',
     path: 'overview',
@@ -61,9 +61,9 @@ export function overviewRoute(world: World): Route<ProjectAsked> {
         },
       ] = await Promise.all([
         series.of(partition, stretch, now),
-        dueOf(world, forecasts, partition, now),
-        openBreakers(world, partition, now),
-        clusterOf(world),
+        dueOf(dependencies, forecasts, partition, now),
+        openBreakers(dependencies, partition, now),
+        clusterOf(dependencies),
         store.listSchedules(partition, ANY, { before: null, limit: 1 }),
       ]);
       const total = tallies.map(({ tally }) => tally).reduce(addTallies, NO_TALLY);
@@ -116,7 +116,10 @@ function presentLateness(total: Tally): Overview['lateness'] {
     within_100_ms: within(100),
     within_300_ms: within(300),
     attempts: total.lateness.reduce((sum, attempts) => sum + attempts, 0),
-    classes: total.lateness.map((attempts, index) => ({ up_to_ms: LATENESS_BOUNDS_MS[index] ?? null, attempts })),
+    classes: total.lateness.map((attempts, index) => ({
+      up_to_ms: LATENESS_BOUNDS_MS[index] ?? null,
+      attempts,
+    })),
   };
 }
 
@@ -125,7 +128,7 @@ function presentLateness(total: Tally): Overview['lateness'] {
  * as it goes.
  */
 async function dueOf(
-  { insight }: World,
+  { insight }: Dependencies,
   forecasts: Forecasts,
   partition: Partition,
   now: Instant,
@@ -147,7 +150,7 @@ async function dueOf(
 }
 
 async function openBreakers(
-  { insight, commands }: World,
+  { insight, commands }: Dependencies,
   partition: Partition,
   now: Instant,
 ): Promise<readonly OpenBreaker[]> {
@@ -157,7 +160,7 @@ async function openBreakers(
 }
 
 async function presentBreaker(
-  { store }: Pick<DataWorld['commands'], 'store'>,
+  { store }: Pick<DataDependencies['commands'], 'store'>,
   partition: Partition,
   { endpoint, state, openUntil, windowMs }: BreakerAt,
   now: Instant,
@@ -178,7 +181,7 @@ async function clusterOf({
   insight,
   node,
   isCluster,
-}: World): Promise<Pick<Overview, 'nodes' | 'free_slots'>> {
+}: Dependencies): Promise<Pick<Overview, 'nodes' | 'free_slots'>> {
   if (!isCluster) return { nodes: null, free_slots: 0 };
   const { nodes, slots } = await insight.readCluster();
   const held = new Map<string, number>(nodes.map((lease) => [lease.node, 0]));

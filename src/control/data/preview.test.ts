@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
 import type { PreviewRun } from '#src/control/http/data-contract.ts';
-import { useDataBench } from '#test/control/data-world.ts';
+import { useDataBench } from '#test/control/data-harness.ts';
 
 const open = useDataBench();
 
 test('a recurrence is previewed with what the clock does to it', async () => {
   const bench = await open();
-  const beforeMs = Date.UTC(2027, 2, 26) - bench.world.clock.now();
-  bench.world.advance(beforeMs);
+  const beforeMs = Date.UTC(2027, 2, 26) - bench.harness.clock.now();
+  bench.harness.advance(beforeMs);
   const { status, body } = await bench.post(
     'preview',
     { cron: '30 2 * * *', timezone: 'Europe/Berlin' },
     'viewer',
   );
-  bench.world.advance(-beforeMs);
+  bench.harness.advance(-beforeMs);
   expect(status).toBe(200);
   expect(body.timezone).toBe('Europe/Berlin');
   expect(body.runs).toHaveLength(10);

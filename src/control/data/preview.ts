@@ -9,9 +9,9 @@ import { localRun, nextRunsOf, noted, type Run } from '#src/domain/run-notes.ts'
 import type { Timing } from '#src/domain/schedule.ts';
 import { DEFAULT_TIMEZONE, horizon } from '#src/domain/timing.ts';
 import { isZone, parseLocalTime, spanAt } from '#src/domain/zone.ts';
+import type { DataDependencies } from './dependencies.ts';
 import { presentRun } from './runs.ts';
 import { DAY_MS } from './window.ts';
-import type { DataWorld } from './world.ts';
 
 const RUNS_SHOWN = 10;
 const CHANGES_WITHIN_MS = 366 * DAY_MS;
@@ -20,7 +20,9 @@ const CHANGE_NEAR_MS = 3 * 3_600_000;
 /** Every minute of that. */
 const NEAR_RUNS_MAX = 361;
 
-export function previewRoute({ commands: { clock } }: Pick<DataWorld, 'commands'>): Route<ProjectAsked> {
+export function previewRoute({
+  commands: { clock },
+}: Pick<DataDependencies, 'commands'>): Route<ProjectAsked> {
   return {
     method: 'POST',
     path: 'preview',

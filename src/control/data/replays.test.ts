@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { REDIRECT } from '#src/store/contract/builders.ts';
-import { type DataBench, useDataBench } from '#test/control/data-world.ts';
+import { type DataBench, useDataBench } from '#test/control/data-harness.ts';
 
 const open = useDataBench();
 
 /** So many dead letters, each of a schedule of its own. */
 async function deadLetters(bench: DataBench, count: number): Promise<void> {
-  const { store } = bench.world;
+  const { store } = bench.harness;
   for (let made = 0; made < count; made++) {
     const { schedule, pending } = bench.build.schedule();
     await store.addSchedule({ schedule, pending, payload: null, profile: null, receipt: null });
@@ -19,7 +19,7 @@ async function deadLetters(bench: DataBench, count: number): Promise<void> {
 test('dead letters are counted, a job is begun for them, watched and stopped', async () => {
   const bench = await open();
   await deadLetters(bench, 3);
-  bench.world.advance(1_000);
+  bench.harness.advance(1_000);
   expect((await bench.get('replays/count?status=dead_letter', 'viewer')).body).toEqual({
     count: 3,
     is_exact: true,

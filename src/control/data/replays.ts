@@ -11,17 +11,17 @@ import { formatInstant, type Instant } from '#src/domain/instant.ts';
 import type { ReplayJob } from '#src/domain/replay-job.ts';
 import { DELIVERIES_COUNTED_MAX } from '#src/ports/insight-store.ts';
 import type { DeliveryFilter } from '#src/ports/store.ts';
+import type { DataDependencies } from './dependencies.ts';
 import { idOf } from './path-ids.ts';
-import type { DataWorld } from './world.ts';
 
 const JOBS_SHOWN_MAX = 50;
 const FILTER_FIELDS = ['status', 'schedule_id', 'created_after', 'created_before'] as const;
 
-type World = Pick<DataWorld, 'commands' | 'insight' | 'jobs' | 'wakeReplays'>;
+type Dependencies = Pick<DataDependencies, 'commands' | 'insight' | 'jobs' | 'wakeReplays'>;
 
-export function replayRoutes(world: World): readonly Route<ProjectAsked>[] {
-  const { insight, jobs, wakeReplays } = world;
-  const jobWorld = { ...world.commands, jobs };
+export function replayRoutes(dependencies: Dependencies): readonly Route<ProjectAsked>[] {
+  const { insight, jobs, wakeReplays } = dependencies;
+  const jobDependencies = { ...dependencies.commands, jobs };
   return [
     {
       method: 'GET',
@@ -63,7 +63,7 @@ export function replayRoutes(world: World): readonly Route<ProjectAsked>[] {
       },
       answer: async ({ body, caller, partition }) => {
         const filter = readFilter(new URLSearchParams(filterIn(body)));
-        const job = await beginReplay(jobWorld, partition, filter, expectedIn(body), caller.user.name);
+        const job = await beginReplay(jobDependencies, partition, filter, expectedIn(body), caller.user.name);
         wakeReplays();
         return json(presentJob(job), 201, job.id);
       },
@@ -74,7 +74,7 @@ export function replayRoutes(world: World): readonly Route<ProjectAsked>[] {
       needs: 'operator',
       audited: { action: 'replay.stop', subject: ({ params }) => params.id ?? '' },
       answer: async ({ params, partition }) =>
-        json(presentJob(await stopReplay(jobWorld, partition, idOf('job', params)))),
+        json(presentJob(await stopReplay(jobDependencies, partition, idOf('job', params)))),
     },
   ];
 }

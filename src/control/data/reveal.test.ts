@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { useDataBench } from '#test/control/data-world.ts';
+import { useDataBench } from '#test/control/data-harness.ts';
 
 const open = useDataBench();
 

@@ -9,12 +9,12 @@ import type { Headers } from '#src/domain/headers.ts';
 import { decodeHeaders, decodePayload } from '#src/domain/payload.ts';
 import { openProfileHeaders } from '#src/domain/profile-headers.ts';
 import { payloadPlace } from '#src/domain/sealed-places.ts';
+import type { DataDependencies } from './dependencies.ts';
 import { idOf } from './path-ids.ts';
-import type { DataWorld } from './world.ts';
 
 export function revealRoutes({
   commands: { store, vault },
-}: Pick<DataWorld, 'commands'>): readonly Route<ProjectAsked>[] {
+}: Pick<DataDependencies, 'commands'>): readonly Route<ProjectAsked>[] {
   return [
     {
       method: 'POST',

@@ -1,6 +1,7 @@
 /** Everything that can be asked and done of one project in one mode, keys and secrets aside. */
 import type { ProjectAsked, Route } from '#src/control/http/route.ts';
 import { calendarRoute } from './calendar.ts';
+import type { DataDependencies } from './dependencies.ts';
 import { destinationRoutes } from './destinations.ts';
 import { detailsRoute } from './details.ts';
 import { operationRoutes } from './operations.ts';
@@ -10,19 +11,18 @@ import { replayRoutes } from './replays.ts';
 import { revealRoutes } from './reveal.ts';
 import { searchRoute } from './search.ts';
 import { upcomingRoute } from './upcoming.ts';
-import type { DataWorld } from './world.ts';
 
-export function dataRoutes(world: DataWorld): readonly Route<ProjectAsked>[] {
+export function dataRoutes(dependencies: DataDependencies): readonly Route<ProjectAsked>[] {
   return [
-    ...operationRoutes(world),
-    overviewRoute(world),
-    upcomingRoute(world),
-    searchRoute(world),
-    previewRoute(world),
-    calendarRoute(world),
-    detailsRoute(world),
-    ...destinationRoutes(world),
-    ...replayRoutes(world),
-    ...revealRoutes(world),
+    ...operationRoutes(dependencies),
+    overviewRoute(dependencies),
+    upcomingRoute(dependencies),
+    searchRoute(dependencies),
+    previewRoute(dependencies),
+    calendarRoute(dependencies),
+    detailsRoute(dependencies),
+    ...destinationRoutes(dependencies),
+    ...replayRoutes(dependencies),
+    ...revealRoutes(dependencies),
   ];
 }

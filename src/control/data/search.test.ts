@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { useDataBench } from '#test/control/data-world.ts';
+import { useDataBench } from '#test/control/data-harness.ts';
 import { parseSearch } from './search.ts';
 
 const open = useDataBench();

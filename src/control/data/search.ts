@@ -16,7 +16,7 @@ import { LABELS_MAX, type Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
 import type { Store } from '#src/ports/store.ts';
-import type { DataWorld } from './world.ts';
+import type { DataDependencies } from './dependencies.ts';
 
 const TEXT_CHARACTERS_MAX = 512;
 /** At a time: a search without a match goes on from there when it is asked to. */
@@ -25,7 +25,7 @@ const LOOKED_AT_MAX = 10_000;
 export function searchRoute({
   commands,
   insight,
-}: Pick<DataWorld, 'commands' | 'insight'>): Route<ProjectAsked> {
+}: Pick<DataDependencies, 'commands' | 'insight'>): Route<ProjectAsked> {
   const { store } = commands;
   return {
     method: 'GET',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
 import { HOURLY } from '#src/store/contract/builders.ts';
 import { systemTimers } from '#src/system/timers.ts';
-import { useDataBench } from '#test/control/data-world.ts';
+import { useDataBench } from '#test/control/data-harness.ts';
 import { Forecasts, PROJECTED_MAX } from './forecast.ts';
 
 const open = useDataBench();
@@ -90,7 +90,7 @@ test.each(['from=x', 'from=2026-11-15T08:00:00Z&until=2026-11-23T08:00:00Z', 'un
 
 test('more than one page at the same instant is listed whole, and once', async () => {
   const bench = await open();
-  const { store, clock } = bench.world;
+  const { store, clock } = bench.harness;
   const rows = Array.from({ length: 750 }, (_, index) =>
     bench.build.schedule({
       timing:

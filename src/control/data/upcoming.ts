@@ -5,11 +5,11 @@ import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { formatInstant, instant } from '#src/domain/instant.ts';
 import { HOUR_MS } from '#src/domain/tally.ts';
 import type { DueCounts } from '#src/ports/insight-store.ts';
+import type { DataDependencies } from './dependencies.ts';
 import { type Forecast, type ForecastRun, Forecasts, type Source } from './forecast.ts';
 import { SharedAnswers } from './shared-answers.ts';
 import { Slices } from './slices.ts';
 import { DAY_MS, inSteps, readWindow, type SteppedWindow, stepOf } from './window.ts';
-import type { DataWorld } from './world.ts';
 
 const WINDOW = { defaultMs: HOUR_MS, maxMs: 7 * DAY_MS };
 const COUNTED_MAX = 50_000;
@@ -22,7 +22,7 @@ export function upcomingRoute({
   commands,
   insight,
   timers,
-}: Pick<DataWorld, 'commands' | 'insight' | 'timers'>): Route<ProjectAsked> {
+}: Pick<DataDependencies, 'commands' | 'insight' | 'timers'>): Route<ProjectAsked> {
   const forecasts = new Forecasts({ insight, timers, clock: commands.clock });
   const shared = new SharedAnswers<Upcoming>(timers);
   return {

@@ -5,7 +5,7 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { csrfToken, findSession, lookUpSession, type SessionWorld } from '#src/control/sessions.ts';
+import { csrfToken, findSession, lookUpSession, type SessionDependencies } from '#src/control/sessions.ts';
 import type { ClientAddresses } from './client-address.ts';
 import { presentedToken } from './cookie.ts';
 import { DoorRefusal } from './errors.ts';
@@ -18,11 +18,11 @@ const CSRF_HEADER = 'x-sched-csrf';
 const AUTOMATIC_HEADER = 'x-sched-automatic';
 
 export class Door {
-  readonly #world: SessionWorld;
+  readonly #dependencies: SessionDependencies;
   readonly #addresses: ClientAddresses;
 
-  constructor(world: SessionWorld, addresses: ClientAddresses) {
-    this.#world = world;
+  constructor(dependencies: SessionDependencies, addresses: ClientAddresses) {
+    this.#dependencies = dependencies;
     this.#addresses = addresses;
   }
 
@@ -37,7 +37,9 @@ export class Door {
     this.checkOrigin(request);
     const token = presentedToken(request);
     const found =
-      token === null ? null : await findSession(this.#world, token, !isStream && !isAutomatic(request));
+      token === null
+        ? null
+        : await findSession(this.#dependencies, token, !isStream && !isAutomatic(request));
     if (token === null || found === null) throw new DoorRefusal('not_signed_in');
     const given = headerOf(request, CSRF_HEADER) ?? '';
     if (!isReading(request) && !isEqual(given, csrfToken(token))) {
@@ -48,7 +50,7 @@ export class Door {
 
   /** The same person a while later. Whoever only leaves a page open does not use their session by that. */
   async lookUp(caller: Caller): Promise<Caller> {
-    const found = await lookUpSession(this.#world, caller.session.hash);
+    const found = await lookUpSession(this.#dependencies, caller.session.hash);
     if (found === null) throw new DoorRefusal('not_signed_in');
     const { address, peer } = caller;
     return { ...found, address, peer };

@@ -8,8 +8,8 @@ import { IdMint } from '#src/domain/id.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { seededBytes } from '#src/store/contract/builders.ts';
 import { systemTimers } from '#src/system/timers.ts';
-import { callerOf } from '#test/control/data-world.ts';
-import { SILENT } from '#test/process/control-world.ts';
+import { callerOf } from '#test/control/data-harness.ts';
+import { SILENT } from '#test/process/control-harness.ts';
 import { Live, STREAMS_MAX, STREAMS_OF_ONE_MAX, WATCHES_MAX } from './live.ts';
 
 const ids = new IdMint(seededBytes(7));

@@ -9,7 +9,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { explain } from '#src/control/http/errors.ts';
 import type { Caller } from '#src/control/http/route.ts';
 import { Refusal } from '#src/domain/errors.ts';
-import { type Listener, type Told, Watch, type WatchWorld } from './watch.ts';
+import { type Listener, type Told, Watch, type WatchDependencies } from './watch.ts';
 
 export const WATCHES_MAX = 6;
 export const STREAMS_MAX = 32;
@@ -37,12 +37,12 @@ export interface Opening {
 }
 
 export class Live {
-  readonly #world: WatchWorld;
+  readonly #dependencies: WatchDependencies;
   readonly #watches = new Map<string, Watch>();
   readonly #streams = new Set<Stream>();
 
-  constructor(world: WatchWorld) {
-    this.#world = world;
+  constructor(dependencies: WatchDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** Refuses what cannot be watched before anything is written. */
@@ -64,7 +64,7 @@ export class Live {
       response.end();
       return;
     }
-    const stream = new Stream(this.#world, opening, paths, (ended) => this.#forget(ended));
+    const stream = new Stream(this.#dependencies, opening, paths, (ended) => this.#forget(ended));
     this.#streams.add(stream);
     for (const path of paths) this.#watchOf(caller, path).add(stream);
   }
@@ -81,7 +81,7 @@ export class Live {
     const key = keyOf(caller, path);
     const known = this.#watches.get(key);
     if (known !== undefined) return known;
-    const watch = new Watch(this.#world, path, () => this.#watches.delete(key));
+    const watch = new Watch(this.#dependencies, path, () => this.#watches.delete(key));
     this.#watches.set(key, watch);
     return watch;
   }
@@ -115,7 +115,7 @@ function readWatches(query: URLSearchParams): readonly string[] {
 class Stream implements Listener {
   readonly caller: Caller;
   readonly paths: readonly string[];
-  readonly #world: WatchWorld;
+  readonly #dependencies: WatchDependencies;
   readonly #response: ServerResponse;
   readonly #lookUp: () => Promise<Caller>;
   readonly #onEnd: (stream: Stream) => void;
@@ -123,14 +123,14 @@ class Stream implements Listener {
   #isOver = false;
 
   constructor(
-    world: WatchWorld,
+    dependencies: WatchDependencies,
     { caller, lookUp, response }: Opening,
     paths: readonly string[],
     onEnd: (stream: Stream) => void,
   ) {
     this.caller = caller;
     this.paths = paths;
-    this.#world = world;
+    this.#dependencies = dependencies;
     this.#response = response;
     this.#lookUp = lookUp;
     this.#onEnd = onEnd;
@@ -187,13 +187,13 @@ class Stream implements Listener {
       return keyOf({ ...this.caller, user }, '') === keyOf(this.caller, '');
     } catch (error) {
       // While the store is away nothing can be told either.
-      return explain(error, LOGGED_AS, this.#world.log).status >= 500;
+      return explain(error, LOGGED_AS, this.#dependencies.log).status >= 500;
     }
   }
 
   /** At most one of each kind is ever waited for: those that are over do no harm when they are called off. */
   #after(ms: number, act: () => void): void {
-    const callOff = this.#world.timers.after(ms, () => {
+    const callOff = this.#dependencies.timers.after(ms, () => {
       this.#callOffs = this.#callOffs.filter((other) => other !== callOff);
       if (!this.#isOver) act();
     });

@@ -20,7 +20,7 @@ const FAILED_REST_MS = 2_000;
 const TOLD_ANYWAY_MS = 10_000;
 const LOGGED_AS = 'live';
 
-export interface WatchWorld {
+export interface WatchDependencies {
   readonly timers: Timers & Stopwatch;
   readonly log: Log;
   /** What a GET of this path answers this caller; rejects as the route does. */
@@ -44,7 +44,7 @@ interface Last {
 }
 
 export class Watch {
-  readonly #world: WatchWorld;
+  readonly #dependencies: WatchDependencies;
   readonly #path: string;
   readonly #onEnd: () => void;
   readonly #listeners = new Set<Listener>();
@@ -53,8 +53,8 @@ export class Watch {
   #isOver = false;
 
   /** `onEnd`: nobody listens any more, or it was refused. */
-  constructor(world: WatchWorld, path: string, onEnd: () => void) {
-    this.#world = world;
+  constructor(dependencies: WatchDependencies, path: string, onEnd: () => void) {
+    this.#dependencies = dependencies;
     this.#path = path;
     this.#onEnd = onEnd;
   }
@@ -72,7 +72,7 @@ export class Watch {
   async #ask(): Promise<void> {
     const [first] = this.#listeners;
     if (first === undefined) return;
-    const { ask, timers, log } = this.#world;
+    const { ask, timers, log } = this.#dependencies;
     const beganAt = timers.elapsed();
     let restMs = ASKED_EVERY_MS;
     try {
@@ -91,7 +91,7 @@ export class Watch {
   }
 
   #take({ body, news = body }: Answer): void {
-    const now = this.#world.timers.elapsed();
+    const now = this.#dependencies.timers.elapsed();
     const last = this.#last;
     const isNews = last?.news !== news || (last.body !== body && now - last.toldAt >= TOLD_ANYWAY_MS);
     if (!isNews) return;

@@ -9,7 +9,7 @@ import { parseId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { DEFAULT_RETRY_BUDGET } from '#src/domain/profile.ts';
 import { type Bucket, type BucketTerms, takeAway, tokensIn } from '#src/domain/token-bucket.ts';
-import type { ReplayWorld } from './world.ts';
+import type { ReplayDependencies } from './dependencies.ts';
 
 /** Terms are read again after so long. */
 const TERMS_KEPT_MS = 5_000;
@@ -23,29 +23,29 @@ interface Budget {
 }
 
 export class Budgets {
-  readonly #world: Pick<ReplayWorld, 'store' | 'clock'>;
+  readonly #dependencies: Pick<ReplayDependencies, 'store' | 'clock'>;
   readonly #budgets = new Map<string, Budget>();
 
-  constructor(world: Pick<ReplayWorld, 'store' | 'clock'>) {
-    this.#world = world;
+  constructor(dependencies: Pick<ReplayDependencies, 'store' | 'clock'>) {
+    this.#dependencies = dependencies;
   }
 
   /** How many may be replayed now, and when one more; null: no more, ever. */
   async allowed(spot: Spot): Promise<{ readonly count: number; readonly nextAt: Instant | null }> {
     const budget = await this.#budgetOf(spot);
-    return tokensIn(budget.bucket, budget.terms, this.#world.clock.now());
+    return tokensIn(budget.bucket, budget.terms, this.#dependencies.clock.now());
   }
 
   spend(spot: Spot, count: number): void {
     const budget = this.#budgets.get(placeOf(spot));
     if (budget === undefined) return;
-    budget.bucket = takeAway(budget.bucket, budget.terms, count, this.#world.clock.now());
+    budget.bucket = takeAway(budget.bucket, budget.terms, count, this.#dependencies.clock.now());
   }
 
   async #budgetOf(spot: Spot): Promise<Budget> {
     const place = placeOf(spot);
     const known = this.#budgets.get(place);
-    const now = this.#world.clock.now();
+    const now = this.#dependencies.clock.now();
     this.#budgets.delete(place);
     // A clock that was set back does not keep old terms alive.
     const isFresh = known !== undefined && Math.abs(now - known.readAt) < TERMS_KEPT_MS;
@@ -60,7 +60,7 @@ export class Budgets {
 
   async #termsOf({ partition, endpoint }: Spot): Promise<BucketTerms> {
     const id = parseId('ep', endpoint);
-    const profile = id === null ? null : await this.#world.store.findProfile(partition, id);
+    const profile = id === null ? null : await this.#dependencies.store.findProfile(partition, id);
     const { rate, burst } = profile?.retryBudget ?? DEFAULT_RETRY_BUDGET;
     // Tokens are not booked ahead here: one that comes has to have room.
     return { rate, burst: rate > 0 ? Math.max(burst, 1) : burst };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { START } from '#src/store/contract/builders.ts';
-import { KeptLog, VirtualTime } from '#test/engine-world.ts';
+import { KeptLog, VirtualTime } from '#test/engine-harness.ts';
 import { Chores } from './chores.ts';
 
 function open() {

@@ -24,7 +24,7 @@ import {
 } from '#src/domain/replay-job.ts';
 import type { ItemReplay } from '#src/ports/replay-job-store.ts';
 import type { Budgets } from './budgets.ts';
-import type { ReplayWorld } from './world.ts';
+import type { ReplayDependencies } from './dependencies.ts';
 
 const GATHERED_TOGETHER_MAX = 250;
 /** Between pages: a store that is busy firing must not notice. */
@@ -36,7 +36,7 @@ const WAIT_MS_MAX = 1_000;
 const RENEW_BEFORE_MS = REPLAY_LEASE_MS / 2;
 
 export class JobWork {
-  readonly #world: ReplayWorld;
+  readonly #dependencies: ReplayDependencies;
   readonly #budgets: Budgets;
   #job: ReplayJob;
   /** Where the walk through the endpoints has come to, and what it has met so far. */
@@ -44,8 +44,8 @@ export class JobWork {
   #hasReplayed = false;
   #nextAt: Instant | null = null;
 
-  constructor(world: ReplayWorld, budgets: Budgets, job: ReplayJob) {
-    this.#world = world;
+  constructor(dependencies: ReplayDependencies, budgets: Budgets, job: ReplayJob) {
+    this.#dependencies = dependencies;
     this.#budgets = budgets;
     this.#job = job;
   }
@@ -62,18 +62,18 @@ export class JobWork {
   /** In how many milliseconds the next step may be made; null when there is nothing more to do here. */
   async step(): Promise<number | null> {
     const { leaseUntil } = this.#job;
-    if ((leaseUntil ?? 0) - this.#world.clock.now() < RENEW_BEFORE_MS) return this.#renew();
+    if ((leaseUntil ?? 0) - this.#dependencies.clock.now() < RENEW_BEFORE_MS) return this.#renew();
     return this.#job.state === 'gathering' ? this.#gather() : this.#walk();
   }
 
   #renew(): Promise<number | null> {
-    const { store, node, clock } = this.#world;
+    const { store, node, clock } = this.#dependencies;
     const next = hold(this.#job, node, clock.now());
     return this.#moved(next, store.jobs.replaceJob(next), 0);
   }
 
   async #gather(): Promise<number | null> {
-    const { store, clock } = this.#world;
+    const { store, clock } = this.#dependencies;
     const { partition, filter, cursor } = this.#job;
     const page = await store.listDeliveries(partition, filter, {
       before: cursor,
@@ -87,7 +87,7 @@ export class JobWork {
   /** To the next endpoint that takes a replay. */
   async #walk(): Promise<number | null> {
     const { partition, id } = this.#job;
-    const { jobs } = this.#world.store;
+    const { jobs } = this.#dependencies.store;
     const endpoints = await jobs.listItemEndpoints(partition, id, this.#after, ENDPOINTS_LOOKED_AT_MAX);
     if (endpoints.length === 0) return this.#after === null ? this.#nothingLeft() : this.#roundEnds();
     for (const endpoint of endpoints) {
@@ -102,7 +102,8 @@ export class JobWork {
 
   /** Begins again with the first, when one of them can take a replay. */
   #roundEnds(): number {
-    const waitMs = this.#hasReplayed || this.#nextAt === null ? 0 : this.#nextAt - this.#world.clock.now();
+    const waitMs =
+      this.#hasReplayed || this.#nextAt === null ? 0 : this.#nextAt - this.#dependencies.clock.now();
     this.#after = null;
     this.#hasReplayed = false;
     this.#nextAt = null;
@@ -110,7 +111,7 @@ export class JobWork {
   }
 
   async #replay(endpoint: EndpointKey, count: number): Promise<number | null> {
-    const { store, clock, ids, hints } = this.#world;
+    const { store, clock, ids, hints } = this.#dependencies;
     const { partition } = this.#job;
     const items = await store.jobs.listItems(partition, this.#job.id, endpoint, count);
     const originals = await Promise.all(
@@ -134,7 +135,12 @@ export class JobWork {
   /** Items of an endpoint whose budget is used up for good: what cannot be replayed must not keep the job open. */
   async #passOver(endpoint: EndpointKey): Promise<number | null> {
     const { partition, id } = this.#job;
-    const items = await this.#world.store.jobs.listItems(partition, id, endpoint, REPLAYED_TOGETHER_MAX);
+    const items = await this.#dependencies.store.jobs.listItems(
+      partition,
+      id,
+      endpoint,
+      REPLAYED_TOGETHER_MAX,
+    );
     this.#hasReplayed = true;
     return this.#write(
       items.map((item) => ({ item, replay: null })),
@@ -144,13 +150,13 @@ export class JobWork {
 
   /** The items are not there, whatever the numbers say: rows were removed by hand. */
   #nothingLeft(): Promise<number | null> {
-    const { store, clock } = this.#world;
+    const { store, clock } = this.#dependencies;
     const next = replayed(this.#job, 0, itemsLeft(this.#job), clock.now());
     return this.#moved(next, store.jobs.replaceJob(next), 0);
   }
 
   #write(replays: readonly ItemReplay[], made: number, onDone?: () => void): Promise<number | null> {
-    const { store, clock } = this.#world;
+    const { store, clock } = this.#dependencies;
     const next = replayed(this.#job, made, replays.length - made, clock.now());
     return this.#moved(next, store.jobs.replayItems(next, replays), 0, onDone);
   }
@@ -167,7 +173,7 @@ export class JobWork {
       onDone?.();
       return isOpen(next) ? waitMs : null;
     }
-    const { store, node } = this.#world;
+    const { store, node } = this.#dependencies;
     const now = await store.jobs.findJob(this.#job.partition, this.#job.id);
     if (now === null || !isOpen(now) || now.runner !== node) return null;
     this.#job = now;

@@ -10,9 +10,9 @@ import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { REDIRECT } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES } from '#src/store/contract/everything.ts';
-import { EngineTestWorld, type Order, PARTITION } from '#test/engine-world.ts';
+import { EngineHarness, type Order, PARTITION } from '#test/engine-harness.ts';
+import type { ReplayDependencies } from './dependencies.ts';
 import { ReplayRunner } from './runner.ts';
-import type { ReplayWorld } from './world.ts';
 
 const KEPT_MS = 90 * MS_PER_DAY;
 /** Longer than it takes to look for jobs, to gather a few and to replay what is allowed at once. */
@@ -20,7 +20,7 @@ const SOON_MS = 500;
 
 type Meanwhile = (verb: keyof ReplayJobStore) => unknown;
 
-/** A process that works on bulk replays, in the world of the test. */
+/** A process that works on bulk replays, in the harness of the test. */
 class Node {
   readonly told: Due[] = [];
   readonly runner: ReplayRunner;
@@ -29,9 +29,9 @@ class Node {
   after: Meanwhile = () => undefined;
   #isDead = false;
 
-  constructor(world: EngineTestWorld, node: string, given: Partial<ReplayWorld> = {}) {
-    const { store } = world;
-    const { clock, ids, log, time } = world;
+  constructor(harness: EngineHarness, node: string, given: Partial<ReplayDependencies> = {}) {
+    const { store } = harness;
+    const { clock, ids, log, time } = harness;
     this.runner = new ReplayRunner(
       {
         clock,
@@ -46,7 +46,7 @@ class Node {
           listDeliveries: (...args) => store.listDeliveries(...args),
           findDelivery: (...args) => store.findDelivery(...args),
           findProfile: (...args) => store.findProfile(...args),
-          jobs: this.#watched(world.disk.jobs),
+          jobs: this.#watched(harness.disk.jobs),
         },
         hints: { due: (due) => void (due !== null && this.told.push(due)) },
         ...given,
@@ -79,39 +79,39 @@ class Node {
   }
 }
 
-async function deadLetters(world: EngineTestWorld, count: number, order: Order = {}): Promise<Delivery[]> {
+async function deadLetters(harness: EngineHarness, count: number, order: Order = {}): Promise<Delivery[]> {
   const dead: Delivery[] = [];
   for (let each = 0; each < count; each++) {
-    const view = await world.schedule({ inMs: 1_000, ...order });
-    const claimed = world.build.claim(view.pending, view);
-    await world.disk.claim([claimed]);
-    await world.disk.settle([world.build.settle(claimed, view.schedule, REDIRECT)]);
-    dead.push(await world.delivery(view.pending.id));
+    const view = await harness.schedule({ inMs: 1_000, ...order });
+    const claimed = harness.build.claim(view.pending, view);
+    await harness.disk.claim([claimed]);
+    await harness.disk.settle([harness.build.settle(claimed, view.schedule, REDIRECT)]);
+    dead.push(await harness.delivery(view.pending.id));
   }
-  await world.time.advance(1);
+  await harness.time.advance(1);
   return dead;
 }
 
-async function begin(world: EngineTestWorld, filter: Partial<life.ReplayFilter> = {}): Promise<ReplayJob> {
+async function begin(harness: EngineHarness, filter: Partial<life.ReplayFilter> = {}): Promise<ReplayJob> {
   const job = life.begin(
     {
       partition: PARTITION,
-      id: world.ids.mint('job', world.now),
+      id: harness.ids.mint('job', harness.now),
       filter: {
         status: 'dead_letter',
         scheduleId: null,
         createdAfter: null,
-        createdBefore: world.now,
+        createdBefore: harness.now,
         ...filter,
       },
       expected: 1,
       createdBy: 'ada',
     },
-    world.now,
+    harness.now,
   );
-  const open = await world.disk.jobs.listOpenJobs(PARTITION, 100);
+  const open = await harness.disk.jobs.listOpenJobs(PARTITION, 100);
   expect(
-    await world.disk.jobs.addJob(
+    await harness.disk.jobs.addJob(
       job,
       open.map(({ id }) => id),
     ),
@@ -119,48 +119,48 @@ async function begin(world: EngineTestWorld, filter: Partial<life.ReplayFilter> 
   return job;
 }
 
-async function stateOf(world: EngineTestWorld, { id }: ReplayJob): Promise<ReplayJob> {
-  const job = await world.disk.jobs.findJob(PARTITION, id);
+async function stateOf(harness: EngineHarness, { id }: ReplayJob): Promise<ReplayJob> {
+  const job = await harness.disk.jobs.findJob(PARTITION, id);
   if (job === null) throw new Error('There is no such job.');
   return job;
 }
 
-async function replaysIn(world: EngineTestWorld): Promise<readonly Delivery[]> {
+async function replaysIn(harness: EngineHarness): Promise<readonly Delivery[]> {
   const page = { before: null, limit: 10_000 };
-  const all = await world.disk.listDeliveries(PARTITION, ALL_DELIVERIES, page);
+  const all = await harness.disk.listDeliveries(PARTITION, ALL_DELIVERIES, page);
   return all.filter(({ replayOf }) => replayOf !== null);
 }
 
-async function countOf(world: EngineTestWorld, url: string): Promise<number> {
-  return (await replaysIn(world)).filter(({ target }) => target.url === url).length;
+async function countOf(harness: EngineHarness, url: string): Promise<number> {
+  return (await replaysIn(harness)).filter(({ target }) => target.url === url).length;
 }
 
 /** Each of these once, and nothing else. */
-async function expectEachOnce(world: EngineTestWorld, dead: readonly Delivery[]): Promise<void> {
-  const originals = (await replaysIn(world)).map(({ replayOf }) => replayOf ?? '');
+async function expectEachOnce(harness: EngineHarness, dead: readonly Delivery[]): Promise<void> {
+  const originals = (await replaysIn(harness)).map(({ replayOf }) => replayOf ?? '');
   expect(originals.toSorted()).toEqual(dead.map(({ id }) => id as string).toSorted());
 }
 
-async function stop(world: EngineTestWorld, job: ReplayJob): Promise<void> {
-  const stopped = life.stop(await stateOf(world, job), world.now);
+async function stop(harness: EngineHarness, job: ReplayJob): Promise<void> {
+  const stopped = life.stop(await stateOf(harness, job), harness.now);
   if (stopped === null) throw new Error('It has ended.');
-  expect(await world.disk.jobs.replaceJob(stopped)).toBe('done');
+  expect(await harness.disk.jobs.replaceJob(stopped)).toBe('done');
 }
 
-function profileWith(world: EngineTestWorld, retryBudget: RetryBudget) {
-  return world.profile({ retryBudget });
+function profileWith(harness: EngineHarness, retryBudget: RetryBudget) {
+  return harness.profile({ retryBudget });
 }
 
 describe('a bulk replay', () => {
   test('replays what its filter names, due now, and tells of each; then it is done', async () => {
-    await using world = await EngineTestWorld.open();
-    const dead = await deadLetters(world, 3);
-    await world.schedule();
-    const job = await begin(world);
-    await deadLetters(world, 1);
-    const node = new Node(world, 'a');
-    await world.time.advance(SOON_MS);
-    expect(await stateOf(world, job)).toMatchObject({
+    await using harness = await EngineHarness.open();
+    const dead = await deadLetters(harness, 3);
+    await harness.schedule();
+    const job = await begin(harness);
+    await deadLetters(harness, 1);
+    const node = new Node(harness, 'a');
+    await harness.time.advance(SOON_MS);
+    expect(await stateOf(harness, job)).toMatchObject({
       state: 'done',
       gathered: 3,
       replayed: 3,
@@ -168,8 +168,8 @@ describe('a bulk replay', () => {
       runner: null,
       leaseUntil: null,
     });
-    await expectEachOnce(world, dead);
-    const replays = await replaysIn(world);
+    await expectEachOnce(harness, dead);
+    const replays = await replaysIn(harness);
     for (const replay of replays) {
       expect(replay).toMatchObject({ status: 'scheduled', attemptCount: 0, dueAt: replay.createdAt });
     }
@@ -178,218 +178,218 @@ describe('a bulk replay', () => {
   });
 
   test('that finds nothing is done', async () => {
-    await using world = await EngineTestWorld.open();
-    const job = await begin(world);
-    const node = new Node(world, 'a');
-    await world.time.advance(SOON_MS);
-    expect(await stateOf(world, job)).toMatchObject({ state: 'done', gathered: 0 });
+    await using harness = await EngineHarness.open();
+    const job = await begin(harness);
+    const node = new Node(harness, 'a');
+    await harness.time.advance(SOON_MS);
+    expect(await stateOf(harness, job)).toMatchObject({ state: 'done', gathered: 0 });
     await node.runner.stop();
   });
 
   test('is found within a second, and at once by whoever is told', async () => {
-    await using world = await EngineTestWorld.open();
-    const dead = await deadLetters(world, 2);
-    const node = new Node(world, 'a');
-    await world.time.advance(100);
-    const first = await begin(world, { scheduleId: dead[0]?.scheduleId ?? null });
+    await using harness = await EngineHarness.open();
+    const dead = await deadLetters(harness, 2);
+    const node = new Node(harness, 'a');
+    await harness.time.advance(100);
+    const first = await begin(harness, { scheduleId: dead[0]?.scheduleId ?? null });
     node.runner.wake();
-    await world.time.advance(100);
-    expect(await stateOf(world, first)).toMatchObject({ state: 'done' });
-    const second = await begin(world, { scheduleId: dead[1]?.scheduleId ?? null });
-    await world.time.advance(1_100);
-    expect(await stateOf(world, second)).toMatchObject({ state: 'done' });
-    await expectEachOnce(world, dead);
+    await harness.time.advance(100);
+    expect(await stateOf(harness, first)).toMatchObject({ state: 'done' });
+    const second = await begin(harness, { scheduleId: dead[1]?.scheduleId ?? null });
+    await harness.time.advance(1_100);
+    expect(await stateOf(harness, second)).toMatchObject({ state: 'done' });
+    await expectEachOnce(harness, dead);
     await node.runner.stop();
   });
 
   test('gathers page by page, 20 pages a second at most', async () => {
-    await using world = await EngineTestWorld.open();
-    await deadLetters(world, 260);
-    const job = await begin(world);
-    const node = new Node(world, 'a');
-    await world.time.advance(49);
-    expect(await stateOf(world, job)).toMatchObject({ state: 'gathering', gathered: 250 });
-    await world.time.advance(50);
-    expect(await stateOf(world, job)).toMatchObject({ state: 'running', gathered: 260 });
+    await using harness = await EngineHarness.open();
+    await deadLetters(harness, 260);
+    const job = await begin(harness);
+    const node = new Node(harness, 'a');
+    await harness.time.advance(49);
+    expect(await stateOf(harness, job)).toMatchObject({ state: 'gathering', gathered: 250 });
+    await harness.time.advance(50);
+    expect(await stateOf(harness, job)).toMatchObject({ state: 'running', gathered: 260 });
     await node.runner.stop();
   });
 
   test('passes over what retention has taken since', async () => {
-    await using world = await EngineTestWorld.open();
-    const dead = await deadLetters(world, 3);
-    const job = await begin(world);
-    const node = new Node(world, 'a');
+    await using harness = await EngineHarness.open();
+    const dead = await deadLetters(harness, 3);
+    const job = await begin(harness);
+    const node = new Node(harness, 'a');
     node.before = async (verb) => {
       if (verb !== 'listItems') return;
-      await world.disk.prune('deliveries', instant(world.now + MS_PER_DAY), 1);
-      await world.disk.prune('schedules', instant(world.now + MS_PER_DAY), 10);
+      await harness.disk.prune('deliveries', instant(harness.now + MS_PER_DAY), 1);
+      await harness.disk.prune('schedules', instant(harness.now + MS_PER_DAY), 10);
     };
-    await world.time.advance(SOON_MS);
-    expect(await stateOf(world, job)).toMatchObject({ state: 'done', replayed: 2, skipped: 1 });
-    await expectEachOnce(world, dead.slice(1));
+    await harness.time.advance(SOON_MS);
+    expect(await stateOf(harness, job)).toMatchObject({ state: 'done', replayed: 2, skipped: 1 });
+    await expectEachOnce(harness, dead.slice(1));
     await node.runner.stop();
   });
 
   test('does not mind that retention takes what it has just read', async () => {
-    await using world = await EngineTestWorld.open();
-    const dead = await deadLetters(world, 3);
-    const job = await begin(world);
-    const node = new Node(world, 'a');
+    await using harness = await EngineHarness.open();
+    const dead = await deadLetters(harness, 3);
+    const job = await begin(harness);
+    const node = new Node(harness, 'a');
     let isFirst = true;
     node.before = async (verb) => {
       if (verb !== 'replayItems' || !isFirst) return;
       isFirst = false;
-      await world.disk.prune('deliveries', instant(world.now + MS_PER_DAY), 1);
-      await world.disk.prune('schedules', instant(world.now + MS_PER_DAY), 10);
+      await harness.disk.prune('deliveries', instant(harness.now + MS_PER_DAY), 1);
+      await harness.disk.prune('schedules', instant(harness.now + MS_PER_DAY), 10);
     };
-    await world.time.advance(SOON_MS);
-    expect(await stateOf(world, job)).toMatchObject({ state: 'done', replayed: 2, skipped: 1 });
-    await expectEachOnce(world, dead.slice(1));
+    await harness.time.advance(SOON_MS);
+    expect(await stateOf(harness, job)).toMatchObject({ state: 'done', replayed: 2, skipped: 1 });
+    await expectEachOnce(harness, dead.slice(1));
     await node.runner.stop();
   });
 
   test('whose items are gone, whatever its numbers say, ends', async () => {
-    await using world = await EngineTestWorld.open();
-    const job = await begin(world);
+    await using harness = await EngineHarness.open();
+    const job = await begin(harness);
     const lost = { ...job, state: 'running', gathered: 5, revision: job.revision + 1 } as const;
-    expect(await world.disk.jobs.replaceJob(lost)).toBe('done');
-    const node = new Node(world, 'a');
-    await world.time.advance(SOON_MS);
-    expect(await stateOf(world, job)).toMatchObject({ state: 'done', replayed: 0, skipped: 5 });
+    expect(await harness.disk.jobs.replaceJob(lost)).toBe('done');
+    const node = new Node(harness, 'a');
+    await harness.time.advance(SOON_MS);
+    expect(await stateOf(harness, job)).toMatchObject({ state: 'done', replayed: 0, skipped: 5 });
     await node.runner.stop();
   });
 });
 
 describe('the pace', () => {
   test('is that of each endpoint: the burst at once, then the rate; none holds up another', async () => {
-    await using world = await EngineTestWorld.open();
+    await using harness = await EngineHarness.open();
     const [busy, quiet] = ['https://busy.example/a', 'https://quiet.example/b'];
-    await deadLetters(world, 5, { url: quiet });
-    await deadLetters(world, 250, { url: busy });
-    const job = await begin(world);
-    const node = new Node(world, 'a');
-    await world.time.advance(SOON_MS);
-    const first = await countOf(world, busy);
+    await deadLetters(harness, 5, { url: quiet });
+    await deadLetters(harness, 250, { url: busy });
+    const job = await begin(harness);
+    const node = new Node(harness, 'a');
+    await harness.time.advance(SOON_MS);
+    const first = await countOf(harness, busy);
     expect(first).toBeGreaterThanOrEqual(100);
     expect(first).toBeLessThanOrEqual(105);
-    expect(await countOf(world, quiet)).toBe(5);
+    expect(await countOf(harness, quiet)).toBe(5);
     for (let second = 1; second <= 5; second++) {
-      await world.time.advance(1_000);
-      expect(Math.abs((await countOf(world, busy)) - first - 10 * second)).toBeLessThanOrEqual(1);
+      await harness.time.advance(1_000);
+      expect(Math.abs((await countOf(harness, busy)) - first - 10 * second)).toBeLessThanOrEqual(1);
     }
-    await world.time.advance(10_000);
-    expect(await stateOf(world, job)).toMatchObject({ state: 'done', replayed: 255 });
+    await harness.time.advance(10_000);
+    expect(await stateOf(harness, job)).toMatchObject({ state: 'done', replayed: 255 });
     await node.runner.stop();
   });
 
   test('is shared by all jobs of a node', async () => {
-    await using world = await EngineTestWorld.open();
-    await deadLetters(world, 80);
-    const early = await begin(world);
-    await deadLetters(world, 80);
-    const late = await begin(world, { createdAfter: instant(early.createdAt - 1) });
-    const node = new Node(world, 'a');
-    await world.time.advance(1_500);
-    const made = (await replaysIn(world)).length;
+    await using harness = await EngineHarness.open();
+    await deadLetters(harness, 80);
+    const early = await begin(harness);
+    await deadLetters(harness, 80);
+    const late = await begin(harness, { createdAfter: instant(early.createdAt - 1) });
+    const node = new Node(harness, 'a');
+    await harness.time.advance(1_500);
+    const made = (await replaysIn(harness)).length;
     expect(made).toBeGreaterThanOrEqual(110);
     expect(made).toBeLessThanOrEqual(116);
-    for (const job of [early, late]) expect((await stateOf(world, job)).replayed).toBeGreaterThan(30);
+    for (const job of [early, late]) expect((await stateOf(harness, job)).replayed).toBeGreaterThan(30);
     await node.runner.stop();
   });
 
   test('is that of the profile as it is now', async () => {
-    await using world = await EngineTestWorld.open();
-    const profile = await profileWith(world, { rate: 0.001, burst: 2 });
-    await deadLetters(world, 60, { profile });
-    const job = await begin(world);
-    const node = new Node(world, 'a');
-    await world.time.advance(3_000);
-    expect(await stateOf(world, job)).toMatchObject({ state: 'running', replayed: 2 });
+    await using harness = await EngineHarness.open();
+    const profile = await profileWith(harness, { rate: 0.001, burst: 2 });
+    await deadLetters(harness, 60, { profile });
+    const job = await begin(harness);
+    const node = new Node(harness, 'a');
+    await harness.time.advance(3_000);
+    expect(await stateOf(harness, job)).toMatchObject({ state: 'running', replayed: 2 });
     const faster = {
       ...profile,
       retryBudget: { rate: 50, burst: 20 },
       version: 2,
       revision: profile.revision + 1,
     };
-    await world.disk.replaceProfile({ profile: faster, headers: null, receipt: null });
-    await world.time.advance(7_000);
-    expect(await stateOf(world, job)).toMatchObject({ state: 'done', replayed: 60 });
+    await harness.disk.replaceProfile({ profile: faster, headers: null, receipt: null });
+    await harness.time.advance(7_000);
+    expect(await stateOf(harness, job)).toMatchObject({ state: 'done', replayed: 60 });
     await node.runner.stop();
   });
 
   test('of rate 0: the burst is used, and the rest is passed over, since no token can ever come', async () => {
-    await using world = await EngineTestWorld.open();
-    const profile = await profileWith(world, { rate: 0, burst: 3 });
-    await deadLetters(world, 120, { profile });
-    const job = await begin(world);
-    const node = new Node(world, 'a');
-    await world.time.advance(SOON_MS);
-    expect(await stateOf(world, job)).toMatchObject({ state: 'done', replayed: 3, skipped: 117 });
-    expect(await replaysIn(world)).toHaveLength(3);
+    await using harness = await EngineHarness.open();
+    const profile = await profileWith(harness, { rate: 0, burst: 3 });
+    await deadLetters(harness, 120, { profile });
+    const job = await begin(harness);
+    const node = new Node(harness, 'a');
+    await harness.time.advance(SOON_MS);
+    expect(await stateOf(harness, job)).toMatchObject({ state: 'done', replayed: 3, skipped: 117 });
+    expect(await replaysIn(harness)).toHaveLength(3);
     await node.runner.stop();
   });
 
   test('of burst 0 is the rate', async () => {
-    await using world = await EngineTestWorld.open();
-    const profile = await profileWith(world, { rate: 2, burst: 0 });
-    await deadLetters(world, 5, { profile });
-    const job = await begin(world);
-    const node = new Node(world, 'a');
-    await world.time.advance(1_100);
-    expect((await stateOf(world, job)).replayed).toBe(3);
-    await world.time.advance(1_000);
-    expect(await stateOf(world, job)).toMatchObject({ state: 'done', replayed: 5 });
+    await using harness = await EngineHarness.open();
+    const profile = await profileWith(harness, { rate: 2, burst: 0 });
+    await deadLetters(harness, 5, { profile });
+    const job = await begin(harness);
+    const node = new Node(harness, 'a');
+    await harness.time.advance(1_100);
+    expect((await stateOf(harness, job)).replayed).toBe(3);
+    await harness.time.advance(1_000);
+    expect(await stateOf(harness, job)).toMatchObject({ state: 'done', replayed: 5 });
     await node.runner.stop();
   });
 
   test('of many endpoints, more than are looked at together, is that of each', async () => {
-    await using world = await EngineTestWorld.open();
+    await using harness = await EngineHarness.open();
     const dead: Delivery[] = [];
     for (let host = 0; host < 120; host++) {
-      dead.push(...(await deadLetters(world, 1, { url: `https://h${host}.example/` })));
+      dead.push(...(await deadLetters(harness, 1, { url: `https://h${host}.example/` })));
     }
-    const job = await begin(world);
-    const node = new Node(world, 'a');
-    await world.time.advance(3_000);
-    expect(await stateOf(world, job)).toMatchObject({ state: 'done', replayed: 120 });
-    await expectEachOnce(world, dead);
+    const job = await begin(harness);
+    const node = new Node(harness, 'a');
+    await harness.time.advance(3_000);
+    expect(await stateOf(harness, job)).toMatchObject({ state: 'done', replayed: 120 });
+    await expectEachOnce(harness, dead);
     await node.runner.stop();
   });
 });
 
 describe('stopped', () => {
   test('in the middle, nothing more is replayed, and its items are removed', async () => {
-    await using world = await EngineTestWorld.open();
-    const [original] = await deadLetters(world, 150);
-    const job = await begin(world);
-    const node = new Node(world, 'a');
-    await world.time.advance(SOON_MS);
-    await stop(world, job);
-    const made = (await replaysIn(world)).length;
-    await world.time.advance(5_000);
-    expect(await replaysIn(world)).toHaveLength(made);
-    expect(await stateOf(world, job)).toMatchObject({ state: 'stopped', replayed: made, gathered: 150 });
+    await using harness = await EngineHarness.open();
+    const [original] = await deadLetters(harness, 150);
+    const job = await begin(harness);
+    const node = new Node(harness, 'a');
+    await harness.time.advance(SOON_MS);
+    await stop(harness, job);
+    const made = (await replaysIn(harness)).length;
+    await harness.time.advance(5_000);
+    expect(await replaysIn(harness)).toHaveLength(made);
+    expect(await stateOf(harness, job)).toMatchObject({ state: 'stopped', replayed: made, gathered: 150 });
     const endpoint = endpointKeyOf(original?.target ?? { url: '', endpointId: null });
-    expect(await world.disk.jobs.listItems(PARTITION, job.id, endpoint, 10)).toEqual([]);
+    expect(await harness.disk.jobs.listItems(PARTITION, job.id, endpoint, 10)).toEqual([]);
     await node.runner.stop();
   });
 
   test.for(['gather', 'replayItems', 'listItems', 'listItemEndpoints'] as const)(
     'right before it would %s, it does not',
     async (verb) => {
-      await using world = await EngineTestWorld.open();
-      await deadLetters(world, 3);
-      const job = await begin(world);
-      const node = new Node(world, 'a');
+      await using harness = await EngineHarness.open();
+      await deadLetters(harness, 3);
+      const job = await begin(harness);
+      const node = new Node(harness, 'a');
       let isFirst = true;
       node.before = async (own) => {
         if (own !== verb || !isFirst) return;
         isFirst = false;
-        await stop(world, job);
+        await stop(harness, job);
       };
-      await world.time.advance(3_000);
-      expect(await stateOf(world, job)).toMatchObject({ state: 'stopped', replayed: 0 });
-      expect(await replaysIn(world)).toEqual([]);
+      await harness.time.advance(3_000);
+      expect(await stateOf(harness, job)).toMatchObject({ state: 'stopped', replayed: 0 });
+      expect(await replaysIn(harness)).toEqual([]);
       expect(node.told).toEqual([]);
       await node.runner.stop();
     },
@@ -410,67 +410,67 @@ describe('a process that is killed', () => {
   );
 
   test.for(MOMENTS)('%s %s is followed by another, and each is replayed once', async ([when, verb]) => {
-    await using world = await EngineTestWorld.open();
-    const dead = await deadLetters(world, 60);
-    const job = await begin(world);
-    const first = new Node(world, 'a');
+    await using harness = await EngineHarness.open();
+    const dead = await deadLetters(harness, 60);
+    const job = await begin(harness);
+    const first = new Node(harness, 'a');
     let times = 0;
     first[when] = (own) => {
       // Not at the first one only: in the middle as well.
       if (own === verb && ++times === (verb === 'listOpenJobs' || verb === 'gather' ? 1 : 2)) first.die();
     };
-    await world.time.advance(SOON_MS);
+    await harness.time.advance(SOON_MS);
     first.die();
-    const second = new Node(world, 'b');
-    await world.time.advance(life.REPLAY_LEASE_MS + 10_000);
-    expect(await stateOf(world, job)).toMatchObject({ state: 'done', gathered: 60, replayed: 60 });
-    await expectEachOnce(world, dead);
+    const second = new Node(harness, 'b');
+    await harness.time.advance(life.REPLAY_LEASE_MS + 10_000);
+    expect(await stateOf(harness, job)).toMatchObject({ state: 'done', gathered: 60, replayed: 60 });
+    await expectEachOnce(harness, dead);
     await second.runner.stop();
   });
 
   test('is followed only when its lease has run out; one that stops, at once', async () => {
-    await using world = await EngineTestWorld.open();
-    await deadLetters(world, 4, { profile: await profileWith(world, { rate: 0.001, burst: 1 }) });
-    const job = await begin(world);
-    const first = new Node(world, 'a');
-    await world.time.advance(SOON_MS);
+    await using harness = await EngineHarness.open();
+    await deadLetters(harness, 4, { profile: await profileWith(harness, { rate: 0.001, burst: 1 }) });
+    const job = await begin(harness);
+    const first = new Node(harness, 'a');
+    await harness.time.advance(SOON_MS);
     await first.runner.stop();
-    expect(await stateOf(world, job)).toMatchObject({ state: 'running', runner: null });
-    const second = new Node(world, 'b');
-    await world.time.advance(1_100);
-    expect(await stateOf(world, job)).toMatchObject({ runner: 'b' });
+    expect(await stateOf(harness, job)).toMatchObject({ state: 'running', runner: null });
+    const second = new Node(harness, 'b');
+    await harness.time.advance(1_100);
+    expect(await stateOf(harness, job)).toMatchObject({ runner: 'b' });
     second.die();
-    const third = new Node(world, 'c');
-    await world.time.advance(life.REPLAY_LEASE_MS - 2_000);
-    expect(await stateOf(world, job)).toMatchObject({ runner: 'b' });
-    await world.time.advance(3_100);
-    expect(await stateOf(world, job)).toMatchObject({ runner: 'c' });
+    const third = new Node(harness, 'c');
+    await harness.time.advance(life.REPLAY_LEASE_MS - 2_000);
+    expect(await stateOf(harness, job)).toMatchObject({ runner: 'b' });
+    await harness.time.advance(3_100);
+    expect(await stateOf(harness, job)).toMatchObject({ runner: 'c' });
     await third.runner.stop();
-    expect(world.time.pending).toBe(0);
+    expect(harness.time.pending).toBe(0);
   });
 
   test('but only stood still finds its job taken, and leaves it alone', async () => {
-    await using world = await EngineTestWorld.open();
-    const dead = await deadLetters(world, 150);
-    const job = await begin(world);
-    const first = new Node(world, 'a');
+    await using harness = await EngineHarness.open();
+    const dead = await deadLetters(harness, 150);
+    const job = await begin(harness);
+    const first = new Node(harness, 'a');
     const gate = Promise.withResolvers<void>();
     let isStill = false;
     first.before = (verb) => {
       isStill ||= verb === 'replayItems';
       return isStill ? gate.promise : undefined;
     };
-    await world.time.advance(SOON_MS);
+    await harness.time.advance(SOON_MS);
     expect(isStill).toBe(true);
-    const second = new Node(world, 'b');
-    await world.time.advance(life.REPLAY_LEASE_MS + 1_000);
-    expect(await stateOf(world, job)).toMatchObject({ runner: 'b' });
+    const second = new Node(harness, 'b');
+    await harness.time.advance(life.REPLAY_LEASE_MS + 1_000);
+    expect(await stateOf(harness, job)).toMatchObject({ runner: 'b' });
     isStill = false;
     first.before = () => undefined;
     gate.resolve();
-    await world.time.advance(10_000);
-    expect(await stateOf(world, job)).toMatchObject({ state: 'done', replayed: 150 });
-    await expectEachOnce(world, dead);
+    await harness.time.advance(10_000);
+    expect(await stateOf(harness, job)).toMatchObject({ state: 'done', replayed: 150 });
+    await expectEachOnce(harness, dead);
     expect(first.told).toEqual([]);
     await first.runner.stop();
     await second.runner.stop();
@@ -479,100 +479,100 @@ describe('a process that is killed', () => {
 
 describe('two nodes', () => {
   test('replay each item once, and one of them works on all jobs of a partition', async () => {
-    await using world = await EngineTestWorld.open();
-    const dead = await deadLetters(world, 90);
+    await using harness = await EngineHarness.open();
+    const dead = await deadLetters(harness, 90);
     const ids = dead.slice(0, 3).map(({ scheduleId }) => scheduleId);
-    const nodes = [new Node(world, 'a'), new Node(world, 'b')];
-    await world.time.advance(100);
-    for (const scheduleId of ids) await begin(world, { scheduleId });
-    await world.time.advance(3_000);
-    await expectEachOnce(world, dead.slice(0, 3));
-    const slow = await profileWith(world, { rate: 0.001, burst: 1 });
-    await deadLetters(world, 2, { profile: slow });
-    const waiting = await begin(world, { createdAfter: instant(world.now - 1_500) });
-    await world.time.advance(1_500);
-    const { runner } = await stateOf(world, waiting);
-    const late = await deadLetters(world, 2, { profile: slow });
-    const other = await begin(world, { scheduleId: late[0]?.scheduleId ?? null });
-    await world.time.advance(20_000);
-    expect(await stateOf(world, waiting)).toMatchObject({ state: 'running', runner });
-    expect(await stateOf(world, other)).toMatchObject({ state: 'running', runner });
+    const nodes = [new Node(harness, 'a'), new Node(harness, 'b')];
+    await harness.time.advance(100);
+    for (const scheduleId of ids) await begin(harness, { scheduleId });
+    await harness.time.advance(3_000);
+    await expectEachOnce(harness, dead.slice(0, 3));
+    const slow = await profileWith(harness, { rate: 0.001, burst: 1 });
+    await deadLetters(harness, 2, { profile: slow });
+    const waiting = await begin(harness, { createdAfter: instant(harness.now - 1_500) });
+    await harness.time.advance(1_500);
+    const { runner } = await stateOf(harness, waiting);
+    const late = await deadLetters(harness, 2, { profile: slow });
+    const other = await begin(harness, { scheduleId: late[0]?.scheduleId ?? null });
+    await harness.time.advance(20_000);
+    expect(await stateOf(harness, waiting)).toMatchObject({ state: 'running', runner });
+    expect(await stateOf(harness, other)).toMatchObject({ state: 'running', runner });
     for (const { runner: one } of nodes) await one.stop();
   });
 });
 
 describe('a store that is away', () => {
   test('is waited for, and spoken of once', async () => {
-    await using world = await EngineTestWorld.open();
-    const dead = await deadLetters(world, 120);
-    const job = await begin(world);
-    const node = new Node(world, 'a');
-    await world.time.advance(SOON_MS);
+    await using harness = await EngineHarness.open();
+    const dead = await deadLetters(harness, 120);
+    const job = await begin(harness);
+    const node = new Node(harness, 'a');
+    await harness.time.advance(SOON_MS);
     node.before = () => {
       throw new StoreUnavailable('The store is away.');
     };
-    await world.time.advance(60_000);
-    expect(world.log.lines).toMatchObject([{ level: 'warn', message: 'bulk replays have to wait' }]);
+    await harness.time.advance(60_000);
+    expect(harness.log.lines).toMatchObject([{ level: 'warn', message: 'bulk replays have to wait' }]);
     node.before = () => undefined;
-    await world.time.advance(20_000);
-    expect(await stateOf(world, job)).toMatchObject({ state: 'done', replayed: 120 });
-    await expectEachOnce(world, dead);
+    await harness.time.advance(20_000);
+    expect(await stateOf(harness, job)).toMatchObject({ state: 'done', replayed: 120 });
+    await expectEachOnce(harness, dead);
     node.before = () => {
       throw new StoreUnavailable('The store is away.');
     };
-    await world.time.advance(5_000);
-    expect(world.log.lines).toHaveLength(2);
+    await harness.time.advance(5_000);
+    expect(harness.log.lines).toHaveLength(2);
     await node.runner.stop();
   });
 
   test('and loses its answers: each is replayed once all the same', async () => {
-    await using world = await EngineTestWorld.open();
-    const dead = await deadLetters(world, 80);
-    const job = await begin(world);
-    const node = new Node(world, 'a');
+    await using harness = await EngineHarness.open();
+    const dead = await deadLetters(harness, 80);
+    const job = await begin(harness);
+    const node = new Node(harness, 'a');
     let writes = 0;
     node.after = (verb) => {
       const isWrite = verb === 'replaceJob' || verb === 'gather' || verb === 'replayItems';
       if (isWrite && ++writes % 2 === 1) throw new StoreUnavailable('The answer got lost.');
     };
-    await world.time.advance(60_000);
-    expect(await stateOf(world, job)).toMatchObject({ state: 'done', replayed: 80 });
-    await expectEachOnce(world, dead);
+    await harness.time.advance(60_000);
+    expect(await stateOf(harness, job)).toMatchObject({ state: 'done', replayed: 80 });
+    await expectEachOnce(harness, dead);
     await node.runner.stop();
   });
 
   test('while it stops leaves the job to its lease', async () => {
-    await using world = await EngineTestWorld.open();
-    await deadLetters(world, 150);
-    const job = await begin(world);
-    const node = new Node(world, 'a');
-    await world.time.advance(SOON_MS);
+    await using harness = await EngineHarness.open();
+    await deadLetters(harness, 150);
+    const job = await begin(harness);
+    const node = new Node(harness, 'a');
+    await harness.time.advance(SOON_MS);
     node.before = () => {
       throw new StoreUnavailable('The store is away.');
     };
     await node.runner.stop();
-    expect(await stateOf(world, job)).toMatchObject({ state: 'running', runner: 'a' });
+    expect(await stateOf(harness, job)).toMatchObject({ state: 'running', runner: 'a' });
   });
 });
 
 test('jobs that have ended are kept as long as history', async () => {
-  await using world = await EngineTestWorld.open();
-  const job = await begin(world);
-  const node = new Node(world, 'a');
-  await world.time.advance(SOON_MS);
-  world.time.setClock(KEPT_MS - 3_600_000);
-  await begin(world);
+  await using harness = await EngineHarness.open();
+  const job = await begin(harness);
+  const node = new Node(harness, 'a');
+  await harness.time.advance(SOON_MS);
+  harness.time.setClock(KEPT_MS - 3_600_000);
+  await begin(harness);
   node.runner.wake();
-  await world.time.advance(SOON_MS);
-  expect(await stateOf(world, job)).toMatchObject({ state: 'done' });
-  await world.time.advance(3_600_000);
-  expect(await world.disk.jobs.findJob(PARTITION, job.id)).toBeNull();
+  await harness.time.advance(SOON_MS);
+  expect(await stateOf(harness, job)).toMatchObject({ state: 'done' });
+  await harness.time.advance(3_600_000);
+  expect(await harness.disk.jobs.findJob(PARTITION, job.id)).toBeNull();
   await node.runner.stop();
 });
 
 test('one that was never started stops', async () => {
-  await using world = await EngineTestWorld.open();
-  const { clock, ids, log, time, disk } = world;
+  await using harness = await EngineHarness.open();
+  const { clock, ids, log, time, disk } = harness;
   const hints = { due: () => undefined };
   const runner = new ReplayRunner(
     { clock, ids, log, node: 'a', timers: time, store: disk, hints },

@@ -11,8 +11,8 @@ import { instant } from '#src/domain/instant.ts';
 import { hold, isHeldElsewhere, letGo, type ReplayJob } from '#src/domain/replay-job.ts';
 import { Budgets } from './budgets.ts';
 import { Chores } from './chores.ts';
+import type { ReplayDependencies } from './dependencies.ts';
 import { JobWork } from './job-work.ts';
-import type { ReplayWorld } from './world.ts';
 
 const LOOK_EVERY_MS = 1_000;
 const LOOKED_AT_MAX = 500;
@@ -30,18 +30,18 @@ export interface ReplayRunnerOptions {
 }
 
 export class ReplayRunner {
-  readonly #world: ReplayWorld;
+  readonly #dependencies: ReplayDependencies;
   readonly #retentionMs: number;
   readonly #budgets: Budgets;
   readonly #chores: Chores;
   readonly #held = new Map<JobId, JobWork>();
   #running: Promise<void> = Promise.resolve();
 
-  constructor(world: ReplayWorld, { retentionMs }: ReplayRunnerOptions) {
-    this.#world = world;
+  constructor(dependencies: ReplayDependencies, { retentionMs }: ReplayRunnerOptions) {
+    this.#dependencies = dependencies;
     this.#retentionMs = retentionMs;
-    this.#budgets = new Budgets(world);
-    this.#chores = new Chores(world.timers, world.log);
+    this.#budgets = new Budgets(dependencies);
+    this.#chores = new Chores(dependencies.timers, dependencies.log);
   }
 
   start(): void {
@@ -66,14 +66,14 @@ export class ReplayRunner {
 
   async #letGo(job: ReplayJob): Promise<void> {
     try {
-      await this.#world.store.jobs.replaceJob(letGo(job));
+      await this.#dependencies.store.jobs.replaceJob(letGo(job));
     } catch {
       // The store is away: the lease runs out by itself.
     }
   }
 
   async #look(): Promise<number> {
-    const { store, clock, node } = this.#world;
+    const { store, clock, node } = this.#dependencies;
     const open = await store.jobs.listOpenJobs(null, LOOKED_AT_MAX);
     this.#compare(open);
     const now = clock.now();
@@ -92,16 +92,16 @@ export class ReplayRunner {
     const byId = new Map(open.map((job) => [job.id, job]));
     for (const [id, work] of this.#held) {
       const job = byId.get(id);
-      if (job?.runner === this.#world.node) work.seen(job);
+      if (job?.runner === this.#dependencies.node) work.seen(job);
       else if (job !== undefined || open.length < LOOKED_AT_MAX) this.#drop(id);
     }
   }
 
   async #take(job: ReplayJob): Promise<void> {
-    const { store, clock, node } = this.#world;
+    const { store, clock, node } = this.#dependencies;
     const taken = hold(job, node, clock.now());
     if ((await store.jobs.replaceJob(taken)) === 'stale') return;
-    const work = new JobWork(this.#world, this.#budgets, taken);
+    const work = new JobWork(this.#dependencies, this.#budgets, taken);
     this.#held.set(job.id, work);
     this.#chores.add(job.id, async () => {
       const wantsIn = await work.step();
@@ -118,7 +118,7 @@ export class ReplayRunner {
   }
 
   async #tidy(): Promise<number> {
-    const { store, clock } = this.#world;
+    const { store, clock } = this.#dependencies;
     const now = clock.now();
     const before = this.#retentionMs === 0 ? null : instant(now - Math.min(this.#retentionMs, now));
     const removed = await store.jobs.pruneJobs(before, TIDIED_TOGETHER_MAX);

@@ -29,8 +29,16 @@ export const DAY_MS = 24 * HOUR_MS;
 export const HOURLY: Timing = { kind: 'recurring', cron: '0 * * * *', timezone: 'UTC' };
 
 export const SUCCESS: deliveryLife.AttemptResult = { outcome: 'success', statusCode: 204 };
-export const FAILURE: deliveryLife.AttemptResult = { outcome: 'retryable', statusCode: 503, error: 'HTTP 503' };
-export const REDIRECT: deliveryLife.AttemptResult = { outcome: 'terminal', statusCode: 302, error: 'HTTP 302' };
+export const FAILURE: deliveryLife.AttemptResult = {
+  outcome: 'retryable',
+  statusCode: 503,
+  error: 'HTTP 503',
+};
+export const REDIRECT: deliveryLife.AttemptResult = {
+  outcome: 'terminal',
+  statusCode: 302,
+  error: 'HTTP 302',
+};
 
 /** The same bytes every time, good enough for ids that only have to differ. */
 export function seededBytes(seed: number): (count: number) => Uint8Array {

@@ -168,19 +168,22 @@ export function firingContract(suite: Suite): void {
       ['a success', SUCCESS, 'succeeded', 'completed'],
       ['a failure to be retried', FAILURE, 'retry_scheduled', 'active'],
       ['a redirect', REDIRECT, 'dead_letter', 'completed'],
-    ] as const)('%s closes the attempt and moves delivery and schedule', async ([, result, status, state]) => {
-      const bench = await suite.bench();
-      const view = await bench.addSchedule();
-      const claimed = await bench.take(view);
-      bench.tick(250);
-      const settled = bench.settle(claimed, view.schedule, result);
-      expect(await bench.store.settle([settled])).toEqual(['done']);
-      expect(await bench.delivery(claimed.delivery.id)).toEqual(settled.delivery);
-      expect(await attempts(bench, claimed)).toEqual([settled.attempt]);
-      expect((await bench.view(view.schedule.id)).schedule).toEqual(settled.completed ?? view.schedule);
-      expect(settled.delivery.status).toBe(status);
-      expect((await bench.view(view.schedule.id)).schedule.state).toBe(state);
-    });
+    ] as const)(
+      '%s closes the attempt and moves delivery and schedule',
+      async ([, result, status, state]) => {
+        const bench = await suite.bench();
+        const view = await bench.addSchedule();
+        const claimed = await bench.take(view);
+        bench.tick(250);
+        const settled = bench.settle(claimed, view.schedule, result);
+        expect(await bench.store.settle([settled])).toEqual(['done']);
+        expect(await bench.delivery(claimed.delivery.id)).toEqual(settled.delivery);
+        expect(await attempts(bench, claimed)).toEqual([settled.attempt]);
+        expect((await bench.view(view.schedule.id)).schedule).toEqual(settled.completed ?? view.schedule);
+        expect(settled.delivery.status).toBe(status);
+        expect((await bench.view(view.schedule.id)).schedule.state).toBe(state);
+      },
+    );
 
     test('keeps whatever the attempt came to, field for field', async () => {
       const bench = await suite.bench();

@@ -21,7 +21,7 @@ import { pagesOf } from './pages.ts';
 import { RunningSummary, storedSummary } from './summary.ts';
 import { TABLES, type Table } from './tables.ts';
 
-export interface MoveWorld {
+export interface MoveDependencies {
   /** Has at least one project. */
   readonly source: Db;
   /** Opens a connection to a database whose schema is up to date. */
@@ -58,26 +58,26 @@ const ANY_PROJECT = 'SELECT 1 FROM projects LIMIT 1';
 const CONTINUE_NUMBERS = `SELECT setval(pg_get_serial_sequence('partitions', 'partition'), max(partition))
   FROM partitions`;
 
-export async function move(world: MoveWorld): Promise<Moved | MoveRefusal> {
-  const { source } = world;
+export async function move(dependencies: MoveDependencies): Promise<Moved | MoveRefusal> {
+  const { source } = dependencies;
   source.exec('BEGIN IMMEDIATE');
   try {
-    return await moveInto(await world.connect(), world);
+    return await moveInto(await dependencies.connect(), dependencies);
   } finally {
     source.exec('ROLLBACK');
   }
 }
 
-async function moveInto(client: Client, world: MoveWorld): Promise<Moved | MoveRefusal> {
+async function moveInto(client: Client, dependencies: MoveDependencies): Promise<Moved | MoveRefusal> {
   try {
     await client.query('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE');
     await client.query(UNHURRIED);
     await client.query(HOLD_PROJECTS);
     if ((await client.query(ANY_PROJECT)).rows.length > 0) return 'target_is_not_empty';
     const moved = new Map<string, number>();
-    for (const table of TABLES) moved.set(table.name, await moveTable(client, table, world));
+    for (const table of TABLES) moved.set(table.name, await moveTable(client, table, dependencies));
     await client.query(CONTINUE_NUMBERS);
-    await commit(client, world);
+    await commit(client, dependencies);
     await analyze(client);
     return moved;
   } finally {
@@ -86,7 +86,11 @@ async function moveInto(client: Client, world: MoveWorld): Promise<Moved | MoveR
   }
 }
 
-async function moveTable(client: Client, table: Table, { source, progress }: MoveWorld): Promise<number> {
+async function moveTable(
+  client: Client,
+  table: Table,
+  { source, progress }: MoveDependencies,
+): Promise<number> {
   const given = new RunningSummary();
   let written: Promise<unknown> = Promise.resolve();
   for (const { arrays, rows } of pagesOf(source, table)) {
@@ -107,18 +111,18 @@ async function moveTable(client: Client, table: Table, { source, progress }: Mov
   return given.rows;
 }
 
-async function commit(client: Client, world: MoveWorld): Promise<void> {
-  world.committing();
+async function commit(client: Client, dependencies: MoveDependencies): Promise<void> {
+  dependencies.committing();
   try {
     await client.query('COMMIT');
   } catch (error) {
-    if (isUnavailable(error) && (await isCommitted(world))) return;
-    world.undone();
+    if (isUnavailable(error) && (await isCommitted(dependencies))) return;
+    dependencies.undone();
     throw error;
   }
 }
 
-async function isCommitted({ connect, timers }: MoveWorld): Promise<boolean> {
+async function isCommitted({ connect, timers }: MoveDependencies): Promise<boolean> {
   for (let attempts = 1; attempts <= COMMIT_ATTEMPTS_MAX; attempts++) {
     try {
       return await holdsProject(await connect());

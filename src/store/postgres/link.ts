@@ -32,7 +32,7 @@ export interface Manner {
   readonly rowMode?: 'array';
 }
 
-export interface LinkWorld {
+export interface LinkDependencies {
   /** Opens a connection to a server that takes writes. */
   readonly connect: () => Promise<Client>;
   readonly timers: Timers & Stopwatch;
@@ -73,7 +73,7 @@ function known(sql: string): Known {
 }
 
 export class Link {
-  readonly #world: LinkWorld;
+  readonly #dependencies: LinkDependencies;
   #client: Client | null = null;
   #underWay = 0;
   /** Since when the oldest question, or the last answer, has been followed by silence. */
@@ -84,8 +84,8 @@ export class Link {
   #callOff: (() => void) | null = null;
   #waitingForUp: (() => void)[] = [];
 
-  constructor(world: LinkWorld) {
-    this.#world = world;
+  constructor(dependencies: LinkDependencies) {
+    this.#dependencies = dependencies;
   }
 
   get isUp(): boolean {
@@ -98,7 +98,7 @@ export class Link {
 
   /** The first connection: fails if there is none to be had. */
   async open(): Promise<void> {
-    const client = await this.#world.connect();
+    const client = await this.#dependencies.connect();
     // Others of the same store could not be opened, and it was given up.
     if (this.#isClosed) client.connection.stream.destroy();
     else {
@@ -114,7 +114,7 @@ export class Link {
       const { name, arrays } = known(sql);
       const { isKept, ...shape } = manner;
       const question = { text: sql, values: encoded(parameters, arrays), ...shape };
-      return client.query(this.#world.prepares && isKept ? { name, ...question } : question);
+      return client.query(this.#dependencies.prepares && isKept ? { name, ...question } : question);
     });
   }
 
@@ -127,7 +127,11 @@ export class Link {
   transaction(questions: readonly Question[]): Promise<void> {
     const parts = questions.map(({ sql, parameters, isKept }) => {
       const { name, arrays } = known(sql);
-      return { sql, name: this.#world.prepares && isKept ? name : '', values: encoded(parameters, arrays) };
+      return {
+        sql,
+        name: this.#dependencies.prepares && isKept ? name : '',
+        values: encoded(parameters, arrays),
+      };
     });
     return this.#use((client) => carryOut(client, parts));
   }
@@ -135,7 +139,7 @@ export class Link {
   async #use<T>(ask: (client: Client) => Promise<T>): Promise<T> {
     const client = this.#client;
     if (client === null) throw new StoreUnavailable('The database cannot be reached.');
-    if (this.#underWay === 0) this.#silentSince = this.#world.timers.elapsed();
+    if (this.#underWay === 0) this.#silentSince = this.#dependencies.timers.elapsed();
     this.#underWay++;
     try {
       this.#replan(client);
@@ -145,14 +149,14 @@ export class Link {
       throw error;
     } finally {
       this.#underWay--;
-      this.#silentSince = this.#world.timers.elapsed();
+      this.#silentSince = this.#dependencies.timers.elapsed();
     }
   }
 
   /** Goes ahead of what is asked; if it fails, so does that. */
   #replan(client: Client): void {
-    const now = this.#world.timers.elapsed();
-    if (this.#world.keepsPlans !== true || now - this.#plannedAt < PLANS_KEPT_MS) return;
+    const now = this.#dependencies.timers.elapsed();
+    if (this.#dependencies.keepsPlans !== true || now - this.#plannedAt < PLANS_KEPT_MS) return;
     this.#plannedAt = now;
     client.query(FORGET_PLANS).catch(() => {});
   }
@@ -161,7 +165,7 @@ export class Link {
   async up(withinMs: number): Promise<boolean> {
     if (this.isUp || this.#isClosed) return this.isUp;
     await new Promise<void>((resolve) => {
-      const callOff = this.#world.timers.after(withinMs, resolve);
+      const callOff = this.#dependencies.timers.after(withinMs, resolve);
       this.#waitingForUp.push(() => {
         callOff();
         resolve();
@@ -187,13 +191,13 @@ export class Link {
 
   #again(): void {
     if (this.#isClosed) return;
-    this.#world.timers.after(this.#pauseMs, () => void this.#reconnect());
+    this.#dependencies.timers.after(this.#pauseMs, () => void this.#reconnect());
     this.#pauseMs = Math.min(2 * this.#pauseMs, AGAIN_AFTER_MS_MAX);
   }
 
   async #reconnect(): Promise<void> {
     try {
-      const client = await this.#world.connect();
+      const client = await this.#dependencies.connect();
       if (this.#isClosed) client.connection.stream.destroy();
       else this.#attend(client);
     } catch {
@@ -202,8 +206,8 @@ export class Link {
   }
 
   #watch(): void {
-    this.#callOff = this.#world.timers.after(SILENCE_CHECK_MS, () => {
-      const silentMs = this.#world.timers.elapsed() - this.#silentSince;
+    this.#callOff = this.#dependencies.timers.after(SILENCE_CHECK_MS, () => {
+      const silentMs = this.#dependencies.timers.elapsed() - this.#silentSince;
       if (this.#client !== null && this.#underWay > 0 && silentMs > SILENCE_MS_MAX) this.#lose(this.#client);
       if (!this.#isClosed) this.#watch();
     });
@@ -222,7 +226,7 @@ export class Link {
   /** Says goodbye, and does not wait long for a server that does not hear it. */
   async #end(client: Client): Promise<void> {
     const tooLong = Promise.withResolvers<void>();
-    const callOff = this.#world.timers.after(GOODBYE_MS_MAX, tooLong.resolve);
+    const callOff = this.#dependencies.timers.after(GOODBYE_MS_MAX, tooLong.resolve);
     await Promise.race([client.end().catch(() => {}), tooLong.promise]);
     callOff();
     client.connection.stream.destroy();

@@ -21,7 +21,7 @@ const DUES_MAX = 500;
 const ALIVE_MS = 5_000;
 const LISTEN_MS_MAX = 5_000;
 
-export interface ChannelWorld {
+export interface ChannelDependencies {
   readonly connect: () => Promise<Client>;
   readonly timers: Timers & Stopwatch;
   readonly node: string;
@@ -37,7 +37,7 @@ interface Note {
 }
 
 export class PeerChannel implements Peers {
-  readonly #world: ChannelWorld;
+  readonly #dependencies: ChannelDependencies;
   readonly #link: Link;
   #dues: Due[] = [];
   #isLook = false;
@@ -45,9 +45,9 @@ export class PeerChannel implements Peers {
   #isGathering = false;
   #callOff: (() => void) | null = null;
 
-  constructor(world: ChannelWorld) {
-    this.#world = world;
-    this.#link = new Link({ connect: () => this.#listen(), timers: world.timers, prepares: false });
+  constructor(dependencies: ChannelDependencies) {
+    this.#dependencies = dependencies;
+    this.#link = new Link({ connect: () => this.#listen(), timers: dependencies.timers, prepares: false });
   }
 
   async open(): Promise<void> {
@@ -78,10 +78,10 @@ export class PeerChannel implements Peers {
   }
 
   async #listen(): Promise<Client> {
-    const client = await this.#world.connect();
+    const client = await this.#dependencies.connect();
     client.on('notification', ({ payload = '' }) => this.#hear(payload));
     const drop = () => void client.connection.stream.destroy();
-    const callOff = this.#world.timers.after(LISTEN_MS_MAX, drop);
+    const callOff = this.#dependencies.timers.after(LISTEN_MS_MAX, drop);
     await client
       .query(`LISTEN ${CHANNEL}`)
       .catch((error: unknown) => {
@@ -90,13 +90,13 @@ export class PeerChannel implements Peers {
       })
       .finally(callOff);
     // Whatever was said while nobody listened is lost.
-    this.#world.heard.lookAgain();
-    this.#world.heard.slotsChanged();
+    this.#dependencies.heard.lookAgain();
+    this.#dependencies.heard.slotsChanged();
     return client;
   }
 
   #stayAlive(): void {
-    this.#callOff = this.#world.timers.after(ALIVE_MS, () => {
+    this.#callOff = this.#dependencies.timers.after(ALIVE_MS, () => {
       if (this.#link.isUp && this.#link.underWay === 0) this.#link.send('SELECT 1').catch(() => {});
       this.#stayAlive();
     });
@@ -105,7 +105,7 @@ export class PeerChannel implements Peers {
   #gather(): void {
     if (this.#isGathering) return;
     this.#isGathering = true;
-    this.#world.timers.after(GATHER_MS, () => {
+    this.#dependencies.timers.after(GATHER_MS, () => {
       this.#isGathering = false;
       void this.#say();
     });
@@ -125,7 +125,7 @@ export class PeerChannel implements Peers {
 
   /** As few notes as they fit into. */
   #take(): readonly Note[] {
-    const { node } = this.#world;
+    const { node } = this.#dependencies;
     const notes: Note[] = [];
     let look = this.#isLook;
     let dues: Due[] = [];
@@ -155,8 +155,8 @@ export class PeerChannel implements Peers {
 
   #hear(payload: string): void {
     const note = noteOf(payload);
-    if (note === null || note.from === this.#world.node) return;
-    const { heard } = this.#world;
+    if (note === null || note.from === this.#dependencies.node) return;
+    const { heard } = this.#dependencies;
     for (const due of note.dues) heard.due(due);
     if (note.look) heard.lookAgain();
     if (note.slots) heard.slotsChanged();

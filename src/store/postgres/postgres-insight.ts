@@ -22,7 +22,7 @@ import { InsightReads } from './insight-reads.ts';
 import type { Reader } from './reader.ts';
 import type { WriteLane } from './write-lane.ts';
 
-export interface PostgresInsightWorld {
+export interface PostgresInsightDependencies {
   /** For what people ask. */
   readonly aside: Reader;
   /** For what the engine asks. */
@@ -35,19 +35,19 @@ export interface PostgresInsightWorld {
 }
 
 export class PostgresInsight implements InsightStore {
-  readonly #world: PostgresInsightWorld;
+  readonly #dependencies: PostgresInsightDependencies;
   readonly #reads: InsightReads;
   readonly #cluster: ClusterReads;
 
-  constructor(world: PostgresInsightWorld) {
-    this.#world = world;
-    this.#reads = new InsightReads(world.aside);
-    this.#cluster = new ClusterReads(world.aside);
+  constructor(dependencies: PostgresInsightDependencies) {
+    this.#dependencies = dependencies;
+    this.#reads = new InsightReads(dependencies.aside);
+    this.#cluster = new ClusterReads(dependencies.aside);
   }
 
   lookedAtSoon(): void {
     // Whoever looks then is told what is wrong, if something is.
-    this.#world.aside.ask('SELECT 1').catch(() => {});
+    this.#dependencies.aside.ask('SELECT 1').catch(() => {});
   }
 
   async saveTallies(
@@ -59,7 +59,7 @@ export class PostgresInsight implements InsightStore {
       ...tallies.map((tally) => verbs.saveTally(node, tally)),
       ...endpoints.map((tally) => verbs.saveEndpointTally(node, tally)),
     ];
-    if (saving.length > 0) await this.#world.settling.runAll(saving);
+    if (saving.length > 0) await this.#dependencies.settling.runAll(saving);
   }
 
   readTallies(partition: Partition, spanMs: TallySpanMs, from: Instant, until: Instant) {
@@ -75,7 +75,7 @@ export class PostgresInsight implements InsightStore {
   }
 
   pruneTallies(minutesBefore: Instant, hoursBefore: Instant): Promise<boolean> {
-    const { firing, settling, distributed } = this.#world;
+    const { firing, settling, distributed } = this.#dependencies;
     const oldest = distributed ? OLDEST_DISTRIBUTED : OLDEST;
     return pruneTallies(
       {
@@ -114,7 +114,7 @@ export class PostgresInsight implements InsightStore {
   }
 
   async findGate(partition: Partition, endpoint: EndpointKey): Promise<Gate | null> {
-    const [row] = await this.#world.firing.ask<{ readonly state: string }>(
+    const [row] = await this.#dependencies.firing.ask<{ readonly state: string }>(
       'SELECT state FROM gates WHERE partition = $1 AND endpoint_key = $2',
       partition,
       endpointDigest(endpoint),
@@ -131,16 +131,16 @@ export class PostgresInsight implements InsightStore {
   }
 
   async addGateOrder(order: GateOrder): Promise<void> {
-    await this.#world.api.run(verbs.saveGateOrder(order));
+    await this.#dependencies.api.run(verbs.saveGateOrder(order));
   }
 
   listGateOrders(limit: number): Promise<readonly GateOrder[]> {
     const sql = 'SELECT partition, endpoint, at FROM gate_orders LIMIT $1';
-    return this.#world.firing.ask<GateOrder>(sql, limit);
+    return this.#dependencies.firing.ask<GateOrder>(sql, limit);
   }
 
   async removeGateOrder(order: GateOrder): Promise<void> {
-    await this.#world.api.run(verbs.removeGateOrder(order));
+    await this.#dependencies.api.run(verbs.removeGateOrder(order));
   }
 }
 

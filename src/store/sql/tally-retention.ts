@@ -20,7 +20,7 @@ export interface OldestEndpointRow extends OldestRow {
   readonly up_to: string;
 }
 
-export interface TallyRetentionWorld {
+export interface TallyRetentionDependencies {
   /** Of so many partitions. */
   oldestTallies(spanMs: TallySpanMs, before: Instant, limit: number): Promise<readonly OldestRow[]>;
   oldestEndpointTallies(before: Instant, rows: number, limit: number): Promise<readonly OldestEndpointRow[]>;
@@ -29,7 +29,7 @@ export interface TallyRetentionWorld {
 
 /** Whatever is found is older than asked, and gone after its verb: asked again and again it ends. */
 export async function pruneTallies(
-  world: TallyRetentionWorld,
+  dependencies: TallyRetentionDependencies,
   minutesBefore: Instant,
   hoursBefore: Instant,
 ): Promise<boolean> {
@@ -38,16 +38,16 @@ export async function pruneTallies(
     [HOUR_MS, hoursBefore],
   ] as const;
   for (const [spanMs, before] of spans) {
-    const rows = await world.oldestTallies(spanMs, before, PRUNED_PARTITIONS);
+    const rows = await dependencies.oldestTallies(spanMs, before, PRUNED_PARTITIONS);
     const until = (at: Instant) => instant(Math.min(before, at + PRUNED_STEPS * spanMs));
-    await world.run(
+    await dependencies.run(
       rows.map(({ partition, at }) => insightVerbs.removeTallies(partition, spanMs, until(at))),
     );
     if (rows.length > 0) return true;
   }
   const endpointsBefore = instant(Math.max(minutesBefore, hoursBefore));
-  const rows = await world.oldestEndpointTallies(endpointsBefore, PRUNED_ROWS, PRUNED_PARTITIONS);
-  await world.run(
+  const rows = await dependencies.oldestEndpointTallies(endpointsBefore, PRUNED_ROWS, PRUNED_PARTITIONS);
+  await dependencies.run(
     rows.map(({ partition, at, up_to }) => insightVerbs.removeEndpointTallies(partition, at, up_to)),
   );
   return rows.length > 0;

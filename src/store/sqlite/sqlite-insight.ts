@@ -23,7 +23,7 @@ import { InsightAsker } from './insight-asker.ts';
 import { Questions } from './questions.ts';
 import type { WriteQueue } from './writer.ts';
 
-export interface SqliteInsightWorld {
+export interface SqliteInsightDependencies {
   readonly path: string;
   readonly writer: WriteQueue;
   /** Of the thread that fires: for what takes no time. */
@@ -42,7 +42,7 @@ export class SqliteInsight implements InsightStore {
   readonly #cluster: ClusterReads;
   readonly #asker: InsightAsker;
 
-  constructor({ path, writer, reader }: SqliteInsightWorld) {
+  constructor({ path, writer, reader }: SqliteInsightDependencies) {
     this.#writer = writer;
     this.#reader = reader;
     this.#questions = new Questions(reader);

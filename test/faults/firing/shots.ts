@@ -6,7 +6,7 @@ import type { Ledger, Plan } from './ledger.ts';
 
 const AT_ONCE_MAX = 32;
 
-export interface ShotWorld {
+export interface ShotDependencies {
   readonly gateway: Gateway;
   readonly receiver: Receiver;
   readonly ledger: Ledger;
@@ -34,15 +34,15 @@ export interface GroupOptions {
 }
 
 export class Shots {
-  readonly #world: ShotWorld;
+  readonly #harness: ShotDependencies;
   readonly acknowledged = new Map<string, 'one_shot' | 'recurring'>();
 
-  constructor(world: ShotWorld) {
-    this.#world = world;
+  constructor(harness: ShotDependencies) {
+    this.#harness = harness;
   }
 
   async group({ name, count, endpoints = count, body, plan }: GroupOptions): Promise<Group> {
-    const { gateway, receiver, ledger } = this.#world;
+    const { gateway, receiver, ledger } = this.#harness;
     const behaviour = ledger.behaviour(plan);
     const hooks = Array.from({ length: endpoints }, (_, i) => receiver.hookAt(`/${name}/${i}`, behaviour));
     const ids: string[] = [];

@@ -22,7 +22,8 @@ export function sendsChecker(scene: Scene): Checker {
     name: NAME,
     sent(sent) {
       const { witness } = scene;
-      const say = (what: string) => new Violation(NAME, `${sent.deliveryId} attempt ${sent.attemptNo} ${what}`);
+      const say = (what: string) =>
+        new Violation(NAME, `${sent.deliveryId} attempt ${sent.attemptNo} ${what}`);
       const life = scene.lifeOf(sent.node);
       if (life === null) throw say('was sent by a process that had ended');
       if (witness.sentOf(sent.deliveryId, sent.attemptNo) !== null) throw say('was sent twice');

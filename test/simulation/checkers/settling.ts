@@ -66,7 +66,8 @@ export function settlingChecker(scene: Scene): Checker {
       if (before.deadline !== null && retryAt > before.deadline) return 'expired';
       return schedule?.state === 'paused' ? 'paused' : 'retry_scheduled';
     })();
-    const say = (what: string) => new Violation(NAME, `${after.id} after attempt ${attempt.attemptNo} ${what}`);
+    const say = (what: string) =>
+      new Violation(NAME, `${after.id} after attempt ${attempt.attemptNo} ${what}`);
     if (after.status !== expected) throw say(`is ${after.status}, not ${expected}`);
     if (after.dueAt !== null && after.dueAt !== retryAt) {
       throw say(`is due ${after.dueAt - finishedAt} ms later, not ${retryAt - finishedAt}`);

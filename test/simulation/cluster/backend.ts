@@ -23,7 +23,7 @@ import type { ClusterPlan } from './plan.ts';
 import type { Writing } from './scene.ts';
 import { type SlotChange, SlotTable } from './slot-table.ts';
 
-export interface BackendWorld {
+export interface BackendDependencies {
   readonly directory: string;
   readonly plan: ClusterPlan;
   readonly prng: Prng;
@@ -47,20 +47,20 @@ interface Way {
 
 export class Backend {
   readonly slots: SlotTable;
-  readonly #world: BackendWorld;
+  readonly #dependencies: BackendDependencies;
   readonly #ways = new Map<ClusterNode, Way>();
   #store: SqliteStore | null = null;
   #isHealed = false;
   /** What is being carried out. */
   writing: Writing | null = null;
 
-  constructor(world: BackendWorld) {
-    this.#world = world;
-    this.slots = new SlotTable(join(world.directory, DATABASE_FILE));
+  constructor(dependencies: BackendDependencies) {
+    this.#dependencies = dependencies;
+    this.slots = new SlotTable(join(dependencies.directory, DATABASE_FILE));
   }
 
   async open(now: Instant): Promise<void> {
-    const { directory, bug } = this.#world;
+    const { directory, bug } = this.#dependencies;
     if (bug?.trigger !== undefined) {
       const db = openForWriting(join(directory, DATABASE_FILE), false);
       db.exec(bug.trigger);
@@ -111,14 +111,14 @@ export class Backend {
 
   /** The store as a node reaches it. */
   of(node: ClusterNode): SharedStore {
-    const { plan, prng, bug, time } = this.#world;
-    const wire = new FaultyWire(plan, prng, (ms) => this.#world.hindered(node, ms));
+    const { plan, prng, bug, time } = this.#dependencies;
+    const wire = new FaultyWire(plan, prng, (ms) => this.#dependencies.hindered(node, ms));
     if (this.#isHealed) wire.heal();
     const link = new Link({
       latencies: () => wire.latencies(),
       fate: () => {
         const fate = wire.fate();
-        if (fate !== 'kept') this.#world.tell(`${node.node} ${fate}`);
+        if (fate !== 'kept') this.#dependencies.tell(`${node.node} ${fate}`);
         return fate;
       },
       atStore: (ms, act) => void time.after(ms, 'work', node.onItsWay, act),
@@ -136,7 +136,7 @@ export class Backend {
     if (store === null) throw new Error('The store is not open.');
     return new Proxy(store, {
       get: (target, name) => {
-        if (name === 'readClock') return async () => this.#world.time.now();
+        if (name === 'readClock') return async () => this.#dependencies.time.now();
         const member: unknown = Reflect.get(target, name, target);
         return typeof member === 'function' ? member.bind(target) : member;
       },
@@ -157,25 +157,26 @@ export class Backend {
       return answer;
     } finally {
       this.writing = null;
-      this.#world.carriedOut(node, verb);
+      this.#dependencies.carriedOut(node, verb);
     }
   }
 
   #refused(writes: readonly ClaimWrite[], answers: readonly string[]): void {
-    for (const [at, write] of writes.entries()) if (answers[at] === 'stale') this.#world.refused(write);
+    for (const [at, write] of writes.entries())
+      if (answers[at] === 'stale') this.#dependencies.refused(write);
   }
 
   #wrote(steps: readonly Step[], answer: Answer): void {
-    const { time, witness } = this.#world;
+    const { time, witness } = this.#dependencies;
     try {
-      for (const change of this.slots.look(steps, time.elapsedMs)) this.#world.slotChanged(change);
+      for (const change of this.slots.look(steps, time.elapsedMs)) this.#dependencies.slotChanged(change);
       const told = witness.look(steps, answer === 'done');
       const { node, verb } = this.writing ?? {};
       if (told === '' && (answer === 'done' || verb === 'takeSlots')) return;
       const how = typeof answer === 'string' ? answer : JSON.stringify(answer);
-      this.#world.tell(`${node} ${verb} ${how} ${told}`);
+      this.#dependencies.tell(`${node} ${verb} ${how} ${told}`);
     } catch (error) {
-      this.#world.fail(error);
+      this.#dependencies.fail(error);
     }
   }
 }

@@ -7,8 +7,8 @@ import { Idempotency } from '#src/commands/idempotency.ts';
 import { Turns } from '#src/commands/turns.ts';
 import { IdMint } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
+import type { EngineInsight } from '#src/engine/dependencies.ts';
 import { Engine } from '#src/engine/engine.ts';
-import type { EngineInsight } from '#src/engine/world.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { Egress } from '#src/ports/egress.ts';
@@ -26,7 +26,7 @@ import type { ClusterBug } from './bugs.ts';
 
 export type SharedStore = AnyStore & ClusterStore;
 
-export interface NodeWorld {
+export interface NodeDependencies {
   readonly node: string;
   readonly prng: Prng;
   /** Of the machine: it may be wrong, and be set. */
@@ -58,7 +58,7 @@ export class ClusterNode implements LifeFacts {
   readonly onItsWay = new Scope();
   readonly commands: Commands;
   readonly idempotency: Idempotency;
-  readonly #world: NodeWorld;
+  readonly #dependencies: NodeDependencies;
   readonly #clock: ReferenceClock;
   readonly #engine: Engine;
   state: LifeFacts['state'] = 'starting';
@@ -70,30 +70,30 @@ export class ClusterNode implements LifeFacts {
   /** When something last failed or took long between it and the store. */
   hinderedMs = 0;
 
-  constructor(world: NodeWorld) {
-    this.#world = world;
-    this.node = world.node;
-    this.bornMs = world.elapsedMs();
-    const random = seededRandom(world.prng);
-    const { bug, log, stopwatch, vault } = world;
-    const store = world.store(this);
-    const timers = world.timers(this.scope);
+  constructor(dependencies: NodeDependencies) {
+    this.#dependencies = dependencies;
+    this.node = dependencies.node;
+    this.bornMs = dependencies.elapsedMs();
+    const random = seededRandom(dependencies.prng);
+    const { bug, log, stopwatch, vault } = dependencies;
+    const store = dependencies.store(this);
+    const timers = dependencies.timers(this.scope);
     const ids = new IdMint((count) => random.bytes(count));
-    const peers = world.peers(this);
-    this.#clock = new ReferenceClock({ store, clock: world.wallClock, timers, stopwatch, log });
+    const peers = dependencies.peers(this);
+    this.#clock = new ReferenceClock({ store, clock: dependencies.wallClock, timers, stopwatch, log });
     const clock = this.#clock;
     this.#engine = new Engine(
       {
         store,
-        insight: world.insight,
-        egress: world.egress(this),
+        insight: dependencies.insight,
+        egress: dependencies.egress(this),
         vault,
         clock,
         timers,
         ids,
         log,
         metrics: NO_METRICS,
-        node: world.node,
+        node: dependencies.node,
         cluster: {
           store,
           clock,
@@ -117,7 +117,7 @@ export class ClusterNode implements LifeFacts {
   }
 
   get troubleMs(): number {
-    if (this.standsStill) return this.#world.elapsedMs();
+    if (this.standsStill) return this.#dependencies.elapsedMs();
     return Math.max(this.hinderedMs, this.stoodStillMs, this.leaselessMs);
   }
 
@@ -146,7 +146,7 @@ export class ClusterNode implements LifeFacts {
 
   async stop(graceMs: number): Promise<void> {
     this.state = 'stopping';
-    this.stopping = { sinceMs: this.#world.elapsedMs(), graceMs };
+    this.stopping = { sinceMs: this.#dependencies.elapsedMs(), graceMs };
     await this.#engine.stop(graceMs);
     this.#clock.stop();
   }

@@ -42,7 +42,9 @@ export function Tiles({ overview }: { readonly overview: Overview }) {
         name="Dead-lettered"
         figure={compact(lost)}
         exact={count(lost)}
-        note={total.expired === 0 ? 'given up after all attempts' : `${compact(total.expired)} of them expired`}
+        note={
+          total.expired === 0 ? 'given up after all attempts' : `${compact(total.expired)} of them expired`
+        }
         values={steps.map(({ dead_lettered, expired }) => dead_lettered + expired)}
         look={lost === 0 ? 'text-dim' : 'text-bad'}
         href={toPage('deliveries?status=dead_letter')}

@@ -1,10 +1,10 @@
 /** The audit log, newest first: who did what, when, and what came of it. */
 import { decodeCursor, encodeCursor, type List } from '#src/api/cursor.ts';
 import { readLimit, readText } from '#src/api/query.ts';
+import type { PeopleDependencies } from '#src/control/dependencies.ts';
 import type { AuditLine, Listed } from '#src/control/http/contract.ts';
 import { namesOf, presentAudit } from '#src/control/http/present.ts';
 import { type Asked, json, type Route } from '#src/control/http/route.ts';
-import type { PeopleWorld } from '#src/control/world.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { parseId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -16,7 +16,7 @@ const LIST: List = { partition: 0 as Partition, name: 'audit log' };
 /** The beginning of an action, such as `schedule.`. */
 const ACTION = /^[a-z_.]{1,64}$/;
 
-export function auditRoutes(world: PeopleWorld): readonly Route<Asked>[] {
+export function auditRoutes(dependencies: PeopleDependencies): readonly Route<Asked>[] {
   return [
     {
       method: 'GET',
@@ -24,13 +24,13 @@ export function auditRoutes(world: PeopleWorld): readonly Route<Asked>[] {
       needs: 'admin',
       audited: null,
       answer: async ({ query }) => {
-        const projects = await world.store.listProjects();
+        const projects = await dependencies.store.listProjects();
         const filter = readFilter(query, projects);
         const cursor = readText(query, 'cursor');
         const before = cursor === null ? null : decodeCursor(LIST, cursor, (text) => parseId('aud', text));
         const limit = readLimit(query);
         // One more than is shown tells whether there is a page after it.
-        const found = await world.store.people.listAudit(filter, before, limit + 1);
+        const found = await dependencies.store.people.listAudit(filter, before, limit + 1);
         const shown = found.slice(0, limit);
         const last = found.length > limit ? shown.at(-1) : undefined;
         const names = namesOf(projects);

@@ -2,6 +2,8 @@
  * Signing secrets of one endpoint profile. As with those of the project, everybody sees which sign and until when, and
  * their texts are shown to an admin alone. The audit log names the profile.
  */
+
+import type { SealingDependencies } from '#src/control/dependencies.ts';
 import {
   createEndpointSecret,
   listEndpointSecrets,
@@ -16,11 +18,11 @@ import { readOptionalText } from '#src/control/http/fields.ts';
 import { presentEndpointSecret, presentOpenEndpointSecret } from '#src/control/http/present.ts';
 import { type Audited, json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
 import { OVERLAP_DEFAULT } from '#src/control/secrets.ts';
-import type { SealingWorld } from '#src/control/world.ts';
 import { Refusal } from '#src/domain/errors.ts';
 
-export function endpointSecretRoutes(world: SealingWorld): readonly Route<ProjectAsked>[] {
-  const placeOf = ({ partition, params }: ProjectAsked) => requireEndpoint(world, partition, params.id ?? '');
+export function endpointSecretRoutes(dependencies: SealingDependencies): readonly Route<ProjectAsked>[] {
+  const placeOf = ({ partition, params }: ProjectAsked) =>
+    requireEndpoint(dependencies, partition, params.id ?? '');
   return [
     {
       method: 'GET',
@@ -28,7 +30,7 @@ export function endpointSecretRoutes(world: SealingWorld): readonly Route<Projec
       needs: 'viewer',
       audited: null,
       answer: async (asked) => {
-        const secrets = await listEndpointSecrets(world, await placeOf(asked));
+        const secrets = await listEndpointSecrets(dependencies, await placeOf(asked));
         return json(listed(secrets.map(presentEndpointSecret)));
       },
     },
@@ -38,7 +40,7 @@ export function endpointSecretRoutes(world: SealingWorld): readonly Route<Projec
       needs: 'admin',
       audited: changing('secret.create'),
       answer: async (asked) => {
-        const secrets = await createEndpointSecret(world, await placeOf(asked), overlapOf(asked));
+        const secrets = await createEndpointSecret(dependencies, await placeOf(asked), overlapOf(asked));
         return json(listed(withNewText(secrets)), 201);
       },
     },
@@ -48,7 +50,7 @@ export function endpointSecretRoutes(world: SealingWorld): readonly Route<Projec
       needs: 'admin',
       audited: changing('secret.rotate'),
       answer: async (asked) => {
-        const secrets = await rotateEndpointSecret(world, await placeOf(asked), overlapOf(asked));
+        const secrets = await rotateEndpointSecret(dependencies, await placeOf(asked), overlapOf(asked));
         return json(listed(withNewText(secrets)), 201);
       },
     },
@@ -58,7 +60,7 @@ export function endpointSecretRoutes(world: SealingWorld): readonly Route<Projec
       needs: 'admin',
       audited: changing('secret.remove'),
       answer: async (asked) => {
-        const secrets = await removeEndpointSecrets(world, await placeOf(asked), overlapOf(asked));
+        const secrets = await removeEndpointSecrets(dependencies, await placeOf(asked), overlapOf(asked));
         return json(listed(secrets.map(presentEndpointSecret)));
       },
     },
@@ -72,10 +74,10 @@ export function endpointSecretRoutes(world: SealingWorld): readonly Route<Projec
         detail: ({ params }) => ({ secret: params.secret ?? '' }),
       },
       answer: async (asked) => {
-        const secrets = await listEndpointSecrets(world, await placeOf(asked));
+        const secrets = await listEndpointSecrets(dependencies, await placeOf(asked));
         const secret = secrets.find(({ id }) => id === asked.params.secret);
         if (secret === undefined) throw new Refusal('not_found');
-        return json(presentOpenEndpointSecret(openEndpointSecret(world.vault, secret)));
+        return json(presentOpenEndpointSecret(openEndpointSecret(dependencies.vault, secret)));
       },
     },
   ];

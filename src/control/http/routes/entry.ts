@@ -3,6 +3,7 @@
  * has a new one, and the one presented is over: nobody can be made to use a session that somebody else knows.
  */
 import { audited } from '#src/control/audit.ts';
+import type { PeopleDependencies } from '#src/control/dependencies.ts';
 import type { SessionInfo, WhoAmI } from '#src/control/http/contract.ts';
 import { readText } from '#src/control/http/fields.ts';
 import { presentLook, presentProject } from '#src/control/http/present.ts';
@@ -11,7 +12,6 @@ import { acceptInvitation, lookAtInvitation } from '#src/control/invitations.ts'
 import { login } from '#src/control/logins.ts';
 import { requireName } from '#src/control/person-rules.ts';
 import { beginSession, csrfToken, findSession } from '#src/control/sessions.ts';
-import type { PeopleWorld } from '#src/control/world.ts';
 import { formatInstant } from '#src/domain/instant.ts';
 import type { Session, User } from '#src/ports/people-store.ts';
 import { projectsOf } from './projects.ts';
@@ -23,20 +23,20 @@ const INVITED = 'an invitation';
 const BY_THEMSELVES = { projectId: null, mode: null, detail: {} } as const;
 
 /** `onEntry`: somebody is signed in, and is about to look at something. */
-export function entryRoutes(world: PeopleWorld, onEntry: () => void): readonly PublicRoute[] {
+export function entryRoutes(dependencies: PeopleDependencies, onEntry: () => void): readonly PublicRoute[] {
   const entered = (visitor: Visitor, user: User) => {
     onEntry();
-    return signedIn(world, visitor, user);
+    return signedIn(dependencies, visitor, user);
   };
   return [
     {
       method: 'GET',
       path: 'whoami',
       answer: async ({ token, isAutomatic }) => {
-        const found = token === null ? null : await findSession(world, token, !isAutomatic);
+        const found = token === null ? null : await findSession(dependencies, token, !isAutomatic);
         if (token === null || found === null) return json(null satisfies WhoAmI);
         onEntry();
-        return json((await sessionInfo(world, found.user, found.session, token)) satisfies WhoAmI);
+        return json((await sessionInfo(dependencies, found.user, found.session, token)) satisfies WhoAmI);
       },
     },
     {
@@ -46,7 +46,7 @@ export function entryRoutes(world: PeopleWorld, onEntry: () => void): readonly P
         const { address, peer, body } = visitor;
         const name = readText(body, 'name');
         const password = readText(body, 'password');
-        const user = await login(world, { name, password, address, peer });
+        const user = await login(dependencies, { name, password, address, peer });
         const act = {
           ...BY_THEMSELVES,
           userId: user.id,
@@ -56,13 +56,14 @@ export function entryRoutes(world: PeopleWorld, onEntry: () => void): readonly P
           action: 'session.begin',
           subject: user.name,
         };
-        return audited(world, act, () => entered(visitor, user));
+        return audited(dependencies, act, () => entered(visitor, user));
       },
     },
     {
       method: 'POST',
       path: 'invitation/look',
-      answer: async ({ body }) => json(presentLook(await lookAtInvitation(world, readText(body, 'token')))),
+      answer: async ({ body }) =>
+        json(presentLook(await lookAtInvitation(dependencies, readText(body, 'token')))),
     },
     {
       method: 'POST',
@@ -73,7 +74,7 @@ export function entryRoutes(world: PeopleWorld, onEntry: () => void): readonly P
         const name = requireName(readText(body, 'name'));
         const password = readText(body, 'password');
         // Only who has a real one can fill the audit log with what they try.
-        const { id, role } = await lookAtInvitation(world, token);
+        const { id, role } = await lookAtInvitation(dependencies, token);
         const act = {
           ...BY_THEMSELVES,
           userId: null,
@@ -85,9 +86,9 @@ export function entryRoutes(world: PeopleWorld, onEntry: () => void): readonly P
           detail: { invitation: id, role },
         };
         const user = await audited(
-          world,
+          dependencies,
           act,
-          () => acceptInvitation(world, { token, name, password }),
+          () => acceptInvitation(dependencies, { token, name, password }),
           (made) => made.name,
         );
         return entered(visitor, user);
@@ -96,14 +97,14 @@ export function entryRoutes(world: PeopleWorld, onEntry: () => void): readonly P
   ];
 }
 
-async function signedIn(world: PeopleWorld, visitor: Visitor, user: User): Promise<Answer> {
+async function signedIn(dependencies: PeopleDependencies, visitor: Visitor, user: User): Promise<Answer> {
   const { token: presented, address, agent } = visitor;
-  const { token, session } = await beginSession(world, user, presented, address, agent);
-  return { ...json(await sessionInfo(world, user, session, token)), session: token };
+  const { token, session } = await beginSession(dependencies, user, presented, address, agent);
+  return { ...json(await sessionInfo(dependencies, user, session, token)), session: token };
 }
 
 async function sessionInfo(
-  world: PeopleWorld,
+  dependencies: PeopleDependencies,
   user: User,
   session: Session,
   token: string,
@@ -112,7 +113,7 @@ async function sessionInfo(
   return {
     user: { id, name, role },
     csrf: csrfToken(token),
-    projects: (await projectsOf(world, user)).map(presentProject),
+    projects: (await projectsOf(dependencies, user)).map(presentProject),
     expires_at: formatInstant(session.expiresAt),
   };
 }

@@ -1,12 +1,13 @@
 /** A project's API keys. Everybody sees which there are; only an admin makes and revokes them. */
+
+import type { ControlDependencies } from '#src/control/dependencies.ts';
 import type { KeyInfo, Listed, NewKey } from '#src/control/http/contract.ts';
 import { presentKey } from '#src/control/http/present.ts';
 import { DONE, json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
 import { makeKey, revokeKey } from '#src/control/keys.ts';
-import type { ControlWorld } from '#src/control/world.ts';
 import { Refusal } from '#src/domain/errors.ts';
 
-export function keyRoutes(world: ControlWorld): readonly Route<ProjectAsked>[] {
+export function keyRoutes(dependencies: ControlDependencies): readonly Route<ProjectAsked>[] {
   return [
     {
       method: 'GET',
@@ -14,7 +15,7 @@ export function keyRoutes(world: ControlWorld): readonly Route<ProjectAsked>[] {
       needs: 'viewer',
       audited: null,
       answer: async ({ partition }) => {
-        const keys = await world.store.listKeys(partition);
+        const keys = await dependencies.store.listKeys(partition);
         const data = keys.map(presentKey).toReversed();
         return json({ data, next_cursor: null } satisfies Listed<KeyInfo>);
       },
@@ -25,7 +26,7 @@ export function keyRoutes(world: ControlWorld): readonly Route<ProjectAsked>[] {
       needs: 'admin',
       audited: { action: 'key.create', subject: () => '' },
       answer: async ({ project, mode }) => {
-        const { key, text } = await makeKey(world, project, mode);
+        const { key, text } = await makeKey(dependencies, project, mode);
         return json({ ...presentKey(key), key: text } satisfies NewKey, 201, key.id);
       },
     },
@@ -36,9 +37,9 @@ export function keyRoutes(world: ControlWorld): readonly Route<ProjectAsked>[] {
       audited: { action: 'key.revoke', subject: ({ params }) => params.id ?? '' },
       answer: async ({ partition, params: { id = '' } }) => {
         // A key is known by its id alone: one of another project is not to be revoked from here.
-        const keys = await world.store.listKeys(partition);
+        const keys = await dependencies.store.listKeys(partition);
         if (!keys.some((key) => key.id === id)) throw new Refusal('not_found');
-        await revokeKey(world, id);
+        await revokeKey(dependencies, id);
         return json(DONE);
       },
     },

@@ -1,4 +1,6 @@
 /** People and the invitations by which they come: an admin's business. */
+
+import type { PeopleDependencies } from '#src/control/dependencies.ts';
 import type { InvitationInfo, Listed, NewInvitation, UserInfo } from '#src/control/http/contract.ts';
 import { readText, readTexts } from '#src/control/http/fields.ts';
 import { namesOf, presentInvitation, presentUser } from '#src/control/http/present.ts';
@@ -6,15 +8,14 @@ import { type Asked, type Audited, DONE, type JsonBody, json, type Route } from 
 import { invitationPath, invite, removeInvitation, type Standing } from '#src/control/invitations.ts';
 import { openSessions } from '#src/control/sessions.ts';
 import { changeUser, removeUser } from '#src/control/users.ts';
-import type { PeopleWorld } from '#src/control/world.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { AuditEntry, User } from '#src/ports/people-store.ts';
 
-export function peopleRoutes(world: PeopleWorld): readonly Route<Asked>[] {
-  return [...userRoutes(world), ...invitationRoutes(world)];
+export function peopleRoutes(dependencies: PeopleDependencies): readonly Route<Asked>[] {
+  return [...userRoutes(dependencies), ...invitationRoutes(dependencies)];
 }
 
-function userRoutes(world: PeopleWorld): readonly Route<Asked>[] {
+function userRoutes(dependencies: PeopleDependencies): readonly Route<Asked>[] {
   return [
     {
       method: 'GET',
@@ -22,10 +23,10 @@ function userRoutes(world: PeopleWorld): readonly Route<Asked>[] {
       needs: 'admin',
       audited: null,
       answer: async () => {
-        const names = namesOf(await world.store.listProjects());
-        const users = await world.store.people.listUsers();
+        const names = namesOf(await dependencies.store.listProjects());
+        const users = await dependencies.store.people.listUsers();
         const data = await Promise.all(
-          users.map(async (user) => presentUser(user, await seenAtOf(world, user), names)),
+          users.map(async (user) => presentUser(user, await seenAtOf(dependencies, user), names)),
         );
         return json({ data, next_cursor: null } satisfies Listed<UserInfo>);
       },
@@ -36,9 +37,9 @@ function userRoutes(world: PeopleWorld): readonly Route<Asked>[] {
       needs: 'admin',
       audited: { action: 'user.change', subject: idOf, detail: ({ body }) => standingDetail(body) },
       answer: async ({ caller, params: { id = '' }, body }) => {
-        const user = await changeUser(world, id, readStanding(body), caller.user);
-        const names = namesOf(await world.store.listProjects());
-        return json(presentUser(user, await seenAtOf(world, user), names));
+        const user = await changeUser(dependencies, id, readStanding(body), caller.user);
+        const names = namesOf(await dependencies.store.listProjects());
+        return json(presentUser(user, await seenAtOf(dependencies, user), names));
       },
     },
     {
@@ -47,14 +48,14 @@ function userRoutes(world: PeopleWorld): readonly Route<Asked>[] {
       needs: 'admin',
       audited: { action: 'user.remove', subject: idOf },
       answer: async ({ caller, params: { id = '' } }) => {
-        await removeUser(world, id, caller.user);
+        await removeUser(dependencies, id, caller.user);
         return json(DONE);
       },
     },
   ];
 }
 
-function invitationRoutes(world: PeopleWorld): readonly Route<Asked>[] {
+function invitationRoutes(dependencies: PeopleDependencies): readonly Route<Asked>[] {
   return [
     {
       method: 'GET',
@@ -62,8 +63,8 @@ function invitationRoutes(world: PeopleWorld): readonly Route<Asked>[] {
       needs: 'admin',
       audited: null,
       answer: async () => {
-        const names = namesOf(await world.store.listProjects());
-        const open = await world.store.people.listInvitations(world.clock.now());
+        const names = namesOf(await dependencies.store.listProjects());
+        const open = await dependencies.store.people.listInvitations(dependencies.clock.now());
         const data = open.map((invitation) => presentInvitation(invitation, names));
         return json({ data, next_cursor: null } satisfies Listed<InvitationInfo>);
       },
@@ -74,8 +75,8 @@ function invitationRoutes(world: PeopleWorld): readonly Route<Asked>[] {
       needs: 'admin',
       audited: { action: 'invitation.create', subject: () => '', detail: ({ body }) => standingDetail(body) },
       answer: async ({ caller, body }) => {
-        const { invitation, token } = await invite(world, { ...readStanding(body), by: caller.user });
-        const names = namesOf(await world.store.listProjects());
+        const { invitation, token } = await invite(dependencies, { ...readStanding(body), by: caller.user });
+        const names = namesOf(await dependencies.store.listProjects());
         const shown: NewInvitation = {
           ...presentInvitation(invitation, names),
           path: invitationPath(token),
@@ -89,7 +90,7 @@ function invitationRoutes(world: PeopleWorld): readonly Route<Asked>[] {
       needs: 'admin',
       audited: { action: 'invitation.remove', subject: idOf },
       answer: async ({ caller, params: { id = '' } }) => {
-        await removeInvitation(world, id, caller.user);
+        await removeInvitation(dependencies, id, caller.user);
         return json(DONE);
       },
     },
@@ -107,7 +108,7 @@ function standingDetail(body: JsonBody): AuditEntry['detail'] {
   return { role, projects: projects === null ? null : projects.join(', ') };
 }
 
-async function seenAtOf(world: PeopleWorld, user: User): Promise<Instant | null> {
-  const [newest] = await openSessions(world, user);
+async function seenAtOf(dependencies: PeopleDependencies, user: User): Promise<Instant | null> {
+  const [newest] = await openSessions(dependencies, user);
   return newest?.seenAt ?? null;
 }

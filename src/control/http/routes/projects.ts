@@ -1,19 +1,19 @@
 /** Projects: everybody sees those in their reach, an admin, who sees all, makes new ones. */
 import { createProject } from '#src/control/create-project.ts';
+import type { ControlDependencies, SealingDependencies } from '#src/control/dependencies.ts';
 import type { Listed, ProjectInfo } from '#src/control/http/contract.ts';
 import { isInReach } from '#src/control/http/desk.ts';
 import { readText } from '#src/control/http/fields.ts';
 import { presentProject } from '#src/control/http/present.ts';
 import { type Asked, json, type Route } from '#src/control/http/route.ts';
-import type { ControlWorld, SealingWorld } from '#src/control/world.ts';
 import type { Project } from '#src/ports/control-store.ts';
 import type { User } from '#src/ports/people-store.ts';
 
-export async function projectsOf(world: ControlWorld, user: User): Promise<readonly Project[]> {
-  return (await world.store.listProjects()).filter((project) => isInReach(user, project));
+export async function projectsOf(dependencies: ControlDependencies, user: User): Promise<readonly Project[]> {
+  return (await dependencies.store.listProjects()).filter((project) => isInReach(user, project));
 }
 
-export function projectRoutes(world: SealingWorld): readonly Route<Asked>[] {
+export function projectRoutes(dependencies: SealingDependencies): readonly Route<Asked>[] {
   return [
     {
       method: 'GET',
@@ -21,7 +21,7 @@ export function projectRoutes(world: SealingWorld): readonly Route<Asked>[] {
       needs: 'viewer',
       audited: null,
       answer: async ({ caller }) => {
-        const data = (await projectsOf(world, caller.user)).map(presentProject);
+        const data = (await projectsOf(dependencies, caller.user)).map(presentProject);
         return json({ data, next_cursor: null } satisfies Listed<ProjectInfo>);
       },
     },
@@ -31,7 +31,7 @@ export function projectRoutes(world: SealingWorld): readonly Route<Asked>[] {
       needs: 'admin',
       audited: { action: 'project.create', subject: ({ body }) => readText(body, 'name') },
       answer: async ({ body }) => {
-        const project = await createProject(world, readText(body, 'name'));
+        const project = await createProject(dependencies, readText(body, 'name'));
         return json(presentProject(project), 201, project.name);
       },
     },

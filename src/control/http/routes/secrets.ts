@@ -2,15 +2,16 @@
  * A project's signing secrets. Everybody sees which sign and until when; their texts are shown to an admin alone,
  * when a new one is made or when asked for, and either is kept in the audit log.
  */
+
+import type { SealingDependencies } from '#src/control/dependencies.ts';
 import type { Listed, SecretInfo } from '#src/control/http/contract.ts';
 import { readOptionalText } from '#src/control/http/fields.ts';
 import { presentOpenSecret, presentSecret } from '#src/control/http/present.ts';
 import { json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
 import { OVERLAP_DEFAULT, openSecret, rotateSecret } from '#src/control/secrets.ts';
-import type { SealingWorld } from '#src/control/world.ts';
 import { Refusal } from '#src/domain/errors.ts';
 
-export function secretRoutes(world: SealingWorld): readonly Route<ProjectAsked>[] {
+export function secretRoutes(dependencies: SealingDependencies): readonly Route<ProjectAsked>[] {
   return [
     {
       method: 'GET',
@@ -18,7 +19,7 @@ export function secretRoutes(world: SealingWorld): readonly Route<ProjectAsked>[
       needs: 'viewer',
       audited: null,
       answer: async ({ partition }) => {
-        const secrets = await world.store.listSecrets(partition, world.clock.now());
+        const secrets = await dependencies.store.listSecrets(partition, dependencies.clock.now());
         return json(listed(secrets.map(presentSecret)));
       },
     },
@@ -33,7 +34,7 @@ export function secretRoutes(world: SealingWorld): readonly Route<ProjectAsked>[
       },
       answer: async ({ project, mode, body }) => {
         const overlap = readOptionalText(body, 'overlap');
-        const [newest, ...others] = await rotateSecret(world, project.name, mode, overlap);
+        const [newest, ...others] = await rotateSecret(dependencies, project.name, mode, overlap);
         if (newest === undefined) throw new Error('A rotation left no secret that signs.');
         // Only the new text is news.
         const data = [presentOpenSecret(newest), ...others.map(presentSecret)];
@@ -46,10 +47,10 @@ export function secretRoutes(world: SealingWorld): readonly Route<ProjectAsked>[
       needs: 'admin',
       audited: { action: 'secret.reveal', subject: ({ params }) => params.id ?? '' },
       answer: async ({ partition, params: { id } }) => {
-        const secrets = await world.store.listSecrets(partition, world.clock.now());
+        const secrets = await dependencies.store.listSecrets(partition, dependencies.clock.now());
         const secret = secrets.find((each) => each.id === id);
         if (secret === undefined) throw new Refusal('not_found');
-        return json(presentOpenSecret(openSecret(world.vault, secret)));
+        return json(presentOpenSecret(openSecret(dependencies.vault, secret)));
       },
     },
   ];

@@ -1,15 +1,15 @@
 /** What somebody does with their own session and password. */
 
+import type { PeopleDependencies } from '#src/control/dependencies.ts';
 import type { Listed, OpenSession } from '#src/control/http/contract.ts';
 import { readText } from '#src/control/http/fields.ts';
 import { presentSession } from '#src/control/http/present.ts';
 import { type Asked, DONE, json, type Route } from '#src/control/http/route.ts';
 import { openSessions } from '#src/control/sessions.ts';
 import { changePassword } from '#src/control/users.ts';
-import type { PeopleWorld } from '#src/control/world.ts';
 
-export function sessionRoutes(world: PeopleWorld): readonly Route<Asked>[] {
-  const { people } = world.store;
+export function sessionRoutes(dependencies: PeopleDependencies): readonly Route<Asked>[] {
+  const { people } = dependencies.store;
   return [
     {
       method: 'GET',
@@ -17,7 +17,7 @@ export function sessionRoutes(world: PeopleWorld): readonly Route<Asked>[] {
       needs: 'viewer',
       audited: null,
       answer: async ({ caller: { user, session } }) => {
-        const sessions = await openSessions(world, user);
+        const sessions = await openSessions(dependencies, user);
         const data = sessions.map((each) => presentSession(each, session));
         return json({ data, next_cursor: null } satisfies Listed<OpenSession>);
       },
@@ -51,7 +51,13 @@ export function sessionRoutes(world: PeopleWorld): readonly Route<Asked>[] {
         const current = readText(body, 'current');
         const password = readText(body, 'password');
         const { address, peer, session, user } = caller;
-        await changePassword(world, user, { current, password, address, peer, keptSession: session.hash });
+        await changePassword(dependencies, user, {
+          current,
+          password,
+          address,
+          peer,
+          keptSession: session.hash,
+        });
         return json(DONE);
       },
     },

@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { PeopleDependencies, SealingDependencies } from '#src/control/dependencies.ts';
 import { LoginTrace } from '#src/control/login-trace.ts';
 import { type Cost, Passwords } from '#src/control/passwords.ts';
 import { LoginThrottle } from '#src/control/throttle.ts';
-import type { PeopleWorld, SealingWorld } from '#src/control/world.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Log } from '#src/ports/telemetry.ts';
@@ -18,7 +18,7 @@ export const START = instant(Date.UTC(2026, 10, 15, 8));
 /** Passwords that are hashed in no time. */
 export const CHEAP: Cost = { memoryKib: 8, passes: 1, lanes: 1 };
 
-export interface TestWorld extends SealingWorld, PeopleWorld, AsyncDisposable {
+export interface ControlHarness extends SealingDependencies, PeopleDependencies, AsyncDisposable {
   readonly store: SqliteStore;
   advance(ms: number): Instant;
 }
@@ -35,7 +35,7 @@ export function logTo(lines: string[]): Log {
   return { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') };
 }
 
-export async function openTestWorld(): Promise<TestWorld> {
+export async function openControlHarness(): Promise<ControlHarness> {
   const directory = mkdtempSync(join(tmpdir(), 'sched-control-'));
   const store = await SqliteStore.open({ directory, now: START, exclusive: true });
   const random = systemRandom();

@@ -1,5 +1,5 @@
 /**
- * A world made from one number: the service on virtual time, a disk and a network that fail, customers, and the
+ * A harness made from one number: the service on virtual time, a disk and a network that fail, customers, and the
  * checkers that watch. It goes from event to event; between any two of them the process may die.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
@@ -37,7 +37,7 @@ const IDLE_WORTH_MS = 1_000;
 const SETTLES_WITHIN_MS = 10_000;
 const QUIET_WITHIN_MS = 8 * 3_600_000;
 
-/** Far more than any world has taken. */
+/** Far more than any harness has taken. */
 const STEPS_MAX = 1_000_000;
 /** Nothing is claimed for so long after the store failed, with the time that the next look takes. */
 const STORE_REST_MS = 700;
@@ -62,7 +62,7 @@ export interface Tally {
   readonly calls: number;
 }
 
-export class World implements Scene {
+export class SimulatedService implements Scene {
   readonly time = new VirtualTime(START);
   readonly trace = new Trace(this.time, TRACE_LINES);
   readonly witness: Witness;

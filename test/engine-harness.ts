@@ -1,5 +1,5 @@
 /**
- * For tests only: the world of an engine in virtual time, on a real SQLite store that writes at once, with an
+ * For tests only: the harness of an engine in virtual time, on a real SQLite store that writes at once, with an
  * egress that answers as the test says. Nothing here waits for wall time: between two timers everything that
  * can happen by itself has happened.
  */
@@ -24,7 +24,7 @@ import {
   profileHeadersPlace,
   signingSecretPlace,
 } from '#src/domain/sealed-places.ts';
-import type { EngineWorld } from '#src/engine/world.ts';
+import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { Egress, OutboundRequest, SendResult } from '#src/ports/egress.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
@@ -261,7 +261,7 @@ export interface Order extends Partial<NewSchedule> {
   readonly payload?: { readonly headers?: Headers; readonly body?: string | null };
 }
 
-export class EngineTestWorld implements EngineWorld, AsyncDisposable {
+export class EngineHarness implements EngineDependencies, AsyncDisposable {
   readonly time: VirtualTime;
   readonly clock: Clock;
   readonly timers: Timers & Stopwatch;
@@ -277,7 +277,7 @@ export class EngineTestWorld implements EngineWorld, AsyncDisposable {
   /** As it is. */
   readonly disk: SqliteStore;
   node = 'node-1';
-  readonly cluster: EngineWorld['cluster'] = null;
+  readonly cluster: EngineDependencies['cluster'] = null;
   readonly #directory: string;
 
   private constructor(directory: string, disk: SqliteStore, time: VirtualTime) {
@@ -296,24 +296,24 @@ export class EngineTestWorld implements EngineWorld, AsyncDisposable {
 
   static async open(
     given: Pick<SqliteOptions, 'sweptTogetherMax' | 'openWriter'> = {},
-  ): Promise<EngineTestWorld> {
+  ): Promise<EngineHarness> {
     const directory = mkdtempSync(join(tmpdir(), 'sched-engine-'));
     const ownWriter = { exclusive: false, durable: false, openWriter: writesAtOnce };
     const options: SqliteOptions = { directory, now: START, ...ownWriter, ...given };
-    const world = new EngineTestWorld(directory, await SqliteStore.open(options), new VirtualTime(START));
-    const id = world.ids.mint('prj', START);
-    await world.disk.addProject({ id, name: 'default', pinnedVersion: '2026-01-01', createdAt: START });
-    await world.secret('whsec_of_the_world');
-    await world.secret('whsec_of_the_neighbour', 0, NEIGHBOUR);
-    world.#isSecretGiven = false;
-    return world;
+    const harness = new EngineHarness(directory, await SqliteStore.open(options), new VirtualTime(START));
+    const id = harness.ids.mint('prj', START);
+    await harness.disk.addProject({ id, name: 'default', pinnedVersion: '2026-01-01', createdAt: START });
+    await harness.secret('whsec_of_the_world');
+    await harness.secret('whsec_of_the_neighbour', 0, NEIGHBOUR);
+    harness.#isSecretGiven = false;
+    return harness;
   }
 
   get now(): Instant {
     return this.time.now();
   }
 
-  /** Builders whose present is the world's. */
+  /** Builders whose present is the harness's. */
   get build(): Builders {
     const builders = new Builders(PARTITION, this.ids);
     builders.tick(this.now - START);
@@ -364,7 +364,7 @@ export class EngineTestWorld implements EngineWorld, AsyncDisposable {
     if (written !== 'done') throw new Error(`The change is ${written}.`);
   }
 
-  /** The first one that a test gives takes the place of the world's own. */
+  /** The first one that a test gives takes the place of the harness's own. */
   async secret(text: string, overlapMs = 86_400_000, partition = PARTITION): Promise<void> {
     const othersEndAt = this.#isSecretGiven ? instant(this.now + overlapMs) : instant(0);
     this.#isSecretGiven = true;

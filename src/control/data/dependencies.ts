@@ -1,11 +1,11 @@
-/** What the routes of a project need from the world. */
+/** What the routes of a project need from the dependencies. */
 import type { Commands } from '#src/commands/command.ts';
 import type { Idempotency } from '#src/commands/idempotency.ts';
 import type { InsightStore } from '#src/ports/insight-store.ts';
 import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 
-export interface DataWorld {
+export interface DataDependencies {
   /** Those of /v1, which changes made here take turns with. */
   readonly commands: Commands;
   readonly idempotency: Idempotency;

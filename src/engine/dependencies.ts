@@ -17,7 +17,7 @@ export type EngineInsight = Pick<
   'saveTallies' | 'pruneTallies' | 'findGate' | 'listGateOrders' | 'removeGateOrder'
 >;
 
-export interface EngineWorld {
+export interface EngineDependencies {
   readonly store: Store & Pick<ControlStore, 'listSecrets' | 'hasEndpointSecrets' | 'listEndpointSecrets'>;
   readonly insight: EngineInsight;
   readonly egress: Egress;
@@ -30,13 +30,13 @@ export interface EngineWorld {
   /** This life of this process; a restart is another node. */
   readonly node: string;
   /** Null: nobody else works on this store. */
-  readonly cluster: ClusterWorld | null;
+  readonly cluster: ClusterDependencies | null;
 }
 
 /** What it takes to share a store with other nodes. */
-export interface ClusterWorld {
+export interface ClusterDependencies {
   readonly store: ClusterStore;
-  /** The clock of the world, which all nodes have in common. */
+  /** The clock of the dependencies, which all nodes have in common. */
   readonly clock: MeasuredClock;
   readonly stopwatch: Stopwatch;
   /** Tells the others; what they tell comes in by `Engine.heard`. */

@@ -1,13 +1,13 @@
 /**
- * For tests only: several nodes in virtual time over the one store of an `EngineTestWorld`, each with an engine,
+ * For tests only: several nodes in virtual time over the one store of an `EngineHarness`, each with an engine,
  * a way out and faults of its own. What one tells the others arrives at once, unless hints are cut.
  */
 import type { Spot } from '#src/domain/due.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Slot } from '#src/domain/slot.ts';
+import type { ClusterDependencies, EngineDependencies } from '#src/engine/dependencies.ts';
 import { Engine } from '#src/engine/engine.ts';
 import { slotAt } from '#src/engine/territory.ts';
-import type { ClusterWorld, EngineWorld } from '#src/engine/world.ts';
 import type { MeasuredClock } from '#src/ports/clock.ts';
 import type { SlotState } from '#src/ports/cluster-store.ts';
 import type { Peers } from '#src/ports/hints.ts';
@@ -15,16 +15,16 @@ import type { ClusterGauges, ClusterMetrics } from '#src/ports/telemetry.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import type { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import {
-  EngineTestWorld,
+  EngineHarness,
   Faults,
   KeptLog,
   KeptMetrics,
   PARTITION,
   ScriptedEgress,
   type VirtualTime,
-} from './engine-world.ts';
+} from './engine-harness.ts';
 
-/** The clock of the world, which a test can make doubtful. */
+/** The clock of the harness, which a test can make doubtful. */
 class TestClock implements MeasuredClock {
   readonly #time: VirtualTime;
   isSure = true;
@@ -95,32 +95,32 @@ class KeptClusterMetrics implements ClusterMetrics {
   }
 }
 
-export class TestNode implements EngineWorld {
+export class TestNode implements EngineDependencies {
   readonly node: string;
   readonly faults = new Faults();
   readonly log = new KeptLog();
   readonly metrics = new KeptMetrics();
   readonly store: SqliteStore;
-  readonly insight: EngineTestWorld['insight'];
+  readonly insight: EngineHarness['insight'];
   readonly egress: ScriptedEgress;
   readonly clock: TestClock;
   readonly timers: ProcessTimers;
-  readonly ids: EngineWorld['ids'];
-  readonly vault: EngineWorld['vault'];
-  readonly cluster: ClusterWorld & { readonly metrics: KeptClusterMetrics };
+  readonly ids: EngineDependencies['ids'];
+  readonly vault: EngineDependencies['vault'];
+  readonly cluster: ClusterDependencies & { readonly metrics: KeptClusterMetrics };
   readonly engine: Engine;
   /** What it told the others. */
   readonly told: (keyof Peers)[] = [];
 
-  constructor(world: EngineTestWorld, node: string, others: () => readonly TestNode[]) {
+  constructor(harness: EngineHarness, node: string, others: () => readonly TestNode[]) {
     this.node = node;
-    this.store = this.faults.around(world.disk);
-    this.insight = world.insight;
-    this.clock = new TestClock(world.time);
-    this.timers = new ProcessTimers(world.time);
-    this.egress = new ScriptedEgress(world.time);
-    this.ids = world.ids;
-    this.vault = world.vault;
+    this.store = this.faults.around(harness.disk);
+    this.insight = harness.insight;
+    this.clock = new TestClock(harness.time);
+    this.timers = new ProcessTimers(harness.time);
+    this.egress = new ScriptedEgress(harness.time);
+    this.ids = harness.ids;
+    this.vault = harness.vault;
     const tell = (what: keyof Peers, to: (heard: Peers) => void) => {
       this.told.push(what);
       for (const other of others()) if (other.hears) to(other.engine.heard);
@@ -128,7 +128,7 @@ export class TestNode implements EngineWorld {
     this.cluster = {
       store: this.store,
       clock: this.clock,
-      stopwatch: world.time,
+      stopwatch: harness.time,
       metrics: new KeptClusterMetrics(),
       peers: {
         due: (due) => tell('due', (heard) => heard.due(due)),
@@ -165,24 +165,26 @@ export class TestNode implements EngineWorld {
   }
 }
 
-export class ClusterTestWorld implements AsyncDisposable {
-  readonly world: EngineTestWorld;
+export class ClusterHarness implements AsyncDisposable {
+  readonly harness: EngineHarness;
   readonly nodes: TestNode[] = [];
 
-  private constructor(world: EngineTestWorld) {
-    this.world = world;
+  private constructor(harness: EngineHarness) {
+    this.harness = harness;
   }
 
-  static async open(): Promise<ClusterTestWorld> {
-    return new ClusterTestWorld(await EngineTestWorld.open());
+  static async open(): Promise<ClusterHarness> {
+    return new ClusterHarness(await EngineHarness.open());
   }
 
   get time(): VirtualTime {
-    return this.world.time;
+    return this.harness.time;
   }
 
   node(name: string): TestNode {
-    const node: TestNode = new TestNode(this.world, name, () => this.nodes.filter((other) => other !== node));
+    const node: TestNode = new TestNode(this.harness, name, () =>
+      this.nodes.filter((other) => other !== node),
+    );
     this.nodes.push(node);
     return node;
   }
@@ -204,7 +206,7 @@ export class ClusterTestWorld implements AsyncDisposable {
 
   /** As the store has it. */
   async slots(): Promise<readonly SlotState[]> {
-    const { disk, now } = this.world;
+    const { disk, now } = this.harness;
     const lease = { node: 'spectator', leaseUntil: instant(now + 1), isStopping: true };
     const { slots } = await disk.renewLease(lease);
     await disk.leave('spectator');
@@ -224,7 +226,7 @@ export class ClusterTestWorld implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.world[Symbol.asyncDispose]();
+    await this.harness[Symbol.asyncDispose]();
   }
 }
 

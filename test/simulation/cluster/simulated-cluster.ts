@@ -53,7 +53,7 @@ const CALM_MS = 5_000;
 /** What the clock of a node may be wrong by. */
 const CLOCK_MS = 30;
 
-export class ClusterWorld implements ClusterScene {
+export class SimulatedCluster implements ClusterScene {
   readonly time = new VirtualTime(START);
   readonly trace = new Trace(this.time, TRACE_LINES);
   readonly witness: Witness;

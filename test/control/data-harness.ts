@@ -15,7 +15,7 @@ import { CURRENT_VERSION } from '#src/domain/version.ts';
 import type { Project } from '#src/ports/control-store.ts';
 import { Builders } from '#src/store/contract/builders.ts';
 import { systemTimers } from '#src/system/timers.ts';
-import { openTestWorld, SILENT, START, type TestWorld } from '#test/process/control-world.ts';
+import { type ControlHarness, openControlHarness, SILENT, START } from '#test/process/control-harness.ts';
 
 export interface Told {
   readonly status: number;
@@ -24,7 +24,7 @@ export interface Told {
 }
 
 export interface DataBench {
-  readonly world: TestWorld;
+  readonly harness: ControlHarness;
   readonly project: Project;
   readonly build: Builders;
   readonly desk: Desk;
@@ -67,22 +67,22 @@ export function callerOf(ids: IdMint, role: Role, given: Partial<Caller['user']>
 
 /** One store for the tests of a file, each with a project of its own. To be called at the top of the file. */
 export function useDataBench(): () => Promise<DataBench> {
-  let world: TestWorld | null = null;
+  let harness: ControlHarness | null = null;
   let projects = 0;
   beforeAll(async () => {
-    world = await openTestWorld();
+    harness = await openControlHarness();
   });
-  afterAll(() => world?.[Symbol.asyncDispose]());
+  afterAll(() => harness?.[Symbol.asyncDispose]());
   return () => {
-    if (world === null) throw new Error('The store is not open.');
+    if (harness === null) throw new Error('The store is not open.');
     projects += 1;
-    return openDataBench(world, `shop-${projects}`);
+    return openDataBench(harness, `shop-${projects}`);
   };
 }
 
 /** Asks of one project in test mode, as an operator unless another role is named. */
-async function openDataBench(world: TestWorld, name: string): Promise<DataBench> {
-  const { store, clock, ids, vault } = world;
+async function openDataBench(harness: ControlHarness, name: string): Promise<DataBench> {
+  const { store, clock, ids, vault } = harness;
   const project = await store.addProject({
     id: ids.mint('prj', START),
     name,
@@ -135,7 +135,7 @@ async function openDataBench(world: TestWorld, name: string): Promise<DataBench>
     }
   };
   return {
-    world,
+    harness,
     project,
     build: new Builders(project.partitions.test, ids),
     desk,

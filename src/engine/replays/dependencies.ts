@@ -1,12 +1,12 @@
 /** What bulk replays are worked on with. */
 
-import type { EngineWorld } from '#src/engine/world.ts';
+import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { Hints } from '#src/ports/hints.ts';
 import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
 import type { Store } from '#src/ports/store.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 
-export interface ReplayWorld extends Pick<EngineWorld, 'clock' | 'ids' | 'log' | 'node'> {
+export interface ReplayDependencies extends Pick<EngineDependencies, 'clock' | 'ids' | 'log' | 'node'> {
   readonly store: Pick<Store, 'listDeliveries' | 'findDelivery' | 'findProfile'> & {
     readonly jobs: ReplayJobStore;
   };

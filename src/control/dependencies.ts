@@ -9,8 +9,8 @@ import type { LoginTrace } from './login-trace.ts';
 import type { Passwords } from './passwords.ts';
 import type { LoginThrottle } from './throttle.ts';
 
-/** What the control plane needs from the world. */
-export interface ControlWorld {
+/** What the control plane needs from the dependencies. */
+export interface ControlDependencies {
   readonly store: ControlStore & Pick<Store, 'findProfile'> & { readonly people: PeopleStore };
   readonly clock: Clock;
   readonly random: Random;
@@ -18,12 +18,12 @@ export interface ControlWorld {
 }
 
 /** Where signing secrets are read or made, the vault too. */
-export interface SealingWorld extends ControlWorld {
+export interface SealingDependencies extends ControlDependencies {
   readonly vault: Vault;
 }
 
 /** Where passwords are shown and taken. */
-export interface PeopleWorld extends ControlWorld {
+export interface PeopleDependencies extends ControlDependencies {
   readonly passwords: Passwords;
   readonly throttle: LoginThrottle;
   readonly loginTrace: LoginTrace;
