@@ -247,7 +247,7 @@ export class KeptMetrics implements EngineMetrics {
   attemptFinished(facts: AttemptFacts): void {
     this.attempts.push(facts);
   }
-  unsent(what: 'expired' | 'dead_letter' | 'put_off'): void {
+  unsent(what: 'expired' | 'dead_letter' | 'deferred'): void {
     this.unsents.push(what);
   }
   watch(read: () => EngineGauges): void {

@@ -3,14 +3,14 @@ import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import { INSTANT_MS_MAX, type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import { addTallies, NO_TALLY, type Tally, type TallySpanMs } from '#src/domain/tally.ts';
+import { addStats, NO_STATS, type Stats, type StatsSpanMs } from '#src/domain/stats.ts';
 import type { EngineInsight } from '#src/engine/dependencies.ts';
-import type { GateOrder, SavedEndpointTally, SavedTally } from '#src/ports/insight-store.ts';
+import type { GateOrder, SavedEndpointStats, SavedStats } from '#src/ports/insight-store.ts';
 import { type Store, StoreUnavailable } from '#src/ports/store.ts';
 
 export class KeptInsight implements EngineInsight {
-  readonly #tallies = new Map<string, SavedTally>();
-  readonly #endpoints = new Map<string, SavedEndpointTally>();
+  readonly #stats = new Map<string, SavedStats>();
+  readonly #endpoints = new Map<string, SavedEndpointStats>();
   readonly #orders = new Map<string, GateOrder>();
   readonly #disk: Pick<Store, 'listDue' | 'findWork'> | null;
   readonly pruned: (readonly [minutesBefore: Instant, hoursBefore: Instant])[] = [];
@@ -26,23 +26,23 @@ export class KeptInsight implements EngineInsight {
     this.#disk = disk;
   }
 
-  async saveTallies(
+  async saveStats(
     node: string,
-    tallies: readonly SavedTally[],
-    endpoints: readonly SavedEndpointTally[],
+    stats: readonly SavedStats[],
+    endpoints: readonly SavedEndpointStats[],
   ): Promise<void> {
     this.#check();
     this.beforeSave();
-    this.saves.push(tallies.length + endpoints.length);
-    for (const one of tallies) {
-      this.#tallies.set(`${node} ${one.partition} ${one.spanMs} ${one.at}`, one);
+    this.saves.push(stats.length + endpoints.length);
+    for (const one of stats) {
+      this.#stats.set(`${node} ${one.partition} ${one.spanMs} ${one.at}`, one);
     }
     for (const one of endpoints) {
       this.#endpoints.set(`${node} ${one.partition} ${one.endpoint} ${one.at}`, one);
     }
   }
 
-  async pruneTallies(minutesBefore: Instant, hoursBefore: Instant): Promise<boolean> {
+  async pruneStats(minutesBefore: Instant, hoursBefore: Instant): Promise<boolean> {
     this.#check();
     this.pruned.push([minutesBefore, hoursBefore]);
     return this.pruned.length < this.parts;
@@ -77,17 +77,17 @@ export class KeptInsight implements EngineInsight {
   }
 
   /** Those of all writers added up. */
-  tally(partition: Partition, spanMs: TallySpanMs, at: Instant): Tally {
-    return [...this.#tallies.values()]
+  stats(partition: Partition, spanMs: StatsSpanMs, at: Instant): Stats {
+    return [...this.#stats.values()]
       .filter((one) => one.partition === partition && one.spanMs === spanMs && one.at === at)
-      .reduce((sum, { tally }) => addTallies(sum, tally), NO_TALLY);
+      .reduce((sum, { stats }) => addStats(sum, stats), NO_STATS);
   }
 
   /** Of all hours. */
-  endpointTally(partition: Partition, endpoint: string): Tally {
+  endpointStats(partition: Partition, endpoint: string): Stats {
     return [...this.#endpoints.values()]
       .filter((one) => one.partition === partition && one.endpoint === endpoint)
-      .reduce((sum, { tally }) => addTallies(sum, tally), NO_TALLY);
+      .reduce((sum, { stats }) => addStats(sum, stats), NO_STATS);
   }
 
   get endpointsKept(): number {

@@ -1,19 +1,19 @@
 /**
- * A store as one is after months: most deliveries have ended, some of them badly, some wait, and there are tallies of
+ * A store as one is after months: most deliveries have ended, some of them badly, some wait, and there are stats of
  * a month. Made inside the database of a store in which all wait, by statements that SQLite and PostgreSQL both read.
  *
  * What waits is due from half an hour on: nothing of it is to be sent while it is measured.
  */
 import Database from 'better-sqlite3';
 import { Client } from 'pg';
-import { HOUR_MS, LATENESS_BOUNDS_MS, MINUTE_MS } from '../../src/domain/tally.ts';
+import { HOUR_MS, LATENESS_BOUNDS_MS, MINUTE_MS } from '../../src/domain/stats.ts';
 import type { SchedStore } from '../sched/service.ts';
 import { fileOf } from '../stored/filled-stores.ts';
 
 const DAY_MS = 24 * HOUR_MS;
 const DUE_AFTER_MS = 30 * MINUTE_MS;
-const TALLIED_MINUTES = 7 * 24 * 60;
-const TALLIED_HOURS = 30 * 24;
+const STATS_MINUTES = 7 * 24 * 60;
+const STATS_HOURS = 30 * 24;
 /** The last character of an id is one of 32: which part of them ended how. */
 const ENDS: readonly (readonly [status: string, characters: string])[] = [
   ['dead_letter', '012'],
@@ -76,8 +76,8 @@ function statementsOf(now: number): readonly string[] {
       SELECT partition, id, 1, 'att_' || substr(id, 5), CASE status WHEN 'succeeded' THEN 'success' ELSE 'terminal' END,
         last_status_code, finalized_at - 20, finalized_at - 18, finalized_at, 18, error
       FROM deliveries WHERE finalized_at IS NOT NULL`,
-    tallies(now, MINUTE_MS, TALLIED_MINUTES),
-    tallies(now, HOUR_MS, TALLIED_HOURS),
+    stats(now, MINUTE_MS, STATS_MINUTES),
+    stats(now, HOUR_MS, STATS_HOURS),
     `INSERT INTO endpoint_tallies (partition, endpoint_key, at, node, endpoint, counts)
       SELECT t.partition, 'bench' || e.one, t.at, t.node,
         'https://customer-' || e.one || '.example.com/hooks/reminders', t.counts
@@ -86,7 +86,7 @@ function statementsOf(now: number): readonly string[] {
   ];
 }
 
-function tallies(now: number, spanMs: number, count: number): string {
+function stats(now: number, spanMs: number, count: number): string {
   const first = Math.floor(now / spanMs) * spanMs;
   const classes = [...LATENESS_BOUNDS_MS, 0].map((_, at) => (at < 3 ? Math.floor(FIRED / 3) : 0));
   const counts = JSON.stringify([FIRED, SUCCEEDED, DEAD_LETTERED, EXPIRED, RETRIED, ...classes]);

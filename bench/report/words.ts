@@ -36,7 +36,7 @@ export const DASHBOARD =
 export const CAVEATS: readonly string[] = [
   'The contender, its database, the receiver and whoever creates share the processors of one machine. On two cores a burst is mostly a question of how little work each request takes in all these processes together; on more cores all figures rise, and those of contenders that can use several processes rise more.',
   'Everything is on loopback. Over a network each request takes longer and costs the same processor time; the differences between contenders become smaller than the way to the receiver.',
-  'The peers are libraries for jobs: their worker is code of their user. Here it sends one HTTP request with the client that the limit uses. Sched does more for each: it checks the address it connects to, signs, keeps a record of every attempt, and holds back an endpoint that fails.',
+  'The peers are libraries for jobs: their worker is code of their user. Here it sends one HTTP request with the client that the limit uses. Sched does more for each: it checks the address it connects to, signs, keeps a record of every attempt, and defers an endpoint that fails.',
   'Durability differs, see above: who does not wait for the disk has less to do. Redis as it comes may lose the last second on a crash, and without persistence everything.',
   'A peer that looks for due work at intervals is late by up to its interval. Each is set to the shortest one that its documentation allows or advises; most users will run with a longer one, and with less load on their database.',
   'Databases with millions of rows were opened before and lie in the memory of the operating system as far as it reaches. The service reads of them what is due next, not all of it.',

@@ -7,6 +7,7 @@ import {
   claim,
   type DeliveryEvent,
   deadlineOf,
+  defer,
   endUnsent,
   INTERRUPTED,
   isPending,
@@ -19,7 +20,6 @@ import {
   move,
   PUNCTUAL_MS,
   pause,
-  putOff,
   refit,
   replay,
   resume,
@@ -251,18 +251,18 @@ describe('a pending delivery', () => {
     const until = instant(build.now + 30_000);
     const target = { ...deliveryOf('scheduled').target, url: 'https://example.com/other' };
     const refitted = (given: Delivery, to = target) => refit(given, { ...given, target: to });
-    const untried = putOff(deliveryOf('scheduled'), until, true);
-    expect(refitted(untried)).toMatchObject({ booked: false, dueAt: untried.scheduledFor });
-    const tried = putOff(deliveryOf('retry_scheduled', { attemptCount: 1 }), until, true);
-    expect(refitted(tried)).toMatchObject({ booked: false, dueAt: until });
+    const untried = defer(deliveryOf('scheduled'), until, true);
+    expect(refitted(untried)).toMatchObject({ reserved: false, dueAt: untried.scheduledFor });
+    const tried = defer(deliveryOf('retry_scheduled', { attemptCount: 1 }), until, true);
+    expect(refitted(tried)).toMatchObject({ reserved: false, dueAt: until });
     const sameEndpoint = { ...untried.target, url: `${untried.target.url}?n=1` };
-    expect(refitted(untried, sameEndpoint)).toMatchObject({ booked: true, dueAt: until });
+    expect(refitted(untried, sameEndpoint)).toMatchObject({ reserved: true, dueAt: until });
   });
 
-  test('that the gate put off changes only in when it is due', () => {
+  test('that the gate deferred changes only in when it is due', () => {
     const delivery = deliveryOf('retry_scheduled', { attemptCount: 1 });
     const until = instant(build.now + 30_000);
-    expect(putOff(delivery, until, true)).toEqual({ ...delivery, dueAt: until, booked: true, revision: 2 });
+    expect(defer(delivery, until, true)).toEqual({ ...delivery, dueAt: until, reserved: true, revision: 2 });
   });
 
   test('that is paused and resumed is due when it was, tried or not', () => {

@@ -109,7 +109,7 @@ function moved(delivery: Delivery, event: DeliveryEvent, now: Instant, changes: 
     ...delivery,
     status,
     dueAt: isOver ? null : dueAt,
-    booked: false,
+    reserved: false,
     attemptCount,
     lastStatusCode,
     error,
@@ -142,7 +142,7 @@ export function materialize(given: Materialization): Delivery {
     ...given,
     status: 'scheduled',
     dueAt: given.scheduledFor,
-    booked: false,
+    reserved: false,
     deadline: deadlineOf(given.scheduledFor, given.ttl),
     attemptCount: 0,
     lastStatusCode: null,
@@ -172,7 +172,7 @@ export function move(
     occurrence: to.occurrence,
     scheduledFor: to.scheduledFor,
     dueAt: to.scheduledFor,
-    booked: false,
+    reserved: false,
     deadline: deadlineOf(to.scheduledFor, delivery.ttl),
     // Receivers deduplicate on the key: once one attempt has carried it, it stays.
     idempotencyKey: delivery.attemptCount === 0 ? to.idempotencyKey : delivery.idempotencyKey,
@@ -192,7 +192,7 @@ export function refit(
   return {
     ...delivery,
     ...to,
-    booked: delivery.booked && !isElsewhere,
+    reserved: delivery.reserved && !isElsewhere,
     dueAt: isElsewhere && delivery.attemptCount === 0 ? delivery.scheduledFor : delivery.dueAt,
     deadline: deadlineOf(delivery.scheduledFor, to.ttl),
     revision: delivery.revision + 1,
@@ -302,18 +302,18 @@ export function endUnsent(delivery: Delivery, why: 'expired' | 'exhausted', now:
   return why === 'expired' ? moved(delivery, 'expire', now) : moved(delivery, 'fail', now);
 }
 
-/** The gate put it off, with its turn booked for then or not; nothing else changes. */
-export function putOff(delivery: Delivery, until: Instant, booked: boolean): Delivery {
-  return { ...delivery, dueAt: until, booked, revision: delivery.revision + 1 };
+/** The gate put it off, with its turn reserved for then or not; nothing else changes. */
+export function defer(delivery: Delivery, until: Instant, reserved: boolean): Delivery {
+  return { ...delivery, dueAt: until, reserved, revision: delivery.revision + 1 };
 }
 
 /**
- * Whether it was put off to when it is due, given when its last attempt ended; else it was meant to be tried then. One
- * whose turn is booked waits for that.
+ * Whether it was deferred to when it is due, given when its last attempt ended; else it was meant to be tried then. One
+ * whose turn is reserved waits for that.
  */
-export function isPutOff(delivery: Delivery, lastEndedAt: Instant | null): boolean {
-  const { dueAt, booked, attemptCount, scheduledFor, retryPolicy } = delivery;
-  if (dueAt === null || booked || !isWaiting(delivery.status)) return false;
+export function isDeferred(delivery: Delivery, lastEndedAt: Instant | null): boolean {
+  const { dueAt, reserved, attemptCount, scheduledFor, retryPolicy } = delivery;
+  if (dueAt === null || reserved || !isWaiting(delivery.status)) return false;
   if (attemptCount === 0 || lastEndedAt === null) return dueAt !== scheduledFor;
   return dueAt !== retryDueAt(retryPolicy, attemptCount, lastEndedAt);
 }

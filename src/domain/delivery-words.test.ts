@@ -8,7 +8,7 @@ import type { Partition } from './partition.ts';
 import { DEFAULT_RETRY_POLICY } from './retry.ts';
 
 const build = new Builders(1 as Partition);
-const ALONE: DeliverySurroundings = { attempts: [], scheduleState: 'active', isHeldBack: false };
+const ALONE: DeliverySurroundings = { attempts: [], scheduleState: 'active', isDeferredByBreaker: false };
 
 /** A delivery tried so often, each time with the same result. */
 function tried(result: life.AttemptResult, times: number, maxAttempts = DEFAULT_RETRY_POLICY.maxAttempts) {
@@ -26,8 +26,10 @@ function tried(result: life.AttemptResult, times: number, maxAttempts = DEFAULT_
 test('what waits says what for', () => {
   const { pending } = build.schedule();
   expect(deliveryWords(pending, ALONE)).toBe('It waits for its instant.');
-  expect(deliveryWords(pending, { ...ALONE, isHeldBack: true })).toContain('circuit breaker is open');
-  expect(deliveryWords({ ...pending, booked: true }, ALONE)).toContain('Its turn is booked');
+  expect(deliveryWords(pending, { ...ALONE, isDeferredByBreaker: true })).toContain(
+    'circuit breaker is open',
+  );
+  expect(deliveryWords({ ...pending, reserved: true }, ALONE)).toContain('Its turn is reserved');
   expect(deliveryWords(life.pause(pending, build.now), ALONE)).toContain('Resume the schedule');
 });
 

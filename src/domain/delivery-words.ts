@@ -9,16 +9,16 @@ export interface DeliverySurroundings {
   readonly attempts: readonly Attempt[];
   readonly scheduleState: ScheduleState | null;
   /** Whether the breaker of its endpoint holds everything back. */
-  readonly isHeldBack: boolean;
+  readonly isDeferredByBreaker: boolean;
 }
 
 /** Of the delivery as a whole: why it is as it is, and what comes next. */
 export function deliveryWords(
   delivery: Pick<
     Delivery,
-    'status' | 'attemptCount' | 'retryPolicy' | 'dueAt' | 'deadline' | 'booked' | 'target'
+    'status' | 'attemptCount' | 'retryPolicy' | 'dueAt' | 'deadline' | 'reserved' | 'target'
   >,
-  { attempts, scheduleState, isHeldBack }: DeliverySurroundings,
+  { attempts, scheduleState, isDeferredByBreaker }: DeliverySurroundings,
 ): string {
   const { attemptCount, retryPolicy } = delivery;
   const { maxAttempts } = retryPolicy;
@@ -26,14 +26,17 @@ export function deliveryWords(
   const lastWords = last === null || last.outcome === 'success' ? '' : tryWords(last, delivery.target.url);
   switch (delivery.status) {
     case 'scheduled':
-      return sentence('It waits for its instant.', isHeldBack ? HELD_BACK : bookedWords(delivery.booked));
+      return sentence(
+        'It waits for its instant.',
+        isDeferredByBreaker ? DEFERRED_BY_BREAKER : reservedWords(delivery.reserved),
+      );
     case 'claimed':
       return `It is being sent: attempt ${attemptCount} of ${maxAttempts}.`;
     case 'retry_scheduled':
       return sentence(
         lastWords,
-        isHeldBack ? HELD_BACK : nextAttemptWords(delivery, last),
-        isHeldBack ? '' : bookedWords(delivery.booked),
+        isDeferredByBreaker ? DEFERRED_BY_BREAKER : nextAttemptWords(delivery, last),
+        isDeferredByBreaker ? '' : reservedWords(delivery.reserved),
       );
     case 'succeeded':
       return attemptCount === 1
@@ -61,11 +64,11 @@ export function deliveryWords(
   }
 }
 
-const HELD_BACK =
+const DEFERRED_BY_BREAKER =
   'It waits because too many attempts to its endpoint failed in a row: the circuit breaker is open and lets one through when its window is over.';
 
-function bookedWords(booked: boolean): string {
-  return booked ? 'Its turn is booked, at the pace of the rate limit or the retry budget.' : '';
+function reservedWords(reserved: boolean): string {
+  return reserved ? 'Its turn is reserved, at the pace of the rate limit or the retry budget.' : '';
 }
 
 function nextAttemptWords(

@@ -41,8 +41,8 @@ export interface Delivery {
   readonly scheduledFor: Instant;
   /** When the next attempt may start. Kept while paused; null while claimed and once terminal. */
   readonly dueAt: Instant | null;
-  /** Whether its turn at its endpoint's gate is booked for `dueAt`. */
-  readonly booked: boolean;
+  /** Whether its turn at its endpoint's gate is reserved for `dueAt`. */
+  readonly reserved: boolean;
   readonly ttl: string | null;
   readonly deadline: Instant | null;
   readonly attemptCount: number;

@@ -103,27 +103,27 @@ describe('the deadline', () => {
     },
   );
 
-  test('one that is put off beyond it has expired at once, and takes nothing from the gate', () => {
+  test('one that is deferred beyond it has expired at once, and takes nothing from the gate', () => {
     const opened = openedAt(DUE_AT);
     expect(judge(untried({}, '29.999s'), opened, TERMS, DUE_AT)).toEqual({ kind: 'end', why: 'expired' });
     expect(judge(retry({}, '39.999s'), opened, TERMS, DUE_AT)).toEqual({ kind: 'end', why: 'expired' });
   });
 
-  test('one that is put off up to the deadline waits', () => {
+  test('one that is deferred up to the deadline waits', () => {
     const opened = openedAt(DUE_AT);
     const until = at(OPENED_FOR_MS);
-    const expected = { kind: 'put_off', until, booked: false };
+    const expected = { kind: 'defer', until, reserved: false };
     expect(judge(untried({}, '30s'), opened, TERMS, DUE_AT)).toMatchObject(expected);
     expect(judge(retry({}, '40s'), opened, TERMS, DUE_AT)).toMatchObject(expected);
     expect(judge(untried(), opened, TERMS, DUE_AT)).toMatchObject(expected);
   });
 
-  test('a first attempt put off by 300 ms at most is made whatever its ttl', () => {
+  test('a first attempt deferred by 300 ms at most is made whatever its ttl', () => {
     const limited = { ...TERMS, rateLimit: { perSecond: 1_000 / PUNCTUAL_MS } };
     const { gate } = mustSend(untried(), OPEN_GATE, limited, DUE_AT);
     const second = judge(untried({}, '0'), gate, limited, DUE_AT);
-    expect(second).toMatchObject({ kind: 'put_off', until: at(PUNCTUAL_MS), booked: true });
-    const third = judge(untried({}, '0'), second.kind === 'put_off' ? second.gate : gate, limited, DUE_AT);
+    expect(second).toMatchObject({ kind: 'defer', until: at(PUNCTUAL_MS), reserved: true });
+    const third = judge(untried({}, '0'), second.kind === 'defer' ? second.gate : gate, limited, DUE_AT);
     expect(third).toEqual({ kind: 'end', why: 'expired' });
   });
 });
@@ -158,13 +158,13 @@ describe('the attempts', () => {
 });
 
 describe('the gate', () => {
-  test('puts off and has the turn booked where it took one', () => {
+  test('defers and has the turn reserved where it took one', () => {
     const terms = { ...TERMS, budget: { rate: 2, burst: 0 } };
     const verdict = judge(retry(), OPEN_GATE, terms, DUE_AT);
     expect(verdict).toMatchObject({
-      kind: 'put_off',
+      kind: 'defer',
       until: at(500),
-      booked: true,
+      reserved: true,
       gate: { budget: { tokens: -1 } },
     });
   });

@@ -6,8 +6,8 @@ import type { Instant } from './instant.ts';
 
 export type Verdict =
   | { readonly kind: 'send'; readonly probe: boolean; readonly gate: Gate }
-  /** Its next attempt is moved; see `domain/gate.ts` for what is booked. */
-  | { readonly kind: 'put_off'; readonly until: Instant; readonly booked: boolean; readonly gate: Gate }
+  /** Its next attempt is moved; see `domain/gate.ts` for what is reserved. */
+  | { readonly kind: 'defer'; readonly until: Instant; readonly reserved: boolean; readonly gate: Gate }
   /** It ends without this attempt. */
   | { readonly kind: 'end'; readonly why: 'expired' | 'exhausted' }
   /** It was moved since it was seen. */
@@ -33,7 +33,7 @@ export function judge(
   if (admission.kind === 'never') return { kind: 'end', why: 'exhausted' };
   if (admission.kind === 'pass') return { kind: 'send', probe: admission.probe, gate: admission.gate };
   // One that would be too late by then is not made to wait for it.
-  const { until, booked } = admission;
+  const { until, reserved } = admission;
   if (mayStart(delivery, until) === 'expired') return { kind: 'end', why: 'expired' };
-  return { kind: 'put_off', until, booked, gate: admission.gate };
+  return { kind: 'defer', until, reserved, gate: admission.gate };
 }

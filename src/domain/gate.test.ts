@@ -6,12 +6,12 @@ import type { Delivery } from './delivery.ts';
 import {
   type Admission,
   admit,
-  BOOKING_LAPSES_MS,
   type Gate,
   type GateTerms,
   gateTerms,
   isForgettable,
   OPEN_GATE,
+  RESERVATION_LAPSES_MS,
   recorded,
 } from './gate.ts';
 import { type Instant, instant } from './instant.ts';
@@ -40,9 +40,9 @@ function retry(changes: Partial<Delivery> = {}): Delivery {
   return untried({ status: 'retry_scheduled', attemptCount: 1, ...changes });
 }
 
-/** Its turn is booked for `dueAt`. */
-function booked(delivery: Delivery, dueAt: Instant): Delivery {
-  return { ...delivery, dueAt, booked: true };
+/** Its turn is reserved for `dueAt`. */
+function reserved(delivery: Delivery, dueAt: Instant): Delivery {
+  return { ...delivery, dueAt, reserved: true };
 }
 
 function gateAfter(admission: Admission): Gate {
@@ -106,13 +106,13 @@ describe('the retry budget', () => {
     expect(gate).toBe(OPEN_GATE);
   });
 
-  test('a retry without a token waits for the next one, which is booked for it', () => {
+  test('a retry without a token waits for the next one, which is reserved for it', () => {
     const { admissions } = admitAll(OPEN_GATE, many(4, retry));
     expect(admissions).toMatchObject([
       { kind: 'pass' },
       { kind: 'pass' },
-      { kind: 'wait', until: at(100), booked: true },
-      { kind: 'wait', until: at(200), booked: true },
+      { kind: 'wait', until: at(100), reserved: true },
+      { kind: 'wait', until: at(200), reserved: true },
     ]);
   });
 
@@ -123,45 +123,48 @@ describe('the retry budget', () => {
   });
 });
 
-describe('a booked turn', () => {
+describe('a reserved turn', () => {
   const spent = admitAll(OPEN_GATE, many(3, retry)).gate;
 
-  test.for([0, 1, BOOKING_LAPSES_MS])('passes without a second token %i ms after its instant', (lateMs) => {
-    const admission = admit(spent, TERMS, booked(retry(), at(100)), at(100 + lateMs));
-    expect(admission).toMatchObject({ kind: 'pass', probe: false });
-    expect(gateAfter(admission)).toBe(spent);
-  });
+  test.for([0, 1, RESERVATION_LAPSES_MS])(
+    'passes without a second token %i ms after its instant',
+    (lateMs) => {
+      const admission = admit(spent, TERMS, reserved(retry(), at(100)), at(100 + lateMs));
+      expect(admission).toMatchObject({ kind: 'pass', probe: false });
+      expect(gateAfter(admission)).toBe(spent);
+    },
+  );
 
   test('passes without a second step of the rate limit', () => {
     const { gate } = admitAll(OPEN_GATE, many(2, untried), LIMITED);
-    const admission = admit(gate, LIMITED, booked(untried(), at(500)), at(500));
+    const admission = admit(gate, LIMITED, reserved(untried(), at(500)), at(500));
     expect(admission.kind).toBe('pass');
     expect(gateAfter(admission)).toBe(gate);
   });
 
   test('lapses when it is missed by more than 300 ms: then it takes another token', () => {
     const { gate } = admitAll(OPEN_GATE, many(8, retry));
-    const admission = admit(gate, TERMS, booked(retry(), at(100)), at(401));
-    expect(admission).toMatchObject({ kind: 'wait', until: at(700), booked: true });
+    const admission = admit(gate, TERMS, reserved(retry(), at(100)), at(401));
+    expect(admission).toMatchObject({ kind: 'wait', until: at(700), reserved: true });
   });
 
   test('lapses after a downtime, and the pace begins anew instead of in a burst', () => {
     const { gate } = admitAll(OPEN_GATE, many(20, untried), LIMITED);
-    const late = many(4, () => booked(untried(), at(5_000)));
+    const late = many(4, () => reserved(untried(), at(5_000)));
     expect(admitAll(gate, late, LIMITED, at(3_600_000)).waits).toEqual([0, 500, 1_000, 1_500]);
   });
 
-  test('does not pass an open breaker, and is booked no more', () => {
-    const admission = admit(opened(spent), TERMS, booked(retry(), START), START);
-    expect(admission).toMatchObject({ kind: 'wait', until: at(30_000), booked: false });
+  test('does not pass an open breaker, and is reserved no more', () => {
+    const admission = admit(opened(spent), TERMS, reserved(retry(), START), START);
+    expect(admission).toMatchObject({ kind: 'wait', until: at(30_000), reserved: false });
   });
 });
 
 describe('the rate limit', () => {
-  test('paces first attempts and retries alike, and books their turns', () => {
+  test('paces first attempts and retries alike, and reserves their turns', () => {
     const { admissions, waits } = admitAll(OPEN_GATE, [untried(), retry(), untried(), retry()], LIMITED);
     expect(waits).toEqual([0, 500, 1_000, 1_500]);
-    expect(admissions.slice(1)).toMatchObject([{ booked: true }, { booked: true }, { booked: true }]);
+    expect(admissions.slice(1)).toMatchObject([{ reserved: true }, { reserved: true }, { reserved: true }]);
   });
 
   test('a retry waits for the later of its token and its turn', () => {
@@ -186,7 +189,7 @@ describe('the rate limit', () => {
     expect(waits).toEqual([0, 0, 1_000, 0]);
   });
 
-  test('is never exceeded, whoever comes when: booked turns and new ones together', () => {
+  test('is never exceeded, whoever comes when: reserved turns and new ones together', () => {
     const arrivals = fc.array(fc.record({ ms: fc.integer({ min: 0, max: 900 }), tried: fc.boolean() }), {
       minLength: 2,
       maxLength: 40,
@@ -210,9 +213,9 @@ describe('the rate limit', () => {
           const admission = admit(gate, terms, delivery, dueAt);
           gate = gateAfter(admission);
           if (admission.kind === 'wait') {
-            // Nobody waits twice: what is booked passes.
-            expect(delivery.booked).toBe(false);
-            waiting.push({ ...delivery, dueAt: admission.until, booked: admission.booked });
+            // Nobody waits twice: what is reserved passes.
+            expect(delivery.reserved).toBe(false);
+            waiting.push({ ...delivery, dueAt: admission.until, reserved: admission.reserved });
           } else {
             passedAt.push(dueAt);
             retriesPassed += delivery.attemptCount;
@@ -235,7 +238,7 @@ describe('the breaker comes first', () => {
     const gate = opened();
     for (const delivery of [untried(), retry()]) {
       const admission = admit(gate, LIMITED, delivery, at(1));
-      expect(admission).toEqual({ kind: 'wait', until: at(30_000), booked: false, gate });
+      expect(admission).toEqual({ kind: 'wait', until: at(30_000), reserved: false, gate });
       expect(gateAfter(admission)).toBe(gate);
     }
   });
@@ -249,7 +252,7 @@ describe('the breaker comes first', () => {
     const { admissions } = admitAll(opened(), [retry(), retry()], LIMITED, at(30_000));
     expect(admissions).toMatchObject([
       { kind: 'pass', probe: true },
-      { kind: 'wait', until: at(40_000), booked: false },
+      { kind: 'wait', until: at(40_000), reserved: false },
     ]);
     expect(gateAfter(admissions[0] ?? { kind: 'never' })).toMatchObject({
       budget: { tokens: 1 },
@@ -261,7 +264,7 @@ describe('the breaker comes first', () => {
     const spent = admitAll(OPEN_GATE, many(3, retry), TERMS, at(29_990)).gate;
     const { admissions } = admitAll(opened(spent), [retry(), untried()], TERMS, at(30_000));
     expect(admissions).toMatchObject([
-      { kind: 'wait', booked: true },
+      { kind: 'wait', reserved: true },
       { kind: 'pass', probe: true },
     ]);
   });

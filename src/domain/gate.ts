@@ -1,6 +1,6 @@
 /**
  * The gate of an endpoint: circuit breaker, retry budget and rate limit. It decides before a delivery is
- * claimed. One that is put off because of budget or rate has its turn booked: when it comes back at that
+ * claimed. One that is deferred because of budget or rate has its turn reserved: when it comes back at that
  * instant it passes, without a second token.
  */
 import { ask, type Breaker, CLOSED, closedByHand, type Evidence, learn } from './breaker.ts';
@@ -52,31 +52,31 @@ export type Admission =
   | {
       readonly kind: 'wait';
       readonly until: Instant;
-      /** Whether its turn at `until` is booked, or it has to ask again. */
-      readonly booked: boolean;
+      /** Whether its turn at `until` is reserved, or it has to ask again. */
+      readonly reserved: boolean;
       readonly gate: Gate;
     }
   /** No token of the retry budget can ever come. */
   | { readonly kind: 'never' };
 
-/** A booked turn that was missed by more than this has lapsed: after a downtime the pace begins anew. */
-export const BOOKING_LAPSES_MS = 300;
+/** A reserved turn that was missed by more than this has lapsed: after a downtime the pace begins anew. */
+export const RESERVATION_LAPSES_MS = 300;
 
 export function admit(gate: Gate, terms: GateTerms, delivery: Delivery, now: Instant): Admission {
   const passage = ask(gate.breaker, terms.breaker, now);
   if (passage.kind === 'wait') {
-    return { kind: 'wait', until: passage.until, booked: false, gate: withBreaker(gate, passage.breaker) };
+    return { kind: 'wait', until: passage.until, reserved: false, gate: withBreaker(gate, passage.breaker) };
   }
 
-  const booked = delivery.booked && now <= (delivery.dueAt ?? now) + BOOKING_LAPSES_MS;
-  const needsToken = delivery.attemptCount > 0 && !booked;
+  const reserved = delivery.reserved && now <= (delivery.dueAt ?? now) + RESERVATION_LAPSES_MS;
+  const needsToken = delivery.attemptCount > 0 && !reserved;
   const budget = needsToken ? take(gate.budget, terms.budget, now) : null;
   if (budget !== null && budget.readyAt === null) return { kind: 'never' };
   const perSecond = terms.rateLimit?.perSecond ?? null;
   // It goes when its token is there: the next step counts from then.
   const goesAt = budget?.readyAt ?? now;
   const stepped =
-    perSecond === null || booked ? null : step(gate.paces[perSecond] ?? null, perSecond, goesAt);
+    perSecond === null || reserved ? null : step(gate.paces[perSecond] ?? null, perSecond, goesAt);
   const paced = stepped && { ...stepped, pace: { ...stepped.pace, at: now } };
 
   const isTaken = budget !== null || paced !== null;
@@ -89,7 +89,7 @@ export function admit(gate: Gate, terms: GateTerms, delivery: Delivery, now: Ins
     : gate;
   const readyAt = instant(Math.max(now, budget?.readyAt ?? now, paced?.readyAt ?? now));
   // A probe that has to wait for its token has not been sent.
-  if (readyAt > now) return { kind: 'wait', until: readyAt, booked: true, gate: after };
+  if (readyAt > now) return { kind: 'wait', until: readyAt, reserved: true, gate: after };
   return { kind: 'pass', probe: passage.probe, gate: withBreaker(after, passage.breaker) };
 }
 
@@ -126,7 +126,7 @@ export function recorded(
   return withBreaker(gate, learn(gate.breaker, policy, evidence, isProbe, now));
 }
 
-/** A person closed its breaker; what is booked stays booked. */
+/** A person closed its breaker; what is reserved stays reserved. */
 export function withClosedBreaker(gate: Gate): Gate {
   return withBreaker(gate, closedByHand(gate.breaker));
 }

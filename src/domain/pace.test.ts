@@ -50,7 +50,7 @@ describe('a steady pace', () => {
     expect(steps(1, 1, START, after).waits).toEqual([1_010]);
   });
 
-  test('a clock that is set back leaves booked steps as far ahead as they were', () => {
+  test('a clock that is set back leaves reserved steps as far ahead as they were', () => {
     const { pace } = steps(3, 1);
     expect(steps(2, 1, at(-3_600_000), pace).waits).toEqual([3_000, 4_000]);
     expect(isFree(pace, at(-3_600_000))).toBe(false);

@@ -1,4 +1,4 @@
-/** A steady pace: so many per second, one at a time. Steps are booked ahead like tokens (see `token-bucket.ts`). */
+/** A steady pace: so many per second, one at a time. Steps are reserved ahead like tokens (see `token-bucket.ts`). */
 import { type Instant, instantUpTo } from './instant.ts';
 
 const MS_PER_SECOND = 1_000;
@@ -22,7 +22,7 @@ export function step(
   };
 }
 
-/** Steps booked before the clock was set back are as far ahead as they were. */
+/** Steps reserved before the clock was set back are as far ahead as they were. */
 function freeAtOf(pace: Pace | null, now: Instant): number {
   if (pace === null) return now;
   return pace.freeAt - Math.max(pace.at - now, 0);

@@ -12,7 +12,7 @@ import {
   SUCCESS,
 } from '#src/store/contract/builders.ts';
 import type { Delivery } from './delivery.ts';
-import { INTERRUPTED, putOff, settle } from './delivery-life.ts';
+import { defer, INTERRUPTED, settle } from './delivery-life.ts';
 import { formatInstant, type Instant, instant, parseInstant } from './instant.ts';
 import { labelDigests } from './labels.ts';
 import { jitterMs, nextRuns, pendingFireAt } from './occurrence.ts';
@@ -369,11 +369,11 @@ describe('resuming', () => {
     expect(resumedAt(view, today('08:59:59')).pending).toEqual({ ...view.pending, revision: 3 });
   });
 
-  test('a recurrence whose delivery was put off past its deadline goes on: it is judged when it is due', () => {
+  test('a recurrence whose delivery was deferred past its deadline goes on: it is judged when it is due', () => {
     const { view } = fixture({ timing: HOURLY, ttl: '1s' });
     const lateMs = 30 * MINUTE_MS;
     const until = instant(view.pending.scheduledFor + 2 * lateMs);
-    const held = { ...view, pending: putOff(view.pending, until, true) };
+    const held = { ...view, pending: defer(view.pending, until, true) };
     const now = instant(view.pending.scheduledFor + lateMs);
     const paused = stored(held, life.pause(held, now));
     const resumed = stored(paused, life.resume(paused, now));

@@ -37,9 +37,9 @@ function mixed(hash: number): number {
 
 /**
  * The right of a node to dispatch the slots it holds, each as of the epoch in which it took it. A write made
- * under a tenure is refused once the slot is in another epoch, whoever holds it then.
+ * under a fence is refused once the slot is in another epoch, whoever holds it then.
  */
-export interface Tenure {
+export interface Fence {
   readonly node: string;
   readonly epochs: ReadonlyMap<Slot, number>;
 }

@@ -24,7 +24,7 @@ function takes(count: number, terms: BucketTerms, now = START, from: Bucket | nu
 }
 
 describe('a token bucket', () => {
-  test('is full to begin with: a burst passes at once, then tokens come at the rate, each booked once', () => {
+  test('is full to begin with: a burst passes at once, then tokens come at the rate, each reserved once', () => {
     expect(takes(8, TERMS).waits).toEqual([0, 0, 0, 0, 0, 100, 200, 300]);
   });
 
@@ -40,7 +40,7 @@ describe('a token bucket', () => {
     expect(takes(6, TERMS, at(3_600_000), bucket).waits).toEqual([0, 0, 0, 0, 0, 100]);
   });
 
-  test('what is booked is paid off first', () => {
+  test('what is reserved is paid off first', () => {
     const { bucket } = takes(8, TERMS);
     expect(take(bucket, TERMS, at(100)).readyAt).toBe(at(400));
     expect(take(bucket, TERMS, at(399)).readyAt).toBe(at(400));
@@ -145,12 +145,12 @@ describe('whenever tokens are asked for', () => {
     );
   });
 
-  test('every booked token is granted at its own time, in the order of asking', () => {
+  test('every reserved token is granted at its own time, in the order of asking', () => {
     fc.assert(
       fc.property(rates, bursts, fc.integer({ min: 2, max: 100 }), (rate, burst, count) => {
         const { waits } = takes(count, { rate, burst });
-        const booked = waits.map((wait) => wait ?? Number.NaN).filter((wait) => wait > 0);
-        for (const [index, wait] of booked.entries()) {
+        const reserved = waits.map((wait) => wait ?? Number.NaN).filter((wait) => wait > 0);
+        for (const [index, wait] of reserved.entries()) {
           const ideal = ((index + 1 + Math.floor(burst) - burst) * 1_000) / rate;
           expect(Math.abs(wait - ideal)).toBeLessThan(1 + 1e-6);
         }
@@ -200,7 +200,7 @@ describe('whenever tokens are asked for', () => {
 });
 
 describe('tokens that are there', () => {
-  test('are counted whole, with the moment of the next, and taking them books nothing', () => {
+  test('are counted whole, with the moment of the next, and taking them reserves nothing', () => {
     expect(tokensIn(null, TERMS, START)).toEqual({ count: 5, nextAt: at(100) });
     const empty = takeAway(null, TERMS, 5, START);
     expect(tokensIn(empty, TERMS, START)).toEqual({ count: 0, nextAt: at(100) });
@@ -210,7 +210,7 @@ describe('tokens that are there', () => {
     expect(tokensIn(empty, TERMS, at(10_000)).count).toBe(5);
   });
 
-  test('are none while some are booked', () => {
+  test('are none while some are reserved', () => {
     const { bucket } = takes(7, TERMS);
     expect(tokensIn(bucket, TERMS, START)).toEqual({ count: 0, nextAt: at(300) });
   });

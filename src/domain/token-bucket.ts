@@ -1,5 +1,5 @@
 /**
- * A token bucket that books ahead. Whoever finds it empty takes the next token that will come and is told
+ * A token bucket that reserves ahead. Whoever finds it empty takes the next token that will come and is told
  * when that is: the bucket goes into debt. So waiting ones come at the pace of the bucket, each exactly
  * once, instead of all asking again together.
  */
@@ -15,7 +15,7 @@ export interface BucketTerms {
 
 export interface Bucket {
   readonly terms: BucketTerms;
-  /** Below zero: so many are booked that have not come yet. */
+  /** Below zero: so many are reserved that have not come yet. */
   readonly tokens: number;
   readonly at: Instant;
 }

@@ -47,13 +47,13 @@ export class InformationalFilter {
     let bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     while (mayBeInformational(bytes)) {
       const end = bytes.indexOf(HEAD_END);
-      if (end < 0) return this.#holdBack(bytes);
+      if (end < 0) return this.#rememberDeferred(bytes);
       bytes = bytes.subarray(end + HEAD_END.length);
     }
     return this.#passOn(bytes);
   }
 
-  #holdBack(bytes: Buffer): Buffer {
+  #rememberDeferred(bytes: Buffer): Buffer {
     if (bytes.length > HEAD_BYTES_MAX) return this.#passOn(bytes);
     this.#held = bytes;
     return NOTHING;

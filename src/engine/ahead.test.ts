@@ -10,7 +10,7 @@ import { Ahead, type Load } from './ahead.ts';
 import { Engine } from './engine.ts';
 import { Gates } from './gates.ts';
 import { RequestBuilder, SMALL_PAYLOAD_BYTES_MAX } from './request-builder.ts';
-import { EVERYWHERE } from './territory.ts';
+import { OWNS_EVERY_SLOT } from './slot-ownership.ts';
 import { CONNECTIONS_MAX } from './warmth.ts';
 
 const ALONE = () => false;
@@ -149,7 +149,7 @@ describe('connections', () => {
     expect(harness.egress.warmed.every(({ at }) => at < pending.scheduledFor)).toBe(true);
   });
 
-  test('are asked for once where a rate limit lets one through, and again for each turn it booked', async () => {
+  test('are asked for once where a rate limit lets one through, and again for each turn it reserved', async () => {
     await using harness = await EngineHarness.open();
     for (let at = 0; at < 5; at++) await harness.schedule({ rateLimit: { perSecond: 1 } });
     await harness.schedule({ rateLimit: { perSecond: 1 }, url: 'https://example.com/another' });
@@ -188,8 +188,8 @@ describe('making ready', () => {
   function aheadOf(harness: EngineHarness, load: () => Load = () => 'calm'): Ahead {
     return new Ahead(
       harness,
-      EVERYWHERE,
-      new Gates(harness, EVERYWHERE),
+      OWNS_EVERY_SLOT,
+      new Gates(harness, OWNS_EVERY_SLOT),
       new RequestBuilder(harness),
       load,
       ALONE,
@@ -270,8 +270,8 @@ describe('making ready', () => {
     const many = overridden(harness, { store: overridden(harness.store, { findWork }) });
     const ahead = new Ahead(
       many,
-      EVERYWHERE,
-      new Gates(many, EVERYWHERE),
+      OWNS_EVERY_SLOT,
+      new Gates(many, OWNS_EVERY_SLOT),
       new RequestBuilder(many),
       () => 'calm',
       ALONE,
@@ -298,11 +298,11 @@ describe('making ready', () => {
     await using harness = await EngineHarness.open();
     const due = requireDue((await harness.schedule()).pending);
     let epoch = 1;
-    const territory = { ...EVERYWHERE, epochOf: () => epoch };
+    const ownership = { ...OWNS_EVERY_SLOT, epochOf: () => epoch };
     const ahead = new Ahead(
       harness,
-      territory,
-      new Gates(harness, territory),
+      ownership,
+      new Gates(harness, ownership),
       new RequestBuilder(harness),
       () => 'calm',
       ALONE,
@@ -316,8 +316,15 @@ describe('making ready', () => {
   test('holds its gate in memory until it is judged', async () => {
     await using harness = await EngineHarness.open();
     const due = requireDue((await harness.schedule()).pending);
-    const gates = new Gates(harness, EVERYWHERE);
-    const ahead = new Ahead(harness, EVERYWHERE, gates, new RequestBuilder(harness), () => 'calm', ALONE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
+    const ahead = new Ahead(
+      harness,
+      OWNS_EVERY_SLOT,
+      gates,
+      new RequestBuilder(harness),
+      () => 'calm',
+      ALONE,
+    );
     ahead.want(due);
     await harness.time.advance(10);
     gates.attemptBegins(due);

@@ -29,7 +29,7 @@ import type { Work } from '#src/ports/store.ts';
 import type { EngineDependencies } from './dependencies.ts';
 import type { Gates } from './gates.ts';
 import { type Draft, type RequestBuilder, SMALL_PAYLOAD_BYTES_MAX } from './request-builder.ts';
-import type { Territory } from './territory.ts';
+import type { SlotOwnership } from './slot-ownership.ts';
 import { Warmth } from './warmth.ts';
 
 export const READY_MAX = 30_000;
@@ -72,7 +72,7 @@ export interface Ready {
 
 export class Ahead {
   readonly #dependencies: EngineDependencies;
-  readonly #territory: Territory;
+  readonly #ownership: SlotOwnership;
   readonly #gates: Gates;
   readonly #load: () => Load;
   readonly #isShared: () => boolean;
@@ -97,14 +97,14 @@ export class Ahead {
 
   constructor(
     dependencies: EngineDependencies,
-    territory: Territory,
+    ownership: SlotOwnership,
     gates: Gates,
     builder: RequestBuilder,
     load: () => Load,
     isShared: () => boolean,
   ) {
     this.#dependencies = dependencies;
-    this.#territory = territory;
+    this.#ownership = ownership;
     this.#gates = gates;
     this.#load = load;
     this.#isShared = isShared;
@@ -152,7 +152,7 @@ export class Ahead {
     const ready = this.#ready.get(due.id);
     if (ready === undefined) return null;
     const isSame = ready.due.dueAt === due.dueAt && ready.due.endpoint === due.endpoint;
-    if (!isSame || this.#territory.epochOf(due) !== ready.epoch) {
+    if (!isSame || this.#ownership.epochOf(due) !== ready.epoch) {
       this.#drop(ready);
       return null;
     }
@@ -217,7 +217,7 @@ export class Ahead {
   }
 
   async #make(dues: readonly Due[]): Promise<void> {
-    const epochs = dues.map((due) => this.#territory.epochOf(due));
+    const epochs = dues.map((due) => this.#ownership.epochOf(due));
     const taken = new Set<Due>();
     this.#gates.readBegins(dues);
     try {

@@ -1,36 +1,36 @@
-/** What an open breaker held back, and need not wait any longer: it is due at once. */
-import { isWaiting, putOff } from '#src/domain/delivery-life.ts';
+/** What an open breaker deferred, and need not wait any longer: it is due at once. */
+import { defer, isWaiting } from '#src/domain/delivery-life.ts';
 import { type Due, dueOf } from '#src/domain/due.ts';
 import type { Hints } from '#src/ports/hints.ts';
 import type { EngineDependencies } from './dependencies.ts';
-import type { Territory } from './territory.ts';
+import type { SlotOwnership } from './slot-ownership.ts';
 
 /** Read and written together. */
 const TOGETHER_MAX = 64;
 
 export async function bringForward(
-  heldBack: readonly Due[],
+  deferred: readonly Due[],
   dependencies: Pick<EngineDependencies, 'store' | 'clock' | 'log'>,
-  territory: Pick<Territory, 'tenure'>,
+  ownership: Pick<SlotOwnership, 'fence'>,
   queue: Pick<Hints, 'due'>,
 ): Promise<void> {
   const { store, clock } = dependencies;
-  const putOffTo = new Map(heldBack.map(({ id, dueAt }) => [id, dueAt]));
+  const deferredTo = new Map(deferred.map(({ id, dueAt }) => [id, dueAt]));
   try {
-    for (let at = 0; at < heldBack.length; at += TOGETHER_MAX) {
-      const works = await store.findWork(heldBack.slice(at, at + TOGETHER_MAX));
+    for (let at = 0; at < deferred.length; at += TOGETHER_MAX) {
+      const works = await store.findWork(deferred.slice(at, at + TOGETHER_MAX));
       const now = clock.now();
       const forward = works
         .filter((work) => work !== null)
         .map(({ delivery }) => delivery)
-        .filter((delivery) => delivery.dueAt === putOffTo.get(delivery.id) && isWaiting(delivery.status))
-        .map((delivery) => putOff(delivery, now, false));
-      const answers = await store.putOff(forward, territory.tenure);
+        .filter((delivery) => delivery.dueAt === deferredTo.get(delivery.id) && isWaiting(delivery.status))
+        .map((delivery) => defer(delivery, now, false));
+      const answers = await store.defer(forward, ownership.fence);
       for (const [index, delivery] of forward.entries()) {
         if (answers[index] === 'done') queue.due(dueOf(delivery));
       }
     }
   } catch (error) {
-    dependencies.log.warn({ error: String(error) }, 'deliveries held back wait for the end of the window');
+    dependencies.log.warn({ error: String(error) }, 'deliveries deferred wait for the end of the window');
   }
 }

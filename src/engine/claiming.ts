@@ -74,5 +74,5 @@ export interface Decided<W> {
 export interface Decisions {
   readonly claims: Claiming[];
   readonly ends: Decided<EndWrite>[];
-  readonly putOffs: Decided<Delivery>[];
+  readonly deferrals: Decided<Delivery>[];
 }

@@ -7,7 +7,7 @@ import { CustomerTurns } from '#src/domain/customer-turns.ts';
 import type { Due } from '#src/domain/due.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { CustomerCursor, CustomersPage, Store } from '#src/ports/store.ts';
-import type { Territory } from './territory.ts';
+import type { SlotOwnership } from './slot-ownership.ts';
 
 /** Customers that are listed at a time. */
 const LISTED_MAX = 60;
@@ -21,16 +21,16 @@ type CustomerStore = Pick<Store, 'listWaitingCustomers' | 'listDueOfCustomers'>;
 
 export class CustomerRounds {
   readonly #store: CustomerStore;
-  readonly #territory: Pick<Territory, 'slots'>;
+  readonly #ownership: Pick<SlotOwnership, 'slots'>;
   #listed: CustomerCursor[] = [];
   #lastListed: CustomerCursor | null = null;
   #isEverybodyListed = false;
   readonly #again = new CustomerTurns<CustomerCursor>();
   #isToBeginAnew = false;
 
-  constructor(store: CustomerStore, territory: Pick<Territory, 'slots'>) {
+  constructor(store: CustomerStore, ownership: Pick<SlotOwnership, 'slots'>) {
     this.#store = store;
-    this.#territory = territory;
+    this.#ownership = ownership;
   }
 
   /** Whom to visit next; nobody when the round is over, and the next one begins. */
@@ -66,7 +66,7 @@ export class CustomerRounds {
     const listed = await this.#store.listWaitingCustomers(
       this.#lastListed,
       LISTED_MAX,
-      this.#territory.slots,
+      this.#ownership.slots,
     );
     this.#listed = [...listed];
     this.#lastListed = listed.at(-1) ?? this.#lastListed;
@@ -124,7 +124,7 @@ export function visit(
   cursors: readonly CustomerCursor[],
   from: Place | null,
   until: Instant,
-  slots: Territory['slots'],
+  slots: SlotOwnership['slots'],
 ): Promise<CustomersPage> {
   const begun = cursors.map((cursor) => ({ ...cursor, after: later(cursor.after, from) }));
   return store.listDueOfCustomers(begun, until, Math.floor(ROWS_MAX / Math.max(cursors.length, 1)), slots);

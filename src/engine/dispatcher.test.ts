@@ -428,7 +428,7 @@ describe('the breaker', () => {
     return { views, seconds: () => sentAfter(harness, start).map((ms) => ms / 1_000) };
   }
 
-  test('puts off what is due while it is open, with no attempt, to the end of the window', async () => {
+  test('defers what is due while it is open, with no attempt, to the end of the window', async () => {
     await using harness = await EngineHarness.open();
     const start = harness.now;
     const { views, seconds } = await withBreaker(harness, [5, 6], 'x+');
@@ -438,10 +438,10 @@ describe('the breaker', () => {
       status: 'scheduled',
       dueAt: start + 15_000,
       attemptCount: 0,
-      booked: false,
+      reserved: false,
     });
     expect(await harness.attempts(second.id)).toEqual([]);
-    expect(harness.metrics.unsents).toEqual(['put_off']);
+    expect(harness.metrics.unsents).toEqual(['deferred']);
     await harness.time.advance(1);
     expect(seconds()).toEqual([5, 15]);
     expect((await harness.delivery(second.id)).status).toBe('succeeded');
@@ -553,7 +553,7 @@ describe('rate limit and retry budget', () => {
     ]);
   });
 
-  test('a booked turn is kept over a restart', async () => {
+  test('a reserved turn is kept over a restart', async () => {
     await using harness = await EngineHarness.open();
     for (let each = 0; each < 3; each++) await harness.schedule({ rateLimit: { perSecond: 0.1 } });
     const engine = await started(harness);
@@ -581,7 +581,7 @@ describe('rate limit and retry budget', () => {
     await using harness = await EngineHarness.open();
     const { pending } = await harness.schedule({ rateLimit: { perSecond: 1 } });
     await started(harness);
-    harness.faults.set('refuses', 'claim', 'putOff', 'saveGates');
+    harness.faults.set('refuses', 'claim', 'defer', 'saveGates');
     await harness.time.advance(60_000);
     harness.faults.clear();
     await harness.time.advance(5_000);

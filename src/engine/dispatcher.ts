@@ -28,9 +28,9 @@ import { type OutageLog, warnsOfOutage } from './outage-log.ts';
 import { NO_PEERS } from './peer-hints.ts';
 import { Repetition, SOON_MS } from './repetition.ts';
 import type { RequestBuilder } from './request-builder.ts';
+import type { SlotOwnership } from './slot-ownership.ts';
+import type { StatsRecorder } from './stats.ts';
 import { Stride } from './stride.ts';
-import type { Tallies } from './tallies.ts';
-import type { Territory } from './territory.ts';
 
 /** Time from the beginning of one look to the beginning of the next. */
 const LOOK_EVERY_MS = 900;
@@ -65,7 +65,7 @@ type Direction = 'ahead' | 'rest' | 'behind';
 
 export class Dispatcher implements Hints, Queue {
   readonly #dependencies: EngineDependencies;
-  readonly #territory: Territory;
+  readonly #ownership: SlotOwnership;
   readonly #peers: Peers;
   readonly #sending: Sending;
   readonly #nearDue = new NearDue();
@@ -99,16 +99,16 @@ export class Dispatcher implements Hints, Queue {
 
   constructor(
     dependencies: EngineDependencies,
-    territory: Territory,
+    ownership: SlotOwnership,
     gates: Gates,
     sending: Sending,
     builder: RequestBuilder,
-    tallies: Pick<Tallies, 'ended'>,
+    stats: Pick<StatsRecorder, 'ended'>,
     permitsMax?: number,
   ) {
     this.#dependencies = dependencies;
     this.#queue = new FairQueue(permitsMax);
-    this.#territory = territory;
+    this.#ownership = ownership;
     this.#peers = dependencies.cluster?.peers ?? NO_PEERS;
     this.#sending = sending;
     this.#outage = warnsOfOutage(dependencies, 'due work could not be claimed', 'due work is claimed again');
@@ -122,19 +122,19 @@ export class Dispatcher implements Hints, Queue {
     const isShared = () => this.#isShared;
     this.#slowed = new SlowedTimers(timers, isShared);
     const slowed = { ...dependencies, timers: this.#slowed };
-    this.#ahead = new Ahead(slowed, territory, gates, builder, () => this.#load(), isShared);
+    this.#ahead = new Ahead(slowed, ownership, gates, builder, () => this.#load(), isShared);
     this.#firing = new Firing(dependencies, {
-      territory,
+      ownership,
       gates,
       sending,
       queue: this,
       ahead: this.#ahead,
       bodies: new BodyLoader(slowed, builder),
-      tallies,
+      stats,
     });
     this.#lookOut = new LookOut(
       dependencies,
-      territory,
+      ownership,
       {
         ahead: (due) => this.#foresee(due),
         hasRoomAhead: (partition) => this.#nearDue.hasRoom(partition),
@@ -194,7 +194,7 @@ export class Dispatcher implements Hints, Queue {
   }
 
   #isOurs(due: Due): boolean {
-    return this.#territory.epochOf(due) !== null;
+    return this.#ownership.epochOf(due) !== null;
   }
 
   #wait(due: Due): void {
@@ -248,8 +248,8 @@ export class Dispatcher implements Hints, Queue {
     this.#outage.succeeded();
   }
 
-  bringForward(heldBack: readonly Due[]): Promise<void> {
-    return this.#firing.bringForward(heldBack);
+  bringForward(deferred: readonly Due[]): Promise<void> {
+    return this.#firing.bringForward(deferred);
   }
 
   /** Its permits are free again. */

@@ -17,9 +17,9 @@ import { Recoveries } from './recoveries.ts';
 import { Recovery } from './recovery.ts';
 import { RequestBuilder } from './request-builder.ts';
 import { Settler } from './settler.ts';
+import { OWNS_EVERY_SLOT } from './slot-ownership.ts';
+import { StatsRecorder } from './stats.ts';
 import { Sweeps } from './sweeps.ts';
-import { Tallies } from './tallies.ts';
-import { EVERYWHERE } from './territory.ts';
 import { AttemptRunner } from './tries.ts';
 
 export interface EngineOptions {
@@ -35,7 +35,7 @@ export class Engine implements Hints {
   /** Null for a process that has its store to itself. */
   readonly #membership: Membership | null;
   readonly #gates: Gates;
-  readonly #tallies: Tallies;
+  readonly #stats: StatsRecorder;
   readonly #settler: Settler;
   readonly #attempts: AttemptRunner;
   readonly #dispatcher: Dispatcher;
@@ -49,45 +49,45 @@ export class Engine implements Hints {
     this.#dependencies = dependencies;
     this.#peers = dependencies.cluster?.peers ?? NO_PEERS;
     this.#membership = this.#join();
-    const territory = this.#membership?.territory ?? EVERYWHERE;
-    this.#gates = new Gates(dependencies, territory);
-    this.#tallies = new Tallies(dependencies);
+    const ownership = this.#membership?.ownership ?? OWNS_EVERY_SLOT;
+    this.#gates = new Gates(dependencies, ownership);
+    this.#stats = new StatsRecorder(dependencies);
     this.#settler = new Settler(dependencies);
     const builder = new RequestBuilder(dependencies);
-    const parts = { builder, gates: this.#gates, settler: this.#settler, tallies: this.#tallies };
-    this.#attempts = new AttemptRunner(dependencies, territory, parts, {
+    const parts = { builder, gates: this.#gates, settler: this.#settler, stats: this.#stats };
+    this.#attempts = new AttemptRunner(dependencies, ownership, parts, {
       due: (due) => this.#dispatcher.due(due),
       lookAgain: () => this.#dispatcher.lookAgain(),
       release: (due) => this.#dispatcher.release(due),
       turnSoon: () => this.#dispatcher.turnSoon(),
-      bringForward: (heldBack) => this.#dispatcher.bringForward(heldBack),
+      bringForward: (deferred) => this.#dispatcher.bringForward(deferred),
       lostTrack: () => this.#recoveries.lostTrack(),
     });
     this.#dispatcher = new Dispatcher(
       dependencies,
-      territory,
+      ownership,
       this.#gates,
       this.#attempts,
       builder,
-      this.#tallies,
+      this.#stats,
       options.permitsMax,
     );
     const recovery = new Recovery(dependencies, {
-      territory,
+      ownership,
       settler: this.#settler,
-      tallies: this.#tallies,
+      stats: this.#stats,
       hints: this,
       living: this.#membership,
       isUnderWay: (token) => this.#attempts.isUnderWay(token),
     });
     this.#recoveries = new Recoveries(dependencies, recovery);
-    this.#janitor = new Janitor(dependencies, territory, options.retentionMs);
+    this.#janitor = new Janitor(dependencies, ownership, options.retentionMs);
     this.#gateOrders = new GateOrders(dependencies, {
-      territory,
+      ownership,
       gates: this.#gates,
-      bringForward: (heldBack) => this.#dispatcher.bringForward(heldBack),
+      bringForward: (deferred) => this.#dispatcher.bringForward(deferred),
     });
-    this.#sweeps = new Sweeps({ ...dependencies, territory, hints: this });
+    this.#sweeps = new Sweeps({ ...dependencies, ownership, hints: this });
     dependencies.metrics.watch(() => this.gauges());
   }
 
@@ -165,7 +165,7 @@ export class Engine implements Hints {
     this.#attempts.interrupt();
     await this.#attempts.idle();
     await Promise.all([tidied, ordersEnd]);
-    await this.#tallies.stop();
+    await this.#stats.stop();
     this.#gates.stop();
     try {
       await this.#gates.save();

@@ -1,5 +1,5 @@
 /**
- * From a batch of due deliveries to attempts: read, unless that was done ahead, judged by the gate, claimed or put off
+ * From a batch of due deliveries to attempts: read, unless that was done ahead, judged by the gate, claimed or deferred
  * or ended, each kind in one step. Whoever changed a delivery in the meantime wins: every write is conditional on
  * the revision that was read, and in a cluster on the hold on its slot, which must not have changed since.
  *
@@ -7,7 +7,7 @@
  * the batch does not wait for it: nothing is claimed whose request would not be at hand.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
-import { endUnsent, putOff } from '#src/domain/delivery-life.ts';
+import { defer, endUnsent } from '#src/domain/delivery-life.ts';
 import { judge } from '#src/domain/dispatch.ts';
 import { type Due, dueOf } from '#src/domain/due.ts';
 import { gateTerms } from '#src/domain/gate.ts';
@@ -22,8 +22,8 @@ import type { EngineDependencies } from './dependencies.ts';
 import type { Gates } from './gates.ts';
 import { LargeDeliveries } from './large-deliveries.ts';
 import { SMALL_PAYLOAD_BYTES_MAX } from './request-builder.ts';
-import type { Tallies } from './tallies.ts';
-import type { Territory } from './territory.ts';
+import type { SlotOwnership } from './slot-ownership.ts';
+import type { StatsRecorder } from './stats.ts';
 
 /** Somebody else changed a delivery as it was to be claimed: so long it is left alone. */
 const STALE_MS = 10;
@@ -32,28 +32,28 @@ export const BATCH_MAX = 64;
 const MS_PER_SECOND = 1_000;
 
 export interface FiringParts {
-  readonly territory: Territory;
+  readonly ownership: SlotOwnership;
   readonly gates: Gates;
   readonly sending: Sending;
   readonly queue: Queue;
   readonly ahead: Ahead;
   readonly bodies: BodyLoader;
-  readonly tallies: Pick<Tallies, 'ended'>;
+  readonly stats: Pick<StatsRecorder, 'ended'>;
 }
 
 export class Firing {
   readonly #dependencies: EngineDependencies;
-  readonly #territory: Territory;
+  readonly #ownership: SlotOwnership;
   readonly #gates: Gates;
   readonly #sending: Sending;
   readonly #queue: Queue;
   readonly #ahead: Ahead;
   readonly #large: LargeDeliveries;
-  readonly #tallies: FiringParts['tallies'];
+  readonly #stats: FiringParts['stats'];
 
   constructor(dependencies: EngineDependencies, parts: FiringParts) {
     this.#dependencies = dependencies;
-    this.#territory = parts.territory;
+    this.#ownership = parts.ownership;
     this.#gates = parts.gates;
     this.#sending = parts.sending;
     this.#queue = parts.queue;
@@ -63,7 +63,7 @@ export class Firing {
       ...parts,
       decide: (read) => this.#decideAll([read]),
     });
-    this.#tallies = parts.tallies;
+    this.#stats = parts.stats;
   }
 
   /**
@@ -128,7 +128,7 @@ export class Firing {
     for (const [index, { due, epoch, made }] of asked.entries()) {
       const work = works[index] ?? null;
       // The gate that was read is of the epoch in which it was asked for.
-      if (work !== null && this.#territory.epochOf(due) === epoch) {
+      if (work !== null && this.#ownership.epochOf(due) === epoch) {
         const isSame = made?.work.delivery.revision === work.delivery.revision;
         read.push({ due, epoch, work, draft: isSame ? (made?.draft ?? null) : null, isReadAhead: false });
         continue;
@@ -144,24 +144,24 @@ export class Firing {
     if (read.length === 0) return;
     const claims: Claiming[] = [];
     const ends: Decided<EndWrite>[] = [];
-    const putOffs: Decided<Delivery>[] = [];
+    const deferrals: Decided<Delivery>[] = [];
     const now = this.#dependencies.clock.now();
     for (const one of read) {
       if (this.#queue.isStopped) this.#queue.release(one.due);
-      else this.#judge(one, now, { claims, ends, putOffs });
+      else this.#judge(one, now, { claims, ends, deferrals });
     }
     this.#gates.readEnds(read.map(({ due }) => due));
     // In this order: a store carries out first what it was asked first.
-    const turns = [...claims, ...putOffs].filter(({ hasTurn }) => hasTurn).map(({ due }) => due);
+    const turns = [...claims, ...deferrals].filter(({ hasTurn }) => hasTurn).map(({ due }) => due);
     const saved = turns.length === 0 ? null : this.#gates.saveTurns(turns);
-    await Promise.all([saved, this.#claim(claims), this.#end(ends), this.#putOff(putOffs)]);
+    await Promise.all([saved, this.#claim(claims), this.#end(ends), this.#defer(deferrals)]);
   }
 
   /** What lies elsewhere by now is let go of, unread. */
   #ours(batch: readonly Due[]): readonly Asked[] {
     const asked: Asked[] = [];
     for (const due of batch) {
-      const epoch = this.#territory.epochOf(due);
+      const epoch = this.#ownership.epochOf(due);
       if (epoch === null) this.#queue.release(due);
       else asked.push({ due, epoch });
     }
@@ -212,10 +212,10 @@ export class Firing {
           hasTurn: false,
         });
         return;
-      case 'put_off': {
-        const write = putOff(delivery, verdict.until, verdict.booked);
+      case 'defer': {
+        const write = defer(delivery, verdict.until, verdict.reserved);
         const hasTurn = this.#gates.decided(due, before, verdict.gate);
-        into.putOffs.push({ due, epoch, isReadAhead, write, hasTurn });
+        into.deferrals.push({ due, epoch, isReadAhead, write, hasTurn });
         return;
       }
       case 'send': {
@@ -254,7 +254,7 @@ export class Firing {
     if (claims.length === 0) return;
     const { store, metrics } = this.#dependencies;
     const writes = claims.map(({ write }) => write);
-    const answered = store.claim(writes, this.#territory.tenure);
+    const answered = store.claim(writes, this.#ownership.fence);
     // While the disk works, the requests are made ready.
     this.#sending.prepare(claims);
     try {
@@ -283,29 +283,29 @@ export class Firing {
     const { store, metrics } = this.#dependencies;
     await this.#write(
       ends,
-      (writes) => store.endUnsent(writes, this.#territory.tenure),
+      (writes) => store.endUnsent(writes, this.#ownership.fence),
       ({ write }) => write.delivery,
       ({ due, write }) => {
         metrics.unsent(write.delivery.status === 'expired' ? 'expired' : 'dead_letter');
-        this.#tallies.ended(due, write.delivery.status);
+        this.#stats.ended(due, write.delivery.status);
         if (write.advanced !== null) this.#queue.due(dueOf(write.advanced.next));
       },
     );
   }
 
-  async #putOff(putOffs: readonly Decided<Delivery>[]): Promise<void> {
-    if (putOffs.length === 0) return;
+  async #defer(deferrals: readonly Decided<Delivery>[]): Promise<void> {
+    if (deferrals.length === 0) return;
     const { store, metrics } = this.#dependencies;
     await this.#write(
-      putOffs,
-      (writes) => store.putOff(writes, this.#territory.tenure),
+      deferrals,
+      (writes) => store.defer(writes, this.#ownership.fence),
       ({ write }) => write,
       ({ write, epoch }) => {
-        metrics.unsent('put_off');
+        metrics.unsent('deferred');
         const due = dueOf(write);
         this.#queue.due(due);
-        if (due === null || !this.#territory.isStill(due, epoch)) return;
-        if (!write.booked && !this.#gates.holdBack(due)) void this.bringForward([due]);
+        if (due === null || !this.#ownership.isStill(due, epoch)) return;
+        if (!write.reserved && !this.#gates.rememberDeferred(due)) void this.bringForward([due]);
       },
     );
   }
@@ -357,7 +357,7 @@ export class Firing {
   }
 
   #turnEnds({ due, epoch, hasTurn }: Decided<unknown>, wasUsed: boolean): void {
-    if (hasTurn && this.#territory.isStill(due, epoch)) this.#gates.turnEnds(due, wasUsed);
+    if (hasTurn && this.#ownership.isStill(due, epoch)) this.#gates.turnEnds(due, wasUsed);
   }
 
   /**
@@ -368,14 +368,14 @@ export class Firing {
     const { due, isReadAhead } = one;
     this.#turnEnds(one, false);
     this.#queue.release(due);
-    if (!isReadAhead) this.#territory.doubt();
+    if (!isReadAhead) this.#ownership.doubt();
     this.#queue.due({
       ...due,
       dueAt: instant(this.#dependencies.clock.now() + (isReadAhead ? 0 : STALE_MS)),
     });
   }
 
-  bringForward(heldBack: readonly Due[]): Promise<void> {
-    return bringForward(heldBack, this.#dependencies, this.#territory, this.#queue);
+  bringForward(deferred: readonly Due[]): Promise<void> {
+    return bringForward(deferred, this.#dependencies, this.#ownership, this.#queue);
   }
 }

@@ -10,7 +10,7 @@ import { BROKEN, EngineHarness, OK, PARTITION, requireDue } from '#test/engine-h
 import { Engine } from './engine.ts';
 import { GateOrders } from './gate-orders.ts';
 import { Gates } from './gates.ts';
-import { EVERYWHERE } from './territory.ts';
+import { OWNS_EVERY_SLOT } from './slot-ownership.ts';
 
 const POLICY: BreakerPolicy = { threshold: 1, baseOpen: '10m', maxOpen: '1h', probeTimeout: '5m' };
 const ONE_ATTEMPT: RetryPolicy = { ...DEFAULT_RETRY_POLICY, maxAttempts: 1 };
@@ -44,7 +44,7 @@ async function statuses(harness: EngineHarness, ids: readonly DeliveryId[]): Pro
   return Promise.all(ids.map(async (id) => (await harness.delivery(id)).status));
 }
 
-test('within a second the breaker is closed, what it held back goes out, and the order is gone', async () => {
+test('within a second the breaker is closed, what it deferred goes out, and the order is gone', async () => {
   await using harness = await EngineHarness.open();
   const { profile } = await opened(harness);
   const held = [
@@ -72,7 +72,7 @@ test('within a second the breaker is closed, what it held back goes out, and the
   expect(lines).toMatchObject([{ fields: { partition: PARTITION, endpoint: profile.id } }]);
 });
 
-test('a gate that is only in the store is closed there, and what it put off before a restart goes out', async () => {
+test('a gate that is only in the store is closed there, and what it deferred before a restart goes out', async () => {
   await using harness = await EngineHarness.open();
   const { profile, engine } = await opened(harness);
   const ids: DeliveryId[] = [];
@@ -126,7 +126,7 @@ describe('what is left alone', () => {
     expect(harness.insight.orders).toEqual([]);
   });
 
-  test('what goes elsewhere, and turns that are booked', async () => {
+  test('what goes elsewhere, and turns that are reserved', async () => {
     await using harness = await EngineHarness.open();
     const { profile } = await opened(harness);
     const others = await harness.profile({ breakerPolicy: POLICY, retryPolicy: ONE_ATTEMPT });
@@ -201,7 +201,7 @@ test('what waits for the verdict of a probe goes out as well', async () => {
   expect(harness.egress.sent.at(-1)?.request.headers).toContainEqual(['Sched-Delivery-Id', pending.id]);
 });
 
-test('what is booked at the gate stays booked', async () => {
+test('what is reserved at the gate stays reserved', async () => {
   await using harness = await EngineHarness.open();
   const { profile } = await opened(harness);
   await order(harness, profile);
@@ -212,7 +212,7 @@ test('what is booked at the gate stays booked', async () => {
   const { dueAt } = await harness.delivery(second.pending.id);
   await order(harness, profile);
   await harness.time.advance(1_000);
-  expect(await harness.delivery(second.pending.id)).toMatchObject({ booked: true, dueAt });
+  expect(await harness.delivery(second.pending.id)).toMatchObject({ reserved: true, dueAt });
 });
 
 test('a store that fails is asked again, until the gate is saved', async () => {
@@ -237,9 +237,9 @@ test('one that may be taken for dead leaves the order to whoever holds the endpo
   await using harness = await EngineHarness.open();
   const profile = await harness.profile();
   let isAlive = false;
-  const territory = { ...EVERYWHERE, life: () => () => isAlive };
-  const gates = new Gates(harness, territory);
-  const orders = new GateOrders(harness, { territory, gates, bringForward: async () => {} });
+  const ownership = { ...OWNS_EVERY_SLOT, life: () => () => isAlive };
+  const gates = new Gates(harness, ownership);
+  const orders = new GateOrders(harness, { ownership, gates, bringForward: async () => {} });
   await order(harness, profile);
   orders.start();
   await harness.time.advance(2_000);

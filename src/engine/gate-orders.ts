@@ -2,7 +2,7 @@
  * What people order of gates: to close a breaker. The order lies in the store, where whoever dispatches the endpoint
  * finds it within a second and carries it out, whether or not it has anything to do with that endpoint now.
  *
- * What the breaker put off goes out at once. Gates remember only so many of those, and none from before a restart;
+ * What the breaker deferred goes out at once. Gates remember only so many of those, and none from before a restart;
  * but all of them are due at the very instant at which its window ends, or the wait for its probe, and so they are
  * found in the store by that instant. What was meant for that instant anyway is left alone.
  *
@@ -10,7 +10,7 @@
  * is saved: until then it is carried out again, which does no harm.
  */
 import type { Breaker } from '#src/domain/breaker.ts';
-import { isPutOff } from '#src/domain/delivery-life.ts';
+import { isDeferred } from '#src/domain/delivery-life.ts';
 import type { Due, Spot } from '#src/domain/due.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -18,7 +18,7 @@ import type { GateOrder } from '#src/ports/insight-store.ts';
 import type { Work } from '#src/ports/store.ts';
 import type { EngineDependencies } from './dependencies.ts';
 import type { Gates } from './gates.ts';
-import { slotAt, type Territory } from './territory.ts';
+import { type SlotOwnership, slotAt } from './slot-ownership.ts';
 
 const EVERY_MS = 1_000;
 const ORDERS_MAX = 200;
@@ -31,9 +31,9 @@ const READ_TOGETHER_MAX = 64;
 const FIRST_ID = '' as DeliveryId;
 
 export interface GateOrderParts {
-  readonly territory: Territory;
+  readonly ownership: SlotOwnership;
   readonly gates: Gates;
-  readonly bringForward: (heldBack: readonly Due[]) => Promise<void>;
+  readonly bringForward: (deferred: readonly Due[]) => Promise<void>;
 }
 
 export class GateOrders {
@@ -77,51 +77,51 @@ export class GateOrders {
 
   async #carryOut(order: GateOrder): Promise<void> {
     const { insight, clock, log } = this.#dependencies;
-    const { territory, gates, bringForward } = this.#parts;
-    const epoch = territory.epochOf(order);
+    const { ownership, gates, bringForward } = this.#parts;
+    const epoch = ownership.epochOf(order);
     if (epoch === null) return;
-    const isAlive = territory.life();
+    const isAlive = ownership.life();
     gates.readBegins([order]);
     try {
       const read = await insight.findGate(order.partition, order.endpoint);
       // The gate that was read is of the epoch in which it was asked for.
-      if (territory.epochOf(order) !== epoch) return;
-      const found = await this.#putOffBy(gates.of(order, read).breaker, order);
-      if (territory.epochOf(order) !== epoch) return;
-      const heldBack = gates.closeByHand(order, clock.now());
-      await bringForward([...new Map([...found, ...heldBack].map((due) => [due.id, due])).values()]);
+      if (ownership.epochOf(order) !== epoch) return;
+      const found = await this.#deferredBy(gates.of(order, read).breaker, order);
+      if (ownership.epochOf(order) !== epoch) return;
+      const deferred = gates.closeByHand(order, clock.now());
+      await bringForward([...new Map([...found, ...deferred].map((due) => [due.id, due])).values()]);
       await gates.saveOne(order);
     } finally {
       gates.readEnds([order]);
     }
     // What is saved under a hold that is over is not saved, and a process that stood still may not know that it is.
-    if (!territory.isStill(order, epoch) || !isAlive()) return;
+    if (!ownership.isStill(order, epoch) || !isAlive()) return;
     await insight.removeGateOrder(order);
     const { partition, endpoint } = order;
     // Of a URL only the host: the rest may hold what is secret.
     log.info({ partition, endpoint: URL.parse(endpoint)?.host ?? endpoint }, 'closed a breaker by hand');
   }
 
-  /** Waiting deliveries that this breaker put off. */
-  async #putOffBy({ openUntil, probeUntil }: Breaker, spot: Spot): Promise<readonly Due[]> {
+  /** Waiting deliveries that this breaker deferred. */
+  async #deferredBy({ openUntil, probeUntil }: Breaker, spot: Spot): Promise<readonly Due[]> {
     const now = this.#dependencies.clock.now();
     const found: Due[] = [];
     for (const until of new Set([openUntil, probeUntil])) {
-      if (until !== null && until > now) found.push(...(await this.#putOffTo(until, spot)));
+      if (until !== null && until > now) found.push(...(await this.#deferredTo(until, spot)));
     }
     return found;
   }
 
-  async #putOffTo(until: Instant, spot: Spot): Promise<readonly Due[]> {
+  async #deferredTo(until: Instant, spot: Spot): Promise<readonly Due[]> {
     const { store } = this.#dependencies;
-    const slots = this.#parts.territory.slots === undefined ? undefined : new Set([slotAt(spot)]);
+    const slots = this.#parts.ownership.slots === undefined ? undefined : new Set([slotAt(spot)]);
     const found: Due[] = [];
     let after: Pick<Due, 'dueAt' | 'id'> = { dueAt: until, id: FIRST_ID };
     for (let lookedAt = 0; lookedAt < LOOKED_AT_MAX && !this.#isStopped; ) {
       const page = await store.listDue(after, until, LOOKED_AT_TOGETHER_MAX, slots);
       const ours = page.filter((due) => due.endpoint === spot.endpoint && due.partition === spot.partition);
       for (let at = 0; at < ours.length; at += READ_TOGETHER_MAX) {
-        found.push(...(await this.#onlyPutOff(ours.slice(at, at + READ_TOGETHER_MAX))));
+        found.push(...(await this.#onlyDeferred(ours.slice(at, at + READ_TOGETHER_MAX))));
       }
       after = page.at(-1) ?? after;
       if (page.length < LOOKED_AT_TOGETHER_MAX) break;
@@ -130,18 +130,18 @@ export class GateOrders {
     return found;
   }
 
-  async #onlyPutOff(dues: readonly Due[]): Promise<readonly Due[]> {
+  async #onlyDeferred(dues: readonly Due[]): Promise<readonly Due[]> {
     const works = await this.#dependencies.store.findWork(dues);
-    const putOff = await Promise.all(works.map((work) => this.#wasPutOff(work)));
-    return dues.filter((_, index) => putOff[index]);
+    const defer = await Promise.all(works.map((work) => this.#wasDeferred(work)));
+    return dues.filter((_, index) => defer[index]);
   }
 
-  async #wasPutOff(work: Work | null): Promise<boolean> {
+  async #wasDeferred(work: Work | null): Promise<boolean> {
     if (work === null) return false;
     const { delivery } = work;
     const { partition, id, attemptCount } = delivery;
-    if (attemptCount === 0) return isPutOff(delivery, null);
+    if (attemptCount === 0) return isDeferred(delivery, null);
     const [last] = await this.#dependencies.store.listAttempts(partition, id, attemptCount - 1, 1);
-    return isPutOff(delivery, last?.finishedAt ?? null);
+    return isDeferred(delivery, last?.finishedAt ?? null);
   }
 }

@@ -7,7 +7,7 @@ import type { Partition } from '#src/domain/partition.ts';
 import type { BreakerPolicy } from '#src/domain/profile.ts';
 import { dueAt, EngineHarness, requireDue } from '#test/engine-harness.ts';
 import { Gates } from './gates.ts';
-import { EVERYWHERE } from './territory.ts';
+import { OWNS_EVERY_SLOT } from './slot-ownership.ts';
 
 const POLICY: BreakerPolicy = { threshold: 2, baseOpen: '30s', maxOpen: '1h', probeTimeout: '10s' };
 const URL = 'https://example.com/hook';
@@ -37,7 +37,7 @@ async function stored(harness: EngineHarness): Promise<Gate | null> {
 describe('the gate of an endpoint', () => {
   test('is open where nothing is known, and then nothing is kept', async () => {
     await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, EVERYWHERE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
     expect(gates.of(DUE, null)).toBe(OPEN_GATE);
     gates.set(DUE, OPEN_GATE);
     expect(learn(gates, harness, 'success')).toEqual([]);
@@ -48,14 +48,14 @@ describe('the gate of an endpoint', () => {
 
   test('is that of memory, which is newer than what was read with the delivery', async () => {
     await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, EVERYWHERE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 2);
     expect(gates.of(DUE, OPEN_GATE).breaker.openUntil).toBe(harness.now + 30_000);
   });
 
   test('is one for each partition and endpoint', async () => {
     await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, EVERYWHERE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 2);
     expect(gates.of(towards('https://example.org/'), null)).toBe(OPEN_GATE);
     expect(gates.of({ ...DUE, partition: 2 as Partition }, null)).toBe(OPEN_GATE);
@@ -64,7 +64,7 @@ describe('the gate of an endpoint', () => {
 
   test('counts among the breakers by its state', async () => {
     await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, EVERYWHERE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 2, towards('a'));
     fail(gates, harness, 1, towards('b'));
     await harness.time.advance(10_000);
@@ -78,7 +78,7 @@ describe('the gate of an endpoint', () => {
 describe('gates are saved', () => {
   test('at once when a breaker opens, and at once when it closes', async () => {
     await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, EVERYWHERE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 2);
     await harness.time.advance(0);
     expect((await stored(harness))?.breaker.openUntil).toBe(harness.now + 30_000);
@@ -89,7 +89,7 @@ describe('gates are saved', () => {
 
   test('a second after any other change, and then all changes at once', async () => {
     await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, EVERYWHERE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 1);
     fail(gates, harness, 1, towards('b'));
     await harness.time.advance(999);
@@ -103,7 +103,7 @@ describe('gates are saved', () => {
 
   test('at once also when a second has begun already', async () => {
     await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, EVERYWHERE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 1);
     await harness.time.advance(100);
     fail(gates, harness, 1);
@@ -113,7 +113,7 @@ describe('gates are saved', () => {
 
   test('with what changed while they were being saved', async () => {
     await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, EVERYWHERE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
     const patient = { ...POLICY, threshold: 100 };
     const failed = () => gates.attemptEnds(DUE, patient, 'failure', null, harness.now);
     harness.faults.before('saveGates', failed);
@@ -126,7 +126,7 @@ describe('gates are saved', () => {
 
   test('again and again until the store is back', async () => {
     await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, EVERYWHERE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
     harness.faults.set('refuses', 'saveGates');
     fail(gates, harness, 2);
     const openUntil = instant(harness.now + 30_000);
@@ -141,7 +141,7 @@ describe('gates are saved', () => {
 
   test('in parts, however many there are', async () => {
     await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, EVERYWHERE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
     for (let endpoint = 0; endpoint < 450; endpoint++) fail(gates, harness, 1, towards(`e-${endpoint}`));
     await gates.save();
     expect(harness.faults.times('saveGates')).toBe(3);
@@ -151,7 +151,7 @@ describe('gates are saved', () => {
 
   test('no more after a stop, but by hand', async () => {
     await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, EVERYWHERE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 1);
     gates.stop();
     expect(harness.time.pending).toBe(0);
@@ -163,14 +163,14 @@ describe('gates are saved', () => {
 describe('after a restart', () => {
   test('a breaker goes on from where it was: open as long, its window doubled as often', async () => {
     await using harness = await EngineHarness.open();
-    const before = new Gates(harness, EVERYWHERE);
+    const before = new Gates(harness, OWNS_EVERY_SLOT);
     fail(before, harness, 2);
     await harness.time.advance(30_000);
     const { openUntil } = before.of(DUE, null).breaker;
     before.attemptEnds(DUE, POLICY, 'failure', openUntil, harness.now);
     await harness.time.advance(0);
 
-    const after = new Gates(harness, EVERYWHERE);
+    const after = new Gates(harness, OWNS_EVERY_SLOT);
     const gate = after.of(DUE, await stored(harness));
     expect(gate.breaker).toMatchObject({ openUntil: harness.now + 60_000, windowMs: 60_000 });
     expect(after.breakers(harness.now)).toEqual({ open: 1, halfOpen: 0 });
@@ -178,9 +178,9 @@ describe('after a restart', () => {
 
   test('failures in a row count over it', async () => {
     await using harness = await EngineHarness.open();
-    fail(new Gates(harness, EVERYWHERE), harness, 1);
+    fail(new Gates(harness, OWNS_EVERY_SLOT), harness, 1);
     await harness.time.advance(1_000);
-    const after = new Gates(harness, EVERYWHERE);
+    const after = new Gates(harness, OWNS_EVERY_SLOT);
     after.of(DUE, await stored(harness));
     learn(after, harness, 'failure');
     expect(after.breakers(harness.now)).toEqual({ open: 1, halfOpen: 0 });
@@ -188,9 +188,9 @@ describe('after a restart', () => {
 
   test('what is read is not saved again before it changes', async () => {
     await using harness = await EngineHarness.open();
-    fail(new Gates(harness, EVERYWHERE), harness, 1);
+    fail(new Gates(harness, OWNS_EVERY_SLOT), harness, 1);
     await harness.time.advance(1_000);
-    const after = new Gates(harness, EVERYWHERE);
+    const after = new Gates(harness, OWNS_EVERY_SLOT);
     after.of(DUE, await stored(harness));
     const saves = harness.faults.times('saveGates');
     await after.save();
@@ -201,7 +201,7 @@ describe('after a restart', () => {
 describe('memory', () => {
   test('one that says nothing any more is forgotten, here and in the store', async () => {
     await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, EVERYWHERE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 1);
     await harness.time.advance(1_000);
     learn(gates, harness, 'success');
@@ -213,7 +213,7 @@ describe('memory', () => {
 
   test('while it is being read it is kept: what is answered may be older than what was forgotten', async () => {
     await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, EVERYWHERE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 1);
     await harness.time.advance(1_000);
     const older = await stored(harness);
@@ -231,7 +231,7 @@ describe('memory', () => {
 
   test('holds 20,000 gates at most, those used last; the others are read again', async () => {
     await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, EVERYWHERE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
     for (let endpoint = 0; endpoint < 20_100; endpoint++) fail(gates, harness, 2, towards(`e-${endpoint}`));
     learn(gates, harness, 'success', towards('e-0'));
     fail(gates, harness, 2, towards('e-0'));
@@ -243,7 +243,7 @@ describe('memory', () => {
 
   test('holds 20,000 gates at most, also of those that are only read', async () => {
     await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, EVERYWHERE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
     const openUntil = instant(harness.now + 30_000);
     const read: Gate = {
       ...OPEN_GATE,
@@ -256,9 +256,9 @@ describe('memory', () => {
 
   test('a gate that was forgotten does not come back as it was before', async () => {
     await using harness = await EngineHarness.open();
-    fail(new Gates(harness, EVERYWHERE), harness, 1);
+    fail(new Gates(harness, OWNS_EVERY_SLOT), harness, 1);
     await harness.time.advance(1_000);
-    const gates = new Gates(harness, EVERYWHERE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
     const read = await stored(harness);
     const [quick, slow] = [towards(URL, 'quick'), towards(URL, 'slow')];
     gates.of(quick, read);
@@ -270,13 +270,13 @@ describe('memory', () => {
   });
 });
 
-describe('deliveries that an open breaker put off', () => {
+describe('deliveries that an open breaker deferred', () => {
   test('are freed when it closes, once', async () => {
     await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, EVERYWHERE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 2);
     const held = [towards(URL, 'a'), towards(URL, 'b')];
-    for (const due of held) gates.holdBack(due);
+    for (const due of held) gates.rememberDeferred(due);
     expect(learn(gates, harness, 'failure')).toEqual([]);
     expect(learn(gates, harness, 'success')).toEqual(held);
     expect(learn(gates, harness, 'success')).toEqual([]);
@@ -284,72 +284,72 @@ describe('deliveries that an open breaker put off', () => {
 
   test('are those of that endpoint only', async () => {
     await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, EVERYWHERE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
     for (const endpoint of ['a', 'b']) {
       fail(gates, harness, 2, towards(endpoint));
-      gates.holdBack(towards(endpoint));
+      gates.rememberDeferred(towards(endpoint));
     }
     expect(learn(gates, harness, 'success', towards('b'))).toEqual([towards('b')]);
   });
 
   test('are remembered up to 1,000 for each endpoint and 16,000 for one customer of 20,000 in all', async () => {
     await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, EVERYWHERE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
     for (let endpoint = 0; endpoint < 21; endpoint++) {
       fail(gates, harness, 2, towards(`e-${endpoint}`));
       for (let each = 0; each < 1_001; each++)
-        gates.holdBack(towards(`e-${endpoint}`, `${endpoint}-${each}`));
+        gates.rememberDeferred(towards(`e-${endpoint}`, `${endpoint}-${each}`));
     }
     const other = { ...towards('e-0'), partition: 2 as Partition };
     fail(gates, harness, 2, other);
-    gates.holdBack(other);
+    gates.rememberDeferred(other);
     expect(learn(gates, harness, 'success', other)).toEqual([other]);
     expect(learn(gates, harness, 'success', towards('e-0'))).toHaveLength(1_000);
     expect(learn(gates, harness, 'success', towards('e-20'))).toHaveLength(0);
-    gates.holdBack(towards('e-1', 'no room of its own'));
+    gates.rememberDeferred(towards('e-1', 'no room of its own'));
     fail(gates, harness, 2, towards('e-20'));
-    gates.holdBack(towards('e-20'));
+    gates.rememberDeferred(towards('e-20'));
     expect(learn(gates, harness, 'success', towards('e-20'))).toHaveLength(1);
   });
 
   test('keep their gate in memory, however quiet it is', async () => {
     await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, EVERYWHERE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
     for (let endpoint = 0; endpoint < 20_100; endpoint++) {
       fail(gates, harness, 2, towards(`e-${endpoint}`));
-      if (endpoint === 0) gates.holdBack(towards('e-0', 'held'));
+      if (endpoint === 0) gates.rememberDeferred(towards('e-0', 'held'));
     }
     await harness.time.advance(1_000);
     expect(learn(gates, harness, 'success', towards('e-0'))).toHaveLength(1);
   });
 
-  test('take one place each, however often they are put off', async () => {
+  test('take one place each, however often they are deferred', async () => {
     await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, EVERYWHERE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 2);
-    for (let times = 0; times < 1_000; times++) gates.holdBack(towards(URL, 'patient'));
-    gates.holdBack(towards(URL, 'other'));
+    for (let times = 0; times < 1_000; times++) gates.rememberDeferred(towards(URL, 'patient'));
+    gates.rememberDeferred(towards(URL, 'other'));
     expect(learn(gates, harness, 'success').map(({ id }) => id)).toEqual(['dlv_patient', 'dlv_other']);
   });
 });
 
-describe('a delivery that was put off', () => {
-  test('is not held back by a breaker that has closed meanwhile', async () => {
+describe('a delivery that was deferred', () => {
+  test('is not deferred by a breaker that has closed meanwhile', async () => {
     await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, EVERYWHERE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 2);
-    expect(gates.holdBack(towards(URL, 'a'))).toBe(true);
+    expect(gates.rememberDeferred(towards(URL, 'a'))).toBe(true);
     learn(gates, harness, 'success');
-    expect(gates.holdBack(towards(URL, 'b'))).toBe(false);
+    expect(gates.rememberDeferred(towards(URL, 'b'))).toBe(false);
   });
 
   test('is let go when it is looked at again, and then neither freed nor in the way', async () => {
     await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, EVERYWHERE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 2);
-    for (let each = 0; each < 1_000; each++) gates.holdBack(towards(URL, `${each}`));
+    for (let each = 0; each < 1_000; each++) gates.rememberDeferred(towards(URL, `${each}`));
     gates.letGo(towards(URL, '7'));
-    gates.holdBack(towards(URL, 'next'));
+    gates.rememberDeferred(towards(URL, 'next'));
     const freed = learn(gates, harness, 'success').map(({ id }) => id);
     expect(freed).toHaveLength(1_000);
     expect(freed).toContain('dlv_next');
@@ -373,7 +373,7 @@ describe('turns taken at a gate', () => {
 
   test('are given back when none of them was used', async () => {
     await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, EVERYWHERE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
     const turns = [];
     for (const name of ['a', 'b', 'c']) turns.push(await takeTurn(gates, harness, name));
     expect(turns.map(({ waitMs }) => waitMs)).toEqual([0, 1_000, 2_000]);
@@ -381,9 +381,9 @@ describe('turns taken at a gate', () => {
     expect((await takeTurn(gates, harness, 'd')).waitMs).toBe(0);
   });
 
-  test('are all kept when one of them was used: no turn is booked twice', async () => {
+  test('are all kept when one of them was used: no turn is reserved twice', async () => {
     await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, EVERYWHERE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
     const first = await takeTurn(gates, harness, 'a');
     const second = await takeTurn(gates, harness, 'b');
     gates.turnEnds(first.due, false);
@@ -395,7 +395,7 @@ describe('turns taken at a gate', () => {
 
   test('leave the breaker as it has become meanwhile', async () => {
     await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, EVERYWHERE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
     const { due } = await takeTurn(gates, harness, 'a');
     fail(gates, harness, 2, towards(URL));
     gates.turnEnds(due, false);
@@ -404,7 +404,7 @@ describe('turns taken at a gate', () => {
 
   test('are saved at once, and alone', async () => {
     await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, EVERYWHERE);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 1, towards('https://example.com/other'));
     const { due } = await takeTurn(gates, harness, 'a');
     await gates.saveTurns([due]);

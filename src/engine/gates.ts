@@ -6,7 +6,7 @@
  * They never outlive the hold on their slot: whoever holds it next reads them from the store. Those that a node
  * gives back are saved before, those that it lost are forgotten.
  *
- * Deliveries that an open breaker put off are remembered, as many as fit: when it closes early they need not
+ * Deliveries that an open breaker deferred are remembered, as many as fit: when it closes early they need not
  * wait for the end of its window.
  */
 import { type Evidence, isNews, stateOf } from '#src/domain/breaker.ts';
@@ -30,16 +30,16 @@ import type { Slot } from '#src/domain/slot.ts';
 import type { SavedGate, Work } from '#src/ports/store.ts';
 import type { EngineDependencies } from './dependencies.ts';
 import { type OutageLog, warnsOfOutage } from './outage-log.ts';
-import { slotAt, type Territory } from './territory.ts';
+import { type SlotOwnership, slotAt } from './slot-ownership.ts';
 
 const GATES_MAX = 20_000;
 const FORGET_LOOKED_AT_MAX = 32;
 const SAVE_EVERY_MS = 1_000;
 const SAVED_TOGETHER_MAX = 200;
-const HELD_BACK_PER_GATE_MAX = 1_000;
-const HELD_BACK_MAX = 20_000;
+const DEFERRED_PER_GATE_MAX = 1_000;
+const DEFERRED_MAX = 20_000;
 /** A customer's deliveries that wait here may take so many times what is free. */
-const HELD_BACK_SHARE = 4;
+const DEFERRED_SHARE = 4;
 
 /** Turns that were taken, and of which it is not known yet whether they are used. */
 interface Turns {
@@ -54,7 +54,7 @@ interface Kept {
   readonly endpoint: EndpointKey;
   gate: Gate;
   isSaved: boolean;
-  readonly heldBack: Map<DeliveryId, Due>;
+  readonly deferred: Map<DeliveryId, Due>;
   turns: Turns | null;
   /** By hand. */
   closedAt: Instant | null;
@@ -62,7 +62,7 @@ interface Kept {
 
 export class Gates {
   readonly #dependencies: EngineDependencies;
-  readonly #territory: Territory;
+  readonly #ownership: SlotOwnership;
   /** The one used longest ago first. */
   readonly #kept = new Map<string, Kept>();
   /** How many attempts are under way; their gates are not forgotten meanwhile. */
@@ -70,14 +70,14 @@ export class Gates {
   /** In how many batches they are being read. */
   readonly #reads = new Map<string, number>();
   readonly #outage: OutageLog;
-  readonly #heldBack = new CustomerShares(HELD_BACK_MAX, HELD_BACK_SHARE);
+  readonly #deferred = new CustomerShares(DEFERRED_MAX, DEFERRED_SHARE);
   #callOff: (() => void) | null = null;
   #isSaving = false;
   #isSaveWanted = false;
 
-  constructor(dependencies: EngineDependencies, territory: Territory) {
+  constructor(dependencies: EngineDependencies, ownership: SlotOwnership) {
     this.#dependencies = dependencies;
-    this.#territory = territory;
+    this.#ownership = ownership;
     this.#outage = warnsOfOutage(
       dependencies,
       'the state of the gates could not be saved',
@@ -129,8 +129,8 @@ export class Gates {
   }
 
   /**
-   * The decision is stored, and its turn used, or it is not. Turns are booked one after the other, so a single
-   * one cannot be given back without another being booked twice; but where none of those taken together was
+   * The decision is stored, and its turn used, or it is not. Turns are reserved one after the other, so a single
+   * one cannot be given back without another being reserved twice; but where none of those taken together was
    * used, as with a store that is away, all of them are.
    */
   turnEnds(due: Due, wasUsed: boolean): void {
@@ -144,22 +144,22 @@ export class Gates {
     if (!turns.areUsed) this.set(due, withTurnsOf(kept.gate, turns.base));
   }
 
-  /** Remembers one that the breaker put off, with the instant it was put off to; false when it has closed meanwhile. */
-  holdBack(due: Due): boolean {
+  /** Remembers one that the breaker deferred, with the instant it was deferred to; false when it has closed meanwhile. */
+  rememberDeferred(due: Due): boolean {
     const kept = this.#kept.get(placeOf(due));
     if (kept === undefined || kept.gate.breaker.openUntil === null) return false;
-    const isNew = !kept.heldBack.has(due.id);
-    const hasRoom = this.#heldBack.hasRoom(due.partition) && kept.heldBack.size < HELD_BACK_PER_GATE_MAX;
+    const isNew = !kept.deferred.has(due.id);
+    const hasRoom = this.#deferred.hasRoom(due.partition) && kept.deferred.size < DEFERRED_PER_GATE_MAX;
     if (isNew && !hasRoom) return true;
-    kept.heldBack.set(due.id, due);
-    if (isNew) this.#heldBack.hold(due.partition, 1);
+    kept.deferred.set(due.id, due);
+    if (isNew) this.#deferred.hold(due.partition, 1);
     return true;
   }
 
-  /** It is looked at again: it is not held back any more, or will be anew. */
+  /** It is looked at again: it is not deferred any more, or will be anew. */
   letGo(due: Due): void {
-    const wasHeldBack = this.#kept.get(placeOf(due))?.heldBack.delete(due.id) === true;
-    if (wasHeldBack) this.#heldBack.release(due.partition, 1);
+    const wasDeferred = this.#kept.get(placeOf(due))?.deferred.delete(due.id) === true;
+    if (wasDeferred) this.#deferred.release(due.partition, 1);
   }
 
   /**
@@ -215,9 +215,9 @@ export class Gates {
   #freed(spot: Spot): readonly Due[] {
     const kept = this.#kept.get(placeOf(spot));
     if (kept === undefined || kept.gate.breaker.openUntil !== null) return [];
-    const freed = [...kept.heldBack.values()];
-    kept.heldBack.clear();
-    this.#heldBack.release(kept.partition, freed.length);
+    const freed = [...kept.deferred.values()];
+    kept.deferred.clear();
+    this.#deferred.release(kept.partition, freed.length);
     return freed;
   }
 
@@ -293,7 +293,7 @@ export class Gates {
   forgetSlots(slots: ReadonlySet<Slot>): void {
     for (const [key, kept] of this.#kept) {
       if (!slots.has(slotAt(kept))) continue;
-      this.#heldBack.release(kept.partition, kept.heldBack.size);
+      this.#deferred.release(kept.partition, kept.deferred.size);
       this.#kept.delete(key);
     }
   }
@@ -306,7 +306,7 @@ export class Gates {
       const now = clock.now();
       const written = part.map(({ gate }) => gate);
       const saved = part.map((kept) => toSave(kept, now));
-      await store.saveGates(saved, this.#territory.tenure);
+      await store.saveGates(saved, this.#ownership.fence);
       for (const [index, kept] of part.entries()) kept.isSaved = kept.gate === written[index];
     }
   }
@@ -334,9 +334,9 @@ export class Gates {
     }
   }
 
-  #isSpare(key: string, { isSaved, heldBack, turns }: Kept): boolean {
+  #isSpare(key: string, { isSaved, deferred, turns }: Kept): boolean {
     const isInUse = this.#attempts.has(key) || this.#reads.has(key);
-    return isSaved && heldBack.size === 0 && turns === null && !isInUse;
+    return isSaved && deferred.size === 0 && turns === null && !isInUse;
   }
 
   stop(): void {
@@ -346,7 +346,7 @@ export class Gates {
 }
 
 function keptOf({ partition, endpoint }: Spot, gate: Gate): Kept {
-  return { partition, endpoint, gate, isSaved: false, heldBack: new Map(), turns: null, closedAt: null };
+  return { partition, endpoint, gate, isSaved: false, deferred: new Map(), turns: null, closedAt: null };
 }
 
 function countUp(counts: Map<string, number>, key: string): void {

@@ -4,29 +4,29 @@
  * until somebody else has taken them. A slot that is being given back is held, but not dispatched any more.
  */
 import type { Spot } from '#src/domain/due.ts';
-import type { Slot, Tenure } from '#src/domain/slot.ts';
+import type { Fence, Slot } from '#src/domain/slot.ts';
 import type { ClusterDependencies } from './dependencies.ts';
-import { slotAt, type Territory } from './territory.ts';
+import { type SlotOwnership, slotAt } from './slot-ownership.ts';
 
 const NONE: ReadonlySet<Slot> = new Set();
 
-export class Holdings implements Territory {
+export class Holdings implements SlotOwnership {
   readonly #cluster: ClusterDependencies;
   readonly #leaving = new Set<Slot>();
   readonly #doubt: () => void;
-  #tenure: Tenure;
+  #fence: Fence;
   #dispatched = NONE;
   #validUntil = Number.NEGATIVE_INFINITY;
 
   constructor(cluster: ClusterDependencies, node: string, doubt: () => void) {
     this.#cluster = cluster;
     this.#doubt = doubt;
-    this.#tenure = { node, epochs: new Map() };
+    this.#fence = { node, epochs: new Map() };
   }
 
   /** Never changed: where something changes, there is another one. */
-  get tenure(): Tenure {
-    return this.#tenure;
+  get fence(): Fence {
+    return this.#fence;
   }
 
   get isLeaseValid(): boolean {
@@ -49,11 +49,11 @@ export class Holdings implements Territory {
   epochOf(spot: Spot): number | null {
     const slot = slotAt(spot);
     if (!this.#dispatched.has(slot) || !this.isActive) return null;
-    return this.#tenure.epochs.get(slot) ?? null;
+    return this.#fence.epochs.get(slot) ?? null;
   }
 
   isStill(spot: Spot, epoch: number): boolean {
-    return this.#tenure.epochs.get(slotAt(spot)) === epoch;
+    return this.#fence.epochs.get(slotAt(spot)) === epoch;
   }
 
   life(): () => boolean {
@@ -72,40 +72,40 @@ export class Holdings implements Territory {
 
   hold(epochs: ReadonlyMap<Slot, number>): void {
     for (const slot of epochs.keys()) this.#leaving.delete(slot);
-    this.#set(new Map([...this.#tenure.epochs, ...epochs]));
+    this.#set(new Map([...this.#fence.epochs, ...epochs]));
   }
 
   /** To be given back: nothing new begins there. */
   leave(slots: Iterable<Slot>): void {
     for (const slot of slots) this.#leaving.add(slot);
-    this.#set(this.#tenure.epochs);
+    this.#set(this.#fence.epochs);
   }
 
   /** They could not be given back, and are kept after all. */
   keep(slots: Iterable<Slot>): void {
     for (const slot of slots) this.#leaving.delete(slot);
-    this.#set(this.#tenure.epochs);
+    this.#set(this.#fence.epochs);
   }
 
   drop(slots: ReadonlySet<Slot>): void {
     for (const slot of slots) this.#leaving.delete(slot);
-    this.#set(new Map([...this.#tenure.epochs].filter(([slot]) => !slots.has(slot))));
+    this.#set(new Map([...this.#fence.epochs].filter(([slot]) => !slots.has(slot))));
   }
 
   /** What is held of these. */
-  tenureOf(slots: ReadonlySet<Slot>): Tenure {
-    const { node, epochs } = this.#tenure;
+  fenceOf(slots: ReadonlySet<Slot>): Fence {
+    const { node, epochs } = this.#fence;
     return { node, epochs: new Map([...epochs].filter(([slot]) => slots.has(slot))) };
   }
 
   /** What is held as it was then. */
-  stillHeld({ node, epochs }: Tenure): Tenure {
-    const now = this.#tenure.epochs;
+  stillHeld({ node, epochs }: Fence): Fence {
+    const now = this.#fence.epochs;
     return { node, epochs: new Map([...epochs].filter(([slot, epoch]) => now.get(slot) === epoch)) };
   }
 
   #set(epochs: ReadonlyMap<Slot, number>): void {
-    this.#tenure = { node: this.#tenure.node, epochs };
+    this.#fence = { node: this.#fence.node, epochs };
     this.#dispatched = new Set([...epochs.keys()].filter((slot) => !this.#leaving.has(slot)));
   }
 }

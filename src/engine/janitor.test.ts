@@ -8,7 +8,7 @@ import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts
 import { ClusterHarness } from '#test/cluster-harness.ts';
 import { EngineHarness, PARTITION } from '#test/engine-harness.ts';
 import { Janitor } from './janitor.ts';
-import { EVERYWHERE } from './territory.ts';
+import { OWNS_EVERY_SLOT } from './slot-ownership.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -32,7 +32,7 @@ async function counts(harness: EngineHarness): Promise<readonly [deliveries: num
 describe('history', () => {
   test('is kept as long as it is to be kept, and then removed with its attempts', async () => {
     await using harness = await EngineHarness.open();
-    const janitor = new Janitor(harness, EVERYWHERE, HOUR_MS);
+    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, HOUR_MS);
     const id = await delivered(harness);
     await harness.schedule({ inMs: 10 * HOUR_MS });
     janitor.start();
@@ -46,7 +46,7 @@ describe('history', () => {
 
   test('is kept for ever with a retention of 0', async () => {
     await using harness = await EngineHarness.open();
-    const janitor = new Janitor(harness, EVERYWHERE, 0);
+    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, 0);
     await delivered(harness);
     harness.time.setClock(100 * 365 * MS_PER_DAY);
     janitor.start();
@@ -58,7 +58,7 @@ describe('history', () => {
 
   test('a retention longer than time itself removes nothing', async () => {
     await using harness = await EngineHarness.open();
-    const janitor = new Janitor(harness, EVERYWHERE, Number.MAX_SAFE_INTEGER);
+    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, Number.MAX_SAFE_INTEGER);
     await delivered(harness);
     janitor.start();
     await harness.time.advance(10_000);
@@ -69,7 +69,7 @@ describe('history', () => {
 
   test('a short retention is kept to closely', async () => {
     await using harness = await EngineHarness.open();
-    const janitor = new Janitor(harness, EVERYWHERE, 2_000);
+    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, 2_000);
     janitor.start();
     await harness.time.advance(500);
     await delivered(harness);
@@ -97,7 +97,7 @@ describe('whatever the retention', () => {
         (await harness.disk.findWork([view.pending]))[0]?.gate !== null,
       ];
       harness.time.setClock(MS_PER_DAY - 2_000);
-      const first = new Janitor(harness, EVERYWHERE, ms);
+      const first = new Janitor(harness, OWNS_EVERY_SLOT, ms);
       first.start();
       await harness.time.advance(1_500);
       expect(await kept()).toEqual([true, true]);
@@ -105,7 +105,7 @@ describe('whatever the retention', () => {
       expect(await kept()).toEqual([false, true]);
       await first.stop();
       harness.time.setClock(29 * MS_PER_DAY - HOUR_MS - 200_000);
-      const janitor = new Janitor(harness, EVERYWHERE, ms);
+      const janitor = new Janitor(harness, OWNS_EVERY_SLOT, ms);
       janitor.start();
       await harness.time.advance(60_000);
       expect(await kept()).toEqual([false, true]);
@@ -120,7 +120,7 @@ describe('the janitor works a little at a time', () => {
   async function withDelivered(harness: EngineHarness, count: number): Promise<Janitor> {
     for (let each = 0; each < count; each++) await delivered(harness);
     harness.time.setClock(2 * HOUR_MS);
-    const janitor = new Janitor(harness, EVERYWHERE, HOUR_MS);
+    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, HOUR_MS);
     janitor.start();
     await harness.time.advance(999);
     expect(await counts(harness)).toEqual([count, count]);
@@ -147,7 +147,7 @@ describe('the janitor works a little at a time', () => {
   ] as const)('a clock that is set %s', async ([, isSetBack, left]) => {
     await using harness = await EngineHarness.open();
     await delivered(harness);
-    const janitor = new Janitor(harness, EVERYWHERE, 90 * MS_PER_DAY);
+    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, 90 * MS_PER_DAY);
     janitor.start();
     await harness.time.advance(120_000);
     harness.time.setClock(100 * MS_PER_DAY);
@@ -189,7 +189,7 @@ describe('the janitor works a little at a time', () => {
     ['the hour under way, however short history is', 60_000, 60_000 + HOUR_MS],
   ] as const)('counts of minutes are kept for a week, %s', async ([, retentionMs, keptMs]) => {
     await using harness = await EngineHarness.open();
-    const janitor = new Janitor(harness, EVERYWHERE, retentionMs);
+    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, retentionMs);
     janitor.start();
     await harness.time.advance(1_000);
     const { now } = harness;
@@ -200,7 +200,7 @@ describe('the janitor works a little at a time', () => {
   test('counts go part by part with pauses in between, and no further once it is stopped', async () => {
     await using harness = await EngineHarness.open();
     harness.insight.parts = 10;
-    const janitor = new Janitor(harness, EVERYWHERE, 0);
+    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, 0);
     janitor.start();
     await harness.time.advance(1_000);
     const begun = harness.insight.pruned.length;
@@ -215,7 +215,7 @@ describe('the janitor works a little at a time', () => {
 
   test('counts of hours are kept for ever where history is', async () => {
     await using harness = await EngineHarness.open();
-    const janitor = new Janitor(harness, EVERYWHERE, 0);
+    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, 0);
     janitor.start();
     await harness.time.advance(1_000);
     expect(harness.insight.pruned.map(([, hoursBefore]) => hoursBefore)).toEqual([0]);
@@ -224,7 +224,7 @@ describe('the janitor works a little at a time', () => {
 
   test('one that was never started stops at once, and does nothing', async () => {
     await using harness = await EngineHarness.open();
-    await new Janitor(harness, EVERYWHERE, HOUR_MS).stop();
+    await new Janitor(harness, OWNS_EVERY_SLOT, HOUR_MS).stop();
     await harness.time.advance(HOUR_MS);
     expect(harness.faults.asked).toEqual([]);
   });
@@ -234,7 +234,7 @@ describe('a process that starts with a clock far ahead of what the store saw las
   const RETENTION_MS = 90 * MS_PER_DAY;
 
   async function ranUntilNow(harness: EngineHarness): Promise<void> {
-    const janitor = new Janitor(harness, EVERYWHERE, RETENTION_MS);
+    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, RETENTION_MS);
     janitor.start();
     await harness.time.advance(120_000);
     await janitor.stop();
@@ -242,7 +242,7 @@ describe('a process that starts with a clock far ahead of what the store saw las
 
   /** Starts another process, which runs for so long. */
   async function runs(harness: EngineHarness, ms: number): Promise<void> {
-    const janitor = new Janitor(harness, EVERYWHERE, RETENTION_MS);
+    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, RETENTION_MS);
     janitor.start();
     await harness.time.advance(ms);
     await janitor.stop();
@@ -256,7 +256,7 @@ describe('a process that starts with a clock far ahead of what the store saw las
     await delivered(harness);
     await ranUntilNow(harness);
     harness.time.setClock(ms);
-    const janitor = new Janitor(harness, EVERYWHERE, RETENTION_MS);
+    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, RETENTION_MS);
     janitor.start();
     await harness.time.advance(HOUR_MS);
     expect(await counts(harness)).toEqual([1, 1]);
@@ -309,7 +309,7 @@ describe('a process that starts with a clock far ahead of what the store saw las
 test('the clock is looked at also while a removal takes long', async () => {
   await using harness = await EngineHarness.open();
   harness.insight.parts = 1_000_000;
-  const janitor = new Janitor(harness, EVERYWHERE, 90 * MS_PER_DAY);
+  const janitor = new Janitor(harness, OWNS_EVERY_SLOT, 90 * MS_PER_DAY);
   janitor.start();
   await harness.time.advance(20 * 60_000);
   expect(await harness.disk.findTrustedTime()).toMatchObject({ believedFrom: null });

@@ -5,11 +5,11 @@
  */
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Slot } from '#src/domain/slot.ts';
-import { HOUR_MS } from '#src/domain/tally.ts';
+import { HOUR_MS } from '#src/domain/stats.ts';
 import { look } from '#src/domain/trusted-time.ts';
 import { PRUNABLE, type Prunable } from '#src/ports/store.ts';
 import { type EngineDependencies, pause } from './dependencies.ts';
-import type { Territory } from './territory.ts';
+import type { SlotOwnership } from './slot-ownership.ts';
 
 const EVERY_MS = 60_000;
 const FIRST_AFTER_MS = 1_000;
@@ -21,7 +21,7 @@ const FIRST_SLOT = 0 as Slot;
 
 export class Janitor {
   readonly #dependencies: EngineDependencies;
-  readonly #territory: Pick<Territory, 'slots'>;
+  readonly #ownership: Pick<SlotOwnership, 'slots'>;
   readonly #retentionMs: number;
   #callOff: (() => void) | null = null;
   #isStopped = false;
@@ -30,9 +30,13 @@ export class Janitor {
   #removal: Promise<void> | null = null;
 
   /** A retention of 0 keeps history for ever. */
-  constructor(dependencies: EngineDependencies, territory: Pick<Territory, 'slots'>, retentionMs: number) {
+  constructor(
+    dependencies: EngineDependencies,
+    ownership: Pick<SlotOwnership, 'slots'>,
+    retentionMs: number,
+  ) {
     this.#dependencies = dependencies;
-    this.#territory = territory;
+    this.#ownership = ownership;
     this.#retentionMs = retentionMs;
   }
 
@@ -46,7 +50,7 @@ export class Janitor {
   }
 
   get #isOurs(): boolean {
-    const { slots } = this.#territory;
+    const { slots } = this.#ownership;
     return slots === undefined || slots.has(FIRST_SLOT);
   }
 
@@ -85,7 +89,7 @@ export class Janitor {
   async #remove(now: Instant): Promise<void> {
     try {
       for (const what of PRUNABLE) await this.#prune(what, now);
-      await this.#pruneTallies(now);
+      await this.#pruneStats(now);
     } catch (error) {
       this.#complain(error);
     }
@@ -110,13 +114,13 @@ export class Janitor {
    * Those of hours are history like any other; those of minutes only show the last days more closely, and so do those
    * of endpoints, of which there may be as many as deliveries.
    */
-  async #pruneTallies(now: Instant): Promise<void> {
+  async #pruneStats(now: Instant): Promise<void> {
     const { insight, timers } = this.#dependencies;
     const minutesBefore = instant(Math.max(now - MINUTES_KEPT_MS, 0));
     // An hour is over when all of it is: the one that is being counted stays, however short the retention.
     const hoursBefore = instant(Math.max((this.#before('deliveries', now) ?? 0) - HOUR_MS, 0));
     while (!this.#isStopped && this.#isOurs) {
-      if (!(await insight.pruneTallies(minutesBefore, hoursBefore))) return;
+      if (!(await insight.pruneStats(minutesBefore, hoursBefore))) return;
       await pause(timers, PAUSE_MS);
     }
   }

@@ -10,13 +10,13 @@ import type { EngineDependencies } from './dependencies.ts';
 import type { Gates } from './gates.ts';
 import { type OutageLog, warnsOfOutage } from './outage-log.ts';
 import { type Draft, UNREADABLE, type Unsendable } from './request-builder.ts';
-import type { Territory } from './territory.ts';
+import type { SlotOwnership } from './slot-ownership.ts';
 
 /** A payload that could not be read is read again after this time. */
 const AGAIN_MS = 500;
 
 export interface LargeDeliveriesDependencies extends Pick<EngineDependencies, 'clock' | 'log' | 'timers'> {
-  readonly territory: Territory;
+  readonly ownership: SlotOwnership;
   readonly gates: Pick<Gates, 'readEnds'>;
   readonly queue: Queue;
   readonly bodies: BodyLoader;
@@ -77,7 +77,7 @@ export class LargeDeliveries {
   }
 
   #isWanted({ due, epoch }: Read): boolean {
-    const { territory, queue } = this.#dependencies;
-    return !queue.isStopped && territory.epochOf(due) === epoch;
+    const { ownership, queue } = this.#dependencies;
+    return !queue.isStopped && ownership.epochOf(due) === epoch;
   }
 }

@@ -6,7 +6,7 @@ import type { CustomerCursor } from '#src/ports/store.ts';
 import { dueAt, EngineHarness, VirtualTime } from '#test/engine-harness.ts';
 import type { EngineDependencies } from './dependencies.ts';
 import { type Finds, LOOK_AHEAD_MS, LookOut } from './look-out.ts';
-import { EVERYWHERE } from './territory.ts';
+import { OWNS_EVERY_SLOT } from './slot-ownership.ts';
 
 const PAGE_ROWS = 100;
 const PAGES_BEHIND_MAX = 50;
@@ -105,7 +105,7 @@ function setUp(rows: readonly Due[]) {
   const time = new VirtualTime(NOW);
   const found = new Found();
   const harness = { store: store as unknown as EngineDependencies['store'], clock: time, timers: time };
-  const lookOut = new LookOut(harness, EVERYWHERE, found);
+  const lookOut = new LookOut(harness, OWNS_EVERY_SLOT, found);
   /** Looks, while no more time passes than between pages. */
   const look = async (where: 'ahead' | 'rest' | 'behind', betweenMs = 5) => {
     const state = { isOver: false };
@@ -384,7 +384,7 @@ describe('on a real store', () => {
       views.push(await harness.schedule({ inMs: seconds * 1_000 }));
     await harness.time.advance(4_000);
     const found = new Found();
-    const lookOut = new LookOut(harness, EVERYWHERE, found);
+    const lookOut = new LookOut(harness, OWNS_EVERY_SLOT, found);
     await lookOut.ahead();
     await lookOut.behind();
     const ids = views.map(({ pending }) => pending.id);

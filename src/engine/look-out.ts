@@ -17,7 +17,7 @@ import type { CustomerCursor } from '#src/ports/store.ts';
 import type { Timers } from '#src/ports/timers.ts';
 import { CustomerRounds, LeftForLater, type Place, visit } from './customer-rounds.ts';
 import { type EngineDependencies, pause } from './dependencies.ts';
-import type { Territory } from './territory.ts';
+import type { SlotOwnership } from './slot-ownership.ts';
 
 export const LOOK_AHEAD_MS = 2_000;
 const PAGE_ROWS = 100;
@@ -52,7 +52,7 @@ export interface Finds {
 
 export class LookOut {
   readonly #dependencies: Pick<EngineDependencies, 'store' | 'clock' | 'timers'>;
-  readonly #territory: Pick<Territory, 'slots'>;
+  readonly #ownership: Pick<SlotOwnership, 'slots'>;
   readonly #finds: Finds;
   /** Timers for bulk work, which leaves time to everything else. */
   readonly #slowed: Timers;
@@ -75,16 +75,16 @@ export class LookOut {
 
   constructor(
     dependencies: Pick<EngineDependencies, 'store' | 'clock' | 'timers'>,
-    territory: Pick<Territory, 'slots'>,
+    ownership: Pick<SlotOwnership, 'slots'>,
     finds: Finds,
     slowed: Timers = dependencies.timers,
   ) {
     this.#dependencies = dependencies;
-    this.#territory = territory;
+    this.#ownership = ownership;
     this.#finds = finds;
     this.#slowed = slowed;
-    this.#roundsAhead = new CustomerRounds(dependencies.store, territory);
-    this.#roundsBehind = new CustomerRounds(dependencies.store, territory);
+    this.#roundsAhead = new CustomerRounds(dependencies.store, ownership);
+    this.#roundsBehind = new CustomerRounds(dependencies.store, ownership);
   }
 
   /** There is more to look at than before: what lies behind the cursor may not have been seen. */
@@ -128,7 +128,7 @@ export class LookOut {
     const seen = new Map<Partition, number>();
     let after = from;
     for (let pages = 0; pages < PAGES_MAX; pages++) {
-      const { slots } = this.#territory;
+      const { slots } = this.#ownership;
       if (slots?.size === 0) return true;
       const page = await store.listDue(after, until, PAGE_ROWS, slots);
       for (const one of page) this.#foresee(one, seen);
@@ -146,7 +146,7 @@ export class LookOut {
     const seen = new Map<Partition, number>();
     const hasMuch = ({ partition }: CustomerCursor) => (seen.get(partition) ?? 0) >= FIRST_ROWS_MAX;
     for (let visits = 0; visits < VISITS_MAX; visits++) {
-      if (this.#territory.slots?.size === 0) return;
+      if (this.#ownership.slots?.size === 0) return;
       const cursors = await this.#roundsAhead.next();
       if (cursors.length === 0) return;
       const wanted = cursors.filter(({ partition }) => !this.#crowded.has(partition));
@@ -202,7 +202,7 @@ export class LookOut {
       cursors,
       from,
       until,
-      this.#territory.slots,
+      this.#ownership.slots,
     );
     for (const one of due) this.#foresee(one, seen);
     if (due.length > 0) this.#finds.pageRead();
@@ -225,7 +225,7 @@ export class LookOut {
         this.#passedOver.clear();
       }
       this.#isToBeginAnew = false;
-      const { slots } = this.#territory;
+      const { slots } = this.#ownership;
       this.#isMoreBehind = slots?.size !== 0;
       if (!this.#isMoreBehind || !this.#finds.hasRoomBehind) return;
       const page = await store.listDue(this.#cursor, now, PAGE_ROWS, slots);
@@ -245,7 +245,7 @@ export class LookOut {
   async #behindByCustomer(now: Instant): Promise<void> {
     if (this.#passedBy.size === 0) return;
     for (let visits = 0; visits < VISITS_MAX; visits++) {
-      const { slots } = this.#territory;
+      const { slots } = this.#ownership;
       if (slots?.size === 0 || !this.#finds.hasRoomBehind) return;
       const cursors = await this.#roundsBehind.next();
       if (cursors.length === 0) return;

@@ -20,7 +20,7 @@ import type { ClusterState, NodeLease } from '#src/ports/cluster-store.ts';
 import { type ClusterDependencies, type EngineDependencies, pause } from './dependencies.ts';
 import { FarLeases } from './far-leases.ts';
 import { Holdings } from './holdings.ts';
-import type { Territory } from './territory.ts';
+import type { SlotOwnership } from './slot-ownership.ts';
 
 /** With a round, a death is noticed within four seconds. */
 const LEASE_MS = 3_200;
@@ -87,7 +87,7 @@ export class Membership {
     }));
   }
 
-  get territory(): Territory {
+  get ownership(): SlotOwnership {
     return this.#holdings;
   }
 
@@ -215,7 +215,7 @@ export class Membership {
 
   /** Whatever is seen from now on was so after they were given back. */
   #forgetGivenBack(): void {
-    const held = this.#holdings.tenure.epochs;
+    const held = this.#holdings.fence.epochs;
     for (const slot of this.#givenBack.keys()) if (!held.has(slot)) this.#givenBack.delete(slot);
   }
 
@@ -269,7 +269,7 @@ export class Membership {
   /** What the store says is ours is; what it does not say is not. */
   #reconcile(seen: ClusterState): void {
     const { node, log } = this.#dependencies;
-    const held = this.#holdings.tenure.epochs;
+    const held = this.#holdings.fence.epochs;
     const lost = new Set<Slot>();
     const found = new Map<Slot, number>();
     for (const { slot, owner, epoch } of seen.slots) {
@@ -332,19 +332,19 @@ export class Membership {
   /** Never rejects. */
   async #release(slots: ReadonlySet<Slot>): Promise<boolean> {
     const { store, peers, metrics } = this.#cluster;
-    const given = this.#holdings.tenureOf(slots);
+    const given = this.#holdings.fenceOf(slots);
     this.#holdings.leave(slots);
     try {
       await this.#inhabitants.batchesEnd();
       await this.#inhabitants.saveGates(slots);
       // Some may have been lost meanwhile.
-      const tenure = this.#holdings.stillHeld(given);
-      for (const [slot, epoch] of tenure.epochs) this.#givenBack.set(slot, epoch);
-      await store.releaseSlots(tenure);
-      const released = new Set(tenure.epochs.keys());
+      const fence = this.#holdings.stillHeld(given);
+      for (const [slot, epoch] of fence.epochs) this.#givenBack.set(slot, epoch);
+      await store.releaseSlots(fence);
+      const released = new Set(fence.epochs.keys());
       this.#holdings.drop(released);
       this.#inhabitants.forgetGates(released);
-      metrics.slotsMoved('given_back', tenure.epochs.size);
+      metrics.slotsMoved('given_back', fence.epochs.size);
       peers.slotsChanged();
       return true;
     } catch (error) {

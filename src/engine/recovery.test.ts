@@ -7,8 +7,8 @@ import { HOURLY } from '#src/store/contract/builders.ts';
 import { EngineHarness, type Order } from '#test/engine-harness.ts';
 import { Recovery } from './recovery.ts';
 import { Settler } from './settler.ts';
-import { Tallies } from './tallies.ts';
-import { EVERYWHERE } from './territory.ts';
+import { OWNS_EVERY_SLOT } from './slot-ownership.ts';
+import { StatsRecorder } from './stats.ts';
 
 async function claimed(harness: EngineHarness, order: Order = {}, node = 'dead-node'): Promise<ClaimWrite> {
   const view = await harness.schedule(order);
@@ -28,9 +28,9 @@ function recovery(harness: EngineHarness, underWay: readonly string[] = []) {
     hinted,
     settler,
     recovery: new Recovery(harness, {
-      territory: EVERYWHERE,
+      ownership: OWNS_EVERY_SLOT,
       settler,
-      tallies: new Tallies(harness),
+      stats: new StatsRecorder(harness),
       hints,
       living: null,
       isUnderWay: (token) => underWay.includes(token),

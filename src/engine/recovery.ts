@@ -12,8 +12,8 @@ import type { Hints } from '#src/ports/hints.ts';
 import type { LostClaim } from '#src/ports/store.ts';
 import type { EngineDependencies } from './dependencies.ts';
 import type { Settler } from './settler.ts';
-import type { Tallies } from './tallies.ts';
-import type { Territory } from './territory.ts';
+import type { SlotOwnership } from './slot-ownership.ts';
+import type { StatsRecorder } from './stats.ts';
 
 /** More than can be under way at once. */
 const CLAIMS_MAX = 5_000;
@@ -27,9 +27,9 @@ export interface Living {
 }
 
 export interface RecoveryParts {
-  readonly territory: Territory;
+  readonly ownership: SlotOwnership;
   readonly settler: Settler;
-  readonly tallies: Pick<Tallies, 'ended'>;
+  readonly stats: Pick<StatsRecorder, 'ended'>;
   readonly hints: Hints;
   /** Null: nobody else is. */
   readonly living: Living | null;
@@ -48,13 +48,13 @@ export class Recovery {
   /** How many were closed. `withOwn`: also claims of our own that nobody works on. */
   async run(withOwn: boolean): Promise<number> {
     const { clock, log } = this.#dependencies;
-    const { settler, tallies, hints } = this.#parts;
+    const { settler, stats, hints } = this.#parts;
     const lost = await this.#lost(withOwn);
     const settled = await Promise.all(lost.map((claim) => settler.settle(claim, INTERRUPTED, clock.now())));
     const writes = settled.filter((write) => write !== null);
     for (const { delivery } of writes) {
       const { partition, target, status } = delivery;
-      tallies.ended({ partition, endpoint: endpointKeyOf(target) }, status);
+      stats.ended({ partition, endpoint: endpointKeyOf(target) }, status);
       hints.due(dueOf(delivery));
     }
     const closed = writes.length;
@@ -81,6 +81,6 @@ export class Recovery {
     const { partition, target, claim } = delivery;
     if (claim === null || others.has(claim.node)) return false;
     if (claim.node === this.#dependencies.node) return true;
-    return this.#parts.territory.epochOf({ partition, endpoint: endpointKeyOf(target) }) !== null;
+    return this.#parts.ownership.epochOf({ partition, endpoint: endpointKeyOf(target) }) !== null;
   }
 }

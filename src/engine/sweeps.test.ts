@@ -8,8 +8,8 @@ import { ALL_DELIVERIES } from '#src/store/contract/everything.ts';
 import { ClusterHarness } from '#test/cluster-harness.ts';
 import { EngineHarness, NEIGHBOUR, PARTITION } from '#test/engine-harness.ts';
 import { Engine } from './engine.ts';
+import { OWNS_EVERY_SLOT } from './slot-ownership.ts';
 import { Sweeps } from './sweeps.ts';
-import { EVERYWHERE } from './territory.ts';
 
 const ORDERS = { pause, resume, cancel };
 const RETRIES = 5;
@@ -65,14 +65,14 @@ function sweepsBy(harness: EngineHarness, carryOnSweep: CarryOn): Sweeps {
       name === 'carryOnSweep' ? carryOnSweep : Reflect.get(target, name, target),
   });
   const hints = { lookAgain: () => {} };
-  return new Sweeps({ store, timers, log, cluster, territory: EVERYWHERE, hints });
+  return new Sweeps({ store, timers, log, cluster, ownership: OWNS_EVERY_SLOT, hints });
 }
 
 function sweepsOf({ store, timers, log, cluster }: EngineHarness) {
   let looks = 0;
   const hints = { lookAgain: () => void looks++ };
   return {
-    sweeps: new Sweeps({ store, timers, log, cluster, territory: EVERYWHERE, hints }),
+    sweeps: new Sweeps({ store, timers, log, cluster, ownership: OWNS_EVERY_SLOT, hints }),
     looks: () => looks,
   };
 }

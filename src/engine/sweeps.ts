@@ -15,7 +15,7 @@ import { SlowedTimers } from '#src/ports/slowed-timers.ts';
 import type { Timers } from '#src/ports/timers.ts';
 import { type EngineDependencies, pause } from './dependencies.ts';
 import { type OutageLog, warnsOfOutage } from './outage-log.ts';
-import type { Territory } from './territory.ts';
+import type { SlotOwnership } from './slot-ownership.ts';
 
 const LOOK_EVERY_MS = 4_500;
 /** The pause between two pieces. */
@@ -26,7 +26,7 @@ const UNDER_WAY_MAX = 1_000;
 const FIRST_SLOT = 0 as Slot;
 
 export interface SweepsDependencies extends Pick<EngineDependencies, 'store' | 'timers' | 'log' | 'cluster'> {
-  readonly territory: Pick<Territory, 'slots'>;
+  readonly ownership: Pick<SlotOwnership, 'slots'>;
   readonly hints: Pick<Hints, 'lookAgain'>;
 }
 
@@ -80,7 +80,7 @@ export class Sweeps {
   }
 
   get #isOurs(): boolean {
-    const { slots } = this.#dependencies.territory;
+    const { slots } = this.#dependencies.ownership;
     return slots === undefined || slots.has(FIRST_SLOT);
   }
 

@@ -14,8 +14,8 @@ import { Progress } from './progress.ts';
 import { type RequestBuilder, type Sendable, UNREADABLE, type Unsendable } from './request-builder.ts';
 import { Sender } from './sender.ts';
 import type { Settler } from './settler.ts';
-import type { Tallies } from './tallies.ts';
-import type { Territory } from './territory.ts';
+import type { SlotOwnership } from './slot-ownership.ts';
+import type { StatsRecorder } from './stats.ts';
 
 /** AttemptRunner that may be claimed and not settled yet, requests under way included. */
 const UNSETTLED_MAX = 4_096;
@@ -30,7 +30,7 @@ type Request = Sendable | Unsendable;
 export interface AfterAttempt extends Hints {
   release(due: Due): void;
   turnSoon(): void;
-  bringForward(heldBack: readonly Due[]): Promise<void>;
+  bringForward(deferred: readonly Due[]): Promise<void>;
   /** A claim may have been made that nobody works on. */
   lostTrack(): void;
 }
@@ -39,7 +39,7 @@ export interface AttemptRunnerDependencies {
   readonly builder: RequestBuilder;
   readonly gates: Gates;
   readonly settler: Settler;
-  readonly tallies: Tallies;
+  readonly stats: StatsRecorder;
 }
 
 /** A claim without its draft, which would hold on to the body. */
@@ -53,10 +53,10 @@ interface Made {
 
 export class AttemptRunner implements Sending {
   readonly #dependencies: EngineDependencies;
-  readonly #territory: Territory;
+  readonly #ownership: SlotOwnership;
   readonly #gates: Gates;
   readonly #settler: Settler;
-  readonly #tallies: Tallies;
+  readonly #stats: StatsRecorder;
   readonly #after: AfterAttempt;
   readonly #builder: RequestBuilder;
   readonly #sender: Sender;
@@ -67,15 +67,15 @@ export class AttemptRunner implements Sending {
 
   constructor(
     dependencies: EngineDependencies,
-    territory: Territory,
+    ownership: SlotOwnership,
     parts: AttemptRunnerDependencies,
     after: AfterAttempt,
   ) {
     this.#dependencies = dependencies;
-    this.#territory = territory;
+    this.#ownership = ownership;
     this.#gates = parts.gates;
     this.#settler = parts.settler;
-    this.#tallies = parts.tallies;
+    this.#stats = parts.stats;
     this.#after = after;
     this.#builder = parts.builder;
     this.#sender = new Sender(dependencies);
@@ -109,7 +109,7 @@ export class AttemptRunner implements Sending {
 
   begin(claiming: Claiming): void {
     const { dueAt, firedAt } = claiming.write.attempt;
-    this.#tallies.fired(claiming.due, firedAt - dueAt);
+    this.#stats.fired(claiming.due, firedAt - dueAt);
     const { draft: _, ...begun } = claiming;
     void this.#run(begun);
   }
@@ -145,7 +145,7 @@ export class AttemptRunner implements Sending {
   /** An attempt that ends after its slot has moved teaches nothing here: the gate is somebody else's. */
   #teach(claiming: Begun, evidence: Evidence, now: Instant): readonly Due[] {
     const { due, work, epoch, probeOf, write } = claiming;
-    const isOurs = this.#territory.isStill(due, epoch);
+    const isOurs = this.#ownership.isStill(due, epoch);
     const isNews = evidence !== 'failure' || this.#gates.isNews(due, write.attempt.firedAt, now);
     const { breaker } = gateTerms(work.profile, null);
     const taught = isOurs && isNews ? evidence : 'nothing';
@@ -177,7 +177,7 @@ export class AttemptRunner implements Sending {
     const settled = await this.#settler.settle({ delivery, attempt, schedule }, outcome.result, endedAt);
     this.#report(claiming, outcome, settled, endedAt);
     if (settled !== null) {
-      this.#tallies.ended(due, settled.delivery.status);
+      this.#stats.ended(due, settled.delivery.status);
       this.#after.due(dueOf(settled.delivery));
     }
     if (freed.length > 0) await this.#after.bringForward(freed);
@@ -187,7 +187,7 @@ export class AttemptRunner implements Sending {
   #requestNow({ due, epoch, write }: Begun): Request | null {
     const request = this.#underWay.get(write.attempt.id);
     if (request === undefined || request instanceof Promise) return null;
-    return this.#territory.epochOf(due) === epoch ? request : null;
+    return this.#ownership.epochOf(due) === epoch ? request : null;
   }
 
   /**
@@ -201,8 +201,8 @@ export class AttemptRunner implements Sending {
     for (let attempts = 0; attempts < READ_ATTEMPTS_MAX && !this.#isInterrupted; attempts++) {
       try {
         const request = await (building ?? this.#build(delivery, attempt));
-        if (this.#territory.epochOf(due) === epoch) return request;
-        const isAlive = this.#territory.life();
+        if (this.#ownership.epochOf(due) === epoch) return request;
+        const isAlive = this.#ownership.life();
         const isOurs = await this.#isClaimed(delivery);
         if (!isOurs || isAlive()) return isOurs ? request : null;
         // What was read may be over: this process may have stood still since.

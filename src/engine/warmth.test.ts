@@ -7,7 +7,7 @@ function readyOf(partition: number, path: string): Ready {
   const origin = 'https://shared.example';
   return {
     due: { partition, origin, endpoint: `${origin}/${path}`, dueAt: 5_000 },
-    work: { gate: null, profile: null, schedule: { rateLimit: null }, delivery: { booked: false } },
+    work: { gate: null, profile: null, schedule: { rateLimit: null }, delivery: { reserved: false } },
   } as unknown as Ready;
 }
 

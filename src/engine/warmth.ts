@@ -1,7 +1,7 @@
 /**
  * Connections for what is about to be due: each customer gets as many to an origin as it has requests to it within a
  * moment, within bounds. What a handshake takes is then over before the instant, and not after it. Of those that a rate
- * limit keeps apart one goes at that instant, and each of the others is expected when its turn is booked.
+ * limit keeps apart one goes at that instant, and each of the others is expected when its turn is reserved.
  */
 import { type Due, placeOf } from '#src/domain/due.ts';
 import { gateTerms } from '#src/domain/gate.ts';
@@ -60,7 +60,7 @@ export class Warmth {
     }
     if (one.requests >= CONNECTIONS_MAX) return;
     const { rateLimit } = gateTerms(work.profile, work.schedule.rateLimit);
-    if (rateLimit !== null && !work.delivery.booked) {
+    if (rateLimit !== null && !work.delivery.reserved) {
       if (one.paced.has(placeOf(due))) return;
       one.paced.add(placeOf(due));
     }

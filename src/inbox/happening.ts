@@ -7,6 +7,6 @@ export type Happening =
   /** An attempt begins, or has ended. */
   | { readonly kind: 'claimed' | 'settled'; readonly delivery: Delivery; readonly attempt: Attempt }
   /** Without an attempt: made to wait by the gate of its endpoint, or at its end. */
-  | { readonly kind: 'put_off' | 'ended'; readonly delivery: Delivery }
+  | { readonly kind: 'deferred' | 'ended'; readonly delivery: Delivery }
   /** Somebody paused, resumed, moved, changed or canceled a schedule, and with it what waits. */
   | { readonly kind: 'edited'; readonly partition: Partition; readonly scheduleId: ScheduleId };

@@ -4,7 +4,7 @@
  * store's own clock, which is the same for all of them.
  */
 import type { Instant } from '#src/domain/instant.ts';
-import type { Slot, Tenure } from '#src/domain/slot.ts';
+import type { Fence, Slot } from '#src/domain/slot.ts';
 
 export interface NodeLease {
   readonly node: string;
@@ -36,11 +36,11 @@ export interface ClusterStore {
   renewLease(lease: NodeLease): Promise<ClusterState>;
   /**
    * Takes slots as they were seen: one that is in another epoch by now, or whose owner has a lease, is left.
-   * Answers the tenure of those that were taken. Without a lease of `node` none is.
+   * Answers the fence of those that were taken. Without a lease of `node` none is.
    */
-  takeSlots(node: string, seen: readonly Pick<SlotState, 'slot' | 'epoch'>[]): Promise<Tenure>;
+  takeSlots(node: string, seen: readonly Pick<SlotState, 'slot' | 'epoch'>[]): Promise<Fence>;
   /** Gives slots back; those that are not held any more are left alone. */
-  releaseSlots(tenure: Tenure): Promise<void>;
+  releaseSlots(fence: Fence): Promise<void>;
   /** Gives everything back and ends the lease. */
   leave(node: string): Promise<void>;
   /** The same for a node that has died, by its lease as it was seen: one that was renewed since is left alone. */

@@ -9,29 +9,29 @@ import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { FiringSchedule, ScheduleView } from '#src/domain/schedule.ts';
-import type { Tally, TallySpanMs } from '#src/domain/tally.ts';
+import type { Stats, StatsSpanMs } from '#src/domain/stats.ts';
 import type { ClusterState } from './cluster-store.ts';
 import type { DeliveryFilter, Page, ScheduleFilter } from './store.ts';
 
-/** A row has one writer, the node: what it saves is the whole tally so far, and saving it twice does no harm. */
-export interface SavedTally {
+/** A row has one writer, the node: what it saves is the whole stats so far, and saving it twice does no harm. */
+export interface SavedStats {
   readonly partition: Partition;
-  readonly spanMs: TallySpanMs;
+  readonly spanMs: StatsSpanMs;
   readonly at: Instant;
-  readonly tally: Tally;
+  readonly stats: Stats;
 }
 
 /** By the hour. Of lateness nothing is kept here. */
-export interface SavedEndpointTally {
+export interface SavedEndpointStats {
   readonly partition: Partition;
   readonly endpoint: EndpointKey;
   readonly at: Instant;
-  readonly tally: Tally;
+  readonly stats: Stats;
 }
 
-export interface TallyAt {
+export interface StatsAt {
   readonly at: Instant;
-  readonly tally: Tally;
+  readonly stats: Stats;
 }
 
 export interface DueCounts {
@@ -63,7 +63,7 @@ export interface Found<T, Id> {
 
 export interface EndpointActivity {
   readonly endpoint: EndpointKey;
-  readonly tally: Tally;
+  readonly stats: Stats;
 }
 
 export interface GateAt {
@@ -85,20 +85,20 @@ export const DELIVERIES_COUNTED_MAX = 20_000;
 export interface InsightStore {
   /** Somebody is about to look: what takes a moment to be opened is opened. Never throws. */
   lookedAtSoon(): void;
-  saveTallies(
+  saveStats(
     node: string,
-    tallies: readonly SavedTally[],
-    endpoints: readonly SavedEndpointTally[],
+    stats: readonly SavedStats[],
+    endpoints: readonly SavedEndpointStats[],
   ): Promise<void>;
   /** In the order of time, those of all nodes added up; steps without any are left out. `until` is exclusive. */
-  readTallies(
+  readStats(
     partition: Partition,
-    spanMs: TallySpanMs,
+    spanMs: StatsSpanMs,
     from: Instant,
     until: Instant,
-  ): Promise<readonly TallyAt[]>;
+  ): Promise<readonly StatsAt[]>;
   /** Since then, all hours and nodes added up. */
-  readEndpointTallies(
+  readEndpointStats(
     partition: Partition,
     endpoints: readonly EndpointKey[],
     from: Instant,
@@ -106,10 +106,10 @@ export interface InsightStore {
   /** Endpoints that were sent to since then, at most so many. */
   listActiveEndpoints(partition: Partition, from: Instant, limit: number): Promise<readonly EndpointKey[]>;
   /**
-   * Removes a few of the tallies of minutes and of hours that lie before; those of endpoints, which are by the hour,
+   * Removes a few of the stats of minutes and of hours that lie before; those of endpoints, which are by the hour,
    * go with the minutes. Answers whether there may be more.
    */
-  pruneTallies(minutesBefore: Instant, hoursBefore: Instant): Promise<boolean>;
+  pruneStats(minutesBefore: Instant, hoursBefore: Instant): Promise<boolean>;
 
   /** Of one partition, due from `from` on and before `until`, in steps of `stepMs`. */
   countDue(

@@ -28,7 +28,7 @@ import type {
   ScheduleView,
 } from '#src/domain/schedule.ts';
 import type { Advance } from '#src/domain/schedule-life.ts';
-import type { Slot, Tenure } from '#src/domain/slot.ts';
+import type { Fence, Slot } from '#src/domain/slot.ts';
 import type { TrustedTime } from '#src/domain/trusted-time.ts';
 
 /** The store cannot be reached, is full or is broken. Nothing was changed. */
@@ -275,14 +275,14 @@ export interface Store {
   addReceipt(partition: Partition, receipt: Receipt): Promise<'done' | 'key_taken'>;
 
   /**
-   * A batch, each item for itself: done or stale; when the store fails, none. Under a tenure, an item whose slot
+   * A batch, each item for itself: done or stale; when the store fails, none. Under a fence, an item whose slot
    * is not held in that epoch any more is stale. So is the claim of a delivery that an unfinished sweep will change.
    */
-  claim(writes: readonly ClaimWrite[], tenure?: Tenure): Promise<readonly ('done' | 'stale')[]>;
+  claim(writes: readonly ClaimWrite[], fence?: Fence): Promise<readonly ('done' | 'stale')[]>;
   settle(writes: readonly SettleWrite[]): Promise<readonly ('done' | 'stale')[]>;
-  endUnsent(writes: readonly EndWrite[], tenure?: Tenure): Promise<readonly ('done' | 'stale')[]>;
+  endUnsent(writes: readonly EndWrite[], fence?: Fence): Promise<readonly ('done' | 'stale')[]>;
   /** Deliveries whose due instant was moved by the gate. */
-  putOff(deliveries: readonly Delivery[], tenure?: Tenure): Promise<readonly ('done' | 'stale')[]>;
+  defer(deliveries: readonly Delivery[], fence?: Fence): Promise<readonly ('done' | 'stale')[]>;
 
   /**
    * Waiting deliveries of every partition in the order of (dueAt, id): after `after`, due at `until` at the
@@ -316,8 +316,8 @@ export interface Store {
   findMessages(deliveries: readonly Delivery[]): Promise<readonly Message[]>;
   /** Claims of nodes that are not among the living. */
   listLostClaims(livingNodes: readonly string[], limit: number): Promise<readonly LostClaim[]>;
-  /** Carried out before any claim that is asked for later. Under a tenure, gates of slots not held are left as they are. */
-  saveGates(gates: readonly SavedGate[], tenure?: Tenure): Promise<void>;
+  /** Carried out before any claim that is asked for later. Under a fence, gates of slots not held are left as they are. */
+  saveGates(gates: readonly SavedGate[], fence?: Fence): Promise<void>;
 
   /**
    * Removes at most `limit` of what ended before: deliveries finalized, schedules ended that have no delivery

@@ -44,8 +44,8 @@ export interface EngineMetrics {
   /** How late after its due instant a delivery was claimed, and its request handed to the network. */
   lateness(stage: 'claim' | 'send', seconds: number): void;
   attemptFinished(facts: AttemptFacts): void;
-  /** Deliveries ended without an attempt, or put off by the gate. */
-  unsent(what: 'expired' | 'dead_letter' | 'put_off'): void;
+  /** Deliveries ended without an attempt, or deferred by the gate. */
+  unsent(what: 'expired' | 'dead_letter' | 'deferred'): void;
   /** Reads the gauges whenever the metrics are asked for. */
   watch(read: () => EngineGauges): void;
 }

@@ -99,7 +99,7 @@ function engineMetrics(registry: Registry, histograms: Histogram[]): EngineMetri
   );
   const unsent = new Counter({
     name: 'sched_deliveries_unsent_total',
-    help: 'Due deliveries that were not sent: expired, dead_letter, or put_off by breaker, budget or rate limit.',
+    help: 'Due deliveries that were not sent: expired, dead_letter, or deferred by breaker, budget or rate limit.',
     labelNames: ['what'],
     registers,
   });

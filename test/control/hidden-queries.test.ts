@@ -8,7 +8,7 @@ import { CLOSED } from '#src/domain/breaker.ts';
 import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
-import { NO_TALLY } from '#src/domain/tally.ts';
+import { NO_STATS } from '#src/domain/stats.ts';
 import { Builders, HOURLY, seededBytes } from '#src/store/contract/builders.ts';
 import { useDashboard } from './harness.ts';
 
@@ -60,11 +60,11 @@ beforeAll(async () => {
   const breaker = { ...CLOSED, failures: 5, openUntil, windowMs: 30_000 };
   const gate = { breaker, budget: null, paces: {} };
   await store.saveGates(endpoints.map((key) => build.gate(key as EndpointKey, { gate })));
-  const tally = { ...NO_TALLY, fired: 3 };
-  await store.insight.saveTallies(
+  const stats = { ...NO_STATS, fired: 3 };
+  await store.insight.saveStats(
     'a',
     [],
-    endpoints.map((key) => ({ partition, endpoint: key as EndpointKey, at: build.now, tally })),
+    endpoints.map((key) => ({ partition, endpoint: key as EndpointKey, at: build.now, stats })),
   );
   const job = await create('replays', { status: 'dead_letter', expected: 1 });
   ids = { schedules: schedule, deliveries: pending.id, endpoints: endpoint, replays: job };

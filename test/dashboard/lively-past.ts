@@ -10,8 +10,8 @@ import { IdMint } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { FiringSchedule } from '#src/domain/schedule.ts';
-import { HOUR_MS, LATENESS_CLASSES, MINUTE_MS, type Tally, type TallySpanMs } from '#src/domain/tally.ts';
-import type { SavedEndpointTally, SavedTally } from '#src/ports/insight-store.ts';
+import { HOUR_MS, LATENESS_CLASSES, MINUTE_MS, type Stats, type StatsSpanMs } from '#src/domain/stats.ts';
+import type { SavedEndpointStats, SavedStats } from '#src/ports/insight-store.ts';
 import { Builders, REDIRECT, SUCCESS, seededBytes } from '#src/store/contract/builders.ts';
 import { storeSettings } from '#test/process/store-in-use.ts';
 
@@ -33,10 +33,10 @@ export async function writeLivelyPast(dataDir: string): Promise<void> {
     if (project === null) throw new Error('There is no project default.');
     const { test } = project.partitions;
     const now = Date.now();
-    await store.insight.saveTallies(
+    await store.insight.saveStats(
       NODE,
-      [...tallies(test, MINUTE_MS, now, 24 * 60), ...tallies(test, HOUR_MS, now, 30 * 24)],
-      endpointTallies(test, now),
+      [...stats(test, MINUTE_MS, now, 24 * 60), ...stats(test, HOUR_MS, now, 30 * 24)],
+      endpointStats(test, now),
     );
     await writeHourly(store, test, now);
   } finally {
@@ -45,21 +45,16 @@ export async function writeLivelyPast(dataDir: string): Promise<void> {
 }
 
 /** Busy by day and quiet by night, with a bad quarter of an hour now and then. */
-function tallies(
-  partition: Partition,
-  spanMs: TallySpanMs,
-  now: number,
-  count: number,
-): readonly SavedTally[] {
+function stats(partition: Partition, spanMs: StatsSpanMs, now: number, count: number): readonly SavedStats[] {
   const last = Math.floor(now / spanMs);
-  return Array.from({ length: count }, (_, index): SavedTally => {
+  return Array.from({ length: count }, (_, index): SavedStats => {
     const step = last - 1 - index;
     const at = instant(step * spanMs);
-    return { partition, spanMs, at, tally: tallyOf(at, spanMs, step) };
+    return { partition, spanMs, at, stats: statsOf(at, spanMs, step) };
   });
 }
 
-function tallyOf(at: Instant, spanMs: number, step: number): Tally {
+function statsOf(at: Instant, spanMs: number, step: number): Stats {
   const hour = (at % DAY_MS) / HOUR_MS;
   const daily = 1 + Math.sin(((hour - 8) / 24) * 2 * Math.PI);
   // The same for a step every time, and unlike that of the next.
@@ -89,13 +84,13 @@ function latenessOf(fired: number, isBad: boolean, noise: number): readonly numb
   return classes;
 }
 
-function endpointTallies(partition: Partition, now: number): readonly SavedEndpointTally[] {
+function endpointStats(partition: Partition, now: number): readonly SavedEndpointStats[] {
   const last = Math.floor(now / HOUR_MS);
   return BUSY_URLS.flatMap((url, place) =>
-    Array.from({ length: 20 }, (_, index): SavedEndpointTally => {
+    Array.from({ length: 20 }, (_, index): SavedEndpointStats => {
       const at = instant((last - 1 - index) * HOUR_MS);
       const endpoint = endpointKeyOf({ endpointId: null, url });
-      return { partition, endpoint, at, tally: tallyOf(at, MINUTE_MS * (3 - place), last - index) };
+      return { partition, endpoint, at, stats: statsOf(at, MINUTE_MS * (3 - place), last - index) };
     }),
   );
 }

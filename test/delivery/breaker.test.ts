@@ -46,7 +46,7 @@ async function guarded(script: readonly Behaviour[], tuning: Tuning = {}, more: 
   return { target, endpoint_id: profile.id };
 }
 
-/** After the second attempt each is put off by a window: it fires at its end, unless it came later anyway. */
+/** After the second attempt each is deferred by a window: it fires at its end, unless it came later anyway. */
 function expectWindows(attempts: readonly Attempt[], windowsMs: readonly number[]): void {
   windowsMs.forEach((windowMs, i) => {
     const openedAt = ms(attempts[i + 1]?.finished_at);
@@ -57,7 +57,7 @@ function expectWindows(attempts: readonly Attempt[], windowsMs: readonly number[
 }
 
 describe.concurrent('threshold consecutive failures open it', () => {
-  it('due deliveries are put off to the end of the window, with no attempt; then a probe goes out', async () => {
+  it('due deliveries are deferred to the end of the window, with no attempt; then a probe goes out', async () => {
     const { target, endpoint_id } = await guarded([answer(500), answer(500), answer(200)], {
       base_open: '2500ms',
     });
@@ -70,8 +70,8 @@ describe.concurrent('threshold consecutive failures open it', () => {
     const waiting = await waitsUntil(api, failing.pending.id, openUntil);
     expect(waiting).toMatchObject({ status: 'retry_scheduled', attempt_count: 2 });
     expect(ms(waiting.next_fire_at) - openUntil).toBeLessThan(50);
-    const putOff = await waitsUntil(api, late.pending.id, openUntil);
-    expect(putOff).toMatchObject({
+    const defer = await waitsUntil(api, late.pending.id, openUntil);
+    expect(defer).toMatchObject({
       status: 'scheduled',
       attempt_count: 0,
       scheduled_for: late.pending.scheduled_for,

@@ -12,8 +12,8 @@ const RETRY_MS = 10;
 const NO_BREAKER = { threshold: 1_000, base_open: '1s', max_open: '1s', probe_timeout: '1s' };
 
 /**
- * The turns that the attempts from `first` on were given: one that was put off is due at the turn that was
- * booked for it, any other passed when it was fired.
+ * The turns that the attempts from `first` on were given: one that was deferred is due at the turn that was
+ * reserved for it, any other passed when it was fired.
  */
 async function turns(ids: readonly string[], first: number, retryMs = 0): Promise<readonly number[]> {
   const each = await Promise.all(
@@ -105,9 +105,9 @@ describe.concurrent('retry_budget', () => {
     });
     const { pending } = await given({ endpoint_id: id });
     await target.arrived();
-    const isPutOff = ({ next_fire_at }: { next_fire_at: string | null }) =>
+    const isDeferred = ({ next_fire_at }: { next_fire_at: string | null }) =>
       next_fire_at !== null && ms(next_fire_at) > Date.now() + 10_000;
-    const waiting = await comesTo(api, pending.id, isPutOff);
+    const waiting = await comesTo(api, pending.id, isDeferred);
     expect(waiting).toMatchObject({ status: 'retry_scheduled', attempt_count: 1 });
     expect(target.requests).toHaveLength(1);
   });

@@ -150,12 +150,12 @@ describe.concurrent('downtime', () => {
     });
     expect(headerOf(await retried.arrived(2), 'Sched-Attempt')).toBe('2');
 
-    // The breaker was open, and still is: put off to the end of its window.
+    // The breaker was open, and still is: deferred to the end of its window.
     const [failed] = await attemptsOf(api, opening.pending.id);
     const openUntil = ms(failed?.finished_at) + 600_000;
-    const putOff = await waitsUntil(api, guarded.pending.id, openUntil);
-    expect(putOff).toMatchObject({ status: 'scheduled', attempt_count: 0 });
-    expect(ms(putOff.next_fire_at) - openUntil).toBeLessThan(1_000);
+    const defer = await waitsUntil(api, guarded.pending.id, openUntil);
+    expect(defer).toMatchObject({ status: 'scheduled', attempt_count: 0 });
+    expect(ms(defer.next_fire_at) - openUntil).toBeLessThan(1_000);
 
     await sleep(300);
     expect((await delivery(api, paused.pending.id)).status).toBe('paused');
@@ -293,8 +293,8 @@ describe.concurrent('kill -9 while deliveries are being sent', () => {
     expect(counts).toEqual([2, 1, 1, 2, 2]);
 
     // A breaker that was open is open still.
-    const putOff = await given(api, { endpoint_id: brokenProfile.id });
-    expect((await waitsUntil(api, putOff.pending.id, ms(openUntil))).next_fire_at).toBe(openUntil);
+    const defer = await given(api, { endpoint_id: brokenProfile.id });
+    expect((await waitsUntil(api, defer.pending.id, ms(openUntil))).next_fire_at).toBe(openUntil);
     expect(broken.requests).toHaveLength(1);
 
     // Of those that were on their way at that moment none is lost.

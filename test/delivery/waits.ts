@@ -55,7 +55,7 @@ export function comesTo(api: Api, id: string, isSo: (shown: Delivery) => boolean
 /** The delivery when it waits for an instant that is not before `least`, in ms. */
 export function waitsUntil(api: Api, id: string, least: number): Promise<Delivery> {
   const isSo = ({ next_fire_at }: Delivery) => next_fire_at !== null && Date.parse(next_fire_at) >= least;
-  return once(api, id, isSo, `put off to ${new Date(least).toISOString()}`);
+  return once(api, id, isSo, `deferred to ${new Date(least).toISOString()}`);
 }
 
 export interface Ended {

@@ -96,7 +96,7 @@ describe.concurrent('in a shell that is set up for a service', () => {
     expect(dev.output.stdout).not.toContain('s3cret');
   });
 
-  test('a line for what a breaker holds back', async () => {
+  test('a line for what a breaker defers', async () => {
     let port: number;
     {
       using gone = await receiver('127.0.0.1');
@@ -108,7 +108,7 @@ describe.concurrent('in a shell that is set up for a service', () => {
     });
     await dev.create({ endpoint_id: id, delay: '1s', retry_policy: { base: '100ms', factor: 1 } });
     await dev.said(/connection refused {2}attempt 1 .* next in/);
-    await dev.said(/held back by breaker, budget or rate {2}next in 3\d{3}\.\d s/);
+    await dev.said(/deferred by breaker, budget or rate {2}next in 3\d{3}\.\d s/);
   });
 
   test('the names of this machine are reached over plain http, private networks are not', async () => {

@@ -159,7 +159,7 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
     expect(harness.deliveries.map(({ attempt }) => attempt)).toEqual([1, 2]);
   });
 
-  it('what is being handled is put off, what was handled is not handled again', async () => {
+  it('what is being handled is deferred, what was handled is not handled again', async () => {
     const { promise: isHandled, resolve: release } = Promise.withResolvers<void>();
     const { promise: isBegun, resolve: begun } = Promise.withResolvers<void>();
     const handle = () => {

@@ -103,7 +103,7 @@ const REPLACING_DELIVERIES: ReadonlySet<Step[0]> = new Set([
   'replaceDelivery',
   'claimDelivery',
   'settleDelivery',
-  'putOffDelivery',
+  'deferDelivery',
 ]);
 
 function without(...names: readonly Step[0][]): (steps: readonly Step[]) => readonly Step[] {
@@ -186,7 +186,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
         const answers = await store.settle(writes);
         for (const { delivery } of writes) {
           if (delivery.status !== 'dead_letter') continue;
-          void store.putOff([{ ...waitingAgain(delivery), revision: delivery.revision + 1 }]);
+          void store.defer([{ ...waitingAgain(delivery), revision: delivery.revision + 1 }]);
         }
         return answers;
       },
@@ -207,9 +207,9 @@ export const BUGS: Readonly<Record<string, Bug>> = {
         ),
     })),
   },
-  'what is put off is not stored': {
+  'what is deferred is not stored': {
     caughtBy: ['punctuality'],
-    store: but(() => ({ putOff: async (deliveries) => deliveries.map(() => DONE) })),
+    store: but(() => ({ defer: async (deliveries) => deliveries.map(() => DONE) })),
   },
   'gates are never saved': {
     caughtBy: ['breaker'],
@@ -243,7 +243,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     store: misread(({ schedule }) => ({ schedule: { ...schedule, rateLimit: null } })),
   },
   'the rate limit is taken for half of what it is': {
-    caughtBy: ['bookings'],
+    caughtBy: ['reservations'],
     store: misread(({ schedule }) => ({
       schedule: {
         ...schedule,

@@ -22,9 +22,9 @@ export const PLACES = [
   'retried',
   'interrupted',
   'timed out',
-  'put off by the breaker',
-  'put off with a booking',
-  'a booked turn taken',
+  'deferred by the breaker',
+  'deferred with a reservation',
+  'a reserved turn taken',
   'brought forward',
   'a claim came too late',
   'a claim whose answer was lost',
@@ -74,7 +74,7 @@ export function coverageOf(scene: Scene): { readonly checker: Checker; readonly 
       if (wasClaimed && attempts.at(-1)?.error === 'interrupted') see('interrupted');
       if (wasClaimed && attempts.at(-1)?.error === 'timeout') see('timed out');
       if (!changed && before.scheduledFor !== after.scheduledFor) see('moved');
-      if (after.status === 'claimed' && before.booked) see('a booked turn taken');
+      if (after.status === 'claimed' && before.reserved) see('a reserved turn taken');
       if (after.status === 'claimed' && after.replayOf !== null) see('a replay sent');
     },
     verb(touched) {
@@ -83,9 +83,9 @@ export function coverageOf(scene: Scene): { readonly checker: Checker; readonly 
         else sweeping.delete(id);
       }
     },
-    putOffAsked({ booked, dueAt }, by) {
-      if (booked) see('put off with a booking');
-      else see(dueAt === by.now() ? 'brought forward' : 'put off by the breaker');
+    deferAsked({ reserved, dueAt }, by) {
+      if (reserved) see('deferred with a reservation');
+      else see(dueAt === by.now() ? 'brought forward' : 'deferred by the breaker');
     },
     claimAnswered({ advanced }, answer) {
       if (answer === 'stale') see('a claim came too late');

@@ -14,7 +14,7 @@ function resultOf(seed: number, changes: Partial<RunResult> = {}): RunResult {
     digest: '',
     events: 0,
     simulatedMs: 43_200_000,
-    tally: { starts: 1, crashes: 1, stops: 0, requests: 2, calls: 3 },
+    stats: { starts: 1, crashes: 1, stops: 0, requests: 2, calls: 3 },
     seen: { succeeded: 2 },
     trace: [],
     ...changes,

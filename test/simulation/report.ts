@@ -24,14 +24,14 @@ export class Report {
     return this.#failed.length > 0;
   }
 
-  add({ seed, failure, simulatedMs, tally, seen }: RunResult): void {
+  add({ seed, failure, simulatedMs, stats, seen }: RunResult): void {
     this.#done++;
     if (failure !== null) this.#failed.push(seed);
     this.#simulatedMs += simulatedMs;
-    this.#requests += tally.requests;
-    this.#calls += tally.calls;
-    this.#crashes += tally.crashes;
-    this.#stops += tally.stops;
+    this.#requests += stats.requests;
+    this.#calls += stats.calls;
+    this.#crashes += stats.crashes;
+    this.#stops += stats.stops;
     for (const [place, count] of Object.entries(seen)) {
       this.#seen.set(place, (this.#seen.get(place) ?? 0) + count);
     }

@@ -6,7 +6,7 @@ import { CLUSTER_BUGS } from './cluster/bugs.ts';
 import { clusterPlanOf } from './cluster/plan.ts';
 import { SimulatedCluster } from './cluster/simulated-cluster.ts';
 import { planOf } from './plan.ts';
-import { SimulatedService, type Tally } from './simulated-service.ts';
+import { SimulatedService, type Stats } from './simulated-service.ts';
 import type { Template } from './template.ts';
 
 export interface RunResult {
@@ -16,7 +16,7 @@ export interface RunResult {
   readonly digest: string;
   readonly events: number;
   readonly simulatedMs: number;
-  readonly tally: Tally;
+  readonly stats: Stats;
   /** Where it has been, how often. */
   readonly seen: Readonly<Record<string, number>>;
   readonly trace: readonly string[];
@@ -63,7 +63,7 @@ export async function runSeed(template: Template, options: RunOptions): Promise<
     digest: simulation.trace.digest(),
     events: simulation.trace.count,
     simulatedMs: simulation.time.elapsedMs,
-    tally: { ...simulation.tally },
+    stats: { ...simulation.stats },
     seen: Object.fromEntries(simulation.seen),
     trace: simulation.trace.last(),
   };

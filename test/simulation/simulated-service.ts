@@ -54,7 +54,7 @@ const DOWNTIME_MS: readonly (readonly [number, readonly [number, number]])[] = [
   [1, [120_000, 7_200_000]],
 ];
 
-export interface Tally {
+export interface Stats {
   readonly starts: number;
   readonly crashes: number;
   readonly stops: number;
@@ -84,7 +84,7 @@ export class SimulatedService implements Scene {
   readonly #prngs: { readonly faults: Prng; readonly ids: Prng; readonly timers: Prng };
   readonly #asked = new Map<DeliveryId, number>();
   readonly #lostClaims = new Set<string>();
-  readonly tally = { starts: 0, crashes: 0, stops: 0, requests: 0, calls: 0 };
+  readonly stats = { starts: 0, crashes: 0, stops: 0, requests: 0, calls: 0 };
   #life: Life | null = null;
   #failure: unknown = null;
   #mustCrash: string | null = null;
@@ -246,7 +246,7 @@ export class SimulatedService implements Scene {
   }
 
   async #start(): Promise<void> {
-    const node = `node${this.tally.starts++}`;
+    const node = `node${this.stats.starts++}`;
     this.trace.add(`start ${node}`);
     const life = await Life.begin({
       directory: this.#directory,
@@ -346,7 +346,7 @@ export class SimulatedService implements Scene {
       claimAnswered: (write, answer) => this.#claimAnswered(write, answer),
       settleAsked: (write) => this.#tell((checker) => checker.settleAsked?.(write, life)),
       endAsked: (write) => this.#tell((checker) => checker.endAsked?.(write, life)),
-      putOffAsked: (delivery) => this.#tell((checker) => checker.putOffAsked?.(delivery, life)),
+      deferAsked: (delivery) => this.#tell((checker) => checker.deferAsked?.(delivery, life)),
       heard: (deliveries) => this.#tell((checker) => checker.heard?.(deliveries)),
     };
   }
@@ -365,7 +365,7 @@ export class SimulatedService implements Scene {
   }
 
   #sent(sent: Sent): void {
-    this.tally.requests++;
+    this.stats.requests++;
     this.trace.add(`send ${shortId(sent.deliveryId)} #${sent.attemptNo} ${sent.url}`);
     this.#tell((checker) => checker.sent?.(sent));
     this.witness.saw(sent);
@@ -395,7 +395,7 @@ export class SimulatedService implements Scene {
       tell: (what) => this.trace.add(what),
       crashAround: (at) => this.#crashAround(at),
       answered: (call) => {
-        this.tally.calls++;
+        this.stats.calls++;
         this.#tell((checker) => checker.answered?.(call));
       },
     };
@@ -418,7 +418,7 @@ export class SimulatedService implements Scene {
   async #crash(when: string): Promise<void> {
     this.#mustCrash = null;
     if (this.#life === null || this.#isHealed) return;
-    this.tally.crashes++;
+    this.stats.crashes++;
     this.trace.add(`CRASH of ${this.#life.node} ${when}`);
     await this.#gone('crash');
   }
@@ -442,7 +442,7 @@ export class SimulatedService implements Scene {
   #stop(): void {
     const life = this.#life;
     if (this.#isHealed || life === null || life.state !== 'up') return;
-    this.tally.stops++;
+    this.stats.stops++;
     const graceMs = this.#prngs.faults.pick([0, 100, 5_000, 30_000]);
     this.trace.add(`stop ${life.node} within ${graceMs} ms`);
     if (this.#plan.crashChance > 0 && this.#prngs.faults.chance(0.3)) {

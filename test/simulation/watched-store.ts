@@ -17,7 +17,7 @@ export interface Watch {
   claimAnswered(write: ClaimWrite, answer: ClaimAnswer): void;
   settleAsked(write: SettleWrite): void;
   endAsked(write: EndWrite): void;
-  putOffAsked(delivery: Delivery): void;
+  deferAsked(delivery: Delivery): void;
   heard(deliveries: readonly Delivery[]): void;
 }
 
@@ -25,10 +25,10 @@ const IS_READ = /^(find|list)/;
 
 export function watchedStore<S extends AnyStore>(store: S, scope: Scope, watch: Watch): S {
   const verbs: Partial<AnyStore> = {
-    async claim(writes, tenure) {
+    async claim(writes, fence) {
       for (const write of writes) watch.claimAsked(write);
       try {
-        const answers = await during(watch, writes.map(deliveryOf), store.claim(writes, tenure));
+        const answers = await during(watch, writes.map(deliveryOf), store.claim(writes, fence));
         for (const [at, write] of writes.entries()) watch.claimAnswered(write, answers[at] ?? 'stale');
         watch.heard(done(writes, answers).flatMap(({ advanced }) => advanced?.next ?? []));
         return answers;
@@ -43,13 +43,13 @@ export function watchedStore<S extends AnyStore>(store: S, scope: Scope, watch: 
       watch.heard(done(writes, answers).map(deliveryOf));
       return answers;
     },
-    endUnsent(writes, tenure) {
+    endUnsent(writes, fence) {
       for (const write of writes) watch.endAsked(write);
-      return during(watch, writes.map(deliveryOf), store.endUnsent(writes, tenure));
+      return during(watch, writes.map(deliveryOf), store.endUnsent(writes, fence));
     },
-    async putOff(deliveries, tenure) {
-      for (const delivery of deliveries) watch.putOffAsked(delivery);
-      const answers = await during(watch, deliveries, store.putOff(deliveries, tenure));
+    async defer(deliveries, fence) {
+      for (const delivery of deliveries) watch.deferAsked(delivery);
+      const answers = await during(watch, deliveries, store.defer(deliveries, fence));
       watch.heard(done(deliveries, answers));
       return answers;
     },

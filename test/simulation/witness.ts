@@ -217,5 +217,5 @@ export function shortId(id: string): string {
 function telling(delivery: Delivery | null): string {
   if (delivery === null) return 'none';
   const due = delivery.dueAt === null ? '' : `@${new Date(delivery.dueAt).toISOString().slice(11, 23)}`;
-  return `${delivery.status}${due}${delivery.booked ? 'b' : ''}#${delivery.attemptCount}`;
+  return `${delivery.status}${due}${delivery.reserved ? 'b' : ''}#${delivery.attemptCount}`;
 }

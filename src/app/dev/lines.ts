@@ -14,8 +14,8 @@ export function lineOf(happening: Happening, now: Instant, paint: Paint): string
   switch (happening.kind) {
     case 'settled':
       return line(happening.delivery, triedWords(happening.attempt, paint), now, paint);
-    case 'put_off':
-      return line(happening.delivery, [paint('yellow', 'held back by breaker, budget or rate')], now, paint);
+    case 'deferred':
+      return line(happening.delivery, [paint('yellow', 'deferred by breaker, budget or rate')], now, paint);
     case 'ended':
       return line(happening.delivery, [paint('red', 'not sent')], now, paint);
     case 'claimed':

@@ -4,7 +4,7 @@ import type { AnyStore } from '#src/app/open-store.ts';
 import type { Happening } from '#src/inbox/happening.ts';
 import type { ClaimWrite, Store } from '#src/ports/store.ts';
 
-type Watched = Pick<Store, 'claim' | 'settle' | 'putOff' | 'endUnsent' | 'replaceSchedule'>;
+type Watched = Pick<Store, 'claim' | 'settle' | 'defer' | 'endUnsent' | 'replaceSchedule'>;
 
 export function watchedStore(store: AnyStore, tell: (happening: Happening) => void): AnyStore {
   const watched = watchedVerbs(store, tell);
@@ -26,13 +26,13 @@ function watchedVerbs(store: Store, tell: (happening: Happening) => void): Watch
     return answered;
   };
   return {
-    claim: (writes, tenure) =>
-      told(writes, store.claim(writes, tenure), (write) => ({ kind: 'claimed', ...tryOf(write) })),
+    claim: (writes, fence) =>
+      told(writes, store.claim(writes, fence), (write) => ({ kind: 'claimed', ...tryOf(write) })),
     settle: (writes) => told(writes, store.settle(writes), (write) => ({ kind: 'settled', ...tryOf(write) })),
-    putOff: (deliveries, tenure) =>
-      told(deliveries, store.putOff(deliveries, tenure), (delivery) => ({ kind: 'put_off', delivery })),
-    endUnsent: (writes, tenure) =>
-      told(writes, store.endUnsent(writes, tenure), ({ delivery }) => ({ kind: 'ended', delivery })),
+    defer: (deliveries, fence) =>
+      told(deliveries, store.defer(deliveries, fence), (delivery) => ({ kind: 'deferred', delivery })),
+    endUnsent: (writes, fence) =>
+      told(writes, store.endUnsent(writes, fence), ({ delivery }) => ({ kind: 'ended', delivery })),
     replaceSchedule: async (replacement) => {
       const { partition, id: scheduleId } = replacement.schedule;
       const answer = await store.replaceSchedule(replacement);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { CLOSED } from '#src/domain/breaker.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { instant } from '#src/domain/instant.ts';
-import { HOUR_MS, NO_TALLY } from '#src/domain/tally.ts';
+import { HOUR_MS, NO_STATS } from '#src/domain/stats.ts';
 import { type DataBench, useDataBench } from '#test/control/data-harness.ts';
 
 const open = useDataBench();
@@ -11,8 +11,8 @@ async function count(bench: DataBench, endpoint: string, hoursAgo: number, fired
   const { store, clock } = bench.harness;
   const { partition } = bench.build;
   const at = instant(clock.now() - hoursAgo * HOUR_MS);
-  const tally = { ...NO_TALLY, fired, succeeded: fired };
-  await store.insight.saveTallies('a', [], [{ partition, endpoint: endpoint as EndpointKey, at, tally }]);
+  const stats = { ...NO_STATS, fired, succeeded: fired };
+  await store.insight.saveStats('a', [], [{ partition, endpoint: endpoint as EndpointKey, at, stats }]);
 }
 
 test('profiles come with their breaker and their last day, inline destinations after them', async () => {

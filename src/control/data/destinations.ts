@@ -17,7 +17,7 @@ import { parseId } from '#src/domain/id.ts';
 import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
-import { HOUR_MS, NO_TALLY, type Tally } from '#src/domain/tally.ts';
+import { HOUR_MS, NO_STATS, type Stats } from '#src/domain/stats.ts';
 import { type BreakerAt, breakersOf } from './breakers.ts';
 import { presentCounts } from './counts.ts';
 import type { DataDependencies } from './dependencies.ts';
@@ -40,7 +40,7 @@ function listRoute({ commands: { store, clock }, insight }: Dependencies): Route
     audited: null,
     answer: async ({ query, partition, mode }) => {
       const now = clock.now();
-      // Tallies of endpoints are kept by the hour.
+      // StatsRecorder of endpoints are kept by the hour.
       const since = instant(Math.floor((now - DAY_MS) / HOUR_MS) * HOUR_MS);
       const list = { partition, name: 'destinations' };
       const cursor = readQueryText(query, 'cursor');
@@ -52,13 +52,13 @@ function listRoute({ commands: { store, clock }, insight }: Dependencies): Route
       ]);
       const inline = before === null ? await inlineEndpoints(insight, partition, since, breakers) : [];
       const keys = [...shown.map(keyOf), ...inline];
-      const active = await insight.readEndpointTallies(partition, keys, since);
-      const tallies = new Map(active.map(({ endpoint, tally }) => [endpoint, tally]));
+      const active = await insight.readEndpointStats(partition, keys, since);
+      const stats = new Map(active.map(({ endpoint, stats }) => [endpoint, stats]));
       const present = (endpoint: EndpointKey, profile: Profile | null): Destination<EndpointResource> => ({
         endpoint,
         profile: profile && presentProfile(profile, mode),
         url: profile?.url ?? endpoint,
-        ...presentState(breakers.get(endpoint), tallies.get(endpoint)),
+        ...presentState(breakers.get(endpoint), stats.get(endpoint)),
       });
       const last = shown.at(-1);
       const page: Destinations<EndpointResource> = {
@@ -92,7 +92,7 @@ async function inlineEndpoints(
 
 function presentState(
   breaker: BreakerAt | undefined,
-  tally: Tally | undefined,
+  stats: Stats | undefined,
 ): Pick<Destination<unknown>, 'breaker' | 'last_24h'> {
   const openUntil = breaker?.openUntil ?? null;
   return {
@@ -101,7 +101,7 @@ function presentState(
       failures: breaker?.failures ?? 0,
       open_until: openUntil === null ? null : formatInstant(openUntil),
     },
-    last_24h: presentCounts(tally ?? NO_TALLY),
+    last_24h: presentCounts(stats ?? NO_STATS),
   };
 }
 

@@ -41,7 +41,7 @@ test('a delivery is shown with its attempts, where their time went, and in plain
   expect(body.words).toContain('Attempt 2 of 8 follows 10 s after the last one ended.');
 });
 
-test('one that an open breaker holds back says so', async () => {
+test('one that an open breaker defers says so', async () => {
   const bench = await open();
   const { store } = bench.harness;
   const { schedule, pending } = bench.build.schedule();
@@ -56,7 +56,7 @@ test('one that an open breaker holds back says so', async () => {
   expect(body.words).toContain('circuit breaker is open');
 });
 
-test('one that is due long after the window of the breaker is not held back by it', async () => {
+test('one that is due long after the window of the breaker is not deferred by it', async () => {
   const bench = await open();
   const { store, clock } = bench.harness;
   const { schedule, pending } = bench.build.schedule();

@@ -29,10 +29,10 @@ export function detailsRoute({
     answer: async ({ params, partition, mode }) => {
       const id = idOf('dlv', params);
       const delivery = found(await store.findDelivery(partition, id));
-      const [attempts, view, isHeldBack] = await Promise.all([
+      const [attempts, view, isDeferredByBreaker] = await Promise.all([
         store.listAttempts(partition, id, 0, ATTEMPTS_SHOWN_MAX),
         store.findSchedule(partition, delivery.scheduleId),
-        isHeldBackByBreaker(store, delivery, clock.now()),
+        waitsForBreaker(store, delivery, clock.now()),
       ]);
       const { url, method } = delivery.target;
       const scheduleState = view?.schedule.state ?? null;
@@ -42,7 +42,7 @@ export function detailsRoute({
         url,
         method,
         attempts: attempts.map((attempt) => presentAttempt(attempt, url)),
-        words: deliveryWords(delivery, { attempts, scheduleState, isHeldBack }),
+        words: deliveryWords(delivery, { attempts, scheduleState, isDeferredByBreaker }),
       };
       return json(details);
     },
@@ -50,7 +50,7 @@ export function detailsRoute({
 }
 
 /** By the gate as it was saved last: one that is due after its window waits for its own instant. */
-async function isHeldBackByBreaker(
+async function waitsForBreaker(
   store: Pick<Store, 'findWork'>,
   delivery: Delivery,
   now: Instant,

@@ -2,31 +2,27 @@ import { expect, test } from 'vitest';
 import { CLOSED } from '#src/domain/breaker.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { instant } from '#src/domain/instant.ts';
-import { latenessClass, MINUTE_MS, NO_TALLY, type Tally } from '#src/domain/tally.ts';
+import { latenessClass, MINUTE_MS, NO_STATS, type Stats } from '#src/domain/stats.ts';
 import { type DataBench, useDataBench } from '#test/control/data-harness.ts';
 
 const open = useDataBench();
 
 /** So many attempts, each this late. */
-function fired(count: number, latenessMs: number): Tally {
-  const lateness = NO_TALLY.lateness.map((_, index) => (index === latenessClass(latenessMs) ? count : 0));
-  return { ...NO_TALLY, fired: count, succeeded: count, lateness };
+function fired(count: number, latenessMs: number): Stats {
+  const lateness = NO_STATS.lateness.map((_, index) => (index === latenessClass(latenessMs) ? count : 0));
+  return { ...NO_STATS, fired: count, succeeded: count, lateness };
 }
 
-async function save(
-  bench: DataBench,
-  tallies: readonly (readonly [minutesAgo: number, Tally])[],
-  node = 'a',
-) {
+async function save(bench: DataBench, stats: readonly (readonly [minutesAgo: number, Stats])[], node = 'a') {
   const { store, clock } = bench.harness;
   const { partition } = bench.build;
-  const rows = tallies.map(([minutesAgo, tally]) => ({
+  const rows = stats.map(([minutesAgo, stats]) => ({
     partition,
     spanMs: MINUTE_MS,
     at: instant(clock.now() - minutesAgo * MINUTE_MS),
-    tally,
+    stats,
   }));
-  await store.insight.saveTallies(node, rows as never, []);
+  await store.insight.saveStats(node, rows as never, []);
 }
 
 test('an empty project is told from one where nothing happens right now', async () => {

@@ -6,19 +6,19 @@ import { parseId } from '#src/domain/id.ts';
 import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import {
-  addTallies,
+  addStats,
   HOUR_MS,
   LATENESS_BOUNDS_MS,
   latenessQuantile,
   MINUTE_MS,
-  NO_TALLY,
-  type Tally,
-} from '#src/domain/tally.ts';
+  NO_STATS,
+  type Stats,
+} from '#src/domain/stats.ts';
 import { type BreakerAt, breakersOf } from './breakers.ts';
 import { presentCounts } from './counts.ts';
 import type { DataDependencies } from './dependencies.ts';
 import { Forecasts } from './forecast.ts';
-import { type Stretch, TallySeries } from './tally-series.ts';
+import { StatsSeries, type Stretch } from './stats-series.ts';
 import { inSteps, stepOf } from './window.ts';
 
 const RANGES: Readonly<Record<OverviewRange, Omit<Stretch, 'from'>>> = {
@@ -41,7 +41,7 @@ type Dependencies = Pick<DataDependencies, 'commands' | 'insight' | 'timers' | '
 export function overviewRoute(dependencies: Dependencies): Route<ProjectAsked> {
   const { clock, store } = dependencies.commands;
   const forecasts = new Forecasts({ ...dependencies, clock });
-  const series = new TallySeries(dependencies.insight);
+  const series = new StatsSeries(dependencies.insight);
   return {
     method: 'GET',
     path: 'overview',
@@ -52,7 +52,7 @@ export function overviewRoute(dependencies: Dependencies): Route<ProjectAsked> {
       const now = clock.now();
       const stretch = stretchOf(range, now);
       const [
-        tallies,
+        stats,
         due,
         breakers,
         cluster,
@@ -66,16 +66,16 @@ export function overviewRoute(dependencies: Dependencies): Route<ProjectAsked> {
         clusterOf(dependencies),
         store.listSchedules(partition, ANY, { before: null, limit: 1 }),
       ]);
-      const total = tallies.map(({ tally }) => tally).reduce(addTallies, NO_TALLY);
+      const total = stats.map(({ stats }) => stats).reduce(addStats, NO_STATS);
       const overview: Overview = {
         now: formatInstant(now),
         range,
         step_ms: stretch.stepMs,
-        steps: tallies.map(({ at, tally }) => ({
+        steps: stats.map(({ at, stats }) => ({
           at: formatInstant(at),
-          ...presentCounts(tally),
-          p50_ms: latenessQuantile(tally, 0.5),
-          p99_ms: latenessQuantile(tally, 0.99),
+          ...presentCounts(stats),
+          p50_ms: latenessQuantile(stats, 0.5),
+          p99_ms: latenessQuantile(stats, 0.99),
         })),
         total: presentCounts(total),
         lateness: presentLateness(total),
@@ -104,7 +104,7 @@ function stretchOf(range: OverviewRange, now: Instant): Stretch {
   return { spanMs, stepMs, steps, from: instant((Math.floor(now / stepMs) - steps + 1) * stepMs) };
 }
 
-function presentLateness(total: Tally): Overview['lateness'] {
+function presentLateness(total: Stats): Overview['lateness'] {
   const within = (ms: number) =>
     total.lateness.reduce(
       (sum, attempts, index) => ((LATENESS_BOUNDS_MS[index] ?? Infinity) <= ms ? sum + attempts : sum),

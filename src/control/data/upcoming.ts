@@ -3,7 +3,7 @@ import type { Upcoming } from '#src/control/http/data-contract.ts';
 import { json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { formatInstant, instant } from '#src/domain/instant.ts';
-import { HOUR_MS } from '#src/domain/tally.ts';
+import { HOUR_MS } from '#src/domain/stats.ts';
 import type { DueCounts } from '#src/ports/insight-store.ts';
 import type { DataDependencies } from './dependencies.ts';
 import { type Forecast, type ForecastRun, Forecasts, type Source } from './forecast.ts';

@@ -2,7 +2,7 @@
 import { readInstant } from '#src/api/query.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
-import { HOUR_MS, MINUTE_MS } from '#src/domain/tally.ts';
+import { HOUR_MS, MINUTE_MS } from '#src/domain/stats.ts';
 
 export const DAY_MS = 24 * HOUR_MS;
 const STEPS_MAX = 120;

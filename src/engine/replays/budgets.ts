@@ -62,7 +62,7 @@ export class Budgets {
     const id = parseId('ep', endpoint);
     const profile = id === null ? null : await this.#dependencies.store.findProfile(partition, id);
     const { rate, burst } = profile?.retryBudget ?? DEFAULT_RETRY_BUDGET;
-    // Tokens are not booked ahead here: one that comes has to have room.
+    // Tokens are not reserved ahead here: one that comes has to have room.
     return { rate, burst: rate > 0 ? Math.max(burst, 1) : burst };
   }
 }

@@ -149,7 +149,7 @@ export const deliveryChanges: fc.Arbitrary<
     | 'occurrence'
     | 'scheduledFor'
     | 'dueAt'
-    | 'booked'
+    | 'reserved'
     | 'ttl'
     | 'deadline'
     | 'attemptCount'
@@ -166,7 +166,7 @@ export const deliveryChanges: fc.Arbitrary<
   occurrence: anyInstant,
   scheduledFor: anyInstant,
   dueAt: fc.option(anyInstant),
-  booked: fc.boolean(),
+  reserved: fc.boolean(),
   ttl: fc.option(durationText),
   deadline: fc.option(fc.integer({ min: -1e12, max: 1e15 }).map(instant)),
   attemptCount: count,

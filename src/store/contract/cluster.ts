@@ -113,16 +113,16 @@ export function clusterContract(suite: Suite): void {
       const { store } = await begin();
       const before = await nodes.renew('a');
       const seen = before.slots.filter(({ slot }) => slot === 7 || slot === 9);
-      const tenure = await store.takeSlots('a', seen);
-      expect(tenure).toEqual({
+      const fence = await store.takeSlots('a', seen);
+      expect(fence).toEqual({
         node: 'a',
         epochs: new Map(seen.map(({ slot, epoch }) => [slot, epoch + 1])),
       });
       const after = await nodes.renew('a');
       for (const { slot, owner, epoch } of after.slots) {
         const was = before.slots[slot];
-        const isTaken = tenure.epochs.has(slot);
-        expect([owner, epoch]).toEqual(isTaken ? ['a', tenure.epochs.get(slot)] : [was?.owner, was?.epoch]);
+        const isTaken = fence.epochs.has(slot);
+        expect([owner, epoch]).toEqual(isTaken ? ['a', fence.epochs.get(slot)] : [was?.owner, was?.epoch]);
       }
     });
 
@@ -141,12 +141,12 @@ export function clusterContract(suite: Suite): void {
 
     test('of a node that has a lease are left; once it was buried they are taken', async () => {
       const { store } = await begin();
-      const tenure = await nodes.take('a', [5]);
+      const fence = await nodes.take('a', [5]);
       const { slots } = await nodes.renew('b');
       const seen = slots.slice(5, 6);
       expect((await store.takeSlots('b', seen)).epochs.size).toBe(0);
       await store.bury({ node: 'a', leaseUntil: instant(nodes.now + LEASE_MS) });
-      const epoch = (tenure.epochs.get(5 as Slot) ?? Number.NaN) + 1;
+      const epoch = (fence.epochs.get(5 as Slot) ?? Number.NaN) + 1;
       expect((await store.takeSlots('b', seen)).epochs).toEqual(new Map([[5, epoch]]));
     });
 
@@ -166,12 +166,10 @@ export function clusterContract(suite: Suite): void {
       const names = ['a', 'b', 'c'];
       for (const name of names) await nodes.renew(name);
       const { slots } = await nodes.renew('a');
-      const tenures = await Promise.all(names.map((name) => store.takeSlots(name, slots)));
-      expect(tenures.flatMap(({ epochs }) => [...epochs.keys()]).toSorted((a, b) => a - b)).toEqual(
-        ALL_SLOTS,
-      );
+      const fences = await Promise.all(names.map((name) => store.takeSlots(name, slots)));
+      expect(fences.flatMap(({ epochs }) => [...epochs.keys()]).toSorted((a, b) => a - b)).toEqual(ALL_SLOTS);
       const after = await nodes.renew('a');
-      for (const { node, epochs } of tenures) {
+      for (const { node, epochs } of fences) {
         for (const [slot, epoch] of epochs) expect(after.slots[slot]).toEqual({ slot, owner: node, epoch });
       }
     });

@@ -29,7 +29,7 @@ export async function crowd(bench: Bench): Promise<ScheduleView> {
 /** As such a delivery would have it: no due instant while claimed and after the end, a turn only while it waits. */
 function waitOf(status: DeliveryStatus, now: Instant): Partial<Delivery> {
   if (isTerminal(status)) return { dueAt: null, finalizedAt: now };
-  return { dueAt: status === 'claimed' ? null : instant(now + DAY_MS), booked: isWaiting(status) };
+  return { dueAt: status === 'claimed' ? null : instant(now + DAY_MS), reserved: isWaiting(status) };
 }
 
 /** Oldest first. */

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
-import { isWaiting, putOff } from '#src/domain/delivery-life.ts';
+import { defer, isWaiting } from '#src/domain/delivery-life.ts';
 import { type Due, dueOf } from '#src/domain/due.ts';
 import { instant } from '#src/domain/instant.ts';
 import * as life from '#src/domain/schedule-life.ts';
@@ -159,8 +159,8 @@ export function lookingAheadContract(suite: Suite): void {
       await expectShown();
       const resumed = await change((view) => life.resume(view, bench.now));
       await expectShown(resumed);
-      const off = putOff(resumed, instant(bench.now + MINUTE_MS), true);
-      expect(await bench.store.putOff([off])).toEqual(['done']);
+      const off = defer(resumed, instant(bench.now + MINUTE_MS), true);
+      expect(await bench.store.defer([off])).toEqual(['done']);
       await expectShown(off);
 
       const claimed = await bench.take(await bench.view(id));

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { type Instant, instant } from '#src/domain/instant.ts';
-import type { Tenure } from '#src/domain/slot.ts';
+import type { Fence } from '#src/domain/slot.ts';
 import type { ClusterState } from '#src/ports/cluster-store.ts';
 import type { AnyStore } from './bench.ts';
 import { START } from './builders.ts';
@@ -22,11 +22,11 @@ export class Nodes {
     return this.store.renewLease(lease);
   }
 
-  async take(node: string, slots: readonly number[]): Promise<Tenure> {
+  async take(node: string, slots: readonly number[]): Promise<Fence> {
     const state = await this.renew(node);
     const seen = state.slots.filter(({ slot }) => slots.includes(slot));
-    const tenure = await this.store.takeSlots(node, seen);
-    expect([...tenure.epochs.keys()]).toEqual(slots);
-    return tenure;
+    const fence = await this.store.takeSlots(node, seen);
+    expect([...fence.epochs.keys()]).toEqual(slots);
+    return fence;
   }
 }

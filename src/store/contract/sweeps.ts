@@ -117,7 +117,7 @@ export function unfinishedSweepsContract(suite: Suite): void {
         id,
         status: attemptCount === 0 ? untriedTo : triedTo,
         finalizedAt: order === 'cancel' ? now : null,
-        booked: false,
+        reserved: false,
         revision: 2,
       }));
       expect(after.filter(({ id }) => others.some((other) => other.id === id))).toMatchObject(expected);
@@ -253,7 +253,7 @@ async function numerous(bench: Bench, ofEachStatus = MANY) {
       ...bench.replay(original),
       status: wasTried ? 'retry_scheduled' : 'scheduled',
       attemptCount: wasTried ? 3 : 0,
-      booked: index % 3 === 0,
+      reserved: index % 3 === 0,
     };
   });
   await Promise.all(others.map((delivery) => bench.store.addReplay({ delivery, receipt: null })));

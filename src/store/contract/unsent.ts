@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { putOff } from '#src/domain/delivery-life.ts';
+import { defer } from '#src/domain/delivery-life.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-life.ts';
@@ -96,11 +96,11 @@ export function unsentContract(suite: Suite): void {
     test('moves its instant and keeps its turn, and nothing else', async () => {
       const bench = await suite.bench();
       const view = await bench.addSchedule();
-      const off = putOff(pendingOf(view), later(bench), true);
-      expect(await bench.store.putOff([off])).toEqual(['done']);
+      const off = defer(pendingOf(view), later(bench), true);
+      expect(await bench.store.defer([off])).toEqual(['done']);
       expect(await bench.view(view.schedule.id)).toEqual({ ...view, pending: off });
-      const again = putOff(off, later(bench), false);
-      expect(await bench.store.putOff([again])).toEqual(['done']);
+      const again = defer(off, later(bench), false);
+      expect(await bench.store.defer([again])).toEqual(['done']);
       expect(await bench.view(view.schedule.id)).toEqual({ ...view, pending: again });
     });
 
@@ -109,7 +109,7 @@ export function unsentContract(suite: Suite): void {
       const view = await bench.addSchedule();
       const retrying = await bench.fire(pendingOf(view), FAILURE);
       const attempts = await bench.store.listAttempts(bench.partition, retrying.id, 0, 9);
-      expect(await bench.store.putOff([putOff(retrying, later(bench), true)])).toEqual(['done']);
+      expect(await bench.store.defer([defer(retrying, later(bench), true)])).toEqual(['done']);
       expect(await bench.delivery(retrying.id)).toMatchObject({ status: 'retry_scheduled', attemptCount: 1 });
       expect(await bench.store.listAttempts(bench.partition, retrying.id, 0, 9)).toEqual(attempts);
       expect(attempts).toHaveLength(1);
@@ -120,17 +120,17 @@ export function unsentContract(suite: Suite): void {
       const unknown = bench.schedule().pending;
       const view = await bench.addSchedule();
       await bench.change(view.schedule.id, (read) => life.edit(read, { ttl: '1h' }, bench.now));
-      const late = [unknown, pendingOf(view)].map((delivery) => putOff(delivery, later(bench), true));
-      expect(await bench.changesNothing(() => bench.store.putOff(late))).toEqual(['stale', 'stale']);
+      const late = [unknown, pendingOf(view)].map((delivery) => defer(delivery, later(bench), true));
+      expect(await bench.changesNothing(() => bench.store.defer(late))).toEqual(['stale', 'stale']);
     });
 
     test('answers each for itself', async () => {
       const bench = await suite.bench();
       const views = [await bench.addSchedule(), await bench.addSchedule(), await bench.addSchedule()];
-      const off = views.map((view) => putOff(pendingOf(view), later(bench), true));
-      await bench.store.putOff(off.slice(1, 2));
-      expect(await bench.store.putOff(off)).toEqual(['done', 'stale', 'done']);
-      expect(await bench.store.putOff([])).toEqual([]);
+      const off = views.map((view) => defer(pendingOf(view), later(bench), true));
+      await bench.store.defer(off.slice(1, 2));
+      expect(await bench.store.defer(off)).toEqual(['done', 'stale', 'done']);
+      expect(await bench.store.defer([])).toEqual([]);
     });
   });
 
@@ -142,7 +142,7 @@ export function unsentContract(suite: Suite): void {
   ] as const)('a %s at the same time', ([, act]) => {
     test.for([
       ['ending unsent', endPending],
-      ['putting off', putPendingOff],
+      ['deferral', deferPending],
     ] as const)('as %s: one of them wins', async ([, ours]) => {
       const bench = await suite.bench();
       for (const timing of [HOURLY, bench.oneShot()]) {
@@ -166,8 +166,8 @@ function endPending(bench: Bench, view: ScheduleView): Promise<readonly string[]
   return bench.store.endUnsent([bench.endUnsent(pendingOf(view), view)]);
 }
 
-function putPendingOff(bench: Bench, view: ScheduleView): Promise<readonly string[]> {
-  return bench.store.putOff([putOff(pendingOf(view), later(bench), true)]);
+function deferPending(bench: Bench, view: ScheduleView): Promise<readonly string[]> {
+  return bench.store.defer([defer(pendingOf(view), later(bench), true)]);
 }
 
 function change(decide: (view: ScheduleView, now: Instant) => life.ScheduleChange | null) {

@@ -21,7 +21,7 @@ export const INSIGHTS: readonly (readonly [
   readonly string[],
   number,
 ])[] = [
-  ['tallies', (reads) => reads.tallies(LARGE, 60_000, ...WINDOW), ['tallies_pkey'], 0],
+  ['stats', (reads) => reads.stats(LARGE, 60_000, ...WINDOW), ['tallies_pkey'], 0],
   ['what is due', (reads) => reads.due(LARGE, ...WINDOW, 100, 5_000), ['deliveries_due_of_partition'], 200],
   [
     'what is due, past too much of others',

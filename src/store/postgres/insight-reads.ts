@@ -15,14 +15,14 @@ import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
-import type { TallySpanMs } from '#src/domain/tally.ts';
+import type { StatsSpanMs } from '#src/domain/stats.ts';
 import type {
   DueCounts,
   EndpointActivity,
   Found,
   GateAt,
   ScheduleSearch,
-  TallyAt,
+  StatsAt,
   UpcomingDelivery,
 } from '#src/ports/insight-store.ts';
 import type { DeliveryFilter, Page } from '#src/ports/store.ts';
@@ -37,11 +37,11 @@ import {
   GATE_ROWS_MAX,
   PROFILES_LOOKED_AT_MAX,
   PROFILES_MATCHING_MAX,
-  TALLY_ROWS_MAX,
+  STATS_ROWS_MAX,
 } from '#src/store/sql/insight-bounds.ts';
 import { type DeliveryRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
 import { cutShort, search, type WalkedRow } from '#src/store/sql/schedule-search.ts';
-import { byEndpoint, byInstant, type EndpointTallyRow, type TallyRow } from '#src/store/sql/tally-rows.ts';
+import { byEndpoint, byInstant, type EndpointStatsRow, type StatsRow } from '#src/store/sql/stats-rows.ts';
 import { DELIVERY, deliveryIn, FIRING_SCHEDULE, firingScheduleIn, type Joined } from './joined.ts';
 import { STATUS_KEY } from './migrations.ts';
 import type { Reader, SqlValue } from './reader.ts';
@@ -72,36 +72,36 @@ export class InsightReads {
     this.#reads = new Reads(reader);
   }
 
-  async tallies(
+  async stats(
     partition: Partition,
-    spanMs: TallySpanMs,
+    spanMs: StatsSpanMs,
     from: Instant,
     until: Instant,
-  ): Promise<readonly TallyAt[]> {
-    const rows = await this.#reader.ask<TallyRow>(
+  ): Promise<readonly StatsAt[]> {
+    const rows = await this.#reader.ask<StatsRow>(
       `SELECT at, counts FROM tallies WHERE partition = $1 AND span_ms = $2 AND at >= $3 AND at < $4
        ORDER BY at DESC LIMIT $5`,
       partition,
       spanMs,
       from,
       until,
-      TALLY_ROWS_MAX,
+      STATS_ROWS_MAX,
     );
     return byInstant(rows);
   }
 
-  async endpointTallies(
+  async endpointStats(
     partition: Partition,
     endpoints: readonly EndpointKey[],
     from: Instant,
   ): Promise<readonly EndpointActivity[]> {
-    const rows = await this.#reader.ask<EndpointTallyRow>(
+    const rows = await this.#reader.ask<EndpointStatsRow>(
       `SELECT endpoint_key, counts FROM endpoint_tallies
        WHERE partition = $1 AND endpoint_key = ANY($2::text[]) AND at >= $3 LIMIT $4`,
       partition,
       endpoints.map(endpointDigest),
       from,
-      TALLY_ROWS_MAX,
+      STATS_ROWS_MAX,
     );
     return byEndpoint(endpoints, rows);
   }

@@ -8,7 +8,7 @@ const OLD_OF_ENDPOINTS = ['partition', 'at', 'endpoint_key'];
 export function insightStatements(distributed: boolean): Readonly<Record<InsightStatementName, Statement>> {
   const { spreadOf, within, insert, remove } = kindsOf(distributed);
   return {
-    saveTally: {
+    saveStatsRow: {
       ...insert(
         'tallies',
         ['partition', 'span_ms', 'at', 'node', 'counts'],
@@ -16,7 +16,7 @@ export function insightStatements(distributed: boolean): Readonly<Record<Insight
       ),
       key: [0, 1, 2, 3],
     },
-    removeTallies: {
+    removeStats: {
       ...PLAIN,
       sql: [
         `DELETE FROM tallies AS r USING ${rows(OLD)}
@@ -24,10 +24,10 @@ export function insightStatements(distributed: boolean): Readonly<Record<Insight
       ],
       walks: true,
       key: [0, 1],
-      table: 'old tallies',
+      table: 'old stats',
       spread: spreadOf(OLD),
     },
-    saveEndpointTally: {
+    saveEndpointStats: {
       ...insert(
         'endpoint_tallies',
         ['partition', 'endpoint_key', 'at', 'node', 'endpoint', 'counts'],
@@ -35,7 +35,7 @@ export function insightStatements(distributed: boolean): Readonly<Record<Insight
       ),
       key: [0, 1, 2, 3],
     },
-    removeEndpointTallies: {
+    removeEndpointStats: {
       ...PLAIN,
       sql: [
         `DELETE FROM endpoint_tallies AS r USING ${rows(OLD_OF_ENDPOINTS)}

@@ -110,9 +110,9 @@ describe('the lease is renewed and the clock is read', () => {
   test('while slots that are given back wait for a claim, and such slots are left to the next round', async () => {
     const bench = await suite.bench();
     const nodes = new Nodes(bench.store);
-    const tenure = await nodes.take('holder', [203, 204]);
+    const fence = await nodes.take('holder', [203, 204]);
     const lock = await holding('SELECT 1 FROM slots WHERE slot = 203 FOR SHARE');
-    const released = bench.store.releaseSlots(tenure);
+    const released = bench.store.releaseSlots(fence);
     await expectAlive(bench);
     await lock[Symbol.asyncDispose]();
     await released;

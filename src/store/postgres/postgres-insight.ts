@@ -4,19 +4,19 @@ import type { Gate } from '#src/domain/gate.ts';
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { TallySpanMs } from '#src/domain/tally.ts';
+import type { StatsSpanMs } from '#src/domain/stats.ts';
 import type {
   GateOrder,
   InsightStore,
-  SavedEndpointTally,
-  SavedTally,
+  SavedEndpointStats,
+  SavedStats,
   ScheduleSearch,
 } from '#src/ports/insight-store.ts';
 import type { DeliveryFilter, Page } from '#src/ports/store.ts';
 import { endpointDigest } from '#src/store/sql/endpoint-digest.ts';
 import { PAST_EVERY_DIGEST } from '#src/store/sql/insight-bounds.ts';
 import { insightVerbs as verbs } from '#src/store/sql/insight-verbs.ts';
-import { pruneTallies } from '#src/store/sql/tally-retention.ts';
+import { pruneStats } from '#src/store/sql/stats-retention.ts';
 import { ClusterReads } from './cluster-reads.ts';
 import { InsightReads } from './insight-reads.ts';
 import type { Reader } from './reader.ts';
@@ -50,38 +50,38 @@ export class PostgresInsight implements InsightStore {
     this.#dependencies.aside.ask('SELECT 1').catch(() => {});
   }
 
-  async saveTallies(
+  async saveStats(
     node: string,
-    tallies: readonly SavedTally[],
-    endpoints: readonly SavedEndpointTally[],
+    stats: readonly SavedStats[],
+    endpoints: readonly SavedEndpointStats[],
   ): Promise<void> {
     const saving = [
-      ...tallies.map((tally) => verbs.saveTally(node, tally)),
-      ...endpoints.map((tally) => verbs.saveEndpointTally(node, tally)),
+      ...stats.map((stats) => verbs.saveStatsRow(node, stats)),
+      ...endpoints.map((stats) => verbs.saveEndpointStats(node, stats)),
     ];
     if (saving.length > 0) await this.#dependencies.settling.runAll(saving);
   }
 
-  readTallies(partition: Partition, spanMs: TallySpanMs, from: Instant, until: Instant) {
-    return this.#reads.tallies(partition, spanMs, from, until);
+  readStats(partition: Partition, spanMs: StatsSpanMs, from: Instant, until: Instant) {
+    return this.#reads.stats(partition, spanMs, from, until);
   }
 
-  readEndpointTallies(partition: Partition, endpoints: readonly EndpointKey[], from: Instant) {
-    return this.#reads.endpointTallies(partition, endpoints, from);
+  readEndpointStats(partition: Partition, endpoints: readonly EndpointKey[], from: Instant) {
+    return this.#reads.endpointStats(partition, endpoints, from);
   }
 
   listActiveEndpoints(partition: Partition, from: Instant, limit: number) {
     return this.#reads.activeEndpoints(partition, from, limit);
   }
 
-  pruneTallies(minutesBefore: Instant, hoursBefore: Instant): Promise<boolean> {
+  pruneStats(minutesBefore: Instant, hoursBefore: Instant): Promise<boolean> {
     const { firing, settling, distributed } = this.#dependencies;
     const oldest = distributed ? OLDEST_DISTRIBUTED : OLDEST;
-    return pruneTallies(
+    return pruneStats(
       {
-        oldestTallies: (spanMs, before, limit) => firing.ask(oldest.tallies, spanMs, before, limit),
-        oldestEndpointTallies: (before, rows, limit) =>
-          firing.ask(oldest.endpointTallies, before, limit, rows - 1),
+        oldestStats: (spanMs, before, limit) => firing.ask(oldest.stats, spanMs, before, limit),
+        oldestEndpointStats: (before, rows, limit) =>
+          firing.ask(oldest.endpointStats, before, limit, rows - 1),
         run: async (removing) => removing.length > 0 && settling.runAll(removing),
       },
       minutesBefore,
@@ -145,17 +145,17 @@ export class PostgresInsight implements InsightStore {
 }
 
 interface Oldest {
-  readonly tallies: string;
-  readonly endpointTallies: string;
+  readonly stats: string;
+  readonly endpointStats: string;
 }
 
 /** By partition: the first of each is one step into its index. */
 const OLDEST: Oldest = {
-  tallies: `SELECT p.partition, t.at FROM partitions p
+  stats: `SELECT p.partition, t.at FROM partitions p
     JOIN LATERAL (
       SELECT min(at) AS at FROM tallies t WHERE t.partition = p.partition AND t.span_ms = $1
     ) t ON t.at < $2 LIMIT $3`,
-  endpointTallies: `SELECT p.partition, t.at, coalesce(
+  endpointStats: `SELECT p.partition, t.at, coalesce(
       (SELECT e.endpoint_key FROM endpoint_tallies e
         WHERE e.partition = p.partition AND e.at = t.at ORDER BY e.endpoint_key LIMIT 1 OFFSET $3),
       '${PAST_EVERY_DIGEST}') AS up_to
@@ -167,9 +167,9 @@ const OLDEST: Oldest = {
 
 /** Citus takes no such step; it looks at all that is old, and an hour of endpoints goes as one. */
 const OLDEST_DISTRIBUTED: Oldest = {
-  tallies: `SELECT t.partition, min(t.at) AS at FROM partitions p JOIN tallies t ON t.partition = p.partition
+  stats: `SELECT t.partition, min(t.at) AS at FROM partitions p JOIN tallies t ON t.partition = p.partition
     WHERE t.span_ms = $1 AND t.at < $2 GROUP BY t.partition LIMIT $3`,
-  endpointTallies: `SELECT t.partition, min(t.at) AS at, '${PAST_EVERY_DIGEST}' AS up_to
+  endpointStats: `SELECT t.partition, min(t.at) AS at, '${PAST_EVERY_DIGEST}' AS up_to
     FROM partitions p JOIN endpoint_tallies t ON t.partition = p.partition
     WHERE t.at < $1 AND $3::bigint IS NOT NULL GROUP BY t.partition LIMIT $2`,
 };

@@ -6,7 +6,7 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
-import type { Slot, Tenure } from '#src/domain/slot.ts';
+import type { Fence, Slot } from '#src/domain/slot.ts';
 import type { ClusterState, ClusterStore, NodeLease, SlotState } from '#src/ports/cluster-store.ts';
 import type {
   ApiKey,
@@ -47,7 +47,7 @@ import { SqlPeople } from '#src/store/sql/people.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { Retention } from '#src/store/sql/retention.ts';
 import { SqlSealed } from '#src/store/sql/sealed.ts';
-import { tenureOf } from '#src/store/sql/taken.ts';
+import { fenceOf } from '#src/store/sql/taken.ts';
 import { SqlUpkeep } from '#src/store/sql/upkeep.ts';
 import { makeVerbs } from '#src/store/sql/verbs.ts';
 import { type Connections, openConnections, type PostgresOptions } from './connections.ts';
@@ -182,20 +182,20 @@ export class PostgresStore extends SqlUpkeep implements Store, ControlStore, Clu
     return this.#lanes.api.run(verbs.addReceipt(partition, receipt));
   }
 
-  claim(writes: readonly ClaimWrite[], tenure?: Tenure): Promise<readonly ('done' | 'stale')[]> {
-    return this.#lanes.claiming.runAll<'stale'>(writes.map((write) => verbs.claim(write, tenure)));
+  claim(writes: readonly ClaimWrite[], fence?: Fence): Promise<readonly ('done' | 'stale')[]> {
+    return this.#lanes.claiming.runAll<'stale'>(writes.map((write) => verbs.claim(write, fence)));
   }
 
   settle(writes: readonly SettleWrite[]): Promise<readonly ('done' | 'stale')[]> {
     return this.#lanes.settling.runAll<'stale'>(writes.map(verbs.settle));
   }
 
-  endUnsent(writes: readonly EndWrite[], tenure?: Tenure): Promise<readonly ('done' | 'stale')[]> {
-    return this.#lanes.claiming.runAll<'stale'>(writes.map((write) => verbs.endUnsent(write, tenure)));
+  endUnsent(writes: readonly EndWrite[], fence?: Fence): Promise<readonly ('done' | 'stale')[]> {
+    return this.#lanes.claiming.runAll<'stale'>(writes.map((write) => verbs.endUnsent(write, fence)));
   }
 
-  putOff(deliveries: readonly Delivery[], tenure?: Tenure): Promise<readonly ('done' | 'stale')[]> {
-    return this.#lanes.claiming.runAll<'stale'>(deliveries.map((delivery) => verbs.putOff(delivery, tenure)));
+  defer(deliveries: readonly Delivery[], fence?: Fence): Promise<readonly ('done' | 'stale')[]> {
+    return this.#lanes.claiming.runAll<'stale'>(deliveries.map((delivery) => verbs.defer(delivery, fence)));
   }
 
   listDue(
@@ -237,9 +237,8 @@ export class PostgresStore extends SqlUpkeep implements Store, ControlStore, Clu
   }
 
   /** In the lane of the claims, and so before those that are asked for later. */
-  async saveGates(gates: readonly SavedGate[], tenure?: Tenure): Promise<void> {
-    if (gates.length > 0)
-      await this.#lanes.claiming.runAll(gates.map((gate) => verbs.saveGate(gate, tenure)));
+  async saveGates(gates: readonly SavedGate[], fence?: Fence): Promise<void> {
+    if (gates.length > 0) await this.#lanes.claiming.runAll(gates.map((gate) => verbs.saveGate(gate, fence)));
   }
 
   async prune(what: Prunable, before: Instant, limit: number): Promise<number> {
@@ -318,15 +317,15 @@ export class PostgresStore extends SqlUpkeep implements Store, ControlStore, Clu
     return this.#lifeline.renewLease(lease);
   }
 
-  async takeSlots(node: string, seen: readonly Pick<SlotState, 'slot' | 'epoch'>[]): Promise<Tenure> {
+  async takeSlots(node: string, seen: readonly Pick<SlotState, 'slot' | 'epoch'>[]): Promise<Fence> {
     const answers = await this.#lanes.membership.runAll<'stale'>(
       seen.map((one) => verbs.takeSlot(node, one)),
     );
-    return tenureOf(node, seen, answers);
+    return fenceOf(node, seen, answers);
   }
 
-  async releaseSlots(tenure: Tenure): Promise<void> {
-    if (tenure.epochs.size > 0) await this.#lanes.membership.run(verbs.releaseSlots(tenure));
+  async releaseSlots(fence: Fence): Promise<void> {
+    if (fence.epochs.size > 0) await this.#lanes.membership.run(verbs.releaseSlots(fence));
   }
 
   async leave(node: string): Promise<void> {

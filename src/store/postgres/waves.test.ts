@@ -61,7 +61,7 @@ test('statements stand in one order, and rows in that of their keys', () => {
 });
 
 describe('rows of one table are locked in one order', () => {
-  const putOff = (id: string): Verb => [['putOffDelivery', 'stale', 9, 0, 2, 1, id, 1]];
+  const defer = (id: string): Verb => [['deferDelivery', 'stale', 9, 0, 2, 1, id, 1]];
   const shown = (...batch: readonly Verb[]) =>
     wavesOf(batch, STATEMENTS).map((wave) =>
       wave.map(({ statement, rows, verbs }) => {
@@ -71,7 +71,7 @@ describe('rows of one table are locked in one order', () => {
     );
 
   test('ahead of the first of several statements that change it', () => {
-    expect(shown(putOff('b'), remove('c'), remove('a'), drop('s'))).toEqual([
+    expect(shown(defer('b'), remove('c'), remove('a'), drop('s'))).toEqual([
       [
         ['schedules', 'changed', [3]],
         [
@@ -90,7 +90,7 @@ describe('rows of one table are locked in one order', () => {
   });
 
   test('by the statement itself where it is the only one', () => {
-    expect(shown(putOff('b'), putOff('a'), drop('s'), look('t'))).toEqual([
+    expect(shown(defer('b'), defer('a'), drop('s'), look('t'))).toEqual([
       [
         ['schedules', 'changed', [3]],
         ['schedules', 'changed', [2]],

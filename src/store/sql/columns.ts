@@ -113,7 +113,7 @@ export const DELIVERY_SETTLED = [
 ] as const satisfies readonly (typeof DELIVERY_MUTABLE)[number][];
 
 /** By its endpoint's gate. */
-export const DELIVERY_PUT_OFF = [
+export const DELIVERY_DEFERRED = [
   'due_at',
   'booked',
   'revision',

@@ -1,7 +1,7 @@
 /** How much a question may look at, where whoever asks does not say. */
 
 /** A week by the minute of five nodes. */
-export const TALLY_ROWS_MAX = 50_000;
+export const STATS_ROWS_MAX = 50_000;
 /** The newest rows of endpoints that are looked at for which of them were active: by the hour and the node. */
 export const ACTIVE_ROWS_MAX = 20_000;
 /** Waiting deliveries of one customer that PostgreSQL counts. */
@@ -11,7 +11,7 @@ export const GATE_ROWS_MAX = 10_000;
 export const PROFILES_LOOKED_AT_MAX = 10_000;
 export const PROFILES_MATCHING_MAX = 1_000;
 
-/** Of one removal of old tallies: partitions, and in each of them steps of time, or rows of endpoints. */
+/** Of one removal of old stats: partitions, and in each of them steps of time, or rows of endpoints. */
 export const PRUNED_PARTITIONS = 10;
 export const PRUNED_STEPS = 30;
 export const PRUNED_ROWS = 50;

@@ -1,50 +1,50 @@
 /** The verbs that change what people look at, and the orders they give. */
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { TallySpanMs } from '#src/domain/tally.ts';
-import type { GateOrder, SavedEndpointTally, SavedTally } from '#src/ports/insight-store.ts';
+import type { StatsSpanMs } from '#src/domain/stats.ts';
+import type { GateOrder, SavedEndpointStats, SavedStats } from '#src/ports/insight-store.ts';
 import { endpointDigest } from './endpoint-digest.ts';
+import { toCounts } from './stats-rows.ts';
 import type { Step } from './steps.ts';
-import { toCounts } from './tally-rows.ts';
 
 export type InsightStatementName =
-  | 'saveTally'
-  | 'saveEndpointTally'
-  | 'removeTallies'
-  | 'removeEndpointTallies'
+  | 'saveStatsRow'
+  | 'saveEndpointStats'
+  | 'removeStats'
+  | 'removeEndpointStats'
   | 'saveGateOrder'
   | 'removeGateOrder';
 
 type InsightStep = Step<InsightStatementName>;
 
 export const insightVerbs = {
-  saveTally: (node: string, { partition, spanMs, at, tally }: SavedTally): readonly InsightStep[] => [
-    ['saveTally', null, partition, spanMs, at, node, toCounts(tally)],
+  saveStatsRow: (node: string, { partition, spanMs, at, stats }: SavedStats): readonly InsightStep[] => [
+    ['saveStatsRow', null, partition, spanMs, at, node, toCounts(stats)],
   ],
 
-  saveEndpointTally: (
+  saveEndpointStats: (
     node: string,
-    { partition, endpoint, at, tally }: SavedEndpointTally,
+    { partition, endpoint, at, stats }: SavedEndpointStats,
   ): readonly InsightStep[] => [
     [
-      'saveEndpointTally',
+      'saveEndpointStats',
       null,
       partition,
       endpointDigest(endpoint),
       at,
       node,
       endpoint,
-      toCounts({ ...tally, lateness: [] }),
+      toCounts({ ...stats, lateness: [] }),
     ],
   ],
 
-  removeTallies: (partition: Partition, spanMs: TallySpanMs, before: Instant): readonly InsightStep[] => [
-    ['removeTallies', null, partition, spanMs, before],
+  removeStats: (partition: Partition, spanMs: StatsSpanMs, before: Instant): readonly InsightStep[] => [
+    ['removeStats', null, partition, spanMs, before],
   ],
 
   /** Of one instant, up to this digest of an endpoint. */
-  removeEndpointTallies: (partition: Partition, at: Instant, upTo: string): readonly InsightStep[] => [
-    ['removeEndpointTallies', null, partition, at, upTo],
+  removeEndpointStats: (partition: Partition, at: Instant, upTo: string): readonly InsightStep[] => [
+    ['removeEndpointStats', null, partition, at, upTo],
   ],
 
   saveGateOrder: ({ partition, endpoint, at }: GateOrder): readonly InsightStep[] => [

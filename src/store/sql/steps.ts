@@ -50,7 +50,7 @@ export type StatementName =
   | 'replaceDelivery'
   | 'claimDelivery'
   | 'settleDelivery'
-  | 'putOffDelivery'
+  | 'deferDelivery'
   | 'sweepFirstDeliveries'
   | 'sweepDeliveries'
   | 'markSweep'
@@ -132,7 +132,7 @@ export function claimDelivery(delivery: Delivery): Step {
     'stale',
     delivery.status,
     delivery.dueAt,
-    delivery.booked ? 1 : 0,
+    delivery.reserved ? 1 : 0,
     delivery.attemptCount,
     delivery.claim?.node ?? null,
     delivery.claim?.token ?? null,
@@ -147,7 +147,7 @@ export function settleDelivery(delivery: Delivery): Step {
     'stale',
     delivery.status,
     delivery.dueAt,
-    delivery.booked ? 1 : 0,
+    delivery.reserved ? 1 : 0,
     delivery.lastStatusCode,
     delivery.error,
     delivery.claim?.node ?? null,
@@ -158,9 +158,9 @@ export function settleDelivery(delivery: Delivery): Step {
   ];
 }
 
-export function putOffDelivery(delivery: Delivery): Step {
-  const { dueAt, booked, revision } = delivery;
-  return ['putOffDelivery', 'stale', dueAt, booked ? 1 : 0, revision, ...guard(delivery)];
+export function deferDelivery(delivery: Delivery): Step {
+  const { dueAt, reserved, revision } = delivery;
+  return ['deferDelivery', 'stale', dueAt, reserved ? 1 : 0, revision, ...guard(delivery)];
 }
 
 export function guard(object: {

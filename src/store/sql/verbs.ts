@@ -12,7 +12,7 @@ import type { LabelDigest } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import type { FiringSchedule, Schedule, ScheduleState } from '#src/domain/schedule.ts';
-import { type Slot, slotOf, type Tenure } from '#src/domain/slot.ts';
+import { type Fence, type Slot, slotOf } from '#src/domain/slot.ts';
 import type { TrustedTime } from '#src/domain/trusted-time.ts';
 import type { NodeLease, SlotState } from '#src/ports/cluster-store.ts';
 import type {
@@ -48,6 +48,7 @@ import {
   claimDelivery,
   closeAttempt,
   completeSchedule,
+  deferDelivery,
   guard,
   insertAttempt,
   insertProfileVersion,
@@ -55,7 +56,6 @@ import {
   type Parameter,
   pick,
   profileAtRevision,
-  putOffDelivery,
   replaceProfileHead,
   replaceSchedule,
   type Step,
@@ -202,8 +202,8 @@ export function makeVerbs(places: Places) {
 
     addReceipt: (partition: Partition, receipt: Receipt): readonly Step[] => keep(partition, receipt),
 
-    claim: ({ delivery, attempt, advanced }: ClaimWrite, tenure?: Tenure): readonly Step[] => [
-      ...slotHeld(delivery, tenure),
+    claim: ({ delivery, attempt, advanced }: ClaimWrite, fence?: Fence): readonly Step[] => [
+      ...slotHeld(delivery, fence),
       claimDelivery(delivery),
       ...advance(advanced),
       insertAttempt(attempt),
@@ -219,21 +219,21 @@ export function makeVerbs(places: Places) {
       ...(completed === null ? [] : completeLabels(completed, [decidedUnder])),
     ],
 
-    endUnsent: ({ delivery, completed, advanced }: EndWrite, tenure?: Tenure): readonly Step[] => [
-      ...slotHeld(delivery, tenure),
+    endUnsent: ({ delivery, completed, advanced }: EndWrite, fence?: Fence): readonly Step[] => [
+      ...slotHeld(delivery, fence),
       settleDelivery(delivery),
       ...(completed === null ? [] : [completeSchedule(completed)]),
       ...advance(advanced),
       ...(completed === null ? [] : completeLabels(completed, COMPLETABLE_STATES)),
     ],
 
-    putOff: (delivery: Delivery, tenure?: Tenure): readonly Step[] => [
-      ...slotHeld(delivery, tenure),
-      putOffDelivery(delivery),
+    defer: (delivery: Delivery, fence?: Fence): readonly Step[] => [
+      ...slotHeld(delivery, fence),
+      deferDelivery(delivery),
     ],
 
-    saveGate: ({ partition, endpoint, gate, savedAt }: SavedGate, tenure?: Tenure): readonly Step[] => [
-      ...(tenure === undefined ? [] : [held(slotOf(partition, endpoint), tenure)]),
+    saveGate: ({ partition, endpoint, gate, savedAt }: SavedGate, fence?: Fence): readonly Step[] => [
+      ...(fence === undefined ? [] : [held(slotOf(partition, endpoint), fence)]),
       gate === null
         ? ['removeGate', null, partition, endpoint, ...places.gate(endpoint)]
         : ['saveGate', null, partition, endpoint, JSON.stringify(gate), savedAt, ...places.gate(endpoint)],
@@ -296,7 +296,7 @@ export function makeVerbs(places: Places) {
       ['takeSlot', 'stale', node, slot, epoch],
     ],
 
-    releaseSlots: ({ node, epochs }: Tenure): readonly Step[] =>
+    releaseSlots: ({ node, epochs }: Fence): readonly Step[] =>
       [...epochs].map(([slot, epoch]): Step => ['releaseSlot', null, slot, node, epoch]),
 
     bury: ({ node, leaseUntil }: Pick<NodeLease, 'node' | 'leaseUntil'>): readonly Step[] => [
@@ -337,15 +337,15 @@ function insertEndpointSecret({ added }: EndpointSecretsChange): readonly Step[]
   return [['insertEndpointSecret', null, ...values]];
 }
 
-/** The slot of a delivery is held as the tenure says. */
-function slotHeld({ partition, target }: Delivery, tenure: Tenure | undefined): readonly Step[] {
-  return tenure === undefined ? [] : [held(slotOf(partition, endpointKeyOf(target)), tenure)];
+/** The slot of a delivery is held as the fence says. */
+function slotHeld({ partition, target }: Delivery, fence: Fence | undefined): readonly Step[] {
+  return fence === undefined ? [] : [held(slotOf(partition, endpointKeyOf(target)), fence)];
 }
 
 const NEVER = -1;
 /** The key of a table that has one row. */
 const ONE = 1;
 
-function held(slot: Slot, { node, epochs }: Tenure): Step {
+function held(slot: Slot, { node, epochs }: Fence): Step {
   return ['slotHeld', 'stale', slot, node, epochs.get(slot) ?? NEVER];
 }

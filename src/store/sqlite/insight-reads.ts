@@ -13,14 +13,14 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
-import type { TallySpanMs } from '#src/domain/tally.ts';
+import type { StatsSpanMs } from '#src/domain/stats.ts';
 import type {
   DueCounts,
   EndpointActivity,
   Found,
   GateAt,
   ScheduleSearch,
-  TallyAt,
+  StatsAt,
   UpcomingDelivery,
 } from '#src/ports/insight-store.ts';
 import type { DeliveryFilter, Page, ScheduleFilter } from '#src/ports/store.ts';
@@ -33,11 +33,11 @@ import {
   GATE_ROWS_MAX,
   PROFILES_LOOKED_AT_MAX,
   PROFILES_MATCHING_MAX,
-  TALLY_ROWS_MAX,
+  STATS_ROWS_MAX,
 } from '#src/store/sql/insight-bounds.ts';
 import { type DeliveryRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
 import { cutShort, search, type WalkedRow } from '#src/store/sql/schedule-search.ts';
-import { byEndpoint, byInstant, type EndpointTallyRow, type TallyRow } from '#src/store/sql/tally-rows.ts';
+import { byEndpoint, byInstant, type EndpointStatsRow, type StatsRow } from '#src/store/sql/stats-rows.ts';
 import type { Db } from './connection.ts';
 import { type Parameter, Questions } from './questions.ts';
 import { Reads } from './reads.ts';
@@ -61,31 +61,31 @@ export class InsightReads {
     this.#reads = new Reads(db);
   }
 
-  tallies(partition: Partition, spanMs: TallySpanMs, from: Instant, until: Instant): readonly TallyAt[] {
-    const rows = this.#ask.all<TallyRow>(
+  stats(partition: Partition, spanMs: StatsSpanMs, from: Instant, until: Instant): readonly StatsAt[] {
+    const rows = this.#ask.all<StatsRow>(
       `SELECT at, counts FROM tallies WHERE partition = ? AND span_ms = ? AND at >= ? AND at < ?
        ORDER BY at DESC LIMIT ?`,
       partition,
       spanMs,
       from,
       until,
-      TALLY_ROWS_MAX,
+      STATS_ROWS_MAX,
     );
     return byInstant(rows);
   }
 
-  endpointTallies(
+  endpointStats(
     partition: Partition,
     endpoints: readonly EndpointKey[],
     from: Instant,
   ): readonly EndpointActivity[] {
-    const rows = this.#ask.all<EndpointTallyRow>(
+    const rows = this.#ask.all<EndpointStatsRow>(
       `SELECT t.endpoint_key, t.counts FROM json_each(?) k
        CROSS JOIN endpoint_tallies t ON t.partition = ? AND t.endpoint_key = k.value AND t.at >= ? LIMIT ?`,
       JSON.stringify(endpoints.map(endpointDigest)),
       partition,
       from,
-      TALLY_ROWS_MAX,
+      STATS_ROWS_MAX,
     );
     return byEndpoint(endpoints, rows);
   }

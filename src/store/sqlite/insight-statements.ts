@@ -2,21 +2,21 @@ import type { InsightStatementName } from '#src/store/sql/insight-verbs.ts';
 import type { Statement } from './statements.ts';
 
 export const INSIGHT_STATEMENTS = {
-  saveTally: {
+  saveStatsRow: {
     sql: `INSERT INTO tallies (partition, span_ms, at, node, counts) VALUES (?, ?, ?, ?, ?)
       ON CONFLICT DO UPDATE SET counts = excluded.counts`,
     holds: 'always',
   },
-  saveEndpointTally: {
+  saveEndpointStats: {
     sql: `INSERT INTO endpoint_tallies (partition, endpoint_key, at, node, endpoint, counts)
       VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET counts = excluded.counts`,
     holds: 'always',
   },
-  removeTallies: {
+  removeStats: {
     sql: 'DELETE FROM tallies WHERE partition = ? AND span_ms = ? AND at < ?',
     holds: 'always',
   },
-  removeEndpointTallies: {
+  removeEndpointStats: {
     sql: 'DELETE FROM endpoint_tallies WHERE partition = ? AND at = ? AND endpoint_key <= ?',
     holds: 'always',
   },

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
-import { isTerminal, putOff } from '#src/domain/delivery-life.ts';
+import { defer, isTerminal } from '#src/domain/delivery-life.ts';
 import { dueOf } from '#src/domain/due.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -55,7 +55,7 @@ function rowBefore(schedule: Schedule): Readonly<Record<string, unknown>> {
   return row;
 }
 
-test('from version 1: everything is there, nothing is booked, what waits is found, what ended can go', async () => {
+test('from version 1: everything is there, nothing is reserved, what waits is found, what ended can go', async () => {
   const build = new Builders(PARTITION);
   const made = DELIVERY_STATUSES.map((status) => {
     const { schedule, pending } = build.schedule();
@@ -91,8 +91,8 @@ test('from version 1: everything is there, nothing is booked, what waits is foun
     expect(due).toEqual(made.flatMap(({ delivery }) => dueOf(delivery) ?? []));
     const first = deliveries.find(({ status }) => status === 'scheduled');
     if (first === undefined) throw new Error('One is scheduled.');
-    expect(await store.putOff([putOff(first, later, true)])).toEqual(['done']);
-    expect(await store.findDelivery(PARTITION, first.id)).toMatchObject({ booked: true, dueAt: later });
+    expect(await store.defer([defer(first, later, true)])).toEqual(['done']);
+    expect(await store.findDelivery(PARTITION, first.id)).toMatchObject({ reserved: true, dueAt: later });
 
     const ended = made.filter(({ schedule }) => schedule.endedAt !== null).length;
     expect(await store.prune('deliveries', later, 100)).toBe(ended);

@@ -299,7 +299,7 @@ describe('people find', () => {
   });
 
   test.for([
-    ['tallies', (reads: InsightReads) => reads.tallies(PARTITION, 60_000, START, LATER)],
+    ['stats', (reads: InsightReads) => reads.stats(PARTITION, 60_000, START, LATER)],
     ['active endpoints', (reads: InsightReads) => reads.activeEndpoints(PARTITION, START, 10)],
     ['upcoming', (reads: InsightReads) => reads.upcoming(PARTITION, START, LATER, 10)],
     ['a count', (reads: InsightReads) => reads.deliveryCount(PARTITION, ALL_DELIVERIES, 10)],

@@ -4,19 +4,19 @@ import type { Gate } from '#src/domain/gate.ts';
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { TallySpanMs } from '#src/domain/tally.ts';
+import type { StatsSpanMs } from '#src/domain/stats.ts';
 import type {
   GateOrder,
   InsightStore,
-  SavedEndpointTally,
-  SavedTally,
+  SavedEndpointStats,
+  SavedStats,
   ScheduleSearch,
 } from '#src/ports/insight-store.ts';
 import { type DeliveryFilter, type Page, StoreUnavailable } from '#src/ports/store.ts';
 import { PAST_EVERY_DIGEST } from '#src/store/sql/insight-bounds.ts';
 import { insightVerbs as verbs } from '#src/store/sql/insight-verbs.ts';
 import type { LabelWalks } from '#src/store/sql/label-search.ts';
-import { type OldestEndpointRow, type OldestRow, pruneTallies } from '#src/store/sql/tally-retention.ts';
+import { type OldestEndpointRow, type OldestRow, pruneStats } from '#src/store/sql/stats-retention.ts';
 import { ClusterReads } from './cluster-reads.ts';
 import { type Db, unavailableInstead } from './connection.ts';
 import { InsightAsker } from './insight-asker.ts';
@@ -59,23 +59,23 @@ export class SqliteInsight implements InsightStore {
     this.#asker.start();
   }
 
-  async saveTallies(
+  async saveStats(
     node: string,
-    tallies: readonly SavedTally[],
-    endpoints: readonly SavedEndpointTally[],
+    stats: readonly SavedStats[],
+    endpoints: readonly SavedEndpointStats[],
   ): Promise<void> {
     await this.#writer.runAll([
-      ...tallies.map((tally) => verbs.saveTally(node, tally)),
-      ...endpoints.map((tally) => verbs.saveEndpointTally(node, tally)),
+      ...stats.map((stats) => verbs.saveStatsRow(node, stats)),
+      ...endpoints.map((stats) => verbs.saveEndpointStats(node, stats)),
     ]);
   }
 
-  readTallies(partition: Partition, spanMs: TallySpanMs, from: Instant, until: Instant) {
-    return this.#asker.ask('tallies', partition, spanMs, from, until);
+  readStats(partition: Partition, spanMs: StatsSpanMs, from: Instant, until: Instant) {
+    return this.#asker.ask('stats', partition, spanMs, from, until);
   }
 
-  readEndpointTallies(partition: Partition, endpoints: readonly EndpointKey[], from: Instant) {
-    return this.#asker.ask('endpointTallies', partition, endpoints, from);
+  readEndpointStats(partition: Partition, endpoints: readonly EndpointKey[], from: Instant) {
+    return this.#asker.ask('endpointStats', partition, endpoints, from);
   }
 
   listActiveEndpoints(partition: Partition, from: Instant, limit: number) {
@@ -83,14 +83,14 @@ export class SqliteInsight implements InsightStore {
   }
 
   /** By a service that is looked at or not: the few look-ups are not worth a thread. */
-  pruneTallies(minutesBefore: Instant, hoursBefore: Instant): Promise<boolean> {
+  pruneStats(minutesBefore: Instant, hoursBefore: Instant): Promise<boolean> {
     const oldest = <Row>(sql: string, ...parameters: readonly number[]) =>
       this.#read(() => this.#questions.all<Row>(sql, ...parameters));
-    return pruneTallies(
+    return pruneStats(
       {
-        oldestTallies: (spanMs, before, limit) => oldest<OldestRow>(OLDEST_TALLIES, spanMs, before, limit),
-        oldestEndpointTallies: (before, rows, limit) =>
-          oldest<OldestEndpointRow>(OLDEST_ENDPOINT_TALLIES, rows - 1, before, limit),
+        oldestStats: (spanMs, before, limit) => oldest<OldestRow>(OLDEST_STATS, spanMs, before, limit),
+        oldestEndpointStats: (before, rows, limit) =>
+          oldest<OldestEndpointRow>(OLDEST_ENDPOINT_STATS, rows - 1, before, limit),
         run: (removing) => this.#writer.runAll(removing),
       },
       minutesBefore,
@@ -158,11 +158,11 @@ export class SqliteInsight implements InsightStore {
 }
 
 /** By partition: the first of each is one step into its index. */
-const OLDEST_TALLIES = `SELECT partition, at FROM (
+const OLDEST_STATS = `SELECT partition, at FROM (
     SELECT p.partition, (SELECT min(t.at) FROM tallies t
       WHERE t.partition = p.partition AND t.span_ms = ?) AS at FROM partitions p
   ) WHERE at < ? LIMIT ?`;
-const OLDEST_ENDPOINT_TALLIES = `SELECT partition, at, coalesce(
+const OLDEST_ENDPOINT_STATS = `SELECT partition, at, coalesce(
     (SELECT t.endpoint_key FROM endpoint_tallies t INDEXED BY endpoint_tallies_at
       WHERE t.partition = o.partition AND t.at = o.at ORDER BY t.endpoint_key LIMIT 1 OFFSET ?),
     '${PAST_EVERY_DIGEST}') AS up_to

@@ -8,7 +8,7 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Profile } from '#src/domain/profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
-import type { Slot, Tenure } from '#src/domain/slot.ts';
+import type { Fence, Slot } from '#src/domain/slot.ts';
 import type { ClusterState, ClusterStore, NodeLease, SlotState } from '#src/ports/cluster-store.ts';
 import type {
   ApiKey,
@@ -53,7 +53,7 @@ import { SqlPeople } from '#src/store/sql/people.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { Retention } from '#src/store/sql/retention.ts';
 import { SqlSealed } from '#src/store/sql/sealed.ts';
-import { tenureOf } from '#src/store/sql/taken.ts';
+import { fenceOf } from '#src/store/sql/taken.ts';
 import { SqlUpkeep } from '#src/store/sql/upkeep.ts';
 import { ClusterReads } from './cluster-reads.ts';
 import {
@@ -266,20 +266,20 @@ export class SqliteStore extends SqlUpkeep implements Store, ControlStore, Clust
     return this.#writer.run(verbs.addReceipt(partition, receipt));
   }
 
-  claim(writes: readonly ClaimWrite[], tenure?: Tenure): Promise<readonly ('done' | 'stale')[]> {
-    return this.#writer.runAll<'stale'>(writes.map((write) => verbs.claim(write, tenure)));
+  claim(writes: readonly ClaimWrite[], fence?: Fence): Promise<readonly ('done' | 'stale')[]> {
+    return this.#writer.runAll<'stale'>(writes.map((write) => verbs.claim(write, fence)));
   }
 
   settle(writes: readonly SettleWrite[]): Promise<readonly ('done' | 'stale')[]> {
     return this.#writer.runAll<'stale'>(writes.map(verbs.settle));
   }
 
-  endUnsent(writes: readonly EndWrite[], tenure?: Tenure): Promise<readonly ('done' | 'stale')[]> {
-    return this.#writer.runAll<'stale'>(writes.map((write) => verbs.endUnsent(write, tenure)));
+  endUnsent(writes: readonly EndWrite[], fence?: Fence): Promise<readonly ('done' | 'stale')[]> {
+    return this.#writer.runAll<'stale'>(writes.map((write) => verbs.endUnsent(write, fence)));
   }
 
-  putOff(deliveries: readonly Delivery[], tenure?: Tenure): Promise<readonly ('done' | 'stale')[]> {
-    return this.#writer.runAll<'stale'>(deliveries.map((delivery) => verbs.putOff(delivery, tenure)));
+  defer(deliveries: readonly Delivery[], fence?: Fence): Promise<readonly ('done' | 'stale')[]> {
+    return this.#writer.runAll<'stale'>(deliveries.map((delivery) => verbs.defer(delivery, fence)));
   }
 
   listDue(
@@ -316,8 +316,8 @@ export class SqliteStore extends SqlUpkeep implements Store, ControlStore, Clust
     return this.#read(() => this.#firing.lostClaims(livingNodes, limit));
   }
 
-  async saveGates(gates: readonly SavedGate[], tenure?: Tenure): Promise<void> {
-    if (gates.length > 0) await this.#writer.runAll(gates.map((gate) => verbs.saveGate(gate, tenure)));
+  async saveGates(gates: readonly SavedGate[], fence?: Fence): Promise<void> {
+    if (gates.length > 0) await this.#writer.runAll(gates.map((gate) => verbs.saveGate(gate, fence)));
   }
 
   async prune(what: Prunable, before: Instant, limit: number): Promise<number> {
@@ -401,13 +401,13 @@ export class SqliteStore extends SqlUpkeep implements Store, ControlStore, Clust
     return this.#ask(() => this.#cluster.state());
   }
 
-  async takeSlots(node: string, seen: readonly Pick<SlotState, 'slot' | 'epoch'>[]): Promise<Tenure> {
+  async takeSlots(node: string, seen: readonly Pick<SlotState, 'slot' | 'epoch'>[]): Promise<Fence> {
     const answers = await this.#writer.runAll<'stale'>(seen.map((one) => verbs.takeSlot(node, one)));
-    return tenureOf(node, seen, answers);
+    return fenceOf(node, seen, answers);
   }
 
-  async releaseSlots(tenure: Tenure): Promise<void> {
-    if (tenure.epochs.size > 0) await this.#writer.run(verbs.releaseSlots(tenure));
+  async releaseSlots(fence: Fence): Promise<void> {
+    if (fence.epochs.size > 0) await this.#writer.run(verbs.releaseSlots(fence));
   }
 
   async leave(node: string): Promise<void> {

@@ -1,6 +1,5 @@
 import { apiChecker } from './api.ts';
 import { attemptsChecker } from './attempts.ts';
-import { bookingsChecker } from './bookings.ts';
 import { breakerChecker } from './breaker.ts';
 import type { CheckerOf } from './checker.ts';
 import { lifeChecker } from './life.ts';
@@ -8,6 +7,7 @@ import { neighboursChecker } from './neighbours.ts';
 import { paceChecker } from './pace.ts';
 import { promiseChecker } from './promise.ts';
 import { punctualityChecker } from './punctuality.ts';
+import { reservationsChecker } from './reservations.ts';
 import { schedulesChecker } from './schedules.ts';
 import { sendsChecker } from './sends.ts';
 import { settlingChecker } from './settling.ts';
@@ -25,7 +25,7 @@ export const CHECKERS: readonly CheckerOf[] = [
   punctualityChecker,
   breakerChecker,
   paceChecker,
-  bookingsChecker,
+  reservationsChecker,
   apiChecker,
   stopsChecker,
   promiseChecker,

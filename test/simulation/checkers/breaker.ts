@@ -1,7 +1,7 @@
 /**
  * The circuit breaker, modelled once more from what the network saw: it opens after exactly `threshold`
  * failures in a row of a destination that was reached, nothing is sent while it is open, then one probe at a
- * time, and the window doubles up to its bound. What is put off is put off to exactly the end of the window.
+ * time, and the window doubles up to its bound. What is deferred is deferred to exactly the end of the window.
  * It is saved soon after it turned, so that a restart does not forget it.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
@@ -166,9 +166,9 @@ export function breakerChecker(scene: Scene): Checker {
       const evidence = attempt.error === 'timeout' ? 'failure' : 'nothing';
       if (attempts.get(attempt.id)?.by === by) learn(attempt.id, evidence, attempt.finishedAt ?? by.now());
     },
-    putOffAsked(delivery, by) {
-      const { dueAt, booked } = delivery;
-      if (booked || dueAt === null || !scene.holds(by, delivery)) return;
+    deferAsked(delivery, by) {
+      const { dueAt, reserved } = delivery;
+      if (reserved || dueAt === null || !scene.holds(by, delivery)) return;
       const now = by.now();
       // Brought forward, because it closed.
       if (dueAt === now) return;
@@ -183,7 +183,7 @@ export function breakerChecker(scene: Scene): Checker {
           held === null
             ? `nothing holds it (${JSON.stringify(model)})`
             : `its window ends in ${held - now} ms`;
-        throw new Violation(NAME, `${delivery.id} of ${key} was put off by ${dueAt - now} ms: ${expected}`);
+        throw new Violation(NAME, `${delivery.id} of ${key} was deferred by ${dueAt - now} ms: ${expected}`);
       }
     },
     endAsked({ delivery }, by) {

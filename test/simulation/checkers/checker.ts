@@ -99,7 +99,7 @@ export interface Checker {
   claimAnswered?(write: ClaimWrite, answer: ClaimAnswer): void;
   settleAsked?(write: SettleWrite, by: LifeFacts): void;
   endAsked?(write: EndWrite, by: LifeFacts): void;
-  putOffAsked?(delivery: Delivery, by: LifeFacts): void;
+  deferAsked?(delivery: Delivery, by: LifeFacts): void;
   /** A claim, a settling, an end or a deferral of these was answered, or failed. */
   unasked?(deliveries: readonly Delivery[]): void;
   /** The engine knows that these are stored, and when they are due. */

@@ -16,7 +16,7 @@ type Counting = Required<
     | 'claimAnswered'
     | 'settleAsked'
     | 'exchanged'
-    | 'putOffAsked'
+    | 'deferAsked'
     | 'endAsked'
     | 'unasked'
     | 'lifeEnded'
@@ -74,7 +74,7 @@ export function countedPermits(scene: Scene): CountedPermits {
       },
       settleAsked: ({ attempt }) => release(tokenOf(attempt)),
       exchanged: (sent) => release(tokenOf(sent)),
-      putOffAsked: holdUnsent,
+      deferAsked: holdUnsent,
       endAsked: ({ delivery }, by) => holdUnsent(delivery, by),
       unasked(deliveries) {
         for (const { id } of deliveries) release(id);

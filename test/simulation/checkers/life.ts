@@ -29,7 +29,7 @@ export function lifeChecker(scene: Scene): Checker {
       if (change.after === null) removed(change, latest - scene.retentionMs, scene.retentionMs);
       else moved(change.before, change.after);
     },
-    putOffAsked(delivery) {
+    deferAsked(delivery) {
       const before = scene.witness.deliveries.get(delivery.id);
       // One that was changed since it was read is refused.
       if (before?.revision === delivery.revision - 1) untouched(before, delivery);

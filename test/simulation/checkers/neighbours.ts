@@ -93,8 +93,8 @@ export function neighboursChecker(scene: Scene): Checker {
       noteBusy(delivery);
       dueMsOf.set(delivery.id, dueMs);
     },
-    putOffAsked(delivery, by) {
-      counting.putOffAsked(delivery, by);
+    deferAsked(delivery, by) {
+      counting.deferAsked(delivery, by);
       noteBusy(delivery);
     },
     endAsked(write, by) {

@@ -1,6 +1,6 @@
 /**
  * Retries never come faster than the retry budget, deliveries never faster than the rate limit: counted over
- * any stretch of time, from when they were let through. A booked turn may be taken up to 300 ms late, and what
+ * any stretch of time, from when they were let through. A reserved turn may be taken up to 300 ms late, and what
  * was not saved yet when the process died was not spent.
  */
 
@@ -68,25 +68,25 @@ export function paceChecker(scene: Scene): Checker {
     };
   };
 
-  /** Their turn was booked, and the process died before that was saved: they come beside the others. */
+  /** Their turn was reserved, and the process died before that was saved: they come beside the others. */
   const unaccounted = new Set<DeliveryId>();
   const forgive = (key: string): void => {
     for (const id of witness.open) {
       const delivery = witness.deliveries.get(id);
-      if (delivery?.booked && gateKey(delivery) === key) unaccounted.add(id);
+      if (delivery?.reserved && gateKey(delivery) === key) unaccounted.add(id);
     }
   };
 
-  /** Turns that were booked since their gate was saved last, by the gate. */
+  /** Turns that were reserved since their gate was saved last, by the gate. */
   const unsavedBookings = new Map<string, Set<DeliveryId>>();
 
-  /** A turn that was booked is taken, whatever the terms have become since. */
+  /** A turn that was reserved is taken, whatever the terms have become since. */
   const bookedUnder = new Map<DeliveryId, string>();
   const isOfOldTerms = (delivery: Delivery): boolean => {
-    const booked = bookedUnder.get(delivery.id);
+    const reserved = bookedUnder.get(delivery.id);
     bookedUnder.delete(delivery.id);
-    const wasBooked = witness.deliveries.get(delivery.id)?.booked === true;
-    return wasBooked && booked !== undefined && booked !== termsOf(delivery);
+    const wasReserved = witness.deliveries.get(delivery.id)?.reserved === true;
+    return wasReserved && reserved !== undefined && reserved !== termsOf(delivery);
   };
   const termsOf = ({ target, scheduleId }: Delivery): string => {
     const profile = target.endpointId === null ? undefined : witness.profiles.get(target.endpointId);
@@ -95,8 +95,8 @@ export function paceChecker(scene: Scene): Checker {
 
   return {
     name: 'budget and rate',
-    putOffAsked(delivery) {
-      if (!delivery.booked) return;
+    deferAsked(delivery) {
+      if (!delivery.reserved) return;
       bookedUnder.set(delivery.id, termsOf(delivery));
       const key = gateKey(delivery);
       unsavedBookings.set(key, (unsavedBookings.get(key) ?? new Set()).add(delivery.id));
@@ -116,8 +116,8 @@ export function paceChecker(scene: Scene): Checker {
       const takeBack: (() => void)[] = [];
       underWay.set(attempt.id, { key, takeBack });
       const perSecond = schedule.rateLimit?.perSecond ?? 0;
-      // With a turn that was booked for its step, the token is an earlier one.
-      const isEarlier = perSecond > 0 && witness.deliveries.get(delivery.id)?.booked === true;
+      // With a turn that was reserved for its step, the token is an earlier one.
+      const isEarlier = perSecond > 0 && witness.deliveries.get(delivery.id)?.reserved === true;
       if (attempt.attemptNo > 1 && !isEarlier) takeBack.push(spend(key, rate, burst, delivery.id, now));
       if (perSecond > 0) takeBack.push(step(key, perSecond, delivery.id, now));
     },
@@ -136,7 +136,7 @@ export function paceChecker(scene: Scene): Checker {
     gatesMoved(isAmong) {
       for (const [key, ids] of unsavedBookings) {
         if (!isAmong(key)) continue;
-        for (const id of ids) if (witness.deliveries.get(id)?.booked === true) unaccounted.add(id);
+        for (const id of ids) if (witness.deliveries.get(id)?.reserved === true) unaccounted.add(id);
         unsavedBookings.delete(key);
       }
       for (const [token, { key, takeBack: taken }] of underWay) {

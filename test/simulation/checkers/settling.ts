@@ -102,11 +102,11 @@ export function settlingChecker(scene: Scene): Checker {
     endAsked({ delivery }) {
       gated.add(delivery.id);
     },
-    putOffAsked({ id, dueAt, deadline, attemptCount, scheduledFor }, by) {
+    deferAsked({ id, dueAt, deadline, attemptCount, scheduledFor }, by) {
       // Brought forward, it ends at once.
       if (dueAt === null || deadline === null || dueAt <= Math.max(deadline, by.now())) return;
       if (attemptCount === 0 && dueAt <= scheduledFor + PUNCTUAL_MS) return;
-      throw new Violation(NAME, `${id} was put off past its deadline`);
+      throw new Violation(NAME, `${id} was deferred past its deadline`);
     },
     delivery({ before, after, attempts }) {
       if (before === null || after === null) return;

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Tenure } from '#src/domain/slot.ts';
+import type { Fence } from '#src/domain/slot.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
 import type { Step } from '#src/store/sql/steps.ts';
 import { openForWriting } from '#src/store/sqlite/connection.ts';
@@ -149,8 +149,8 @@ export class Backend {
     given: readonly unknown[],
     run: () => unknown,
   ): Promise<unknown> {
-    // Those that are decided by whoever holds a slot have their tenure in second place.
-    this.writing = { node: node.node, verb, tenure: given[1] as Tenure | undefined };
+    // Those that are decided by whoever holds a slot have their fence in second place.
+    this.writing = { node: node.node, verb, fence: given[1] as Fence | undefined };
     try {
       const answer = await run();
       if (verb === 'claim') this.#refused(given[0] as readonly ClaimWrite[], answer as readonly string[]);

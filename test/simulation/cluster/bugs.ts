@@ -47,7 +47,7 @@ function but(verbs: (store: SharedStore) => Partial<SharedStore>): (store: Share
 const NOTHING = () => ({ value: async () => {} });
 
 export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
-  'what is written is not held against the tenure': {
+  'what is written is not held against the fence': {
     caughtBy: ['ownership'],
     steps: without('slotHeld'),
   },
@@ -96,7 +96,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
     })),
   },
   'gates are kept when their slot is lost': {
-    caughtBy: ['breaker', 'budget', 'rate', 'bookings'],
+    caughtBy: ['breaker', 'budget', 'rate', 'reservations'],
     seeds: 40,
     patch: patched(Gates.prototype, 'forgetSlots', () => ({ value: () => {} })),
   },

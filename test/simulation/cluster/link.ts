@@ -39,7 +39,7 @@ const CLAIMING = 'claiming';
 const LANE_OF: Readonly<Record<string, string>> = {
   claim: CLAIMING,
   endUnsent: CLAIMING,
-  putOff: CLAIMING,
+  defer: CLAIMING,
   saveGates: CLAIMING,
   settle: 'settling',
   prune: 'settling',

@@ -1,5 +1,5 @@
 /** What the checkers of a cluster may look at beyond what all may, and what else they are told of. */
-import type { Tenure } from '#src/domain/slot.ts';
+import type { Fence } from '#src/domain/slot.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
 import type { Checker, Scene } from '../checkers/checker.ts';
 import type { ClusterNode } from './node.ts';
@@ -10,7 +10,7 @@ export interface Writing {
   readonly node: string;
   readonly verb: string;
   /** What it was decided under. */
-  readonly tenure: Tenure | undefined;
+  readonly fence: Fence | undefined;
 }
 
 export interface ClusterScene extends Scene {

@@ -66,7 +66,7 @@ export class SimulatedCluster implements ClusterScene {
   /** That of the store is never set. */
   readonly clockSetMs = -1_000_000;
   readonly slowUntilMs = -1;
-  readonly tally = { starts: 0, crashes: 0, stops: 0, requests: 0, calls: 0 };
+  readonly stats = { starts: 0, crashes: 0, stops: 0, requests: 0, calls: 0 };
   readonly #plan: ClusterPlan;
   readonly #template: Template;
   readonly #bug: ClusterBug | null;
@@ -284,7 +284,7 @@ export class SimulatedCluster implements ClusterScene {
 
   #start(): void {
     if (this.#nodes.length >= this.#plan.nodes) return;
-    const name = `node${this.tally.starts++}`;
+    const name = `node${this.stats.starts++}`;
     const node = new ClusterNode({
       node: name,
       prng: this.#prngs.ids,
@@ -364,7 +364,7 @@ export class SimulatedCluster implements ClusterScene {
       claimAnswered: (write, answer) => this.#claimAnswered(write, answer),
       settleAsked: (write) => this.#tell((checker) => checker.settleAsked?.(write, node)),
       endAsked: (write) => this.#tell((checker) => checker.endAsked?.(write, node)),
-      putOffAsked: (delivery) => this.#tell((checker) => checker.putOffAsked?.(delivery, node)),
+      deferAsked: (delivery) => this.#tell((checker) => checker.deferAsked?.(delivery, node)),
       heard: (deliveries) => this.#tell((checker) => checker.heard?.(deliveries)),
     };
   }
@@ -384,7 +384,7 @@ export class SimulatedCluster implements ClusterScene {
   }
 
   #sent(sent: Sent): void {
-    this.tally.requests++;
+    this.stats.requests++;
     this.trace.add(`${sent.node} send ${shortId(sent.deliveryId)} #${sent.attemptNo} ${sent.url}`);
     this.#tell((checker) => checker.sent?.(sent));
     this.witness.saw(sent);
@@ -415,7 +415,7 @@ export class SimulatedCluster implements ClusterScene {
       tell: (what) => this.trace.add(what),
       crashAround: (at) => this.#misfortunes.mayStrikeAround(at),
       answered: (call) => {
-        this.tally.calls++;
+        this.stats.calls++;
         this.#tell((checker) => checker.answered?.(call));
       },
     };
@@ -424,7 +424,7 @@ export class SimulatedCluster implements ClusterScene {
   #crash(node: ClusterNode, when: string): void {
     this.#mustCrash = null;
     if (this.#isHealed || node.state === 'ended') return;
-    this.tally.crashes++;
+    this.stats.crashes++;
     this.trace.add(`CRASH of ${node.node} ${when}`);
     this.#misfortunes.strand(node);
     this.#gone(node, 'crash');
@@ -445,7 +445,7 @@ export class SimulatedCluster implements ClusterScene {
   }
 
   #stop(node: ClusterNode, graceMs: number): void {
-    this.tally.stops++;
+    this.stats.stops++;
     this.trace.add(`stop ${node.node} within ${graceMs} ms`);
     this.changedMs = this.time.elapsedMs;
     const end = () => this.#endStopped(node);

@@ -1,11 +1,11 @@
 import { apiChecker } from '../../checkers/api.ts';
 import { attemptsChecker } from '../../checkers/attempts.ts';
-import { bookingsChecker } from '../../checkers/bookings.ts';
 import { breakerChecker } from '../../checkers/breaker.ts';
 import { lifeChecker } from '../../checkers/life.ts';
 import { neighboursChecker } from '../../checkers/neighbours.ts';
 import { paceChecker } from '../../checkers/pace.ts';
 import { promiseChecker } from '../../checkers/promise.ts';
+import { reservationsChecker } from '../../checkers/reservations.ts';
 import { schedulesChecker } from '../../checkers/schedules.ts';
 import { sendsChecker } from '../../checkers/sends.ts';
 import { settlingChecker } from '../../checkers/settling.ts';
@@ -29,7 +29,7 @@ export const CLUSTER_CHECKERS: readonly ClusterCheckerOf[] = [
   punctualityInCluster,
   breakerChecker,
   paceChecker,
-  bookingsChecker,
+  reservationsChecker,
   apiChecker,
   stopsChecker,
   sharesChecker,

@@ -14,7 +14,7 @@ const NAME = 'ownership';
 const CLOCKS_MS = 150;
 /** Undisturbed for so long, a node has nothing on its way that it asked for before. */
 const PROMPT_MS = 1_000;
-const DECIDED_BY_OWNERS: ReadonlySet<string> = new Set(['claim', 'endUnsent', 'putOff', 'saveGates']);
+const DECIDED_BY_OWNERS: ReadonlySet<string> = new Set(['claim', 'endUnsent', 'defer', 'saveGates']);
 
 export function ownershipChecker(scene: ClusterScene): ClusterChecker {
   const { slots, time } = scene;
@@ -37,7 +37,7 @@ export function ownershipChecker(scene: ClusterScene): ClusterChecker {
     const say = (why: string) =>
       new Violation(NAME, `${writing.verb} of ${writing.node} for ${what} was accepted: ${why}`);
     if (owner !== writing.node) throw say(`slot ${slot} is held by ${owner}`);
-    const decidedIn = writing.tenure?.epochs.get(slot);
+    const decidedIn = writing.fence?.epochs.get(slot);
     if (decidedIn !== epoch) throw say(`slot ${slot} is in epoch ${epoch}, it was decided in ${decidedIn}`);
   };
 

@@ -137,7 +137,7 @@ export function punctualityInCluster(scene: ClusterScene): ClusterChecker {
         throw new Violation(NAME, `${delivery.id} was fired ${lateMs} ms after its slot was taken`);
       }
     },
-    putOffAsked(delivery) {
+    deferAsked(delivery) {
       tookPlace(delivery);
     },
     endAsked({ delivery }) {

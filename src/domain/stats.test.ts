@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import {
-  addTallies,
+  addStats,
   LATENESS_BOUNDS_MS,
   LATENESS_CLASSES,
   latenessClass,
   latenessQuantile,
-  NO_TALLY,
-  type Tally,
-} from './tally.ts';
+  NO_STATS,
+  type Stats,
+} from './stats.ts';
 
-function late(...counts: readonly (readonly [ms: number, attempts: number])[]): Tally {
-  const lateness = [...NO_TALLY.lateness];
+function late(...counts: readonly (readonly [ms: number, attempts: number])[]): Stats {
+  const lateness = [...NO_STATS.lateness];
   for (const [ms, attempts] of counts) lateness[latenessClass(ms)] = attempts;
-  return { ...NO_TALLY, lateness };
+  return { ...NO_STATS, lateness };
 }
 
 describe('the class of a lateness', () => {
@@ -35,13 +35,13 @@ describe('the class of a lateness', () => {
   test('has ends that rise, with the lines that charts are drawn against', () => {
     expect(LATENESS_BOUNDS_MS.toSorted((one, other) => one - other)).toEqual([...LATENESS_BOUNDS_MS]);
     expect(LATENESS_BOUNDS_MS).toEqual(expect.arrayContaining([100, 300]));
-    expect(NO_TALLY.lateness).toHaveLength(LATENESS_CLASSES);
+    expect(NO_STATS.lateness).toHaveLength(LATENESS_CLASSES);
   });
 });
 
 describe('the lateness that a share kept', () => {
   test('is unknown where there were no attempts', () => {
-    expect(latenessQuantile(NO_TALLY, 0.5)).toBeNull();
+    expect(latenessQuantile(NO_STATS, 0.5)).toBeNull();
   });
 
   test('lies between the ends of the class it falls into', () => {
@@ -59,18 +59,18 @@ describe('the lateness that a share kept', () => {
   });
 
   test('is found whatever the shares are rounded to', () => {
-    const tally = late([1, 1], [2, 1], [3, 1]);
+    const stats = late([1, 1], [2, 1], [3, 1]);
     for (const share of [0, 1 / 3, 0.1 + 0.2, 2 / 3, 0.999_999, 1]) {
-      expect(latenessQuantile(tally, share)).toBeLessThanOrEqual(3);
+      expect(latenessQuantile(stats, share)).toBeLessThanOrEqual(3);
     }
   });
 });
 
-test('tallies are added count by count, in any order', () => {
-  const one: Tally = { ...late([1, 2], [300, 1]), fired: 3, succeeded: 2, retried: 1 };
-  const other: Tally = { ...late([300, 4]), fired: 4, deadLettered: 3, expired: 1 };
+test('stats are added count by count, in any order', () => {
+  const one: Stats = { ...late([1, 2], [300, 1]), fired: 3, succeeded: 2, retried: 1 };
+  const other: Stats = { ...late([300, 4]), fired: 4, deadLettered: 3, expired: 1 };
   const sum = { ...late([1, 2], [300, 5]), fired: 7, succeeded: 2, deadLettered: 3, expired: 1, retried: 1 };
-  expect(addTallies(one, other)).toEqual(sum);
-  expect(addTallies(other, one)).toEqual(sum);
-  expect(addTallies(one, NO_TALLY)).toEqual(one);
+  expect(addStats(one, other)).toEqual(sum);
+  expect(addStats(other, one)).toEqual(sum);
+  expect(addStats(one, NO_STATS)).toEqual(one);
 });

@@ -4,8 +4,8 @@
  */
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
-export const TALLY_SPANS_MS = [MINUTE_MS, HOUR_MS] as const;
-export type TallySpanMs = (typeof TALLY_SPANS_MS)[number];
+export const STATS_SPANS_MS = [MINUTE_MS, HOUR_MS] as const;
+export type StatsSpanMs = (typeof STATS_SPANS_MS)[number];
 
 /** Upper ends of the classes of lateness, in milliseconds, each inclusive; one more class lies above the last. */
 export const LATENESS_BOUNDS_MS = [
@@ -14,7 +14,7 @@ export const LATENESS_BOUNDS_MS = [
 
 export const LATENESS_CLASSES = LATENESS_BOUNDS_MS.length + 1;
 
-export interface Tally {
+export interface Stats {
   /** AttemptRunner begun. */
   readonly fired: number;
   /** Deliveries that ended so. */
@@ -27,7 +27,7 @@ export interface Tally {
   readonly lateness: readonly number[];
 }
 
-export const NO_TALLY: Tally = {
+export const NO_STATS: Stats = {
   fired: 0,
   succeeded: 0,
   deadLettered: 0,
@@ -36,7 +36,7 @@ export const NO_TALLY: Tally = {
   lateness: Array.from({ length: LATENESS_CLASSES }, () => 0),
 };
 
-export function addTallies(a: Tally, b: Tally): Tally {
+export function addStats(a: Stats, b: Stats): Stats {
   return {
     fired: a.fired + b.fired,
     succeeded: a.succeeded + b.succeeded,
@@ -57,7 +57,7 @@ export function latenessClass(ms: number): number {
  * The lateness that this share of attempts kept, as if those of a class were spread evenly over it; null when there were
  * none. Of the last class nothing is known but where it begins.
  */
-export function latenessQuantile({ lateness }: Tally, share: number): number | null {
+export function latenessQuantile({ lateness }: Stats, share: number): number | null {
   const total = lateness.reduce((sum, count) => sum + count, 0);
   if (total === 0) return null;
   let left = share * total;

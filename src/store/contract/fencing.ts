@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
-import { putOff } from '#src/domain/delivery-life.ts';
+import { defer } from '#src/domain/delivery-life.ts';
 import { type Due, dueOf } from '#src/domain/due.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
-import { ALL_SLOTS, type Slot, slotOf, type Tenure } from '#src/domain/slot.ts';
+import { ALL_SLOTS, type Fence, type Slot, slotOf } from '#src/domain/slot.ts';
 import type { Store } from '#src/ports/store.ts';
 import { type Bench, ownSuite, pendingOf, type Suite } from './bench.ts';
 import { MINUTE_MS, START } from './builders.ts';
@@ -14,89 +14,89 @@ import { Nodes } from './nodes.ts';
 const THE_END = instant(Date.UTC(10_000, 0, 1));
 
 /** What holding a slot is good for: what is written under it, and what is looked for in it. */
-export function tenureContract(suite: Suite): void {
-  describe('under a tenure', () => {
+export function fencingContract(suite: Suite): void {
+  describe('under a fence', () => {
     const own = ownSuite(suite);
     let turn = 0;
 
     /** A waiting delivery whose slot is held. */
-    async function held(): Promise<{ bench: Bench; view: ScheduleView; slot: Slot; tenure: Tenure }> {
+    async function held(): Promise<{ bench: Bench; view: ScheduleView; slot: Slot; fence: Fence }> {
       const bench = await own.bench();
       const url = `https://example.com/${turn++}`;
       const view = await bench.addSchedule({ destination: { kind: 'inline', url, method: 'POST' } });
       const slot = slotAt(pendingOf(view));
       const nodes = new Nodes(own.store, instant(START + turn * MINUTE_MS));
-      return { bench, view, slot, tenure: await nodes.take('holder', [slot]) };
+      return { bench, view, slot, fence: await nodes.take('holder', [slot]) };
     }
 
     const writes: readonly (readonly [string, Write])[] = [
       ['a claim', (bench, view) => (t) => bench.store.claim([bench.claim(pendingOf(view), view)], t)],
       ['an end', (bench, view) => (t) => bench.store.endUnsent([bench.endUnsent(pendingOf(view), view)], t)],
       [
-        'a putting off',
+        'a deferral',
         (bench, view) => (t) =>
-          bench.store.putOff([putOff(pendingOf(view), instant(bench.now + MINUTE_MS), false)], t),
+          bench.store.defer([defer(pendingOf(view), instant(bench.now + MINUTE_MS), false)], t),
       ],
     ];
 
     for (const [name, prepare] of writes) {
       test(`${name} is done while the slot is held`, async () => {
-        const { bench, view, tenure } = await held();
-        expect(await prepare(bench, view)(tenure)).toEqual(['done']);
+        const { bench, view, fence } = await held();
+        expect(await prepare(bench, view)(fence)).toEqual(['done']);
         expect(await bench.delivery(pendingOf(view).id)).not.toEqual(pendingOf(view));
       });
 
       test(`${name} is stale and changes nothing in another epoch, by another node, for another slot`, async () => {
-        const { bench, view, slot, tenure } = await held();
+        const { bench, view, slot, fence } = await held();
         const write = prepare(bench, view);
-        const epoch = tenure.epochs.get(slot) ?? Number.NaN;
-        const wrong: readonly Tenure[] = [
-          { ...tenure, epochs: new Map([[slot, epoch - 1]]) },
-          { ...tenure, epochs: new Map([[slot, epoch + 1]]) },
-          { ...tenure, epochs: new Map([[otherThan(slot), epoch]]) },
-          { ...tenure, epochs: new Map() },
-          { ...tenure, node: 'another' },
+        const epoch = fence.epochs.get(slot) ?? Number.NaN;
+        const wrong: readonly Fence[] = [
+          { ...fence, epochs: new Map([[slot, epoch - 1]]) },
+          { ...fence, epochs: new Map([[slot, epoch + 1]]) },
+          { ...fence, epochs: new Map([[otherThan(slot), epoch]]) },
+          { ...fence, epochs: new Map() },
+          { ...fence, node: 'another' },
         ];
         for (const one of wrong) expect(await bench.changesNothing(() => write(one))).toEqual(['stale']);
-        expect(await write(tenure)).toEqual(['done']);
+        expect(await write(fence)).toEqual(['done']);
       });
 
       test(`${name} is stale and changes nothing once the slot was given back, or taken by another`, async () => {
-        const { bench, view, slot, tenure } = await held();
+        const { bench, view, slot, fence } = await held();
         const write = prepare(bench, view);
-        await bench.store.releaseSlots(tenure);
-        expect(await bench.changesNothing(() => write(tenure))).toEqual(['stale']);
+        await bench.store.releaseSlots(fence);
+        expect(await bench.changesNothing(() => write(fence))).toEqual(['stale']);
         const next = await new Nodes(own.store, instant(START + turn * MINUTE_MS)).take('next', [slot]);
-        expect(await bench.changesNothing(() => write(tenure))).toEqual(['stale']);
+        expect(await bench.changesNothing(() => write(fence))).toEqual(['stale']);
         expect(await write(next)).toEqual(['done']);
       });
     }
 
     test('each of a batch is for itself', async () => {
-      const { bench, view, tenure } = await held();
+      const { bench, view, fence } = await held();
       const others: ScheduleView[] = [];
       while (others.length < 3) {
         const url = `https://example.com/other/${turn++}`;
         const made = bench.schedule({ destination: { kind: 'inline', url, method: 'POST' } });
-        if (!tenure.epochs.has(slotAt(made.pending))) others.push(await bench.addMade(made));
+        if (!fence.epochs.has(slotAt(made.pending))) others.push(await bench.addMade(made));
       }
       const views = [others[0], view, others[1], others[2]].filter((one) => one !== undefined);
       const claims = views.map((one) => bench.claim(pendingOf(one), one));
-      expect(await bench.store.claim(claims, tenure)).toEqual(['stale', 'done', 'stale', 'stale']);
+      expect(await bench.store.claim(claims, fence)).toEqual(['stale', 'done', 'stale', 'stale']);
     });
 
     test('gates are saved where the slot is held, and left as they are where it is not', async () => {
-      const { bench, view, tenure } = await held();
+      const { bench, view, fence } = await held();
       const endpoint = endpointKeyOf(pendingOf(view).target);
       const gateNow = async () => (await bench.work(pendingOf(view))).gate;
       const saved = bench.gate(endpoint);
-      await bench.store.saveGates([saved], tenure);
+      await bench.store.saveGates([saved], fence);
       expect(await gateNow()).toEqual(saved.gate);
-      await bench.store.saveGates([bench.gate(endpoint, { gate: null })], { ...tenure, node: 'another' });
-      await bench.store.saveGates([bench.gate(endpoint, { gate: null })], { ...tenure, epochs: new Map() });
+      await bench.store.saveGates([bench.gate(endpoint, { gate: null })], { ...fence, node: 'another' });
+      await bench.store.saveGates([bench.gate(endpoint, { gate: null })], { ...fence, epochs: new Map() });
       expect(await gateNow()).toEqual(saved.gate);
-      await bench.store.releaseSlots(tenure);
-      await bench.store.saveGates([bench.gate(endpoint, { gate: null })], tenure);
+      await bench.store.releaseSlots(fence);
+      await bench.store.saveGates([bench.gate(endpoint, { gate: null })], fence);
       expect(await gateNow()).toEqual(saved.gate);
     });
   });
@@ -145,7 +145,7 @@ export function tenureContract(suite: Suite): void {
   });
 }
 
-type Write = (bench: Bench, view: ScheduleView) => (tenure: Tenure) => Promise<readonly ('done' | 'stale')[]>;
+type Write = (bench: Bench, view: ScheduleView) => (fence: Fence) => Promise<readonly ('done' | 'stale')[]>;
 
 function slotAt({ partition, target }: Pick<Delivery, 'partition' | 'target'>): Slot {
   return slotOf(partition, endpointKeyOf(target));

@@ -1,16 +1,16 @@
 /**
  * The part of all endpoints that this process dispatches: everything, or in a cluster the slots it holds. What
  * lies outside is left to others. It may change at any moment between two steps; so work is asked for again
- * after every wait, and everything that is written goes out under the tenure, which the store checks.
+ * after every wait, and everything that is written goes out under the fence, which the store checks.
  */
 import type { Spot } from '#src/domain/due.ts';
-import { type Slot, slotOf, type Tenure } from '#src/domain/slot.ts';
+import { type Fence, type Slot, slotOf } from '#src/domain/slot.ts';
 
-export interface Territory {
+export interface SlotOwnership {
   /** Where to look for due work; undefined: everywhere. */
   readonly slots: ReadonlySet<Slot> | undefined;
   /** What is written goes out under this; undefined: it needs no leave. */
-  readonly tenure: Tenure | undefined;
+  readonly fence: Fence | undefined;
   /** The epoch in which it is ours to dispatch; null while it is not. */
   epochOf(spot: Spot): number | null;
   /** Whether nobody else can have dispatched it since that epoch began, whether or not it is to be now. */
@@ -24,9 +24,9 @@ export interface Territory {
 const ALWAYS = 0;
 
 /** Of a process that has its store to itself. */
-export const EVERYWHERE: Territory = {
+export const OWNS_EVERY_SLOT: SlotOwnership = {
   slots: undefined,
-  tenure: undefined,
+  fence: undefined,
   epochOf: () => ALWAYS,
   isStill: () => true,
   life: () => () => true,

@@ -1,13 +1,13 @@
 /**
- * Tallies of a stretch of time, step by step, for charts that are looked at again and again.
+ * StatsRecorder of a stretch of time, step by step, for charts that are looked at again and again.
  *
  * What lies some minutes back hardly ever changes: it is kept, and only what is recent is read each time. Now and
  * then everything is read anew, for a node may have been cut off from the store and have told late.
  */
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import { addTallies, NO_TALLY, type Tally, type TallySpanMs } from '#src/domain/tally.ts';
-import type { InsightStore, TallyAt } from '#src/ports/insight-store.ts';
+import { addStats, NO_STATS, type Stats, type StatsSpanMs } from '#src/domain/stats.ts';
+import type { InsightStore, StatsAt } from '#src/ports/insight-store.ts';
 
 const RECENT_MS = 3 * 60_000;
 const READ_ANEW_MS = 15_000;
@@ -19,37 +19,37 @@ export interface Stretch {
   readonly from: Instant;
   readonly stepMs: number;
   readonly steps: number;
-  /** Of the tallies it is made of. */
-  readonly spanMs: TallySpanMs;
+  /** Of the stats it is made of. */
+  readonly spanMs: StatsSpanMs;
 }
 
 interface Kept {
   readonly readAt: Instant;
   readonly from: Instant;
   /** By the instant a step begins with, those without any left out; what lies before `until` is as good as final. */
-  readonly steps: ReadonlyMap<number, Tally>;
+  readonly steps: ReadonlyMap<number, Stats>;
   readonly until: Instant;
 }
 
-export class TallySeries {
-  readonly #insight: Pick<InsightStore, 'readTallies'>;
+export class StatsSeries {
+  readonly #insight: Pick<InsightStore, 'readStats'>;
   readonly #kept = new Map<string, Kept>();
 
-  constructor(insight: Pick<InsightStore, 'readTallies'>) {
+  constructor(insight: Pick<InsightStore, 'readStats'>) {
     this.#insight = insight;
   }
 
   /** One for each step. */
-  async of(partition: Partition, stretch: Stretch, now: Instant): Promise<readonly TallyAt[]> {
+  async of(partition: Partition, stretch: Stretch, now: Instant): Promise<readonly StatsAt[]> {
     const { from, stepMs, steps, spanMs } = stretch;
     const name = `${partition}/${spanMs}/${stepMs}/${steps}`;
     const known = this.#fresh(name, stretch, now);
     const found = new Map(known?.steps);
     const readFrom = known?.until ?? from;
     for (const at of found.keys()) if (at < from || at >= readFrom) found.delete(at);
-    for (const { at, tally } of await this.#read(partition, stretch, readFrom)) {
+    for (const { at, stats } of await this.#read(partition, stretch, readFrom)) {
       const step = Math.floor(at / stepMs) * stepMs;
-      found.set(step, addTallies(found.get(step) ?? NO_TALLY, tally));
+      found.set(step, addStats(found.get(step) ?? NO_STATS, stats));
     }
     this.#keep(name, {
       readAt: known?.readAt ?? now,
@@ -59,7 +59,7 @@ export class TallySeries {
     });
     return Array.from({ length: steps }, (_, step) => {
       const at = instant(from + step * stepMs);
-      return { at, tally: found.get(at) ?? NO_TALLY };
+      return { at, stats: found.get(at) ?? NO_STATS };
     });
   }
 
@@ -73,12 +73,12 @@ export class TallySeries {
     partition: Partition,
     { from, stepMs, steps, spanMs }: Stretch,
     since: Instant,
-  ): Promise<readonly TallyAt[]> {
+  ): Promise<readonly StatsAt[]> {
     const end = from + steps * stepMs;
-    const rows: TallyAt[] = [];
+    const rows: StatsAt[] = [];
     for (let at: number = since; at < end; at += ROWS_AT_ONCE * spanMs) {
       const until = instant(Math.min(at + ROWS_AT_ONCE * spanMs, end));
-      rows.push(...(await this.#insight.readTallies(partition, spanMs, instant(at), until)));
+      rows.push(...(await this.#insight.readStats(partition, spanMs, instant(at), until)));
     }
     return rows;
   }

@@ -1,19 +1,19 @@
 /**
- * How a tally is stored: a JSON list of its counts, in the order of `COUNTED`, then those of lateness. Zeros at the
+ * How a stats is stored: a JSON list of its counts, in the order of `COUNTED`, then those of lateness. Zeros at the
  * end are left out: most steps have no late ones, and of endpoints no lateness is kept at all.
  */
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
-import { LATENESS_CLASSES, NO_TALLY, type Tally } from '#src/domain/tally.ts';
-import type { EndpointActivity, TallyAt } from '#src/ports/insight-store.ts';
+import { LATENESS_CLASSES, NO_STATS, type Stats } from '#src/domain/stats.ts';
+import type { EndpointActivity, StatsAt } from '#src/ports/insight-store.ts';
 import { endpointDigest } from './endpoint-digest.ts';
 
-export interface TallyRow {
+export interface StatsRow {
   readonly at: Instant;
   readonly counts: string;
 }
 
-export interface EndpointTallyRow {
+export interface EndpointStatsRow {
   readonly endpoint_key: string;
   readonly counts: string;
 }
@@ -24,14 +24,14 @@ const COUNTED = [
   'deadLettered',
   'expired',
   'retried',
-] as const satisfies readonly (keyof Tally)[];
+] as const satisfies readonly (keyof Stats)[];
 
-export function toCounts(tally: Tally): string {
-  const counts = [...COUNTED.map((name) => tally[name]), ...tally.lateness];
+export function toCounts(stats: Stats): string {
+  const counts = [...COUNTED.map((name) => stats[name]), ...stats.lateness];
   return JSON.stringify(counts.slice(0, counts.findLastIndex((count) => count !== 0) + 1));
 }
 
-function tallyOf(counts: readonly number[]): Tally {
+function statsOf(counts: readonly number[]): Stats {
   const [fired = 0, succeeded = 0, deadLettered = 0, expired = 0, retried = 0] = counts;
   const lateness = Array.from(
     { length: LATENESS_CLASSES },
@@ -50,9 +50,9 @@ class Sums<Key> {
     else for (const [index, count] of counts.entries()) sum[index] = (sum[index] ?? 0) + count;
   }
 
-  get(key: Key): Tally | undefined {
+  get(key: Key): Stats | undefined {
     const sum = this.#lists.get(key);
-    return sum && tallyOf(sum);
+    return sum && statsOf(sum);
   }
 
   keys(): Iterable<Key> {
@@ -66,21 +66,21 @@ function countsOf(rows: readonly { readonly counts: string }[]): readonly (reado
 }
 
 /** Rows newest first; steps in the order of time. */
-export function byInstant(rows: readonly TallyRow[]): readonly TallyAt[] {
+export function byInstant(rows: readonly StatsRow[]): readonly StatsAt[] {
   const sums = new Sums<Instant>();
   for (const [index, counts] of countsOf(rows).entries()) sums.add(rows[index]?.at ?? instant(0), counts);
-  return [...sums.keys()].toReversed().map((at) => ({ at, tally: sums.get(at) ?? NO_TALLY }));
+  return [...sums.keys()].toReversed().map((at) => ({ at, stats: sums.get(at) ?? NO_STATS }));
 }
 
 /** In the order of the endpoints; those without any row are left out. */
 export function byEndpoint(
   endpoints: readonly EndpointKey[],
-  rows: readonly EndpointTallyRow[],
+  rows: readonly EndpointStatsRow[],
 ): readonly EndpointActivity[] {
   const sums = new Sums<string>();
   for (const [index, counts] of countsOf(rows).entries()) sums.add(rows[index]?.endpoint_key ?? '', counts);
   return endpoints.flatMap((endpoint) => {
-    const tally = sums.get(endpointDigest(endpoint));
-    return tally === undefined ? [] : [{ endpoint, tally }];
+    const stats = sums.get(endpointDigest(endpoint));
+    return stats === undefined ? [] : [{ endpoint, stats }];
   });
 }

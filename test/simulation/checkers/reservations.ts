@@ -1,12 +1,12 @@
 /**
- * Nobody waits longer than budget and rate ask for: a turn is booked for when the tokens taken so far have come
+ * Nobody waits longer than budget and rate ask for: a turn is reserved for when the tokens taken so far have come
  * and the steps taken so far are through, and no later.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import { gateKey } from './breaker.ts';
 import { type Checker, type Scene, Violation } from './checker.ts';
 
-const NAME = 'bookings';
+const NAME = 'reservations';
 const LAPSE_MS = 300;
 
 interface Bucket {
@@ -26,7 +26,7 @@ interface Gate {
   readonly paces: Record<string, Pace>;
 }
 
-interface Booking {
+interface Reservation {
   readonly key: string;
   readonly delivery: Delivery;
   /** When it was decided. */
@@ -35,11 +35,11 @@ interface Booking {
   readonly perSecond: number | null;
 }
 
-export function bookingsChecker(scene: Scene): Checker {
+export function reservationsChecker(scene: Scene): Checker {
   const { witness } = scene;
   const gates = new Map<string, Gate>();
   const saved = new Map<string, string>();
-  let made: Booking[] = [];
+  let made: Reservation[] = [];
 
   const gateOf = (key: string): Gate => {
     const gate = gates.get(key) ?? { budget: null, paces: {} };
@@ -62,13 +62,13 @@ export function bookingsChecker(scene: Scene): Checker {
     gate.paces[perSecond] = { freeAt: Math.max(freeAt, now + debtMs) + 1_000 / perSecond, at: now };
   };
 
-  /** What letting it through, or booking its turn, takes from the gate. */
-  const take = (delivery: Delivery, now: number): Booking | null => {
+  /** What letting it through, or reservation its turn, takes from the gate. */
+  const take = (delivery: Delivery, now: number): Reservation | null => {
     const before = witness.deliveries.get(delivery.id);
     const schedule = witness.schedules.get(delivery.scheduleId);
     if (before === undefined || schedule === undefined) return null;
     const key = gateKey(delivery);
-    if (before.booked && now <= (before.dueAt ?? 0) + LAPSE_MS) return null;
+    if (before.reserved && now <= (before.dueAt ?? 0) + LAPSE_MS) return null;
     const { endpointId } = delivery.target;
     const profile = endpointId === null ? undefined : witness.profiles.get(endpointId);
     const terms = profile?.retryBudget ?? { rate: 10, burst: 100 };
@@ -81,7 +81,7 @@ export function bookingsChecker(scene: Scene): Checker {
     return { key, delivery, now, rate: needsToken ? terms.rate : null, perSecond };
   };
 
-  const check = ({ key, delivery, now, rate, perSecond }: Booking): void => {
+  const check = ({ key, delivery, now, rate, perSecond }: Reservation): void => {
     const { budget, paces } = gateOf(key);
     const debt = rate === null ? 0 : Math.max(-(budget?.tokens ?? 0), 0);
     const tokenAt = debt === 0 ? now : now + (debt * 1_000) / (rate ?? 1);
@@ -98,11 +98,12 @@ export function bookingsChecker(scene: Scene): Checker {
     claimAsked({ delivery }, by) {
       if (scene.holds(by, delivery)) take(delivery, by.now());
     },
-    putOffAsked(delivery, by) {
-      if (!delivery.booked || !scene.holds(by, delivery)) return;
-      const booking = take(delivery, by.now());
-      if (booking === null) throw new Violation(NAME, `${delivery.id} had its turn, and has to wait again`);
-      made.push(booking);
+    deferAsked(delivery, by) {
+      if (!delivery.reserved || !scene.holds(by, delivery)) return;
+      const reservation = take(delivery, by.now());
+      if (reservation === null)
+        throw new Violation(NAME, `${delivery.id} had its turn, and has to wait again`);
+      made.push(reservation);
     },
     gateSaved({ partition, endpoint, state }) {
       const key = `${partition}/${endpoint}`;
@@ -118,9 +119,9 @@ export function bookingsChecker(scene: Scene): Checker {
       }
     },
     step() {
-      const bookings = made;
+      const reservations = made;
       made = [];
-      for (const booking of bookings) check(booking);
+      for (const reservation of reservations) check(reservation);
     },
   };
 }

@@ -1,10 +1,10 @@
 /**
- * Old tallies go a few at a time, so that no transaction is long, whatever has gathered: what fires waits for the same
+ * Old stats go a few at a time, so that no transaction is long, whatever has gathered: what fires waits for the same
  * disk. Of the endpoints of one hour there may be tens of thousands; they go along their index, so many rows at a time.
  */
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import { HOUR_MS, MINUTE_MS, type TallySpanMs } from '#src/domain/tally.ts';
+import { HOUR_MS, MINUTE_MS, type StatsSpanMs } from '#src/domain/stats.ts';
 import { PRUNED_PARTITIONS, PRUNED_ROWS, PRUNED_STEPS } from './insight-bounds.ts';
 import { insightVerbs } from './insight-verbs.ts';
 import type { Step } from './steps.ts';
@@ -20,16 +20,16 @@ export interface OldestEndpointRow extends OldestRow {
   readonly up_to: string;
 }
 
-export interface TallyRetentionDependencies {
+export interface StatsRetentionDependencies {
   /** Of so many partitions. */
-  oldestTallies(spanMs: TallySpanMs, before: Instant, limit: number): Promise<readonly OldestRow[]>;
-  oldestEndpointTallies(before: Instant, rows: number, limit: number): Promise<readonly OldestEndpointRow[]>;
+  oldestStats(spanMs: StatsSpanMs, before: Instant, limit: number): Promise<readonly OldestRow[]>;
+  oldestEndpointStats(before: Instant, rows: number, limit: number): Promise<readonly OldestEndpointRow[]>;
   run(verbs: readonly (readonly Step[])[]): Promise<unknown>;
 }
 
 /** Whatever is found is older than asked, and gone after its verb: asked again and again it ends. */
-export async function pruneTallies(
-  dependencies: TallyRetentionDependencies,
+export async function pruneStats(
+  dependencies: StatsRetentionDependencies,
   minutesBefore: Instant,
   hoursBefore: Instant,
 ): Promise<boolean> {
@@ -38,17 +38,17 @@ export async function pruneTallies(
     [HOUR_MS, hoursBefore],
   ] as const;
   for (const [spanMs, before] of spans) {
-    const rows = await dependencies.oldestTallies(spanMs, before, PRUNED_PARTITIONS);
+    const rows = await dependencies.oldestStats(spanMs, before, PRUNED_PARTITIONS);
     const until = (at: Instant) => instant(Math.min(before, at + PRUNED_STEPS * spanMs));
     await dependencies.run(
-      rows.map(({ partition, at }) => insightVerbs.removeTallies(partition, spanMs, until(at))),
+      rows.map(({ partition, at }) => insightVerbs.removeStats(partition, spanMs, until(at))),
     );
     if (rows.length > 0) return true;
   }
   const endpointsBefore = instant(Math.max(minutesBefore, hoursBefore));
-  const rows = await dependencies.oldestEndpointTallies(endpointsBefore, PRUNED_ROWS, PRUNED_PARTITIONS);
+  const rows = await dependencies.oldestEndpointStats(endpointsBefore, PRUNED_ROWS, PRUNED_PARTITIONS);
   await dependencies.run(
-    rows.map(({ partition, at, up_to }) => insightVerbs.removeEndpointTallies(partition, at, up_to)),
+    rows.map(({ partition, at, up_to }) => insightVerbs.removeEndpointStats(partition, at, up_to)),
   );
   return rows.length > 0;
 }

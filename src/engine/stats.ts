@@ -19,11 +19,11 @@ import {
   HOUR_MS,
   latenessClass,
   MINUTE_MS,
-  NO_TALLY,
-  type Tally,
-  type TallySpanMs,
-} from '#src/domain/tally.ts';
-import type { SavedEndpointTally, SavedTally } from '#src/ports/insight-store.ts';
+  NO_STATS,
+  type Stats,
+  type StatsSpanMs,
+} from '#src/domain/stats.ts';
+import type { SavedEndpointStats, SavedStats } from '#src/ports/insight-store.ts';
 import type { EngineDependencies } from './dependencies.ts';
 
 const SAVE_EVERY_MS = 500;
@@ -55,7 +55,7 @@ const ENDINGS: Readonly<Record<DeliveryStatus, Ending | null>> = {
 interface Counts {
   readonly writer: string;
   readonly partition: Partition;
-  readonly spanMs: TallySpanMs;
+  readonly spanMs: StatsSpanMs;
   readonly at: Instant;
   /** Null: all endpoints of the partition. */
   readonly endpoint: EndpointKey | null;
@@ -74,7 +74,7 @@ interface PartitionCounts {
   readonly hour: Counts;
 }
 
-export class Tallies {
+export class StatsRecorder {
   readonly #dependencies: Pick<EngineDependencies, 'insight' | 'clock' | 'timers' | 'log' | 'node'>;
   #writer: string;
   #setBack = 0;
@@ -174,7 +174,7 @@ export class Tallies {
     return made;
   }
 
-  #begun(partition: Partition, spanMs: TallySpanMs, endpoint: EndpointKey | null = null): Counts {
+  #begun(partition: Partition, spanMs: StatsSpanMs, endpoint: EndpointKey | null = null): Counts {
     return {
       writer: this.#writer,
       partition,
@@ -186,7 +186,7 @@ export class Tallies {
       deadLettered: 0,
       expired: 0,
       retried: 0,
-      lateness: endpoint === null ? [...NO_TALLY.lateness] : null,
+      lateness: endpoint === null ? [...NO_STATS.lateness] : null,
       isSaved: true,
     };
   }
@@ -256,7 +256,7 @@ export class Tallies {
     // What is counted from here on is to be saved next time.
     this.#settled(rows);
     try {
-      await insight.saveTallies(first.writer, rows.flatMap(ofPartition), rows.flatMap(ofEndpoint));
+      await insight.saveStats(first.writer, rows.flatMap(ofPartition), rows.flatMap(ofEndpoint));
       this.#hasFailed = false;
       return true;
     } catch (error) {
@@ -284,17 +284,17 @@ function newEndpointShares(): CustomerShares {
   return new CustomerShares(ENDPOINTS_MAX, ENDPOINTS_SHARE);
 }
 
-function ofPartition(counts: Counts): readonly SavedTally[] {
+function ofPartition(counts: Counts): readonly SavedStats[] {
   const { partition, spanMs, at, endpoint } = counts;
-  return endpoint === null ? [{ partition, spanMs, at, tally: tallyOf(counts) }] : [];
+  return endpoint === null ? [{ partition, spanMs, at, stats: statsOf(counts) }] : [];
 }
 
-function ofEndpoint(counts: Counts): readonly SavedEndpointTally[] {
+function ofEndpoint(counts: Counts): readonly SavedEndpointStats[] {
   const { partition, endpoint, at } = counts;
-  return endpoint === null ? [] : [{ partition, endpoint, at, tally: tallyOf(counts) }];
+  return endpoint === null ? [] : [{ partition, endpoint, at, stats: statsOf(counts) }];
 }
 
-function tallyOf({ fired, succeeded, deadLettered, expired, retried, lateness }: Counts): Tally {
-  const classes = lateness === null ? NO_TALLY.lateness : [...lateness];
+function statsOf({ fired, succeeded, deadLettered, expired, retried, lateness }: Counts): Stats {
+  const classes = lateness === null ? NO_STATS.lateness : [...lateness];
   return { fired, succeeded, deadLettered, expired, retried, lateness: classes };
 }

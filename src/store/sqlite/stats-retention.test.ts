@@ -19,7 +19,7 @@ afterAll(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test('tallies of endpoints go so many rows at a time', async () => {
+test('stats of endpoints go so many rows at a time', async () => {
   db.exec(`INSERT INTO projects (id, name, pinned_version, created_at) VALUES ('prj_1', 'one', 'v1', 0);
     INSERT INTO partitions (partition, project_id, mode) VALUES (1, 'prj_1', 'live');
     WITH RECURSIVE n (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < 999)
@@ -42,7 +42,7 @@ test('tallies of endpoints go so many rows at a time', async () => {
       close: async () => {},
     },
   });
-  while (await insight.pruneTallies(instant(1), instant(1)));
+  while (await insight.pruneStats(instant(1), instant(1)));
   await insight.close();
   expect(removed).toEqual(Array.from({ length: 20 }, () => 50));
 });
