@@ -7,7 +7,7 @@ import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import type { ClusterDependencies, EngineDependencies } from '#src/engine/dependencies.ts';
 import { Engine } from '#src/engine/engine.ts';
-import { slotAt } from '#src/engine/slot-ownership.ts';
+import { slotAt } from '#src/engine/cluster/slot-ownership.ts';
 import type { MeasuredClock } from '#src/ports/clock.ts';
 import type { SlotState } from '#src/ports/cluster-store.ts';
 import type { Peers } from '#src/ports/hints.ts';

@@ -1,5 +1,5 @@
 /** What a node needs to share a store with others: the clock they go by, and a way to tell each other. */
-import { NO_PEERS } from '#src/engine/peer-hints.ts';
+import { NO_PEERS } from '#src/engine/cluster/peer-hints.ts';
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { Peers } from '#src/ports/hints.ts';
 import type { Log } from '#src/ports/telemetry.ts';

@@ -15,7 +15,7 @@ import { prepareZones } from '#src/domain/zone.ts';
 import { createEgress } from '#src/egress/client.ts';
 import type { ClusterDependencies } from '#src/engine/dependencies.ts';
 import { Engine } from '#src/engine/engine.ts';
-import { NO_PEERS, PeerHints } from '#src/engine/peer-hints.ts';
+import { NO_PEERS, PeerHints } from '#src/engine/cluster/peer-hints.ts';
 import { ReplayRunner } from '#src/engine/replays/runner.ts';
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { ClusterMetrics, Log } from '#src/ports/telemetry.ts';

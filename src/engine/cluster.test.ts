@@ -9,7 +9,7 @@ import { SLOTS } from '#src/domain/slot.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
 import { ClusterHarness, type TestNode } from '#test/cluster-harness.ts';
 import { BROKEN, OK, PARTITION, requireDue } from '#test/engine-harness.ts';
-import { PeerHints } from './peer-hints.ts';
+import { PeerHints } from './cluster/peer-hints.ts';
 
 const HOUR_MS = 3_600_000;
 const PROFILE = { breakerPolicy: { threshold: 2, baseOpen: '30s', maxOpen: '60s', probeTimeout: '10s' } };

@@ -7,20 +7,20 @@ import type { Due } from '#src/domain/due.ts';
 import type { Hints, Peers } from '#src/ports/hints.ts';
 import type { EngineGauges } from '#src/ports/telemetry.ts';
 import type { EngineDependencies } from './dependencies.ts';
-import { Dispatcher } from './dispatcher.ts';
-import { GateOrders } from './gate-orders.ts';
-import { Gates } from './gates.ts';
-import { Janitor } from './janitor.ts';
-import { Membership } from './membership.ts';
-import { NO_PEERS } from './peer-hints.ts';
-import { Recoveries } from './recoveries.ts';
-import { Recovery } from './recovery.ts';
-import { RequestBuilder } from './request-builder.ts';
-import { Settler } from './settler.ts';
-import { OWNS_EVERY_SLOT } from './slot-ownership.ts';
-import { StatsRecorder } from './stats.ts';
-import { Sweeps } from './sweeps.ts';
-import { AttemptRunner } from './tries.ts';
+import { Dispatcher } from './dispatch/dispatcher.ts';
+import { GateOrders } from './gate/breaker-resets.ts';
+import { Gates } from './gate/gates.ts';
+import { Janitor } from './upkeep/cleaner.ts';
+import { Membership } from './cluster/membership.ts';
+import { NO_PEERS } from './cluster/peer-hints.ts';
+import { Recoveries } from './upkeep/recoveries.ts';
+import { Recovery } from './upkeep/recovery.ts';
+import { RequestBuilder } from './attempt/request-builder.ts';
+import { Settler } from './attempt/settler.ts';
+import { OWNS_EVERY_SLOT } from './cluster/slot-ownership.ts';
+import { StatsRecorder } from './upkeep/stats-recorder.ts';
+import { Sweeps } from './upkeep/sweeper.ts';
+import { AttemptRunner } from './attempt/attempt-runner.ts';
 
 export interface EngineOptions {
   /** How long history is kept; 0 for ever. */

@@ -5,7 +5,7 @@
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
-import { FairQueue } from '#src/engine/fair-queue.ts';
+import { FairQueue } from '#src/engine/queue/fair-queue.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { Egress } from '#src/ports/egress.ts';
 import type { Hints } from '#src/ports/hints.ts';

@@ -1,5 +1,5 @@
 /** What kind of harness a seed gives: how long, how busy, and what goes wrong in it how often. */
-import { PERMITS_MAX } from '#src/engine/fair-queue.ts';
+import { PERMITS_MAX } from '#src/engine/queue/fair-queue.ts';
 import { Prng } from '#test/fuzz/prng.ts';
 
 /** Few permits are enough for 16 MiB of bodies. */

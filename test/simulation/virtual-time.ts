@@ -4,7 +4,7 @@
  * and then by the order it was asked for: nothing depends on the machine the simulation runs on.
  */
 import { type Instant, instant } from '#src/domain/instant.ts';
-import { Heap } from '#src/engine/heap.ts';
+import { Heap } from '#src/engine/queue/heap.ts';
 import type { Clock } from '#src/ports/clock.ts';
 
 /**

@@ -3,11 +3,11 @@
  * the node and one of its ports, or takes one step out of the engine.
  */
 import { instant } from '#src/domain/instant.ts';
-import { Dispatcher } from '#src/engine/dispatcher.ts';
-import { Gates } from '#src/engine/gates.ts';
-import { Holdings } from '#src/engine/holdings.ts';
-import { Membership } from '#src/engine/membership.ts';
-import { Recoveries } from '#src/engine/recoveries.ts';
+import { Dispatcher } from '#src/engine/dispatch/dispatcher.ts';
+import { Gates } from '#src/engine/gate/gates.ts';
+import { Holdings } from '#src/engine/cluster/owned-slots.ts';
+import { Membership } from '#src/engine/cluster/membership.ts';
+import { Recoveries } from '#src/engine/upkeep/recoveries.ts';
 import type { NodeLease } from '#src/ports/cluster-store.ts';
 import type { Peers } from '#src/ports/hints.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';

@@ -7,7 +7,7 @@
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
-import { PERMITS_MAX } from '#src/engine/fair-queue.ts';
+import { PERMITS_MAX } from '#src/engine/queue/fair-queue.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';

@@ -1,0 +1,81 @@
+/** What is kept of how an attempt went. */
+import { expect, test } from 'vitest';
+import type { AttemptTiming } from '#src/domain/delivery.ts';
+import type { DeliveryId } from '#src/domain/id.ts';
+import { EngineHarness, OK, type Sent } from '#test/engine-harness.ts';
+import { pause } from '#src/engine/dependencies.ts';
+import { Engine } from '#src/engine/engine.ts';
+
+/** An attempt whose request hangs; its claim took this long to be stored. */
+async function underWay(harness: EngineHarness, claimMs = 0): Promise<{ id: DeliveryId; sent: Sent }> {
+  harness.egress.respond = () => null;
+  const { pending } = await harness.schedule();
+  if (claimMs > 0) harness.faults.before('claim', () => pause(harness.timers, claimMs));
+  await new Engine(harness, { retentionMs: 0 }).start();
+  await harness.time.advance(5_000 + claimMs);
+  const [sent] = harness.egress.sent;
+  if (sent === undefined) throw new Error('Nothing was sent.');
+  return { id: pending.id, sent };
+}
+
+async function timingOf(harness: EngineHarness, id: DeliveryId): Promise<AttemptTiming | null | undefined> {
+  return (await harness.attempts(id))[0]?.timing;
+}
+
+test('from the instant it was decided on: stored, connected, answered', async () => {
+  await using harness = await EngineHarness.open();
+  const { id, sent } = await underWay(harness, 3);
+  expect(await timingOf(harness, id)).toBeNull();
+  await harness.time.advance(11);
+  sent.connect(false);
+  await harness.time.advance(40);
+  sent.answer(OK);
+  await harness.time.settled();
+  expect(await timingOf(harness, id)).toEqual({
+    claimedMs: 3,
+    connectedMs: 14,
+    firstByteMs: 54,
+    wasConnected: false,
+  });
+  expect(await harness.attempts(id)).toMatchObject([{ egressMs: 54 }]);
+});
+
+test('of one that timed out, how far it came', async () => {
+  await using harness = await EngineHarness.open();
+  const { id, sent } = await underWay(harness);
+  sent.connect(true);
+  await harness.time.advance(30_000);
+  expect(await timingOf(harness, id)).toEqual({
+    claimedMs: 0,
+    connectedMs: 0,
+    firstByteMs: null,
+    wasConnected: true,
+  });
+});
+
+test('of one that reached nobody, only that it was on its way', async () => {
+  await using harness = await EngineHarness.open();
+  const { id, sent } = await underWay(harness);
+  sent.answer({ kind: 'unresolved', why: 'name does not resolve' });
+  await harness.time.settled();
+  expect(await timingOf(harness, id)).toMatchObject({ claimedMs: 0, connectedMs: null, firstByteMs: null });
+});
+
+test('of one that was never sent, nothing', async () => {
+  await using harness = await EngineHarness.open();
+  const { pending } = await harness.schedule({ payload: { headers: [['X-Bad', 'a\nb']] } });
+  await new Engine(harness, { retentionMs: 0 }).start();
+  await harness.time.advance(5_000);
+  expect(harness.egress.sent).toEqual([]);
+  expect(await harness.attempts(pending.id)).toMatchObject([{ outcome: 'terminal', timing: null }]);
+});
+
+test('a clock that is set back makes nothing happen before it began', async () => {
+  await using harness = await EngineHarness.open();
+  const { id, sent } = await underWay(harness);
+  harness.time.setClock(-60_000);
+  sent.connect(false);
+  sent.answer(OK);
+  await harness.time.settled();
+  expect(await timingOf(harness, id)).toMatchObject({ claimedMs: 0, connectedMs: 0, firstByteMs: 0 });
+});

@@ -1,0 +1,167 @@
+/**
+ * Builds the request of a delivery in two steps. The draft is the same at every attempt: it is read, opened and checked,
+ * and may be made before its instant. What names the attempt and signs it is added when the attempt is made.
+ */
+import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import type { AttemptResult } from '#src/domain/delivery-life.ts';
+import { durationMsCeil } from '#src/domain/duration.ts';
+import { type Headers, mergeHeaders } from '#src/domain/headers.ts';
+import { customerHeaders, forbiddenHeader, outboundHeaders } from '#src/domain/outbound.ts';
+import { decodeHeaders, decodePayload, NO_PAYLOAD, type Payload } from '#src/domain/payload.ts';
+import { DEFAULT_TIMEOUT_MS } from '#src/domain/profile.ts';
+import { openProfileHeaders } from '#src/domain/profile-headers.ts';
+import { payloadPlace } from '#src/domain/sealed-places.ts';
+import type { OutboundRequest } from '#src/ports/egress.ts';
+import { type Message, StoreUnavailable } from '#src/ports/store.ts';
+import type { EngineDependencies } from '#src/engine/dependencies.ts';
+import { type Keys, SigningKeys } from './signing-keys.ts';
+
+/** A payload up to this size is read together with others; a larger one is read on its own (`body-loader.ts`). */
+export const SMALL_PAYLOAD_BYTES_MAX = 16_384;
+
+export interface Draft {
+  readonly kind: 'draft';
+  readonly url: URL;
+  /** The URL's path, without the query. */
+  readonly path: string;
+  /** The customer's headers. */
+  readonly headers: Headers;
+  readonly body: Uint8Array | null;
+  readonly timeoutMs: number;
+}
+
+/** It cannot be sent: the attempt ends before anything leaves the process. */
+export interface Unsendable {
+  readonly kind: 'unsendable';
+  readonly result: AttemptResult;
+}
+
+export interface Sendable {
+  readonly kind: 'request';
+  readonly request: OutboundRequest;
+  readonly timeoutMs: number;
+}
+
+/** The request could not be read from the store. */
+export const UNREADABLE = unsendable('retryable', 'internal error');
+
+export class RequestBuilder {
+  readonly #dependencies: EngineDependencies;
+  readonly #keys: SigningKeys;
+
+  constructor(dependencies: EngineDependencies) {
+    this.#dependencies = dependencies;
+    this.#keys = new SigningKeys(dependencies);
+  }
+
+  /** The drafts in the order asked for. Rejects while the store is away. */
+  async drafts(deliveries: readonly Delivery[]): Promise<readonly (Draft | Unsendable)[]> {
+    if (deliveries.length === 0) return [];
+    const messages = await this.#dependencies.store.findMessages(deliveries);
+    return deliveries.map((delivery, index) => this.#draft(delivery, messages[index]));
+  }
+
+  async draft(delivery: Delivery): Promise<Draft | Unsendable> {
+    const [draft = UNREADABLE] = await this.drafts([delivery]);
+    return draft;
+  }
+
+  /** A payload that cannot be opened now may be readable at the next attempt. */
+  #draft(delivery: Delivery, message: Message | undefined): Draft | Unsendable {
+    try {
+      return message === undefined ? UNREADABLE : this.#opened(delivery, message);
+    } catch (error) {
+      const fields = { delivery: delivery.id, error: String(error) };
+      this.#dependencies.log.error(fields, 'a delivery could not be made ready');
+      return UNREADABLE;
+    }
+  }
+
+  #opened(delivery: Delivery, message: Message): Draft | Unsendable {
+    const { headers, body, isJson } = this.#payload(delivery, message);
+    const custom = mergeHeaders(this.#profileHeaders(delivery, message), headers);
+    const forbidden = forbiddenHeader(custom);
+    if (forbidden !== null) return unsendable('terminal', `forbidden header ${shown(forbidden)}`);
+    const url = URL.parse(delivery.target.url);
+    if (url === null) return unsendable('terminal', 'unreadable URL');
+    return {
+      kind: 'draft',
+      url,
+      path: url.pathname,
+      headers: customerHeaders(custom, isJson),
+      body,
+      timeoutMs: timeoutMsOf(message),
+    };
+  }
+
+  #payload({ partition, scheduleId }: Delivery, { payload }: Message): Payload {
+    if (payload === null) return NO_PAYLOAD;
+    return decodePayload(this.#dependencies.vault.open(payloadPlace(partition, scheduleId), payload));
+  }
+
+  #profileHeaders({ partition, target }: Delivery, { profile }: Message): Headers {
+    const sealed = profile?.headers ?? null;
+    const { endpointId: id, endpointVersion: version } = target;
+    if (sealed === null || id === null || version === null) return [];
+    return decodeHeaders(openProfileHeaders(this.#dependencies.vault, { partition, id, version }, sealed));
+  }
+
+  /**
+   * The request of an attempt: at once, unless the keys have to be read. Rejects while the store is away. Keys that
+   * cannot be read for another reason may be readable at the next attempt.
+   */
+  finish(
+    draft: Draft | Unsendable,
+    delivery: Delivery,
+    attempt: Attempt,
+  ): Sendable | Unsendable | Promise<Sendable | Unsendable> {
+    if (draft.kind === 'unsendable') return draft;
+    const keys = this.#keys.fresh(delivery);
+    if (keys === null) return this.#finishWithKeys(draft, delivery, attempt);
+    try {
+      return this.#sign(draft, delivery, attempt, keys);
+    } catch (error) {
+      return this.#unsigned(delivery, error);
+    }
+  }
+
+  async #finishWithKeys(draft: Draft, delivery: Delivery, attempt: Attempt): Promise<Sendable | Unsendable> {
+    try {
+      return this.#sign(draft, delivery, attempt, await this.#keys.of(delivery));
+    } catch (error) {
+      if (error instanceof StoreUnavailable) throw error;
+      return this.#unsigned(delivery, error);
+    }
+  }
+
+  #unsigned({ id }: Delivery, error: unknown): Unsendable {
+    this.#dependencies.log.error({ delivery: id, error: String(error) }, 'a delivery could not be signed');
+    return UNREADABLE;
+  }
+
+  #sign(draft: Draft, delivery: Delivery, attempt: Attempt, keys: Keys): Sendable | Unsendable {
+    // Nothing goes out unsigned.
+    if (keys.length === 0) return unsendable('retryable', 'no signing secret');
+    const { url, path, body, timeoutMs } = draft;
+    const now = this.#dependencies.clock.now();
+    const headers = outboundHeaders({ delivery, attempt, path, headers: draft.headers, body, keys, now });
+    const { partition: customer, target } = delivery;
+    return { kind: 'request', request: { customer, method: target.method, url, headers, body }, timeoutMs };
+  }
+}
+
+const SHOWN_CHARACTERS_MAX = 100;
+
+/** A name may hold anything; values are not shown at all. */
+function shown(name: string): string {
+  return JSON.stringify(name).slice(0, SHOWN_CHARACTERS_MAX);
+}
+
+export function unsendable(outcome: 'retryable' | 'terminal', error: string): Unsendable {
+  return { kind: 'unsendable', result: { outcome, statusCode: null, error } };
+}
+
+function timeoutMsOf({ profile }: Message): number {
+  const timeout = profile?.timeout ?? null;
+  return timeout === null ? DEFAULT_TIMEOUT_MS : (durationMsCeil(timeout) ?? DEFAULT_TIMEOUT_MS);
+}

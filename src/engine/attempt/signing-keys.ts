@@ -1,0 +1,118 @@
+/**
+ * Opens the secrets that sign for a delivery. They are read again when they are a second old, so a rotation counts
+ * after a second.
+ *
+ * The project's secrets are read by partition. An endpoint profile's are read by profile, but only where any profile
+ * of the partition has one: a project that has none pays one small read a second for its profiles together.
+ */
+import { createSecretKey, type KeyObject } from 'node:crypto';
+import type { Target } from '#src/domain/delivery.ts';
+import { type EndpointSecretTerm, type SecretTerm, signersAt } from '#src/domain/endpoint-secrets.ts';
+import type { EndpointId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { endpointSecretPlace, signingSecretPlace } from '#src/domain/sealed-places.ts';
+import type { EngineDependencies } from '#src/engine/dependencies.ts';
+import { FreshReads } from './fresh-reads.ts';
+
+const PARTITIONS_MAX = 1_000;
+const PROFILES_MAX = 4_000;
+
+interface ProjectKey extends SecretTerm {
+  readonly key: KeyObject;
+}
+
+interface ProfileKey extends EndpointSecretTerm {
+  readonly key: KeyObject;
+}
+
+/** The profile's keys come first, and newer ones before older ones of the same kind. */
+export type Keys = readonly KeyObject[];
+
+/** A delivery, as far as its signing secrets depend on it. */
+export interface Signed {
+  readonly partition: Partition;
+  readonly target: Pick<Target, 'endpointId'>;
+}
+
+type Dependencies = Pick<EngineDependencies, 'store' | 'vault' | 'clock'>;
+
+const NO_KEYS: readonly ProfileKey[] = [];
+
+export class SigningKeys {
+  readonly #dependencies: Dependencies;
+  readonly #projects = new FreshReads<Partition, readonly ProjectKey[]>(PARTITIONS_MAX);
+  /** True where any profile of the partition has its own secret. */
+  readonly #anyProfile = new FreshReads<Partition, boolean>(PARTITIONS_MAX);
+  readonly #profiles = new FreshReads<string, readonly ProfileKey[]>(PROFILES_MAX);
+
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async of({ partition, target }: Signed): Promise<Keys> {
+    const now = this.#dependencies.clock.now();
+    const [projects, own] = await Promise.all([
+      this.#projects.of(partition, now, () => this.#openProjects(partition, now)),
+      this.#ownOf(partition, target.endpointId, now),
+    ]);
+    return keysAt(projects, own, now);
+  }
+
+  /** The same where nothing has to be waited for; null where it has. */
+  fresh({ partition, target }: Signed): Keys | null {
+    const now = this.#dependencies.clock.now();
+    const projects = this.#projects.fresh(partition, now);
+    const own = this.#freshOwn(partition, target.endpointId, now);
+    return projects === null || own === null ? null : keysAt(projects.value, own, now);
+  }
+
+  #freshOwn(partition: Partition, endpointId: EndpointId | null, now: Instant): readonly ProfileKey[] | null {
+    if (endpointId === null) return NO_KEYS;
+    const any = this.#anyProfile.fresh(partition, now);
+    if (any === null) return null;
+    return any.value ? (this.#profiles.fresh(keyOf(partition, endpointId), now)?.value ?? null) : NO_KEYS;
+  }
+
+  async #ownOf(
+    partition: Partition,
+    endpointId: EndpointId | null,
+    now: Instant,
+  ): Promise<readonly ProfileKey[]> {
+    if (endpointId === null) return NO_KEYS;
+    const any = await this.#anyProfile.of(partition, now, () =>
+      this.#dependencies.store.hasEndpointSecrets(partition, now),
+    );
+    if (!any) return NO_KEYS;
+    return this.#profiles.of(keyOf(partition, endpointId), now, () =>
+      this.#openOwn(partition, endpointId, now),
+    );
+  }
+
+  async #openProjects(partition: Partition, now: Instant): Promise<readonly ProjectKey[]> {
+    const { store, vault } = this.#dependencies;
+    const secrets = await store.listSecrets(partition, now);
+    return secrets.map(({ id, sealed, expiresAt }) => ({
+      key: createSecretKey(vault.open(signingSecretPlace(partition, id), sealed)),
+      expiresAt,
+    }));
+  }
+
+  async #openOwn(partition: Partition, endpointId: EndpointId, now: Instant): Promise<readonly ProfileKey[]> {
+    const { store, vault } = this.#dependencies;
+    const secrets = await store.listEndpointSecrets(partition, endpointId, now);
+    return secrets.map(({ id, sealed, expiresAt, aloneFrom }) => ({
+      key: createSecretKey(vault.open(endpointSecretPlace(partition, endpointId, id), sealed)),
+      expiresAt,
+      aloneFrom,
+    }));
+  }
+}
+
+function keyOf(partition: Partition, endpointId: EndpointId): string {
+  return `${partition} ${endpointId}`;
+}
+
+function keysAt(projects: readonly ProjectKey[], own: readonly ProfileKey[], now: Instant): Keys {
+  return signersAt(projects, own, now).map(({ key }) => key);
+}

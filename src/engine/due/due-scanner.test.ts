@@ -1,0 +1,394 @@
+import { describe, expect, test } from 'vitest';
+import type { Due } from '#src/domain/due.ts';
+import { type Instant, instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { CustomerCursor } from '#src/ports/store.ts';
+import { dueAt, EngineHarness, VirtualTime } from '#test/engine-harness.ts';
+import type { EngineDependencies } from '#src/engine/dependencies.ts';
+import { type Finds, LOOK_AHEAD_MS, LookOut } from './due-scanner.ts';
+import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
+
+const PAGE_ROWS = 100;
+const PAGES_BEHIND_MAX = 50;
+const NOW = instant(1_000_000);
+const OTHER = 2 as Partition;
+
+/** A store that holds nothing but due work, by (dueAt, id), and says what was asked of it. */
+class DueStore {
+  rows: Due[] = [];
+  isAway = false;
+  /** The customers of each visit. */
+  readonly visits: (readonly Partition[])[] = [];
+  readonly asked: (readonly [after: Instant | null, until: Instant])[] = [];
+
+  readonly listDue: EngineDependencies['store']['listDue'] = async (after, until, limit) => {
+    this.asked.push([after?.dueAt ?? null, until]);
+    if (this.isAway) throw new Error('The store is away.');
+    const rows = this.rows.filter(({ dueAt: at }) => at <= until).toSorted(byPlace);
+    return rows.filter((due) => after === null || byPlace(due, after) > 0).slice(0, limit);
+  };
+
+  readonly listWaitingCustomers: EngineDependencies['store']['listWaitingCustomers'] = async (
+    after,
+    limit,
+  ) => {
+    const from = after?.partition ?? Number.NEGATIVE_INFINITY;
+    const waiting = new Set(this.rows.map(({ partition }) => partition));
+    const listed = [...waiting].filter((partition) => partition > from).toSorted((one, other) => one - other);
+    return listed.slice(0, limit).map((partition) => ({ partition, slot: null, after: null }));
+  };
+
+  #byCustomer(): ReadonlyMap<Partition, readonly Due[]> {
+    return Map.groupBy(this.rows.toSorted(byPlace), ({ partition }) => partition);
+  }
+
+  readonly listDueOfCustomers: EngineDependencies['store']['listDueOfCustomers'] = async (
+    cursors,
+    until,
+    limitEach,
+  ) => {
+    this.visits.push(cursors.map(({ partition }) => partition));
+    const byCustomer = this.#byCustomer();
+    const due: Due[] = [];
+    const unfinished: CustomerCursor[] = [];
+    for (const cursor of cursors) {
+      const rows = byCustomer.get(cursor.partition) ?? [];
+      const isNext = (one: Due) => cursor.after === null || byPlace(one, cursor.after) > 0;
+      const own = rows.filter((one) => one.dueAt <= until && isNext(one)).slice(0, limitEach);
+      due.push(...own);
+      if (own.length === limitEach) unfinished.push({ ...cursor, after: own.at(-1) ?? null });
+    }
+    return { due, unfinished };
+  };
+}
+
+function byPlace(a: Pick<Due, 'dueAt' | 'id'>, b: Pick<Due, 'dueAt' | 'id'>): number {
+  return a.dueAt === b.dueAt ? Number(a.id > b.id) - Number(a.id < b.id) : a.dueAt - b.dueAt;
+}
+
+/** What is found, with as much room as the test gives. */
+class Found implements Finds {
+  readonly aheads: Due[] = [];
+  readonly behinds: Due[] = [];
+  readonly #known = new Set<string>();
+  pages = 0;
+  roomAhead = Number.POSITIVE_INFINITY;
+  hasRoomBehind = true;
+  isWanted: (due: Due) => boolean = () => true;
+
+  hasRoomAhead(partition: Partition): boolean {
+    return this.aheads.filter((due) => due.partition === partition).length < this.roomAhead;
+  }
+
+  ahead(due: Due): boolean {
+    if (this.aheads.includes(due)) return true;
+    if (!this.hasRoomAhead(due.partition)) return false;
+    this.aheads.push(due);
+    return true;
+  }
+
+  behind(due: Due): boolean {
+    if (this.#known.has(due.id) || !this.isWanted(due)) return false;
+    this.#known.add(due.id);
+    this.behinds.push(due);
+    return true;
+  }
+
+  pageRead(): void {
+    this.pages++;
+  }
+}
+
+function setUp(rows: readonly Due[]) {
+  const store = new DueStore();
+  store.rows = [...rows];
+  const time = new VirtualTime(NOW);
+  const found = new Found();
+  const harness = { store: store as unknown as EngineDependencies['store'], clock: time, timers: time };
+  const lookOut = new LookOut(harness, OWNS_EVERY_SLOT, found);
+  /** Looks, while no more time passes than between pages. */
+  const look = async (where: 'ahead' | 'rest' | 'behind', betweenMs = 5) => {
+    const state = { isOver: false };
+    const looked = lookOut[where]().finally(() => {
+      state.isOver = true;
+    });
+    while (!state.isOver) await time.advance(betweenMs);
+    await looked;
+  };
+  return { store, time, found, lookOut, look };
+}
+
+/** So many from an instant on, several at each. */
+function many(count: number, from: number, perInstant = 1): readonly Due[] {
+  return Array.from({ length: count }, (_, index) =>
+    dueAt(from + Math.floor(index / perInstant), { name: `${from}-${String(index).padStart(6, '0')}` }),
+  );
+}
+
+function idsOf(dues: readonly Due[]): readonly string[] {
+  return dues.map(({ id }) => id);
+}
+
+describe('looking ahead', () => {
+  test('finds what comes due within the next 2 s, and nothing that is due already or later', async () => {
+    const { found, look } = setUp([
+      dueAt(NOW, { name: 'now' }),
+      dueAt(NOW + 1, { name: 'next' }),
+      dueAt(NOW + LOOK_AHEAD_MS, { name: 'last' }),
+      dueAt(NOW + LOOK_AHEAD_MS + 1, { name: 'later' }),
+    ]);
+    await look('ahead');
+    expect(LOOK_AHEAD_MS).toBe(2_000);
+    expect(idsOf(found.aheads)).toEqual(['dlv_next', 'dlv_last']);
+  });
+
+  test('goes on where the last look ended, however long ago that was', async () => {
+    const { found, look, store, time } = setUp([dueAt(NOW + LOOK_AHEAD_MS, { name: 'seen' })]);
+    await look('ahead');
+    const later = time.now() + 2 * LOOK_AHEAD_MS;
+    store.rows.push(dueAt(NOW + LOOK_AHEAD_MS + 10, { name: 'missed' }), dueAt(later, { name: 'next' }));
+    await time.advance(2 * LOOK_AHEAD_MS - 100);
+    await look('ahead');
+    expect(idsOf(found.aheads)).toEqual(['dlv_seen', 'dlv_missed', 'dlv_next']);
+  });
+
+  test('looks no further back than now where the clock was set back', async () => {
+    const { found, look, time } = setUp([
+      dueAt(NOW - 5_000, { name: 'before' }),
+      dueAt(NOW - 4_000, { name: 'next' }),
+    ]);
+    await look('ahead');
+    time.setClock(NOW - 4_500 - time.now());
+    await look('ahead');
+    expect(idsOf(found.aheads)).toEqual(['dlv_next']);
+  });
+
+  test('reads page by page, lets others work between pages, and misses none', async () => {
+    const rows = many(3 * PAGE_ROWS + 17, NOW + 1, 100);
+    const { found, lookOut, time } = setUp(rows);
+    const looked = lookOut.ahead();
+    await time.settled();
+    expect([found.pages, found.aheads.length, time.pending]).toEqual([1, PAGE_ROWS, 1]);
+    await time.advance(0);
+    await looked;
+    expect(idsOf(found.aheads)).toEqual(idsOf(rows));
+    expect(found.pages).toBe(4);
+  });
+
+  test('goes on for everybody else where there is no room for more of one customer', async () => {
+    const others = many(2 * PAGE_ROWS, NOW + 1_500).map((due) => ({ ...due, partition: OTHER }));
+    const { found, look, store } = setUp([...many(40 * PAGE_ROWS, NOW + 1, 100), ...others]);
+    found.roomAhead = 3 * PAGE_ROWS;
+    await look('ahead');
+    expect(found.aheads.filter(({ partition }) => partition === OTHER)).toEqual(others);
+    expect(store.visits.flat()).toContain(OTHER);
+    expect(new Set(store.visits.flat()).size).toBe(1);
+    found.aheads.splice(3 * PAGE_ROWS);
+    store.asked.splice(0);
+    store.visits.splice(0);
+    await look('ahead');
+    // There is still no room: only the other is visited.
+    expect(new Set(store.visits.flat())).toEqual(new Set([OTHER]));
+    expect(store.asked).toEqual([]);
+    found.aheads.splice(0);
+    await look('ahead');
+    expect(found.aheads.filter(({ partition }) => partition !== OTHER)).toHaveLength(3 * PAGE_ROWS);
+  });
+
+  test('finds the first of everybody before the rest of one customer, and all of it in the end', async () => {
+    const flood = many(70 * PAGE_ROWS, NOW + 1, 100);
+    const others = many(30, NOW + 1_900).map((due) => ({ ...due, partition: OTHER }));
+    const { found, look, lookOut } = setUp([...flood, ...others]);
+    await look('ahead');
+    const place = found.aheads.findIndex(({ partition }) => partition === OTHER);
+    expect(place).toBeLessThanOrEqual(500);
+    expect(found.aheads).toEqual(expect.arrayContaining(others));
+    expect([found.aheads.length < 1_000, lookOut.isMoreAhead]).toEqual([true, true]);
+    for (let looks = 0; lookOut.isMoreAhead && looks < 10; looks++) await look('rest');
+    expect([found.aheads.length, lookOut.isMoreAhead]).toEqual([flood.length + others.length, false]);
+  });
+
+  test('leaves off after so many visits, and goes on there', async () => {
+    const customers = 12_200;
+    const flood = many(600, NOW + 1, 600);
+    const others = many(customers, NOW + 1_000, 20).map((due, index) => ({
+      ...due,
+      partition: (100 + index) as Partition,
+    }));
+    const { found, look } = setUp([...flood, ...others]);
+    await look('ahead', 0);
+    const visited = found.aheads.filter(({ partition }) => partition >= 100).length;
+    expect([visited > customers / 2, visited < customers]).toEqual([true, true]);
+    await look('ahead', 0);
+    expect(new Set(idsOf(found.aheads))).toEqual(new Set(idsOf([...flood, ...others])));
+  });
+
+  test('does not read again what the looks for the rest have found', async () => {
+    const flood = many(70 * PAGE_ROWS, NOW + 1, 100);
+    const { found, look, lookOut, store, time } = setUp(flood);
+    const lookForAll = async () => {
+      await look('ahead');
+      for (let looks = 0; lookOut.isMoreAhead && looks < 10; looks++) await look('rest');
+    };
+    await lookForAll();
+    expect(found.aheads).toHaveLength(flood.length);
+    store.visits.splice(0);
+    await lookForAll();
+    expect(store.visits.length).toBeLessThan(10);
+    const hidden = dueAt(NOW + LOOK_AHEAD_MS + 900, { name: 'new' });
+    store.rows.push(hidden);
+    await time.advance(1_000);
+    await lookForAll();
+    expect(idsOf(found.aheads)).toContain(hidden.id);
+  });
+
+  test('a look ahead does not send a look for the rest back to where it began', async () => {
+    const flood = many(70 * PAGE_ROWS, NOW + 1_000, 100);
+    const { found, look, lookOut, store } = setUp([...flood, dueAt(NOW + 900, { name: 'other' })]);
+    const { listDueOfCustomers } = store;
+    const places: (number | undefined)[] = [];
+    let isRest = false;
+    const watched: typeof listDueOfCustomers = async (cursors, ...bounds) => {
+      if (!isRest) return listDueOfCustomers(cursors, ...bounds);
+      isRest = false;
+      places.push(cursors[0]?.after?.dueAt);
+      await look('ahead', 0);
+      isRest = true;
+      return listDueOfCustomers(cursors, ...bounds);
+    };
+    Object.assign(store, { listDueOfCustomers: watched });
+    await look('ahead', 0);
+    isRest = true;
+    for (let looks = 0; lookOut.isMoreAhead && looks < 3; looks++) await look('rest', 0);
+    expect(found.aheads).toHaveLength(flood.length + 1);
+    expect(places).toEqual(places.toSorted((one = 0, other = 0) => one - other));
+  });
+
+  test('a page that is full to the last row is followed by one more', async () => {
+    const { found, look, store } = setUp(many(PAGE_ROWS, NOW + 1));
+    await look('ahead');
+    expect([found.aheads.length, store.asked.length]).toEqual([PAGE_ROWS, 2]);
+  });
+});
+
+describe('looking behind', () => {
+  test('finds what is due, now included, and nothing that is ahead', async () => {
+    const { found, look, lookOut } = setUp([
+      dueAt(NOW - 5_000_000, { name: 'old' }),
+      dueAt(NOW, { name: 'now' }),
+      dueAt(NOW + 1, { name: 'next' }),
+    ]);
+    await look('behind');
+    expect(idsOf(found.behinds)).toEqual(['dlv_old', 'dlv_now']);
+    expect(lookOut.isMoreBehind).toBe(false);
+  });
+
+  test('finds everything, page by page, and begins again at the end', async () => {
+    const rows = many(2 * PAGE_ROWS + 3, NOW - 100, 10);
+    const { found, look, store, lookOut } = setUp(rows);
+    await look('behind');
+    expect(idsOf(found.behinds)).toEqual(idsOf(rows));
+    expect([lookOut.isMoreBehind, found.pages]).toEqual([false, 3]);
+    await look('behind');
+    expect(store.asked[3]?.[0]).toBeNull();
+  });
+
+  test('reads 50 pages in vain at most, and goes on from there the next time', async () => {
+    const hanging = many((PAGES_BEHIND_MAX + 1) * PAGE_ROWS, NOW - 900_000);
+    const other = dueAt(NOW - 1, { name: 'other' });
+    const { found, look, store, lookOut } = setUp([...hanging, other]);
+    found.isWanted = ({ id }) => id === other.id;
+    await look('behind');
+    expect([store.asked.length, lookOut.isMoreBehind]).toEqual([PAGES_BEHIND_MAX, true]);
+    expect(found.behinds).toEqual([]);
+    await look('behind');
+    expect(found.behinds).toEqual([other]);
+    expect(lookOut.isMoreBehind).toBe(false);
+  });
+
+  test('finds what others have behind the many of one customer in the next look', async () => {
+    const others = many(10, NOW - 10).map((due) => ({ ...due, partition: OTHER }));
+    const { found, look, store } = setUp([...many(200 * PAGE_ROWS, NOW - 900_000, 100), ...others]);
+    found.isWanted = ({ partition }) => partition === OTHER;
+    await look('behind');
+    expect([found.behinds.length, store.visits.length]).toEqual([0, 0]);
+    await look('behind');
+    expect(found.behinds).toEqual(others);
+  });
+
+  test('goes on where it was: so many pages, and then it is time to look ahead again', async () => {
+    const rows = many(60 * PAGE_ROWS, NOW - 900_000);
+    const { found, look, lookOut } = setUp(rows);
+    await look('behind');
+    expect([found.behinds.length, lookOut.isMoreBehind]).toEqual([PAGES_BEHIND_MAX * PAGE_ROWS, true]);
+    await look('behind');
+    expect([found.behinds.length, lookOut.isMoreBehind]).toEqual([rows.length, false]);
+  });
+
+  test('does not even ask when there is no room, and says that there may be more', async () => {
+    const { found, look, store, lookOut } = setUp(many(3, NOW - 10));
+    found.hasRoomBehind = false;
+    await look('behind');
+    expect([store.asked.length, lookOut.isMoreBehind]).toEqual([0, true]);
+    found.hasRoomBehind = true;
+    await look('behind');
+    expect(found.behinds).toHaveLength(3);
+  });
+
+  test('goes on where it was after the store was away', async () => {
+    const rows = many(2 * PAGE_ROWS + 1, NOW - 10_000);
+    const { found, store, time, lookOut, look } = setUp(rows);
+    const looked = lookOut.behind().catch((error: unknown) => error);
+    await time.settled();
+    store.isAway = true;
+    await time.advance(0);
+    expect(await looked).toBeInstanceOf(Error);
+    expect([found.behinds.length, lookOut.isMoreBehind]).toEqual([PAGE_ROWS, true]);
+    store.isAway = false;
+    await look('behind');
+    expect(idsOf(found.behinds)).toEqual(idsOf(rows));
+  });
+
+  test('what was moved to before the cursor is found after it has come to the end', async () => {
+    const rows = many(2 * PAGE_ROWS, NOW - 10_000);
+    const { found, store, time, lookOut, look } = setUp(rows);
+    const looked = lookOut.behind();
+    await time.settled();
+    const moved = dueAt(NOW - 20_000, { name: 'moved' });
+    store.rows.push(moved);
+    await time.advance(0);
+    await looked;
+    expect(idsOf(found.behinds)).not.toContain(moved.id);
+    await look('behind');
+    expect(idsOf(found.behinds)).toContain(moved.id);
+  });
+
+  test('what one look leaves, because of a full lane, the next ones find', async () => {
+    const rows = many(1_000, NOW - 10_000);
+    const { found, look } = setUp(rows);
+    let room = 0;
+    found.isWanted = () => room-- > 0;
+    for (let looks = 0; looks < 4; looks++) {
+      room = 250;
+      await look('behind');
+    }
+    expect(new Set(idsOf(found.behinds)).size).toBe(1_000);
+  });
+});
+
+describe('on a real store', () => {
+  test('each delivery that waits is found once: behind if it is due, ahead if it is near', async () => {
+    await using harness = await EngineHarness.open();
+    const views = [];
+    for (let seconds = 1; seconds <= 8; seconds++)
+      views.push(await harness.schedule({ inMs: seconds * 1_000 }));
+    await harness.time.advance(4_000);
+    const found = new Found();
+    const lookOut = new LookOut(harness, OWNS_EVERY_SLOT, found);
+    await lookOut.ahead();
+    await lookOut.behind();
+    const ids = views.map(({ pending }) => pending.id);
+    expect(idsOf(found.behinds)).toEqual(ids.slice(0, 4));
+    expect(idsOf(found.aheads)).toEqual(ids.slice(4, 6));
+  });
+});

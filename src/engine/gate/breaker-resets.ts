@@ -1,0 +1,147 @@
+/**
+ * What people order of gates: to close a breaker. The order lies in the store, where whoever dispatches the endpoint
+ * finds it within a second and carries it out, whether or not it has anything to do with that endpoint now.
+ *
+ * What the breaker deferred goes out at once. Gates remember only so many of those, and none from before a restart;
+ * but all of them are due at the very instant at which its window ends, or the wait for its probe, and so they are
+ * found in the store by that instant. What was meant for that instant anyway is left alone.
+ *
+ * The breaker is closed when all of that is known, without a wait in between, and the order is removed when the gate
+ * is saved: until then it is carried out again, which does no harm.
+ */
+import type { Breaker } from '#src/domain/breaker.ts';
+import { isDeferred } from '#src/domain/delivery-life.ts';
+import type { Due, Spot } from '#src/domain/due.ts';
+import type { DeliveryId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { GateOrder } from '#src/ports/insight-store.ts';
+import type { Work } from '#src/ports/store.ts';
+import type { EngineDependencies } from '#src/engine/dependencies.ts';
+import type { Gates } from './gates.ts';
+import { type SlotOwnership, slotAt } from '#src/engine/cluster/slot-ownership.ts';
+
+const EVERY_MS = 1_000;
+const ORDERS_MAX = 200;
+/** Due at one instant, whatever their endpoint. What is beyond waits for the end of the window. */
+const LOOKED_AT_MAX = 20_000;
+const LOOKED_AT_TOGETHER_MAX = 500;
+const READ_TOGETHER_MAX = 64;
+
+/** Sorts before every other. */
+const FIRST_ID = '' as DeliveryId;
+
+export interface GateOrderParts {
+  readonly ownership: SlotOwnership;
+  readonly gates: Gates;
+  readonly bringForward: (deferred: readonly Due[]) => Promise<void>;
+}
+
+export class GateOrders {
+  readonly #dependencies: Pick<EngineDependencies, 'store' | 'insight' | 'clock' | 'timers' | 'log'>;
+  readonly #parts: GateOrderParts;
+  #callOff: (() => void) | null = null;
+  #looking: Promise<void> = Promise.resolve();
+  #isStopped = false;
+
+  constructor(
+    dependencies: Pick<EngineDependencies, 'store' | 'insight' | 'clock' | 'timers' | 'log'>,
+    parts: GateOrderParts,
+  ) {
+    this.#dependencies = dependencies;
+    this.#parts = parts;
+  }
+
+  start(): void {
+    if (this.#isStopped) return;
+    this.#callOff = this.#dependencies.timers.after(EVERY_MS, () => {
+      this.#looking = this.#look().then(() => this.start());
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#callOff?.();
+    await this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    const { insight, log } = this.#dependencies;
+    try {
+      for (const order of await insight.listGateOrders(ORDERS_MAX)) {
+        if (!this.#isStopped) await this.#carryOut(order);
+      }
+    } catch (error) {
+      log.warn({ error: String(error) }, 'orders to close a breaker could not be carried out yet');
+    }
+  }
+
+  async #carryOut(order: GateOrder): Promise<void> {
+    const { insight, clock, log } = this.#dependencies;
+    const { ownership, gates, bringForward } = this.#parts;
+    const epoch = ownership.epochOf(order);
+    if (epoch === null) return;
+    const isAlive = ownership.life();
+    gates.readBegins([order]);
+    try {
+      const read = await insight.findGate(order.partition, order.endpoint);
+      // The gate that was read is of the epoch in which it was asked for.
+      if (ownership.epochOf(order) !== epoch) return;
+      const found = await this.#deferredBy(gates.of(order, read).breaker, order);
+      if (ownership.epochOf(order) !== epoch) return;
+      const deferred = gates.closeByHand(order, clock.now());
+      await bringForward([...new Map([...found, ...deferred].map((due) => [due.id, due])).values()]);
+      await gates.saveOne(order);
+    } finally {
+      gates.readEnds([order]);
+    }
+    // What is saved under a hold that is over is not saved, and a process that stood still may not know that it is.
+    if (!ownership.isStill(order, epoch) || !isAlive()) return;
+    await insight.removeGateOrder(order);
+    const { partition, endpoint } = order;
+    // Of a URL only the host: the rest may hold what is secret.
+    log.info({ partition, endpoint: URL.parse(endpoint)?.host ?? endpoint }, 'closed a breaker by hand');
+  }
+
+  /** Waiting deliveries that this breaker deferred. */
+  async #deferredBy({ openUntil, probeUntil }: Breaker, spot: Spot): Promise<readonly Due[]> {
+    const now = this.#dependencies.clock.now();
+    const found: Due[] = [];
+    for (const until of new Set([openUntil, probeUntil])) {
+      if (until !== null && until > now) found.push(...(await this.#deferredTo(until, spot)));
+    }
+    return found;
+  }
+
+  async #deferredTo(until: Instant, spot: Spot): Promise<readonly Due[]> {
+    const { store } = this.#dependencies;
+    const slots = this.#parts.ownership.slots === undefined ? undefined : new Set([slotAt(spot)]);
+    const found: Due[] = [];
+    let after: Pick<Due, 'dueAt' | 'id'> = { dueAt: until, id: FIRST_ID };
+    for (let lookedAt = 0; lookedAt < LOOKED_AT_MAX && !this.#isStopped; ) {
+      const page = await store.listDue(after, until, LOOKED_AT_TOGETHER_MAX, slots);
+      const ours = page.filter((due) => due.endpoint === spot.endpoint && due.partition === spot.partition);
+      for (let at = 0; at < ours.length; at += READ_TOGETHER_MAX) {
+        found.push(...(await this.#onlyDeferred(ours.slice(at, at + READ_TOGETHER_MAX))));
+      }
+      after = page.at(-1) ?? after;
+      if (page.length < LOOKED_AT_TOGETHER_MAX) break;
+      lookedAt += page.length;
+    }
+    return found;
+  }
+
+  async #onlyDeferred(dues: readonly Due[]): Promise<readonly Due[]> {
+    const works = await this.#dependencies.store.findWork(dues);
+    const defer = await Promise.all(works.map((work) => this.#wasDeferred(work)));
+    return dues.filter((_, index) => defer[index]);
+  }
+
+  async #wasDeferred(work: Work | null): Promise<boolean> {
+    if (work === null) return false;
+    const { delivery } = work;
+    const { partition, id, attemptCount } = delivery;
+    if (attemptCount === 0) return isDeferred(delivery, null);
+    const [last] = await this.#dependencies.store.listAttempts(partition, id, attemptCount - 1, 1);
+    return isDeferred(delivery, last?.finishedAt ?? null);
+  }
+}

@@ -1,0 +1,350 @@
+/** What is made ready before its instant: by the engine as a whole, and within which bounds. */
+import { describe, expect, test } from 'vitest';
+import type { Due } from '#src/domain/due.ts';
+import type { DeliveryId } from '#src/domain/id.ts';
+import { instant } from '#src/domain/instant.ts';
+import type { BreakerPolicy } from '#src/domain/profile.ts';
+import { cancel, edit, pause, reschedule } from '#src/domain/schedule-life.ts';
+import { BROKEN, EngineHarness, headerOf, requireDue } from '#test/engine-harness.ts';
+import { Ahead, type Load } from './prefetcher.ts';
+import { Engine } from '#src/engine/engine.ts';
+import { Gates } from '#src/engine/gate/gates.ts';
+import { RequestBuilder, SMALL_PAYLOAD_BYTES_MAX } from '#src/engine/attempt/request-builder.ts';
+import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
+import { CONNECTIONS_MAX } from './connection-warmer.ts';
+
+const ALONE = () => false;
+
+async function started(harness: EngineHarness): Promise<Engine> {
+  const engine = new Engine(harness, { retentionMs: 0 });
+  await engine.start();
+  return engine;
+}
+
+/** The same object, but for some of its members. */
+function overridden<T extends object>(object: T, own: Partial<T>): T {
+  return new Proxy(object, {
+    get(target, name) {
+      if (Object.hasOwn(own, name)) return Reflect.get(own, name);
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+}
+
+describe('at its instant', () => {
+  test('a delivery is claimed, signed and sent: everything else was read before', async () => {
+    await using harness = await EngineHarness.open();
+    await harness.schedule({ payload: { headers: [['X-Own', 'o']], body: '{}' } });
+    await started(harness);
+    await harness.time.advance(4_999);
+    expect(harness.faults.times('findMessages')).toBe(1);
+    const before = harness.faults.asked.length;
+    await harness.time.advance(1);
+    const [sent] = harness.egress.sent;
+    expect(sent?.at).toBe(harness.now);
+    expect(sent && headerOf(sent.request, 'X-Own')).toBe('o');
+    expect(sent && headerOf(sent.request, 'Sched-Timestamp')).toBe(String(Math.floor(harness.now / 1_000)));
+    expect(harness.faults.asked.slice(before).filter((verb) => verb !== 'listSweeps')).toEqual([
+      'claim',
+      'listSecrets',
+      'settle',
+    ]);
+  });
+
+  test('one that goes to a profile is read again, for its policies, but its letter is not', async () => {
+    await using harness = await EngineHarness.open();
+    const profile = await harness.profile({}, [['X-Profile', 'p']]);
+    await harness.schedule({ profile });
+    await started(harness);
+    await harness.time.advance(4_999);
+    const before = harness.faults.asked.length;
+    await harness.time.advance(1);
+    expect(harness.egress.header('X-Profile')).toEqual(['p']);
+    expect(harness.faults.asked.slice(before).filter((verb) => verb !== 'listSweeps')).toEqual([
+      'findWork',
+      'claim',
+      'listSecrets',
+      'hasEndpointSecrets',
+      'settle',
+    ]);
+  });
+
+  test('one that could not be made ready is read then', async () => {
+    await using harness = await EngineHarness.open();
+    const { pending } = await harness.schedule();
+    await started(harness);
+    harness.faults.set('refuses', 'findMessages');
+    await harness.time.advance(4_990);
+    harness.faults.clear();
+    await harness.time.advance(10);
+    expect(harness.egress.sent.map(({ at }) => at)).toEqual([pending.scheduledFor]);
+  });
+
+  test('its gate counts as it is then, not as it was read', async () => {
+    await using harness = await EngineHarness.open();
+    const breakerPolicy: BreakerPolicy = { threshold: 1, baseOpen: '10s', maxOpen: '1m', probeTimeout: '5s' };
+    const profile = await harness.profile({ breakerPolicy });
+    const first = await harness.schedule({ profile, inMs: 5_000 });
+    const second = await harness.schedule({ profile, inMs: 5_500 });
+    harness.egress.respond = () => BROKEN;
+    await started(harness);
+    await harness.time.advance(6_000);
+    expect(harness.egress.header('Sched-Delivery-Id')).toEqual([first.pending.id]);
+    expect((await harness.delivery(second.pending.id)).dueAt).toBe(first.pending.scheduledFor + 10_000);
+  });
+});
+
+describe('what was changed after it was made ready', () => {
+  test.for([
+    ['canceled', cancel],
+    ['paused', pause],
+  ] as const)('is not sent when it was %s, hint or no hint', async ([, order]) => {
+    await using harness = await EngineHarness.open();
+    const { schedule } = await harness.schedule();
+    await started(harness);
+    await harness.time.advance(4_900);
+    await harness.change(schedule.id, (view) => order(view, harness.now));
+    await harness.time.advance(10_000);
+    expect(harness.egress.sent).toEqual([]);
+  });
+
+  test('is sent as it is by then, in time, though no hint said so', async () => {
+    await using harness = await EngineHarness.open();
+    const { schedule, pending } = await harness.schedule();
+    await started(harness);
+    await harness.time.advance(4_900);
+    const endpoint = 'https://example.com/hook?moved=1';
+    await harness.change(schedule.id, (view) => edit(view, { endpoint }, harness.now));
+    await harness.time.advance(100);
+    expect(harness.egress.sent.map(({ request, at }) => [request.url.href, at])).toEqual([
+      [endpoint, pending.scheduledFor],
+    ]);
+  });
+
+  test('is sent at the new instant when it was moved', async () => {
+    await using harness = await EngineHarness.open();
+    const { schedule, pending } = await harness.schedule();
+    const engine = await started(harness);
+    await harness.time.advance(4_900);
+    const timing = harness.build.oneShot(700);
+    await harness.change(schedule.id, (view) => reschedule(view, timing, harness.now));
+    engine.due(requireDue(await harness.delivery(pending.id)));
+    await harness.time.advance(5_000);
+    expect(harness.egress.sent.map(({ at }) => at - pending.scheduledFor)).toEqual([600]);
+  });
+});
+
+describe('connections', () => {
+  test('are asked for ahead, as many as there are requests to an origin at one moment', async () => {
+    await using harness = await EngineHarness.open();
+    for (const path of ['a', 'b', 'c']) await harness.schedule({ url: `https://example.com/${path}` });
+    const { pending } = await harness.schedule({ url: 'https://example.org/' });
+    await started(harness);
+    await harness.time.advance(4_000);
+    expect(harness.egress.warmed).toMatchObject([
+      { origin: 'https://example.com', connections: 3 },
+      { origin: 'https://example.org', connections: 1 },
+    ]);
+    expect(harness.egress.warmed.every(({ at }) => at < pending.scheduledFor)).toBe(true);
+  });
+
+  test('are asked for once where a rate limit lets one through, and again for each turn it reserved', async () => {
+    await using harness = await EngineHarness.open();
+    for (let at = 0; at < 5; at++) await harness.schedule({ rateLimit: { perSecond: 1 } });
+    await harness.schedule({ rateLimit: { perSecond: 1 }, url: 'https://example.com/another' });
+    await started(harness);
+    await harness.time.advance(4_999);
+    expect(harness.egress.warmed).toMatchObject([{ origin: 'https://example.com', connections: 2 }]);
+    await harness.time.advance(5_000);
+    expect(harness.egress.sent).toHaveLength(6);
+    expect(Math.max(...harness.egress.warmed.map(({ connections }) => connections))).toBe(2);
+  });
+
+  test('are bounded', async () => {
+    await using harness = await EngineHarness.open();
+    for (let at = 0; at <= CONNECTIONS_MAX; at++) await harness.schedule();
+    await started(harness);
+    await harness.time.advance(4_999);
+    expect(harness.egress.warmed.at(-1)?.connections).toBe(CONNECTIONS_MAX);
+  });
+
+  test('are not asked for where the breaker is open', async () => {
+    await using harness = await EngineHarness.open();
+    const breakerPolicy: BreakerPolicy = { threshold: 1, baseOpen: '1m', maxOpen: '1m', probeTimeout: '5s' };
+    const profile = await harness.profile({ breakerPolicy });
+    harness.egress.respond = () => BROKEN;
+    await harness.schedule({ profile });
+    await started(harness);
+    await harness.time.advance(10_000);
+    const asked = harness.egress.warmed.length;
+    await harness.schedule({ profile });
+    await harness.time.advance(4_999);
+    expect(harness.egress.warmed).toHaveLength(asked);
+  });
+});
+
+describe('making ready', () => {
+  function aheadOf(harness: EngineHarness, load: () => Load = () => 'calm'): Ahead {
+    return new Ahead(
+      harness,
+      OWNS_EVERY_SLOT,
+      new Gates(harness, OWNS_EVERY_SLOT),
+      new RequestBuilder(harness),
+      load,
+      ALONE,
+    );
+  }
+
+  test('waits while as much is being claimed as may be', async () => {
+    await using harness = await EngineHarness.open();
+    const due = requireDue((await harness.schedule()).pending);
+    let load: Load = 'busy';
+    const ahead = aheadOf(harness, () => load);
+    ahead.want(due);
+    await harness.time.advance(1_000);
+    expect(harness.faults.asked).toEqual([]);
+    load = 'some';
+    await harness.time.advance(100);
+    expect(ahead.take(due)?.work.delivery.id).toBe(due.id);
+    expect(ahead.take(due)).toBeNull();
+  });
+
+  test('gives up what came due meanwhile: nobody waits for it', async () => {
+    await using harness = await EngineHarness.open();
+    const ahead = aheadOf(harness, () => 'busy');
+    ahead.want(requireDue((await harness.schedule()).pending));
+    await harness.time.advance(5_100);
+    expect(harness.time.pending).toBe(0);
+  });
+
+  test('keeps what waits for its endpoint while there is room: a burst may take seconds', async () => {
+    await using harness = await EngineHarness.open();
+    const due = requireDue((await harness.schedule({ inMs: 2_000 })).pending);
+    const ahead = aheadOf(harness);
+    ahead.want(due);
+    await harness.time.advance(9_000);
+    expect(ahead.take(due)?.work.delivery.id).toBe(due.id);
+  });
+
+  test('keeps nothing for long after its instant', async () => {
+    await using harness = await EngineHarness.open();
+    const due = requireDue((await harness.schedule({ inMs: 2_000 })).pending);
+    const ahead = aheadOf(harness);
+    ahead.want(due);
+    await harness.time.advance(10_100);
+    expect(ahead.take(due)).toBeNull();
+    expect(harness.time.pending).toBe(0);
+  });
+
+  test('keeps nothing longer when the clock is set back', async () => {
+    await using harness = await EngineHarness.open();
+    const due = requireDue((await harness.schedule()).pending);
+    const ahead = aheadOf(harness);
+    ahead.want(due);
+    await harness.time.advance(10);
+    harness.time.setClock(-3_600_000);
+    await harness.time.advance(10_100);
+    expect(ahead.take(due)).toBeNull();
+    expect(harness.time.pending).toBe(0);
+  });
+
+  test('reads no large payload: only the work of its delivery', async () => {
+    await using harness = await EngineHarness.open();
+    const body = 'x'.repeat(SMALL_PAYLOAD_BYTES_MAX + 1);
+    const due = requireDue((await harness.schedule({ payload: { body } })).pending);
+    const ahead = aheadOf(harness);
+    ahead.want(due);
+    await harness.time.advance(10);
+    expect(ahead.take(due)).toMatchObject({ draft: null, work: { delivery: { id: due.id } } });
+  });
+
+  test('leaves room for other customers, however much one of them has', async () => {
+    await using harness = await EngineHarness.open();
+    const findWork = async (dues: readonly Pick<Due, 'id'>[]) =>
+      dues.map(({ id }) => ({ ...work, delivery: { ...work.delivery, id } }));
+    const due = requireDue((await harness.schedule({ payload: { body: 'x'.repeat(10_000) } })).pending);
+    const [found] = await harness.store.findWork([due]);
+    if (found === null || found === undefined) throw new Error('There is work.');
+    const work = found;
+    const many = overridden(harness, { store: overridden(harness.store, { findWork }) });
+    const ahead = new Ahead(
+      many,
+      OWNS_EVERY_SLOT,
+      new Gates(many, OWNS_EVERY_SLOT),
+      new RequestBuilder(many),
+      () => 'calm',
+      ALONE,
+    );
+    for (let n = 0; n < 6_000; n++) ahead.want({ ...due, id: `dlv_${n}` as DeliveryId });
+    await harness.time.advance(500);
+    const isReady = (n: number) => ahead.take({ ...due, id: `dlv_${n}` as DeliveryId }) !== null;
+    const ready = Array.from({ length: 6_000 }, (_, n) => isReady(n)).filter(Boolean).length;
+    // Four fifths of 64 MiB, of which each takes 2 KiB more than its body.
+    expect(ready * 12_300).toBeGreaterThan(50 * 1_048_576);
+    expect(ready * 12_300).toBeLessThan(53 * 1_048_576);
+  });
+
+  test('takes what was moved for another', async () => {
+    await using harness = await EngineHarness.open();
+    const due = requireDue((await harness.schedule()).pending);
+    const ahead = aheadOf(harness);
+    ahead.want(due);
+    await harness.time.advance(10);
+    expect(ahead.take({ ...due, dueAt: instant(due.dueAt + 1) })).toBeNull();
+  });
+
+  test('counts for nothing in another epoch of its slot', async () => {
+    await using harness = await EngineHarness.open();
+    const due = requireDue((await harness.schedule()).pending);
+    let epoch = 1;
+    const ownership = { ...OWNS_EVERY_SLOT, epochOf: () => epoch };
+    const ahead = new Ahead(
+      harness,
+      ownership,
+      new Gates(harness, ownership),
+      new RequestBuilder(harness),
+      () => 'calm',
+      ALONE,
+    );
+    ahead.want(due);
+    await harness.time.advance(10);
+    epoch = 2;
+    expect(ahead.take(due)).toBeNull();
+  });
+
+  test('holds its gate in memory until it is judged', async () => {
+    await using harness = await EngineHarness.open();
+    const due = requireDue((await harness.schedule()).pending);
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
+    const ahead = new Ahead(
+      harness,
+      OWNS_EVERY_SLOT,
+      gates,
+      new RequestBuilder(harness),
+      () => 'calm',
+      ALONE,
+    );
+    ahead.want(due);
+    await harness.time.advance(10);
+    gates.attemptBegins(due);
+    const policy: BreakerPolicy = { threshold: 9, baseOpen: '1s', maxOpen: '1s', probeTimeout: '1s' };
+    gates.attemptEnds(due, policy, 'failure', null, harness.now);
+    await gates.save();
+    const read = ahead.take(due)?.work.gate ?? null;
+    expect(read).toBeNull();
+    expect(gates.of(due, read).breaker.failures).toBe(1);
+  });
+
+  test('ends with the engine, and leaves no timer behind', async () => {
+    await using harness = await EngineHarness.open();
+    const due = requireDue((await harness.schedule()).pending);
+    const ahead = aheadOf(harness);
+    ahead.want(due);
+    await harness.time.advance(10);
+    ahead.stop();
+    ahead.want(due);
+    await harness.time.advance(10);
+    expect([ahead.take(due), harness.time.pending]).toEqual([null, 0]);
+  });
+});

@@ -1,0 +1,333 @@
+import { describe, expect, test } from 'vitest';
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import { type Gate, OPEN_GATE } from '#src/domain/gate.ts';
+import type { DeliveryId } from '#src/domain/id.ts';
+import { instant, MS_PER_DAY } from '#src/domain/instant.ts';
+import { SUCCESS } from '#src/store/contract/builders.ts';
+import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
+import { ClusterHarness } from '#test/cluster-harness.ts';
+import { EngineHarness, PARTITION } from '#test/engine-harness.ts';
+import { Janitor } from './cleaner.ts';
+import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** A one-shot that was delivered at this instant. */
+async function delivered(harness: EngineHarness): Promise<DeliveryId> {
+  const view = await harness.schedule({ inMs: 1_000 });
+  const { build } = harness;
+  const claimed = build.claim(view.pending, view);
+  expect(await harness.disk.claim([claimed])).toEqual(['done']);
+  expect(await harness.disk.settle([build.settle(claimed, view.schedule, SUCCESS)])).toEqual(['done']);
+  return view.pending.id;
+}
+
+async function counts(harness: EngineHarness): Promise<readonly [deliveries: number, schedules: number]> {
+  const page = { before: null, limit: 1_000 };
+  const deliveries = await harness.disk.listDeliveries(PARTITION, ALL_DELIVERIES, page);
+  const { items: schedules } = await harness.disk.listSchedules(PARTITION, ALL_SCHEDULES, page);
+  return [deliveries.length, schedules.length];
+}
+
+describe('history', () => {
+  test('is kept as long as it is to be kept, and then removed with its attempts', async () => {
+    await using harness = await EngineHarness.open();
+    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, HOUR_MS);
+    const id = await delivered(harness);
+    await harness.schedule({ inMs: 10 * HOUR_MS });
+    janitor.start();
+    await harness.time.advance(HOUR_MS);
+    expect(await counts(harness)).toEqual([2, 2]);
+    await harness.time.advance(61_000);
+    expect(await counts(harness)).toEqual([1, 1]);
+    expect(await harness.attempts(id)).toEqual([]);
+    await janitor.stop();
+  });
+
+  test('is kept for ever with a retention of 0', async () => {
+    await using harness = await EngineHarness.open();
+    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, 0);
+    await delivered(harness);
+    harness.time.setClock(100 * 365 * MS_PER_DAY);
+    janitor.start();
+    await harness.time.advance(10 * 60_000);
+    expect(await counts(harness)).toEqual([1, 1]);
+    expect(harness.faults.times('prune')).toBeGreaterThan(0);
+    await janitor.stop();
+  });
+
+  test('a retention longer than time itself removes nothing', async () => {
+    await using harness = await EngineHarness.open();
+    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, Number.MAX_SAFE_INTEGER);
+    await delivered(harness);
+    janitor.start();
+    await harness.time.advance(10_000);
+    expect(await counts(harness)).toEqual([1, 1]);
+    expect(harness.log.lines).toEqual([]);
+    await janitor.stop();
+  });
+
+  test('a short retention is kept to closely', async () => {
+    await using harness = await EngineHarness.open();
+    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, 2_000);
+    janitor.start();
+    await harness.time.advance(500);
+    await delivered(harness);
+    await harness.time.advance(2_000);
+    expect(await counts(harness)).toEqual([1, 1]);
+    await harness.time.advance(2_100);
+    expect(await counts(harness)).toEqual([0, 0]);
+    await janitor.stop();
+  });
+});
+
+describe('whatever the retention', () => {
+  test.for([0, 90 * MS_PER_DAY])(
+    '%i: request idempotency is kept 24 h, gates nobody used 30 days',
+    async (ms) => {
+      await using harness = await EngineHarness.open();
+      const receipt = harness.build.receipt();
+      await harness.disk.addReceipt(PARTITION, receipt);
+      const view = await harness.schedule({ inMs: 100 * MS_PER_DAY });
+      const endpoint = 'https://example.com/hook' as EndpointKey;
+      const gate: Gate = { ...OPEN_GATE, breaker: { ...OPEN_GATE.breaker, failures: 1 } };
+      await harness.disk.saveGates([{ partition: PARTITION, endpoint, gate, savedAt: harness.now }]);
+      const kept = async () => [
+        (await harness.disk.findReceipt(PARTITION, receipt.key, instant(0))) !== null,
+        (await harness.disk.findWork([view.pending]))[0]?.gate !== null,
+      ];
+      harness.time.setClock(MS_PER_DAY - 2_000);
+      const first = new Janitor(harness, OWNS_EVERY_SLOT, ms);
+      first.start();
+      await harness.time.advance(1_500);
+      expect(await kept()).toEqual([true, true]);
+      await harness.time.advance(60_000);
+      expect(await kept()).toEqual([false, true]);
+      await first.stop();
+      harness.time.setClock(29 * MS_PER_DAY - HOUR_MS - 200_000);
+      const janitor = new Janitor(harness, OWNS_EVERY_SLOT, ms);
+      janitor.start();
+      await harness.time.advance(60_000);
+      expect(await kept()).toEqual([false, true]);
+      await harness.time.advance(HOUR_MS + 200_000);
+      expect(await kept()).toEqual([false, false]);
+      await janitor.stop();
+    },
+  );
+});
+
+describe('the janitor works a little at a time', () => {
+  async function withDelivered(harness: EngineHarness, count: number): Promise<Janitor> {
+    for (let each = 0; each < count; each++) await delivered(harness);
+    harness.time.setClock(2 * HOUR_MS);
+    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, HOUR_MS);
+    janitor.start();
+    await harness.time.advance(999);
+    expect(await counts(harness)).toEqual([count, count]);
+    return janitor;
+  }
+
+  test('25 rows, then a pause of 10 ms', async () => {
+    await using harness = await EngineHarness.open();
+    const janitor = await withDelivered(harness, 60);
+    await harness.time.advance(1);
+    expect(await counts(harness)).toEqual([35, 60]);
+    await harness.time.advance(9);
+    expect(await counts(harness)).toEqual([35, 60]);
+    await harness.time.advance(1);
+    expect(await counts(harness)).toEqual([10, 60]);
+    await harness.time.advance(1_000);
+    expect(await counts(harness)).toEqual([0, 0]);
+    await janitor.stop();
+  });
+
+  test.for([
+    ['ahead, and back after a while, removes nothing', true, [1, 1]],
+    ['ahead for good is believed after an hour', false, [0, 0]],
+  ] as const)('a clock that is set %s', async ([, isSetBack, left]) => {
+    await using harness = await EngineHarness.open();
+    await delivered(harness);
+    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, 90 * MS_PER_DAY);
+    janitor.start();
+    await harness.time.advance(120_000);
+    harness.time.setClock(100 * MS_PER_DAY);
+    await harness.time.advance(3_000_000);
+    expect(await counts(harness)).toEqual([1, 1]);
+    if (isSetBack) harness.time.setClock(-100 * MS_PER_DAY);
+    await harness.time.advance(1_000_000);
+    expect(await counts(harness)).toEqual(left);
+    await janitor.stop();
+  });
+
+  test('a stop in the middle is a stop: what is being removed is, and then nothing more', async () => {
+    await using harness = await EngineHarness.open();
+    const janitor = await withDelivered(harness, 60);
+    await harness.time.advance(1);
+    const stopped = janitor.stop();
+    await harness.time.advance(25);
+    await stopped;
+    expect(await counts(harness)).toEqual([35, 60]);
+    await harness.time.advance(10 * 60_000);
+    expect(await counts(harness)).toEqual([35, 60]);
+    expect(harness.time.pending).toBe(0);
+  });
+
+  test('a store that is away is asked again in the next round', async () => {
+    await using harness = await EngineHarness.open();
+    harness.faults.set('refuses', 'prune');
+    const janitor = await withDelivered(harness, 1);
+    await harness.time.advance(1);
+    expect(harness.log.lines).toMatchObject([{ level: 'warn' }]);
+    harness.faults.clear();
+    await harness.time.advance(60_000);
+    expect(await counts(harness)).toEqual([0, 0]);
+    await janitor.stop();
+  });
+
+  test.for([
+    ['those of hours as long as history', 30 * MS_PER_DAY, 30 * MS_PER_DAY + HOUR_MS],
+    ['the hour under way, however short history is', 60_000, 60_000 + HOUR_MS],
+  ] as const)('counts of minutes are kept for a week, %s', async ([, retentionMs, keptMs]) => {
+    await using harness = await EngineHarness.open();
+    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, retentionMs);
+    janitor.start();
+    await harness.time.advance(1_000);
+    const { now } = harness;
+    expect(harness.insight.pruned).toEqual([[now - 7 * MS_PER_DAY, now - keptMs]]);
+    await janitor.stop();
+  });
+
+  test('counts go part by part with pauses in between, and no further once it is stopped', async () => {
+    await using harness = await EngineHarness.open();
+    harness.insight.parts = 10;
+    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, 0);
+    janitor.start();
+    await harness.time.advance(1_000);
+    const begun = harness.insight.pruned.length;
+    expect(begun).toBeLessThan(10);
+    await harness.time.advance(20);
+    expect(harness.insight.pruned).toHaveLength(begun + 2);
+    const stopped = janitor.stop();
+    await harness.time.advance(1_000);
+    await stopped;
+    expect(harness.insight.pruned).toHaveLength(begun + 2);
+  });
+
+  test('counts of hours are kept for ever where history is', async () => {
+    await using harness = await EngineHarness.open();
+    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, 0);
+    janitor.start();
+    await harness.time.advance(1_000);
+    expect(harness.insight.pruned.map(([, hoursBefore]) => hoursBefore)).toEqual([0]);
+    await janitor.stop();
+  });
+
+  test('one that was never started stops at once, and does nothing', async () => {
+    await using harness = await EngineHarness.open();
+    await new Janitor(harness, OWNS_EVERY_SLOT, HOUR_MS).stop();
+    await harness.time.advance(HOUR_MS);
+    expect(harness.faults.asked).toEqual([]);
+  });
+});
+
+describe('a process that starts with a clock far ahead of what the store saw last', () => {
+  const RETENTION_MS = 90 * MS_PER_DAY;
+
+  async function ranUntilNow(harness: EngineHarness): Promise<void> {
+    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, RETENTION_MS);
+    janitor.start();
+    await harness.time.advance(120_000);
+    await janitor.stop();
+  }
+
+  /** Starts another process, which runs for so long. */
+  async function runs(harness: EngineHarness, ms: number): Promise<void> {
+    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, RETENTION_MS);
+    janitor.start();
+    await harness.time.advance(ms);
+    await janitor.stop();
+  }
+
+  test.for([
+    ['a clock that is a year ahead', 365 * MS_PER_DAY],
+    ['a service that was down for a hundred days', 100 * MS_PER_DAY],
+  ] as const)('%s removes nothing for an hour, and then what is old', async ([, ms]) => {
+    await using harness = await EngineHarness.open();
+    await delivered(harness);
+    await ranUntilNow(harness);
+    harness.time.setClock(ms);
+    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, RETENTION_MS);
+    janitor.start();
+    await harness.time.advance(HOUR_MS);
+    expect(await counts(harness)).toEqual([1, 1]);
+    expect(harness.log.lines).toMatchObject([
+      { message: 'the clock is far ahead of what was seen last', fields: { ahead_ms: ms + 60_000 } },
+    ]);
+    await harness.time.advance(61_000);
+    expect(await counts(harness)).toEqual([0, 0]);
+    await janitor.stop();
+  });
+
+  test('is not believed sooner for being restarted, nor later', async () => {
+    await using harness = await EngineHarness.open();
+    await delivered(harness);
+    await ranUntilNow(harness);
+    harness.time.setClock(365 * MS_PER_DAY);
+    for (let minutes = 0; minutes < 60; minutes += 10) {
+      expect(await counts(harness)).toEqual([1, 1]);
+      await runs(harness, 5 * 60_000);
+      await harness.time.advance(5 * 60_000);
+    }
+    expect(await counts(harness)).toEqual([1, 1]);
+    await runs(harness, 61_000);
+    expect(await counts(harness)).toEqual([0, 0]);
+  });
+
+  test('and is set right before the hour is over removes nothing', async () => {
+    await using harness = await EngineHarness.open();
+    await delivered(harness);
+    await ranUntilNow(harness);
+    harness.time.setClock(365 * MS_PER_DAY);
+    await runs(harness, 30 * 60_000);
+    harness.time.setClock(-365 * MS_PER_DAY);
+    await runs(harness, 2 * HOUR_MS);
+    expect(await counts(harness)).toEqual([1, 1]);
+  });
+
+  test('is distrusted by whichever node tidies next', async () => {
+    await using harness = await EngineHarness.open();
+    await delivered(harness);
+    await ranUntilNow(harness);
+    harness.time.setClock(365 * MS_PER_DAY);
+    await runs(harness, 30 * 60_000);
+    harness.node = 'node-2';
+    await runs(harness, 29 * 60_000);
+    expect(await counts(harness)).toEqual([1, 1]);
+  });
+});
+
+test('the clock is looked at also while a removal takes long', async () => {
+  await using harness = await EngineHarness.open();
+  harness.insight.parts = 1_000_000;
+  const janitor = new Janitor(harness, OWNS_EVERY_SLOT, 90 * MS_PER_DAY);
+  janitor.start();
+  await harness.time.advance(20 * 60_000);
+  expect(await harness.disk.findTrustedTime()).toMatchObject({ believedFrom: null });
+  harness.time.setClock(365 * MS_PER_DAY);
+  await harness.time.advance(60_000);
+  expect((await harness.disk.findTrustedTime())?.believedFrom).not.toBeNull();
+  const stopped = janitor.stop();
+  await harness.time.advance(100);
+  await stopped;
+});
+
+test('of several nodes one tidies: the one that holds the first slot', async () => {
+  await using cluster = await ClusterHarness.open();
+  const nodes = await cluster.settled('a', 'b', 'c');
+  const pruned = () => nodes.map(({ faults }) => faults.times('prune'));
+  const before = pruned();
+  await cluster.time.advance(120_000);
+  const first = (await cluster.slots())[0]?.owner;
+  const tidied = nodes.filter((_, index) => (pruned()[index] ?? 0) > (before[index] ?? 0));
+  expect(tidied.map(({ node }) => node)).toEqual([first]);
+});
