@@ -5,9 +5,9 @@
 import type { Spot } from '#src/domain/due.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Slot } from '#src/domain/slot.ts';
+import { slotAt } from '#src/engine/cluster/slot-ownership.ts';
 import type { ClusterDependencies, EngineDependencies } from '#src/engine/dependencies.ts';
 import { Engine } from '#src/engine/engine.ts';
-import { slotAt } from '#src/engine/cluster/slot-ownership.ts';
 import type { MeasuredClock } from '#src/ports/clock.ts';
 import type { SlotState } from '#src/ports/cluster-store.ts';
 import type { Peers } from '#src/ports/hints.ts';
@@ -132,7 +132,7 @@ export class TestNode implements EngineDependencies {
       metrics: new KeptClusterMetrics(),
       peers: {
         due: (due) => tell('due', (heard) => heard.due(due)),
-        lookAgain: () => tell('lookAgain', (heard) => heard.lookAgain()),
+        rescan: () => tell('rescan', (heard) => heard.rescan()),
         slotsChanged: () => tell('slotsChanged', (heard) => heard.slotsChanged()),
       },
     };

@@ -15,7 +15,7 @@ import { type DeliveryId, type EndpointId, IdMint, type ScheduleId } from '#src/
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { encodeHeaders, encodePayload } from '#src/domain/payload.ts';
-import type { Profile } from '#src/domain/profile.ts';
+import type { EndpointProfile } from '#src/domain/profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { NewSchedule, ScheduleChange } from '#src/domain/schedule-life.ts';
 import {
@@ -342,7 +342,7 @@ export class EngineHarness implements EngineDependencies, AsyncDisposable {
     return { ...made, profile };
   }
 
-  async profile(given: Partial<Profile> = {}, headers: Headers = []): Promise<Profile> {
+  async profile(given: Partial<EndpointProfile> = {}, headers: Headers = []): Promise<EndpointProfile> {
     const profile = this.build.profile(given);
     const bytes = encodeHeaders(headers);
     const sealed =

@@ -5,13 +5,13 @@ import { INSTANT_MS_MAX, type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { addStats, NO_STATS, type Stats, type StatsSpanMs } from '#src/domain/stats.ts';
 import type { EngineInsight } from '#src/engine/dependencies.ts';
-import type { GateOrder, SavedEndpointStats, SavedStats } from '#src/ports/insight-store.ts';
+import type { BreakerReset, SavedEndpointStats, SavedStats } from '#src/ports/insight-store.ts';
 import { type Store, StoreUnavailable } from '#src/ports/store.ts';
 
 export class KeptInsight implements EngineInsight {
   readonly #stats = new Map<string, SavedStats>();
   readonly #endpoints = new Map<string, SavedEndpointStats>();
-  readonly #orders = new Map<string, GateOrder>();
+  readonly #orders = new Map<string, BreakerReset>();
   readonly #disk: Pick<Store, 'listDue' | 'findWork'> | null;
   readonly pruned: (readonly [minutesBefore: Instant, hoursBefore: Instant])[] = [];
   /** In how many parts old tallies go. */
@@ -57,22 +57,22 @@ export class KeptInsight implements EngineInsight {
     return work?.gate ?? null;
   }
 
-  async addGateOrder(order: GateOrder): Promise<void> {
+  async addBreakerReset(order: BreakerReset): Promise<void> {
     this.#orders.set(`${order.partition} ${order.endpoint}`, order);
   }
 
-  async listGateOrders(limit: number): Promise<readonly GateOrder[]> {
+  async listBreakerResets(limit: number): Promise<readonly BreakerReset[]> {
     this.#check();
     return this.orders.slice(0, limit);
   }
 
-  async removeGateOrder(order: GateOrder): Promise<void> {
+  async removeBreakerReset(order: BreakerReset): Promise<void> {
     this.#check();
     const key = `${order.partition} ${order.endpoint}`;
     if (this.#orders.get(key)?.at === order.at) this.#orders.delete(key);
   }
 
-  get orders(): readonly GateOrder[] {
+  get orders(): readonly BreakerReset[] {
     return [...this.#orders.values()];
   }
 

@@ -13,7 +13,7 @@ import {
 import { DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
 import { type DeliveryId, parseId } from '#src/domain/id.ts';
 import type { Mode } from '#src/domain/partition.ts';
-import type { Profile } from '#src/domain/profile.ts';
+import type { EndpointProfile } from '#src/domain/profile.ts';
 import type { Schedule, ScheduleView } from '#src/domain/schedule.ts';
 import type { ScheduleEdit } from '#src/domain/schedule-life.ts';
 import type { DeliveryFilter } from '#src/ports/store.ts';
@@ -41,14 +41,14 @@ function scheduleAs(status: number, mode: Mode): Render<ScheduleView> {
   return (view) => json(status, presentSchedule(view, mode));
 }
 
-function profileAs(status: number, mode: Mode): Render<Profile> {
+function profileAs(status: number, mode: Mode): Render<EndpointProfile> {
   return (profile) => json(status, presentProfile(profile, mode));
 }
 
 /** Refuses an edit, by throwing, once it is known what it would change. */
 export interface EditGuard {
   schedule(schedule: Schedule, edit: ScheduleEdit): void;
-  profile(profile: Profile, edit: Partial<ProfileOrder>): Promise<void>;
+  profile(profile: EndpointProfile, edit: Partial<ProfileOrder>): Promise<void>;
 }
 
 /** `showDelivery`: how a delivery is shown; as customers see it unless told otherwise. A customer has no guard. */

@@ -5,7 +5,7 @@ import { formatInstant, type Instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import { nextRuns, pendingFireAt } from '#src/domain/occurrence.ts';
 import type { Mode } from '#src/domain/partition.ts';
-import type { Profile } from '#src/domain/profile.ts';
+import type { EndpointProfile } from '#src/domain/profile.ts';
 import type { RetryPolicy } from '#src/domain/retry.ts';
 import { methodOf, retryPolicyOf, type ScheduleView, urlOf } from '#src/domain/schedule.ts';
 import type {
@@ -103,7 +103,7 @@ export function presentAttempt(attempt: Attempt): AttemptResource {
   };
 }
 
-export function presentProfile(profile: Profile, mode: Mode): EndpointResource {
+export function presentProfile(profile: EndpointProfile, mode: Mode): EndpointResource {
   return {
     id: profile.id,
     object: 'endpoint',

@@ -43,7 +43,7 @@ export async function joinCluster(
     node,
     heard: {
       due: (due) => heard.due(due),
-      lookAgain: () => heard.lookAgain(),
+      rescan: () => heard.rescan(),
       slotsChanged: () => heard.slotsChanged(),
     },
   });

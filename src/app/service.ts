@@ -7,15 +7,15 @@ import { type BootstrapReport, bootstrap } from '#src/control/bootstrap.ts';
 import type { ControlDependencies, SealingDependencies } from '#src/control/dependencies.ts';
 import type { About } from '#src/control/http/contract.ts';
 import { Passwords } from '#src/control/passwords.ts';
-import { PeopleJanitor } from '#src/control/people-janitor.ts';
+import { PeopleCleaner } from '#src/control/people-cleaner.ts';
 import { ControlRefusal } from '#src/control/refusal.ts';
 import { formatDuration, NS_PER_MS } from '#src/domain/duration.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { prepareZones } from '#src/domain/zone.ts';
 import { createEgress } from '#src/egress/client.ts';
+import { NO_PEERS, PeerHints } from '#src/engine/cluster/peer-hints.ts';
 import type { ClusterDependencies } from '#src/engine/dependencies.ts';
 import { Engine } from '#src/engine/engine.ts';
-import { NO_PEERS, PeerHints } from '#src/engine/cluster/peer-hints.ts';
 import { ReplayRunner } from '#src/engine/replays/runner.ts';
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { ClusterMetrics, Log } from '#src/ports/telemetry.ts';
@@ -107,7 +107,7 @@ export async function startService(
     const hints = engine ?? new PeerHints(cluster?.peers ?? NO_PEERS, clock);
     const { retentionMs } = settings;
     const replays = engine === null ? null : new ReplayRunner({ ...dependencies, hints }, { retentionMs });
-    const janitor = new PeopleJanitor({ ...dependencies, people: store.people }, settings.auditRetentionMs);
+    const cleaner = new PeopleCleaner({ ...dependencies, people: store.people }, settings.auditRetentionMs);
     const httpAllowed = settings.egressAllowHttp && settings.egressAllow !== null;
 
     let url = '';
@@ -147,7 +147,7 @@ export async function startService(
     // Not waited for: it begins with closing the attempts of the process before, and the store may be full.
     void engine?.start();
     replays?.start();
-    janitor.start();
+    cleaner.start();
     warnOf(report, io.log);
     return {
       url,
@@ -157,7 +157,7 @@ export async function startService(
             closeServer(server, settings.shutdownGraceMs),
             engine?.stop(settings.shutdownGraceMs),
             replays?.stop(),
-            janitor.stop(),
+            cleaner.stop(),
           ]);
         } finally {
           await inOrder(undo);

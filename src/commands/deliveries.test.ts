@@ -23,7 +23,7 @@ function commandsOf({
   const hinted: Instant[] = [];
   const hints = {
     due: (due: Due | null) => hinted.push(...(due === null ? [] : [due.dueAt])),
-    lookAgain: () => {},
+    rescan: () => {},
   };
   return { store, clock, ids, vault, hinted, hints, turns: new Turns(), pause: async () => {} };
 }

@@ -18,7 +18,7 @@ const RETRY_IN_MS = 20_000;
 function commandsOf(harness: EngineHarness): Commands & { readonly looks: () => number } {
   const { store, clock, ids, vault } = harness;
   let looks = 0;
-  const hints = { due: () => {}, lookAgain: () => void looks++ };
+  const hints = { due: () => {}, rescan: () => void looks++ };
   return { store, clock, ids, vault, hints, turns: new Turns(), pause: async () => {}, looks: () => looks };
 }
 

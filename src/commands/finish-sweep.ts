@@ -19,5 +19,5 @@ export async function finishSweep(
     await pause(partition, 'long');
     place = await store.carryOnSweep(unfinished, place);
   }
-  if (unfinished.order === 'resume') hints.lookAgain();
+  if (unfinished.order === 'resume') hints.rescan();
 }

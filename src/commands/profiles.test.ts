@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Refusal } from '#src/domain/errors.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { decodeHeaders, encodeHeaders } from '#src/domain/payload.ts';
-import type { Profile } from '#src/domain/profile.ts';
+import type { EndpointProfile } from '#src/domain/profile.ts';
 import * as profileLife from '#src/domain/profile.ts';
 import { openProfileHeaders } from '#src/domain/profile-headers.ts';
 import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
@@ -36,33 +36,33 @@ function commandsOf({ store, clock, ids, vault }: ControlHarness): Commands {
     clock,
     ids,
     vault,
-    hints: { due: () => {}, lookAgain: () => {} },
+    hints: { due: () => {}, rescan: () => {} },
     turns: new Turns(),
     pause: async () => {},
   };
 }
 
-function render(profile: Profile) {
+function render(profile: EndpointProfile) {
   return { status: 200, body: JSON.stringify(profile) };
 }
 
 async function answered(
   harness: ControlHarness,
   answer: Promise<{ readonly body: string }>,
-): Promise<Profile> {
-  const profile = JSON.parse((await answer).body) as Profile;
+): Promise<EndpointProfile> {
+  const profile = JSON.parse((await answer).body) as EndpointProfile;
   expect(await harness.store.findProfile(PARTITION, profile.id)).toEqual(profile);
   return profile;
 }
 
-function given(harness: ControlHarness): Promise<Profile> {
+function given(harness: ControlHarness): Promise<EndpointProfile> {
   return answered(
     harness,
     createProfile(commandsOf(harness), PARTITION, () => ORDER, render, NO_RECEIPT),
   );
 }
 
-async function headersOf(harness: ControlHarness, { id }: Profile, version: number) {
+async function headersOf(harness: ControlHarness, { id }: EndpointProfile, version: number) {
   const sealed = await harness.store.findProfileHeaders(PARTITION, id, version);
   return sealed && decodeHeaders(harness.vault.open(profileHeadersPlace(PARTITION, id, version), sealed));
 }
@@ -70,7 +70,7 @@ async function headersOf(harness: ControlHarness, { id }: Profile, version: numb
 /** Somebody else's edit of a profile as it is stored now. */
 async function edited(
   harness: ControlHarness,
-  { id }: Profile,
+  { id }: EndpointProfile,
   edit: profileLife.ProfileEdit,
 ): Promise<void> {
   const before = await harness.store.findProfile(PARTITION, id);

@@ -5,8 +5,8 @@ import type { Partition } from '#src/domain/partition.ts';
 import { encodeHeaders } from '#src/domain/payload.ts';
 import {
   archiveProfile as archived,
+  type EndpointProfile,
   editProfile as edited,
-  type Profile,
   type ProfileTerms,
 } from '#src/domain/profile.ts';
 import { openProfileHeaders } from '#src/domain/profile-headers.ts';
@@ -30,12 +30,12 @@ export async function createProfile(
   { store, clock, ids, vault }: Commands,
   partition: Partition,
   read: () => ProfileOrder,
-  render: Render<Profile>,
+  render: Render<EndpointProfile>,
   keep: Keep,
 ): Promise<Finished> {
   const now = clock.now();
   const { headers, ...order } = read();
-  const profile: Profile = {
+  const profile: EndpointProfile = {
     ...order,
     partition,
     id: ids.mint('ep', now),
@@ -59,8 +59,8 @@ export function editProfile(
   { store, clock, vault, turns, pause }: Commands,
   partition: Partition,
   id: EndpointId,
-  read: (profile: Profile) => Partial<ProfileOrder> | Promise<Partial<ProfileOrder>>,
-  render: Render<Profile>,
+  read: (profile: EndpointProfile) => Partial<ProfileOrder> | Promise<Partial<ProfileOrder>>,
+  render: Render<EndpointProfile>,
   keep: Keep,
 ): Promise<Finished> {
   const attempt = async (): Promise<Tried> => {
@@ -84,7 +84,7 @@ export function archiveProfile(
   { store, clock, turns }: Commands,
   partition: Partition,
   id: EndpointId,
-  render: Render<Profile>,
+  render: Render<EndpointProfile>,
 ): Promise<Finished> {
   const attempt = async (): Promise<Tried> => {
     const before = found(await store.findProfile(partition, id));
@@ -100,7 +100,11 @@ function namesOf(headers: Headers): readonly string[] {
   return headers.map(([name]) => name);
 }
 
-function sealedHeaders(vault: Commands['vault'], profile: Profile, headers: Headers): Uint8Array | null {
+function sealedHeaders(
+  vault: Commands['vault'],
+  profile: EndpointProfile,
+  headers: Headers,
+): Uint8Array | null {
   const plain = encodeHeaders(headers);
   return plain && sealedFor(vault, profile, plain);
 }
@@ -108,8 +112,8 @@ function sealedHeaders(vault: Commands['vault'], profile: Profile, headers: Head
 /** An edit that leaves the headers alone makes a version all the same, which has to have its own. */
 function carriedOver(
   vault: Commands['vault'],
-  before: Profile,
-  profile: Profile,
+  before: EndpointProfile,
+  profile: EndpointProfile,
   sealed: Uint8Array | null,
 ): Uint8Array | null {
   return sealed && sealedFor(vault, profile, openProfileHeaders(vault, before, sealed));
@@ -117,7 +121,7 @@ function carriedOver(
 
 function sealedFor(
   vault: Commands['vault'],
-  { partition, id, version }: Profile,
+  { partition, id, version }: EndpointProfile,
   plain: Uint8Array,
 ): Uint8Array {
   return vault.seal(profileHeadersPlace(partition, id, version), plain);

@@ -4,7 +4,7 @@ import { Refusal } from '#src/domain/errors.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { decodePayload } from '#src/domain/payload.ts';
-import { archiveProfile, editProfile, type Profile } from '#src/domain/profile.ts';
+import { archiveProfile, type EndpointProfile, editProfile } from '#src/domain/profile.ts';
 import type { ScheduleView, Timing } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-life.ts';
 import { payloadPlace } from '#src/domain/sealed-places.ts';
@@ -50,7 +50,7 @@ function commandsOf(
   const { store, clock, ids, vault } = harness;
   const hints = {
     due: (due: Due | null) => hinted.push(...(due === null ? [] : [due.dueAt])),
-    lookAgain: () => looks.push(true),
+    rescan: () => looks.push(true),
   };
   return { store, clock, ids, vault, hinted, looks, hints, turns: new Turns(), pause: async () => {} };
 }
@@ -184,7 +184,9 @@ describe('creating a schedule', () => {
 });
 
 describe('creating a schedule through a profile', () => {
-  async function givenProfile(harness: ControlHarness): Promise<{ profile: Profile; order: ScheduleOrder }> {
+  async function givenProfile(
+    harness: ControlHarness,
+  ): Promise<{ profile: EndpointProfile; order: ScheduleOrder }> {
     const profile = new Builders(PARTITION, harness.ids).profile();
     expect(await harness.store.addProfile({ profile, headers: null, receipt: null })).toBe('done');
     return { profile, order: { ...ORDER, destination: { kind: 'profile', endpointId: profile.id } } };

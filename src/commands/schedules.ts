@@ -7,7 +7,7 @@ import type { Instant } from '#src/domain/instant.ts';
 import { isJsonTextInSlices } from '#src/domain/json.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { encodePayload } from '#src/domain/payload.ts';
-import type { Profile } from '#src/domain/profile.ts';
+import type { EndpointProfile } from '#src/domain/profile.ts';
 import {
   isEnded,
   type Schedule,
@@ -69,7 +69,11 @@ export async function createSchedule(
 }
 
 /** The profile a new schedule shall deliver through. */
-async function backing(store: Commands['store'], partition: Partition, id: EndpointId): Promise<Profile> {
+async function backing(
+  store: Commands['store'],
+  partition: Partition,
+  id: EndpointId,
+): Promise<EndpointProfile> {
   const profile = await store.findProfile(partition, id);
   if (profile === null) throw new Refusal('invalid_endpoint', 'endpoint_id');
   if (profile.archived) throw new Refusal('endpoint_archived', 'endpoint_id');
@@ -146,7 +150,7 @@ function change(
     const written = await store.replaceSchedule({ ...changed, receipt });
     if (written === 'done') {
       if (changed.pending !== null) hints.due(dueOf(changed.pending));
-      if (changed.sweep !== null && isWaiting(changed.sweep.untriedTo)) hints.lookAgain();
+      if (changed.sweep !== null && isWaiting(changed.sweep.untriedTo)) hints.rescan();
     }
     return { written, finished };
   };

@@ -33,7 +33,7 @@ export function isSendableHeader(name: string, value: string): boolean {
   );
 }
 
-/** Profile headers under schedule headers: the schedule's win, names compared without case. */
+/** EndpointProfile headers under schedule headers: the schedule's win, names compared without case. */
 export function mergeHeaders(under: Headers, over: Headers): Headers {
   const taken = new Set(over.map(([name]) => name.toLowerCase()));
   return [...under.filter(([name]) => !taken.has(name.toLowerCase())), ...over];

@@ -39,7 +39,7 @@ export const DEFAULT_BREAKER_POLICY: BreakerPolicy = {
  * An endpoint profile as it is now. Every successful edit makes a new version; a delivery names the
  * version that was in force when it was materialized, and stays with it.
  */
-export interface Profile {
+export interface EndpointProfile {
   readonly partition: Partition;
   readonly id: EndpointId;
   readonly version: number;
@@ -60,17 +60,17 @@ export interface Profile {
 }
 
 /** A profile without what its customer may make large: firing reads many of them at one time. */
-export type FiringProfile = Omit<Profile, 'headerNames' | 'metadata'>;
+export type FiringProfile = Omit<EndpointProfile, 'headerNames' | 'metadata'>;
 
 /** What a customer decides; an edit may replace any of it. */
 export type ProfileTerms = Pick<
-  Profile,
+  EndpointProfile,
   'url' | 'method' | 'timeout' | 'retryPolicy' | 'retryBudget' | 'rateLimit' | 'breakerPolicy' | 'metadata'
 >;
 
-export type ProfileEdit = Partial<ProfileTerms & Pick<Profile, 'headerNames'>>;
+export type ProfileEdit = Partial<ProfileTerms & Pick<EndpointProfile, 'headerNames'>>;
 
-export function editProfile(profile: Profile, edit: ProfileEdit, now: Instant): Profile {
+export function editProfile(profile: EndpointProfile, edit: ProfileEdit, now: Instant): EndpointProfile {
   return {
     ...profile,
     ...edit,
@@ -80,7 +80,7 @@ export function editProfile(profile: Profile, edit: ProfileEdit, now: Instant): 
   };
 }
 
-export function archiveProfile(profile: Profile, now: Instant): Profile {
+export function archiveProfile(profile: EndpointProfile, now: Instant): EndpointProfile {
   if (profile.archived) return profile;
   return { ...profile, archived: true, updatedAt: now, revision: profile.revision + 1 };
 }

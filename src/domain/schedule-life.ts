@@ -12,7 +12,7 @@ import { formatInstant, type Instant, instant } from './instant.ts';
 import { type Labels, labelDigests } from './labels.ts';
 import { jittered, nextOf, type Occurrence, recurrenceOf } from './occurrence.ts';
 import type { Partition } from './partition.ts';
-import type { FiringProfile, Profile } from './profile.ts';
+import type { EndpointProfile, FiringProfile } from './profile.ts';
 import type { RetryPolicy } from './retry.ts';
 import {
   type Destination,
@@ -59,7 +59,7 @@ export interface NewSchedule extends ScheduleTerms {
   readonly partition: Partition;
   readonly id: ScheduleId;
   readonly deliveryId: DeliveryId;
-  readonly profile: Profile | null;
+  readonly profile: EndpointProfile | null;
   readonly headerNames: readonly string[];
   readonly payloadBytes: number;
 }

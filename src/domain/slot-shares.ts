@@ -44,8 +44,8 @@ export function decideShares(seen: Seen, node: string, held: ReadonlySet<Slot>):
 /** How many slots are due to each node that wants some. */
 function sharesOf(seen: Seen): ReadonlyMap<string, number> {
   const wanting = seen.nodes.filter(({ isStopping }) => !isStopping).map(({ node }) => node);
-  const holdings = holdingsOf(seen);
-  const held = (node: string) => holdings.get(node) ?? 0;
+  const ownedSlots = holdingsOf(seen);
+  const held = (node: string) => ownedSlots.get(node) ?? 0;
   const ranked = wanting.sort((a, b) => held(b) - held(a) || byName(a, b));
   const even = Math.floor(seen.slots.length / ranked.length);
   const rest = seen.slots.length % ranked.length;
@@ -53,19 +53,19 @@ function sharesOf(seen: Seen): ReadonlyMap<string, number> {
 }
 
 function holdingsOf({ slots }: Seen): ReadonlyMap<string, number> {
-  const holdings = new Map<string, number>();
-  for (const { owner } of slots) if (owner !== null) holdings.set(owner, (holdings.get(owner) ?? 0) + 1);
-  return holdings;
+  const ownedSlots = new Map<string, number>();
+  for (const { owner } of slots) if (owner !== null) ownedSlots.set(owner, (ownedSlots.get(owner) ?? 0) + 1);
+  return ownedSlots;
 }
 
 /** What nobody living holds is dealt out by name, to each what it lacks: this is the part of one of them. */
 function partOf(seen: Seen, shares: ReadonlyMap<string, number>, node: string): readonly SeenSlot[] {
   const living = new Set(seen.nodes.map((one) => one.node));
   const free = seen.slots.filter(({ owner }) => owner === null || !living.has(owner));
-  const holdings = holdingsOf(seen);
+  const ownedSlots = holdingsOf(seen);
   let from = 0;
   for (const other of [...shares.keys()].sort(byName)) {
-    const lacks = Math.max((shares.get(other) ?? 0) - (holdings.get(other) ?? 0), 0);
+    const lacks = Math.max((shares.get(other) ?? 0) - (ownedSlots.get(other) ?? 0), 0);
     if (other === node) return free.slice(from, from + lacks);
     from += lacks;
   }

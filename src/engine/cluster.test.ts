@@ -753,10 +753,10 @@ describe('a hint', () => {
     const { pending } = await cluster.harness.schedule({ inMs: -10 });
     const [, other] = await around(cluster, pending);
     await cluster.time.settled();
-    other?.engine.lookAgain();
+    other?.engine.rescan();
     await cluster.time.advance(50);
     expect(sentBy(cluster.nodes)).toEqual([pending.id]);
-    expect(cluster.nodes.flatMap(({ told }) => told).filter((what) => what === 'lookAgain')).toHaveLength(1);
+    expect(cluster.nodes.flatMap(({ told }) => told).filter((what) => what === 'rescan')).toHaveLength(1);
   });
 
   test('of a process that dispatches nothing goes to the others, when it is near due', async () => {

@@ -3,8 +3,8 @@ import type { Delivery } from '#src/domain/delivery.ts';
 import type { Due } from '#src/domain/due.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { ClaimWrite, EndWrite, Work } from '#src/ports/store.ts';
-import type { Ready } from './prefetch/prefetcher.ts';
 import type { Draft, Unsendable } from './attempt/request-builder.ts';
+import type { Ready } from './prefetch/prefetcher.ts';
 
 /** A delivery that is to be claimed, and what its attempt will need to know. */
 export interface Claiming {

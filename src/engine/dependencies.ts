@@ -14,7 +14,7 @@ import type { Vault } from '#src/ports/vault.ts';
 /** What is kept for people to look at, and what they ordered. */
 export type EngineInsight = Pick<
   InsightStore,
-  'saveStats' | 'pruneStats' | 'findGate' | 'listGateOrders' | 'removeGateOrder'
+  'saveStats' | 'pruneStats' | 'findGate' | 'listBreakerResets' | 'removeBreakerReset'
 >;
 
 export interface EngineDependencies {

@@ -74,7 +74,7 @@ describe('a stop', () => {
     expect(underWay).toBeLessThan(200);
     const stop = watched(engine.stop(HOUR_MS));
     engine.due(requireDue(next.pending));
-    engine.lookAgain();
+    engine.rescan();
     for (const sent of harness.egress.sent) sent.answer(OK);
     await harness.time.advance(10 * 60_000);
     expect([stop.isDone(), harness.egress.sent.length]).toEqual([true, underWay]);

@@ -6,21 +6,21 @@
 import type { Due } from '#src/domain/due.ts';
 import type { Hints, Peers } from '#src/ports/hints.ts';
 import type { EngineGauges } from '#src/ports/telemetry.ts';
-import type { EngineDependencies } from './dependencies.ts';
-import { Dispatcher } from './dispatch/dispatcher.ts';
-import { GateOrders } from './gate/breaker-resets.ts';
-import { Gates } from './gate/gates.ts';
-import { Janitor } from './upkeep/cleaner.ts';
-import { Membership } from './cluster/membership.ts';
-import { NO_PEERS } from './cluster/peer-hints.ts';
-import { Recoveries } from './upkeep/recoveries.ts';
-import { Recovery } from './upkeep/recovery.ts';
+import { AttemptRunner } from './attempt/attempt-runner.ts';
 import { RequestBuilder } from './attempt/request-builder.ts';
 import { Settler } from './attempt/settler.ts';
+import { Membership } from './cluster/membership.ts';
+import { NO_PEERS } from './cluster/peer-hints.ts';
 import { OWNS_EVERY_SLOT } from './cluster/slot-ownership.ts';
+import type { EngineDependencies } from './dependencies.ts';
+import { Dispatcher } from './dispatch/dispatcher.ts';
+import { BreakerResets } from './gate/breaker-resets.ts';
+import { Gates } from './gate/gates.ts';
+import { Cleaner } from './upkeep/cleaner.ts';
+import { Recoveries } from './upkeep/recoveries.ts';
+import { Recovery } from './upkeep/recovery.ts';
 import { StatsRecorder } from './upkeep/stats-recorder.ts';
-import { Sweeps } from './upkeep/sweeper.ts';
-import { AttemptRunner } from './attempt/attempt-runner.ts';
+import { Sweeper } from './upkeep/sweeper.ts';
 
 export interface EngineOptions {
   /** How long history is kept; 0 for ever. */
@@ -40,9 +40,9 @@ export class Engine implements Hints {
   readonly #attempts: AttemptRunner;
   readonly #dispatcher: Dispatcher;
   readonly #recoveries: Recoveries;
-  readonly #janitor: Janitor;
-  readonly #gateOrders: GateOrders;
-  readonly #sweeps: Sweeps;
+  readonly #cleaner: Cleaner;
+  readonly #breakerResets: BreakerResets;
+  readonly #sweeps: Sweeper;
   #isStopped = false;
 
   constructor(dependencies: EngineDependencies, options: EngineOptions) {
@@ -57,10 +57,10 @@ export class Engine implements Hints {
     const parts = { builder, gates: this.#gates, settler: this.#settler, stats: this.#stats };
     this.#attempts = new AttemptRunner(dependencies, ownership, parts, {
       due: (due) => this.#dispatcher.due(due),
-      lookAgain: () => this.#dispatcher.lookAgain(),
+      rescan: () => this.#dispatcher.rescan(),
       release: (due) => this.#dispatcher.release(due),
       turnSoon: () => this.#dispatcher.turnSoon(),
-      bringForward: (deferred) => this.#dispatcher.bringForward(deferred),
+      releaseDeferred: (deferred) => this.#dispatcher.releaseDeferred(deferred),
       lostTrack: () => this.#recoveries.lostTrack(),
     });
     this.#dispatcher = new Dispatcher(
@@ -81,13 +81,13 @@ export class Engine implements Hints {
       isUnderWay: (token) => this.#attempts.isUnderWay(token),
     });
     this.#recoveries = new Recoveries(dependencies, recovery);
-    this.#janitor = new Janitor(dependencies, ownership, options.retentionMs);
-    this.#gateOrders = new GateOrders(dependencies, {
+    this.#cleaner = new Cleaner(dependencies, ownership, options.retentionMs);
+    this.#breakerResets = new BreakerResets(dependencies, {
       ownership,
       gates: this.#gates,
-      bringForward: (deferred) => this.#dispatcher.bringForward(deferred),
+      releaseDeferred: (deferred) => this.#dispatcher.releaseDeferred(deferred),
     });
-    this.#sweeps = new Sweeps({ ...dependencies, ownership, hints: this });
+    this.#sweeps = new Sweeper({ ...dependencies, ownership, hints: this });
     dependencies.metrics.watch(() => this.gauges());
   }
 
@@ -96,7 +96,7 @@ export class Engine implements Hints {
     if (cluster === null) return null;
     return new Membership(this.#dependencies, cluster, {
       gained: () => {
-        this.#dispatcher.lookAnew();
+        this.#dispatcher.rescanAll();
         void this.#recoveries.look();
       },
       nodesDied: () => void this.#recoveries.look(),
@@ -113,8 +113,8 @@ export class Engine implements Hints {
     if (this.#membership === null) await recovered;
     if (this.#isStopped) return;
     this.#dispatcher.start();
-    this.#janitor.start();
-    this.#gateOrders.start();
+    this.#cleaner.start();
+    this.#breakerResets.start();
     this.#sweeps.start();
   }
 
@@ -122,15 +122,15 @@ export class Engine implements Hints {
     this.#dispatcher.due(due);
   }
 
-  lookAgain(): void {
-    this.#dispatcher.lookAgain();
-    this.#peers.lookAgain();
+  rescan(): void {
+    this.#dispatcher.rescan();
+    this.#peers.rescan();
   }
 
   /** What other nodes tell. It is not told on. */
   readonly heard: Peers = {
     due: (due) => this.#dispatcher.hinted(due),
-    lookAgain: () => this.#dispatcher.lookAgain(),
+    rescan: () => this.#dispatcher.rescan(),
     slotsChanged: () => this.#membership?.lookSoon(),
   };
 
@@ -155,8 +155,8 @@ export class Engine implements Hints {
     this.#dispatcher.stop();
     this.#recoveries.stop();
     const handedOver = this.#membership?.handOver();
-    const tidied = this.#janitor.stop();
-    const ordersEnd = Promise.all([this.#gateOrders.stop(), this.#sweeps.stop()]);
+    const tidied = this.#cleaner.stop();
+    const ordersEnd = Promise.all([this.#breakerResets.stop(), this.#sweeps.stop()]);
     const grace = Promise.withResolvers<void>();
     const callOff = this.#dependencies.timers.after(graceMs, grace.resolve);
     await Promise.race([Promise.all([this.#attempts.idle(), handedOver]), grace.promise]);

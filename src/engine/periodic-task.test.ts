@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
 import { VirtualTime } from '#test/engine-harness.ts';
-import { Repetition, SOON_MS } from './periodic-task.ts';
+import { PeriodicTask, SOON_MS } from './periodic-task.ts';
 
 const EVERY_MS = 900;
 
@@ -10,7 +10,7 @@ function setUp() {
   const begunAt: number[] = [];
   const ends: (() => void)[] = [];
   let isSlow = false;
-  const repetition = new Repetition(time, async () => {
+  const repetition = new PeriodicTask(time, async () => {
     begunAt.push(time.now());
     if (isSlow) await new Promise<void>((resolve) => void ends.push(resolve));
     return EVERY_MS;
@@ -60,7 +60,7 @@ test('never runs twice at one time: what is asked for meanwhile comes right afte
 test('waits until it is asked for where a run says so', async () => {
   const time = new VirtualTime(instant(0));
   let runs = 0;
-  const repetition = new Repetition(time, async () => {
+  const repetition = new PeriodicTask(time, async () => {
     runs++;
     return null;
   });

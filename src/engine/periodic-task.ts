@@ -7,7 +7,7 @@ import type { Timers } from '#src/ports/timers.ts';
 /** The wait from a request to its run, so that many requests share one. */
 export const SOON_MS = 20;
 
-export class Repetition {
+export class PeriodicTask {
   readonly #timers: Timers;
   readonly #run: () => Promise<number | null>;
   #callOff: () => void = () => {};

@@ -31,7 +31,7 @@ export class Sightings {
   }
 
   async hear(happening: Happening): Promise<void> {
-    if (happening.kind === 'edited') return this.#lookAgain(happening);
+    if (happening.kind === 'edited') return this.#rescan(happening);
     if (happening.kind === 'claimed') {
       const { delivery, attempt } = happening;
       this.#seen.set(delivery.id, { delivery, attemptNo: attempt.attemptNo, dueAt: attempt.dueAt });
@@ -47,7 +47,7 @@ export class Sightings {
     this.#moved(delivery);
   }
 
-  async #lookAgain({ partition, scheduleId }: Happening & { readonly kind: 'edited' }): Promise<void> {
+  async #rescan({ partition, scheduleId }: Happening & { readonly kind: 'edited' }): Promise<void> {
     const waiting = [...this.#seen.values()]
       .map(({ delivery }) => delivery)
       .filter((delivery) => delivery.partition === partition && delivery.scheduleId === scheduleId)

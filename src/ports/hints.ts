@@ -5,7 +5,7 @@ export interface Hints {
   /** This delivery is now due then; null when it no longer waits. */
   due(due: Due | null): void;
   /** Something became due that is not named here. */
-  lookAgain(): void;
+  rescan(): void;
 }
 
 /**
@@ -15,7 +15,7 @@ export interface Hints {
 export interface Peers {
   /** For whoever holds its slot: it is due in the next moments. */
   due(due: Due): void;
-  lookAgain(): void;
+  rescan(): void;
   /** Slots were given back, or a node joined: there may be some to take or to give back. */
   slotsChanged(): void;
 }

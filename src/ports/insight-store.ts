@@ -73,7 +73,7 @@ export interface GateAt {
 }
 
 /** An order of a person to an endpoint's gate, carried out by whoever holds its slot. */
-export interface GateOrder {
+export interface BreakerReset {
   readonly partition: Partition;
   readonly endpoint: EndpointKey;
   readonly at: Instant;
@@ -151,9 +151,9 @@ export interface InsightStore {
   listGates(partition: Partition, limit: number): Promise<readonly GateAt[]>;
   readCluster(): Promise<ClusterState>;
 
-  addGateOrder(order: GateOrder): Promise<void>;
+  addBreakerReset(order: BreakerReset): Promise<void>;
   /** Of every partition. */
-  listGateOrders(limit: number): Promise<readonly GateOrder[]>;
+  listBreakerResets(limit: number): Promise<readonly BreakerReset[]>;
   /** One that was given again since stays. */
-  removeGateOrder(order: GateOrder): Promise<void>;
+  removeBreakerReset(order: BreakerReset): Promise<void>;
 }

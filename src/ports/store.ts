@@ -19,7 +19,7 @@ import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Label, Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { FiringProfile, Profile } from '#src/domain/profile.ts';
+import type { EndpointProfile, FiringProfile } from '#src/domain/profile.ts';
 import type {
   FiringSchedule,
   Schedule,
@@ -104,7 +104,7 @@ export interface ScheduleAddition {
   /** Headers and body, sealed; null when there are none. */
   readonly payload: Uint8Array | null;
   /** The profile the pending delivery was made from: it must still be the same. */
-  readonly profile: Profile | null;
+  readonly profile: EndpointProfile | null;
   readonly receipt: Receipt | null;
 }
 
@@ -122,7 +122,7 @@ export interface ReplayAddition {
 }
 
 export interface ProfileWrite {
-  readonly profile: Profile;
+  readonly profile: EndpointProfile;
   /** The static headers, sealed; null when there are none. */
   readonly headers: Uint8Array | null;
   readonly receipt: Receipt | null;
@@ -256,18 +256,18 @@ export interface Store {
     limit: number,
   ): Promise<readonly Attempt[]>;
 
-  findProfile(partition: Partition, id: EndpointId): Promise<Profile | null>;
+  findProfile(partition: Partition, id: EndpointId): Promise<EndpointProfile | null>;
   listProfiles(
     partition: Partition,
     includeArchived: boolean,
     page: Page<EndpointId>,
-  ): Promise<Listed<Profile>>;
+  ): Promise<Listed<EndpointProfile>>;
   /** The static headers of one version of a profile, sealed. */
   findProfileHeaders(partition: Partition, id: EndpointId, version: number): Promise<Uint8Array | null>;
   addProfile(addition: ProfileWrite): Promise<Written>;
   replaceProfile(replacement: ProfileWrite): Promise<Written>;
   /** `in_use`: an active or paused schedule refers to it. */
-  archiveProfile(profile: Profile): Promise<'done' | 'stale' | 'in_use'>;
+  archiveProfile(profile: EndpointProfile): Promise<'done' | 'stale' | 'in_use'>;
 
   /** The receipt under a key, unless it has expired. */
   findReceipt(partition: Partition, key: string, now: Instant): Promise<Receipt | null>;

@@ -35,7 +35,11 @@ describe('a life of profiles', () => {
   test('set from a pipe, listed without its key, used, removed', async () => {
     const { path, env, profile } = store();
     const set = await profile(['set', 'staging', '--url', `${url}/`], `${TEST_KEY}\n`);
-    expect(set).toEqual({ code: 0, stdout: 'Profile staging is stored. It is in use.\n', stderr: '' });
+    expect(set).toEqual({
+      code: 0,
+      stdout: 'EndpointProfile staging is stored. It is in use.\n',
+      stderr: '',
+    });
     expect(statSync(path).mode & 0o777).toBe(0o600);
     await profile(['set', 'production', '--url', 'https://sched.example.com'], LIVE_KEY);
 
@@ -72,7 +76,7 @@ describe('a life of profiles', () => {
     await terminal.said(/API key \(it is not shown\): /);
     terminal.type(`${TEST_KEY}\r`);
     expect(await terminal.ended).toBe(0);
-    expect(terminal.screen).toContain('Profile staging is stored.');
+    expect(terminal.screen).toContain('EndpointProfile staging is stored.');
     expect(terminal.screen).not.toContain('sk_test');
     expect(readFileSync(path, 'utf8')).toContain(TEST_KEY);
   });

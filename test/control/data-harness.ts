@@ -93,7 +93,7 @@ async function openDataBench(harness: ControlHarness, name: string): Promise<Dat
   const audit: AuditedAct[] = [];
   const hinted: (Due | null)[] = [];
   const wakes: true[] = [];
-  const hints = { due: (due: Due | null) => void hinted.push(due), lookAgain: () => {} };
+  const hints = { due: (due: Due | null) => void hinted.push(due), rescan: () => {} };
   const commands = { store, clock, ids, vault, hints, turns: new Turns(), pause: async () => {} };
   const desk = new Desk({
     store,

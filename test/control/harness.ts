@@ -90,7 +90,7 @@ async function openDashboard(
   const server = buildServer({
     ...harness,
     metrics: prometheusMetrics(),
-    hints: { due: () => {}, lookAgain: () => {} },
+    hints: { due: () => {}, rescan: () => {} },
     isFiring: () => true,
     servesApi: true,
     httpAllowed: false,

@@ -286,7 +286,7 @@ describe.concurrent('the clock of the machine is set while deliveries wait', () 
 });
 
 describe.concurrent('a process that starts with a clock far ahead', () => {
-  /** Resolves when the janitor of the running process has looked for everything that may be old. */
+  /** Resolves when the cleaner of the running process has looked for everything that may be old. */
   async function tidied({ api }: ShiftedService): Promise<void> {
     await vi.waitFor(
       async () => {

@@ -203,7 +203,7 @@ describe.concurrent('profile headers and schedule headers merge', () => {
       url: target.url,
       headers: {
         'X-Both': planted('profile'),
-        'X-Profile': planted('profile'),
+        'X-EndpointProfile': planted('profile'),
         'Idempotency-Key': planted('no'),
       },
     });
@@ -211,7 +211,7 @@ describe.concurrent('profile headers and schedule headers merge', () => {
     const { pending } = await given({ endpoint_id: profile.id, headers });
     const request = await target.arrived();
     expect(headerOf(request, 'X-Both')).toBe(planted('schedule'));
-    expect(headerOf(request, 'X-Profile')).toBe(planted('profile'));
+    expect(headerOf(request, 'X-EndpointProfile')).toBe(planted('profile'));
     expect(headerOf(request, 'X-Schedule')).toBe(planted('schedule'));
     expect(headerOf(request, 'Idempotency-Key')).toBe(pending.idempotency_key);
   });

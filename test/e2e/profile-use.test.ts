@@ -31,7 +31,7 @@ function archive(id: string) {
 
 describe('a profile-backed schedule', () => {
   it('shows the profile’s current url and method, and never its header values', async () => {
-    const headers = { 'X-Profile': planted('profile header') };
+    const headers = { 'X-EndpointProfile': planted('profile header') };
     const { id } = await createdProfile(api, { ...PROFILE, method: 'PUT', headers });
     const own = { 'X-Own': planted('own header') };
     const shown = await created(api, { endpoint_id: id, delay: '1h', headers: own });

@@ -64,7 +64,7 @@ export async function withPageLimit(): Promise<FullDisk> {
     clock: systemClock,
     timers: systemTimers,
     metrics: prometheusMetrics(),
-    hints: { due: () => {}, lookAgain: () => {} },
+    hints: { due: () => {}, rescan: () => {} },
     isFiring: () => true,
     servesApi: true,
     httpAllowed: false,

@@ -45,7 +45,7 @@ async function openServer() {
     timers,
     log,
     metrics: prometheusMetrics(),
-    hints: { due: () => {}, lookAgain: () => {} },
+    hints: { due: () => {}, rescan: () => {} },
     isFiring: () => true,
     servesApi: true,
     httpAllowed: false,

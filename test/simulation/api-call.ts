@@ -1,12 +1,12 @@
 /** One call of the API, as its client knows it. */
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { Profile } from '#src/domain/profile.ts';
+import type { EndpointProfile } from '#src/domain/profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 
 export type Rendered =
   | { readonly of: 'schedule'; readonly view: ScheduleView }
   | { readonly of: 'delivery'; readonly delivery: Delivery }
-  | { readonly of: 'profile'; readonly profile: Profile };
+  | { readonly of: 'profile'; readonly profile: EndpointProfile };
 
 export interface ApiCall {
   readonly what: string;

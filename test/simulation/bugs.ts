@@ -134,14 +134,14 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   'wake-ups are lost: nothing is found by looking, no hint arrives': {
     caughtBy: ['punctuality'],
     store: but(() => ({ listDue: async () => [] })),
-    hints: () => ({ due: () => {}, lookAgain: () => {} }),
+    hints: () => ({ due: () => {}, rescan: () => {} }),
   },
   'looking ahead sees nothing': {
     caughtBy: ['punctuality'],
     store: but((store) => ({
       listDue: async (after, until, limit) => (after === null ? store.listDue(after, until, limit) : []),
     })),
-    hints: () => ({ due: () => {}, lookAgain: () => {} }),
+    hints: () => ({ due: () => {}, rescan: () => {} }),
   },
   'looking back sees nothing': {
     caughtBy: ['punctuality'],

@@ -7,7 +7,7 @@ import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { UnfinishedSweep } from '#src/domain/delivery-life.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { Profile } from '#src/domain/profile.ts';
+import type { EndpointProfile } from '#src/domain/profile.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import {
   type AttemptRow,
@@ -62,7 +62,7 @@ export class DurableRows {
     return this.#ask.all<AttemptRow>(sql, partition, id).map(fromAttemptRow);
   }
 
-  profile(partition: Partition, id: EndpointId): Profile | null {
+  profile(partition: Partition, id: EndpointId): EndpointProfile | null {
     return this.#reads.profile(partition, id);
   }
 

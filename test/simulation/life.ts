@@ -58,7 +58,7 @@ export const NO_METRICS: EngineMetrics = {
   watch: () => {},
 };
 
-export const NO_HINTS: Hints = { due: () => {}, lookAgain: () => {} };
+export const NO_HINTS: Hints = { due: () => {}, rescan: () => {} };
 
 export class Life implements LifeFacts {
   readonly node: string;

@@ -147,7 +147,7 @@ export class Orders {
     return {
       url: this.url(),
       method: prng.pick(METHODS),
-      headers: prng.chance(0.5) ? [['X-Profile', 'yes']] : [],
+      headers: prng.chance(0.5) ? [['X-EndpointProfile', 'yes']] : [],
       timeout: prng.pick([null, '500ms', '2s', '10s']),
       retryPolicy: this.retryPolicy(),
       retryBudget: prng.weighted([

@@ -6,7 +6,7 @@ import type { Attempt, Delivery, DeliveryStatus } from '#src/domain/delivery.ts'
 import type { UnfinishedSweep } from '#src/domain/delivery-life.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { Profile } from '#src/domain/profile.ts';
+import type { EndpointProfile } from '#src/domain/profile.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import type { Step } from '#src/store/sql/steps.ts';
 import type { Checker, GateSave } from './checkers/checker.ts';
@@ -34,9 +34,9 @@ export class Witness {
   readonly deliveries = new Map<DeliveryId, Delivery>();
   readonly attempts = new Map<DeliveryId, readonly Attempt[]>();
   readonly schedules = new Map<ScheduleId, Schedule>();
-  readonly profiles = new Map<EndpointId, Profile>();
+  readonly profiles = new Map<EndpointId, EndpointProfile>();
   /** Every version there was: deliveries stay with theirs. */
-  readonly profileVersions = new Map<string, Profile>();
+  readonly profileVersions = new Map<string, EndpointProfile>();
   readonly ofSchedule = new Map<ScheduleId, Set<DeliveryId>>();
   /** Orders that have not reached all deliveries yet. */
   readonly sweeps = new Map<ScheduleId, UnfinishedSweep>();

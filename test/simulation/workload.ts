@@ -16,7 +16,7 @@ import {
 import type { Delivery } from '#src/domain/delivery.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { Profile } from '#src/domain/profile.ts';
+import type { EndpointProfile } from '#src/domain/profile.ts';
 import type { Schedule, ScheduleView } from '#src/domain/schedule.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
 import type { ApiCall, Rendered } from './api-call.ts';
@@ -323,7 +323,7 @@ export class Workload {
     };
   }
 
-  #profileChange({ id, partition }: Profile): Request {
+  #profileChange({ id, partition }: EndpointProfile): Request {
     const { url, timeout, retryBudget, breakerPolicy } = this.#orders.profile();
     const prng = this.#prng;
     if (prng.chance(0.1)) {
@@ -412,6 +412,6 @@ function viewed(show: (rendered: Rendered) => Finished): Render<ScheduleView> {
   return (view) => show({ of: 'schedule', view });
 }
 
-function profiled(show: (rendered: Rendered) => Finished): Render<Profile> {
+function profiled(show: (rendered: Rendered) => Finished): Render<EndpointProfile> {
   return (profile) => show({ of: 'profile', profile });
 }

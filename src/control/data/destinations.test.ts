@@ -87,7 +87,7 @@ test('an order to close a breaker is kept for whoever holds the gate, and in the
     status: 200,
     body: { done: true },
   });
-  const orders = await store.insight.listGateOrders(100);
+  const orders = await store.insight.listBreakerResets(100);
   expect(orders).toContainEqual({ partition: bench.build.partition, endpoint, at: clock.now() });
   expect(bench.audit).toMatchObject([{ action: 'endpoint.close_breaker', subject: endpoint }]);
   expect((await bench.post('destinations/close-breaker', { endpoint }, 'viewer')).status).toBe(403);

@@ -16,7 +16,7 @@ import { Refusal } from '#src/domain/errors.ts';
 import { parseId } from '#src/domain/id.ts';
 import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { Profile } from '#src/domain/profile.ts';
+import type { EndpointProfile } from '#src/domain/profile.ts';
 import { HOUR_MS, NO_STATS, type Stats } from '#src/domain/stats.ts';
 import { type BreakerAt, breakersOf } from './breakers.ts';
 import { presentCounts } from './counts.ts';
@@ -54,7 +54,10 @@ function listRoute({ commands: { store, clock }, insight }: Dependencies): Route
       const keys = [...shown.map(keyOf), ...inline];
       const active = await insight.readEndpointStats(partition, keys, since);
       const stats = new Map(active.map(({ endpoint, stats }) => [endpoint, stats]));
-      const present = (endpoint: EndpointKey, profile: Profile | null): Destination<EndpointResource> => ({
+      const present = (
+        endpoint: EndpointKey,
+        profile: EndpointProfile | null,
+      ): Destination<EndpointResource> => ({
         endpoint,
         profile: profile && presentProfile(profile, mode),
         url: profile?.url ?? endpoint,
@@ -73,7 +76,7 @@ function listRoute({ commands: { store, clock }, insight }: Dependencies): Route
   };
 }
 
-function keyOf({ id, url }: Profile): EndpointKey {
+function keyOf({ id, url }: EndpointProfile): EndpointKey {
   return endpointKeyOf({ endpointId: id, url });
 }
 
@@ -115,7 +118,7 @@ function closeRoute({ commands: { store, clock }, insight }: Dependencies): Rout
       const endpoint = readEndpoint(body);
       const id = parseId('ep', endpoint);
       if (id !== null) found(await store.findProfile(partition, id));
-      await insight.addGateOrder({ partition, endpoint, at: clock.now() });
+      await insight.addBreakerReset({ partition, endpoint, at: clock.now() });
       return json(DONE);
     },
   };

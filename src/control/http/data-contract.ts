@@ -186,9 +186,9 @@ export interface DeliveryDetails<Delivery, Schedule> {
 }
 
 /** `profile` as /v1 shows it; null for an inline destination. */
-export interface Destination<Profile> {
+export interface Destination<EndpointProfile> {
   readonly endpoint: string;
-  readonly profile: Profile | null;
+  readonly profile: EndpointProfile | null;
   readonly url: string;
   readonly breaker: {
     readonly state: 'closed' | 'open' | 'half_open';
@@ -198,8 +198,8 @@ export interface Destination<Profile> {
   readonly last_24h: Counts;
 }
 
-export interface Destinations<Profile> {
-  readonly data: readonly Destination<Profile>[];
+export interface Destinations<EndpointProfile> {
+  readonly data: readonly Destination<EndpointProfile>[];
   readonly next_cursor: string | null;
 }
 

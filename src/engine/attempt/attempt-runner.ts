@@ -4,18 +4,18 @@ import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import { type Due, dueOf } from '#src/domain/due.ts';
 import { gateTerms } from '#src/domain/gate.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Hints } from '#src/ports/hints.ts';
-import type { SettleWrite } from '#src/ports/store.ts';
+import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
 import type { Claiming, Sending } from '#src/engine/delivery-stages.ts';
 import { type EngineDependencies, pause } from '#src/engine/dependencies.ts';
 import type { Gates } from '#src/engine/gate/gates.ts';
+import type { StatsRecorder } from '#src/engine/upkeep/stats-recorder.ts';
+import type { Hints } from '#src/ports/hints.ts';
+import type { SettleWrite } from '#src/ports/store.ts';
+import { AttemptTimer } from './attempt-timer.ts';
 import { type Outcome, outcomeOf, unsent } from './outcome.ts';
-import { Progress } from './attempt-timer.ts';
 import { type RequestBuilder, type Sendable, UNREADABLE, type Unsendable } from './request-builder.ts';
 import { Sender } from './sender.ts';
 import type { Settler } from './settler.ts';
-import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
-import type { StatsRecorder } from '#src/engine/upkeep/stats-recorder.ts';
 
 /** AttemptRunner that may be claimed and not settled yet, requests under way included. */
 const UNSETTLED_MAX = 4_096;
@@ -30,7 +30,7 @@ type Request = Sendable | Unsendable;
 export interface AfterAttempt extends Hints {
   release(due: Due): void;
   turnSoon(): void;
-  bringForward(deferred: readonly Due[]): Promise<void>;
+  releaseDeferred(deferred: readonly Due[]): Promise<void>;
   /** A claim may have been made that nobody works on. */
   lostTrack(): void;
 }
@@ -48,7 +48,7 @@ type Begun = Omit<Claiming, 'draft'>;
 interface Made {
   readonly outcome: Outcome;
   /** Null where nothing was sent. */
-  readonly progress: Progress | null;
+  readonly progress: AttemptTimer | null;
 }
 
 export class AttemptRunner implements Sending {
@@ -158,13 +158,13 @@ export class AttemptRunner implements Sending {
     const { dueAt, firedAt } = claiming.write.attempt;
     const now = clock.now();
     metrics.lateness('send', Math.max(now - dueAt, 0) / MS_PER_SECOND);
-    const progress = new Progress(clock, firedAt, now);
+    const progress = new AttemptTimer(clock, firedAt, now);
     const connected = (wasOpen: boolean) => progress.connected(wasOpen);
     const exchange = await this.#sender.send(given.request, given.timeoutMs, connected);
     return { outcome: outcomeOf(exchange), progress };
   }
 
-  async #end(claiming: Begun, outcome: Outcome, progress: Progress | null): Promise<void> {
+  async #end(claiming: Begun, outcome: Outcome, progress: AttemptTimer | null): Promise<void> {
     const { due, work, write } = claiming;
     const endedAt = this.#dependencies.clock.now();
     // The permits go to whoever waits.
@@ -180,7 +180,7 @@ export class AttemptRunner implements Sending {
       this.#stats.ended(due, settled.delivery.status);
       this.#after.due(dueOf(settled.delivery));
     }
-    if (freed.length > 0) await this.#after.bringForward(freed);
+    if (freed.length > 0) await this.#after.releaseDeferred(freed);
   }
 
   /** The request, where it is known and the claim is as sure as it was. */

@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import type { AttemptTiming } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
-import { EngineHarness, OK, type Sent } from '#test/engine-harness.ts';
 import { pause } from '#src/engine/dependencies.ts';
 import { Engine } from '#src/engine/engine.ts';
+import { EngineHarness, OK, type Sent } from '#test/engine-harness.ts';
 
 /** An attempt whose request hangs; its claim took this long to be stored. */
 async function underWay(harness: EngineHarness, claimMs = 0): Promise<{ id: DeliveryId; sent: Sent }> {

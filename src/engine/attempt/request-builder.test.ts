@@ -91,11 +91,11 @@ describe('the request of a delivery', () => {
     await using harness = await EngineHarness.open();
     const profile = await harness.profile({ timeout: '1500.5ms', method: 'PUT' }, [
       ['X-Both', 'of the profile'],
-      ['X-Profile', 'p'],
+      ['X-EndpointProfile', 'p'],
     ]);
     const request = requestOf(await built(harness, { profile, payload: { headers: [['x-both', 'mine']] } }));
     expect(request.headers.slice(0, 2)).toEqual([
-      ['X-Profile', 'p'],
+      ['X-EndpointProfile', 'p'],
       ['x-both', 'mine'],
     ]);
     expect(request).toMatchObject({ method: 'PUT', timeoutMs: 1_501 });

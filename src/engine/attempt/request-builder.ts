@@ -11,9 +11,9 @@ import { decodeHeaders, decodePayload, NO_PAYLOAD, type Payload } from '#src/dom
 import { DEFAULT_TIMEOUT_MS } from '#src/domain/profile.ts';
 import { openProfileHeaders } from '#src/domain/profile-headers.ts';
 import { payloadPlace } from '#src/domain/sealed-places.ts';
+import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
 import { type Message, StoreUnavailable } from '#src/ports/store.ts';
-import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import { type Keys, SigningKeys } from './signing-keys.ts';
 
 /** A payload up to this size is read together with others; a larger one is read on its own (`body-loader.ts`). */

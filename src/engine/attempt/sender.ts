@@ -1,6 +1,7 @@
 /** One HTTP attempt: the request, and the time it may take. */
-import type { OutboundRequest } from '#src/ports/egress.ts';
+
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
+import type { OutboundRequest } from '#src/ports/egress.ts';
 import type { Exchange } from './outcome.ts';
 
 export class Sender {

@@ -12,9 +12,9 @@ import { type AttemptResult, settle } from '#src/domain/delivery-life.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { FiringSchedule } from '#src/domain/schedule.ts';
 import { completedBy } from '#src/domain/schedule-life.ts';
-import type { SettleWrite } from '#src/ports/store.ts';
 import { type EngineDependencies, pause } from '#src/engine/dependencies.ts';
 import { OutageLog } from '#src/engine/outage-log.ts';
+import type { SettleWrite } from '#src/ports/store.ts';
 
 export interface AttemptInFlight {
   /** Claimed. */

@@ -13,17 +13,26 @@ import { type Due, dueOf } from '#src/domain/due.ts';
 import { gateTerms } from '#src/domain/gate.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import * as scheduleLife from '#src/domain/schedule-life.ts';
-import type { ClaimWrite, EndWrite, Work } from '#src/ports/store.ts';
-import type { Ahead } from '#src/engine/prefetch/prefetcher.ts';
-import type { BodyLoader } from './payload-loader.ts';
-import { bringForward } from '#src/engine/gate/release-deferred.ts';
-import type { Asked, Claiming, Decided, Decisions, Queue, Read, Sending, Unread } from '#src/engine/delivery-stages.ts';
-import type { EngineDependencies } from '#src/engine/dependencies.ts';
-import type { Gates } from '#src/engine/gate/gates.ts';
-import { LargeDeliveries } from './large-deliveries.ts';
 import { SMALL_PAYLOAD_BYTES_MAX } from '#src/engine/attempt/request-builder.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
+import type {
+  Asked,
+  Claiming,
+  Decided,
+  Decisions,
+  Queue,
+  Read,
+  Sending,
+  Unread,
+} from '#src/engine/delivery-stages.ts';
+import type { EngineDependencies } from '#src/engine/dependencies.ts';
+import type { Gates } from '#src/engine/gate/gates.ts';
+import { releaseDeferred } from '#src/engine/gate/release-deferred.ts';
+import type { Prefetcher } from '#src/engine/prefetch/prefetcher.ts';
 import type { StatsRecorder } from '#src/engine/upkeep/stats-recorder.ts';
+import type { ClaimWrite, EndWrite, Work } from '#src/ports/store.ts';
+import { LargeDeliveries } from './large-deliveries.ts';
+import type { PayloadLoader } from './payload-loader.ts';
 
 /** Somebody else changed a delivery as it was to be claimed: so long it is left alone. */
 const STALE_MS = 10;
@@ -31,27 +40,27 @@ const STALE_MS = 10;
 export const BATCH_MAX = 64;
 const MS_PER_SECOND = 1_000;
 
-export interface FiringParts {
+export interface ClaimerDependencies {
   readonly ownership: SlotOwnership;
   readonly gates: Gates;
   readonly sending: Sending;
   readonly queue: Queue;
-  readonly ahead: Ahead;
-  readonly bodies: BodyLoader;
+  readonly ahead: Prefetcher;
+  readonly bodies: PayloadLoader;
   readonly stats: Pick<StatsRecorder, 'ended'>;
 }
 
-export class Firing {
+export class Claimer {
   readonly #dependencies: EngineDependencies;
   readonly #ownership: SlotOwnership;
   readonly #gates: Gates;
   readonly #sending: Sending;
   readonly #queue: Queue;
-  readonly #ahead: Ahead;
+  readonly #ahead: Prefetcher;
   readonly #large: LargeDeliveries;
-  readonly #stats: FiringParts['stats'];
+  readonly #stats: ClaimerDependencies['stats'];
 
-  constructor(dependencies: EngineDependencies, parts: FiringParts) {
+  constructor(dependencies: EngineDependencies, parts: ClaimerDependencies) {
     this.#dependencies = dependencies;
     this.#ownership = parts.ownership;
     this.#gates = parts.gates;
@@ -305,7 +314,7 @@ export class Firing {
         const due = dueOf(write);
         this.#queue.due(due);
         if (due === null || !this.#ownership.isStill(due, epoch)) return;
-        if (!write.reserved && !this.#gates.rememberDeferred(due)) void this.bringForward([due]);
+        if (!write.reserved && !this.#gates.rememberDeferred(due)) void this.releaseDeferred([due]);
       },
     );
   }
@@ -375,7 +384,7 @@ export class Firing {
     });
   }
 
-  bringForward(deferred: readonly Due[]): Promise<void> {
-    return bringForward(deferred, this.#dependencies, this.#ownership, this.#queue);
+  releaseDeferred(deferred: readonly Due[]): Promise<void> {
+    return releaseDeferred(deferred, this.#dependencies, this.#ownership, this.#queue);
   }
 }

@@ -3,14 +3,14 @@
  * itself then. One whose payload cannot be read is looked at again a moment later, and nobody else waits for it.
  */
 import { type Instant, instant } from '#src/domain/instant.ts';
-import { StoreUnavailable } from '#src/ports/store.ts';
-import type { BodyLoader } from './payload-loader.ts';
+import { type Draft, UNREADABLE, type Unsendable } from '#src/engine/attempt/request-builder.ts';
+import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
 import type { Queue, Read } from '#src/engine/delivery-stages.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { Gates } from '#src/engine/gate/gates.ts';
 import { type OutageLog, warnsOfOutage } from '#src/engine/outage-log.ts';
-import { type Draft, UNREADABLE, type Unsendable } from '#src/engine/attempt/request-builder.ts';
-import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
+import { StoreUnavailable } from '#src/ports/store.ts';
+import type { PayloadLoader } from './payload-loader.ts';
 
 /** A payload that could not be read is read again after this time. */
 const AGAIN_MS = 500;
@@ -19,7 +19,7 @@ export interface LargeDeliveriesDependencies extends Pick<EngineDependencies, 'c
   readonly ownership: SlotOwnership;
   readonly gates: Pick<Gates, 'readEnds'>;
   readonly queue: Queue;
-  readonly bodies: BodyLoader;
+  readonly bodies: PayloadLoader;
   /** Decides on one whose payload is at hand. Never rejects. */
   decide(read: Read): Promise<void>;
 }

@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import { EngineHarness, requireDue } from '#test/engine-harness.ts';
-import { BodyLoader } from './payload-loader.ts';
+import {
+  type Draft,
+  RequestBuilder,
+  SMALL_PAYLOAD_BYTES_MAX,
+  type Unsendable,
+} from '#src/engine/attempt/request-builder.ts';
 import { Engine } from '#src/engine/engine.ts';
-import { type Draft, RequestBuilder, SMALL_PAYLOAD_BYTES_MAX, type Unsendable } from '#src/engine/attempt/request-builder.ts';
+import { EngineHarness, requireDue } from '#test/engine-harness.ts';
+import { PayloadLoader } from './payload-loader.ts';
 
 const HUGE = 'x'.repeat(768 * 1_024);
 
@@ -25,7 +30,7 @@ describe('large payloads', () => {
     await using harness = await EngineHarness.open();
     const { pending } = await harness.schedule({ payload: { body: HUGE } });
     const builder = new SlowBuilder(harness);
-    const loader = new BodyLoader(harness, builder);
+    const loader = new PayloadLoader(harness, builder);
     const order: number[] = [];
     for (const customer of [1, 1, 1, 1, 2]) {
       const delivery = { ...pending, partition: customer as Partition };
@@ -44,7 +49,7 @@ describe('large payloads', () => {
     const { pending: huge } = await harness.schedule({ payload: { body: HUGE } });
     const { pending: medium } = await harness.schedule({ payload: { body: HUGE.slice(0, 20_000) } });
     const builder = new SlowBuilder(harness);
-    const loader = new BodyLoader(harness, builder);
+    const loader = new PayloadLoader(harness, builder);
     for (let n = 0; n < 4; n++) void loader.load(huge, () => true);
     const loads = Array.from({ length: 10 }, () => loader.load(medium, () => true));
     await harness.time.settled();
@@ -58,7 +63,7 @@ describe('large payloads', () => {
     await using harness = await EngineHarness.open();
     const { pending } = await harness.schedule({ payload: { body: HUGE } });
     const builder = new SlowBuilder(harness);
-    const loader = new BodyLoader(harness, builder);
+    const loader = new PayloadLoader(harness, builder);
     const [first, second] = [loader.load(pending, () => true), loader.load(pending, () => true)];
     await harness.time.settled();
     builder.reading[1]?.answer();
@@ -110,7 +115,7 @@ describe('a delivery with a large payload', () => {
     await using harness = await EngineHarness.open();
     const { pending } = await harness.schedule({ payload: { body: HUGE } });
     const builder = new SlowBuilder(harness);
-    const loader = new BodyLoader(harness, builder);
+    const loader = new PayloadLoader(harness, builder);
     let isWanted = true;
     const loads = [1, 2, 3, 4].map(() => loader.load(pending, () => isWanted));
     isWanted = false;

@@ -6,8 +6,8 @@
  */
 import { CustomerTurns } from '#src/domain/customer-turns.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
-import { type EngineDependencies, pause } from '#src/engine/dependencies.ts';
 import type { Draft, RequestBuilder, Unsendable } from '#src/engine/attempt/request-builder.ts';
+import { type EngineDependencies, pause } from '#src/engine/dependencies.ts';
 
 /** A payload up to this size does not wait for larger ones. */
 const MEDIUM_BYTES_MAX = 65_536;
@@ -21,7 +21,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-export class BodyLoader {
+export class PayloadLoader {
   readonly #medium: Loading;
   readonly #large: Loading;
 

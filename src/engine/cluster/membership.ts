@@ -16,10 +16,10 @@
 import { instant } from '#src/domain/instant.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import { decideShares } from '#src/domain/slot-shares.ts';
-import type { ClusterState, NodeLease } from '#src/ports/cluster-store.ts';
 import { type ClusterDependencies, type EngineDependencies, pause } from '#src/engine/dependencies.ts';
+import type { ClusterState, NodeLease } from '#src/ports/cluster-store.ts';
 import { FarLeases } from './far-leases.ts';
-import { Holdings } from './owned-slots.ts';
+import { OwnedSlots } from './owned-slots.ts';
 import type { SlotOwnership } from './slot-ownership.ts';
 
 /** With a round, a death is noticed within four seconds. */
@@ -56,7 +56,7 @@ export class Membership {
   readonly #dependencies: Dependencies;
   readonly #cluster: ClusterDependencies;
   readonly #inhabitants: Inhabitants;
-  readonly #holdings: Holdings;
+  readonly #ownedSlots: OwnedSlots;
   /** The epochs in which slots were given back: those are over, whatever an answer says that was on its way. */
   readonly #givenBack = new Map<Slot, number>();
   readonly #givingBack = new Set<Promise<boolean>>();
@@ -77,23 +77,23 @@ export class Membership {
     this.#dependencies = dependencies;
     this.#cluster = cluster;
     this.#inhabitants = inhabitants;
-    this.#holdings = new Holdings(cluster, dependencies.node, () => this.lookSoon());
+    this.#ownedSlots = new OwnedSlots(cluster, dependencies.node, () => this.lookSoon());
     cluster.metrics.watchCluster(() => ({
-      slotsHeld: this.#holdings.slots.size,
+      slotsHeld: this.#ownedSlots.slots.size,
       nodes: this.#nodes.length,
       clockOffsetSeconds: cluster.clock.offsetMs / MS_PER_SECOND,
       isClockSure: cluster.clock.isSure,
-      isLeaseValid: this.#holdings.isLeaseValid,
+      isLeaseValid: this.#ownedSlots.isLeaseValid,
     }));
   }
 
   get ownership(): SlotOwnership {
-    return this.#holdings;
+    return this.#ownedSlots;
   }
 
   /** Whether it may dispatch what it holds. */
   get isActive(): boolean {
-    return this.#holdings.isActive;
+    return this.#ownedSlots.isActive;
   }
 
   /** The living as they were last seen. */
@@ -131,7 +131,7 @@ export class Membership {
     }
     // As long as it holds them, nobody dispatches them. What is being given back already may fail, and be kept.
     await Promise.all(this.#givingBack);
-    while (this.#state === 'stopping' && !(await this.#giveBack(new Set(this.#holdings.kept)))) {
+    while (this.#state === 'stopping' && !(await this.#giveBack(new Set(this.#ownedSlots.kept)))) {
       await pause(this.#dependencies.timers, RENEW_AGAIN_MS);
     }
   }
@@ -141,7 +141,7 @@ export class Membership {
     this.#state = 'gone';
     this.#timer?.callOff();
     await this.#round;
-    this.#holdings.leaseIsValidUntil(Number.NEGATIVE_INFINITY);
+    this.#ownedSlots.leaseIsValidUntil(Number.NEGATIVE_INFINITY);
     const { store, peers } = this.#cluster;
     const { node, log } = this.#dependencies;
     try {
@@ -184,9 +184,9 @@ export class Membership {
       const renewed = await this.#renew();
       this.#mindAbsence();
       const seen = await this.#bury(renewed);
-      this.#wasActive &&= this.#holdings.isActive;
+      this.#wasActive &&= this.#ownedSlots.isActive;
       this.#reconcile(seen);
-      this.#holdings.leaseIsValidUntil(validUntil);
+      this.#ownedSlots.leaseIsValidUntil(validUntil);
       const before = this.#nodes;
       this.#nodes = seen.nodes.map(({ node }) => node);
       await this.#share(seen);
@@ -215,7 +215,7 @@ export class Membership {
 
   /** Whatever is seen from now on was so after they were given back. */
   #forgetGivenBack(): void {
-    const held = this.#holdings.fence.epochs;
+    const held = this.#ownedSlots.fence.epochs;
     for (const slot of this.#givenBack.keys()) if (!held.has(slot)) this.#givenBack.delete(slot);
   }
 
@@ -269,7 +269,7 @@ export class Membership {
   /** What the store says is ours is; what it does not say is not. */
   #reconcile(seen: ClusterState): void {
     const { node, log } = this.#dependencies;
-    const held = this.#holdings.fence.epochs;
+    const held = this.#ownedSlots.fence.epochs;
     const lost = new Set<Slot>();
     const found = new Map<Slot, number>();
     for (const { slot, owner, epoch } of seen.slots) {
@@ -284,7 +284,7 @@ export class Membership {
     if (lost.size > 0) {
       log.warn({ slots: lost.size }, 'slots were lost to another node');
       this.#cluster.metrics.slotsMoved('lost', lost.size);
-      this.#holdings.drop(lost);
+      this.#ownedSlots.drop(lost);
       this.#inhabitants.forgetGates(lost);
     }
     if (this.#state === 'member') this.#gain(found);
@@ -299,7 +299,7 @@ export class Membership {
     const { node } = this.#dependencies;
     const holders = new Set(seen.slots.map(({ owner }) => owner));
     const nodes = seen.nodes.filter((lease) => holders.has(lease.node) || !this.#isEnded(lease));
-    const { take, giveBack } = decideShares({ ...seen, nodes }, node, this.#holdings.kept);
+    const { take, giveBack } = decideShares({ ...seen, nodes }, node, this.#ownedSlots.kept);
     if (take.length > 0) {
       this.#gain((await this.#cluster.store.takeSlots(node, take)).epochs);
     }
@@ -308,7 +308,7 @@ export class Membership {
 
   #gain(epochs: ReadonlyMap<Slot, number>): void {
     if (epochs.size === 0) return;
-    this.#holdings.hold(epochs);
+    this.#ownedSlots.hold(epochs);
     this.#dependencies.log.info({ slots: epochs.size }, 'slots were gained');
     this.#cluster.metrics.slotsMoved('gained', epochs.size);
     this.#inhabitants.gained();
@@ -316,7 +316,7 @@ export class Membership {
 
   /** A lease that had run out, or a clock that was not sure, let things pass by. */
   #activate(): void {
-    const { isActive } = this.#holdings;
+    const { isActive } = this.#ownedSlots;
     if (isActive && !this.#wasActive) this.#inhabitants.gained();
     this.#wasActive = isActive;
   }
@@ -332,17 +332,17 @@ export class Membership {
   /** Never rejects. */
   async #release(slots: ReadonlySet<Slot>): Promise<boolean> {
     const { store, peers, metrics } = this.#cluster;
-    const given = this.#holdings.fenceOf(slots);
-    this.#holdings.leave(slots);
+    const given = this.#ownedSlots.fenceOf(slots);
+    this.#ownedSlots.leave(slots);
     try {
       await this.#inhabitants.batchesEnd();
       await this.#inhabitants.saveGates(slots);
       // Some may have been lost meanwhile.
-      const fence = this.#holdings.stillHeld(given);
+      const fence = this.#ownedSlots.stillHeld(given);
       for (const [slot, epoch] of fence.epochs) this.#givenBack.set(slot, epoch);
       await store.releaseSlots(fence);
       const released = new Set(fence.epochs.keys());
-      this.#holdings.drop(released);
+      this.#ownedSlots.drop(released);
       this.#inhabitants.forgetGates(released);
       metrics.slotsMoved('given_back', fence.epochs.size);
       peers.slotsChanged();
@@ -350,7 +350,7 @@ export class Membership {
     } catch (error) {
       this.#dependencies.log.warn({ error: String(error) }, 'slots could not be given back');
       for (const slot of slots) this.#givenBack.delete(slot);
-      this.#holdings.keep(slots);
+      this.#ownedSlots.keep(slots);
       return false;
     }
   }

@@ -10,7 +10,7 @@ import { type SlotOwnership, slotAt } from './slot-ownership.ts';
 
 const NONE: ReadonlySet<Slot> = new Set();
 
-export class Holdings implements SlotOwnership {
+export class OwnedSlots implements SlotOwnership {
   readonly #cluster: ClusterDependencies;
   readonly #leaving = new Set<Slot>();
   readonly #doubt: () => void;

@@ -1,11 +1,11 @@
 /** What is near due and not to be dispatched here, or by a process that dispatches nothing: others are told. */
 import type { Due } from '#src/domain/due.ts';
+import { SCAN_AHEAD_MS } from '#src/engine/due/due-scanner.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { Hints, Peers } from '#src/ports/hints.ts';
-import { LOOK_AHEAD_MS } from '#src/engine/due/due-scanner.ts';
 
 /** For a process that has its store to itself. */
-export const NO_PEERS: Peers = { due: () => {}, lookAgain: () => {}, slotsChanged: () => {} };
+export const NO_PEERS: Peers = { due: () => {}, rescan: () => {}, slotsChanged: () => {} };
 
 export class PeerHints implements Hints {
   readonly #peers: Peers;
@@ -18,10 +18,10 @@ export class PeerHints implements Hints {
 
   /** What is further away is found in time by looking. */
   due(due: Due | null): void {
-    if (due !== null && due.dueAt <= this.#clock.now() + LOOK_AHEAD_MS) this.#peers.due(due);
+    if (due !== null && due.dueAt <= this.#clock.now() + SCAN_AHEAD_MS) this.#peers.due(due);
   }
 
-  lookAgain(): void {
-    this.#peers.lookAgain();
+  rescan(): void {
+    this.#peers.rescan();
   }
 }

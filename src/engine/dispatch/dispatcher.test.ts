@@ -5,11 +5,11 @@ import { type Instant, instant } from '#src/domain/instant.ts';
 import type { BreakerPolicy } from '#src/domain/profile.ts';
 import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
 import { cancel, edit, pause, reschedule, resume } from '#src/domain/schedule-life.ts';
+import { Engine } from '#src/engine/engine.ts';
 import { HOUR_MS, HOURLY } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES } from '#src/store/contract/everything.ts';
 import { BROKEN, EngineHarness, OK, PARTITION, requireDue } from '#test/engine-harness.ts';
-import { Engine } from '#src/engine/engine.ts';
-import { STRIDE_MIN } from './overdue-batch-size.ts';
+import { BATCH_SIZE_MIN } from './overdue-batch-size.ts';
 
 async function started(harness: EngineHarness): Promise<Engine> {
   const engine = new Engine(harness, { retentionMs: 0 });
@@ -102,7 +102,7 @@ describe('a delivery', () => {
     await using harness = await EngineHarness.open();
     const engine = await started(harness);
     await harness.time.advance(500);
-    harness.faults.before('listDue', () => engine.lookAgain());
+    harness.faults.before('listDue', () => engine.rescan());
     await harness.time.advance(500);
     // One look in each direction, and the one that was asked for while it was under way.
     expect(harness.faults.times('listDue')).toBeGreaterThanOrEqual(4);
@@ -114,7 +114,7 @@ describe('a delivery', () => {
     const engine = await started(harness);
     for (let times = 0; times < 5; times++) {
       engine.due(requireDue(pending));
-      engine.lookAgain();
+      engine.rescan();
       await harness.time.advance(300);
     }
     await harness.time.advance(5_000);
@@ -324,7 +324,7 @@ describe('while claims are being written', () => {
   });
 
   test('of overdue work it is two, which begin small', async () => {
-    expect(await askedToClaim(400, 10_000)).toBe(2 * STRIDE_MIN);
+    expect(await askedToClaim(400, 10_000)).toBe(2 * BATCH_SIZE_MIN);
   });
 });
 

@@ -13,24 +13,24 @@
  */
 import type { Due } from '#src/domain/due.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Hints, Peers } from '#src/ports/hints.ts';
-import { SlowedTimers } from '#src/ports/slowed-timers.ts';
-import { Ahead, type Load } from '#src/engine/prefetch/prefetcher.ts';
-import { BodyLoader } from '#src/engine/claim/payload-loader.ts';
+import type { RequestBuilder } from '#src/engine/attempt/request-builder.ts';
+import { BATCH_MAX, Claimer } from '#src/engine/claim/claimer.ts';
+import { PayloadLoader } from '#src/engine/claim/payload-loader.ts';
+import { NO_PEERS } from '#src/engine/cluster/peer-hints.ts';
+import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
 import type { Queue, Sending } from '#src/engine/delivery-stages.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
-import { FairQueue, type Punctuality } from '#src/engine/queue/fair-queue.ts';
-import { BATCH_MAX, Firing } from '#src/engine/claim/claimer.ts';
+import { DueScanner, SCAN_AHEAD_MS } from '#src/engine/due/due-scanner.ts';
 import type { Gates } from '#src/engine/gate/gates.ts';
-import { LOOK_AHEAD_MS, LookOut } from '#src/engine/due/due-scanner.ts';
-import { NearDue } from '#src/engine/queue/due-queue.ts';
 import { type OutageLog, warnsOfOutage } from '#src/engine/outage-log.ts';
-import { NO_PEERS } from '#src/engine/cluster/peer-hints.ts';
-import { Repetition, SOON_MS } from '#src/engine/periodic-task.ts';
-import type { RequestBuilder } from '#src/engine/attempt/request-builder.ts';
-import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
+import { PeriodicTask, SOON_MS } from '#src/engine/periodic-task.ts';
+import { type Load, Prefetcher } from '#src/engine/prefetch/prefetcher.ts';
+import { DueQueue } from '#src/engine/queue/due-queue.ts';
+import { FairQueue, type Punctuality } from '#src/engine/queue/fair-queue.ts';
 import type { StatsRecorder } from '#src/engine/upkeep/stats-recorder.ts';
-import { Stride } from './overdue-batch-size.ts';
+import type { Hints, Peers } from '#src/ports/hints.ts';
+import { SlowedTimers } from '#src/ports/slowed-timers.ts';
+import { OverdueBatchSize } from './overdue-batch-size.ts';
 
 /** Time from the beginning of one look to the beginning of the next. */
 const LOOK_EVERY_MS = 900;
@@ -68,22 +68,22 @@ export class Dispatcher implements Hints, Queue {
   readonly #ownership: SlotOwnership;
   readonly #peers: Peers;
   readonly #sending: Sending;
-  readonly #nearDue = new NearDue();
+  readonly #dueQueue = new DueQueue();
   /** Timers for bulk work, which leaves time to everything else. */
   readonly #slowed: SlowedTimers;
   readonly #queue: FairQueue;
-  readonly #ahead: Ahead;
-  readonly #firing: Firing;
-  readonly #lookOut: LookOut;
+  readonly #ahead: Prefetcher;
+  readonly #firing: Claimer;
+  readonly #scanner: DueScanner;
   /** Apart: however much lies behind, what comes next is looked for in time. */
-  readonly #looks: Readonly<Record<Direction, Repetition>>;
+  readonly #looks: Readonly<Record<Direction, PeriodicTask>>;
   #callOffWake: (() => void) | null = null;
   #wakeAt: Instant | null = null;
   readonly #batches: Readonly<Record<Punctuality, Set<Promise<void>>>> = {
     in_time: new Set(),
     overdue: new Set(),
   };
-  readonly #stride = new Stride();
+  readonly #stride = new OverdueBatchSize();
   readonly #outage: OutageLog;
   readonly #lookOutage: OutageLog;
   #isBetweenSteps = false;
@@ -122,22 +122,22 @@ export class Dispatcher implements Hints, Queue {
     const isShared = () => this.#isShared;
     this.#slowed = new SlowedTimers(timers, isShared);
     const slowed = { ...dependencies, timers: this.#slowed };
-    this.#ahead = new Ahead(slowed, ownership, gates, builder, () => this.#load(), isShared);
-    this.#firing = new Firing(dependencies, {
+    this.#ahead = new Prefetcher(slowed, ownership, gates, builder, () => this.#load(), isShared);
+    this.#firing = new Claimer(dependencies, {
       ownership,
       gates,
       sending,
       queue: this,
       ahead: this.#ahead,
-      bodies: new BodyLoader(slowed, builder),
+      bodies: new PayloadLoader(slowed, builder),
       stats,
     });
-    this.#lookOut = new LookOut(
+    this.#scanner = new DueScanner(
       dependencies,
       ownership,
       {
         ahead: (due) => this.#foresee(due),
-        hasRoomAhead: (partition) => this.#nearDue.hasRoom(partition),
+        hasRoomAhead: (partition) => this.#dueQueue.hasRoom(partition),
         behind: (due) => queue.add(due, this.#punctuality(due)),
         get hasRoomBehind() {
           return queue.hasRoom;
@@ -147,9 +147,9 @@ export class Dispatcher implements Hints, Queue {
       this.#slowed,
     );
     this.#looks = {
-      ahead: new Repetition(timers, () => this.#look('ahead')),
-      rest: new Repetition(timers, () => this.#look('rest')),
-      behind: new Repetition(timers, () => this.#look('behind')),
+      ahead: new PeriodicTask(timers, () => this.#look('ahead')),
+      rest: new PeriodicTask(timers, () => this.#look('rest')),
+      behind: new PeriodicTask(timers, () => this.#look('behind')),
     };
   }
 
@@ -182,7 +182,7 @@ export class Dispatcher implements Hints, Queue {
 
   due(due: Due | null): void {
     if (due !== null) this.#ahead.forget(due.id);
-    if (due === null || due.dueAt > this.#dependencies.clock.now() + LOOK_AHEAD_MS) return;
+    if (due === null || due.dueAt > this.#dependencies.clock.now() + SCAN_AHEAD_MS) return;
     if (this.#isOurs(due)) this.#wait(due);
     else this.#peers.due(due);
   }
@@ -190,7 +190,7 @@ export class Dispatcher implements Hints, Queue {
   /** Another node said so. */
   hinted(due: Due): void {
     this.#ahead.forget(due.id);
-    if (this.#isOurs(due) && due.dueAt <= this.#dependencies.clock.now() + LOOK_AHEAD_MS) this.#wait(due);
+    if (this.#isOurs(due) && due.dueAt <= this.#dependencies.clock.now() + SCAN_AHEAD_MS) this.#wait(due);
   }
 
   #isOurs(due: Due): boolean {
@@ -205,7 +205,7 @@ export class Dispatcher implements Hints, Queue {
 
   /** False when there is no room. */
   #foresee(due: Due): boolean {
-    const hasRoom = this.#nearDue.add(due);
+    const hasRoom = this.#dueQueue.add(due);
     if (hasRoom && due.dueAt > this.#dependencies.clock.now()) this.#ahead.want(due);
     return hasRoom;
   }
@@ -213,19 +213,19 @@ export class Dispatcher implements Hints, Queue {
   #load(): Load {
     const { in_time: inTime, overdue } = this.#batches;
     if (inTime.size >= BATCHES_MAX.in_time) return 'busy';
-    const nextAt = this.#nearDue.nextAt();
+    const nextAt = this.#dueQueue.nextAt();
     const isSoon = nextAt !== null && nextAt - this.#dependencies.clock.now() < IMMINENT_MS;
     return isSoon || this.#isShared || inTime.size + overdue.size > 0 ? 'some' : 'calm';
   }
 
-  lookAgain(): void {
+  rescan(): void {
     if (this.#state !== 'running') return;
     for (const look of Object.values(this.#looks)) look.soon();
   }
 
   /** There is more to look at than before. */
-  lookAnew(): void {
-    this.#lookOut.beginAnew();
+  rescanAll(): void {
+    this.#scanner.beginAnew();
     if (this.#state === 'running') this.#lookNow();
   }
 
@@ -248,8 +248,8 @@ export class Dispatcher implements Hints, Queue {
     this.#outage.succeeded();
   }
 
-  bringForward(deferred: readonly Due[]): Promise<void> {
-    return this.#firing.bringForward(deferred);
+  releaseDeferred(deferred: readonly Due[]): Promise<void> {
+    return this.#firing.releaseDeferred(deferred);
   }
 
   /** Its permits are free again. */
@@ -262,7 +262,7 @@ export class Dispatcher implements Hints, Queue {
   async #look(direction: Direction): Promise<number | null> {
     const begunAt = this.#dependencies.clock.now();
     try {
-      await this.#lookOut[direction]();
+      await this.#scanner[direction]();
       this.#hasLookedAhead ||= direction === 'ahead';
       this.#failedLooks.delete(direction);
       this.#lookOutage.succeeded();
@@ -273,16 +273,16 @@ export class Dispatcher implements Hints, Queue {
     }
     this.#turn();
     if (direction === 'behind') return this.#lookBehindAfterMs();
-    if (this.#lookOut.isMoreAhead) this.#looks.rest.soon();
+    if (this.#scanner.isMoreAhead) this.#looks.rest.soon();
     // The clock may have been set back.
     const tookMs = Math.max(this.#dependencies.clock.now() - begunAt, 0);
     return direction === 'ahead' ? Math.max(LOOK_EVERY_MS - tookMs, SOON_MS) : null;
   }
 
   #lookBehindAfterMs(): number {
-    if (!this.#lookOut.isMoreBehind) return LOOK_EVERY_MS;
+    if (!this.#scanner.isMoreBehind) return LOOK_EVERY_MS;
     // What was found to be in memory already will be there a moment later too.
-    const isWorthwhile = this.#lookOut.hasFoundBehind && this.#queue.overdue < OVERDUE_LOW;
+    const isWorthwhile = this.#scanner.hasFoundBehind && this.#queue.overdue < OVERDUE_LOW;
     return isWorthwhile ? SOON_MS : LOOK_ON_MS;
   }
 
@@ -297,7 +297,7 @@ export class Dispatcher implements Hints, Queue {
   #turn(): void {
     this.#isTurnComing = false;
     if (this.#state !== 'running') return;
-    for (const due of this.#nearDue.take(this.#dependencies.clock.now(), this.#together.due)) {
+    for (const due of this.#dueQueue.take(this.#dependencies.clock.now(), this.#together.due)) {
       if (this.#isOurs(due)) this.#queue.add(due, this.#punctuality(due));
     }
     // Where permits are scarce, who is asked first gets them: that is overdue work once it has been passed over.
@@ -310,8 +310,8 @@ export class Dispatcher implements Hints, Queue {
 
   /** Whether more than one customer has something that is due soon or under way. */
   get #isShared(): boolean {
-    if (this.#nearDue.isShared) return true;
-    const soon = this.#nearDue.someCustomer;
+    if (this.#dueQueue.isShared) return true;
+    const soon = this.#dueQueue.someCustomer;
     const customer = soon === null ? this.#queue.someCustomer : `${soon}`;
     return customer !== null && this.#queue.hasOthersThan(customer);
   }
@@ -385,7 +385,7 @@ export class Dispatcher implements Hints, Queue {
   #sleep(): void {
     this.#callOffWake?.();
     this.#callOffWake = null;
-    this.#wakeAt = this.#nearDue.nextAt();
+    this.#wakeAt = this.#dueQueue.nextAt();
     if (this.#wakeAt === null || this.#state !== 'running') return;
     const ms = Math.min(Math.max(this.#wakeAt - this.#dependencies.clock.now(), 0), SLEEP_MS_MAX);
     this.#callOffWake = this.#dependencies.timers.after(ms, () => this.#turn());
@@ -398,7 +398,7 @@ export class Dispatcher implements Hints, Queue {
     this.#isResting = true;
     this.#dependencies.timers.after(STORE_REST_MS, () => {
       this.#isResting = false;
-      this.lookAgain();
+      this.rescan();
     });
   }
 }

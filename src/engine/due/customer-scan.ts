@@ -6,8 +6,8 @@
 import { CustomerTurns } from '#src/domain/customer-turns.ts';
 import type { Due } from '#src/domain/due.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { CustomerCursor, CustomersPage, Store } from '#src/ports/store.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
+import type { CustomerCursor, CustomersPage, Store } from '#src/ports/store.ts';
 
 /** Customers that are listed at a time. */
 const LISTED_MAX = 60;
@@ -19,7 +19,7 @@ const ROWS_MAX = 300;
 export type Place = Pick<Due, 'dueAt' | 'id'>;
 type CustomerStore = Pick<Store, 'listWaitingCustomers' | 'listDueOfCustomers'>;
 
-export class CustomerRounds {
+export class CustomerScan {
   readonly #store: CustomerStore;
   readonly #ownership: Pick<SlotOwnership, 'slots'>;
   #listed: CustomerCursor[] = [];
@@ -75,7 +75,7 @@ export class CustomerRounds {
 }
 
 /** Cursors that were left for later: each once, customers in turns. */
-export class LeftForLater {
+export class CursorBacklog {
   readonly #turns = new CustomerTurns<CustomerCursor>();
   /** Keys of the cursors that wait here, or were taken and not given back. */
   readonly #keys = new Set<string>();

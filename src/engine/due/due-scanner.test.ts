@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import type { Due } from '#src/domain/due.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
+import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
+import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { CustomerCursor } from '#src/ports/store.ts';
 import { dueAt, EngineHarness, VirtualTime } from '#test/engine-harness.ts';
-import type { EngineDependencies } from '#src/engine/dependencies.ts';
-import { type Finds, LOOK_AHEAD_MS, LookOut } from './due-scanner.ts';
-import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
+import { DueScanner, type Finds, SCAN_AHEAD_MS } from './due-scanner.ts';
 
 const PAGE_ROWS = 100;
 const PAGES_BEHIND_MAX = 50;
@@ -105,17 +105,17 @@ function setUp(rows: readonly Due[]) {
   const time = new VirtualTime(NOW);
   const found = new Found();
   const harness = { store: store as unknown as EngineDependencies['store'], clock: time, timers: time };
-  const lookOut = new LookOut(harness, OWNS_EVERY_SLOT, found);
+  const scanner = new DueScanner(harness, OWNS_EVERY_SLOT, found);
   /** Looks, while no more time passes than between pages. */
   const look = async (where: 'ahead' | 'rest' | 'behind', betweenMs = 5) => {
     const state = { isOver: false };
-    const looked = lookOut[where]().finally(() => {
+    const looked = scanner[where]().finally(() => {
       state.isOver = true;
     });
     while (!state.isOver) await time.advance(betweenMs);
     await looked;
   };
-  return { store, time, found, lookOut, look };
+  return { store, time, found, scanner, look };
 }
 
 /** So many from an instant on, several at each. */
@@ -134,20 +134,20 @@ describe('looking ahead', () => {
     const { found, look } = setUp([
       dueAt(NOW, { name: 'now' }),
       dueAt(NOW + 1, { name: 'next' }),
-      dueAt(NOW + LOOK_AHEAD_MS, { name: 'last' }),
-      dueAt(NOW + LOOK_AHEAD_MS + 1, { name: 'later' }),
+      dueAt(NOW + SCAN_AHEAD_MS, { name: 'last' }),
+      dueAt(NOW + SCAN_AHEAD_MS + 1, { name: 'later' }),
     ]);
     await look('ahead');
-    expect(LOOK_AHEAD_MS).toBe(2_000);
+    expect(SCAN_AHEAD_MS).toBe(2_000);
     expect(idsOf(found.aheads)).toEqual(['dlv_next', 'dlv_last']);
   });
 
   test('goes on where the last look ended, however long ago that was', async () => {
-    const { found, look, store, time } = setUp([dueAt(NOW + LOOK_AHEAD_MS, { name: 'seen' })]);
+    const { found, look, store, time } = setUp([dueAt(NOW + SCAN_AHEAD_MS, { name: 'seen' })]);
     await look('ahead');
-    const later = time.now() + 2 * LOOK_AHEAD_MS;
-    store.rows.push(dueAt(NOW + LOOK_AHEAD_MS + 10, { name: 'missed' }), dueAt(later, { name: 'next' }));
-    await time.advance(2 * LOOK_AHEAD_MS - 100);
+    const later = time.now() + 2 * SCAN_AHEAD_MS;
+    store.rows.push(dueAt(NOW + SCAN_AHEAD_MS + 10, { name: 'missed' }), dueAt(later, { name: 'next' }));
+    await time.advance(2 * SCAN_AHEAD_MS - 100);
     await look('ahead');
     expect(idsOf(found.aheads)).toEqual(['dlv_seen', 'dlv_missed', 'dlv_next']);
   });
@@ -165,8 +165,8 @@ describe('looking ahead', () => {
 
   test('reads page by page, lets others work between pages, and misses none', async () => {
     const rows = many(3 * PAGE_ROWS + 17, NOW + 1, 100);
-    const { found, lookOut, time } = setUp(rows);
-    const looked = lookOut.ahead();
+    const { found, scanner, time } = setUp(rows);
+    const looked = scanner.ahead();
     await time.settled();
     expect([found.pages, found.aheads.length, time.pending]).toEqual([1, PAGE_ROWS, 1]);
     await time.advance(0);
@@ -198,14 +198,14 @@ describe('looking ahead', () => {
   test('finds the first of everybody before the rest of one customer, and all of it in the end', async () => {
     const flood = many(70 * PAGE_ROWS, NOW + 1, 100);
     const others = many(30, NOW + 1_900).map((due) => ({ ...due, partition: OTHER }));
-    const { found, look, lookOut } = setUp([...flood, ...others]);
+    const { found, look, scanner } = setUp([...flood, ...others]);
     await look('ahead');
     const place = found.aheads.findIndex(({ partition }) => partition === OTHER);
     expect(place).toBeLessThanOrEqual(500);
     expect(found.aheads).toEqual(expect.arrayContaining(others));
-    expect([found.aheads.length < 1_000, lookOut.isMoreAhead]).toEqual([true, true]);
-    for (let looks = 0; lookOut.isMoreAhead && looks < 10; looks++) await look('rest');
-    expect([found.aheads.length, lookOut.isMoreAhead]).toEqual([flood.length + others.length, false]);
+    expect([found.aheads.length < 1_000, scanner.isMoreAhead]).toEqual([true, true]);
+    for (let looks = 0; scanner.isMoreAhead && looks < 10; looks++) await look('rest');
+    expect([found.aheads.length, scanner.isMoreAhead]).toEqual([flood.length + others.length, false]);
   });
 
   test('leaves off after so many visits, and goes on there', async () => {
@@ -225,17 +225,17 @@ describe('looking ahead', () => {
 
   test('does not read again what the looks for the rest have found', async () => {
     const flood = many(70 * PAGE_ROWS, NOW + 1, 100);
-    const { found, look, lookOut, store, time } = setUp(flood);
+    const { found, look, scanner, store, time } = setUp(flood);
     const lookForAll = async () => {
       await look('ahead');
-      for (let looks = 0; lookOut.isMoreAhead && looks < 10; looks++) await look('rest');
+      for (let looks = 0; scanner.isMoreAhead && looks < 10; looks++) await look('rest');
     };
     await lookForAll();
     expect(found.aheads).toHaveLength(flood.length);
     store.visits.splice(0);
     await lookForAll();
     expect(store.visits.length).toBeLessThan(10);
-    const hidden = dueAt(NOW + LOOK_AHEAD_MS + 900, { name: 'new' });
+    const hidden = dueAt(NOW + SCAN_AHEAD_MS + 900, { name: 'new' });
     store.rows.push(hidden);
     await time.advance(1_000);
     await lookForAll();
@@ -244,7 +244,7 @@ describe('looking ahead', () => {
 
   test('a look ahead does not send a look for the rest back to where it began', async () => {
     const flood = many(70 * PAGE_ROWS, NOW + 1_000, 100);
-    const { found, look, lookOut, store } = setUp([...flood, dueAt(NOW + 900, { name: 'other' })]);
+    const { found, look, scanner, store } = setUp([...flood, dueAt(NOW + 900, { name: 'other' })]);
     const { listDueOfCustomers } = store;
     const places: (number | undefined)[] = [];
     let isRest = false;
@@ -259,7 +259,7 @@ describe('looking ahead', () => {
     Object.assign(store, { listDueOfCustomers: watched });
     await look('ahead', 0);
     isRest = true;
-    for (let looks = 0; lookOut.isMoreAhead && looks < 3; looks++) await look('rest', 0);
+    for (let looks = 0; scanner.isMoreAhead && looks < 3; looks++) await look('rest', 0);
     expect(found.aheads).toHaveLength(flood.length + 1);
     expect(places).toEqual(places.toSorted((one = 0, other = 0) => one - other));
   });
@@ -273,22 +273,22 @@ describe('looking ahead', () => {
 
 describe('looking behind', () => {
   test('finds what is due, now included, and nothing that is ahead', async () => {
-    const { found, look, lookOut } = setUp([
+    const { found, look, scanner } = setUp([
       dueAt(NOW - 5_000_000, { name: 'old' }),
       dueAt(NOW, { name: 'now' }),
       dueAt(NOW + 1, { name: 'next' }),
     ]);
     await look('behind');
     expect(idsOf(found.behinds)).toEqual(['dlv_old', 'dlv_now']);
-    expect(lookOut.isMoreBehind).toBe(false);
+    expect(scanner.isMoreBehind).toBe(false);
   });
 
   test('finds everything, page by page, and begins again at the end', async () => {
     const rows = many(2 * PAGE_ROWS + 3, NOW - 100, 10);
-    const { found, look, store, lookOut } = setUp(rows);
+    const { found, look, store, scanner } = setUp(rows);
     await look('behind');
     expect(idsOf(found.behinds)).toEqual(idsOf(rows));
-    expect([lookOut.isMoreBehind, found.pages]).toEqual([false, 3]);
+    expect([scanner.isMoreBehind, found.pages]).toEqual([false, 3]);
     await look('behind');
     expect(store.asked[3]?.[0]).toBeNull();
   });
@@ -296,14 +296,14 @@ describe('looking behind', () => {
   test('reads 50 pages in vain at most, and goes on from there the next time', async () => {
     const hanging = many((PAGES_BEHIND_MAX + 1) * PAGE_ROWS, NOW - 900_000);
     const other = dueAt(NOW - 1, { name: 'other' });
-    const { found, look, store, lookOut } = setUp([...hanging, other]);
+    const { found, look, store, scanner } = setUp([...hanging, other]);
     found.isWanted = ({ id }) => id === other.id;
     await look('behind');
-    expect([store.asked.length, lookOut.isMoreBehind]).toEqual([PAGES_BEHIND_MAX, true]);
+    expect([store.asked.length, scanner.isMoreBehind]).toEqual([PAGES_BEHIND_MAX, true]);
     expect(found.behinds).toEqual([]);
     await look('behind');
     expect(found.behinds).toEqual([other]);
-    expect(lookOut.isMoreBehind).toBe(false);
+    expect(scanner.isMoreBehind).toBe(false);
   });
 
   test('finds what others have behind the many of one customer in the next look', async () => {
@@ -318,18 +318,18 @@ describe('looking behind', () => {
 
   test('goes on where it was: so many pages, and then it is time to look ahead again', async () => {
     const rows = many(60 * PAGE_ROWS, NOW - 900_000);
-    const { found, look, lookOut } = setUp(rows);
+    const { found, look, scanner } = setUp(rows);
     await look('behind');
-    expect([found.behinds.length, lookOut.isMoreBehind]).toEqual([PAGES_BEHIND_MAX * PAGE_ROWS, true]);
+    expect([found.behinds.length, scanner.isMoreBehind]).toEqual([PAGES_BEHIND_MAX * PAGE_ROWS, true]);
     await look('behind');
-    expect([found.behinds.length, lookOut.isMoreBehind]).toEqual([rows.length, false]);
+    expect([found.behinds.length, scanner.isMoreBehind]).toEqual([rows.length, false]);
   });
 
   test('does not even ask when there is no room, and says that there may be more', async () => {
-    const { found, look, store, lookOut } = setUp(many(3, NOW - 10));
+    const { found, look, store, scanner } = setUp(many(3, NOW - 10));
     found.hasRoomBehind = false;
     await look('behind');
-    expect([store.asked.length, lookOut.isMoreBehind]).toEqual([0, true]);
+    expect([store.asked.length, scanner.isMoreBehind]).toEqual([0, true]);
     found.hasRoomBehind = true;
     await look('behind');
     expect(found.behinds).toHaveLength(3);
@@ -337,13 +337,13 @@ describe('looking behind', () => {
 
   test('goes on where it was after the store was away', async () => {
     const rows = many(2 * PAGE_ROWS + 1, NOW - 10_000);
-    const { found, store, time, lookOut, look } = setUp(rows);
-    const looked = lookOut.behind().catch((error: unknown) => error);
+    const { found, store, time, scanner, look } = setUp(rows);
+    const looked = scanner.behind().catch((error: unknown) => error);
     await time.settled();
     store.isAway = true;
     await time.advance(0);
     expect(await looked).toBeInstanceOf(Error);
-    expect([found.behinds.length, lookOut.isMoreBehind]).toEqual([PAGE_ROWS, true]);
+    expect([found.behinds.length, scanner.isMoreBehind]).toEqual([PAGE_ROWS, true]);
     store.isAway = false;
     await look('behind');
     expect(idsOf(found.behinds)).toEqual(idsOf(rows));
@@ -351,8 +351,8 @@ describe('looking behind', () => {
 
   test('what was moved to before the cursor is found after it has come to the end', async () => {
     const rows = many(2 * PAGE_ROWS, NOW - 10_000);
-    const { found, store, time, lookOut, look } = setUp(rows);
-    const looked = lookOut.behind();
+    const { found, store, time, scanner, look } = setUp(rows);
+    const looked = scanner.behind();
     await time.settled();
     const moved = dueAt(NOW - 20_000, { name: 'moved' });
     store.rows.push(moved);
@@ -384,9 +384,9 @@ describe('on a real store', () => {
       views.push(await harness.schedule({ inMs: seconds * 1_000 }));
     await harness.time.advance(4_000);
     const found = new Found();
-    const lookOut = new LookOut(harness, OWNS_EVERY_SLOT, found);
-    await lookOut.ahead();
-    await lookOut.behind();
+    const scanner = new DueScanner(harness, OWNS_EVERY_SLOT, found);
+    await scanner.ahead();
+    await scanner.behind();
     const ids = views.map(({ pending }) => pending.id);
     expect(idsOf(found.behinds)).toEqual(ids.slice(0, 4));
     expect(idsOf(found.aheads)).toEqual(ids.slice(4, 6));

@@ -1,25 +1,25 @@
 /**
- * Finds due work in the store, whatever hints were lost. Ahead: what comes due in the next moments, each time
+ * Finds due work in the store, whatever hints were lost. Prefetcher: what comes due in the next moments, each time
  * anew. Behind: what is due and not in memory, because its queue had no room or because the service was down;
  * a cursor goes through it page by page and begins again at the end, so that what waits for a busy endpoint
  * never hides what waits for another. Both read a page at a time, and let the rest of the service work
  * between pages.
  *
  * A customer with very many due deliveries does not hide those of the others. Work is looked for in the order of time
- * as long as nobody has much. From then on it is looked for customer by customer. Ahead, the first few of each customer
+ * as long as nobody has much. From then on it is looked for customer by customer. Prefetcher, the first few of each customer
  * come before the rest of anybody (`rest`), and nothing is read for whom there is no room. Behind, the customers are
  * visited without those of whom much is known already or finds no room.
  */
 import type { Due } from '#src/domain/due.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
+import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
+import { type EngineDependencies, pause } from '#src/engine/dependencies.ts';
 import type { CustomerCursor } from '#src/ports/store.ts';
 import type { Timers } from '#src/ports/timers.ts';
-import { CustomerRounds, LeftForLater, type Place, visit } from './customer-scan.ts';
-import { type EngineDependencies, pause } from '#src/engine/dependencies.ts';
-import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
+import { CursorBacklog, CustomerScan, type Place, visit } from './customer-scan.ts';
 
-export const LOOK_AHEAD_MS = 2_000;
+export const SCAN_AHEAD_MS = 2_000;
 const PAGE_ROWS = 100;
 /** Rows of each customer that are read before the rest of anybody. */
 const FIRST_ROWS_MAX = 500;
@@ -50,7 +50,7 @@ export interface Finds {
   pageRead(): void;
 }
 
-export class LookOut {
+export class DueScanner {
   readonly #dependencies: Pick<EngineDependencies, 'store' | 'clock' | 'timers'>;
   readonly #ownership: Pick<SlotOwnership, 'slots'>;
   readonly #finds: Finds;
@@ -61,14 +61,14 @@ export class LookOut {
   #lookedUntil: Instant | null = null;
   /** Customers for whose work there was no room in the last look ahead. */
   #crowded = new Set<Partition>();
-  readonly #roundsAhead: CustomerRounds;
+  readonly #roundsAhead: CustomerScan;
   /** Customers who have more ahead than the first few. */
-  readonly #left = new LeftForLater();
+  readonly #left = new CursorBacklog();
   /** Rows of each customer that were passed over since the cursor began. */
   readonly #passedOver = new Map<Partition, number>();
   /** Customers of whom many were passed over, now or in the walk before. */
   #passedBy: ReadonlySet<Partition> = new Set();
-  readonly #roundsBehind: CustomerRounds;
+  readonly #roundsBehind: CustomerScan;
   #isMoreBehind = false;
   #hasFoundBehind = false;
   #isToBeginAnew = false;
@@ -83,8 +83,8 @@ export class LookOut {
     this.#ownership = ownership;
     this.#finds = finds;
     this.#slowed = slowed;
-    this.#roundsAhead = new CustomerRounds(dependencies.store, ownership);
-    this.#roundsBehind = new CustomerRounds(dependencies.store, ownership);
+    this.#roundsAhead = new CustomerScan(dependencies.store, ownership);
+    this.#roundsBehind = new CustomerScan(dependencies.store, ownership);
   }
 
   /** There is more to look at than before: what lies behind the cursor may not have been seen. */
@@ -112,7 +112,7 @@ export class LookOut {
   /** What comes due in the next moments: of each customer the first. */
   async ahead(): Promise<void> {
     const now = this.#dependencies.clock.now();
-    const until = instant(now + LOOK_AHEAD_MS);
+    const until = instant(now + SCAN_AHEAD_MS);
     // A look may take so long that what comes after it is due before the next one.
     const from = { dueAt: instant(Math.min(this.#lookedUntil ?? now, now)), id: LAST_ID };
     this.#crowded = new Set([...this.#crowded].filter((one) => !this.#finds.hasRoomAhead(one)));
@@ -179,7 +179,7 @@ export class LookOut {
 
   async #visitRest(cursors: readonly CustomerCursor[]): Promise<readonly CustomerCursor[]> {
     const now = this.#dependencies.clock.now();
-    const until = instant(now + LOOK_AHEAD_MS);
+    const until = instant(now + SCAN_AHEAD_MS);
     const wanted = cursors.filter(({ partition }) => !this.#crowded.has(partition));
     const unfinished = await this.#visitAhead(wanted, { dueAt: now, id: LAST_ID }, until, new Map());
     const hasFinished = ({ partition, slot }: CustomerCursor) =>

@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
-import type { BreakerPolicy, Profile } from '#src/domain/profile.ts';
+import type { BreakerPolicy, EndpointProfile } from '#src/domain/profile.ts';
 import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '#src/domain/retry.ts';
+import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
+import { Engine } from '#src/engine/engine.ts';
 import { ClusterHarness } from '#test/cluster-harness.ts';
 import { BROKEN, EngineHarness, OK, PARTITION, requireDue } from '#test/engine-harness.ts';
-import { Engine } from '#src/engine/engine.ts';
-import { GateOrders } from './breaker-resets.ts';
+import { BreakerResets } from './breaker-resets.ts';
 import { Gates } from './gates.ts';
-import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
 
 const POLICY: BreakerPolicy = { threshold: 1, baseOpen: '10m', maxOpen: '1h', probeTimeout: '5m' };
 const ONE_ATTEMPT: RetryPolicy = { ...DEFAULT_RETRY_POLICY, maxAttempts: 1 };
@@ -23,13 +23,13 @@ async function started(harness: EngineHarness, node = 'node-1'): Promise<Engine>
   return engine;
 }
 
-async function order(harness: EngineHarness, { id }: Profile): Promise<void> {
+async function order(harness: EngineHarness, { id }: EndpointProfile): Promise<void> {
   const endpoint = id as string as EndpointKey;
-  await harness.insight.addGateOrder({ partition: PARTITION, endpoint, at: harness.now });
+  await harness.insight.addBreakerReset({ partition: PARTITION, endpoint, at: harness.now });
 }
 
 /** Its breaker has just been opened, for ten minutes, by an attempt that failed. */
-async function opened(harness: EngineHarness, given: Partial<Profile> = {}) {
+async function opened(harness: EngineHarness, given: Partial<EndpointProfile> = {}) {
   const profile = await harness.profile({ breakerPolicy: POLICY, retryPolicy: ONE_ATTEMPT, ...given });
   harness.egress.respond = () => BROKEN;
   await harness.schedule({ profile, inMs: 1_000 });
@@ -239,7 +239,7 @@ test('one that may be taken for dead leaves the order to whoever holds the endpo
   let isAlive = false;
   const ownership = { ...OWNS_EVERY_SLOT, life: () => () => isAlive };
   const gates = new Gates(harness, ownership);
-  const orders = new GateOrders(harness, { ownership, gates, bringForward: async () => {} });
+  const orders = new BreakerResets(harness, { ownership, gates, releaseDeferred: async () => {} });
   await order(harness, profile);
   orders.start();
   await harness.time.advance(2_000);

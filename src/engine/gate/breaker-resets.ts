@@ -14,11 +14,11 @@ import { isDeferred } from '#src/domain/delivery-life.ts';
 import type { Due, Spot } from '#src/domain/due.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { GateOrder } from '#src/ports/insight-store.ts';
-import type { Work } from '#src/ports/store.ts';
-import type { EngineDependencies } from '#src/engine/dependencies.ts';
-import type { Gates } from './gates.ts';
 import { type SlotOwnership, slotAt } from '#src/engine/cluster/slot-ownership.ts';
+import type { EngineDependencies } from '#src/engine/dependencies.ts';
+import type { BreakerReset } from '#src/ports/insight-store.ts';
+import type { Work } from '#src/ports/store.ts';
+import type { Gates } from './gates.ts';
 
 const EVERY_MS = 1_000;
 const ORDERS_MAX = 200;
@@ -30,22 +30,22 @@ const READ_TOGETHER_MAX = 64;
 /** Sorts before every other. */
 const FIRST_ID = '' as DeliveryId;
 
-export interface GateOrderParts {
+export interface BreakerResetsDependencies {
   readonly ownership: SlotOwnership;
   readonly gates: Gates;
-  readonly bringForward: (deferred: readonly Due[]) => Promise<void>;
+  readonly releaseDeferred: (deferred: readonly Due[]) => Promise<void>;
 }
 
-export class GateOrders {
+export class BreakerResets {
   readonly #dependencies: Pick<EngineDependencies, 'store' | 'insight' | 'clock' | 'timers' | 'log'>;
-  readonly #parts: GateOrderParts;
+  readonly #parts: BreakerResetsDependencies;
   #callOff: (() => void) | null = null;
   #looking: Promise<void> = Promise.resolve();
   #isStopped = false;
 
   constructor(
     dependencies: Pick<EngineDependencies, 'store' | 'insight' | 'clock' | 'timers' | 'log'>,
-    parts: GateOrderParts,
+    parts: BreakerResetsDependencies,
   ) {
     this.#dependencies = dependencies;
     this.#parts = parts;
@@ -67,7 +67,7 @@ export class GateOrders {
   async #look(): Promise<void> {
     const { insight, log } = this.#dependencies;
     try {
-      for (const order of await insight.listGateOrders(ORDERS_MAX)) {
+      for (const order of await insight.listBreakerResets(ORDERS_MAX)) {
         if (!this.#isStopped) await this.#carryOut(order);
       }
     } catch (error) {
@@ -75,9 +75,9 @@ export class GateOrders {
     }
   }
 
-  async #carryOut(order: GateOrder): Promise<void> {
+  async #carryOut(order: BreakerReset): Promise<void> {
     const { insight, clock, log } = this.#dependencies;
-    const { ownership, gates, bringForward } = this.#parts;
+    const { ownership, gates, releaseDeferred } = this.#parts;
     const epoch = ownership.epochOf(order);
     if (epoch === null) return;
     const isAlive = ownership.life();
@@ -89,14 +89,14 @@ export class GateOrders {
       const found = await this.#deferredBy(gates.of(order, read).breaker, order);
       if (ownership.epochOf(order) !== epoch) return;
       const deferred = gates.closeByHand(order, clock.now());
-      await bringForward([...new Map([...found, ...deferred].map((due) => [due.id, due])).values()]);
+      await releaseDeferred([...new Map([...found, ...deferred].map((due) => [due.id, due])).values()]);
       await gates.saveOne(order);
     } finally {
       gates.readEnds([order]);
     }
     // What is saved under a hold that is over is not saved, and a process that stood still may not know that it is.
     if (!ownership.isStill(order, epoch) || !isAlive()) return;
-    await insight.removeGateOrder(order);
+    await insight.removeBreakerReset(order);
     const { partition, endpoint } = order;
     // Of a URL only the host: the rest may hold what is secret.
     log.info({ partition, endpoint: URL.parse(endpoint)?.host ?? endpoint }, 'closed a breaker by hand');

@@ -5,9 +5,9 @@ import { admit, type Gate, OPEN_GATE } from '#src/domain/gate.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { BreakerPolicy } from '#src/domain/profile.ts';
+import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
 import { dueAt, EngineHarness, requireDue } from '#test/engine-harness.ts';
 import { Gates } from './gates.ts';
-import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
 
 const POLICY: BreakerPolicy = { threshold: 2, baseOpen: '30s', maxOpen: '1h', probeTimeout: '10s' };
 const URL = 'https://example.com/hook';

@@ -27,10 +27,10 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { BreakerPolicy } from '#src/domain/profile.ts';
 import type { Slot } from '#src/domain/slot.ts';
-import type { SavedGate, Work } from '#src/ports/store.ts';
+import { type SlotOwnership, slotAt } from '#src/engine/cluster/slot-ownership.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import { type OutageLog, warnsOfOutage } from '#src/engine/outage-log.ts';
-import { type SlotOwnership, slotAt } from '#src/engine/cluster/slot-ownership.ts';
+import type { SavedGate, Work } from '#src/ports/store.ts';
 
 const GATES_MAX = 20_000;
 const FORGET_LOOKED_AT_MAX = 32;

@@ -1,14 +1,14 @@
 /** What an open breaker deferred, and need not wait any longer: it is due at once. */
 import { defer, isWaiting } from '#src/domain/delivery-life.ts';
 import { type Due, dueOf } from '#src/domain/due.ts';
-import type { Hints } from '#src/ports/hints.ts';
-import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
+import type { EngineDependencies } from '#src/engine/dependencies.ts';
+import type { Hints } from '#src/ports/hints.ts';
 
 /** Read and written together. */
 const TOGETHER_MAX = 64;
 
-export async function bringForward(
+export async function releaseDeferred(
   deferred: readonly Due[],
   dependencies: Pick<EngineDependencies, 'store' | 'clock' | 'log'>,
   ownership: Pick<SlotOwnership, 'fence'>,

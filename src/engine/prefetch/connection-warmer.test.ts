@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Partition } from '#src/domain/partition.ts';
+import { ConnectionWarmer } from './connection-warmer.ts';
 import type { Ready } from './prefetcher.ts';
-import { Warmth } from './connection-warmer.ts';
 
 function readyOf(partition: number, path: string): Ready {
   const origin = 'https://shared.example';
@@ -16,7 +16,7 @@ test('each customer gets connections of its own to a host that several send to',
   const egress = {
     warm: (_url: URL, count: number, customer: Partition) => void asked.push([count, customer]),
   };
-  const warmth = new Warmth(egress, { isShut: () => false });
+  const warmth = new ConnectionWarmer(egress, { isShut: () => false });
   for (const path of ['a', 'b', 'c']) warmth.expect(readyOf(1, path));
   warmth.expect(readyOf(2, 'a'));
   warmth.rise();

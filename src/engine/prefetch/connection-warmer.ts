@@ -6,9 +6,9 @@
 import { type Due, placeOf } from '#src/domain/due.ts';
 import { gateTerms } from '#src/domain/gate.ts';
 import type { Partition } from '#src/domain/partition.ts';
+import type { Gates } from '#src/engine/gate/gates.ts';
 import type { Egress } from '#src/ports/egress.ts';
 import type { Ready } from './prefetcher.ts';
-import type { Gates } from '#src/engine/gate/gates.ts';
 
 /** Requests that lie so close together may need a connection each. */
 const MOMENT_MS = 10;
@@ -31,7 +31,7 @@ interface Expected {
   asked: number;
 }
 
-export class Warmth {
+export class ConnectionWarmer {
   readonly #egress: Pick<Egress, 'warm'>;
   readonly #gates: Pick<Gates, 'isShut'>;
   /** By customer and origin: since `rise` was called last, and before that. */

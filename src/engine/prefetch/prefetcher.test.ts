@@ -5,13 +5,13 @@ import type { DeliveryId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { BreakerPolicy } from '#src/domain/profile.ts';
 import { cancel, edit, pause, reschedule } from '#src/domain/schedule-life.ts';
-import { BROKEN, EngineHarness, headerOf, requireDue } from '#test/engine-harness.ts';
-import { Ahead, type Load } from './prefetcher.ts';
-import { Engine } from '#src/engine/engine.ts';
-import { Gates } from '#src/engine/gate/gates.ts';
 import { RequestBuilder, SMALL_PAYLOAD_BYTES_MAX } from '#src/engine/attempt/request-builder.ts';
 import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
+import { Engine } from '#src/engine/engine.ts';
+import { Gates } from '#src/engine/gate/gates.ts';
+import { BROKEN, EngineHarness, headerOf, requireDue } from '#test/engine-harness.ts';
 import { CONNECTIONS_MAX } from './connection-warmer.ts';
+import { type Load, Prefetcher } from './prefetcher.ts';
 
 const ALONE = () => false;
 
@@ -54,13 +54,13 @@ describe('at its instant', () => {
 
   test('one that goes to a profile is read again, for its policies, but its letter is not', async () => {
     await using harness = await EngineHarness.open();
-    const profile = await harness.profile({}, [['X-Profile', 'p']]);
+    const profile = await harness.profile({}, [['X-EndpointProfile', 'p']]);
     await harness.schedule({ profile });
     await started(harness);
     await harness.time.advance(4_999);
     const before = harness.faults.asked.length;
     await harness.time.advance(1);
-    expect(harness.egress.header('X-Profile')).toEqual(['p']);
+    expect(harness.egress.header('X-EndpointProfile')).toEqual(['p']);
     expect(harness.faults.asked.slice(before).filter((verb) => verb !== 'listSweeps')).toEqual([
       'findWork',
       'claim',
@@ -185,8 +185,8 @@ describe('connections', () => {
 });
 
 describe('making ready', () => {
-  function aheadOf(harness: EngineHarness, load: () => Load = () => 'calm'): Ahead {
-    return new Ahead(
+  function aheadOf(harness: EngineHarness, load: () => Load = () => 'calm'): Prefetcher {
+    return new Prefetcher(
       harness,
       OWNS_EVERY_SLOT,
       new Gates(harness, OWNS_EVERY_SLOT),
@@ -268,7 +268,7 @@ describe('making ready', () => {
     if (found === null || found === undefined) throw new Error('There is work.');
     const work = found;
     const many = overridden(harness, { store: overridden(harness.store, { findWork }) });
-    const ahead = new Ahead(
+    const ahead = new Prefetcher(
       many,
       OWNS_EVERY_SLOT,
       new Gates(many, OWNS_EVERY_SLOT),
@@ -299,7 +299,7 @@ describe('making ready', () => {
     const due = requireDue((await harness.schedule()).pending);
     let epoch = 1;
     const ownership = { ...OWNS_EVERY_SLOT, epochOf: () => epoch };
-    const ahead = new Ahead(
+    const ahead = new Prefetcher(
       harness,
       ownership,
       new Gates(harness, ownership),
@@ -317,7 +317,7 @@ describe('making ready', () => {
     await using harness = await EngineHarness.open();
     const due = requireDue((await harness.schedule()).pending);
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
-    const ahead = new Ahead(
+    const ahead = new Prefetcher(
       harness,
       OWNS_EVERY_SLOT,
       gates,

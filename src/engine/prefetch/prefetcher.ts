@@ -25,12 +25,16 @@ import { isWaiting } from '#src/domain/delivery-life.ts';
 import type { Due } from '#src/domain/due.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
-import type { Work } from '#src/ports/store.ts';
+import {
+  type Draft,
+  type RequestBuilder,
+  SMALL_PAYLOAD_BYTES_MAX,
+} from '#src/engine/attempt/request-builder.ts';
+import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { Gates } from '#src/engine/gate/gates.ts';
-import { type Draft, type RequestBuilder, SMALL_PAYLOAD_BYTES_MAX } from '#src/engine/attempt/request-builder.ts';
-import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
-import { Warmth } from './connection-warmer.ts';
+import type { Work } from '#src/ports/store.ts';
+import { ConnectionWarmer } from './connection-warmer.ts';
 
 export const READY_MAX = 30_000;
 /** Bytes of everything that is ready. */
@@ -70,14 +74,14 @@ export interface Ready {
   readonly round: number;
 }
 
-export class Ahead {
+export class Prefetcher {
   readonly #dependencies: EngineDependencies;
   readonly #ownership: SlotOwnership;
   readonly #gates: Gates;
   readonly #load: () => Load;
   readonly #isShared: () => boolean;
   readonly #builder: RequestBuilder;
-  readonly #warmth: Warmth;
+  readonly #warmth: ConnectionWarmer;
   readonly #wanted = new Map<DeliveryId, Due>();
   /** Those that are wanted, and some that are not any more. */
   readonly #turns = new CustomerTurns<Due>();
@@ -109,7 +113,7 @@ export class Ahead {
     this.#load = load;
     this.#isShared = isShared;
     this.#builder = builder;
-    this.#warmth = new Warmth(dependencies.egress, gates);
+    this.#warmth = new ConnectionWarmer(dependencies.egress, gates);
   }
 
   /** It will be due in the next moments. */

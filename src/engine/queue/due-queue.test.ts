@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { dueAt } from '#test/engine-harness.ts';
-import { NEAR_DUE_MAX, NearDue } from './due-queue.ts';
+import { DUE_QUEUE_MAX, DueQueue } from './due-queue.ts';
 
 const LATER = instant(1_000_000);
 const ALL = Number.POSITIVE_INFINITY;
@@ -13,7 +13,7 @@ function namesOf(dues: readonly { readonly id: string }[]): readonly string[] {
 }
 
 /** Adds what one customer may have; answers how many. */
-function fill(near: NearDue): number {
+function fill(near: DueQueue): number {
   let added = 0;
   while (near.add(dueAt(added, { name: `${added}` }))) added++;
   return added;
@@ -21,7 +21,7 @@ function fill(near: NearDue): number {
 
 describe('the deliveries of the next moments', () => {
   test('are taken out when they are due, the earliest first', () => {
-    const near = new NearDue();
+    const near = new DueQueue();
     for (const [name, at] of Object.entries({ c: 30, a: 10, d: 40, b: 20 })) near.add(dueAt(at, { name }));
     expect(near.nextAt()).toBe(10);
     expect(near.take(instant(9), ALL)).toEqual([]);
@@ -32,13 +32,13 @@ describe('the deliveries of the next moments', () => {
   });
 
   test('are there once, however often they are told of', () => {
-    const near = new NearDue();
+    const near = new DueQueue();
     for (let times = 0; times < 3; times++) expect(near.add(dueAt(10))).toBe(true);
     expect(near.take(LATER, ALL)).toHaveLength(1);
   });
 
   test('may be told of again once they were taken out', () => {
-    const near = new NearDue();
+    const near = new DueQueue();
     near.add(dueAt(10));
     near.take(LATER, ALL);
     near.add(dueAt(10));
@@ -49,7 +49,7 @@ describe('the deliveries of the next moments', () => {
     ['later', 10, 20],
     ['earlier', 20, 10],
   ] as const)('move %s when they are moved, and leave nothing behind', ([, from, to]) => {
-    const near = new NearDue();
+    const near = new DueQueue();
     near.add(dueAt(from));
     near.add(dueAt(to));
     expect(near.nextAt()).toBe(to);
@@ -59,16 +59,16 @@ describe('the deliveries of the next moments', () => {
   });
 
   test('are there once when they are moved away and back again', () => {
-    const near = new NearDue();
+    const near = new DueQueue();
     for (const at of [10, 20, 10]) near.add(dueAt(at));
     expect(near.take(LATER, ALL)).toEqual([dueAt(10)]);
     expect(near.nextAt()).toBeNull();
   });
 
   test('are bounded: what does not fit is refused until there is room', () => {
-    const near = new NearDue();
+    const near = new DueQueue();
     const added = fill(near);
-    expect(added).toBeGreaterThan(NEAR_DUE_MAX / 2);
+    expect(added).toBeGreaterThan(DUE_QUEUE_MAX / 2);
     expect(near.add(dueAt(5, { name: 'one more' }))).toBe(false);
     // What is known is known.
     expect(near.add(dueAt(7, { name: '7' }))).toBe(true);
@@ -78,7 +78,7 @@ describe('the deliveries of the next moments', () => {
   });
 
   test('leave room for other customers, however many one of them has', () => {
-    const near = new NearDue();
+    const near = new DueQueue();
     fill(near);
     for (let count = 0; count < 1_000; count++) {
       const other = dueAt(5, { name: `other ${count}`, partition: 2 as Partition });
@@ -87,7 +87,7 @@ describe('the deliveries of the next moments', () => {
   });
 
   test('are taken out a few at a time, customers in turns', () => {
-    const near = new NearDue();
+    const near = new DueQueue();
     for (let count = 0; count < 5; count++) near.add(dueAt(count, { name: `a${count}` }));
     near.add(dueAt(6, { name: 'b0', partition: 2 as Partition }));
     near.add(dueAt(5, { name: 'c0', partition: 3 as Partition }));
@@ -99,10 +99,10 @@ describe('the deliveries of the next moments', () => {
   });
 
   test('are bounded with what moved ones left behind, which is given up as its time comes', () => {
-    const near = new NearDue();
+    const near = new DueQueue();
     let moves = 0;
     while (near.add(dueAt(1_000 + moves))) moves++;
-    expect(moves).toBeLessThan(NEAR_DUE_MAX);
+    expect(moves).toBeLessThan(DUE_QUEUE_MAX);
     expect(near.nextAt()).toBe(1_000 + moves - 1);
     expect(near.add(dueAt(5, { name: 'another' }))).toBe(true);
     near.take(instant(5), ALL);
@@ -120,7 +120,7 @@ describe('the deliveries of the next moments', () => {
     );
     fc.assert(
       fc.property(told, (given) => {
-        const near = new NearDue();
+        const near = new DueQueue();
         const model = new Map<string, number>();
         for (const { name, at, take } of given) {
           if (take) {

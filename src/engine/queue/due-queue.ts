@@ -13,7 +13,7 @@ import { Heap } from './heap.ts';
 import { type Member, Roster } from './roster.ts';
 
 /** With the entries left behind. */
-export const NEAR_DUE_MAX = 40_000;
+export const DUE_QUEUE_MAX = 40_000;
 /** A customer may hold so many times what is free. */
 const CUSTOMER_SHARE = 4;
 
@@ -22,12 +22,12 @@ interface Customer extends Member {
   readonly entries: Heap<Due>;
 }
 
-export class NearDue {
+export class DueQueue {
   readonly #customers = new Map<Partition, Customer>();
   /** Customers with entries; each needs the instant of its first one to pass. */
   readonly #turns = new Roster<Customer>();
   readonly #dueAt = new Map<DeliveryId, Instant>();
-  readonly #shares = new CustomerShares(NEAR_DUE_MAX, CUSTOMER_SHARE);
+  readonly #shares = new CustomerShares(DUE_QUEUE_MAX, CUSTOMER_SHARE);
 
   /** Whether more than one customer has deliveries here. */
   get isShared(): boolean {

@@ -3,12 +3,12 @@ import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { type Gate, OPEN_GATE } from '#src/domain/gate.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { instant, MS_PER_DAY } from '#src/domain/instant.ts';
+import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
 import { SUCCESS } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
 import { ClusterHarness } from '#test/cluster-harness.ts';
 import { EngineHarness, PARTITION } from '#test/engine-harness.ts';
-import { Janitor } from './cleaner.ts';
-import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
+import { Cleaner } from './cleaner.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -32,52 +32,52 @@ async function counts(harness: EngineHarness): Promise<readonly [deliveries: num
 describe('history', () => {
   test('is kept as long as it is to be kept, and then removed with its attempts', async () => {
     await using harness = await EngineHarness.open();
-    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, HOUR_MS);
+    const cleaner = new Cleaner(harness, OWNS_EVERY_SLOT, HOUR_MS);
     const id = await delivered(harness);
     await harness.schedule({ inMs: 10 * HOUR_MS });
-    janitor.start();
+    cleaner.start();
     await harness.time.advance(HOUR_MS);
     expect(await counts(harness)).toEqual([2, 2]);
     await harness.time.advance(61_000);
     expect(await counts(harness)).toEqual([1, 1]);
     expect(await harness.attempts(id)).toEqual([]);
-    await janitor.stop();
+    await cleaner.stop();
   });
 
   test('is kept for ever with a retention of 0', async () => {
     await using harness = await EngineHarness.open();
-    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, 0);
+    const cleaner = new Cleaner(harness, OWNS_EVERY_SLOT, 0);
     await delivered(harness);
     harness.time.setClock(100 * 365 * MS_PER_DAY);
-    janitor.start();
+    cleaner.start();
     await harness.time.advance(10 * 60_000);
     expect(await counts(harness)).toEqual([1, 1]);
     expect(harness.faults.times('prune')).toBeGreaterThan(0);
-    await janitor.stop();
+    await cleaner.stop();
   });
 
   test('a retention longer than time itself removes nothing', async () => {
     await using harness = await EngineHarness.open();
-    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, Number.MAX_SAFE_INTEGER);
+    const cleaner = new Cleaner(harness, OWNS_EVERY_SLOT, Number.MAX_SAFE_INTEGER);
     await delivered(harness);
-    janitor.start();
+    cleaner.start();
     await harness.time.advance(10_000);
     expect(await counts(harness)).toEqual([1, 1]);
     expect(harness.log.lines).toEqual([]);
-    await janitor.stop();
+    await cleaner.stop();
   });
 
   test('a short retention is kept to closely', async () => {
     await using harness = await EngineHarness.open();
-    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, 2_000);
-    janitor.start();
+    const cleaner = new Cleaner(harness, OWNS_EVERY_SLOT, 2_000);
+    cleaner.start();
     await harness.time.advance(500);
     await delivered(harness);
     await harness.time.advance(2_000);
     expect(await counts(harness)).toEqual([1, 1]);
     await harness.time.advance(2_100);
     expect(await counts(harness)).toEqual([0, 0]);
-    await janitor.stop();
+    await cleaner.stop();
   });
 });
 
@@ -97,7 +97,7 @@ describe('whatever the retention', () => {
         (await harness.disk.findWork([view.pending]))[0]?.gate !== null,
       ];
       harness.time.setClock(MS_PER_DAY - 2_000);
-      const first = new Janitor(harness, OWNS_EVERY_SLOT, ms);
+      const first = new Cleaner(harness, OWNS_EVERY_SLOT, ms);
       first.start();
       await harness.time.advance(1_500);
       expect(await kept()).toEqual([true, true]);
@@ -105,31 +105,31 @@ describe('whatever the retention', () => {
       expect(await kept()).toEqual([false, true]);
       await first.stop();
       harness.time.setClock(29 * MS_PER_DAY - HOUR_MS - 200_000);
-      const janitor = new Janitor(harness, OWNS_EVERY_SLOT, ms);
-      janitor.start();
+      const cleaner = new Cleaner(harness, OWNS_EVERY_SLOT, ms);
+      cleaner.start();
       await harness.time.advance(60_000);
       expect(await kept()).toEqual([false, true]);
       await harness.time.advance(HOUR_MS + 200_000);
       expect(await kept()).toEqual([false, false]);
-      await janitor.stop();
+      await cleaner.stop();
     },
   );
 });
 
-describe('the janitor works a little at a time', () => {
-  async function withDelivered(harness: EngineHarness, count: number): Promise<Janitor> {
+describe('the cleaner works a little at a time', () => {
+  async function withDelivered(harness: EngineHarness, count: number): Promise<Cleaner> {
     for (let each = 0; each < count; each++) await delivered(harness);
     harness.time.setClock(2 * HOUR_MS);
-    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, HOUR_MS);
-    janitor.start();
+    const cleaner = new Cleaner(harness, OWNS_EVERY_SLOT, HOUR_MS);
+    cleaner.start();
     await harness.time.advance(999);
     expect(await counts(harness)).toEqual([count, count]);
-    return janitor;
+    return cleaner;
   }
 
   test('25 rows, then a pause of 10 ms', async () => {
     await using harness = await EngineHarness.open();
-    const janitor = await withDelivered(harness, 60);
+    const cleaner = await withDelivered(harness, 60);
     await harness.time.advance(1);
     expect(await counts(harness)).toEqual([35, 60]);
     await harness.time.advance(9);
@@ -138,7 +138,7 @@ describe('the janitor works a little at a time', () => {
     expect(await counts(harness)).toEqual([10, 60]);
     await harness.time.advance(1_000);
     expect(await counts(harness)).toEqual([0, 0]);
-    await janitor.stop();
+    await cleaner.stop();
   });
 
   test.for([
@@ -147,8 +147,8 @@ describe('the janitor works a little at a time', () => {
   ] as const)('a clock that is set %s', async ([, isSetBack, left]) => {
     await using harness = await EngineHarness.open();
     await delivered(harness);
-    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, 90 * MS_PER_DAY);
-    janitor.start();
+    const cleaner = new Cleaner(harness, OWNS_EVERY_SLOT, 90 * MS_PER_DAY);
+    cleaner.start();
     await harness.time.advance(120_000);
     harness.time.setClock(100 * MS_PER_DAY);
     await harness.time.advance(3_000_000);
@@ -156,14 +156,14 @@ describe('the janitor works a little at a time', () => {
     if (isSetBack) harness.time.setClock(-100 * MS_PER_DAY);
     await harness.time.advance(1_000_000);
     expect(await counts(harness)).toEqual(left);
-    await janitor.stop();
+    await cleaner.stop();
   });
 
   test('a stop in the middle is a stop: what is being removed is, and then nothing more', async () => {
     await using harness = await EngineHarness.open();
-    const janitor = await withDelivered(harness, 60);
+    const cleaner = await withDelivered(harness, 60);
     await harness.time.advance(1);
-    const stopped = janitor.stop();
+    const stopped = cleaner.stop();
     await harness.time.advance(25);
     await stopped;
     expect(await counts(harness)).toEqual([35, 60]);
@@ -175,13 +175,13 @@ describe('the janitor works a little at a time', () => {
   test('a store that is away is asked again in the next round', async () => {
     await using harness = await EngineHarness.open();
     harness.faults.set('refuses', 'prune');
-    const janitor = await withDelivered(harness, 1);
+    const cleaner = await withDelivered(harness, 1);
     await harness.time.advance(1);
     expect(harness.log.lines).toMatchObject([{ level: 'warn' }]);
     harness.faults.clear();
     await harness.time.advance(60_000);
     expect(await counts(harness)).toEqual([0, 0]);
-    await janitor.stop();
+    await cleaner.stop();
   });
 
   test.for([
@@ -189,25 +189,25 @@ describe('the janitor works a little at a time', () => {
     ['the hour under way, however short history is', 60_000, 60_000 + HOUR_MS],
   ] as const)('counts of minutes are kept for a week, %s', async ([, retentionMs, keptMs]) => {
     await using harness = await EngineHarness.open();
-    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, retentionMs);
-    janitor.start();
+    const cleaner = new Cleaner(harness, OWNS_EVERY_SLOT, retentionMs);
+    cleaner.start();
     await harness.time.advance(1_000);
     const { now } = harness;
     expect(harness.insight.pruned).toEqual([[now - 7 * MS_PER_DAY, now - keptMs]]);
-    await janitor.stop();
+    await cleaner.stop();
   });
 
   test('counts go part by part with pauses in between, and no further once it is stopped', async () => {
     await using harness = await EngineHarness.open();
     harness.insight.parts = 10;
-    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, 0);
-    janitor.start();
+    const cleaner = new Cleaner(harness, OWNS_EVERY_SLOT, 0);
+    cleaner.start();
     await harness.time.advance(1_000);
     const begun = harness.insight.pruned.length;
     expect(begun).toBeLessThan(10);
     await harness.time.advance(20);
     expect(harness.insight.pruned).toHaveLength(begun + 2);
-    const stopped = janitor.stop();
+    const stopped = cleaner.stop();
     await harness.time.advance(1_000);
     await stopped;
     expect(harness.insight.pruned).toHaveLength(begun + 2);
@@ -215,16 +215,16 @@ describe('the janitor works a little at a time', () => {
 
   test('counts of hours are kept for ever where history is', async () => {
     await using harness = await EngineHarness.open();
-    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, 0);
-    janitor.start();
+    const cleaner = new Cleaner(harness, OWNS_EVERY_SLOT, 0);
+    cleaner.start();
     await harness.time.advance(1_000);
     expect(harness.insight.pruned.map(([, hoursBefore]) => hoursBefore)).toEqual([0]);
-    await janitor.stop();
+    await cleaner.stop();
   });
 
   test('one that was never started stops at once, and does nothing', async () => {
     await using harness = await EngineHarness.open();
-    await new Janitor(harness, OWNS_EVERY_SLOT, HOUR_MS).stop();
+    await new Cleaner(harness, OWNS_EVERY_SLOT, HOUR_MS).stop();
     await harness.time.advance(HOUR_MS);
     expect(harness.faults.asked).toEqual([]);
   });
@@ -234,18 +234,18 @@ describe('a process that starts with a clock far ahead of what the store saw las
   const RETENTION_MS = 90 * MS_PER_DAY;
 
   async function ranUntilNow(harness: EngineHarness): Promise<void> {
-    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, RETENTION_MS);
-    janitor.start();
+    const cleaner = new Cleaner(harness, OWNS_EVERY_SLOT, RETENTION_MS);
+    cleaner.start();
     await harness.time.advance(120_000);
-    await janitor.stop();
+    await cleaner.stop();
   }
 
   /** Starts another process, which runs for so long. */
   async function runs(harness: EngineHarness, ms: number): Promise<void> {
-    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, RETENTION_MS);
-    janitor.start();
+    const cleaner = new Cleaner(harness, OWNS_EVERY_SLOT, RETENTION_MS);
+    cleaner.start();
     await harness.time.advance(ms);
-    await janitor.stop();
+    await cleaner.stop();
   }
 
   test.for([
@@ -256,8 +256,8 @@ describe('a process that starts with a clock far ahead of what the store saw las
     await delivered(harness);
     await ranUntilNow(harness);
     harness.time.setClock(ms);
-    const janitor = new Janitor(harness, OWNS_EVERY_SLOT, RETENTION_MS);
-    janitor.start();
+    const cleaner = new Cleaner(harness, OWNS_EVERY_SLOT, RETENTION_MS);
+    cleaner.start();
     await harness.time.advance(HOUR_MS);
     expect(await counts(harness)).toEqual([1, 1]);
     expect(harness.log.lines).toMatchObject([
@@ -265,7 +265,7 @@ describe('a process that starts with a clock far ahead of what the store saw las
     ]);
     await harness.time.advance(61_000);
     expect(await counts(harness)).toEqual([0, 0]);
-    await janitor.stop();
+    await cleaner.stop();
   });
 
   test('is not believed sooner for being restarted, nor later', async () => {
@@ -309,14 +309,14 @@ describe('a process that starts with a clock far ahead of what the store saw las
 test('the clock is looked at also while a removal takes long', async () => {
   await using harness = await EngineHarness.open();
   harness.insight.parts = 1_000_000;
-  const janitor = new Janitor(harness, OWNS_EVERY_SLOT, 90 * MS_PER_DAY);
-  janitor.start();
+  const cleaner = new Cleaner(harness, OWNS_EVERY_SLOT, 90 * MS_PER_DAY);
+  cleaner.start();
   await harness.time.advance(20 * 60_000);
   expect(await harness.disk.findTrustedTime()).toMatchObject({ believedFrom: null });
   harness.time.setClock(365 * MS_PER_DAY);
   await harness.time.advance(60_000);
   expect((await harness.disk.findTrustedTime())?.believedFrom).not.toBeNull();
-  const stopped = janitor.stop();
+  const stopped = cleaner.stop();
   await harness.time.advance(100);
   await stopped;
 });

@@ -7,9 +7,9 @@ import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import { HOUR_MS } from '#src/domain/stats.ts';
 import { look } from '#src/domain/trusted-time.ts';
-import { PRUNABLE, type Prunable } from '#src/ports/store.ts';
-import { type EngineDependencies, pause } from '#src/engine/dependencies.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
+import { type EngineDependencies, pause } from '#src/engine/dependencies.ts';
+import { PRUNABLE, type Prunable } from '#src/ports/store.ts';
 
 const EVERY_MS = 60_000;
 const FIRST_AFTER_MS = 1_000;
@@ -19,7 +19,7 @@ const GATES_KEPT_MS = 30 * 86_400_000;
 const MINUTES_KEPT_MS = 7 * 86_400_000;
 const FIRST_SLOT = 0 as Slot;
 
-export class Janitor {
+export class Cleaner {
   readonly #dependencies: EngineDependencies;
   readonly #ownership: Pick<SlotOwnership, 'slots'>;
   readonly #retentionMs: number;

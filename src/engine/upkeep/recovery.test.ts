@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import type { Due } from '#src/domain/due.ts';
 import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
 import * as life from '#src/domain/schedule-life.ts';
+import { Settler } from '#src/engine/attempt/settler.ts';
+import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
 import { HOURLY } from '#src/store/contract/builders.ts';
 import { EngineHarness, type Order } from '#test/engine-harness.ts';
 import { Recovery } from './recovery.ts';
-import { Settler } from '#src/engine/attempt/settler.ts';
-import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
 import { StatsRecorder } from './stats-recorder.ts';
 
 async function claimed(harness: EngineHarness, order: Order = {}, node = 'dead-node'): Promise<ClaimWrite> {
@@ -22,7 +22,7 @@ async function claimed(harness: EngineHarness, order: Order = {}, node = 'dead-n
 
 function recovery(harness: EngineHarness, underWay: readonly string[] = []) {
   const hinted: (Due | null)[] = [];
-  const hints = { due: (due: Due | null) => void hinted.push(due), lookAgain: () => {} };
+  const hints = { due: (due: Due | null) => void hinted.push(due), rescan: () => {} };
   const settler = new Settler(harness);
   return {
     hinted,

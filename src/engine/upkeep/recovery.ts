@@ -8,11 +8,11 @@
 import { INTERRUPTED } from '#src/domain/delivery-life.ts';
 import { dueOf } from '#src/domain/due.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
-import type { Hints } from '#src/ports/hints.ts';
-import type { LostClaim } from '#src/ports/store.ts';
-import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { Settler } from '#src/engine/attempt/settler.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
+import type { EngineDependencies } from '#src/engine/dependencies.ts';
+import type { Hints } from '#src/ports/hints.ts';
+import type { LostClaim } from '#src/ports/store.ts';
 import type { StatsRecorder } from './stats-recorder.ts';
 
 /** More than can be under way at once. */
@@ -26,7 +26,7 @@ export interface Living {
   nodesNow(): Promise<readonly string[]>;
 }
 
-export interface RecoveryParts {
+export interface RecoveryDependencies {
   readonly ownership: SlotOwnership;
   readonly settler: Settler;
   readonly stats: Pick<StatsRecorder, 'ended'>;
@@ -38,9 +38,9 @@ export interface RecoveryParts {
 
 export class Recovery {
   readonly #dependencies: EngineDependencies;
-  readonly #parts: RecoveryParts;
+  readonly #parts: RecoveryDependencies;
 
-  constructor(dependencies: EngineDependencies, parts: RecoveryParts) {
+  constructor(dependencies: EngineDependencies, parts: RecoveryDependencies) {
     this.#dependencies = dependencies;
     this.#parts = parts;
   }

@@ -5,8 +5,8 @@ import type { Partition } from '#src/domain/partition.ts';
 import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
 import * as life from '#src/domain/schedule-life.ts';
 import { HOUR_MS, latenessClass, MINUTE_MS } from '#src/domain/stats.ts';
-import { BROKEN, EngineHarness, PARTITION } from '#test/engine-harness.ts';
 import { Engine } from '#src/engine/engine.ts';
+import { BROKEN, EngineHarness, PARTITION } from '#test/engine-harness.ts';
 import { StatsRecorder } from './stats-recorder.ts';
 
 const URL = 'https://example.com/hook';

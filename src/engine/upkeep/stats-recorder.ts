@@ -23,8 +23,8 @@ import {
   type Stats,
   type StatsSpanMs,
 } from '#src/domain/stats.ts';
-import type { SavedEndpointStats, SavedStats } from '#src/ports/insight-store.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
+import type { SavedEndpointStats, SavedStats } from '#src/ports/insight-store.ts';
 
 const SAVE_EVERY_MS = 500;
 /** The rest waits for the next time: what fires shares the store with this. */

@@ -3,13 +3,13 @@ import type { Delivery } from '#src/domain/delivery.ts';
 import type { SweepPlace, UnfinishedSweep } from '#src/domain/delivery-life.ts';
 import { instant } from '#src/domain/instant.ts';
 import { cancel, pause, resume } from '#src/domain/schedule-life.ts';
+import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
+import { Engine } from '#src/engine/engine.ts';
 import { FAILURE, HOURLY, START } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES } from '#src/store/contract/everything.ts';
 import { ClusterHarness } from '#test/cluster-harness.ts';
 import { EngineHarness, NEIGHBOUR, PARTITION } from '#test/engine-harness.ts';
-import { Engine } from '#src/engine/engine.ts';
-import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
-import { Sweeps } from './sweeper.ts';
+import { Sweeper } from './sweeper.ts';
 
 const ORDERS = { pause, resume, cancel };
 const RETRIES = 5;
@@ -57,22 +57,22 @@ async function finished(harness: EngineHarness): Promise<void> {
 
 type CarryOn = (sweep: UnfinishedSweep, place: SweepPlace | null) => Promise<SweepPlace | null>;
 
-/** Sweeps of a store that carries on as the test wants it to. */
-function sweepsBy(harness: EngineHarness, carryOnSweep: CarryOn): Sweeps {
+/** Sweeper of a store that carries on as the test wants it to. */
+function sweepsBy(harness: EngineHarness, carryOnSweep: CarryOn): Sweeper {
   const { timers, log, cluster } = harness;
   const store = new Proxy(harness.store, {
     get: (target, name): unknown =>
       name === 'carryOnSweep' ? carryOnSweep : Reflect.get(target, name, target),
   });
-  const hints = { lookAgain: () => {} };
-  return new Sweeps({ store, timers, log, cluster, ownership: OWNS_EVERY_SLOT, hints });
+  const hints = { rescan: () => {} };
+  return new Sweeper({ store, timers, log, cluster, ownership: OWNS_EVERY_SLOT, hints });
 }
 
 function sweepsOf({ store, timers, log, cluster }: EngineHarness) {
   let looks = 0;
-  const hints = { lookAgain: () => void looks++ };
+  const hints = { rescan: () => void looks++ };
   return {
-    sweeps: new Sweeps({ store, timers, log, cluster, ownership: OWNS_EVERY_SLOT, hints }),
+    sweeps: new Sweeper({ store, timers, log, cluster, ownership: OWNS_EVERY_SLOT, hints }),
     looks: () => looks,
   };
 }

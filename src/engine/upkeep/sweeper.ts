@@ -10,12 +10,12 @@
 import { CustomerTurns } from '#src/domain/customer-turns.ts';
 import type { SweepPlace, UnfinishedSweep } from '#src/domain/delivery-life.ts';
 import type { Slot } from '#src/domain/slot.ts';
+import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
+import { type EngineDependencies, pause } from '#src/engine/dependencies.ts';
+import { type OutageLog, warnsOfOutage } from '#src/engine/outage-log.ts';
 import type { Hints } from '#src/ports/hints.ts';
 import { SlowedTimers } from '#src/ports/slowed-timers.ts';
 import type { Timers } from '#src/ports/timers.ts';
-import { type EngineDependencies, pause } from '#src/engine/dependencies.ts';
-import { type OutageLog, warnsOfOutage } from '#src/engine/outage-log.ts';
-import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
 
 const LOOK_EVERY_MS = 4_500;
 /** The pause between two pieces. */
@@ -25,9 +25,10 @@ const LISTED_MAX = 100;
 const UNDER_WAY_MAX = 1_000;
 const FIRST_SLOT = 0 as Slot;
 
-export interface SweepsDependencies extends Pick<EngineDependencies, 'store' | 'timers' | 'log' | 'cluster'> {
+export interface SweeperDependencies
+  extends Pick<EngineDependencies, 'store' | 'timers' | 'log' | 'cluster'> {
   readonly ownership: Pick<SlotOwnership, 'slots'>;
-  readonly hints: Pick<Hints, 'lookAgain'>;
+  readonly hints: Pick<Hints, 'rescan'>;
 }
 
 /** A sweep, and the place that its last piece has come to; null before the first. */
@@ -36,8 +37,8 @@ interface Started {
   readonly place: SweepPlace | null;
 }
 
-export class Sweeps {
-  readonly #dependencies: SweepsDependencies;
+export class Sweeper {
+  readonly #dependencies: SweeperDependencies;
   readonly #outage: OutageLog;
   readonly #slowed: Timers;
   readonly #turns = new CustomerTurns<Started>();
@@ -51,7 +52,7 @@ export class Sweeps {
   #isWorking = false;
   #isStopped = false;
 
-  constructor(dependencies: SweepsDependencies) {
+  constructor(dependencies: SweeperDependencies) {
     this.#dependencies = dependencies;
     this.#slowed = new SlowedTimers(dependencies.timers, () => true);
     this.#outage = warnsOfOutage(
@@ -129,7 +130,7 @@ export class Sweeps {
       const reached = await this.#dependencies.store.carryOnSweep(sweep, place);
       this.#outage.succeeded();
       if (reached !== null) return this.#turns.add(sweep.partition, { sweep, place: reached });
-      if (sweep.order === 'resume') this.#dependencies.hints.lookAgain();
+      if (sweep.order === 'resume') this.#dependencies.hints.rescan();
     } catch (error) {
       this.#outage.failed({ error: String(error) });
     }

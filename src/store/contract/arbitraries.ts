@@ -5,7 +5,7 @@ import { METHODS } from '#src/domain/destination.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import { type Labels, labelDigests } from '#src/domain/labels.ts';
-import type { Profile } from '#src/domain/profile.ts';
+import type { EndpointProfile } from '#src/domain/profile.ts';
 import type { RetryPolicy } from '#src/domain/retry.ts';
 import { SCHEDULE_STATES, type Schedule, type Timing } from '#src/domain/schedule.ts';
 import type { Receipt } from '#src/ports/store.ts';
@@ -195,7 +195,7 @@ export const attemptTiming: fc.Arbitrary<AttemptTiming> = fc.record({
 
 export const profileContents: fc.Arbitrary<
   Pick<
-    Profile,
+    EndpointProfile,
     | 'url'
     | 'method'
     | 'headerNames'

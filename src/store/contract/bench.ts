@@ -5,7 +5,7 @@ import type { AttemptResult } from '#src/domain/delivery-life.ts';
 import { type DeliveryId, IdMint, type ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { FiringProfile, Profile } from '#src/domain/profile.ts';
+import type { EndpointProfile, FiringProfile } from '#src/domain/profile.ts';
 import type { FiringSchedule, Schedule, ScheduleView } from '#src/domain/schedule.ts';
 import type { NewSchedule, ScheduleChange } from '#src/domain/schedule-life.ts';
 import { CURRENT_VERSION } from '#src/domain/version.ts';
@@ -138,7 +138,7 @@ export class Bench extends Builders {
     return result;
   }
 
-  async addMade(made: Made, profile: Profile | null = null): Promise<ScheduleView> {
+  async addMade(made: Made, profile: EndpointProfile | null = null): Promise<ScheduleView> {
     const written = await this.store.addSchedule({ ...made, payload: null, profile, receipt: null });
     expect(written).toBe('done');
     return this.view(made.schedule.id);
@@ -148,7 +148,7 @@ export class Bench extends Builders {
     return this.addMade(this.schedule(given), given.profile ?? null);
   }
 
-  async addProfile(given: Partial<Profile> = {}): Promise<Profile> {
+  async addProfile(given: Partial<EndpointProfile> = {}): Promise<EndpointProfile> {
     const profile = this.profile(given);
     expect(await this.store.addProfile({ profile, headers: null, receipt: null })).toBe('done');
     return profile;
@@ -214,7 +214,7 @@ export function firingSchedule(schedule: Schedule): FiringSchedule {
 }
 
 /** A profile as firing reads it. */
-export function firingProfile(profile: Profile): FiringProfile {
+export function firingProfile(profile: EndpointProfile): FiringProfile {
   const { headerNames: _names, metadata: _labels, ...firing } = profile;
   return firing;
 }

@@ -6,7 +6,7 @@ import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import { DEFAULT_RETRY_BUDGET, type Profile } from '#src/domain/profile.ts';
+import { DEFAULT_RETRY_BUDGET, type EndpointProfile } from '#src/domain/profile.ts';
 import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
 import type { FiringSchedule, Schedule, Timing } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-life.ts';
@@ -107,7 +107,7 @@ export class Builders {
   }
 
   /** A schedule that delivers through a profile. */
-  scheduleOn(profile: Profile, given: Partial<life.NewSchedule> = {}): ScheduleAddition {
+  scheduleOn(profile: EndpointProfile, given: Partial<life.NewSchedule> = {}): ScheduleAddition {
     const made = this.schedule({
       destination: { kind: 'profile', endpointId: profile.id },
       profile,
@@ -116,7 +116,7 @@ export class Builders {
     return { ...made, payload: null, profile, receipt: null };
   }
 
-  profile(given: Partial<Profile> = {}): Profile {
+  profile(given: Partial<EndpointProfile> = {}): EndpointProfile {
     return {
       partition: this.partition,
       id: this.ids.mint('ep', this.#now),

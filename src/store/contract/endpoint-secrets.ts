@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Instant, instant } from '#src/domain/instant.ts';
-import type { Profile } from '#src/domain/profile.ts';
+import type { EndpointProfile } from '#src/domain/profile.ts';
 import type { EndpointSecret, EndpointSecretsChange } from '#src/ports/control-store.ts';
 import type { Bench, Suite } from './bench.ts';
 import { DAY_MS, HOUR_MS } from './builders.ts';
@@ -131,7 +131,7 @@ async function givenProfile(suite: Suite) {
 
 function newSecret(
   bench: Bench,
-  { id: endpointId }: Profile,
+  { id: endpointId }: EndpointProfile,
   given: Partial<EndpointSecret> = {},
 ): EndpointSecret {
   const id = bench.ids.mint('sec', bench.now);

@@ -3,7 +3,7 @@ import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { Profile } from '#src/domain/profile.ts';
+import type { EndpointProfile } from '#src/domain/profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { ApiKey, ControlStore, EndpointSecret, SigningSecret } from '#src/ports/control-store.ts';
 import type { DeliveryFilter, Listed, ListFilter, Page, Receipt, Store } from '#src/ports/store.ts';
@@ -28,7 +28,7 @@ export interface Everything {
   readonly attempts: readonly Attempt[];
   /** The gate of each delivery's endpoint. */
   readonly gates: readonly (Gate | null)[];
-  readonly profiles: readonly Profile[];
+  readonly profiles: readonly EndpointProfile[];
   readonly profileHeaders: readonly (string | null)[];
   readonly receipts: readonly (Receipt | null)[];
   readonly keys: readonly ApiKey[];
@@ -83,7 +83,7 @@ export async function readEverything(
   );
   const profiles = await allListed(
     (page) => store.listProfiles(partition, true, page),
-    ({ id }: Profile) => id,
+    ({ id }: EndpointProfile) => id,
   );
   const versions = profiles.flatMap(({ id, version }) =>
     Array.from({ length: version }, (_, index) => ({ id, version: index + 1 })),

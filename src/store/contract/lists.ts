@@ -4,7 +4,7 @@ import { DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
-import type { Profile } from '#src/domain/profile.ts';
+import type { EndpointProfile } from '#src/domain/profile.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES, type Schedule, type ScheduleView } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-life.ts';
 import {
@@ -304,7 +304,7 @@ export function listsContract(suite: Suite): void {
       for (const includeArchived of [true, false]) {
         const listed = await allListed(
           (page) => bench.store.listProfiles(bench.partition, includeArchived, page),
-          ({ id }: Profile): EndpointId => id,
+          ({ id }: EndpointProfile): EndpointId => id,
           5,
         );
         expect(listed).toEqual(added.filter(({ archived }) => includeArchived || !archived).toReversed());

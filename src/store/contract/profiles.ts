@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Instant } from '#src/domain/instant.ts';
-import { archiveProfile, editProfile, type Profile } from '#src/domain/profile.ts';
+import { archiveProfile, type EndpointProfile, editProfile } from '#src/domain/profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-life.ts';
 import * as arbitrary from './arbitraries.ts';
@@ -163,18 +163,22 @@ export function profilesContract(suite: Suite): void {
   });
 }
 
-async function edit(bench: Bench, profile: Profile, changes: Partial<Profile>): Promise<Profile> {
+async function edit(
+  bench: Bench,
+  profile: EndpointProfile,
+  changes: Partial<EndpointProfile>,
+): Promise<EndpointProfile> {
   const edited = editProfile(profile, changes, bench.tick());
   expect(await bench.store.replaceProfile({ profile: edited, headers: null, receipt: null })).toBe('done');
   return edited;
 }
 
-function archiveAnswer(bench: Bench, profile: Profile, expected: 'done' | 'in_use'): Promise<string> {
+function archiveAnswer(bench: Bench, profile: EndpointProfile, expected: 'done' | 'in_use'): Promise<string> {
   const archive = () => bench.store.archiveProfile(archiveProfile(profile, bench.tick()));
   return expected === 'done' ? archive() : bench.changesNothing(archive);
 }
 
-type Version = readonly [Partial<Profile>, Uint8Array | null];
+type Version = readonly [Partial<EndpointProfile>, Uint8Array | null];
 
 async function roundTrip(
   bench: Bench,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
-import { editProfile, type Profile } from '#src/domain/profile.ts';
+import { type EndpointProfile, editProfile } from '#src/domain/profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { Message } from '#src/ports/store.ts';
 import { type Bench, firingProfile, firingSchedule, pendingOf, type Suite } from './bench.ts';
@@ -161,7 +161,7 @@ export function workContract(suite: Suite): void {
 
 async function addOn(
   bench: Bench,
-  profile: Profile,
+  profile: EndpointProfile,
   payload: Uint8Array | null = null,
 ): Promise<ScheduleView> {
   const addition = { ...bench.scheduleOn(profile), payload };

@@ -46,7 +46,7 @@ export function insightStatements(distributed: boolean): Readonly<Record<Insight
       table: 'old endpoint_tallies',
       spread: spreadOf(OLD_OF_ENDPOINTS),
     },
-    removeGateOrder: {
+    removeBreakerReset: {
       ...remove(
         'gate_orders',
         ['partition', 'endpoint_key', 'at'],
@@ -54,7 +54,7 @@ export function insightStatements(distributed: boolean): Readonly<Record<Insight
       ),
       key: [0, 1],
     },
-    saveGateOrder: {
+    saveBreakerReset: {
       ...insert(
         'gate_orders',
         ['partition', 'endpoint_key', 'endpoint', 'at'],

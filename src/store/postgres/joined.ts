@@ -3,7 +3,7 @@
  * told apart by it when they come in. Where many are read at a time, they are told apart by their places.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { FiringProfile, Profile } from '#src/domain/profile.ts';
+import type { EndpointProfile, FiringProfile } from '#src/domain/profile.ts';
 import type { FiringSchedule, Schedule } from '#src/domain/schedule.ts';
 import {
   ATTEMPT_FIXED,
@@ -97,7 +97,7 @@ export function deliveryIn(joined: Joined): Delivery | null {
   return row === null ? null : fromDeliveryRow(row);
 }
 
-export function profileIn(joined: Joined): Profile | null {
+export function profileIn(joined: Joined): EndpointProfile | null {
   const head = HEAD.of(joined);
   const version = VERSION.of(joined);
   return head === null || version === null ? null : fromProfileRows(head, version);

@@ -33,7 +33,7 @@ class Heard {
       node,
       heard: {
         due: (due) => void this.dues.push(due),
-        lookAgain: () => void this.looks++,
+        rescan: () => void this.looks++,
         slotsChanged: () => void this.changes++,
       },
     });
@@ -86,7 +86,7 @@ test('what is due is told to the others as it is, and not to oneself', async () 
 
 test('a change of slots, and that there is something to look for', async () => {
   speaker.channel.slotsChanged();
-  speaker.channel.lookAgain();
+  speaker.channel.rescan();
   await expect.poll(() => [listener.looks, listener.changes]).toEqual([1, 1]);
 });
 

@@ -61,7 +61,7 @@ export class PeerChannel implements Peers {
     this.#gather();
   }
 
-  lookAgain(): void {
+  rescan(): void {
     this.#isLook = true;
     this.#gather();
   }
@@ -90,7 +90,7 @@ export class PeerChannel implements Peers {
       })
       .finally(callOff);
     // Whatever was said while nobody listened is lost.
-    this.#dependencies.heard.lookAgain();
+    this.#dependencies.heard.rescan();
     this.#dependencies.heard.slotsChanged();
     return client;
   }
@@ -158,7 +158,7 @@ export class PeerChannel implements Peers {
     if (note === null || note.from === this.#dependencies.node) return;
     const { heard } = this.#dependencies;
     for (const due of note.dues) heard.due(due);
-    if (note.look) heard.lookAgain();
+    if (note.look) heard.rescan();
     if (note.slots) heard.slotsChanged();
   }
 }

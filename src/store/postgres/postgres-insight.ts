@@ -6,7 +6,7 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { StatsSpanMs } from '#src/domain/stats.ts';
 import type {
-  GateOrder,
+  BreakerReset,
   InsightStore,
   SavedEndpointStats,
   SavedStats,
@@ -130,17 +130,17 @@ export class PostgresInsight implements InsightStore {
     return this.#cluster.state();
   }
 
-  async addGateOrder(order: GateOrder): Promise<void> {
-    await this.#dependencies.api.run(verbs.saveGateOrder(order));
+  async addBreakerReset(order: BreakerReset): Promise<void> {
+    await this.#dependencies.api.run(verbs.saveBreakerReset(order));
   }
 
-  listGateOrders(limit: number): Promise<readonly GateOrder[]> {
+  listBreakerResets(limit: number): Promise<readonly BreakerReset[]> {
     const sql = 'SELECT partition, endpoint, at FROM gate_orders LIMIT $1';
-    return this.#dependencies.firing.ask<GateOrder>(sql, limit);
+    return this.#dependencies.firing.ask<BreakerReset>(sql, limit);
   }
 
-  async removeGateOrder(order: GateOrder): Promise<void> {
-    await this.#dependencies.api.run(verbs.removeGateOrder(order));
+  async removeBreakerReset(order: BreakerReset): Promise<void> {
+    await this.#dependencies.api.run(verbs.removeBreakerReset(order));
   }
 }
 

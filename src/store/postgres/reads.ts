@@ -11,7 +11,7 @@ import { type Attempt, DELIVERY_STATUSES, type Delivery } from '#src/domain/deli
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { Profile } from '#src/domain/profile.ts';
+import type { EndpointProfile } from '#src/domain/profile.ts';
 import type { FiringSchedule, ScheduleView } from '#src/domain/schedule.ts';
 import {
   type DeliveryFilter,
@@ -216,7 +216,7 @@ export class Reads {
     return rows.map(fromAttemptRow);
   }
 
-  async profile(partition: Partition, id: EndpointId): Promise<Profile | null> {
+  async profile(partition: Partition, id: EndpointId): Promise<EndpointProfile | null> {
     const rows = await this.#reader.lookUp<Joined>(
       `SELECT ${PROFILE_COLUMNS} FROM endpoints p ${NEWEST_VERSION} WHERE p.partition = $1 AND p.id = $2`,
       partition,
@@ -229,7 +229,7 @@ export class Reads {
     partition: Partition,
     includeArchived: boolean,
     page: Page<EndpointId>,
-  ): Promise<Listed<Profile>> {
+  ): Promise<Listed<EndpointProfile>> {
     const rows = await this.#reader.ask<Joined>(
       `SELECT ${PROFILE_COLUMNS}, p.walked FROM ${fitting(
         `SELECT p.*, (${PROFILE_SIZE}) AS bytes FROM (

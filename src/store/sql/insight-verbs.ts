@@ -2,7 +2,7 @@
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { StatsSpanMs } from '#src/domain/stats.ts';
-import type { GateOrder, SavedEndpointStats, SavedStats } from '#src/ports/insight-store.ts';
+import type { BreakerReset, SavedEndpointStats, SavedStats } from '#src/ports/insight-store.ts';
 import { endpointDigest } from './endpoint-digest.ts';
 import { toCounts } from './stats-rows.ts';
 import type { Step } from './steps.ts';
@@ -12,8 +12,8 @@ export type InsightStatementName =
   | 'saveEndpointStats'
   | 'removeStats'
   | 'removeEndpointStats'
-  | 'saveGateOrder'
-  | 'removeGateOrder';
+  | 'saveBreakerReset'
+  | 'removeBreakerReset';
 
 type InsightStep = Step<InsightStatementName>;
 
@@ -47,11 +47,11 @@ export const insightVerbs = {
     ['removeEndpointStats', null, partition, at, upTo],
   ],
 
-  saveGateOrder: ({ partition, endpoint, at }: GateOrder): readonly InsightStep[] => [
-    ['saveGateOrder', null, partition, endpointDigest(endpoint), endpoint, at],
+  saveBreakerReset: ({ partition, endpoint, at }: BreakerReset): readonly InsightStep[] => [
+    ['saveBreakerReset', null, partition, endpointDigest(endpoint), endpoint, at],
   ],
 
-  removeGateOrder: ({ partition, endpoint, at }: GateOrder): readonly InsightStep[] => [
-    ['removeGateOrder', null, partition, endpointDigest(endpoint), at],
+  removeBreakerReset: ({ partition, endpoint, at }: BreakerReset): readonly InsightStep[] => [
+    ['removeBreakerReset', null, partition, endpointDigest(endpoint), at],
   ],
 };

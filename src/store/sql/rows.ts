@@ -5,7 +5,13 @@ import type { AttemptId, DeliveryId, EndpointId, ScheduleId } from '#src/domain/
 import type { Instant } from '#src/domain/instant.ts';
 import { LABEL_DIGEST_CHARACTERS, type LabelDigest, type Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { BreakerPolicy, FiringProfile, Profile, RateLimit, RetryBudget } from '#src/domain/profile.ts';
+import type {
+  BreakerPolicy,
+  EndpointProfile,
+  FiringProfile,
+  RateLimit,
+  RetryBudget,
+} from '#src/domain/profile.ts';
 import type { RetryPolicy } from '#src/domain/retry.ts';
 import type {
   Destination,
@@ -303,7 +309,7 @@ export interface ProfileVersionRow {
   readonly metadata: string;
 }
 
-export function toProfileHeadRow(profile: Profile): ProfileHeadRow {
+export function toProfileHeadRow(profile: EndpointProfile): ProfileHeadRow {
   return {
     partition: profile.partition,
     id: profile.id,
@@ -315,7 +321,7 @@ export function toProfileHeadRow(profile: Profile): ProfileHeadRow {
   };
 }
 
-export function toProfileVersionRow(profile: Profile): ProfileVersionRow {
+export function toProfileVersionRow(profile: EndpointProfile): ProfileVersionRow {
   return {
     partition: profile.partition,
     endpoint_id: profile.id,
@@ -335,7 +341,7 @@ export function toProfileVersionRow(profile: Profile): ProfileVersionRow {
 /** A version without what its customer may make large. */
 export type FiringProfileVersionRow = Omit<ProfileVersionRow, 'header_names' | 'metadata'>;
 
-export function fromProfileRows(head: ProfileHeadRow, version: ProfileVersionRow): Profile {
+export function fromProfileRows(head: ProfileHeadRow, version: ProfileVersionRow): EndpointProfile {
   return {
     ...fromFiringProfileRows(head, version),
     headerNames: JSON.parse(version.header_names) as readonly string[],

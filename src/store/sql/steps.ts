@@ -5,7 +5,7 @@
  */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { FiringProfile, Profile } from '#src/domain/profile.ts';
+import type { EndpointProfile, FiringProfile } from '#src/domain/profile.ts';
 import type { FiringSchedule, Schedule } from '#src/domain/schedule.ts';
 import type { SealedName } from '#src/ports/sealed-store.ts';
 import type { ProfileWrite, Receipt } from '#src/ports/store.ts';
@@ -188,7 +188,7 @@ export function keep(partition: Partition, receipt: Receipt | null): readonly St
   return [['insertReceipt', 'key_taken', partition, key, fingerprint, status, body, createdAt, expiresAt]];
 }
 
-export function replaceProfileHead(profile: Profile): Step {
+export function replaceProfileHead(profile: EndpointProfile): Step {
   const row = toProfileHeadRow(profile);
   return ['replaceProfile', 'stale', ...pick(row, PROFILE_MUTABLE), ...guard(profile)];
 }

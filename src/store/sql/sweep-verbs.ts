@@ -1,5 +1,5 @@
 /**
- * Sweeps, in pieces: each changes a bounded number of deliveries, in a transaction of its own. The order itself reaches
+ * Sweeper, in pieces: each changes a bounded number of deliveries, in a transaction of its own. The order itself reaches
  * a few deliveries and, where these were not all, leaves a mark in the same transaction. Later pieces walk along the
  * ids, so that none of them has to find its way past what was swept before. They hold only while the schedule is in
  * the state that the order led to. At the end the mark is removed.

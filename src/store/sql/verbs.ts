@@ -10,7 +10,7 @@ import type { DeliveryId, KeyId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { LabelDigest } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { Profile } from '#src/domain/profile.ts';
+import type { EndpointProfile } from '#src/domain/profile.ts';
 import type { FiringSchedule, Schedule, ScheduleState } from '#src/domain/schedule.ts';
 import { type Fence, type Slot, slotOf } from '#src/domain/slot.ts';
 import type { TrustedTime } from '#src/domain/trusted-time.ts';
@@ -195,7 +195,7 @@ export function makeVerbs(places: Places) {
       insertProfileVersion(write),
     ],
 
-    archiveProfile: (profile: Profile): readonly Step[] => [
+    archiveProfile: (profile: EndpointProfile): readonly Step[] => [
       ['profileUnused', 'in_use', profile.partition, profile.id],
       replaceProfileHead(profile),
     ],

@@ -20,12 +20,12 @@ export const INSIGHT_STATEMENTS = {
     sql: 'DELETE FROM endpoint_tallies WHERE partition = ? AND at = ? AND endpoint_key <= ?',
     holds: 'always',
   },
-  saveGateOrder: {
+  saveBreakerReset: {
     sql: `INSERT INTO gate_orders (partition, endpoint_key, endpoint, at) VALUES (?, ?, ?, ?)
       ON CONFLICT DO UPDATE SET at = excluded.at`,
     holds: 'always',
   },
-  removeGateOrder: {
+  removeBreakerReset: {
     sql: 'DELETE FROM gate_orders WHERE partition = ? AND endpoint_key = ? AND at <= ?',
     holds: 'always',
   },

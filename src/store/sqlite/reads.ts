@@ -5,7 +5,7 @@ import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Label } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { FiringProfile, Profile } from '#src/domain/profile.ts';
+import type { EndpointProfile, FiringProfile } from '#src/domain/profile.ts';
 import type { FiringSchedule, ScheduleView } from '#src/domain/schedule.ts';
 import {
   type DeliveryFilter,
@@ -215,11 +215,11 @@ export class Reads {
     return rows.map(fromAttemptRow);
   }
 
-  profile(partition: Partition, id: EndpointId): Profile | null {
+  profile(partition: Partition, id: EndpointId): EndpointProfile | null {
     return this.#ask.atOnce(() => this.#profile(partition, id));
   }
 
-  #profile(partition: Partition, id: EndpointId): Profile | null {
+  #profile(partition: Partition, id: EndpointId): EndpointProfile | null {
     const head = this.#head(partition, id);
     return head === undefined ? null : this.#profileOf(head);
   }
@@ -242,13 +242,13 @@ export class Reads {
     return version === undefined ? null : fromFiringProfileRows(head, version);
   }
 
-  #profileOf(head: ProfileHeadRow): Profile | null {
+  #profileOf(head: ProfileHeadRow): EndpointProfile | null {
     const { partition, id, version } = head;
     const row = this.#ask.get<WithBytes<ProfileVersionRow>>(VERSION_OF_PROFILE, partition, id, version);
     return row === undefined ? null : fromProfileRows(head, { ...row, metadata: row.metadata.toString() });
   }
 
-  profiles(partition: Partition, includeArchived: boolean, page: Page<EndpointId>): Listed<Profile> {
+  profiles(partition: Partition, includeArchived: boolean, page: Page<EndpointId>): Listed<EndpointProfile> {
     return this.#ask.atOnce(() => {
       const heads = this.#ask.all<ProfileHeadRow>(
         `SELECT * FROM endpoints ${includeArchived ? '' : 'INDEXED BY endpoints_unarchived'}

@@ -6,7 +6,7 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { StatsSpanMs } from '#src/domain/stats.ts';
 import type {
-  GateOrder,
+  BreakerReset,
   InsightStore,
   SavedEndpointStats,
   SavedStats,
@@ -138,18 +138,18 @@ export class SqliteInsight implements InsightStore {
     return this.#read(() => this.#cluster.state());
   }
 
-  async addGateOrder(order: GateOrder): Promise<void> {
-    await this.#writer.run(verbs.saveGateOrder(order));
+  async addBreakerReset(order: BreakerReset): Promise<void> {
+    await this.#writer.run(verbs.saveBreakerReset(order));
   }
 
   /** There are hardly ever any, and who fires asks. */
-  listGateOrders(limit: number): Promise<readonly GateOrder[]> {
+  listBreakerResets(limit: number): Promise<readonly BreakerReset[]> {
     const sql = 'SELECT partition, endpoint, at FROM gate_orders LIMIT ?';
-    return this.#read(() => this.#questions.all<GateOrder>(sql, limit));
+    return this.#read(() => this.#questions.all<BreakerReset>(sql, limit));
   }
 
-  async removeGateOrder(order: GateOrder): Promise<void> {
-    await this.#writer.run(verbs.removeGateOrder(order));
+  async removeBreakerReset(order: BreakerReset): Promise<void> {
+    await this.#writer.run(verbs.removeBreakerReset(order));
   }
 
   close(): Promise<void> {

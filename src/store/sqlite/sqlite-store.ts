@@ -6,7 +6,7 @@ import type { Due } from '#src/domain/due.ts';
 import type { DeliveryId, EndpointId, KeyId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { Profile } from '#src/domain/profile.ts';
+import type { EndpointProfile } from '#src/domain/profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { Fence, Slot } from '#src/domain/slot.ts';
 import type { ClusterState, ClusterStore, NodeLease, SlotState } from '#src/ports/cluster-store.ts';
@@ -234,7 +234,7 @@ export class SqliteStore extends SqlUpkeep implements Store, ControlStore, Clust
     return this.#read(() => this.#reads.attempts(partition, id, afterAttemptNo, limit));
   }
 
-  findProfile(partition: Partition, id: EndpointId): Promise<Profile | null> {
+  findProfile(partition: Partition, id: EndpointId): Promise<EndpointProfile | null> {
     return this.#read(() => this.#reads.profile(partition, id));
   }
 
@@ -254,7 +254,7 @@ export class SqliteStore extends SqlUpkeep implements Store, ControlStore, Clust
     return this.#writer.run(verbs.replaceProfile(replacement));
   }
 
-  archiveProfile(profile: Profile): Promise<'done' | 'stale' | 'in_use'> {
+  archiveProfile(profile: EndpointProfile): Promise<'done' | 'stale' | 'in_use'> {
     return this.#writer.run(verbs.archiveProfile(profile));
   }
 

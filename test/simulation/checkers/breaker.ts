@@ -6,7 +6,7 @@
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
-import type { Profile } from '#src/domain/profile.ts';
+import type { EndpointProfile } from '#src/domain/profile.ts';
 import { ms } from '../durations.ts';
 import type { Sent } from '../network.ts';
 import { type Checker, type LifeFacts, type Scene, Violation } from './checker.ts';
@@ -228,7 +228,7 @@ export function breakerChecker(scene: Scene): Checker {
   };
 }
 
-function policyIn(profile: Profile | undefined): Policy {
+function policyIn(profile: EndpointProfile | undefined): Policy {
   const policy = profile?.breakerPolicy;
   if (!policy) return DEFAULT;
   return {

@@ -3,7 +3,7 @@ import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { Profile } from '#src/domain/profile.ts';
+import type { EndpointProfile } from '#src/domain/profile.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import type { ClaimWrite, EndWrite, SettleWrite } from '#src/ports/store.ts';
 import type { ApiCall } from '../api-call.ts';
@@ -90,7 +90,7 @@ export interface Checker {
   /** Something was made durable. */
   delivery?(change: DeliveryChange): void;
   schedule?(before: Schedule | null, after: Schedule | null): void;
-  profile?(before: Profile | null, after: Profile): void;
+  profile?(before: EndpointProfile | null, after: EndpointProfile): void;
   gateSaved?(save: GateSave): void;
   /** After everything of one verb. */
   verb?(touched: ReadonlySet<ScheduleId>): void;

@@ -3,10 +3,10 @@
  * the node and one of its ports, or takes one step out of the engine.
  */
 import { instant } from '#src/domain/instant.ts';
+import { Membership } from '#src/engine/cluster/membership.ts';
+import { OwnedSlots } from '#src/engine/cluster/owned-slots.ts';
 import { Dispatcher } from '#src/engine/dispatch/dispatcher.ts';
 import { Gates } from '#src/engine/gate/gates.ts';
-import { Holdings } from '#src/engine/cluster/owned-slots.ts';
-import { Membership } from '#src/engine/cluster/membership.ts';
 import { Recoveries } from '#src/engine/upkeep/recoveries.ts';
 import type { NodeLease } from '#src/ports/cluster-store.ts';
 import type { Peers } from '#src/ports/hints.ts';
@@ -58,7 +58,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'a node goes on after its lease ran out': {
     caughtBy: ['ownership'],
-    patch: patched(Holdings.prototype, 'isLeaseValid', () => ({ get: () => true })),
+    patch: patched(OwnedSlots.prototype, 'isLeaseValid', () => ({ get: () => true })),
   },
   'a lease is made by a clock that was never measured': {
     caughtBy: ['sends', 'ownership', 'shares'],
@@ -108,7 +108,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   'an attempt teaches the gate of a slot that has moved': {
     caughtBy: ['breaker', 'rate'],
     seeds: 160,
-    patch: patched(Holdings.prototype, 'isStill', () => ({ value: () => true })),
+    patch: patched(OwnedSlots.prototype, 'isStill', () => ({ value: () => true })),
   },
   'other nodes are not told what is due': {
     caughtBy: ['punctuality'],
@@ -116,7 +116,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'slots that were gained are not looked at': {
     caughtBy: ['punctuality'],
-    patch: patched(Dispatcher.prototype, 'lookAnew', () => ({ value: () => {} })),
+    patch: patched(Dispatcher.prototype, 'rescanAll', () => ({ value: () => {} })),
   },
   'claims of the dead are never found': {
     caughtBy: ['punctuality'],

@@ -37,7 +37,7 @@ export class Post {
     };
     return {
       due: (due) => tell((heard) => heard.due(due)),
-      lookAgain: () => tell((heard) => heard.lookAgain()),
+      rescan: () => tell((heard) => heard.rescan()),
       slotsChanged: () => tell((heard) => heard.slotsChanged()),
     };
   }

@@ -16,15 +16,15 @@ const PARTS_MAX = 1_000;
 /** A clock that ran ahead of the time that passed by more than this was set: what it removes does not come back. */
 const STEP_MS = 600_000;
 
-export interface PeopleJanitorDependencies {
+export interface PeopleCleanerDependencies {
   readonly people: PeopleStore;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
 }
 
-export class PeopleJanitor {
-  readonly #dependencies: PeopleJanitorDependencies;
+export class PeopleCleaner {
+  readonly #dependencies: PeopleCleanerDependencies;
   readonly #retentionMs: number;
   #callOff: (() => void) | null = null;
   #isStopped = false;
@@ -32,7 +32,7 @@ export class PeopleJanitor {
   #round: Promise<void> = Promise.resolve();
 
   /** A retention of 0 keeps the audit log for ever. */
-  constructor(dependencies: PeopleJanitorDependencies, retentionMs: number) {
+  constructor(dependencies: PeopleCleanerDependencies, retentionMs: number) {
     this.#dependencies = dependencies;
     this.#retentionMs = retentionMs;
     this.#roundAt = dependencies.clock.now();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { PeopleStore } from '#src/ports/people-store.ts';
-import { PeopleJanitor } from './people-janitor.ts';
+import { PeopleCleaner } from './people-cleaner.ts';
 
 const START = instant(Date.UTC(2026, 10, 15, 8));
 const HOUR_MS = 3_600_000;
@@ -9,7 +9,7 @@ const DAY_MS = 24 * HOUR_MS;
 
 type Asked = readonly [Instant, Instant, Instant, Instant, Instant | null];
 
-/** A janitor whose hour has come when the test says so. */
+/** A cleaner whose hour has come when the test says so. */
 function bench(retentionMs: number, answers: ('done' | 'more' | Error)[] = []) {
   let now = START;
   const due: { act: () => void; ms: number }[] = [];
@@ -32,9 +32,9 @@ function bench(retentionMs: number, answers: ('done' | 'more' | Error)[] = []) {
       return () => void due.splice(due.indexOf(timer), 1);
     },
   };
-  const janitor = new PeopleJanitor({ people, clock: { now: () => now }, timers, log }, retentionMs);
+  const cleaner = new PeopleCleaner({ people, clock: { now: () => now }, timers, log }, retentionMs);
   return {
-    janitor,
+    cleaner,
     asked,
     warned,
     due,
@@ -50,8 +50,8 @@ function bench(retentionMs: number, answers: ('done' | 'more' | Error)[] = []) {
 }
 
 test('a minute after the start and then every hour, what is over is removed', async () => {
-  const { janitor, asked, next } = bench(30 * DAY_MS);
-  janitor.start();
+  const { cleaner, asked, next } = bench(30 * DAY_MS);
+  cleaner.start();
   const first = await next();
   expect(first).toBe(START + 60_000);
   expect(asked).toEqual([
@@ -59,43 +59,43 @@ test('a minute after the start and then every hour, what is over is removed', as
   ]);
   expect((await next()) - first).toBe(HOUR_MS);
   expect(asked).toHaveLength(2);
-  await janitor.stop();
+  await cleaner.stop();
 });
 
 test('with no retention the audit log is kept for ever', async () => {
-  const { janitor, asked, next } = bench(0);
-  janitor.start();
+  const { cleaner, asked, next } = bench(0);
+  cleaner.start();
   await next();
   expect(asked[0]?.[4]).toBeNull();
-  await janitor.stop();
+  await cleaner.stop();
 });
 
 test('where there is more, it goes on after a pause; a failure is told, and the next hour tries again', async () => {
-  const { janitor, asked, warned, next } = bench(0, ['more', 'more', 'done', new Error('full')]);
-  janitor.start();
+  const { cleaner, asked, warned, next } = bench(0, ['more', 'more', 'done', new Error('full')]);
+  cleaner.start();
   for (let i = 0; i < 3; i++) await next();
   expect(asked).toHaveLength(3);
   await next();
   expect(warned).toEqual(['old sessions and audit entries could not be removed']);
   await next();
   expect(asked).toHaveLength(5);
-  await janitor.stop();
+  await cleaner.stop();
 });
 
 test('a clock that was set ahead removes nothing of the audit log for an hour', async () => {
-  const { janitor, asked, next } = bench(DAY_MS);
-  janitor.start();
+  const { cleaner, asked, next } = bench(DAY_MS);
+  cleaner.start();
   await next(40 * DAY_MS);
   expect(asked[0]?.[4]).toBeNull();
   await next();
   expect(asked[1]?.[4]).not.toBeNull();
-  await janitor.stop();
+  await cleaner.stop();
 });
 
 test('once stopped, it asks for nothing more', async () => {
-  const { janitor, asked, due } = bench(0);
-  janitor.start();
-  await janitor.stop();
+  const { cleaner, asked, due } = bench(0);
+  cleaner.start();
+  await cleaner.stop();
   expect(due).toEqual([]);
   expect(asked).toEqual([]);
 });
