@@ -2,7 +2,7 @@
  * For tests only: several nodes in virtual time over the one store of an `EngineHarness`, each with an engine,
  * a way out and faults of its own. What one tells the others arrives at once, unless hints are cut.
  */
-import type { Spot } from '#src/domain/due.ts';
+import type { EndpointRef } from '#src/domain/due.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import { slotAt } from '#src/engine/cluster/slot-ownership.ts';
@@ -213,13 +213,13 @@ export class ClusterHarness implements AsyncDisposable {
     return slots;
   }
 
-  async ownerOf(spot: Spot): Promise<string | null> {
-    return (await this.slots()).find(({ slot }) => slot === slotAt(spot))?.owner ?? null;
+  async ownerOf(ref: EndpointRef): Promise<string | null> {
+    return (await this.slots()).find(({ slot }) => slot === slotAt(ref))?.owner ?? null;
   }
 
   /** The node that holds it. */
-  async holderOf(spot: Spot): Promise<TestNode> {
-    const owner = await this.ownerOf(spot);
+  async holderOf(ref: EndpointRef): Promise<TestNode> {
+    const owner = await this.ownerOf(ref);
     const holder = this.nodes.find(({ node }) => node === owner);
     if (holder === undefined) throw new Error('Nobody holds it.');
     return holder;
@@ -235,7 +235,7 @@ export function urlsIn(count: number, isWanted: (slot: Slot) => boolean): readon
   const urls: string[] = [];
   for (let each = 0; urls.length < count; each++) {
     const url = `https://example.com/${each}`;
-    if (isWanted(slotAt({ partition: PARTITION, endpoint: url as Spot['endpoint'] }))) urls.push(url);
+    if (isWanted(slotAt({ partition: PARTITION, endpoint: url as EndpointRef['endpoint'] }))) urls.push(url);
   }
   return urls;
 }

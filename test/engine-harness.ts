@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
-import { type Due, dueOf } from '#src/domain/due.ts';
+import { type DueDelivery, dueOf } from '#src/domain/due.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { Headers } from '#src/domain/headers.ts';
 import { type DeliveryId, type EndpointId, IdMint, type ScheduleId } from '#src/domain/id.ts';
@@ -418,7 +418,10 @@ async function writesAtOnce(data: WriterData): Promise<WriteQueue> {
 }
 
 /** A waiting delivery as the dispatcher knows it, of which only the named matters. */
-export function dueAt(at: number, given: Partial<Due> & { readonly name?: string } = {}): Due {
+export function dueAt(
+  at: number,
+  given: Partial<DueDelivery> & { readonly name?: string } = {},
+): DueDelivery {
   const { name = 'a', ...own } = given;
   return {
     partition: PARTITION,
@@ -432,7 +435,7 @@ export function dueAt(at: number, given: Partial<Due> & { readonly name?: string
   };
 }
 
-export function requireDue(delivery: Delivery): Due {
+export function requireDue(delivery: Delivery): DueDelivery {
   const due = dueOf(delivery);
   if (due === null) throw new Error(`The delivery is ${delivery.status}.`);
   return due;

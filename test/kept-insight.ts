@@ -12,7 +12,7 @@ export class KeptInsight implements EngineInsight {
   readonly #stats = new Map<string, SavedStats>();
   readonly #endpoints = new Map<string, SavedEndpointStats>();
   readonly #orders = new Map<string, BreakerReset>();
-  readonly #disk: Pick<Store, 'listDue' | 'findWork'> | null;
+  readonly #disk: Pick<Store, 'listDue' | 'loadDeliveries'> | null;
   readonly pruned: (readonly [minutesBefore: Instant, hoursBefore: Instant])[] = [];
   /** In how many parts old tallies go. */
   parts = 1;
@@ -22,7 +22,7 @@ export class KeptInsight implements EngineInsight {
   beforeSave: () => void = () => {};
 
   /** Null: nobody asks for a gate. */
-  constructor(disk: Pick<Store, 'listDue' | 'findWork'> | null) {
+  constructor(disk: Pick<Store, 'listDue' | 'loadDeliveries'> | null) {
     this.#disk = disk;
   }
 
@@ -53,7 +53,7 @@ export class KeptInsight implements EngineInsight {
     // Read as the dispatcher does, with a delivery that waits for it.
     const dues = (await this.#disk?.listDue(null, instant(INSTANT_MS_MAX), 1_000)) ?? [];
     const due = dues.find((one) => one.partition === partition && one.endpoint === endpoint);
-    const [work] = due === undefined ? [] : ((await this.#disk?.findWork([due])) ?? []);
+    const [work] = due === undefined ? [] : ((await this.#disk?.loadDeliveries([due])) ?? []);
     return work?.gate ?? null;
   }
 

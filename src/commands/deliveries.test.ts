@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
 import { isReplayable } from '#src/domain/delivery-life.ts';
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { Builders } from '#src/store/contract/builders.ts';
@@ -22,7 +22,7 @@ function commandsOf({
 }: ControlHarness): Commands & { readonly hinted: readonly Instant[] } {
   const hinted: Instant[] = [];
   const hints = {
-    due: (due: Due | null) => hinted.push(...(due === null ? [] : [due.dueAt])),
+    due: (due: DueDelivery | null) => hinted.push(...(due === null ? [] : [due.dueAt])),
     rescan: () => {},
   };
   return { store, clock, ids, vault, hinted, hints, turns: new Turns(), pause: async () => {} };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -49,7 +49,7 @@ function commandsOf(
   const looks: true[] = [];
   const { store, clock, ids, vault } = harness;
   const hints = {
-    due: (due: Due | null) => hinted.push(...(due === null ? [] : [due.dueAt])),
+    due: (due: DueDelivery | null) => hinted.push(...(due === null ? [] : [due.dueAt])),
     rescan: () => looks.push(true),
   };
   return { store, clock, ids, vault, hinted, looks, hints, turns: new Turns(), pause: async () => {} };

@@ -85,7 +85,7 @@ export class LoginThrottle {
 
   /** Counts a guess; refuses one that has to wait. */
   async count(name: string, address: string): Promise<Guess> {
-    const place = placeOf(address);
+    const place = endpointRefKey(address);
     this.#enter(place);
     const counted = this.#last.then(() => this.#count(subjectsOf(name, place)));
     this.#last = counted.catch(() => {});
@@ -209,7 +209,7 @@ const IPV6_NETWORK_BYTES = 8;
 const MAPPED = '::ffff:';
 
 /** Of IPv6 the network: whoever has one address there has them all. */
-function placeOf(text: string): string {
+function endpointRefKey(text: string): string {
   const address = parseAddress(text.toLowerCase().startsWith(MAPPED) ? text.slice(MAPPED.length) : text);
   if (address?.family !== 'ipv6') return address?.text ?? text;
   return address.bytes.slice(0, IPV6_NETWORK_BYTES).join('.');

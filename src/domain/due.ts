@@ -7,7 +7,7 @@ import type { Instant } from './instant.ts';
 import { LatelyKnown } from './lately-known.ts';
 import type { Partition } from './partition.ts';
 
-export interface Due {
+export interface DueDelivery {
   readonly partition: Partition;
   readonly id: DeliveryId;
   readonly dueAt: Instant;
@@ -20,20 +20,20 @@ export interface Due {
 }
 
 /** Where it goes to, and what its slot is worked out from. */
-export type Spot = Pick<Due, 'partition' | 'endpoint'>;
+export type EndpointRef = Pick<DueDelivery, 'partition' | 'endpoint'>;
 
 /** The same text is found in a map sooner than its like, and many deliveries go to few endpoints. */
 const places = new LatelyKnown<{ readonly partition: Partition; readonly place: string }>();
 
 /** What the endpoint of a delivery is known by among those of every customer. */
-export function placeOf({ partition, endpoint }: Spot): string {
+export function endpointRefKey({ partition, endpoint }: EndpointRef): string {
   const known = places.get(endpoint);
   if (known?.partition === partition) return known.place;
   return places.learn(endpoint, (copy) => ({ partition, place: `${partition}/${copy}` })).place;
 }
 
 /** Null when it is not waiting to be sent. */
-export function dueOf(delivery: Delivery): Due | null {
+export function dueOf(delivery: Delivery): DueDelivery | null {
   const { partition, id, dueAt, deadline, payloadBytes } = delivery;
   if (dueAt === null || !isWaiting(delivery.status)) return null;
   return { partition, id, dueAt, deadline, payloadBytes, ...whereTo(delivery.target) };

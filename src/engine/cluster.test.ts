@@ -1,7 +1,7 @@
 /** Several engines over one store: who dispatches what, and what happens when that changes. */
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { Spot } from '#src/domain/due.ts';
+import type { EndpointRef } from '#src/domain/due.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { instant } from '#src/domain/instant.ts';
 import * as life from '#src/domain/schedule-life.ts';
@@ -14,7 +14,7 @@ import { PeerHints } from './cluster/peer-hints.ts';
 const HOUR_MS = 3_600_000;
 const PROFILE = { breakerPolicy: { threshold: 2, baseOpen: '30s', maxOpen: '60s', probeTimeout: '10s' } };
 
-function spotOf({ partition, target }: Delivery): Spot {
+function spotOf({ partition, target }: Delivery): EndpointRef {
   return { partition, endpoint: endpointKeyOf(target) };
 }
 
@@ -142,7 +142,7 @@ describe('a store that is away', () => {
   /** For all nodes; what they send goes on. */
   function away(nodes: readonly TestNode[]): void {
     for (const { faults } of nodes) {
-      faults.set('refuses', 'claim', 'settle', 'findWork', 'findMessages', 'listDue', 'listLostClaims');
+      faults.set('refuses', 'claim', 'settle', 'loadDeliveries', 'loadPayloads', 'listDue', 'listLostClaims');
       faults.set('refuses', 'saveGates', 'renewLease', 'takeSlots', 'releaseSlots');
     }
   }
@@ -202,7 +202,7 @@ describe('a store that is away', () => {
     const [node] = await cluster.settled('a');
     if (node === undefined) throw new Error('There is one.');
     const { pending } = await cluster.harness.schedule({ inMs: 1_000 });
-    node.faults.set('refuses', 'findMessages');
+    node.faults.set('refuses', 'loadPayloads');
     await cluster.time.advance(2_500);
     expect(sentBy([node])).toEqual([]);
     node.faults.clear();
@@ -217,7 +217,7 @@ describe('a store that is away', () => {
     const [node] = await cluster.settled('a');
     if (node === undefined) throw new Error('There is one.');
     const { pending } = await cluster.harness.schedule({ inMs: 1_000 });
-    node.faults.set('refuses', 'findMessages', 'renewLease');
+    node.faults.set('refuses', 'loadPayloads', 'renewLease');
     await cluster.time.advance(10_000);
     node.faults.clear();
     node.faults.set('refuses', 'renewLease');
@@ -234,7 +234,7 @@ describe('a store that is away', () => {
     await cluster.settled('a', 'b');
     const { pending } = await cluster.harness.schedule({ inMs: 1_000 });
     const [holder, other] = await around(cluster, pending);
-    holder.faults.set('refuses', 'findMessages', 'renewLease');
+    holder.faults.set('refuses', 'loadPayloads', 'renewLease');
     await cluster.time.advance(20_000);
     expect(sentBy([other as TestNode])).toEqual([pending.id]);
     holder.faults.clear();
@@ -505,7 +505,7 @@ describe('the gate of an endpoint', () => {
     expect(holder.faults.times('releaseSlots')).toBe(1);
     const verbs = holder.faults.asked;
     expect(verbs.lastIndexOf('saveGates')).toBeLessThan(verbs.indexOf('releaseSlots'));
-    const [work] = await cluster.harness.disk.findWork([pending]);
+    const [work] = await cluster.harness.disk.loadDeliveries([pending]);
     expect(Object.keys(work?.gate?.paces ?? {})).toEqual(['1']);
   });
 
@@ -517,11 +517,11 @@ describe('the gate of an endpoint', () => {
     const [holder] = await around(cluster, pending);
     holder.egress.respond = () => BROKEN;
     await cluster.time.advance(1_000);
-    expect((await cluster.harness.disk.findWork([pending]))[0]?.gate).toBeNull();
+    expect((await cluster.harness.disk.loadDeliveries([pending]))[0]?.gate).toBeNull();
     const stopped = holder.engine.stop(0);
     await cluster.time.settled();
     await stopped;
-    expect((await cluster.harness.disk.findWork([pending]))[0]?.gate?.breaker.failures).toBe(1);
+    expect((await cluster.harness.disk.loadDeliveries([pending]))[0]?.gate?.breaker.failures).toBe(1);
   });
 
   test('of a slot that was lost is forgotten, and not saved', async () => {
@@ -543,7 +543,7 @@ describe('the gate of an endpoint', () => {
     await cluster.time.settled();
     expect(holder.engine.gauges().breakers.open).toBe(0);
     const { pending } = await cluster.harness.schedule({ profile });
-    const [work] = await cluster.harness.disk.findWork([pending]);
+    const [work] = await cluster.harness.disk.loadDeliveries([pending]);
     expect(work?.gate).toBeNull();
   });
 
@@ -564,7 +564,7 @@ describe('the gate of an endpoint', () => {
     expect(holder.engine.gauges().breakers.open).toBe(0);
     await stopped;
     expect((await cluster.harness.delivery(pending.id)).status).toBe('retry_scheduled');
-    const [work] = await cluster.harness.disk.findWork([pending]);
+    const [work] = await cluster.harness.disk.loadDeliveries([pending]);
     expect(work?.gate).toBeNull();
   });
 });
@@ -601,11 +601,11 @@ describe('a write for a slot that is not held any more', () => {
     const [node] = await cluster.settled('a');
     if (node === undefined) throw new Error('There is one.');
     await cluster.harness.schedule({ inMs: 1_000 });
-    node.faults.before('findWork', () => {
+    node.faults.before('loadDeliveries', () => {
       node.clock.isSure = false;
     });
     await cluster.time.advance(1_500);
-    expect(node.faults.times('findWork')).toBe(1);
+    expect(node.faults.times('loadDeliveries')).toBe(1);
     expect(node.faults.times('claim')).toBe(0);
   });
 });
@@ -816,10 +816,10 @@ describe('what becomes due where a slot has just moved', () => {
     for (let i = 0; i < 200; i++) await cluster.harness.schedule({ inMs: 1_000 });
     await cluster.time.advance(1_000);
     expect(node.engine.gauges().waiting).toBeGreaterThan(64);
-    const read = node.faults.times('findWork');
+    const read = node.faults.times('loadDeliveries');
     node.clock.isSure = false;
     node.egress.sent[0]?.answer(OK);
     await cluster.time.advance(1);
-    expect([node.engine.gauges().waiting, node.faults.times('findWork')]).toEqual([0, read]);
+    expect([node.engine.gauges().waiting, node.faults.times('loadDeliveries')]).toEqual([0, read]);
   });
 });

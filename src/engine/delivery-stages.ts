@@ -1,15 +1,15 @@
 /** The values that pass while deliveries are claimed, and the interfaces of those who take part. */
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { ClaimWrite, EndWrite, Work } from '#src/ports/store.ts';
+import type { ClaimWrite, EndWrite, LoadedDelivery } from '#src/ports/store.ts';
 import type { Draft, Unsendable } from './attempt/request-builder.ts';
 import type { Ready } from './prefetch/prefetcher.ts';
 
 /** A delivery that is to be claimed, and what its attempt will need to know. */
 export interface Claiming {
-  readonly due: Due;
-  readonly work: Work;
+  readonly due: DueDelivery;
+  readonly work: LoadedDelivery;
   readonly write: ClaimWrite;
   /** The epoch of its slot in which this was decided. */
   readonly epoch: number;
@@ -37,17 +37,17 @@ export interface Sending {
 /** The queue that batches come from. */
 export interface Queue {
   readonly isStopped: boolean;
-  due(due: Due | null): void;
+  due(due: DueDelivery | null): void;
   /** The store knows of it from now on: it is found again only if it waits again. */
-  forget(due: Due): void;
+  forget(due: DueDelivery): void;
   /** Gives its permits back. */
-  release(due: Due): void;
+  release(due: DueDelivery): void;
   /** The store failed: nothing is to be claimed for a moment. */
   rest(error: unknown): void;
 }
 
 export interface Asked {
-  readonly due: Due;
+  readonly due: DueDelivery;
   /** The epoch in which its slot is held. */
   readonly epoch: number;
 }
@@ -58,13 +58,13 @@ export interface Unread extends Asked {
 }
 
 export interface Read extends Asked {
-  readonly work: Work;
+  readonly work: LoadedDelivery;
   readonly draft: Draft | Unsendable | null;
   readonly isReadAhead: boolean;
 }
 
 export interface Decided<W> {
-  readonly due: Due;
+  readonly due: DueDelivery;
   readonly epoch: number;
   readonly isReadAhead: boolean;
   readonly write: W;

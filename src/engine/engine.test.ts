@@ -58,7 +58,7 @@ describe('a stop', () => {
       status: 'retry_scheduled',
       dueAt: harness.now + 10_000,
     });
-    const [work] = await harness.disk.findWork([pending]);
+    const [work] = await harness.disk.loadDeliveries([pending]);
     expect(work?.gate).toBeNull();
     expect(harness.time.pending).toBe(0);
   });
@@ -123,7 +123,7 @@ describe('a stop', () => {
     await using harness = await EngineHarness.open();
     const { pending } = await harness.schedule();
     const engine = await started(harness);
-    harness.faults.before('findWork', () => void engine.stop(10_000));
+    harness.faults.before('loadDeliveries', () => void engine.stop(10_000));
     await harness.time.advance(60_000);
     expect([harness.egress.sent, harness.faults.times('claim')]).toEqual([[], 0]);
     expect(await harness.delivery(pending.id)).toEqual(pending);
@@ -137,7 +137,7 @@ describe('a stop', () => {
     const engine = await started(harness);
     await harness.time.advance(5_000);
     await engine.stop(10_000);
-    const [work] = await harness.disk.findWork([pending]);
+    const [work] = await harness.disk.loadDeliveries([pending]);
     expect(work?.gate?.breaker.failures).toBe(1);
   });
 

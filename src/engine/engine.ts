@@ -3,7 +3,7 @@
  * housekeeping around. Built on ports only; the same engine runs in the service and in the simulation, alone on
  * its store or as one of several.
  */
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import type { Hints, Peers } from '#src/ports/hints.ts';
 import type { EngineGauges } from '#src/ports/telemetry.ts';
 import { AttemptRunner } from './attempt/attempt-runner.ts';
@@ -118,7 +118,7 @@ export class Engine implements Hints {
     this.#sweeps.start();
   }
 
-  due(due: Due | null): void {
+  due(due: DueDelivery | null): void {
     this.#dispatcher.due(due);
   }
 

@@ -1,9 +1,9 @@
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 
 /** Tells the dispatcher of work it may not have seen yet. Hints may be lost: it looks for itself as well. */
 export interface Hints {
   /** This delivery is now due then; null when it no longer waits. */
-  due(due: Due | null): void;
+  due(due: DueDelivery | null): void;
   /** Something became due that is not named here. */
   rescan(): void;
 }
@@ -14,7 +14,7 @@ export interface Hints {
  */
 export interface Peers {
   /** For whoever holds its slot: it is due in the next moments. */
-  due(due: Due): void;
+  due(due: DueDelivery): void;
   rescan(): void;
   /** Slots were given back, or a node joined: there may be some to take or to give back. */
   slotsChanged(): void;

@@ -12,7 +12,7 @@
  */
 import type { Attempt, Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
 import type { Sweep, SweepPlace, UnfinishedSweep } from '#src/domain/delivery-life.ts';
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
@@ -144,7 +144,7 @@ export interface SettleWrite {
 }
 
 /** A waiting delivery that is about to be sent, with what is needed to decide. */
-export interface Work {
+export interface LoadedDelivery {
   readonly delivery: Delivery;
   readonly schedule: FiringSchedule;
   /** The profile as it is now; null for an inline destination. */
@@ -161,18 +161,18 @@ export interface CustomerCursor {
   /** The slot that it goes through; null where a store goes through all of them together. */
   readonly slot: Slot | null;
   /** The last delivery that was read. */
-  readonly after: Pick<Due, 'dueAt' | 'id'> | null;
+  readonly after: Pick<DueDelivery, 'dueAt' | 'id'> | null;
 }
 
 /** A page of the due deliveries of several customers. */
 export interface CustomersPage {
-  readonly due: readonly Due[];
+  readonly due: readonly DueDelivery[];
   /** The cursors behind which there may be more, where they stand now. */
   readonly unfinished: readonly CustomerCursor[];
 }
 
 /** What a delivery sends, sealed, as frozen when it was materialized. */
-export interface Message {
+export interface StoredPayload {
   /** Headers and body of the schedule; null when there are none. */
   readonly payload: Uint8Array | null;
   /** Of the profile's version that the delivery names; null for an inline destination. */
@@ -289,11 +289,11 @@ export interface Store {
    * latest; of these slots only, where they are given.
    */
   listDue(
-    after: Pick<Due, 'dueAt' | 'id'> | null,
+    after: Pick<DueDelivery, 'dueAt' | 'id'> | null,
     until: Instant,
     limit: number,
     slots?: ReadonlySet<Slot>,
-  ): Promise<readonly Due[]>;
+  ): Promise<readonly DueDelivery[]>;
   /**
    * A cursor at its beginning for each customer who has a waiting delivery, however many deliveries each has; some stores
    * give one for each slot of a customer. In a fixed order, after `after`; fewer than `limit` at the end.
@@ -311,9 +311,11 @@ export interface Store {
     slots?: ReadonlySet<Slot>,
   ): Promise<CustomersPage>;
   /** In the order asked for; null for a delivery that is gone. Each is of one moment. */
-  findWork(deliveries: readonly Pick<Due, 'partition' | 'id'>[]): Promise<readonly (Work | null)[]>;
+  loadDeliveries(
+    deliveries: readonly Pick<DueDelivery, 'partition' | 'id'>[],
+  ): Promise<readonly (LoadedDelivery | null)[]>;
   /** In the order asked for. */
-  findMessages(deliveries: readonly Delivery[]): Promise<readonly Message[]>;
+  loadPayloads(deliveries: readonly Delivery[]): Promise<readonly StoredPayload[]>;
   /** Claims of nodes that are not among the living. */
   listLostClaims(livingNodes: readonly string[], limit: number): Promise<readonly LostClaim[]>;
   /** Carried out before any claim that is asked for later. Under a fence, gates of slots not held are left as they are. */

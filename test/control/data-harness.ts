@@ -7,7 +7,7 @@ import { dataRoutes } from '#src/control/data/routes.ts';
 import { Desk } from '#src/control/http/desk.ts';
 import { explain } from '#src/control/http/errors.ts';
 import type { Caller, JsonBody } from '#src/control/http/route.ts';
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import type { IdMint } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Role } from '#src/domain/role.ts';
@@ -29,7 +29,7 @@ export interface DataBench {
   readonly build: Builders;
   readonly desk: Desk;
   readonly audit: readonly AuditedAct[];
-  readonly hinted: readonly (Due | null)[];
+  readonly hinted: readonly (DueDelivery | null)[];
   readonly wakes: readonly true[];
   caller(role: Role): Caller;
   get(path: string, role?: Role): Promise<Told>;
@@ -91,9 +91,9 @@ async function openDataBench(harness: ControlHarness, name: string): Promise<Dat
   });
   if (project === 'taken') throw new Error('Names of projects must differ.');
   const audit: AuditedAct[] = [];
-  const hinted: (Due | null)[] = [];
+  const hinted: (DueDelivery | null)[] = [];
   const wakes: true[] = [];
-  const hints = { due: (due: Due | null) => void hinted.push(due), rescan: () => {} };
+  const hints = { due: (due: DueDelivery | null) => void hinted.push(due), rescan: () => {} };
   const commands = { store, clock, ids, vault, hints, turns: new Turns(), pause: async () => {} };
   const desk = new Desk({
     store,

@@ -9,7 +9,7 @@ import { FairQueue } from '#src/engine/queue/fair-queue.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { Egress } from '#src/ports/egress.ts';
 import type { Hints } from '#src/ports/hints.ts';
-import { StoreUnavailable, type Work } from '#src/ports/store.ts';
+import { type LoadedDelivery, StoreUnavailable } from '#src/ports/store.ts';
 import type { Step } from '#src/store/sql/steps.ts';
 import type { AnyStore } from './life.ts';
 import { type Patch, patched } from './patched.ts';
@@ -71,11 +71,11 @@ function but(verbs: (store: AnyStore) => Partial<AnyStore>): (store: AnyStore) =
   };
 }
 
-/** Work as the engine is told it is. */
-function misread(change: (work: Work) => Partial<Work>): (store: AnyStore) => AnyStore {
+/** The loaded delivery as the engine is told it is. */
+function misread(change: (work: LoadedDelivery) => Partial<LoadedDelivery>): (store: AnyStore) => AnyStore {
   return but((store) => ({
-    async findWork(deliveries) {
-      const works = await store.findWork(deliveries);
+    async loadDeliveries(deliveries) {
+      const works = await store.loadDeliveries(deliveries);
       return works.map((work) => work && { ...work, ...change(work) });
     },
   }));
@@ -264,8 +264,8 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     // An attempt that a stop breaks off should have timed out before: a failure that the breaker never hears of.
     caughtBy: ['settling', 'breaker'],
     store: but((store) => ({
-      async findMessages(deliveries) {
-        const messages = await store.findMessages(deliveries);
+      async loadPayloads(deliveries) {
+        const messages = await store.loadPayloads(deliveries);
         return messages.map((message) => ({
           ...message,
           profile: message.profile && { ...message.profile, timeout: null },

@@ -28,7 +28,7 @@ function line(delivery: Delivery, what: readonly string[], now: Instant, paint: 
   const { method, url } = delivery.target;
   const words = [
     paint('dim', timeOf(now)),
-    `${method} ${placeOf(url)}`,
+    `${method} ${endpointRefKey(url)}`,
     ...what,
     nextWords(delivery, now, paint),
   ];
@@ -53,7 +53,7 @@ function nextWords({ status, dueAt }: Delivery, now: Instant, paint: Paint): str
 }
 
 /** Without the query, which may hold what is secret. */
-function placeOf(text: string): string {
+function endpointRefKey(text: string): string {
   const url = URL.parse(text);
   return url === null ? '' : `${url.host}${url.pathname}`;
 }

@@ -51,13 +51,13 @@ export function detailsRoute({
 
 /** By the gate as it was saved last: one that is due after its window waits for its own instant. */
 async function waitsForBreaker(
-  store: Pick<Store, 'findWork'>,
+  store: Pick<Store, 'loadDeliveries'>,
   delivery: Delivery,
   now: Instant,
 ): Promise<boolean> {
   const { dueAt, status } = delivery;
   if (!isWaiting(status) || dueAt === null) return false;
-  const [work = null] = await store.findWork([delivery]);
+  const [work = null] = await store.loadDeliveries([delivery]);
   const breaker = work?.gate?.breaker ?? null;
   if (breaker === null || stateOf(breaker, now) !== 'open') return false;
   return dueAt <= (breaker.openUntil ?? now);

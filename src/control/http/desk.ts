@@ -94,7 +94,7 @@ export class Desk {
       await this.#requireRight(question.caller, known, null);
       return this.#act(known.route, await askedOf(question, params), null);
     }
-    const place = await this.#placeOf(question.caller.user, params);
+    const place = await this.#endpointRefKey(question.caller.user, params);
     await this.#requireRight(question.caller, known, place);
     return this.#act(known.route, { ...(await askedOf(question, params)), ...place }, place);
   }
@@ -113,7 +113,7 @@ export class Desk {
     throw new DoorRefusal('not_allowed');
   }
 
-  async #placeOf(user: User, params: Readonly<Record<string, string>>): Promise<Place> {
+  async #endpointRefKey(user: User, params: Readonly<Record<string, string>>): Promise<Place> {
     const { project: name = '', mode = '' } = params;
     const project = await this.#options.store.findProject(name);
     if (project === null || !isInReach(user, project) || !isMode(mode)) throw new Refusal('not_found');

@@ -1,7 +1,7 @@
 /** The attempts under way: made ready while they are being claimed, sent, settled, told of. */
 import type { Evidence } from '#src/domain/breaker.ts';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
-import { type Due, dueOf } from '#src/domain/due.ts';
+import { type DueDelivery, dueOf } from '#src/domain/due.ts';
 import { gateTerms } from '#src/domain/gate.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
@@ -28,9 +28,9 @@ type Request = Sendable | Unsendable;
 
 /** What the attempts ask of the dispatcher. */
 export interface AfterAttempt extends Hints {
-  release(due: Due): void;
+  release(due: DueDelivery): void;
   turnSoon(): void;
-  releaseDeferred(deferred: readonly Due[]): Promise<void>;
+  releaseDeferred(deferred: readonly DueDelivery[]): Promise<void>;
   /** A claim may have been made that nobody works on. */
   lostTrack(): void;
 }
@@ -143,7 +143,7 @@ export class AttemptRunner implements Sending {
   }
 
   /** An attempt that ends after its slot has moved teaches nothing here: the gate is somebody else's. */
-  #teach(claiming: Begun, evidence: Evidence, now: Instant): readonly Due[] {
+  #teach(claiming: Begun, evidence: Evidence, now: Instant): readonly DueDelivery[] {
     const { due, work, epoch, probeOf, write } = claiming;
     const isOurs = this.#ownership.isStill(due, epoch);
     const isNews = evidence !== 'failure' || this.#gates.isNews(due, write.attempt.firedAt, now);
@@ -219,7 +219,7 @@ export class AttemptRunner implements Sending {
   }
 
   async #isClaimed(delivery: Delivery): Promise<boolean> {
-    const [work] = await this.#dependencies.store.findWork([delivery]);
+    const [work] = await this.#dependencies.store.loadDeliveries([delivery]);
     return work?.delivery.claim?.token === delivery.claim?.token;
   }
 

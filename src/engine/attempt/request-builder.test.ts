@@ -235,7 +235,7 @@ describe('what cannot be made ready now', () => {
     expect(harness.log.lines).toMatchObject([line, line]);
   });
 
-  test.for(['findMessages', 'listSecrets'] as const)(
+  test.for(['loadPayloads', 'listSecrets'] as const)(
     'is made ready when the store is back: %s fails as long as it is away',
     async (verb) => {
       await using harness = await EngineHarness.open();

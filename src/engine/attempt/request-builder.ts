@@ -13,7 +13,7 @@ import { openProfileHeaders } from '#src/domain/profile-headers.ts';
 import { payloadPlace } from '#src/domain/sealed-places.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
-import { type Message, StoreUnavailable } from '#src/ports/store.ts';
+import { type StoredPayload, StoreUnavailable } from '#src/ports/store.ts';
 import { type Keys, SigningKeys } from './signing-keys.ts';
 
 /** A payload up to this size is read together with others; a larger one is read on its own (`body-loader.ts`). */
@@ -57,7 +57,7 @@ export class RequestBuilder {
   /** The drafts in the order asked for. Rejects while the store is away. */
   async drafts(deliveries: readonly Delivery[]): Promise<readonly (Draft | Unsendable)[]> {
     if (deliveries.length === 0) return [];
-    const messages = await this.#dependencies.store.findMessages(deliveries);
+    const messages = await this.#dependencies.store.loadPayloads(deliveries);
     return deliveries.map((delivery, index) => this.#draft(delivery, messages[index]));
   }
 
@@ -67,7 +67,7 @@ export class RequestBuilder {
   }
 
   /** A payload that cannot be opened now may be readable at the next attempt. */
-  #draft(delivery: Delivery, message: Message | undefined): Draft | Unsendable {
+  #draft(delivery: Delivery, message: StoredPayload | undefined): Draft | Unsendable {
     try {
       return message === undefined ? UNREADABLE : this.#opened(delivery, message);
     } catch (error) {
@@ -77,7 +77,7 @@ export class RequestBuilder {
     }
   }
 
-  #opened(delivery: Delivery, message: Message): Draft | Unsendable {
+  #opened(delivery: Delivery, message: StoredPayload): Draft | Unsendable {
     const { headers, body, isJson } = this.#payload(delivery, message);
     const custom = mergeHeaders(this.#profileHeaders(delivery, message), headers);
     const forbidden = forbiddenHeader(custom);
@@ -94,12 +94,12 @@ export class RequestBuilder {
     };
   }
 
-  #payload({ partition, scheduleId }: Delivery, { payload }: Message): Payload {
+  #payload({ partition, scheduleId }: Delivery, { payload }: StoredPayload): Payload {
     if (payload === null) return NO_PAYLOAD;
     return decodePayload(this.#dependencies.vault.open(payloadPlace(partition, scheduleId), payload));
   }
 
-  #profileHeaders({ partition, target }: Delivery, { profile }: Message): Headers {
+  #profileHeaders({ partition, target }: Delivery, { profile }: StoredPayload): Headers {
     const sealed = profile?.headers ?? null;
     const { endpointId: id, endpointVersion: version } = target;
     if (sealed === null || id === null || version === null) return [];
@@ -161,7 +161,7 @@ export function unsendable(outcome: 'retryable' | 'terminal', error: string): Un
   return { kind: 'unsendable', result: { outcome, statusCode: null, error } };
 }
 
-function timeoutMsOf({ profile }: Message): number {
+function timeoutMsOf({ profile }: StoredPayload): number {
   const timeout = profile?.timeout ?? null;
   return timeout === null ? DEFAULT_TIMEOUT_MS : (durationMsCeil(timeout) ?? DEFAULT_TIMEOUT_MS);
 }

@@ -211,7 +211,7 @@ describe('a store that is away', () => {
     await using harness = await EngineHarness.open();
     const given = await underWay(harness);
     await harness.change(given.schedule.id, (view) => cancel(view, harness.now));
-    harness.faults.set('refuses', 'findWork');
+    harness.faults.set('refuses', 'loadDeliveries');
     const settling = new Settler(harness).settle(given, FAILURE, harness.now);
     await harness.time.advance(5_000);
     harness.faults.clear();

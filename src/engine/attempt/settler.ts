@@ -94,7 +94,7 @@ export class Settler {
 
   /** The same attempt as things are now. */
   async #again({ delivery, attempt }: AttemptInFlight): Promise<AttemptInFlight | null> {
-    const [work] = await this.#dependencies.store.findWork([delivery]);
+    const [work] = await this.#dependencies.store.loadDeliveries([delivery]);
     if (work === undefined || work === null) return null;
     const { claim } = work.delivery;
     if (claim === null || claim.token !== delivery.claim?.token) return null;

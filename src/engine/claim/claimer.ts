@@ -9,7 +9,7 @@
 import type { Delivery } from '#src/domain/delivery.ts';
 import { defer, endUnsent } from '#src/domain/delivery-life.ts';
 import { judge } from '#src/domain/dispatch.ts';
-import { type Due, dueOf } from '#src/domain/due.ts';
+import { type DueDelivery, dueOf } from '#src/domain/due.ts';
 import { gateTerms } from '#src/domain/gate.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import * as scheduleLife from '#src/domain/schedule-life.ts';
@@ -30,7 +30,7 @@ import type { Gates } from '#src/engine/gate/gates.ts';
 import { releaseDeferred } from '#src/engine/gate/release-deferred.ts';
 import type { Prefetcher } from '#src/engine/prefetch/prefetcher.ts';
 import type { StatsRecorder } from '#src/engine/upkeep/stats-recorder.ts';
-import type { ClaimWrite, EndWrite, Work } from '#src/ports/store.ts';
+import type { ClaimWrite, EndWrite, LoadedDelivery } from '#src/ports/store.ts';
 import { LargeDeliveries } from './large-deliveries.ts';
 import type { PayloadLoader } from './payload-loader.ts';
 
@@ -79,7 +79,7 @@ export class Claimer {
    * Each of the batch holds permits, which are given back as soon as it is not to be sent. Resolves when all have been
    * decided on but those with large payloads.
    */
-  async fire(batch: readonly Due[]): Promise<void> {
+  async fire(batch: readonly DueDelivery[]): Promise<void> {
     const ready: Read[] = [];
     const unread: Unread[] = [];
     for (const { due, epoch } of this.#ours(batch)) {
@@ -123,10 +123,10 @@ export class Claimer {
   async #readAll(asked: readonly Unread[]): Promise<void> {
     if (asked.length === 0) return;
     const dues = asked.map(({ due }) => due);
-    let works: readonly (Work | null)[];
+    let works: readonly (LoadedDelivery | null)[];
     this.#gates.readBegins(dues);
     try {
-      works = await this.#dependencies.store.findWork(dues);
+      works = await this.#dependencies.store.loadDeliveries(dues);
     } catch (error) {
       this.#gates.readEnds(dues);
       for (const due of dues) this.#queue.release(due);
@@ -167,7 +167,7 @@ export class Claimer {
   }
 
   /** What lies elsewhere by now is let go of, unread. */
-  #ours(batch: readonly Due[]): readonly Asked[] {
+  #ours(batch: readonly DueDelivery[]): readonly Asked[] {
     const asked: Asked[] = [];
     for (const due of batch) {
       const epoch = this.#ownership.epochOf(due);
@@ -237,7 +237,11 @@ export class Claimer {
     }
   }
 
-  #ended({ delivery, schedule, profile }: Work, why: 'expired' | 'exhausted', now: Instant): EndWrite {
+  #ended(
+    { delivery, schedule, profile }: LoadedDelivery,
+    why: 'expired' | 'exhausted',
+    now: Instant,
+  ): EndWrite {
     const ended = endUnsent(delivery, why, now);
     return {
       delivery: ended,
@@ -252,7 +256,7 @@ export class Claimer {
     };
   }
 
-  #claimed(work: Work, now: Instant): ClaimWrite {
+  #claimed(work: LoadedDelivery, now: Instant): ClaimWrite {
     const { ids, node } = this.#dependencies;
     const attempt = ids.mint('att', now);
     const delivery = ids.mint('dlv', now);
@@ -357,7 +361,7 @@ export class Claimer {
   /** Of what can be read. */
   async #revisions(decided: readonly Decided<unknown>[]): Promise<ReadonlyMap<string, number>> {
     try {
-      const works = await this.#dependencies.store.findWork(decided.map(({ due }) => due));
+      const works = await this.#dependencies.store.loadDeliveries(decided.map(({ due }) => due));
       const deliveries = works.filter((work) => work !== null).map(({ delivery }) => delivery);
       return new Map(deliveries.map(({ id, revision }) => [id, revision]));
     } catch {
@@ -384,7 +388,7 @@ export class Claimer {
     });
   }
 
-  releaseDeferred(deferred: readonly Due[]): Promise<void> {
+  releaseDeferred(deferred: readonly DueDelivery[]): Promise<void> {
     return releaseDeferred(deferred, this.#dependencies, this.#ownership, this.#queue);
   }
 }

@@ -84,7 +84,7 @@ describe('a delivery with a large payload', () => {
     await using harness = await EngineHarness.open();
     const { pending } = await harness.schedule({ payload: { body: HUGE } });
     await started(harness);
-    harness.faults.set('refuses', 'findMessages');
+    harness.faults.set('refuses', 'loadPayloads');
     await harness.time.advance(6_000);
     expect(harness.faults.times('claim')).toBe(0);
     expect(await harness.attempts(pending.id)).toEqual([]);
@@ -98,7 +98,7 @@ describe('a delivery with a large payload', () => {
     await using harness = await EngineHarness.open();
     await harness.schedule({ payload: { body: HUGE } });
     const engine = await started(harness);
-    harness.faults.set('refuses', 'findMessages');
+    harness.faults.set('refuses', 'loadPayloads');
     await harness.time.advance(6_000);
     const small = await harness.schedule({ url: 'https://example.com/small', inMs: 1_000 });
     const isFiring: boolean[] = [];
@@ -135,10 +135,10 @@ describe('a delivery with a large payload', () => {
     await started(harness);
     await harness.time.advance(2_000);
     const { pending } = await harness.schedule({ profile, inMs: 1_000, payload: { body: HUGE } });
-    const before = harness.faults.times('findMessages');
+    const before = harness.faults.times('loadPayloads');
     await harness.time.advance(2_000);
     expect((await harness.delivery(pending.id)).dueAt).toBeGreaterThan(harness.now + 60_000);
-    expect(harness.faults.times('findMessages')).toBe(before);
+    expect(harness.faults.times('loadPayloads')).toBe(before);
   });
 
   test('does not keep a small one of the same batch waiting', async () => {
@@ -151,7 +151,7 @@ describe('a delivery with a large payload', () => {
     const waiting = new Promise<void>((resolve) => {
       answerLarge = resolve;
     });
-    harness.faults.before('findMessages', () => waiting);
+    harness.faults.before('loadPayloads', () => waiting);
     await harness.time.advance(100);
     expect(harness.egress.sent.map(({ request }) => request.url.pathname)).toEqual(['/small']);
     answerLarge();

@@ -3,7 +3,7 @@
  * may have run out, as counted here, or while it is not known what time it is; the slots are still held then,
  * until somebody else has taken them. A slot that is being given back is held, but not dispatched any more.
  */
-import type { Spot } from '#src/domain/due.ts';
+import type { EndpointRef } from '#src/domain/due.ts';
 import type { Fence, Slot } from '#src/domain/slot.ts';
 import type { ClusterDependencies } from '#src/engine/dependencies.ts';
 import { type SlotOwnership, slotAt } from './slot-ownership.ts';
@@ -46,14 +46,14 @@ export class OwnedSlots implements SlotOwnership {
     return this.#dispatched;
   }
 
-  epochOf(spot: Spot): number | null {
-    const slot = slotAt(spot);
+  epochOf(ref: EndpointRef): number | null {
+    const slot = slotAt(ref);
     if (!this.#dispatched.has(slot) || !this.isActive) return null;
     return this.#fence.epochs.get(slot) ?? null;
   }
 
-  isStill(spot: Spot, epoch: number): boolean {
-    return this.#fence.epochs.get(slotAt(spot)) === epoch;
+  isStill(ref: EndpointRef, epoch: number): boolean {
+    return this.#fence.epochs.get(slotAt(ref)) === epoch;
   }
 
   life(): () => boolean {

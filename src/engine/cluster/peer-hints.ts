@@ -1,5 +1,5 @@
 /** What is near due and not to be dispatched here, or by a process that dispatches nothing: others are told. */
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import { SCAN_AHEAD_MS } from '#src/engine/due/due-scanner.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { Hints, Peers } from '#src/ports/hints.ts';
@@ -17,7 +17,7 @@ export class PeerHints implements Hints {
   }
 
   /** What is further away is found in time by looking. */
-  due(due: Due | null): void {
+  due(due: DueDelivery | null): void {
     if (due !== null && due.dueAt <= this.#clock.now() + SCAN_AHEAD_MS) this.#peers.due(due);
   }
 

@@ -3,7 +3,7 @@
  * lies outside is left to others. It may change at any moment between two steps; so work is asked for again
  * after every wait, and everything that is written goes out under the fence, which the store checks.
  */
-import type { Spot } from '#src/domain/due.ts';
+import type { EndpointRef } from '#src/domain/due.ts';
 import { type Fence, type Slot, slotOf } from '#src/domain/slot.ts';
 
 export interface SlotOwnership {
@@ -12,9 +12,9 @@ export interface SlotOwnership {
   /** What is written goes out under this; undefined: it needs no leave. */
   readonly fence: Fence | undefined;
   /** The epoch in which it is ours to dispatch; null while it is not. */
-  epochOf(spot: Spot): number | null;
+  epochOf(ref: EndpointRef): number | null;
   /** Whether nobody else can have dispatched it since that epoch began, whether or not it is to be now. */
-  isStill(spot: Spot, epoch: number): boolean;
+  isStill(ref: EndpointRef, epoch: number): boolean;
   /** What it gives tells, whenever it is asked: since this call nobody can have taken this process for dead. */
   life(): () => boolean;
   /** A write was refused that the store would have accepted as far as we know. */
@@ -33,6 +33,6 @@ export const OWNS_EVERY_SLOT: SlotOwnership = {
   doubt: () => {},
 };
 
-export function slotAt({ partition, endpoint }: Spot): Slot {
+export function slotAt({ partition, endpoint }: EndpointRef): Slot {
   return slotOf(partition, endpoint);
 }

@@ -592,7 +592,7 @@ describe('rate limit and retry budget', () => {
 describe('a store that is away', () => {
   test.for([
     ['listDue', 900],
-    ['findWork', 500],
+    ['loadDeliveries', 500],
     ['claim', 500],
   ] as const)('for %s: nothing is sent, and all is sent within %i ms when it is back', async ([verb, ms]) => {
     await using harness = await EngineHarness.open();

@@ -11,7 +11,7 @@
  * In a cluster only what lies in this node's slots is fired. What is in memory may have ceased to: it is dropped
  * when its turn comes.
  */
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { RequestBuilder } from '#src/engine/attempt/request-builder.ts';
 import { BATCH_MAX, Claimer } from '#src/engine/claim/claimer.ts';
@@ -180,7 +180,7 @@ export class Dispatcher implements Hints, Queue {
     this.#ahead.stop();
   }
 
-  due(due: Due | null): void {
+  due(due: DueDelivery | null): void {
     if (due !== null) this.#ahead.forget(due.id);
     if (due === null || due.dueAt > this.#dependencies.clock.now() + SCAN_AHEAD_MS) return;
     if (this.#isOurs(due)) this.#wait(due);
@@ -188,23 +188,23 @@ export class Dispatcher implements Hints, Queue {
   }
 
   /** Another node said so. */
-  hinted(due: Due): void {
+  hinted(due: DueDelivery): void {
     this.#ahead.forget(due.id);
     if (this.#isOurs(due) && due.dueAt <= this.#dependencies.clock.now() + SCAN_AHEAD_MS) this.#wait(due);
   }
 
-  #isOurs(due: Due): boolean {
+  #isOurs(due: DueDelivery): boolean {
     return this.#ownership.epochOf(due) !== null;
   }
 
-  #wait(due: Due): void {
+  #wait(due: DueDelivery): void {
     if (this.#state !== 'running' || !this.#foresee(due)) return;
     if (due.dueAt <= this.#dependencies.clock.now()) this.turnSoon();
     else if (this.#wakeAt === null || due.dueAt < this.#wakeAt) this.#sleep();
   }
 
   /** False when there is no room. */
-  #foresee(due: Due): boolean {
+  #foresee(due: DueDelivery): boolean {
     const hasRoom = this.#dueQueue.add(due);
     if (hasRoom && due.dueAt > this.#dependencies.clock.now()) this.#ahead.want(due);
     return hasRoom;
@@ -243,17 +243,17 @@ export class Dispatcher implements Hints, Queue {
     return this.#state === 'stopped';
   }
 
-  forget(due: Due): void {
+  forget(due: DueDelivery): void {
     this.#queue.forget(due);
     this.#outage.succeeded();
   }
 
-  releaseDeferred(deferred: readonly Due[]): Promise<void> {
+  releaseDeferred(deferred: readonly DueDelivery[]): Promise<void> {
     return this.#firing.releaseDeferred(deferred);
   }
 
   /** Its permits are free again. */
-  release(due: Due): void {
+  release(due: DueDelivery): void {
     this.#queue.release(due);
     this.turnSoon();
   }
@@ -378,7 +378,7 @@ export class Dispatcher implements Hints, Queue {
     return punctuality === 'in_time' && this.#isShared ? OF_EACH_MAX : Number.POSITIVE_INFINITY;
   }
 
-  #punctuality({ dueAt }: Due): Punctuality {
+  #punctuality({ dueAt }: DueDelivery): Punctuality {
     return this.#dependencies.clock.now() - dueAt > OVERDUE_AFTER_MS ? 'overdue' : 'in_time';
   }
 

@@ -4,7 +4,7 @@
  * that, in turns. A round may be interrupted at any time and goes on where it was.
  */
 import { CustomerTurns } from '#src/domain/customer-turns.ts';
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
 import type { CustomerCursor, CustomersPage, Store } from '#src/ports/store.ts';
@@ -16,7 +16,7 @@ const VISITED_MAX = 60;
 /** Rows of all customers of a visit. */
 const ROWS_MAX = 300;
 
-export type Place = Pick<Due, 'dueAt' | 'id'>;
+export type Place = Pick<DueDelivery, 'dueAt' | 'id'>;
 type CustomerStore = Pick<Store, 'listWaitingCustomers' | 'listDueOfCustomers'>;
 
 export class CustomerScan {

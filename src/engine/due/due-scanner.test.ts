@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
@@ -15,7 +15,7 @@ const OTHER = 2 as Partition;
 
 /** A store that holds nothing but due work, by (dueAt, id), and says what was asked of it. */
 class DueStore {
-  rows: Due[] = [];
+  rows: DueDelivery[] = [];
   isAway = false;
   /** The customers of each visit. */
   readonly visits: (readonly Partition[])[] = [];
@@ -38,7 +38,7 @@ class DueStore {
     return listed.slice(0, limit).map((partition) => ({ partition, slot: null, after: null }));
   };
 
-  #byCustomer(): ReadonlyMap<Partition, readonly Due[]> {
+  #byCustomer(): ReadonlyMap<Partition, readonly DueDelivery[]> {
     return Map.groupBy(this.rows.toSorted(byPlace), ({ partition }) => partition);
   }
 
@@ -49,11 +49,11 @@ class DueStore {
   ) => {
     this.visits.push(cursors.map(({ partition }) => partition));
     const byCustomer = this.#byCustomer();
-    const due: Due[] = [];
+    const due: DueDelivery[] = [];
     const unfinished: CustomerCursor[] = [];
     for (const cursor of cursors) {
       const rows = byCustomer.get(cursor.partition) ?? [];
-      const isNext = (one: Due) => cursor.after === null || byPlace(one, cursor.after) > 0;
+      const isNext = (one: DueDelivery) => cursor.after === null || byPlace(one, cursor.after) > 0;
       const own = rows.filter((one) => one.dueAt <= until && isNext(one)).slice(0, limitEach);
       due.push(...own);
       if (own.length === limitEach) unfinished.push({ ...cursor, after: own.at(-1) ?? null });
@@ -62,32 +62,32 @@ class DueStore {
   };
 }
 
-function byPlace(a: Pick<Due, 'dueAt' | 'id'>, b: Pick<Due, 'dueAt' | 'id'>): number {
+function byPlace(a: Pick<DueDelivery, 'dueAt' | 'id'>, b: Pick<DueDelivery, 'dueAt' | 'id'>): number {
   return a.dueAt === b.dueAt ? Number(a.id > b.id) - Number(a.id < b.id) : a.dueAt - b.dueAt;
 }
 
 /** What is found, with as much room as the test gives. */
 class Found implements Finds {
-  readonly aheads: Due[] = [];
-  readonly behinds: Due[] = [];
+  readonly aheads: DueDelivery[] = [];
+  readonly behinds: DueDelivery[] = [];
   readonly #known = new Set<string>();
   pages = 0;
   roomAhead = Number.POSITIVE_INFINITY;
   hasRoomBehind = true;
-  isWanted: (due: Due) => boolean = () => true;
+  isWanted: (due: DueDelivery) => boolean = () => true;
 
   hasRoomAhead(partition: Partition): boolean {
     return this.aheads.filter((due) => due.partition === partition).length < this.roomAhead;
   }
 
-  ahead(due: Due): boolean {
+  ahead(due: DueDelivery): boolean {
     if (this.aheads.includes(due)) return true;
     if (!this.hasRoomAhead(due.partition)) return false;
     this.aheads.push(due);
     return true;
   }
 
-  behind(due: Due): boolean {
+  behind(due: DueDelivery): boolean {
     if (this.#known.has(due.id) || !this.isWanted(due)) return false;
     this.#known.add(due.id);
     this.behinds.push(due);
@@ -99,7 +99,7 @@ class Found implements Finds {
   }
 }
 
-function setUp(rows: readonly Due[]) {
+function setUp(rows: readonly DueDelivery[]) {
   const store = new DueStore();
   store.rows = [...rows];
   const time = new VirtualTime(NOW);
@@ -119,13 +119,13 @@ function setUp(rows: readonly Due[]) {
 }
 
 /** So many from an instant on, several at each. */
-function many(count: number, from: number, perInstant = 1): readonly Due[] {
+function many(count: number, from: number, perInstant = 1): readonly DueDelivery[] {
   return Array.from({ length: count }, (_, index) =>
     dueAt(from + Math.floor(index / perInstant), { name: `${from}-${String(index).padStart(6, '0')}` }),
   );
 }
 
-function idsOf(dues: readonly Due[]): readonly string[] {
+function idsOf(dues: readonly DueDelivery[]): readonly string[] {
   return dues.map(({ id }) => id);
 }
 

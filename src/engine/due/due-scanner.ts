@@ -10,7 +10,7 @@
  * come before the rest of anybody (`rest`), and nothing is read for whom there is no room. Behind, the customers are
  * visited without those of whom much is known already or finds no room.
  */
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
@@ -35,15 +35,15 @@ const FRUITLESS_MS = 5;
 const PASSED_OVER_MAX = 500;
 
 /** Sorts after every id. */
-const LAST_ID = '\u{10ffff}' as Due['id'];
+const LAST_ID = '\u{10ffff}' as DueDelivery['id'];
 
 export interface Finds {
   /** False: there is no room for more of this customer's. */
-  ahead(due: Due): boolean;
+  ahead(due: DueDelivery): boolean;
   /** Whether there is room for more of a customer's that is ahead. */
   hasRoomAhead(partition: Partition): boolean;
   /** False: it is known already, or its queue is full. */
-  behind(due: Due): boolean;
+  behind(due: DueDelivery): boolean;
   /** Whether there is room for anything from behind. */
   readonly hasRoomBehind: boolean;
   /** After each page. */
@@ -209,7 +209,7 @@ export class DueScanner {
     return unfinished;
   }
 
-  #foresee(due: Due, seen: Map<Partition, number>): void {
+  #foresee(due: DueDelivery, seen: Map<Partition, number>): void {
     seen.set(due.partition, (seen.get(due.partition) ?? 0) + 1);
     if (!this.#finds.ahead(due)) this.#crowded.add(due.partition);
   }
@@ -259,7 +259,7 @@ export class DueScanner {
     }
   }
 
-  #take(due: Due): boolean {
+  #take(due: DueDelivery): boolean {
     if (this.#finds.behind(due)) {
       this.#hasFoundBehind = true;
       return true;

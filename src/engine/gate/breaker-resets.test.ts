@@ -86,7 +86,7 @@ test('a gate that is only in the store is closed there, and what it deferred bef
   await harness.time.advance(1_000);
   expect(new Set(await statuses(harness, ids))).toEqual(new Set(['succeeded']));
   const { pending: next } = await harness.schedule({ profile, inMs: 5_000 });
-  expect((await harness.disk.findWork([requireDue(next)]))[0]?.gate).toBeNull();
+  expect((await harness.disk.loadDeliveries([requireDue(next)]))[0]?.gate).toBeNull();
   expect(harness.insight.orders).toEqual([]);
 });
 

@@ -11,13 +11,13 @@
  */
 import type { Breaker } from '#src/domain/breaker.ts';
 import { isDeferred } from '#src/domain/delivery-life.ts';
-import type { Due, Spot } from '#src/domain/due.ts';
+import type { DueDelivery, EndpointRef } from '#src/domain/due.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { type SlotOwnership, slotAt } from '#src/engine/cluster/slot-ownership.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { BreakerReset } from '#src/ports/insight-store.ts';
-import type { Work } from '#src/ports/store.ts';
+import type { LoadedDelivery } from '#src/ports/store.ts';
 import type { Gates } from './gates.ts';
 
 const EVERY_MS = 1_000;
@@ -33,7 +33,7 @@ const FIRST_ID = '' as DeliveryId;
 export interface BreakerResetsDependencies {
   readonly ownership: SlotOwnership;
   readonly gates: Gates;
-  readonly releaseDeferred: (deferred: readonly Due[]) => Promise<void>;
+  readonly releaseDeferred: (deferred: readonly DueDelivery[]) => Promise<void>;
 }
 
 export class BreakerResets {
@@ -103,23 +103,23 @@ export class BreakerResets {
   }
 
   /** Waiting deliveries that this breaker deferred. */
-  async #deferredBy({ openUntil, probeUntil }: Breaker, spot: Spot): Promise<readonly Due[]> {
+  async #deferredBy({ openUntil, probeUntil }: Breaker, ref: EndpointRef): Promise<readonly DueDelivery[]> {
     const now = this.#dependencies.clock.now();
-    const found: Due[] = [];
+    const found: DueDelivery[] = [];
     for (const until of new Set([openUntil, probeUntil])) {
-      if (until !== null && until > now) found.push(...(await this.#deferredTo(until, spot)));
+      if (until !== null && until > now) found.push(...(await this.#deferredTo(until, ref)));
     }
     return found;
   }
 
-  async #deferredTo(until: Instant, spot: Spot): Promise<readonly Due[]> {
+  async #deferredTo(until: Instant, ref: EndpointRef): Promise<readonly DueDelivery[]> {
     const { store } = this.#dependencies;
-    const slots = this.#parts.ownership.slots === undefined ? undefined : new Set([slotAt(spot)]);
-    const found: Due[] = [];
-    let after: Pick<Due, 'dueAt' | 'id'> = { dueAt: until, id: FIRST_ID };
+    const slots = this.#parts.ownership.slots === undefined ? undefined : new Set([slotAt(ref)]);
+    const found: DueDelivery[] = [];
+    let after: Pick<DueDelivery, 'dueAt' | 'id'> = { dueAt: until, id: FIRST_ID };
     for (let lookedAt = 0; lookedAt < LOOKED_AT_MAX && !this.#isStopped; ) {
       const page = await store.listDue(after, until, LOOKED_AT_TOGETHER_MAX, slots);
-      const ours = page.filter((due) => due.endpoint === spot.endpoint && due.partition === spot.partition);
+      const ours = page.filter((due) => due.endpoint === ref.endpoint && due.partition === ref.partition);
       for (let at = 0; at < ours.length; at += READ_TOGETHER_MAX) {
         found.push(...(await this.#onlyDeferred(ours.slice(at, at + READ_TOGETHER_MAX))));
       }
@@ -130,13 +130,13 @@ export class BreakerResets {
     return found;
   }
 
-  async #onlyDeferred(dues: readonly Due[]): Promise<readonly Due[]> {
-    const works = await this.#dependencies.store.findWork(dues);
+  async #onlyDeferred(dues: readonly DueDelivery[]): Promise<readonly DueDelivery[]> {
+    const works = await this.#dependencies.store.loadDeliveries(dues);
     const defer = await Promise.all(works.map((work) => this.#wasDeferred(work)));
     return dues.filter((_, index) => defer[index]);
   }
 
-  async #wasDeferred(work: Work | null): Promise<boolean> {
+  async #wasDeferred(work: LoadedDelivery | null): Promise<boolean> {
     if (work === null) return false;
     const { delivery } = work;
     const { partition, id, attemptCount } = delivery;

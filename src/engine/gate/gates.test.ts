@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { admit, type Gate, OPEN_GATE } from '#src/domain/gate.ts';
 import { instant } from '#src/domain/instant.ts';
@@ -13,7 +13,7 @@ const POLICY: BreakerPolicy = { threshold: 2, baseOpen: '30s', maxOpen: '1h', pr
 const URL = 'https://example.com/hook';
 const DUE = dueAt(0, { name: 'first' });
 
-function towards(endpoint: string, name = endpoint): Due {
+function towards(endpoint: string, name = endpoint): DueDelivery {
   return dueAt(0, { name, endpoint: endpoint as EndpointKey });
 }
 
@@ -30,7 +30,7 @@ function fail(gates: Gates, harness: EngineHarness, times: number, due = DUE): v
 /** The gate of the endpoint as it is stored, read as the dispatcher does. */
 async function stored(harness: EngineHarness): Promise<Gate | null> {
   const { pending } = await harness.schedule({ url: URL });
-  const [work] = await harness.disk.findWork([requireDue(pending)]);
+  const [work] = await harness.disk.loadDeliveries([requireDue(pending)]);
   return work?.gate ?? null;
 }
 

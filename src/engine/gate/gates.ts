@@ -11,7 +11,7 @@
  */
 import { type Evidence, isNews, stateOf } from '#src/domain/breaker.ts';
 import { CustomerShares } from '#src/domain/customer-shares.ts';
-import { type Due, placeOf, type Spot } from '#src/domain/due.ts';
+import { type DueDelivery, type EndpointRef, endpointRefKey } from '#src/domain/due.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import {
   type Gate,
@@ -30,7 +30,7 @@ import type { Slot } from '#src/domain/slot.ts';
 import { type SlotOwnership, slotAt } from '#src/engine/cluster/slot-ownership.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import { type OutageLog, warnsOfOutage } from '#src/engine/outage-log.ts';
-import type { SavedGate, Work } from '#src/ports/store.ts';
+import type { LoadedDelivery, SavedGate } from '#src/ports/store.ts';
 
 const GATES_MAX = 20_000;
 const FORGET_LOOKED_AT_MAX = 32;
@@ -54,7 +54,7 @@ interface Kept {
   readonly endpoint: EndpointKey;
   gate: Gate;
   isSaved: boolean;
-  readonly deferred: Map<DeliveryId, Due>;
+  readonly deferred: Map<DeliveryId, DueDelivery>;
   turns: Turns | null;
   /** By hand. */
   closedAt: Instant | null;
@@ -86,27 +86,27 @@ export class Gates {
   }
 
   /** What is in memory is newer than what was read with the delivery. */
-  of(spot: Spot, read: Work['gate']): Gate {
-    const known = this.#kept.get(placeOf(spot));
+  of(ref: EndpointRef, read: LoadedDelivery['gate']): Gate {
+    const known = this.#kept.get(endpointRefKey(ref));
     if (known !== undefined) return known.gate;
     if (read === null) return OPEN_GATE;
-    this.#kept.set(placeOf(spot), { ...keptOf(spot, read), isSaved: true });
+    this.#kept.set(endpointRefKey(ref), { ...keptOf(ref, read), isSaved: true });
     if (this.#kept.size > GATES_MAX) this.#forgetOne();
     return read;
   }
 
   /** Whether its breaker is open, as far as is known. */
-  isShut(due: Due, read: Work['gate']): boolean {
-    const gate = this.#kept.get(placeOf(due))?.gate ?? read;
+  isShut(due: DueDelivery, read: LoadedDelivery['gate']): boolean {
+    const gate = this.#kept.get(endpointRefKey(due))?.gate ?? read;
     return gate !== null && gate.breaker.openUntil !== null;
   }
 
-  set(spot: Spot, gate: Gate): void {
-    const key = placeOf(spot);
+  set(ref: EndpointRef, gate: Gate): void {
+    const key = endpointRefKey(ref);
     const before = this.#kept.get(key);
     if (before === undefined && gate === OPEN_GATE) return;
     if (before?.gate === gate) return;
-    const kept = before ?? keptOf(spot, gate);
+    const kept = before ?? keptOf(ref, gate);
     const turned = (before?.gate.breaker.openUntil ?? null) !== gate.breaker.openUntil;
     kept.gate = gate;
     kept.isSaved = false;
@@ -119,9 +119,9 @@ export class Gates {
    * The gate let a delivery through or put it off. Whether a turn was taken for it: then `turnEnds` has to tell
    * what became of it.
    */
-  decided(due: Due, before: Gate, after: Gate): boolean {
+  decided(due: DueDelivery, before: Gate, after: Gate): boolean {
     this.set(due, after);
-    const kept = this.#kept.get(placeOf(due));
+    const kept = this.#kept.get(endpointRefKey(due));
     if (kept === undefined || !hasTakenTurn(before, after)) return false;
     kept.turns ??= { base: before, open: 0, areUsed: false };
     kept.turns.open++;
@@ -133,8 +133,8 @@ export class Gates {
    * one cannot be given back without another being reserved twice; but where none of those taken together was
    * used, as with a store that is away, all of them are.
    */
-  turnEnds(due: Due, wasUsed: boolean): void {
-    const kept = this.#kept.get(placeOf(due));
+  turnEnds(due: DueDelivery, wasUsed: boolean): void {
+    const kept = this.#kept.get(endpointRefKey(due));
     const turns = kept?.turns ?? null;
     if (kept === undefined || turns === null) return;
     turns.open--;
@@ -145,8 +145,8 @@ export class Gates {
   }
 
   /** Remembers one that the breaker deferred, with the instant it was deferred to; false when it has closed meanwhile. */
-  rememberDeferred(due: Due): boolean {
-    const kept = this.#kept.get(placeOf(due));
+  rememberDeferred(due: DueDelivery): boolean {
+    const kept = this.#kept.get(endpointRefKey(due));
     if (kept === undefined || kept.gate.breaker.openUntil === null) return false;
     const isNew = !kept.deferred.has(due.id);
     const hasRoom = this.#deferred.hasRoom(due.partition) && kept.deferred.size < DEFERRED_PER_GATE_MAX;
@@ -157,8 +157,8 @@ export class Gates {
   }
 
   /** It is looked at again: it is not deferred any more, or will be anew. */
-  letGo(due: Due): void {
-    const wasDeferred = this.#kept.get(placeOf(due))?.deferred.delete(due.id) === true;
+  letGo(due: DueDelivery): void {
+    const wasDeferred = this.#kept.get(endpointRefKey(due))?.deferred.delete(due.id) === true;
     if (wasDeferred) this.#deferred.release(due.partition, 1);
   }
 
@@ -166,17 +166,17 @@ export class Gates {
    * Gates are about to be read with their deliveries, and are kept until that has been answered: what was read
    * may be older by then than what was saved and forgotten meanwhile.
    */
-  readBegins(spots: readonly Spot[]): void {
-    for (const spot of spots) countUp(this.#reads, placeOf(spot));
+  readBegins(refs: readonly EndpointRef[]): void {
+    for (const ref of refs) countUp(this.#reads, endpointRefKey(ref));
   }
 
-  readEnds(spots: readonly Spot[]): void {
-    for (const spot of spots) countDown(this.#reads, placeOf(spot));
+  readEnds(refs: readonly EndpointRef[]): void {
+    for (const ref of refs) countDown(this.#reads, endpointRefKey(ref));
   }
 
   /** An attempt begins: its gate is kept until it has taught it something. */
-  attemptBegins(due: Due): void {
-    countUp(this.#attempts, placeOf(due));
+  attemptBegins(due: DueDelivery): void {
+    countUp(this.#attempts, endpointRefKey(due));
   }
 
   /**
@@ -184,13 +184,13 @@ export class Gates {
    * one that has been opened again meanwhile it is no probe.
    */
   attemptEnds(
-    due: Due,
+    due: DueDelivery,
     policy: BreakerPolicy,
     evidence: Evidence,
     probeOf: Instant | null,
     now: Instant,
-  ): readonly Due[] {
-    countDown(this.#attempts, placeOf(due));
+  ): readonly DueDelivery[] {
+    countDown(this.#attempts, endpointRefKey(due));
     const before = this.of(due, null);
     const isProbe = probeOf !== null && probeOf === before.breaker.openUntil;
     this.set(due, recorded(before, policy, evidence, isProbe, now));
@@ -198,22 +198,22 @@ export class Gates {
   }
 
   /** A person closes the breaker of a gate that is being read; answers those that need not wait any longer. */
-  closeByHand(spot: Spot, now: Instant): readonly Due[] {
-    const kept = this.#kept.get(placeOf(spot));
+  closeByHand(ref: EndpointRef, now: Instant): readonly DueDelivery[] {
+    const kept = this.#kept.get(endpointRefKey(ref));
     if (kept === undefined) return [];
-    this.set(spot, withClosedBreaker(kept.gate));
+    this.set(ref, withClosedBreaker(kept.gate));
     kept.closedAt = now;
-    return this.#freed(spot);
+    return this.#freed(ref);
   }
 
   /** Whether a failure of an attempt that went out then may still be held against its endpoint. */
-  isNews(due: Due, firedAt: Instant, now: Instant): boolean {
-    const closedAt = this.#kept.get(placeOf(due))?.closedAt ?? null;
+  isNews(due: DueDelivery, firedAt: Instant, now: Instant): boolean {
+    const closedAt = this.#kept.get(endpointRefKey(due))?.closedAt ?? null;
     return closedAt === null || isNews(firedAt, closedAt, now);
   }
 
-  #freed(spot: Spot): readonly Due[] {
-    const kept = this.#kept.get(placeOf(spot));
+  #freed(ref: EndpointRef): readonly DueDelivery[] {
+    const kept = this.#kept.get(endpointRefKey(ref));
     if (kept === undefined || kept.gate.breaker.openUntil !== null) return [];
     const freed = [...kept.deferred.values()];
     kept.deferred.clear();
@@ -266,8 +266,8 @@ export class Gates {
   }
 
   /** Saves one, if it changed. */
-  async saveOne(spot: Spot): Promise<void> {
-    const kept = this.#kept.get(placeOf(spot));
+  async saveOne(ref: EndpointRef): Promise<void> {
+    const kept = this.#kept.get(endpointRefKey(ref));
     if (kept !== undefined) await this.#save([kept]);
   }
 
@@ -275,8 +275,8 @@ export class Gates {
    * Saves the gates of deliveries that took a turn. Asked for before the turns are written down, so that a
    * crash forgets none that was used.
    */
-  async saveTurns(dues: readonly Due[]): Promise<void> {
-    const kept = dues.map((due) => this.#kept.get(placeOf(due))).filter((one) => one !== undefined);
+  async saveTurns(dues: readonly DueDelivery[]): Promise<void> {
+    const kept = dues.map((due) => this.#kept.get(endpointRefKey(due))).filter((one) => one !== undefined);
     try {
       await this.#save(new Set(kept));
     } catch {
@@ -345,7 +345,7 @@ export class Gates {
   }
 }
 
-function keptOf({ partition, endpoint }: Spot, gate: Gate): Kept {
+function keptOf({ partition, endpoint }: EndpointRef, gate: Gate): Kept {
   return { partition, endpoint, gate, isSaved: false, deferred: new Map(), turns: null, closedAt: null };
 }
 

@@ -1,6 +1,6 @@
 /** What an open breaker deferred, and need not wait any longer: it is due at once. */
 import { defer, isWaiting } from '#src/domain/delivery-life.ts';
-import { type Due, dueOf } from '#src/domain/due.ts';
+import { type DueDelivery, dueOf } from '#src/domain/due.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { Hints } from '#src/ports/hints.ts';
@@ -9,7 +9,7 @@ import type { Hints } from '#src/ports/hints.ts';
 const TOGETHER_MAX = 64;
 
 export async function releaseDeferred(
-  deferred: readonly Due[],
+  deferred: readonly DueDelivery[],
   dependencies: Pick<EngineDependencies, 'store' | 'clock' | 'log'>,
   ownership: Pick<SlotOwnership, 'fence'>,
   queue: Pick<Hints, 'due'>,
@@ -18,7 +18,7 @@ export async function releaseDeferred(
   const deferredTo = new Map(deferred.map(({ id, dueAt }) => [id, dueAt]));
   try {
     for (let at = 0; at < deferred.length; at += TOGETHER_MAX) {
-      const works = await store.findWork(deferred.slice(at, at + TOGETHER_MAX));
+      const works = await store.loadDeliveries(deferred.slice(at, at + TOGETHER_MAX));
       const now = clock.now();
       const forward = works
         .filter((work) => work !== null)

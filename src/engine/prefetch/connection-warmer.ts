@@ -3,7 +3,7 @@
  * moment, within bounds. What a handshake takes is then over before the instant, and not after it. Of those that a rate
  * limit keeps apart one goes at that instant, and each of the others is expected when its turn is reserved.
  */
-import { type Due, placeOf } from '#src/domain/due.ts';
+import { type DueDelivery, endpointRefKey } from '#src/domain/due.ts';
 import { gateTerms } from '#src/domain/gate.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Gates } from '#src/engine/gate/gates.ts';
@@ -61,8 +61,8 @@ export class ConnectionWarmer {
     if (one.requests >= CONNECTIONS_MAX) return;
     const { rateLimit } = gateTerms(work.profile, work.schedule.rateLimit);
     if (rateLimit !== null && !work.delivery.reserved) {
-      if (one.paced.has(placeOf(due))) return;
-      one.paced.add(placeOf(due));
+      if (one.paced.has(endpointRefKey(due))) return;
+      one.paced.add(endpointRefKey(due));
     }
     one.requests++;
     one.connections = Math.max(one.connections, one.requests);
@@ -81,7 +81,7 @@ export class ConnectionWarmer {
 }
 
 /** Null for an origin that is no more than the text of a URL that cannot be read. */
-function nothingExpected({ origin, partition }: Due, moment: number): Expected | null {
+function nothingExpected({ origin, partition }: DueDelivery, moment: number): Expected | null {
   const url = URL.parse(origin);
   return url && { url, customer: partition, moment, requests: 0, paced: new Set(), connections: 0, asked: 0 };
 }

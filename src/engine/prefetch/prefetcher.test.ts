@@ -1,6 +1,6 @@
 /** What is made ready before its instant: by the engine as a whole, and within which bounds. */
 import { describe, expect, test } from 'vitest';
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { BreakerPolicy } from '#src/domain/profile.ts';
@@ -38,7 +38,7 @@ describe('at its instant', () => {
     await harness.schedule({ payload: { headers: [['X-Own', 'o']], body: '{}' } });
     await started(harness);
     await harness.time.advance(4_999);
-    expect(harness.faults.times('findMessages')).toBe(1);
+    expect(harness.faults.times('loadPayloads')).toBe(1);
     const before = harness.faults.asked.length;
     await harness.time.advance(1);
     const [sent] = harness.egress.sent;
@@ -62,7 +62,7 @@ describe('at its instant', () => {
     await harness.time.advance(1);
     expect(harness.egress.header('X-EndpointProfile')).toEqual(['p']);
     expect(harness.faults.asked.slice(before).filter((verb) => verb !== 'listSweeps')).toEqual([
-      'findWork',
+      'loadDeliveries',
       'claim',
       'listSecrets',
       'hasEndpointSecrets',
@@ -74,7 +74,7 @@ describe('at its instant', () => {
     await using harness = await EngineHarness.open();
     const { pending } = await harness.schedule();
     await started(harness);
-    harness.faults.set('refuses', 'findMessages');
+    harness.faults.set('refuses', 'loadPayloads');
     await harness.time.advance(4_990);
     harness.faults.clear();
     await harness.time.advance(10);
@@ -261,13 +261,13 @@ describe('making ready', () => {
 
   test('leaves room for other customers, however much one of them has', async () => {
     await using harness = await EngineHarness.open();
-    const findWork = async (dues: readonly Pick<Due, 'id'>[]) =>
+    const loadDeliveries = async (dues: readonly Pick<DueDelivery, 'id'>[]) =>
       dues.map(({ id }) => ({ ...work, delivery: { ...work.delivery, id } }));
     const due = requireDue((await harness.schedule({ payload: { body: 'x'.repeat(10_000) } })).pending);
-    const [found] = await harness.store.findWork([due]);
+    const [found] = await harness.store.loadDeliveries([due]);
     if (found === null || found === undefined) throw new Error('There is work.');
     const work = found;
-    const many = overridden(harness, { store: overridden(harness.store, { findWork }) });
+    const many = overridden(harness, { store: overridden(harness.store, { loadDeliveries }) });
     const ahead = new Prefetcher(
       many,
       OWNS_EVERY_SLOT,

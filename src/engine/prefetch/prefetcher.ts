@@ -22,7 +22,7 @@ import { CustomerShares } from '#src/domain/customer-shares.ts';
 import { CustomerTurns } from '#src/domain/customer-turns.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { isWaiting } from '#src/domain/delivery-life.ts';
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import {
@@ -33,7 +33,7 @@ import {
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { Gates } from '#src/engine/gate/gates.ts';
-import type { Work } from '#src/ports/store.ts';
+import type { LoadedDelivery } from '#src/ports/store.ts';
 import { ConnectionWarmer } from './connection-warmer.ts';
 
 export const READY_MAX = 30_000;
@@ -64,10 +64,10 @@ const BUSY_PAUSE_MS = 20;
 export type Load = 'calm' | 'some' | 'busy';
 
 export interface Ready {
-  readonly due: Due;
+  readonly due: DueDelivery;
   /** Of its slot, in which it was read. */
   readonly epoch: number;
-  readonly work: Work;
+  readonly work: LoadedDelivery;
   /** Null where the payload is large. */
   readonly draft: Draft | null;
   /** In which it was made ready. */
@@ -82,9 +82,9 @@ export class Prefetcher {
   readonly #isShared: () => boolean;
   readonly #builder: RequestBuilder;
   readonly #warmth: ConnectionWarmer;
-  readonly #wanted = new Map<DeliveryId, Due>();
+  readonly #wanted = new Map<DeliveryId, DueDelivery>();
   /** Those that are wanted, and some that are not any more. */
-  readonly #turns = new CustomerTurns<Due>();
+  readonly #turns = new CustomerTurns<DueDelivery>();
   /** Places in these turns. */
   readonly #places = new CustomerShares(READY_MAX, CUSTOMER_SHARE);
   /** The oldest first. */
@@ -117,7 +117,7 @@ export class Prefetcher {
   }
 
   /** It will be due in the next moments. */
-  want(due: Due): void {
+  want(due: DueDelivery): void {
     const ready = this.#ready.get(due.id);
     if (ready?.due.dueAt === due.dueAt || this.#isStopped) return;
     if (this.#wanted.get(due.id)?.dueAt === due.dueAt || !this.#places.hasRoom(due.partition)) return;
@@ -127,13 +127,13 @@ export class Prefetcher {
     if (!this.#isSliceComing) this.#sliceIn(PAUSE_MS);
   }
 
-  #join(due: Due): void {
+  #join(due: DueDelivery): void {
     this.#places.hold(due.partition, 1);
     this.#turns.add(due.partition, due);
   }
 
   /** The next that is still wanted, where there is one among the first few. */
-  #nextWanted(): Due | null {
+  #nextWanted(): DueDelivery | null {
     for (let looked = 0; looked < LOOKED_AT_MAX; looked++) {
       const due = this.#turns.next();
       if (due === undefined) return null;
@@ -151,7 +151,7 @@ export class Prefetcher {
   }
 
   /** It is due: hands over what is ready, with the reading of its gate, which `Gates.readEnds` ends. */
-  take(due: Due): Ready | null {
+  take(due: DueDelivery): Ready | null {
     this.#wanted.delete(due.id);
     const ready = this.#ready.get(due.id);
     if (ready === undefined) return null;
@@ -190,9 +190,9 @@ export class Prefetcher {
     else this.#isSliceComing = false;
   }
 
-  #next(limit: number): readonly Due[] {
+  #next(limit: number): readonly DueDelivery[] {
     const now = this.#dependencies.clock.now();
-    const dues: Due[] = [];
+    const dues: DueDelivery[] = [];
     for (let looked = 0; looked < LOOKED_AT_MAX && dues.length < limit; looked++) {
       const due = this.#nextWanted();
       if (due === null) break;
@@ -215,17 +215,17 @@ export class Prefetcher {
     }
   }
 
-  #hasRoom({ partition }: Due): boolean {
+  #hasRoom({ partition }: DueDelivery): boolean {
     if (this.#counts.heldBy(partition) >= READY_OF_EACH_MAX && this.#isShared()) return false;
     return this.#counts.hasRoom(partition) && this.#bytes.hasRoom(partition);
   }
 
-  async #make(dues: readonly Due[]): Promise<void> {
+  async #make(dues: readonly DueDelivery[]): Promise<void> {
     const epochs = dues.map((due) => this.#ownership.epochOf(due));
-    const taken = new Set<Due>();
+    const taken = new Set<DueDelivery>();
     this.#gates.readBegins(dues);
     try {
-      const works = await this.#dependencies.store.findWork(dues);
+      const works = await this.#dependencies.store.loadDeliveries(dues);
       const found = dues.flatMap((due, index) => {
         const work = works[index] ?? null;
         const epoch = epochs[index] ?? null;
@@ -281,7 +281,7 @@ export class Prefetcher {
   }
 }
 
-function isAsSeen(due: Due, { delivery }: Work): boolean {
+function isAsSeen(due: DueDelivery, { delivery }: LoadedDelivery): boolean {
   const isSameTime = delivery.dueAt === due.dueAt && isWaiting(delivery.status);
   return isSameTime && endpointKeyOf(delivery.target) === due.endpoint;
 }

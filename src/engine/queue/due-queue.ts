@@ -5,7 +5,7 @@
  */
 
 import { CustomerShares } from '#src/domain/customer-shares.ts';
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -19,7 +19,7 @@ const CUSTOMER_SHARE = 4;
 
 interface Customer extends Member {
   readonly partition: Partition;
-  readonly entries: Heap<Due>;
+  readonly entries: Heap<DueDelivery>;
 }
 
 export class DueQueue {
@@ -45,7 +45,7 @@ export class DueQueue {
   }
 
   /** False when there is no room. */
-  add(due: Due): boolean {
+  add(due: DueDelivery): boolean {
     if (this.#dueAt.get(due.id) === due.dueAt) return true;
     if (!this.#shares.hasRoom(due.partition)) return false;
     this.#dueAt.set(due.id, due.dueAt);
@@ -62,8 +62,8 @@ export class DueQueue {
   }
 
   /** Takes out up to `limit` of what is due: customers in turns, the earliest of each first. */
-  take(now: Instant, limit: number): readonly Due[] {
-    const taken: Due[] = [];
+  take(now: Instant, limit: number): readonly DueDelivery[] {
+    const taken: DueDelivery[] = [];
     while (taken.length < limit) {
       // Only what needs less than this is taken: what is due now, too.
       const customer = this.#turns.next(now + 1);
@@ -87,7 +87,7 @@ export class DueQueue {
     }
   }
 
-  #pop(customer: Customer): Due | undefined {
+  #pop(customer: Customer): DueDelivery | undefined {
     const due = customer.entries.pop();
     if (due !== undefined) this.#shares.release(customer.partition, 1);
     this.#update(customer);
@@ -106,6 +106,6 @@ export class DueQueue {
   }
 }
 
-function newCustomer({ partition }: Due): Customer {
+function newCustomer({ partition }: DueDelivery): Customer {
   return { partition, need: 0, entries: new Heap((a, b) => a.dueAt - b.dueAt) };
 }

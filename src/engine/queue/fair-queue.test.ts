@@ -1,7 +1,7 @@
 import { queryObjects } from 'node:v8';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -20,7 +20,7 @@ import { RESTLESS_WAITING_MAX } from './permit-shares.ts';
 let made = 0;
 
 /** A delivery of its own towards an endpoint. */
-function towards(endpoint: string, at = 0, deadline: number | null = null): Due {
+function towards(endpoint: string, at = 0, deadline: number | null = null): DueDelivery {
   made++;
   return dueAt(at, {
     name: `${made}`,
@@ -37,12 +37,12 @@ function fillOverdue(queue: FairQueue): void {
 }
 
 /** A delivery with a body that takes so many permits. */
-function large(endpoint: string, permits: number): Due {
+function large(endpoint: string, permits: number): DueDelivery {
   return { ...towards(endpoint), payloadBytes: permits * PERMIT_BYTES };
 }
 
 /** The same towards a path of one host. */
-function onOneHost(path: string): Due {
+function onOneHost(path: string): DueDelivery {
   return { ...towards(`https://one.example/${path}`), origin: 'https://one.example' };
 }
 
@@ -57,20 +57,20 @@ function add(
   return added;
 }
 
-function endpointsOf(dues: readonly Due[]): string {
+function endpointsOf(dues: readonly DueDelivery[]): string {
   return dues.map(({ endpoint }) => endpoint).join('');
 }
 
 /** Everything that may go, in batches as the dispatcher takes them. */
-function takeAll(queue: FairQueue, punctuality: Punctuality = 'in_time'): readonly Due[] {
-  const taken: Due[] = [];
+function takeAll(queue: FairQueue, punctuality: Punctuality = 'in_time'): readonly DueDelivery[] {
+  const taken: DueDelivery[] = [];
   for (let batch = queue.take(punctuality, 64); batch.length > 0; batch = queue.take(punctuality, 64)) {
     taken.push(...batch);
   }
   return taken;
 }
 
-function perEndpoint(dues: readonly Due[]): ReadonlyMap<string, number> {
+function perEndpoint(dues: readonly DueDelivery[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { endpoint } of dues) counts.set(endpoint, (counts.get(endpoint) ?? 0) + 1);
   return counts;
@@ -92,7 +92,7 @@ describe('one that is sent elsewhere while it waits', () => {
     // Being read, it is where it is.
     expect(queue.add(moved, 'in_time')).toBe(false);
     for (const due of taken) queue.release(due);
-    const others: Due[] = [];
+    const others: DueDelivery[] = [];
     for (let one = queue.take('in_time', 1); one.length > 0; one = queue.take('in_time', 1)) {
       others.push(...one);
       for (const due of one) queue.release(due);
@@ -182,7 +182,7 @@ describe('endpoints are served in turns', () => {
 
   test('keeps one account of a customer who left and came back before the rests ended', () => {
     const queue = new FairQueue(10);
-    const own = (n: number): Due => ({ ...towards('a', n), partition: 7 as Partition });
+    const own = (n: number): DueDelivery => ({ ...towards('a', n), partition: 7 as Partition });
     const first = own(0);
     queue.add(first, 'in_time');
     queue.take('in_time', 1, 3);
@@ -275,7 +275,7 @@ describe('permits', () => {
     fc.assert(
       fc.property(steps, (given) => {
         const queue = new FairQueue();
-        const underWay: Due[] = [];
+        const underWay: DueDelivery[] = [];
         for (const { endpoints, count, released } of given) {
           const before = queue.waiting;
           let added = 0;
@@ -492,7 +492,7 @@ describe('a delivery', () => {
 describe('in the queue of an endpoint', () => {
   function orderOf(
     punctuality: Punctuality,
-    dues: readonly Due[],
+    dues: readonly DueDelivery[],
   ): readonly (readonly [Instant, Instant | null])[] {
     const queue = new FairQueue();
     for (const due of dues) queue.add(due, punctuality);

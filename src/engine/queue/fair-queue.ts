@@ -13,7 +13,7 @@
  * overdue work together may hold half of the permits, and leaves the others to what comes due meanwhile. Overdue work
  * goes by its deadline; deliveries without one come last.
  */
-import { type Due, placeOf } from '#src/domain/due.ts';
+import { type DueDelivery, endpointRefKey } from '#src/domain/due.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { type Endpoint, PermitShares } from './permit-shares.ts';
 
@@ -43,7 +43,7 @@ export class FairQueue {
   };
   /** The endpoint whose queue it waits in; null once it was taken from there. */
   readonly #known = new Map<DeliveryId, Endpoint | null>();
-  readonly #taken = new Map<Due, Taken>();
+  readonly #taken = new Map<DueDelivery, Taken>();
   readonly #permitsMax: number;
 
   constructor(permitsMax = PERMITS_MAX) {
@@ -82,9 +82,9 @@ export class FairQueue {
    * False when it is known already or finds no place to wait. A delivery that was sent elsewhere while it waited, or
    * that was overdue and was moved, changes queues; what it leaves behind is passed over.
    */
-  add(due: Due, punctuality: Punctuality): boolean {
+  add(due: DueDelivery, punctuality: Punctuality): boolean {
     const shares = this.#shares[punctuality];
-    const key = placeOf(due);
+    const key = endpointRefKey(due);
     const known = this.#known.get(due.id);
     if (known === null || (known?.key === key && punctuality === 'overdue')) return false;
     const endpoint = shares.endpoint(`${due.partition}`, due.origin, key);
@@ -104,9 +104,13 @@ export class FairQueue {
    * Takes up to `limit` that may go now. A customer for whom many more wait gives at most `ofEachMax` until `endRests`.
    * Each holds its permits until it is released.
    */
-  take(punctuality: Punctuality, limit: number, ofEachMax = Number.POSITIVE_INFINITY): readonly Due[] {
+  take(
+    punctuality: Punctuality,
+    limit: number,
+    ofEachMax = Number.POSITIVE_INFINITY,
+  ): readonly DueDelivery[] {
     const shares = this.#shares[punctuality];
-    const taken: Due[] = [];
+    const taken: DueDelivery[] = [];
     while (taken.length < limit) {
       const endpoint = shares.next(this.#free(punctuality));
       if (endpoint === null) break;
@@ -134,12 +138,12 @@ export class FairQueue {
   }
 
   /** It is claimed, or no longer to be: the store knows, and looking finds it only if it waits again. */
-  forget(due: Due): void {
+  forget(due: DueDelivery): void {
     this.#known.delete(due.id);
   }
 
   /** Gives the permits of a delivery back. */
-  release(due: Due): void {
+  release(due: DueDelivery): void {
     const taken = this.#taken.get(due);
     if (taken === undefined) return;
     this.forget(due);
@@ -148,11 +152,11 @@ export class FairQueue {
   }
 }
 
-export function permitsOf({ payloadBytes }: Pick<Due, 'payloadBytes'>): number {
+export function permitsOf({ payloadBytes }: Pick<DueDelivery, 'payloadBytes'>): number {
   return Math.max(Math.ceil(payloadBytes / PERMIT_BYTES), 1);
 }
 
-function byDeadline(a: Due, b: Due): number {
+function byDeadline(a: DueDelivery, b: DueDelivery): number {
   const first = a.deadline ?? Number.POSITIVE_INFINITY;
   const second = b.deadline ?? Number.POSITIVE_INFINITY;
   return first === second ? a.dueAt - b.dueAt : first - second;

@@ -12,7 +12,7 @@
  * itself and, multiplied by its share, the least that anybody below needs. Everybody is known by one number, and who
  * may go is found without looking at those who may not (`roster.ts`).
  */
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import { Heap } from './heap.ts';
 import { type Member, Roster } from './roster.ts';
 
@@ -45,9 +45,9 @@ abstract class Holder implements Member {
 
 export class Endpoint extends Holder {
   readonly host: Host;
-  readonly queue: Heap<Due>;
+  readonly queue: Heap<DueDelivery>;
 
-  constructor(key: string, host: Host, order: (a: Due, b: Due) => number) {
+  constructor(key: string, host: Host, order: (a: DueDelivery, b: DueDelivery) => number) {
     super(key);
     this.host = host;
     this.queue = new Heap(order);
@@ -112,12 +112,12 @@ export class Customer extends Group<Host> {
 
 export class PermitShares {
   readonly #everybody = new Group<Customer>('', 1);
-  readonly #order: (a: Due, b: Due) => number;
+  readonly #order: (a: DueDelivery, b: DueDelivery) => number;
   /** Customers of whom something was taken since everybody could go again. */
   readonly #served = new Set<Customer>();
 
   /** `order`: in which the deliveries of one endpoint go. */
-  constructor(order: (a: Due, b: Due) => number) {
+  constructor(order: (a: DueDelivery, b: DueDelivery) => number) {
     this.#order = order;
   }
 
@@ -148,7 +148,7 @@ export class PermitShares {
     return host.below.get(key) ?? new Endpoint(key, host, this.#order);
   }
 
-  add(endpoint: Endpoint, due: Due): void {
+  add(endpoint: Endpoint, due: DueDelivery): void {
     endpoint.queue.push(due);
     this.#change(endpoint, 0, 1);
   }
@@ -164,7 +164,7 @@ export class PermitShares {
   }
 
   /** Takes the first delivery out of an endpoint's queue. */
-  pop(endpoint: Endpoint): Due | undefined {
+  pop(endpoint: Endpoint): DueDelivery | undefined {
     const due = endpoint.queue.pop();
     if (due !== undefined) this.#change(endpoint, 0, -1);
     return due;

@@ -4,7 +4,7 @@
  *
  * Buckets live in memory only. After a restart they begin full: an endpoint may then see its burst once more.
  */
-import { placeOf, type Spot } from '#src/domain/due.ts';
+import { type EndpointRef, endpointRefKey } from '#src/domain/due.ts';
 import { parseId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { DEFAULT_RETRY_BUDGET } from '#src/domain/profile.ts';
@@ -31,19 +31,19 @@ export class Budgets {
   }
 
   /** How many may be replayed now, and when one more; null: no more, ever. */
-  async allowed(spot: Spot): Promise<{ readonly count: number; readonly nextAt: Instant | null }> {
-    const budget = await this.#budgetOf(spot);
+  async allowed(ref: EndpointRef): Promise<{ readonly count: number; readonly nextAt: Instant | null }> {
+    const budget = await this.#budgetOf(ref);
     return tokensIn(budget.bucket, budget.terms, this.#dependencies.clock.now());
   }
 
-  spend(spot: Spot, count: number): void {
-    const budget = this.#budgets.get(placeOf(spot));
+  spend(ref: EndpointRef, count: number): void {
+    const budget = this.#budgets.get(endpointRefKey(ref));
     if (budget === undefined) return;
     budget.bucket = takeAway(budget.bucket, budget.terms, count, this.#dependencies.clock.now());
   }
 
-  async #budgetOf(spot: Spot): Promise<Budget> {
-    const place = placeOf(spot);
+  async #budgetOf(ref: EndpointRef): Promise<Budget> {
+    const place = endpointRefKey(ref);
     const known = this.#budgets.get(place);
     const now = this.#dependencies.clock.now();
     this.#budgets.delete(place);
@@ -51,14 +51,14 @@ export class Budgets {
     const isFresh = known !== undefined && Math.abs(now - known.readAt) < TERMS_KEPT_MS;
     const budget = isFresh
       ? known
-      : { terms: await this.#termsOf(spot), readAt: now, bucket: known?.bucket ?? null };
+      : { terms: await this.#termsOf(ref), readAt: now, bucket: known?.bucket ?? null };
     this.#budgets.set(place, budget);
     const [oldest] = this.#budgets.keys();
     if (this.#budgets.size > BUDGETS_MAX && oldest !== undefined) this.#budgets.delete(oldest);
     return budget;
   }
 
-  async #termsOf({ partition, endpoint }: Spot): Promise<BucketTerms> {
+  async #termsOf({ partition, endpoint }: EndpointRef): Promise<BucketTerms> {
     const id = parseId('ep', endpoint);
     const profile = id === null ? null : await this.#dependencies.store.findProfile(partition, id);
     const { rate, burst } = profile?.retryBudget ?? DEFAULT_RETRY_BUDGET;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { instant, MS_PER_DAY } from '#src/domain/instant.ts';
 import type { RetryBudget } from '#src/domain/profile.ts';
@@ -22,7 +22,7 @@ type Meanwhile = (verb: keyof ReplayJobStore) => unknown;
 
 /** A process that works on bulk replays, in the harness of the test. */
 class Node {
-  readonly told: Due[] = [];
+  readonly told: DueDelivery[] = [];
   readonly runner: ReplayRunner;
   /** Called before a verb is carried out, and after. */
   before: Meanwhile = () => undefined;

@@ -94,7 +94,7 @@ describe('whatever the retention', () => {
       await harness.disk.saveGates([{ partition: PARTITION, endpoint, gate, savedAt: harness.now }]);
       const kept = async () => [
         (await harness.disk.findReceipt(PARTITION, receipt.key, instant(0))) !== null,
-        (await harness.disk.findWork([view.pending]))[0]?.gate !== null,
+        (await harness.disk.loadDeliveries([view.pending]))[0]?.gate !== null,
       ];
       harness.time.setClock(MS_PER_DAY - 2_000);
       const first = new Cleaner(harness, OWNS_EVERY_SLOT, ms);

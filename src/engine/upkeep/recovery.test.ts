@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
 import * as life from '#src/domain/schedule-life.ts';
 import { Settler } from '#src/engine/attempt/settler.ts';
@@ -21,8 +21,8 @@ async function claimed(harness: EngineHarness, order: Order = {}, node = 'dead-n
 }
 
 function recovery(harness: EngineHarness, underWay: readonly string[] = []) {
-  const hinted: (Due | null)[] = [];
-  const hints = { due: (due: Due | null) => void hinted.push(due), rescan: () => {} };
+  const hinted: (DueDelivery | null)[] = [];
+  const hints = { due: (due: DueDelivery | null) => void hinted.push(due), rescan: () => {} };
   const settler = new Settler(harness);
   return {
     hinted,

@@ -11,7 +11,7 @@
  */
 import { CustomerShares } from '#src/domain/customer-shares.ts';
 import type { DeliveryStatus } from '#src/domain/delivery.ts';
-import { placeOf, type Spot } from '#src/domain/due.ts';
+import { type EndpointRef, endpointRefKey } from '#src/domain/due.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -97,31 +97,31 @@ export class StatsRecorder {
   }
 
   /** An attempt goes out. */
-  fired(spot: Spot, latenessMs: number): void {
+  fired(ref: EndpointRef, latenessMs: number): void {
     this.#turn(this.#dependencies.clock.now());
-    const counts = this.#ofPartition(spot.partition);
+    const counts = this.#ofPartition(ref.partition);
     if (counts !== null) {
       const index = latenessClass(latenessMs);
       this.#addLate(counts.minute, index);
       this.#addLate(counts.hour, index);
     }
-    const endpoint = this.#ofEndpoint(spot);
+    const endpoint = this.#ofEndpoint(ref);
     if (endpoint === null) return;
     endpoint.fired++;
     this.#changed(endpoint);
   }
 
   /** An attempt has ended, or the delivery without one, and this is what the delivery has become. */
-  ended(spot: Spot, status: DeliveryStatus): void {
+  ended(ref: EndpointRef, status: DeliveryStatus): void {
     const ending = ENDINGS[status];
     if (ending === null) return;
     this.#turn(this.#dependencies.clock.now());
-    const counts = this.#ofPartition(spot.partition);
+    const counts = this.#ofPartition(ref.partition);
     if (counts !== null) {
       this.#add(counts.minute, ending);
       this.#add(counts.hour, ending);
     }
-    const endpoint = this.#ofEndpoint(spot);
+    const endpoint = this.#ofEndpoint(ref);
     if (endpoint !== null) this.#add(endpoint, ending);
   }
 
@@ -163,13 +163,13 @@ export class StatsRecorder {
     return known;
   }
 
-  #ofEndpoint(spot: Spot): Counts | null {
-    const place = placeOf(spot);
+  #ofEndpoint(ref: EndpointRef): Counts | null {
+    const place = endpointRefKey(ref);
     const known = this.#endpoints.get(place);
     if (known !== undefined) return known;
-    if (!this.#endpointShares.hasRoom(spot.partition)) return null;
-    this.#endpointShares.hold(spot.partition, 1);
-    const made = this.#begun(spot.partition, HOUR_MS, spot.endpoint);
+    if (!this.#endpointShares.hasRoom(ref.partition)) return null;
+    this.#endpointShares.hold(ref.partition, 1);
+    const made = this.#begun(ref.partition, HOUR_MS, ref.endpoint);
     this.#endpoints.set(place, made);
     return made;
   }

@@ -15,7 +15,7 @@ import type { InsightStore } from '#src/ports/insight-store.ts';
 import type { PeopleStore } from '#src/ports/people-store.ts';
 import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
 import type { SealedStore } from '#src/ports/sealed-store.ts';
-import type { ClaimWrite, Receipt, Store, Work } from '#src/ports/store.ts';
+import type { ClaimWrite, LoadedDelivery, Receipt, Store } from '#src/ports/store.ts';
 import { Builders, type Made, START, seededBytes } from './builders.ts';
 import { type Everything, readEverything } from './everything.ts';
 
@@ -170,8 +170,8 @@ export class Bench extends Builders {
     return pendingOf(await this.view(id));
   }
 
-  async work(delivery: Pick<Delivery, 'partition' | 'id'>): Promise<Work> {
-    const [work = null] = await this.store.findWork([delivery]);
+  async work(delivery: Pick<Delivery, 'partition' | 'id'>): Promise<LoadedDelivery> {
+    const [work = null] = await this.store.loadDeliveries([delivery]);
     if (work === null) throw new Error(`There is no ${delivery.id}.`);
     return work;
   }

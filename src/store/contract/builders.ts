@@ -13,11 +13,11 @@ import * as life from '#src/domain/schedule-life.ts';
 import type {
   ClaimWrite,
   EndWrite,
+  LoadedDelivery,
   Receipt,
   SavedGate,
   ScheduleAddition,
   SettleWrite,
-  Work,
 } from '#src/ports/store.ts';
 
 export const START = instant(Date.UTC(2026, 10, 15, 8));
@@ -154,7 +154,7 @@ export class Builders {
   /** Takes a delivery for sending, as a node called `node` would. */
   claim(
     delivery: Delivery,
-    { schedule, profile }: Pick<Work, 'schedule' | 'profile'>,
+    { schedule, profile }: Pick<LoadedDelivery, 'schedule' | 'profile'>,
     node = 'node-1',
   ): ClaimWrite {
     return life.claim(
@@ -183,7 +183,7 @@ export class Builders {
   /** Ends a waiting delivery without an attempt, and completes or moves on its schedule. */
   endUnsent(
     delivery: Delivery,
-    { schedule, profile }: Pick<Work, 'schedule' | 'profile'>,
+    { schedule, profile }: Pick<LoadedDelivery, 'schedule' | 'profile'>,
     why: 'expired' | 'exhausted' = 'expired',
   ): EndWrite {
     const ended = deliveryLife.endUnsent(delivery, why, this.#now);

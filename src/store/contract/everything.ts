@@ -97,7 +97,7 @@ export async function readEverything(
     attempts: (
       await mapped(deliveries, ({ id }) => store.listAttempts(partition, id, 0, ATTEMPTS_MAX))
     ).flat(),
-    gates: (await store.findWork(deliveries)).map((work) => work?.gate ?? null),
+    gates: (await store.loadDeliveries(deliveries)).map((work) => work?.gate ?? null),
     profiles,
     profileHeaders: await mapped(versions, async ({ id, version }) =>
       hex(await store.findProfileHeaders(partition, id, version)),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { defer } from '#src/domain/delivery-life.ts';
-import { type Due, dueOf } from '#src/domain/due.ts';
+import { type DueDelivery, dueOf } from '#src/domain/due.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
@@ -155,8 +155,12 @@ function otherThan(slot: Slot): Slot {
   return (slot === 0 ? 1 : 0) as Slot;
 }
 
-async function allDue(store: Store, limit: number, slots?: ReadonlySet<Slot>): Promise<readonly Due[]> {
-  const found: Due[] = [];
+async function allDue(
+  store: Store,
+  limit: number,
+  slots?: ReadonlySet<Slot>,
+): Promise<readonly DueDelivery[]> {
+  const found: DueDelivery[] = [];
   for (;;) {
     const page = await store.listDue(found.at(-1) ?? null, THE_END, limit, slots);
     expect(page.length).toBeLessThanOrEqual(limit);

@@ -40,7 +40,12 @@ export function gatesContract(suite: Suite): void {
       expect(await gateOf(bench, same.delivery)).toEqual(saved.gate);
       expect(await gateOf(bench, other.delivery)).toBeNull();
       expect(await gateOf(bench, made.pending)).toBeNull();
-      const together = await bench.store.findWork([delivery, made.pending, other.delivery, same.delivery]);
+      const together = await bench.store.loadDeliveries([
+        delivery,
+        made.pending,
+        other.delivery,
+        same.delivery,
+      ]);
       expect(together.map((work) => work?.gate)).toEqual([saved.gate, null, null, saved.gate]);
     });
 
@@ -64,7 +69,7 @@ export function gatesContract(suite: Suite): void {
         await waiting(bench, `https://example.com/${'c'.repeat(8_000)}`),
       ];
       const gates = async () =>
-        (await bench.store.findWork([a, b, c].map(({ delivery }) => delivery))).map(
+        (await bench.store.loadDeliveries([a, b, c].map(({ delivery }) => delivery))).map(
           (work) => work?.gate ?? null,
         );
       const [first, second] = [bench.gate(a.endpoint), bench.gate(b.endpoint, { gate: OPEN_GATE })];

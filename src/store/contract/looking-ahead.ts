@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { defer, isWaiting } from '#src/domain/delivery-life.ts';
-import { type Due, dueOf } from '#src/domain/due.ts';
+import { type DueDelivery, dueOf } from '#src/domain/due.ts';
 import { instant } from '#src/domain/instant.ts';
 import * as life from '#src/domain/schedule-life.ts';
 import type { CustomerCursor, Store } from '#src/ports/store.ts';
@@ -15,7 +15,7 @@ import { ALL_DELIVERIES, allPages } from './everything.ts';
 const THE_END = instant(Date.UTC(10_000, 0, 1));
 const PAGE_ROWS = 50;
 /** Sorts after every id. */
-const LAST_ID = '\u{10ffff}' as Due['id'];
+const LAST_ID = '\u{10ffff}' as DueDelivery['id'];
 const LISTED_MAX = 10_000;
 
 export function lookingAheadContract(suite: Suite): void {
@@ -96,7 +96,7 @@ export function lookingAheadContract(suite: Suite): void {
       const customers = await allCustomers(bench.store, limit);
       expect(new Set(customers.map(keyOf)).size).toBe(customers.length);
       const wanted = customers.filter(({ partition }) => partition !== third.partition);
-      const found: Due[] = [];
+      const found: DueDelivery[] = [];
       let cursors: readonly CustomerCursor[] = wanted.map((cursor) => ({ ...cursor, after: from }));
       while (cursors.length > 0) {
         const page = await bench.store.listDueOfCustomers(cursors, until, limitEach);
@@ -104,7 +104,7 @@ export function lookingAheadContract(suite: Suite): void {
         found.push(...page.due);
         cursors = page.unfinished;
       }
-      const isWanted = ({ partition, dueAt }: Due) =>
+      const isWanted = ({ partition, dueAt }: DueDelivery) =>
         partition !== third.partition && dueAt > from.dueAt && dueAt <= until;
       expect(found.toSorted(byPlace)).toEqual((await all(bench.store)).filter(isWanted));
       const ofOther = found.filter(({ partition }) => partition === other.partition);
@@ -189,11 +189,11 @@ async function addWith(bench: Bench, pending: Delivery): Promise<void> {
   expect(await bench.store.addSchedule(addition)).toBe('done');
 }
 
-async function all(store: Store, limit = PAGE_ROWS): Promise<readonly Due[]> {
-  const found: Due[] = [];
-  let after: Due | null = null;
+async function all(store: Store, limit = PAGE_ROWS): Promise<readonly DueDelivery[]> {
+  const found: DueDelivery[] = [];
+  let after: DueDelivery | null = null;
   while (found.length < LISTED_MAX) {
-    const page: readonly Due[] = await store.listDue(after, THE_END, limit);
+    const page: readonly DueDelivery[] = await store.listDue(after, THE_END, limit);
     found.push(...page);
     after = page.at(-1) ?? after;
     if (page.length < limit) return found;
@@ -215,21 +215,21 @@ function keyOf({ partition, slot }: CustomerCursor): string {
   return `${partition}/${slot}`;
 }
 
-async function ofPartition(bench: Bench): Promise<readonly Due[]> {
+async function ofPartition(bench: Bench): Promise<readonly DueDelivery[]> {
   return (await all(bench.store)).filter(({ partition }) => partition === bench.partition);
 }
 
 /** Those of a list that a test has made. */
-function of(made: readonly Due[], listed: readonly Due[]): readonly Due[] {
+function of(made: readonly DueDelivery[], listed: readonly DueDelivery[]): readonly DueDelivery[] {
   const ids = new Set(made.map(({ id }) => id));
   return listed.filter(({ id }) => ids.has(id));
 }
 
 /** As they should be listed. */
-function inOrder(deliveries: readonly Delivery[]): readonly Due[] {
+function inOrder(deliveries: readonly Delivery[]): readonly DueDelivery[] {
   return deliveries.flatMap((delivery) => dueOf(delivery) ?? []).toSorted(byPlace);
 }
 
-function byPlace(one: Due, other: Due): number {
+function byPlace(one: DueDelivery, other: DueDelivery): number {
   return one.dueAt - other.dueAt || (one.id < other.id ? -1 : 1);
 }

@@ -218,7 +218,7 @@ export function retentionContract(suite: Suite): void {
         { ...atTheCut, savedAt: cut },
       ]);
       await prune(bench, 'gates', cut);
-      const gates = (await bench.store.findWork(waiting)).map((work) => work?.gate);
+      const gates = (await bench.store.loadDeliveries(waiting)).map((work) => work?.gate);
       expect(gates).toEqual([null, renewed.gate, atTheCut.gate]);
     });
 

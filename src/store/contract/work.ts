@@ -3,7 +3,7 @@ import type { Delivery } from '#src/domain/delivery.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { type EndpointProfile, editProfile } from '#src/domain/profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
-import type { Message } from '#src/ports/store.ts';
+import type { StoredPayload } from '#src/ports/store.ts';
 import { type Bench, firingProfile, firingSchedule, pendingOf, type Suite } from './bench.ts';
 import { HOUR_MS, HOURLY, SUCCESS } from './builders.ts';
 import { hex } from './everything.ts';
@@ -45,7 +45,7 @@ export function workContract(suite: Suite): void {
       if (!a || !b || !c) throw new Error('There are three.');
       const unknown = bench.schedule().pending;
       const elsewhere = { ...a, partition: bench.neighbour };
-      const found = await bench.store.findWork([c, unknown, a, elsewhere, b, c]);
+      const found = await bench.store.loadDeliveries([c, unknown, a, elsewhere, b, c]);
       expect(found.map((work) => work?.delivery ?? null)).toEqual([c, null, a, null, b, c]);
       expect(found.map((work) => work?.profile ?? null)).toEqual([
         null,
@@ -55,7 +55,7 @@ export function workContract(suite: Suite): void {
         firingProfile(profile),
         null,
       ]);
-      expect(await bench.store.findWork([])).toEqual([]);
+      expect(await bench.store.loadDeliveries([])).toEqual([]);
     });
 
     test('shows a delivery whatever its status: deciding is not the store’s', async () => {
@@ -74,7 +74,7 @@ export function workContract(suite: Suite): void {
         const view = await bench.view(schedule.id);
         const taken = pendingOf(view);
         const claimed = bench.store.claim([bench.claim(taken, view)]);
-        const found = await bench.store.findWork(Array.from({ length: 1_000 }, () => taken));
+        const found = await bench.store.loadDeliveries(Array.from({ length: 1_000 }, () => taken));
         expect(await claimed).toEqual(['done']);
         for (const work of [...found, await bench.work(taken)]) {
           const isPending = work?.schedule.pendingId === taken.id;
@@ -125,7 +125,7 @@ export function workContract(suite: Suite): void {
       await bench.store.addSchedule({ ...made, payload: PAYLOAD, profile: null, receipt: null });
       const found = await messages(bench, [pendingOf(bare), made.pending, pendingOf(bare), made.pending]);
       expect(found.map(({ payload }) => payload)).toEqual([null, hex(PAYLOAD), null, hex(PAYLOAD)]);
-      expect(await bench.store.findMessages([])).toEqual([]);
+      expect(await bench.store.loadPayloads([])).toEqual([]);
     });
 
     test('has every byte of its payload, whatever its size', async () => {
@@ -176,7 +176,7 @@ async function message(bench: Bench, delivery: Delivery) {
 }
 
 async function messages(bench: Bench, deliveries: readonly Delivery[]) {
-  const found: readonly Message[] = await bench.store.findMessages(deliveries);
+  const found: readonly StoredPayload[] = await bench.store.loadPayloads(deliveries);
   return found.map(({ payload, profile }) => ({
     payload: hex(payload),
     profile: profile && { timeout: profile.timeout, headers: hex(profile.headers) },

@@ -1,7 +1,7 @@
 /** Pages of what is due in some slots, however the rows are spread over them. */
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import { instant } from '#src/domain/instant.ts';
 import { ALL_SLOTS, type Slot } from '#src/domain/slot.ts';
 import type { Opened } from '#src/store/contract/bench.ts';
@@ -48,8 +48,8 @@ async function fill(slot: string, dueAt: string): Promise<void> {
 
 async function pages(slots: ReadonlySet<Slot>, limit: number): Promise<readonly string[]> {
   const ids: string[] = [];
-  for (let after: Due | null = null; ; ) {
-    const page: readonly Due[] = await opened.store.listDue(after, instant(UNTIL), limit, slots);
+  for (let after: DueDelivery | null = null; ; ) {
+    const page: readonly DueDelivery[] = await opened.store.listDue(after, instant(UNTIL), limit, slots);
     ids.push(...page.map(({ id }) => id));
     after = page.at(-1) ?? null;
     if (page.length < limit || after === null) return ids;

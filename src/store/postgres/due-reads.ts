@@ -8,7 +8,7 @@
  * Citus cannot walk several slots or customers by themselves in one statement. There every worker looks for the rows of
  * everybody by itself, and each customer is a statement of its own.
  */
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { SLOTS, type Slot } from '#src/domain/slot.ts';
 import type { CustomerCursor, CustomersPage } from '#src/ports/store.ts';
@@ -88,7 +88,7 @@ export class DueReads {
     until: Instant,
     limit: number,
     slots: ReadonlySet<Slot> = EVERY_SLOT,
-  ): Promise<readonly Due[]> {
+  ): Promise<readonly DueDelivery[]> {
     const { dueAt, id } = after ?? BEFORE_EVERYTHING;
     const rows = await (this.#distributed
       ? this.#reader.ask<DueRow>(DISTRIBUTED_DUE, dueAt, id, until, limit, [...slots])

@@ -3,9 +3,9 @@
  * a time and when it is due: each is one statement, a short walk along an index or a few look-ups by key.
  */
 import type { UnfinishedSweep } from '#src/domain/delivery-life.ts';
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import type { Gate } from '#src/domain/gate.ts';
-import type { LostClaim, Work } from '#src/ports/store.ts';
+import type { LoadedDelivery, LostClaim } from '#src/ports/store.ts';
 import {
   type DeliveryRow,
   fromAttemptRow,
@@ -81,13 +81,15 @@ export class FiringReads {
     this.#distributed = distributed;
   }
 
-  async work(deliveries: readonly Pick<Due, 'partition' | 'id'>[]): Promise<readonly (Work | null)[]> {
+  async work(
+    deliveries: readonly Pick<DueDelivery, 'partition' | 'id'>[],
+  ): Promise<readonly (LoadedDelivery | null)[]> {
     const partitions = deliveries.map(({ partition }) => partition);
     const ids = deliveries.map(({ id }) => id);
     const rows = this.#distributed
       ? await this.#reader.lookUpValues(DISTRIBUTED_WORK, partitions, ids, [...new Set(partitions)])
       : await this.#reader.lookUpValues(WORK, partitions, ids);
-    const found = new Map<string, Work>();
+    const found = new Map<string, LoadedDelivery>();
     for (const work of rows.flatMap(workIn)) found.set(keyOf(work.delivery), work);
     return deliveries.map((delivery) => found.get(keyOf(delivery)) ?? null);
   }
@@ -104,7 +106,7 @@ export class FiringReads {
   }
 }
 
-function keyOf({ partition, id }: Pick<Due, 'partition' | 'id'>): string {
+function keyOf({ partition, id }: Pick<DueDelivery, 'partition' | 'id'>): string {
   return `${partition} ${id}`;
 }
 
@@ -113,7 +115,7 @@ const PROFILE_PLACE = SCHEDULE_PLACE + FIRING_SCHEDULE.width;
 const GATE_PLACE = PROFILE_PLACE + FIRING_PROFILE.width;
 const SWEEP_PLACE = GATE_PLACE + 1;
 
-function workIn(values: Values): readonly Work[] {
+function workIn(values: Values): readonly LoadedDelivery[] {
   const delivery = DELIVERY.at(values, 0);
   const schedule = FIRING_SCHEDULE.at(values, SCHEDULE_PLACE);
   if (delivery === null || schedule === null) return [];

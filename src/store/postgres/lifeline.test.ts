@@ -78,10 +78,10 @@ describe('the lease is renewed and the clock is read', () => {
     proxy.interfere((sql) => (lives.test(sql) ? 'pass' : 'stall it'));
     const { store } = bench;
     const stalled = Array.from({ length: AT_ONCE }, () => [
-      store.findMessages([pending, large]),
+      store.loadPayloads([pending, large]),
       store.findPayload(bench.partition, large.scheduleId),
       store.listDue(null, UNTIL, 10, SOME_SLOTS),
-      store.findWork([pending]),
+      store.loadDeliveries([pending]),
       store.listSchedules(bench.partition, ALL_SCHEDULES, { before: null, limit: 1 }),
       store.claim([bench.claim(pending, view)]),
       store.addProject({ ...bench.project, name: 'stalled' }),
@@ -100,7 +100,7 @@ describe('the lease is renewed and the clock is read', () => {
     const bench = await suite.bench();
     const pending = await addWith(bench, SMALL);
     const lock = await holding('LOCK TABLE payloads IN ACCESS EXCLUSIVE MODE');
-    const waiting = Array.from({ length: AT_ONCE }, () => bench.store.findMessages([pending]));
+    const waiting = Array.from({ length: AT_ONCE }, () => bench.store.loadPayloads([pending]));
     await expectAlive(bench);
     expect(await bench.store.listDue(null, UNTIL, 1)).toHaveLength(1);
     await lock[Symbol.asyncDispose]();
@@ -131,9 +131,9 @@ test('a small payload does not wait for a large one', async () => {
   const bench = await suite.bench();
   const [small, large] = [await addWith(bench, SMALL), await addWith(bench, LARGE)];
   proxy.interfere((sql) => (sql.startsWith('COPY') ? 'stall it' : 'pass'));
-  const waiting = Promise.allSettled([bench.store.findMessages([large])]);
+  const waiting = Promise.allSettled([bench.store.loadPayloads([large])]);
   for (let round = 0; round < AT_ONCE; round++) {
-    expect((await bench.store.findMessages([small]))[0]?.payload).toHaveLength(SMALL.length);
+    expect((await bench.store.loadPayloads([small]))[0]?.payload).toHaveLength(SMALL.length);
   }
   goOn();
   await waiting;

@@ -6,7 +6,7 @@
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import type { Message } from '#src/ports/store.ts';
+import type { StoredPayload } from '#src/ports/store.ts';
 import type { LargePayloads } from './large-payloads.ts';
 import type { Reader } from './reader.ts';
 
@@ -49,15 +49,15 @@ export class PayloadReads {
     return this.#large.read(partition, id);
   }
 
-  async messages(deliveries: readonly Delivery[]): Promise<readonly Message[]> {
-    const messages: Message[] = [];
+  async messages(deliveries: readonly Delivery[]): Promise<readonly StoredPayload[]> {
+    const messages: StoredPayload[] = [];
     for (let start = 0; start < deliveries.length; start += TOGETHER_MAX) {
       messages.push(...(await this.#some(deliveries.slice(start, start + TOGETHER_MAX))));
     }
     return messages;
   }
 
-  async #some(deliveries: readonly Delivery[]): Promise<readonly Message[]> {
+  async #some(deliveries: readonly Delivery[]): Promise<readonly StoredPayload[]> {
     const rows = await this.#small.lookUp<MessageRow>(
       MESSAGES,
       deliveries.map(({ partition }) => partition),

@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
@@ -22,7 +22,7 @@ let listener: Heard;
 /** A node on the channel that keeps what it hears. */
 class Heard {
   readonly channel: PeerChannel;
-  dues: Due[] = [];
+  dues: DueDelivery[] = [];
   looks = 0;
   changes = 0;
 
@@ -46,7 +46,7 @@ class Heard {
   }
 }
 
-function dueAt(place: number, endpoint = 'https://example.com/'): Due {
+function dueAt(place: number, endpoint = 'https://example.com/'): DueDelivery {
   return {
     partition: 1 as Partition,
     id: `dlv_${place}` as DeliveryId,

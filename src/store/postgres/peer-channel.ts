@@ -6,7 +6,7 @@
  * time, nothing else. What is heard is checked all the same; whoever may connect may speak.
  */
 import type { Client } from 'pg';
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import type { Peers } from '#src/ports/hints.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import { Link } from './link.ts';
@@ -31,7 +31,7 @@ export interface ChannelDependencies {
 
 interface Note {
   readonly from: string;
-  readonly dues: readonly Due[];
+  readonly dues: readonly DueDelivery[];
   readonly look: boolean;
   readonly slots: boolean;
 }
@@ -39,7 +39,7 @@ interface Note {
 export class PeerChannel implements Peers {
   readonly #dependencies: ChannelDependencies;
   readonly #link: Link;
-  #dues: Due[] = [];
+  #dues: DueDelivery[] = [];
   #isLook = false;
   #isSlots = false;
   #isGathering = false;
@@ -55,7 +55,7 @@ export class PeerChannel implements Peers {
     this.#stayAlive();
   }
 
-  due(due: Due): void {
+  due(due: DueDelivery): void {
     if (this.#dues.length >= DUES_MAX) this.#isLook = true;
     else this.#dues.push(due);
     this.#gather();
@@ -128,7 +128,7 @@ export class PeerChannel implements Peers {
     const { node } = this.#dependencies;
     const notes: Note[] = [];
     let look = this.#isLook;
-    let dues: Due[] = [];
+    let dues: DueDelivery[] = [];
     let characters = 0;
     for (const due of this.#dues) {
       const { length } = JSON.stringify(due);
@@ -178,9 +178,9 @@ function noteOf(payload: string): Note | null {
   }
 }
 
-function isDue(value: unknown): value is Due {
+function isDue(value: unknown): value is DueDelivery {
   if (typeof value !== 'object' || value === null) return false;
-  const due = value as Record<keyof Due, unknown>;
+  const due = value as Record<keyof DueDelivery, unknown>;
   const { partition, id, dueAt, deadline, endpoint, origin, payloadBytes } = due;
   return (
     Number.isSafeInteger(partition) &&

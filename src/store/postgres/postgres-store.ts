@@ -1,6 +1,6 @@
 /** The store that many nodes share: each verb, and the connection that carries it (see `connections.ts`). */
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import type { DeliveryId, EndpointId, KeyId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -28,8 +28,8 @@ import type {
   DeliveryFilter,
   EndWrite,
   ListFilter,
+  LoadedDelivery,
   LostClaim,
-  Message,
   Page,
   ProfileWrite,
   Prunable,
@@ -40,7 +40,7 @@ import type {
   ScheduleReplacement,
   SettleWrite,
   Store,
-  Work,
+  StoredPayload,
   Written,
 } from '#src/ports/store.ts';
 import { SqlPeople } from '#src/store/sql/people.ts';
@@ -199,11 +199,11 @@ export class PostgresStore extends SqlUpkeep implements Store, ControlStore, Clu
   }
 
   listDue(
-    after: Pick<Due, 'dueAt' | 'id'> | null,
+    after: Pick<DueDelivery, 'dueAt' | 'id'> | null,
     until: Instant,
     limit: number,
     slots?: ReadonlySet<Slot>,
-  ): Promise<readonly Due[]> {
+  ): Promise<readonly DueDelivery[]> {
     return this.#due.list(after, until, limit, slots);
   }
 
@@ -224,11 +224,13 @@ export class PostgresStore extends SqlUpkeep implements Store, ControlStore, Clu
     return this.#due.listOfCustomers(cursors, until, limitEach, slots);
   }
 
-  findWork(deliveries: readonly Pick<Due, 'partition' | 'id'>[]): Promise<readonly (Work | null)[]> {
+  loadDeliveries(
+    deliveries: readonly Pick<DueDelivery, 'partition' | 'id'>[],
+  ): Promise<readonly (LoadedDelivery | null)[]> {
     return this.#firing.work(deliveries);
   }
 
-  findMessages(deliveries: readonly Delivery[]): Promise<readonly Message[]> {
+  loadPayloads(deliveries: readonly Delivery[]): Promise<readonly StoredPayload[]> {
     return this.#payloads.messages(deliveries);
   }
 

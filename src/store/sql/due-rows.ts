@@ -1,5 +1,5 @@
 /** What a look at due work reads of a delivery. */
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import { whereTo } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId, EndpointId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -16,10 +16,10 @@ export interface DueRow {
 }
 
 /** Where a look begins: after this one. */
-export type Place = Pick<Due, 'dueAt' | 'id'>;
+export type Place = Pick<DueDelivery, 'dueAt' | 'id'>;
 export const BEFORE_EVERYTHING = { dueAt: Number.MIN_SAFE_INTEGER, id: '' };
 
-export function toDue(row: DueRow): Due {
+export function toDue(row: DueRow): DueDelivery {
   return {
     partition: row.partition,
     id: row.id,

@@ -5,7 +5,7 @@
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { UnfinishedSweep } from '#src/domain/delivery-life.ts';
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
@@ -13,7 +13,13 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { FiringSchedule } from '#src/domain/schedule.ts';
 import { type Slot, slotOf } from '#src/domain/slot.ts';
-import type { CustomerCursor, CustomersPage, LostClaim, Message, Work } from '#src/ports/store.ts';
+import type {
+  CustomerCursor,
+  CustomersPage,
+  LoadedDelivery,
+  LostClaim,
+  StoredPayload,
+} from '#src/ports/store.ts';
 import { BEFORE_EVERYTHING, type DueRow, type Place, toDue } from '#src/store/sql/due-rows.ts';
 import { type AttemptRow, type DeliveryRow, fromAttemptRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
 import { fromSweepRow, type SweepRow } from '#src/store/sql/sweep-verbs.ts';
@@ -33,9 +39,9 @@ export class FiringReads {
   }
 
   /** A file of its own belongs to one node as a rule: what others hold is passed over here, not by an index. */
-  due(after: Place | null, until: Instant, limit: number, slots?: ReadonlySet<Slot>): readonly Due[] {
+  due(after: Place | null, until: Instant, limit: number, slots?: ReadonlySet<Slot>): readonly DueDelivery[] {
     if (slots === undefined) return this.#due(after, until, limit);
-    const found: Due[] = [];
+    const found: DueDelivery[] = [];
     for (let from = after; found.length < limit; ) {
       const page = this.#due(from, until, limit);
       found.push(...page.filter(({ partition, endpoint }) => slots.has(slotOf(partition, endpoint))));
@@ -45,7 +51,7 @@ export class FiringReads {
     return found.slice(0, limit);
   }
 
-  #due(after: Place | null, until: Instant, limit: number): readonly Due[] {
+  #due(after: Place | null, until: Instant, limit: number): readonly DueDelivery[] {
     const { dueAt, id } = after ?? BEFORE_EVERYTHING;
     const rows = this.#ask.all<DueRow>(
       `SELECT partition, id, due_at, deadline, endpoint_id, url, payload_bytes
@@ -85,7 +91,7 @@ export class FiringReads {
     limitEach: number,
     slots?: ReadonlySet<Slot>,
   ): CustomersPage {
-    const due: Due[] = [];
+    const due: DueDelivery[] = [];
     const unfinished: CustomerCursor[] = [];
     this.#ask.atOnce(() => {
       for (const cursor of cursors) {
@@ -99,7 +105,11 @@ export class FiringReads {
     return { due, unfinished };
   }
 
-  #dueOfCustomer({ partition, after }: CustomerCursor, until: Instant, limit: number): readonly Due[] {
+  #dueOfCustomer(
+    { partition, after }: CustomerCursor,
+    until: Instant,
+    limit: number,
+  ): readonly DueDelivery[] {
     const { dueAt, id } = after ?? BEFORE_EVERYTHING;
     const rows = this.#ask.all<DueRow>(
       `SELECT partition, id, due_at, deadline, endpoint_id, url, payload_bytes
@@ -116,7 +126,7 @@ export class FiringReads {
     return rows.map(toDue);
   }
 
-  work(deliveries: readonly Pick<Due, 'partition' | 'id'>[]): readonly (Work | null)[] {
+  work(deliveries: readonly Pick<DueDelivery, 'partition' | 'id'>[]): readonly (LoadedDelivery | null)[] {
     return this.#ask.atOnce(() => {
       // Deliveries of a batch often share their endpoint.
       const profiles = new Shared((partition, id: EndpointId) => this.#reads.firingProfile(partition, id));
@@ -161,14 +171,14 @@ export class FiringReads {
     return row === undefined ? null : fromSweepRow(row);
   }
 
-  messages(deliveries: readonly Delivery[]): readonly Message[] {
+  messages(deliveries: readonly Delivery[]): readonly StoredPayload[] {
     return this.#ask.atOnce(() => deliveries.map((delivery) => this.#message(delivery)));
   }
 
-  #message({ partition, scheduleId, target }: Delivery): Message {
+  #message({ partition, scheduleId, target }: Delivery): StoredPayload {
     const payload = this.#reads.payload(partition, scheduleId);
     if (target.endpointId === null) return { payload, profile: null };
-    const profile = this.#ask.get<NonNullable<Message['profile']>>(
+    const profile = this.#ask.get<NonNullable<StoredPayload['profile']>>(
       `SELECT timeout, headers FROM endpoint_versions
        WHERE partition = ? AND endpoint_id = ? AND version = ?`,
       partition,

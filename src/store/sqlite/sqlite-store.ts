@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
-import type { Due } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due.ts';
 import type { DeliveryId, EndpointId, KeyId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -30,8 +30,8 @@ import {
   type DeliveryFilter,
   type EndWrite,
   type ListFilter,
+  type LoadedDelivery,
   type LostClaim,
-  type Message,
   type Page,
   type ProfileWrite,
   type Prunable,
@@ -43,8 +43,8 @@ import {
   type ScheduleReplacement,
   type SettleWrite,
   type Store,
+  type StoredPayload,
   StoreUnavailable,
-  type Work,
   type Written,
 } from '#src/ports/store.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
@@ -283,11 +283,11 @@ export class SqliteStore extends SqlUpkeep implements Store, ControlStore, Clust
   }
 
   listDue(
-    after: Pick<Due, 'dueAt' | 'id'> | null,
+    after: Pick<DueDelivery, 'dueAt' | 'id'> | null,
     until: Instant,
     limit: number,
     slots?: ReadonlySet<Slot>,
-  ): Promise<readonly Due[]> {
+  ): Promise<readonly DueDelivery[]> {
     return this.#read(() => this.#firing.due(after, until, limit, slots));
   }
 
@@ -304,11 +304,13 @@ export class SqliteStore extends SqlUpkeep implements Store, ControlStore, Clust
     return this.#read(() => this.#firing.dueOfCustomers(cursors, until, limitEach, slots));
   }
 
-  findWork(deliveries: readonly Pick<Due, 'partition' | 'id'>[]): Promise<readonly (Work | null)[]> {
+  loadDeliveries(
+    deliveries: readonly Pick<DueDelivery, 'partition' | 'id'>[],
+  ): Promise<readonly (LoadedDelivery | null)[]> {
     return this.#read(() => this.#firing.work(deliveries));
   }
 
-  findMessages(deliveries: readonly Delivery[]): Promise<readonly Message[]> {
+  loadPayloads(deliveries: readonly Delivery[]): Promise<readonly StoredPayload[]> {
     return this.#read(() => this.#firing.messages(deliveries));
   }
 

@@ -21,7 +21,7 @@ import { OVERLAP_DEFAULT } from '#src/control/secrets.ts';
 import { Refusal } from '#src/domain/errors.ts';
 
 export function endpointSecretRoutes(dependencies: SealingDependencies): readonly Route<ProjectAsked>[] {
-  const placeOf = ({ partition, params }: ProjectAsked) =>
+  const endpointRefKey = ({ partition, params }: ProjectAsked) =>
     requireEndpoint(dependencies, partition, params.id ?? '');
   return [
     {
@@ -30,7 +30,7 @@ export function endpointSecretRoutes(dependencies: SealingDependencies): readonl
       needs: 'viewer',
       audited: null,
       answer: async (asked) => {
-        const secrets = await listEndpointSecrets(dependencies, await placeOf(asked));
+        const secrets = await listEndpointSecrets(dependencies, await endpointRefKey(asked));
         return json(listed(secrets.map(presentEndpointSecret)));
       },
     },
@@ -40,7 +40,11 @@ export function endpointSecretRoutes(dependencies: SealingDependencies): readonl
       needs: 'admin',
       audited: changing('secret.create'),
       answer: async (asked) => {
-        const secrets = await createEndpointSecret(dependencies, await placeOf(asked), overlapOf(asked));
+        const secrets = await createEndpointSecret(
+          dependencies,
+          await endpointRefKey(asked),
+          overlapOf(asked),
+        );
         return json(listed(withNewText(secrets)), 201);
       },
     },
@@ -50,7 +54,11 @@ export function endpointSecretRoutes(dependencies: SealingDependencies): readonl
       needs: 'admin',
       audited: changing('secret.rotate'),
       answer: async (asked) => {
-        const secrets = await rotateEndpointSecret(dependencies, await placeOf(asked), overlapOf(asked));
+        const secrets = await rotateEndpointSecret(
+          dependencies,
+          await endpointRefKey(asked),
+          overlapOf(asked),
+        );
         return json(listed(withNewText(secrets)), 201);
       },
     },
@@ -60,7 +68,11 @@ export function endpointSecretRoutes(dependencies: SealingDependencies): readonl
       needs: 'admin',
       audited: changing('secret.remove'),
       answer: async (asked) => {
-        const secrets = await removeEndpointSecrets(dependencies, await placeOf(asked), overlapOf(asked));
+        const secrets = await removeEndpointSecrets(
+          dependencies,
+          await endpointRefKey(asked),
+          overlapOf(asked),
+        );
         return json(listed(secrets.map(presentEndpointSecret)));
       },
     },
@@ -74,7 +86,7 @@ export function endpointSecretRoutes(dependencies: SealingDependencies): readonl
         detail: ({ params }) => ({ secret: params.secret ?? '' }),
       },
       answer: async (asked) => {
-        const secrets = await listEndpointSecrets(dependencies, await placeOf(asked));
+        const secrets = await listEndpointSecrets(dependencies, await endpointRefKey(asked));
         const secret = secrets.find(({ id }) => id === asked.params.secret);
         if (secret === undefined) throw new Refusal('not_found');
         return json(presentOpenEndpointSecret(openEndpointSecret(dependencies.vault, secret)));
