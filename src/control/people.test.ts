@@ -143,8 +143,8 @@ describe('an invitation', () => {
   });
 
   test('expires exactly its time after it was made, whatever passes meanwhile', async () => {
-    await using world = await openTestWorld();
-    const ticking = { ...world, clock: { now: () => world.advance(1) } };
+    await using harness = await openControlHarness();
+    const ticking = { ...harness, clock: { now: () => harness.advance(1) } };
     const made = await inviteFirstAdmin(ticking);
     expect(made?.invitation.expiresAt).toBe((made?.invitation.createdAt ?? 0) + 24 * HOUR_MS);
   });

@@ -30,9 +30,11 @@ function writtenErrors(): ReadonlySet<string> {
   const found = new Set<string>();
   for (const [layer, patterns] of Object.entries(WRITTEN)) {
     const directory = join(import.meta.dirname, '..', layer);
-    for (const name of readdirSync(directory).filter((file) => /^[\w-]+\.ts$/.test(file))) {
+    for (const name of readdirSync(directory, { encoding: 'utf8', recursive: true }).filter((file) =>
+      /^[\w/-]+\.ts$/.test(file),
+    )) {
       const text = readFileSync(join(directory, name), 'utf8');
-      const used = name === 'failures.ts' ? [...patterns, ...WRITTEN_IN_TABLES] : patterns;
+      const used = name.endsWith('failures.ts') ? [...patterns, ...WRITTEN_IN_TABLES] : patterns;
       for (const pattern of used) for (const [, error = ''] of text.matchAll(pattern)) found.add(error);
     }
   }

@@ -26,12 +26,12 @@ export function tailCommand(program: Command, dependencies: CliDependencies): vo
     .addHelpText(
       'after',
       `
-It asks the service about once a second: an attempt is shown about a second after it
-ended. Where many deliveries wait, it takes a second per thousand more to notice
-that one was canceled, moved or resumed. What happened before is in "sched
-deliveries list". With --json each line is an object: {"type":"attempt",…} or
-{"type":"end",…}. While the service cannot be reached it waits. Ctrl-C ends it
-with exit code 0.
+The command asks the service about once a second, so an attempt appears about a
+second after it ended. While many deliveries wait, a cancellation, a move or a
+resume appears later: one second more per thousand. "sched deliveries list"
+shows what happened before. With --json, each line is an object:
+{"type":"attempt",…} or {"type":"end",…}. While the service cannot be reached,
+the command waits. Ctrl-C ends it with exit code 0.
 
 Examples:
   sched tail

@@ -50,17 +50,17 @@ function at(columns: number | null, shown: TailEvent): string {
 }
 
 test('at 80 columns', () => {
-  expect(at(80, SUCCEEDED)).toBe(`08:00:00  ${ID}  attempt 1   200  +7 ms    → succeeded`);
-  expect(at(80, RETRIED)).toBe(`08:00:00  ${ID}  attempt 1   -    +7 ms    → retry in 10 s…`);
-  expect(at(80, DEAD)).toBe(`08:00:00  ${ID}  attempt 1   -    +7 ms    → dead_letter: …`);
-  expect(at(80, CANCELED)).toBe(`08:00:00  ${ID}  end                   → canceled`);
+  expect(at(80, SUCCEEDED)).toBe(`08:00:00  ${ID}  #1   200  +7 ms    → succeeded`);
+  expect(at(80, RETRIED)).toBe(`08:00:00  ${ID}  #1   -    +7 ms    → retry in 10 s: c…`);
+  expect(at(80, DEAD)).toBe(`08:00:00  ${ID}  #1   -    +7 ms    → dead_letter: con…`);
+  expect(at(80, CANCELED)).toBe(`08:00:00  ${ID}  end                → canceled`);
 });
 
 test('at 100 columns', () => {
   expect(at(100, RETRIED)).toBe(
-    `08:00:00.007  ${ID}  attempt 1   -    7 ms late     → retry in 10 s: connectio…`,
+    `08:00:00.007  ${ID}  #1   -    7 ms late     → retry in 10 s: connection r…`,
   );
-  expect(at(100, CANCELED)).toBe(`08:00:00.007  ${ID}  end                        → canceled`);
+  expect(at(100, CANCELED)).toBe(`08:00:00.007  ${ID}  end                     → canceled`);
 });
 
 test('in a pipe nothing is cut', () => {

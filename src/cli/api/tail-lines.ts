@@ -27,9 +27,14 @@ const TIME: Column = { width: 12, text: (event) => timeOfDay(event, 'HH:MM:SS.mm
 const CLOCK: Column = { width: 8, text: (event) => timeOfDay(event, 'HH:MM:SS') };
 const ID: Column = { width: 30, text: ({ delivery }) => delivery.id };
 const SCHEDULE: Column = { width: 30, text: ({ delivery }) => delivery.schedule_id ?? '-' };
-const TRY: Column = {
-  width: 6,
+const ATTEMPT: Column = {
+  width: 10,
   text: (event) => ofAttempt(event, 'end', ({ attempt_no }) => `attempt ${attempt_no}`),
+};
+/** A terminal has no room for the word. */
+const ATTEMPT_NUMBER: Column = {
+  width: 3,
+  text: (event) => ofAttempt(event, 'end', ({ attempt_no }) => `#${attempt_no}`),
 };
 const OUTCOME: Column = { width: 9, text: (event) => ofAttempt(event, '', ({ outcome }) => outcome) };
 const CODE: Column = {
@@ -45,13 +50,13 @@ const DELAY: Column = {
   text: (event) => ofAttempt(event, '', ({ lateness_ms }) => `+${lateness_ms} ms`),
 };
 
-const PIPE: readonly Column[] = [INSTANT, ID, SCHEDULE, TRY, OUTCOME, CODE, LATE];
-/** For terminals of 132, 89, 80, 61 and less columns. */
+const PIPE: readonly Column[] = [INSTANT, ID, SCHEDULE, ATTEMPT, OUTCOME, CODE, LATE];
+/** For terminals of 129, 86, 77, 58 and fewer columns. */
 const TERMINAL: readonly (readonly Column[])[] = [
-  [TIME, ID, SCHEDULE, TRY, OUTCOME, CODE, LATE],
-  [TIME, ID, TRY, CODE, LATE],
-  [CLOCK, ID, TRY, CODE, DELAY],
-  [ID, TRY, CODE],
+  [TIME, ID, SCHEDULE, ATTEMPT_NUMBER, OUTCOME, CODE, LATE],
+  [TIME, ID, ATTEMPT_NUMBER, CODE, LATE],
+  [CLOCK, ID, ATTEMPT_NUMBER, CODE, DELAY],
+  [ID, ATTEMPT_NUMBER, CODE],
   [ID],
 ];
 
