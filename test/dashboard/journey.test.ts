@@ -102,13 +102,13 @@ test('a schedule made by the form is seen firing, on its page and among the deli
   admin.expectNoFaults();
 });
 
-test('a failing one is seen retrying and given up, with every try and why', async () => {
+test('a failing delivery is seen retrying and dead-lettered, with every attempt and its reason', async () => {
   failing = service.receiver().hook(answer(503));
   await admin.beginSchedule(failing.url);
   await admin.firesIn(1);
   await admin.sees('One run', admin.part('Next runs'));
   await admin.page.getByText('Labels, deadline, retries and more').click();
-  await admin.fill('Tries', '2');
+  await admin.fill('Attempts', '2');
   await admin.fill('First wait', '1500ms');
   await admin.fill('Factor', '1');
   await admin.press('Create schedule');

@@ -71,7 +71,7 @@ const DUE: Column<Delivery> = {
 };
 
 const ATTEMPTS: Column<Delivery> = {
-  heading: 'AttemptRunner',
+  heading: 'Attempts',
   isFigure: true,
   cell: (delivery) => delivery.attempt_count,
 };

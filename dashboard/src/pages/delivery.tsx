@@ -146,7 +146,7 @@ function DeliveryFacts({ details: { delivery, schedule, url, method } }: { reado
           delivery.finalized_at === null
             ? null
             : ['Ended', <Instant key="ended" at={delivery.finalized_at} style="exact" />],
-          ['AttemptRunner', delivery.attempt_count],
+          ['Attempts', delivery.attempt_count],
           ['Last answer', delivery.last_status_code ?? '–'],
           delivery.error === null
             ? null

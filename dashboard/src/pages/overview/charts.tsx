@@ -29,7 +29,7 @@ export function OutcomeChart({ overview }: OfOverview) {
   const hasExpired = steps.some(({ expired }) => expired > 0);
   return (
     <Chart
-      label="AttemptRunner fired, and what came of them, over time"
+      label="Attempts fired, and what came of them, over time"
       stepHeading="From"
       {...stepTexts(overview)}
       bars={[
@@ -93,7 +93,7 @@ export function LatenessHistogram({ overview }: OfOverview) {
         {plural(attempts, 'attempt', 'attempts')}.
       </p>
       <Chart
-        label="AttemptRunner by how late they started"
+        label="Attempts by how late they started"
         stepHeading="Lateness"
         axisLabels={classes.map(({ up_to_ms }, index) =>
           up_to_ms === null ? `> ${lowEnd(index)}` : `≤ ${milliseconds(up_to_ms)}`,
@@ -101,7 +101,7 @@ export function LatenessHistogram({ overview }: OfOverview) {
         stepLabels={classes.map(({ up_to_ms }, index) =>
           up_to_ms === null ? `over ${lowEnd(index)}` : `${lowEnd(index)} to ${milliseconds(up_to_ms)}`,
         )}
-        bars={[{ name: 'AttemptRunner', tone: 'line', values: classes.map((one) => one.attempts) }]}
+        bars={[{ name: 'Attempts', tone: 'line', values: classes.map((one) => one.attempts) }]}
         dividers={[
           { behind: behind(LIMIT_MS), label: '100 ms' },
           { behind: behind(HARD_LIMIT_MS), label: '300 ms' },
