@@ -14,7 +14,7 @@ Examples:
   sched preview "0 9 * * MON-FRI" --tz Europe/Berlin
 
 Commands over the API find the service by SCHED_URL and SCHED_API_KEY, or by a
-profile (sched profile --help); with neither, it is the one of "sched dev".
+context (sched context --help); with neither, it is the one of "sched dev".
 
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage or settings, 3 not found,
 4 the key is not accepted, 5 the service cannot be reached or is in trouble.`;
@@ -50,7 +50,7 @@ const GROUPS: readonly Group[] = [
       deliveries: async () => (await import('./api/delivery-commands.ts')).deliveryCommands,
       endpoints: async () => (await import('./api/endpoint-commands.ts')).endpointCommands,
       tail: async () => (await import('./api/tail-command.ts')).tailCommand,
-      profile: async () => (await import('./api/profile-commands.ts')).profileCommands,
+      context: async () => (await import('./api/context-commands.ts')).contextCommands,
     },
   },
   {

@@ -2,7 +2,7 @@
  * The command line as a person and a script meet it: through pipes, with something on standard input or nothing,
  * and in a pseudo-terminal of a chosen width, where keys can be pressed.
  *
- * Nothing is taken over from the environment of the tests, and no profile of whoever runs them is read.
+ * Nothing is taken over from the environment of the tests, and no context of whoever runs them is read.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { spawn } from '@lydell/node-pty';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { writeProfiles } from '#src/cli/api/profile-file.ts';
+import { writeContexts } from '#src/cli/api/context-file.ts';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
 import { piped } from './command.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const directory = temporaryDirectory();
-const profiles = join(directory, 'profiles.json');
+const contexts = join(directory, 'contexts.json');
 
 async function script(shell: string): Promise<string> {
   const { code, stdout, stderr } = await piped(['completion', shell]);
@@ -26,7 +26,7 @@ describe('bash', () => {
   beforeAll(async () => {
     path = await script('bash');
     const pair = { url: 'https://example.com', apiKey: 'sk_test_0123456789abcdef' };
-    await writeProfiles(profiles, {
+    await writeContexts(contexts, {
       current: null,
       byName: new Map([
         ['staging', pair],
@@ -41,7 +41,7 @@ describe('bash', () => {
       _sched; printf '%s\\n' "\${COMPREPLY[@]}"`;
     const { stdout } = await promisify(execFile)('bash', ['-u', '-c', asked, path, ...words], {
       cwd: ROOT,
-      env: { ...process.env, SCHED_CONFIG: profiles },
+      env: { ...process.env, SCHED_CONFIG: contexts },
     });
     return stdout.split('\n').filter((line) => line !== '');
   }
@@ -67,10 +67,10 @@ describe('bash', () => {
     [['sched', 'verify', 'package-lo'], ['package-lock.json']],
     [['sched', 'serve', '--role', 'disp'], ['dispatcher']],
     [
-      ['sched', 'tail', '--profile', ''],
+      ['sched', 'tail', '--context', ''],
       ['staging', 'production'],
     ],
-    [['sched', 'profile', 'use', 'st'], ['staging']],
+    [['sched', 'context', 'use', 'st'], ['staging']],
     [['sched', 'schedules', 'create', '--body', 'package-lo'], []],
   ])('%j', async (words, wanted) => {
     expect(await offered(...words)).toEqual(wanted);
@@ -90,12 +90,12 @@ describe('bash', () => {
     ['sched schedules list --state=act', '--state=active'],
     ['sched schedules create --data @package-lo', '@package-lock.json'],
     ['sched schedules create --body=@package-lo', '--body=@package-lock.json'],
-    ['sched tail --url http://127.0.0.1:8080 --profile=stag', '--profile=staging'],
+    ['sched tail --url http://127.0.0.1:8080 --context=stag', '--context=staging'],
   ])('at a terminal, %s and a tab', async (typed, completed) => {
     const pty = spawn('bash', ['--noprofile', '--norc', '-i'], {
       cols: 200,
       cwd: ROOT,
-      env: { PATH: process.env.PATH, HOME: directory, TERM: 'dumb', PS1: '# ', SCHED_CONFIG: profiles },
+      env: { PATH: process.env.PATH, HOME: directory, TERM: 'dumb', PS1: '# ', SCHED_CONFIG: contexts },
     });
     try {
       let screen = '';

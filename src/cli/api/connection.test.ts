@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { DEV_TEST_KEY, DEV_URL } from '#src/app/dev/keys.ts';
 import { type ConnectionFlags, chooseConnection } from './connection.ts';
-import type { Profiles } from './profile-file.ts';
+import type { Contexts } from './context-file.ts';
 
 const STAGING = { url: 'https://staging.example.com', apiKey: 'sk_test_staging0123456789' };
 const PRODUCTION = { url: 'https://production.example.com', apiKey: 'sk_live_production0123456789' };
 const KEY = 'sk_test_environment0123456789';
 const OTHER = 'https://other.example.com';
 
-const NONE: Profiles = { current: null, byName: new Map() };
-const TWO: Profiles = {
+const NONE: Contexts = { current: null, byName: new Map() };
+const TWO: Contexts = {
   current: 'staging',
   byName: new Map([
     ['staging', STAGING],
@@ -21,18 +21,18 @@ const TWO: Profiles = {
 function chosen(
   flags: ConnectionFlags,
   env: Record<string, string>,
-  profiles: Profiles,
+  contexts: Contexts,
   keyOfFile: string | null = null,
 ): string {
-  const { url, apiKey } = chooseConnection(flags, keyOfFile, env, profiles);
+  const { url, apiKey } = chooseConnection(flags, keyOfFile, env, contexts);
   return [url.value, url.from, apiKey.value, apiKey.from].join(' | ');
 }
 
-describe('a flag, else the environment, else a profile, else what sched dev has', () => {
+describe('a flag, else the environment, else a context, else what sched dev has', () => {
   test('nothing at all', () => {
     const dev = 'the fixed values of "sched dev"';
     expect(chosen({}, {}, NONE)).toBe(`${DEV_URL} | ${dev} | ${DEV_TEST_KEY} | ${dev}`);
-    expect(chosen({}, { SCHED_URL: '', SCHED_API_KEY: '', SCHED_PROFILE: '' }, NONE)).toContain(DEV_TEST_KEY);
+    expect(chosen({}, { SCHED_URL: '', SCHED_API_KEY: '', SCHED_CONTEXT: '' }, NONE)).toContain(DEV_TEST_KEY);
   });
 
   test('another port of this machine has the same fixed key', () => {
@@ -42,25 +42,25 @@ describe('a flag, else the environment, else a profile, else what sched dev has'
       );
   });
 
-  test('a profile: the one in use, of SCHED_PROFILE, of --profile', () => {
-    const staging = `${STAGING.url} | profile staging | ${STAGING.apiKey} | profile staging`;
-    const production = `${PRODUCTION.url} | profile production | ${PRODUCTION.apiKey} | profile production`;
+  test('a context: the one in use, of SCHED_CONTEXT, of --context', () => {
+    const staging = `${STAGING.url} | context staging | ${STAGING.apiKey} | context staging`;
+    const production = `${PRODUCTION.url} | context production | ${PRODUCTION.apiKey} | context production`;
     expect(chosen({}, {}, TWO)).toBe(staging);
-    expect(chosen({}, { SCHED_PROFILE: 'production' }, TWO)).toBe(production);
-    expect(chosen({ profile: 'staging' }, { SCHED_PROFILE: 'production' }, TWO)).toBe(staging);
+    expect(chosen({}, { SCHED_CONTEXT: 'production' }, TWO)).toBe(production);
+    expect(chosen({ context: 'staging' }, { SCHED_CONTEXT: 'production' }, TWO)).toBe(staging);
   });
 
-  test('the environment before a profile, but not before one that was named by a flag', () => {
+  test('the environment before a context, but not before one that was named by a flag', () => {
     const env = { SCHED_URL: `${OTHER}/`, SCHED_API_KEY: KEY };
     expect(chosen({}, env, TWO)).toBe(`${OTHER} | SCHED_URL | ${KEY} | SCHED_API_KEY`);
-    expect(chosen({ profile: 'production' }, env, TWO)).toContain(PRODUCTION.apiKey);
+    expect(chosen({ context: 'production' }, env, TWO)).toContain(PRODUCTION.apiKey);
   });
 
   test('a key alone, for this machine', () => {
-    const local: Profiles = { current: 'local', byName: new Map([['local', { ...STAGING, url: DEV_URL }]]) };
+    const local: Contexts = { current: 'local', byName: new Map([['local', { ...STAGING, url: DEV_URL }]]) };
     expect(chosen({}, { SCHED_API_KEY: KEY }, NONE)).toContain(`${DEV_URL} | `);
     expect(chosen({}, { SCHED_API_KEY: KEY }, local)).toBe(
-      `${DEV_URL} | profile local | ${KEY} | SCHED_API_KEY`,
+      `${DEV_URL} | context local | ${KEY} | SCHED_API_KEY`,
     );
   });
 
@@ -79,16 +79,16 @@ describe('a flag, else the environment, else a profile, else what sched dev has'
 });
 
 describe('a key is not sent to an address that is not its own', () => {
-  test.each<[string, ConnectionFlags, Record<string, string>, Profiles, RegExp]>([
-    ['of the profile in use', { url: OTHER }, {}, TWO, /key of profile staging is for https:\/\/staging/],
-    ['of a profile, SCHED_URL', {}, { SCHED_URL: OTHER }, TWO, /not sent to https:\/\/other.+SCHED_URL/],
-    ['of a named profile', { url: OTHER, profile: 'production' }, {}, TWO, /key of profile production/],
+  test.each<[string, ConnectionFlags, Record<string, string>, Contexts, RegExp]>([
+    ['of the context in use', { url: OTHER }, {}, TWO, /key of context staging is for https:\/\/staging/],
+    ['of a context, SCHED_URL', {}, { SCHED_URL: OTHER }, TWO, /not sent to https:\/\/other.+SCHED_URL/],
+    ['of a named context', { url: OTHER, context: 'production' }, {}, TWO, /key of context production/],
     [
-      'of a named profile, whatever the environment has',
-      { url: OTHER, profile: 'production' },
+      'of a named context, whatever the environment has',
+      { url: OTHER, context: 'production' },
       { SCHED_API_KEY: KEY },
       TWO,
-      /key of profile production/,
+      /key of context production/,
     ],
     [
       'of the environment',
@@ -97,23 +97,23 @@ describe('a key is not sent to an address that is not its own', () => {
       NONE,
       /key of SCHED_API_KEY is for https:\/\/staging/,
     ],
-    ['alone, of the profile in use', {}, { SCHED_API_KEY: KEY }, TWO, /Set SCHED_URL too/],
+    ['alone, of the context in use', {}, { SCHED_API_KEY: KEY }, TWO, /Set SCHED_URL too/],
     [
-      'alone, of SCHED_PROFILE',
+      'alone, of SCHED_CONTEXT',
       {},
-      { SCHED_API_KEY: KEY, SCHED_PROFILE: 'production' },
+      { SCHED_API_KEY: KEY, SCHED_CONTEXT: 'production' },
       TWO,
       /not sent to https:\/\/production.+Set SCHED_URL too/,
     ],
     ['and there is none to make up', { url: OTHER }, {}, NONE, /no API key for https:\/\/other/],
-  ])('%s', (_, flags, env, profiles, why) => {
-    expect(() => chosen(flags, env, profiles)).toThrow(why);
+  ])('%s', (_, flags, env, contexts, why) => {
+    expect(() => chosen(flags, env, contexts)).toThrow(why);
   });
 });
 
 test.each<[ConnectionFlags, Record<string, string>, RegExp]>([
-  [{ profile: 'nope' }, {}, /no profile "nope"/],
-  [{}, { SCHED_PROFILE: 'nope' }, /no profile "nope"/],
+  [{ context: 'nope' }, {}, /no context "nope"/],
+  [{}, { SCHED_CONTEXT: 'nope' }, /no context "nope"/],
   [{ url: 'sched.example.com' }, {}, /--url must be an address/],
   [{ url: 'ftp://example.com' }, {}, /--url must be an address/],
   [{}, { SCHED_URL: 'https://user:password@example.com' }, /SCHED_URL must be an address/],

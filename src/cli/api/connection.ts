@@ -1,24 +1,24 @@
 /**
- * Which service a command speaks to, and with which key. For each: a flag, else the environment, else a profile,
+ * Which service a command speaks to, and with which key. For each: a flag, else the environment, else a context,
  * else what `sched dev` has. Where they came from is kept, because that is what an error has to say.
  *
- * A key belongs to an address. A profile is a pair of both, and so are SCHED_URL and SCHED_API_KEY when both are
+ * A key belongs to an address. A context is a pair of both, and so are SCHED_URL and SCHED_API_KEY when both are
  * set; a key of a pair is never sent to another address than its own. SCHED_API_KEY alone belongs to no address:
  * it goes where `--url` says, or to this machine, and nowhere that it has not been told. `--api-key-file` says
- * itself that this key is meant. `--profile` means the whole pair, whatever the environment says.
+ * itself that this key is meant. `--context` means the whole pair, whatever the environment says.
  */
 import { DEV_TEST_KEY, DEV_URL } from '#src/app/dev/keys.ts';
 import type { CliDependencies } from '#src/cli/command.ts';
 import { wrongUsage } from '#src/cli/failure.ts';
 import { readSecrets } from '#src/cli/terminal/input.ts';
 import {
+  type Context,
+  type Contexts,
   checkedKey,
   checkedUrl,
-  type Profile,
-  type Profiles,
-  profilePath,
-  readProfiles,
-} from './profile-file.ts';
+  contextPath,
+  readContexts,
+} from './context-file.ts';
 
 /** A value, and where it came from: completes “it came from …”. */
 export interface Origin {
@@ -33,7 +33,7 @@ export interface Connection {
 
 export interface ConnectionFlags {
   readonly url?: string | undefined;
-  readonly profile?: string | undefined;
+  readonly context?: string | undefined;
   readonly apiKeyFile?: string | undefined;
 }
 
@@ -44,9 +44,9 @@ export async function connectionFor(
   flags: ConnectionFlags,
   dependencies: CliDependencies,
 ): Promise<Connection> {
-  const profiles = await readProfiles(profilePath(dependencies.env), dependencies.tell);
+  const contexts = await readContexts(contextPath(dependencies.env), dependencies.tell);
   const keys = flags.apiKeyFile === undefined ? null : await readSecrets(flags.apiKeyFile, '--api-key-file');
-  return chooseConnection(flags, keys?.[0] ?? null, dependencies.env, profiles);
+  return chooseConnection(flags, keys?.[0] ?? null, dependencies.env, contexts);
 }
 
 /** `keyOfFile` is what `--api-key-file` holds. */
@@ -54,35 +54,35 @@ export function chooseConnection(
   flags: ConnectionFlags,
   keyOfFile: string | null,
   env: CliDependencies['env'],
-  profiles: Profiles,
+  contexts: Contexts,
 ): Connection {
-  const profile = profileFor(flags, env, profiles);
+  const context = contextFor(flags, env, contexts);
   // The pair that was asked for by name; the environment does not mix into it.
-  const settings = flags.profile === undefined ? env : {};
-  const url = urlOf(flags, settings, profile);
-  return { url, apiKey: keyOf(flags, keyOfFile, settings, profile, url) };
+  const settings = flags.context === undefined ? env : {};
+  const url = urlOf(flags, settings, context);
+  return { url, apiKey: keyOf(flags, keyOfFile, settings, context, url) };
 }
 
-interface Named extends Profile {
+interface Named extends Context {
   readonly name: string;
 }
 
-function profileFor(flags: ConnectionFlags, env: CliDependencies['env'], profiles: Profiles): Named | null {
-  const asked = flags.profile ?? (env.SCHED_PROFILE === '' ? undefined : env.SCHED_PROFILE);
-  const name = asked ?? profiles.current;
+function contextFor(flags: ConnectionFlags, env: CliDependencies['env'], contexts: Contexts): Named | null {
+  const asked = flags.context ?? (env.SCHED_CONTEXT === '' ? undefined : env.SCHED_CONTEXT);
+  const name = asked ?? contexts.current;
   if (name === null) return null;
-  const found = profiles.byName.get(name);
+  const found = contexts.byName.get(name);
   if (found !== undefined) return { ...found, name };
   throw wrongUsage(
-    `There is no profile ${JSON.stringify(name)}. "sched profile list" shows those there are.`,
+    `There is no context ${JSON.stringify(name)}. "sched context list" shows those there are.`,
   );
 }
 
-function urlOf({ url }: ConnectionFlags, env: CliDependencies['env'], profile: Named | null): Origin {
+function urlOf({ url }: ConnectionFlags, env: CliDependencies['env'], context: Named | null): Origin {
   if (url !== undefined) return { value: checkedUrl(url, '--url'), from: '--url' };
   const set = env.SCHED_URL ?? '';
   if (set !== '') return { value: checkedUrl(set, 'SCHED_URL'), from: 'SCHED_URL' };
-  if (profile !== null) return { value: profile.url, from: `profile ${profile.name}` };
+  if (context !== null) return { value: context.url, from: `context ${context.name}` };
   return { value: DEV_URL, from: DEV };
 }
 
@@ -90,7 +90,7 @@ function keyOf(
   flags: ConnectionFlags,
   keyOfFile: string | null,
   env: CliDependencies['env'],
-  profile: Named | null,
+  context: Named | null,
   url: Origin,
 ): Origin {
   if (flags.apiKeyFile !== undefined)
@@ -102,13 +102,13 @@ function keyOf(
     if (belongsTo === null && flags.url === undefined && !isLoopback(url)) throw nobodysKey(url);
     return { value: checkedKey(set, 'SCHED_API_KEY'), from: 'SCHED_API_KEY' };
   }
-  if (profile !== null) {
-    if (profile.url !== url.value) throw notItsKey(`profile ${profile.name}`, profile.url, url);
-    return { value: profile.apiKey, from: `profile ${profile.name}` };
+  if (context !== null) {
+    if (context.url !== url.value) throw notItsKey(`context ${context.name}`, context.url, url);
+    return { value: context.apiKey, from: `context ${context.name}` };
   }
   // Everybody knows that key: it gives nothing away, and no other service takes it.
   if (isLoopback(url)) return { value: DEV_TEST_KEY, from: DEV };
-  throw wrongUsage(`There is no API key for ${url.value}: set SCHED_API_KEY, or make a profile.`);
+  throw wrongUsage(`There is no API key for ${url.value}: set SCHED_API_KEY, or make a context.`);
 }
 
 function isLoopback({ value }: Origin): boolean {
@@ -125,6 +125,6 @@ function nobodysKey({ value, from }: Origin) {
 function notItsKey(whose: string, belongsTo: string, url: Origin) {
   return wrongUsage(
     `The key of ${whose} is for ${belongsTo} and is not sent to ${url.value} (${url.from}): ` +
-      'set SCHED_URL and SCHED_API_KEY both, use a profile of its own, or --api-key-file.',
+      'set SCHED_URL and SCHED_API_KEY both, use a context of its own, or --api-key-file.',
   );
 }

@@ -27,7 +27,7 @@ export function addConnectionOptions(command: Command): Command {
   return command
     .optionsGroup('Options of every command that speaks to the service:')
     .option('--url <url>', 'where the service is [SCHED_URL]')
-    .option('--profile <profile>', 'the address and the key of a profile [SCHED_PROFILE]')
+    .option('--context <context>', 'the address and the key of a context [SCHED_CONTEXT]')
     .option('--api-key-file <file>', 'the API key, from a file [SCHED_API_KEY is the key itself]')
     .option('--json', 'print JSON');
 }
@@ -62,7 +62,7 @@ export async function connected(
   const connection = await connectionFor(
     {
       url: textOf(options, 'url'),
-      profile: textOf(options, 'profile'),
+      context: textOf(options, 'context'),
       apiKeyFile: textOf(options, 'apiKeyFile'),
     },
     dependencies,

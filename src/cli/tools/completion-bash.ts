@@ -7,7 +7,7 @@
  * off again. (It splits at `@` too, but replaces that.)
  */
 import type { CompletionNode, Values } from './completion-tree.ts';
-import { isKnown, PROFILE_LINE, quoted, words } from './completion-words.ts';
+import { CONTEXT_LINE, isKnown, quoted, words } from './completion-words.ts';
 
 export function bashScript(nodes: readonly CompletionNode[]): string {
   return `# bash completion for sched
@@ -15,9 +15,9 @@ _sched_files() {
   local IFS=$'\\n'
   COMPREPLY=($(compgen -P "$1" -f -- "$2"))
 }
-_sched_profiles() {
-  local file=\${SCHED_CONFIG:-\${XDG_CONFIG_HOME:-\${HOME-}/.config}/sched/profiles.json} line
-  local form=${quoted(PROFILE_LINE)}
+_sched_contexts() {
+  local file=\${SCHED_CONFIG:-\${XDG_CONFIG_HOME:-\${HOME-}/.config}/sched/contexts.json} line
+  local form=${quoted(CONTEXT_LINE)}
   [[ -r $file ]] || return
   while IFS= read -r line; do
     if [[ $line =~ $form ]]; then printf '%s ' "\${BASH_REMATCH[1]}"; fi
@@ -28,7 +28,7 @@ _sched_offer() {
   case $1 in
     @files) compopt -o filenames 2> /dev/null; _sched_files "$3" "$2" ;;
     @at_files) if [[ $2 == @* ]]; then _sched_files "$3@" "\${2#@}"; fi ;;
-    @profiles) COMPREPLY=($(compgen -P "$3" -W "$(_sched_profiles)" -- "$2")) ;;
+    @contexts) COMPREPLY=($(compgen -P "$3" -W "$(_sched_contexts)" -- "$2")) ;;
     *) COMPREPLY=($(compgen -P "$3" -W "$1" -- "$2")) ;;
   esac
 }

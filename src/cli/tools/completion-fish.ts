@@ -1,6 +1,6 @@
 /** Completion for fish: one line for each thing that can follow. */
 import type { CompletionFlag, CompletionNode, Values } from './completion-tree.ts';
-import { isKnown, PROFILE_LINE, quoted, words } from './completion-words.ts';
+import { CONTEXT_LINE, isKnown, quoted, words } from './completion-words.ts';
 
 export function fishScript(nodes: readonly CompletionNode[]): string {
   const lines = nodes.flatMap(({ path, commands, flags, values }) => {
@@ -13,11 +13,11 @@ export function fishScript(nodes: readonly CompletionNode[]): string {
   });
   return `# fish completion for sched
 complete -c sched -f
-function __sched_profiles
-  set -l file "$HOME/.config/sched/profiles.json"
-  test -n "$XDG_CONFIG_HOME"; and set file "$XDG_CONFIG_HOME/sched/profiles.json"
+function __sched_contexts
+  set -l file "$HOME/.config/sched/contexts.json"
+  test -n "$XDG_CONFIG_HOME"; and set file "$XDG_CONFIG_HOME/sched/contexts.json"
   test -n "$SCHED_CONFIG"; and set file "$SCHED_CONFIG"
-  test -r "$file"; and string replace -rf ${quoted(`${PROFILE_LINE}.*`)} '$1' < "$file"
+  test -r "$file"; and string replace -rf ${quoted(`${CONTEXT_LINE}.*`)} '$1' < "$file"
 end
 function __sched_at_files
   set -l word (commandline -ct | string replace -r '^--[a-z-]+=' '')

@@ -2,8 +2,8 @@
 import type { Command, Option } from 'commander';
 import { cutTo } from '#src/cli/terminal/width.ts';
 
-/** What a word can be: one of a set, a file, a text that may be `@file`, the name of a profile. Mostly anything. */
-export type Values = readonly string[] | 'files' | 'at_files' | 'profiles';
+/** What a word can be: one of a set, a file, a text that may be `@file`, the name of a context. Mostly anything. */
+export type Values = readonly string[] | 'files' | 'at_files' | 'contexts';
 
 export interface CompletionFlag {
   readonly name: string;
@@ -27,7 +27,7 @@ const ABOUT_CHARACTERS_MAX = 60;
 const NAMED_VALUES: ReadonlyMap<string, Values> = new Map([
   ['file', 'files'],
   ['path', 'files'],
-  ['profile', 'profiles'],
+  ['context', 'contexts'],
 ]);
 
 export function nodesOf(program: Command): readonly CompletionNode[] {

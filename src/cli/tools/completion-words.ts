@@ -10,8 +10,8 @@ export function words(texts: readonly string[]): string {
   return quoted(texts.join(' '));
 }
 
-/** In a pattern for the lines of the file of profiles, as it is written: the names stand four in. */
-export const PROFILE_LINE = '^ {4}"([a-z0-9_-]+)": \\{';
+/** In a pattern for the lines of the file of contexts, as it is written: the names stand four in. */
+export const CONTEXT_LINE = '^ {4}"([a-z0-9_-]+)": \\{';
 
 /** Whether there is anything to offer. */
 export function isKnown(values: Values): boolean {

@@ -1,6 +1,6 @@
 /** Completion for zsh: a function for each command, with what is said about each flag. */
 import type { CompletionFlag, CompletionNode, Values } from './completion-tree.ts';
-import { isKnown, PROFILE_LINE, quoted } from './completion-words.ts';
+import { CONTEXT_LINE, isKnown, quoted } from './completion-words.ts';
 
 export function zshScript(nodes: readonly CompletionNode[]): string {
   return `#compdef sched
@@ -8,9 +8,9 @@ export function zshScript(nodes: readonly CompletionNode[]): string {
 _sched_values_at_files() {
   if compset -P @; then _files; else _message 'text, or @file'; fi
 }
-_sched_values_profiles() {
-  local file=\${SCHED_CONFIG:-\${XDG_CONFIG_HOME:-$HOME/.config}/sched/profiles.json} line
-  local form=${quoted(PROFILE_LINE)}
+_sched_values_contexts() {
+  local file=\${SCHED_CONFIG:-\${XDG_CONFIG_HOME:-$HOME/.config}/sched/contexts.json} line
+  local form=${quoted(CONTEXT_LINE)}
   local -a names
   [[ -r $file ]] || return
   while IFS= read -r line; do

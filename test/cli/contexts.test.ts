@@ -1,4 +1,4 @@
-/** Profiles: stored by the command line, and used by it. */
+/** Contexts: stored by the command line, and used by it. */
 import { chmodSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
 import { atTerminal, piped } from './command.ts';
 
-const TEST_KEY = 'sk_test_profilePROFILE0123456789';
-const LIVE_KEY = 'sk_live_profilePROFILE0123456789';
+const TEST_KEY = 'sk_test_contextCONTEXT0123456789';
+const LIVE_KEY = 'sk_live_contextCONTEXT0123456789';
 
 /** Answers every list with nothing, and remembers the keys it was sent. */
 let server: Server;
@@ -25,65 +25,65 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 function store() {
-  const path = join(temporaryDirectory(), 'config', 'profiles.json');
+  const path = join(temporaryDirectory(), 'config', 'contexts.json');
   const env = { SCHED_CONFIG: path };
-  const profile = (args: readonly string[], input = '') => piped(['profile', ...args], { env, input });
-  return { path, env, profile };
+  const context = (args: readonly string[], input = '') => piped(['context', ...args], { env, input });
+  return { path, env, context };
 }
 
-describe('a life of profiles', () => {
+describe('a life of contexts', () => {
   test('set from a pipe, listed without its key, used, removed', async () => {
-    const { path, env, profile } = store();
-    const set = await profile(['set', 'staging', '--url', `${url}/`], `${TEST_KEY}\n`);
+    const { path, env, context } = store();
+    const set = await context(['set', 'staging', '--url', `${url}/`], `${TEST_KEY}\n`);
     expect(set).toEqual({
       code: 0,
-      stdout: 'EndpointProfile staging is stored. It is in use.\n',
+      stdout: 'Context staging is stored. It is in use.\n',
       stderr: '',
     });
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    await profile(['set', 'production', '--url', 'https://sched.example.com'], LIVE_KEY);
+    await context(['set', 'production', '--url', 'https://sched.example.com'], LIVE_KEY);
 
-    const { stdout } = await profile(['list']);
+    const { stdout } = await context(['list']);
     expect(stdout.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
       ['NAME', 'IN USE', 'MODE', 'KEY', 'URL'],
       ['staging', 'yes', 'test', '…6789', url],
       ['production', '-', 'live', '…6789', 'https://sched.example.com'],
       [''],
     ]);
-    expect((await profile(['list', '--json'])).stdout).not.toContain('PROFILE');
+    expect((await context(['list', '--json'])).stdout).not.toContain('CONTEXT');
 
     expect((await piped(['schedules', 'list'], { env })).code).toBe(0);
     expect(keys).toEqual([`Bearer ${TEST_KEY}`]);
 
-    await profile(['use', 'production']);
-    expect(JSON.parse((await profile(['list', '--json'])).stdout)).toMatchObject([
+    await context(['use', 'production']);
+    expect(JSON.parse((await context(['list', '--json'])).stdout)).toMatchObject([
       { name: 'staging', current: false },
       { name: 'production', current: true },
     ]);
     // In use is another one now: its key is not for this address.
     const refused = await piped(['schedules', 'list', '--url', url], { env });
-    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('key of profile production') });
-    expect((await piped(['schedules', 'list', '--profile', 'staging'], { env })).code).toBe(0);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('key of context production') });
+    expect((await piped(['schedules', 'list', '--context', 'staging'], { env })).code).toBe(0);
     expect(keys).toHaveLength(2);
 
-    expect((await profile(['remove', 'production'])).stdout).toContain('None is in use now.');
+    expect((await context(['remove', 'production'])).stdout).toContain('None is in use now.');
     expect(readFileSync(path, 'utf8')).not.toContain(LIVE_KEY);
   });
 
   test.concurrent('at a terminal the key is asked for, and not shown', async () => {
     const { path, env } = store();
-    await using terminal = atTerminal(['profile', 'set', 'staging', '--url', url], { env });
+    await using terminal = atTerminal(['context', 'set', 'staging', '--url', url], { env });
     await terminal.said(/API key \(it is not shown\): /);
     terminal.type(`${TEST_KEY}\r`);
     expect(await terminal.ended).toBe(0);
-    expect(terminal.screen).toContain('EndpointProfile staging is stored.');
+    expect(terminal.screen).toContain('Context staging is stored.');
     expect(terminal.screen).not.toContain('sk_test');
     expect(readFileSync(path, 'utf8')).toContain(TEST_KEY);
   });
 
   test.concurrent('a file that others can read is warned about on standard error', async () => {
-    const { path, env, profile } = store();
-    await profile(['set', 'staging', '--url', url], TEST_KEY);
+    const { path, env, context } = store();
+    await context(['set', 'staging', '--url', url], TEST_KEY);
     chmodSync(path, 0o640);
     const { code, stdout, stderr } = await piped(['schedules', 'list', '--json'], { env });
     expect({ code, stdout }).toEqual({ code: 0, stdout: '[]\n' });
@@ -94,23 +94,23 @@ describe('a life of profiles', () => {
 });
 
 test.concurrent('what many store at once is all stored, over a lock that was left behind', async () => {
-  const { path, profile } = store();
-  await profile(['set', 'first', '--url', url], TEST_KEY);
+  const { path, context } = store();
+  await context(['set', 'first', '--url', url], TEST_KEY);
   writeFileSync(`${path}.lock`, '');
   utimesSync(`${path}.lock`, 0, 0);
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
-  const ends = await Promise.all(names.map((name) => profile(['set', name, '--url', url], TEST_KEY)));
+  const ends = await Promise.all(names.map((name) => context(['set', name, '--url', url], TEST_KEY)));
   expect(ends.map(({ code }) => code)).toEqual(names.map(() => 0));
-  const stored = JSON.parse(readFileSync(path, 'utf8')) as { readonly profiles: object };
-  expect(Object.keys(stored.profiles).sort()).toEqual([...names, 'first']);
+  const stored = JSON.parse(readFileSync(path, 'utf8')) as { readonly contexts: object };
+  expect(Object.keys(stored.contexts).sort()).toEqual([...names, 'first']);
   expect(readdirSync(dirname(path))).toEqual([basename(path)]);
 });
 
 test.concurrent('while a key is asked for, others may store theirs', async () => {
-  const { path, env, profile } = store();
-  await using terminal = atTerminal(['profile', 'set', 'asked', '--url', url], { env });
+  const { path, env, context } = store();
+  await using terminal = atTerminal(['context', 'set', 'asked', '--url', url], { env });
   await terminal.said(/API key/);
-  await profile(['set', 'meanwhile', '--url', url], LIVE_KEY);
+  await context(['set', 'meanwhile', '--url', url], LIVE_KEY);
   terminal.type(`${TEST_KEY}\r`);
   expect(await terminal.ended).toBe(0);
   expect(readFileSync(path, 'utf8')).toContain(LIVE_KEY);
@@ -119,13 +119,13 @@ test.concurrent('while a key is asked for, others may store theirs', async () =>
 test.concurrent.each<[readonly string[], string, number, string]>([
   [['set', 'staging'], TEST_KEY, 2, '--url'],
   [['set', 'staging', '--url', 'example.com'], TEST_KEY, 2, '--url must be an address'],
-  [['set', 'No Name', '--url', 'https://e.com'], TEST_KEY, 2, 'A profile name has'],
+  [['set', 'No Name', '--url', 'https://e.com'], TEST_KEY, 2, 'A context name has'],
   [['set', 'staging', '--url', 'https://e.com'], 'not a key', 2, 'must be an API key'],
   [['set', 'staging', '--url', 'https://e.com'], '', 2, 'must be an API key'],
-  [['use', 'nope'], '', 1, 'There is no profile "nope"'],
-  [['remove', 'nope'], '', 1, 'There is no profile "nope"'],
-])('profile %j with %j is refused', async (args, input, exit, why) => {
-  const { code, stdout, stderr } = await store().profile(args, input);
+  [['use', 'nope'], '', 1, 'There is no context "nope"'],
+  [['remove', 'nope'], '', 1, 'There is no context "nope"'],
+])('context %j with %j is refused', async (args, input, exit, why) => {
+  const { code, stdout, stderr } = await store().context(args, input);
   expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
   expect(stderr).toContain(why);
 });

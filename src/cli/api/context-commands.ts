@@ -7,37 +7,37 @@ import { type Answer, tableOf } from '#src/cli/terminal/output.ts';
 import { askSecret, canAsk } from '#src/cli/terminal/prompt.ts';
 import { keyHint, parseApiKey } from '#src/domain/api-key.ts';
 import {
+  type Context,
+  type Contexts,
   checkedKey,
   checkedName,
   checkedUrl,
-  type Profile,
-  type Profiles,
-  profilePath,
-  readProfiles,
-  writeProfiles,
-} from './profile-file.ts';
-import { alone } from './profile-lock.ts';
+  contextPath,
+  readContexts,
+  writeContexts,
+} from './context-file.ts';
+import { alone } from './context-lock.ts';
 
-export function profileCommands(program: Command, dependencies: CliDependencies): void {
-  const profiles = program
-    .command('profile')
+export function contextCommands(program: Command, dependencies: CliDependencies): void {
+  const contexts = program
+    .command('context')
     .description('services that commands speak to: an address and its key, by name')
     .addHelpText(
       'after',
       `
-Profiles are kept in $XDG_CONFIG_HOME/sched/profiles.json or where SCHED_CONFIG
-says, for you alone to read. The key of a profile is only ever sent to the
+Contexts are kept in $XDG_CONFIG_HOME/sched/contexts.json or where SCHED_CONFIG
+says, for you alone to read. The key of a context is only ever sent to the
 address it was stored with.
 
 Examples:
-  sched profile set staging --url https://sched.staging.example.com
-  sched profile use staging
-  sched schedules list --profile production`,
+  sched context set staging --url https://sched.staging.example.com
+  sched context use staging
+  sched schedules list --context production`,
     );
 
-  const set = profiles
+  const set = contexts
     .command('set')
-    .argument('<profile>', 'its name')
+    .argument('<context>', 'its name')
     .description('store an address and its key, which is asked for or read from standard input')
     .requiredOption('--url <url>', 'where the service is');
   changing(set, dependencies, async (options, name) => {
@@ -47,41 +47,41 @@ Examples:
     return (before) => {
       const byName = new Map(before.byName).set(name, { url, apiKey });
       const current = before.current ?? name;
-      const next = current === name ? ' It is in use.' : ` Use it: sched profile use ${name}`;
+      const next = current === name ? ' It is in use.' : ` Use it: sched context use ${name}`;
       return {
-        profiles: { current, byName },
+        contexts: { current, byName },
         answer: {
           json: { name, url, current: current === name },
-          text: `Profile ${name} is stored.${next}`,
+          text: `Context ${name} is stored.${next}`,
         },
       };
     };
   });
 
-  const list = profiles
+  const list = contexts
     .command('list')
-    .description('the profiles; of a key, only its end')
+    .description('the contexts; of a key, only its end')
     .option('--json', 'print JSON');
   list.action(async (options: Options) => {
-    const stored = await readProfiles(profilePath(dependencies.env), dependencies.tell);
-    printAnswer(profilesAnswer(stored, dependencies), options, dependencies);
+    const stored = await readContexts(contextPath(dependencies.env), dependencies.tell);
+    printAnswer(contextsAnswer(stored, dependencies), options, dependencies);
   });
 
-  const use = profiles
+  const use = contexts
     .command('use')
-    .argument('<profile>', 'its name')
+    .argument('<context>', 'its name')
     .description('take this one where none is named');
   changing(use, dependencies, async (_, name) => (before) => {
     mustHave(before, name);
     return {
-      profiles: { ...before, current: name },
-      answer: { json: { name, current: true }, text: `Profile ${name} is in use.` },
+      contexts: { ...before, current: name },
+      answer: { json: { name, current: true }, text: `Context ${name} is in use.` },
     };
   });
 
-  const remove = profiles
+  const remove = contexts
     .command('remove')
-    .argument('<profile>', 'its name')
+    .argument('<context>', 'its name')
     .description('forget one, and its key');
   changing(remove, dependencies, async (_, name) => (before) => {
     mustHave(before, name);
@@ -89,33 +89,33 @@ Examples:
     byName.delete(name);
     const wasCurrent = before.current === name;
     return {
-      profiles: { current: wasCurrent ? null : before.current, byName },
+      contexts: { current: wasCurrent ? null : before.current, byName },
       answer: {
         json: { name, removed: true },
-        text: `Profile ${name} is removed.${wasCurrent ? ' None is in use now.' : ''}`,
+        text: `Context ${name} is removed.${wasCurrent ? ' None is in use now.' : ''}`,
       },
     };
   });
 }
 
 interface Change {
-  readonly profiles: Profiles;
+  readonly contexts: Contexts;
   readonly answer: Answer;
 }
 
-/** First whatever has to be asked for; then the profiles are read, changed and written, with nobody in between. */
+/** First whatever has to be asked for; then the contexts are read, changed and written, with nobody in between. */
 function changing(
   command: Command,
   dependencies: CliDependencies,
-  work: (options: Options, name: string) => Promise<(before: Profiles) => Change>,
+  work: (options: Options, name: string) => Promise<(before: Contexts) => Change>,
 ): void {
   command.option('--json', 'print JSON').action(async () => {
-    const path = profilePath(dependencies.env);
+    const path = contextPath(dependencies.env);
     const options: Options = command.opts();
     const change = await work(options, command.args[0] ?? '');
     const answer = await alone(path, dependencies, async () => {
-      const { profiles, answer } = change(await readProfiles(path, dependencies.tell));
-      await writeProfiles(path, profiles);
+      const { contexts, answer } = change(await readContexts(path, dependencies.tell));
+      await writeContexts(path, contexts);
       return answer;
     });
     printAnswer(answer, options, dependencies);
@@ -128,13 +128,13 @@ async function keyFromPerson(): Promise<string> {
   return readSecretFromStdin('The API key');
 }
 
-function mustHave(profiles: Profiles, name: string): void {
-  if (!profiles.byName.has(name)) throw new CommandFailure(`There is no profile ${JSON.stringify(name)}.`);
+function mustHave(contexts: Contexts, name: string): void {
+  if (!contexts.byName.has(name)) throw new CommandFailure(`There is no context ${JSON.stringify(name)}.`);
 }
 
-function profilesAnswer({ current, byName }: Profiles, { screen }: CliDependencies): Answer {
-  const all = [...byName].map(([name, profile]) => ({ name, ...profile }));
-  if (all.length === 0) return { json: [], text: 'There are no profiles.' };
+function contextsAnswer({ current, byName }: Contexts, { screen }: CliDependencies): Answer {
+  const all = [...byName].map(([name, context]) => ({ name, ...context }));
+  if (all.length === 0) return { json: [], text: 'There are no contexts.' };
   return {
     json: all.map(({ name, url, apiKey }) => ({
       name,
@@ -143,7 +143,7 @@ function profilesAnswer({ current, byName }: Profiles, { screen }: CliDependenci
       mode: parseApiKey(apiKey),
       current: name === current,
     })),
-    text: tableOf<Profile & { readonly name: string }>(
+    text: tableOf<Context & { readonly name: string }>(
       [
         { title: 'NAME', cell: ({ name }) => name },
         { title: 'IN USE', cell: ({ name }) => (name === current ? 'yes' : '-') },

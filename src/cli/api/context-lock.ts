@@ -1,5 +1,5 @@
 /**
- * One change of the profiles at a time, over all processes: whoever has made the lock file may read, change and
+ * One change of the contexts at a time, over all processes: whoever has made the lock file may read, change and
  * write. Others wait for it to go. A process that was killed leaves its lock behind: after some seconds, in which
  * any change is long done, the next one takes it away.
  */
@@ -44,7 +44,7 @@ async function taken(lock: string, { clock, timers }: LockDependencies): Promise
     const other = await seen(lock);
     if (other !== null && ageMs(other, clock.now()) > STALE_AFTER_MS) await takeAway(lock, other.id);
     if (clock.now() > untilMs)
-      throw new CommandFailure(`Another command changes the profiles: ${lock} is there. Try again.`);
+      throw new CommandFailure(`Another command changes the contexts: ${lock} is there. Try again.`);
     await pause(timers, LOOK_AGAIN_MS);
   }
 }
@@ -57,7 +57,7 @@ async function made(lock: string): Promise<string | null> {
     return idOf(await file.stat());
   } catch (error) {
     if (systemCodeOf(error) === 'EEXIST') return null;
-    throw new CommandFailure(`The profiles cannot be written: ${messageOf(error)}.`);
+    throw new CommandFailure(`The contexts cannot be written: ${messageOf(error)}.`);
   }
 }
 

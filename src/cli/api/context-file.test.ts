@@ -2,68 +2,68 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, write
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { checkedUrl, parseProfiles, profilePath, readProfiles, writeProfiles } from './profile-file.ts';
+import { checkedUrl, contextPath, parseContexts, readContexts, writeContexts } from './context-file.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'sched-profiles-'));
+const root = mkdtempSync(join(tmpdir(), 'sched-contexts-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const STAGING = { url: 'https://staging.example.com', apiKey: 'sk_test_staging0123456789' };
-const PROFILES = { current: 'staging', byName: new Map([['staging', STAGING]]) };
+const CONTEXTS = { current: 'staging', byName: new Map([['staging', STAGING]]) };
 const quiet = () => {};
 
 test('the file is where SCHED_CONFIG says, else among the settings of the user', () => {
-  expect(profilePath({ SCHED_CONFIG: '/x/p.json', XDG_CONFIG_HOME: '/y' })).toBe('/x/p.json');
-  expect(profilePath({ SCHED_CONFIG: '', XDG_CONFIG_HOME: '/y' })).toBe('/y/sched/profiles.json');
-  expect(profilePath({})).toMatch(/\/\.config\/sched\/profiles\.json$/);
+  expect(contextPath({ SCHED_CONFIG: '/x/p.json', XDG_CONFIG_HOME: '/y' })).toBe('/x/p.json');
+  expect(contextPath({ SCHED_CONFIG: '', XDG_CONFIG_HOME: '/y' })).toBe('/y/sched/contexts.json');
+  expect(contextPath({})).toMatch(/\/\.config\/sched\/contexts\.json$/);
 });
 
 test('what was written is read again, by its owner alone, and nothing is left beside it', async () => {
-  const path = join(root, 'new/folder/profiles.json');
-  await writeProfiles(path, { current: null, byName: new Map() });
-  await writeProfiles(path, PROFILES);
-  expect(await readProfiles(path, quiet)).toEqual(PROFILES);
+  const path = join(root, 'new/folder/contexts.json');
+  await writeContexts(path, { current: null, byName: new Map() });
+  await writeContexts(path, CONTEXTS);
+  expect(await readContexts(path, quiet)).toEqual(CONTEXTS);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(statSync(join(root, 'new/folder')).mode & 0o777).toBe(0o700);
-  expect(readdirSync(join(root, 'new/folder'))).toEqual(['profiles.json']);
+  expect(readdirSync(join(root, 'new/folder'))).toEqual(['contexts.json']);
 });
 
-test('no file is no profiles', async () => {
-  expect(await readProfiles(join(root, 'nowhere.json'), quiet)).toEqual({ current: null, byName: new Map() });
+test('no file is no contexts', async () => {
+  expect(await readContexts(join(root, 'nowhere.json'), quiet)).toEqual({ current: null, byName: new Map() });
 });
 
 test('a file that others can read is told about, and written again for its owner alone', async () => {
   const path = join(root, 'open.json');
-  await writeProfiles(path, PROFILES);
+  await writeContexts(path, CONTEXTS);
   chmodSync(path, 0o644);
   const told: string[] = [];
-  await readProfiles(path, (line) => told.push(line));
+  await readContexts(path, (line) => told.push(line));
   expect(told).toEqual([expect.stringContaining(`chmod 600 ${path}`)]);
-  await writeProfiles(path, PROFILES);
-  await readProfiles(path, (line) => told.push(line));
+  await writeContexts(path, CONTEXTS);
+  await readContexts(path, (line) => told.push(line));
   expect(told).toHaveLength(1);
 });
 
 test('what cannot be written is said, and the file before it stays', async () => {
   const folder = join(root, 'a-folder.json');
   mkdirSync(folder);
-  await expect(writeProfiles(folder, PROFILES)).rejects.toThrow('The profiles cannot be written');
+  await expect(writeContexts(folder, CONTEXTS)).rejects.toThrow('The contexts cannot be written');
   expect(readdirSync(root).filter((name) => name.startsWith('a-folder.json.'))).toEqual([]);
 });
 
 test.each([
   ['nonsense', 'it is not JSON'],
-  ['[]', '"profiles" must be an object'],
-  ['{"profiles":[]}', '"profiles" must be an object'],
-  ['{"profiles":{"a":{"url":"https://example.com"}}}', 'a "url" and an "api_key"'],
-  ['{"profiles":{"Not A Name":{"url":"https://e.com","api_key":"sk_test_0123456789abcdef"}}}', 'has a name'],
-  ['{"profiles":{"a":{"url":"https://e.com","api_key":"short"}}}', 'the key of profile a must be an API key'],
-  ['{"profiles":{"a":{"url":"e.com","api_key":"sk_test_0123456789abcdef"}}}', 'must be an address'],
-  ['{"current":"b","profiles":{}}', '"current" must name one of them'],
+  ['[]', '"contexts" must be an object'],
+  ['{"contexts":[]}', '"contexts" must be an object'],
+  ['{"contexts":{"a":{"url":"https://example.com"}}}', 'a "url" and an "api_key"'],
+  ['{"contexts":{"Not A Name":{"url":"https://e.com","api_key":"sk_test_0123456789abcdef"}}}', 'has a name'],
+  ['{"contexts":{"a":{"url":"https://e.com","api_key":"short"}}}', 'the key of context a must be an API key'],
+  ['{"contexts":{"a":{"url":"e.com","api_key":"sk_test_0123456789abcdef"}}}', 'must be an address'],
+  ['{"current":"b","contexts":{}}', '"current" must name one of them'],
 ])('%j is refused whole', async (text, why) => {
-  expect(() => parseProfiles(text, 'profiles.json')).toThrow(why);
+  expect(() => parseContexts(text, 'contexts.json')).toThrow(why);
   const path = join(root, 'refused.json');
   writeFileSync(path, text, { mode: 0o600 });
-  await expect(readProfiles(path, quiet)).rejects.toThrow(why);
+  await expect(readContexts(path, quiet)).rejects.toThrow(why);
 });
 
 test.each([
