@@ -3,7 +3,7 @@
  * else the pieces of many pages would add up to a long one, and what fires would wait for all of them.
  * Customers take turns, so a pause costs a customer one piece of each other customer, however many pages they ask for.
  */
-import { CustomerTurns } from '#src/domain/customer-turns.ts';
+import { RoundRobinQueue } from '#src/domain/round-robin-queue.ts';
 import { customersAround } from '#src/ports/customers-around.ts';
 import { SlowedTimers } from '#src/ports/slowed-timers.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
@@ -51,7 +51,7 @@ export class Pauses {
 
 class Line {
   readonly #timers: Timers;
-  readonly #waiting = new CustomerTurns<() => void, string>();
+  readonly #waiting = new RoundRobinQueue<() => void, string>();
 
   constructor(timers: Timers) {
     this.#timers = timers;

@@ -8,8 +8,9 @@
  * instant. So only some of a host's are under way at one time; that a host does not answer is its own trouble, and
  * does not count for the others.
  */
-import { CustomerTurns } from '#src/domain/customer-turns.ts';
+
 import type { Partition } from '#src/domain/partition.ts';
+import { RoundRobinQueue } from '#src/domain/round-robin-queue.ts';
 import { type CustomersAround, customersAround } from '#src/ports/customers-around.ts';
 import { SlowedTimers } from '#src/ports/slowed-timers.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
@@ -49,7 +50,7 @@ export class OpeningTurns {
   readonly #hosts = new Map<string, Host>();
   /** The hosts of which one may begin, by customer; both in the order of their turns. */
   readonly #ready = new Map<Partition, Set<Host>>();
-  readonly #handshakes = new CustomerTurns<() => void>();
+  readonly #handshakes = new RoundRobinQueue<() => void>();
   #handshakesInTurn = 0;
   #begunInTurn = 0;
   #isTurnPlanned = false;

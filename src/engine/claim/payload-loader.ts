@@ -4,8 +4,9 @@
  * turns that last as long as a megabyte. Each is answered by itself. They hold the permits of their delivery meanwhile,
  * which bound how many there are and the memory that they take.
  */
-import { CustomerTurns } from '#src/domain/customer-turns.ts';
+
 import type { Delivery } from '#src/domain/delivery.ts';
+import { RoundRobinQueue } from '#src/domain/round-robin-queue.ts';
 import type { Draft, RequestBuilder, Unsendable } from '#src/engine/attempt/request-builder.ts';
 import { type EngineDependencies, pause } from '#src/engine/dependencies.ts';
 
@@ -40,7 +41,7 @@ export class PayloadLoader {
 class Loading {
   readonly #timers: EngineDependencies['timers'];
   readonly #builder: RequestBuilder;
-  readonly #waiting = new CustomerTurns<Waiting>();
+  readonly #waiting = new RoundRobinQueue<Waiting>();
   #loadingBytes = 0;
 
   constructor({ timers }: Pick<EngineDependencies, 'timers'>, builder: RequestBuilder) {

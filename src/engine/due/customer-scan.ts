@@ -3,9 +3,10 @@
  * never hides what another has. A round visits every customer once. Customers who have more are visited again after
  * that, in turns. A round may be interrupted at any time and goes on where it was.
  */
-import { CustomerTurns } from '#src/domain/customer-turns.ts';
+
 import type { DueDelivery } from '#src/domain/due.ts';
 import type { Instant } from '#src/domain/instant.ts';
+import { RoundRobinQueue } from '#src/domain/round-robin-queue.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
 import type { CustomerCursor, CustomersPage, Store } from '#src/ports/store.ts';
 
@@ -25,7 +26,7 @@ export class CustomerScan {
   #listed: CustomerCursor[] = [];
   #lastListed: CustomerCursor | null = null;
   #isEverybodyListed = false;
-  readonly #again = new CustomerTurns<CustomerCursor>();
+  readonly #again = new RoundRobinQueue<CustomerCursor>();
   #isToBeginAnew = false;
 
   constructor(store: CustomerStore, ownership: Pick<SlotOwnership, 'slots'>) {
@@ -76,7 +77,7 @@ export class CustomerScan {
 
 /** Cursors that were left for later: each once, customers in turns. */
 export class CursorBacklog {
-  readonly #turns = new CustomerTurns<CustomerCursor>();
+  readonly #turns = new RoundRobinQueue<CustomerCursor>();
   /** Keys of the cursors that wait here, or were taken and not given back. */
   readonly #keys = new Set<string>();
   /** The places that finished cursors have come to. */
@@ -135,7 +136,7 @@ function later(after: Place | null, from: Place | null): Place | null {
   return after.dueAt > from.dueAt ? after : from;
 }
 
-function takeTurns(turns: CustomerTurns<CustomerCursor>): readonly CustomerCursor[] {
+function takeTurns(turns: RoundRobinQueue<CustomerCursor>): readonly CustomerCursor[] {
   const taken: CustomerCursor[] = [];
   while (taken.length < VISITED_MAX) {
     const cursor = turns.next();

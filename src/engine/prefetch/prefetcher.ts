@@ -19,12 +19,12 @@
  */
 
 import { CustomerShares } from '#src/domain/customer-shares.ts';
-import { CustomerTurns } from '#src/domain/customer-turns.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { isWaiting } from '#src/domain/delivery-life.ts';
 import type { DueDelivery } from '#src/domain/due.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
+import { RoundRobinQueue } from '#src/domain/round-robin-queue.ts';
 import {
   type Draft,
   type RequestBuilder,
@@ -84,7 +84,7 @@ export class Prefetcher {
   readonly #warmth: ConnectionWarmer;
   readonly #wanted = new Map<DeliveryId, DueDelivery>();
   /** Those that are wanted, and some that are not any more. */
-  readonly #turns = new CustomerTurns<DueDelivery>();
+  readonly #turns = new RoundRobinQueue<DueDelivery>();
   /** Places in these turns. */
   readonly #places = new CustomerShares(READY_MAX, CUSTOMER_SHARE);
   /** The oldest first. */

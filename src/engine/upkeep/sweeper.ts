@@ -7,8 +7,9 @@
  * Orders take turns: one piece of each, and customers in turns. Looks go on meanwhile, so that an order of another
  * customer joins in, however much is left to do. An order that fails is left to the next look that finds it.
  */
-import { CustomerTurns } from '#src/domain/customer-turns.ts';
+
 import type { SweepPlace, UnfinishedSweep } from '#src/domain/delivery-life.ts';
+import { RoundRobinQueue } from '#src/domain/round-robin-queue.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
 import { type EngineDependencies, pause } from '#src/engine/dependencies.ts';
@@ -41,7 +42,7 @@ export class Sweeper {
   readonly #dependencies: SweeperDependencies;
   readonly #outage: OutageLog;
   readonly #slowed: Timers;
-  readonly #turns = new CustomerTurns<Started>();
+  readonly #turns = new RoundRobinQueue<Started>();
   /** Keys of the sweeps that take turns, the one whose turn it is among them. */
   readonly #underWay = new Set<string>();
   /** Keys of the unfinished sweeps that the last look found; null before the first. */

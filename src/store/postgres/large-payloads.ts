@@ -3,9 +3,9 @@
  * Customers take turns: one who has many of them waiting delays another by a payload or two.
  */
 import { escapeLiteral } from 'pg';
-import { CustomerTurns } from '#src/domain/customer-turns.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/partition.ts';
+import { RoundRobinQueue } from '#src/domain/round-robin-queue.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { unavailableInstead } from './faults.ts';
 import type { Link } from './link.ts';
@@ -23,7 +23,7 @@ interface Waiting {
 
 export class LargePayloads {
   readonly #link: Pick<Link, 'copyOut'>;
-  readonly #waiting = new CustomerTurns<Waiting>();
+  readonly #waiting = new RoundRobinQueue<Waiting>();
   #underWay = 0;
 
   constructor(link: Pick<Link, 'copyOut'>) {

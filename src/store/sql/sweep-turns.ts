@@ -5,11 +5,12 @@
  *
  * Every order waits for one piece at a time. So there are never more waiting than orders being carried out.
  */
-import { CustomerTurns } from '#src/domain/customer-turns.ts';
+
 import type { Partition } from '#src/domain/partition.ts';
+import { RoundRobinQueue } from '#src/domain/round-robin-queue.ts';
 
 export class SweepTurns {
-  readonly #waiting = new CustomerTurns<() => Promise<void>>();
+  readonly #waiting = new RoundRobinQueue<() => Promise<void>>();
   #isBusy = false;
 
   /** Carries out a piece when its turn has come. A piece that fails does not end the turns of the others. */
