@@ -5,7 +5,7 @@
 import type { EndpointRef } from '#src/domain/due.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Slot } from '#src/domain/slot.ts';
-import { slotAt } from '#src/engine/cluster/slot-ownership.ts';
+import { slotOfEndpoint } from '#src/engine/cluster/slot-ownership.ts';
 import type { ClusterDependencies, EngineDependencies } from '#src/engine/dependencies.ts';
 import { Engine } from '#src/engine/engine.ts';
 import type { MeasuredClock } from '#src/ports/clock.ts';
@@ -214,7 +214,7 @@ export class ClusterHarness implements AsyncDisposable {
   }
 
   async ownerOf(ref: EndpointRef): Promise<string | null> {
-    return (await this.slots()).find(({ slot }) => slot === slotAt(ref))?.owner ?? null;
+    return (await this.slots()).find(({ slot }) => slot === slotOfEndpoint(ref))?.owner ?? null;
   }
 
   /** The node that holds it. */
@@ -235,7 +235,8 @@ export function urlsIn(count: number, isWanted: (slot: Slot) => boolean): readon
   const urls: string[] = [];
   for (let each = 0; urls.length < count; each++) {
     const url = `https://example.com/${each}`;
-    if (isWanted(slotAt({ partition: PARTITION, endpoint: url as EndpointRef['endpoint'] }))) urls.push(url);
+    if (isWanted(slotOfEndpoint({ partition: PARTITION, endpoint: url as EndpointRef['endpoint'] })))
+      urls.push(url);
   }
   return urls;
 }

@@ -4,7 +4,7 @@ import { isReplayable } from '#src/domain/delivery-life.ts';
 import type { JobId, ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import { hold, OPEN_REPLAY_JOBS_MAX } from '#src/domain/replay-job.ts';
+import { lease, OPEN_REPLAY_JOBS_MAX } from '#src/domain/replay-job.ts';
 import type { DeliveryFilter } from '#src/ports/store.ts';
 import { type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
 import { createProject } from './create-project.ts';
@@ -125,7 +125,7 @@ describe('to stop a bulk replay', () => {
           return async (...given: readonly unknown[]) => {
             const now = await target.findJob(partition, job.id);
             if (name === 'replaceJob' && now !== null && moves-- > 0) {
-              await target.replaceJob(hold(now, 'node', now.createdAt));
+              await target.replaceJob(lease(now, 'node', now.createdAt));
             }
             return Reflect.apply(member, target, given);
           };

@@ -1,6 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ask, type Breaker, CLOSED, closedByHand, type Evidence, isNews, learn, stateOf } from './breaker.ts';
+import {
+  ask,
+  type Breaker,
+  CLOSED,
+  countsAfterReset,
+  type Evidence,
+  learn,
+  reset,
+  stateOf,
+} from './breaker.ts';
 import { type Instant, instant } from './instant.ts';
 import { type BreakerPolicy, DEFAULT_BREAKER_POLICY } from './profile.ts';
 
@@ -310,12 +319,12 @@ describe('whatever happens', () => {
 describe('closed by hand', () => {
   test('it has forgotten everything that was held against the endpoint', () => {
     const probing = { failures: 7, openUntil: instant(5), windowMs: 60_000, probeUntil: instant(9) };
-    expect(closedByHand(probing)).toEqual(CLOSED);
-    expect(closedByHand({ ...CLOSED, failures: 2 })).toEqual(CLOSED);
+    expect(reset(probing)).toEqual(CLOSED);
+    expect(reset({ ...CLOSED, failures: 2 })).toEqual(CLOSED);
   });
 
   test('where it was closed and quiet nothing changes', () => {
-    expect(closedByHand(CLOSED)).toBe(CLOSED);
+    expect(reset(CLOSED)).toBe(CLOSED);
   });
 
   test.each([
@@ -324,6 +333,6 @@ describe('closed by hand', () => {
     ['after', 11, 20, true],
     ['before, by a clock that was set back since', 3, 5, true],
   ] as const)('an attempt that went out %s: is it news?', (_, firedAt, now, expected) => {
-    expect(isNews(instant(firedAt), instant(10), instant(now))).toBe(expected);
+    expect(countsAfterReset(instant(firedAt), instant(10), instant(now))).toBe(expected);
   });
 });

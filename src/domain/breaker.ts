@@ -8,8 +8,8 @@
  * Pure: a state, what happened and when. While open nothing is sent; when the window is over one probe goes
  * out, and the others wait for its verdict, at most `probeTimeout`: then another one probes.
  *
- * A person may close it at any time. Failures of attempts that went out before are then no news (`isNews`): it is
- * closed because somebody knows better than they do.
+ * A person may reset it at any time, because the person knows that the endpoint is well again. Failures of attempts
+ * that were sent before the reset do not count (`countsAfterReset`).
  */
 import { durationMsCeil } from './duration.ts';
 import { type Instant, instant } from './instant.ts';
@@ -86,15 +86,15 @@ export function learn(
   return opened(breaker.failures, Math.min(breaker.windowMs * 2, windowOf(policy.maxOpen)), now);
 }
 
-/** What was counted against the endpoint is forgotten. */
-export function closedByHand(breaker: Breaker): Breaker {
+/** Closes the breaker and forgets the failures. */
+export function reset(breaker: Breaker): Breaker {
   return isQuiet(breaker) ? breaker : CLOSED;
 }
 
-/** Whether an attempt that went out then says something of an endpoint whose breaker was closed by hand at `closedAt`. */
-export function isNews(firedAt: Instant, closedAt: Instant, now: Instant): boolean {
-  // A clock that was set back since tells nothing of what came first.
-  return firedAt > closedAt || now < closedAt;
+/** Returns true when a failure of an attempt sent at `firedAt` counts, after a person reset the breaker at `resetAt`. */
+export function countsAfterReset(firedAt: Instant, resetAt: Instant, now: Instant): boolean {
+  // After the clock was set back it is not known which came first.
+  return firedAt > resetAt || now < resetAt;
 }
 
 function isQuiet({ failures, openUntil }: Breaker): boolean {

@@ -247,7 +247,7 @@ describe('a pending delivery', () => {
     expect(refit(delivery, { target, ttl: null, retryPolicy }).deadline).toBeNull();
   });
 
-  test('that is sent to another endpoint does not wait for the gate of the old one, nor use its turn', () => {
+  test('that is sent to another endpoint does not wait for the gate of the old one, nor use its token', () => {
     const until = instant(build.now + 30_000);
     const target = { ...deliveryOf('scheduled').target, url: 'https://example.com/other' };
     const refitted = (given: Delivery, to = target) => refit(given, { ...given, target: to });

@@ -302,14 +302,14 @@ export function endUnsent(delivery: Delivery, why: 'expired' | 'exhausted', now:
   return why === 'expired' ? moved(delivery, 'expire', now) : moved(delivery, 'fail', now);
 }
 
-/** The gate put it off, with its turn reserved for then or not; nothing else changes. */
+/** The gate defers the delivery, with or without a reserved token. Nothing else changes. */
 export function defer(delivery: Delivery, until: Instant, reserved: boolean): Delivery {
   return { ...delivery, dueAt: until, reserved, revision: delivery.revision + 1 };
 }
 
 /**
  * Whether it was deferred to when it is due, given when its last attempt ended; else it was meant to be tried then. One
- * whose turn is reserved waits for that.
+ * whose token is reserved waits for that.
  */
 export function isDeferred(delivery: Delivery, lastEndedAt: Instant | null): boolean {
   const { dueAt, reserved, attemptCount, scheduledFor, retryPolicy } = delivery;

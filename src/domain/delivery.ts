@@ -41,7 +41,7 @@ export interface Delivery {
   readonly scheduledFor: Instant;
   /** When the next attempt may start. Kept while paused; null while claimed and once terminal. */
   readonly dueAt: Instant | null;
-  /** Whether its turn at its endpoint's gate is reserved for `dueAt`. */
+  /** Whether a token of its endpoint's gate is reserved for `dueAt`. */
   readonly reserved: boolean;
   readonly ttl: string | null;
   readonly deadline: Instant | null;

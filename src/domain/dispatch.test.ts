@@ -158,7 +158,7 @@ describe('the attempts', () => {
 });
 
 describe('the gate', () => {
-  test('defers and has the turn reserved where it took one', () => {
+  test('defers and has a token reserved where it took one', () => {
     const terms = { ...TERMS, budget: { rate: 2, burst: 0 } };
     const verdict = judge(retry(), OPEN_GATE, terms, DUE_AT);
     expect(verdict).toMatchObject({

@@ -40,7 +40,7 @@ function retry(changes: Partial<Delivery> = {}): Delivery {
   return untried({ status: 'retry_scheduled', attemptCount: 1, ...changes });
 }
 
-/** Its turn is reserved for `dueAt`. */
+/** A delivery with a token reserved for `dueAt`. */
 function reserved(delivery: Delivery, dueAt: Instant): Delivery {
   return { ...delivery, dueAt, reserved: true };
 }
@@ -123,7 +123,7 @@ describe('the retry budget', () => {
   });
 });
 
-describe('a reserved turn', () => {
+describe('a reserved token', () => {
   const spent = admitAll(OPEN_GATE, many(3, retry)).gate;
 
   test.for([0, 1, RESERVATION_LAPSES_MS])(
@@ -148,7 +148,7 @@ describe('a reserved turn', () => {
     expect(admission).toMatchObject({ kind: 'wait', until: at(700), reserved: true });
   });
 
-  test('lapses after a downtime, and the pace begins anew instead of in a burst', () => {
+  test('lapses after a downtime, so that there is no burst', () => {
     const { gate } = admitAll(OPEN_GATE, many(20, untried), LIMITED);
     const late = many(4, () => reserved(untried(), at(5_000)));
     expect(admitAll(gate, late, LIMITED, at(3_600_000)).waits).toEqual([0, 500, 1_000, 1_500]);
@@ -161,13 +161,13 @@ describe('a reserved turn', () => {
 });
 
 describe('the rate limit', () => {
-  test('paces first attempts and retries alike, and reserves their turns', () => {
+  test('limits first attempts and retries alike, and reserves their tokens', () => {
     const { admissions, waits } = admitAll(OPEN_GATE, [untried(), retry(), untried(), retry()], LIMITED);
     expect(waits).toEqual([0, 500, 1_000, 1_500]);
     expect(admissions.slice(1)).toMatchObject([{ reserved: true }, { reserved: true }, { reserved: true }]);
   });
 
-  test('a retry waits for the later of its token and its turn', () => {
+  test('a retry waits for the later of its two tokens', () => {
     const terms = { ...LIMITED, budget: { rate: 1, burst: 1 } };
     expect(admitAll(OPEN_GATE, many(3, retry), terms).waits).toEqual([0, 1_000, 2_000]);
     const quick = { ...LIMITED, budget: { rate: 100, burst: 1 } };
@@ -179,7 +179,7 @@ describe('the rate limit', () => {
     expect(admitAll(OPEN_GATE, [retry(), untried()], terms).waits).toEqual([1_000, 1_500]);
   });
 
-  test('of several schedules towards one endpoint is one pace, another limit another; who has none is not held up', () => {
+  test('is shared by schedules with the same limit; schedules with another limit or none are not delayed', () => {
     const slow: GateTerms = { ...TERMS, rateLimit: { perSecond: 1 } };
     const first = admit(OPEN_GATE, slow, untried(), START);
     const second = admit(gateAfter(first), LIMITED, untried(), START);
@@ -189,7 +189,7 @@ describe('the rate limit', () => {
     expect(waits).toEqual([0, 0, 1_000, 0]);
   });
 
-  test('is never exceeded, whoever comes when: reserved turns and new ones together', () => {
+  test('is never exceeded by reserved and new tokens together', () => {
     const arrivals = fc.array(fc.record({ ms: fc.integer({ min: 0, max: 900 }), tried: fc.boolean() }), {
       minLength: 2,
       maxLength: 40,
@@ -271,7 +271,7 @@ describe('the breaker comes first', () => {
 });
 
 describe('what an attempt teaches', () => {
-  test('failures open the breaker, a success closes it; budget and pace stay as they are', () => {
+  test('failures open the breaker, a success closes it; tokens stay as they are', () => {
     const { gate } = admitAll(OPEN_GATE, many(2, retry), LIMITED);
     const broken = opened(gate);
     expect(stateOf(broken.breaker, START)).toBe('open');
@@ -291,7 +291,7 @@ describe('what an attempt teaches', () => {
 });
 
 describe('a gate can be forgotten', () => {
-  test('when it is quiet, its budget full and its pace free', () => {
+  test('when its breaker is closed, its budget full and its rate limiters free', () => {
     expect(isForgettable(OPEN_GATE, START)).toBe(true);
     const { gate } = admitAll(OPEN_GATE, [retry()], LIMITED);
     expect(isForgettable(gate, at(99))).toBe(false);

@@ -1,12 +1,11 @@
 /**
- * The gate of an endpoint: circuit breaker, retry budget and rate limit. It decides before a delivery is
- * claimed. One that is deferred because of budget or rate has its turn reserved: when it comes back at that
- * instant it passes, without a second token.
+ * The gate of an endpoint: circuit breaker, retry budget and rate limit. It decides before a delivery is claimed.
+ * A delivery that is deferred by budget or rate has a token reserved: when it comes back at that instant, it passes
+ * without a second token.
  */
-import { ask, type Breaker, CLOSED, closedByHand, type Evidence, learn } from './breaker.ts';
+import { ask, type Breaker, CLOSED, type Evidence, learn, reset } from './breaker.ts';
 import type { Delivery } from './delivery.ts';
 import { type Instant, instant } from './instant.ts';
-import { isFree, type Pace, step } from './pace.ts';
 import {
   type BreakerPolicy,
   DEFAULT_BREAKER_POLICY,
@@ -15,20 +14,24 @@ import {
   type RateLimit,
   type RetryBudget,
 } from './profile.ts';
+import { isFree, type RateLimiter, takeToken } from './rate-limiter.ts';
 import { type Bucket, isFull, take } from './token-bucket.ts';
 
 export interface Gate {
   readonly breaker: Breaker;
   readonly budget: Bucket | null;
-  /** One for each rate limit towards the endpoint: a slow one does not hold up the others. */
-  readonly paces: Paces;
+  /**
+   * One limiter for each rate limit towards the endpoint, so that a slow one does not delay the others. The name
+   * `paces` is part of the stored form.
+   */
+  readonly paces: RateLimiters;
 }
 
-/** By what they allow in a second. */
-export type Paces = Readonly<Record<string, Pace>>;
+/** The key is the limit: requests per second. */
+export type RateLimiters = Readonly<Record<string, RateLimiter>>;
 
-/** Of one endpoint. */
-const PACES_MAX = 16;
+/** Rate limiters of one endpoint. */
+const RATE_LIMITERS_MAX = 16;
 
 export const OPEN_GATE: Gate = { breaker: CLOSED, budget: null, paces: {} };
 
@@ -38,7 +41,7 @@ export interface GateTerms {
   readonly rateLimit: RateLimit | null;
 }
 
-/** The policies of the endpoint as they are now: its state is shared, so its terms are too. */
+/** Returns the current policies of the endpoint. All its deliveries share them, as they share its gate. */
 export function gateTerms(profile: FiringProfile | null, rateLimit: RateLimit | null): GateTerms {
   return {
     breaker: profile?.breakerPolicy ?? DEFAULT_BREAKER_POLICY,
@@ -52,14 +55,14 @@ export type Admission =
   | {
       readonly kind: 'wait';
       readonly until: Instant;
-      /** Whether its turn at `until` is reserved, or it has to ask again. */
+      /** Whether a token is reserved for `until`. Otherwise the delivery has to ask again then. */
       readonly reserved: boolean;
       readonly gate: Gate;
     }
   /** No token of the retry budget can ever come. */
   | { readonly kind: 'never' };
 
-/** A reserved turn that was missed by more than this has lapsed: after a downtime the pace begins anew. */
+/** A reservation that was missed by more than this lapses: after a downtime there must be no burst. */
 export const RESERVATION_LAPSES_MS = 300;
 
 export function admit(gate: Gate, terms: GateTerms, delivery: Delivery, now: Instant): Admission {
@@ -73,49 +76,49 @@ export function admit(gate: Gate, terms: GateTerms, delivery: Delivery, now: Ins
   const budget = needsToken ? take(gate.budget, terms.budget, now) : null;
   if (budget !== null && budget.readyAt === null) return { kind: 'never' };
   const perSecond = terms.rateLimit?.perSecond ?? null;
-  // It goes when its token is there: the next step counts from then.
+  // The delivery goes when its budget token is there, so the rate limit counts from then.
   const goesAt = budget?.readyAt ?? now;
-  const stepped =
-    perSecond === null || reserved ? null : step(gate.paces[perSecond] ?? null, perSecond, goesAt);
-  const paced = stepped && { ...stepped, pace: { ...stepped.pace, at: now } };
+  const taken =
+    perSecond === null || reserved ? null : takeToken(gate.paces[perSecond] ?? null, perSecond, goesAt);
+  const limited = taken && { ...taken, limiter: { ...taken.limiter, at: now } };
 
-  const isTaken = budget !== null || paced !== null;
+  const isTaken = budget !== null || limited !== null;
   const after = isTaken
     ? {
         ...gate,
         budget: budget?.bucket ?? gate.budget,
-        paces: paced === null ? gate.paces : withPace(gate.paces, `${perSecond}`, paced.pace),
+        paces: limited === null ? gate.paces : withRateLimiter(gate.paces, `${perSecond}`, limited.limiter),
       }
     : gate;
-  const readyAt = instant(Math.max(now, budget?.readyAt ?? now, paced?.readyAt ?? now));
+  const readyAt = instant(Math.max(now, budget?.readyAt ?? now, limited?.readyAt ?? now));
   // A probe that has to wait for its token has not been sent.
   if (readyAt > now) return { kind: 'wait', until: readyAt, reserved: true, gate: after };
   return { kind: 'pass', probe: passage.probe, gate: withBreaker(after, passage.breaker) };
 }
 
-/** With more limits than fit, the one that is free first is forgotten. */
-function withPace(paces: Paces, perSecond: string, pace: Pace): Paces {
-  const others = Object.entries(paces).filter(([key]) => key !== perSecond);
+/** When there are more limiters than fit, the one that is free first is dropped. */
+function withRateLimiter(limiters: RateLimiters, perSecond: string, limiter: RateLimiter): RateLimiters {
+  const others = Object.entries(limiters).filter(([key]) => key !== perSecond);
   others.sort(([, a], [, b]) => b.freeAt - a.freeAt);
-  return Object.fromEntries([...others.slice(0, PACES_MAX - 1), [perSecond, pace]]);
+  return Object.fromEntries([...others.slice(0, RATE_LIMITERS_MAX - 1), [perSecond, limiter]]);
 }
 
-/** The very same gate where nothing changed: then there is nothing to keep. */
+/** Returns the same object when nothing changed, so that the caller knows there is nothing to save. */
 function withBreaker(gate: Gate, breaker: Breaker): Gate {
   return breaker === gate.breaker ? gate : { ...gate, breaker };
 }
 
-/** Whether a turn was taken between the two: a token, a step, or both. */
-export function hasTakenTurn(before: Gate, after: Gate): boolean {
+/** Returns true when a token was taken between the two, of the retry budget, of a rate limit or of both. */
+export function hasTakenToken(before: Gate, after: Gate): boolean {
   return before.budget !== after.budget || before.paces !== after.paces;
 }
 
-/** The gate as if no turn had been taken since it was `base`. */
-export function withTurnsOf(gate: Gate, { budget, paces }: Gate): Gate {
+/** Returns the gate with the tokens of `base`, as if none had been taken since. */
+export function withTokensOf(gate: Gate, { budget, paces }: Gate): Gate {
   return { ...gate, budget, paces };
 }
 
-/** What a finished attempt teaches the gate. */
+/** Returns the gate after an attempt has ended. */
 export function recorded(
   gate: Gate,
   policy: BreakerPolicy,
@@ -126,13 +129,13 @@ export function recorded(
   return withBreaker(gate, learn(gate.breaker, policy, evidence, isProbe, now));
 }
 
-/** A person closed its breaker; what is reserved stays reserved. */
-export function withClosedBreaker(gate: Gate): Gate {
-  return withBreaker(gate, closedByHand(gate.breaker));
+/** Returns the gate after a person closed its breaker. Reserved tokens stay reserved. */
+export function withBreakerReset(gate: Gate): Gate {
+  return withBreaker(gate, reset(gate.breaker));
 }
 
-/** Whether it can be forgotten: it would let everything through that a new one would. */
+/** Returns true when the gate can be dropped, because a new one would decide the same. */
 export function isForgettable({ breaker, budget, paces }: Gate, now: Instant): boolean {
   const isQuiet = breaker.openUntil === null && breaker.failures === 0;
-  return isQuiet && isFull(budget, now) && Object.values(paces).every((pace) => isFree(pace, now));
+  return isQuiet && isFull(budget, now) && Object.values(paces).every((limiter) => isFree(limiter, now));
 }

@@ -6,15 +6,15 @@ import {
   begin,
   fitting,
   gathered,
-  hold,
-  isHeldElsewhere,
+  isLeasedElsewhere,
   isOpen,
   itemsLeft,
-  letGo,
+  lease,
   overlap,
   REPLAY_ITEMS_MAX,
   REPLAY_LEASE_MS,
   type ReplayFilter,
+  releaseLease,
   replayed,
   stop,
 } from './replay-job.ts';
@@ -36,7 +36,7 @@ function items(...ids: readonly string[]) {
   return ids.map((id) => ({ deliveryId: id as DeliveryId }));
 }
 
-const RUNNING = gathered(hold(NEW, 'a', START), items('dlv_3', 'dlv_2', 'dlv_1'), true, START);
+const RUNNING = gathered(lease(NEW, 'a', START), items('dlv_3', 'dlv_2', 'dlv_1'), true, START);
 
 describe('a job', () => {
   test('begins with nothing gathered, and nobody working on it', () => {
@@ -95,23 +95,23 @@ describe('a job', () => {
 });
 
 describe('a lease', () => {
-  const held = hold(NEW, 'a', START);
+  const held = lease(NEW, 'a', START);
 
   test('keeps others away until it runs out; holding on is no progress', () => {
     expect(held).toMatchObject({ runner: 'a', updatedAt: START, revision: 2 });
     const end = instant(START + REPLAY_LEASE_MS);
-    expect(isHeldElsewhere(held, 'b', instant(end - 1))).toBe(true);
-    expect(isHeldElsewhere(held, 'b', end)).toBe(false);
-    expect(isHeldElsewhere(held, 'a', START)).toBe(false);
-    expect(isHeldElsewhere(NEW, 'b', START)).toBe(false);
-    expect(isHeldElsewhere(letGo(held), 'b', START)).toBe(false);
+    expect(isLeasedElsewhere(held, 'b', instant(end - 1))).toBe(true);
+    expect(isLeasedElsewhere(held, 'b', end)).toBe(false);
+    expect(isLeasedElsewhere(held, 'a', START)).toBe(false);
+    expect(isLeasedElsewhere(NEW, 'b', START)).toBe(false);
+    expect(isLeasedElsewhere(releaseLease(held), 'b', START)).toBe(false);
   });
 
   test('is renewed by every step of whoever holds it', () => {
     const until = instant(LATER + REPLAY_LEASE_MS);
     expect(gathered(held, items('dlv_1'), false, LATER).leaseUntil).toBe(until);
     expect(replayed(RUNNING, 1, 0, LATER).leaseUntil).toBe(until);
-    expect(hold(held, 'a', LATER).leaseUntil).toBe(until);
+    expect(lease(held, 'a', LATER).leaseUntil).toBe(until);
   });
 });
 

@@ -100,18 +100,18 @@ export function itemsLeft({ gathered, replayed, skipped }: ReplayJob): number {
   return gathered - replayed - skipped;
 }
 
-/** Whether another node works on it. */
-export function isHeldElsewhere({ runner, leaseUntil }: ReplayJob, node: string, now: Instant): boolean {
+/** Returns true when another node has the lease. */
+export function isLeasedElsewhere({ runner, leaseUntil }: ReplayJob, node: string, now: Instant): boolean {
   return runner !== null && runner !== node && leaseUntil !== null && now < leaseUntil;
 }
 
-/** Taken by this node, or held longer. */
-export function hold(job: ReplayJob, node: string, now: Instant): ReplayJob {
+/** Takes the lease for this node, or renews it. */
+export function lease(job: ReplayJob, node: string, now: Instant): ReplayJob {
   return { ...job, runner: node, leaseUntil: instant(now + REPLAY_LEASE_MS), revision: job.revision + 1 };
 }
 
-/** For whoever takes it next. */
-export function letGo(job: ReplayJob): ReplayJob {
+/** Ends the lease, so that any node can take the job. */
+export function releaseLease(job: ReplayJob): ReplayJob {
   return { ...job, runner: null, leaseUntil: null, revision: job.revision + 1 };
 }
 

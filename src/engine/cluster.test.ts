@@ -118,8 +118,8 @@ describe('a node that dies', () => {
     if (dead === undefined || node === undefined) throw new Error('There are two.');
     dead.die();
     // All that it held has gone with it by the time that this one's own attempt is refused.
-    node.faults.before('bury', () => cluster.harness.disk.leave('a'));
-    while (node.faults.times('bury') === 0) await cluster.time.advance(10);
+    node.faults.before('removeDeadNode', () => cluster.harness.disk.leave('a'));
+    while (node.faults.times('removeDeadNode') === 0) await cluster.time.advance(10);
     await cluster.time.advance(100);
     expect(heldBy([node])).toEqual([SLOTS]);
   });
@@ -643,12 +643,12 @@ describe('slots', () => {
     const nodes = await cluster.settled('a', 'b');
     const { disk, now } = cluster.harness;
     const late = { node: 'late', leaseUntil: instant(now - 1), isStopping: false };
-    for (const { faults } of nodes) faults.before('bury', () => disk.bury(late));
+    for (const { faults } of nodes) faults.before('removeDeadNode', () => disk.removeDeadNode(late));
     const released = () => nodes.map(({ faults }) => faults.times('releaseSlots'));
     const before = released();
     await disk.renewLease(late);
     await cluster.time.advance(5_000);
-    expect(nodes.map(({ faults }) => faults.times('bury') > 0)).toContain(true);
+    expect(nodes.map(({ faults }) => faults.times('removeDeadNode') > 0)).toContain(true);
     expect(released()).toEqual(before);
   });
 });

@@ -13,8 +13,8 @@ export interface Claiming {
   readonly write: ClaimWrite;
   /** The epoch of its slot in which this was decided. */
   readonly epoch: number;
-  /** Whether a turn at the gate was taken for it. */
-  readonly hasTurn: boolean;
+  /** Whether it took a token at the gate. */
+  readonly hasToken: boolean;
   /** The end of the breaker's window that it probes; null for one that is no probe. */
   readonly probeOf: Instant | null;
   /** What it sends, where that was read already. */
@@ -68,7 +68,7 @@ export interface Decided<W> {
   readonly epoch: number;
   readonly isReadAhead: boolean;
   readonly write: W;
-  readonly hasTurn: boolean;
+  readonly hasToken: boolean;
 }
 
 export interface Decisions {

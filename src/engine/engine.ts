@@ -95,7 +95,7 @@ export class Engine implements Hints {
     const { cluster } = this.#dependencies;
     if (cluster === null) return null;
     return new Membership(this.#dependencies, cluster, {
-      gained: () => {
+      slotsGained: () => {
         this.#dispatcher.rescanAll();
         void this.#recoveries.look();
       },
@@ -131,7 +131,7 @@ export class Engine implements Hints {
   readonly heard: Peers = {
     due: (due) => this.#dispatcher.hinted(due),
     rescan: () => this.#dispatcher.rescan(),
-    slotsChanged: () => this.#membership?.lookSoon(),
+    slotsChanged: () => this.#membership?.syncSoon(),
   };
 
   get isFiring(): boolean {
@@ -142,7 +142,7 @@ export class Engine implements Hints {
     return {
       waiting: this.#dispatcher.waiting,
       inFlight: this.#dispatcher.inFlight,
-      breakers: this.#gates.breakers(this.#dependencies.clock.now()),
+      breakers: this.#gates.countBreakers(this.#dependencies.clock.now()),
     };
   }
 

@@ -23,7 +23,7 @@ export interface SlotState {
 
 /** The cluster as it was at one moment. */
 export interface ClusterState {
-  /** Those who have not left and were not buried, whether or not their lease has run out. */
+  /** Those who have not left and were not removed as dead, whether or not their lease has run out. */
   readonly nodes: readonly NodeLease[];
   /** All of them, in their order. */
   readonly slots: readonly SlotState[];
@@ -44,5 +44,5 @@ export interface ClusterStore {
   /** Gives everything back and ends the lease. */
   leave(node: string): Promise<void>;
   /** The same for a node that has died, by its lease as it was seen: one that was renewed since is left alone. */
-  bury(lease: Pick<NodeLease, 'node' | 'leaseUntil'>): Promise<'done' | 'stale'>;
+  removeDeadNode(lease: Pick<NodeLease, 'node' | 'leaseUntil'>): Promise<'done' | 'stale'>;
 }

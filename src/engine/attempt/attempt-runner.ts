@@ -95,7 +95,7 @@ export class AttemptRunner implements Sending {
     let place = 0;
     for (const { due, write, draft } of claims) {
       const { delivery, attempt } = write;
-      this.#gates.attemptBegins(due);
+      this.#gates.beginAttempt(due);
       const readAt = draft === null ? place++ : 0;
       const request =
         draft === null
@@ -145,11 +145,11 @@ export class AttemptRunner implements Sending {
   /** An attempt that ends after its slot has moved teaches nothing here: the gate is somebody else's. */
   #teach(claiming: Begun, evidence: Evidence, now: Instant): readonly DueDelivery[] {
     const { due, work, epoch, probeOf, write } = claiming;
-    const isOurs = this.#ownership.isStill(due, epoch);
-    const isNews = evidence !== 'failure' || this.#gates.isNews(due, write.attempt.firedAt, now);
+    const isOurs = this.#ownership.isOwnedSince(due, epoch);
+    const isCounted = evidence !== 'failure' || this.#gates.isFailureCounted(due, write.attempt.firedAt, now);
     const { breaker } = gateTerms(work.profile, null);
-    const taught = isOurs && isNews ? evidence : 'nothing';
-    return this.#gates.attemptEnds(due, breaker, taught, isOurs ? probeOf : null, now);
+    const taught = isOurs && isCounted ? evidence : 'nothing';
+    return this.#gates.endAttempt(due, breaker, taught, isOurs ? probeOf : null, now);
   }
 
   async #make(claiming: Begun, given: Request | null): Promise<Made> {
@@ -202,7 +202,7 @@ export class AttemptRunner implements Sending {
       try {
         const request = await (building ?? this.#build(delivery, attempt));
         if (this.#ownership.epochOf(due) === epoch) return request;
-        const isAlive = this.#ownership.life();
+        const isAlive = this.#ownership.watchLease();
         const isOurs = await this.#isClaimed(delivery);
         if (!isOurs || isAlive()) return isOurs ? request : null;
         // What was read may be over: this process may have stood still since.

@@ -89,7 +89,7 @@ export class Claimer {
         continue;
       }
       // The policies of a profile count as they are now.
-      if (made !== null) this.#gates.readEnds([due]);
+      if (made !== null) this.#gates.unpin([due]);
       unread.push({ due, epoch, made });
     }
     await Promise.all([this.#go(ready), this.#readAll(unread)]);
@@ -117,18 +117,18 @@ export class Claimer {
     const { delivery, schedule, profile } = work;
     if (!isReadAhead && dueOf(delivery)?.endpoint !== due.endpoint) return false;
     const terms = gateTerms(profile, schedule.rateLimit);
-    return judge(delivery, this.#gates.of(due, work.gate), terms, now, work.sweep).kind === 'send';
+    return judge(delivery, this.#gates.get(due, work.gate), terms, now, work.sweep).kind === 'send';
   }
 
   async #readAll(asked: readonly Unread[]): Promise<void> {
     if (asked.length === 0) return;
     const dues = asked.map(({ due }) => due);
     let works: readonly (LoadedDelivery | null)[];
-    this.#gates.readBegins(dues);
+    this.#gates.pin(dues);
     try {
       works = await this.#dependencies.store.loadDeliveries(dues);
     } catch (error) {
-      this.#gates.readEnds(dues);
+      this.#gates.unpin(dues);
       for (const due of dues) this.#queue.release(due);
       this.#queue.rest(error);
       return;
@@ -142,7 +142,7 @@ export class Claimer {
         read.push({ due, epoch, work, draft: isSame ? (made?.draft ?? null) : null, isReadAhead: false });
         continue;
       }
-      this.#gates.readEnds([due]);
+      this.#gates.unpin([due]);
       this.#queue.release(due);
     }
     await this.#go(read);
@@ -159,10 +159,10 @@ export class Claimer {
       if (this.#queue.isStopped) this.#queue.release(one.due);
       else this.#judge(one, now, { claims, ends, deferrals });
     }
-    this.#gates.readEnds(read.map(({ due }) => due));
+    this.#gates.unpin(read.map(({ due }) => due));
     // In this order: a store carries out first what it was asked first.
-    const turns = [...claims, ...deferrals].filter(({ hasTurn }) => hasTurn).map(({ due }) => due);
-    const saved = turns.length === 0 ? null : this.#gates.saveTurns(turns);
+    const withTokens = [...claims, ...deferrals].filter(({ hasToken }) => hasToken).map(({ due }) => due);
+    const saved = withTokens.length === 0 ? null : this.#gates.saveTokens(withTokens);
     await Promise.all([saved, this.#claim(claims), this.#end(ends), this.#defer(deferrals)]);
   }
 
@@ -201,8 +201,8 @@ export class Claimer {
       this.#queue.due(seen);
       return;
     }
-    this.#gates.letGo(due);
-    const before = this.#gates.of(due, work.gate);
+    this.#gates.forgetDeferred(due);
+    const before = this.#gates.get(due, work.gate);
     const verdict = judge(delivery, before, gateTerms(profile, schedule.rateLimit), now, work.sweep);
     switch (verdict.kind) {
       case 'gone':
@@ -218,21 +218,21 @@ export class Claimer {
           epoch,
           isReadAhead,
           write: this.#ended(work, verdict.why, now),
-          hasTurn: false,
+          hasToken: false,
         });
         return;
       case 'defer': {
         const write = defer(delivery, verdict.until, verdict.reserved);
-        const hasTurn = this.#gates.decided(due, before, verdict.gate);
-        into.deferrals.push({ due, epoch, isReadAhead, write, hasTurn });
+        const hasToken = this.#gates.recordDecision(due, before, verdict.gate);
+        into.deferrals.push({ due, epoch, isReadAhead, write, hasToken });
         return;
       }
       case 'send': {
         const { gate, probe } = verdict;
         const probeOf = probe ? gate.breaker.openUntil : null;
         const write = this.#claimed(work, now);
-        const hasTurn = this.#gates.decided(due, before, gate);
-        into.claims.push({ due, work, epoch, draft, isReadAhead, probeOf, write, hasTurn });
+        const hasToken = this.#gates.recordDecision(due, before, gate);
+        into.claims.push({ due, work, epoch, draft, isReadAhead, probeOf, write, hasToken });
       }
     }
   }
@@ -276,7 +276,7 @@ export class Claimer {
         const { write, due } = claiming;
         this.#queue.forget(due);
         if (answers[index] === 'done') {
-          this.#turnEnds(claiming, true);
+          this.#settleToken(claiming, true);
           metrics.lateness('claim', (write.attempt.firedAt - write.attempt.dueAt) / MS_PER_SECOND);
           if (write.advanced !== null) this.#queue.due(dueOf(write.advanced.next));
           this.#sending.begin(claiming);
@@ -317,7 +317,7 @@ export class Claimer {
         metrics.unsent('deferred');
         const due = dueOf(write);
         this.#queue.due(due);
-        if (due === null || !this.#ownership.isStill(due, epoch)) return;
+        if (due === null || !this.#ownership.isOwnedSince(due, epoch)) return;
         if (!write.reserved && !this.#gates.rememberDeferred(due)) void this.releaseDeferred([due]);
       },
     );
@@ -333,7 +333,7 @@ export class Claimer {
       const answers = await write(decided.map((one) => one.write));
       for (const [index, one] of decided.entries()) {
         if (answers[index] === 'done') {
-          this.#turnEnds(one, true);
+          this.#settleToken(one, true);
           this.#queue.release(one.due);
           done(one);
         } else this.#lookAtAgain(one);
@@ -343,17 +343,17 @@ export class Claimer {
     }
   }
 
-  /** A write failed, or only its answer got lost: what is stored tells which turns are used. */
+  /** A write failed, or only its answer got lost: what is stored tells which tokens are used. */
   async #failed<D extends Decided<unknown>>(
     decided: readonly D[],
     deliveryOf: (one: D) => Delivery,
     error: unknown,
   ): Promise<void> {
     this.#queue.rest(error);
-    const stored = await this.#revisions(decided.filter(({ hasTurn }) => hasTurn));
+    const stored = await this.#revisions(decided.filter(({ hasToken }) => hasToken));
     for (const one of decided) {
       const { id, revision } = deliveryOf(one);
-      this.#turnEnds(one, (stored.get(id) ?? revision) >= revision);
+      this.#settleToken(one, (stored.get(id) ?? revision) >= revision);
       this.#queue.release(one.due);
     }
   }
@@ -369,8 +369,8 @@ export class Claimer {
     }
   }
 
-  #turnEnds({ due, epoch, hasTurn }: Decided<unknown>, wasUsed: boolean): void {
-    if (hasTurn && this.#ownership.isStill(due, epoch)) this.#gates.turnEnds(due, wasUsed);
+  #settleToken({ due, epoch, hasToken }: Decided<unknown>, wasUsed: boolean): void {
+    if (hasToken && this.#ownership.isOwnedSince(due, epoch)) this.#gates.settleToken(due, wasUsed);
   }
 
   /**
@@ -379,9 +379,9 @@ export class Claimer {
    */
   #lookAtAgain(one: Decided<unknown>): void {
     const { due, isReadAhead } = one;
-    this.#turnEnds(one, false);
+    this.#settleToken(one, false);
     this.#queue.release(due);
-    if (!isReadAhead) this.#ownership.doubt();
+    if (!isReadAhead) this.#ownership.reportRefusedWrite();
     this.#queue.due({
       ...due,
       dueAt: instant(this.#dependencies.clock.now() + (isReadAhead ? 0 : STALE_MS)),

@@ -17,7 +17,7 @@ const AGAIN_MS = 500;
 
 export interface LargeDeliveriesDependencies extends Pick<EngineDependencies, 'clock' | 'log' | 'timers'> {
   readonly ownership: SlotOwnership;
-  readonly gates: Pick<Gates, 'readEnds'>;
+  readonly gates: Pick<Gates, 'unpin'>;
   readonly queue: Queue;
   readonly bodies: PayloadLoader;
   /** Decides on one whose payload is at hand. Never rejects. */
@@ -52,7 +52,7 @@ export class LargeDeliveries {
       await this.#dependencies.decide({ ...read, draft: loaded.draft });
       return;
     }
-    gates.readEnds([due]);
+    gates.unpin([due]);
     queue.release(due);
     if (loaded.againAt !== null) queue.due({ ...due, dueAt: loaded.againAt });
   }

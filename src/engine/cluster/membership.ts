@@ -39,9 +39,9 @@ const NEWCOMER_NOTICE_MS = 2_000;
 const NOBODY: ReadonlySet<string> = new Set();
 
 /** Who has to do with slots that come and go. */
-export interface Inhabitants {
+export interface MembershipListener {
   /** There is more to dispatch. */
-  gained(): void;
+  slotsGained(): void;
   /** Somebody died: its claims are nobody's any more. */
   nodesDied(): void;
   /** Resolves when no batch that is under way now is under way any more. */
@@ -55,7 +55,7 @@ type Dependencies = Pick<EngineDependencies, 'clock' | 'timers' | 'log' | 'node'
 export class Membership {
   readonly #dependencies: Dependencies;
   readonly #cluster: ClusterDependencies;
-  readonly #inhabitants: Inhabitants;
+  readonly #inhabitants: MembershipListener;
   readonly #ownedSlots: OwnedSlots;
   /** The epochs in which slots were given back: those are over, whatever an answer says that was on its way. */
   readonly #givenBack = new Map<Slot, number>();
@@ -73,11 +73,11 @@ export class Membership {
   #isFailing = false;
   #state: 'new' | 'member' | 'stopping' | 'gone' = 'new';
 
-  constructor(dependencies: Dependencies, cluster: ClusterDependencies, inhabitants: Inhabitants) {
+  constructor(dependencies: Dependencies, cluster: ClusterDependencies, inhabitants: MembershipListener) {
     this.#dependencies = dependencies;
     this.#cluster = cluster;
     this.#inhabitants = inhabitants;
-    this.#ownedSlots = new OwnedSlots(cluster, dependencies.node, () => this.lookSoon());
+    this.#ownedSlots = new OwnedSlots(cluster, dependencies.node, () => this.syncSoon());
     cluster.metrics.watchCluster(() => ({
       slotsHeld: this.#ownedSlots.slots.size,
       nodes: this.#nodes.length,
@@ -115,7 +115,7 @@ export class Membership {
   }
 
   /** Something has changed, or may have: soon, however often it is asked for. */
-  lookSoon(): void {
+  syncSoon(): void {
     this.#roundIn(Math.max(this.#roundAt + ROUND_GAP_MS - this.#cluster.stopwatch.elapsed(), 0));
   }
 
@@ -231,9 +231,9 @@ export class Membership {
     const buried = new Set<NodeLease>();
     for (const lease of seen.nodes) {
       if (!dead.has(lease.node)) continue;
-      if ((await this.#cluster.store.bury(lease)) === 'done') buried.add(lease);
+      if ((await this.#cluster.store.removeDeadNode(lease)) === 'done') buried.add(lease);
       // It has come back since, or another was faster.
-      else this.lookSoon();
+      else this.syncSoon();
     }
     return { ...seen, nodes: seen.nodes.filter((lease) => !buried.has(lease)) };
   }
@@ -311,13 +311,13 @@ export class Membership {
     this.#ownedSlots.hold(epochs);
     this.#dependencies.log.info({ slots: epochs.size }, 'slots were gained');
     this.#cluster.metrics.slotsMoved('gained', epochs.size);
-    this.#inhabitants.gained();
+    this.#inhabitants.slotsGained();
   }
 
   /** A lease that had run out, or a clock that was not sure, let things pass by. */
   #activate(): void {
     const { isActive } = this.#ownedSlots;
-    if (isActive && !this.#wasActive) this.#inhabitants.gained();
+    if (isActive && !this.#wasActive) this.#inhabitants.slotsGained();
     this.#wasActive = isActive;
   }
 

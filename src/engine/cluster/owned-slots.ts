@@ -6,7 +6,7 @@
 import type { EndpointRef } from '#src/domain/due.ts';
 import type { Fence, Slot } from '#src/domain/slot.ts';
 import type { ClusterDependencies } from '#src/engine/dependencies.ts';
-import { type SlotOwnership, slotAt } from './slot-ownership.ts';
+import { type SlotOwnership, slotOfEndpoint } from './slot-ownership.ts';
 
 const NONE: ReadonlySet<Slot> = new Set();
 
@@ -47,21 +47,21 @@ export class OwnedSlots implements SlotOwnership {
   }
 
   epochOf(ref: EndpointRef): number | null {
-    const slot = slotAt(ref);
+    const slot = slotOfEndpoint(ref);
     if (!this.#dispatched.has(slot) || !this.isActive) return null;
     return this.#fence.epochs.get(slot) ?? null;
   }
 
-  isStill(ref: EndpointRef, epoch: number): boolean {
-    return this.#fence.epochs.get(slotAt(ref)) === epoch;
+  isOwnedSince(ref: EndpointRef, epoch: number): boolean {
+    return this.#fence.epochs.get(slotOfEndpoint(ref)) === epoch;
   }
 
-  life(): () => boolean {
+  watchLease(): () => boolean {
     const validUntil = this.#validUntil;
     return () => this.#cluster.stopwatch.elapsed() < validUntil;
   }
 
-  doubt(): void {
+  reportRefusedWrite(): void {
     this.#doubt();
   }
 

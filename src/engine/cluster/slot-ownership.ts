@@ -14,11 +14,11 @@ export interface SlotOwnership {
   /** The epoch in which it is ours to dispatch; null while it is not. */
   epochOf(ref: EndpointRef): number | null;
   /** Whether nobody else can have dispatched it since that epoch began, whether or not it is to be now. */
-  isStill(ref: EndpointRef, epoch: number): boolean;
+  isOwnedSince(ref: EndpointRef, epoch: number): boolean;
   /** What it gives tells, whenever it is asked: since this call nobody can have taken this process for dead. */
-  life(): () => boolean;
+  watchLease(): () => boolean;
   /** A write was refused that the store would have accepted as far as we know. */
-  doubt(): void;
+  reportRefusedWrite(): void;
 }
 
 const ALWAYS = 0;
@@ -28,11 +28,11 @@ export const OWNS_EVERY_SLOT: SlotOwnership = {
   slots: undefined,
   fence: undefined,
   epochOf: () => ALWAYS,
-  isStill: () => true,
-  life: () => () => true,
-  doubt: () => {},
+  isOwnedSince: () => true,
+  watchLease: () => () => true,
+  reportRefusedWrite: () => {},
 };
 
-export function slotAt({ partition, endpoint }: EndpointRef): Slot {
+export function slotOfEndpoint({ partition, endpoint }: EndpointRef): Slot {
   return slotOf(partition, endpoint);
 }

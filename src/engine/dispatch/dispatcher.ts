@@ -23,12 +23,12 @@ import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import { DueScanner, SCAN_AHEAD_MS } from '#src/engine/due/due-scanner.ts';
 import type { Gates } from '#src/engine/gate/gates.ts';
 import { type OutageLog, warnsOfOutage } from '#src/engine/outage-log.ts';
-import { PeriodicTask, SOON_MS } from '#src/engine/periodic-task.ts';
 import { type Load, Prefetcher } from '#src/engine/prefetch/prefetcher.ts';
 import { DueQueue } from '#src/engine/queue/due-queue.ts';
 import { FairQueue, type Punctuality } from '#src/engine/queue/fair-queue.ts';
 import type { StatsRecorder } from '#src/engine/upkeep/stats-recorder.ts';
 import type { Hints, Peers } from '#src/ports/hints.ts';
+import { PeriodicTask, SOON_MS } from '#src/ports/periodic-task.ts';
 import { SlowedTimers } from '#src/ports/slowed-timers.ts';
 import { OverdueBatchSize } from './overdue-batch-size.ts';
 
@@ -220,7 +220,7 @@ export class Dispatcher implements Hints, Queue {
 
   rescan(): void {
     if (this.#state !== 'running') return;
-    for (const look of Object.values(this.#looks)) look.soon();
+    for (const look of Object.values(this.#looks)) look.runSoon();
   }
 
   /** There is more to look at than before. */
@@ -230,7 +230,7 @@ export class Dispatcher implements Hints, Queue {
   }
 
   #lookNow(): void {
-    for (const look of Object.values(this.#looks)) look.now();
+    for (const look of Object.values(this.#looks)) look.runNow();
   }
 
   /** Resolves when no batch that is under way now is under way any more. */
@@ -273,7 +273,7 @@ export class Dispatcher implements Hints, Queue {
     }
     this.#turn();
     if (direction === 'behind') return this.#lookBehindAfterMs();
-    if (this.#scanner.isMoreAhead) this.#looks.rest.soon();
+    if (this.#scanner.isMoreAhead) this.#looks.rest.runSoon();
     // The clock may have been set back.
     const tookMs = Math.max(this.#dependencies.clock.now() - begunAt, 0);
     return direction === 'ahead' ? Math.max(LOOK_EVERY_MS - tookMs, SOON_MS) : null;

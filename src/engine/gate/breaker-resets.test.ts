@@ -237,7 +237,7 @@ test('one that may be taken for dead leaves the order to whoever holds the endpo
   await using harness = await EngineHarness.open();
   const profile = await harness.profile();
   let isAlive = false;
-  const ownership = { ...OWNS_EVERY_SLOT, life: () => () => isAlive };
+  const ownership = { ...OWNS_EVERY_SLOT, watchLease: () => () => isAlive };
   const gates = new Gates(harness, ownership);
   const orders = new BreakerResets(harness, { ownership, gates, releaseDeferred: async () => {} });
   await order(harness, profile);

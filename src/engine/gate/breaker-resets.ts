@@ -14,7 +14,7 @@ import { isDeferred } from '#src/domain/delivery-life.ts';
 import type { DueDelivery, EndpointRef } from '#src/domain/due.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import { type SlotOwnership, slotAt } from '#src/engine/cluster/slot-ownership.ts';
+import { type SlotOwnership, slotOfEndpoint } from '#src/engine/cluster/slot-ownership.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { BreakerReset } from '#src/ports/insight-store.ts';
 import type { LoadedDelivery } from '#src/ports/store.ts';
@@ -80,22 +80,22 @@ export class BreakerResets {
     const { ownership, gates, releaseDeferred } = this.#parts;
     const epoch = ownership.epochOf(order);
     if (epoch === null) return;
-    const isAlive = ownership.life();
-    gates.readBegins([order]);
+    const isAlive = ownership.watchLease();
+    gates.pin([order]);
     try {
       const read = await insight.findGate(order.partition, order.endpoint);
       // The gate that was read is of the epoch in which it was asked for.
       if (ownership.epochOf(order) !== epoch) return;
-      const found = await this.#deferredBy(gates.of(order, read).breaker, order);
+      const found = await this.#deferredBy(gates.get(order, read).breaker, order);
       if (ownership.epochOf(order) !== epoch) return;
-      const deferred = gates.closeByHand(order, clock.now());
+      const deferred = gates.resetBreaker(order, clock.now());
       await releaseDeferred([...new Map([...found, ...deferred].map((due) => [due.id, due])).values()]);
       await gates.saveOne(order);
     } finally {
-      gates.readEnds([order]);
+      gates.unpin([order]);
     }
     // What is saved under a hold that is over is not saved, and a process that stood still may not know that it is.
-    if (!ownership.isStill(order, epoch) || !isAlive()) return;
+    if (!ownership.isOwnedSince(order, epoch) || !isAlive()) return;
     await insight.removeBreakerReset(order);
     const { partition, endpoint } = order;
     // Of a URL only the host: the rest may hold what is secret.
@@ -114,7 +114,7 @@ export class BreakerResets {
 
   async #deferredTo(until: Instant, ref: EndpointRef): Promise<readonly DueDelivery[]> {
     const { store } = this.#dependencies;
-    const slots = this.#parts.ownership.slots === undefined ? undefined : new Set([slotAt(ref)]);
+    const slots = this.#parts.ownership.slots === undefined ? undefined : new Set([slotOfEndpoint(ref)]);
     const found: DueDelivery[] = [];
     let after: Pick<DueDelivery, 'dueAt' | 'id'> = { dueAt: until, id: FIRST_ID };
     for (let lookedAt = 0; lookedAt < LOOKED_AT_MAX && !this.#isStopped; ) {

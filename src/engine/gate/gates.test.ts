@@ -19,8 +19,8 @@ function towards(endpoint: string, name = endpoint): DueDelivery {
 
 /** An attempt towards the endpoint of `due` ended so. */
 function learn(gates: Gates, harness: EngineHarness, evidence: 'success' | 'failure', due = DUE) {
-  gates.attemptBegins(due);
-  return gates.attemptEnds(due, POLICY, evidence, null, harness.now);
+  gates.beginAttempt(due);
+  return gates.endAttempt(due, POLICY, evidence, null, harness.now);
 }
 
 function fail(gates: Gates, harness: EngineHarness, times: number, due = DUE): void {
@@ -38,7 +38,7 @@ describe('the gate of an endpoint', () => {
   test('is open where nothing is known, and then nothing is kept', async () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
-    expect(gates.of(DUE, null)).toBe(OPEN_GATE);
+    expect(gates.get(DUE, null)).toBe(OPEN_GATE);
     gates.set(DUE, OPEN_GATE);
     expect(learn(gates, harness, 'success')).toEqual([]);
     await harness.time.advance(10_000);
@@ -50,16 +50,16 @@ describe('the gate of an endpoint', () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 2);
-    expect(gates.of(DUE, OPEN_GATE).breaker.openUntil).toBe(harness.now + 30_000);
+    expect(gates.get(DUE, OPEN_GATE).breaker.openUntil).toBe(harness.now + 30_000);
   });
 
   test('is one for each partition and endpoint', async () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 2);
-    expect(gates.of(towards('https://example.org/'), null)).toBe(OPEN_GATE);
-    expect(gates.of({ ...DUE, partition: 2 as Partition }, null)).toBe(OPEN_GATE);
-    expect(gates.breakers(harness.now)).toEqual({ open: 1, halfOpen: 0 });
+    expect(gates.get(towards('https://example.org/'), null)).toBe(OPEN_GATE);
+    expect(gates.get({ ...DUE, partition: 2 as Partition }, null)).toBe(OPEN_GATE);
+    expect(gates.countBreakers(harness.now)).toEqual({ open: 1, halfOpen: 0 });
   });
 
   test('counts among the breakers by its state', async () => {
@@ -69,9 +69,9 @@ describe('the gate of an endpoint', () => {
     fail(gates, harness, 1, towards('b'));
     await harness.time.advance(10_000);
     fail(gates, harness, 2, towards('c'));
-    expect(gates.breakers(harness.now)).toEqual({ open: 2, halfOpen: 0 });
+    expect(gates.countBreakers(harness.now)).toEqual({ open: 2, halfOpen: 0 });
     await harness.time.advance(20_000);
-    expect(gates.breakers(harness.now)).toEqual({ open: 1, halfOpen: 1 });
+    expect(gates.countBreakers(harness.now)).toEqual({ open: 1, halfOpen: 1 });
   });
 });
 
@@ -115,7 +115,7 @@ describe('gates are saved', () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
     const patient = { ...POLICY, threshold: 100 };
-    const failed = () => gates.attemptEnds(DUE, patient, 'failure', null, harness.now);
+    const failed = () => gates.endAttempt(DUE, patient, 'failure', null, harness.now);
     harness.faults.before('saveGates', failed);
     failed();
     await harness.time.advance(1_000);
@@ -166,14 +166,14 @@ describe('after a restart', () => {
     const before = new Gates(harness, OWNS_EVERY_SLOT);
     fail(before, harness, 2);
     await harness.time.advance(30_000);
-    const { openUntil } = before.of(DUE, null).breaker;
-    before.attemptEnds(DUE, POLICY, 'failure', openUntil, harness.now);
+    const { openUntil } = before.get(DUE, null).breaker;
+    before.endAttempt(DUE, POLICY, 'failure', openUntil, harness.now);
     await harness.time.advance(0);
 
     const after = new Gates(harness, OWNS_EVERY_SLOT);
-    const gate = after.of(DUE, await stored(harness));
+    const gate = after.get(DUE, await stored(harness));
     expect(gate.breaker).toMatchObject({ openUntil: harness.now + 60_000, windowMs: 60_000 });
-    expect(after.breakers(harness.now)).toEqual({ open: 1, halfOpen: 0 });
+    expect(after.countBreakers(harness.now)).toEqual({ open: 1, halfOpen: 0 });
   });
 
   test('failures in a row count over it', async () => {
@@ -181,9 +181,9 @@ describe('after a restart', () => {
     fail(new Gates(harness, OWNS_EVERY_SLOT), harness, 1);
     await harness.time.advance(1_000);
     const after = new Gates(harness, OWNS_EVERY_SLOT);
-    after.of(DUE, await stored(harness));
+    after.get(DUE, await stored(harness));
     learn(after, harness, 'failure');
-    expect(after.breakers(harness.now)).toEqual({ open: 1, halfOpen: 0 });
+    expect(after.countBreakers(harness.now)).toEqual({ open: 1, halfOpen: 0 });
   });
 
   test('what is read is not saved again before it changes', async () => {
@@ -191,7 +191,7 @@ describe('after a restart', () => {
     fail(new Gates(harness, OWNS_EVERY_SLOT), harness, 1);
     await harness.time.advance(1_000);
     const after = new Gates(harness, OWNS_EVERY_SLOT);
-    after.of(DUE, await stored(harness));
+    after.get(DUE, await stored(harness));
     const saves = harness.faults.times('saveGates');
     await after.save();
     expect(harness.faults.times('saveGates')).toBe(saves);
@@ -208,7 +208,7 @@ describe('memory', () => {
     await harness.time.advance(1_000);
     expect(await stored(harness)).toBeNull();
     const read: Gate = { ...OPEN_GATE, breaker: { ...OPEN_GATE.breaker, failures: 1 } };
-    expect(gates.of(DUE, read)).toBe(read);
+    expect(gates.get(DUE, read)).toBe(read);
   });
 
   test('while it is being read it is kept: what is answered may be older than what was forgotten', async () => {
@@ -217,16 +217,16 @@ describe('memory', () => {
     fail(gates, harness, 1);
     await harness.time.advance(1_000);
     const older = await stored(harness);
-    gates.readBegins([DUE]);
+    gates.pin([DUE]);
     learn(gates, harness, 'success');
     await harness.time.advance(5_000);
-    expect(gates.of(DUE, older).breaker.failures).toBe(0);
-    gates.readEnds([DUE]);
+    expect(gates.get(DUE, older).breaker.failures).toBe(0);
+    gates.unpin([DUE]);
     // Once nobody reads it any more it is forgotten as usual.
     fail(gates, harness, 1);
     learn(gates, harness, 'success');
     await harness.time.advance(5_000);
-    expect(gates.of(DUE, older)).toBe(older);
+    expect(gates.get(DUE, older)).toBe(older);
   });
 
   test('holds 20,000 gates at most, those used last; the others are read again', async () => {
@@ -236,8 +236,8 @@ describe('memory', () => {
     learn(gates, harness, 'success', towards('e-0'));
     fail(gates, harness, 2, towards('e-0'));
     await harness.time.advance(1_000);
-    expect(gates.breakers(harness.now).open).toBe(20_000);
-    const isKept = (endpoint: number) => gates.of(towards(`e-${endpoint}`), null) !== OPEN_GATE;
+    expect(gates.countBreakers(harness.now).open).toBe(20_000);
+    const isKept = (endpoint: number) => gates.get(towards(`e-${endpoint}`), null) !== OPEN_GATE;
     expect([0, 1, 100, 101].map(isKept)).toEqual([true, false, false, true]);
   });
 
@@ -249,9 +249,9 @@ describe('memory', () => {
       ...OPEN_GATE,
       breaker: { failures: 2, openUntil, windowMs: 30_000, probeUntil: null },
     };
-    for (let endpoint = 0; endpoint < 20_100; endpoint++) gates.of(towards(`e-${endpoint}`), read);
+    for (let endpoint = 0; endpoint < 20_100; endpoint++) gates.get(towards(`e-${endpoint}`), read);
     await harness.time.advance(5_000);
-    expect(gates.breakers(harness.now).open).toBeLessThanOrEqual(20_000);
+    expect(gates.countBreakers(harness.now).open).toBeLessThanOrEqual(20_000);
   });
 
   test('a gate that was forgotten does not come back as it was before', async () => {
@@ -261,12 +261,12 @@ describe('memory', () => {
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
     const read = await stored(harness);
     const [quick, slow] = [towards(URL, 'quick'), towards(URL, 'slow')];
-    gates.of(quick, read);
-    gates.of(slow, read);
+    gates.get(quick, read);
+    gates.get(slow, read);
     learn(gates, harness, 'success', quick);
     await harness.time.advance(5_000);
     learn(gates, harness, 'failure', slow);
-    expect(gates.of(slow, null).breaker).toMatchObject({ failures: 1, openUntil: null });
+    expect(gates.get(slow, null).breaker).toMatchObject({ failures: 1, openUntil: null });
   });
 });
 
@@ -348,7 +348,7 @@ describe('a delivery that was deferred', () => {
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 2);
     for (let each = 0; each < 1_000; each++) gates.rememberDeferred(towards(URL, `${each}`));
-    gates.letGo(towards(URL, '7'));
+    gates.forgetDeferred(towards(URL, '7'));
     gates.rememberDeferred(towards(URL, 'next'));
     const freed = learn(gates, harness, 'success').map(({ id }) => id);
     expect(freed).toHaveLength(1_000);
@@ -364,10 +364,10 @@ describe('turns taken at a gate', () => {
   async function takeTurn(gates: Gates, harness: EngineHarness, name: string) {
     const { pending } = await harness.schedule({ url: URL });
     const due = towards(URL, name);
-    const before = gates.of(due, null);
+    const before = gates.get(due, null);
     const admission = admit(before, LIMITED, pending, harness.now);
     if (admission.kind === 'never') throw new Error('There is always a turn.');
-    expect(gates.decided(due, before, admission.gate)).toBe(true);
+    expect(gates.recordDecision(due, before, admission.gate)).toBe(true);
     return { due, waitMs: admission.kind === 'wait' ? admission.until - harness.now : 0 };
   }
 
@@ -377,7 +377,7 @@ describe('turns taken at a gate', () => {
     const turns = [];
     for (const name of ['a', 'b', 'c']) turns.push(await takeTurn(gates, harness, name));
     expect(turns.map(({ waitMs }) => waitMs)).toEqual([0, 1_000, 2_000]);
-    for (const { due } of turns) gates.turnEnds(due, false);
+    for (const { due } of turns) gates.settleToken(due, false);
     expect((await takeTurn(gates, harness, 'd')).waitMs).toBe(0);
   });
 
@@ -386,10 +386,10 @@ describe('turns taken at a gate', () => {
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
     const first = await takeTurn(gates, harness, 'a');
     const second = await takeTurn(gates, harness, 'b');
-    gates.turnEnds(first.due, false);
+    gates.settleToken(first.due, false);
     expect((await takeTurn(gates, harness, 'c')).waitMs).toBe(2_000);
-    gates.turnEnds(second.due, true);
-    gates.turnEnds(towards(URL, 'c'), false);
+    gates.settleToken(second.due, true);
+    gates.settleToken(towards(URL, 'c'), false);
     expect((await takeTurn(gates, harness, 'd')).waitMs).toBe(3_000);
   });
 
@@ -398,8 +398,8 @@ describe('turns taken at a gate', () => {
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
     const { due } = await takeTurn(gates, harness, 'a');
     fail(gates, harness, 2, towards(URL));
-    gates.turnEnds(due, false);
-    expect(gates.breakers(harness.now).open).toBe(1);
+    gates.settleToken(due, false);
+    expect(gates.countBreakers(harness.now).open).toBe(1);
   });
 
   test('are saved at once, and alone', async () => {
@@ -407,7 +407,7 @@ describe('turns taken at a gate', () => {
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 1, towards('https://example.com/other'));
     const { due } = await takeTurn(gates, harness, 'a');
-    await gates.saveTurns([due]);
+    await gates.saveTokens([due]);
     expect((await stored(harness))?.paces['1']?.freeAt).toBe(harness.now + 1_000);
     expect(harness.faults.times('saveGates')).toBe(1);
   });

@@ -9,25 +9,25 @@
  * Deliveries that an open breaker deferred are remembered, as many as fit: when it closes early they need not
  * wait for the end of its window.
  */
-import { type Evidence, isNews, stateOf } from '#src/domain/breaker.ts';
+import { countsAfterReset, type Evidence, stateOf } from '#src/domain/breaker.ts';
 import { CustomerShares } from '#src/domain/customer-shares.ts';
 import { type DueDelivery, type EndpointRef, endpointRefKey } from '#src/domain/due.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import {
   type Gate,
-  hasTakenTurn,
+  hasTakenToken,
   isForgettable,
   OPEN_GATE,
   recorded,
-  withClosedBreaker,
-  withTurnsOf,
+  withBreakerReset,
+  withTokensOf,
 } from '#src/domain/gate.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { BreakerPolicy } from '#src/domain/profile.ts';
 import type { Slot } from '#src/domain/slot.ts';
-import { type SlotOwnership, slotAt } from '#src/engine/cluster/slot-ownership.ts';
+import { type SlotOwnership, slotOfEndpoint } from '#src/engine/cluster/slot-ownership.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import { type OutageLog, warnsOfOutage } from '#src/engine/outage-log.ts';
 import type { LoadedDelivery, SavedGate } from '#src/ports/store.ts';
@@ -86,7 +86,7 @@ export class Gates {
   }
 
   /** What is in memory is newer than what was read with the delivery. */
-  of(ref: EndpointRef, read: LoadedDelivery['gate']): Gate {
+  get(ref: EndpointRef, read: LoadedDelivery['gate']): Gate {
     const known = this.#kept.get(endpointRefKey(ref));
     if (known !== undefined) return known.gate;
     if (read === null) return OPEN_GATE;
@@ -96,7 +96,7 @@ export class Gates {
   }
 
   /** Whether its breaker is open, as far as is known. */
-  isShut(due: DueDelivery, read: LoadedDelivery['gate']): boolean {
+  isBreakerOpen(due: DueDelivery, read: LoadedDelivery['gate']): boolean {
     const gate = this.#kept.get(endpointRefKey(due))?.gate ?? read;
     return gate !== null && gate.breaker.openUntil !== null;
   }
@@ -119,10 +119,10 @@ export class Gates {
    * The gate let a delivery through or put it off. Whether a turn was taken for it: then `turnEnds` has to tell
    * what became of it.
    */
-  decided(due: DueDelivery, before: Gate, after: Gate): boolean {
+  recordDecision(due: DueDelivery, before: Gate, after: Gate): boolean {
     this.set(due, after);
     const kept = this.#kept.get(endpointRefKey(due));
-    if (kept === undefined || !hasTakenTurn(before, after)) return false;
+    if (kept === undefined || !hasTakenToken(before, after)) return false;
     kept.turns ??= { base: before, open: 0, areUsed: false };
     kept.turns.open++;
     return true;
@@ -133,7 +133,7 @@ export class Gates {
    * one cannot be given back without another being reserved twice; but where none of those taken together was
    * used, as with a store that is away, all of them are.
    */
-  turnEnds(due: DueDelivery, wasUsed: boolean): void {
+  settleToken(due: DueDelivery, wasUsed: boolean): void {
     const kept = this.#kept.get(endpointRefKey(due));
     const turns = kept?.turns ?? null;
     if (kept === undefined || turns === null) return;
@@ -141,7 +141,7 @@ export class Gates {
     turns.areUsed ||= wasUsed;
     if (turns.open > 0) return;
     kept.turns = null;
-    if (!turns.areUsed) this.set(due, withTurnsOf(kept.gate, turns.base));
+    if (!turns.areUsed) this.set(due, withTokensOf(kept.gate, turns.base));
   }
 
   /** Remembers one that the breaker deferred, with the instant it was deferred to; false when it has closed meanwhile. */
@@ -157,7 +157,7 @@ export class Gates {
   }
 
   /** It is looked at again: it is not deferred any more, or will be anew. */
-  letGo(due: DueDelivery): void {
+  forgetDeferred(due: DueDelivery): void {
     const wasDeferred = this.#kept.get(endpointRefKey(due))?.deferred.delete(due.id) === true;
     if (wasDeferred) this.#deferred.release(due.partition, 1);
   }
@@ -166,16 +166,16 @@ export class Gates {
    * Gates are about to be read with their deliveries, and are kept until that has been answered: what was read
    * may be older by then than what was saved and forgotten meanwhile.
    */
-  readBegins(refs: readonly EndpointRef[]): void {
+  pin(refs: readonly EndpointRef[]): void {
     for (const ref of refs) countUp(this.#reads, endpointRefKey(ref));
   }
 
-  readEnds(refs: readonly EndpointRef[]): void {
+  unpin(refs: readonly EndpointRef[]): void {
     for (const ref of refs) countDown(this.#reads, endpointRefKey(ref));
   }
 
   /** An attempt begins: its gate is kept until it has taught it something. */
-  attemptBegins(due: DueDelivery): void {
+  beginAttempt(due: DueDelivery): void {
     countUp(this.#attempts, endpointRefKey(due));
   }
 
@@ -183,7 +183,7 @@ export class Gates {
    * An attempt has ended; answers those that need not wait any longer. `probeOf` is the window it was to probe: of
    * one that has been opened again meanwhile it is no probe.
    */
-  attemptEnds(
+  endAttempt(
     due: DueDelivery,
     policy: BreakerPolicy,
     evidence: Evidence,
@@ -191,25 +191,25 @@ export class Gates {
     now: Instant,
   ): readonly DueDelivery[] {
     countDown(this.#attempts, endpointRefKey(due));
-    const before = this.of(due, null);
+    const before = this.get(due, null);
     const isProbe = probeOf !== null && probeOf === before.breaker.openUntil;
     this.set(due, recorded(before, policy, evidence, isProbe, now));
     return this.#freed(due);
   }
 
   /** A person closes the breaker of a gate that is being read; answers those that need not wait any longer. */
-  closeByHand(ref: EndpointRef, now: Instant): readonly DueDelivery[] {
+  resetBreaker(ref: EndpointRef, now: Instant): readonly DueDelivery[] {
     const kept = this.#kept.get(endpointRefKey(ref));
     if (kept === undefined) return [];
-    this.set(ref, withClosedBreaker(kept.gate));
+    this.set(ref, withBreakerReset(kept.gate));
     kept.closedAt = now;
     return this.#freed(ref);
   }
 
   /** Whether a failure of an attempt that went out then may still be held against its endpoint. */
-  isNews(due: DueDelivery, firedAt: Instant, now: Instant): boolean {
+  isFailureCounted(due: DueDelivery, firedAt: Instant, now: Instant): boolean {
     const closedAt = this.#kept.get(endpointRefKey(due))?.closedAt ?? null;
-    return closedAt === null || isNews(firedAt, closedAt, now);
+    return closedAt === null || countsAfterReset(firedAt, closedAt, now);
   }
 
   #freed(ref: EndpointRef): readonly DueDelivery[] {
@@ -221,7 +221,7 @@ export class Gates {
     return freed;
   }
 
-  breakers(now: Instant): { readonly open: number; readonly halfOpen: number } {
+  countBreakers(now: Instant): { readonly open: number; readonly halfOpen: number } {
     let open = 0;
     let halfOpen = 0;
     for (const { gate } of this.#kept.values()) {
@@ -275,7 +275,7 @@ export class Gates {
    * Saves the gates of deliveries that took a turn. Asked for before the turns are written down, so that a
    * crash forgets none that was used.
    */
-  async saveTurns(dues: readonly DueDelivery[]): Promise<void> {
+  async saveTokens(dues: readonly DueDelivery[]): Promise<void> {
     const kept = dues.map((due) => this.#kept.get(endpointRefKey(due))).filter((one) => one !== undefined);
     try {
       await this.#save(new Set(kept));
@@ -286,13 +286,15 @@ export class Gates {
 
   /** Saves what changed of these slots. */
   saveSlots(slots: ReadonlySet<Slot>): Promise<void> {
-    return this.#save([...this.#kept.values()].filter((kept) => !kept.isSaved && slots.has(slotAt(kept))));
+    return this.#save(
+      [...this.#kept.values()].filter((kept) => !kept.isSaved && slots.has(slotOfEndpoint(kept))),
+    );
   }
 
   /** They are somebody else's from now on, saved or not. */
   forgetSlots(slots: ReadonlySet<Slot>): void {
     for (const [key, kept] of this.#kept) {
-      if (!slots.has(slotAt(kept))) continue;
+      if (!slots.has(slotOfEndpoint(kept))) continue;
       this.#deferred.release(kept.partition, kept.deferred.size);
       this.#kept.delete(key);
     }

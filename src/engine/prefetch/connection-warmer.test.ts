@@ -16,7 +16,7 @@ test('each customer gets connections of its own to a host that several send to',
   const egress = {
     warm: (_url: URL, count: number, customer: Partition) => void asked.push([count, customer]),
   };
-  const warmth = new ConnectionWarmer(egress, { isShut: () => false });
+  const warmth = new ConnectionWarmer(egress, { isBreakerOpen: () => false });
   for (const path of ['a', 'b', 'c']) warmth.expect(readyOf(1, path));
   warmth.expect(readyOf(2, 'a'));
   warmth.rise();

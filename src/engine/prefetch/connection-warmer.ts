@@ -33,19 +33,19 @@ interface Expected {
 
 export class ConnectionWarmer {
   readonly #egress: Pick<Egress, 'warm'>;
-  readonly #gates: Pick<Gates, 'isShut'>;
+  readonly #gates: Pick<Gates, 'isBreakerOpen'>;
   /** By customer and origin: since `rise` was called last, and before that. */
   #expected = new Map<string, Expected>();
   #before: ReadonlyMap<string, Expected> = new Map();
 
-  constructor(egress: Pick<Egress, 'warm'>, gates: Pick<Gates, 'isShut'>) {
+  constructor(egress: Pick<Egress, 'warm'>, gates: Pick<Gates, 'isBreakerOpen'>) {
     this.#egress = egress;
     this.#gates = gates;
   }
 
   expect({ due, work }: Ready): void {
     // An open breaker lets nothing through but a probe.
-    if (this.#gates.isShut(due, work.gate)) return;
+    if (this.#gates.isBreakerOpen(due, work.gate)) return;
     const moment = Math.floor(due.dueAt / MOMENT_MS);
     const key = `${due.partition} ${due.origin}`;
     const known = this.#expected.get(key) ?? this.#before.get(key);

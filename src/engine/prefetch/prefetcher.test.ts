@@ -327,13 +327,13 @@ describe('making ready', () => {
     );
     ahead.want(due);
     await harness.time.advance(10);
-    gates.attemptBegins(due);
+    gates.beginAttempt(due);
     const policy: BreakerPolicy = { threshold: 9, baseOpen: '1s', maxOpen: '1s', probeTimeout: '1s' };
-    gates.attemptEnds(due, policy, 'failure', null, harness.now);
+    gates.endAttempt(due, policy, 'failure', null, harness.now);
     await gates.save();
     const read = ahead.take(due)?.work.gate ?? null;
     expect(read).toBeNull();
-    expect(gates.of(due, read).breaker.failures).toBe(1);
+    expect(gates.get(due, read).breaker.failures).toBe(1);
   });
 
   test('ends with the engine, and leaves no timer behind', async () => {

@@ -223,7 +223,7 @@ export class Prefetcher {
   async #make(dues: readonly DueDelivery[]): Promise<void> {
     const epochs = dues.map((due) => this.#ownership.epochOf(due));
     const taken = new Set<DueDelivery>();
-    this.#gates.readBegins(dues);
+    this.#gates.pin(dues);
     try {
       const works = await this.#dependencies.store.loadDeliveries(dues);
       const found = dues.flatMap((due, index) => {
@@ -244,7 +244,7 @@ export class Prefetcher {
     } catch {
       // Whoever fires them will find out.
     }
-    this.#gates.readEnds(dues.filter((due) => !taken.has(due)));
+    this.#gates.unpin(dues.filter((due) => !taken.has(due)));
     this.#warmth.rise();
   }
 
@@ -258,7 +258,7 @@ export class Prefetcher {
 
   #drop(ready: Ready): void {
     this.#remove(ready);
-    this.#gates.readEnds([ready.due]);
+    this.#gates.unpin([ready.due]);
   }
 
   #remove(ready: Ready): void {

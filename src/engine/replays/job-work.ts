@@ -14,9 +14,9 @@ import type { Instant } from '#src/domain/instant.ts';
 import {
   fitting,
   gathered,
-  hold,
   isOpen,
   itemsLeft,
+  lease,
   REPLAY_LEASE_MS,
   type ReplayItem,
   type ReplayJob,
@@ -68,7 +68,7 @@ export class JobWork {
 
   #renew(): Promise<number | null> {
     const { store, node, clock } = this.#dependencies;
-    const next = hold(this.#job, node, clock.now());
+    const next = lease(this.#job, node, clock.now());
     return this.#moved(next, store.jobs.replaceJob(next), 0);
   }
 

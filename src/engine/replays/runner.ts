@@ -8,7 +8,7 @@
  */
 import type { JobId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
-import { hold, isHeldElsewhere, letGo, type ReplayJob } from '#src/domain/replay-job.ts';
+import { isLeasedElsewhere, lease, type ReplayJob, releaseLease } from '#src/domain/replay-job.ts';
 import { Budgets } from './budgets.ts';
 import { Chores } from './chores.ts';
 import type { ReplayDependencies } from './dependencies.ts';
@@ -66,7 +66,7 @@ export class ReplayRunner {
 
   async #letGo(job: ReplayJob): Promise<void> {
     try {
-      await this.#dependencies.store.jobs.replaceJob(letGo(job));
+      await this.#dependencies.store.jobs.replaceJob(releaseLease(job));
     } catch {
       // The store is away: the lease runs out by itself.
     }
@@ -78,7 +78,7 @@ export class ReplayRunner {
     this.#compare(open);
     const now = clock.now();
     const elsewhere = new Set(
-      open.filter((job) => isHeldElsewhere(job, node, now)).map(({ partition }) => partition),
+      open.filter((job) => isLeasedElsewhere(job, node, now)).map(({ partition }) => partition),
     );
     for (const job of open) {
       if (this.#held.size >= HELD_MAX) break;
@@ -99,7 +99,7 @@ export class ReplayRunner {
 
   async #take(job: ReplayJob): Promise<void> {
     const { store, clock, node } = this.#dependencies;
-    const taken = hold(job, node, clock.now());
+    const taken = lease(job, node, clock.now());
     if ((await store.jobs.replaceJob(taken)) === 'stale') return;
     const work = new JobWork(this.#dependencies, this.#budgets, taken);
     this.#held.set(job.id, work);

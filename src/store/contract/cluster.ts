@@ -65,7 +65,9 @@ export function clusterContract(suite: Suite): void {
       const nodes = new Nodes(own.store, instant(START + 3 * MINUTE_MS));
       await nodes.take('dead', [0, 1]);
       await nodes.take('b', [2]);
-      expect(await own.store.bury({ node: 'dead', leaseUntil: instant(nodes.now + LEASE_MS) })).toBe('done');
+      expect(
+        await own.store.removeDeadNode({ node: 'dead', leaseUntil: instant(nodes.now + LEASE_MS) }),
+      ).toBe('done');
       const state = await nodes.renew('b');
       expect(state.nodes.map(({ node }) => node)).toEqual(['b']);
       expect(ownersOf(state, 3)).toEqual([null, null, 'b']);
@@ -78,8 +80,10 @@ export function clusterContract(suite: Suite): void {
       const seen = { node: 'late', leaseUntil: instant(nodes.now + LEASE_MS) };
       const later = new Nodes(own.store, instant(nodes.now + 1));
       await later.renew('late');
-      expect(await own.store.bury(seen)).toBe('stale');
-      expect(await own.store.bury({ node: 'never-there', leaseUntil: seen.leaseUntil })).toBe('stale');
+      expect(await own.store.removeDeadNode(seen)).toBe('stale');
+      expect(await own.store.removeDeadNode({ node: 'never-there', leaseUntil: seen.leaseUntil })).toBe(
+        'stale',
+      );
       const state = await later.renew('late');
       expect(state.nodes.map(({ node }) => node)).toEqual(['late']);
       expect(ownersOf(state, 1)).toEqual(['late']);
@@ -139,13 +143,13 @@ export function clusterContract(suite: Suite): void {
       expect((await store.takeSlots('a', (await nodes.renew('a')).slots.slice(0, 1))).epochs.size).toBe(0);
     });
 
-    test('of a node that has a lease are left; once it was buried they are taken', async () => {
+    test('of a node that has a lease are left; once its node was removed as dead they are taken', async () => {
       const { store } = await begin();
       const fence = await nodes.take('a', [5]);
       const { slots } = await nodes.renew('b');
       const seen = slots.slice(5, 6);
       expect((await store.takeSlots('b', seen)).epochs.size).toBe(0);
-      await store.bury({ node: 'a', leaseUntil: instant(nodes.now + LEASE_MS) });
+      await store.removeDeadNode({ node: 'a', leaseUntil: instant(nodes.now + LEASE_MS) });
       const epoch = (fence.epochs.get(5 as Slot) ?? Number.NaN) + 1;
       expect((await store.takeSlots('b', seen)).epochs).toEqual(new Map([[5, epoch]]));
     });

@@ -18,7 +18,7 @@ export function replayJobsContract(suite: Suite): void {
       const job = newJob(bench, { expected: 1_000_000, createdBy: 'Zoë "Z" \u0000\u{1f600}' });
       const versions = [
         job,
-        life.hold(job, 'node-1', bench.now),
+        life.lease(job, 'node-1', bench.now),
         { ...job, state: 'running', cursor: 'dlv_1' as DeliveryId, gathered: 3, replayed: 1, skipped: 2 },
         { ...job, filter: { ...job.filter, scheduleId: 'sch_1' as ScheduleId, createdAfter: bench.now } },
         life.stop(job, bench.tick()) ?? job,
@@ -72,10 +72,10 @@ export function replayJobsContract(suite: Suite): void {
     test('is moved only from the revision it was read with', async () => {
       const bench = await suite.bench();
       const job = await addJob(bench);
-      const held = life.hold(job, 'node-1', bench.now);
+      const held = life.lease(job, 'node-1', bench.now);
       const answers = await Promise.all([
         bench.store.jobs.replaceJob(held),
-        bench.store.jobs.replaceJob(life.hold(job, 'node-2', bench.now)),
+        bench.store.jobs.replaceJob(life.lease(job, 'node-2', bench.now)),
       ]);
       expect(answers.toSorted()).toEqual(['done', 'stale']);
       expect(await bench.store.jobs.gather(held, itemsOf('https://a.example/', 'dlv_1'))).toBe('stale');

@@ -334,8 +334,8 @@ export class PostgresStore extends SqlUpkeep implements Store, ControlStore, Clu
     await this.#lanes.membership.run(verbs.leave(node));
   }
 
-  bury(lease: NodeLease): Promise<'done' | 'stale'> {
-    return this.#lanes.membership.run(verbs.bury(lease));
+  removeDeadNode(lease: NodeLease): Promise<'done' | 'stale'> {
+    return this.#lanes.membership.run(verbs.removeDeadNode(lease));
   }
 
   close(): Promise<void> {

@@ -299,7 +299,7 @@ export function makeVerbs(places: Places) {
     releaseSlots: ({ node, epochs }: Fence): readonly Step[] =>
       [...epochs].map(([slot, epoch]): Step => ['releaseSlot', null, slot, node, epoch]),
 
-    bury: ({ node, leaseUntil }: Pick<NodeLease, 'node' | 'leaseUntil'>): readonly Step[] => [
+    removeDeadNode: ({ node, leaseUntil }: Pick<NodeLease, 'node' | 'leaseUntil'>): readonly Step[] => [
       ['endLeaseAsSeen', 'stale', node, leaseUntil],
       ['releaseSlotsOf', null, node],
     ],

@@ -416,8 +416,8 @@ export class SqliteStore extends SqlUpkeep implements Store, ControlStore, Clust
     await this.#writer.run(verbs.leave(node));
   }
 
-  bury(lease: NodeLease): Promise<'done' | 'stale'> {
-    return this.#writer.run(verbs.bury(lease));
+  removeDeadNode(lease: NodeLease): Promise<'done' | 'stale'> {
+    return this.#writer.run(verbs.removeDeadNode(lease));
   }
 
   async close(): Promise<void> {

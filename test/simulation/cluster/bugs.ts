@@ -74,11 +74,11 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
     caughtBy: ['ownership'],
     patch: patched(Dispatcher.prototype, 'batchesEnd', NOTHING),
   },
-  'the dead are buried whatever they have said since': {
+  'dead nodes are removed even when they renewed their lease since': {
     caughtBy: ['ownership'],
     seeds: 40,
     store: but((store) => ({
-      async bury({ node }) {
+      async removeDeadNode({ node }) {
         await store.leave(node);
         return 'done';
       },
@@ -87,7 +87,8 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   'leases are taken for shorter than they are': {
     caughtBy: ['ownership'],
     store: but((store) => ({
-      bury: ({ node, leaseUntil }) => store.bury({ node, leaseUntil: instant(leaseUntil + 3_000) }),
+      removeDeadNode: ({ node, leaseUntil }) =>
+        store.removeDeadNode({ node, leaseUntil: instant(leaseUntil + 3_000) }),
       async renewLease(lease) {
         const { nodes, slots } = await store.renewLease(lease);
         const early = (one: NodeLease) => ({ ...one, leaseUntil: instant(one.leaseUntil - 3_000) });

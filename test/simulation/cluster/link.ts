@@ -49,7 +49,7 @@ const LANE_OF: Readonly<Record<string, string>> = {
   takeSlots: 'membership',
   releaseSlots: 'membership',
   leave: 'membership',
-  bury: 'membership',
+  removeDeadNode: 'membership',
 };
 
 export class Link {

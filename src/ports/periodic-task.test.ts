@@ -23,17 +23,17 @@ function setUp() {
 
 test('runs at once where it is asked to, and then again and again', async () => {
   const { time, begunAt, repetition } = setUp();
-  repetition.now();
+  repetition.runNow();
   await time.advance(2 * EVERY_MS);
   expect(begunAt).toEqual([0, EVERY_MS, 2 * EVERY_MS]);
 });
 
 test('runs soon, once, however often it is asked to', async () => {
   const { time, begunAt, repetition } = setUp();
-  repetition.now();
+  repetition.runNow();
   await time.advance(100);
   for (let times = 0; times < 5; times++) {
-    repetition.soon();
+    repetition.runSoon();
     await time.advance(2);
   }
   await time.advance(SOON_MS + EVERY_MS);
@@ -43,10 +43,10 @@ test('runs soon, once, however often it is asked to', async () => {
 test('never runs twice at one time: what is asked for meanwhile comes right after', async () => {
   const { time, begunAt, ends, repetition, beSlow } = setUp();
   beSlow(true);
-  repetition.now();
+  repetition.runNow();
   await time.advance(10);
-  repetition.soon();
-  repetition.now();
+  repetition.runSoon();
+  repetition.runNow();
   await time.advance(5_000);
   expect(begunAt).toEqual([0]);
   beSlow(false);
@@ -64,10 +64,10 @@ test('waits until it is asked for where a run says so', async () => {
     runs++;
     return null;
   });
-  repetition.now();
+  repetition.runNow();
   await time.advance(100_000);
   expect([runs, time.pending]).toEqual([1, 0]);
-  repetition.soon();
+  repetition.runSoon();
   await time.advance(SOON_MS);
   expect(runs).toBe(2);
 });
@@ -75,12 +75,12 @@ test('waits until it is asked for where a run says so', async () => {
 test('does not run any more once it was stopped, not even after the run under way', async () => {
   const { time, begunAt, ends, repetition, beSlow } = setUp();
   beSlow(true);
-  repetition.now();
+  repetition.runNow();
   await time.advance(0);
-  repetition.soon();
+  repetition.runSoon();
   repetition.stop();
   for (const end of ends) end();
-  repetition.now();
+  repetition.runNow();
   await time.advance(10_000);
   expect(begunAt).toEqual([0]);
 });

@@ -24,12 +24,12 @@ export class PeriodicTask {
   }
 
   /** In a moment, however often it is asked for. */
-  soon(): void {
+  runSoon(): void {
     if (this.#isRunning) this.#isWanted = true;
     else if (!this.#isSoon) this.#planIn(SOON_MS, true);
   }
 
-  now(): void {
+  runNow(): void {
     if (this.#isRunning) this.#isWanted = true;
     else this.#planIn(0, true);
   }
