@@ -1,46 +1,46 @@
-/** What goes over the wire, and what is made of what comes back. */
+/** Tests the bytes of the request, and the result of each kind of answer. */
 import { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { METHODS } from '#src/domain/destination.ts';
 import {
+  ABORTED,
   ANSWERED,
-  answering,
-  BROKEN_OFF,
   eventually,
-  httpsRig,
   loopbackEgress,
   ScriptedTimers,
   send,
   sharedEgress,
-  tcpRig,
-  tlsRig,
-} from '#test/egress/rig.ts';
+  startHttpsServer,
+  startServerAnswering,
+  startTcpServer,
+  startTlsServer,
+} from '#test/egress/harness.ts';
 import { BODY_BYTES_MAX, BODY_MS_MAX } from './exchange.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
-/** A receiver that keeps what it was sent, as text. */
-async function recorder() {
+/** Starts a receiver that records the text of every request. */
+async function startRecorder() {
   const seen: string[] = [];
-  const rig = await tlsRig((socket) =>
+  const server = await startTlsServer((socket) =>
     socket.on('data', (bytes) => {
       seen.push(bytes.toString('latin1'));
       if (seen.join('').endsWith('END')) socket.write(OK);
     }),
   );
-  return { rig, text: () => seen.join('') };
+  return { server, text: () => seen.join('') };
 }
 
 describe('the request', () => {
-  test.each(METHODS)('%s goes out as it is, body and all', async (method) => {
-    const { rig, text } = await recorder();
+  test.each(METHODS)('%s is sent unchanged, with its headers in order and its body', async (method) => {
+    const { server, text } = await startRecorder();
     const headers = [
       ['X-Second', 'two'],
       ['x-first', 'caf\u00e9'],
       ['X-Second', 'again'],
     ] as const;
-    const sent = await send(sharedEgress(), rig.url('/a%20b/?q=1&r=%2F#hidden', 'receiver.test'), {
+    const sent = await send(sharedEgress(), server.url('/a%20b/?q=1&r=%2F#hidden', 'receiver.test'), {
       method,
       headers,
       body: 'a body END',
@@ -49,7 +49,7 @@ describe('the request', () => {
     expect(text()).toBe(
       [
         `${method} /a%20b/?q=1&r=%2F HTTP/1.1`,
-        `host: receiver.test:${rig.port}`,
+        `host: receiver.test:${server.port}`,
         'connection: keep-alive',
         'X-Second: two',
         'x-first: caf\u00e9',
@@ -61,62 +61,65 @@ describe('the request', () => {
     );
   });
 
-  test('without a body says so where a body is usual', async () => {
+  test('without a body sends a length of 0 where a body is usual', async () => {
     const lengths: (string | undefined)[] = [];
-    const rig = await httpsRig((response, request) => {
+    const server = await startHttpsServer((response, request) => {
       lengths.push(request.headers['content-length']);
       response.end();
     });
     const egress = sharedEgress();
-    expect(await send(egress, rig.url(), { method: 'POST', body: null })).toEqual(ANSWERED);
-    expect(await send(egress, rig.url(), { method: 'PUT', body: '' })).toEqual(ANSWERED);
-    expect(await send(egress, rig.url(), { method: 'GET', body: null })).toEqual(ANSWERED);
+    expect(await send(egress, server.url(), { method: 'POST', body: null })).toEqual(ANSWERED);
+    expect(await send(egress, server.url(), { method: 'PUT', body: '' })).toEqual(ANSWERED);
+    expect(await send(egress, server.url(), { method: 'GET', body: null })).toEqual(ANSWERED);
     expect(lengths).toEqual(['0', '0', undefined]);
   });
 
-  test('does not wait for a go-ahead, nor asks for one', async () => {
-    const { rig, text } = await recorder();
+  test('is sent without `Expect`, and does not wait for `100 Continue`', async () => {
+    const { server, text } = await startRecorder();
     const headers = [
       ['Expect', '100-continue'],
       ['X-Other', 'END'],
     ] as const;
-    expect(await send(sharedEgress(), rig.url(), { headers, body: 'END' })).toEqual(ANSWERED);
+    expect(await send(sharedEgress(), server.url(), { headers, body: 'END' })).toEqual(ANSWERED);
     expect(text()).not.toMatch(/expect/i);
     expect(text()).toContain('X-Other: END');
   });
 
-  test('of 256 KiB arrives whole', async () => {
+  test('of 256 KiB arrives complete', async () => {
     const body = 'x'.repeat(262_144);
     let bytes = 0;
-    const rig = await httpsRig((response, request) => {
+    const server = await startHttpsServer((response, request) => {
       bytes = Number(request.headers['content-length']);
       response.end();
     });
-    expect(await send(sharedEgress(), rig.url(), { body })).toEqual(ANSWERED);
+    expect(await send(sharedEgress(), server.url(), { body })).toEqual(ANSWERED);
     expect(bytes).toBe(body.length);
   });
 });
 
 describe('the answer', () => {
   test.each([200, 201, 204, 299, 304, 400, 404, 410, 429, 500, 503, 599])(
-    'is its status: %i',
+    'is reported with its status: %i',
     async (statusCode) => {
-      const rig = await httpsRig((response) => response.writeHead(statusCode).end());
-      expect(await send(sharedEgress(), rig.url())).toEqual({ kind: 'answered', statusCode });
+      const server = await startHttpsServer((response) => response.writeHead(statusCode).end());
+      expect(await send(sharedEgress(), server.url())).toEqual({ kind: 'answered', statusCode });
     },
   );
 
-  test.each([301, 302, 303, 307, 308])('%i is not followed', async (statusCode) => {
-    const elsewhere = await httpsRig((response) => response.end());
-    const rig = await httpsRig((response) => {
-      response.writeHead(statusCode, { location: elsewhere.url().href }).end();
-    });
-    expect(await send(sharedEgress(), rig.url())).toEqual({ kind: 'answered', statusCode });
-    expect(elsewhere.accepted).toHaveLength(0);
-  });
+  test.each([301, 302, 303, 307, 308])(
+    '%i is reported, and the redirect is not followed',
+    async (statusCode) => {
+      const elsewhere = await startHttpsServer((response) => response.end());
+      const server = await startHttpsServer((response) => {
+        response.writeHead(statusCode, { location: elsewhere.url().href }).end();
+      });
+      expect(await send(sharedEgress(), server.url())).toEqual({ kind: 'answered', statusCode });
+      expect(elsewhere.accepted).toHaveLength(0);
+    },
+  );
 
-  test('informational ones are passed over', async () => {
-    const rig = await httpsRig((response) => {
+  test('is the final one: informational answers are skipped', async () => {
+    const server = await startHttpsServer((response) => {
       response.writeContinue();
       response.writeProcessing();
       response.writeEarlyHints({ link: '</style.css>; rel=preload' });
@@ -124,14 +127,14 @@ describe('the answer', () => {
       response.writeHead(202).end();
     });
     const egress = sharedEgress();
-    expect(await send(egress, rig.url())).toEqual({ kind: 'answered', statusCode: 202 });
-    expect(await send(egress, rig.url())).toEqual({ kind: 'answered', statusCode: 202 });
-    expect(rig.accepted).toHaveLength(1);
+    expect(await send(egress, server.url())).toEqual({ kind: 'answered', statusCode: 202 });
+    expect(await send(egress, server.url())).toEqual({ kind: 'answered', statusCode: 202 });
+    expect(server.accepted).toHaveLength(1);
   });
 
-  test('comes byte by byte', async () => {
+  test('may arrive byte by byte', async () => {
     const bytes = `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n${OK}`;
-    const rig = await tlsRig((socket) => {
+    const server = await startTlsServer((socket) => {
       const rest = bytes.split('');
       const writeNext = () => {
         const byte = rest.shift();
@@ -139,18 +142,18 @@ describe('the answer', () => {
       };
       socket.once('data', writeNext);
     });
-    expect(await send(sharedEgress(), rig.url())).toEqual(ANSWERED);
+    expect(await send(sharedEgress(), server.url())).toEqual(ANSWERED);
   });
 
   test('is not decompressed', async () => {
-    const rig = await httpsRig((response) => {
+    const server = await startHttpsServer((response) => {
       response.setHeader('content-encoding', 'gzip');
       response.end(gzipSync(Buffer.alloc(BODY_BYTES_MAX * 20)));
     });
     const egress = sharedEgress();
-    expect(await send(egress, rig.url())).toEqual(ANSWERED);
-    expect(await send(egress, rig.url())).toEqual(ANSWERED);
-    expect(rig.accepted).toHaveLength(1);
+    expect(await send(egress, server.url())).toEqual(ANSWERED);
+    expect(await send(egress, server.url())).toEqual(ANSWERED);
+    expect(server.accepted).toHaveLength(1);
   });
 
   test.each([
@@ -164,12 +167,12 @@ describe('the answer', () => {
     ['a folded header', 'HTTP/1.1 200 OK\r\nX: a\r\n b\r\nContent-Length: 0\r\n\r\n', 'malformed answer'],
     ['a bad header', 'HTTP/1.1 200 OK\r\nno colon\r\n\r\n', 'malformed answer'],
     ['an upgrade', 'HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n', 'malformed answer'],
-    ['nothing', '', 'connection closed before an answer'],
+    ['empty', '', 'connection closed before an answer'],
     ['half a head', 'HTTP/1.1 200 OK\r\nContent-', 'connection closed before an answer'],
     ['no final answer', 'HTTP/1.1 100 Continue\r\n\r\n', 'connection closed before an answer'],
-    ['half a go-ahead', 'HTTP/1.1 100 Conti', 'connection closed before an answer'],
+    ['half an informational answer', 'HTTP/1.1 100 Conti', 'connection closed before an answer'],
     [
-      'headers without end',
+      'a header without end',
       `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}`,
       'headers of the answer are too large',
     ],
@@ -179,32 +182,32 @@ describe('the answer', () => {
       'headers of the answer are too large',
     ],
     [
-      'an endless go-ahead',
+      'an endless informational answer',
       `HTTP/1.1 100 Continue\r\n${'X: y\r\n'.repeat(9_000)}`,
       'headers of the answer are too large',
     ],
-  ])('that is %s is none', async (_name, bytes, why) => {
-    const rig = await answering(bytes);
-    expect(await send(sharedEgress(), rig.url())).toEqual({ kind: 'failed', why });
-    await eventually(() => expect(rig.open()).toBe(0));
+  ])('is a failure if it is %s', async (_name, bytes, why) => {
+    const server = await startServerAnswering(bytes);
+    expect(await send(sharedEgress(), server.url())).toEqual({ kind: 'failed', why });
+    await eventually(() => expect(server.open()).toBe(0));
   });
 
-  test('does not come: refused, reset', async () => {
+  test('is a failure if the connection is refused or reset', async () => {
     const egress = sharedEgress();
-    const { port } = await tcpRig(() => {});
+    const { port } = await startTcpServer(() => {});
     const refused = await send(egress, `https://127.0.0.2:${port}/`);
     expect(refused).toEqual({ kind: 'failed', why: 'connection refused' });
-    const rig = await tlsRig((socket) => socket.once('data', () => socket.destroy()));
-    expect(await send(egress, rig.url())).toMatchObject({ kind: 'failed' });
-    const resetting = await tcpRig((socket) => socket.once('data', () => socket.resetAndDestroy()));
+    const server = await startTlsServer((socket) => socket.once('data', () => socket.destroy()));
+    expect(await send(egress, server.url())).toMatchObject({ kind: 'failed' });
+    const resetting = await startTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
     expect(await send(egress, resetting.url())).toEqual({ kind: 'failed', why: 'connection reset' });
   });
 });
 
 describe('the body of the answer', () => {
-  test('without end costs 64 KiB and the connection', async () => {
+  test('without end is read for 64 KiB, and then the connection is closed', async () => {
     let written = 0;
-    const rig = await httpsRig((response) => {
+    const server = await startHttpsServer((response) => {
       const more = () => {
         while (!response.destroyed && response.write(Buffer.alloc(16_384))) written += 16_384;
       };
@@ -212,142 +215,142 @@ describe('the body of the answer', () => {
       more();
     });
     const egress = sharedEgress();
-    expect(await send(egress, rig.url())).toEqual(ANSWERED);
-    await eventually(() => expect(rig.open()).toBe(0));
-    // What the buffers of the two kernels take is not read by anybody.
+    expect(await send(egress, server.url())).toEqual(ANSWERED);
+    await eventually(() => expect(server.open()).toBe(0));
+    // The buffers of the two kernels take some more bytes that the client never reads.
     expect(written).toBeLessThan(64 * BODY_BYTES_MAX);
-    expect(await send(egress, rig.url())).toEqual(ANSWERED);
-    expect(rig.accepted).toHaveLength(2);
+    expect(await send(egress, server.url())).toEqual(ANSWERED);
+    expect(server.accepted).toHaveLength(2);
   });
 
   test.each([
-    ['64 KiB leaves the connection in use', BODY_BYTES_MAX, 1],
-    ['a byte more costs the connection', BODY_BYTES_MAX + 1, 2],
+    ['64 KiB keeps the connection open', BODY_BYTES_MAX, 1],
+    ['one byte more closes the connection', BODY_BYTES_MAX + 1, 2],
   ])('of %s', async (_name, bytes, connections) => {
-    const rig = await httpsRig((response) => response.end(Buffer.alloc(bytes)));
+    const server = await startHttpsServer((response) => response.end(Buffer.alloc(bytes)));
     const egress = sharedEgress();
-    expect(await send(egress, rig.url())).toEqual(ANSWERED);
-    await eventually(() => expect(rig.open()).toBe(2 - connections));
+    expect(await send(egress, server.url())).toEqual(ANSWERED);
+    await eventually(() => expect(server.open()).toBe(2 - connections));
     await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(await send(egress, rig.url())).toEqual(ANSWERED);
-    expect(rig.accepted).toHaveLength(connections);
+    expect(await send(egress, server.url())).toEqual(ANSWERED);
+    expect(server.accepted).toHaveLength(connections);
   });
 
-  test('that is slow keeps nobody waiting, and is given up', async () => {
-    const timers = new ScriptedTimers({ pausesAreReal: true });
-    const rig = await httpsRig((response) => {
+  test('that is slow does not delay the result, and the connection is closed after a while', async () => {
+    const timers = new ScriptedTimers({ areZeroDelaysReal: true });
+    const server = await startHttpsServer((response) => {
       response.writeHead(200, { 'content-length': '10' });
       response.write('slow');
     });
     const aborter = new AbortController();
-    const sent = await send(loopbackEgress({ timers }), rig.url(), { signal: aborter.signal });
+    const sent = await send(loopbackEgress({ timers }), server.url(), { signal: aborter.signal });
     expect(sent).toEqual(ANSWERED);
     aborter.abort();
-    expect(rig.open()).toBe(1);
-    timers.pass(BODY_MS_MAX);
-    await eventually(() => expect(rig.open()).toBe(0));
-    expect(timers.waiting()).not.toContain(BODY_MS_MAX);
+    expect(server.open()).toBe(1);
+    timers.fire(BODY_MS_MAX);
+    await eventually(() => expect(server.open()).toBe(0));
+    expect(timers.pending()).not.toContain(BODY_MS_MAX);
   });
 
-  test('that never ends, often: the oldest are given up', async () => {
-    const timers = new ScriptedTimers({ pausesAreReal: true });
-    const rig = await httpsRig((response) => {
+  test('that never ends, on many connections, closes the oldest of them', async () => {
+    const timers = new ScriptedTimers({ areZeroDelaysReal: true });
+    const server = await startHttpsServer((response) => {
       response.writeHead(200, { 'content-length': '10' });
       response.write('slow');
     });
     const egress = loopbackEgress({ timers });
     for (let round = 0; round < 20; round += 1) {
-      await Promise.all(Array.from({ length: 15 }, () => send(egress, rig.url())));
+      await Promise.all(Array.from({ length: 15 }, () => send(egress, server.url())));
     }
-    await eventually(() => expect(rig.open()).toBe(256));
-    expect(rig.accepted).toHaveLength(300);
+    await eventually(() => expect(server.open()).toBe(256));
+    expect(server.accepted).toHaveLength(300);
   });
 });
 
 describe('connections', () => {
-  test('are used again, and the last request has no say in them', async () => {
-    const timers = new ScriptedTimers({ pausesAreReal: true });
-    const rig = await httpsRig((response) => response.end('ok'));
+  test('are reused, and aborting a finished request does not close them', async () => {
+    const timers = new ScriptedTimers({ areZeroDelaysReal: true });
+    const server = await startHttpsServer((response) => response.end('ok'));
     const egress = loopbackEgress({ timers });
     for (let n = 0; n < 5; n += 1) {
       const aborter = new AbortController();
-      expect(await send(egress, rig.url(), { signal: aborter.signal })).toEqual(ANSWERED);
-      await eventually(() => expect(timers.waiting()).not.toContain(BODY_MS_MAX));
+      expect(await send(egress, server.url(), { signal: aborter.signal })).toEqual(ANSWERED);
+      await eventually(() => expect(timers.pending()).not.toContain(BODY_MS_MAX));
       aborter.abort();
     }
-    expect(rig.accepted).toHaveLength(1);
-    await Promise.all([1, 2, 3].map(() => send(egress, rig.url())));
-    expect(rig.accepted.length).toBeLessThanOrEqual(3);
+    expect(server.accepted).toHaveLength(1);
+    await Promise.all([1, 2, 3].map(() => send(egress, server.url())));
+    expect(server.accepted.length).toBeLessThanOrEqual(3);
   });
 
-  test('of another origin are not', async () => {
-    const rig = await httpsRig((response) => response.end('ok'));
+  test('are not reused for another origin', async () => {
+    const server = await startHttpsServer((response) => response.end('ok'));
     const egress = sharedEgress();
-    await send(egress, rig.url('/', 'receiver.test'));
-    await send(egress, rig.url('/', 'one.receiver.test'));
-    expect(rig.accepted).toHaveLength(2);
+    await send(egress, server.url('/', 'receiver.test'));
+    await send(egress, server.url('/', 'one.receiver.test'));
+    expect(server.accepted).toHaveLength(2);
   });
 
   test.each([
-    ['says close', { connection: 'close' }],
-    ['is about to close', { connection: 'keep-alive', 'keep-alive': 'timeout=1' }],
-  ])('end where the server %s', async (_name, headers) => {
-    const rig = await httpsRig((response) => response.writeHead(200, headers).end('ok'));
+    ['asks for it', { connection: 'close' }],
+    ['closes soon', { connection: 'keep-alive', 'keep-alive': 'timeout=1' }],
+  ])('are closed if the server %s', async (_name, headers) => {
+    const server = await startHttpsServer((response) => response.writeHead(200, headers).end('ok'));
     const egress = sharedEgress();
-    expect(await send(egress, rig.url())).toEqual(ANSWERED);
-    expect(await send(egress, rig.url())).toEqual(ANSWERED);
-    expect(rig.accepted).toHaveLength(2);
+    expect(await send(egress, server.url())).toEqual(ANSWERED);
+    expect(await send(egress, server.url())).toEqual(ANSWERED);
+    expect(server.accepted).toHaveLength(2);
   });
 
-  test('that the server closed while they waited are made anew', async () => {
-    const rig = await httpsRig((response) => response.end('ok'));
+  test('that the server closed while they were idle are opened again', async () => {
+    const server = await startHttpsServer((response) => response.end('ok'));
     const egress = sharedEgress();
     for (let n = 1; n <= 5; n += 1) {
-      expect(await send(egress, rig.url())).toEqual(ANSWERED);
-      expect(rig.accepted).toHaveLength(n);
-      rig.accepted.at(-1)?.end();
-      await eventually(() => expect(rig.open()).toBe(0));
+      expect(await send(egress, server.url())).toEqual(ANSWERED);
+      expect(server.accepted).toHaveLength(n);
+      server.accepted.at(-1)?.end();
+      await eventually(() => expect(server.open()).toBe(0));
     }
   });
 
-  test('with bytes that nobody asked for are not used again', async () => {
-    const rig = await tlsRig((socket) => socket.on('data', () => socket.write(`${OK}${OK}`)));
+  test('with unexpected bytes are not reused', async () => {
+    const server = await startTlsServer((socket) => socket.on('data', () => socket.write(`${OK}${OK}`)));
     const egress = sharedEgress();
-    expect(await send(egress, rig.url())).toEqual(ANSWERED);
-    await eventually(() => expect(rig.open()).toBe(0));
-    expect(await send(egress, rig.url())).toEqual(ANSWERED);
-    expect(rig.accepted).toHaveLength(2);
+    expect(await send(egress, server.url())).toEqual(ANSWERED);
+    await eventually(() => expect(server.open()).toBe(0));
+    expect(await send(egress, server.url())).toEqual(ANSWERED);
+    expect(server.accepted).toHaveLength(2);
   });
 
-  test('a hung destination does not delay another', async () => {
-    const hung = await tlsRig(() => {});
-    const rig = await httpsRig((response) => response.end('ok'));
+  test('to a destination that hangs do not delay another destination', async () => {
+    const hung = await startTlsServer(() => {});
+    const server = await startHttpsServer((response) => response.end('ok'));
     const egress = sharedEgress();
     const aborter = new AbortController();
     const waiting = Array.from({ length: 50 }, () => send(egress, hung.url(), { signal: aborter.signal }));
-    expect(await send(egress, rig.url())).toEqual(ANSWERED);
+    expect(await send(egress, server.url())).toEqual(ANSWERED);
     aborter.abort();
-    expect(await Promise.all(waiting)).toEqual(waiting.map(() => BROKEN_OFF));
+    expect(await Promise.all(waiting)).toEqual(waiting.map(() => ABORTED));
   });
 });
 
-describe('closing', () => {
-  test('ends what is under way and what waits', async () => {
-    const rig = await httpsRig((response, request) => {
+describe('closing the client', () => {
+  test('ends requests in flight and idle connections', async () => {
+    const server = await startHttpsServer((response, request) => {
       if (request.url === '/ok') response.end('ok');
     });
     const egress = loopbackEgress();
-    await send(egress, rig.url('/ok'));
-    const waiting = send(egress, rig.url('/hung'));
-    await eventually(() => expect(rig.accepted).toHaveLength(1));
+    await send(egress, server.url('/ok'));
+    const waiting = send(egress, server.url('/hung'));
+    await eventually(() => expect(server.accepted).toHaveLength(1));
     await egress.close();
     expect(await waiting).toMatchObject({ kind: 'failed' });
-    await eventually(() => expect(rig.open()).toBe(0));
-    expect(await send(egress, rig.url('/ok'))).toEqual(BROKEN_OFF);
+    await eventually(() => expect(server.open()).toBe(0));
+    expect(await send(egress, server.url('/ok'))).toEqual(ABORTED);
     await egress.close();
   });
 
-  test('ends a name that is being resolved and a connection that is being made', async () => {
+  test('ends lookups and connections that are being opened', async () => {
     const sockets: Socket[] = [];
     const egress = loopbackEgress({
       resolve: () => new Promise(() => {}),
@@ -360,7 +363,7 @@ describe('closing', () => {
     const sent = [send(egress, 'https://hung.test/'), send(egress, 'https://127.0.0.1/')];
     await eventually(() => expect(sockets).toHaveLength(1));
     await egress.close();
-    expect(await Promise.all(sent)).toEqual([BROKEN_OFF, BROKEN_OFF]);
+    expect(await Promise.all(sent)).toEqual([ABORTED, ABORTED]);
     expect(sockets[0]?.destroyed).toBe(true);
   });
 });

@@ -1,31 +1,31 @@
 /**
- * The guarded way out. `connector.ts` decides who is connected to and how, `lanes.ts` keeps connections,
- * `exchange.ts` carries one request. Proxies of the environment have no say in it: nothing here looks at
- * the environment, and nothing follows a redirect.
+ * The guarded HTTP client. `connector.ts` opens connections to allowed destinations, `connection-pool.ts`
+ * keeps them, and `exchange.ts` carries one request. The client ignores proxy settings of the environment
+ * and does not follow redirects.
  */
 import type { Dispatcher } from 'undici';
 import type { Headers } from '#src/domain/headers.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Egress, OutboundRequest, SendResult } from '#src/ports/egress.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import { ConnectionPool } from './connection-pool.ts';
 import { Connector, type ConnectorOptions } from './connector.ts';
 import { type Connect, tcpConnect } from './dial.ts';
 import { Exchange, type ExchangeDependencies } from './exchange.ts';
-import { type EgressRules, judgeUrl } from './guard.ts';
-import { Lanes } from './lanes.ts';
+import { checkUrl, type EgressRules } from './guard.ts';
 import { type Resolve, systemResolver } from './resolver.ts';
 
 export interface EgressOptions extends ConnectorOptions {
   readonly timers: Timers & Stopwatch;
-  /** The system's names, where it is left out. */
+  /** The default resolver reads the hosts file and asks the name servers of the machine. */
   readonly resolve?: Resolve;
   readonly connect?: Connect;
 }
 
 export function createEgress(options: EgressOptions): Egress {
   const { timers, resolve = systemResolver({ timers }), connect = tcpConnect } = options;
-  const lanes = new Lanes(new Connector(options, { timers, resolve, connect }), timers);
-  return new GuardedEgress(options, { lanes, timers });
+  const pool = new ConnectionPool(new Connector(options, { timers, resolve, connect }), timers);
+  return new GuardedEgress(options, { pool, timers });
 }
 
 class GuardedEgress implements Egress {
@@ -43,42 +43,42 @@ class GuardedEgress implements Egress {
     onConnected: (wasOpen: boolean) => void,
   ): () => void {
     const { url, customer } = request;
-    const exchange = new Exchange(this.#dependencies, { url, customer }, dispatched(request), {
+    const exchange = new Exchange(this.#dependencies, { url, customer }, dispatchOptions(request), {
       onEnd,
       onConnected,
     });
     try {
-      judgeUrl(request.url, this.#rules);
-      exchange.begin();
+      checkUrl(request.url, this.#rules);
+      exchange.start();
     } catch (error) {
-      exchange.strand(error);
+      exchange.fail(error);
     }
-    return () => exchange.breakOff();
+    return () => exchange.abort();
   }
 
   warm(url: URL, connections: number, customer: Partition): void {
     try {
-      judgeUrl(url, this.#rules);
-      this.#dependencies.lanes.openAhead({ url, customer }, connections);
+      checkUrl(url, this.#rules);
+      this.#dependencies.pool.warm({ url, customer }, connections);
     } catch {
-      // The requests themselves will tell.
+      // The requests themselves will fail and report why.
     }
   }
 
   close(): Promise<void> {
-    return this.#dependencies.lanes.close();
+    return this.#dependencies.pool.close();
   }
 }
 
-function dispatched({ method, url, headers, body }: OutboundRequest): Dispatcher.DispatchOptions {
-  return { method, path: `${url.pathname}${url.search}`, headers: flat(headers), body };
+function dispatchOptions({ method, url, headers, body }: OutboundRequest): Dispatcher.DispatchOptions {
+  return { method, path: `${url.pathname}${url.search}`, headers: flatten(headers), body };
 }
 
-/** `Expect` asks for a go-ahead that we do not wait for, and undici refuses to send it. */
+/** `Expect` asks for a `100 Continue` that we do not wait for, and undici refuses to send it. */
 const UNSENT_NAME = 'expect';
 
-/** With each request: a loop, where a chain of array methods takes five times as long. */
-function flat(headers: Headers): string[] {
+/** Runs for each request. A chain of array methods would take five times as long as this loop. */
+function flatten(headers: Headers): string[] {
   const fields: string[] = [];
   for (const [name, value] of headers)
     if (name.length !== UNSENT_NAME.length || name.toLowerCase() !== UNSENT_NAME) fields.push(name, value);

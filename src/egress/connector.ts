@@ -1,7 +1,7 @@
 /**
- * A new connection: the name is resolved, its addresses are judged, one of them is connected to, and TLS is
- * spoken over exactly that socket. Every failure on the way is a `NotSent`; not a byte has been written
- * unless the guard agreed.
+ * Opens a connection: resolves the name, checks its addresses, connects to one of them and starts TLS over
+ * exactly that socket. Every failure on the way is a `NotSent`. Not a byte is written before the guard has
+ * allowed every address.
  */
 import type { Socket } from 'node:net';
 import {
@@ -14,19 +14,19 @@ import {
 import { LRUCache } from 'lru-cache';
 import { type DialDependencies, dial } from './dial.ts';
 import { failed, NotSent, notSent, unresolved } from './failures.ts';
-import { type EgressRules, type Host, hostOf, judgeAddresses, knownAddresses } from './guard.ts';
+import { checkAddresses, type EgressRules, type Host, hostOf, knownAddresses } from './guard.ts';
 import type { Resolve } from './resolver.ts';
 
-/** Resuming a session spares both sides the costly half of a handshake. */
+/** Resuming a TLS session spares both sides the expensive half of a handshake. */
 const TLS_SESSIONS_MAX = 1_000;
 
-/** All of them are judged, which takes its time: an answer of thousands is no honest one. */
+/** Each address is checked, which takes time. No honest name has thousands of addresses. */
 const ADDRESSES_MAX = 256;
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80 };
 
 export interface ConnectorOptions extends EgressRules {
-  /** PEM, trusted besides the built-in roots. */
+  /** PEM certificates that are trusted in addition to the built-in roots. */
   readonly certificates: string | null;
 }
 
@@ -38,7 +38,7 @@ export class Connector {
   readonly #rules: EgressRules;
   readonly #dependencies: ConnectorDependencies;
   readonly #secureContext: SecureContext;
-  /** By name and port: a session vouches for the name that its certificate was checked against. */
+  /** By name and port, because a session is valid only for the name that its certificate was checked against. */
   readonly #sessions = new LRUCache<string, Buffer>({ max: TLS_SESSIONS_MAX });
 
   constructor(options: ConnectorOptions, dependencies: ConnectorDependencies) {
@@ -47,15 +47,15 @@ export class Connector {
     this.#secureContext = secureContext(options.certificates);
   }
 
-  /** `turn`: resolves when a handshake may begin. */
-  async open(url: URL, signal: AbortSignal, turn: () => Promise<void>): Promise<Socket> {
+  /** `awaitHandshake` resolves when the TLS handshake may start. */
+  async open(url: URL, signal: AbortSignal, awaitHandshake: () => Promise<void>): Promise<Socket> {
     try {
       const host = hostOf(url);
-      const addresses = judgeAddresses(url, await this.#addressesOf(host, signal), this.#rules);
+      const addresses = checkAddresses(url, await this.#addressesOf(host, signal), this.#rules);
       const port = url.port === '' ? (DEFAULT_PORTS[url.protocol] ?? 0) : Number(url.port);
       const socket = await dial(addresses, port, this.#dependencies, signal);
       if (url.protocol !== 'https:') return socket;
-      await turn();
+      await awaitHandshake();
       return await this.#secure(socket, host, port, signal);
     } catch (error) {
       throw notSent(error);
@@ -82,11 +82,11 @@ export class Connector {
     const secured = connectTls({
       socket,
       secureContext: this.#secureContext,
-      // Whom the certificate must name. An address is not sent in the handshake (RFC 6066).
+      // The certificate must be for this name. An address is not sent in the handshake (RFC 6066).
       host: host.name,
       ...(host.literal === undefined ? { servername: host.name } : {}),
       ALPNProtocols: ['http/1.1'],
-      // Said outright: the environment can turn the default off.
+      // Set explicitly, because the environment can turn the default off.
       rejectUnauthorized: true,
       ...(session === undefined ? {} : { session }),
     });
@@ -113,7 +113,7 @@ function secureContext(certificates: string | null): SecureContext {
 function handshake(socket: TLSSocket, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   socket.once('secureConnect', resolve);
-  // Stays for the life of the socket, as in `dial`.
+  // The listener stays for the life of the socket, as in `dial`.
   socket.on('error', reject);
   socket.once('close', () => reject(failed('TLS handshake failed')));
   return unlessAborted(signal, promise);
@@ -121,9 +121,9 @@ function handshake(socket: TLSSocket, signal: AbortSignal): Promise<void> {
 
 function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
-  const breakOff = () => reject(failed('broken off'));
-  if (signal.aborted) breakOff();
-  signal.addEventListener('abort', breakOff, { once: true });
-  work.then(resolve, reject).finally(() => signal.removeEventListener('abort', breakOff));
+  const abort = () => reject(failed('broken off'));
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true });
+  work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   return promise;
 }

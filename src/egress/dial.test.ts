@@ -1,8 +1,8 @@
-/** Several addresses, scripted sockets. */
+/** Tests the order in which several addresses are tried, with scripted sockets. */
 import { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { type Address, parseAddress } from '#src/domain/public-address.ts';
-import { ANSWERED, httpsRig, loopbackEgress, ScriptedTimers, send } from '#test/egress/rig.ts';
+import { ANSWERED, loopbackEgress, ScriptedTimers, send, startHttpsServer } from '#test/egress/harness.ts';
 import { dial } from './dial.ts';
 
 const HEAD_START_MS = 200;
@@ -15,18 +15,18 @@ function addresses(...texts: readonly string[]): readonly Address[] {
   });
 }
 
-class Switchboard {
+class DialHarness {
   readonly timers = new ScriptedTimers();
-  readonly calls: string[] = [];
+  readonly dialed: string[] = [];
   readonly sockets = new Map<string, Socket>();
   readonly aborter = new AbortController();
-  /** Who answers, where it is not who was called. */
+  /** The address of the peer, if it differs from the dialed one. */
   peer: string | undefined;
 
   readonly connect = (address: Address) => {
     const socket = new Socket();
     Object.defineProperty(socket, 'remoteAddress', { value: this.peer ?? address.text });
-    this.calls.push(address.text);
+    this.dialed.push(address.text);
     this.sockets.set(address.text, socket);
     return socket;
   };
@@ -45,74 +45,79 @@ class Switchboard {
 }
 
 describe('of several addresses', () => {
-  test('the families take turns, IPv4 first, and not all are tried', async () => {
-    const board = new Switchboard();
-    const dialed = board.dial('::1', '::2', '::3', '::4', '::5', '127.0.0.1', '127.0.0.2');
+  test('the families alternate, IPv4 first, and only the first few addresses are tried', async () => {
+    const harness = new DialHarness();
+    const dialed = harness.dial('::1', '::2', '::3', '::4', '::5', '127.0.0.1', '127.0.0.2');
     const order = ['127.0.0.1', '::1', '127.0.0.2', '::2', '::3', '::4'];
-    for (const text of order) board.fail(text);
+    for (const text of order) harness.fail(text);
     await expect(dialed).rejects.toMatchObject({ code: 'ECONNREFUSED', message: '::4' });
-    expect(board.calls).toEqual(order);
-    expect(board.timers.waiting()).toEqual([]);
+    expect(harness.dialed).toEqual(order);
+    expect(harness.timers.pending()).toEqual([]);
   });
 
-  test('the next is tried when the last is silent, and the first to connect wins', async () => {
-    const board = new Switchboard();
-    const dialed = board.dial('127.0.0.1', '127.0.0.2', '127.0.0.3');
-    expect(board.calls).toEqual(['127.0.0.1']);
-    board.timers.pass(HEAD_START_MS);
-    expect(board.calls).toEqual(['127.0.0.1', '127.0.0.2']);
-    board.answer('127.0.0.2');
-    expect(await dialed).toBe(board.sockets.get('127.0.0.2'));
-    expect(board.sockets.get('127.0.0.1')?.destroyed).toBe(true);
-    expect(board.sockets.get('127.0.0.2')?.destroyed).toBe(false);
-    expect(board.timers.waiting()).toEqual([]);
-    board.fail('127.0.0.1');
-    board.answer('127.0.0.1');
-    expect(board.calls).toHaveLength(2);
+  test('the next one is tried when the last one is silent, and the first to connect wins', async () => {
+    const harness = new DialHarness();
+    const dialed = harness.dial('127.0.0.1', '127.0.0.2', '127.0.0.3');
+    expect(harness.dialed).toEqual(['127.0.0.1']);
+    harness.timers.fire(HEAD_START_MS);
+    expect(harness.dialed).toEqual(['127.0.0.1', '127.0.0.2']);
+    harness.answer('127.0.0.2');
+    expect(await dialed).toBe(harness.sockets.get('127.0.0.2'));
+    expect(harness.sockets.get('127.0.0.1')?.destroyed).toBe(true);
+    expect(harness.sockets.get('127.0.0.2')?.destroyed).toBe(false);
+    expect(harness.timers.pending()).toEqual([]);
+    harness.fail('127.0.0.1');
+    harness.answer('127.0.0.1');
+    expect(harness.dialed).toHaveLength(2);
   });
 
-  test('a slow one may still win', async () => {
-    const board = new Switchboard();
-    const dialed = board.dial('127.0.0.1', '127.0.0.2');
-    board.timers.pass(HEAD_START_MS);
-    board.fail('127.0.0.2');
-    board.answer('127.0.0.1');
-    expect(await dialed).toBe(board.sockets.get('127.0.0.1'));
+  test('an earlier one that is slow can still win', async () => {
+    const harness = new DialHarness();
+    const dialed = harness.dial('127.0.0.1', '127.0.0.2');
+    harness.timers.fire(HEAD_START_MS);
+    harness.fail('127.0.0.2');
+    harness.answer('127.0.0.1');
+    expect(await dialed).toBe(harness.sockets.get('127.0.0.1'));
   });
 
-  test('all are given up when the request is broken off', async () => {
-    const board = new Switchboard();
-    const dialed = board.dial('127.0.0.1', '127.0.0.2');
-    board.timers.pass(HEAD_START_MS);
-    board.aborter.abort();
+  test('all are closed when the request is aborted', async () => {
+    const harness = new DialHarness();
+    const dialed = harness.dial('127.0.0.1', '127.0.0.2');
+    harness.timers.fire(HEAD_START_MS);
+    harness.aborter.abort();
     await expect(dialed).rejects.toMatchObject({ result: { kind: 'failed', why: 'broken off' } });
-    for (const socket of board.sockets.values()) expect(socket.destroyed).toBe(true);
-    await expect(board.dial('127.0.0.3')).rejects.toMatchObject({ result: { why: 'broken off' } });
-    expect(board.calls).toHaveLength(2);
+    for (const socket of harness.sockets.values()) expect(socket.destroyed).toBe(true);
+    await expect(harness.dial('127.0.0.3')).rejects.toMatchObject({ result: { why: 'broken off' } });
+    expect(harness.dialed).toHaveLength(2);
   });
 
-  test('one that is not who it should be ends it all', async () => {
-    const board = new Switchboard();
-    board.peer = '127.0.0.9';
-    const dialed = board.dial('127.0.0.1', '127.0.0.2');
-    board.answer('127.0.0.1');
+  test('a peer with another address than the dialed one ends the attempt', async () => {
+    const harness = new DialHarness();
+    harness.peer = '127.0.0.9';
+    const dialed = harness.dial('127.0.0.1', '127.0.0.2');
+    harness.answer('127.0.0.1');
     await expect(dialed).rejects.toMatchObject({ result: { kind: 'forbidden' } });
-    expect(board.sockets.get('127.0.0.1')?.destroyed).toBe(true);
-    expect(board.calls).toHaveLength(1);
+    expect(harness.sockets.get('127.0.0.1')?.destroyed).toBe(true);
+    expect(harness.dialed).toHaveLength(1);
   });
 
-  test('a connection that cannot even be started is a failure', async () => {
-    const board = new Switchboard();
+  test('a connection that cannot be started is a failure', async () => {
+    const harness = new DialHarness();
     const connect = () => {
       throw new RangeError('port');
     };
-    const dialed = dial(addresses('127.0.0.1'), 443, { connect, timers: board.timers }, board.aborter.signal);
+    const dialed = dial(
+      addresses('127.0.0.1'),
+      443,
+      { connect, timers: harness.timers },
+      harness.aborter.signal,
+    );
     await expect(dialed).rejects.toThrow('port');
   });
 
-  test('one that is down is passed over, for real', async () => {
-    const rig = await httpsRig((response) => response.end());
+  test('one that refuses connections is skipped, with real sockets', async () => {
+    const server = await startHttpsServer((response) => response.end());
     const egress = loopbackEgress({ resolve: () => Promise.resolve(['127.0.0.3', '::1', '127.0.0.1']) });
-    expect(await send(egress, rig.url('/', 'receiver.test'))).toEqual(ANSWERED);
+    expect(await send(egress, server.url('/', 'receiver.test'))).toEqual(ANSWERED);
   });
 });

@@ -1,9 +1,9 @@
 /**
- * A TCP connection to one of the checked addresses. They are tried in turn, the families alternating, the
- * next one as soon as the last has failed or has been silent for a moment; the first to connect wins, the
- * others are dropped.
+ * Opens a TCP connection to one of the checked addresses, in the manner of Happy Eyeballs (RFC 8305). The
+ * addresses are tried one after the other with alternating families. The next one starts as soon as the
+ * last one has failed or has been silent for a moment. The first to connect wins, and the others are closed.
  *
- * IPv4 goes first: where one of the two families leads nowhere it is IPv6, and waiting makes deliveries late.
+ * IPv4 goes first. Where one family does not work it is nearly always IPv6, and waiting makes deliveries late.
  */
 import { connect as connectTcp, type Socket } from 'node:net';
 import { type Address, isSameAddress, parseAddress } from '#src/domain/public-address.ts';
@@ -13,12 +13,12 @@ import { failed, forbidden } from './failures.ts';
 /** Starts a connection to exactly this address. */
 export type Connect = (address: Address, port: number) => Socket;
 
-/** Of the addresses, all of which were judged. */
+/** All addresses were checked, but only the first few are tried. */
 const ADDRESSES_TRIED_MAX = 6;
 const HEAD_START_MS = 200;
 const TCP_KEEP_ALIVE_MS = 60_000;
 
-/** The text is an address in its plain form, so nothing is looked up on the way. */
+/** The text is an address in its plain form, so Node does not resolve anything. */
 export const tcpConnect: Connect = (address, port) =>
   connectTcp({
     host: address.text,
@@ -42,55 +42,55 @@ export function dial(
 ): Promise<Socket> {
   const queue = alternating(addresses).slice(0, ADDRESSES_TRIED_MAX);
   const open = new Set<Socket>();
-  let callOff = () => {};
+  let cancelTimer = () => {};
   return new Promise<Socket>((resolve, reject) => {
-    const giveUp = (error: unknown) => {
+    const fail = (error: unknown) => {
       end();
       reject(error);
     };
-    const breakOff = () => giveUp(failed('broken off'));
+    const abort = () => fail(failed('broken off'));
     const end = () => {
-      callOff();
-      signal.removeEventListener('abort', breakOff);
+      cancelTimer();
+      signal.removeEventListener('abort', abort);
       queue.length = 0;
       for (const socket of open) socket.destroy();
       open.clear();
     };
     const tryNext = () => {
-      callOff();
+      cancelTimer();
       const address = queue.shift();
       if (address === undefined) return;
       let socket: Socket;
       try {
         socket = connect(address, port);
       } catch (error) {
-        return giveUp(error);
+        return fail(error);
       }
       open.add(socket);
       socket.once('connect', () => {
         if (!open.delete(socket)) return;
         if (!isPeer(socket, address)) {
           socket.destroy();
-          return giveUp(forbidden('address is not allowed'));
+          return fail(forbidden('address is not allowed'));
         }
         end();
         resolve(socket);
       });
-      // Stays for the life of the socket: an error that comes late, when nobody waits any more, is no news.
+      // The listener stays for the life of the socket. An error after the end of this call is ignored.
       socket.on('error', (error) => {
         if (!open.delete(socket)) return;
         if (queue.length > 0) tryNext();
-        else if (open.size === 0) giveUp(error);
+        else if (open.size === 0) fail(error);
       });
-      if (queue.length > 0) callOff = timers.after(HEAD_START_MS, tryNext);
+      if (queue.length > 0) cancelTimer = timers.after(HEAD_START_MS, tryNext);
     };
-    if (signal.aborted) return breakOff();
-    signal.addEventListener('abort', breakOff, { once: true });
+    if (signal.aborted) return abort();
+    signal.addEventListener('abort', abort, { once: true });
     tryNext();
   });
 }
 
-/** Whether the other end is who was checked: what the kernel connected to counts, not what it was asked for. */
+/** Compares the checked address with the one that the kernel really connected to. */
 function isPeer(socket: Socket, address: Address): boolean {
   const peer = parseAddress(socket.remoteAddress ?? '');
   return peer !== undefined && isSameAddress(peer, address);

@@ -1,15 +1,14 @@
 /**
- * One request on its lane, and what comes of it. It is answered with the head of the final answer. The body
- * is then read for the sake of the connection only, which can serve again once the body has ended: within
- * bounds, and no longer for whoever asked.
+ * One request and its answer. The caller gets the result when the head of the final answer arrives. The body
+ * is then read within limits and thrown away, only so that the connection can serve again.
  */
 import type { Dispatcher } from 'undici';
 import type { SendResult } from '#src/ports/egress.ts';
 import type { Timers } from '#src/ports/timers.ts';
+import type { Connection, Destination } from './connection.ts';
+import type { ConnectionPool } from './connection-pool.ts';
 import { BROKEN_OFF, notSent } from './failures.ts';
-import type { Destination, Lane } from './lane.ts';
-import type { Lanes } from './lanes.ts';
-import type { Passenger } from './origin.ts';
+import type { Waiter } from './origin-pool.ts';
 
 export const BODY_BYTES_MAX = 65_536;
 export const BODY_MS_MAX = 2_000;
@@ -17,118 +16,117 @@ export const BODY_MS_MAX = 2_000;
 const FINAL_STATUS_MIN = 200;
 
 export interface ExchangeDependencies {
-  readonly lanes: Lanes;
+  readonly pool: ConnectionPool;
   readonly timers: Timers;
 }
 
-/** Whoever asked. */
-export interface Asker {
+export interface ExchangeCallbacks {
   readonly onEnd: (result: SendResult) => void;
   readonly onConnected: (wasOpen: boolean) => void;
 }
 
-export class Exchange implements Passenger<Lane>, Dispatcher.DispatchHandler {
-  readonly #lanes: Lanes;
+export class Exchange implements Waiter<Connection>, Dispatcher.DispatchHandler {
+  readonly #pool: ConnectionPool;
   readonly #timers: Timers;
   readonly #destination: Destination;
   readonly #options: Dispatcher.DispatchOptions;
-  readonly #asker: Asker;
-  #lane: Lane | null = null;
+  readonly #callbacks: ExchangeCallbacks;
+  #connection: Connection | null = null;
   #isWaiting = false;
-  /** Whether its lane was open before it came. */
-  #isLaneKept = false;
-  /** Whether whoever asked knows what came of it. */
+  /** Whether the connection was open before this request needed one. */
+  #wasOpen = false;
+  /** Whether the caller has the result. */
   #isOver = false;
   #isAnswered = false;
   #hasBodyEnded = false;
   #bodyBytes = 0;
-  #callOff: (() => void) | null = null;
+  #cancelBodyTimer: (() => void) | null = null;
 
   constructor(
-    { lanes, timers }: ExchangeDependencies,
+    { pool, timers }: ExchangeDependencies,
     destination: Destination,
     options: Dispatcher.DispatchOptions,
-    asker: Asker,
+    callbacks: ExchangeCallbacks,
   ) {
-    this.#lanes = lanes;
+    this.#pool = pool;
     this.#timers = timers;
     this.#destination = destination;
     this.#options = options;
-    this.#asker = asker;
+    this.#callbacks = callbacks;
   }
 
-  begin(): void {
-    this.#lanes.take(this.#destination, this);
-    this.#isWaiting = this.#lane === null;
+  start(): void {
+    this.#pool.acquire(this.#destination, this);
+    this.#isWaiting = this.#connection === null;
   }
 
-  board(lane: Lane): void {
-    this.#lane = lane;
-    // One that was opened for it and is boarded just now has served nobody.
-    this.#isLaneKept = lane.isConnected && (!this.#isWaiting || lane.hasServed);
-    lane.dispatch(this.#options, this);
+  connect(connection: Connection): void {
+    this.#connection = connection;
+    // A connection that was opened for this request has not served before.
+    this.#wasOpen = connection.isConnected && (!this.#isWaiting || connection.hasServed);
+    connection.dispatch(this.#options, this);
   }
 
-  strand(error: unknown): void {
+  fail(error: unknown): void {
     this.#end(notSent(error).result);
   }
 
-  /** It is about to be written, on a connection that undici may have had to make anew. */
+  /** The request is about to be written. undici may have had to open a new connection for it. */
   onRequestStart(): void {
-    if (!this.#isOver) this.#asker.onConnected(this.#isLaneKept);
+    if (!this.#isOver) this.#callbacks.onConnected(this.#wasOpen);
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number): void {
-    if (statusCode < FINAL_STATUS_MIN || this.#lane === null) return;
+    if (statusCode < FINAL_STATUS_MIN || this.#connection === null) return;
     this.#isAnswered = true;
-    // Nearly always the body has come with the head, and has ended by then.
+    // Nearly always the body arrives with the head, and has ended before this microtask runs.
     queueMicrotask(() => this.#awaitBody());
     this.#end({ kind: 'answered', statusCode });
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bodyBytes += chunk.length;
-    if (this.#bodyBytes > BODY_BYTES_MAX) this.#drop();
+    if (this.#bodyBytes > BODY_BYTES_MAX) this.#discard();
   }
 
   onResponseEnd(): void {
     this.#endBody();
-    if (this.#lane !== null) this.#lanes.giveBack(this.#lane);
+    if (this.#connection !== null) this.#pool.release(this.#connection);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     this.#endBody();
-    if (this.#isAnswered || this.#lane === null) this.#drop();
-    else this.#lanes.broke(this.#lane);
+    if (this.#isAnswered || this.#connection === null) this.#discard();
+    else this.#pool.discardBroken(this.#connection);
     this.#end(notSent(error).result);
   }
 
-  /** What is over already goes on as it is: its body is read for the next. */
-  breakOff(): void {
+  /** Does nothing after the answer: the body is still read, for the next request on the connection. */
+  abort(): void {
     if (this.#isOver) return;
     this.#end(BROKEN_OFF);
-    this.#drop();
+    this.#discard();
   }
 
   #awaitBody(): void {
-    if (this.#hasBodyEnded || this.#lane === null) return;
-    this.#lanes.finishing(this.#lane);
-    this.#callOff = this.#timers.after(BODY_MS_MAX, () => this.#drop());
+    if (this.#hasBodyEnded || this.#connection === null) return;
+    this.#pool.startDraining(this.#connection);
+    this.#cancelBodyTimer = this.#timers.after(BODY_MS_MAX, () => this.#discard());
   }
 
   #endBody(): void {
     this.#hasBodyEnded = true;
-    this.#callOff?.();
+    this.#cancelBodyTimer?.();
   }
 
-  #drop(): void {
-    if (this.#lane === null) this.#lanes.leave(this.#destination, this);
-    else this.#lanes.drop(this.#lane);
+  #discard(): void {
+    if (this.#connection === null) this.#pool.cancel(this.#destination, this);
+    else this.#pool.discard(this.#connection);
   }
 
   #end(result: SendResult): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#asker.onEnd(result);
+    this.#callbacks.onEnd(result);
   }
 }

@@ -6,7 +6,7 @@ function failure(code: string): Error {
 }
 
 test.for(['EMFILE', 'ENFILE', 'ENOBUFS'])(
-  '%s says nothing about the destination: nobody was reached',
+  '%s is a limit of this machine and not a failure of the destination',
   (code) => {
     expect(notSent(failure(code)).result).toEqual({ kind: 'unresolved', why: 'too many open connections' });
   },

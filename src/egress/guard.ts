@@ -1,10 +1,10 @@
 /**
- * Who may be connected to. A destination is judged twice: by its scheme and name with each request, and by
- * all of its addresses with each new connection, before it is opened. One blocked address among several
- * refuses the destination: names with mixed answers are how guards are slipped past.
+ * Decides which destinations are allowed. A destination is checked twice: its scheme and name for each
+ * request, and all its addresses for each new connection, before it is opened. One blocked address among
+ * several forbids the destination, because names with mixed answers are a known way around such guards.
  *
- * Only the host that the WHATWG parser returns is looked at. It has read every odd spelling of an IPv4
- * address (decimal, octal, full-width) into four decimal numbers, and it is also what is connected to.
+ * Only the host that the WHATWG parser returns is checked. The parser turns every odd spelling of an IPv4
+ * address (decimal, octal, full-width) into four decimal numbers, and we connect to exactly that host.
  */
 import {
   type Address,
@@ -16,11 +16,11 @@ import {
 import { forbidden } from './failures.ts';
 
 export interface EgressRules {
-  /** The operator's exception: private receivers that may be reached. */
+  /** Private networks that the operator allows. */
   readonly allow: readonly Cidr[];
-  /** Plain HTTP, towards addresses inside `allow` only. */
+  /** Whether plain HTTP may be sent to addresses inside `allow`. */
   readonly allowHttp: boolean;
-  /** Whether the names of this machine are its loopback addresses, which must still be inside `allow`. */
+  /** Whether `localhost` means the loopback addresses. They must still be inside `allow`. */
   readonly allowLocalhost?: boolean;
 }
 
@@ -30,9 +30,9 @@ const TRAILING_DOTS = /\.+$/;
 const LOOPBACK_ADDRESSES = ['127.0.0.1', '::1'];
 
 export interface Host {
-  /** As it is resolved, sent in the handshake and looked for in the certificate. */
+  /** The name that is resolved, sent in the handshake and compared with the certificate. */
   readonly name: string;
-  /** The address, where the host is one and not a name. */
+  /** The address, if the host is an address and not a name. */
   readonly literal: string | undefined;
 }
 
@@ -41,15 +41,15 @@ export function hostOf({ hostname }: URL): Host {
   return { name, literal: parseAddress(name) === undefined ? undefined : name };
 }
 
-/** What can be refused without asking for an address. */
-export function judgeUrl(url: URL, { allowHttp, allowLocalhost = false }: EgressRules): void {
+/** Throws for a URL that can be refused without its addresses. */
+export function checkUrl(url: URL, { allowHttp, allowLocalhost = false }: EgressRules): void {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw forbidden('scheme is not allowed');
   if (url.protocol === 'http:' && !allowHttp) throw forbidden('plain HTTP is not allowed');
-  // Whatever such a name resolves to, it means this machine (RFC 6761).
+  // Such a name always means this machine, even if it resolves to another address (RFC 6761).
   if (!allowLocalhost && isLocalhost(url.hostname)) throw forbidden('localhost is not allowed');
 }
 
-/** The addresses of a host that need not be asked for; null for a name that has to be resolved. */
+/** The addresses of a host that needs no name server, or null for a name that must be resolved. */
 export function knownAddresses(host: Host): readonly string[] | null {
   if (host.literal !== undefined) return [host.literal];
   return isLocalhost(host.name) ? LOOPBACK_ADDRESSES : null;
@@ -59,8 +59,8 @@ function isLocalhost(name: string): boolean {
   return LOCALHOST.test(name);
 }
 
-/** The addresses, all of which may be connected to. */
-export function judgeAddresses(
+/** Returns the parsed addresses if all of them are allowed, and throws otherwise. */
+export function checkAddresses(
   url: URL,
   texts: readonly string[],
   { allow }: EgressRules,

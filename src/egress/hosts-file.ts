@@ -3,16 +3,16 @@ import { readFile, stat } from 'node:fs/promises';
 export const SYSTEM_HOSTS_FILE =
   process.platform === 'win32' ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts';
 
-/** A larger file is not a list of hosts: it counts as empty. */
+/** A larger file is not a list of hosts, and is treated as empty. */
 const HOSTS_FILE_BYTES_MAX = 8_388_608;
 
-const NOTHING: ReadonlyMap<string, readonly string[]> = new Map();
+const NO_HOSTS: ReadonlyMap<string, readonly string[]> = new Map();
 
-/** The machine's own list of names. Kept in memory, and read again once it has changed. */
+/** The hosts file of the machine. It is kept in memory, and read again when it has changed. */
 export class HostsFile {
   readonly #path: string;
   #version = '';
-  #hosts = NOTHING;
+  #hosts = NO_HOSTS;
 
   constructor(path: string = SYSTEM_HOSTS_FILE) {
     this.#path = path;
@@ -23,7 +23,7 @@ export class HostsFile {
       await this.#refresh();
     } catch {
       this.#version = '';
-      this.#hosts = NOTHING;
+      this.#hosts = NO_HOSTS;
     }
     return this.#hosts.get(name.toLowerCase()) ?? [];
   }

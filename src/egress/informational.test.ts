@@ -22,7 +22,7 @@ const FINAL = [
   'http/1.1 100 Continue\r\n\r\n',
 ];
 
-test('only what comes before the final answer is taken out, however it is cut', () => {
+test('informational answers before the final answer are removed, however the bytes are split', () => {
   fc.assert(
     fc.property(
       fc.array(fc.constantFrom(...INFORMATIONAL), { maxLength: 4 }),
@@ -36,7 +36,7 @@ test('only what comes before the final answer is taken out, however it is cut', 
           ...cuts.filter((cut) => cut < bytes.length).toSorted((a, b) => a - b),
           bytes.length,
         ];
-        const parts = edges.slice(1).map((edge, index) => filter.pass(bytes.subarray(edges[index], edge)));
+        const parts = edges.slice(1).map((edge, index) => filter.strip(bytes.subarray(edges[index], edge)));
         expect(Buffer.concat(parts).toString()).toBe(final);
       },
     ),
@@ -44,19 +44,19 @@ test('only what comes before the final answer is taken out, however it is cut', 
   );
 });
 
-test('each request has its own', () => {
+test('the filter starts again for each request', () => {
   const filter = new InformationalFilter();
   const go = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n');
-  expect(filter.pass(go)).toHaveLength(0);
-  expect(filter.pass(Buffer.from('HTTP/1.1 200 OK\r\n\r\n'))).toHaveLength(19);
-  expect(filter.pass(go)).toEqual(go);
+  expect(filter.strip(go)).toHaveLength(0);
+  expect(filter.strip(Buffer.from('HTTP/1.1 200 OK\r\n\r\n'))).toHaveLength(19);
+  expect(filter.strip(go)).toEqual(go);
   filter.expectAnswer();
-  expect(filter.pass(go)).toHaveLength(0);
+  expect(filter.strip(go)).toHaveLength(0);
 });
 
-test('a head without end is passed on', () => {
+test('a head that is too long is passed on', () => {
   const filter = new InformationalFilter();
   const start = Buffer.from('HTTP/1.1 100 Continue\r\n');
-  expect(filter.pass(start)).toHaveLength(0);
-  expect(filter.pass(Buffer.alloc(20_000, 'x'))).toHaveLength(20_000 + start.length);
+  expect(filter.strip(start)).toHaveLength(0);
+  expect(filter.strip(Buffer.alloc(20_000, 'x'))).toHaveLength(20_000 + start.length);
 });

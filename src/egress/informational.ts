@@ -1,7 +1,8 @@
 /**
- * Informational answers (1xx) may come unasked, any number of them before the real one, and are to be passed
- * over (RFC 9110, 15.2). undici takes an unasked `100 Continue` for a broken answer and closes the
- * connection; so they are taken out of what it reads. `101` stays: nobody asked for another protocol.
+ * Removes informational answers (1xx) from the bytes that undici reads. A server may send any number of them
+ * before the final answer, and a client must skip them (RFC 9110, 15.2). undici treats an unexpected
+ * `100 Continue` as a broken answer and closes the connection. `101` is not removed: no request asks for
+ * another protocol, so it is an error.
  */
 import type { Socket } from 'node:net';
 
@@ -10,16 +11,16 @@ const SAMPLE = 'HTTP/1.1 100';
 const STATUS_AT = SAMPLE.indexOf('100');
 const FIRST_DIGIT = '1'.charCodeAt(0);
 const HEAD_END = '\r\n\r\n';
-/** A longer head is passed on, and refused there. */
+/** A longer head is passed on, and undici refuses it. */
 const HEAD_BYTES_MAX = 16_384;
 
-const NOTHING: Buffer = Buffer.alloc(0);
+const NO_BYTES: Buffer = Buffer.alloc(0);
 
 export class InformationalFilter {
   #isBeforeAnswer = true;
-  #held: Buffer = NOTHING;
+  #buffered: Buffer = NO_BYTES;
 
-  /** Filters what is read from this connection from now on. */
+  /** Filters everything that is read from this socket from now on. */
   static install(socket: Socket): InformationalFilter {
     const filter = new InformationalFilter();
     const read = socket.read.bind(socket);
@@ -28,47 +29,47 @@ export class InformationalFilter {
       for (;;) {
         const chunk: Buffer | null = read();
         if (chunk === null) return null;
-        const rest = filter.pass(chunk);
+        const rest = filter.strip(chunk);
         if (rest.length > 0) return rest;
       }
     };
     return filter;
   }
 
-  /** To be called before each request. */
+  /** Must be called before each request. */
   expectAnswer(): void {
     this.#isBeforeAnswer = true;
-    this.#held = NOTHING;
+    this.#buffered = NO_BYTES;
   }
 
-  /** What is left of the bytes received; those that may still become an informational answer are held back. */
-  pass(chunk: Buffer): Buffer {
+  /** Returns the bytes for undici. Bytes that may still become an informational answer are buffered. */
+  strip(chunk: Buffer): Buffer {
     if (!this.#isBeforeAnswer) return chunk;
-    let bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
+    let bytes = this.#buffered.length === 0 ? chunk : Buffer.concat([this.#buffered, chunk]);
     while (mayBeInformational(bytes)) {
       const end = bytes.indexOf(HEAD_END);
-      if (end < 0) return this.#rememberDeferred(bytes);
+      if (end < 0) return this.#buffer(bytes);
       bytes = bytes.subarray(end + HEAD_END.length);
     }
-    return this.#passOn(bytes);
+    return this.#finish(bytes);
   }
 
-  #rememberDeferred(bytes: Buffer): Buffer {
-    if (bytes.length > HEAD_BYTES_MAX) return this.#passOn(bytes);
-    this.#held = bytes;
-    return NOTHING;
+  #buffer(bytes: Buffer): Buffer {
+    if (bytes.length > HEAD_BYTES_MAX) return this.#finish(bytes);
+    this.#buffered = bytes;
+    return NO_BYTES;
   }
 
-  #passOn(bytes: Buffer): Buffer {
+  #finish(bytes: Buffer): Buffer {
     this.#isBeforeAnswer = false;
-    this.#held = NOTHING;
+    this.#buffered = NO_BYTES;
     return bytes;
   }
 }
 
-/** Also true for a beginning that the sample could complete. */
+/** Also true for an incomplete status line that could still become an informational one. */
 function mayBeInformational(bytes: Buffer): boolean {
-  // Nearly every answer is told apart by this digit.
+  // This digit decides for nearly every answer.
   if (bytes.length > STATUS_AT && bytes[STATUS_AT] !== FIRST_DIGIT) return false;
   const start = bytes.toString('latin1', 0, SAMPLE.length);
   return INFORMATIONAL.test(start + SAMPLE.slice(start.length));

@@ -1,14 +1,15 @@
 /**
- * Every blocked range in every spelling, as the host of the URL and as an answer of the name server: nothing
- * is connected to. And public addresses are, exactly. No packet leaves: connections are scripted.
+ * Tests every blocked range in every spelling, as the host of the URL and as an answer of the name server:
+ * no connection is opened. Public addresses are connected to, exactly as given. Connections are scripted, so
+ * no packet leaves the machine.
  */
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { systemTimers } from '#src/system/timers.ts';
-import { loopbackEgress, send } from '#test/egress/rig.ts';
+import { loopbackEgress, send } from '#test/egress/harness.ts';
 import {
-  carriers,
   dotted,
+  embeddings,
   ipv4Number,
   ipv4Spellings,
   ipv6Number,
@@ -78,17 +79,17 @@ const BLOCKED_IPV6 = [
   'ff00::/8',
 ];
 
-/** Not addresses at all, or not ones that can be judged. */
+/** Texts that are not addresses, or not ones that the guard can check. */
 const GARBAGE = ['', 'garbage', '8.8.8', '0x8.8.8.8', '2606:4700::1111%eth0', '127.1', '8.8.8.8 ', '[::1]'];
 
 const random = seeded(SEED);
 const blockedIpv4 = BLOCKED_IPV4.flatMap((cidr) => samples(cidr, random, SAMPLES_BETWEEN));
 const blockedIpv6 = [
   ...BLOCKED_IPV6.flatMap((cidr) => samples(cidr, random, SAMPLES_BETWEEN)),
-  ...blockedIpv4.flatMap(carriers),
+  ...blockedIpv4.flatMap(embeddings),
 ];
 
-/** Answers with what the test wants next, and notes whom it was to connect to. */
+/** Resolves to the addresses that the test gives, and records the connections that would be opened. */
 function scripted() {
   const connected: string[] = [];
   const connect: Connect = (address, port) => {
@@ -108,7 +109,7 @@ function scripted() {
   };
 }
 
-test('no blocked address is connected to, however it is written', async () => {
+test('a blocked address is never connected to, in any spelling', async () => {
   const out = scripted();
   const literals = [
     ...blockedIpv4.flatMap((value) =>
@@ -132,7 +133,7 @@ test('no blocked address is connected to, however it is written', async () => {
   expect(literals.length).toBeGreaterThan(5_000);
 }, 30_000);
 
-test('no name is connected to that has a blocked address, alone or among public ones', async () => {
+test('a name with a blocked address is never connected to, even if its other addresses are public', async () => {
   const out = scripted();
   const url = new URL('https://receiver.test/hook');
   const answers = [...blockedIpv4.map(dotted), ...blockedIpv6.map(ipv6Text), ...GARBAGE];
@@ -148,7 +149,7 @@ test('no name is connected to that has a blocked address, alone or among public 
   expect(answers.length * 3).toBeGreaterThan(4_000);
 }, 30_000);
 
-test('public addresses are connected to, and exactly they', async () => {
+test('a public address is connected to, exactly as given', async () => {
   const out = scripted();
   const known = ['1.1.1.1', '8.8.8.8', '9.9.9.9', '93.184.215.14'].map(ipv4Number);
   const knownIpv6 = ['2606:4700::1111', '2a00:1450:4001:812::200e', '2620:fe::fe'].map(ipv6Number);
@@ -174,7 +175,7 @@ test('public addresses are connected to, and exactly they', async () => {
   expect(cases.length).toBeGreaterThanOrEqual(PUBLIC_CASES);
 }, 30_000);
 
-/** In the words of the WHATWG parser, not of the library that judges. */
+/** Uses the spelling of the WHATWG parser, which is independent of the library that checks. */
 function canonical(connected: string): string {
   const [address = '', port = ''] = connected.split(' ');
   return `${address.includes(':') ? new URL(`https://[${address}]`).hostname.slice(1, -1) : address} ${port}`;

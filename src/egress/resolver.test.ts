@@ -4,13 +4,20 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Timers } from '#src/ports/timers.ts';
 import { systemTimers } from '#src/system/timers.ts';
+import {
+  ANSWERED,
+  eventually,
+  loopbackEgress,
+  ScriptedTimers,
+  send,
+  startHttpsServer,
+} from '#test/egress/harness.ts';
 import { type NameAnswer, nameServer, type RecordType } from '#test/egress/name-server.ts';
-import { ANSWERED, eventually, httpsRig, loopbackEgress, ScriptedTimers, send } from '#test/egress/rig.ts';
 import { HostsFile } from './hosts-file.ts';
 import { systemResolver } from './resolver.ts';
 
 const NO_HOSTS = new HostsFile('/nonexistent/hosts');
-const LOOK_UP_MS = 6_000;
+const LOOKUP_MS = 6_000;
 const OTHER_FAMILY_MS = 100;
 
 type Script = Readonly<Record<string, Partial<Record<RecordType, NameAnswer>>>>;
@@ -43,20 +50,20 @@ describe('name servers', () => {
     ['it has no address', { A: [], AAAA: [] }, 'name does not exist'],
     ['the server fails', { A: 'SERVFAIL', AAAA: 'SERVFAIL' }, 'name server did not answer'],
     ['it fails for one family', { A: 'SERVFAIL', AAAA: [] }, 'name server did not answer'],
-  ] as const)('where %s there is nobody to reach', async (_name, answers, why) => {
+  ] as const)('a name cannot be resolved if %s', async (_name, answers, why) => {
     const { resolve } = await scripted({ 'gone.test': answers });
     await expect(resolve('gone.test')).rejects.toMatchObject(unresolved(why));
   });
 
   test.each(['a..test', `${'a'.repeat(64)}.test`, `${'a.'.repeat(200)}test`, '', '.'])(
-    'are not asked for %j, which is no name',
+    'are not asked for %j, which is not a valid name',
     async (name) => {
       const { resolve } = await scripted({});
       await expect(resolve(name)).rejects.toMatchObject(unresolved('name does not exist'));
     },
   );
 
-  test('are asked each time', async () => {
+  test('are asked again for each lookup', async () => {
     const answers = [['192.0.2.1'], ['192.0.2.2']];
     const server = await nameServer((_name, type) => (type === 'A' ? (answers.shift() ?? []) : []));
     const resolve = systemResolver({ timers: systemTimers, hosts: NO_HOSTS, servers: [server.address] });
@@ -64,28 +71,28 @@ describe('name servers', () => {
     expect(await resolve('moving.test')).toEqual(['192.0.2.2']);
   });
 
-  test('that are silent about one family hold up nothing but a moment', async () => {
+  test('that are silent about one family delay the lookup by only a moment', async () => {
     const timers = new ScriptedTimers();
     const { resolve } = await scripted({ 'half.test': { A: ['192.0.2.1'], AAAA: 'silence' } }, timers);
     const resolved = resolve('half.test');
-    await eventually(() => expect(timers.waiting()).toContain(OTHER_FAMILY_MS));
-    timers.pass(OTHER_FAMILY_MS);
+    await eventually(() => expect(timers.pending()).toContain(OTHER_FAMILY_MS));
+    timers.fire(OTHER_FAMILY_MS);
     expect(await resolved).toEqual(['192.0.2.1']);
-    expect(timers.waiting()).toEqual([]);
+    expect(timers.pending()).toEqual([]);
   });
 
-  test('that are silent are given up', async () => {
+  test('that are silent for both families end the lookup after its time limit', async () => {
     const timers = new ScriptedTimers();
     const { server, resolve } = await scripted({ 'hung.test': { A: 'silence', AAAA: 'silence' } }, timers);
     const resolved = resolve('hung.test');
     await eventually(() => expect(server.asked).toHaveLength(2));
-    timers.pass(LOOK_UP_MS);
+    timers.fire(LOOKUP_MS);
     await expect(resolved).rejects.toMatchObject(unresolved('name server did not answer'));
     expect(server.asked).toHaveLength(2);
-    expect(timers.waiting()).toEqual([]);
+    expect(timers.pending()).toEqual([]);
   });
 
-  test('need not be waited for', async () => {
+  test('are no longer asked when the lookup is aborted', async () => {
     const timers = new ScriptedTimers();
     const { server, resolve } = await scripted({ 'hung.test': { A: 'silence', AAAA: 'silence' } }, timers);
     const aborter = new AbortController();
@@ -95,15 +102,15 @@ describe('name servers', () => {
     await expect(resolved).rejects.toMatchObject({ result: { kind: 'failed', why: 'broken off' } });
     await expect(resolve('hung.test', aborter.signal)).rejects.toMatchObject({ result: { kind: 'failed' } });
     expect(server.asked).toHaveLength(2);
-    expect(timers.waiting()).toEqual([]);
+    expect(timers.pending()).toEqual([]);
   });
 
-  test('hung for one host do not delay another', async () => {
+  test('that hang for one host do not delay another host', async () => {
     const script: Script = {
       'hung.test': { A: 'silence', AAAA: 'silence' },
       'receiver.test': { A: ['127.0.0.1'] },
     };
-    const rig = await httpsRig((response) => response.end());
+    const receiver = await startHttpsServer((response) => response.end());
     const { server, resolve } = await scripted(script);
     const egress = loopbackEgress({ resolve });
     const aborter = new AbortController();
@@ -111,12 +118,12 @@ describe('name servers', () => {
       send(egress, 'https://hung.test/', { signal: aborter.signal }),
     );
     await eventually(() => expect(server.asked.length).toBeGreaterThanOrEqual(100));
-    expect(await send(egress, rig.url('/', 'receiver.test'))).toEqual(ANSWERED);
+    expect(await send(egress, receiver.url('/', 'receiver.test'))).toEqual(ANSWERED);
     aborter.abort();
     for (const result of await Promise.all(hung)) expect(result.kind).toBe('failed');
   });
 
-  test('decide nothing about this machine: what they say is judged', async () => {
+  test('cannot get around the guard: every address they return is checked', async () => {
     const { resolve } = await scripted({ 'inside.test': { A: ['8.8.8.8'], AAAA: ['::ffff:10.0.0.1'] } });
     const sent = await send(loopbackEgress({ resolve }), 'https://inside.test/');
     expect(sent).toMatchObject({ kind: 'forbidden' });
@@ -134,7 +141,7 @@ describe('the hosts file', () => {
     return { path, hosts: new HostsFile(path) };
   }
 
-  test('goes first, and is not asked about', async () => {
+  test('is used first, and then no name server is asked', async () => {
     const { hosts } = hostsFile('192.0.2.7 receiver.test\n');
     const { server, resolve } = await scripted(
       { 'receiver.test': { A: ['192.0.2.1'] } },
@@ -145,7 +152,7 @@ describe('the hosts file', () => {
     expect(server.asked).toEqual([]);
   });
 
-  test('gives every address and name of a line, in any case, without comments', async () => {
+  test('gives every name and address, ignores case and skips comments', async () => {
     const { hosts } = hostsFile(
       [
         '# 192.0.2.9 no.test',
@@ -162,7 +169,7 @@ describe('the hosts file', () => {
       expect(await hosts.addressesOf(name)).toEqual([]);
   });
 
-  test('is read again once it has changed', async () => {
+  test('is read again when it has changed', async () => {
     const { path, hosts } = hostsFile('192.0.2.1 one.test\n');
     expect(await hosts.addressesOf('one.test')).toEqual(['192.0.2.1']);
     writeFileSync(path, '192.0.2.2 one.test\n');
@@ -173,7 +180,7 @@ describe('the hosts file', () => {
     expect(await hosts.addressesOf('one.test')).toEqual(['192.0.2.3']);
   });
 
-  test('is judged like any other answer', async () => {
+  test('does not get around the guard: its addresses are checked too', async () => {
     const { hosts } = hostsFile('10.0.0.1 inside.test\nfe80::1%lo0 zone.test\n');
     const { resolve } = await scripted({}, systemTimers, hosts);
     for (const name of ['inside.test', 'zone.test']) {

@@ -1,18 +1,18 @@
-/** Certificates are verified, against the name; real handshakes on loopback. */
+/** Certificates are verified against the name, with real handshakes on loopback. */
 import type { TLSSocket, TlsOptions } from 'node:tls';
 import { describe, expect, test } from 'vitest';
 import {
   ANSWERED,
   CA,
   eventually,
-  httpsRig,
   loopbackEgress,
   pem,
   send,
   sharedEgress,
-  tcpRig,
-  tlsRig,
-} from '#test/egress/rig.ts';
+  startHttpsServer,
+  startTcpServer,
+  startTlsServer,
+} from '#test/egress/harness.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
 
@@ -24,10 +24,10 @@ describe('a certificate', () => {
   test.each([
     ['that has expired', 'expired', 'certificate has expired'],
     ['for another name', 'other-name', 'certificate is for another name'],
-    ['of its own making', 'untrusted', 'certificate is not trusted'],
+    ['that is self-signed', 'untrusted', 'certificate is not trusted'],
   ] as const)('%s is refused, for a name and for an address', async (_name, certificate, why) => {
     let requests = 0;
-    const rig = await httpsRig(
+    const server = await startHttpsServer(
       (response) => {
         requests += 1;
         response.end();
@@ -35,35 +35,35 @@ describe('a certificate', () => {
       { certificate },
     );
     const egress = sharedEgress();
-    expect(await send(egress, rig.url('/', 'receiver.test'))).toEqual(failure(why));
-    expect(await send(egress, rig.url())).toEqual(failure(why));
+    expect(await send(egress, server.url('/', 'receiver.test'))).toEqual(failure(why));
+    expect(await send(egress, server.url())).toEqual(failure(why));
     expect(requests).toBe(0);
-    await eventually(() => expect(rig.open()).toBe(0));
+    await eventually(() => expect(server.open()).toBe(0));
   });
 
-  test('is for its names and addresses, and no others', async () => {
-    const rig = await httpsRig((response) => response.end());
+  test('is valid for its names and addresses only', async () => {
+    const server = await startHttpsServer((response) => response.end());
     const egress = sharedEgress();
-    expect(await send(egress, rig.url('/', 'receiver.test'))).toEqual(ANSWERED);
-    expect(await send(egress, rig.url('/', 'one.receiver.test'))).toEqual(ANSWERED);
-    expect(await send(egress, rig.url('/', '127.0.0.1'))).toEqual(ANSWERED);
+    expect(await send(egress, server.url('/', 'receiver.test'))).toEqual(ANSWERED);
+    expect(await send(egress, server.url('/', 'one.receiver.test'))).toEqual(ANSWERED);
+    expect(await send(egress, server.url('/', '127.0.0.1'))).toEqual(ANSWERED);
     const other = failure('certificate is for another name');
-    expect(await send(egress, rig.url('/', 'two.one.receiver.test'))).toEqual(other);
-    expect(await send(egress, rig.url('/', 'elsewhere.test'))).toEqual(other);
-    const unnamed = await httpsRig((response) => response.end(), { address: '127.0.0.2' });
+    expect(await send(egress, server.url('/', 'two.one.receiver.test'))).toEqual(other);
+    expect(await send(egress, server.url('/', 'elsewhere.test'))).toEqual(other);
+    const unnamed = await startHttpsServer((response) => response.end(), { address: '127.0.0.2' });
     expect(await send(egress, unnamed.url())).toEqual(other);
     expect(await send(egress, unnamed.url('/', '127.0.0.2.'))).toEqual(other);
   });
 
-  test('of a private authority needs its bundle', async () => {
-    const rig = await httpsRig((response) => response.end());
+  test('of a private authority is refused without its bundle', async () => {
+    const server = await startHttpsServer((response) => response.end());
     const egress = loopbackEgress({ certificates: null });
-    expect(await send(egress, rig.url())).toEqual(failure('certificate is not trusted'));
+    expect(await send(egress, server.url())).toEqual(failure('certificate is not trusted'));
   });
 
-  test('may be trusted by any in the bundle', async () => {
-    const good = await httpsRig((response) => response.end());
-    const own = await httpsRig((response) => response.end(), { certificate: 'untrusted' });
+  test('is accepted if any authority in the bundle signed it', async () => {
+    const good = await startHttpsServer((response) => response.end());
+    const own = await startHttpsServer((response) => response.end(), { certificate: 'untrusted' });
     for (const certificates of [`${CA}\n${pem('untrusted.pem')}`, `# ours\n${pem('untrusted.pem')}${CA}`]) {
       const egress = loopbackEgress({ certificates });
       expect(await send(egress, good.url())).toEqual(ANSWERED);
@@ -73,9 +73,9 @@ describe('a certificate', () => {
 });
 
 describe('the handshake', () => {
-  test('offers HTTP/1.1 only, and names the host, but not an address', async () => {
+  test('offers HTTP/1.1 only, and sends the host if it is a name', async () => {
     const seen: unknown[] = [];
-    const rig = await tlsRig(
+    const server = await startTlsServer(
       (socket) => {
         seen.push([socket.servername, socket.alpnProtocol]);
         socket.once('data', () => socket.end(OK));
@@ -83,8 +83,8 @@ describe('the handshake', () => {
       { ALPNProtocols: ['h2', 'http/1.1'] },
     );
     const egress = sharedEgress();
-    expect(await send(egress, rig.url('/', 'receiver.test.'))).toEqual(ANSWERED);
-    expect(await send(egress, rig.url())).toEqual(ANSWERED);
+    expect(await send(egress, server.url('/', 'receiver.test.'))).toEqual(ANSWERED);
+    expect(await send(egress, server.url())).toEqual(ANSWERED);
     expect(seen).toEqual([
       ['receiver.test', 'http/1.1'],
       [false, 'http/1.1'],
@@ -97,41 +97,38 @@ describe('the handshake', () => {
       'speaks TLS 1.1 at most',
       { maxVersion: 'TLSv1.1', minVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
     ],
-  ] satisfies [string, TlsOptions][])('fails where the other side %s', async (_name, options) => {
-    const rig = await tlsRig((socket) => socket.resume(), options);
-    expect(await send(sharedEgress(), rig.url())).toEqual(failure('TLS handshake failed'));
+  ] satisfies [string, TlsOptions][])('fails if the server %s', async (_name, options) => {
+    const server = await startTlsServer((socket) => socket.resume(), options);
+    expect(await send(sharedEgress(), server.url())).toEqual(failure('TLS handshake failed'));
   });
 
   test.each([
     ['does not speak TLS', 'HTTP/1.1 400 Bad Request\r\n\r\n', 'TLS handshake failed'],
-    ['closes', '', 'connection reset'],
-  ])('fails where the other side %s', async (_name, bytes, why) => {
-    const rig = await tcpRig((socket) => socket.once('data', () => socket.end(bytes)));
-    expect(await send(sharedEgress(), rig.url())).toEqual(failure(why));
-    await eventually(() => expect(rig.open()).toBe(0));
+    ['closes the connection', '', 'connection reset'],
+  ])('fails if the server %s', async (_name, bytes, why) => {
+    const server = await startTcpServer((socket) => socket.once('data', () => socket.end(bytes)));
+    expect(await send(sharedEgress(), server.url())).toEqual(failure(why));
+    await eventually(() => expect(server.open()).toBe(0));
   });
 });
 
-describe('a session', () => {
-  test.each(['TLSv1.2', 'TLSv1.3'] as const)(
-    'is resumed by the same name, and only by it (%s)',
-    async (version) => {
-      const resumed: boolean[] = [];
-      const rig = await tlsRig(
-        (socket: TLSSocket) => {
-          resumed.push(socket.isSessionReused());
-          socket.once('data', () => socket.end(OK));
-        },
-        { minVersion: version, maxVersion: version },
-      );
-      const egress = sharedEgress();
-      expect(await send(egress, rig.url('/', 'receiver.test'))).toEqual(ANSWERED);
-      await eventually(() => expect(rig.open()).toBe(0));
-      expect(await send(egress, rig.url('/', 'receiver.test'))).toEqual(ANSWERED);
-      expect(await send(egress, rig.url('/', 'one.receiver.test'))).toEqual(ANSWERED);
-      expect(resumed).toEqual([false, true, false]);
-      const other = await send(egress, rig.url('/', 'elsewhere.test'));
-      expect(other).toEqual(failure('certificate is for another name'));
-    },
-  );
+describe('a TLS session', () => {
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)('is resumed for the same name only (%s)', async (version) => {
+    const resumed: boolean[] = [];
+    const server = await startTlsServer(
+      (socket: TLSSocket) => {
+        resumed.push(socket.isSessionReused());
+        socket.once('data', () => socket.end(OK));
+      },
+      { minVersion: version, maxVersion: version },
+    );
+    const egress = sharedEgress();
+    expect(await send(egress, server.url('/', 'receiver.test'))).toEqual(ANSWERED);
+    await eventually(() => expect(server.open()).toBe(0));
+    expect(await send(egress, server.url('/', 'receiver.test'))).toEqual(ANSWERED);
+    expect(await send(egress, server.url('/', 'one.receiver.test'))).toEqual(ANSWERED);
+    expect(resumed).toEqual([false, true, false]);
+    const other = await send(egress, server.url('/', 'elsewhere.test'));
+    expect(other).toEqual(failure('certificate is for another name'));
+  });
 });

@@ -1,4 +1,4 @@
-/** A name server on loopback that says what the test wants, in the least of DNS (RFC 1035) that it takes. */
+/** A name server on loopback that gives scripted answers. It speaks the minimum of DNS (RFC 1035). */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { onTestFinished } from 'vitest';
@@ -6,7 +6,7 @@ import { parseAddress } from '#src/domain/public-address.ts';
 
 export type RecordType = 'A' | 'AAAA';
 
-/** Addresses, an error code, or silence. */
+/** A list of addresses, an error code, or no answer. */
 export type NameAnswer = readonly string[] | 'NXDOMAIN' | 'SERVFAIL' | 'silence';
 
 const HEADER_BYTES = 12;
@@ -15,7 +15,7 @@ const RCODES: Readonly<Record<string, number>> = { SERVFAIL: 2, NXDOMAIN: 3 };
 const TTL_SECONDS = 3_600;
 
 export interface NameServer {
-  /** As `address:port`. */
+  /** `address:port` */
   readonly address: string;
   readonly asked: readonly string[];
 }
@@ -28,8 +28,8 @@ export async function nameServer(
   socket.on('message', (query, { port, address }) => {
     const { name, type, end } = question(query);
     asked.push(`${name} ${type}`);
-    const said = answer(name, type);
-    if (said !== 'silence') socket.send(reply(query.subarray(0, end), said), port, address);
+    const scripted = answer(name, type);
+    if (scripted !== 'silence') socket.send(reply(query.subarray(0, end), scripted), port, address);
   });
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
@@ -45,14 +45,14 @@ function question(query: Buffer): { readonly name: string; readonly type: Record
     at += 1 + length;
   }
   const type = TYPES[query.readUInt16BE(at + 1)];
-  if (type === undefined) throw new Error('Only A and AAAA are asked for.');
+  if (type === undefined) throw new Error('The test name server answers only queries for A and AAAA.');
   return { name: labels.join('.').toLowerCase(), type, end: at + 5 };
 }
 
-function reply(query: Buffer, said: Exclude<NameAnswer, 'silence'>): Buffer {
-  const addresses = typeof said === 'string' ? [] : said;
+function reply(query: Buffer, answer: Exclude<NameAnswer, 'silence'>): Buffer {
+  const addresses = typeof answer === 'string' ? [] : answer;
   const head = Buffer.from(query);
-  head.writeUInt16BE(0x8180 | (typeof said === 'string' ? (RCODES[said] ?? 0) : 0), 2);
+  head.writeUInt16BE(0x8180 | (typeof answer === 'string' ? (RCODES[answer] ?? 0) : 0), 2);
   head.writeUInt16BE(addresses.length, 6);
   head.writeUInt16BE(0, 8);
   head.writeUInt16BE(0, 10);

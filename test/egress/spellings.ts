@@ -1,6 +1,6 @@
-/** Addresses, and all the ways to write them that the WHATWG URL parser reads. */
+/** Lists all spellings of an address that the WHATWG URL parser accepts. */
 
-/** A generator that always gives the same numbers (mulberry32). */
+/** A random generator that always gives the same numbers for a seed (mulberry32). */
 export function seeded(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -11,7 +11,7 @@ export function seeded(seed: number): (below: number) => number {
   };
 }
 
-/** First, last and some addresses between them, as numbers of 32 or 128 bits. */
+/** The first, the last and some random addresses of the range, as numbers of 32 or 128 bits. */
 export function samples(cidr: string, random: (below: number) => number, between: number): readonly bigint[] {
   const [network = '', prefix = ''] = cidr.split('/');
   const bits = network.includes(':') ? 128 : 32;
@@ -57,7 +57,7 @@ export function ipv6Text(value: bigint): string {
     .join(':');
 }
 
-/** Every one of these hosts is read as this IPv4 address. */
+/** The parser reads each of these hosts as the given IPv4 address. */
 export function ipv4Spellings(value: bigint): readonly string[] {
   const [a = 0n, b = 0n, c = 0n, d = 0n] = [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n);
   const parts = [a, b, c, d];
@@ -97,7 +97,7 @@ function otherDigits(text: string, zero: number): string {
   return text.replaceAll(/\d/g, (digit) => String.fromCodePoint(zero + Number(digit)));
 }
 
-/** Every one of these hosts is read as this IPv6 address. */
+/** The parser reads each of these hosts as the given IPv6 address. */
 export function ipv6Spellings(value: bigint): readonly string[] {
   const groups = ipv6Groups(value);
   const padded = groups.map((group) => group.toString(16).padStart(4, '0')).join(':');
@@ -111,8 +111,8 @@ export function ipv6Spellings(value: bigint): readonly string[] {
   ].map((text) => `[${text}]`);
 }
 
-/** IPv6 addresses that carry this IPv4 address. */
-export function carriers(ipv4: bigint): readonly bigint[] {
+/** IPv6 addresses that embed the given IPv4 address. */
+export function embeddings(ipv4: bigint): readonly bigint[] {
   return [
     ipv4, // compatible
     ipv6Number('::ffff:0:0') | ipv4, // mapped

@@ -1,23 +1,23 @@
-/** A request can be broken off at any moment: at once, and leaving nothing open. */
+/** A request can be aborted at any moment. It ends at once and leaves no connection open. */
 import { Socket } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
 import {
+  ABORTED,
   ANSWERED,
-  BROKEN_OFF,
   eventually,
-  httpsRig,
   loopbackEgress,
   send,
   sharedEgress,
-  tcpRig,
-  tlsRig,
-} from '#test/egress/rig.ts';
+  startHttpsServer,
+  startTcpServer,
+  startTlsServer,
+} from '#test/egress/harness.ts';
 
-describe('broken off', () => {
-  test('as soon as it has begun', async () => {
-    const rig = await httpsRig((response) => response.end());
-    expect(await send(sharedEgress(), rig.url(), { signal: AbortSignal.abort() })).toEqual(BROKEN_OFF);
-    expect(rig.accepted).toHaveLength(0);
+describe('a request can be aborted', () => {
+  test('as soon as it has started', async () => {
+    const server = await startHttpsServer((response) => response.end());
+    expect(await send(sharedEgress(), server.url(), { signal: AbortSignal.abort() })).toEqual(ABORTED);
+    expect(server.accepted).toHaveLength(0);
   });
 
   test('while the name is resolved', async () => {
@@ -30,11 +30,11 @@ describe('broken off', () => {
     const sent = send(loopbackEgress({ resolve }), 'https://hung.test/', { signal: aborter.signal });
     await eventually(() => expect(signals).toHaveLength(1));
     aborter.abort();
-    expect(await sent).toEqual(BROKEN_OFF);
+    expect(await sent).toEqual(ABORTED);
     expect(signals[0]?.aborted).toBe(true);
   });
 
-  test('and a name that resolves, or fails to, afterwards changes nothing', async () => {
+  test('and a name that resolves or fails afterwards opens no connection', async () => {
     for (const end of ['resolves', 'rejects'] as const) {
       const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>();
       const connect = vi.fn<() => Socket>(() => new Socket());
@@ -42,7 +42,7 @@ describe('broken off', () => {
       const egress = loopbackEgress({ resolve: () => promise, connect });
       const sent = send(egress, 'https://late.test/', { signal: aborter.signal });
       aborter.abort();
-      expect(await sent).toEqual(BROKEN_OFF);
+      expect(await sent).toEqual(ABORTED);
       if (end === 'resolves') resolve(['127.0.0.1']);
       else reject(new Error('late'));
       await new Promise((done) => setImmediate(done));
@@ -61,65 +61,65 @@ describe('broken off', () => {
     const sent = send(loopbackEgress({ connect }), 'https://127.0.0.1/', { signal: aborter.signal });
     await eventually(() => expect(sockets).toHaveLength(1));
     aborter.abort();
-    expect(await sent).toEqual(BROKEN_OFF);
+    expect(await sent).toEqual(ABORTED);
     expect(sockets[0]?.destroyed).toBe(true);
   });
 
-  test('in the handshake', async () => {
-    const rig = await tcpRig((socket) => socket.resume());
+  test('during the handshake', async () => {
+    const server = await startTcpServer((socket) => socket.resume());
     const aborter = new AbortController();
-    const sent = send(sharedEgress(), rig.url(), { signal: aborter.signal });
-    await eventually(() => expect(rig.accepted).toHaveLength(1));
+    const sent = send(sharedEgress(), server.url(), { signal: aborter.signal });
+    await eventually(() => expect(server.accepted).toHaveLength(1));
     aborter.abort();
-    expect(await sent).toEqual(BROKEN_OFF);
-    await eventually(() => expect(rig.open()).toBe(0));
+    expect(await sent).toEqual(ABORTED);
+    await eventually(() => expect(server.open()).toBe(0));
   });
 
   test.each([
     ['while it waits for the answer', ''],
-    ['in the middle of the head', 'HTTP/1.1 200 OK\r\nContent-Le'],
+    ['in the middle of the head of the answer', 'HTTP/1.1 200 OK\r\nContent-Le'],
     ['after informational answers', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n'],
   ])('%s', async (_name, beginning) => {
     let requests = 0;
-    const rig = await tlsRig((socket) =>
+    const server = await startTlsServer((socket) =>
       socket.once('data', () => {
         requests += 1;
         if (beginning !== '') socket.write(beginning);
       }),
     );
     const aborter = new AbortController();
-    const sent = send(sharedEgress(), rig.url(), { signal: aborter.signal });
+    const sent = send(sharedEgress(), server.url(), { signal: aborter.signal });
     await eventually(() => expect(requests).toBe(1));
     aborter.abort();
-    expect(await sent).toEqual(BROKEN_OFF);
-    await eventually(() => expect(rig.open()).toBe(0));
+    expect(await sent).toEqual(ABORTED);
+    await eventually(() => expect(server.open()).toBe(0));
   });
 
-  test('on a connection that is used again, before anything is written', async () => {
-    const rig = await httpsRig((response) => response.end('ok'));
+  test('on a reused connection, before anything is written', async () => {
+    const server = await startHttpsServer((response) => response.end('ok'));
     const egress = sharedEgress();
-    expect(await send(egress, rig.url())).toEqual(ANSWERED);
+    expect(await send(egress, server.url())).toEqual(ANSWERED);
     const aborter = new AbortController();
-    const sent = send(egress, rig.url(), { signal: aborter.signal });
+    const sent = send(egress, server.url(), { signal: aborter.signal });
     aborter.abort();
-    expect(await sent).toEqual(BROKEN_OFF);
-    await eventually(() => expect(rig.open()).toBe(0));
-    expect(await send(egress, rig.url())).toEqual(ANSWERED);
+    expect(await sent).toEqual(ABORTED);
+    await eventually(() => expect(server.open()).toBe(0));
+    expect(await send(egress, server.url())).toEqual(ANSWERED);
   });
 
-  test('at any moment at all', async () => {
-    const rig = await httpsRig((response) => response.end('ok'));
+  test('at any moment, and no connection stays open', async () => {
+    const server = await startHttpsServer((response) => response.end('ok'));
     const egress = loopbackEgress();
     const kinds = new Set<string>();
     for (let delay = 0; delay < 60; delay += 1) {
       const aborter = new AbortController();
-      const sent = send(egress, rig.url('/', `n${delay}.receiver.test`), { signal: aborter.signal });
-      for (let turn = 0; turn < delay; turn += 1) await new Promise((done) => setImmediate(done));
+      const sent = send(egress, server.url('/', `n${delay}.receiver.test`), { signal: aborter.signal });
+      for (let tick = 0; tick < delay; tick += 1) await new Promise((done) => setImmediate(done));
       aborter.abort();
       kinds.add((await sent).kind);
     }
     expect([...kinds].toSorted()).toEqual(['answered', 'failed']);
     await egress.close();
-    await eventually(() => expect(rig.open()).toBe(0));
+    await eventually(() => expect(server.open()).toBe(0));
   });
 });

@@ -1,4 +1,4 @@
-/** Receivers on the loopback interface, and a way out that may reach nothing else. */
+/** Test servers on the loopback interface, and an HTTP client that may reach nothing else. */
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
@@ -29,16 +29,17 @@ export const LOOPBACK: readonly Cidr[] = [
   { family: 'ipv6', address: '::1', prefixBits: 128 },
 ];
 
-export interface Rig {
+export interface TestServer {
   readonly port: number;
-  /** Connections accepted so far, and those still open. */
+  /** All connections accepted so far. */
   readonly accepted: readonly Socket[];
+  /** The number of connections that are still open. */
   open(): number;
   url(path?: string, host?: string): URL;
 }
 
-/** Cut off when the test is over. */
-async function listen(server: Server, scheme: string, address: string): Promise<Rig> {
+/** The server and its connections are closed when the test is over. */
+async function listen(server: Server, scheme: string, address: string): Promise<TestServer> {
   const accepted: Socket[] = [];
   server.on('connection', (socket) => {
     accepted.push(socket);
@@ -60,20 +61,20 @@ async function listen(server: Server, scheme: string, address: string): Promise<
   };
 }
 
-export interface TlsRigOptions extends TlsOptions {
+export interface TlsServerOptions extends TlsOptions {
   readonly certificate?: Certificate;
   readonly address?: string;
 }
 
-function tlsOptions({ certificate = 'receiver', ...options }: TlsRigOptions): TlsOptions {
+function tlsOptions({ certificate = 'receiver', ...options }: TlsServerOptions): TlsOptions {
   return { cert: pem(`${certificate}.pem`), key: pem(`${certificate}.key`), ...options };
 }
 
-/** An HTTPS receiver of requests that are read to their end. */
-export function httpsRig(
+/** Starts an HTTPS server that answers when it has read the whole request. */
+export function startHttpsServer(
   answer: (response: ServerResponse, request: IncomingMessage) => void,
-  options: TlsRigOptions = {},
-): Promise<Rig> {
+  options: TlsServerOptions = {},
+): Promise<TestServer> {
   const server = createHttpsServer(tlsOptions(options), (request, response) => {
     request.resume();
     request.on('end', () => answer(response, request));
@@ -81,8 +82,11 @@ export function httpsRig(
   return listen(server, 'https', options.address ?? '127.0.0.1');
 }
 
-/** TLS, and whatever the test writes into it. */
-export function tlsRig(onSocket: (socket: TLSSocket) => void, options: TlsRigOptions = {}): Promise<Rig> {
+/** Starts a TLS server. The test reads and writes the bytes. */
+export function startTlsServer(
+  onSocket: (socket: TLSSocket) => void,
+  options: TlsServerOptions = {},
+): Promise<TestServer> {
   const server = createTlsServer(tlsOptions(options), (socket) => {
     socket.on('error', () => {});
     onSocket(socket);
@@ -90,12 +94,15 @@ export function tlsRig(onSocket: (socket: TLSSocket) => void, options: TlsRigOpt
   return listen(server, 'https', options.address ?? '127.0.0.1');
 }
 
-/** Answers with these bytes, once a request has begun to come. */
-export function answering(bytes: string, options: TlsRigOptions = {}): Promise<Rig> {
-  return tlsRig((socket) => socket.once('data', () => socket.end(bytes, 'latin1')), options);
+/** Starts a server that sends these bytes when the first bytes of a request arrive. */
+export function startServerAnswering(bytes: string, options: TlsServerOptions = {}): Promise<TestServer> {
+  return startTlsServer((socket) => socket.once('data', () => socket.end(bytes, 'latin1')), options);
 }
 
-export function tcpRig(onSocket: (socket: Socket) => void, scheme: 'http' | 'https' = 'https'): Promise<Rig> {
+export function startTcpServer(
+  onSocket: (socket: Socket) => void,
+  scheme: 'http' | 'https' = 'https',
+): Promise<TestServer> {
   return listen(createServer(onSocket), scheme, '127.0.0.1');
 }
 
@@ -107,7 +114,7 @@ const TO_LOOPBACK: EgressOptions = {
   resolve: () => Promise.resolve(['127.0.0.1']),
 };
 
-/** Everything resolves to loopback, nothing else is allowed. */
+/** Every name resolves to loopback, and no other address is allowed. */
 export function loopbackEgress(options: Partial<EgressOptions> = {}): Egress {
   const egress = createEgress({ ...TO_LOOPBACK, ...options });
   onTestFinished(() => egress.close());
@@ -116,13 +123,13 @@ export function loopbackEgress(options: Partial<EgressOptions> = {}): Egress {
 
 let shared: Egress | undefined;
 
-/** One for all tests of a file that want nothing special: reading the built-in roots takes its time. */
+/** One client for all tests of a file that need no options: reading the built-in roots takes long. */
 export function sharedEgress(): Egress {
   shared ??= createEgress(TO_LOOPBACK);
   return shared;
 }
 
-export interface Shot {
+export interface SendOptions {
   readonly method?: Method;
   readonly headers?: Headers;
   readonly body?: string | null;
@@ -130,8 +137,8 @@ export interface Shot {
   readonly onConnected?: (wasOpen: boolean) => void;
 }
 
-export function send(egress: Egress, url: URL | string, shot: Shot = {}): Promise<SendResult> {
-  const { method = 'POST', headers = [], body = '{}', signal, onConnected = () => {} } = shot;
+export function send(egress: Egress, url: URL | string, options: SendOptions = {}): Promise<SendResult> {
+  const { method = 'POST', headers = [], body = '{}', signal, onConnected = () => {} } = options;
   const request: OutboundRequest = {
     customer: CUSTOMER,
     method,
@@ -140,48 +147,49 @@ export function send(egress: Egress, url: URL | string, shot: Shot = {}): Promis
     body: body === null ? null : Buffer.from(body),
   };
   return new Promise((resolve) => {
-    const breakOff = egress.send(request, resolve, onConnected);
-    if (signal?.aborted === true) breakOff();
-    else signal?.addEventListener('abort', breakOff, { once: true });
+    const abort = egress.send(request, resolve, onConnected);
+    if (signal?.aborted === true) abort();
+    else signal?.addEventListener('abort', abort, { once: true });
   });
 }
 
-/** What other threads and the kernel do takes as long as it takes: a look every few milliseconds. */
+/** Other threads and the kernel take an unknown time, so this checks every few milliseconds. */
 export async function eventually(check: () => void): Promise<void> {
   await vi.waitFor(check, { interval: 5, timeout: 10_000 });
 }
 
 export const ANSWERED = { kind: 'answered', statusCode: 200 } as const;
-export const BROKEN_OFF = { kind: 'failed', why: 'broken off' } as const;
+export const ABORTED = { kind: 'failed', why: 'broken off' } as const;
 
-/** Timers that go off when they are told to. */
+/** Timers that fire when the test says so. */
 export class ScriptedTimers implements Timers, Stopwatch {
-  /** No timer comes late. */
+  /** Constant, so that no timer looks late. */
   readonly elapsed = () => 0;
 
   readonly #pending = new Map<object, { readonly ms: number; readonly act: () => void }>();
 
-  readonly #pausesAreReal: boolean;
+  readonly #areZeroDelaysReal: boolean;
 
-  /** `pausesAreReal`: those that wait for no time at all go off by themselves. */
-  constructor({ pausesAreReal = false } = {}) {
-    this.#pausesAreReal = pausesAreReal;
+  /** `areZeroDelaysReal`: timers with a delay of 0 fire by themselves. */
+  constructor({ areZeroDelaysReal = false } = {}) {
+    this.#areZeroDelaysReal = areZeroDelaysReal;
   }
 
   after(ms: number, act: () => void): () => void {
-    if (ms === 0 && this.#pausesAreReal) return systemTimers.after(0, act);
+    if (ms === 0 && this.#areZeroDelaysReal) return systemTimers.after(0, act);
     const key = {};
     this.#pending.set(key, { ms, act });
     return () => this.#pending.delete(key);
   }
 
-  waiting(): readonly number[] {
+  /** The delays of all timers that have not fired. */
+  pending(): readonly number[] {
     return [...this.#pending.values()].map(({ ms }) => ms);
   }
 
-  /** Lets those go off that wait for this long. */
-  pass(ms: number): void {
-    const due = [...this.#pending].filter(([, timer]) => timer.ms === ms);
-    for (const [key, { act }] of due) if (this.#pending.delete(key)) act();
+  /** Fires all timers with exactly this delay. */
+  fire(ms: number): void {
+    const matching = [...this.#pending].filter(([, timer]) => timer.ms === ms);
+    for (const [key, { act }] of matching) if (this.#pending.delete(key)) act();
   }
 }

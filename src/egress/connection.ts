@@ -1,69 +1,72 @@
 /**
- * One undici client: one connection at a time, for one request at a time. A connection that was closed while
- * it waited, before anything was written on it, is made anew by undici; through the connector, where the
- * destination is judged as ever.
+ * One undici client: one connection at a time, for one request at a time. The server may close an idle
+ * connection. Then undici opens a new one through the connector, which checks the destination again.
  *
- * How long an unused connection is kept: where the server says (`Keep-Alive: timeout=…`), until a moment
- * before that. Where it does not, 4 seconds, because a good part of the servers that say nothing give up
- * after 5. Longer would mostly work, but schedules come at round intervals and servers give up after round
- * ones: a request every 5, 30 or 60 seconds would meet the end of its connection again and again. Connections
- * are opened ahead of the requests that are known to come, so there is little to win by keeping them.
+ * An unused connection is kept until shortly before the time that the server names (`Keep-Alive:
+ * timeout=…`). If the server names none, it is kept for 4 seconds, because many such servers close after 5.
+ * A longer time would mostly work. But schedules run at round intervals and servers close after round
+ * intervals, so a request every 5, 30 or 60 seconds would meet a closing connection again and again. Little
+ * is lost: connections for expected requests are opened ahead of time.
  */
 import type { Socket } from 'node:net';
 import { type buildConnector, Client, type Dispatcher } from 'undici';
 import type { Partition } from '#src/domain/partition.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
+import type { ConnectLimiter, ConnectPermit } from './connect-limiter.ts';
 import type { Connector } from './connector.ts';
 import { failed, notSent } from './failures.ts';
 import { InformationalFilter } from './informational.ts';
-import type { OpeningTurn, OpeningTurns } from './opening-turns.ts';
 
-/** How long a connection waits where the server does not say. */
+/** Idle time of a connection whose server names none. */
 const IDLE_MS = 4_000;
-/** The longest that a server may ask for. */
+/** The longest idle time that a server may ask for. */
 const IDLE_MS_MAX = 30_000;
-/** A connection is given up this long before the server would: its end must not meet a request. */
+/** We close this long before the server does, so that its close does not meet a request. */
 const IDLE_MARGIN_MS = 1_000;
 const HEADERS_BYTES_MAX = 16_384;
 
-/** Time-outs come from the caller. */
+/** The caller sets the deadline of each request. */
 const NO_TIMEOUT = 0;
 
-/** Made once: an error costs more than the rest of ending a lane. */
-const ENDED = failed('broken off');
+/** Created once: creating an error costs more than the rest of destroying a connection. */
+const DESTROYED = failed('broken off');
 
-/** Ends the request that is never written. */
+/** Ends the request that only opens the connection and is never written. */
 const OPENED = new Error('The connection is open.');
 const NO_ANSWER = { onResponseStart() {}, onResponseData() {}, onResponseEnd() {} };
 
 export type Destination = Pick<OutboundRequest, 'url' | 'customer'>;
 
-/** The customer and the origin. */
+/** Connections are shared by requests of the same customer to the same origin. */
 export function connectionKeyOf({ url, customer }: Destination): string {
   return `${customer} ${url.origin}`;
 }
 
-export interface LaneDependencies {
+export interface ConnectionDependencies {
   readonly connector: Connector;
-  readonly turns: OpeningTurns;
+  readonly limiter: ConnectLimiter;
 }
 
-export class Lane {
-  /** Whom it is for and where it goes: see `connectionKeyOf`. */
-  readonly place: string;
+export class Connection {
+  /** The customer and the origin: see `connectionKeyOf`. */
+  readonly key: string;
   readonly customer: Partition;
   readonly #url: URL;
-  readonly #dependencies: LaneDependencies;
+  readonly #dependencies: ConnectionDependencies;
   readonly #client: Client;
-  readonly #ended = new AbortController();
+  readonly #destroyed = new AbortController();
   #filter: InformationalFilter | undefined;
-  #turn: OpeningTurn | null = null;
+  #permit: ConnectPermit | null = null;
   #isConnected = false;
   #hasServed = false;
 
-  constructor(destination: Destination, dependencies: LaneDependencies, onDisconnect: (lane: Lane) => void) {
+  constructor(
+    destination: Destination,
+    dependencies: ConnectionDependencies,
+    onDisconnect: (connection: Connection) => void,
+  ) {
     const { url, customer } = destination;
-    this.place = connectionKeyOf(destination);
+    this.key = connectionKeyOf(destination);
     this.#url = new URL(url.origin);
     this.customer = customer;
     this.#dependencies = dependencies;
@@ -91,14 +94,14 @@ export class Lane {
     return this.#isConnected;
   }
 
-  /** Whether a request was given to it before. */
+  /** Whether a request was dispatched on it before. */
   get hasServed(): boolean {
     return this.#hasServed;
   }
 
   /**
-   * undici connects for a request only. This one is taken back at the moment it would be written, which
-   * leaves the connection open and looked after. Calls back once, with what went wrong if anything did.
+   * undici connects only for a request. This request is cancelled just before it is written, which leaves the
+   * connection open and managed by undici. Calls back once, with the error or null.
    */
   open(onEnd: (error: Error | null) => void): void {
     this.#client.dispatch(
@@ -119,31 +122,31 @@ export class Lane {
     this.#client.dispatch(options, handler);
   }
 
-  /** It is open or late: the next one to this host need not wait for it. */
-  beLate(): void {
-    this.#turn?.beLate();
+  /** It is open, or opens slowly: the next connection to this host need not wait for it. */
+  releasePermit(): void {
+    this.#permit?.releaseEarly();
   }
 
   async destroy(): Promise<void> {
-    this.#ended.abort(ENDED);
-    await this.#client.destroy(ENDED);
+    this.#destroyed.abort(DESTROYED);
+    await this.#client.destroy(DESTROYED);
   }
 
   async #connect(callback: buildConnector.Callback): Promise<void> {
-    const { connector, turns } = this.#dependencies;
-    const { signal } = this.#ended;
-    const turn = turns.ask(this.customer, this.#url.origin);
-    this.#turn = turn;
-    signal.addEventListener('abort', turn.end);
+    const { connector, limiter } = this.#dependencies;
+    const { signal } = this.#destroyed;
+    const permit = limiter.acquire(this.customer, this.#url.origin);
+    this.#permit = permit;
+    signal.addEventListener('abort', permit.release);
     let socket: Socket;
     try {
-      await turn.begun;
-      socket = await connector.open(this.#url, signal, () => turns.handshake(this.customer));
+      await permit.granted;
+      socket = await connector.open(this.#url, signal, () => limiter.awaitHandshake(this.customer));
     } catch (error) {
       return callback(notSent(error), null);
     } finally {
-      signal.removeEventListener('abort', turn.end);
-      turn.end();
+      signal.removeEventListener('abort', permit.release);
+      permit.release();
     }
     if (socket.destroyed) return callback(failed('connection reset'), null);
     this.#filter = InformationalFilter.install(socket);
