@@ -1,78 +1,43 @@
-/** The values that pass while deliveries are claimed, and the interfaces of those who take part. */
-import type { Delivery } from '#src/domain/delivery.ts';
+/**
+ * A delivery on its way, by stage:
+ *
+ * 1. `DueDelivery` (`domain/due.ts`): its id, instant and endpoint wait in the queues.
+ * 2. `LoadedDelivery` (`ports/store.ts`): its row was read, with its schedule, endpoint profile and gate.
+ * 3. `CandidateDelivery`: the gate can decide about it now.
+ * 4. `DecidedDelivery`: it is claimed, ended or deferred, by a conditional write.
+ * 5. `AttemptOutcome` (`attempt/outcome.ts`): its request was answered, or failed.
+ * 6. `SettleWrite` (`ports/store.ts`): what the store keeps of the attempt.
+ */
 import type { DueDelivery } from '#src/domain/due.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { ClaimWrite, EndWrite, LoadedDelivery } from '#src/ports/store.ts';
+import type { ClaimWrite, LoadedDelivery } from '#src/ports/store.ts';
 import type { Draft, Unsendable } from './attempt/request-builder.ts';
-import type { Ready } from './prefetch/prefetcher.ts';
 
-/** A delivery that is to be claimed, and what its attempt will need to know. */
-export interface Claiming {
+export interface CandidateDelivery {
   readonly due: DueDelivery;
-  readonly work: LoadedDelivery;
-  readonly write: ClaimWrite;
+  /** The epoch of its slot in which it was read. */
+  readonly epoch: number;
+  readonly loaded: LoadedDelivery;
+  /** Null where the payload has not been read yet. */
+  readonly draft: Draft | Unsendable | null;
+  /** Whether it was read before its instant. */
+  readonly isPrefetched: boolean;
+}
+
+export interface DecidedDelivery<Write> {
+  readonly due: DueDelivery;
   /** The epoch of its slot in which this was decided. */
   readonly epoch: number;
-  /** Whether it took a token at the gate. */
-  readonly hasToken: boolean;
-  /** The end of the breaker's window that it probes; null for one that is no probe. */
-  readonly probeOf: Instant | null;
-  /** What it sends, where that was read already. */
-  readonly draft: Draft | Unsendable | null;
   /** Whether it was decided on what was read before its instant. */
-  readonly isReadAhead: boolean;
-}
-
-export interface Sending {
-  /** Whether so many attempts are not settled that none may begin. */
-  readonly isSaturated: boolean;
-  /** Before the claims are written: makes ready, and counts them as under way. */
-  prepare(claims: readonly Claiming[]): void;
-  /** The claim is ours: the attempt begins. It gives its permits back by `release`. */
-  begin(claiming: Claiming): void;
-  /** The claim was not made; `unsure`: or it was, and its answer got lost. */
-  drop(claiming: Claiming, unsure: boolean): void;
-}
-
-/** The queue that batches come from. */
-export interface Queue {
-  readonly isStopped: boolean;
-  due(due: DueDelivery | null): void;
-  /** The store knows of it from now on: it is found again only if it waits again. */
-  forget(due: DueDelivery): void;
-  /** Gives its permits back. */
-  release(due: DueDelivery): void;
-  /** The store failed: nothing is to be claimed for a moment. */
-  rest(error: unknown): void;
-}
-
-export interface Asked {
-  readonly due: DueDelivery;
-  /** The epoch in which its slot is held. */
-  readonly epoch: number;
-}
-
-export interface Unread extends Asked {
-  /** What was read ahead, of which the draft is still good where the delivery has not changed since. */
-  readonly made: Ready | null;
-}
-
-export interface Read extends Asked {
-  readonly work: LoadedDelivery;
-  readonly draft: Draft | Unsendable | null;
-  readonly isReadAhead: boolean;
-}
-
-export interface Decided<W> {
-  readonly due: DueDelivery;
-  readonly epoch: number;
-  readonly isReadAhead: boolean;
-  readonly write: W;
+  readonly isPrefetched: boolean;
+  readonly write: Write;
+  /** Whether a token of its gate was taken for it. */
   readonly hasToken: boolean;
 }
 
-export interface Decisions {
-  readonly claims: Claiming[];
-  readonly ends: Decided<EndWrite>[];
-  readonly deferrals: Decided<Delivery>[];
+/** It has no draft, which would keep the body in memory until the attempt is settled. */
+export interface ClaimedDelivery extends DecidedDelivery<ClaimWrite> {
+  readonly loaded: LoadedDelivery;
+  /** The end of the breaker's window that this attempt probes; null for an attempt that is no probe. */
+  readonly probeOf: Instant | null;
 }

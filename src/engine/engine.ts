@@ -1,21 +1,42 @@
 /**
- * What fires deliveries: the dispatcher that claims them, the attempts that send and settle them, and the
- * housekeeping around. Built on ports only; the same engine runs in the service and in the simulation, alone on
- * its store or as one of several.
+ * The engine sends deliveries. It is built on ports only, so the same engine runs in the service and in the simulation,
+ * alone on its store or as one node of several.
+ *
+ * Its folders follow the life of a delivery: `due/` finds it in the store, `queue/` keeps it until its instant and its
+ * permits, `prefetch/` reads it ahead, `dispatch/` begins batches, `claim/` decides and claims, `attempt/` sends and
+ * settles. `gate/` holds breakers, retry budgets and rate limits, `cluster/` shares slots among nodes, `upkeep/` and
+ * `replays/` run beside.
  */
 import type { DueDelivery } from '#src/domain/due.ts';
 import type { Hints, Peers } from '#src/ports/hints.ts';
+import { SlowedTimers } from '#src/ports/slowed-timers.ts';
 import type { EngineGauges } from '#src/ports/telemetry.ts';
 import { AttemptRunner } from './attempt/attempt-runner.ts';
+import { AttemptsInFlight } from './attempt/attempts-in-flight.ts';
 import { RequestBuilder } from './attempt/request-builder.ts';
 import { Settler } from './attempt/settler.ts';
+import { Claimer } from './claim/claimer.ts';
+import { Decider } from './claim/decider.ts';
+import { DecisionWriter } from './claim/decision-writer.ts';
+import { LargePayloads } from './claim/large-payloads.ts';
 import { Membership } from './cluster/membership.ts';
 import { NO_PEERS } from './cluster/peer-hints.ts';
 import { OWNS_EVERY_SLOT } from './cluster/slot-ownership.ts';
 import type { EngineDependencies } from './dependencies.ts';
+import { BatchPacer } from './dispatch/batch-pacer.ts';
 import { Dispatcher } from './dispatch/dispatcher.ts';
+import { DueScanner } from './due/due-scanner.ts';
+import { ScanScheduler } from './due/scan-scheduler.ts';
 import { BreakerResets } from './gate/breaker-resets.ts';
 import { Gates } from './gate/gates.ts';
+import { Prefetcher } from './prefetch/prefetcher.ts';
+import { BatchesInFlight } from './queue/batches-in-flight.ts';
+import { DueQueue } from './queue/due-queue.ts';
+import { EngineLoad } from './queue/engine-load.ts';
+import { FairQueue } from './queue/fair-queue.ts';
+import { StorePause } from './queue/store-pause.ts';
+import { Waker } from './queue/waker.ts';
+import { WorkQueue } from './queue/work-queue.ts';
 import { Cleaner } from './upkeep/cleaner.ts';
 import { Recoveries } from './upkeep/recoveries.ts';
 import { Recovery } from './upkeep/recovery.ts';
@@ -36,58 +57,88 @@ export class Engine implements Hints {
   readonly #membership: Membership | null;
   readonly #gates: Gates;
   readonly #stats: StatsRecorder;
-  readonly #settler: Settler;
-  readonly #attempts: AttemptRunner;
+  readonly #ready: FairQueue;
+  readonly #batches = new BatchesInFlight();
+  readonly #storePause: StorePause;
+  readonly #queue: WorkQueue;
+  readonly #prefetcher: Prefetcher;
+  readonly #scans: ScanScheduler;
   readonly #dispatcher: Dispatcher;
+  readonly #attempts: AttemptsInFlight;
+  readonly #runner: AttemptRunner;
+  readonly #settler: Settler;
   readonly #recoveries: Recoveries;
   readonly #cleaner: Cleaner;
   readonly #breakerResets: BreakerResets;
-  readonly #sweeps: Sweeper;
-  #isStopped = false;
+  readonly #sweeper: Sweeper;
+  #state: 'new' | 'running' | 'stopped' = 'new';
 
   constructor(dependencies: EngineDependencies, options: EngineOptions) {
+    const { clock, timers } = dependencies;
     this.#dependencies = dependencies;
-    this.#peers = dependencies.cluster?.peers ?? NO_PEERS;
+    const peers = dependencies.cluster?.peers ?? NO_PEERS;
+    this.#peers = peers;
     this.#membership = this.#join();
     const ownership = this.#membership?.ownership ?? OWNS_EVERY_SLOT;
-    this.#gates = new Gates(dependencies, ownership);
-    this.#stats = new StatsRecorder(dependencies);
-    this.#settler = new Settler(dependencies);
+
+    const gates = new Gates(dependencies, ownership);
+    const stats = new StatsRecorder(dependencies);
+    const settler = new Settler(dependencies);
     const builder = new RequestBuilder(dependencies);
-    const parts = { builder, gates: this.#gates, settler: this.#settler, stats: this.#stats };
-    this.#attempts = new AttemptRunner(dependencies, ownership, parts, {
-      due: (due) => this.#dispatcher.due(due),
-      rescan: () => this.#dispatcher.rescan(),
-      release: (due) => this.#dispatcher.release(due),
-      turnSoon: () => this.#dispatcher.turnSoon(),
-      releaseDeferred: (deferred) => this.#dispatcher.releaseDeferred(deferred),
-      lostTrack: () => this.#recoveries.lostTrack(),
-    });
-    this.#dispatcher = new Dispatcher(
-      dependencies,
+    const upcoming = new DueQueue();
+    const ready = new FairQueue(options.permitsMax);
+    const batches = this.#batches;
+    const load = new EngineLoad({ clock, upcoming, ready, batches });
+    const slowedTimers = new SlowedTimers(timers, () => load.isShared);
+    const waker = new Waker(dependencies);
+    const storePause = new StorePause(dependencies);
+    const prefetcher = new Prefetcher({
+      ...dependencies,
+      timers: slowedTimers,
       ownership,
-      this.#gates,
-      this.#attempts,
+      gates,
       builder,
-      this.#stats,
-      options.permitsMax,
-    );
+      load,
+    });
+    const queue = new WorkQueue({ clock, ownership, peers, upcoming, ready, prefetcher, waker });
+    const attempts = new AttemptsInFlight(waker);
+    const shared = { ...dependencies, ownership, gates, stats, queue, storePause, batches, attempts };
+
     const recovery = new Recovery(dependencies, {
       ownership,
-      settler: this.#settler,
-      stats: this.#stats,
+      settler,
+      stats,
       hints: this,
       living: this.#membership,
-      isUnderWay: (token) => this.#attempts.isUnderWay(token),
+      attempts,
     });
-    this.#recoveries = new Recoveries(dependencies, recovery);
+    const recoveries = new Recoveries(dependencies, recovery);
+    const runner = new AttemptRunner({ ...shared, builder, settler, recovery: recoveries });
+    const claimer = new Claimer({
+      ...shared,
+      prefetcher,
+      payloads: new LargePayloads({ timers: slowedTimers }, builder),
+      decider: new Decider(shared),
+      writer: new DecisionWriter({ ...shared, runner }),
+    });
+    const scanner = new DueScanner(dependencies, ownership, queue, slowedTimers);
+    const pacer = new BatchPacer({ timers, slowedTimers, load, ready, waker });
+
+    this.#gates = gates;
+    this.#stats = stats;
+    this.#ready = ready;
+    this.#storePause = storePause;
+    this.#queue = queue;
+    this.#prefetcher = prefetcher;
+    this.#attempts = attempts;
+    this.#runner = runner;
+    this.#settler = settler;
+    this.#recoveries = recoveries;
+    this.#scans = new ScanScheduler({ ...dependencies, scanner, ready, storePause, waker });
+    this.#dispatcher = new Dispatcher({ ...shared, upcoming, ready, waker, pacer, claimer });
     this.#cleaner = new Cleaner(dependencies, ownership, options.retentionMs);
-    this.#breakerResets = new BreakerResets(dependencies, {
-      ownership,
-      gates: this.#gates,
-      releaseDeferred: (deferred) => this.#dispatcher.releaseDeferred(deferred),
-    });
-    this.#sweeps = new Sweeper({ ...dependencies, ownership, hints: this });
+    this.#breakerResets = new BreakerResets(shared);
+    this.#sweeper = new Sweeper({ ...dependencies, ownership, hints: this });
     dependencies.metrics.watch(() => this.gauges());
   }
 
@@ -96,75 +147,80 @@ export class Engine implements Hints {
     if (cluster === null) return null;
     return new Membership(this.#dependencies, cluster, {
       slotsGained: () => {
-        this.#dispatcher.rescanAll();
+        this.#scans.restart();
         void this.#recoveries.look();
       },
       nodesDied: () => void this.#recoveries.look(),
-      batchesEnd: () => this.#dispatcher.batchesEnd(),
+      batchesEnd: () => this.#batches.ended(),
       saveGates: (slots) => this.#gates.saveSlots(slots),
       forgetGates: (slots) => this.#gates.forgetSlots(slots),
     });
   }
 
-  /** Closes what a process before left under way, then fires. Among others there is no need to wait for it. */
+  /** Closes the attempts that an earlier process left, then sends. In a cluster it need not wait for that. */
   async start(): Promise<void> {
     await this.#membership?.start();
     const recovered = this.#recoveries.start();
     if (this.#membership === null) await recovered;
-    if (this.#isStopped) return;
+    if (this.#state === 'stopped') return;
+    this.#state = 'running';
     this.#dispatcher.start();
+    this.#scans.start();
     this.#cleaner.start();
     this.#breakerResets.start();
-    this.#sweeps.start();
+    this.#sweeper.start();
   }
 
   due(due: DueDelivery | null): void {
-    this.#dispatcher.due(due);
+    this.#queue.due(due);
   }
 
   rescan(): void {
-    this.#dispatcher.rescan();
+    this.#scans.soon();
     this.#peers.rescan();
   }
 
-  /** What other nodes tell. It is not told on. */
+  /** Hints from other nodes. They are not passed on. */
   readonly heard: Peers = {
-    due: (due) => this.#dispatcher.hinted(due),
-    rescan: () => this.#dispatcher.rescan(),
+    due: (due) => this.#queue.dueByPeer(due),
+    rescan: () => this.#scans.soon(),
     slotsChanged: () => this.#membership?.syncSoon(),
   };
 
+  /** Whether due work is found and claimed as it should be. */
   get isFiring(): boolean {
-    return this.#dispatcher.isFiring && (this.#membership?.isActive ?? true);
+    const isHealthy = this.#scans.isHealthy && !this.#storePause.isPaused;
+    return this.#state === 'running' && isHealthy && (this.#membership?.isActive ?? true);
   }
 
   gauges(): EngineGauges {
     return {
-      waiting: this.#dispatcher.waiting,
-      inFlight: this.#dispatcher.inFlight,
+      waiting: this.#ready.waiting,
+      inFlight: this.#ready.inFlight,
       breakers: this.#gates.countBreakers(this.#dependencies.clock.now()),
     };
   }
 
   /**
-   * Claims nothing more, lets the requests under way finish within the grace, breaks off the others. What it
-   * dispatched is given to the other nodes at once.
+   * Claims nothing more, lets the requests in flight finish within the grace, and interrupts the others. The slots of
+   * this node are handed over to the other nodes at once.
    */
   async stop(graceMs: number): Promise<void> {
-    this.#isStopped = true;
+    this.#state = 'stopped';
     this.#dispatcher.stop();
+    this.#scans.stop();
+    this.#prefetcher.stop();
     this.#recoveries.stop();
     const handedOver = this.#membership?.handOver();
-    const tidied = this.#cleaner.stop();
-    const ordersEnd = Promise.all([this.#breakerResets.stop(), this.#sweeps.stop()]);
+    const upkeepEnded = Promise.all([this.#cleaner.stop(), this.#breakerResets.stop(), this.#sweeper.stop()]);
     const grace = Promise.withResolvers<void>();
-    const callOff = this.#dependencies.timers.after(graceMs, grace.resolve);
+    const cancelGrace = this.#dependencies.timers.after(graceMs, grace.resolve);
     await Promise.race([Promise.all([this.#attempts.idle(), handedOver]), grace.promise]);
-    callOff();
+    cancelGrace();
     this.#settler.giveUp();
-    this.#attempts.interrupt();
+    this.#runner.interrupt();
     await this.#attempts.idle();
-    await Promise.all([tidied, ordersEnd]);
+    await upkeepEnded;
     await this.#stats.stop();
     this.#gates.stop();
     try {

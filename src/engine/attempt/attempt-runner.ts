@@ -1,211 +1,142 @@
-/** The attempts under way: made ready while they are being claimed, sent, settled, told of. */
+/**
+ * Runs attempts: their requests are built while they are being claimed, sent once they are claimed, and their outcomes
+ * are settled, logged and counted.
+ */
 import type { Evidence } from '#src/domain/breaker.ts';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import { type DueDelivery, dueOf } from '#src/domain/due.ts';
 import { gateTerms } from '#src/domain/gate.ts';
+import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
-import type { Claiming, Sending } from '#src/engine/delivery-stages.ts';
+import type { ClaimedDelivery } from '#src/engine/delivery-stages.ts';
 import { type EngineDependencies, pause } from '#src/engine/dependencies.ts';
 import type { Gates } from '#src/engine/gate/gates.ts';
+import { releaseDeferred } from '#src/engine/gate/release-deferred.ts';
+import type { WorkQueue } from '#src/engine/queue/work-queue.ts';
+import type { Recoveries } from '#src/engine/upkeep/recoveries.ts';
 import type { StatsRecorder } from '#src/engine/upkeep/stats-recorder.ts';
-import type { Hints } from '#src/ports/hints.ts';
 import type { SettleWrite } from '#src/ports/store.ts';
 import { AttemptTimer } from './attempt-timer.ts';
-import { type Outcome, outcomeOf, unsent } from './outcome.ts';
-import { type RequestBuilder, type Sendable, UNREADABLE, type Unsendable } from './request-builder.ts';
+import type { AttemptRequest, AttemptsInFlight } from './attempts-in-flight.ts';
+import { type AttemptOutcome, outcomeOf, unsent } from './outcome.ts';
+import { type Draft, type RequestBuilder, UNREADABLE, type Unsendable } from './request-builder.ts';
 import { Sender } from './sender.ts';
 import type { Settler } from './settler.ts';
 
-/** AttemptRunner that may be claimed and not settled yet, requests under way included. */
-const UNSETTLED_MAX = 4_096;
 const MS_PER_SECOND = 1_000;
 const READ_AGAIN_MS = 250;
-/** Together a minute. */
-const READ_ATTEMPTS_MAX = 240;
+/** With the pauses between them, these reads take a minute. */
+const READS_MAX = 240;
 
-type Request = Sendable | Unsendable;
-
-/** What the attempts ask of the dispatcher. */
-export interface AfterAttempt extends Hints {
-  release(due: DueDelivery): void;
-  turnSoon(): void;
-  releaseDeferred(deferred: readonly DueDelivery[]): Promise<void>;
-  /** A claim may have been made that nobody works on. */
-  lostTrack(): void;
-}
-
-export interface AttemptRunnerDependencies {
-  readonly builder: RequestBuilder;
+export interface AttemptRunnerDependencies
+  extends Pick<EngineDependencies, 'store' | 'egress' | 'clock' | 'timers' | 'log' | 'metrics'> {
+  readonly ownership: SlotOwnership;
+  readonly queue: WorkQueue;
   readonly gates: Gates;
+  readonly attempts: AttemptsInFlight;
+  readonly builder: RequestBuilder;
   readonly settler: Settler;
   readonly stats: StatsRecorder;
+  readonly recovery: Pick<Recoveries, 'lostTrack'>;
 }
 
-/** A claim without its draft, which would hold on to the body. */
-type Begun = Omit<Claiming, 'draft'>;
-
-interface Made {
-  readonly outcome: Outcome;
-  /** Null where nothing was sent. */
-  readonly progress: AttemptTimer | null;
-}
-
-export class AttemptRunner implements Sending {
-  readonly #dependencies: EngineDependencies;
-  readonly #ownership: SlotOwnership;
-  readonly #gates: Gates;
-  readonly #settler: Settler;
-  readonly #stats: StatsRecorder;
-  readonly #after: AfterAttempt;
-  readonly #builder: RequestBuilder;
+export class AttemptRunner {
+  readonly #dependencies: AttemptRunnerDependencies;
   readonly #sender: Sender;
-  /** The requests of attempts that are not settled, by the token of their claim; null once it was taken out to be sent. */
-  readonly #underWay = new Map<string, Request | Promise<Request> | null>();
-  readonly #whenIdle: (() => void)[] = [];
   #isInterrupted = false;
 
-  constructor(
-    dependencies: EngineDependencies,
-    ownership: SlotOwnership,
-    parts: AttemptRunnerDependencies,
-    after: AfterAttempt,
-  ) {
+  constructor(dependencies: AttemptRunnerDependencies) {
     this.#dependencies = dependencies;
-    this.#ownership = ownership;
-    this.#gates = parts.gates;
-    this.#settler = parts.settler;
-    this.#stats = parts.stats;
-    this.#after = after;
-    this.#builder = parts.builder;
     this.#sender = new Sender(dependencies);
   }
 
-  get isSaturated(): boolean {
-    return this.#underWay.size >= UNSETTLED_MAX;
-  }
-
-  isUnderWay(token: string): boolean {
-    return this.#underWay.has(token);
-  }
-
-  prepare(claims: readonly Claiming[]): void {
-    const unread = claims.filter(({ draft }) => draft === null).map(({ write }) => write.delivery);
-    const read = this.#builder.drafts(unread);
-    let place = 0;
-    for (const { due, write, draft } of claims) {
+  /** Counts the attempts as in flight and builds their requests, while their claims are being written. */
+  prepare(claims: readonly ClaimedDelivery[], drafts: ReadonlyMap<DeliveryId, Draft | Unsendable>): void {
+    const { gates, attempts, builder } = this.#dependencies;
+    const undrafted = claims.map(({ write }) => write.delivery).filter(({ id }) => !drafts.has(id));
+    const loading = builder.drafts(undrafted);
+    const indexes = new Map(undrafted.map(({ id }, index) => [id, index]));
+    for (const { due, write } of claims) {
       const { delivery, attempt } = write;
-      this.#gates.beginAttempt(due);
-      const readAt = draft === null ? place++ : 0;
+      gates.beginAttempt(due);
+      const draft = drafts.get(delivery.id);
+      const index = indexes.get(delivery.id) ?? 0;
       const request =
-        draft === null
-          ? read.then((drafts) => this.#builder.finish(drafts[readAt] ?? UNREADABLE, delivery, attempt))
-          : this.#builder.finish(draft, delivery, attempt);
-      // Whether it can be made ready counts only once it is claimed.
+        draft === undefined
+          ? loading.then((loaded) => builder.finish(loaded[index] ?? UNREADABLE, delivery, attempt))
+          : builder.finish(draft, delivery, attempt);
+      // A failure counts only once the attempt is claimed; then the request is built again.
       if (request instanceof Promise) request.catch(() => {});
-      this.#underWay.set(attempt.id, request);
+      attempts.add(attempt.id, request);
     }
   }
 
-  begin(claiming: Claiming): void {
-    const { dueAt, firedAt } = claiming.write.attempt;
-    this.#stats.fired(claiming.due, firedAt - dueAt);
-    const { draft: _, ...begun } = claiming;
-    void this.#run(begun);
+  /** The claim is stored: the attempt begins. */
+  begin(claimed: ClaimedDelivery): void {
+    const { dueAt, firedAt } = claimed.write.attempt;
+    this.#dependencies.stats.fired(claimed.due, firedAt - dueAt);
+    void this.#run(claimed);
   }
 
-  drop(claiming: Claiming, unsure: boolean): void {
-    this.#forget(claiming.write.attempt.id);
-    this.#teach(claiming, 'nothing', this.#dependencies.clock.now());
-    if (unsure) this.#after.lostTrack();
+  /** The claim was refused, or it is unknown whether it is stored because its answer was lost. */
+  drop(claimed: ClaimedDelivery, why: 'refused' | 'unknown'): void {
+    const { attempts, clock, recovery } = this.#dependencies;
+    attempts.remove(claimed.write.attempt.id);
+    this.#teachGate(claimed, 'nothing', clock.now());
+    if (why === 'unknown') recovery.lostTrack();
   }
 
-  /** Never rejects. Where everything is ready, nothing is waited for before it is sent. */
-  async #run(claiming: Begun): Promise<void> {
-    const { delivery, attempt } = claiming.write;
+  /** Interrupts the requests in flight, and sends no more. */
+  interrupt(): void {
+    this.#isInterrupted = true;
+    this.#sender.interrupt();
+  }
+
+  /** Never rejects. A request that is ready is sent without any wait. */
+  async #run(claimed: ClaimedDelivery): Promise<void> {
+    const { attempts, log, recovery } = this.#dependencies;
+    const { delivery, attempt } = claimed.write;
     try {
-      // Nothing holds on to the body of a request that was answered: its permits are given back then.
-      let request = this.#requestNow(claiming) ?? (await this.#ready(claiming));
-      this.#underWay.set(attempt.id, null);
-      const making = this.#make(claiming, this.#isInterrupted ? null : request);
+      // Its permits are given back with the answer, so nothing may keep the body in memory after that.
+      let request = this.#requestNow(claimed) ?? (await this.#requestLater(claimed));
+      attempts.dropRequest(attempt.id);
+      const sending = this.#send(claimed, this.#isInterrupted ? null : request);
       request = null;
-      const { outcome, progress } = await making;
-      await this.#end(claiming, outcome, progress);
+      const { outcome, timer } = await sending;
+      await this.#settle(claimed, outcome, timer);
     } catch (error) {
-      this.#dependencies.log.error(
-        { delivery: delivery.id, error: String(error) },
-        'an attempt was left unsettled',
-      );
-      this.#after.lostTrack();
+      log.error({ delivery: delivery.id, error: String(error) }, 'an attempt was left unsettled');
+      recovery.lostTrack();
     } finally {
-      this.#forget(attempt.id);
+      attempts.remove(attempt.id);
     }
   }
 
-  /** An attempt that ends after its slot has moved teaches nothing here: the gate is somebody else's. */
-  #teach(claiming: Begun, evidence: Evidence, now: Instant): readonly DueDelivery[] {
-    const { due, work, epoch, probeOf, write } = claiming;
-    const isOurs = this.#ownership.isOwnedSince(due, epoch);
-    const isCounted = evidence !== 'failure' || this.#gates.isFailureCounted(due, write.attempt.firedAt, now);
-    const { breaker } = gateTerms(work.profile, null);
-    const taught = isOurs && isCounted ? evidence : 'nothing';
-    return this.#gates.endAttempt(due, breaker, taught, isOurs ? probeOf : null, now);
-  }
-
-  async #make(claiming: Begun, given: Request | null): Promise<Made> {
-    if (given?.kind !== 'request') return { outcome: unsent(given), progress: null };
-    const { clock, metrics } = this.#dependencies;
-    const { dueAt, firedAt } = claiming.write.attempt;
-    const now = clock.now();
-    metrics.lateness('send', Math.max(now - dueAt, 0) / MS_PER_SECOND);
-    const progress = new AttemptTimer(clock, firedAt, now);
-    const connected = (wasOpen: boolean) => progress.connected(wasOpen);
-    const exchange = await this.#sender.send(given.request, given.timeoutMs, connected);
-    return { outcome: outcomeOf(exchange), progress };
-  }
-
-  async #end(claiming: Begun, outcome: Outcome, progress: AttemptTimer | null): Promise<void> {
-    const { due, work, write } = claiming;
-    const endedAt = this.#dependencies.clock.now();
-    // The permits go to whoever waits.
-    this.#after.release(due);
-    const freed = this.#teach(claiming, outcome.evidence, endedAt);
-    const { delivery, advanced } = write;
-    const timing = progress?.timing(endedAt, outcome.result.statusCode !== null) ?? null;
-    const attempt = { ...write.attempt, timing };
-    const schedule = advanced?.schedule ?? work.schedule;
-    const settled = await this.#settler.settle({ delivery, attempt, schedule }, outcome.result, endedAt);
-    this.#report(claiming, outcome, settled, endedAt);
-    if (settled !== null) {
-      this.#stats.ended(due, settled.delivery.status);
-      this.#after.due(dueOf(settled.delivery));
-    }
-    if (freed.length > 0) await this.#after.releaseDeferred(freed);
-  }
-
-  /** The request, where it is known and the claim is as sure as it was. */
-  #requestNow({ due, epoch, write }: Begun): Request | null {
-    const request = this.#underWay.get(write.attempt.id);
-    if (request === undefined || request instanceof Promise) return null;
-    return this.#ownership.epochOf(due) === epoch ? request : null;
+  /** Null where the request is still being built, or the slot may have moved. */
+  #requestNow({ due, epoch, write }: ClaimedDelivery): AttemptRequest | null {
+    const { attempts, ownership } = this.#dependencies;
+    const request = attempts.requestOf(write.attempt.id);
+    if (request === null || request instanceof Promise) return null;
+    return ownership.epochOf(due) === epoch ? request : null;
   }
 
   /**
-   * What to send; null when the claim is somebody else's by now, as after being cut off from the store for longer
-   * than others wait. A store that is away is waited for: the attempt is claimed, and nobody else will make it.
+   * Null when the claim belongs to another node by now, which happens after a node was cut off from the store for
+   * longer than its lease. A store that is away is waited for: the attempt is claimed, so no other node will make it.
    */
-  async #ready({ due, epoch, write }: Begun): Promise<Request | null> {
-    const { timers } = this.#dependencies;
+  async #requestLater({ due, epoch, write }: ClaimedDelivery): Promise<AttemptRequest | null> {
+    const { timers, ownership, attempts } = this.#dependencies;
     const { delivery, attempt } = write;
-    let building = this.#underWay.get(attempt.id) ?? null;
-    for (let attempts = 0; attempts < READ_ATTEMPTS_MAX && !this.#isInterrupted; attempts++) {
+    let building = attempts.requestOf(attempt.id);
+    for (let reads = 0; reads < READS_MAX && !this.#isInterrupted; reads++) {
       try {
         const request = await (building ?? this.#build(delivery, attempt));
-        if (this.#ownership.epochOf(due) === epoch) return request;
-        const isAlive = this.#ownership.watchLease();
+        if (ownership.epochOf(due) === epoch) return request;
+        const isAlive = ownership.watchLease();
         const isOurs = await this.#isClaimed(delivery);
         if (!isOurs || isAlive()) return isOurs ? request : null;
-        // What was read may be over: this process may have stood still since.
+        // This process may have stood still since the read, so the answer may be outdated.
       } catch {
         building = null;
       }
@@ -214,19 +145,79 @@ export class AttemptRunner implements Sending {
     return UNREADABLE;
   }
 
-  async #build(delivery: Delivery, attempt: Attempt): Promise<Request> {
-    return this.#builder.finish(await this.#builder.draft(delivery), delivery, attempt);
+  async #build(delivery: Delivery, attempt: Attempt): Promise<AttemptRequest> {
+    const { builder } = this.#dependencies;
+    return builder.finish(await builder.draft(delivery), delivery, attempt);
   }
 
   async #isClaimed(delivery: Delivery): Promise<boolean> {
-    const [work] = await this.#dependencies.store.loadDeliveries([delivery]);
-    return work?.delivery.claim?.token === delivery.claim?.token;
+    const [loaded] = await this.#dependencies.store.loadDeliveries([delivery]);
+    return loaded?.delivery.claim?.token === delivery.claim?.token;
   }
 
-  /** One wide line for each attempt. Of the URL only the host: the rest may hold what is secret. */
-  #report(claiming: Begun, { result }: Outcome, settled: SettleWrite | null, at: Instant): void {
+  /** The timer is null where nothing was sent. */
+  async #send(
+    claimed: ClaimedDelivery,
+    request: AttemptRequest | null,
+  ): Promise<{ readonly outcome: AttemptOutcome; readonly timer: AttemptTimer | null }> {
+    if (request?.kind !== 'request') return { outcome: unsent(request), timer: null };
+    const { clock, metrics } = this.#dependencies;
+    const { dueAt, firedAt } = claimed.write.attempt;
+    const now = clock.now();
+    metrics.lateness('send', Math.max(now - dueAt, 0) / MS_PER_SECOND);
+    const timer = new AttemptTimer(clock, firedAt, now);
+    const onConnected = (wasOpen: boolean) => timer.connected(wasOpen);
+    const exchange = await this.#sender.send(request.request, request.timeoutMs, onConnected);
+    return { outcome: outcomeOf(exchange), timer };
+  }
+
+  async #settle(
+    claimed: ClaimedDelivery,
+    outcome: AttemptOutcome,
+    timer: AttemptTimer | null,
+  ): Promise<void> {
+    const { clock, queue, settler, stats } = this.#dependencies;
+    const { due, loaded, write } = claimed;
+    const endedAt = clock.now();
+    // The permits are free before the store answers.
+    queue.release(due);
+    const released = this.#teachGate(claimed, outcome.evidence, endedAt);
+    const { delivery, advanced } = write;
+    const timing = timer?.timing(endedAt, outcome.result.statusCode !== null) ?? null;
+    const attempt = { ...write.attempt, timing };
+    const schedule = advanced?.schedule ?? loaded.schedule;
+    const settled = await settler.settle({ delivery, attempt, schedule }, outcome.result, endedAt);
+    this.#report(claimed, outcome, settled, endedAt);
+    if (settled !== null) {
+      stats.ended(due, settled.delivery.status);
+      queue.due(dueOf(settled.delivery));
+    }
+    if (released.length > 0) await releaseDeferred(this.#dependencies, released);
+  }
+
+  /**
+   * Answers the deliveries that need not wait any longer. An attempt that ends after its slot has moved teaches
+   * nothing here, because the gate belongs to another node.
+   */
+  #teachGate(claimed: ClaimedDelivery, evidence: Evidence, now: Instant): readonly DueDelivery[] {
+    const { ownership, gates } = this.#dependencies;
+    const { due, loaded, epoch, probeOf, write } = claimed;
+    const isOurs = ownership.isOwnedSince(due, epoch);
+    const isCounted = evidence !== 'failure' || gates.isFailureCounted(due, write.attempt.firedAt, now);
+    const { breaker } = gateTerms(loaded.profile, null);
+    const taught = isOurs && isCounted ? evidence : 'nothing';
+    return gates.endAttempt(due, breaker, taught, isOurs ? probeOf : null, now);
+  }
+
+  /** Writes one wide line for each attempt. It shows the host alone, because the rest of a URL may hold secrets. */
+  #report(
+    claimed: ClaimedDelivery,
+    { result }: AttemptOutcome,
+    settled: SettleWrite | null,
+    at: Instant,
+  ): void {
     const { log, metrics } = this.#dependencies;
-    const { due, write, probeOf } = claiming;
+    const { due, write, probeOf } = claimed;
     const { delivery, attempt } = write;
     const status = settled?.delivery.status ?? 'claimed';
     const egressMs = Math.max(at - attempt.firedAt, 0);
@@ -254,29 +245,9 @@ export class AttemptRunner implements Sending {
       'attempt',
     );
   }
-
-  #forget(token: string): void {
-    const wasSaturated = this.isSaturated;
-    this.#underWay.delete(token);
-    if (wasSaturated) this.#after.turnSoon();
-    if (this.#underWay.size > 0) return;
-    for (const resolve of this.#whenIdle.splice(0)) resolve();
-  }
-
-  /** When nothing is under way. */
-  idle(): Promise<void> {
-    if (this.#underWay.size === 0) return Promise.resolve();
-    return new Promise((resolve) => void this.#whenIdle.push(resolve));
-  }
-
-  /** Breaks off the requests under way, and lets none begin. */
-  interrupt(): void {
-    this.#isInterrupted = true;
-    this.#sender.interrupt();
-  }
 }
 
-/** The host of an origin; null where the origin is no more than the text of a URL that cannot be read. */
+/** Null where the origin is the text of a URL that cannot be parsed. */
 function hostOf(origin: string): string | null {
   return URL.parse(origin)?.host ?? null;
 }

@@ -6,12 +6,12 @@ import type { Unsendable } from './request-builder.ts';
 
 export type Exchange = SendResult | { readonly kind: 'timed_out' } | { readonly kind: 'interrupted' };
 
-export interface Outcome {
+export interface AttemptOutcome {
   readonly result: AttemptResult;
   readonly evidence: Evidence;
 }
 
-export function outcomeOf(exchange: Exchange): Outcome {
+export function outcomeOf(exchange: Exchange): AttemptOutcome {
   switch (exchange.kind) {
     case 'answered':
       return answered(exchange.statusCode);
@@ -29,11 +29,11 @@ export function outcomeOf(exchange: Exchange): Outcome {
 }
 
 /** Of an attempt that was not sent: it could not be; null: or it was broken off before. */
-export function unsent(why: Unsendable | null): Outcome {
+export function unsent(why: Unsendable | null): AttemptOutcome {
   return { result: why?.result ?? INTERRUPTED, evidence: 'nothing' };
 }
 
-function answered(statusCode: number): Outcome {
+function answered(statusCode: number): AttemptOutcome {
   if (statusCode >= 200 && statusCode < 300) {
     return { result: { outcome: 'success', statusCode }, evidence: 'success' };
   }

@@ -1,6 +1,6 @@
 /** What is near due and not to be dispatched here, or by a process that dispatches nothing: others are told. */
 import type { DueDelivery } from '#src/domain/due.ts';
-import { SCAN_AHEAD_MS } from '#src/engine/due/due-scanner.ts';
+import { SCAN_AHEAD_MS } from '#src/engine/queue/due-queue.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { Hints, Peers } from '#src/ports/hints.ts';
 

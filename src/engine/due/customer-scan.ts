@@ -1,7 +1,7 @@
 /**
- * Goes through the customers who have waiting deliveries, a few rows of each at a time, so that much of one customer
- * never hides what another has. A round visits every customer once. Customers who have more are visited again after
- * that, in turns. A round may be interrupted at any time and goes on where it was.
+ * Goes through the customers who have waiting deliveries, a few rows of each at a time, so that many rows of one never
+ * hide those of another. One round visits every customer once, and then again those who have more rows, round robin.
+ * A round may be interrupted at any time and goes on from there.
  */
 
 import type { DueDelivery } from '#src/domain/due.ts';
@@ -10,14 +10,14 @@ import { RoundRobinQueue } from '#src/domain/round-robin-queue.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
 import type { CustomerCursor, CustomersPage, Store } from '#src/ports/store.ts';
 
-/** Customers that are listed at a time. */
+/** Customers in one list that is read. */
 const LISTED_MAX = 60;
-/** Customers that are visited at a time. */
+/** Customers in one visit. */
 const VISITED_MAX = 60;
-/** Rows of all customers of a visit. */
+/** Rows of one visit, of all its customers together. */
 const ROWS_MAX = 300;
 
-export type Place = Pick<DueDelivery, 'dueAt' | 'id'>;
+export type Position = Pick<DueDelivery, 'dueAt' | 'id'>;
 type CustomerStore = Pick<Store, 'listWaitingCustomers' | 'listDueOfCustomers'>;
 
 export class CustomerScan {
@@ -25,42 +25,42 @@ export class CustomerScan {
   readonly #ownership: Pick<SlotOwnership, 'slots'>;
   #listed: CustomerCursor[] = [];
   #lastListed: CustomerCursor | null = null;
-  #isEverybodyListed = false;
-  readonly #again = new RoundRobinQueue<CustomerCursor>();
-  #isToBeginAnew = false;
+  #areAllListed = false;
+  readonly #unfinished = new RoundRobinQueue<CustomerCursor>();
+  #isRestarting = false;
 
   constructor(store: CustomerStore, ownership: Pick<SlotOwnership, 'slots'>) {
     this.#store = store;
     this.#ownership = ownership;
   }
 
-  /** Whom to visit next; nobody when the round is over, and the next one begins. */
+  /** The customers to visit next. None when the round is over; the next call begins another. */
   async next(): Promise<readonly CustomerCursor[]> {
-    if (this.#isToBeginAnew) this.#reset();
-    if (this.#listed.length === 0 && !this.#isEverybodyListed) await this.#list();
+    if (this.#isRestarting) this.#reset();
+    if (this.#listed.length === 0 && !this.#areAllListed) await this.#list();
     const cursors = this.#listed.splice(0, VISITED_MAX);
     if (cursors.length > 0) return cursors;
-    const again = takeTurns(this.#again);
-    if (again.length === 0) this.#reset();
-    return again;
+    const unfinished = takeNext(this.#unfinished);
+    if (unfinished.length === 0) this.#reset();
+    return unfinished;
   }
 
-  /** There is more of these in this round. */
+  /** These have more rows in this round. */
   visitAgain(cursors: readonly CustomerCursor[]): void {
-    for (const cursor of cursors) this.#again.add(cursor.partition, cursor);
+    for (const cursor of cursors) this.#unfinished.add(cursor.partition, cursor);
   }
 
-  /** There may be customers whom this round has missed. */
-  beginAnew(): void {
-    this.#isToBeginAnew = true;
+  /** This round may have missed customers, so the next call begins another. */
+  restart(): void {
+    this.#isRestarting = true;
   }
 
   #reset(): void {
-    this.#isToBeginAnew = false;
+    this.#isRestarting = false;
     this.#listed = [];
     this.#lastListed = null;
-    this.#isEverybodyListed = false;
-    this.#again.clear();
+    this.#areAllListed = false;
+    this.#unfinished.clear();
   }
 
   async #list(): Promise<void> {
@@ -71,59 +71,59 @@ export class CustomerScan {
     );
     this.#listed = [...listed];
     this.#lastListed = listed.at(-1) ?? this.#lastListed;
-    this.#isEverybodyListed = listed.length < LISTED_MAX;
+    this.#areAllListed = listed.length < LISTED_MAX;
   }
 }
 
-/** Cursors that were left for later: each once, customers in turns. */
+/** Cursors that were left for later, each once, taken round robin by customer. */
 export class CursorBacklog {
-  readonly #turns = new RoundRobinQueue<CustomerCursor>();
-  /** Keys of the cursors that wait here, or were taken and not given back. */
+  readonly #cursors = new RoundRobinQueue<CustomerCursor>();
+  /** Keys of the cursors that wait here, and of those that were taken and not put back. */
   readonly #keys = new Set<string>();
-  /** The places that finished cursors have come to. */
-  readonly #readUntil = new Map<string, Place>();
+  /** The positions up to which finished cursors have read. */
+  readonly #readUntil = new Map<string, Position>();
 
   get isEmpty(): boolean {
-    return this.#turns.isEmpty;
+    return this.#cursors.isEmpty;
   }
 
-  /** A cursor that is known already stays where it stands, and one that was finished goes on where it ended. */
+  /** A known cursor keeps its position, and a finished one goes on where it ended. */
   add(cursors: readonly CustomerCursor[]): void {
     for (const cursor of cursors) {
       const key = keyOf(cursor);
       if (this.#keys.has(key)) continue;
       this.#keys.add(key);
       const after = later(cursor.after, this.#readUntil.get(key) ?? null);
-      this.#turns.add(cursor.partition, { ...cursor, after });
+      this.#cursors.add(cursor.partition, { ...cursor, after });
     }
   }
 
-  /** The next ones. Each has to be given back. */
+  /** Takes the next cursors. Each has to be put back. */
   take(): readonly CustomerCursor[] {
-    return takeTurns(this.#turns);
+    return takeNext(this.#cursors);
   }
 
-  giveBack(cursors: readonly CustomerCursor[], unfinished: readonly CustomerCursor[]): void {
+  putBack(cursors: readonly CustomerCursor[], unfinished: readonly CustomerCursor[]): void {
     for (const cursor of cursors) this.#keys.delete(keyOf(cursor));
     this.add(unfinished);
   }
 
-  /** Nothing of these up to this place needs to be read again. */
-  finished(cursors: readonly CustomerCursor[], place: Place): void {
-    for (const cursor of cursors) this.#readUntil.set(keyOf(cursor), place);
+  /** Rows of these up to this position need not be read again. */
+  finished(cursors: readonly CustomerCursor[], position: Position): void {
+    for (const cursor of cursors) this.#readUntil.set(keyOf(cursor), position);
   }
 
-  /** Forgets the places that are due by now. */
+  /** Forgets the positions that are due by now. */
   forgetBefore(now: Instant): void {
     for (const [key, { dueAt }] of this.#readUntil) if (dueAt <= now) this.#readUntil.delete(key);
   }
 }
 
-/** Reads on behind these cursors, and behind this place: the rows of all together are bounded. */
+/** Reads the rows after these cursors and after this position. The rows of all together are bounded. */
 export function visit(
   store: CustomerStore,
   cursors: readonly CustomerCursor[],
-  from: Place | null,
+  from: Position | null,
   until: Instant,
   slots: SlotOwnership['slots'],
 ): Promise<CustomersPage> {
@@ -131,15 +131,15 @@ export function visit(
   return store.listDueOfCustomers(begun, until, Math.floor(ROWS_MAX / Math.max(cursors.length, 1)), slots);
 }
 
-function later(after: Place | null, from: Place | null): Place | null {
+function later(after: Position | null, from: Position | null): Position | null {
   if (after === null || from === null) return after ?? from;
   return after.dueAt > from.dueAt ? after : from;
 }
 
-function takeTurns(turns: RoundRobinQueue<CustomerCursor>): readonly CustomerCursor[] {
+function takeNext(cursors: RoundRobinQueue<CustomerCursor>): readonly CustomerCursor[] {
   const taken: CustomerCursor[] = [];
   while (taken.length < VISITED_MAX) {
-    const cursor = turns.next();
+    const cursor = cursors.next();
     if (cursor === undefined) break;
     taken.push(cursor);
   }

@@ -4,9 +4,10 @@ import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
+import { SCAN_AHEAD_MS } from '#src/engine/queue/due-queue.ts';
 import type { CustomerCursor } from '#src/ports/store.ts';
 import { dueAt, EngineHarness, VirtualTime } from '#test/engine-harness.ts';
-import { DueScanner, type Finds, SCAN_AHEAD_MS } from './due-scanner.ts';
+import { DueScanner } from './due-scanner.ts';
 
 const PAGE_ROWS = 100;
 const PAGES_BEHIND_MAX = 50;
@@ -67,34 +68,34 @@ function byPlace(a: Pick<DueDelivery, 'dueAt' | 'id'>, b: Pick<DueDelivery, 'due
 }
 
 /** What is found, with as much room as the test gives. */
-class Found implements Finds {
-  readonly aheads: DueDelivery[] = [];
-  readonly behinds: DueDelivery[] = [];
+class Found {
+  readonly upcoming: DueDelivery[] = [];
+  readonly overdue: DueDelivery[] = [];
   readonly #known = new Set<string>();
   pages = 0;
-  roomAhead = Number.POSITIVE_INFINITY;
-  hasRoomBehind = true;
+  upcomingRoom = Number.POSITIVE_INFINITY;
+  hasRoomForOverdue = true;
   isWanted: (due: DueDelivery) => boolean = () => true;
 
-  hasRoomAhead(partition: Partition): boolean {
-    return this.aheads.filter((due) => due.partition === partition).length < this.roomAhead;
+  hasRoomForUpcoming(partition: Partition): boolean {
+    return this.upcoming.filter((due) => due.partition === partition).length < this.upcomingRoom;
   }
 
-  ahead(due: DueDelivery): boolean {
-    if (this.aheads.includes(due)) return true;
-    if (!this.hasRoomAhead(due.partition)) return false;
-    this.aheads.push(due);
+  addUpcoming(due: DueDelivery): boolean {
+    if (this.upcoming.includes(due)) return true;
+    if (!this.hasRoomForUpcoming(due.partition)) return false;
+    this.upcoming.push(due);
     return true;
   }
 
-  behind(due: DueDelivery): boolean {
+  addReady(due: DueDelivery): boolean {
     if (this.#known.has(due.id) || !this.isWanted(due)) return false;
     this.#known.add(due.id);
-    this.behinds.push(due);
+    this.overdue.push(due);
     return true;
   }
 
-  pageRead(): void {
+  wake(): void {
     this.pages++;
   }
 }
@@ -107,7 +108,7 @@ function setUp(rows: readonly DueDelivery[]) {
   const harness = { store: store as unknown as EngineDependencies['store'], clock: time, timers: time };
   const scanner = new DueScanner(harness, OWNS_EVERY_SLOT, found);
   /** Looks, while no more time passes than between pages. */
-  const look = async (where: 'ahead' | 'rest' | 'behind', betweenMs = 5) => {
+  const scan = async (where: 'upcoming' | 'remainingUpcoming' | 'overdue', betweenMs = 5) => {
     const state = { isOver: false };
     const looked = scanner[where]().finally(() => {
       state.isOver = true;
@@ -115,7 +116,7 @@ function setUp(rows: readonly DueDelivery[]) {
     while (!state.isOver) await time.advance(betweenMs);
     await looked;
   };
-  return { store, time, found, scanner, look };
+  return { store, time, found, scanner, scan };
 }
 
 /** So many from an instant on, several at each. */
@@ -131,81 +132,81 @@ function idsOf(dues: readonly DueDelivery[]): readonly string[] {
 
 describe('looking ahead', () => {
   test('finds what comes due within the next 2 s, and nothing that is due already or later', async () => {
-    const { found, look } = setUp([
+    const { found, scan } = setUp([
       dueAt(NOW, { name: 'now' }),
       dueAt(NOW + 1, { name: 'next' }),
       dueAt(NOW + SCAN_AHEAD_MS, { name: 'last' }),
       dueAt(NOW + SCAN_AHEAD_MS + 1, { name: 'later' }),
     ]);
-    await look('ahead');
+    await scan('upcoming');
     expect(SCAN_AHEAD_MS).toBe(2_000);
-    expect(idsOf(found.aheads)).toEqual(['dlv_next', 'dlv_last']);
+    expect(idsOf(found.upcoming)).toEqual(['dlv_next', 'dlv_last']);
   });
 
   test('goes on where the last look ended, however long ago that was', async () => {
-    const { found, look, store, time } = setUp([dueAt(NOW + SCAN_AHEAD_MS, { name: 'seen' })]);
-    await look('ahead');
+    const { found, scan, store, time } = setUp([dueAt(NOW + SCAN_AHEAD_MS, { name: 'seen' })]);
+    await scan('upcoming');
     const later = time.now() + 2 * SCAN_AHEAD_MS;
     store.rows.push(dueAt(NOW + SCAN_AHEAD_MS + 10, { name: 'missed' }), dueAt(later, { name: 'next' }));
     await time.advance(2 * SCAN_AHEAD_MS - 100);
-    await look('ahead');
-    expect(idsOf(found.aheads)).toEqual(['dlv_seen', 'dlv_missed', 'dlv_next']);
+    await scan('upcoming');
+    expect(idsOf(found.upcoming)).toEqual(['dlv_seen', 'dlv_missed', 'dlv_next']);
   });
 
   test('looks no further back than now where the clock was set back', async () => {
-    const { found, look, time } = setUp([
+    const { found, scan, time } = setUp([
       dueAt(NOW - 5_000, { name: 'before' }),
       dueAt(NOW - 4_000, { name: 'next' }),
     ]);
-    await look('ahead');
+    await scan('upcoming');
     time.setClock(NOW - 4_500 - time.now());
-    await look('ahead');
-    expect(idsOf(found.aheads)).toEqual(['dlv_next']);
+    await scan('upcoming');
+    expect(idsOf(found.upcoming)).toEqual(['dlv_next']);
   });
 
   test('reads page by page, lets others work between pages, and misses none', async () => {
     const rows = many(3 * PAGE_ROWS + 17, NOW + 1, 100);
     const { found, scanner, time } = setUp(rows);
-    const looked = scanner.ahead();
+    const looked = scanner.upcoming();
     await time.settled();
-    expect([found.pages, found.aheads.length, time.pending]).toEqual([1, PAGE_ROWS, 1]);
+    expect([found.pages, found.upcoming.length, time.pending]).toEqual([1, PAGE_ROWS, 1]);
     await time.advance(0);
     await looked;
-    expect(idsOf(found.aheads)).toEqual(idsOf(rows));
+    expect(idsOf(found.upcoming)).toEqual(idsOf(rows));
     expect(found.pages).toBe(4);
   });
 
   test('goes on for everybody else where there is no room for more of one customer', async () => {
     const others = many(2 * PAGE_ROWS, NOW + 1_500).map((due) => ({ ...due, partition: OTHER }));
-    const { found, look, store } = setUp([...many(40 * PAGE_ROWS, NOW + 1, 100), ...others]);
-    found.roomAhead = 3 * PAGE_ROWS;
-    await look('ahead');
-    expect(found.aheads.filter(({ partition }) => partition === OTHER)).toEqual(others);
+    const { found, scan, store } = setUp([...many(40 * PAGE_ROWS, NOW + 1, 100), ...others]);
+    found.upcomingRoom = 3 * PAGE_ROWS;
+    await scan('upcoming');
+    expect(found.upcoming.filter(({ partition }) => partition === OTHER)).toEqual(others);
     expect(store.visits.flat()).toContain(OTHER);
     expect(new Set(store.visits.flat()).size).toBe(1);
-    found.aheads.splice(3 * PAGE_ROWS);
+    found.upcoming.splice(3 * PAGE_ROWS);
     store.asked.splice(0);
     store.visits.splice(0);
-    await look('ahead');
+    await scan('upcoming');
     // There is still no room: only the other is visited.
     expect(new Set(store.visits.flat())).toEqual(new Set([OTHER]));
     expect(store.asked).toEqual([]);
-    found.aheads.splice(0);
-    await look('ahead');
-    expect(found.aheads.filter(({ partition }) => partition !== OTHER)).toHaveLength(3 * PAGE_ROWS);
+    found.upcoming.splice(0);
+    await scan('upcoming');
+    expect(found.upcoming.filter(({ partition }) => partition !== OTHER)).toHaveLength(3 * PAGE_ROWS);
   });
 
   test('finds the first of everybody before the rest of one customer, and all of it in the end', async () => {
     const flood = many(70 * PAGE_ROWS, NOW + 1, 100);
     const others = many(30, NOW + 1_900).map((due) => ({ ...due, partition: OTHER }));
-    const { found, look, scanner } = setUp([...flood, ...others]);
-    await look('ahead');
-    const place = found.aheads.findIndex(({ partition }) => partition === OTHER);
+    const { found, scan, scanner } = setUp([...flood, ...others]);
+    await scan('upcoming');
+    const place = found.upcoming.findIndex(({ partition }) => partition === OTHER);
     expect(place).toBeLessThanOrEqual(500);
-    expect(found.aheads).toEqual(expect.arrayContaining(others));
-    expect([found.aheads.length < 1_000, scanner.isMoreAhead]).toEqual([true, true]);
-    for (let looks = 0; scanner.isMoreAhead && looks < 10; looks++) await look('rest');
-    expect([found.aheads.length, scanner.isMoreAhead]).toEqual([flood.length + others.length, false]);
+    expect(found.upcoming).toEqual(expect.arrayContaining(others));
+    expect([found.upcoming.length < 1_000, scanner.hasMoreUpcoming]).toEqual([true, true]);
+    for (let looks = 0; scanner.hasMoreUpcoming && looks < 10; looks++) await scan('remainingUpcoming');
+    expect([found.upcoming.length, scanner.hasMoreUpcoming]).toEqual([flood.length + others.length, false]);
   });
 
   test('leaves off after so many visits, and goes on there', async () => {
@@ -215,23 +216,23 @@ describe('looking ahead', () => {
       ...due,
       partition: (100 + index) as Partition,
     }));
-    const { found, look } = setUp([...flood, ...others]);
-    await look('ahead', 0);
-    const visited = found.aheads.filter(({ partition }) => partition >= 100).length;
+    const { found, scan } = setUp([...flood, ...others]);
+    await scan('upcoming', 0);
+    const visited = found.upcoming.filter(({ partition }) => partition >= 100).length;
     expect([visited > customers / 2, visited < customers]).toEqual([true, true]);
-    await look('ahead', 0);
-    expect(new Set(idsOf(found.aheads))).toEqual(new Set(idsOf([...flood, ...others])));
+    await scan('upcoming', 0);
+    expect(new Set(idsOf(found.upcoming))).toEqual(new Set(idsOf([...flood, ...others])));
   });
 
   test('does not read again what the looks for the rest have found', async () => {
     const flood = many(70 * PAGE_ROWS, NOW + 1, 100);
-    const { found, look, scanner, store, time } = setUp(flood);
+    const { found, scan, scanner, store, time } = setUp(flood);
     const lookForAll = async () => {
-      await look('ahead');
-      for (let looks = 0; scanner.isMoreAhead && looks < 10; looks++) await look('rest');
+      await scan('upcoming');
+      for (let looks = 0; scanner.hasMoreUpcoming && looks < 10; looks++) await scan('remainingUpcoming');
     };
     await lookForAll();
-    expect(found.aheads).toHaveLength(flood.length);
+    expect(found.upcoming).toHaveLength(flood.length);
     store.visits.splice(0);
     await lookForAll();
     expect(store.visits.length).toBeLessThan(10);
@@ -239,12 +240,12 @@ describe('looking ahead', () => {
     store.rows.push(hidden);
     await time.advance(1_000);
     await lookForAll();
-    expect(idsOf(found.aheads)).toContain(hidden.id);
+    expect(idsOf(found.upcoming)).toContain(hidden.id);
   });
 
   test('a look ahead does not send a look for the rest back to where it began', async () => {
     const flood = many(70 * PAGE_ROWS, NOW + 1_000, 100);
-    const { found, look, scanner, store } = setUp([...flood, dueAt(NOW + 900, { name: 'other' })]);
+    const { found, scan, scanner, store } = setUp([...flood, dueAt(NOW + 900, { name: 'other' })]);
     const { listDueOfCustomers } = store;
     const places: (number | undefined)[] = [];
     let isRest = false;
@@ -252,127 +253,127 @@ describe('looking ahead', () => {
       if (!isRest) return listDueOfCustomers(cursors, ...bounds);
       isRest = false;
       places.push(cursors[0]?.after?.dueAt);
-      await look('ahead', 0);
+      await scan('upcoming', 0);
       isRest = true;
       return listDueOfCustomers(cursors, ...bounds);
     };
     Object.assign(store, { listDueOfCustomers: watched });
-    await look('ahead', 0);
+    await scan('upcoming', 0);
     isRest = true;
-    for (let looks = 0; scanner.isMoreAhead && looks < 3; looks++) await look('rest', 0);
-    expect(found.aheads).toHaveLength(flood.length + 1);
+    for (let looks = 0; scanner.hasMoreUpcoming && looks < 3; looks++) await scan('remainingUpcoming', 0);
+    expect(found.upcoming).toHaveLength(flood.length + 1);
     expect(places).toEqual(places.toSorted((one = 0, other = 0) => one - other));
   });
 
   test('a page that is full to the last row is followed by one more', async () => {
-    const { found, look, store } = setUp(many(PAGE_ROWS, NOW + 1));
-    await look('ahead');
-    expect([found.aheads.length, store.asked.length]).toEqual([PAGE_ROWS, 2]);
+    const { found, scan, store } = setUp(many(PAGE_ROWS, NOW + 1));
+    await scan('upcoming');
+    expect([found.upcoming.length, store.asked.length]).toEqual([PAGE_ROWS, 2]);
   });
 });
 
 describe('looking behind', () => {
   test('finds what is due, now included, and nothing that is ahead', async () => {
-    const { found, look, scanner } = setUp([
+    const { found, scan, scanner } = setUp([
       dueAt(NOW - 5_000_000, { name: 'old' }),
       dueAt(NOW, { name: 'now' }),
       dueAt(NOW + 1, { name: 'next' }),
     ]);
-    await look('behind');
-    expect(idsOf(found.behinds)).toEqual(['dlv_old', 'dlv_now']);
-    expect(scanner.isMoreBehind).toBe(false);
+    await scan('overdue');
+    expect(idsOf(found.overdue)).toEqual(['dlv_old', 'dlv_now']);
+    expect(scanner.hasMoreOverdue).toBe(false);
   });
 
   test('finds everything, page by page, and begins again at the end', async () => {
     const rows = many(2 * PAGE_ROWS + 3, NOW - 100, 10);
-    const { found, look, store, scanner } = setUp(rows);
-    await look('behind');
-    expect(idsOf(found.behinds)).toEqual(idsOf(rows));
-    expect([scanner.isMoreBehind, found.pages]).toEqual([false, 3]);
-    await look('behind');
+    const { found, scan, store, scanner } = setUp(rows);
+    await scan('overdue');
+    expect(idsOf(found.overdue)).toEqual(idsOf(rows));
+    expect([scanner.hasMoreOverdue, found.pages]).toEqual([false, 3]);
+    await scan('overdue');
     expect(store.asked[3]?.[0]).toBeNull();
   });
 
   test('reads 50 pages in vain at most, and goes on from there the next time', async () => {
     const hanging = many((PAGES_BEHIND_MAX + 1) * PAGE_ROWS, NOW - 900_000);
     const other = dueAt(NOW - 1, { name: 'other' });
-    const { found, look, store, scanner } = setUp([...hanging, other]);
+    const { found, scan, store, scanner } = setUp([...hanging, other]);
     found.isWanted = ({ id }) => id === other.id;
-    await look('behind');
-    expect([store.asked.length, scanner.isMoreBehind]).toEqual([PAGES_BEHIND_MAX, true]);
-    expect(found.behinds).toEqual([]);
-    await look('behind');
-    expect(found.behinds).toEqual([other]);
-    expect(scanner.isMoreBehind).toBe(false);
+    await scan('overdue');
+    expect([store.asked.length, scanner.hasMoreOverdue]).toEqual([PAGES_BEHIND_MAX, true]);
+    expect(found.overdue).toEqual([]);
+    await scan('overdue');
+    expect(found.overdue).toEqual([other]);
+    expect(scanner.hasMoreOverdue).toBe(false);
   });
 
   test('finds what others have behind the many of one customer in the next look', async () => {
     const others = many(10, NOW - 10).map((due) => ({ ...due, partition: OTHER }));
-    const { found, look, store } = setUp([...many(200 * PAGE_ROWS, NOW - 900_000, 100), ...others]);
+    const { found, scan, store } = setUp([...many(200 * PAGE_ROWS, NOW - 900_000, 100), ...others]);
     found.isWanted = ({ partition }) => partition === OTHER;
-    await look('behind');
-    expect([found.behinds.length, store.visits.length]).toEqual([0, 0]);
-    await look('behind');
-    expect(found.behinds).toEqual(others);
+    await scan('overdue');
+    expect([found.overdue.length, store.visits.length]).toEqual([0, 0]);
+    await scan('overdue');
+    expect(found.overdue).toEqual(others);
   });
 
   test('goes on where it was: so many pages, and then it is time to look ahead again', async () => {
     const rows = many(60 * PAGE_ROWS, NOW - 900_000);
-    const { found, look, scanner } = setUp(rows);
-    await look('behind');
-    expect([found.behinds.length, scanner.isMoreBehind]).toEqual([PAGES_BEHIND_MAX * PAGE_ROWS, true]);
-    await look('behind');
-    expect([found.behinds.length, scanner.isMoreBehind]).toEqual([rows.length, false]);
+    const { found, scan, scanner } = setUp(rows);
+    await scan('overdue');
+    expect([found.overdue.length, scanner.hasMoreOverdue]).toEqual([PAGES_BEHIND_MAX * PAGE_ROWS, true]);
+    await scan('overdue');
+    expect([found.overdue.length, scanner.hasMoreOverdue]).toEqual([rows.length, false]);
   });
 
   test('does not even ask when there is no room, and says that there may be more', async () => {
-    const { found, look, store, scanner } = setUp(many(3, NOW - 10));
-    found.hasRoomBehind = false;
-    await look('behind');
-    expect([store.asked.length, scanner.isMoreBehind]).toEqual([0, true]);
-    found.hasRoomBehind = true;
-    await look('behind');
-    expect(found.behinds).toHaveLength(3);
+    const { found, scan, store, scanner } = setUp(many(3, NOW - 10));
+    found.hasRoomForOverdue = false;
+    await scan('overdue');
+    expect([store.asked.length, scanner.hasMoreOverdue]).toEqual([0, true]);
+    found.hasRoomForOverdue = true;
+    await scan('overdue');
+    expect(found.overdue).toHaveLength(3);
   });
 
   test('goes on where it was after the store was away', async () => {
     const rows = many(2 * PAGE_ROWS + 1, NOW - 10_000);
-    const { found, store, time, scanner, look } = setUp(rows);
-    const looked = scanner.behind().catch((error: unknown) => error);
+    const { found, store, time, scanner, scan } = setUp(rows);
+    const looked = scanner.overdue().catch((error: unknown) => error);
     await time.settled();
     store.isAway = true;
     await time.advance(0);
     expect(await looked).toBeInstanceOf(Error);
-    expect([found.behinds.length, scanner.isMoreBehind]).toEqual([PAGE_ROWS, true]);
+    expect([found.overdue.length, scanner.hasMoreOverdue]).toEqual([PAGE_ROWS, true]);
     store.isAway = false;
-    await look('behind');
-    expect(idsOf(found.behinds)).toEqual(idsOf(rows));
+    await scan('overdue');
+    expect(idsOf(found.overdue)).toEqual(idsOf(rows));
   });
 
   test('what was moved to before the cursor is found after it has come to the end', async () => {
     const rows = many(2 * PAGE_ROWS, NOW - 10_000);
-    const { found, store, time, scanner, look } = setUp(rows);
-    const looked = scanner.behind();
+    const { found, store, time, scanner, scan } = setUp(rows);
+    const looked = scanner.overdue();
     await time.settled();
     const moved = dueAt(NOW - 20_000, { name: 'moved' });
     store.rows.push(moved);
     await time.advance(0);
     await looked;
-    expect(idsOf(found.behinds)).not.toContain(moved.id);
-    await look('behind');
-    expect(idsOf(found.behinds)).toContain(moved.id);
+    expect(idsOf(found.overdue)).not.toContain(moved.id);
+    await scan('overdue');
+    expect(idsOf(found.overdue)).toContain(moved.id);
   });
 
   test('what one look leaves, because of a full lane, the next ones find', async () => {
     const rows = many(1_000, NOW - 10_000);
-    const { found, look } = setUp(rows);
+    const { found, scan } = setUp(rows);
     let room = 0;
     found.isWanted = () => room-- > 0;
     for (let looks = 0; looks < 4; looks++) {
       room = 250;
-      await look('behind');
+      await scan('overdue');
     }
-    expect(new Set(idsOf(found.behinds)).size).toBe(1_000);
+    expect(new Set(idsOf(found.overdue)).size).toBe(1_000);
   });
 });
 
@@ -385,10 +386,10 @@ describe('on a real store', () => {
     await harness.time.advance(4_000);
     const found = new Found();
     const scanner = new DueScanner(harness, OWNS_EVERY_SLOT, found);
-    await scanner.ahead();
-    await scanner.behind();
+    await scanner.upcoming();
+    await scanner.overdue();
     const ids = views.map(({ pending }) => pending.id);
-    expect(idsOf(found.behinds)).toEqual(ids.slice(0, 4));
-    expect(idsOf(found.aheads)).toEqual(ids.slice(4, 6));
+    expect(idsOf(found.overdue)).toEqual(ids.slice(0, 4));
+    expect(idsOf(found.upcoming)).toEqual(ids.slice(4, 6));
   });
 });

@@ -239,7 +239,9 @@ test('one that may be taken for dead leaves the order to whoever holds the endpo
   let isAlive = false;
   const ownership = { ...OWNS_EVERY_SLOT, watchLease: () => () => isAlive };
   const gates = new Gates(harness, ownership);
-  const orders = new BreakerResets(harness, { ownership, gates, releaseDeferred: async () => {} });
+  const { store, insight, clock, timers, log } = harness;
+  const queue = { due: () => {} };
+  const orders = new BreakerResets({ store, insight, clock, timers, log, ownership, gates, queue });
   await order(harness, profile);
   orders.start();
   await harness.time.advance(2_000);

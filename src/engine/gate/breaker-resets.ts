@@ -16,9 +16,11 @@ import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { type SlotOwnership, slotOfEndpoint } from '#src/engine/cluster/slot-ownership.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
+import type { Hints } from '#src/ports/hints.ts';
 import type { BreakerReset } from '#src/ports/insight-store.ts';
 import type { LoadedDelivery } from '#src/ports/store.ts';
 import type { Gates } from './gates.ts';
+import { releaseDeferred } from './release-deferred.ts';
 
 const EVERY_MS = 1_000;
 const ORDERS_MAX = 200;
@@ -30,25 +32,21 @@ const READ_TOGETHER_MAX = 64;
 /** Sorts before every other. */
 const FIRST_ID = '' as DeliveryId;
 
-export interface BreakerResetsDependencies {
+export interface BreakerResetsDependencies
+  extends Pick<EngineDependencies, 'store' | 'insight' | 'clock' | 'timers' | 'log'> {
   readonly ownership: SlotOwnership;
   readonly gates: Gates;
-  readonly releaseDeferred: (deferred: readonly DueDelivery[]) => Promise<void>;
+  readonly queue: Pick<Hints, 'due'>;
 }
 
 export class BreakerResets {
-  readonly #dependencies: Pick<EngineDependencies, 'store' | 'insight' | 'clock' | 'timers' | 'log'>;
-  readonly #parts: BreakerResetsDependencies;
+  readonly #dependencies: BreakerResetsDependencies;
   #callOff: (() => void) | null = null;
   #looking: Promise<void> = Promise.resolve();
   #isStopped = false;
 
-  constructor(
-    dependencies: Pick<EngineDependencies, 'store' | 'insight' | 'clock' | 'timers' | 'log'>,
-    parts: BreakerResetsDependencies,
-  ) {
+  constructor(dependencies: BreakerResetsDependencies) {
     this.#dependencies = dependencies;
-    this.#parts = parts;
   }
 
   start(): void {
@@ -76,8 +74,7 @@ export class BreakerResets {
   }
 
   async #carryOut(order: BreakerReset): Promise<void> {
-    const { insight, clock, log } = this.#dependencies;
-    const { ownership, gates, releaseDeferred } = this.#parts;
+    const { insight, clock, log, ownership, gates } = this.#dependencies;
     const epoch = ownership.epochOf(order);
     if (epoch === null) return;
     const isAlive = ownership.watchLease();
@@ -89,7 +86,8 @@ export class BreakerResets {
       const found = await this.#deferredBy(gates.get(order, read).breaker, order);
       if (ownership.epochOf(order) !== epoch) return;
       const deferred = gates.resetBreaker(order, clock.now());
-      await releaseDeferred([...new Map([...found, ...deferred].map((due) => [due.id, due])).values()]);
+      const toRelease = new Map([...found, ...deferred].map((due) => [due.id, due]));
+      await releaseDeferred(this.#dependencies, [...toRelease.values()]);
       await gates.saveOne(order);
     } finally {
       gates.unpin([order]);
@@ -114,7 +112,8 @@ export class BreakerResets {
 
   async #deferredTo(until: Instant, ref: EndpointRef): Promise<readonly DueDelivery[]> {
     const { store } = this.#dependencies;
-    const slots = this.#parts.ownership.slots === undefined ? undefined : new Set([slotOfEndpoint(ref)]);
+    const slots =
+      this.#dependencies.ownership.slots === undefined ? undefined : new Set([slotOfEndpoint(ref)]);
     const found: DueDelivery[] = [];
     let after: Pick<DueDelivery, 'dueAt' | 'id'> = { dueAt: until, id: FIRST_ID };
     for (let lookedAt = 0; lookedAt < LOOKED_AT_MAX && !this.#isStopped; ) {

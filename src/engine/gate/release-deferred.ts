@@ -1,36 +1,39 @@
-/** What an open breaker deferred, and need not wait any longer: it is due at once. */
+/** Makes deliveries due at once that an open breaker deferred, because the breaker has closed. */
 import { defer, isWaiting } from '#src/domain/delivery-life.ts';
 import { type DueDelivery, dueOf } from '#src/domain/due.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { Hints } from '#src/ports/hints.ts';
 
-/** Read and written together. */
-const TOGETHER_MAX = 64;
+/** Deliveries that are read and written in one step. */
+const BATCH_MAX = 64;
 
+export interface ReleaseDeferredDependencies extends Pick<EngineDependencies, 'store' | 'clock' | 'log'> {
+  readonly ownership: Pick<SlotOwnership, 'fence'>;
+  readonly queue: Pick<Hints, 'due'>;
+}
+
+/** Never rejects: a delivery that could not be released waits for the end of the breaker's window. */
 export async function releaseDeferred(
+  { store, clock, log, ownership, queue }: ReleaseDeferredDependencies,
   deferred: readonly DueDelivery[],
-  dependencies: Pick<EngineDependencies, 'store' | 'clock' | 'log'>,
-  ownership: Pick<SlotOwnership, 'fence'>,
-  queue: Pick<Hints, 'due'>,
 ): Promise<void> {
-  const { store, clock } = dependencies;
   const deferredTo = new Map(deferred.map(({ id, dueAt }) => [id, dueAt]));
   try {
-    for (let at = 0; at < deferred.length; at += TOGETHER_MAX) {
-      const works = await store.loadDeliveries(deferred.slice(at, at + TOGETHER_MAX));
+    for (let at = 0; at < deferred.length; at += BATCH_MAX) {
+      const loaded = await store.loadDeliveries(deferred.slice(at, at + BATCH_MAX));
       const now = clock.now();
-      const forward = works
-        .filter((work) => work !== null)
+      const released = loaded
+        .filter((one) => one !== null)
         .map(({ delivery }) => delivery)
         .filter((delivery) => delivery.dueAt === deferredTo.get(delivery.id) && isWaiting(delivery.status))
         .map((delivery) => defer(delivery, now, false));
-      const answers = await store.defer(forward, ownership.fence);
-      for (const [index, delivery] of forward.entries()) {
+      const answers = await store.defer(released, ownership.fence);
+      for (const [index, delivery] of released.entries()) {
         if (answers[index] === 'done') queue.due(dueOf(delivery));
       }
     }
   } catch (error) {
-    dependencies.log.warn({ error: String(error) }, 'deliveries deferred wait for the end of the window');
+    log.warn({ error: String(error) }, 'deliveries deferred wait for the end of the window');
   }
 }

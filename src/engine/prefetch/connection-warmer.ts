@@ -1,40 +1,39 @@
 /**
- * Connections for what is about to be due: each customer gets as many to an origin as it has requests to it within a
- * moment, within bounds. What a handshake takes is then over before the instant, and not after it. Of those that a rate
- * limit keeps apart one goes at that instant, and each of the others is expected when its turn is reserved.
+ * Opens connections for deliveries that are about to be due, so that the handshake is over before their instant. Each
+ * customer gets as many connections to an origin as it has requests to it within a moment, within bounds. Of deliveries
+ * that a rate limit spaces out, one goes at that instant; each of the others counts once its token is reserved.
  */
 import { type DueDelivery, endpointRefKey } from '#src/domain/due.ts';
 import { gateTerms } from '#src/domain/gate.ts';
 import type { Partition } from '#src/domain/partition.ts';
+import type { CandidateDelivery } from '#src/engine/delivery-stages.ts';
 import type { Gates } from '#src/engine/gate/gates.ts';
 import type { Egress } from '#src/ports/egress.ts';
-import type { Ready } from './prefetcher.ts';
 
-/** Requests that lie so close together may need a connection each. */
+/** Requests within this time may need a connection each. */
 const MOMENT_MS = 10;
-/** To one origin, for one customer. Where that is not enough, more are opened as they are needed. */
+/** Connections to one origin for one customer. More are opened when they are needed. */
 export const CONNECTIONS_MAX = 64;
 
 interface Expected {
-  /** Its origin, and no more of it. */
+  /** The URL of the origin alone. */
   readonly url: URL;
-  /** The customer they are for. */
   readonly customer: Partition;
   moment: number;
-  /** In that moment. */
+  /** Requests in that moment. */
   requests: number;
-  /** The endpoints with a rate limit that one of them goes to. */
-  readonly paced: Set<string>;
-  /** The most that are needed in any of the moments seen since they were asked for. */
+  /** Endpoints with a rate limit that have a request in that moment. */
+  readonly rateLimited: Set<string>;
+  /** The most connections that a moment needs, of those seen since the last `warm`. */
   connections: number;
-  /** For the last moment. */
+  /** Connections that were asked for, for the last moment. */
   asked: number;
 }
 
 export class ConnectionWarmer {
   readonly #egress: Pick<Egress, 'warm'>;
   readonly #gates: Pick<Gates, 'isBreakerOpen'>;
-  /** By customer and origin: since `rise` was called last, and before that. */
+  /** By customer and origin: seen since the last `warm`, and before it. */
   #expected = new Map<string, Expected>();
   #before: ReadonlyMap<string, Expected> = new Map();
 
@@ -43,33 +42,33 @@ export class ConnectionWarmer {
     this.#gates = gates;
   }
 
-  expect({ due, work }: Ready): void {
+  expect({ due, loaded }: CandidateDelivery): void {
     // An open breaker lets nothing through but a probe.
-    if (this.#gates.isBreakerOpen(due, work.gate)) return;
+    if (this.#gates.isBreakerOpen(due, loaded.gate)) return;
     const moment = Math.floor(due.dueAt / MOMENT_MS);
     const key = `${due.partition} ${due.origin}`;
     const known = this.#expected.get(key) ?? this.#before.get(key);
-    const one = known ?? nothingExpected(due, moment);
+    const one = known ?? newExpected(due, moment);
     if (one === null) return;
     this.#expected.set(key, one);
     if (one.moment !== moment) {
       one.moment = moment;
       one.requests = 0;
-      one.paced.clear();
+      one.rateLimited.clear();
       one.asked = 0;
     }
     if (one.requests >= CONNECTIONS_MAX) return;
-    const { rateLimit } = gateTerms(work.profile, work.schedule.rateLimit);
-    if (rateLimit !== null && !work.delivery.reserved) {
-      if (one.paced.has(endpointRefKey(due))) return;
-      one.paced.add(endpointRefKey(due));
+    const { rateLimit } = gateTerms(loaded.profile, loaded.schedule.rateLimit);
+    if (rateLimit !== null && !loaded.delivery.reserved) {
+      if (one.rateLimited.has(endpointRefKey(due))) return;
+      one.rateLimited.add(endpointRefKey(due));
     }
     one.requests++;
     one.connections = Math.max(one.connections, one.requests);
   }
 
-  /** Asks for what is expected by now. */
-  rise(): void {
+  /** Asks for the connections that are expected by now. */
+  warm(): void {
     for (const one of this.#expected.values()) {
       if (one.connections > one.asked) this.#egress.warm(one.url, one.connections, one.customer);
       one.asked = Math.max(one.asked, one.connections);
@@ -80,8 +79,10 @@ export class ConnectionWarmer {
   }
 }
 
-/** Null for an origin that is no more than the text of a URL that cannot be read. */
-function nothingExpected({ origin, partition }: DueDelivery, moment: number): Expected | null {
+/** Null where the origin is the text of a URL that cannot be parsed. */
+function newExpected({ origin, partition }: DueDelivery, moment: number): Expected | null {
   const url = URL.parse(origin);
-  return url && { url, customer: partition, moment, requests: 0, paced: new Set(), connections: 0, asked: 0 };
+  return (
+    url && { url, customer: partition, moment, requests: 0, rateLimited: new Set(), connections: 0, asked: 0 }
+  );
 }

@@ -11,9 +11,9 @@ import { Engine } from '#src/engine/engine.ts';
 import { Gates } from '#src/engine/gate/gates.ts';
 import { BROKEN, EngineHarness, headerOf, requireDue } from '#test/engine-harness.ts';
 import { CONNECTIONS_MAX } from './connection-warmer.ts';
-import { type Load, Prefetcher } from './prefetcher.ts';
+import { Prefetcher, type PrefetcherDependencies } from './prefetcher.ts';
 
-const ALONE = () => false;
+const IDLE: PrefetcherDependencies['load'] = { level: 'idle', isShared: false };
 
 async function started(harness: EngineHarness): Promise<Engine> {
   const engine = new Engine(harness, { retentionMs: 0 });
@@ -185,35 +185,32 @@ describe('connections', () => {
 });
 
 describe('making ready', () => {
-  function aheadOf(harness: EngineHarness, load: () => Load = () => 'calm'): Prefetcher {
-    return new Prefetcher(
-      harness,
-      OWNS_EVERY_SLOT,
-      new Gates(harness, OWNS_EVERY_SLOT),
-      new RequestBuilder(harness),
-      load,
-      ALONE,
-    );
+  function prefetcherOf(harness: EngineHarness, own: Partial<PrefetcherDependencies> = {}): Prefetcher {
+    const ownership = own.ownership ?? OWNS_EVERY_SLOT;
+    const gates = new Gates(harness, ownership);
+    const builder = new RequestBuilder(harness);
+    const { store, egress, clock, timers } = harness;
+    return new Prefetcher({ store, egress, clock, timers, ownership, gates, builder, load: IDLE, ...own });
   }
 
   test('waits while as much is being claimed as may be', async () => {
     await using harness = await EngineHarness.open();
     const due = requireDue((await harness.schedule()).pending);
-    let load: Load = 'busy';
-    const ahead = aheadOf(harness, () => load);
-    ahead.want(due);
+    const load: { level: 'busy' | 'some'; isShared: false } = { level: 'busy', isShared: false };
+    const prefetcher = prefetcherOf(harness, { load });
+    prefetcher.want(due);
     await harness.time.advance(1_000);
     expect(harness.faults.asked).toEqual([]);
-    load = 'some';
+    load.level = 'some';
     await harness.time.advance(100);
-    expect(ahead.take(due)?.work.delivery.id).toBe(due.id);
-    expect(ahead.take(due)).toBeNull();
+    expect(prefetcher.take(due)?.loaded.delivery.id).toBe(due.id);
+    expect(prefetcher.take(due)).toBeNull();
   });
 
   test('gives up what came due meanwhile: nobody waits for it', async () => {
     await using harness = await EngineHarness.open();
-    const ahead = aheadOf(harness, () => 'busy');
-    ahead.want(requireDue((await harness.schedule()).pending));
+    const prefetcher = prefetcherOf(harness, { load: { level: 'busy', isShared: false } });
+    prefetcher.want(requireDue((await harness.schedule()).pending));
     await harness.time.advance(5_100);
     expect(harness.time.pending).toBe(0);
   });
@@ -221,31 +218,31 @@ describe('making ready', () => {
   test('keeps what waits for its endpoint while there is room: a burst may take seconds', async () => {
     await using harness = await EngineHarness.open();
     const due = requireDue((await harness.schedule({ inMs: 2_000 })).pending);
-    const ahead = aheadOf(harness);
-    ahead.want(due);
+    const prefetcher = prefetcherOf(harness);
+    prefetcher.want(due);
     await harness.time.advance(9_000);
-    expect(ahead.take(due)?.work.delivery.id).toBe(due.id);
+    expect(prefetcher.take(due)?.loaded.delivery.id).toBe(due.id);
   });
 
   test('keeps nothing for long after its instant', async () => {
     await using harness = await EngineHarness.open();
     const due = requireDue((await harness.schedule({ inMs: 2_000 })).pending);
-    const ahead = aheadOf(harness);
-    ahead.want(due);
+    const prefetcher = prefetcherOf(harness);
+    prefetcher.want(due);
     await harness.time.advance(10_100);
-    expect(ahead.take(due)).toBeNull();
+    expect(prefetcher.take(due)).toBeNull();
     expect(harness.time.pending).toBe(0);
   });
 
   test('keeps nothing longer when the clock is set back', async () => {
     await using harness = await EngineHarness.open();
     const due = requireDue((await harness.schedule()).pending);
-    const ahead = aheadOf(harness);
-    ahead.want(due);
+    const prefetcher = prefetcherOf(harness);
+    prefetcher.want(due);
     await harness.time.advance(10);
     harness.time.setClock(-3_600_000);
     await harness.time.advance(10_100);
-    expect(ahead.take(due)).toBeNull();
+    expect(prefetcher.take(due)).toBeNull();
     expect(harness.time.pending).toBe(0);
   });
 
@@ -253,10 +250,10 @@ describe('making ready', () => {
     await using harness = await EngineHarness.open();
     const body = 'x'.repeat(SMALL_PAYLOAD_BYTES_MAX + 1);
     const due = requireDue((await harness.schedule({ payload: { body } })).pending);
-    const ahead = aheadOf(harness);
-    ahead.want(due);
+    const prefetcher = prefetcherOf(harness);
+    prefetcher.want(due);
     await harness.time.advance(10);
-    expect(ahead.take(due)).toMatchObject({ draft: null, work: { delivery: { id: due.id } } });
+    expect(prefetcher.take(due)).toMatchObject({ draft: null, loaded: { delivery: { id: due.id } } });
   });
 
   test('leaves room for other customers, however much one of them has', async () => {
@@ -268,17 +265,10 @@ describe('making ready', () => {
     if (found === null || found === undefined) throw new Error('There is work.');
     const work = found;
     const many = overridden(harness, { store: overridden(harness.store, { loadDeliveries }) });
-    const ahead = new Prefetcher(
-      many,
-      OWNS_EVERY_SLOT,
-      new Gates(many, OWNS_EVERY_SLOT),
-      new RequestBuilder(many),
-      () => 'calm',
-      ALONE,
-    );
-    for (let n = 0; n < 6_000; n++) ahead.want({ ...due, id: `dlv_${n}` as DeliveryId });
+    const prefetcher = prefetcherOf(many);
+    for (let n = 0; n < 6_000; n++) prefetcher.want({ ...due, id: `dlv_${n}` as DeliveryId });
     await harness.time.advance(500);
-    const isReady = (n: number) => ahead.take({ ...due, id: `dlv_${n}` as DeliveryId }) !== null;
+    const isReady = (n: number) => prefetcher.take({ ...due, id: `dlv_${n}` as DeliveryId }) !== null;
     const ready = Array.from({ length: 6_000 }, (_, n) => isReady(n)).filter(Boolean).length;
     // Four fifths of 64 MiB, of which each takes 2 KiB more than its body.
     expect(ready * 12_300).toBeGreaterThan(50 * 1_048_576);
@@ -288,10 +278,10 @@ describe('making ready', () => {
   test('takes what was moved for another', async () => {
     await using harness = await EngineHarness.open();
     const due = requireDue((await harness.schedule()).pending);
-    const ahead = aheadOf(harness);
-    ahead.want(due);
+    const prefetcher = prefetcherOf(harness);
+    prefetcher.want(due);
     await harness.time.advance(10);
-    expect(ahead.take({ ...due, dueAt: instant(due.dueAt + 1) })).toBeNull();
+    expect(prefetcher.take({ ...due, dueAt: instant(due.dueAt + 1) })).toBeNull();
   });
 
   test('counts for nothing in another epoch of its slot', async () => {
@@ -299,39 +289,25 @@ describe('making ready', () => {
     const due = requireDue((await harness.schedule()).pending);
     let epoch = 1;
     const ownership = { ...OWNS_EVERY_SLOT, epochOf: () => epoch };
-    const ahead = new Prefetcher(
-      harness,
-      ownership,
-      new Gates(harness, ownership),
-      new RequestBuilder(harness),
-      () => 'calm',
-      ALONE,
-    );
-    ahead.want(due);
+    const prefetcher = prefetcherOf(harness, { ownership });
+    prefetcher.want(due);
     await harness.time.advance(10);
     epoch = 2;
-    expect(ahead.take(due)).toBeNull();
+    expect(prefetcher.take(due)).toBeNull();
   });
 
   test('holds its gate in memory until it is judged', async () => {
     await using harness = await EngineHarness.open();
     const due = requireDue((await harness.schedule()).pending);
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
-    const ahead = new Prefetcher(
-      harness,
-      OWNS_EVERY_SLOT,
-      gates,
-      new RequestBuilder(harness),
-      () => 'calm',
-      ALONE,
-    );
-    ahead.want(due);
+    const prefetcher = prefetcherOf(harness, { gates });
+    prefetcher.want(due);
     await harness.time.advance(10);
     gates.beginAttempt(due);
     const policy: BreakerPolicy = { threshold: 9, baseOpen: '1s', maxOpen: '1s', probeTimeout: '1s' };
     gates.endAttempt(due, policy, 'failure', null, harness.now);
     await gates.save();
-    const read = ahead.take(due)?.work.gate ?? null;
+    const read = prefetcher.take(due)?.loaded.gate ?? null;
     expect(read).toBeNull();
     expect(gates.get(due, read).breaker.failures).toBe(1);
   });
@@ -339,12 +315,12 @@ describe('making ready', () => {
   test('ends with the engine, and leaves no timer behind', async () => {
     await using harness = await EngineHarness.open();
     const due = requireDue((await harness.schedule()).pending);
-    const ahead = aheadOf(harness);
-    ahead.want(due);
+    const prefetcher = prefetcherOf(harness);
+    prefetcher.want(due);
     await harness.time.advance(10);
-    ahead.stop();
-    ahead.want(due);
+    prefetcher.stop();
+    prefetcher.want(due);
     await harness.time.advance(10);
-    expect([ahead.take(due), harness.time.pending]).toEqual([null, 0]);
+    expect([prefetcher.take(due), harness.time.pending]).toEqual([null, 0]);
   });
 });

@@ -1,7 +1,7 @@
 /**
- * The deliveries of the next moments, by the instant they are due. Bounded, and each customer has a share: what does
- * not fit stays in the store and is found again. A delivery that was moved leaves its old entry behind, which is passed
- * over.
+ * The deliveries that are due in the next moments, in the order of their instants. The queue is bounded and each
+ * customer has a share of it. A delivery that does not fit stays in the store, and a later scan finds it. A delivery
+ * that was moved leaves an outdated entry behind, which is skipped.
  */
 
 import { CustomerShares } from '#src/domain/customer-shares.ts';
@@ -12,9 +12,11 @@ import type { Partition } from '#src/domain/partition.ts';
 import { Heap } from './heap.ts';
 import { type Member, Roster } from './roster.ts';
 
-/** With the entries left behind. */
+/** Deliveries that are due within this time are kept in memory. */
+export const SCAN_AHEAD_MS = 2_000;
+/** Entries, the outdated ones included. */
 export const DUE_QUEUE_MAX = 40_000;
-/** A customer may hold so many times what is free. */
+/** A customer may hold this many times what is free. */
 const CUSTOMER_SHARE = 4;
 
 interface Customer extends Member {
@@ -24,8 +26,8 @@ interface Customer extends Member {
 
 export class DueQueue {
   readonly #customers = new Map<Partition, Customer>();
-  /** Customers with entries; each needs the instant of its first one to pass. */
-  readonly #turns = new Roster<Customer>();
+  /** Customers with entries. The need of a customer is the instant of its first entry. */
+  readonly #roundRobin = new Roster<Customer>();
   readonly #dueAt = new Map<DeliveryId, Instant>();
   readonly #shares = new CustomerShares(DUE_QUEUE_MAX, CUSTOMER_SHARE);
 
@@ -61,12 +63,12 @@ export class DueQueue {
     return this.#first()?.entries.peek()?.dueAt ?? null;
   }
 
-  /** Takes out up to `limit` of what is due: customers in turns, the earliest of each first. */
+  /** Takes up to `limit` deliveries that are due: round robin by customer, the earliest of each first. */
   take(now: Instant, limit: number): readonly DueDelivery[] {
     const taken: DueDelivery[] = [];
     while (taken.length < limit) {
-      // Only what needs less than this is taken: what is due now, too.
-      const customer = this.#turns.next(now + 1);
+      // `next` answers customers whose need is below this, so deliveries due now are among them.
+      const customer = this.#roundRobin.next(now + 1);
       if (customer === null) break;
       const due = this.#pop(customer);
       if (due !== undefined && this.#dueAt.get(due.id) === due.dueAt) {
@@ -77,10 +79,10 @@ export class DueQueue {
     return taken;
   }
 
-  /** The customer whose entry comes first; entries left behind at the front are gone then. */
+  /** The customer whose entry comes first. Outdated entries at the front are removed. */
   #first(): Customer | null {
     for (;;) {
-      const customer = this.#turns.leastNeedy;
+      const customer = this.#roundRobin.leastNeedy;
       const due = customer?.entries.peek();
       if (customer === null || due === undefined || this.#dueAt.get(due.id) === due.dueAt) return customer;
       this.#pop(customer);
@@ -97,12 +99,12 @@ export class DueQueue {
   #update(customer: Customer): void {
     const first = customer.entries.peek();
     if (first === undefined) {
-      this.#turns.remove(customer);
+      this.#roundRobin.remove(customer);
       this.#customers.delete(customer.partition);
       return;
     }
-    this.#turns.needs(customer, first.dueAt);
-    this.#turns.add(customer);
+    this.#roundRobin.needs(customer, first.dueAt);
+    this.#roundRobin.add(customer);
   }
 }
 

@@ -33,7 +33,7 @@ function recovery(harness: EngineHarness, underWay: readonly string[] = []) {
       stats: new StatsRecorder(harness),
       hints,
       living: null,
-      isUnderWay: (token) => underWay.includes(token),
+      attempts: { has: (token) => underWay.includes(token) },
     }),
   };
 }

@@ -8,6 +8,7 @@
 import { INTERRUPTED } from '#src/domain/delivery-life.ts';
 import { dueOf } from '#src/domain/due.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
+import type { AttemptsInFlight } from '#src/engine/attempt/attempts-in-flight.ts';
 import type { Settler } from '#src/engine/attempt/settler.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
@@ -33,7 +34,7 @@ export interface RecoveryDependencies {
   readonly hints: Hints;
   /** Null: nobody else is. */
   readonly living: Living | null;
-  readonly isUnderWay: (token: string) => boolean;
+  readonly attempts: Pick<AttemptsInFlight, 'has'>;
 }
 
 export class Recovery {
@@ -64,13 +65,13 @@ export class Recovery {
 
   async #lost(withOwn: boolean): Promise<readonly LostClaim[]> {
     const { store, node } = this.#dependencies;
-    const { living, isUnderWay } = this.#parts;
+    const { living, attempts } = this.#parts;
     const known = living?.nodes ?? [];
     const listed = await store.listLostClaims(
       withOwn ? known.filter((one) => one !== node) : known,
       CLAIMS_MAX,
     );
-    const claims = listed.filter(({ delivery }) => !isUnderWay(delivery.claim?.token ?? ''));
+    const claims = listed.filter(({ delivery }) => !attempts.has(delivery.claim?.token ?? ''));
     if (living === null || claims.length === 0) return claims;
     const others = new Set((await living.nodesNow()).filter((one) => one !== node));
     return claims.filter((claim) => this.#isForUs(claim, others));

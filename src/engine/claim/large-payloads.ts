@@ -1,8 +1,9 @@
 /**
- * Reads and opens large payloads before they are claimed: a few at a time, customers in turns, with a pause after each,
- * so that nothing else waits for them. Medium ones and the largest are read apart: many of 20 KB would wait too long for
- * turns that last as long as a megabyte. Each is answered by itself. They hold the permits of their delivery meanwhile,
- * which bound how many there are and the memory that they take.
+ * Reads and opens large payloads before their delivery is claimed: a few at a time, round robin by customer, with a
+ * pause after each, so that nothing else waits for them. Medium payloads and the largest are read apart, because many
+ * of 20 KB must not wait behind megabytes.
+ *
+ * A delivery holds its permits while its payload is read. The permits bound how many payloads are in memory.
  */
 
 import type { Delivery } from '#src/domain/delivery.ts';
@@ -12,7 +13,7 @@ import { type EngineDependencies, pause } from '#src/engine/dependencies.ts';
 
 /** A payload up to this size does not wait for larger ones. */
 const MEDIUM_BYTES_MAX = 65_536;
-/** Bytes that are read at one time, and one payload more: a store may be far away. Of each size. */
+/** While fewer bytes than this are being read, another payload is read too: a store may be far away. */
 const LOADING_BYTES_MAX = 1_048_576;
 
 interface Waiting {
@@ -22,23 +23,23 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-export class PayloadLoader {
-  readonly #medium: Loading;
-  readonly #large: Loading;
+export class LargePayloads {
+  readonly #medium: PayloadReader;
+  readonly #large: PayloadReader;
 
   constructor(dependencies: Pick<EngineDependencies, 'timers'>, builder: RequestBuilder) {
-    this.#medium = new Loading(dependencies, builder);
-    this.#large = new Loading(dependencies, builder);
+    this.#medium = new PayloadReader(dependencies, builder);
+    this.#large = new PayloadReader(dependencies, builder);
   }
 
-  /** Null where it is not wanted any more when its turn comes. Rejects while the store is away. */
+  /** Null when the payload is not wanted any more by the time it would be read. Rejects while the store is away. */
   load(delivery: Delivery, isWanted: () => boolean): Promise<Draft | Unsendable | null> {
-    const loading = delivery.payloadBytes <= MEDIUM_BYTES_MAX ? this.#medium : this.#large;
-    return loading.load(delivery, isWanted);
+    const reader = delivery.payloadBytes <= MEDIUM_BYTES_MAX ? this.#medium : this.#large;
+    return reader.load(delivery, isWanted);
   }
 }
 
-class Loading {
+class PayloadReader {
   readonly #timers: EngineDependencies['timers'];
   readonly #builder: RequestBuilder;
   readonly #waiting = new RoundRobinQueue<Waiting>();

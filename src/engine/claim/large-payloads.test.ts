@@ -9,7 +9,7 @@ import {
 } from '#src/engine/attempt/request-builder.ts';
 import { Engine } from '#src/engine/engine.ts';
 import { EngineHarness, requireDue } from '#test/engine-harness.ts';
-import { PayloadLoader } from './payload-loader.ts';
+import { LargePayloads } from './large-payloads.ts';
 
 const HUGE = 'x'.repeat(768 * 1_024);
 
@@ -30,11 +30,11 @@ describe('large payloads', () => {
     await using harness = await EngineHarness.open();
     const { pending } = await harness.schedule({ payload: { body: HUGE } });
     const builder = new SlowBuilder(harness);
-    const loader = new PayloadLoader(harness, builder);
+    const payloads = new LargePayloads(harness, builder);
     const order: number[] = [];
     for (const customer of [1, 1, 1, 1, 2]) {
       const delivery = { ...pending, partition: customer as Partition };
-      void loader.load(delivery, () => true).then(() => order.push(customer));
+      void payloads.load(delivery, () => true).then(() => order.push(customer));
     }
     await harness.time.settled();
     expect(builder.reading.map(({ delivery }) => delivery.partition)).toEqual([1, 1]);
@@ -49,9 +49,9 @@ describe('large payloads', () => {
     const { pending: huge } = await harness.schedule({ payload: { body: HUGE } });
     const { pending: medium } = await harness.schedule({ payload: { body: HUGE.slice(0, 20_000) } });
     const builder = new SlowBuilder(harness);
-    const loader = new PayloadLoader(harness, builder);
-    for (let n = 0; n < 4; n++) void loader.load(huge, () => true);
-    const loads = Array.from({ length: 10 }, () => loader.load(medium, () => true));
+    const payloads = new LargePayloads(harness, builder);
+    for (let n = 0; n < 4; n++) void payloads.load(huge, () => true);
+    const loads = Array.from({ length: 10 }, () => payloads.load(medium, () => true));
     await harness.time.settled();
     const [, , ...others] = builder.reading;
     expect(others.map(({ delivery }) => delivery.id)).toEqual(loads.map(() => medium.id));
@@ -63,8 +63,8 @@ describe('large payloads', () => {
     await using harness = await EngineHarness.open();
     const { pending } = await harness.schedule({ payload: { body: HUGE } });
     const builder = new SlowBuilder(harness);
-    const loader = new PayloadLoader(harness, builder);
-    const [first, second] = [loader.load(pending, () => true), loader.load(pending, () => true)];
+    const payloads = new LargePayloads(harness, builder);
+    const [first, second] = [payloads.load(pending, () => true), payloads.load(pending, () => true)];
     await harness.time.settled();
     builder.reading[1]?.answer();
     expect(await second).toMatchObject({ kind: 'draft' });
@@ -115,9 +115,9 @@ describe('a delivery with a large payload', () => {
     await using harness = await EngineHarness.open();
     const { pending } = await harness.schedule({ payload: { body: HUGE } });
     const builder = new SlowBuilder(harness);
-    const loader = new PayloadLoader(harness, builder);
+    const payloads = new LargePayloads(harness, builder);
     let isWanted = true;
-    const loads = [1, 2, 3, 4].map(() => loader.load(pending, () => isWanted));
+    const loads = [1, 2, 3, 4].map(() => payloads.load(pending, () => isWanted));
     isWanted = false;
     for (const reading of builder.reading.slice()) reading.answer();
     await harness.time.advance(1);

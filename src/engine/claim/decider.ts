@@ -1,0 +1,121 @@
+/** Decides what happens to loaded deliveries, by the rules of the domain and the state of their gates. */
+import type { Delivery } from '#src/domain/delivery.ts';
+import { defer, endUnsent } from '#src/domain/delivery-life.ts';
+import { judge } from '#src/domain/dispatch.ts';
+import { dueOf } from '#src/domain/due.ts';
+import { gateTerms } from '#src/domain/gate.ts';
+import type { DeliveryId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import * as scheduleLife from '#src/domain/schedule-life.ts';
+import type { Draft, Unsendable } from '#src/engine/attempt/request-builder.ts';
+import type { CandidateDelivery, ClaimedDelivery, DecidedDelivery } from '#src/engine/delivery-stages.ts';
+import type { EngineDependencies } from '#src/engine/dependencies.ts';
+import type { Gates } from '#src/engine/gate/gates.ts';
+import type { WorkQueue } from '#src/engine/queue/work-queue.ts';
+import type { ClaimWrite, EndWrite, LoadedDelivery } from '#src/ports/store.ts';
+
+export interface Decisions {
+  readonly claims: ClaimedDelivery[];
+  /** The drafts of claims whose payload was read already. */
+  readonly drafts: Map<DeliveryId, Draft | Unsendable>;
+  readonly ends: DecidedDelivery<EndWrite>[];
+  readonly deferrals: DecidedDelivery<Delivery>[];
+}
+
+export interface DeciderDependencies extends Pick<EngineDependencies, 'clock' | 'ids' | 'log' | 'node'> {
+  readonly gates: Gates;
+  readonly queue: WorkQueue;
+}
+
+export class Decider {
+  readonly #dependencies: DeciderDependencies;
+
+  constructor(dependencies: DeciderDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** The gates of the candidates must be held by `Gates.pin` until this returns. */
+  decide(candidates: readonly CandidateDelivery[]): Decisions {
+    const { clock, log, queue } = this.#dependencies;
+    const decisions: Decisions = { claims: [], drafts: new Map(), ends: [], deferrals: [] };
+    const now = clock.now();
+    for (const candidate of candidates) {
+      const { due } = candidate;
+      if (queue.isClosed) {
+        queue.release(due);
+        continue;
+      }
+      try {
+        this.#decide(candidate, now, decisions);
+      } catch (error) {
+        // A delivery that cannot be judged must not stop the others.
+        log.error({ delivery: due.id, error: String(error) }, 'a delivery could not be judged');
+        queue.release(due);
+      }
+    }
+    return decisions;
+  }
+
+  #decide(candidate: CandidateDelivery, now: Instant, decisions: Decisions): void {
+    const { gates, queue } = this.#dependencies;
+    const { due, epoch, loaded, isPrefetched } = candidate;
+    const { delivery, schedule, profile } = loaded;
+    // The prefetcher compared a prefetched delivery when it read it.
+    const seen = isPrefetched ? due : dueOf(delivery);
+    if (seen !== null && seen.endpoint !== due.endpoint) {
+      // Its endpoint has changed since it was queued, so it belongs into another queue.
+      queue.release(due);
+      queue.due(seen);
+      return;
+    }
+    gates.forgetDeferred(due);
+    const before = gates.get(due, loaded.gate);
+    const verdict = judge(delivery, before, gateTerms(profile, schedule.rateLimit), now, loaded.sweep);
+    switch (verdict.kind) {
+      case 'gone':
+        queue.release(due);
+        return;
+      case 'not_yet':
+        queue.release(due);
+        queue.due(seen);
+        return;
+      case 'end': {
+        const write = this.#endWrite(loaded, verdict.why, now);
+        decisions.ends.push({ due, epoch, isPrefetched, write, hasToken: false });
+        return;
+      }
+      case 'defer': {
+        const write = defer(delivery, verdict.until, verdict.reserved);
+        const hasToken = gates.recordDecision(due, before, verdict.gate);
+        decisions.deferrals.push({ due, epoch, isPrefetched, write, hasToken });
+        return;
+      }
+      case 'send': {
+        const { gate, probe } = verdict;
+        const probeOf = probe ? gate.breaker.openUntil : null;
+        const write = this.#claimWrite(loaded, now);
+        const hasToken = gates.recordDecision(due, before, gate);
+        decisions.claims.push({ due, epoch, loaded, isPrefetched, probeOf, write, hasToken });
+        if (candidate.draft !== null) decisions.drafts.set(due.id, candidate.draft);
+      }
+    }
+  }
+
+  #endWrite(loaded: LoadedDelivery, why: 'expired' | 'exhausted', now: Instant): EndWrite {
+    const { delivery, schedule, profile } = loaded;
+    const nextId = this.#dependencies.ids.mint('dlv', now);
+    const ended = endUnsent(delivery, why, now);
+    return {
+      delivery: ended,
+      completed: scheduleLife.completedBy(schedule, ended, now),
+      advanced: scheduleLife.advance(schedule, profile, delivery, nextId, now),
+    };
+  }
+
+  #claimWrite(loaded: LoadedDelivery, now: Instant): ClaimWrite {
+    const { ids, node } = this.#dependencies;
+    const attempt = ids.mint('att', now);
+    const delivery = ids.mint('dlv', now);
+    return scheduleLife.claim(loaded.delivery, loaded, { node, token: attempt }, { attempt, delivery }, now);
+  }
+}

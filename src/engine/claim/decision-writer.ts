@@ -1,0 +1,178 @@
+/**
+ * Writes the decisions of a batch, each kind in one step, and begins the attempts of those that were claimed.
+ *
+ * Every write is conditional on the revision that was read, and in a cluster on the fence of the slot. If somebody
+ * changed a delivery in the meantime, their change wins and the delivery is looked at again.
+ */
+import type { Delivery } from '#src/domain/delivery.ts';
+import { dueOf } from '#src/domain/due.ts';
+import { instant } from '#src/domain/instant.ts';
+import type { AttemptRunner } from '#src/engine/attempt/attempt-runner.ts';
+import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
+import type { ClaimedDelivery, DecidedDelivery } from '#src/engine/delivery-stages.ts';
+import type { EngineDependencies } from '#src/engine/dependencies.ts';
+import type { Gates } from '#src/engine/gate/gates.ts';
+import { releaseDeferred } from '#src/engine/gate/release-deferred.ts';
+import type { StorePause } from '#src/engine/queue/store-pause.ts';
+import type { WorkQueue } from '#src/engine/queue/work-queue.ts';
+import type { StatsRecorder } from '#src/engine/upkeep/stats-recorder.ts';
+import type { EndWrite } from '#src/ports/store.ts';
+import type { Decisions } from './decider.ts';
+
+/** A delivery that somebody changed as it was to be claimed is left alone for this time. */
+const CHANGED_MS = 10;
+const MS_PER_SECOND = 1_000;
+
+export interface DecisionWriterDependencies
+  extends Pick<EngineDependencies, 'store' | 'clock' | 'log' | 'metrics'> {
+  readonly ownership: SlotOwnership;
+  readonly gates: Gates;
+  readonly queue: WorkQueue;
+  readonly storePause: StorePause;
+  readonly runner: AttemptRunner;
+  readonly stats: Pick<StatsRecorder, 'ended'>;
+}
+
+export class DecisionWriter {
+  readonly #dependencies: DecisionWriterDependencies;
+
+  constructor(dependencies: DecisionWriterDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Never rejects. */
+  async write({ claims, drafts, ends, deferrals }: Decisions): Promise<void> {
+    // The gates come first: a store carries out its orders in the order in which they were given.
+    const tokens = [...claims, ...deferrals].filter(({ hasToken }) => hasToken).map(({ due }) => due);
+    const saved = tokens.length === 0 ? null : this.#dependencies.gates.saveTokens(tokens);
+    await Promise.all([saved, this.#claim(claims, drafts), this.#end(ends), this.#defer(deferrals)]);
+  }
+
+  async #claim(claims: readonly ClaimedDelivery[], drafts: Decisions['drafts']): Promise<void> {
+    if (claims.length === 0) return;
+    const { store, metrics, ownership, queue, storePause, runner } = this.#dependencies;
+    const writes = claims.map(({ write }) => write);
+    const answered = store.claim(writes, ownership.fence);
+    // The requests are built while the disk works.
+    runner.prepare(claims, drafts);
+    try {
+      const answers = await answered;
+      storePause.storeSucceeded();
+      for (const [index, claimed] of claims.entries()) {
+        const { write, due } = claimed;
+        queue.forget(due);
+        if (answers[index] === 'done') {
+          this.#settleToken(claimed, true);
+          metrics.lateness('claim', (write.attempt.firedAt - write.attempt.dueAt) / MS_PER_SECOND);
+          if (write.advanced !== null) queue.due(dueOf(write.advanced.next));
+          runner.begin(claimed);
+        } else {
+          runner.drop(claimed, 'refused');
+          this.#lookAgain(claimed);
+        }
+      }
+    } catch (error) {
+      for (const claimed of claims) runner.drop(claimed, 'unknown');
+      await this.#storeFailed(claims, ({ write }) => write.delivery, error);
+    }
+  }
+
+  async #end(ends: readonly DecidedDelivery<EndWrite>[]): Promise<void> {
+    if (ends.length === 0) return;
+    const { store, metrics, ownership, queue, stats } = this.#dependencies;
+    await this.#writeAll(
+      ends,
+      (writes) => store.endUnsent(writes, ownership.fence),
+      ({ write }) => write.delivery,
+      ({ due, write }) => {
+        metrics.unsent(write.delivery.status === 'expired' ? 'expired' : 'dead_letter');
+        stats.ended(due, write.delivery.status);
+        if (write.advanced !== null) queue.due(dueOf(write.advanced.next));
+      },
+    );
+  }
+
+  async #defer(deferrals: readonly DecidedDelivery<Delivery>[]): Promise<void> {
+    if (deferrals.length === 0) return;
+    const { store, metrics, ownership, gates, queue } = this.#dependencies;
+    await this.#writeAll(
+      deferrals,
+      (writes) => store.defer(writes, ownership.fence),
+      ({ write }) => write,
+      ({ write, epoch }) => {
+        metrics.unsent('deferred');
+        const due = dueOf(write);
+        queue.due(due);
+        if (due === null || !ownership.isOwnedSince(due, epoch)) return;
+        const isKept = write.reserved || gates.rememberDeferred(due);
+        if (!isKept) void releaseDeferred(this.#dependencies, [due]);
+      },
+    );
+  }
+
+  async #writeAll<Write>(
+    decided: readonly DecidedDelivery<Write>[],
+    write: (writes: readonly Write[]) => Promise<readonly ('done' | 'stale')[]>,
+    deliveryOf: (one: DecidedDelivery<Write>) => Delivery,
+    done: (one: DecidedDelivery<Write>) => void,
+  ): Promise<void> {
+    try {
+      const answers = await write(decided.map((one) => one.write));
+      for (const [index, one] of decided.entries()) {
+        if (answers[index] === 'done') {
+          this.#settleToken(one, true);
+          this.#dependencies.queue.release(one.due);
+          done(one);
+        } else this.#lookAgain(one);
+      }
+    } catch (error) {
+      await this.#storeFailed(decided, deliveryOf, error);
+    }
+  }
+
+  /** A write failed, or only its answer was lost. The stored revisions show which tokens were used. */
+  async #storeFailed<Decided extends DecidedDelivery<unknown>>(
+    decided: readonly Decided[],
+    deliveryOf: (one: Decided) => Delivery,
+    error: unknown,
+  ): Promise<void> {
+    const { queue, storePause } = this.#dependencies;
+    storePause.storeFailed(error);
+    const stored = await this.#storedRevisions(decided.filter(({ hasToken }) => hasToken));
+    for (const one of decided) {
+      const { id, revision } = deliveryOf(one);
+      this.#settleToken(one, (stored.get(id) ?? revision) >= revision);
+      queue.release(one.due);
+    }
+  }
+
+  /** Deliveries that cannot be read are left out. */
+  async #storedRevisions(decided: readonly DecidedDelivery<unknown>[]): Promise<ReadonlyMap<string, number>> {
+    try {
+      const loaded = await this.#dependencies.store.loadDeliveries(decided.map(({ due }) => due));
+      const deliveries = loaded.filter((one) => one !== null).map(({ delivery }) => delivery);
+      return new Map(deliveries.map(({ id, revision }) => [id, revision]));
+    } catch {
+      return new Map();
+    }
+  }
+
+  #settleToken({ due, epoch, hasToken }: DecidedDelivery<unknown>, wasUsed: boolean): void {
+    const { ownership, gates } = this.#dependencies;
+    if (hasToken && ownership.isOwnedSince(due, epoch)) gates.settleToken(due, wasUsed);
+  }
+
+  /**
+   * Somebody changed the delivery in the meantime, or its slot has moved. It may still be due, and a hint at it may
+   * have been missed. For a prefetched delivery a change is likely, so it is read again at once and the ownership of
+   * its slot is not doubted.
+   */
+  #lookAgain(decided: DecidedDelivery<unknown>): void {
+    const { clock, ownership, queue } = this.#dependencies;
+    const { due, isPrefetched } = decided;
+    this.#settleToken(decided, false);
+    queue.release(due);
+    if (!isPrefetched) ownership.reportRefusedWrite();
+    queue.due({ ...due, dueAt: instant(clock.now() + (isPrefetched ? 0 : CHANGED_MS)) });
+  }
+}

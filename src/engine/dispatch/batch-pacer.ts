@@ -1,0 +1,111 @@
+/**
+ * How many deliveries may begin now. What begins in one turn of the event loop is bounded, so that the rest of the
+ * service runs between. The bounds are smaller while several customers share the process.
+ *
+ * Overdue work begins one batch at a time, with a short wait after each. Where several customers share the process, a
+ * customer of whom many deliveries began rests until bulk work may go on.
+ */
+import { BATCH_MAX } from '#src/engine/claim/claimer.ts';
+import type { EngineLoad } from '#src/engine/queue/engine-load.ts';
+import type { FairQueue, Punctuality } from '#src/engine/queue/fair-queue.ts';
+import type { Waker } from '#src/engine/queue/waker.ts';
+import type { Timers } from '#src/ports/timers.ts';
+import { OverdueBatchSize } from './overdue-batch-size.ts';
+
+/**
+ * `due`: deliveries that become ready in one turn of the event loop. `begun`: deliveries in time that begin in it.
+ * `overdueWaitMs`: a customer that is alone waits a millisecond, because more writes share a commit then.
+ */
+const BOUNDS = {
+  alone: { due: 256, begun: 4 * BATCH_MAX, overdueWaitMs: 1 },
+  shared: { due: 64, begun: BATCH_MAX / 2, overdueWaitMs: 0 },
+};
+/** Deliveries of one customer that begin before it rests. */
+const OF_EACH_MAX = 16;
+
+export interface BatchPacerDependencies {
+  readonly timers: Timers;
+  /** Timers for bulk work, which yields to everything else. */
+  readonly slowedTimers: Timers;
+  readonly load: Pick<EngineLoad, 'isShared'>;
+  readonly ready: Pick<FairQueue, 'endRests'>;
+  readonly waker: Pick<Waker, 'soon'>;
+}
+
+export class BatchPacer {
+  readonly #dependencies: BatchPacerDependencies;
+  readonly #overdueSize = new OverdueBatchSize();
+  /** Deliveries in time that began in this turn of the event loop. */
+  #begun = 0;
+  #overdueState: 'ready' | 'waiting' = 'ready';
+  #restState: 'none' | 'resting' = 'none';
+
+  constructor(dependencies: BatchPacerDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Upcoming deliveries that may become ready now. */
+  get dueMax(): number {
+    return this.#bounds.due;
+  }
+
+  /** Deliveries that the next batch may have; 0 means that none may begin now. */
+  batchMax(punctuality: Punctuality): number {
+    if (punctuality === 'overdue') return this.#overdueState === 'waiting' ? 0 : this.#overdueSize.length;
+    return Math.min(Math.max(this.#bounds.begun - this.#begun, 0), BATCH_MAX);
+  }
+
+  /** Deliveries of one customer that the next batches may have until it rests. */
+  ofEachMax(punctuality: Punctuality): number {
+    const isBounded = punctuality === 'in_time' && this.#dependencies.load.isShared;
+    return isBounded ? OF_EACH_MAX : Number.POSITIVE_INFINITY;
+  }
+
+  began(punctuality: Punctuality, deliveries: number): void {
+    if (punctuality === 'overdue') this.#waitAfterOverdue();
+    else {
+      this.#countInTime(deliveries);
+      this.#rest();
+    }
+  }
+
+  /** A batch of this size, which might have had `max` deliveries, took so long. */
+  ended(punctuality: Punctuality, deliveries: number, max: number, tookMs: number): void {
+    if (punctuality === 'overdue' && deliveries === max) this.#overdueSize.took(tookMs);
+  }
+
+  get #bounds(): (typeof BOUNDS)['alone'] {
+    return this.#dependencies.load.isShared ? BOUNDS.shared : BOUNDS.alone;
+  }
+
+  #countInTime(deliveries: number): void {
+    const { timers, waker } = this.#dependencies;
+    if (this.#begun === 0) {
+      timers.after(0, () => {
+        this.#begun = 0;
+        waker.soon();
+      });
+    }
+    this.#begun += deliveries;
+  }
+
+  #rest(): void {
+    if (this.#restState === 'resting') return;
+    this.#restState = 'resting';
+    const { slowedTimers, ready, waker } = this.#dependencies;
+    slowedTimers.after(0, () => {
+      this.#restState = 'none';
+      ready.endRests('in_time');
+      waker.soon();
+    });
+  }
+
+  #waitAfterOverdue(): void {
+    this.#overdueState = 'waiting';
+    const { slowedTimers, waker } = this.#dependencies;
+    slowedTimers.after(this.#bounds.overdueWaitMs, () => {
+      this.#overdueState = 'ready';
+      waker.soon();
+    });
+  }
+}
