@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
-import type { Arrival } from './arrival.ts';
-import { Arrivals, type Kept } from './arrivals.ts';
+import { type Arrival, Arrivals, type VersionedArrival } from './arrivals.ts';
 
 const arrived = (bytes = 0): Omit<Arrival, 'number'> => ({
   at: instant(0),
@@ -19,7 +18,7 @@ function kept(arrivals: Arrivals): readonly number[] {
   return arrivals.changedAfter(0).map(({ arrival }) => arrival.number);
 }
 
-test('the last 200 are kept', () => {
+test('the last 200 arrivals are kept', () => {
   const arrivals = new Arrivals(() => {});
   for (let count = 0; count < 205; count++) arrivals.add(arrived());
   expect(kept(arrivals)).toHaveLength(200);
@@ -28,14 +27,14 @@ test('the last 200 are kept', () => {
   expect(arrivals.find(205)?.number).toBe(205);
 });
 
-test('whoever is told of one is told what is gone because of it', () => {
+test('the event of an arrival already reports which arrivals it displaced', () => {
   const firsts: number[] = [];
   const arrivals = new Arrivals(() => firsts.push(arrivals.first));
   for (let count = 0; count < 202; count++) arrivals.add(arrived());
   expect(firsts.slice(-3)).toEqual([1, 2, 3]);
 });
 
-test('no more than 16 MiB are kept, whatever was dropped or cleared before', () => {
+test('at most 16 MiB are kept, also after arrivals were dropped or cleared', () => {
   const arrivals = new Arrivals(() => {});
   for (let count = 0; count < 20; count++) arrivals.add(arrived(1_048_576));
   expect(kept(arrivals)).toEqual([5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]);
@@ -45,7 +44,7 @@ test('no more than 16 MiB are kept, whatever was dropped or cleared before', () 
   expect(arrivals.first).toBe(22);
 });
 
-test('headers and path count too', () => {
+test('headers and path count towards the size', () => {
   const arrivals = new Arrivals(() => {});
   const long = {
     ...arrived(),
@@ -57,27 +56,27 @@ test('headers and path count too', () => {
   expect(arrivals.first).toBe(2);
 });
 
-test('what changed after a change is told in the order of the changes, each once', () => {
-  const told: Kept[] = [];
-  const arrivals = new Arrivals((kept) => told.push(kept));
+test('arrivals that changed after a version are listed once each, in the order of their last change', () => {
+  const reported: VersionedArrival[] = [];
+  const arrivals = new Arrivals((changed) => reported.push(changed));
   const one = arrivals.add(arrived());
   const two = arrivals.add(arrived());
-  const { change } = arrivals;
+  const { version } = arrivals;
   arrivals.add(arrived());
   arrivals.update(two, { answered: { kind: 'answered', status: 200 } });
   arrivals.update(one, { answered: { kind: 'answered', status: 500 } });
   arrivals.update(one, { answered: { kind: 'gave_up', afterMs: 1 } });
-  expect(arrivals.changedAfter(change).map(({ arrival }) => arrival.number)).toEqual([3, 2, 1]);
-  expect(told.map((kept) => kept.change)).toEqual([1, 2, 3, 4, 5, 6]);
-  expect(arrivals.changedAfter(arrivals.change)).toEqual([]);
+  expect(arrivals.changedAfter(version).map(({ arrival }) => arrival.number)).toEqual([3, 2, 1]);
+  expect(reported.map((changed) => changed.version)).toEqual([1, 2, 3, 4, 5, 6]);
+  expect(arrivals.changedAfter(arrivals.version)).toEqual([]);
 });
 
-test('one that is gone stays so', () => {
-  const told: Kept[] = [];
-  const arrivals = new Arrivals((kept) => told.push(kept));
+test('an update of a dropped arrival is ignored', () => {
+  const reported: VersionedArrival[] = [];
+  const arrivals = new Arrivals((changed) => reported.push(changed));
   const number = arrivals.add(arrived());
   arrivals.clear();
   arrivals.update(number, { answered: { kind: 'gave_up', afterMs: 1 } });
   expect(arrivals.find(number)).toBeNull();
-  expect(told).toHaveLength(1);
+  expect(reported).toHaveLength(1);
 });

@@ -1,75 +1,116 @@
 /**
- * The arrivals that are kept, in memory: the last ones, and no more bytes than a page can bear.
+ * The requests that the inbox received, kept in memory: the last ones, up to a number and a size.
  *
- * Every change of anything that is shown has a number, and everything that is kept knows the number of its last
- * change. So whoever has seen all up to a number is told what changed after it, and there is no log of changes
- * to keep.
+ * Every change of anything that the page shows has a version, and each arrival keeps the version of its last
+ * change. A page that has seen everything up to a version gets what changed after it, so no log of changes
+ * is needed.
  */
-import { type Arrival, bytesOf } from './arrival.ts';
+import type { Delivery } from '#src/domain/delivery.ts';
+import type { Instant } from '#src/domain/instant.ts';
 
 const ARRIVALS_MAX = 200;
 const BYTES_MAX = 16 * 1_048_576;
 
-export interface Kept {
+/** Header names in their original spelling and order. */
+export type RawHeaders = readonly (readonly [name: string, value: string])[];
+
+export type Signature =
+  | { readonly verified: true }
+  /** `why` is a sentence. */
+  | { readonly verified: false; readonly why: string };
+
+export type AnswerState =
+  | { readonly kind: 'answered'; readonly status: number }
+  /** The request waits for an answer until its sender gives up. */
+  | { readonly kind: 'hangs' }
+  | { readonly kind: 'gave_up'; readonly afterMs: number };
+
+/** The attempt that sent the request. It is known only if the signature is valid. */
+export interface SentAttempt {
+  readonly deliveryId: string;
+  readonly attemptNo: number;
+  /** When the attempt was due, or null if another service sent it. */
+  readonly dueAt: Instant | null;
+}
+
+/** A request that the inbox received, and what became of it. */
+export interface Arrival {
+  /** Counts from 1 since the service started. */
+  readonly number: number;
+  /** The time at which the first line of the request was read. */
+  readonly at: Instant;
+  readonly method: string;
+  /** The path and query, exactly as received. */
+  readonly target: string;
+  readonly headers: RawHeaders;
+  readonly body: Uint8Array;
+  readonly signature: Signature;
+  readonly sent: SentAttempt | null;
+  /** The delivery in its present state, or null if another service sent it. */
+  readonly delivery: Delivery | null;
+  readonly answered: AnswerState;
+}
+
+export interface VersionedArrival {
   readonly arrival: Arrival;
-  /** The number of its last change. */
-  readonly change: number;
+  /** The version of its last change. */
+  readonly version: number;
 }
 
 export class Arrivals {
-  /** By their number, oldest first. */
-  readonly #kept = new Map<number, Kept>();
-  readonly #changed: (kept: Kept) => void;
+  /** By number, the oldest first. */
+  readonly #kept = new Map<number, VersionedArrival>();
+  readonly #onChanged: (changed: VersionedArrival) => void;
   #bytes = 0;
-  #last = 0;
-  #change = 0;
+  #lastNumber = 0;
+  #version = 0;
 
-  constructor(changed: (kept: Kept) => void) {
-    this.#changed = changed;
+  constructor(onChanged: (changed: VersionedArrival) => void) {
+    this.#onChanged = onChanged;
   }
 
-  /** What has a lower number is gone. */
+  /** The number of the oldest arrival. Arrivals with a lower number were dropped. */
   get first(): number {
-    return this.#kept.keys().next().value ?? this.#last + 1;
+    return this.#kept.keys().next().value ?? this.#lastNumber + 1;
   }
 
-  get change(): number {
-    return this.#change;
+  get version(): number {
+    return this.#version;
   }
 
-  /** Of something that is shown beside the arrivals. */
-  countChange(): number {
-    this.#change += 1;
-    return this.#change;
+  /** Returns the version of a change, also of something that the page shows beside the arrivals. */
+  nextVersion(): number {
+    this.#version += 1;
+    return this.#version;
   }
 
   add(arrived: Omit<Arrival, 'number'>): number {
-    this.#last += 1;
-    const number = this.#last;
+    this.#lastNumber += 1;
+    const number = this.#lastNumber;
     this.#bytes += bytesOf(arrived);
-    const kept = this.#keep({ ...arrived, number });
+    const added = this.#keep({ ...arrived, number });
     while (this.#kept.size > ARRIVALS_MAX || (this.#bytes > BYTES_MAX && this.#kept.size > 1)) {
       this.#drop(this.first);
     }
-    // Only now: whoever is told is told what is gone as well.
-    this.#changed(kept);
+    // Reported after dropping, because each event also says which arrivals were dropped.
+    this.#onChanged(added);
     return number;
   }
 
-  /** One that is gone stays so. */
+  /** Does nothing for an arrival that was dropped. */
   update(number: number, changes: Pick<Partial<Arrival>, 'answered' | 'delivery'>): void {
     const kept = this.#kept.get(number);
-    if (kept !== undefined) this.#changed(this.#keep({ ...kept.arrival, ...changes }));
+    if (kept !== undefined) this.#onChanged(this.#keep({ ...kept.arrival, ...changes }));
   }
 
   find(number: number): Arrival | null {
     return this.#kept.get(number)?.arrival ?? null;
   }
 
-  /** In the order of their changes: whoever is cut off in between has seen all up to the last one told. */
-  changedAfter(change: number): readonly Kept[] {
-    const changed = [...this.#kept.values()].filter((kept) => kept.change > change);
-    return changed.sort((one, other) => one.change - other.change);
+  /** In the order of versions, so that a page that loses its connection has seen all up to a version. */
+  changedAfter(version: number): readonly VersionedArrival[] {
+    const changed = [...this.#kept.values()].filter((kept) => kept.version > version);
+    return changed.sort((one, other) => one.version - other.version);
   }
 
   ofDelivery(deliveryId: string): readonly Arrival[] {
@@ -83,8 +124,8 @@ export class Arrivals {
     this.#bytes = 0;
   }
 
-  #keep(arrival: Arrival): Kept {
-    const kept = { arrival, change: this.countChange() };
+  #keep(arrival: Arrival): VersionedArrival {
+    const kept = { arrival, version: this.nextVersion() };
     this.#kept.set(arrival.number, kept);
     return kept;
   }
@@ -95,4 +136,11 @@ export class Arrivals {
     this.#bytes -= bytesOf(kept.arrival);
     this.#kept.delete(number);
   }
+}
+
+function bytesOf({ body, headers, target }: Pick<Arrival, 'body' | 'headers' | 'target'>): number {
+  return headers.reduce(
+    (sum, [name, value]) => sum + name.length + value.length,
+    body.length + target.length,
+  );
 }

@@ -1,22 +1,20 @@
 /**
- * The inbox of `sched dev`: a receiver at `/inbox/hook` that keeps what it gets, and a page at `/inbox` that shows
- * it live and says how to answer. All of it is in memory, and gone when the service ends.
+ * The inbox of `sched dev`. A receiver at `/inbox/hook` keeps the requests that it gets. A page at `/inbox`
+ * shows them live and sets how they are answered. Everything is kept in memory and lost when the service ends.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '#src/ports/clock.ts';
 import type { Store } from '#src/ports/store.ts';
 import type { Timers } from '#src/ports/timers.ts';
-import { Answering } from './answering.ts';
 import { Arrivals } from './arrivals.ts';
-import type { Happening } from './happening.ts';
-import { isAddressedToLoopback, isFromOwnPage } from './own-requests.ts';
-import { PAGE_HEADERS, pageFiles, UNREPORTED } from './page-files.ts';
-import { presentDetails, presentLine } from './present.ts';
-import { readChoice } from './read-choice.ts';
+import { EventStreams, type StreamEvent } from './event-streams.ts';
+import { mountPageFiles, PAGE_HEADERS, UNREPORTED } from './page-files.ts';
+import { presentDetails, presentSummary } from './present.ts';
 import { headerOf, headersOf } from './read-request.ts';
 import { Receiver, type ReceiverDependencies } from './receiver.ts';
-import { Sightings } from './sightings.ts';
-import { type StreamEvent, Streams } from './streams.ts';
+import { type DeliveryEvent, RecentDeliveries } from './recent-deliveries.ts';
+import { isAddressedToLoopback, isFromOwnPage } from './request-guard.ts';
+import { Responder, readAnswerMode } from './responder.ts';
 
 const PATH = '/inbox';
 const HOOK = `${PATH}/hook`;
@@ -26,16 +24,16 @@ export interface InboxOptions {
   readonly store: Pick<Store, 'findDelivery'>;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** The secrets that sign the delivery now; those of the playground where it is not known. */
+  /** The signing secrets of the delivery, or those of `sched dev` for an unknown delivery. */
   readonly secretsOf: ReceiverDependencies['secretsOf'];
-  /** What the page shows of the service. */
+  /** What the page shows about the service. */
   readonly about: () => About;
 }
 
 export interface About {
-  /** A command that makes a first delivery. */
+  /** A command that creates a first delivery. */
   readonly curl: string;
-  /** The same request, for the page to send. */
+  /** The same request, which the page can send. */
   readonly sample: { readonly key: string; readonly body: object };
   readonly hook: string;
 }
@@ -50,20 +48,20 @@ export function pageUrl(url: string): string {
 
 export class Inbox {
   readonly #options: InboxOptions;
-  readonly #streams: Streams;
+  readonly #streams: EventStreams;
   readonly #arrivals: Arrivals;
-  readonly #answering = new Answering();
-  readonly #sightings: Sightings;
+  readonly #responder = new Responder();
+  readonly #deliveries: RecentDeliveries;
   readonly #receiver: Receiver;
 
   constructor(options: InboxOptions) {
     const { clock, store, timers, secretsOf } = options;
     this.#options = options;
-    this.#streams = new Streams(String(clock.now()), timers);
-    this.#arrivals = new Arrivals(({ arrival, change }) =>
-      this.#streams.send(this.#event('arrival', change, { arrival: presentLine(arrival) })),
+    this.#streams = new EventStreams(String(clock.now()), timers);
+    this.#arrivals = new Arrivals(({ arrival, version }) =>
+      this.#streams.send(this.#event('arrival', version, { arrival: presentSummary(arrival) })),
     );
-    this.#sightings = new Sightings(store, (delivery) => {
+    this.#deliveries = new RecentDeliveries(store, (delivery) => {
       for (const { number } of this.#arrivals.ofDelivery(delivery.id)) {
         this.#arrivals.update(number, { delivery });
       }
@@ -72,33 +70,36 @@ export class Inbox {
       clock,
       secretsOf,
       arrivals: this.#arrivals,
-      answering: this.#answering,
-      sightings: this.#sightings,
+      responder: this.#responder,
+      deliveries: this.#deliveries,
       redirectTo: `${HOOK}/elsewhere`,
-      usedUp: () => this.#tellAnswer(),
+      onModeChanged: () => this.#sendMode(),
     });
   }
 
-  hear(happening: Happening): void {
-    void this.#sightings.hear(happening);
+  handle(event: DeliveryEvent): void {
+    void this.#deliveries.handle(event);
   }
 
-  /** On the server of the service. */
+  /** Adds the inbox to the server of the service. */
   mount(server: FastifyInstance): void {
     server.addHook('onRequest', async (request, reply) => {
       if (HOOK_ROUTES.has(request.routeOptions.url) || isAddressedToLoopback(request.raw)) return;
-      return forbid(reply, 'This is `sched dev`: call it by 127.0.0.1 or localhost.');
+      return forbid(
+        reply,
+        'This is `sched dev`, which answers only to its own machine. Use 127.0.0.1 or localhost in the URL.',
+      );
     });
     server.addHook('preClose', async () => {
-      this.#answering.end();
-      this.#streams.end();
+      this.#responder.close();
+      this.#streams.close();
     });
-    for (const path of [HOOK, `${HOOK}/*`]) this.#hook(server, path);
-    server.register(async (scope) => this.#page(scope), { prefix: PATH });
+    for (const path of [HOOK, `${HOOK}/*`]) this.#mountHook(server, path);
+    server.register(async (scope) => this.#mountPage(scope), { prefix: PATH });
   }
 
-  /** The framework has no part in it: it would not read the body of a GET, nor take any content type. */
-  #hook(server: FastifyInstance, path: string): void {
+  /** Bypasses the framework, which would not read the body of a GET and would refuse some content types. */
+  #mountHook(server: FastifyInstance, path: string): void {
     server.all(path, {
       ...UNREPORTED,
       onRequest: (request, reply, _done) => {
@@ -109,13 +110,13 @@ export class Inbox {
     });
   }
 
-  async #page(scope: FastifyInstance): Promise<void> {
+  async #mountPage(scope: FastifyInstance): Promise<void> {
     scope.addHook('onRequest', async (request, reply) => {
       reply.headers({ ...PAGE_HEADERS });
       if (request.method === 'GET' || isFromOwnPage(request.raw)) return;
-      return forbid(reply, 'Only the page itself may do this, with JSON.');
+      return forbid(reply, 'Only the inbox page may send this request, and only as JSON.');
     });
-    pageFiles(scope);
+    mountPageFiles(scope);
     scope.get('/events', UNREPORTED, (request, reply) => {
       reply.hijack();
       this.#openStream(request, reply);
@@ -123,45 +124,45 @@ export class Inbox {
     scope.get('/arrivals/:number', UNREPORTED, (request, reply) => {
       const { number } = request.params as { readonly number: string };
       const arrival = this.#arrivals.find(Number(number));
-      // One that is gone is no fault, and a browser would log a 404 as one.
+      // A dropped arrival is not an error, and a browser would log a 404 as one.
       const details = arrival === null ? null : presentDetails(arrival);
       reply.header('content-type', 'application/json').send(JSON.stringify(details));
     });
     scope.post('/answer', UNREPORTED, (request, reply) => {
-      this.#answering.choose(readChoice(request.body));
-      this.#tellAnswer();
-      reply.send(this.#answering.choice);
+      this.#responder.setMode(readAnswerMode(request.body));
+      this.#sendMode();
+      reply.send(this.#responder.mode);
     });
     scope.post('/clear', UNREPORTED, (_request, reply) => {
       this.#arrivals.clear();
-      this.#streams.send(this.#event('cleared', this.#arrivals.countChange(), {}));
+      this.#streams.send(this.#event('cleared', this.#arrivals.nextVersion(), {}));
       reply.send({ first: this.#arrivals.first });
     });
   }
 
   #openStream(request: FastifyRequest, reply: FastifyReply): void {
     const { seen: asked } = request.query as { readonly seen?: unknown };
-    // A browser that connects again by itself says the newer one.
+    // A browser that reconnects by itself sends the newer id in the header.
     const lastEventId = headerOf(headersOf(request.raw), 'last-event-id') ?? asked;
-    const seen = this.#streams.seenBy(typeof lastEventId === 'string' ? lastEventId : null);
+    const seen = this.#streams.seenVersion(typeof lastEventId === 'string' ? lastEventId : null);
     const { about } = this.#options;
-    const hello = { ...about(), isNew: seen === 0, answer: this.#answering.choice };
+    const hello = { ...about(), isNew: seen === 0, answer: this.#responder.mode };
     this.#streams.open(reply.raw, PAGE_HEADERS, [
       this.#event('hello', seen, hello),
       ...this.#arrivals
         .changedAfter(seen)
-        .map(({ arrival, change }) => this.#event('arrival', change, { arrival: presentLine(arrival) })),
+        .map(({ arrival, version }) => this.#event('arrival', version, { arrival: presentSummary(arrival) })),
     ]);
   }
 
-  #tellAnswer(): void {
-    const { choice } = this.#answering;
-    this.#streams.send(this.#event('answer', this.#arrivals.countChange(), { answer: choice }));
+  #sendMode(): void {
+    const { mode } = this.#responder;
+    this.#streams.send(this.#event('answer', this.#arrivals.nextVersion(), { answer: mode }));
   }
 
-  /** Each says which arrivals are gone: those before the first. */
-  #event(name: StreamEvent['name'], change: number, data: object): StreamEvent {
-    return { name, change, data: { ...data, first: this.#arrivals.first } };
+  /** Each event carries the number of the first arrival: those before it were dropped. */
+  #event(name: StreamEvent['name'], version: number, data: object): StreamEvent {
+    return { name, version, data: { ...data, first: this.#arrivals.first } };
   }
 }
 

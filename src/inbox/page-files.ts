@@ -1,4 +1,4 @@
-/** The page, as it lies beside this file: plain HTML, CSS and JavaScript that browsers run as they are. */
+/** Serves the files in `page/`: plain HTML, CSS and JavaScript that needs no build. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
@@ -14,7 +14,7 @@ const TYPES = {
 
 const FILES: readonly (readonly [path: string, file: string, type: keyof typeof TYPES])[] = [
   ['/', 'page.html', 'html'],
-  ['/look.css', 'look.css', 'css'],
+  ['/theme.css', 'theme.css', 'css'],
   ['/details.css', 'details.css', 'css'],
   ['/page.css', 'page.css', 'css'],
   ['/page.js', 'page.js', 'js'],
@@ -22,14 +22,14 @@ const FILES: readonly (readonly [path: string, file: string, type: keyof typeof 
   ['/dom.js', 'dom.js', 'js'],
   ['/json.js', 'json.js', 'js'],
   ['/stream.js', 'stream.js', 'js'],
-  ['/words.js', 'words.js', 'js'],
+  ['/texts.js', 'texts.js', 'js'],
   ['/icon.svg', 'icon.svg', 'svg'],
 ];
 
-/** Of every route of the inbox: it is no part of the interface. */
+/** For every route of the inbox: it is not part of the API, so it is neither logged nor measured. */
 export const UNREPORTED = { config: { isUnreported: true } } as const;
 
-/** Nothing but its own files, and nothing that is written into the page itself. */
+/** The page may load only its own files, and may not run inline scripts or styles. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -40,7 +40,7 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
-export function pageFiles(scope: FastifyInstance): void {
+export function mountPageFiles(scope: FastifyInstance): void {
   for (const [path, file, type] of FILES) {
     const content = readFileSync(join(FOLDER, file), 'utf8');
     scope.get(path, UNREPORTED, async (_request, reply) =>

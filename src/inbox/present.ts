@@ -1,29 +1,29 @@
-/** Arrivals as the page is told of them: a line for the list, and the rest when somebody looks at one. */
+/** Arrivals in the form that the page gets: a summary for the list, and the details of one on request. */
 import { isUtf8 } from 'node:buffer';
 import { isWaiting } from '#src/domain/delivery-life.ts';
-import type { Arrival } from './arrival.ts';
+import type { Arrival } from './arrivals.ts';
 
 const HEX_BYTES_MAX = 4_096;
-/** A page that opens is told of all arrivals at once: no line may be long. */
-const LINE_WORDS_CHARACTERS_MAX = 512;
+/** A page that opens gets the summaries of all arrivals at once, so each text is short. */
+const SUMMARY_TEXT_CHARACTERS_MAX = 512;
 
-export function presentLine(arrival: Arrival) {
+export function presentSummary(arrival: Arrival) {
   const { number, at, method, target, body, signature, answered } = arrival;
   return {
     number,
     at,
     method,
-    target: shortened(target),
+    target: shorten(target),
     bytes: body.length,
-    signature: signature.verified ? signature : { ...signature, why: shortened(signature.why) },
+    signature: signature.verified ? signature : { ...signature, why: shorten(signature.why) },
     answered,
     delivery: deliveryOf(arrival),
   };
 }
 
-function shortened(text: string): string {
-  const most = LINE_WORDS_CHARACTERS_MAX;
-  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+function shorten(text: string): string {
+  const max = SUMMARY_TEXT_CHARACTERS_MAX;
+  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
 }
 
 function deliveryOf({ at, sent, delivery }: Arrival) {
@@ -50,7 +50,7 @@ export function presentDetails({ number, target, headers, body }: Arrival) {
   return { number, target, headers, body: presentBody(body) };
 }
 
-/** Text where it is text; else the first bytes, in hex. */
+/** Presents UTF-8 as text, and other bytes as hex, up to a limit. */
 function presentBody(body: Uint8Array) {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   return isUtf8(bytes)

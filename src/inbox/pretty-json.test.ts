@@ -4,7 +4,7 @@ const page = new URL('./page/json.js', import.meta.url).href;
 const { prettyJson } = (await import(page)) as { prettyJson: (text: string) => string | null };
 
 test.for(['{}', '[]', ' [ ] ', '{"a":[],"b":{"c":[1,{"d":null}]}}', '"x"', '-1.5e3', 'true'])(
-  '%s is laid out as the runtime does it',
+  '%s is indented as JSON.stringify does it',
   (text) => {
     expect(prettyJson(text)?.replace('1.5e3', '1500')).toBe(JSON.stringify(JSON.parse(text), null, 2));
   },
@@ -17,7 +17,7 @@ test('numbers, strings and keys stay as they were written', () => {
 });
 
 test.for(['', 'nope', '{"a":', '{"a" 1}', `${'['.repeat(2_000)}${']'.repeat(2_000)}`])(
-  'what is no JSON, or would become too long, is left as it is: %s',
+  'a text that is not JSON, or would become too long, is not changed: %s',
   (text) => {
     expect(prettyJson(text)).toBeNull();
   },

@@ -1,11 +1,11 @@
-/** A request off the wire, before any framework has made something of it: what was signed are its bytes. */
+/** Reads a request without the framework, because the signature covers the exact bytes. */
 import type { IncomingMessage } from 'node:http';
-import type { RawHeaders } from './arrival.ts';
+import type { RawHeaders } from './arrivals.ts';
 
-/** More than any delivery has. */
+/** Larger than the body of any delivery. */
 export const BODY_BYTES_MAX = 1_048_576;
 
-/** Null when it is too large, or broken off. */
+/** Returns null if the body is too large or incomplete. */
 export async function readBody(request: IncomingMessage): Promise<Uint8Array | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -27,7 +27,7 @@ export function headersOf({ rawHeaders }: IncomingMessage): RawHeaders {
   );
 }
 
-/** What was sent several times is joined, as in HTTP. */
+/** Joins the values of a repeated header with commas, as HTTP defines. */
 export function headerOf(headers: RawHeaders, name: string): string | null {
   const wanted = name.toLowerCase();
   const values = headers.filter(([each]) => each.toLowerCase() === wanted).map(([, value]) => value);

@@ -1,32 +1,31 @@
 /**
- * One request to the inbox's receiver: read as it came, held against the signing secrets, kept, and answered as
- * somebody chose on the page.
+ * The receiver of the inbox. It reads each request, verifies its signature, keeps it, and answers it as the
+ * developer has set on the page.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SECRETS_MAX, verify } from '#sdk/receiver/verify.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Clock } from '#src/ports/clock.ts';
-import type { Answering, AnswerKind } from './answering.ts';
-import type { Arrival, Sent, Signature } from './arrival.ts';
-import type { Arrivals } from './arrivals.ts';
+import type { Arrival, Arrivals, SentAttempt, Signature } from './arrivals.ts';
 import { headerOf, headersOf, readBody } from './read-request.ts';
-import type { Sightings } from './sightings.ts';
+import type { RecentDeliveries } from './recent-deliveries.ts';
+import type { AnswerKind, Responder } from './responder.ts';
 
 export interface ReceiverDependencies {
   readonly clock: Clock;
   readonly arrivals: Arrivals;
-  readonly answering: Answering;
-  readonly sightings: Sightings;
-  /** Secrets that sign the delivery now. A delivery that is null was sent by another service. */
+  readonly responder: Responder;
+  readonly deliveries: RecentDeliveries;
+  /** The present signing secrets of the delivery. Null stands for a delivery of another service. */
   readonly secretsOf: (delivery: Pick<Delivery, 'partition' | 'target'> | null) => Promise<readonly string[]>;
-  /** Where a redirect leads. */
+  /** The target of the redirect answer. */
   readonly redirectTo: string;
-  /** There is another choice now: this one was for so many requests only. */
-  readonly usedUp: () => void;
+  /** The answer mode was for a number of requests, and this request has changed it. */
+  readonly onModeChanged: () => void;
 }
 
-type Asked = Pick<Arrival, 'at' | 'method' | 'target' | 'headers' | 'body'>;
+type ReadRequest = Pick<Arrival, 'at' | 'method' | 'target' | 'headers' | 'body'>;
 
 export class Receiver {
   readonly #dependencies: ReceiverDependencies;
@@ -35,59 +34,61 @@ export class Receiver {
     this.#dependencies = dependencies;
   }
 
-  /** `target`: path and query as they came, whatever the server has made of them since. */
+  /** `target` is the path and query as received, before the server rewrote them. */
   async receive(request: IncomingMessage, target: string, response: ServerResponse): Promise<void> {
-    const { clock, arrivals, answering, sightings } = this.#dependencies;
+    const { clock, arrivals, responder, deliveries } = this.#dependencies;
     const at = clock.now();
-    // A sender that goes away while it is being answered is no fault.
+    // A sender that disconnects while it is answered is not an error.
     response.on('error', () => {});
     const body = await readBody(request);
-    if (body === null) return refuse(response);
+    if (body === null) return refuseBody(response);
     const { method = '' } = request;
-    const asked = { at, method, target, headers: headersOf(request), body };
-    const { signature, sent } = await this.#judge(asked);
-    const { choice } = answering;
-    const answer = answering.take();
+    const received = { at, method, target, headers: headersOf(request), body };
+    const { signature, sent } = await this.#verify(received);
+    const { mode } = responder;
+    const answer = responder.next();
     const number = arrivals.add({
-      ...asked,
+      ...received,
       signature,
       sent,
-      delivery: sent === null ? null : (sightings.find(sent.deliveryId)?.delivery ?? null),
+      delivery: sent === null ? null : (deliveries.find(sent.deliveryId)?.delivery ?? null),
       answered: answer === 'hang' ? { kind: 'hangs' } : { kind: 'answered', status: STATUS_OF[answer] },
     });
-    if (choice !== answering.choice) this.#dependencies.usedUp();
+    if (mode !== responder.mode) this.#dependencies.onModeChanged();
     if (answer === 'hang') this.#hang(number, at, response);
     else this.#send(answer, response);
   }
 
-  async #judge(asked: Asked): Promise<{ readonly signature: Signature; readonly sent: Sent | null }> {
-    const { clock, sightings, secretsOf } = this.#dependencies;
-    const { method, target, headers, body } = asked;
-    const sighting = sightings.find(headerOf(headers, 'Sched-Delivery-Id') ?? '');
-    const secrets = await secretsOf(sighting?.delivery ?? null);
-    const received = {
+  async #verify(
+    request: ReadRequest,
+  ): Promise<{ readonly signature: Signature; readonly sent: SentAttempt | null }> {
+    const { clock, deliveries, secretsOf } = this.#dependencies;
+    const { method, target, headers, body } = request;
+    const known = deliveries.find(headerOf(headers, 'Sched-Delivery-Id') ?? '');
+    const secrets = await secretsOf(known?.delivery ?? null);
+    const signed = {
       method,
       url: target,
       headers: { get: (name: string) => headerOf(headers, name) },
       body,
     };
-    // The newest come first.
-    const verdict = await verify(received, secrets.slice(0, SECRETS_MAX), { now: clock.now() });
+    // The newest secrets come first.
+    const verdict = await verify(signed, secrets.slice(0, SECRETS_MAX), { now: clock.now() });
     if (!verdict.ok) return { signature: { verified: false, why: verdict.message }, sent: null };
     const { deliveryId, attempt } = verdict;
-    const dueAt = sighting?.attemptNo === attempt ? sighting.dueAt : null;
+    const dueAt = known?.attemptNo === attempt ? known.dueAt : null;
     return { signature: { verified: true }, sent: { deliveryId, attemptNo: attempt, dueAt } };
   }
 
-  /** Until somebody chooses another answer, or its sender gives up. */
+  /** Waits until another answer is set or the sender gives up. */
   #hang(number: number, at: Instant, response: ServerResponse): void {
-    const { clock, arrivals, answering } = this.#dependencies;
-    const forget = answering.hang((answer) => {
+    const { clock, arrivals, responder } = this.#dependencies;
+    const cancel = responder.hang((answer) => {
       this.#send(answer, response);
       arrivals.update(number, { answered: { kind: 'answered', status: STATUS_OF[answer] } });
     });
     response.once('close', () => {
-      forget();
+      cancel();
       if (response.headersSent) return;
       arrivals.update(number, { answered: { kind: 'gave_up', afterMs: clock.now() - at } });
     });
@@ -105,7 +106,7 @@ export class Receiver {
 const STATUS_OF = { 200: 200, 500: 500, redirect: 302 } as const satisfies Record<string, number>;
 const TOO_LARGE_STATUS = 413;
 
-function refuse(response: ServerResponse): void {
+function refuseBody(response: ServerResponse): void {
   write(response, TOO_LARGE_STATUS, { connection: 'close' });
 }
 

@@ -1,5 +1,5 @@
 /**
- * `sched dev` as a process of its own, on a free port, for tests.
+ * Runs `sched dev` as its own process on a free port, for tests.
  *
  *     await using dev = await startDev();
  *     await dev.create({ endpoint: `${dev.hook}/one`, delay: '1s' });
@@ -12,7 +12,7 @@ import { type Exit, type Output, temporaryDirectory } from '#test/process/sched-
 
 const ROOT = join(import.meta.dirname, '../..');
 const MAIN = 'bin/sched.js';
-/** The last line of the greeting: all of it is there. */
+/** Matches the whole greeting, up to its last line. */
 const READY = /^Sched listens on (http:\/\/\S+)$[\s\S]*Ctrl-C/m;
 const WAIT_MS_MAX = 20_000;
 
@@ -27,12 +27,12 @@ export interface DevProcess extends AsyncDisposable {
   readonly pid: number;
   readonly output: Output;
   readonly exited: Promise<Exit>;
-  /** What it has written in this form, once it has. */
-  said(form: RegExp): Promise<RegExpExecArray>;
+  /** Waits until standard output matches the pattern. */
+  waitForOutput(pattern: RegExp): Promise<RegExpExecArray>;
   signal(signal: NodeJS.Signals): void;
-  /** Makes a schedule, and answers its id. */
+  /** Creates a schedule, and returns its id. */
   create(body: object): Promise<string>;
-  /** A call of the API that has to work. */
+  /** Calls the API, and throws unless the answer is a success. */
   call<T>(method: string, path: string, body?: object): Promise<T>;
 }
 
@@ -41,12 +41,12 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** To its end, or until it listens. */
+/** Starts the process without waiting for it to listen. */
 export function launchDev({ args = [], env = {} }: DevOptions = {}) {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SCHED_'));
   const child = spawn(process.execPath, [MAIN, 'dev', '--port', '0', ...args], {
     cwd: ROOT,
-    // Where it keeps its data: killed, it leaves them there.
+    // The data directory is created there, and stays if the process is killed.
     env: { ...Object.fromEntries(inherited), TMPDIR: temporaryDirectory(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -67,29 +67,29 @@ export function launchDev({ args = [], env = {} }: DevOptions = {}) {
 
 export async function startDev(options: DevOptions = {}): Promise<DevProcess> {
   const { child, output, exited } = launchDev(options);
-  const said = async (form: RegExp) => {
+  const waitForOutput = async (pattern: RegExp) => {
     const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>();
-    const look = () => {
-      const found = form.exec(output.stdout);
+    const check = () => {
+      const found = pattern.exec(output.stdout);
       if (found !== null) resolve(found);
     };
-    const fail = (why: string) => reject(new Error(`${why} ${form}\n${output.stdout}${output.stderr}`));
-    const timer = setTimeout(() => fail('It has not said'), WAIT_MS_MAX);
-    child.stdout.on('data', look);
-    exited.then(() => fail('It ended before it said'), reject);
-    look();
+    const fail = (why: string) => reject(new Error(`${why} ${pattern}\n${output.stdout}${output.stderr}`));
+    const timer = setTimeout(() => fail('Timed out waiting for'), WAIT_MS_MAX);
+    child.stdout.on('data', check);
+    exited.then(() => fail('The process ended before it wrote'), reject);
+    check();
     try {
       return await promise;
     } finally {
       clearTimeout(timer);
-      child.stdout.off('data', look);
+      child.stdout.off('data', check);
     }
   };
   const end = async () => {
     child.kill('SIGKILL');
     await exited;
   };
-  const [, url = ''] = await said(READY).catch(async (error: unknown) => {
+  const [, url = ''] = await waitForOutput(READY).catch(async (error: unknown) => {
     await end();
     throw error;
   });
@@ -100,7 +100,7 @@ export async function startDev(options: DevOptions = {}): Promise<DevProcess> {
     pid: child.pid ?? -1,
     output,
     exited,
-    said,
+    waitForOutput,
     signal: (signal) => void child.kill(signal),
     create: async (body) => (await call<{ readonly id: string }>('POST', '/v1/schedules', body)).id,
     call,

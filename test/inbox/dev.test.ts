@@ -1,4 +1,4 @@
-/** `sched dev` as a process: what it says, what it refuses, what it leaves behind. */
+/** Tests `sched dev` as a process: what it prints, what it refuses, what it leaves behind. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
@@ -15,29 +15,32 @@ import { openStream } from './event-stream.ts';
 
 const MAIN = join(import.meta.dirname, '../../bin/sched.js');
 
-/** What is left of its temporary directories in `directory`. */
-function left(directory: string): readonly string[] {
+/** Lists the temporary directories of `sched dev` in `directory`. */
+function leftovers(directory: string): readonly string[] {
   return readdirSync(directory).filter((name) => name.startsWith('sched-dev-'));
 }
 
-/** A start that fails with exactly one line, which is returned. */
+/** Expects a start that fails with exactly one line, and returns the line. */
 async function failedStart(code: number, options: DevOptions): Promise<string> {
   const TMPDIR = temporaryDirectory();
   const { output, exited } = launchDev({ ...options, env: { TMPDIR, ...options.env } });
   expect(await exited).toEqual({ code, signal: null });
   expect(output.stderr).toMatch(/^sched: .+\n$/);
   expect(output.stdout).toBe('');
-  expect(left(TMPDIR)).toEqual([]);
+  expect(leftovers(TMPDIR)).toEqual([]);
   return output.stderr;
 }
 
-async function receiver(host: string, hear: RequestListener = (_request, response) => void response.end()) {
+async function startReceiver(
+  host: string,
+  handle: RequestListener = (_request, response) => void response.end(),
+) {
   const paths: string[] = [];
   const asked = Promise.withResolvers<void>();
   const server = createServer((request, response) => {
     paths.push(request.url ?? '');
     asked.resolve();
-    hear(request, response);
+    handle(request, response);
   }).listen(0, host);
   await once(server, 'listening');
   return {
@@ -51,7 +54,7 @@ async function receiver(host: string, hear: RequestListener = (_request, respons
   };
 }
 
-function choose(dev: DevProcess, answer: string, times: number | null): Promise<Response> {
+function setAnswer(dev: DevProcess, answer: string, times: number | null): Promise<Response> {
   return fetch(`${dev.url}/inbox/answer`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -59,7 +62,7 @@ function choose(dev: DevProcess, answer: string, times: number | null): Promise<
   });
 }
 
-describe.concurrent('in a shell that is set up for a service', () => {
+describe.concurrent('in a shell with the settings of a service, sched dev', () => {
   const dataDir = temporaryDirectory();
   let dev: DevProcess;
 
@@ -73,7 +76,7 @@ describe.concurrent('in a shell that is set up for a service', () => {
   });
   afterAll(() => dev[Symbol.asyncDispose]());
 
-  test('it says all there is to know, and what has no effect', () => {
+  test('prints its addresses and keys, and which settings it ignores', () => {
     const { stdout } = dev.output;
     for (const text of [`${dev.url}/inbox`, dev.hook, DEV_TEST_KEY, DEV_LIVE_KEY, DEV_SIGNING_SECRET]) {
       expect(stdout).toContain(text);
@@ -84,22 +87,22 @@ describe.concurrent('in a shell that is set up for a service', () => {
     expect(readdirSync(dataDir)).toEqual([]);
   });
 
-  test('a line for each attempt, and what comes next', async () => {
-    await choose(dev, '500', 1);
+  test('prints a line for each attempt, with what comes next', async () => {
+    await setAnswer(dev, '500', 1);
     const endpoint = `${dev.hook}/told?secret=s3cret`;
     await dev.create({ endpoint, delay: '1s', retry_policy: { base: '200ms', factor: 1 } });
     const time = String.raw`\d\d:\d\d:\d\d\.\d{3}`;
     const line = (end: string) =>
       new RegExp(`^${time}  POST ${new URL(dev.url).host}/inbox/hook/told  ${end}$`, 'm');
-    await dev.said(line(`500  attempt 1  \\d+ ms late  next in 0\\.\\d s \\(${time}\\)`));
-    await dev.said(line('200  attempt 2  \\d+ ms late  succeeded'));
+    await dev.waitForOutput(line(`500  attempt 1  \\d+ ms late  next in 0\\.\\d s \\(${time}\\)`));
+    await dev.waitForOutput(line('200  attempt 2  \\d+ ms late  succeeded'));
     expect(dev.output.stdout).not.toContain('s3cret');
   });
 
-  test('a line for what a breaker defers', async () => {
+  test('prints a line for a delivery that a breaker defers', async () => {
     let port: number;
     {
-      using gone = await receiver('127.0.0.1');
+      using gone = await startReceiver('127.0.0.1');
       ({ port } = gone);
     }
     const { id } = await dev.call<{ readonly id: string }>('POST', '/v1/endpoints', {
@@ -107,46 +110,46 @@ describe.concurrent('in a shell that is set up for a service', () => {
       breaker_policy: { threshold: 1, base_open: '1h', max_open: '1h', probe_timeout: '1s' },
     });
     await dev.create({ endpoint_id: id, delay: '1s', retry_policy: { base: '100ms', factor: 1 } });
-    await dev.said(/connection refused {2}attempt 1 .* next in/);
-    await dev.said(/deferred by breaker, budget or rate {2}next in 3\d{3}\.\d s/);
+    await dev.waitForOutput(/connection refused {2}attempt 1 .* next in/);
+    await dev.waitForOutput(/deferred by breaker, budget or rate {2}next in 3\d{3}\.\d s/);
   });
 
-  test('the names of this machine are reached over plain http, private networks are not', async () => {
-    using four = await receiver('127.0.0.1');
-    using six = await receiver('::1');
+  test('reaches names of this machine over plain HTTP, but not private networks', async () => {
+    using four = await startReceiver('127.0.0.1');
+    using six = await startReceiver('::1');
     await dev.create({ endpoint: `http://localhost:${four.port}/by-name`, delay: '1s' });
     await dev.create({ endpoint: `http://shop.localhost:${six.port}/by-ipv6`, delay: '1s' });
     await dev.create({ endpoint: `http://10.255.255.1:${six.port}/private`, delay: '1s' });
-    await dev.said(/\/by-name {2}200 .* succeeded/);
-    await dev.said(/\/by-ipv6 {2}200 .* succeeded/);
-    await dev.said(/\/private {2}address is not allowed .* dead_letter/);
+    await dev.waitForOutput(/\/by-name {2}200 .* succeeded/);
+    await dev.waitForOutput(/\/by-ipv6 {2}200 .* succeeded/);
+    await dev.waitForOutput(/\/private {2}address is not allowed .* dead_letter/);
     expect([four.paths, six.paths]).toEqual([['/by-name'], ['/by-ipv6']]);
   });
 });
 
-test.concurrent('Ctrl-C ends it at once and leaves nothing, while a page is open and requests hang', async () => {
+test.concurrent('Ctrl-C ends it within seconds and leaves no files, even while a page is open and requests hang', async () => {
   const TMPDIR = temporaryDirectory();
   await using dev = await startDev({ env: { TMPDIR } });
-  using hanging = await receiver('127.0.0.1', () => {});
+  using hanging = await startReceiver('127.0.0.1', () => {});
   using stream = await openStream(dev.url);
-  await choose(dev, 'hang', null);
+  await setAnswer(dev, 'hang', null);
   await dev.create({ endpoint: `${dev.hook}/hangs`, delay: '1s' });
   await dev.create({ endpoint: `http://127.0.0.1:${hanging.port}/`, delay: '1s' });
   await Promise.all([stream.arrival('/inbox/hook/hangs'), hanging.asked]);
-  expect(left(TMPDIR)).toHaveLength(1);
+  expect(leftovers(TMPDIR)).toHaveLength(1);
   const from = performance.now();
   dev.signal('SIGINT');
   expect(await dev.exited).toEqual({ code: 0, signal: null });
   expect(performance.now() - from).toBeLessThan(5_000);
   await stream.ended;
-  // Its own are let go of at once; somebody else's are broken off after a moment.
+  // A request to the inbox is answered at once. One to another receiver is aborted after the grace.
   expect(dev.output.stdout).toMatch(/\/hangs {2}500 {2}attempt 1/);
   expect(dev.output.stdout).toMatch(/interrupted {2}attempt 1/);
-  expect(left(TMPDIR)).toEqual([]);
+  expect(leftovers(TMPDIR)).toEqual([]);
   expect(dev.output.stderr).toBe('');
 });
 
-test.concurrent('its data stay where they were told to be kept, are no data for a service, and a rotated secret is known', async () => {
+test.concurrent('its data directory can be reused, is refused by a service, and a rotated secret is used', async () => {
   const args = ['--data-dir', temporaryDirectory()];
   let id: string;
   {
@@ -171,13 +174,13 @@ test.concurrent('its data stay where they were told to be kept, are no data for 
   expect(await stream.arrival('/inbox/hook/rotated')).toMatchObject({ signature: { verified: true } });
 });
 
-describe.concurrent('it does not start', () => {
-  test('to listen for others', async () => {
+describe.concurrent('sched dev does not start', () => {
+  test('on an address that others can reach', async () => {
     expect(await failedStart(2, { args: ['--host', '0.0.0.0'] })).toContain('known to everyone');
   });
 
   test('on a port that is taken', async () => {
-    using other = await receiver('127.0.0.1');
+    using other = await startReceiver('127.0.0.1');
     expect(await failedStart(1, { args: ['--port', String(other.port)] })).toContain('SCHED_PORT');
   });
 
@@ -188,8 +191,8 @@ describe.concurrent('it does not start', () => {
   });
 });
 
-describe.concurrent('it ends', () => {
-  test('with its terminal, which had colours, and leaves nothing', async () => {
+describe.concurrent('sched dev ends', () => {
+  test('with its terminal, which has colours, and leaves no files', async () => {
     const TMPDIR = temporaryDirectory();
     const pty = spawnPty(process.execPath, [MAIN, 'dev', '--port', '0', '--host', '::1'], {
       cols: 100,
@@ -205,10 +208,10 @@ describe.concurrent('it ends', () => {
     pty.onExit(() => ended.resolve());
     await ready.promise;
     expect(text).toContain("\u001b[36mcurl 'http://[::1]:");
-    expect(left(TMPDIR)).toHaveLength(1);
+    expect(leftovers(TMPDIR)).toHaveLength(1);
     pty.kill('SIGHUP');
     await ended.promise;
-    expect(left(TMPDIR)).toEqual([]);
+    expect(leftovers(TMPDIR)).toEqual([]);
   });
 
   test('when the shell between it and npx has ended', async () => {
@@ -224,7 +227,7 @@ describe.concurrent('it ends', () => {
     });
     while (!text.includes('Ctrl-C')) await once(shell.stdout, 'data');
     const pid = Number(/^pid (\d+)$/m.exec(text)?.[1]);
-    // The shell dies of it, and tells nobody. What it wrote to is closed by the last who holds it.
+    // The shell ends without signalling its child. The pipe closes when the last process that holds it ends.
     shell.kill('SIGKILL');
     const outcome = await Promise.race([closed.then(() => 'ended'), sleep(10_000, 'lives on')]);
     if (outcome !== 'ended') process.kill(pid, 'SIGKILL');
@@ -232,8 +235,8 @@ describe.concurrent('it ends', () => {
   });
 });
 
-test.concurrent('a service does not reach the names of this machine, even where loopback is allowed', async () => {
-  using own = await receiver('127.0.0.1');
+test.concurrent('`sched serve` does not reach names of this machine, even if loopback is allowed', async () => {
+  using own = await startReceiver('127.0.0.1');
   await using sched = await startSched({
     env: {
       SCHED_EGRESS_ALLOW: '127.0.0.0/8,::1/128',

@@ -1,15 +1,15 @@
-/** The stream of an inbox page, read without a browser. */
+/** Reads the event stream of the inbox without a browser. */
 import { get, type IncomingMessage } from 'node:http';
-import type { presentLine } from '#src/inbox/present.ts';
+import type { presentSummary } from '#src/inbox/present.ts';
 
-export type Line = ReturnType<typeof presentLine>;
+export type Summary = ReturnType<typeof presentSummary>;
 
-export interface Told {
+export interface ReceivedEvent {
   readonly id: string;
   readonly name: string;
   readonly data: {
     readonly first: number;
-    readonly arrival?: Line;
+    readonly arrival?: Summary;
     readonly answer?: { readonly answer: string; readonly times: number | null };
     readonly isNew?: boolean;
     readonly curl?: string;
@@ -18,21 +18,21 @@ export interface Told {
 
 export interface EventStream extends Disposable {
   readonly answer: IncomingMessage;
-  /** Everything so far. */
-  readonly told: readonly Told[];
+  /** All events so far. */
+  readonly events: readonly ReceivedEvent[];
   /** Resolves when the service ends it. */
   readonly ended: Promise<void>;
-  /** The first that is so, told already or to come. */
-  find(isSo: (told: Told) => boolean): Promise<Told>;
-  /** The arrival at this path, once it is as asked for. */
-  arrival(path: string, isSo?: (line: Line) => boolean): Promise<Line>;
+  /** Resolves to the first event that matches, past or future. */
+  find(matches: (event: ReceivedEvent) => boolean): Promise<ReceivedEvent>;
+  /** Resolves to the arrival at this path when it matches. */
+  arrival(path: string, matches?: (summary: Summary) => boolean): Promise<Summary>;
 }
 
 const WAIT_MS_MAX = 15_000;
 
 export interface StreamOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** The id of the last event, as a page says it that opens a stream anew. */
+  /** The id of the last event, as a page sends it when it opens a new stream. */
   readonly seen?: string;
 }
 
@@ -49,7 +49,7 @@ export function openStream(
 }
 
 function streamOf(answer: IncomingMessage): EventStream {
-  const told: Told[] = [];
+  const events: ReceivedEvent[] = [];
   const waiting = new Set<() => void>();
   let text = '';
   answer.setEncoding('utf8').on('data', (chunk: string) => {
@@ -57,51 +57,53 @@ function streamOf(answer: IncomingMessage): EventStream {
     text = blocks.pop() ?? '';
     for (const block of blocks) {
       const event = eventOf(block);
-      if (event !== null) told.push(event);
+      if (event !== null) events.push(event);
     }
-    for (const look of waiting) look();
+    for (const check of waiting) check();
   });
-  // Cut off by the test, or by the end of the service.
+  // The test or the end of the service closes the connection.
   answer.on('error', () => {});
   const ended = new Promise<void>((resolve) => answer.once('close', resolve));
-  const find = (isSo: (told: Told) => boolean) =>
-    new Promise<Told>((resolve, reject) => {
+  const find = (matches: (event: ReceivedEvent) => boolean) =>
+    new Promise<ReceivedEvent>((resolve, reject) => {
       const stop = () => {
         clearTimeout(timer);
-        waiting.delete(look);
+        waiting.delete(check);
       };
-      const look = () => {
-        const found = told.find(isSo);
+      const check = () => {
+        const found = events.find(matches);
         if (found === undefined) return;
         stop();
         resolve(found);
       };
       const timer = setTimeout(() => {
         stop();
-        reject(new Error(`It was never so: ${String(isSo)}\n${JSON.stringify(told.slice(-5), null, 1)}`));
+        reject(
+          new Error(`No event matched ${String(matches)}\n${JSON.stringify(events.slice(-5), null, 1)}`),
+        );
       }, WAIT_MS_MAX);
-      waiting.add(look);
-      look();
+      waiting.add(check);
+      check();
     });
   return {
     answer,
-    told,
+    events,
     ended,
     find,
-    async arrival(path, isSo = () => true) {
+    async arrival(path, matches = () => true) {
       const { data } = await find(
         ({ data: { arrival } }) =>
-          arrival !== undefined && arrival.target.split('?')[0] === path && isSo(arrival),
+          arrival !== undefined && arrival.target.split('?')[0] === path && matches(arrival),
       );
-      if (data.arrival === undefined) throw new Error('No arrival.');
+      if (data.arrival === undefined) throw new Error('The event has no arrival.');
       return data.arrival;
     },
     [Symbol.dispose]: () => answer.destroy(),
   };
 }
 
-/** Null for a comment. */
-function eventOf(block: string): Told | null {
+/** Returns null for a comment. */
+function eventOf(block: string): ReceivedEvent | null {
   const fields = new Map(
     block.split('\n').map((line) => {
       const at = line.indexOf(':');

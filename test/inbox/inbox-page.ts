@@ -1,11 +1,11 @@
-/** The parts of the inbox page, as tests find them. */
+/** Finds the parts of the inbox page. */
 import type { Locator, Page } from 'playwright-core';
 import { expect, vi } from 'vitest';
 
-/** The machine is shared with other tests. */
+/** Generous, because the machine is shared with other tests. */
 const WAIT_MS_MAX = 15_000;
 
-/** The rows of the list that hold all these texts. */
+/** The rows of the list that contain all these texts. */
 export function rows(page: Page, ...texts: readonly string[]): Locator {
   let found = page.locator('#arrivals li');
   for (const hasText of texts) found = found.filter({ hasText });
@@ -13,12 +13,12 @@ export function rows(page: Page, ...texts: readonly string[]): Locator {
 }
 
 export const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
-export const details = (page: Page) => page.getByLabel('The arrival that is selected');
-/** It is connected, and says so. */
-export const live = (page: Page) => page.getByText('Live', { exact: true }).waitFor();
+export const details = (page: Page) => page.getByLabel('Selected arrival');
+/** Waits until the page shows that it is connected. */
+export const waitUntilLive = (page: Page) => page.getByText('Live', { exact: true }).waitFor();
 
-/** Once it is all of the text there, to the last space. */
-export async function reads(locator: Locator, text: string): Promise<void> {
-  const isSo = async () => expect(await locator.textContent()).toBe(text);
-  await vi.waitFor(isSo, { timeout: WAIT_MS_MAX });
+/** Waits until the element has exactly this text, including spaces. */
+export async function waitForText(locator: Locator, text: string): Promise<void> {
+  const check = async () => expect(await locator.textContent()).toBe(text);
+  await vi.waitFor(check, { timeout: WAIT_MS_MAX });
 }

@@ -1,21 +1,21 @@
-/** The inbox page in a real browser, when there is much: many arrivals, many tabs, much to show of one. */
+/** Tests the inbox page in a real browser under load: many arrivals, many tabs, a large body. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchChromium, type TestBrowser } from '#test/browser/chromium.ts';
 import { type DevProcess, startDev } from './dev-process.ts';
-import { details, live, press, reads, rows } from './inbox-page.ts';
+import { details, press, rows, waitForText, waitUntilLive } from './inbox-page.ts';
 
-const LANES = 10;
-const PER_LANE = 100;
+const SENDERS = 10;
+const PER_SENDER = 100;
 const ARRIVALS_MAX = 200;
-/** More than the six that a browser connects to one host at the same time. */
+/** More tabs than the six connections that a browser opens to one host. */
 const TABS = 8;
 
-/** Notes how many rows there were at most. */
+/** Records the largest number of rows. */
 const WATCH_ROWS = `
-  var rowsMost = 0;
+  var rowsMax = 0;
   new MutationObserver(() => {
-    rowsMost = Math.max(rowsMost, document.querySelectorAll('#arrivals li').length);
+    rowsMax = Math.max(rowsMax, document.querySelectorAll('#arrivals li').length);
   }).observe(document.querySelector('#arrivals'), { childList: true });
 `;
 
@@ -30,7 +30,7 @@ afterAll(async () => {
   await dev[Symbol.asyncDispose]();
 });
 
-/** As when another tab is looked at: without a screen all of them are visible. */
+/** Simulates switching to another tab, because without a screen all tabs are visible. */
 function setHidden(tab: Page, isHidden: boolean): Promise<unknown> {
   return tab.evaluate(`
     Object.defineProperty(document, 'hidden', { configurable: true, value: ${isHidden} });
@@ -38,37 +38,37 @@ function setHidden(tab: Page, isHidden: boolean): Promise<unknown> {
   `);
 }
 
-test('what would be endless if it were indented is shown as it came', async () => {
+test('a body that would become too long when indented is shown unchanged', async () => {
   const { page, faults } = await browser.open(`${dev.url}/inbox`);
   const body = details(page).locator('pre');
   const depth = 500;
   const deep = `${'['.repeat(depth)}1${',1'.repeat(30_000)}${']'.repeat(depth)}`;
   await fetch(`${dev.hook}/deep`, { method: 'POST', body: deep });
-  await reads(body, deep);
+  await waitForText(body, deep);
   expect(await page.getByRole('button', { name: 'Raw' }).count()).toBe(0);
 
-  // Marks in a text do not count.
+  // Brackets inside a string do not count.
   const text = JSON.stringify({ text: '["\\'.repeat(100_000) });
   await fetch(`${dev.hook}/flat`, { method: 'POST', body: text });
-  await reads(body, JSON.stringify(JSON.parse(text), null, 2));
+  await waitForText(body, JSON.stringify(JSON.parse(text), null, 2));
   expect(faults).toEqual([]);
   await setHidden(page, true);
 });
 
-test('eight tabs: one that is not seen takes no connection, and catches up when it is', async () => {
+test('a hidden tab uses no connection, and catches up when it is visible again', async () => {
   const { page: first, faults } = await browser.open(`${dev.url}/inbox`);
-  await live(first);
+  await waitUntilLive(first);
   await fetch(`${dev.hook}/seen`);
   await fetch(`${dev.hook}/newest`);
   await rows(first, '/newest').waitFor();
   await rows(first, '/seen').click();
-  // Each hides the one before, as tabs do.
+  // Each new tab hides the one before.
   let tab = first;
   for (let count = 2; count <= TABS; count++) {
     await setHidden(tab, true);
     tab = await first.context().newPage();
     await tab.goto(`${dev.url}/inbox`);
-    await live(tab);
+    await waitUntilLive(tab);
   }
   await press(tab, '500');
   await tab.getByText('Every request is answered 500.').waitFor();
@@ -79,29 +79,29 @@ test('eight tabs: one that is not seen takes no connection, and catches up when 
 
   await setHidden(first, false);
   await rows(first, '500', '/missed').waitFor();
-  await live(first);
+  await waitUntilLive(first);
   await first.getByText('Every request is answered 500.').waitFor();
-  // What it had is still there, once, and so is what somebody looked at.
+  // Each arrival is still there once, and the selection is kept.
   for (const path of ['/seen', '/newest', '/missed']) expect(await rows(first, path).count()).toBe(1);
   expect(await first.locator('#arrivals [aria-current]').innerText()).toContain('/seen');
   expect(faults).toEqual([]);
   await setHidden(first, true);
 });
 
-test('a thousand arrivals: the newest is shown, and the last 200 are in the list', async () => {
+test('of a thousand arrivals the newest is selected, and the last 200 are listed', async () => {
   const { page, faults } = await browser.open(`${dev.url}/inbox`);
-  let asked = 0;
+  let fetched = 0;
   page.on('request', (request) => {
-    if (request.url().includes('/inbox/arrivals/')) asked += 1;
+    if (request.url().includes('/inbox/arrivals/')) fetched += 1;
   });
-  await live(page);
+  await waitUntilLive(page);
   await page.evaluate(WATCH_ROWS);
-  const send = async (lane: number) => {
-    for (let count = 0; count < PER_LANE; count++) {
-      await fetch(`${dev.hook}/${lane}-${count}`, { method: 'POST', body: `body ${lane}-${count}` });
+  const send = async (sender: number) => {
+    for (let count = 0; count < PER_SENDER; count++) {
+      await fetch(`${dev.hook}/${sender}-${count}`, { method: 'POST', body: `body ${sender}-${count}` });
     }
   };
-  await Promise.all(Array.from({ length: LANES }, (_, lane) => send(lane)));
+  await Promise.all(Array.from({ length: SENDERS }, (_, sender) => send(sender)));
   await fetch(`${dev.hook}/last`, { method: 'POST', body: 'the last body' });
 
   await rows(page, '/last').waitFor();
@@ -109,8 +109,8 @@ test('a thousand arrivals: the newest is shown, and the last 200 are in the list
   expect(await page.locator('#arrivals li').count()).toBe(ARRIVALS_MAX);
   expect(await page.locator('#count').innerText()).toBe(String(ARRIVALS_MAX));
   expect(await page.title()).toBe(`(${ARRIVALS_MAX}) Sched inbox`);
-  expect(await page.evaluate('rowsMost')).toBe(ARRIVALS_MAX);
-  // Not every one of them: those that were the newest for a moment are passed over.
-  expect(asked).toBeLessThan((LANES * PER_LANE) / 2);
+  expect(await page.evaluate('rowsMax')).toBe(ARRIVALS_MAX);
+  // Arrivals that were the newest for only a moment are not fetched.
+  expect(fetched).toBeLessThan((SENDERS * PER_SENDER) / 2);
   expect(faults).toEqual([]);
 });

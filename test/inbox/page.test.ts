@@ -1,17 +1,17 @@
-/** The inbox page in a real browser, as a developer meets it. */
+/** Tests the inbox page in a real browser, as a developer uses it. */
 import { execFile, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchChromium, type TestBrowser } from '#test/browser/chromium.ts';
 import { type DevProcess, startDev } from './dev-process.ts';
-import { details, live, press, reads, rows } from './inbox-page.ts';
+import { details, press, rows, waitForText, waitUntilLive } from './inbox-page.ts';
 
 const HAS_CURL = spawnSync('curl', ['--version']).status === 0;
 const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
 
-/** Each has the service to itself. */
-const IN_TURN = { concurrent: false } as const;
+/** Each test has the service to itself. */
+const SEQUENTIAL = { concurrent: false } as const;
 
 let browser: TestBrowser;
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser[Symbol.asyncDispose]());
 
-/** The command that was printed, or the same with another body. */
+/** Runs the printed command, or the same command with another body. */
 async function curl({ output }: DevProcess, body?: object): Promise<void> {
   const [printed = ''] = /^curl [\s\S]*?\n\s+-d '.*'$/m.exec(output.stdout) ?? [];
   const command = body === undefined ? printed : printed.replace(/-d '.*'$/m, `-d '${JSON.stringify(body)}'`);
@@ -31,12 +31,12 @@ async function curl({ output }: DevProcess, body?: object): Promise<void> {
 test
   .skipIf(!HAS_CURL)
   .concurrent(
-    'with curl: a first delivery, a failure and its retry, a hang, a redirect; all live, no error',
+    'shows a first delivery, a retry, a hang and a redirect waitUntilLive, without an error in the browser',
     async () => {
       await using dev = await startDev();
       const { page, faults } = await browser.open(`${dev.url}/inbox`);
-      await live(page);
-      await page.getByRole('heading', { name: 'Nothing has arrived yet' }).waitFor();
+      await waitUntilLive(page);
+      await page.getByRole('heading', { name: 'No requests yet' }).waitFor();
       expect(dev.output.stdout).toContain(await page.locator('#curl').innerText());
 
       await curl(dev);
@@ -61,14 +61,14 @@ test
         delay: '1s',
         retry_policy: { base: '2s', factor: 1 },
       });
-      await rows(page, '500', '/fails', 'attempt 1', 'Will be tried again at').waitFor();
+      await rows(page, '500', '/fails', 'attempt 1', 'Will be retried at').waitFor();
       await press(page, '200');
       await rows(page, '200', '/fails', 'attempt 2', 'Succeeded').waitFor();
-      // What is known of the delivery now is shown at its first attempt as well.
+      // The first attempt also shows the present status of the delivery.
       await rows(page, '500', '/fails', 'attempt 1', 'Succeeded').click();
       expect(
         await details(page)
-          .getByRole('button', { name: /^Try \d/ })
+          .getByRole('button', { name: /^Attempt \d/ })
           .allInnerTexts(),
       ).toEqual(['1', '2']);
       await press(page, 'Attempt 2');
@@ -88,7 +88,7 @@ test
     },
   );
 
-test.concurrent('a page that stays open while the service starts anew catches up', async () => {
+test.concurrent('a page that stays open while the service restarts catches up', async () => {
   let page: Page;
   let port: string;
   {
@@ -102,18 +102,18 @@ test.concurrent('a page that stays open while the service starts anew catches up
   await using after = await startDev({ args: ['--port', port] });
   await fetch(`${after.hook}/after`);
   await rows(page, '/after').waitFor();
-  await live(page);
+  await waitUntilLive(page);
   expect(await page.locator('#arrivals li').count()).toBe(1);
 });
 
-describe.concurrent('one after the other', () => {
+describe.concurrent('the inbox page', () => {
   let dev: DevProcess;
   beforeAll(async () => {
     dev = await startDev();
   });
   afterAll(() => dev[Symbol.asyncDispose]());
 
-  test('what a hostile sender sends is text, in the list and in the details', IN_TURN, async () => {
+  test('shows hostile content as text, in the list and in the details', SEQUENTIAL, async () => {
     const { page, faults } = await browser.open(`${dev.url}/inbox`);
     await fetch(`${dev.hook}/${encodeURIComponent(HOSTILE)}?${HOSTILE.replaceAll(' ', '+')}`, {
       method: 'POST',
@@ -122,7 +122,7 @@ describe.concurrent('one after the other', () => {
     });
     await rows(page, 'Not verified').click();
     await details(page).getByRole('row', { name: 'X-Hostile' }).getByText(HOSTILE).waitFor();
-    await reads(details(page).locator('pre'), HOSTILE);
+    await waitForText(details(page).locator('pre'), HOSTILE);
     await details(page).getByText('The header Sched-Signature does not have its form').waitFor();
     expect(await page.locator('main img, main script').count()).toBe(0);
     expect(await page.title()).toBe('(1) Sched inbox');
@@ -130,15 +130,15 @@ describe.concurrent('one after the other', () => {
   });
 
   test(
-    'it sends one by itself; numbers stay as they were sent; what was chosen outlives the page',
-    IN_TURN,
+    'sends the sample request, shows numbers unchanged, and keeps the answer mode after a reload',
+    SEQUENTIAL,
     async () => {
       const { page, faults } = await browser.open(`${dev.url}/inbox`);
       await press(page, 'Send me one in 2 s');
       await page.getByText('Due at').waitFor();
       await fetch(`${dev.hook}/json`, { method: 'POST', body: '{"amount":12345678901234567890.10}' });
       const body = details(page).locator('pre');
-      await reads(body, '{\n  "amount": 12345678901234567890.10\n}');
+      await waitForText(body, '{\n  "amount": 12345678901234567890.10\n}');
       await press(page, 'Raw');
       expect(await body.innerText()).toBe('{"amount":12345678901234567890.10}');
       await rows(page, 'POST /inbox/hook', 'Signature verified', 'Succeeded').waitFor();
@@ -150,7 +150,7 @@ describe.concurrent('one after the other', () => {
       await rows(page, '/json').waitFor();
       expect(await rows(page, '/json').count()).toBe(1);
 
-      // By the keyboard alone.
+      // The list works with the keyboard alone.
       const newest = page.locator('#arrivals button').first();
       await newest.focus();
       await page.keyboard.press('ArrowDown');
@@ -158,12 +158,12 @@ describe.concurrent('one after the other', () => {
 
       await press(page, '200');
       await press(page, 'Clear');
-      await page.getByRole('heading', { name: 'Nothing has arrived yet' }).waitFor();
+      await page.getByRole('heading', { name: 'No requests yet' }).waitFor();
       expect(faults).toEqual([]);
     },
   );
 
-  test('on a phone, in the dark, nothing is cut off', IN_TURN, async () => {
+  test('fits a phone screen in dark mode', SEQUENTIAL, async () => {
     const { page, faults } = await browser.open(`${dev.url}/inbox`, {
       viewport: { width: 360, height: 740 },
       colorScheme: 'dark',

@@ -1,10 +1,10 @@
-/** The page's side of the inbox, over HTTP: its stream, its orders, and who may give them. */
+/** Tests what the inbox page uses over HTTP: its stream, its commands, and who may send them. */
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DEV_TEST_KEY } from '#src/app/dev/keys.ts';
 import { startSched } from '#test/process/sched-process.ts';
 import { type DevProcess, startDev } from './dev-process.ts';
-import { openStream, type Told } from './event-stream.ts';
+import { openStream, type ReceivedEvent } from './event-stream.ts';
 
 const STREAMS_MAX = 32;
 const ARRIVALS_MAX = 200;
@@ -18,9 +18,10 @@ beforeAll(async () => {
 afterAll(() => dev[Symbol.asyncDispose]());
 
 const arrive = (path: string) => fetch(`${dev.hook}/${path}`, { method: 'POST', body: path });
-const pathsOf = (told: readonly Told[]) => told.flatMap(({ data }) => data.arrival?.target ?? []);
+const pathsOf = (events: readonly ReceivedEvent[]) =>
+  events.flatMap(({ data }) => data.arrival?.target ?? []);
 
-/** What fetch would not send: a Host of one's choice, and a path as it is. */
+/** Sends what fetch cannot: any Host header, and a path that is not normalised. */
 function ask(
   method: string,
   path: string,
@@ -38,7 +39,7 @@ function ask(
 }
 
 describe('the stream', () => {
-  test('tells a page that comes back what it has missed, and nothing twice', async () => {
+  test('sends a page that reconnects what it has missed, and nothing twice', async () => {
     await arrive('first');
     using before = await openStream(dev.url);
     await before.arrival('/inbox/hook/first');
@@ -52,24 +53,24 @@ describe('the stream', () => {
     using both = await openStream(dev.url, { headers: { 'last-event-id': id }, seen: 'older-1' });
     for (const back of [reconnected, opened, both]) {
       await back.arrival('/inbox/hook/third');
-      expect(back.told[0]).toMatchObject({ name: 'hello', data: { isNew: false } });
-      expect(pathsOf(back.told)).toEqual(['/inbox/hook/second', '/inbox/hook/third']);
-      expect(new Set(back.told.map((told) => told.id)).size).toBe(back.told.length);
+      expect(back.events[0]).toMatchObject({ name: 'hello', data: { isNew: false } });
+      expect(pathsOf(back.events)).toEqual(['/inbox/hook/second', '/inbox/hook/third']);
+      expect(new Set(back.events.map((event) => event.id)).size).toBe(back.events.length);
     }
   });
 
   test.each(['', '17-5', 'nonsense', `${'9'.repeat(400)}-1`])(
-    'tells everything to a page that has seen another life: %s',
+    'sends everything to a page that has seen another run: %s',
     async (lastEventId) => {
       await arrive('any');
       using stream = await openStream(dev.url, { headers: { 'last-event-id': lastEventId } });
       await stream.arrival('/inbox/hook/any');
-      expect(stream.told[0]).toMatchObject({ name: 'hello', data: { isNew: true } });
-      expect(pathsOf(stream.told)).toContain('/inbox/hook/first');
+      expect(stream.events[0]).toMatchObject({ name: 'hello', data: { isNew: true } });
+      expect(pathsOf(stream.events)).toContain('/inbox/hook/first');
     },
   );
 
-  test('says what is gone when it is cleared', async () => {
+  test('reports which arrivals were removed by a clear', async () => {
     await arrive('to-be-cleared');
     using stream = await openStream(dev.url);
     const { number } = await stream.arrival('/inbox/hook/to-be-cleared');
@@ -80,8 +81,8 @@ describe('the stream', () => {
     expect([gone.status, await gone.json()]).toEqual([200, null]);
   });
 
-  test('tells of all that is kept at once, however long their paths are', async () => {
-    // Of what a request line may hold, that which JSON makes longest.
+  test('sends all kept arrivals at once, even with very long paths', async () => {
+    // A quote is the allowed character that becomes longest in JSON.
     const path = `/inbox/hook/${'"'.repeat(15_000)}`;
     for (let count = 0; count < ARRIVALS_MAX; count++) {
       expect(await ask('POST', path, {})).toMatchObject({ status: 200 });
@@ -89,20 +90,20 @@ describe('the stream', () => {
     await arrive('last');
     using stream = await openStream(dev.url);
     const { number } = await stream.arrival('/inbox/hook/last');
-    expect(stream.told.filter(({ name }) => name === 'arrival')).toHaveLength(ARRIVALS_MAX);
-    const { arrival } = stream.told[1]?.data ?? {};
+    expect(stream.events.filter(({ name }) => name === 'arrival')).toHaveLength(ARRIVALS_MAX);
+    const { arrival } = stream.events[1]?.data ?? {};
     expect(arrival?.target).toBe(`${path.slice(0, 511)}…`);
     const details = await fetch(`${dev.url}/inbox/arrivals/${number - 1}`);
     expect(await details.json()).toMatchObject({ target: path });
   });
 
-  test('is not opened more often than there are pages to show it', async () => {
+  test('is limited to 32 open pages', async () => {
     const streams = await Promise.all(Array.from({ length: STREAMS_MAX + 1 }, () => openStream(dev.url)));
     const refused = await Promise.race(streams.map(async (stream) => stream.ended.then(() => stream)));
-    expect(refused.told).toMatchObject([{ name: 'full' }]);
+    expect(refused.events).toMatchObject([{ name: 'full' }]);
     const others = streams.filter((stream) => stream !== refused);
     await Promise.all(others.map((stream) => stream.find(({ name }) => name === 'hello')));
-    // One that closes makes room.
+    // A closed stream makes space for another.
     others[0]?.[Symbol.dispose]();
     await others[0]?.ended;
     await expect
@@ -115,10 +116,10 @@ describe('the stream', () => {
   });
 });
 
-describe('who may speak to it', () => {
+describe('the inbox', () => {
   const elsewhere = ['evil.example', '127.0.0.1.evil.example', 'localhost.evil.example', '10.0.0.1:8080'];
 
-  test.each(elsewhere)('a name that only resolves to this machine may not: %s', async (host) => {
+  test.each(elsewhere)('refuses a host name that is not of this machine: %s', async (host) => {
     for (const path of [
       '/inbox',
       '/inbox/events',
@@ -134,7 +135,7 @@ describe('who may speak to it', () => {
   });
 
   test.each(['127.0.0.1', '127.0.0.1:9', 'localhost:9', 'LOCALHOST', '[::1]:9'])(
-    'this machine may, by whatever port: %s',
+    'accepts a host name of this machine with any port: %s',
     async (host) => {
       expect(await ask('GET', '/inbox', { host })).toMatchObject({ status: 200 });
     },
@@ -143,20 +144,20 @@ describe('who may speak to it', () => {
   test.each([
     ['the origin of another site', { ...JSON_TYPE, origin: 'https://evil.example' }],
     ['the origin of another port', { ...JSON_TYPE, origin: 'http://127.0.0.1:1' }],
-    ['no origin at all', { ...JSON_TYPE, origin: 'null' }],
-    ['another site, as the browser says', { ...JSON_TYPE, 'sec-fetch-site': 'cross-site' }],
-    ['another port, as the browser says', { ...JSON_TYPE, 'sec-fetch-site': 'same-site' }],
-    ['what a form can send', { 'content-type': 'text/plain' }],
+    ['an opaque origin', { ...JSON_TYPE, origin: 'null' }],
+    ['a cross-site fetch', { ...JSON_TYPE, 'sec-fetch-site': 'cross-site' }],
+    ['a same-site fetch from another port', { ...JSON_TYPE, 'sec-fetch-site': 'same-site' }],
+    ['a content type that a form can send', { 'content-type': 'text/plain' }],
     ['no content type', {}],
-    ['a content type that only looks like it', { 'content-type': 'application/jsonp' }],
-  ])('an order from %s is not taken', async (_name, headers) => {
+    ['a content type that only starts like JSON', { 'content-type': 'application/jsonp' }],
+  ])('refuses a command with %s', async (_name, headers) => {
     for (const path of ['/inbox/answer', '/inbox/clear']) {
       expect(await ask('POST', path, headers, '{"answer":"500"}')).toMatchObject({ status: 403 });
     }
     expect((await arrive('still')).status).toBe(200);
   });
 
-  test('an order of the page is taken', async () => {
+  test('accepts a command of the page', async () => {
     const headers = { ...JSON_TYPE, origin: dev.url, 'sec-fetch-site': 'same-origin' };
     expect(await ask('POST', '/inbox/answer', headers, '{"answer":"200"}')).toMatchObject({ status: 200 });
   });
@@ -170,11 +171,11 @@ describe('who may speak to it', () => {
     '{"answer":"500","times":0}',
     '{"answer":"500","times":101}',
     '{"answer":"500","times":"1"}',
-  ])('an order that cannot be is refused: %s', async (body) => {
+  ])('refuses an invalid command: %s', async (body) => {
     expect(await ask('POST', '/inbox/answer', JSON_TYPE, body)).toMatchObject({ status: 400 });
   });
 
-  test('everything of the page is kept from other pages, and takes nothing from elsewhere', async () => {
+  test('protects its pages with security headers', async () => {
     for (const path of ['/inbox', '/inbox/page.js', '/inbox/page.css', '/inbox/icon.svg', '/inbox/events']) {
       const { headers } = await ask('GET', path, {});
       expect(headers, path).toMatchObject({
@@ -189,7 +190,7 @@ describe('who may speak to it', () => {
     }
   });
 
-  test('a service has no inbox', async () => {
+  test('does not exist in `sched serve`', async () => {
     await using sched = await startSched();
     for (const path of ['/inbox', '/inbox/hook', '/inbox/events']) {
       expect((await fetch(`${sched.url}${path}`)).status).toBe(404);
@@ -197,7 +198,7 @@ describe('who may speak to it', () => {
   });
 });
 
-test('what happens in the inbox is no request to the interface: it is neither logged nor measured', async () => {
+test('requests to the inbox are neither logged nor measured', async () => {
   await fetch(`${dev.url}/v1/schedules`, { headers: { authorization: `Bearer ${DEV_TEST_KEY}` } });
   const metrics = await (await fetch(`${dev.url}/metrics`)).text();
   expect(metrics).toContain('route="/v1/schedules"');

@@ -9,16 +9,16 @@ import type { Given } from '#src/app/config.ts';
 import { runService } from '#src/app/run-service.ts';
 import type { ServerDependencies, Variation } from '#src/app/variation.ts';
 import { signingSecrets } from '#src/control/endpoint-secrets.ts';
-import type { Happening } from '#src/inbox/happening.ts';
 import { hookUrl, Inbox } from '#src/inbox/inbox.ts';
+import type { DeliveryEvent } from '#src/inbox/recent-deliveries.ts';
 import { systemClock } from '#src/system/clock.ts';
 import { systemTimers } from '#src/system/timers.ts';
+import { withDeliveryEvents } from './delivery-events.ts';
 import { firstCurl, firstRequest } from './first.ts';
 import { greeting } from './greeting.ts';
 import { DEV_SIGNING_SECRET } from './keys.ts';
-import { lineOf, type Paint } from './lines.ts';
 import { readDevSettings } from './settings.ts';
-import { watchedStore } from './watch.ts';
+import { lineOf, type Paint } from './terminal-line.ts';
 
 /** What a shell reports of a program that ended with its terminal. */
 const HANGUP_EXIT_CODE = 129;
@@ -30,20 +30,20 @@ export async function runDev(given: Given, paint: Paint): Promise<never> {
     return temporary;
   });
   const dataDir = temporary === null ? settings.dataDir : null;
-  const listeners: ((happening: Happening) => void)[] = [
-    (happening) => {
-      process.stdout.write(lineOf(happening, systemClock.now(), paint) ?? '');
+  const listeners: ((event: DeliveryEvent) => void)[] = [
+    (event) => {
+      process.stdout.write(lineOf(event, systemClock.now(), paint) ?? '');
     },
   ];
   const variation: Variation = {
     isPlayground: true,
     over: (store) =>
-      watchedStore(store, (happening) => {
-        for (const hear of listeners) hear(happening);
+      withDeliveryEvents(store, (event) => {
+        for (const handle of listeners) handle(event);
       }),
     extend: (server, dependencies) => {
       const inbox = inboxOf(dependencies);
-      listeners.push((happening) => inbox.hear(happening));
+      listeners.push((event) => inbox.handle(event));
       inbox.mount(server);
     },
     invitation: (link) => `Dashboard, for the first who opens it: ${link}\n`,

@@ -2,7 +2,7 @@
 import { hookUrl, pageUrl } from '#src/inbox/inbox.ts';
 import { firstCurl } from './first.ts';
 import { DEV_LIVE_KEY, DEV_SIGNING_SECRET, DEV_TEST_KEY } from './keys.ts';
-import type { Paint } from './lines.ts';
+import type { Paint } from './terminal-line.ts';
 
 export interface Playground {
   /** Null where nothing is kept. */

@@ -1,21 +1,21 @@
-/** The one arrival that somebody looks at: what is known of it, its headers and its body. */
-import { askFor, byId, copyButton, element } from './dom.js';
+/** The details of the selected arrival: its facts, its headers and its body. */
+import { byId, copyButton, element, fetchJson } from './dom.js';
 import { prettyJson } from './json.js';
-import { answerSentence, clock, lateness, signature, size, standing } from './words.js';
+import { answerSentence, clock, deliveryStatus, lateness, signature, size } from './texts.js';
 
 const pane = byId('details');
-/** What a line has no room for, by the number of its arrival; it does not change. */
+/** Headers and bodies by the number of the arrival. They do not change. */
 const fetched = new Map();
-/** The arrival, those of the same delivery, and how to look at another one. */
+/** The shown arrival, the arrivals of the same delivery, and a function that selects another one. */
 let shown = null;
 let isFetching = false;
 let isRaw = false;
 
-export function forget(isGone) {
-  for (const number of fetched.keys()) if (isGone(number)) fetched.delete(number);
+export function forget(isDropped) {
+  for (const number of fetched.keys()) if (isDropped(number)) fetched.delete(number);
 }
 
-/** `attempts`: the arrivals of the same delivery, itself among them. */
+/** `attempts` are all arrivals of the same delivery, including this one. */
 export function show(arrival, attempts, select) {
   const isOther = shown?.arrival.number !== arrival.number;
   shown = { arrival, attempts, select };
@@ -26,14 +26,14 @@ export function show(arrival, attempts, select) {
 }
 
 /**
- * One at a time: of those that are looked at in the meantime only the last is asked for. When it is here the
- * arrival may be gone, and then there is nothing to show.
+ * Fetches one arrival at a time. Of those that are selected in the meantime, only the last is fetched. The
+ * arrival may have been dropped when the answer is here, and then nothing is shown.
  */
 async function fetchShown() {
   const number = shown?.arrival.number;
   if (isFetching || number === undefined || fetched.has(number)) return;
   isFetching = true;
-  const details = await askFor(`/inbox/arrivals/${number}`);
+  const details = await fetchJson(`/inbox/arrivals/${number}`);
   isFetching = false;
   if (details !== null) fetched.set(number, details);
   if (shown?.arrival.number !== number) return fetchShown();
@@ -46,29 +46,29 @@ export function hide() {
   pane.replaceChildren();
 }
 
-/** What was rendered from details that do not change stays, and with it a selection in it. */
-function render(isAnew) {
+/** Elements of fetched details are kept, so that a text selection in them survives. */
+function render(isComplete) {
   const details = fetched.get(shown.arrival.number);
-  const kept = isAnew ? [] : [...pane.children].filter((child) => child.hasAttribute('data-kept'));
-  const rest = isAnew && details !== undefined ? [renderHeaders(details), renderBody(details)] : kept;
+  const kept = isComplete ? [] : [...pane.children].filter((child) => child.hasAttribute('data-kept'));
+  const rest = isComplete && details !== undefined ? [renderHeaders(details), renderBody(details)] : kept;
   pane.replaceChildren(...renderFacts(shown, details?.target ?? shown.arrival.target), ...rest);
 }
 
 function renderFacts({ arrival, attempts, select }, target) {
   const { method, delivery, at, bytes } = arrival;
   const rows = [
-    ['Arrived', late(arrival)],
-    ['Signature', signed(arrival)],
+    ['Arrived', arrivedText(arrival)],
+    ['Signature', signatureElement(arrival)],
     ['Answer', answerSentence(arrival)],
   ];
   if (delivery !== null) {
     rows.push(['Delivery', element('code', {}, delivery.id)]);
     rows.push(['Attempt', renderAttempts(arrival, attempts, select)]);
   }
-  const state = standing(arrival);
-  if (state !== null) {
-    const status = element('span', { class: 'standing', 'data-status': delivery.now.status }, state);
-    rows.push(['Status', status]);
+  const status = deliveryStatus(arrival);
+  if (status !== null) {
+    const value = element('span', { class: 'delivery-status', 'data-status': delivery.now.status }, status);
+    rows.push(['Status', value]);
   }
   rows.push(['Size', size(bytes)]);
   const list = rows.flatMap(([term, value]) => [element('dt', {}, term), element('dd', {}, value)]);
@@ -85,12 +85,12 @@ function renderFacts({ arrival, attempts, select }, target) {
   ];
 }
 
-function late(arrival) {
-  const words = lateness(arrival);
-  return words === null ? clock(arrival.at) : `${clock(arrival.at)}, ${words}`;
+function arrivedText(arrival) {
+  const late = lateness(arrival);
+  return late === null ? clock(arrival.at) : `${clock(arrival.at)}, ${late}`;
 }
 
-function signed(arrival) {
+function signatureElement(arrival) {
   if (arrival.signature.verified) return element('span', { class: 'verified' }, signature(arrival));
   return element(
     'span',
@@ -108,8 +108,8 @@ function renderAttempts({ number, delivery }, attempts, select) {
     button.addEventListener('click', () => select(each.number));
     return button;
   });
-  const most = delivery.now === null ? [] : [` of at most ${delivery.now.max_attempts}`];
-  return element('span', { class: 'attempts' }, ...buttons, ...most);
+  const limit = delivery.now === null ? [] : [` of at most ${delivery.now.max_attempts}`];
+  return element('span', { class: 'attempts' }, ...buttons, ...limit);
 }
 
 function renderHeaders({ headers }) {
@@ -128,13 +128,13 @@ function renderBody({ body }) {
   const section = element('section', { 'data-kept': '', class: 'body' }, element('h3', {}, 'Body'));
   if (body.kind === 'binary') {
     section.append(
-      element('p', {}, `Not text. Its first ${body.shown} bytes at most, in hex:`),
+      element('p', {}, `The body is not text. Up to ${body.shown} bytes are shown in hex:`),
       code(body.hex),
     );
     return section;
   }
   if (body.text === '') {
-    section.append(element('p', { class: 'soft' }, 'There is none.'));
+    section.append(element('p', { class: 'soft' }, 'The request has no body.'));
     return section;
   }
   const pretty = prettyJson(body.text);

@@ -1,10 +1,12 @@
-/** What the parts of the page have in common: elements with nothing but text in them, and requests. What arrives
- * may come from anyone: it is never read as HTML. */
+/**
+ * Helpers of the page: elements and requests. A request to the inbox can come from anyone, so its content is
+ * only ever set as text and never as HTML.
+ */
 
 /** @param {string} id */
 export function byId(id) {
   const element = document.getElementById(id);
-  if (element === null) throw new Error(`The page has no ${id}.`);
+  if (element === null) throw new Error(`The page has no element with id ${id}.`);
   return element;
 }
 
@@ -20,19 +22,19 @@ export function element(tag, attributes = {}, ...children) {
   return made;
 }
 
-/** Says that it is copied until one looks elsewhere. */
-export function copyButton(button, text) {
+/** The button confirms the copy until it loses focus or the pointer. */
+export function copyButton(button, textOf) {
   const label = button.textContent;
   const reset = () => {
     button.textContent = label;
   };
   button.addEventListener('click', () => {
-    const say = (words) => {
-      button.textContent = words;
+    const confirm = (text) => {
+      button.textContent = text;
     };
-    navigator.clipboard.writeText(text()).then(
-      () => say('Copied'),
-      () => say('Select and copy'),
+    navigator.clipboard.writeText(textOf()).then(
+      () => confirm('Copied'),
+      () => confirm('Select and copy'),
     );
   });
   button.addEventListener('blur', reset);
@@ -40,8 +42,8 @@ export function copyButton(button, text) {
   return button;
 }
 
-/** Null when it did not work: then the service is away, and the page says so already. */
-export async function askFor(path, options = {}) {
+/** Returns null on failure. Then the service cannot be reached, and the page already shows that. */
+export async function fetchJson(path, options = {}) {
   try {
     const answer = await fetch(path, options);
     return answer.ok ? await answer.json() : null;
@@ -51,7 +53,7 @@ export async function askFor(path, options = {}) {
 }
 
 export function post(path, body, headers = {}) {
-  return askFor(path, {
+  return fetchJson(path, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),

@@ -1,16 +1,16 @@
-/** JSON with a line for every value, for people to read. */
+/** Indents JSON, with one line for each value. */
 
-/** As much as a body may have as it came: a browser takes its time to lay out more. */
+/** The limit of a body too. A browser takes long to lay out more. */
 const CHARACTERS_MAX = 1_048_576;
 const INDENT = 2;
-/** A string, a mark, or anything else that stands between marks and blanks. */
+/** A string, a punctuation character, or a run of other characters. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g;
 
-/** Everything as it was written, on lines of its own; null for what is no JSON, or would become too long. */
+/** Keeps every value as it was written. Returns null if the text is not JSON or would become too long. */
 export function prettyJson(text) {
   if (prettyLength(text) > CHARACTERS_MAX) return null;
   try {
-    // Only whether it is JSON: the runtime may take one key for another (nodejs/node#63785).
+    // Checks only that it is JSON: the runtime may confuse two keys (nodejs/node#63785).
     JSON.parse(text);
   } catch {
     return null;
@@ -32,22 +32,22 @@ export function prettyJson(text) {
 }
 
 /**
- * How long it becomes, at most: every opening, closing and separating mark is followed or led by a new line with
- * its indent. Deep nesting makes a short text a very long one, so this is known before it is made.
+ * An upper bound of the length after indenting: each bracket and comma adds a new line with its indent. Deep
+ * nesting turns a short text into a very long one, so the length is computed before the text is built.
  */
 function prettyLength(text) {
   let length = text.length;
   let depth = 0;
   let isInString = false;
   for (let at = 0; at < text.length && length <= CHARACTERS_MAX; at++) {
-    const mark = text[at];
-    if (isInString && mark === '\\') at += 1;
-    else if (mark === '"') isInString = !isInString;
-    else if (!isInString && '[{,]}'.includes(mark)) {
-      if (mark === '[' || mark === '{') depth += 1;
-      if (mark === ']' || mark === '}') depth -= 1;
+    const character = text[at];
+    if (isInString && character === '\\') at += 1;
+    else if (character === '"') isInString = !isInString;
+    else if (!isInString && '[{,]}'.includes(character)) {
+      if (character === '[' || character === '{') depth += 1;
+      if (character === ']' || character === '}') depth -= 1;
       length += 1 + INDENT * depth;
-    } else if (!isInString && mark === ':') length += 1;
+    } else if (!isInString && character === ':') length += 1;
   }
   return length;
 }

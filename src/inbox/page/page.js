@@ -1,51 +1,60 @@
 /**
- * The inbox page. It holds nothing of its own: the service tells by server-sent events how things are, and each
- * event replaces what was known of its arrival. So a page that was away for a while is right again once it has
- * caught up, and one that is told twice shows no more.
+ * The inbox page. The service sends the state as server-sent events, and each event replaces what the page
+ * knew about its arrival. A page that was disconnected is therefore right again when it has caught up, and
+ * receiving an event twice changes nothing.
  */
 import * as details from './details.js';
 import { byId, copyButton, element, post } from './dom.js';
 import { listen } from './stream.js';
-import { announcement, answer, choice, clock, lateness, mood, signature, standing } from './words.js';
+import {
+  announcement,
+  answer,
+  answerMode,
+  clock,
+  deliveryStatus,
+  lateness,
+  signature,
+  tone,
+} from './texts.js';
 
-/** Where the details are below the list. */
+/** On a narrow screen the details are below the list. */
 const NARROW = matchMedia('(max-width: 54rem)');
 
 const arrivals = new Map();
 const rows = new Map();
 let selected = null;
-/** Whether the newest is shown as it comes: so it is until somebody looks at another one. */
+/** Whether the newest arrival is selected automatically, until the user selects another one. */
 let isFollowing = true;
-let isShowingSoon = false;
+let isRenderScheduled = false;
 let sample = null;
 
-const hearing = {
+const handlers = {
   hello(hello) {
     if (hello.isNew) dropBefore(Number.POSITIVE_INFINITY);
     sample = hello.sample;
     byId('hook').textContent = hello.hook;
     byId('curl').textContent = hello.curl;
-    showChoice(hello.answer);
+    showAnswerMode(hello.answer);
   },
-  answer: (told) => showChoice(told.answer),
+  answer: (data) => showAnswerMode(data.answer),
   arrival({ arrival }) {
     const isNew = !arrivals.has(arrival.number);
     arrivals.set(arrival.number, arrival);
     renderRow(arrival);
-    if (isNew) tellNews(arrival);
-    if (isFollowing && arrival.number > (selected ?? 0)) mark(arrival.number);
-    if (isOfSelected(arrival)) showDetailsSoon();
+    if (isNew) announce(arrival);
+    if (isFollowing && arrival.number > (selected ?? 0)) setSelected(arrival.number);
+    if (isOfSelected(arrival)) scheduleDetails();
   },
 };
 
-listen((name, told) => {
-  hearing[name]?.(told);
-  dropBefore(told.first);
-  showAmount();
+listen((name, data) => {
+  handlers[name]?.(data);
+  dropBefore(data.first);
+  showCount();
 });
 
-function tellNews(arrival) {
-  byId('news').textContent = announcement(arrival);
+function announce(arrival) {
+  byId('announcement').textContent = announcement(arrival);
   byId('sent').textContent = '';
 }
 
@@ -62,7 +71,7 @@ function dropBefore(first) {
   details.hide();
 }
 
-function showAmount() {
+function showCount() {
   const { size } = arrivals;
   byId('empty').hidden = size > 0;
   byId('list').hidden = size === 0;
@@ -74,12 +83,12 @@ function renderRow(arrival) {
   const { number, method, target, at, delivery } = arrival;
   const notes = [
     element('span', { class: arrival.signature.verified ? 'verified' : 'unverified' }, signature(arrival)),
-    ...[lateness(arrival), delivery === null ? null : `attempt ${delivery.attempt}`, standing(arrival)]
-      .filter((words) => words !== null)
-      .map((words) => element('span', {}, words)),
+    ...[lateness(arrival), delivery === null ? null : `attempt ${delivery.attempt}`, deliveryStatus(arrival)]
+      .filter((text) => text !== null)
+      .map((text) => element('span', {}, text)),
   ];
   const parts = [
-    element('span', { class: 'badge', 'data-mood': mood(arrival) }, answer(arrival)),
+    element('span', { class: 'badge', 'data-tone': tone(arrival) }, answer(arrival)),
     element('span', { class: 'what' }, element('b', {}, method), ' ', target),
     element('time', { datetime: new Date(at).toISOString() }, clock(at)),
     element('span', { class: 'notes' }, ...notes),
@@ -102,32 +111,32 @@ function renderRow(arrival) {
 }
 
 function select(number) {
-  mark(number);
+  setSelected(number);
   showDetails();
 }
 
-function mark(number) {
+function setSelected(number) {
   rows.get(selected)?.firstElementChild.removeAttribute('aria-current');
   selected = number;
   rows.get(number)?.firstElementChild.setAttribute('aria-current', 'true');
 }
 
-/** Many may come at once: only what is selected when they have been heard is shown. */
-function showDetailsSoon() {
-  if (isShowingSoon) return;
-  isShowingSoon = true;
+/** Many events may arrive at once, so the details are rendered once, after all of them. */
+function scheduleDetails() {
+  if (isRenderScheduled) return;
+  isRenderScheduled = true;
   requestAnimationFrame(() => {
-    isShowingSoon = false;
+    isRenderScheduled = false;
     showDetails();
   });
 }
 
 function showDetails() {
   const arrival = arrivals.get(selected);
-  if (arrival !== undefined) details.show(arrival, triesOf(arrival), select);
+  if (arrival !== undefined) details.show(arrival, attemptsOf(arrival), select);
 }
 
-function triesOf({ delivery }) {
+function attemptsOf({ delivery }) {
   if (delivery === null) return [];
   return [...arrivals.values()]
     .filter((other) => other.delivery?.id === delivery.id)
@@ -151,33 +160,33 @@ byId('arrivals').addEventListener('keydown', (event) => {
   next.click();
 });
 
-function showChoice(now) {
+function showAnswerMode(mode) {
   for (const button of document.querySelectorAll('[data-answer]')) {
-    button.setAttribute('aria-pressed', String(button.dataset.answer === now.answer));
+    button.setAttribute('aria-pressed', String(button.dataset.answer === mode.answer));
   }
-  byId('once').checked = now.times !== null;
-  byId('choice').textContent = choice(now);
+  byId('once').checked = mode.times !== null;
+  byId('answer-mode').textContent = answerMode(mode);
 }
 
-function choose(kind) {
+function setAnswer(kind) {
   void post('/inbox/answer', { answer: kind, times: byId('once').checked ? 1 : null });
 }
 
 for (const button of document.querySelectorAll('[data-answer]')) {
-  button.addEventListener('click', () => choose(button.dataset.answer));
+  button.addEventListener('click', () => setAnswer(button.dataset.answer));
 }
 byId('once').addEventListener('change', () => {
   const pressed = document.querySelector('[data-answer][aria-pressed="true"]')?.dataset.answer;
-  // For a 200 it says nothing yet: that is what comes afterwards anyway.
-  if (pressed !== '200') choose(pressed);
+  // A 200 for the next request only would change nothing, because 200 is the default.
+  if (pressed !== '200') setAnswer(pressed);
 });
 byId('clear').addEventListener('click', () => void post('/inbox/clear', {}));
 byId('send').addEventListener('click', () => void sendSample());
 
 async function sendSample() {
   if (sample === null) return;
-  const made = await post('/v1/schedules', sample.body, { authorization: `Bearer ${sample.key}` });
-  if (made !== null) byId('sent').textContent = `Due at ${clock(Date.parse(made.fire_at))}`;
+  const schedule = await post('/v1/schedules', sample.body, { authorization: `Bearer ${sample.key}` });
+  if (schedule !== null) byId('sent').textContent = `Due at ${clock(Date.parse(schedule.fire_at))}`;
 }
 
 for (const button of document.querySelectorAll('[data-copies]')) {

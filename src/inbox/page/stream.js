@@ -1,6 +1,7 @@
 /**
- * The page's side of the stream. A browser opens six connections to one host and no more, for all of its tabs:
- * a page that nobody sees lets go of its own. When it is seen again it says what it has seen, and is told the rest.
+ * The event stream on the side of the page. A browser opens at most six connections to one host for all its
+ * tabs, so a hidden page closes its stream. When it is visible again, it sends the last event id that it has
+ * seen and gets the rest.
  */
 import { byId } from './dom.js';
 
@@ -10,34 +11,36 @@ let events = null;
 /** The id of the last event. */
 let seen = '';
 
-/** Calls `hear` with the name of each event and what it says. */
-export function listen(hear) {
-  const follow = () => {
+/** Calls `onEvent` with the name and the data of each event. */
+export function listen(onEvent) {
+  const connect = () => {
     events?.close();
-    events = document.hidden ? null : open(hear);
+    events = document.hidden ? null : open(onEvent);
   };
-  document.addEventListener('visibilitychange', follow);
-  follow();
+  document.addEventListener('visibilitychange', connect);
+  connect();
 }
 
-function open(hear) {
-  tellLink('waiting', 'Connecting');
+function open(onEvent) {
+  showConnection('waiting', 'Connecting');
   const stream = new EventSource(`/inbox/events?seen=${encodeURIComponent(seen)}`);
-  stream.addEventListener('open', () => tellLink('live', 'Live'));
-  stream.addEventListener('error', () => tellLink('waiting', 'Reconnecting'));
-  stream.addEventListener('full', () => tellLink('waiting', 'Too many inboxes are open'));
+  stream.addEventListener('open', () => showConnection('live', 'Live'));
+  stream.addEventListener('error', () => showConnection('waiting', 'Reconnecting'));
+  stream.addEventListener('full', () =>
+    showConnection('waiting', 'Too many inbox pages are open: close one'),
+  );
   for (const name of NAMES) {
     stream.addEventListener(name, ({ data, lastEventId }) => {
       seen = lastEventId;
-      hear(name, JSON.parse(data));
+      onEvent(name, JSON.parse(data));
     });
   }
   return stream;
 }
 
-function tellLink(state, words) {
+function showConnection(state, text) {
   const link = byId('link');
-  if (link.dataset.state === state && link.textContent === words) return;
+  if (link.dataset.state === state && link.textContent === text) return;
   link.dataset.state = state;
-  link.textContent = words;
+  link.textContent = text;
 }

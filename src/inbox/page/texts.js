@@ -1,4 +1,4 @@
-/** What is known about an arrival, in words. */
+/** The texts that the page shows for an arrival. */
 
 const CLOCK = new Intl.DateTimeFormat(undefined, {
   hour: '2-digit',
@@ -19,7 +19,7 @@ function span(ms) {
   return ms < MS_PER_SECOND ? `${ms} ms` : `${(ms / MS_PER_SECOND).toFixed(1)} s`;
 }
 
-/** Null for what was not sent by this service. */
+/** Null if another service sent the request. */
 export function lateness({ delivery }) {
   if (delivery === null || delivery.lateness_ms === null) return null;
   return `${span(Math.max(delivery.lateness_ms, 0))} late`;
@@ -34,7 +34,7 @@ export function signature({ signature }) {
   return signature.verified ? 'Signature verified' : 'Not verified';
 }
 
-/** Short enough for a badge. */
+/** The text is short enough for a badge. */
 export function answer({ answered }) {
   if (answered.kind === 'answered') return String(answered.status);
   return answered.kind === 'hangs' ? 'hangs' : 'gave up';
@@ -42,21 +42,22 @@ export function answer({ answered }) {
 
 export function answerSentence({ answered }) {
   if (answered.kind === 'answered') return `Answered ${answered.status}.`;
-  if (answered.kind === 'hangs') return 'No answer yet: it hangs until you choose another answer.';
+  if (answered.kind === 'hangs')
+    return 'No answer yet. The request hangs until you choose another answer or the sender gives up.';
   return `The sender gave up after ${span(answered.afterMs)}.`;
 }
 
-/** By which it is coloured. */
-export function mood({ answered }) {
-  if (answered.kind !== 'answered') return 'wait';
-  if (answered.status < 300) return 'good';
-  return answered.status < 400 ? 'turn' : 'bad';
+/** Selects the colour of the badge. */
+export function tone({ answered }) {
+  if (answered.kind !== 'answered') return 'pending';
+  if (answered.status < 300) return 'success';
+  return answered.status < 400 ? 'redirect' : 'error';
 }
 
-const STATUS_WORDS = {
-  scheduled: 'Waits for its time',
+const STATUS_TEXTS = {
+  scheduled: 'Scheduled',
   claimed: 'Being sent',
-  retry_scheduled: 'Will be tried again',
+  retry_scheduled: 'Will be retried',
   succeeded: 'Succeeded',
   dead_letter: 'Dead letter',
   expired: 'Expired',
@@ -64,16 +65,16 @@ const STATUS_WORDS = {
   canceled: 'Canceled',
 };
 
-/** How its delivery stands. Null for what was not sent by this service. */
-export function standing({ delivery }) {
+/** The present status of its delivery. Null if another service sent the request. */
+export function deliveryStatus({ delivery }) {
   const now = delivery?.now ?? null;
   if (now === null) return null;
-  const words = STATUS_WORDS[now.status] ?? now.status;
-  if (now.next_at !== null) return `${words} at ${clock(now.next_at)}`;
-  return now.error === null || now.status === 'succeeded' ? words : `${words}: ${now.error}`;
+  const text = STATUS_TEXTS[now.status] ?? now.status;
+  if (now.next_at !== null) return `${text} at ${clock(now.next_at)}`;
+  return now.error === null || now.status === 'succeeded' ? text : `${text}: ${now.error}`;
 }
 
-export function choice({ answer, times }) {
+export function answerMode({ answer, times }) {
   const what = {
     200: 'answered 200',
     500: 'answered 500',
@@ -84,7 +85,7 @@ export function choice({ answer, times }) {
   return `${times === 1 ? 'The next request is' : `The next ${times} requests are`} ${what}, then 200 again.`;
 }
 
-/** For whoever hears the page rather than sees it. */
+/** For screen readers. */
 export function announcement(arrival) {
   const parts = [
     `${arrival.method} ${arrival.target} arrived`,

@@ -1,45 +1,45 @@
 /**
- * The pages that are open, told of changes by server-sent events.
+ * The open inbox pages, which receive changes as server-sent events.
  *
- * The id of an event names the life of the service and the number of the change. A page that comes back gets what
- * changed after the last event it has seen; one that has seen another life, or nothing, gets everything. Each
- * event says how a thing is now, not what happened to it: to hear of it twice does no harm.
+ * The id of an event names the run of the service and the version of the change. A page that reconnects gets
+ * what changed after the last event it has seen. A page that has seen another run, or nothing, gets
+ * everything. Each event carries the present state and not the change, so receiving it twice does no harm.
  */
 import type { ServerResponse } from 'node:http';
 import type { Timers } from '#src/ports/timers.ts';
 
 const STREAMS_MAX = 32;
-/** A comment now and then: what is cut off in between is noticed, on both sides. */
+/** A comment is sent at this interval, so that both sides notice a lost connection. */
 const HEARTBEAT_MS = 15_000;
-/** A page that does not keep up is cut off; it comes back and is told what it missed. */
+/** A page that does not keep up is disconnected. It reconnects and gets what it missed. */
 const UNREAD_BYTES_MAX = 4 * 1_048_576;
 const RECONNECT_MS = 1_000;
 const RECONNECT_WHEN_FULL_MS = 5_000;
 
 export interface StreamEvent {
   readonly name: 'hello' | 'arrival' | 'answer' | 'cleared' | 'full';
-  readonly change: number;
+  readonly version: number;
   readonly data: unknown;
 }
 
-export class Streams {
-  readonly #life: string;
+export class EventStreams {
+  readonly #runId: string;
   readonly #timers: Timers;
   readonly #open = new Set<ServerResponse>();
   #stopHeartbeat: (() => void) | null = null;
 
-  constructor(life: string, timers: Timers) {
-    this.#life = life;
+  constructor(runId: string, timers: Timers) {
+    this.#runId = runId;
     this.#timers = timers;
   }
 
-  /** The number of the last change that whoever sends this id has seen; 0 when that is none of this life. */
-  seenBy(lastEventId: string | null): number {
-    const [life, change = ''] = (lastEventId ?? '').split('-');
-    return life === this.#life && /^\d{1,15}$/.test(change) ? Number(change) : 0;
+  /** Returns the version that a page with this last event id has seen, or 0 if it is of another run. */
+  seenVersion(lastEventId: string | null): number {
+    const [runId, version = ''] = (lastEventId ?? '').split('-');
+    return runId === this.#runId && /^\d{1,15}$/.test(version) ? Number(version) : 0;
   }
 
-  /** `events`: what brings the page up to date. */
+  /** `events` bring the page up to date. */
   open(
     response: ServerResponse,
     headers: Readonly<Record<string, string>>,
@@ -53,9 +53,9 @@ export class Streams {
     }
     response.write(`retry: ${RECONNECT_MS}\n\n`);
     this.#open.add(response);
-    response.once('close', () => this.#forget(response));
+    response.once('close', () => this.#remove(response));
     for (const event of events) this.#write(response, this.#textOf(event));
-    this.#stopHeartbeat ??= this.#beat();
+    this.#stopHeartbeat ??= this.#scheduleHeartbeat();
   }
 
   send(event: StreamEvent): void {
@@ -64,15 +64,15 @@ export class Streams {
     for (const response of this.#open) this.#write(response, text);
   }
 
-  end(): void {
+  close(): void {
     for (const response of this.#open) {
-      this.#forget(response);
+      this.#remove(response);
       response.end();
     }
   }
 
-  #textOf({ name, change, data }: StreamEvent): string {
-    return `id: ${this.#life}-${change}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+  #textOf({ name, version, data }: StreamEvent): string {
+    return `id: ${this.#runId}-${version}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
   }
 
   #write(response: ServerResponse, text: string): void {
@@ -80,17 +80,17 @@ export class Streams {
     if (response.writableLength > UNREAD_BYTES_MAX) response.destroy();
   }
 
-  #forget(response: ServerResponse): void {
+  #remove(response: ServerResponse): void {
     this.#open.delete(response);
     if (this.#open.size > 0) return;
     this.#stopHeartbeat?.();
     this.#stopHeartbeat = null;
   }
 
-  #beat(): () => void {
+  #scheduleHeartbeat(): () => void {
     return this.#timers.after(HEARTBEAT_MS, () => {
       for (const response of this.#open) this.#write(response, ':\n\n');
-      this.#stopHeartbeat = this.#open.size > 0 ? this.#beat() : null;
+      this.#stopHeartbeat = this.#open.size > 0 ? this.#scheduleHeartbeat() : null;
     });
   }
 }

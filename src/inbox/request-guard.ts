@@ -1,9 +1,9 @@
 /**
- * Who may speak to the playground. It has keys that everyone knows, and listens on loopback: what is left are web
- * pages in the developer's own browser, which can send requests there.
+ * Decides which requests `sched dev` accepts. Its keys are public and it listens on loopback, so the danger
+ * is a web page of another site in the developer's own browser, which can send requests to loopback.
  *
- * A name that an attacker made to resolve to loopback is told by the Host header, which then is that name. A page
- * of another site is told by its Origin, or by having no way to send JSON unasked.
+ * An attacker can make a name resolve to loopback. The Host header then carries that name and is refused. A
+ * page of another site is recognised by its Origin, and it cannot send JSON without a preflight.
  */
 import type { IncomingMessage } from 'node:http';
 import { headerOf, headersOf } from './read-request.ts';
@@ -12,12 +12,12 @@ const LOOPBACK_HOST = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|localhost|\[::1\])(:\d{1
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
 const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
 
-/** Any port: one that is forwarded from elsewhere is another one. */
+/** Accepts any port, because a forwarded port differs from the one that the service listens on. */
 export function isAddressedToLoopback(request: IncomingMessage): boolean {
   return LOOPBACK_HOST.test(headerOf(headersOf(request), 'host') ?? '');
 }
 
-/** For requests that change something. */
+/** Checks a request that changes something. */
 export function isFromOwnPage(request: IncomingMessage): boolean {
   const headers = headersOf(request);
   const origin = headerOf(headers, 'origin');

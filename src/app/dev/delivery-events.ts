@@ -1,0 +1,56 @@
+/** Wraps the store so that stored changes of deliveries are reported as events. */
+import type { AnyStore } from '#src/app/open-store.ts';
+import type { DeliveryEvent } from '#src/inbox/recent-deliveries.ts';
+import type { ClaimWrite, Store } from '#src/ports/store.ts';
+
+type ObservedVerbs = Pick<Store, 'claim' | 'settle' | 'defer' | 'endUnsent' | 'replaceSchedule'>;
+
+export function withDeliveryEvents(store: AnyStore, emit: (event: DeliveryEvent) => void): AnyStore {
+  const observed = observedVerbs(store, emit);
+  return new Proxy(store, {
+    get(target, name) {
+      if (Object.hasOwn(observed, name)) return Reflect.get(observed, name);
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+}
+
+type Answers = Promise<readonly ('done' | 'stale')[]>;
+
+function observedVerbs(store: Store, emit: (event: DeliveryEvent) => void): ObservedVerbs {
+  /** The caller gets the original promise of the store, so failures are not changed. */
+  const observe = <W>(
+    writes: readonly W[],
+    answers: Answers,
+    eventOf: (write: W) => DeliveryEvent,
+  ): Answers => {
+    void emitDone(writes, answers, (write) => emit(eventOf(write)));
+    return answers;
+  };
+  return {
+    claim: (writes, fence) =>
+      observe(writes, store.claim(writes, fence), (write) => ({ kind: 'claimed', ...attemptOf(write) })),
+    settle: (writes) =>
+      observe(writes, store.settle(writes), (write) => ({ kind: 'settled', ...attemptOf(write) })),
+    defer: (deliveries, fence) =>
+      observe(deliveries, store.defer(deliveries, fence), (delivery) => ({ kind: 'deferred', delivery })),
+    endUnsent: (writes, fence) =>
+      observe(writes, store.endUnsent(writes, fence), ({ delivery }) => ({ kind: 'ended', delivery })),
+    replaceSchedule: async (replacement) => {
+      const { partition, id: scheduleId } = replacement.schedule;
+      const answer = await store.replaceSchedule(replacement);
+      if (answer === 'done') emit({ kind: 'edited', partition, scheduleId });
+      return answer;
+    },
+  };
+}
+
+function attemptOf({ delivery, attempt }: Pick<ClaimWrite, 'delivery' | 'attempt'>) {
+  return { delivery, attempt };
+}
+
+async function emitDone<W>(writes: readonly W[], answers: Answers, emit: (write: W) => void): Promise<void> {
+  const results = await answers.catch(() => []);
+  for (const [index, write] of writes.entries()) if (results[index] === 'done') emit(write);
+}
