@@ -18,7 +18,7 @@ export interface CliDependencies {
   /** To standard output, as it is. */
   readonly print: (text: string) => void;
   /** One line on standard error, for what is no part of the answer. */
-  readonly tell: (line: string) => void;
+  readonly notify: (line: string) => void;
   /** What standard output is. */
   readonly screen: Screen;
   readonly clock: Clock;
@@ -34,11 +34,11 @@ const VALUES: Readonly<Partial<Record<SettingName, readonly string[]>>> = {
 };
 
 export function addSettings(command: Command, settings: readonly SettingName[]): Command {
-  for (const name of settings) command.addOption(optionOf(SETTINGS[name], VALUES[name]));
+  for (const name of settings) command.addOption(toOption(SETTINGS[name], VALUES[name]));
   return command;
 }
 
-function optionOf(
+function toOption(
   { flag, value, about, env, fallback }: Setting<unknown>,
   values: readonly string[] | undefined,
 ): Option {
@@ -49,7 +49,7 @@ function optionOf(
 }
 
 /** The settings given to a command, as flags or by the environment. */
-export function givenTo(command: Command, env: CliDependencies['env']): Given {
+export function readGiven(command: Command, env: CliDependencies['env']): Given {
   const flags: Record<string, string> = {};
   for (const option of command.options) {
     const value: unknown = command.getOptionValue(option.attributeName());
@@ -59,13 +59,13 @@ export function givenTo(command: Command, env: CliDependencies['env']): Given {
 }
 
 /** Does the work and prints its answer. */
-export function answering(
+export function addAction(
   command: Command,
   dependencies: CliDependencies,
   work: (given: Given, argument: string) => Promise<Answer>,
 ): Command {
   return command.option('--json', 'print JSON').action(async () => {
-    const answer = await work(givenTo(command, dependencies.env), command.args[0] ?? '');
+    const answer = await work(readGiven(command, dependencies.env), command.args[0] ?? '');
     printAnswer(answer, command.opts(), dependencies);
   });
 }
@@ -100,4 +100,18 @@ export function modeOf({ flags }: Given): Mode {
   const mode = MODES.find((mode) => mode === flags['--mode']);
   if (mode === undefined) throw new SettingsError('The option --mode is required: test or live.');
   return mode;
+}
+
+/** Waits for `ms` milliseconds, or until the signal is aborted. */
+export function pause(timers: Timers, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const end = () => {
+      cancel();
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = timers.after(ms, end);
+    signal?.addEventListener('abort', end, { once: true });
+  });
 }

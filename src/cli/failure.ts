@@ -31,7 +31,7 @@ export function wrongUsage(message: string): CommandFailure {
 }
 
 /** What was asked has been answered, and the answer is no: the exit code is all that is left to say. */
-export class AnsweredNo extends Error {
+export class NegativeAnswer extends Error {
   constructor() {
     super('answered: no');
     this.name = 'AnsweredNo';

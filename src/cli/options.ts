@@ -18,7 +18,7 @@ export function isSet(options: Options, name: string): boolean {
 }
 
 /** Reads a whole number from 1 to `max`. */
-export function countUpTo(max: number): (text: string) => number {
+export function countParser(max: number): (text: string) => number {
   return (text) => {
     const count = Number(text);
     if (Number.isInteger(count) && count >= 1 && count <= max) return count;

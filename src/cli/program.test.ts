@@ -10,16 +10,16 @@ import { PLAIN } from './terminal/screen.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PAGE = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8');
-const WORLD = {
+const DEPENDENCIES = {
   env: {},
   print: () => {},
-  tell: () => {},
+  notify: () => {},
   screen: PLAIN,
   clock: systemClock,
   timers: systemTimers,
 };
 
-const whole = await buildProgram(WORLD);
+const whole = await buildProgram(DEPENDENCIES);
 
 /** Every command that does something, with the words that call it. */
 function leaves(command: Command, path = 'sched'): readonly (readonly [path: string, leaf: Command])[] {
@@ -30,7 +30,7 @@ function leaves(command: Command, path = 'sched'): readonly (readonly [path: str
 }
 
 /** Of these the ones that speak to the service, and the tools. */
-function own() {
+function apiCommandsAndTools() {
   return leaves(whole).filter(
     ([path]) => !/ (?:dev|serve|migrate|move|reseal|project|key|secret|user)\b/.test(path),
   );
@@ -44,7 +44,7 @@ describe('docs/cli.md', () => {
 
   test('names every flag of the commands that speak to the service, and of the tools', () => {
     const flags = new Set(
-      own().flatMap(([, leaf]) => leaf.options.map(({ long, short }) => short ?? long ?? '')),
+      apiCommandsAndTools().flatMap(([, leaf]) => leaf.options.map(({ long, short }) => short ?? long ?? '')),
     );
     for (const flag of flags) expect(PAGE).toContain(`\`${flag}`);
     expect(flags.size).toBeGreaterThan(40);
@@ -107,7 +107,7 @@ describe('every page', () => {
 describe('the program', () => {
   test('has only the command that is called, where that is one', async () => {
     const called = async (name: string) =>
-      (await buildProgram(WORLD, name)).commands.map((command) => command.name());
+      (await buildProgram(DEPENDENCIES, name)).commands.map((command) => command.name());
     expect(await called('preview')).toEqual(['preview']);
     expect(await called('schedules')).toEqual(['schedules']);
     const all = whole.commands.map((command) => command.name());
@@ -116,7 +116,7 @@ describe('the program', () => {
   });
 
   test('its help fits 80 columns', () => {
-    for (const [path, command] of [...own(), ['sched', whole] as const]) {
+    for (const [path, command] of [...apiCommandsAndTools(), ['sched', whole] as const]) {
       const help: string[] = [];
       const output = { writeOut: (text: string) => help.push(text), getOutHelpWidth: () => 80 };
       command.configureOutput(output).outputHelp();

@@ -32,8 +32,8 @@ const GROUPS: readonly Group[] = [
   {
     heading: 'The service:',
     commands: {
-      dev: async () => (await import('./service/dev-command.ts')).devCommand,
-      serve: async () => (await import('./service/serve-command.ts')).serveCommand,
+      dev: async () => (await import('./service/serve-commands.ts')).devCommand,
+      serve: async () => (await import('./service/serve-commands.ts')).serveCommand,
       migrate: async () => (await import('./service/migrate-command.ts')).migrateCommand,
       move: async () => (await import('./service/move-command.ts')).moveCommand,
       reseal: async () => (await import('./service/reseal-command.ts')).resealCommand,

@@ -41,8 +41,8 @@ function environment(env: Env): Record<string, string> {
 }
 
 /** A command in pipes, to its end. */
-export async function piped(args: readonly string[], options: Piped = {}): Promise<Ended> {
-  const running = start(args, options);
+export async function runPiped(args: readonly string[], options: Piped = {}): Promise<Ended> {
+  const running = startPiped(args, options);
   running.child.stdin.end(options.input ?? '');
   return running.ended;
 }
@@ -52,11 +52,11 @@ export interface Started {
   readonly output: { readonly stdout: string; readonly stderr: string };
   readonly ended: Promise<Ended>;
   /** When it has written something of this form, on either stream. */
-  said(form: RegExp): Promise<RegExpExecArray>;
+  waitForText(form: RegExp): Promise<RegExpExecArray>;
 }
 
 /** A command in pipes that goes on. */
-export function start(args: readonly string[], { env = {}, cwd = ROOT }: Piped = {}): Started {
+export function startPiped(args: readonly string[], { env = {}, cwd = ROOT }: Piped = {}): Started {
   const child = spawn(process.execPath, [MAIN, ...args], { cwd, env: environment(env) });
   running.add(child);
   const output = { stdout: '', stderr: '' };
@@ -72,14 +72,19 @@ export function start(args: readonly string[], { env = {}, cwd = ROOT }: Piped =
     running.delete(child);
     return { code: child.exitCode, ...output };
   });
-  return { child, output, ended, said: (form) => hears.wait(form, () => output.stdout + output.stderr) };
+  return {
+    child,
+    output,
+    ended,
+    waitForText: (form) => hears.wait(form, () => output.stdout + output.stderr),
+  };
 }
 
 export interface Terminal extends AsyncDisposable {
   /** Everything that was on it, as bytes came. */
   readonly screen: string;
   readonly ended: Promise<number>;
-  said(form: RegExp): Promise<RegExpExecArray>;
+  waitForText(form: RegExp): Promise<RegExpExecArray>;
   type(keys: string): void;
 }
 
@@ -89,7 +94,7 @@ export interface TerminalOptions {
 }
 
 /** A command at a terminal. */
-export function atTerminal(args: readonly string[], options: TerminalOptions = {}): Terminal {
+export function startAtTerminal(args: readonly string[], options: TerminalOptions = {}): Terminal {
   const { env = {}, columns = 100 } = options;
   const pty = spawnInTerminal(process.execPath, [MAIN, ...args], {
     cols: columns,
@@ -114,7 +119,7 @@ export function atTerminal(args: readonly string[], options: TerminalOptions = {
       return screen;
     },
     ended,
-    said: (form) => hears.wait(form, () => screen),
+    waitForText: (form) => hears.wait(form, () => screen),
     type: (keys) => pty.write(keys),
     async [Symbol.asyncDispose]() {
       if (running.has(pty)) pty.kill('SIGKILL');
@@ -124,8 +129,8 @@ export function atTerminal(args: readonly string[], options: TerminalOptions = {
 }
 
 /** A command at a terminal, to its end. */
-export async function shown(args: readonly string[], options: TerminalOptions = {}) {
-  await using terminal = atTerminal(args, options);
+export async function runAtTerminal(args: readonly string[], options: TerminalOptions = {}) {
+  await using terminal = startAtTerminal(args, options);
   const code = await terminal.ended;
   return { code, screen: terminal.screen };
 }

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test, vi } from 'vitest';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
 import { headerOf } from '#test/receiver/receiver.ts';
-import { MAIN, start } from './command.ts';
+import { MAIN, startPiped } from './command.ts';
 import { useService } from './service.ts';
 
 const { sched, json, receiver, client, env } = useService();
@@ -221,7 +221,7 @@ describe.concurrent('exit codes, and one line that says why', () => {
 });
 
 test.concurrent('a reader that has gone away is no fault', async () => {
-  const { child, ended } = start(['schedules', 'list', '--json'], { env: env() });
+  const { child, ended } = startPiped(['schedules', 'list', '--json'], { env: env() });
   child.stdout.destroy();
   expect(await ended).toMatchObject({ code: 0, stderr: '' });
 });

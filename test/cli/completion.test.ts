@@ -7,14 +7,14 @@ import { spawn } from '@lydell/node-pty';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { writeContexts } from '#src/cli/api/context-file.ts';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
-import { piped } from './command.ts';
+import { runPiped } from './command.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const directory = temporaryDirectory();
 const contexts = join(directory, 'contexts.json');
 
 async function script(shell: string): Promise<string> {
-  const { code, stdout, stderr } = await piped(['completion', shell]);
+  const { code, stdout, stderr } = await runPiped(['completion', shell]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const path = join(directory, `sched.${shell}`);
   writeFileSync(path, stdout);
@@ -117,7 +117,7 @@ test.each(['zsh', 'fish'])('%s can read its script', async (shell) => {
 });
 
 test('another shell is wrong usage', async () => {
-  const { code, stderr } = await piped(['completion', 'tcsh']);
+  const { code, stderr } = await runPiped(['completion', 'tcsh']);
   expect(code).toBe(2);
   expect(stderr).toContain('bash, zsh, fish');
 });

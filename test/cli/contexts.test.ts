@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
-import { atTerminal, piped } from './command.ts';
+import { runPiped, startAtTerminal } from './command.ts';
 
 const TEST_KEY = 'sk_test_contextCONTEXT0123456789';
 const LIVE_KEY = 'sk_live_contextCONTEXT0123456789';
@@ -27,7 +27,7 @@ afterAll(() => server.close());
 function store() {
   const path = join(temporaryDirectory(), 'config', 'contexts.json');
   const env = { SCHED_CONFIG: path };
-  const context = (args: readonly string[], input = '') => piped(['context', ...args], { env, input });
+  const context = (args: readonly string[], input = '') => runPiped(['context', ...args], { env, input });
   return { path, env, context };
 }
 
@@ -52,7 +52,7 @@ describe('a life of contexts', () => {
     ]);
     expect((await context(['list', '--json'])).stdout).not.toContain('CONTEXT');
 
-    expect((await piped(['schedules', 'list'], { env })).code).toBe(0);
+    expect((await runPiped(['schedules', 'list'], { env })).code).toBe(0);
     expect(keys).toEqual([`Bearer ${TEST_KEY}`]);
 
     await context(['use', 'production']);
@@ -61,9 +61,9 @@ describe('a life of contexts', () => {
       { name: 'production', current: true },
     ]);
     // In use is another one now: its key is not for this address.
-    const refused = await piped(['schedules', 'list', '--url', url], { env });
+    const refused = await runPiped(['schedules', 'list', '--url', url], { env });
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('key of context production') });
-    expect((await piped(['schedules', 'list', '--context', 'staging'], { env })).code).toBe(0);
+    expect((await runPiped(['schedules', 'list', '--context', 'staging'], { env })).code).toBe(0);
     expect(keys).toHaveLength(2);
 
     expect((await context(['remove', 'production'])).stdout).toContain('None is in use now.');
@@ -72,8 +72,8 @@ describe('a life of contexts', () => {
 
   test.concurrent('at a terminal the key is asked for, and not shown', async () => {
     const { path, env } = store();
-    await using terminal = atTerminal(['context', 'set', 'staging', '--url', url], { env });
-    await terminal.said(/API key \(it is not shown\): /);
+    await using terminal = startAtTerminal(['context', 'set', 'staging', '--url', url], { env });
+    await terminal.waitForText(/API key \(it is not shown\): /);
     terminal.type(`${TEST_KEY}\r`);
     expect(await terminal.ended).toBe(0);
     expect(terminal.screen).toContain('Context staging is stored.');
@@ -85,7 +85,7 @@ describe('a life of contexts', () => {
     const { path, env, context } = store();
     await context(['set', 'staging', '--url', url], TEST_KEY);
     chmodSync(path, 0o640);
-    const { code, stdout, stderr } = await piped(['schedules', 'list', '--json'], { env });
+    const { code, stdout, stderr } = await runPiped(['schedules', 'list', '--json'], { env });
     expect({ code, stdout }).toEqual({ code: 0, stdout: '[]\n' });
     expect(stderr).toBe(
       `sched: warning: ${path} holds API keys and can be read by others; run: chmod 600 ${path}\n`,
@@ -108,8 +108,8 @@ test.concurrent('what many store at once is all stored, over a lock that was lef
 
 test.concurrent('while a key is asked for, others may store theirs', async () => {
   const { path, env, context } = store();
-  await using terminal = atTerminal(['context', 'set', 'asked', '--url', url], { env });
-  await terminal.said(/API key/);
+  await using terminal = startAtTerminal(['context', 'set', 'asked', '--url', url], { env });
+  await terminal.waitForText(/API key/);
   await context(['set', 'meanwhile', '--url', url], LIVE_KEY);
   terminal.type(`${TEST_KEY}\r`);
   expect(await terminal.ended).toBe(0);

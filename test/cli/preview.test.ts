@@ -1,9 +1,9 @@
 /** `sched preview`: no service, the rules of the service. */
 import { describe, expect, test } from 'vitest';
-import { piped, shown, withoutColours } from './command.ts';
+import { runAtTerminal, runPiped, withoutColours } from './command.ts';
 
 async function preview(...args: readonly string[]) {
-  return piped(['preview', ...args]);
+  return runPiped(['preview', ...args]);
 }
 
 describe.concurrent('in a pipe', () => {
@@ -81,7 +81,7 @@ describe.concurrent('in a pipe', () => {
 
 test.concurrent('at a terminal a note stands below its run, and the table fits', async () => {
   const args = ['preview', '30 2 * * *', '--tz', 'Europe/Berlin', '--from', '2027-03-26T12:00:00Z'];
-  const { code, screen } = await shown(args, { columns: 80 });
+  const { code, screen } = await runAtTerminal(args, { columns: 80 });
   expect(code).toBe(0);
   const lines = withoutColours(screen).split('\r\n');
   expect(lines.slice(2, 5)).toEqual([

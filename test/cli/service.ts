@@ -5,7 +5,7 @@ import { Sched } from '#sdk/index.ts';
 import { SETTINGS, TEST_KEY } from '#test/delivery/harness.ts';
 import { type SchedProcess, startSched } from '#test/process/sched-process.ts';
 import { type Receiver, startReceiver } from '#test/receiver/receiver.ts';
-import { type Ended, type Piped, piped } from './command.ts';
+import { type Ended, type Piped, runPiped } from './command.ts';
 
 export { TEST_KEY } from '#test/delivery/harness.ts';
 
@@ -42,7 +42,7 @@ export function useService(): Service {
   });
   const env = () => ({ SCHED_URL: harness().sched.url, SCHED_API_KEY: TEST_KEY });
   const sched = (args: readonly string[], options: Piped = {}) =>
-    piped(args, { ...options, env: { ...env(), ...options.env } });
+    runPiped(args, { ...options, env: { ...env(), ...options.env } });
   return {
     url: () => harness().sched.url,
     receiver: () => harness().receiver,

@@ -6,7 +6,7 @@ import { Sched, type Schedule } from '#sdk/index.ts';
 import { SETTINGS, TEST_KEY } from '#test/delivery/harness.ts';
 import { startSched, temporaryDirectory } from '#test/process/sched-process.ts';
 import { answer } from '#test/receiver/behaviours.ts';
-import { atTerminal, start, withoutColours } from './command.ts';
+import { startAtTerminal, startPiped, withoutColours } from './command.ts';
 import { useService } from './service.ts';
 
 const { receiver, client, env } = useService();
@@ -17,7 +17,7 @@ interface Line {
   readonly attempt?: { readonly attempt_no: number; readonly outcome: string; readonly status_code: number };
 }
 
-const WATCHING = /Watching what waits/;
+const WATCHING = /Watching \d+ waiting deliveries/;
 const QUICK_RETRIES = { base: '100ms', factor: 1, max: '100ms' };
 
 /** What a tail has told of a schedule: `1 retryable 500`, `end succeeded`. */
@@ -45,15 +45,15 @@ async function freePort(): Promise<string> {
 test.concurrent('it waits for a service that is gone, says so once, and goes on', async () => {
   const settings = { dataDir: temporaryDirectory(), env: { ...SETTINGS, SCHED_PORT: await freePort() } };
   const first = await startSched(settings);
-  const tail = start(['tail'], { env: { SCHED_URL: first.url, SCHED_API_KEY: TEST_KEY } });
-  await tail.said(WATCHING);
+  const tail = startPiped(['tail'], { env: { SCHED_URL: first.url, SCHED_API_KEY: TEST_KEY } });
+  await tail.waitForText(WATCHING);
   await first.kill();
-  await tail.said(/The service does not answer: .+ Waiting for it\./);
+  await tail.waitForText(/The service does not answer: .+ Waiting for it\./);
   await using second = await startSched(settings);
-  await tail.said(/The service answers again\./);
+  await tail.waitForText(/The service answers again\./);
   const there = new Sched({ url: second.url, apiKey: TEST_KEY });
   const { id } = await there.schedules.create({ endpoint: receiver().hook().url, delay: '1s' });
-  await tail.said(new RegExp(`${id}.+succeeded`));
+  await tail.waitForText(new RegExp(`${id}.+succeeded`));
   tail.child.kill('SIGINT');
   const { code, stderr } = await tail.ended;
   expect(code).toBe(0);
@@ -65,22 +65,23 @@ test.concurrent('every attempt and every end is told, of what waited before and 
   const body = { retry_policy: QUICK_RETRIES };
   const before = await client().schedules.create({ ...body, endpoint: failsFirst.url, delay: '3s' });
   const canceled = await client().schedules.create({ endpoint: failsFirst.url, delay: '24h' });
-  const tail = start(['tail', '--json'], { env: env() });
-  await tail.said(WATCHING);
+  const tail = startPiped(['tail', '--json'], { env: env() });
+  await tail.waitForText(WATCHING);
   const redirects = receiver().hook(answer(302));
   const after = await client().schedules.create({ endpoint: redirects.url, delay: '1s' });
-  const ended = (schedule: Schedule) => tail.said(new RegExp(`"type":"end".+"schedule_id":"${schedule.id}"`));
+  const ended = (schedule: Schedule) =>
+    tail.waitForText(new RegExp(`"type":"end".+"schedule_id":"${schedule.id}"`));
   await ended(after);
   await client().schedules.cancel(canceled.id);
   await Promise.all([ended(before), ended(canceled)]);
   // A replay is due at once: it may be over before it is first seen.
   const [delivery] = (await client().schedules.deliveries(before.id).page()).data;
   const replay = await client().deliveries.replay(delivery?.id ?? '');
-  await tail.said(new RegExp(`"type":"end".+"id":"${replay.id}"`));
+  await tail.waitForText(new RegExp(`"type":"end".+"id":"${replay.id}"`));
   tail.child.kill('SIGINT');
   const { code, stdout, stderr } = await tail.ended;
   expect(code).toBe(0);
-  expect(stderr).toMatch(/^sched: Watching what waits \(\d+\) and what comes\. Ctrl-C ends it\.\n$/);
+  expect(stderr).toMatch(/^sched: Watching \d+ waiting deliveries and new ones\. Stop with Ctrl-C\.\n$/);
   expect(told(stdout, before)).toEqual([
     '1 retryable 500',
     '2 success 200',
@@ -97,11 +98,11 @@ test.concurrent('a recurring schedule is followed from run to run, alone, and on
   const recurring = await client().schedules.create({ endpoint: hook.url, cron: '0 0 1 1 *' });
   const other = await client().schedules.create({ endpoint: receiver().hook().url, delay: '2s' });
   const args = ['tail', '--schedule', recurring.id, '--status', 'dead_letter', '--for', '15s'];
-  const tail = start(args, { env: env() });
-  await tail.said(WATCHING);
+  const tail = startPiped(args, { env: env() });
+  await tail.waitForText(WATCHING);
   for (const run of [1, 2]) {
     await client().schedules.reschedule(recurring.id, { delay: '1s' });
-    await tail.said(new RegExp(`(?:dlv_.+attempt 1.+dead_letter.*\\n[^]*){${run}}`));
+    await tail.waitForText(new RegExp(`(?:dlv_.+attempt 1.+dead_letter.*\\n[^]*){${run}}`));
   }
   tail.child.kill('SIGTERM');
   const { code, stdout } = await tail.ended;
@@ -119,14 +120,14 @@ test.concurrent('a recurring schedule is followed from run to run, alone, and on
 test.concurrent.each([80, 100])(
   'at a terminal of %i columns lines fit, have colours, and Ctrl-C ends it with 0',
   async (columns) => {
-    await using terminal = atTerminal(['tail'], { env: env(), columns });
-    await terminal.said(WATCHING);
+    await using terminal = startAtTerminal(['tail'], { env: env(), columns });
+    await terminal.waitForText(WATCHING);
     const retry_policy = { base: '10s', factor: 1, max: '10s', jitter: false };
     const fails = { endpoint: receiver().hook(answer(500)).url, delay: '1s', retry_policy };
     await client().schedules.create({ endpoint: receiver().hook().url, delay: '1s' });
     await client().schedules.create(fails);
-    await terminal.said(/\[33m→ retry in 10 s/);
-    await terminal.said(/\[32m→ succeeded/);
+    await terminal.waitForText(/\[33m→ retry in 10 s/);
+    await terminal.waitForText(/\[32m→ succeeded/);
     terminal.type('\u0003');
     expect(await terminal.ended).toBe(0);
     for (const line of withoutColours(terminal.screen).split('\r\n'))
@@ -138,21 +139,22 @@ test.concurrent('what is paused over its instant and resumed is told', async () 
   const { url: endpoint } = receiver().hook();
   const before = await client().schedules.create({ endpoint, delay: '1s' });
   await client().schedules.pause(before.id);
-  const tail = start(['tail', '--json'], { env: env() });
-  await tail.said(WATCHING);
+  const tail = startPiped(['tail', '--json'], { env: env() });
+  await tail.waitForText(WATCHING);
   const after = await client().schedules.create({ endpoint, delay: '1s' });
   await client().schedules.pause(after.id);
   await delay(1_500);
   for (const { id } of [before, after]) await client().schedules.resume(id);
-  for (const { id } of [before, after]) await tail.said(new RegExp(`"type":"end".+"schedule_id":"${id}"`));
+  for (const { id } of [before, after])
+    await tail.waitForText(new RegExp(`"type":"end".+"schedule_id":"${id}"`));
   tail.child.kill('SIGINT');
   const { stdout } = await tail.ended;
   for (const each of [before, after]) expect(told(stdout, each)).toEqual(['1 success 200', 'end succeeded']);
 });
 
 test.concurrent('a reader that has gone away ends it', async () => {
-  const tail = start(['tail', '--json'], { env: env() });
-  await tail.said(WATCHING);
+  const tail = startPiped(['tail', '--json'], { env: env() });
+  await tail.waitForText(WATCHING);
   tail.child.stdout.destroy();
   await client().schedules.create({ endpoint: receiver().hook().url, delay: '1s' });
   expect(await tail.ended).toMatchObject({ code: 0 });
@@ -160,7 +162,7 @@ test.concurrent('a reader that has gone away ends it', async () => {
 
 test.concurrent('it ends by itself after the time it was given', async () => {
   const { id } = await client().schedules.create({ endpoint: 'https://example.com/', delay: '24h' });
-  const { code, stdout } = await start(['tail', '--for', '1s', '--schedule', id], { env: env() }).ended;
+  const { code, stdout } = await startPiped(['tail', '--for', '1s', '--schedule', id], { env: env() }).ended;
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
 });
 
@@ -169,12 +171,12 @@ test.concurrent.each([
   [['--schedule', ''], 2, 'must not be empty'],
   [['--status', 'scheduled'], 2, 'succeeded, retry_scheduled, dead_letter, expired, canceled'],
 ])('%j ends it at once', async (args, exit, why) => {
-  const { code, stdout, stderr } = await start(['tail', ...args], { env: env() }).ended;
+  const { code, stdout, stderr } = await startPiped(['tail', ...args], { env: env() }).ended;
   expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
   expect(stderr).toContain(why);
 });
 
 test.concurrent('a key that is not accepted ends it with 4', async () => {
   const wrong = { ...env(), SCHED_API_KEY: 'sk_test_wrongWRONG0123456789' };
-  expect(await start(['tail'], { env: wrong }).ended).toMatchObject({ code: 4, stdout: '' });
+  expect(await startPiped(['tail'], { env: wrong }).ended).toMatchObject({ code: 4, stdout: '' });
 });

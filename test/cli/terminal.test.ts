@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Ended, piped, shown, withoutColours } from './command.ts';
+import { type Ended, runAtTerminal, runPiped, withoutColours } from './command.ts';
 
 const KEY = { SCHED_API_KEY: 'sk_test_terminalTERMINAL0123456789' };
 /** Sets the title, clears the screen, turns the text around, and more lines than one. */
@@ -115,7 +115,7 @@ const COMMANDS: readonly (readonly string[])[] = [
 describe.concurrent('what comes from the service does nothing but be read', () => {
   test.concurrent.each(COMMANDS.map((args) => [args.join(' '), args] as const))('%s', async (_, args) => {
     // So wide that nothing is cut.
-    const { screen } = await shown(args, { env, columns: 500 });
+    const { screen } = await runAtTerminal(args, { env, columns: 500 });
     const text = withoutColours(screen).replaceAll('\r\n', '\n');
     expect(text).toContain('owned');
     expect(text).not.toMatch(/[^\P{Cc}\n]/u);
@@ -124,7 +124,7 @@ describe.concurrent('what comes from the service does nothing but be read', () =
   });
 
   test.concurrent('in a pipe neither', async () => {
-    const ends = await Promise.all(COMMANDS.map((args) => piped(args, { env })));
+    const ends = await Promise.all(COMMANDS.map((args) => runPiped(args, { env })));
     for (const { stdout, stderr } of ends) expect(stdout + stderr).not.toMatch(/[^\P{Cc}\n]/u);
     const [, , { stdout }] = ends as [Ended, Ended, Ended];
     expect(JSON.parse(stdout)).toEqual(SCHEDULE);
@@ -136,7 +136,7 @@ describe.concurrent('tables', () => {
     'fit %i columns, and ids are whole',
     async (columns) => {
       for (const args of COMMANDS.filter(([, verb]) => verb === 'list')) {
-        const { screen } = await shown(args, { env, columns });
+        const { screen } = await runAtTerminal(args, { env, columns });
         const lines = withoutColours(screen).split('\r\n');
         for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns);
         expect(lines[1]).toContain(ID);
@@ -145,16 +145,16 @@ describe.concurrent('tables', () => {
   );
 
   test.concurrent('in a pipe nothing is cut', async () => {
-    const { stdout } = await piped(['schedules', 'list'], { env });
+    const { stdout } = await runPiped(['schedules', 'list'], { env });
     expect(stdout).toContain(`https://example.com/${'a'.repeat(90)}/`);
     expect(stdout).not.toContain('…');
     expect(stdout).toContain('team=東京');
   });
 
   test.concurrent('beside an instant stands how far it is, for people only', async () => {
-    const { screen } = await shown(['deliveries', 'list'], { env, columns: 132 });
+    const { screen } = await runAtTerminal(['deliveries', 'list'], { env, columns: 132 });
     expect(screen).toMatch(/2026-11-15 08:00:00.007Z .*(?:ago|in \d)/);
-    expect((await piped(['deliveries', 'list'], { env })).stdout).not.toMatch(/ago|in \d/);
+    expect((await runPiped(['deliveries', 'list'], { env })).stdout).not.toMatch(/ago|in \d/);
   });
 });
 
@@ -163,7 +163,7 @@ describe.concurrent('colours', () => {
   const GREEN = '\u001b[32msucceeded\u001b[0m';
 
   test.concurrent('are there at a terminal', async () => {
-    const { screen } = await shown(['deliveries', 'list'], { env });
+    const { screen } = await runAtTerminal(['deliveries', 'list'], { env });
     expect(screen).toContain(RED);
     expect(screen).toContain(GREEN);
   });
@@ -174,14 +174,14 @@ describe.concurrent('colours', () => {
     ['a dumb terminal', [], { TERM: 'dumb' }],
     ['--json', ['--json'], {}],
   ])('not with %s', async (_, flags, extra) => {
-    const { screen } = await shown(['deliveries', 'list', ...flags], { env: { ...env, ...extra } });
+    const { screen } = await runAtTerminal(['deliveries', 'list', ...flags], { env: { ...env, ...extra } });
     expect(screen).toContain('dead_letter');
     expect(screen).not.toContain('\u001b');
   });
 
   test.concurrent('not in a pipe, unless they are asked for', async () => {
-    expect((await piped(['deliveries', 'list'], { env })).stdout).not.toContain('\u001b');
-    const forced = await piped(['deliveries', 'list'], { env: { ...env, FORCE_COLOR: '1' } });
+    expect((await runPiped(['deliveries', 'list'], { env })).stdout).not.toContain('\u001b');
+    const forced = await runPiped(['deliveries', 'list'], { env: { ...env, FORCE_COLOR: '1' } });
     expect(forced.stdout).toContain(RED);
   });
 });

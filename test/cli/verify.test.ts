@@ -7,7 +7,7 @@ import type { DeliveryId } from '#src/domain/id.ts';
 import { formatInstant, instant } from '#src/domain/instant.ts';
 import { signatureHeader } from '#src/domain/signature.ts';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
-import { atTerminal, piped, withoutColours } from './command.ts';
+import { runPiped, startAtTerminal, withoutColours } from './command.ts';
 
 const SECRET = 'whsec_verifyVERIFY0123456789';
 const OTHER_SECRET = 'whsec_otherOTHER0123456789';
@@ -52,13 +52,13 @@ function file(content: string): string {
 }
 
 async function verdict(args: readonly string[], input = '', env: Record<string, string> = ENV) {
-  const { code, stdout } = await piped(['verify', '--json', ...args], { env, input });
+  const { code, stdout } = await runPiped(['verify', '--json', ...args], { env, input });
   return { code, ...(JSON.parse(stdout) as Record<string, unknown>) };
 }
 
 describe.concurrent('a request that Sched signed', () => {
   test.concurrent('is verified from standard input, and said whose it is', async () => {
-    const { code, stdout, stderr } = await piped(['verify'], { env: ENV, input: captured() });
+    const { code, stdout, stderr } = await runPiped(['verify'], { env: ENV, input: captured() });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^Verified +yes, it was signed by Sched\nDelivery +dlv_\w+, attempt 2\nSigned /);
     expect(stdout).toContain('invoice-4711');
@@ -82,7 +82,7 @@ describe.concurrent('a request that Sched signed', () => {
       const path = file(captured({}, BODY + lineBreak));
       expect(await verdict([path])).toMatchObject({ code: 0, body: 'without_its_last_line_break' });
     }
-    const { stdout } = await piped(['verify'], { env: ENV, input: captured({}, `${BODY}\n`) });
+    const { stdout } = await runPiped(['verify'], { env: ENV, input: captured({}, `${BODY}\n`) });
     expect(stdout).toMatch(/^Body +without its last line break, which was not sent$/m);
     const sentSo = captured({ body: `${BODY}\n` });
     expect(await verdict([], sentSo)).toMatchObject({ code: 0, body: 'as_given' });
@@ -106,7 +106,7 @@ describe.concurrent('what is not, is told why: exit code 1', () => {
     ['body_reserialised', {}, '{"total":1,"name":"Grüße"}', 'spaces after commas and colons'],
     ['no_signature_matches', { secret: OTHER_SECRET }, BODY, 'secret'],
   ])('%s', async (reason, signing, body, hint) => {
-    const { code, stdout } = await piped(['verify'], { env: ENV, input: captured(signing, body) });
+    const { code, stdout } = await runPiped(['verify'], { env: ENV, input: captured(signing, body) });
     expect(code).toBe(1);
     expect(stdout).toContain(`Not verified (${reason}): `);
     expect(stdout).toContain(hint);
@@ -159,7 +159,7 @@ describe.concurrent('wrong usage: exit code 2', () => {
     ['a file that is not there', ['/nowhere/captured.txt'], '', ENV, /ENOENT/],
     ['too much', [], 'x'.repeat(1_100_000), ENV, /more than 1048576 bytes/],
   ])('%s', async (_, args, input, env, why) => {
-    const { code, stdout, stderr } = await piped(['verify', ...args], { env, input });
+    const { code, stdout, stderr } = await runPiped(['verify', ...args], { env, input });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^sched: .+\n$/);
     expect(stderr).toMatch(why);
@@ -167,12 +167,12 @@ describe.concurrent('wrong usage: exit code 2', () => {
 });
 
 test.concurrent('at a terminal it is pasted, and the secret is asked for and not shown', async () => {
-  await using terminal = atTerminal(['verify']);
-  await terminal.said(/Ctrl-D on a line of its own/);
+  await using terminal = startAtTerminal(['verify']);
+  await terminal.waitForText(/Ctrl-D on a line of its own/);
   // As terminals paste: line ends are carriage returns. A line may be longer than a terminal takes by itself.
   const long = `{"long": "${'x'.repeat(5_000)}"}`;
   terminal.type(`${captured({ body: long }, long, '\r')}\r\u0004`);
-  await terminal.said(/Signing secret \(it is not shown\): /);
+  await terminal.waitForText(/Signing secret \(it is not shown\): /);
   terminal.type(`wrong\u0015${SECRET}!\u007f\r`);
   expect(await terminal.ended).toBe(0);
   expect(withoutColours(terminal.screen)).toContain('yes, it was signed by Sched');
@@ -180,8 +180,8 @@ test.concurrent('at a terminal it is pasted, and the secret is asked for and not
 });
 
 test.concurrent('Ctrl-C at a question ends it with 130', async () => {
-  await using terminal = atTerminal(['verify', file(captured())]);
-  await terminal.said(/Signing secret/);
+  await using terminal = startAtTerminal(['verify', file(captured())]);
+  await terminal.waitForText(/Signing secret/);
   terminal.type('half a sec\u0003');
   expect(await terminal.ended).toBe(130);
   expect(terminal.screen).not.toContain('half');

@@ -8,19 +8,19 @@ import type { Answer } from './exchange.ts';
  * `object` is what the answer must call itself. Beyond that its fields are taken as the document describes them:
  * answers may gain fields at any time.
  */
-export function read<T>(answer: Answer, object: string): T {
+export function readAnswer<T>(answer: Answer, object: string): T {
   const { status, requestId, text } = answer;
-  const json = parsed(text);
+  const json = parseJson(text);
   if (status >= 200 && status < 300) {
     if (isRecord(json) && json.object === object && (object !== 'list' || isPage(json))) return json as T;
     throw unexpectedAnswer(status, requestId, `but no ${object} of Sched's: is the url right?`);
   }
-  if (!isErrorBody(json)) throw unexpectedAnswer(status, requestId, unexplained(status));
+  if (!isErrorBody(json)) throw unexpectedAnswer(status, requestId, explainStatus(status));
   const { type, code, message, param, request_id } = json.error;
   throw errorOf({ type, code, status, param, requestId: request_id, explanation: message });
 }
 
-function unexplained(status: number): string {
+function explainStatus(status: number): string {
   // A browser hides the status of a redirect that was not followed.
   const isRedirect = status === 0 || (status >= 300 && status < 400);
   return isRedirect
@@ -28,7 +28,7 @@ function unexplained(status: number): string {
     : "and no error of Sched's with it.";
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return readJson(text);
   } catch {

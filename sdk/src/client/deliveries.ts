@@ -1,7 +1,7 @@
 import type { Attempt, Delivery, ListAttemptsQuery, ListDeliveriesQuery } from '../api-types.ts';
 import type { CallOptions, WriteOptions } from './options.ts';
 import { list, type Pages } from './pages.ts';
-import { inPath, type Transport } from './transport.ts';
+import { encodeId, type Transport } from './transport.ts';
 
 const DELIVERIES = '/deliveries';
 const ANSWERS = { answers: 'delivery' } as const;
@@ -19,7 +19,10 @@ export class Deliveries {
   }
 
   async get(id: string, options?: CallOptions): Promise<Delivery> {
-    return this.#transport.call({ method: 'GET', path: `${DELIVERIES}/${inPath(id)}`, ...ANSWERS }, options);
+    return this.#transport.call(
+      { method: 'GET', path: `${DELIVERIES}/${encodeId(id)}`, ...ANSWERS },
+      options,
+    );
   }
 
   /**
@@ -27,12 +30,12 @@ export class Deliveries {
    * deduplicates will ignore it if it processed the original.
    */
   async replay(id: string, options?: WriteOptions): Promise<Delivery> {
-    const path = `${DELIVERIES}/${inPath(id)}/replay`;
+    const path = `${DELIVERIES}/${encodeId(id)}/replay`;
     return this.#transport.call({ method: 'POST', path, isKeyed: true, ...ANSWERS }, options);
   }
 
   /** The first attempt first. */
   attempts(id: string, query?: ListAttemptsQuery, options?: CallOptions): Pages<Attempt> {
-    return list(this.#transport, () => `${DELIVERIES}/${inPath(id)}/attempts`, { ...query }, options);
+    return list(this.#transport, () => `${DELIVERIES}/${encodeId(id)}/attempts`, { ...query }, options);
   }
 }

@@ -1,7 +1,7 @@
 import type { Endpoint, EndpointWrite, ListEndpointsQuery } from '../api-types.ts';
 import type { CallOptions, WriteOptions } from './options.ts';
 import { list, type Pages } from './pages.ts';
-import { inPath, type Transport } from './transport.ts';
+import { encodeId, type Transport } from './transport.ts';
 
 const ENDPOINTS = '/endpoints';
 const ANSWERS = { answers: 'endpoint' } as const;
@@ -27,18 +27,18 @@ export class Endpoints {
   }
 
   async get(id: string, options?: CallOptions): Promise<Endpoint> {
-    return this.#transport.call({ method: 'GET', path: `${ENDPOINTS}/${inPath(id)}`, ...ANSWERS }, options);
+    return this.#transport.call({ method: 'GET', path: `${ENDPOINTS}/${encodeId(id)}`, ...ANSWERS }, options);
   }
 
   /** Makes a new version; what is left out stays. Deliveries that exist keep the version they were made with. */
   async update(id: string, body: EndpointWrite, options?: WriteOptions): Promise<Endpoint> {
-    const path = `${ENDPOINTS}/${inPath(id)}`;
+    const path = `${ENDPOINTS}/${encodeId(id)}`;
     return this.#transport.call({ method: 'PATCH', path, body, isKeyed: true, ...ANSWERS }, options);
   }
 
   /** It stays readable but can back no new schedule. */
   async archive(id: string, options?: CallOptions): Promise<Endpoint> {
-    const path = `${ENDPOINTS}/${inPath(id)}/archive`;
+    const path = `${ENDPOINTS}/${encodeId(id)}/archive`;
     return this.#transport.call({ method: 'POST', path, ...ANSWERS }, options);
   }
 }

@@ -29,7 +29,7 @@ export class SchedError extends Error {
   readonly requestId: string | null;
 
   constructor(facts: ErrorFacts, options?: { readonly cause?: unknown }) {
-    super(sentence(facts), options);
+    super(formatMessage(facts), options);
     this.type = facts.type;
     this.code = facts.code;
     this.status = facts.status;
@@ -116,7 +116,7 @@ export function connectionError(
   return new ConnectionError(facts, { cause });
 }
 
-function sentence({ code, param, requestId, explanation }: ErrorFacts): string {
+function formatMessage({ code, param, requestId, explanation }: ErrorFacts): string {
   const field = param === null ? '' : ` (${param})`;
   const id = requestId === null ? '' : ` [${requestId}]`;
   return `${code}${field}: ${explanation}${id}`;

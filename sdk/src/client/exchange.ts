@@ -5,7 +5,7 @@ import { onAbort } from './on-abort.ts';
 /** What the client needs of `fetch`; the one of any runtime fits. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-export interface Sending {
+export interface OutgoingRequest {
   readonly method: string;
   /** Where to, with the query. */
   readonly url: string;
@@ -44,7 +44,7 @@ interface Failure {
  * end, because not every runtime stops reading a body when its signal is aborted; afterwards neither a timer nor a
  * listener is left.
  */
-export async function exchange(fetch: Fetch, sending: Sending, limits: Limits): Promise<Answer> {
+export async function exchange(fetch: Fetch, sending: OutgoingRequest, limits: Limits): Promise<Answer> {
   const { timeoutMs, signal } = limits;
   signal?.throwIfAborted();
   const end = new AbortController();
@@ -54,27 +54,34 @@ export async function exchange(fetch: Fetch, sending: Sending, limits: Limits): 
   const forget = signal && onAbort(signal, () => end.abort(signal.reason));
   const timer = setTimeout(() => end.abort(), timeoutMs);
   try {
-    return await Promise.race([answerTo(fetch, sending, end.signal), ended]);
+    return await Promise.race([fetchAnswer(fetch, sending, end.signal), ended]);
   } catch (error) {
     signal?.throwIfAborted();
     if (end.signal.aborted) {
-      throw connectionError('timeout', `${named(sending)} was not answered within ${timeoutMs} ms.`);
+      throw connectionError(
+        'timeout',
+        `${describeRequest(sending)} was not answered within ${timeoutMs} ms.`,
+      );
     }
     if (error instanceof SchedError) throw error;
-    throw connectionError('connection_failed', `${named(sending)} was not answered: ${why(error)}.`, error);
+    throw connectionError(
+      'connection_failed',
+      `${describeRequest(sending)} was not answered: ${findReason(error)}.`,
+      error,
+    );
   } finally {
     clearTimeout(timer);
     forget?.();
   }
 }
 
-async function answerTo(fetch: Fetch, sending: Sending, signal: AbortSignal): Promise<Answer> {
+async function fetchAnswer(fetch: Fetch, sending: OutgoingRequest, signal: AbortSignal): Promise<Answer> {
   const { method, url, headers, body } = sending;
   // Redirects are not followed: a POST would arrive as a GET, and the key is for this address only.
   const response = await fetch(url, { method, headers, body, signal, redirect: 'manual' });
   const { status } = response;
   const requestId = response.headers.get('sched-request-id');
-  const text = await textOf(response);
+  const text = await readText(response);
   if (text === null) {
     throw unexpectedAnswer(
       status,
@@ -86,7 +93,7 @@ async function answerTo(fetch: Fetch, sending: Sending, signal: AbortSignal): Pr
 }
 
 /** Null where there is too much of it. */
-async function textOf({ body }: Response): Promise<string | null> {
+async function readText({ body }: Response): Promise<string | null> {
   if (body === null) return '';
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -105,12 +112,12 @@ async function textOf({ body }: Response): Promise<string | null> {
 }
 
 /** Without the query: labels and cursors are nobody's business in a log. */
-function named({ method, url }: Sending): string {
+function describeRequest({ method, url }: OutgoingRequest): string {
   return `${method} ${url.split('?', 1)[0]}`;
 }
 
 /** Runtimes say only "fetch failed", and hide the reason one or two levels below. */
-function why(error: unknown): string {
+function findReason(error: unknown): string {
   let deepest = (error ?? {}) as Failure;
   for (let depth = 0; depth < CAUSES_MAX && deepest.cause instanceof Error; depth++) deepest = deepest.cause;
   return String(deepest.code ?? deepest.message ?? error);

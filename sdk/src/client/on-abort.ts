@@ -3,30 +3,30 @@
  * than ten, and a program may well end fifty calls by one signal.
  */
 
-interface Shared {
+interface SharedListener {
   readonly listeners: Set<() => void>;
-  readonly tell: () => void;
+  readonly notify: () => void;
 }
 
-const sharedOf = new WeakMap<AbortSignal, Shared>();
+const sharedBySignal = new WeakMap<AbortSignal, SharedListener>();
 
 /** Answers what takes the listener back. With the last of them nothing is left on the signal. */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
-  const { listeners, tell } = sharedOf.get(signal) ?? newShared(signal);
-  if (listeners.size === 0) signal.addEventListener('abort', tell, { once: true });
+  const { listeners, notify } = sharedBySignal.get(signal) ?? createShared(signal);
+  if (listeners.size === 0) signal.addEventListener('abort', notify, { once: true });
   listeners.add(listener);
   return () => {
     listeners.delete(listener);
-    if (listeners.size === 0) signal.removeEventListener('abort', tell);
+    if (listeners.size === 0) signal.removeEventListener('abort', notify);
   };
 }
 
-function newShared(signal: AbortSignal): Shared {
+function createShared(signal: AbortSignal): SharedListener {
   const listeners = new Set<() => void>();
-  const tell = () => {
+  const notify = () => {
     for (const listener of listeners) listener();
   };
-  const shared = { listeners, tell };
-  sharedOf.set(signal, shared);
+  const shared = { listeners, notify };
+  sharedBySignal.set(signal, shared);
   return shared;
 }

@@ -59,7 +59,7 @@ export function readOptions(options: SchedOptions): Settings {
     throw new TypeError(`retries must be a whole number from 0 to ${RETRIES_MAX}.`);
   }
   return {
-    base: baseOf(options.url),
+    base: parseBaseUrl(options.url),
     headers: {
       accept: 'application/json',
       authorization: `Bearer ${apiKey}`,
@@ -67,24 +67,24 @@ export function readOptions(options: SchedOptions): Settings {
     },
     // Looked up at each call: tools that stand in for the network put theirs in its place.
     fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
-    timeoutMs: checkedTimeout(timeoutMs),
+    timeoutMs: checkTimeout(timeoutMs),
     retries,
   };
 }
 
-export function checkedTimeout(timeoutMs: number): number {
+export function checkTimeout(timeoutMs: number): number {
   if (timeoutMs > 0 && timeoutMs <= TIMEOUT_MS_MAX) return timeoutMs;
   throw new TypeError(`timeoutMs must be above 0 and at most ${TIMEOUT_MS_MAX}.`);
 }
 
 /** An empty one would count as none, and a repeated call would take effect twice. */
-export function checkedIdempotencyKey(key: string): string {
+export function checkIdempotencyKey(key: string): string {
   if (VISIBLE_WITH_SPACES_INSIDE.test(key)) return key;
   throw new TypeError('idempotencyKey must be visible ASCII characters, with no white space around them.');
 }
 
 /** A url is not quoted either: it might have a password in it. */
-function baseOf(url: string): string {
+function parseBaseUrl(url: string): string {
   if (!URL.canParse(url)) throw new TypeError('url must be an address such as https://sched.example.com.');
   const { protocol, username, password, search, hash, origin, pathname } = new URL(url);
   if (protocol !== 'https:' && protocol !== 'http:')

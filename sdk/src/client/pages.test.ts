@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readOptions } from './options.ts';
 import { type List, list, Pages, type Query } from './pages.ts';
-import { REAL_WORLD, Transport } from './transport.ts';
+import { SYSTEM_DEPENDENCIES, Transport } from './transport.ts';
 
 function page(data: readonly number[], next: string | null): List<number> {
   return { object: 'list', data, has_more: next !== null, next_cursor: next };
@@ -98,7 +98,7 @@ describe('a query', () => {
       return Response.json(page([], null));
     };
     const settings = readOptions({ url: 'http://sched.example', apiKey: 'sk_test_0123456789', fetch });
-    const rejected = await list(new Transport(settings, REAL_WORLD), () => '/schedules', query)
+    const rejected = await list(new Transport(settings, SYSTEM_DEPENDENCIES), () => '/schedules', query)
       .page()
       .then(
         () => null,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type ErrorFacts, errorOf } from './errors.ts';
-import { isWorthRepeating, parseRetryAfter, pauseMs } from './retry.ts';
+import { backoffMs, isRetryable, parseRetryAfter } from './retry.ts';
 
 function error(facts: Partial<ErrorFacts>) {
   return errorOf({
@@ -31,24 +31,24 @@ describe('what is tried again', () => {
     [false, { type: 'api_error', code: 'unexpected_answer', status: 200 }],
     [false, { type: 'api_error', code: 'unexpected_answer', status: 0 }],
   ])('%s: %o', (isRepeated, facts) => {
-    expect(isWorthRepeating(error(facts))).toBe(isRepeated);
+    expect(isRetryable(error(facts))).toBe(isRepeated);
   });
 });
 
 describe('the pause', () => {
   test('doubles from 200 ms to 5 s, at most', () => {
-    const longest = [1, 2, 3, 4, 5, 6, 7, 50].map((attempts) => pauseMs(attempts, 1));
+    const longest = [1, 2, 3, 4, 5, 6, 7, 50].map((attempts) => backoffMs(attempts, 1));
     expect(longest).toEqual([200, 400, 800, 1_600, 3_200, 5_000, 5_000, 5_000]);
   });
 
   test('is anything from nothing up to that', () => {
-    expect([0, 0.25, 0.5].map((random) => pauseMs(3, random))).toEqual([0, 200, 400]);
+    expect([0, 0.25, 0.5].map((random) => backoffMs(3, random))).toEqual([0, 200, 400]);
   });
 
   test('is not shorter than the service asks for, up to 30 s', () => {
-    expect(pauseMs(1, 0.5, 2_000)).toBe(2_000);
-    expect(pauseMs(6, 1, 2_000)).toBe(5_000);
-    expect(pauseMs(1, 0.5, 86_400_000)).toBe(30_000);
+    expect(backoffMs(1, 0.5, 2_000)).toBe(2_000);
+    expect(backoffMs(6, 1, 2_000)).toBe(5_000);
+    expect(backoffMs(1, 0.5, 86_400_000)).toBe(30_000);
   });
 });
 

@@ -11,12 +11,12 @@ import type { SchedError } from './errors.ts';
 export const RETRIES_DEFAULT = 3;
 export const RETRIES_MAX = 10;
 
-const PAUSE_MS_BASE = 200;
-const PAUSE_MS_MAX = 5_000;
+const BACKOFF_MS_BASE = 200;
+const BACKOFF_MS_MAX = 5_000;
 /** A service that asks for more than this gets this. */
 const RETRY_AFTER_MS_MAX = 30_000;
 
-export function isWorthRepeating({ type, code, status }: SchedError): boolean {
+export function isRetryable({ type, code, status }: SchedError): boolean {
   return type === 'connection_error' || code === 'idempotency_in_progress' || (status ?? 0) >= 500;
 }
 
@@ -24,8 +24,8 @@ export function isWorthRepeating({ type, code, status }: SchedError): boolean {
  * Exponential with full jitter, so that clients which failed together do not come back together. `random` is from
  * 0 to 1; `attempts` counts those made so far.
  */
-export function pauseMs(attempts: number, random: number, retryAfterMs = 0): number {
-  const ceiling = Math.min(PAUSE_MS_MAX, PAUSE_MS_BASE * 2 ** (attempts - 1));
+export function backoffMs(attempts: number, random: number, retryAfterMs = 0): number {
+  const ceiling = Math.min(BACKOFF_MS_MAX, BACKOFF_MS_BASE * 2 ** (attempts - 1));
   return Math.max(random * ceiling, Math.min(retryAfterMs, RETRY_AFTER_MS_MAX));
 }
 

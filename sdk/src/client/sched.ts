@@ -2,7 +2,7 @@ import { Deliveries } from './deliveries.ts';
 import { Endpoints } from './endpoints.ts';
 import { readOptions, type SchedOptions } from './options.ts';
 import { Schedules } from './schedules.ts';
-import { REAL_WORLD, Transport } from './transport.ts';
+import { SYSTEM_DEPENDENCIES, Transport } from './transport.ts';
 
 /**
  * A client of one service with one API key, and so of one project and mode.
@@ -18,7 +18,7 @@ export class Sched {
   readonly endpoints: Endpoints;
 
   constructor(options: SchedOptions) {
-    const transport = new Transport(readOptions(options), REAL_WORLD);
+    const transport = new Transport(readOptions(options), SYSTEM_DEPENDENCIES);
     this.schedules = new Schedules(transport);
     this.deliveries = new Deliveries(transport);
     this.endpoints = new Endpoints(transport);

@@ -9,7 +9,7 @@ import type {
 } from '../api-types.ts';
 import type { CallOptions, WriteOptions } from './options.ts';
 import { list, type Pages } from './pages.ts';
-import { inPath, type Transport } from './transport.ts';
+import { encodeId, type Transport } from './transport.ts';
 
 const SCHEDULES = '/schedules';
 const ANSWERS = { answers: 'schedule' } as const;
@@ -35,18 +35,18 @@ export class Schedules {
   }
 
   async get(id: string, options?: CallOptions): Promise<Schedule> {
-    return this.#transport.call({ method: 'GET', path: `${SCHEDULES}/${inPath(id)}`, ...ANSWERS }, options);
+    return this.#transport.call({ method: 'GET', path: `${SCHEDULES}/${encodeId(id)}`, ...ANSWERS }, options);
   }
 
   /** What is left out stays. Reaches the pending delivery too, unless it is being sent. */
   async update(id: string, body: ScheduleUpdate, options?: WriteOptions): Promise<Schedule> {
-    const path = `${SCHEDULES}/${inPath(id)}`;
+    const path = `${SCHEDULES}/${encodeId(id)}`;
     return this.#transport.call({ method: 'PATCH', path, body, isKeyed: true, ...ANSWERS }, options);
   }
 
   /** Moves the fire time; `cron` replaces the recurrence. */
   async reschedule(id: string, body: ScheduleReschedule, options?: WriteOptions): Promise<Schedule> {
-    const path = `${SCHEDULES}/${inPath(id)}/reschedule`;
+    const path = `${SCHEDULES}/${encodeId(id)}/reschedule`;
     return this.#transport.call({ method: 'POST', path, body, isKeyed: true, ...ANSWERS }, options);
   }
 
@@ -67,11 +67,11 @@ export class Schedules {
 
   /** Newest first. */
   deliveries(id: string, query?: ListScheduleDeliveriesQuery, options?: CallOptions): Pages<Delivery> {
-    return list(this.#transport, () => `${SCHEDULES}/${inPath(id)}/deliveries`, { ...query }, options);
+    return list(this.#transport, () => `${SCHEDULES}/${encodeId(id)}/deliveries`, { ...query }, options);
   }
 
   #order(id: string, verb: 'pause' | 'resume' | 'cancel', options?: CallOptions): Promise<Schedule> {
-    const path = `${SCHEDULES}/${inPath(id)}/${verb}`;
+    const path = `${SCHEDULES}/${encodeId(id)}/${verb}`;
     return this.#transport.call({ method: 'POST', path, ...ANSWERS }, options);
   }
 }

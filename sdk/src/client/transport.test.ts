@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Fetch } from './exchange.ts';
 import { readOptions } from './options.ts';
 import { sleep } from './sleep.ts';
-import { type Dependencies, inPath, Transport } from './transport.ts';
+import { type Dependencies, encodeId, Transport } from './transport.ts';
 
 const OBJECT = { object: 'schedule', id: 'sch_1', of_a_newer_service: true };
 const GET = { method: 'GET', path: '/schedules/sch_1', answers: 'schedule' } as const;
@@ -82,15 +82,15 @@ describe('a call', () => {
 
 describe('an id in a path', () => {
   test.each(['', '.', '..', 'sch_\ud800', undefined as unknown as string])('%j is none', (id) => {
-    expect(() => inPath(id)).toThrow(TypeError);
+    expect(() => encodeId(id)).toThrow(TypeError);
   });
 
   test('beyond ASCII is for the service to know', () => {
-    expect(inPath('sch_📨')).toBe('sch_%F0%9F%93%A8');
+    expect(encodeId('sch_📨')).toBe('sch_%F0%9F%93%A8');
   });
 
   test('cannot lead anywhere else', () => {
-    expect(inPath('a/../b?c#d%2F')).toBe('a%2F..%2Fb%3Fc%23d%252F');
+    expect(encodeId('a/../b?c#d%2F')).toBe('a%2F..%2Fb%3Fc%23d%252F');
   });
 });
 

@@ -1,9 +1,9 @@
 /** Calls: each is one HTTP exchange or, where that had bad luck, several with pauses between them. */
-import { read } from './answer.ts';
+import { readAnswer } from './answer.ts';
 import { SchedError } from './errors.ts';
-import { exchange, type Sending } from './exchange.ts';
-import { checkedIdempotencyKey, checkedTimeout, type Settings, type WriteOptions } from './options.ts';
-import { isWorthRepeating, parseRetryAfter, pauseMs } from './retry.ts';
+import { exchange, type OutgoingRequest } from './exchange.ts';
+import { checkIdempotencyKey, checkTimeout, type Settings, type WriteOptions } from './options.ts';
+import { backoffMs, isRetryable, parseRetryAfter } from './retry.ts';
 import { sleep } from './sleep.ts';
 
 export interface Call {
@@ -26,7 +26,7 @@ export interface Dependencies {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-export const REAL_WORLD: Dependencies = {
+export const SYSTEM_DEPENDENCIES: Dependencies = {
   random: () => Math.random(),
   newKey: () => crypto.randomUUID(),
   nowMs: () => Date.now(),
@@ -46,23 +46,23 @@ export class Transport {
     const { fetch, retries } = this.#settings;
     const { signal, timeoutMs = this.#settings.timeoutMs } = options;
     const sending = this.#sending(call, options.idempotencyKey);
-    const limits = { signal, timeoutMs: checkedTimeout(timeoutMs) };
+    const limits = { signal, timeoutMs: checkTimeout(timeoutMs) };
     for (let attempts = 1; ; attempts++) {
       let retryAfter: string | null = null;
       try {
         const answer = await exchange(fetch, sending, limits);
         retryAfter = answer.retryAfter;
-        return read<T>(answer, call.answers);
+        return readAnswer<T>(answer, call.answers);
       } catch (error) {
-        if (!(error instanceof SchedError && isWorthRepeating(error)) || attempts > retries) throw error;
+        if (!(error instanceof SchedError && isRetryable(error)) || attempts > retries) throw error;
       }
       const askedMs = parseRetryAfter(retryAfter, this.#dependencies.nowMs());
-      await this.#dependencies.sleep(pauseMs(attempts, this.#dependencies.random(), askedMs), signal);
+      await this.#dependencies.sleep(backoffMs(attempts, this.#dependencies.random(), askedMs), signal);
     }
   }
 
   /** Made once per call: a repeated one has the same key and the same bytes. */
-  #sending({ method, path, query, body, isKeyed = false }: Call, idempotencyKey?: string): Sending {
+  #sending({ method, path, query, body, isKeyed = false }: Call, idempotencyKey?: string): OutgoingRequest {
     const { base, headers } = this.#settings;
     const search = query?.toString() ?? '';
     return {
@@ -72,7 +72,7 @@ export class Transport {
         ...headers,
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(isKeyed && {
-          'idempotency-key': checkedIdempotencyKey(idempotencyKey ?? this.#dependencies.newKey()),
+          'idempotency-key': checkIdempotencyKey(idempotencyKey ?? this.#dependencies.newKey()),
         }),
       },
       body: body === undefined ? null : JSON.stringify(body),
@@ -81,11 +81,11 @@ export class Transport {
 }
 
 /** A surrogate without its other half, which no address can hold. */
-const HALF_CHARACTER = /\p{Surrogate}/u;
+const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** An id that would lead to another path is none. Any other is for the service to know or not to know. */
-export function inPath(id: string): string {
-  if (typeof id !== 'string' || ['', '.', '..'].includes(id) || HALF_CHARACTER.test(id)) {
+export function encodeId(id: string): string {
+  if (typeof id !== 'string' || ['', '.', '..'].includes(id) || LONE_SURROGATE.test(id)) {
     throw new TypeError('An id is needed, such as sch_01jcq3v8k4zqgw5m2r7n9x0abc.');
   }
   return encodeURIComponent(id);

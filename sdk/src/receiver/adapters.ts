@@ -1,6 +1,6 @@
 /** What every adapter offers beside its `receiver`. */
 export {
-  type Begun,
+  type BeginResult as Begun,
   type DeduplicationStore,
   MemoryStore,
   type MemoryStoreOptions,

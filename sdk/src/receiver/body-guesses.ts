@@ -17,7 +17,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export function* bodyGuesses(body: Uint8Array): Generator<BodyGuess> {
-  const text = decoded(body);
+  const text = decode(body);
   if (text === null || text === '') return;
   const latin1 = asLatin1(text);
   if (latin1 !== null) yield guess('the body when it is encoded as Latin-1', latin1);
@@ -49,7 +49,7 @@ function asLatin1(text: string): Uint8Array | null {
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }
 
-function decoded(body: Uint8Array): string | null {
+function decode(body: Uint8Array): string | null {
   try {
     return decoder.decode(body);
   } catch {

@@ -6,7 +6,7 @@ export const SECRETS_MAX = 8;
 export const NO_SECRET = 'No signing secret was given: the setting it comes from is empty or unset.';
 
 /** Those that can be a key: an empty one would be a key that everybody has. */
-export function secretsOf(secret: string | readonly string[]): readonly string[] {
+export function usableSecrets(secret: string | readonly string[]): readonly string[] {
   const secrets = (typeof secret === 'string' ? [secret] : [...(secret ?? [])]).filter(
     (each) => typeof each === 'string' && each.trim() !== '',
   );
@@ -15,7 +15,7 @@ export function secretsOf(secret: string | readonly string[]): readonly string[]
 }
 
 /** Something that is no number would let every timestamp pass. */
-export function checkedTolerance(seconds: number = TOLERANCE_SECONDS): number {
+export function checkTolerance(seconds: number = TOLERANCE_SECONDS): number {
   if (typeof seconds === 'number' && seconds >= 0) return seconds;
   throw new RangeError('toleranceSeconds must be a number, 0 or more.');
 }

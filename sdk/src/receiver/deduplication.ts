@@ -11,11 +11,11 @@
  * retry, the time that a breaker is open, and as long as a schedule is paused.
  */
 
-export type Begun = 'new' | 'in_progress' | 'done';
+export type BeginResult = 'new' | 'in_progress' | 'done';
 
 export interface DeduplicationStore {
   /** Takes the key if nobody has it. */
-  begin(key: string): Promise<Begun>;
+  begin(key: string): Promise<BeginResult>;
   done(key: string): unknown;
   forget(key: string): unknown;
 }
@@ -53,7 +53,7 @@ export class MemoryStore implements DeduplicationStore {
     return this.#inProgress.size + this.#done.size;
   }
 
-  async begin(key: string): Promise<Begun> {
+  async begin(key: string): Promise<BeginResult> {
     this.#expire();
     if (this.#done.has(key)) return 'done';
     // So much at once that nothing can be let go: whoever asks has to come again.

@@ -1,6 +1,6 @@
 /** A delivery as a handler gets it: verified, with its body read. */
 import { readJson } from '../json/read-json.ts';
-import type { ReceivedHeaders } from './arrival.ts';
+import type { ReceivedHeaders } from './normalized-request.ts';
 import type { Verified } from './result.ts';
 
 export interface DeliveryRequest {

@@ -6,21 +6,22 @@
  * It is bounded, since anybody can send what does not match: a few dozen guesses, made one at a time, only for
  * bodies that are soon hashed, and only until so many bytes have been hashed in all.
  */
-import type { Arrival } from './arrival.ts';
+
 import { bodyGuesses } from './body-guesses.ts';
 import { SECRETS_MAX } from './checks.ts';
+import type { NormalizedRequest } from './normalized-request.ts';
 import { BODY_BYTES_MAX } from './read-body.ts';
 import { methodGuesses, pathGuesses } from './request-guesses.ts';
 import { type NearlyVerified, type NotMatching, refused } from './result.ts';
 import { secretGuesses } from './secret-guesses.ts';
-import { isAnyRight, type Key, keyOf, type Signed, signedBytes } from './signature.ts';
+import { hasValidSignature, importKey, type Key, type Signed, signedBytes } from './signature.ts';
 
 const GUESSED_BODY_BYTES_MAX = 65_536;
 /** Over all guesses and secrets of one request: as many as it can take to verify one that is right. */
 export const HASHED_BYTES_MAX = SECRETS_MAX * BODY_BYTES_MAX;
 
 export interface Unmatched {
-  readonly arrival: Arrival;
+  readonly arrival: NormalizedRequest;
   readonly signed: Signed;
   readonly signatures: readonly string[];
   readonly secrets: readonly string[];
@@ -51,22 +52,22 @@ const ADVICE: Readonly<Record<NearlyVerified['reason'], string>> = {
 };
 
 export async function diagnose(unmatched: Unmatched): Promise<NearlyVerified | NotMatching> {
-  const found = await tryOut(unmatched);
-  if (typeof found === 'object') return nearly(found);
-  return notRead(unmatched.arrival) ?? noneMatches(unmatched, found);
+  const found = await findMatch(unmatched);
+  if (typeof found === 'object') return describeMatch(found);
+  return checkBodyRead(unmatched.arrival) ?? describeMismatch(unmatched, found);
 }
 
 /** The first guess that matches. */
-async function tryOut(unmatched: Unmatched): Promise<Guess | 'none' | 'given_up'> {
+async function findMatch(unmatched: Unmatched): Promise<Guess | 'none' | 'given_up'> {
   const { arrival, signed, signatures, keys } = unmatched;
   if (arrival.body.length > GUESSED_BODY_BYTES_MAX) return 'given_up';
   let hashedBytes = 0;
   for (const guess of guesses(unmatched)) {
     const bytes = signedBytes(guess.signed ?? signed, guess.body ?? arrival.body);
-    const guessedKeys = guess.secret === undefined ? keys : [await keyOf(guess.secret)];
+    const guessedKeys = guess.secret === undefined ? keys : [await importKey(guess.secret)];
     hashedBytes += bytes.length * guessedKeys.length;
     if (hashedBytes > HASHED_BYTES_MAX) return 'given_up';
-    if (await isAnyRight(signatures, guessedKeys, bytes)) return guess;
+    if (await hasValidSignature(signatures, guessedKeys, bytes)) return guess;
   }
   return 'none';
 }
@@ -78,24 +79,27 @@ function* guesses({ arrival, signed, secrets }: Unmatched): Generator<Guess> {
   yield* bodyGuesses(arrival.body);
 }
 
-function nearly({ reason, matched }: Guess): NearlyVerified {
+function describeMatch({ reason, matched }: Guess): NearlyVerified {
   return { ok: false, reason, matched, message: `The signature matches ${matched}. ${ADVICE[reason]}` };
 }
 
 /** Sched says how long the body is. Null where it is as long as that, or nothing is said. */
-function otherLength({ header, body }: Arrival): number | null {
+function differingLength({ header, body }: NormalizedRequest): number | null {
   const text = header('Content-Length') ?? '';
   return /^[0-9]{1,15}$/.test(text) && Number(text) !== body.length ? Number(text) : null;
 }
 
-function notRead(arrival: Arrival): NotMatching | null {
-  const said = otherLength(arrival);
+function checkBodyRead(arrival: NormalizedRequest): NotMatching | null {
+  const said = differingLength(arrival);
   if (said === null || arrival.body.length > 0) return null;
   const advice = 'Read the raw body first, and pass its bytes.';
   return refused('body_not_read', `The body is empty, but ${said} bytes were sent. ${advice}`);
 }
 
-function noneMatches({ secrets, signatures, arrival }: Unmatched, found: 'none' | 'given_up'): NotMatching {
+function describeMismatch(
+  { secrets, signatures, arrival }: Unmatched,
+  found: 'none' | 'given_up',
+): NotMatching {
   const made =
     signatures.length === 1 ? 'The signature was' : `None of the ${signatures.length} signatures was`;
   const given = secrets.length === 1 ? 'the secret' : `any of the ${secrets.length} secrets`;
@@ -104,7 +108,7 @@ function noneMatches({ secrets, signatures, arrival }: Unmatched, found: 'none' 
       ? 'The body is too long to try out every usual mistake'
       : 'The usual mistakes were tried out and are not the reason';
   const not = signatures.length === 1 ? 'not ' : '';
-  const said = otherLength(arrival);
+  const said = differingLength(arrival);
   // Whoever sent this may have said so without reason: it proves nothing.
   const length = `The body has ${arrival.body.length} bytes, Content-Length said ${said}: something on the way changed it.`;
   return refused(

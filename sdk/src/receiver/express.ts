@@ -7,8 +7,9 @@
  * unless they were kept: `app.use(express.json({ verify: keepRawBody, limit: '1mb' }))`. A parser refuses more
  * than 100 kB unless it is told otherwise; Sched sends up to 1 MiB.
  */
-import { type NodeRequest, nodeReply } from './node.ts';
-import { Receive, type ReceiverOptions } from './receive.ts';
+
+import { DeliveryReceiver, type ReceiverOptions } from './receive.ts';
+import { type NodeRequest, nodeReply } from './reply.ts';
 
 export * from './adapters.ts';
 
@@ -37,7 +38,7 @@ export function keepRawBody(request: object, _response: unknown, body: Uint8Arra
 export function receiver(
   options: ReceiverOptions,
 ): (request: ExpressRequest, response: ExpressResponse, next: (error: unknown) => void) => Promise<void> {
-  const receive = new Receive(options);
+  const receive = new DeliveryReceiver(options);
   return async (request, response, next) => {
     try {
       const url = request.originalUrl ?? request.url;

@@ -7,8 +7,9 @@
  * plugin sets to that plugin. A request whose Content-Type is malformed does not get this far: Fastify answers
  * 415 itself.
  */
-import { type NodeRequest, nodeReply } from './node.ts';
-import { Receive, type ReceiverOptions } from './receive.ts';
+
+import { DeliveryReceiver, type ReceiverOptions } from './receive.ts';
+import { type NodeRequest, nodeReply } from './reply.ts';
 
 export * from './adapters.ts';
 
@@ -49,7 +50,7 @@ export interface FastifyReply {
 const METHODS = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE'];
 
 export async function receiver(scope: FastifyScope, options: FastifyReceiverOptions): Promise<void> {
-  const receive = new Receive(options);
+  const receive = new DeliveryReceiver(options);
   scope.removeAllContentTypeParsers();
   // Left unread: the handler reads it, and so the bodies of GET too, which Fastify would pass over.
   scope.addContentTypeParser('*', (_request, _payload, done) => done(null));

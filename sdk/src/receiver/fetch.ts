@@ -8,8 +8,8 @@
  *     });
  */
 import { readStream } from './read-body.ts';
-import { type Answer, Receive, type ReceiverOptions } from './receive.ts';
-import { respond } from './respond.ts';
+import { type Answer, DeliveryReceiver, type ReceiverOptions } from './receive.ts';
+import { fetchReply } from './reply.ts';
 
 export * from './adapters.ts';
 
@@ -19,9 +19,9 @@ const BODY_USED =
   'The body of this request has been read before: the receiver of deliveries must be the first.';
 
 export function receiver(options: FetchReceiverOptions): (request: Request) => Promise<Response> {
-  const receive = new Receive(options);
+  const receive = new DeliveryReceiver(options);
   return async (request) => {
     if (request.bodyUsed) throw new TypeError(BODY_USED);
-    return respond(receive, request, () => readStream(request.body, receive.bodyBytesMax));
+    return fetchReply(receive, request, () => readStream(request.body, receive.bodyBytesMax));
   };
 }

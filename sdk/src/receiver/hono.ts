@@ -4,8 +4,8 @@
  *     app.all('/hooks/reminder', receiver({ secret, handle: async (delivery) => remind(delivery.json()) }));
  */
 import { readStream } from './read-body.ts';
-import { type Answer, Receive, type ReceiverOptions } from './receive.ts';
-import { respond } from './respond.ts';
+import { type Answer, DeliveryReceiver, type ReceiverOptions } from './receive.ts';
+import { fetchReply } from './reply.ts';
 
 export * from './adapters.ts';
 
@@ -17,9 +17,9 @@ export interface HonoContext {
 export function receiver(
   options: ReceiverOptions<Answer | Response>,
 ): (context: HonoContext) => Promise<Response> {
-  const receive = new Receive(options);
+  const receive = new DeliveryReceiver(options);
   return ({ req }) =>
-    respond(receive, req.raw, async () =>
+    fetchReply(receive, req.raw, async () =>
       // What a middleware has read through Hono, it has kept. Read as text, it is the same bytes again only if
       // they were UTF-8 without a byte order mark: anything else does not verify.
       req.raw.bodyUsed

@@ -29,7 +29,7 @@ interface Layout {
 }
 
 export function* jsonVariants(text: string, bodyBytes: number): Generator<Variant> {
-  const value = parsed(text);
+  const value = parse(text);
   const layout = value === undefined ? null : layoutOf(text);
   if (layout === null) return;
   const compact = JSON.stringify(value);
@@ -44,10 +44,10 @@ export function* jsonVariants(text: string, bodyBytes: number): Generator<Varian
     ['the body as JSON indented by two spaces', () => indented('  ')],
     ['the body as JSON indented by four spaces', () => indented('    ')],
     ['the body as JSON indented by tabs', () => indented('\t')],
-    ['the body as JSON with spaces after commas and colons', () => spaced(compact)],
-    ['the body as JSON with spaces, and escapes beyond ASCII', () => escaped(spaced(compact))],
-    ['the body as compact JSON with escapes beyond ASCII', () => escaped(compact)],
-    ['the body as JSON with escaped slashes', () => escaped(compact).replaceAll('/', '\\/')],
+    ['the body as JSON with spaces after commas and colons', () => addSpaces(compact)],
+    ['the body as JSON with spaces, and escapes beyond ASCII', () => escapeNonAscii(addSpaces(compact))],
+    ['the body as compact JSON with escapes beyond ASCII', () => escapeNonAscii(compact)],
+    ['the body as JSON with escaped slashes', () => escapeNonAscii(compact).replaceAll('/', '\\/')],
   ];
   for (const [matched, write] of writers) {
     const json = write();
@@ -57,7 +57,7 @@ export function* jsonVariants(text: string, bodyBytes: number): Generator<Varian
   }
 }
 
-function parsed(text: string): unknown {
+function parse(text: string): unknown {
   try {
     return readJson(text);
   } catch {
@@ -84,11 +84,11 @@ function layoutOf(json: string): Layout | null {
   return { colons, lines, levels };
 }
 
-function spaced(compact: string): string {
+function addSpaces(compact: string): string {
   return compact.replace(COMMA_OR_COLON, (token) => (token.length === 1 ? `${token} ` : token));
 }
 
-function escaped(json: string): string {
+function escapeNonAscii(json: string): string {
   return json.replace(/[\u0080-\uffff]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });

@@ -16,7 +16,7 @@ export async function readStream(
   let length = 0;
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return joined(chunks, length);
+    if (done) return concatenate(chunks, length);
     length += value.length;
     if (length > bytesMax) {
       // Not waited for: of a copied stream it ends only when the original is given up too.
@@ -37,13 +37,13 @@ export interface NodeStream {
   pause(): unknown;
 }
 
-const BROKEN_OFF = 'The request was broken off before its body had arrived.';
+const REQUEST_ABORTED = 'The request was broken off before its body had arrived.';
 
 /** Of Node's requests. What is beyond the bound is left unread, and the connection open for an answer. */
 export async function readNodeStream(stream: NodeStream, bytesMax: number): Promise<ReadBody> {
   // Neither would be told of again: a parser has seen that there is no body, or nobody waits for an answer.
   if (stream.readableEnded === true) return new Uint8Array();
-  if (stream.destroyed === true) throw new Error(BROKEN_OFF);
+  if (stream.destroyed === true) throw new Error(REQUEST_ABORTED);
   const chunks: Uint8Array[] = [];
   let length = 0;
   return new Promise((resolve, reject) => {
@@ -57,13 +57,13 @@ export async function readNodeStream(stream: NodeStream, bytesMax: number): Prom
       stream.pause();
       resolve('too_large');
     });
-    stream.on('end', () => resolve(joined(chunks, length)));
+    stream.on('end', () => resolve(concatenate(chunks, length)));
     stream.on('error', reject);
-    stream.on('close', () => reject(new Error(BROKEN_OFF)));
+    stream.on('close', () => reject(new Error(REQUEST_ABORTED)));
   });
 }
 
-function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
+function concatenate(chunks: readonly Uint8Array[], length: number): Uint8Array {
   const body = new Uint8Array(length);
   let at = 0;
   for (const chunk of chunks) {

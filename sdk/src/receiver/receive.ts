@@ -8,10 +8,11 @@
  * Whoever is refused is told the reason's word alone. An error of the handler goes on to the framework, which
  * knows how to log it and answers 500: Sched tries again.
  */
-import { type PathOption, type ReceivedRequest, splitUrl } from './arrival.ts';
-import { checkedTolerance, NO_SECRET, secretsOf } from './checks.ts';
-import type { Begun, DeduplicationStore } from './deduplication.ts';
+
+import { checkTolerance, NO_SECRET, usableSecrets } from './checks.ts';
+import type { BeginResult, DeduplicationStore } from './deduplication.ts';
 import { ReceivedDelivery } from './delivery.ts';
+import { type PathOption, type ReceivedRequest, splitUrl } from './normalized-request.ts';
 import { BODY_BYTES_MAX, type ReadBody } from './read-body.ts';
 import type { NotVerified, Reason } from './result.ts';
 import { verify } from './verify.ts';
@@ -58,7 +59,7 @@ export interface ReceiverOptions<A extends Answer = Answer> {
 }
 
 /** A request with its headers in the one form that handlers see. */
-export interface Arrived extends Pick<ReceivedRequest, 'method' | 'url'> {
+export interface IncomingRequest extends Pick<ReceivedRequest, 'method' | 'url'> {
   readonly headers: Headers;
   readonly body: ReadBody;
 }
@@ -74,15 +75,15 @@ const UNAUTHORIZED = 401;
 const IN_PROGRESS = 409;
 const TOO_LARGE = 413;
 
-export class Receive<A extends Answer> {
+export class DeliveryReceiver<A extends Answer> {
   readonly bodyBytesMax: number;
   readonly #options: ReceiverOptions<A>;
 
   /** What is wrong with the options shows at the start, not at the first delivery. */
   constructor(options: ReceiverOptions<A>) {
     const { secret, toleranceSeconds, bodyBytesMax = BODY_BYTES_MAX } = options;
-    if (secretsOf(secret).length === 0) throw new TypeError(NO_SECRET);
-    checkedTolerance(toleranceSeconds);
+    if (usableSecrets(secret).length === 0) throw new TypeError(NO_SECRET);
+    checkTolerance(toleranceSeconds);
     if (!(bodyBytesMax >= 0 && bodyBytesMax <= BODY_BYTES_MAX)) {
       throw new RangeError(`bodyBytesMax must be a number from 0 to ${BODY_BYTES_MAX}.`);
     }
@@ -91,11 +92,11 @@ export class Receive<A extends Answer> {
   }
 
   /** Whether the request says itself that its body is too long to be read. */
-  saysTooLarge(contentLength: string | null | undefined): boolean {
+  declaresTooLarge(contentLength: string | null | undefined): boolean {
     return Number(contentLength ?? 0) > this.bodyBytesMax;
   }
 
-  async reply(arrived: Arrived): Promise<Reply<A>> {
+  async reply(arrived: IncomingRequest): Promise<Reply<A>> {
     const { body } = arrived;
     if (body === 'too_large' || body.length > this.bodyBytesMax) return this.#tooLarge();
     const { secret, toleranceSeconds, path, onRejected, now } = this.#options;
@@ -133,9 +134,9 @@ export class Receive<A extends Answer> {
     store: DeduplicationStore,
     keys: readonly string[],
     delivery: ReceivedDelivery,
-  ): Promise<Begun> {
+  ): Promise<BeginResult> {
     const taken: string[] = [];
-    let begun: Begun = 'in_progress';
+    let begun: BeginResult = 'in_progress';
     try {
       for (const key of keys) {
         begun = await store.begin(key);
@@ -159,7 +160,7 @@ export class Receive<A extends Answer> {
     try {
       await write();
     } catch (error) {
-      tell(() => this.#options.onStoreError?.(error, delivery));
+      callSafely(() => this.#options.onStoreError?.(error, delivery));
     }
   }
 
@@ -169,7 +170,7 @@ export class Receive<A extends Answer> {
   }
 
   #refuse(status: number, refusal: NotVerified): Reply<A> {
-    tell(() => this.#options.onRejected?.(refusal));
+    callSafely(() => this.#options.onRejected?.(refusal));
     return { kind: 'refused', status, error: refusal.reason };
   }
 }
@@ -183,7 +184,7 @@ function keysOf(
 }
 
 /** Whoever is told may fail at it, at once or later: that changes no answer and ends no process. */
-function tell(call: () => unknown): void {
+function callSafely(call: () => unknown): void {
   const told = async () => {
     await call();
   };
@@ -195,7 +196,10 @@ function isSuccess({ status }: Answer): boolean {
 }
 
 /** The reply's status and JSON; null where it has none. */
-export function plainly(reply: Reply<Answer>): { readonly status: number; readonly json: string | null } {
+export function toPlainReply(reply: Reply<Answer>): {
+  readonly status: number;
+  readonly json: string | null;
+} {
   switch (reply.kind) {
     case 'handled':
       return { status: reply.answer?.status ?? HANDLED_STATUS, json: null };

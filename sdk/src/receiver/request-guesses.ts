@@ -1,5 +1,5 @@
 /** What proxies, routers and frameworks make of a path and a method. */
-import { type Arrival, splitUrl } from './arrival.ts';
+import { type NormalizedRequest, splitUrl } from './normalized-request.ts';
 import type { NearlyVerified } from './result.ts';
 
 interface RequestGuess {
@@ -28,7 +28,7 @@ const ORIGINAL_URL_HEADERS = [
 ];
 const PREFIX_HEADERS = ['X-Forwarded-Prefix', 'X-Script-Name'];
 
-export function methodGuesses({ method }: Arrival): readonly MethodGuess[] {
+export function methodGuesses({ method }: NormalizedRequest): readonly MethodGuess[] {
   return METHODS.filter((each) => each !== method).map((each) => ({
     reason: 'method_differs',
     matched: `the method ${each}, not ${METHODS.includes(method) ? method : 'the one given'}`,
@@ -36,12 +36,12 @@ export function methodGuesses({ method }: Arrival): readonly MethodGuess[] {
   }));
 }
 
-export function pathGuesses(arrival: Arrival): readonly PathGuess[] {
+export function pathGuesses(arrival: NormalizedRequest): readonly PathGuess[] {
   const { path, query } = arrival;
   const guesses: [matched: string, path: string | null][] = [
     ['the path together with the query', path + query],
-    ['the path when it is decoded', decoded(path)],
-    ['the path as a URL parser writes it', normalised(path)],
+    ['the path when it is decoded', decode(path)],
+    ['the path as a URL parser writes it', normalize(path)],
     ['the path without the slash at its end', path.replace(/\/$/, '')],
     ['the path with a slash at its end', `${path}/`],
     ...withoutSegments(path),
@@ -69,12 +69,12 @@ function withoutSegments(path: string): [string, string][] {
   });
 }
 
-function boundedHeader({ header }: Arrival, name: string): string | null {
+function boundedHeader({ header }: NormalizedRequest, name: string): string | null {
   const value = header(name);
   return value === null || value.length > HEADER_CHARACTERS_MAX ? null : value;
 }
 
-function normalised(path: string): string | null {
+function normalize(path: string): string | null {
   try {
     return new URL(`http://receiver${path}`).pathname;
   } catch {
@@ -82,7 +82,7 @@ function normalised(path: string): string | null {
   }
 }
 
-function decoded(path: string): string | null {
+function decode(path: string): string | null {
   try {
     return decodeURIComponent(path);
   } catch {

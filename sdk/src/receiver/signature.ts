@@ -43,7 +43,7 @@ export function parseSignatureHeader(text: string): SignatureHeader | null {
   return timestamp === undefined || signatures.length === 0 ? null : { timestamp, signatures };
 }
 
-export function keyOf(secret: string | Uint8Array): Promise<Key> {
+export function importKey(secret: string | Uint8Array): Promise<Key> {
   const bytes = typeof secret === 'string' ? encoder.encode(secret) : new Uint8Array(secret);
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
 }
@@ -58,16 +58,16 @@ export function signedBytes(signed: Signed, body: Uint8Array): Uint8Array<ArrayB
 }
 
 /** Whether any of the signatures was made with any of the keys. One HMAC for each key, however many are given. */
-export async function isAnyRight(
+export async function hasValidSignature(
   signatures: readonly string[],
   keys: readonly Key[],
   bytes: Uint8Array<ArrayBuffer>,
 ): Promise<boolean> {
   let isRight = false;
   for (const key of keys) {
-    const expected = hex(new Uint8Array(await crypto.subtle.sign('HMAC', key, bytes)));
+    const expected = toHex(new Uint8Array(await crypto.subtle.sign('HMAC', key, bytes)));
     // No early way out: how many were looked at says nothing either.
-    for (const signature of signatures) isRight = isSame(signature, expected) || isRight;
+    for (const signature of signatures) isRight = isEqualInConstantTime(signature, expected) || isRight;
   }
   return isRight;
 }
@@ -77,12 +77,12 @@ export async function isAnyRight(
  * branched on. How long it takes does not tell how many of the first digits were right, by which a signature
  * could be guessed digit by digit.
  */
-function isSame(given: string, expected: string): boolean {
+function isEqualInConstantTime(given: string, expected: string): boolean {
   let difference = given.length ^ expected.length;
   for (let i = 0; i < expected.length; i++) difference |= given.charCodeAt(i) ^ expected.charCodeAt(i);
   return difference === 0;
 }
 
-function hex(bytes: Uint8Array): string {
+function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -10,9 +10,15 @@
  * nothing is ever accepted because of it. The message is for the developer; whoever sent the request should
  * be told the reason at most.
  */
-import { type Arrival, arrivalOf, type PathOption, type ReceivedRequest } from './arrival.ts';
-import { checkedTolerance, NO_SECRET, secretsOf } from './checks.ts';
+
+import { checkTolerance, NO_SECRET, usableSecrets } from './checks.ts';
 import { diagnose } from './diagnosis.ts';
+import {
+  type NormalizedRequest,
+  normalizeRequest,
+  type PathOption,
+  type ReceivedRequest,
+} from './normalized-request.ts';
 import {
   type HeaderRefused,
   type NotVerified,
@@ -20,10 +26,16 @@ import {
   type TimestampRefused,
   type Verified,
 } from './result.ts';
-import { isAnyRight, keyOf, parseSignatureHeader, type SignatureHeader, signedBytes } from './signature.ts';
+import {
+  hasValidSignature,
+  importKey,
+  parseSignatureHeader,
+  type SignatureHeader,
+  signedBytes,
+} from './signature.ts';
 
-export type { PathOption, ReceivedHeaders, ReceivedRequest } from './arrival.ts';
 export { SECRETS_MAX } from './checks.ts';
+export type { PathOption, ReceivedHeaders, ReceivedRequest } from './normalized-request.ts';
 export type {
   HeaderRefused,
   NearlyVerified,
@@ -70,25 +82,25 @@ export async function verify(
   secret: string | readonly string[],
   options: VerifyOptions = {},
 ): Promise<Verified | NotVerified> {
-  const toleranceSeconds = checkedTolerance(options.toleranceSeconds);
-  const secrets = secretsOf(secret);
+  const toleranceSeconds = checkTolerance(options.toleranceSeconds);
+  const secrets = usableSecrets(secret);
   if (secrets.length === 0) return refused('secret_missing', NO_SECRET);
-  const arrival = await arrivalOf(request, options.path);
+  const arrival = await normalizeRequest(request, options.path);
   if ('ok' in arrival) return arrival;
-  const claim = claimOf(arrival);
+  const claim = readClaim(arrival);
   if ('ok' in claim) return claim;
   if (claim.timestamp !== claim.signature.timestamp) {
     return refused('timestamps_differ', 'Sched-Timestamp and the t of Sched-Signature are not the same.');
   }
   const timestamp = Number(claim.timestamp);
-  const away = untimely(timestamp, options.now ?? Date.now(), toleranceSeconds);
+  const away = checkTimestamp(timestamp, options.now ?? Date.now(), toleranceSeconds);
   if (away !== null) return away;
 
   const { signature, deliveryId, attempt, idempotencyKey } = claim;
   const { method, path, body } = arrival;
   const signed = { timestamp: claim.timestamp, deliveryId, attempt, method, path };
-  const keys = await Promise.all(secrets.map(keyOf));
-  if (await isAnyRight(signature.signatures, keys, signedBytes(signed, body))) {
+  const keys = await Promise.all(secrets.map(importKey));
+  if (await hasValidSignature(signature.signatures, keys, signedBytes(signed, body))) {
     return { ok: true, deliveryId, attempt: Number(attempt), idempotencyKey, timestamp, body };
   }
   if (options.diagnose === false) {
@@ -97,7 +109,7 @@ export async function verify(
   return diagnose({ arrival, signed, signatures: signature.signatures, secrets, keys });
 }
 
-function claimOf({ header }: Arrival): Claim | HeaderRefused {
+function readClaim({ header }: NormalizedRequest): Claim | HeaderRefused {
   const text = header('Sched-Signature');
   if (text === null) return missing('Sched-Signature');
   const signature = parseSignatureHeader(text);
@@ -127,12 +139,12 @@ function malformed(header: string, form: string): HeaderRefused {
   return { ok: false, reason: 'malformed_header', header, message };
 }
 
-function untimely(timestamp: number, now: number, toleranceSeconds: number): TimestampRefused | null {
+function checkTimestamp(timestamp: number, now: number, toleranceSeconds: number): TimestampRefused | null {
   const age = now / MS_PER_SECOND - timestamp;
   if (Math.abs(age) <= toleranceSeconds) return null;
   const bySeconds = Math.ceil(Math.abs(age) - toleranceSeconds);
   const reason = age > 0 ? 'timestamp_too_old' : 'timestamp_in_future';
-  const clocks = `signed at ${clock(timestamp * MS_PER_SECOND)}, and this clock says ${clock(now)}`;
+  const clocks = `signed at ${formatTime(timestamp * MS_PER_SECOND)}, and this clock says ${formatTime(now)}`;
   const message =
     `The timestamp is ${age > 0 ? 'too old' : 'in the future'} by ${bySeconds} s: ${clocks}; ` +
     `${toleranceSeconds} s are allowed. Either the request is a repeated old one, or a clock is wrong.`;
@@ -140,7 +152,7 @@ function untimely(timestamp: number, now: number, toleranceSeconds: number): Tim
 }
 
 /** What no calendar holds is shown as a number. */
-function clock(ms: number): string {
+function formatTime(ms: number): string {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? `${ms} ms` : date.toISOString();
 }

@@ -2,7 +2,7 @@
 import type { Attempt, Delivery, Endpoint, Schedule } from '#sdk/index.ts';
 import { type Cell, type Column, styled } from '#src/cli/terminal/output.ts';
 import { styleOf } from '#src/cli/terminal/screen.ts';
-import { relative, shortInstant } from '#src/cli/terminal/when.ts';
+import { relative, shortInstant } from '#src/cli/terminal/time-text.ts';
 import { type Instant, parseInstant } from '#src/domain/instant.ts';
 
 const NOTHING = '-';

@@ -14,8 +14,8 @@ import { readSecrets } from '#src/cli/terminal/input.ts';
 import {
   type Context,
   type Contexts,
-  checkedKey,
-  checkedUrl,
+  checkKey,
+  checkUrl,
   contextPath,
   readContexts,
 } from './context-file.ts';
@@ -40,11 +40,11 @@ export interface ConnectionFlags {
 const DEV = 'the fixed values of "sched dev"';
 const LOOPBACK = /^(?:127(?:\.\d+){3}|\[::1\]|localhost)$/;
 
-export async function connectionFor(
+export async function resolveConnection(
   flags: ConnectionFlags,
   dependencies: CliDependencies,
 ): Promise<Connection> {
-  const contexts = await readContexts(contextPath(dependencies.env), dependencies.tell);
+  const contexts = await readContexts(contextPath(dependencies.env), dependencies.notify);
   const keys = flags.apiKeyFile === undefined ? null : await readSecrets(flags.apiKeyFile, '--api-key-file');
   return chooseConnection(flags, keys?.[0] ?? null, dependencies.env, contexts);
 }
@@ -56,18 +56,22 @@ export function chooseConnection(
   env: CliDependencies['env'],
   contexts: Contexts,
 ): Connection {
-  const context = contextFor(flags, env, contexts);
+  const context = findContext(flags, env, contexts);
   // The pair that was asked for by name; the environment does not mix into it.
   const settings = flags.context === undefined ? env : {};
   const url = urlOf(flags, settings, context);
   return { url, apiKey: keyOf(flags, keyOfFile, settings, context, url) };
 }
 
-interface Named extends Context {
+interface NamedContext extends Context {
   readonly name: string;
 }
 
-function contextFor(flags: ConnectionFlags, env: CliDependencies['env'], contexts: Contexts): Named | null {
+function findContext(
+  flags: ConnectionFlags,
+  env: CliDependencies['env'],
+  contexts: Contexts,
+): NamedContext | null {
   const asked = flags.context ?? (env.SCHED_CONTEXT === '' ? undefined : env.SCHED_CONTEXT);
   const name = asked ?? contexts.current;
   if (name === null) return null;
@@ -78,10 +82,10 @@ function contextFor(flags: ConnectionFlags, env: CliDependencies['env'], context
   );
 }
 
-function urlOf({ url }: ConnectionFlags, env: CliDependencies['env'], context: Named | null): Origin {
-  if (url !== undefined) return { value: checkedUrl(url, '--url'), from: '--url' };
+function urlOf({ url }: ConnectionFlags, env: CliDependencies['env'], context: NamedContext | null): Origin {
+  if (url !== undefined) return { value: checkUrl(url, '--url'), from: '--url' };
   const set = env.SCHED_URL ?? '';
-  if (set !== '') return { value: checkedUrl(set, 'SCHED_URL'), from: 'SCHED_URL' };
+  if (set !== '') return { value: checkUrl(set, 'SCHED_URL'), from: 'SCHED_URL' };
   if (context !== null) return { value: context.url, from: `context ${context.name}` };
   return { value: DEV_URL, from: DEV };
 }
@@ -90,20 +94,21 @@ function keyOf(
   flags: ConnectionFlags,
   keyOfFile: string | null,
   env: CliDependencies['env'],
-  context: Named | null,
+  context: NamedContext | null,
   url: Origin,
 ): Origin {
   if (flags.apiKeyFile !== undefined)
-    return { value: checkedKey(keyOfFile ?? '', '--api-key-file'), from: '--api-key-file' };
+    return { value: checkKey(keyOfFile ?? '', '--api-key-file'), from: '--api-key-file' };
   const set = env.SCHED_API_KEY ?? '';
   if (set !== '') {
-    const belongsTo = (env.SCHED_URL ?? '') === '' ? null : checkedUrl(env.SCHED_URL ?? '', 'SCHED_URL');
-    if (belongsTo !== null && belongsTo !== url.value) throw notItsKey('SCHED_API_KEY', belongsTo, url);
-    if (belongsTo === null && flags.url === undefined && !isLoopback(url)) throw nobodysKey(url);
-    return { value: checkedKey(set, 'SCHED_API_KEY'), from: 'SCHED_API_KEY' };
+    const belongsTo = (env.SCHED_URL ?? '') === '' ? null : checkUrl(env.SCHED_URL ?? '', 'SCHED_URL');
+    if (belongsTo !== null && belongsTo !== url.value)
+      throw keyOfOtherAddress('SCHED_API_KEY', belongsTo, url);
+    if (belongsTo === null && flags.url === undefined && !isLoopback(url)) throw keyWithoutAddress(url);
+    return { value: checkKey(set, 'SCHED_API_KEY'), from: 'SCHED_API_KEY' };
   }
   if (context !== null) {
-    if (context.url !== url.value) throw notItsKey(`context ${context.name}`, context.url, url);
+    if (context.url !== url.value) throw keyOfOtherAddress(`context ${context.name}`, context.url, url);
     return { value: context.apiKey, from: `context ${context.name}` };
   }
   // Everybody knows that key: it gives nothing away, and no other service takes it.
@@ -115,14 +120,14 @@ function isLoopback({ value }: Origin): boolean {
   return LOOPBACK.test(new URL(value).hostname);
 }
 
-function nobodysKey({ value, from }: Origin) {
+function keyWithoutAddress({ value, from }: Origin) {
   return wrongUsage(
     `SCHED_API_KEY is set and SCHED_URL is not: whose key it is, is not known, and it is not sent to ${value} ` +
       `(${from}). Set SCHED_URL too, or unset SCHED_API_KEY.`,
   );
 }
 
-function notItsKey(whose: string, belongsTo: string, url: Origin) {
+function keyOfOtherAddress(whose: string, belongsTo: string, url: Origin) {
   return wrongUsage(
     `The key of ${whose} is for ${belongsTo} and is not sent to ${url.value} (${url.from}): ` +
       'set SCHED_URL and SCHED_API_KEY both, use a context of its own, or --api-key-file.',

@@ -9,14 +9,14 @@ import { keyHint, parseApiKey } from '#src/domain/api-key.ts';
 import {
   type Context,
   type Contexts,
-  checkedKey,
-  checkedName,
-  checkedUrl,
+  checkKey,
+  checkName,
+  checkUrl,
   contextPath,
   readContexts,
   writeContexts,
 } from './context-file.ts';
-import { alone } from './context-lock.ts';
+import { withLock } from './context-lock.ts';
 
 export function contextCommands(program: Command, dependencies: CliDependencies): void {
   const contexts = program
@@ -40,10 +40,10 @@ Examples:
     .argument('<context>', 'its name')
     .description('store an address and its key, which is asked for or read from standard input')
     .requiredOption('--url <url>', 'where the service is');
-  changing(set, dependencies, async (options, name) => {
-    const url = checkedUrl(textOf(options, 'url') ?? '', '--url');
-    checkedName(name);
-    const apiKey = checkedKey(await keyFromPerson(), 'It');
+  addChangeAction(set, dependencies, async (options, name) => {
+    const url = checkUrl(textOf(options, 'url') ?? '', '--url');
+    checkName(name);
+    const apiKey = checkKey(await askForKey(), 'It');
     return (before) => {
       const byName = new Map(before.byName).set(name, { url, apiKey });
       const current = before.current ?? name;
@@ -63,7 +63,7 @@ Examples:
     .description('the contexts; of a key, only its end')
     .option('--json', 'print JSON');
   list.action(async (options: Options) => {
-    const stored = await readContexts(contextPath(dependencies.env), dependencies.tell);
+    const stored = await readContexts(contextPath(dependencies.env), dependencies.notify);
     printAnswer(contextsAnswer(stored, dependencies), options, dependencies);
   });
 
@@ -71,8 +71,8 @@ Examples:
     .command('use')
     .argument('<context>', 'its name')
     .description('take this one where none is named');
-  changing(use, dependencies, async (_, name) => (before) => {
-    mustHave(before, name);
+  addChangeAction(use, dependencies, async (_, name) => (before) => {
+    requireContext(before, name);
     return {
       contexts: { ...before, current: name },
       answer: { json: { name, current: true }, text: `Context ${name} is in use.` },
@@ -83,8 +83,8 @@ Examples:
     .command('remove')
     .argument('<context>', 'its name')
     .description('forget one, and its key');
-  changing(remove, dependencies, async (_, name) => (before) => {
-    mustHave(before, name);
+  addChangeAction(remove, dependencies, async (_, name) => (before) => {
+    requireContext(before, name);
     const byName = new Map(before.byName);
     byName.delete(name);
     const wasCurrent = before.current === name;
@@ -104,7 +104,7 @@ interface Change {
 }
 
 /** First whatever has to be asked for; then the contexts are read, changed and written, with nobody in between. */
-function changing(
+function addChangeAction(
   command: Command,
   dependencies: CliDependencies,
   work: (options: Options, name: string) => Promise<(before: Contexts) => Change>,
@@ -113,8 +113,8 @@ function changing(
     const path = contextPath(dependencies.env);
     const options: Options = command.opts();
     const change = await work(options, command.args[0] ?? '');
-    const answer = await alone(path, dependencies, async () => {
-      const { contexts, answer } = change(await readContexts(path, dependencies.tell));
+    const answer = await withLock(path, dependencies, async () => {
+      const { contexts, answer } = change(await readContexts(path, dependencies.notify));
       await writeContexts(path, contexts);
       return answer;
     });
@@ -122,13 +122,13 @@ function changing(
   });
 }
 
-async function keyFromPerson(): Promise<string> {
+async function askForKey(): Promise<string> {
   if (canAsk()) return askSecret('API key (it is not shown): ');
   if (process.stdin.isTTY) throw wrongUsage('Give the key on standard input.');
   return readSecretFromStdin('The API key');
 }
 
-function mustHave(contexts: Contexts, name: string): void {
+function requireContext(contexts: Contexts, name: string): void {
   if (!contexts.byName.has(name)) throw new CommandFailure(`There is no context ${JSON.stringify(name)}.`);
 }
 

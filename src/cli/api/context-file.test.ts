@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, write
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { checkedUrl, contextPath, parseContexts, readContexts, writeContexts } from './context-file.ts';
+import { checkUrl, contextPath, parseContexts, readContexts, writeContexts } from './context-file.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'sched-contexts-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -71,7 +71,7 @@ test.each([
   ['https://EXAMPLE.com/sched//', 'https://example.com/sched'],
   ['http://127.0.0.1:8080/', 'http://127.0.0.1:8080'],
 ])('%s is %s', (text, url) => {
-  expect(checkedUrl(text, '--url')).toBe(url);
+  expect(checkUrl(text, '--url')).toBe(url);
 });
 
 test.each([
@@ -82,5 +82,5 @@ test.each([
   'https://example.com/?a',
   'https://example.com/#a',
 ])('%j is no address of a service', (text) => {
-  expect(() => checkedUrl(text, '--url')).toThrow('--url must be an address');
+  expect(() => checkUrl(text, '--url')).toThrow('--url must be an address');
 });

@@ -84,8 +84,8 @@ export function parseContexts(text: string, path: string): Contexts {
     if (!NAME.test(name) || typeof url !== 'string' || typeof apiKey !== 'string')
       throw broken('each context has a name, a "url" and an "api_key"');
     byName.set(name, {
-      url: checkedUrl(url, `the url of context ${name}`),
-      apiKey: checkedKey(apiKey, `the key of context ${name}`),
+      url: checkUrl(url, `the url of context ${name}`),
+      apiKey: checkKey(apiKey, `the key of context ${name}`),
     });
   }
   if (current !== null && (typeof current !== 'string' || !byName.has(current)))
@@ -120,13 +120,13 @@ export async function writeContexts(path: string, { current, byName }: Contexts)
   }
 }
 
-export function checkedName(name: string): string {
+export function checkName(name: string): string {
   if (NAME.test(name)) return name;
   throw wrongUsage('A context name has 1 to 64 of a-z, 0-9, - and _, the first a letter or a digit.');
 }
 
 /** Where a service is: without a slash at its end, so that two spellings of one address are one. */
-export function checkedUrl(text: string, name: string): string {
+export function checkUrl(text: string, name: string): string {
   const url = text.length <= URL_CHARACTERS_MAX && URL.canParse(text) ? new URL(text) : null;
   const isPlain =
     url !== null &&
@@ -137,7 +137,7 @@ export function checkedUrl(text: string, name: string): string {
 }
 
 /** The key itself is never shown, a wrong one neither. */
-export function checkedKey(text: string, name: string): string {
+export function checkKey(text: string, name: string): string {
   if (parseApiKey(text) === null)
     throw wrongUsage(`${name} must be an API key: sk_test_ or sk_live_ and at least 16 characters.`);
   return text;

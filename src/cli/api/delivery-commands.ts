@@ -31,7 +31,7 @@ export function deliveryCommands(program: Command, dependencies: CliDependencies
   withService(addListOptions(attempts), dependencies, (call) =>
     listAnswer(
       call,
-      dependencies.tell,
+      dependencies.notify,
       (query) => call.sched.deliveries.attempts(call.argument, query),
       ATTEMPT_COLUMNS,
     ),
@@ -75,7 +75,7 @@ Examples:
   withService(command, dependencies, (call) =>
     listAnswer(
       call,
-      dependencies.tell,
+      dependencies.notify,
       (query) => call.sched.deliveries.list({ ...query, ...deliveryFilters(call.options) }),
       deliveryColumns(call.now()),
     ),

@@ -14,18 +14,18 @@ export function scheduleText(schedule: Schedule, screen: Screen, now: number): s
       ['Mode', mode],
       ['State', statusCell(state)],
       ['Timing', timingText(schedule)],
-      ...pair('Fires at', instantAnd(schedule.fire_at, now)),
-      ['Next', next_fire_at === null ? '-' : instantAnd(next_fire_at, now)],
+      ...optionalPair('Fires at', instantWithDistance(schedule.fire_at, now)),
+      ['Next', next_fire_at === null ? '-' : instantWithDistance(next_fire_at, now)],
       ['Endpoint', `${method} ${endpoint}`],
-      ...pair('Profile', endpoint_id),
-      ...pair('Headers', schedule.header_keys.join(', ')),
-      ...pair('Time to live', schedule.ttl),
-      ...pair('Jitter', schedule.jitter),
-      ...pair('Idempotency key', schedule.idempotency_key),
+      ...optionalPair('Profile', endpoint_id),
+      ...optionalPair('Headers', schedule.header_keys.join(', ')),
+      ...optionalPair('Time to live', schedule.ttl),
+      ...optionalPair('Jitter', schedule.jitter),
+      ...optionalPair('Idempotency key', schedule.idempotency_key),
       ['Retries', retryText(retry_policy)],
-      ...pair('Rate limit', rateText(schedule.rate_limit)),
-      ...pair('Metadata', labelsText(schedule.metadata)),
-      ['Created', instantAnd(schedule.created_at, now)],
+      ...optionalPair('Rate limit', rateText(schedule.rate_limit)),
+      ...optionalPair('Metadata', labelsText(schedule.metadata)),
+      ['Created', instantWithDistance(schedule.created_at, now)],
     ],
     screen,
   );
@@ -38,16 +38,16 @@ export function deliveryText(delivery: Delivery, screen: Screen, now: number): s
       ['Mode', delivery.mode],
       ['Status', statusCell(delivery.status)],
       ['Schedule', delivery.schedule_id ?? '-'],
-      ['Scheduled for', instantAnd(delivery.scheduled_for, now)],
-      ...pair('Next attempt', instantAnd(delivery.next_fire_at, now)),
-      ...pair('Deadline', instantAnd(delivery.deadline, now)),
+      ['Scheduled for', instantWithDistance(delivery.scheduled_for, now)],
+      ...optionalPair('Next attempt', instantWithDistance(delivery.next_fire_at, now)),
+      ...optionalPair('Deadline', instantWithDistance(delivery.deadline, now)),
       ['AttemptRunner', String(delivery.attempt_count)],
       ['Last answer', lastText(delivery)],
       ['Idempotency key', delivery.idempotency_key],
-      ...pair('Replay of', delivery.replay_of),
-      ...pair('Profile', profileText(delivery)),
-      ['Created', instantAnd(delivery.created_at, now)],
-      ...pair('Ended', instantAnd(delivery.finalized_at, now)),
+      ...optionalPair('Replay of', delivery.replay_of),
+      ...optionalPair('Profile', profileText(delivery)),
+      ['Created', instantWithDistance(delivery.created_at, now)],
+      ...optionalPair('Ended', instantWithDistance(delivery.finalized_at, now)),
     ],
     screen,
   );
@@ -62,30 +62,30 @@ export function endpointText(endpoint: Endpoint, screen: Screen, now: number): s
       ['Sends to', `${endpoint.method} ${endpoint.url}`],
       ['Version', String(endpoint.version)],
       ['Archived', endpoint.archived ? 'yes' : 'no'],
-      ...pair('Headers', endpoint.header_keys.join(', ')),
-      ...pair('Timeout', endpoint.timeout),
+      ...optionalPair('Headers', endpoint.header_keys.join(', ')),
+      ...optionalPair('Timeout', endpoint.timeout),
       ['Retries', retryText(endpoint.retry_policy)],
-      ...pair('Retry budget', budget && `${budget.rate} a second, ${budget.burst} at once`),
-      ...pair('Rate limit', rateText(endpoint.rate_limit)),
-      ...pair(
+      ...optionalPair('Retry budget', budget && `${budget.rate} a second, ${budget.burst} at once`),
+      ...optionalPair('Rate limit', rateText(endpoint.rate_limit)),
+      ...optionalPair(
         'Breaker',
         breaker &&
           `opens after ${breaker.threshold}, for ${breaker.base_open} to ${breaker.max_open}, probe ${breaker.probe_timeout}`,
       ),
-      ...pair('Metadata', labelsText(endpoint.metadata)),
-      ['Created', instantAnd(endpoint.created_at, now)],
-      ['Changed', instantAnd(endpoint.updated_at, now)],
+      ...optionalPair('Metadata', labelsText(endpoint.metadata)),
+      ['Created', instantWithDistance(endpoint.created_at, now)],
+      ['Changed', instantWithDistance(endpoint.updated_at, now)],
     ],
     screen,
   );
 }
 
 /** A line only where there is something to say. */
-function pair(name: string, value: string | null): readonly Pair[] {
+function optionalPair(name: string, value: string | null): readonly Pair[] {
   return value === null || value === '' ? [] : [[name, value]];
 }
 
-function instantAnd(text: string | null, now: number): string {
+function instantWithDistance(text: string | null, now: number): string {
   return text === null ? '' : `${instantText(text)} (${relativeText(text, now)})`;
 }
 

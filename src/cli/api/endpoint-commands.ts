@@ -41,7 +41,7 @@ Examples:
   withService(addListOptions(list), dependencies, (call) =>
     listAnswer(
       call,
-      dependencies.tell,
+      dependencies.notify,
       (query) =>
         call.sched.endpoints.list({ ...query, include_archived: isSet(call.options, 'includeArchived') }),
       ENDPOINT_COLUMNS,

@@ -22,9 +22,9 @@ export function scheduleCommands(program: Command, dependencies: CliDependencies
   );
   updateCommand(schedules, dependencies);
   rescheduleCommand(schedules, dependencies);
-  orderCommand(schedules, dependencies, 'pause', 'what is pending waits until it is resumed');
-  orderCommand(schedules, dependencies, 'resume', 'go on; what a recurring schedule missed is skipped');
-  orderCommand(schedules, dependencies, 'cancel', 'end it, for good; its history stays');
+  stateCommand(schedules, dependencies, 'pause', 'what is pending waits until it is resumed');
+  stateCommand(schedules, dependencies, 'resume', 'go on; what a recurring schedule missed is skipped');
+  stateCommand(schedules, dependencies, 'cancel', 'end it, for good; its history stays');
   const deliveries = schedules
     .command('deliveries')
     .argument('<id>')
@@ -32,7 +32,7 @@ export function scheduleCommands(program: Command, dependencies: CliDependencies
   withService(addListOptions(deliveries), dependencies, (call) =>
     listAnswer(
       call,
-      dependencies.tell,
+      dependencies.notify,
       (query) => call.sched.schedules.deliveries(call.argument, query),
       deliveryColumns(call.now()),
     ),
@@ -105,7 +105,7 @@ Examples:
   withService(command, dependencies, (call) =>
     listAnswer(
       call,
-      dependencies.tell,
+      dependencies.notify,
       (query) => call.sched.schedules.list({ ...query, ...scheduleFilters(call.options) }),
       scheduleColumns(call.now()),
     ),
@@ -175,7 +175,7 @@ Examples:
   });
 }
 
-function orderCommand(
+function stateCommand(
   schedules: Command,
   dependencies: CliDependencies,
   verb: 'pause' | 'resume' | 'cancel',

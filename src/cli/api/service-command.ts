@@ -39,20 +39,20 @@ export function withService(
   work: (call: ServiceCall) => Promise<Answer>,
 ): Command {
   return addConnectionOptions(command).action(async () => {
-    await connected(command, dependencies, async (call) =>
+    await callService(command, dependencies, async (call) =>
       printAnswer(await work(call), call.options, dependencies),
     );
   });
 }
 
 /** Failures of the service become the command's own. */
-export async function connected(
+export async function callService(
   command: Command,
   dependencies: CliDependencies,
   work: (call: ServiceCall) => Promise<void>,
 ): Promise<void> {
   // Loaded only when a command runs: its help needs none of it.
-  const [{ Sched, SchedError }, { connectionFor }, { failureOf }] = await Promise.all([
+  const [{ Sched, SchedError }, { resolveConnection: connectionFor }, { failureOf }] = await Promise.all([
     import('#sdk/index.ts'),
     import('./connection.ts'),
     import('./service-failure.ts'),

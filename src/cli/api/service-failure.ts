@@ -6,7 +6,7 @@ import { faultText } from '#src/cli/tools/cron-fault-text.ts';
 import { cronFault } from '#src/domain/cron-fault.ts';
 import type { Connection } from './connection.ts';
 
-const TROUBLE_FROM = 500;
+const SERVER_ERROR_STATUS = 500;
 
 export function failureOf(error: SchedError, connection: Connection, options: Options): CommandFailure {
   const status = error.status === null ? '' : `${error.status} `;
@@ -18,7 +18,7 @@ function exitOf(error: SchedError): Exit {
   if (error instanceof ConnectionError || error.code === 'unexpected_answer') return EXIT.unavailable;
   if (error instanceof NotFoundError) return EXIT.notFound;
   if (error instanceof AuthenticationError) return EXIT.notAuthenticated;
-  return (error.status ?? TROUBLE_FROM) >= TROUBLE_FROM ? EXIT.unavailable : EXIT.failed;
+  return (error.status ?? SERVER_ERROR_STATUS) >= SERVER_ERROR_STATUS ? EXIT.unavailable : EXIT.failed;
 }
 
 /** Where the key or the address came from, when that is what may be wrong. */

@@ -4,7 +4,7 @@ import { addChoice, textOf } from '#src/cli/options.ts';
 import type { DeliveryStatus } from '#src/domain/delivery.ts';
 import { durationMs } from '#src/domain/duration.ts';
 import type { Timers } from '#src/ports/timers.ts';
-import { addConnectionOptions, connected, type ServiceCall } from './service-command.ts';
+import { addConnectionOptions, callService, type ServiceCall } from './service-command.ts';
 
 /** The longest that one timer can wait. */
 const FOR_MS_MAX = 2 ** 31 - 1;
@@ -40,7 +40,7 @@ Examples:
     );
   addChoice(command, '--status <status>', 'only deliveries that have come to this status', STATUSES);
   addConnectionOptions(command).action(() =>
-    connected(command, dependencies, (call) => tail(call, dependencies)),
+    callService(command, dependencies, (call) => tail(call, dependencies)),
   );
 }
 
@@ -70,7 +70,7 @@ async function tail(
     signal: end.signal,
     clock: dependencies.clock,
     timers: dependencies.timers,
-    tell: dependencies.tell,
+    notify: dependencies.notify,
     emit: (event) => {
       if (status !== undefined && event.delivery.status !== status) return;
       const line = isJson ? eventJson(event) : eventText(event, screen);

@@ -36,7 +36,7 @@ const RETRIED = event('retry_scheduled', REFUSED);
 const DEAD = event('dead_letter', { ...REFUSED, outcome: 'terminal' });
 const CANCELED: TailEvent = {
   kind: 'end',
-  isTold: false,
+  isReported: false,
   delivery: {
     ...SUCCEEDED.delivery,
     status: 'canceled',
@@ -83,5 +83,5 @@ test('whatever the width is, a line fits, its id is whole, and it says what came
 });
 
 test('an end that its last attempt has told is not told again', () => {
-  expect(eventText({ ...CANCELED, isTold: true }, PLAIN)).toBeNull();
+  expect(eventText({ ...CANCELED, isReported: true }, PLAIN)).toBeNull();
 });

@@ -6,7 +6,7 @@
 import type { Delivery } from '#sdk/index.ts';
 import { jsonLine, printable } from '#src/cli/terminal/printable.ts';
 import { paint, type Screen, type Style, styleOf } from '#src/cli/terminal/screen.ts';
-import { relative } from '#src/cli/terminal/when.ts';
+import { relative } from '#src/cli/terminal/time-text.ts';
 import { cutTo, padTo, widthOf } from '#src/cli/terminal/width.ts';
 import { parseInstant } from '#src/domain/instant.ts';
 import type { TailEvent } from './tail.ts';
@@ -69,7 +69,7 @@ export function eventJson(event: TailEvent): string {
 
 /** Null for an end that its last attempt has told. */
 export function eventText(event: TailEvent, screen: Screen): string | null {
-  if (event.kind === 'end' && event.isTold) return null;
+  if (event.kind === 'end' && event.isReported) return null;
   const { columns } = screen;
   const style = styleOf(event.kind === 'attempt' ? event.attempt.outcome : event.delivery.status);
   const cells = layoutOf(columns).map((column) => cellOf(column, event, style, screen));

@@ -21,9 +21,9 @@ function ids(watch: Watch, nowMs: number, max = 100): readonly string[] {
 describe('what is looked at', () => {
   test('those whose instant has passed, the longest overdue first, and not more than asked for', () => {
     const watch = new Watch();
-    watch.notice(delivery('later', 'scheduled', NOW_MS + 5_000), 0, NOW_MS);
-    watch.notice(delivery('second', 'scheduled', NOW_MS + 2_000), 0, NOW_MS);
-    watch.notice(delivery('first', 'retry_scheduled', NOW_MS + 1_000), 1, NOW_MS);
+    watch.observe(delivery('later', 'scheduled', NOW_MS + 5_000), 0, NOW_MS);
+    watch.observe(delivery('second', 'scheduled', NOW_MS + 2_000), 0, NOW_MS);
+    watch.observe(delivery('first', 'retry_scheduled', NOW_MS + 1_000), 1, NOW_MS);
     expect(ids(watch, NOW_MS)).toEqual([]);
     expect(ids(watch, NOW_MS + 2_000)).toEqual(['first', 'second']);
     expect(ids(watch, NOW_MS + 9_000, 1)).toEqual(['first']);
@@ -31,72 +31,72 @@ describe('what is looked at', () => {
 
   test('those being sent and those that have ended at once; paused ones not', () => {
     const watch = new Watch();
-    watch.notice(delivery('claimed', 'claimed', null), 0, NOW_MS);
-    watch.notice(delivery('ended', 'succeeded', null), 0, NOW_MS);
-    watch.notice(delivery('paused', 'paused', null), 0, NOW_MS);
+    watch.observe(delivery('claimed', 'claimed', null), 0, NOW_MS);
+    watch.observe(delivery('ended', 'succeeded', null), 0, NOW_MS);
+    watch.observe(delivery('paused', 'paused', null), 0, NOW_MS);
     expect(ids(watch, NOW_MS)).toEqual(['claimed', 'ended']);
   });
 
   test('a delivery that was moved is looked at when it is due now, and keeps what was told', () => {
     const watch = new Watch();
-    watch.notice(delivery('d', 'scheduled', NOW_MS + 60_000), 3, NOW_MS);
-    watch.notice(delivery('d', 'scheduled', NOW_MS + 1_000), 0, NOW_MS);
+    watch.observe(delivery('d', 'scheduled', NOW_MS + 60_000), 3, NOW_MS);
+    watch.observe(delivery('d', 'scheduled', NOW_MS + 1_000), 0, NOW_MS);
     expect(ids(watch, NOW_MS + 1_000)).toEqual(['d']);
-    expect(watch.get('d')?.attemptsTold).toBe(3);
+    expect(watch.get('d')?.attemptsReported).toBe(3);
   });
 
   test('one that was paused and goes on after its instant, at once', () => {
     const watch = new Watch();
-    for (const id of ['listed', 'gone']) watch.notice(delivery(id, 'scheduled', NOW_MS + 1_000), 0, NOW_MS);
-    for (const id of ['listed', 'gone']) watch.notice(delivery(id, 'paused', null), 0, NOW_MS);
+    for (const id of ['listed', 'gone']) watch.observe(delivery(id, 'scheduled', NOW_MS + 1_000), 0, NOW_MS);
+    for (const id of ['listed', 'gone']) watch.observe(delivery(id, 'paused', null), 0, NOW_MS);
     expect(ids(watch, NOW_MS + 60_000)).toEqual([]);
-    watch.notice(delivery('listed', 'scheduled', NOW_MS + 1_000), 0, NOW_MS + 60_000);
+    watch.observe(delivery('listed', 'scheduled', NOW_MS + 1_000), 0, NOW_MS + 60_000);
     expect(ids(watch, NOW_MS + 60_000)).toEqual(['listed']);
-    watch.lookAtUnseen(NOW_MS + 59_000, NOW_MS + 60_000);
+    watch.checkUnseen(NOW_MS + 59_000, NOW_MS + 60_000);
     expect(ids(watch, NOW_MS + 60_000)).toContain('gone');
   });
 
   test('one that is held up not more often because a list shows it', () => {
     const watch = new Watch();
-    watch.notice(delivery('d', 'scheduled', NOW_MS), 0, NOW_MS);
-    watch.looked(delivery('d', 'scheduled', NOW_MS), 0, NOW_MS);
-    watch.notice(delivery('d', 'scheduled', NOW_MS), 0, NOW_MS + 1);
+    watch.observe(delivery('d', 'scheduled', NOW_MS), 0, NOW_MS);
+    watch.recordCheck(delivery('d', 'scheduled', NOW_MS), 0, NOW_MS);
+    watch.observe(delivery('d', 'scheduled', NOW_MS), 0, NOW_MS + 1);
     expect(ids(watch, NOW_MS + 1)).toEqual([]);
-    watch.notice(delivery('d', 'paused', null), 0, NOW_MS + 2);
-    watch.notice(delivery('d', 'scheduled', NOW_MS), 0, NOW_MS + 3);
+    watch.observe(delivery('d', 'paused', null), 0, NOW_MS + 2);
+    watch.observe(delivery('d', 'scheduled', NOW_MS), 0, NOW_MS + 3);
     expect(ids(watch, NOW_MS + 3)).toEqual(['d']);
   });
 });
 
 test('one that has gone from the lists is looked at before it is due', () => {
   const watch = new Watch();
-  for (const id of ['gone', 'there']) watch.notice(delivery(id, 'scheduled', NOW_MS + 60_000), 0, NOW_MS);
-  watch.notice(delivery('there', 'scheduled', NOW_MS + 60_000), 0, NOW_MS + 2_000);
-  watch.lookAtUnseen(NOW_MS + 1_000, NOW_MS + 2_000);
+  for (const id of ['gone', 'there']) watch.observe(delivery(id, 'scheduled', NOW_MS + 60_000), 0, NOW_MS);
+  watch.observe(delivery('there', 'scheduled', NOW_MS + 60_000), 0, NOW_MS + 2_000);
+  watch.checkUnseen(NOW_MS + 1_000, NOW_MS + 2_000);
   expect(ids(watch, NOW_MS + 2_000)).toEqual(['gone']);
 });
 
 test('a known delivery that was tried meanwhile is looked at now, not when it is due again', () => {
   const watch = new Watch();
-  watch.notice(delivery('d', 'scheduled', NOW_MS), 0, NOW_MS);
-  watch.notice(delivery('d', 'retry_scheduled', NOW_MS + 60_000, 1), 1, NOW_MS);
+  watch.observe(delivery('d', 'scheduled', NOW_MS), 0, NOW_MS);
+  watch.observe(delivery('d', 'retry_scheduled', NOW_MS + 60_000, 1), 1, NOW_MS);
   expect(ids(watch, NOW_MS)).toEqual(['d']);
 });
 
 describe('after a look', () => {
   test('what has ended is forgotten; what was paused is not', () => {
     const watch = new Watch();
-    for (const id of ['ended', 'paused']) watch.notice(delivery(id, 'scheduled', NOW_MS), 0, NOW_MS);
-    watch.looked(delivery('ended', 'dead_letter', null, 1), 1, NOW_MS);
-    watch.looked(delivery('paused', 'paused', null, 1), 1, NOW_MS);
-    expect([watch.size, watch.get('paused')?.attemptsTold]).toEqual([1, 1]);
+    for (const id of ['ended', 'paused']) watch.observe(delivery(id, 'scheduled', NOW_MS), 0, NOW_MS);
+    watch.recordCheck(delivery('ended', 'dead_letter', null, 1), 1, NOW_MS);
+    watch.recordCheck(delivery('paused', 'paused', null, 1), 1, NOW_MS);
+    expect([watch.size, watch.get('paused')?.attemptsReported]).toEqual([1, 1]);
     expect(ids(watch, NOW_MS + 60_000)).toEqual([]);
   });
 
   test('what is retried is looked at when it is due again, and what is being sent next time', () => {
     const watch = new Watch();
-    watch.looked(delivery('retried', 'retry_scheduled', NOW_MS + 10_000, 1), 1, NOW_MS);
-    watch.looked(delivery('sent', 'claimed', null, 1), 0, NOW_MS);
+    watch.recordCheck(delivery('retried', 'retry_scheduled', NOW_MS + 10_000, 1), 1, NOW_MS);
+    watch.recordCheck(delivery('sent', 'claimed', null, 1), 0, NOW_MS);
     expect(ids(watch, NOW_MS)).toEqual(['sent']);
     expect(ids(watch, NOW_MS + 10_000)).toEqual(['sent', 'retried']);
   });
@@ -105,10 +105,10 @@ describe('after a look', () => {
     const watch = new Watch();
     const waits: number[] = [];
     let nowMs = NOW_MS;
-    watch.notice(delivery('d', 'scheduled', NOW_MS), 0, nowMs);
+    watch.observe(delivery('d', 'scheduled', NOW_MS), 0, nowMs);
     for (let looks = 0; looks < 7; looks++) {
-      watch.looked(delivery('d', 'scheduled', NOW_MS), 0, nowMs);
-      const nextMs = watch.get('d')?.lookAtMs ?? 0;
+      watch.recordCheck(delivery('d', 'scheduled', NOW_MS), 0, nowMs);
+      const nextMs = watch.get('d')?.checkAtMs ?? 0;
       waits.push(nextMs - nowMs);
       nowMs = nextMs;
     }
@@ -119,7 +119,7 @@ describe('after a look', () => {
 test('never more than a fixed number, and those due last go', () => {
   const watch = new Watch();
   for (let i = 0; i < WATCHED_MAX + 50; i++)
-    watch.notice(delivery(`d${i}`, 'scheduled', NOW_MS + i), 0, NOW_MS);
+    watch.observe(delivery(`d${i}`, 'scheduled', NOW_MS + i), 0, NOW_MS);
   expect(watch.trim()).toBe(true);
   expect(watch.size).toBe(WATCHED_MAX);
   expect(watch.get(`d${WATCHED_MAX}`)).toBeUndefined();

@@ -1,28 +1,31 @@
 /**
- * The deliveries that `sched tail` keeps an eye on, and when to look at each again. Never more than a fixed
- * number: beyond it, those that are due last are let go (and found again by the rolling walk, see `tail.ts`).
+ * The deliveries that `sched tail` watches, and when it checks each of them next. Their number is bounded. Beyond
+ * the bound, the deliveries that are due last are dropped, and the scans of `tail.ts` find them again.
  *
- * A paused one is kept too, though nobody knows when it is due: resumed after its instant, it fires at once, and
- * may be over before a list shows it again. That it is paused no more, the walks say: one of them meets it as
- * something else, or none of them meets it.
+ * Paused deliveries are watched too, although nobody knows when they are due. A delivery that is resumed after its
+ * instant fires at once, and may end before a list shows it again. The scans notice that it was resumed: one of
+ * them meets it with another status, or none of them meets it.
  */
 import type { Delivery } from '#sdk/index.ts';
 import { parseInstant } from '#src/domain/instant.ts';
 
 export const WATCHED_MAX = 10_000;
-const LOOK_AGAIN_MS = 1_000;
-const LOOK_AGAIN_MS_MAX = 30_000;
-const NOBODY_KNOWS_MS = Number.MAX_SAFE_INTEGER;
+const RECHECK_MS = 1_000;
+const RECHECK_MS_MAX = 30_000;
+const UNKNOWN_MS = Number.MAX_SAFE_INTEGER;
 
 export interface Watched {
   readonly id: string;
-  /** AttemptRunner up to this one have been told. */
-  readonly attemptsTold: number;
-  readonly lookAtMs: number;
-  /** When a list or a look last showed it. */
+  /** The number of the last attempt that was reported. */
+  readonly attemptsReported: number;
+  readonly checkAtMs: number;
+  /** The last time that a list or a check showed the delivery. */
   readonly seenMs: number;
-  /** How many looks in a row found it waiting though it was due: clocks differ, or it is held up. */
-  readonly idleLooks: number;
+  /**
+   * The number of checks in a row that found the delivery waiting although it was due. Either clocks differ, or the
+   * delivery is deferred.
+   */
+  readonly idleChecks: number;
 }
 
 const ENDED: ReadonlySet<string> = new Set(['succeeded', 'dead_letter', 'expired', 'canceled']);
@@ -43,63 +46,64 @@ export class Watch {
   }
 
   /**
-   * A delivery seen in a list. Of a new one, attempts up to `attemptsTold` are none of ours. A known one is looked at
-   * when it has been tried, and else at the instant of its next attempt, which may have been moved: to what has
-   * passed by now, too.
+   * Takes in a delivery from a list. A new one is watched, and its attempts up to `attemptsReported` are not
+   * reported. A known one is checked at once if it has new attempts. Otherwise it is checked at the instant of its
+   * next attempt, which may have been moved, even into the past.
    */
-  notice(delivery: Delivery, attemptsTold: number, nowMs: number): void {
+  observe(delivery: Delivery, attemptsReported: number, nowMs: number): void {
     const known = this.#byId.get(delivery.id);
     const dueMs = dueOf(delivery, nowMs);
     if (known === undefined) {
-      this.#set({ id: delivery.id, attemptsTold, lookAtMs: dueMs, seenMs: nowMs, idleLooks: 0 });
+      this.#set({ id: delivery.id, attemptsReported, checkAtMs: dueMs, seenMs: nowMs, idleChecks: 0 });
       return;
     }
-    const isTried = delivery.attempt_count > known.attemptsTold;
-    const isHeldUp = dueMs <= nowMs && known.idleLooks > 0;
-    const movedMs = isHeldUp ? known.lookAtMs : dueMs;
-    const idleLooks = isHeldUp ? known.idleLooks : 0;
-    this.#set({ ...known, lookAtMs: isTried ? nowMs : movedMs, seenMs: nowMs, idleLooks });
+    const hasNewAttempts = delivery.attempt_count > known.attemptsReported;
+    const isDelayed = dueMs <= nowMs && known.idleChecks > 0;
+    const nextMs = isDelayed ? known.checkAtMs : dueMs;
+    const idleChecks = isDelayed ? known.idleChecks : 0;
+    this.#set({ ...known, checkAtMs: hasNewAttempts ? nowMs : nextMs, seenMs: nowMs, idleChecks });
   }
 
-  /** After a look at it: what is told by now, and what it was found as. */
-  looked(delivery: Delivery, attemptsTold: number, nowMs: number): void {
+  /** Records a check: the attempts reported so far, and the delivery as it was read. */
+  recordCheck(delivery: Delivery, attemptsReported: number, nowMs: number): void {
     if (isEnded(delivery)) {
       this.#byId.delete(delivery.id);
       return;
     }
     const dueMs = dueOf(delivery, nowMs);
     const known = this.#byId.get(delivery.id);
-    const isIdle = dueMs <= nowMs && delivery.status !== 'claimed' && known?.attemptsTold === attemptsTold;
-    const idleLooks = isIdle ? (known?.idleLooks ?? 0) + 1 : 0;
-    const pauseMs = isIdle ? Math.min(LOOK_AGAIN_MS * 2 ** (idleLooks - 1), LOOK_AGAIN_MS_MAX) : 0;
-    const lookAtMs = Math.max(dueMs, nowMs + pauseMs);
-    this.#set({ id: delivery.id, attemptsTold, lookAtMs, seenMs: nowMs, idleLooks });
+    const isIdle =
+      dueMs <= nowMs && delivery.status !== 'claimed' && known?.attemptsReported === attemptsReported;
+    const idleChecks = isIdle ? (known?.idleChecks ?? 0) + 1 : 0;
+    const pauseMs = isIdle ? Math.min(RECHECK_MS * 2 ** (idleChecks - 1), RECHECK_MS_MAX) : 0;
+    const checkAtMs = Math.max(dueMs, nowMs + pauseMs);
+    this.#set({ id: delivery.id, attemptsReported, checkAtMs, seenMs: nowMs, idleChecks });
   }
 
   forget(id: string): void {
     this.#byId.delete(id);
   }
 
-  /** What no list has shown since then does not wait any more: it was canceled, or claimed early. */
-  lookAtUnseen(sinceMs: number, nowMs: number): void {
+  /** A delivery that no list has shown since `sinceMs` no longer waits: it was canceled, or claimed early. */
+  checkUnseen(sinceMs: number, nowMs: number): void {
     for (const watched of this.#byId.values()) {
-      if (watched.seenMs < sinceMs && watched.lookAtMs > nowMs) this.#set({ ...watched, lookAtMs: nowMs });
+      if (watched.seenMs < sinceMs && watched.checkAtMs > nowMs) this.#set({ ...watched, checkAtMs: nowMs });
     }
   }
 
-  /** Those to look at now, the longest overdue first. */
+  /** Returns the deliveries to check now, the longest overdue first. */
   due(nowMs: number, max: number): readonly Watched[] {
     return [...this.#byId.values()]
-      .filter(({ lookAtMs }) => lookAtMs <= nowMs)
-      .sort((a, b) => a.lookAtMs - b.lookAtMs)
+      .filter(({ checkAtMs }) => checkAtMs <= nowMs)
+      .sort((a, b) => a.checkAtMs - b.checkAtMs)
       .slice(0, max);
   }
 
-  /** Lets go of those due last; whether there were any. */
+  /** Drops the deliveries that are due last. Returns whether there were any to drop. */
   trim(): boolean {
     const surplus = this.#byId.size - WATCHED_MAX;
     if (surplus <= 0) return false;
-    const last = [...this.#byId.values()].sort((a, b) => b.lookAtMs - a.lookAtMs).slice(0, surplus);
+    const last = [...this.#byId.values()].sort((a, b) => b.checkAtMs - a.checkAtMs).slice(0, surplus);
     for (const { id } of last) this.#byId.delete(id);
     return true;
   }
@@ -109,8 +113,8 @@ export class Watch {
   }
 }
 
-/** When to look at it. */
+/** When to check the delivery next. */
 function dueOf(delivery: Delivery, nowMs: number): number {
-  if (delivery.status === 'paused') return NOBODY_KNOWS_MS;
+  if (delivery.status === 'paused') return UNKNOWN_MS;
   return parseInstant(delivery.next_fire_at ?? '') ?? nowMs;
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type Attempt, type Delivery, Sched } from '#sdk/index.ts';
 import { systemClock } from '#src/system/clock.ts';
 import { systemTimers } from '#src/system/timers.ts';
-import { newAttempts, Tail } from './tail.ts';
+import { selectNewAttempts, Tail } from './tail.ts';
 
 function delivery(status: Delivery['status'], attempt_count: number): Delivery {
   return { status, attempt_count } as Delivery;
@@ -21,8 +21,8 @@ test.each<[string, Delivery, readonly Attempt[], number, readonly number[]]>([
   ['none that is under way', delivery('claimed', 2), attempts(2, true), 0, [1]],
   ['none that ended after the delivery was read', delivery('claimed', 1), attempts(1), 0, []],
   ['none that began after the delivery was read', delivery('retry_scheduled', 1), attempts(2), 0, [1]],
-])('%s', (_, read, listed, attemptsTold, told) => {
-  expect(newAttempts(read, listed, attemptsTold).map(({ attempt_no }) => attempt_no)).toEqual(told);
+])('%s', (_, read, listed, attemptsReported, told) => {
+  expect(selectNewAttempts(read, listed, attemptsReported).map(({ attempt_no }) => attempt_no)).toEqual(told);
 });
 
 /** As much of a service as tail asks for: lists in pages, and single deliveries. */
@@ -71,7 +71,7 @@ test('of 1,500 that wait, one that was canceled is told in the round after the n
       told.push(`${kind} ${delivery.id}`);
       end.abort();
     },
-    tell: () => {
+    notify: () => {
       const canceled = { ...deliveries.get('dlv_700'), status: 'canceled', next_fire_at: null } as Delivery;
       deliveries.set('dlv_700', canceled);
       asked.length = 0;

@@ -14,7 +14,7 @@ export interface CommandAct extends Pick<AuditedAct, 'action'> {
 }
 
 /** Does it, and keeps in the audit log that somebody at the command line did, and as which user of the machine. */
-export async function auditedCommand<T>(
+export async function auditCommand<T>(
   dependencies: ControlDependencies,
   { action, subject = '', project, mode, detail = {} }: CommandAct,
   act: () => Promise<T>,

@@ -3,10 +3,10 @@ import type { Command } from 'commander';
 import { CONTROL_SETTINGS, type Given, readControlSettings } from '#src/app/config.ts';
 import { withSecrets } from '#src/app/control-session.ts';
 import {
+  addAction,
   addOptionalModeOption,
   addProjectOption,
   addSettings,
-  answering,
   type CliDependencies,
   modeOf,
   projectOf,
@@ -26,7 +26,7 @@ import {
 import { ControlRefusal } from '#src/control/refusal.ts';
 import { OVERLAP_DEFAULT } from '#src/control/secrets.ts';
 import { formatInstant, type Instant } from '#src/domain/instant.ts';
-import { auditedCommand } from './command-audit.ts';
+import { auditCommand } from './command-audit.ts';
 
 type Change = (
   dependencies: SealingDependencies,
@@ -43,8 +43,8 @@ export function endpointSecretCommands(secrets: Command, dependencies: CliDepend
     .requiredOption(ENDPOINT, 'the endpoint profile')
     .option('--overlap <duration>', "how long the project's secrets sign beside it", OVERLAP_DEFAULT);
   addOptionalModeOption(addProjectOption(create));
-  answering(addSettings(create, CONTROL_SETTINGS), dependencies, (given) =>
-    changed(given, 'secret.create', createEndpointSecret),
+  addAction(addSettings(create, CONTROL_SETTINGS), dependencies, (given) =>
+    changeSecrets(given, 'secret.create', createEndpointSecret),
   );
 
   const remove = secrets
@@ -53,8 +53,8 @@ export function endpointSecretCommands(secrets: Command, dependencies: CliDepend
     .requiredOption(ENDPOINT, 'the endpoint profile')
     .option('--overlap <duration>', 'how long those of the profile sign beside them', OVERLAP_DEFAULT);
   addOptionalModeOption(addProjectOption(remove));
-  answering(addSettings(remove, CONTROL_SETTINGS), dependencies, (given) =>
-    changed(given, 'secret.remove', removeEndpointSecrets),
+  addAction(addSettings(remove, CONTROL_SETTINGS), dependencies, (given) =>
+    changeSecrets(given, 'secret.remove', removeEndpointSecrets),
   );
 }
 
@@ -67,19 +67,19 @@ export function endpointOf({ flags }: Given): string | null {
 }
 
 export function showForEndpoint(given: Given): Promise<Answer> {
-  return answered(given, 'secret.reveal', {}, showEndpointSecrets);
+  return runForEndpoint(given, 'secret.reveal', {}, showEndpointSecrets);
 }
 
 export function rotateForEndpoint(given: Given): Promise<Answer> {
-  return changed(given, 'secret.rotate', rotateEndpointSecret);
+  return changeSecrets(given, 'secret.rotate', rotateEndpointSecret);
 }
 
-function changed(given: Given, action: string, change: Change): Promise<Answer> {
+function changeSecrets(given: Given, action: string, change: Change): Promise<Answer> {
   const overlap = given.flags['--overlap'] ?? OVERLAP_DEFAULT;
-  return answered(given, action, { overlap }, (control, place) => change(control, place, overlap));
+  return runForEndpoint(given, action, { overlap }, (control, place) => change(control, place, overlap));
 }
 
-async function answered(
+async function runForEndpoint(
   given: Given,
   action: string,
   detail: Readonly<Record<string, string>>,
@@ -89,7 +89,7 @@ async function answered(
   const secrets = await withSecrets(readControlSettings(given), async (control) => {
     const mode = '--mode' in given.flags ? modeOf(given) : await modeOfEndpoint(control, project, id);
     if (mode === null) throw new ControlRefusal('unknown_endpoint', id);
-    return auditedCommand(control, { action, subject: id, project, mode, detail }, async () =>
+    return auditCommand(control, { action, subject: id, project, mode, detail }, async () =>
       act(control, await requireEndpointOf(control, project, mode, id)),
     );
   });

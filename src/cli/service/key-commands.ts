@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import { CONTROL_SETTINGS, readControlSettings } from '#src/app/config.ts';
 import { withControl } from '#src/app/control-session.ts';
 import {
+  addAction,
   addModeOption,
   addProjectOption,
   addSettings,
-  answering,
   type CliDependencies,
   modeOf,
   projectOf,
@@ -14,7 +14,7 @@ import { instantOr, table } from '#src/cli/terminal/output.ts';
 import { createKey, listKeys, revokeKey } from '#src/control/keys.ts';
 import { formatInstant } from '#src/domain/instant.ts';
 import type { ApiKey } from '#src/ports/control-store.ts';
-import { auditedCommand } from './command-audit.ts';
+import { auditCommand } from './command-audit.ts';
 
 export function keyCommands(program: Command, dependencies: CliDependencies): void {
   const keys = program.command('key').description('API keys');
@@ -22,11 +22,11 @@ export function keyCommands(program: Command, dependencies: CliDependencies): vo
   const create = addModeOption(
     addProjectOption(keys.command('create').description('make a key; it is shown once')),
   );
-  answering(addSettings(create, CONTROL_SETTINGS), dependencies, async (given) => {
+  addAction(addSettings(create, CONTROL_SETTINGS), dependencies, async (given) => {
     const project = projectOf(given);
     const mode = modeOf(given);
     const { text, key } = await withControl(readControlSettings(given), (control) =>
-      auditedCommand(
+      auditCommand(
         control,
         { action: 'key.create', project, mode },
         () => createKey(control, project, mode),
@@ -42,7 +42,7 @@ export function keyCommands(program: Command, dependencies: CliDependencies): vo
   const list = addProjectOption(
     keys.command('list').description('list the keys of a project, revoked ones too'),
   );
-  answering(addSettings(list, CONTROL_SETTINGS), dependencies, async (given) => {
+  addAction(addSettings(list, CONTROL_SETTINGS), dependencies, async (given) => {
     const project = projectOf(given);
     const all = await withControl(readControlSettings(given), (control) => listKeys(control, project));
     const rows = all.map((key) => [
@@ -60,9 +60,9 @@ export function keyCommands(program: Command, dependencies: CliDependencies): vo
   });
 
   const revoke = keys.command('revoke').argument('<id>').description('put a key out of force, for good');
-  answering(addSettings(revoke, CONTROL_SETTINGS), dependencies, async (given, id) => {
+  addAction(addSettings(revoke, CONTROL_SETTINGS), dependencies, async (given, id) => {
     await withControl(readControlSettings(given), (control) =>
-      auditedCommand(control, { action: 'key.revoke', subject: id }, () => revokeKey(control, id)),
+      auditCommand(control, { action: 'key.revoke', subject: id }, () => revokeKey(control, id)),
     );
     return { json: { id, revoked: true }, text: `Key ${id} is revoked.` };
   });

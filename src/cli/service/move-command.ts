@@ -3,15 +3,15 @@ import type { Command } from 'commander';
 import { CONTROL_SETTINGS, type MoveSettings, readMoveSettings } from '#src/app/config.ts';
 import { moveStore } from '#src/app/move-store.ts';
 import { nameOfStore } from '#src/app/open-store.ts';
-import { addSettings, answering, type CliDependencies } from '#src/cli/command.ts';
+import { addAction, addSettings, type CliDependencies } from '#src/cli/command.ts';
 import { table } from '#src/cli/terminal/output.ts';
-import { showProgress } from '#src/cli/terminal/progress.ts';
+import { showProgress } from '#src/cli/terminal/screen.ts';
 
 export function moveCommand(program: Command, dependencies: CliDependencies): void {
   const command = program
     .command('move')
     .description('copy everything from the data directory into an empty PostgreSQL; the service is stopped');
-  answering(addSettings(command, CONTROL_SETTINGS), dependencies, async (given) => {
+  addAction(addSettings(command, CONTROL_SETTINGS), dependencies, async (given) => {
     const settings = readMoveSettings(given);
     const moved = await moveStore(settings, ({ table, rows }) => showProgress(`${table} ${rows}`)).finally(
       () => showProgress(''),

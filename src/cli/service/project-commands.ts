@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { CONTROL_SETTINGS, readControlSettings } from '#src/app/config.ts';
 import { withControl, withSecrets } from '#src/app/control-session.ts';
-import { addSettings, answering, type CliDependencies } from '#src/cli/command.ts';
+import { addAction, addSettings, type CliDependencies } from '#src/cli/command.ts';
 import { table } from '#src/cli/terminal/output.ts';
 import { createProject } from '#src/control/create-project.ts';
 import { formatInstant } from '#src/domain/instant.ts';
 import type { Project } from '#src/ports/control-store.ts';
-import { auditedCommand } from './command-audit.ts';
+import { auditCommand } from './command-audit.ts';
 
 export function projectCommands(program: Command, dependencies: CliDependencies): void {
   const projects = program
@@ -14,11 +14,11 @@ export function projectCommands(program: Command, dependencies: CliDependencies)
     .description('projects: each has its own keys, secrets and data');
 
   const create = projects.command('create').argument('<name>').description('make a project');
-  answering(addSettings(create, CONTROL_SETTINGS), dependencies, async (given, name) => {
+  addAction(addSettings(create, CONTROL_SETTINGS), dependencies, async (given, name) => {
     const project = await withSecrets(
       readControlSettings(given),
       (control) =>
-        auditedCommand(control, { action: 'project.create', subject: name }, () =>
+        auditCommand(control, { action: 'project.create', subject: name }, () =>
           createProject(control, name),
         ),
       true,
@@ -30,7 +30,7 @@ export function projectCommands(program: Command, dependencies: CliDependencies)
   });
 
   const list = projects.command('list').description('list the projects');
-  answering(addSettings(list, CONTROL_SETTINGS), dependencies, async (given) => {
+  addAction(addSettings(list, CONTROL_SETTINGS), dependencies, async (given) => {
     const all = await withControl(readControlSettings(given), ({ store }) => store.listProjects());
     const rows = all.map((project) => [
       project.name,

@@ -2,15 +2,15 @@ import type { Command } from 'commander';
 import { CONTROL_SETTINGS, readControlSettings } from '#src/app/config.ts';
 import { withSecrets } from '#src/app/control-session.ts';
 import { nameOfStore } from '#src/app/open-store.ts';
-import { addSettings, type CliDependencies, givenTo, printAnswer } from '#src/cli/command.ts';
-import { AnsweredNo } from '#src/cli/failure.ts';
+import { addSettings, type CliDependencies, printAnswer, readGiven } from '#src/cli/command.ts';
+import { NegativeAnswer } from '#src/cli/failure.ts';
 import { type Answer, table } from '#src/cli/terminal/output.ts';
-import { showProgress } from '#src/cli/terminal/progress.ts';
+import { showProgress } from '#src/cli/terminal/screen.ts';
 import { type ResealCounts, type ResealReport, reseal } from '#src/control/reseal.ts';
-import { auditedCommand } from './command-audit.ts';
+import { auditCommand } from './command-audit.ts';
 
 /** A pipe gets a line each time this many values are done. */
-const TOLD_EVERY = 10_000;
+const REPORT_EVERY = 10_000;
 
 export function resealCommand(program: Command, dependencies: CliDependencies): void {
   const command = program
@@ -18,9 +18,9 @@ export function resealCommand(program: Command, dependencies: CliDependencies): 
     .description('seal everything anew with the present master key, so that an earlier one can be retired')
     .option('--json', 'print JSON');
   addSettings(command, CONTROL_SETTINGS).action(async () => {
-    const settings = readControlSettings(givenTo(command, dependencies.env));
+    const settings = readControlSettings(readGiven(command, dependencies.env));
     const report = await withSecrets(settings, (control) =>
-      auditedCommand(control, { action: 'master_key.reseal' }, () =>
+      auditCommand(control, { action: 'master_key.reseal' }, () =>
         reseal({
           sealed: control.store.sealed,
           vault: control.vault,
@@ -30,22 +30,22 @@ export function resealCommand(program: Command, dependencies: CliDependencies): 
       ),
     ).finally(() => showProgress(''));
     printAnswer(answerOf(report, nameOfStore(settings)), command.opts(), dependencies);
-    if (!isWhole(report)) throw new AnsweredNo();
+    if (!isComplete(report)) throw new NegativeAnswer();
   });
 }
 
-function progressTo({ tell }: CliDependencies): (name: string, counts: ResealCounts) => void {
-  let told = '';
+function progressTo({ notify }: CliDependencies): (name: string, counts: ResealCounts) => void {
+  let lastLine = '';
   return (name, { resealed, already, unreadable, changed }) => {
     const values = resealed + already + unreadable + changed;
     showProgress(`${name} ${values}`);
-    const line = `${name}: ${values - (values % TOLD_EVERY)} values are done.`;
-    if (values >= TOLD_EVERY && line !== told && !process.stderr.isTTY) tell(line);
-    told = line;
+    const line = `${name}: ${values - (values % REPORT_EVERY)} values are done.`;
+    if (values >= REPORT_EVERY && line !== lastLine && !process.stderr.isTTY) notify(line);
+    lastLine = line;
   };
 }
 
-function isWhole({ total }: ResealReport): boolean {
+function isComplete({ total }: ResealReport): boolean {
   return total.unreadable === 0 && total.changed === 0;
 }
 
@@ -72,7 +72,7 @@ function cellsOf({ resealed, already, unreadable, changed }: ResealCounts): read
 }
 
 function conclusionOf(report: ResealReport): readonly string[] {
-  if (isWhole(report)) {
+  if (isComplete(report)) {
     return [
       'Everything stored is sealed with the present master key.',
       'Remove the previous key only when all nodes run with the present one. If one of them still ran with another',

@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import { CONTROL_SETTINGS, readControlSettings } from '#src/app/config.ts';
 import { withSecrets } from '#src/app/control-session.ts';
 import {
+  addAction,
   addOptionalModeOption,
   addProjectOption,
   addSettings,
-  answering,
   type CliDependencies,
   modeOf,
   projectOf,
@@ -13,7 +13,7 @@ import {
 import { type Answer, instantOr, table } from '#src/cli/terminal/output.ts';
 import { type OpenSecret, OVERLAP_DEFAULT, rotateSecret, showSecrets } from '#src/control/secrets.ts';
 import { formatInstant } from '#src/domain/instant.ts';
-import { auditedCommand } from './command-audit.ts';
+import { auditCommand } from './command-audit.ts';
 import {
   addEndpointOption,
   endpointOf,
@@ -27,12 +27,12 @@ export function secretCommands(program: Command, dependencies: CliDependencies):
 
   const show = secrets.command('show').description('show the secrets that sign, newest first');
   addEndpointOption(addOptionalModeOption(addProjectOption(show)));
-  answering(addSettings(show, CONTROL_SETTINGS), dependencies, async (given) => {
+  addAction(addSettings(show, CONTROL_SETTINGS), dependencies, async (given) => {
     if (endpointOf(given) !== null) return showForEndpoint(given);
     const [project, mode] = [projectOf(given), modeOf(given)];
     return answerOf(
       await withSecrets(readControlSettings(given), (control) =>
-        auditedCommand(control, { action: 'secret.reveal', project, mode }, () =>
+        auditCommand(control, { action: 'secret.reveal', project, mode }, () =>
           showSecrets(control, project, mode),
         ),
       ),
@@ -44,12 +44,12 @@ export function secretCommands(program: Command, dependencies: CliDependencies):
     .description('make a new secret; the ones before it sign beside it for the overlap')
     .option('--overlap <duration>', 'how long the ones before it still sign', OVERLAP_DEFAULT);
   addEndpointOption(addOptionalModeOption(addProjectOption(rotate)));
-  answering(addSettings(rotate, CONTROL_SETTINGS), dependencies, async (given) => {
+  addAction(addSettings(rotate, CONTROL_SETTINGS), dependencies, async (given) => {
     if (endpointOf(given) !== null) return rotateForEndpoint(given);
     const [project, mode, overlap] = [projectOf(given), modeOf(given), given.flags['--overlap']];
     return answerOf(
       await withSecrets(readControlSettings(given), (control) =>
-        auditedCommand(
+        auditCommand(
           control,
           { action: 'secret.rotate', project, mode, detail: { overlap: overlap ?? OVERLAP_DEFAULT } },
           () => rotateSecret(control, project, mode, overlap),

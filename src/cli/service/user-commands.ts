@@ -3,7 +3,7 @@ import { CONTROL_SETTINGS, type Given, readControlSettings, readPublicOrigins } 
 import { withControl } from '#src/app/control-session.ts';
 import { SettingsError } from '#src/app/failures.ts';
 import { SETTINGS } from '#src/app/settings.ts';
-import { addSettings, answering, type CliDependencies } from '#src/cli/command.ts';
+import { addAction, addSettings, type CliDependencies } from '#src/cli/command.ts';
 import { instantOr, table } from '#src/cli/terminal/output.ts';
 import type { ControlDependencies } from '#src/control/dependencies.ts';
 import { invitationPath, invite, removeInvitation } from '#src/control/invitations.ts';
@@ -14,7 +14,7 @@ import { parseId } from '#src/domain/id.ts';
 import { formatInstant, type Instant } from '#src/domain/instant.ts';
 import { ROLES } from '#src/domain/role.ts';
 import type { Invitation, Reach, User } from '#src/ports/people-store.ts';
-import { auditedCommand } from './command-audit.ts';
+import { auditCommand } from './command-audit.ts';
 
 const ROLE_DEFAULT = 'viewer';
 const URL_DEFAULT = 'http://127.0.0.1:8080';
@@ -40,10 +40,10 @@ export function userCommands(program: Command, dependencies: CliDependencies): v
       '--url <url>',
       `where people reach the service; without it the first of ${SETTINGS.publicOrigins.env}, or ${URL_DEFAULT}`,
     );
-  answering(addSettings(create, CONTROL_SETTINGS), dependencies, (given) => createUser(given));
+  addAction(addSettings(create, CONTROL_SETTINGS), dependencies, (given) => createUser(given));
 
   const list = users.command('list').description('list the people, and the invitations that are open');
-  answering(addSettings(list, CONTROL_SETTINGS), dependencies, (given) =>
+  addAction(addSettings(list, CONTROL_SETTINGS), dependencies, (given) =>
     withControl(readControlSettings(given), async (control) => {
       const names = await namesOf(control);
       const people = await Promise.all(
@@ -64,15 +64,15 @@ export function userCommands(program: Command, dependencies: CliDependencies): v
     .command('remove')
     .argument('<name>')
     .description('remove somebody, or take back an invitation by its id');
-  answering(addSettings(remove, CONTROL_SETTINGS), dependencies, (given, who) =>
+  addAction(addSettings(remove, CONTROL_SETTINGS), dependencies, (given, who) =>
     withControl(readControlSettings(given), async (control) => {
       if (parseId('inv', who) !== null) {
-        await auditedCommand(control, { action: 'invitation.remove', subject: who }, () =>
+        await auditCommand(control, { action: 'invitation.remove', subject: who }, () =>
           removeInvitation(control, who, COMMAND_LINE),
         );
         return { json: { id: who, removed: true }, text: `The invitation ${who} is taken back.` };
       }
-      const { id, name } = await auditedCommand(control, { action: 'user.remove', subject: who }, () =>
+      const { id, name } = await auditCommand(control, { action: 'user.remove', subject: who }, () =>
         removeUser(control, who, COMMAND_LINE),
       );
       return { json: { id, name, removed: true }, text: `${name} is removed, and signed out everywhere.` };
@@ -86,7 +86,7 @@ async function createUser(given: Given) {
   const projects = listed === undefined ? null : listed.split(',').map((name) => name.trim());
   return withControl(readControlSettings(given), async (control) => {
     const detail = { role, projects: projects === null ? null : projects.join(', ') };
-    const { invitation, token } = await auditedCommand(
+    const { invitation, token } = await auditCommand(
       control,
       { action: 'invitation.create', detail },
       () => invite(control, { role, projects, by: COMMAND_LINE }),

@@ -8,8 +8,8 @@ export const INPUT_BYTES_MAX = 1_048_576;
 
 /** `TEXT`, `@file` or `-` for standard input. */
 export async function readText(given: string, flag: string): Promise<string> {
-  if (given === '-') return utf8(await readStdin(flag), flag);
-  return given.startsWith('@') ? utf8(await readFile(given.slice(1), flag), flag) : given;
+  if (given === '-') return decodeUtf8(await readStdin(flag), flag);
+  return given.startsWith('@') ? decodeUtf8(await readFile(given.slice(1), flag), flag) : given;
 }
 
 export async function readBytes(given: string, flag: string): Promise<Buffer> {
@@ -20,7 +20,7 @@ export async function readBytes(given: string, flag: string): Promise<Buffer> {
 export async function readFile(path: string, name: string): Promise<Buffer> {
   try {
     await using file = await open(path);
-    return await gathered(file.createReadStream({ autoClose: false }), name);
+    return await readAll(file.createReadStream({ autoClose: false }), name);
   } catch (error) {
     if (error instanceof Error && 'code' in error && 'syscall' in error)
       throw wrongUsage(`${name}: ${messageOf(error)}.`);
@@ -29,10 +29,10 @@ export async function readFile(path: string, name: string): Promise<Buffer> {
 }
 
 export async function readStdin(name: string): Promise<Buffer> {
-  return gathered(process.stdin, name);
+  return readAll(process.stdin, name);
 }
 
-async function gathered(stream: AsyncIterable<unknown>, name: string): Promise<Buffer> {
+async function readAll(stream: AsyncIterable<unknown>, name: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of stream) {
@@ -44,7 +44,7 @@ async function gathered(stream: AsyncIterable<unknown>, name: string): Promise<B
   return Buffer.concat(chunks);
 }
 
-function utf8(bytes: Buffer, name: string): string {
+function decodeUtf8(bytes: Buffer, name: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
@@ -54,12 +54,12 @@ function utf8(bytes: Buffer, name: string): string {
 
 /** One secret from standard input: a line break at its end is not part of it. */
 export async function readSecretFromStdin(name: string): Promise<string> {
-  return utf8(await readStdin(name), name).replace(/\r?\n$/, '');
+  return decodeUtf8(await readStdin(name), name).replace(/\r?\n$/, '');
 }
 
 /** As `readSecretFromStdin`, of a file; several are on lines of their own. */
 export async function readSecrets(path: string, name: string): Promise<readonly string[]> {
-  return utf8(await readFile(path, name), name)
+  return decodeUtf8(await readFile(path, name), name)
     .split(/\r?\n/)
     .filter((line) => line !== '');
 }

@@ -62,12 +62,12 @@ export function table(
   screen: Screen = PLAIN,
   fits: readonly Fit[] = [],
 ): string {
-  const clean = rows.map((row) => row.map(cleaned));
-  const widths = fitted(naturalWidths(clean), fits, screen.columns);
+  const clean = rows.map((row) => row.map(cleanCell));
+  const widths = fitWidths(naturalWidths(clean), fits, screen.columns);
   return clean.map((row) => tableLine(row, widths, screen)).join('\n');
 }
 
-function cleaned(cell: Cell): Styled {
+function cleanCell(cell: Cell): Styled {
   return typeof cell === 'string' ? styled(printable(cell), null) : { ...cell, text: printable(cell.text) };
 }
 
@@ -80,7 +80,11 @@ function naturalWidths(rows: readonly (readonly Styled[])[]): readonly number[] 
 }
 
 /** Widths that fit; 0 for a column that is left out. */
-function fitted(natural: readonly number[], fits: readonly Fit[], columns: number | null): readonly number[] {
+function fitWidths(
+  natural: readonly number[],
+  fits: readonly Fit[],
+  columns: number | null,
+): readonly number[] {
   if (columns === null) return natural;
   const mayGo = [...indexesOf(fits, 'drop'), ...indexesOf(fits, 'yield')];
   const others = fits.map((_, i) => i).filter((i) => i > 0 && !mayGo.includes(i));

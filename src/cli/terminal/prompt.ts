@@ -19,7 +19,7 @@ export function canAsk(): boolean {
 /** Asks for a secret without showing it. */
 export async function askSecret(question: string): Promise<string> {
   const { stdin, stderr } = process;
-  using _ = restoredOnHangUp();
+  using _ = restoreOnHangUp();
   // The echo goes before the question comes: whoever answers it at once is not shown either.
   stdin.setRawMode(true).setEncoding('utf8').resume();
   stderr.write(question);
@@ -30,7 +30,7 @@ export async function askSecret(question: string): Promise<string> {
       for (const key of chunk) {
         if (key === KEY.interrupt) throw new CommandFailure('interrupted', EXIT.interrupted);
         if (key === '\r' || key === '\n' || key === KEY.end) return secret;
-        secret = typed(secret, key);
+        secret = applyKey(secret, key);
       }
       if (secret.length > SECRET_CHARACTERS_MAX)
         throw wrongUsage(`More than ${SECRET_CHARACTERS_MAX} characters.`);
@@ -42,7 +42,7 @@ export async function askSecret(question: string): Promise<string> {
 }
 
 /** Puts the terminal back, and then lets the signal do what it does. */
-function restoredOnHangUp(): Disposable {
+function restoreOnHangUp(): Disposable {
   const hangUp = () => {
     process.stdin.setRawMode(false);
     process.kill(process.pid, 'SIGHUP');
@@ -51,7 +51,7 @@ function restoredOnHangUp(): Disposable {
   return { [Symbol.dispose]: () => process.off('SIGHUP', hangUp) };
 }
 
-function typed(secret: string, key: string): string {
+function applyKey(secret: string, key: string): string {
   if (key === KEY.clear) return '';
   return KEY.backspace.some((each) => each === key) ? secret.slice(0, -1) : secret + key;
 }
@@ -60,7 +60,7 @@ function typed(secret: string, key: string): string {
 export async function askLines(request: string): Promise<string> {
   const { stdin: input, stderr: output } = process;
   output.write(request);
-  using _ = restoredOnHangUp();
+  using _ = restoreOnHangUp();
   const lines = createInterface({ input, output, terminal: true, historySize: 0, prompt: '' });
   const given: string[] = [];
   let characters = 0;

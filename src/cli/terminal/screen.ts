@@ -62,3 +62,11 @@ const STATUS_STYLES: Readonly<Record<string, Style>> = {
 export function styleOf(status: string): Style | null {
   return STATUS_STYLES[status] ?? null;
 }
+
+/** Moves the cursor to the start of the line and erases the line. */
+const ERASE_LINE = '\r\u001B[K';
+
+/** Shows progress on a terminal. Each text replaces the one before it, and an empty text removes it. */
+export function showProgress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`${ERASE_LINE}${text}`);
+}

@@ -6,8 +6,14 @@
  * otherwise, and what is offered replaces only the piece behind the last of these: what stands before it is taken
  * off again. (It splits at `@` too, but replaces that.)
  */
-import type { CompletionNode, Values } from './completion-tree.ts';
-import { CONTEXT_LINE, isKnown, quoted, words } from './completion-words.ts';
+import {
+  CONTEXT_LINE,
+  type CompletionNode,
+  hasValues,
+  quote,
+  quoteWords,
+  type Values,
+} from './completion-tree.ts';
 
 export function bashScript(nodes: readonly CompletionNode[]): string {
   return `# bash completion for sched
@@ -17,7 +23,7 @@ _sched_files() {
 }
 _sched_contexts() {
   local file=\${SCHED_CONFIG:-\${XDG_CONFIG_HOME:-\${HOME-}/.config}/sched/contexts.json} line
-  local form=${quoted(CONTEXT_LINE)}
+  local form=${quote(CONTEXT_LINE)}
   [[ -r $file ]] || return
   while IFS= read -r line; do
     if [[ $line =~ $form ]]; then printf '%s ' "\${BASH_REMATCH[1]}"; fi
@@ -45,15 +51,15 @@ _sched() {
     if [[ -n $flag ]]; then flag=''; continue; fi
     if [[ $word == -* ]]; then
       case "$path $word" in
-${takingValue(nodes)
-  .map((key) => `        ${quoted(key)}) flag=$word ;;`)
+${flagsWithValue(nodes)
+  .map((key) => `        ${quote(key)}) flag=$word ;;`)
   .join('\n')}
       esac
     else
       case "$path $word" in
 ${nodes
   .slice(1)
-  .map(({ path }) => `        ${quoted(path)}) path=${quoted(path)} ;;`)
+  .map(({ path }) => `        ${quote(path)}) path=${quote(path)} ;;`)
   .join('\n')}
       esac
     fi
@@ -66,14 +72,14 @@ ${nodes
   fi
   if [[ -n $flag ]]; then
     case "$path $flag" in
-${withValues(nodes)
-  .map(([key, values]) => `      ${quoted(key)}) values=${bashWords(values)} ;;`)
+${flagsWithKnownValues(nodes)
+  .map(([key, values]) => `      ${quote(key)}) values=${bashWords(values)} ;;`)
   .join('\n')}
     esac
     _sched_offer "$values" "$word" "\${current%"$word"}"
   else
     case "$path" in
-${nodes.map((node) => `      ${quoted(node.path)}) ${following(node)} ;;`).join('\n')}
+${nodes.map((node) => `      ${quote(node.path)}) ${nextWords(node)} ;;`).join('\n')}
     esac
     if [[ $current == -* ]]; then _sched_offer "$flags" "$current" ''; else _sched_offer "$values" "$current" ''; fi
   fi
@@ -89,27 +95,27 @@ complete -F _sched sched
 `;
 }
 
-function following({ commands, flags, values }: CompletionNode): string {
+function nextWords({ commands, flags, values }: CompletionNode): string {
   const next = commands.length > 0 ? commands.map(({ name }) => name) : values;
-  return `values=${bashWords(next)} flags=${words(flags.map(({ name }) => name))}`;
+  return `values=${bashWords(next)} flags=${quoteWords(flags.map(({ name }) => name))}`;
 }
 
 /** Words, or one that stands for what only the shell can know. */
 function bashWords(values: Values): string {
-  return words(typeof values === 'string' ? [`@${values}`] : values);
+  return quoteWords(typeof values === 'string' ? [`@${values}`] : values);
 }
 
 /** `path flag` for each flag that is followed by a value. */
-function takingValue(nodes: readonly CompletionNode[]): readonly string[] {
+function flagsWithValue(nodes: readonly CompletionNode[]): readonly string[] {
   return nodes.flatMap(({ path, flags }) =>
     flags.filter(({ takesValue }) => takesValue).map(({ name }) => `${path} ${name}`),
   );
 }
 
-function withValues(nodes: readonly CompletionNode[]): readonly (readonly [string, Values])[] {
+function flagsWithKnownValues(nodes: readonly CompletionNode[]): readonly (readonly [string, Values])[] {
   return nodes.flatMap(({ path, flags }) =>
     flags
-      .filter(({ values }) => isKnown(values))
+      .filter(({ values }) => hasValues(values))
       .map(({ name, values }): [string, Values] => [`${path} ${name}`, values]),
   );
 }

@@ -1,14 +1,21 @@
 /** Completion for fish: one line for each thing that can follow. */
-import type { CompletionFlag, CompletionNode, Values } from './completion-tree.ts';
-import { CONTEXT_LINE, isKnown, quoted, words } from './completion-words.ts';
+import {
+  CONTEXT_LINE,
+  type CompletionFlag,
+  type CompletionNode,
+  hasValues,
+  quote,
+  quoteWords,
+  type Values,
+} from './completion-tree.ts';
 
 export function fishScript(nodes: readonly CompletionNode[]): string {
   const lines = nodes.flatMap(({ path, commands, flags, values }) => {
-    const here = `-n ${quoted(`__sched_at ${quotedInFish(path)}`)}`;
+    const here = `-n ${quote(`__sched_at ${quoteInFish(path)}`)}`;
     return [
-      ...commands.map((child) => `complete -c sched ${here} -a ${child.name} -d ${quoted(child.about)}`),
-      ...(isKnown(values) ? [`complete -c sched ${here} ${fishValues(values)}`] : []),
-      ...flags.map((flag) => `complete -c sched ${here} ${fishFlag(flag)} -d ${quoted(flag.about)}`),
+      ...commands.map((child) => `complete -c sched ${here} -a ${child.name} -d ${quote(child.about)}`),
+      ...(hasValues(values) ? [`complete -c sched ${here} ${fishValues(values)}`] : []),
+      ...flags.map((flag) => `complete -c sched ${here} ${fishFlag(flag)} -d ${quote(flag.about)}`),
     ];
   });
   return `# fish completion for sched
@@ -17,7 +24,7 @@ function __sched_contexts
   set -l file "$HOME/.config/sched/contexts.json"
   test -n "$XDG_CONFIG_HOME"; and set file "$XDG_CONFIG_HOME/sched/contexts.json"
   test -n "$SCHED_CONFIG"; and set file "$SCHED_CONFIG"
-  test -r "$file"; and string replace -rf ${quoted(`${CONTEXT_LINE}.*`)} '$1' < "$file"
+  test -r "$file"; and string replace -rf ${quote(`${CONTEXT_LINE}.*`)} '$1' < "$file"
 end
 function __sched_at_files
   set -l word (commandline -ct | string replace -r '^--[a-z-]+=' '')
@@ -25,7 +32,7 @@ function __sched_at_files
 end
 function __sched_at
   set -l path sched
-  set -l paths ${nodes.map(({ path }) => quotedInFish(path)).join(' ')}
+  set -l paths ${nodes.map(({ path }) => quoteInFish(path)).join(' ')}
   for word in (commandline -opc)[2..-1]
     contains -- "$path $word" $paths; and set path "$path $word"
   end
@@ -35,7 +42,7 @@ ${lines.join('\n')}
 `;
 }
 
-function quotedInFish(path: string): string {
+function quoteInFish(path: string): string {
   return `"${path}"`;
 }
 
@@ -43,10 +50,10 @@ function fishFlag({ name, takesValue, values }: CompletionFlag): string {
   const long = `-l ${name.replace(/^--/, '')}`;
   if (!takesValue) return long;
   if (values === 'files') return `${long} -r -F`;
-  return isKnown(values) ? `${long} -x ${fishValues(values)}` : `${long} -x`;
+  return hasValues(values) ? `${long} -x ${fishValues(values)}` : `${long} -x`;
 }
 
 function fishValues(values: Values): string {
   if (values === 'files') return '-F';
-  return `-a ${typeof values === 'string' ? quoted(`(__sched_${values})`) : words(values)}`;
+  return `-a ${typeof values === 'string' ? quote(`(__sched_${values})`) : quoteWords(values)}`;
 }

@@ -42,13 +42,13 @@ function isForAll({ long }: Option): boolean {
 function walk(command: Command, path: string, common: readonly Option[]): readonly CompletionNode[] {
   const commands = command.commands.map((child) => ({
     name: child.name(),
-    about: shortened(child.description()),
+    about: shorten(child.description()),
   }));
   const options = [...command.options, ...common.filter((option) => !command.options.includes(option))];
   const [argument] = command.registeredArguments;
   const node: CompletionNode = {
     path,
-    about: shortened(command.description()),
+    about: shorten(command.description()),
     commands,
     flags: [...options.map(flagOf), { ...HELP }],
     values: argument?.argChoices ?? NAMED_VALUES.get(argument?.name() ?? '') ?? [],
@@ -67,7 +67,7 @@ function flagOf(option: Option): CompletionFlag {
   const [, value = ''] = /<([^>]+)>/.exec(option.flags) ?? [];
   return {
     name: option.long ?? option.short ?? '',
-    about: shortened(option.description),
+    about: shorten(option.description),
     takesValue: option.required || option.optional,
     values: option.argChoices ?? NAMED_VALUES.get(value) ?? (isTextOrFile(option) ? 'at_files' : []),
   };
@@ -78,7 +78,24 @@ function isTextOrFile({ description }: Option): boolean {
 }
 
 /** Beside a word there is room for a few others. */
-function shortened(text: string): string {
+function shorten(text: string): string {
   const [sentence = ''] = text.split(/ \[|[.:;\n]\s/, 1);
   return cutTo(sentence, ABOUT_CHARACTERS_MAX);
+}
+
+/** Matches the line of a context name in the context file as this program writes it: indented by four spaces. */
+export const CONTEXT_LINE = '^ {4}"([a-z0-9_-]+)": \\{';
+
+/** Puts a text into single quotes, for any shell. */
+export function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+export function quoteWords(texts: readonly string[]): string {
+  return quote(texts.join(' '));
+}
+
+/** Whether there is anything to offer. */
+export function hasValues(values: Values): boolean {
+  return values.length > 0;
 }

@@ -1,6 +1,12 @@
 /** Completion for zsh: a function for each command, with what is said about each flag. */
-import type { CompletionFlag, CompletionNode, Values } from './completion-tree.ts';
-import { CONTEXT_LINE, isKnown, quoted } from './completion-words.ts';
+import {
+  CONTEXT_LINE,
+  type CompletionFlag,
+  type CompletionNode,
+  hasValues,
+  quote,
+  type Values,
+} from './completion-tree.ts';
 
 export function zshScript(nodes: readonly CompletionNode[]): string {
   return `#compdef sched
@@ -10,7 +16,7 @@ _sched_values_at_files() {
 }
 _sched_values_contexts() {
   local file=\${SCHED_CONFIG:-\${XDG_CONFIG_HOME:-$HOME/.config}/sched/contexts.json} line
-  local form=${quoted(CONTEXT_LINE)}
+  local form=${quote(CONTEXT_LINE)}
   local -a names
   [[ -r $file ]] || return
   while IFS= read -r line; do
@@ -25,13 +31,13 @@ compdef _sched sched
 
 function zshFunction({ path, commands, flags, values }: CompletionNode): string {
   const name = zshName(path);
-  const specs = flags.map((flag) => `    ${quoted(zshFlag(flag))}`);
+  const specs = flags.map((flag) => `    ${quote(zshFlag(flag))}`);
   if (commands.length === 0) {
-    if (isKnown(values)) specs.push(`    ${quoted(`1:value:${zshValues(values)}`)}`);
+    if (hasValues(values)) specs.push(`    ${quote(`1:value:${zshValues(values)}`)}`);
     return `${name}() {\n  _arguments \\\n${specs.join(' \\\n')}\n}`;
   }
   const described = commands.map(
-    (child) => `    ${quoted(`${child.name}:${child.about.replaceAll(':', '\\:')}`)}`,
+    (child) => `    ${quote(`${child.name}:${child.about.replaceAll(':', '\\:')}`)}`,
   );
   const cases = commands.map((child) => `      ${child.name}) ${zshName(`${path} ${child.name}`)} ;;`);
   return `${name}() {
@@ -58,7 +64,7 @@ function zshName(path: string): string {
 function zshFlag({ name, about, takesValue, values }: CompletionFlag): string {
   const text = about.replaceAll(/[[\]:\\]/g, ' ');
   if (!takesValue) return `${name}[${text}]`;
-  return `*${name}=[${text}]:value:${isKnown(values) ? zshValues(values) : ' '}`;
+  return `*${name}=[${text}]:value:${hasValues(values) ? zshValues(values) : ' '}`;
 }
 
 function zshValues(values: Values): string {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type CliDependencies, printAnswer } from '#src/cli/command.ts';
-import { countUpTo, type Options, textOf } from '#src/cli/options.ts';
+import { countParser, type Options, textOf } from '#src/cli/options.ts';
 
 const RUNS_DEFAULT = 5;
 const RUNS_MAX = 1_000;
@@ -12,7 +12,7 @@ export function previewCommand(program: Command, dependencies: CliDependencies):
     .argument('[cron]', 'five fields: minute, hour, day of month, month, day of week')
     .option('--local <time>', 'a wall-clock time instead: YYYY-MM-DDTHH:MM:SS')
     .option('--tz <zone>', 'an IANA time zone', 'UTC')
-    .option('-n, --count <number>', `how many runs, at most ${RUNS_MAX}`, countUpTo(RUNS_MAX), RUNS_DEFAULT)
+    .option('-n, --count <number>', `how many runs, at most ${RUNS_MAX}`, countParser(RUNS_MAX), RUNS_DEFAULT)
     .option('--from <instant>', 'as if it were this instant, RFC 3339; default now')
     .option('--json', 'print JSON')
     .addHelpText(
@@ -37,6 +37,6 @@ Examples:
     };
     const { answer, warning } = preview(asked, dependencies.screen, dependencies.clock.now());
     printAnswer(answer, options, dependencies);
-    if (warning !== null) dependencies.tell(`warning: ${warning}`);
+    if (warning !== null) dependencies.notify(`warning: ${warning}`);
   });
 }

@@ -12,7 +12,7 @@ import { isZone, parseLocalTime } from '#src/domain/zone.ts';
 import { faultText } from './cron-fault-text.ts';
 import { runJson, runsText } from './run-text.ts';
 
-export interface Asked {
+export interface PreviewRequest {
   readonly cron: string | undefined;
   readonly local: string | undefined;
   readonly zone: string;
@@ -26,14 +26,14 @@ export interface Preview {
   readonly warning: string | null;
 }
 
-export function preview(asked: Asked, screen: Screen, nowMs: number): Preview {
+export function preview(asked: PreviewRequest, screen: Screen, nowMs: number): Preview {
   const { cron, local, zone, from, count } = asked;
   const now = from === undefined ? instant(nowMs) : instantOf(from);
   if (!isZone(zone))
     throw wrongUsage(`--tz ${JSON.stringify(zone)} is not an IANA time zone such as Europe/Berlin.`);
   if ((cron === undefined) === (local === undefined))
     throw wrongUsage('Give a cron expression, or a wall-clock time with --local.');
-  const runs = cron === undefined ? [wallClock(local ?? '', zone)] : recurring(cron, zone, now, count);
+  const runs = cron === undefined ? [localTimeRun(local ?? '', zone)] : cronRuns(cron, zone, now, count);
   const refusal = local === undefined ? null : refusalOf(local, zone, now);
   return {
     answer: {
@@ -71,14 +71,14 @@ function instantOf(text: string): Instant {
   return at;
 }
 
-function wallClock(text: string, zone: string): Run {
+function localTimeRun(text: string, zone: string): Run {
   const local = parseLocalTime(text);
   if (local === null)
     throw wrongUsage(`--local ${JSON.stringify(text)} is not a date and time such as 2027-03-28T02:30:00.`);
   return localRun(zone, local);
 }
 
-function recurring(text: string, zone: string, now: Instant, count: number): readonly Run[] {
+function cronRuns(text: string, zone: string, now: Instant, count: number): readonly Run[] {
   const fault = cronFault(text);
   if (fault !== null) throw wrongUsage(`Not a cron expression: ${faultText(fault)}.`);
   const cron = cachedCron(text);

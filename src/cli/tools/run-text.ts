@@ -2,7 +2,7 @@
 
 import { type Column, type Json, styled, tableOf } from '#src/cli/terminal/output.ts';
 import { paint, type Screen } from '#src/cli/terminal/screen.ts';
-import { localText, relative, shortInstant } from '#src/cli/terminal/when.ts';
+import { localText, relative, shortInstant } from '#src/cli/terminal/time-text.ts';
 import { formatInstant } from '#src/domain/instant.ts';
 import type { Run, RunNote } from '#src/domain/run-notes.ts';
 import { monthText, noteText, offsetText, wallClockText } from '#src/domain/run-words.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type CliDependencies, printAnswer } from '#src/cli/command.ts';
-import { AnsweredNo } from '#src/cli/failure.ts';
+import { NegativeAnswer } from '#src/cli/failure.ts';
 import { addRepeatable, type Options } from '#src/cli/options.ts';
 
 export function verifyCommand(program: Command, dependencies: CliDependencies): void {
@@ -45,9 +45,9 @@ Exit codes: 0 verified, 1 not verified, 2 wrong usage.`,
     );
   addRepeatable(verify, '--header <line>', 'a header "Name: value", instead of a captured request');
   verify.action(async (file: string | undefined, options: Options) => {
-    const { judge } = await import('./verify.ts');
+    const { verifyCaptured: judge } = await import('./verify.ts');
     const { answer, isVerified } = await judge(file, options, dependencies);
     printAnswer(answer, options, dependencies);
-    if (!isVerified) throw new AnsweredNo();
+    if (!isVerified) throw new NegativeAnswer();
   });
 }

@@ -5,7 +5,7 @@
  */
 import { wrongUsage } from '#src/cli/failure.ts';
 
-export interface Captured {
+export interface CapturedRequest {
   readonly method: string | null;
   /** With its query, or a whole URL. */
   readonly target: string | null;
@@ -15,13 +15,13 @@ export interface Captured {
 
 const REQUEST_LINE = /^([A-Za-z]{1,20}) (\S+)(?: HTTP\/[0-9.]+)?$/;
 const PSEUDO_HEADER_LINE = /^:(method|path|authority|scheme):[ \t]*(.*?)[ \t]*$/;
-const MARGIN = /^[ \t]*(?:> )?/;
+const LINE_PREFIX = /^[ \t]*(?:> )?/;
 const HEADER_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)$/;
 const HEADERS_MAX = 500;
 const LINE_FEED = 0x0a;
 
-export function parseCaptured(bytes: Uint8Array): Captured {
-  const { lines, body } = split(bytes);
+export function parseCaptured(bytes: Uint8Array): CapturedRequest {
+  const { lines, body } = splitHead(bytes);
   const [, method = null, target = null] = REQUEST_LINE.exec(lines[0] ?? '') ?? [];
   const pseudo = new Map(
     lines.flatMap((line): [string, string][] => {
@@ -39,7 +39,7 @@ export function parseCaptured(bytes: Uint8Array): Captured {
   };
 }
 
-export function headersOf(lines: readonly string[]): Captured['headers'] {
+export function headersOf(lines: readonly string[]): CapturedRequest['headers'] {
   if (lines.length > HEADERS_MAX) throw wrongUsage(`There are more than ${HEADERS_MAX} headers.`);
   const headers = new Map<string, readonly string[]>();
   for (const line of lines) {
@@ -54,7 +54,7 @@ export function headersOf(lines: readonly string[]): Captured['headers'] {
 }
 
 /** The lines before the first empty one, and the exact bytes after it. */
-function split(bytes: Uint8Array): { readonly lines: readonly string[]; readonly body: Uint8Array } {
+function splitHead(bytes: Uint8Array): { readonly lines: readonly string[]; readonly body: Uint8Array } {
   const lines: string[] = [];
   let margin: string | null = null;
   let at = 0;
@@ -62,25 +62,25 @@ function split(bytes: Uint8Array): { readonly lines: readonly string[]; readonly
     const end = bytes.indexOf(LINE_FEED, at);
     const line = Buffer.from(bytes.subarray(at, end < 0 ? bytes.length : end)).toString('latin1');
     at = end < 0 ? bytes.length : end + 1;
-    if (line.trim() !== '') margin ??= MARGIN.exec(line)?.[0] ?? '';
-    const text = withoutMargin(line.replace(/\r$/, ''), margin ?? '');
+    if (line.trim() !== '') margin ??= LINE_PREFIX.exec(line)?.[0] ?? '';
+    const text = stripPrefix(line.replace(/\r$/, ''), margin ?? '');
     if (text === '' && lines.length > 0) break;
     // Empty lines in front of it come from pasting.
     if (text.trim() !== '') lines.push(text);
   }
-  return { lines, body: bodyWithoutMargin(bytes.subarray(at), margin ?? '') };
+  return { lines, body: stripBodyPrefix(bytes.subarray(at), margin ?? '') };
 }
 
-function withoutMargin(line: string, margin: string): string {
+function stripPrefix(line: string, margin: string): string {
   if (line.startsWith(margin)) return line.slice(margin.length);
   return line === margin.trimEnd() ? '' : line;
 }
 
 /** Unless each of its lines has the margin, it was put there as it is. */
-function bodyWithoutMargin(body: Uint8Array, margin: string): Uint8Array {
+function stripBodyPrefix(body: Uint8Array, margin: string): Uint8Array {
   if (margin === '' || body.length === 0) return body;
   const lines = Buffer.from(body).toString('latin1').split('\n');
   const hasMargin = lines.every((line) => line.trim() === '' || line.startsWith(margin));
   if (!hasMargin) return body;
-  return Buffer.from(lines.map((line) => withoutMargin(line, margin)).join('\n'), 'latin1');
+  return Buffer.from(lines.map((line) => stripPrefix(line, margin)).join('\n'), 'latin1');
 }

@@ -12,49 +12,49 @@ import { type Answer, fields, styled } from '#src/cli/terminal/output.ts';
 import { printable } from '#src/cli/terminal/printable.ts';
 import { askLines, askSecret, canAsk } from '#src/cli/terminal/prompt.ts';
 import { paint } from '#src/cli/terminal/screen.ts';
-import { relative } from '#src/cli/terminal/when.ts';
+import { relative } from '#src/cli/terminal/time-text.ts';
 import { durationMs } from '#src/domain/duration.ts';
 import { formatInstant, instant, parseInstant } from '#src/domain/instant.ts';
-import { type Captured, headersOf, parseCaptured } from './verify-request.ts';
+import { type CapturedRequest, headersOf, parseCaptured } from './verify-request.ts';
 
 const METHOD_DEFAULT = 'POST';
 const MS_PER_SECOND = 1_000;
 
-export interface Judgement {
+export interface Verdict {
   readonly answer: Answer;
   readonly isVerified: boolean;
 }
 
 /** What the body may have been: a line break at its end is easily added, by an editor, and lost, in a paste. */
-interface Candidate {
+interface BodyCandidate {
   readonly bytes: Uint8Array;
   readonly form: 'as_given' | 'with_a_line_break' | 'without_its_last_line_break';
 }
 
-const FORMS: Readonly<Record<Exclude<Candidate['form'], 'as_given'>, string>> = {
+const FORM_TEXTS: Readonly<Record<Exclude<BodyCandidate['form'], 'as_given'>, string>> = {
   with_a_line_break: 'with a line break at its end, which was not captured',
   without_its_last_line_break: 'without its last line break, which was not sent',
 };
 
-interface Question {
+interface VerifyInput {
   readonly method: string;
   readonly url: string;
-  readonly headers: Captured['headers'];
-  readonly bodies: readonly Candidate[];
+  readonly headers: CapturedRequest['headers'];
+  readonly bodies: readonly BodyCandidate[];
   readonly secrets: readonly string[];
   readonly toleranceSeconds: number;
   readonly nowMs: number;
 }
 
-export async function judge(
+export async function verifyCaptured(
   file: string | undefined,
   options: Options,
   dependencies: CliDependencies,
-): Promise<Judgement> {
+): Promise<Verdict> {
   const toleranceSeconds = toleranceOf(options);
   const nowMs = nowOf(options, dependencies);
   const secretFile = textOf(options, 'secretFile');
-  const { captured, bodies } = await requestOf(file, options);
+  const { captured, bodies } = await readRequest(file, options);
   const url = textOf(options, 'path') ?? captured.target;
   if (url === null) throw wrongUsage('Which path was it sent to? Give the request line, or --path.');
   const question = {
@@ -62,26 +62,32 @@ export async function judge(
     url,
     headers: captured.headers,
     bodies,
-    secrets: await secretsOf(secretFile, dependencies.env),
+    secrets: await resolveSecrets(secretFile, dependencies.env),
     toleranceSeconds,
     nowMs,
   };
-  const { result, form } = await verified(question);
+  const { result, form } = await verifyBodies(question);
   if (result.ok) return { answer: verifiedAnswer(result, form, nowMs, dependencies), isVerified: true };
   const isTimeAlone = result.reason === 'timestamp_too_old' || result.reason === 'timestamp_in_future';
   const itself = isTimeAlone
-    ? (await verified({ ...question, toleranceSeconds: Number.MAX_SAFE_INTEGER })).result
+    ? (await verifyBodies({ ...question, toleranceSeconds: Number.MAX_SAFE_INTEGER })).result
     : null;
   return { answer: refusedAnswer(result, itself, dependencies), isVerified: false };
 }
 
 interface Result {
   readonly result: Verified | NotVerified;
-  readonly form: Candidate['form'];
+  readonly form: BodyCandidate['form'];
 }
 
 /** The first body that is right; where none is, what there is to say of the first. */
-async function verified({ bodies, secrets, toleranceSeconds, nowMs, ...request }: Question): Promise<Result> {
+async function verifyBodies({
+  bodies,
+  secrets,
+  toleranceSeconds,
+  nowMs,
+  ...request
+}: VerifyInput): Promise<Result> {
   let first: Result | null = null;
   for (const { bytes: body, form } of bodies) {
     const result = await verify({ ...request, body }, secrets, { toleranceSeconds, now: nowMs });
@@ -92,44 +98,47 @@ async function verified({ bodies, secrets, toleranceSeconds, nowMs, ...request }
   return first;
 }
 
-async function requestOf(file: string | undefined, options: Options) {
+async function readRequest(file: string | undefined, options: Options) {
   const lines = textsOf(options, 'header');
   const body = textOf(options, 'body');
   if (lines.length > 0) {
     if (file !== undefined) throw wrongUsage('Give a captured request or --header, not both.');
     const bytes = await readBytes(body ?? '', '--body');
-    const captured: Captured = { method: null, target: null, headers: headersOf(lines), body: bytes };
-    return { captured, bodies: asGivenOrShorter(bytes) };
+    const captured: CapturedRequest = { method: null, target: null, headers: headersOf(lines), body: bytes };
+    return { captured, bodies: bodyCandidates(bytes) };
   }
   if (body !== undefined) throw wrongUsage('--body goes with --header; a captured request has its own.');
-  if (file === undefined && canAsk()) return pasted();
+  if (file === undefined && canAsk()) return readPasted();
   const captured = parseCaptured(
     file === undefined ? await readStdin('The request') : await readFile(file, file),
   );
-  return { captured, bodies: asGivenOrShorter(captured.body) };
+  return { captured, bodies: bodyCandidates(captured.body) };
 }
 
-function asGivenOrShorter(bytes: Uint8Array): readonly Candidate[] {
+function bodyCandidates(bytes: Uint8Array): readonly BodyCandidate[] {
   const text = Buffer.from(bytes).toString('latin1');
   const shorter = text.replace(/\r?\n$/, '');
-  const given: Candidate = { bytes, form: 'as_given' };
+  const given: BodyCandidate = { bytes, form: 'as_given' };
   if (shorter === text) return [given];
   return [given, { bytes: bytes.subarray(0, shorter.length), form: 'without_its_last_line_break' }];
 }
 
-async function pasted() {
+async function readPasted() {
   const text = await askLines(
     'Paste the request: the request line, the headers, an empty line and the body. End it with Ctrl-D on a line of its own.\n',
   );
   const captured = parseCaptured(Buffer.from(text));
-  const bodies: readonly Candidate[] = [
+  const bodies: readonly BodyCandidate[] = [
     { bytes: captured.body, form: 'as_given' },
     { bytes: Buffer.concat([captured.body, Buffer.from('\n')]), form: 'with_a_line_break' },
   ];
   return { captured, bodies };
 }
 
-async function secretsOf(file: string | undefined, env: CliDependencies['env']): Promise<readonly string[]> {
+async function resolveSecrets(
+  file: string | undefined,
+  env: CliDependencies['env'],
+): Promise<readonly string[]> {
   const given = env.SCHED_SIGNING_SECRET ?? '';
   if (file !== undefined) {
     const secrets = await readSecrets(file, '--secret-file');
@@ -163,7 +172,7 @@ function nowOf(options: Options, { clock }: CliDependencies): number {
 
 function verifiedAnswer(
   result: Verified,
-  form: Candidate['form'],
+  form: BodyCandidate['form'],
   nowMs: number,
   { screen }: CliDependencies,
 ): Answer {
@@ -185,7 +194,7 @@ function verifiedAnswer(
         ['Delivery', `${deliveryId}, attempt ${attempt}`],
         ['Signed', `${signedAt} (${relative(signedAtMs, nowMs)})`],
         ['Idempotency-Key', idempotencyKey],
-        ...(form === 'as_given' ? [] : [['Body', FORMS[form]] as const]),
+        ...(form === 'as_given' ? [] : [['Body', FORM_TEXTS[form]] as const]),
       ],
       screen,
     ),

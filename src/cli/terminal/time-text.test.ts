@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
-import { localText, relative, shortInstant } from './when.ts';
+import { localText, relative, shortInstant } from './time-text.ts';
 
 test.each([
   [0, 'now'],

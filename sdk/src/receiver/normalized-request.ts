@@ -24,7 +24,7 @@ export interface ReceivedRequest {
 /** The path that Sched was told, or how to get it from the one that arrived. */
 export type PathOption = string | ((path: string) => string);
 
-export interface Arrival {
+export interface NormalizedRequest {
   readonly method: string;
   readonly path: string;
   /** With the question mark; empty where there is none. */
@@ -36,10 +36,10 @@ export interface Arrival {
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 const encoder = new TextEncoder();
 
-export async function arrivalOf(
+export async function normalizeRequest(
   request: ReceivedRequest | Request,
   path: PathOption | undefined,
-): Promise<Arrival | NotMatching> {
+): Promise<NormalizedRequest | NotMatching> {
   const body = isFetchRequest(request) ? await bytesOfRequest(request) : bytesOf(request.body);
   if (!(body instanceof Uint8Array)) return body;
   if (body.length > BODY_BYTES_MAX) return tooLarge();
@@ -47,7 +47,7 @@ export async function arrivalOf(
   const arrived = splitUrl(request.url);
   return {
     method: request.method.toUpperCase(),
-    path: toldPath(arrived.path, path),
+    path: signedPath(arrived.path, path),
     query: arrived.query,
     header: (name) => headerOf(headers, name),
     body,
@@ -61,7 +61,7 @@ export function splitUrl(url: string): { readonly path: string; readonly query: 
   return { path: path === '' ? '/' : path, query: at < 0 ? '' : target.slice(at) };
 }
 
-function toldPath(path: string, option: PathOption | undefined): string {
+function signedPath(path: string, option: PathOption | undefined): string {
   if (option === undefined) return path;
   return typeof option === 'string' ? option : option(path);
 }
