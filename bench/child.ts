@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { endWithUs } from '../test/postgres/leftovers.ts';
+import { endWithProcess } from '../test/postgres/cleanup.ts';
 
 const END_MS_MAX = 20_000;
 
@@ -29,7 +29,7 @@ export function startChild(
     ...program,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  endWithUs(child);
+  endWithProcess(child);
   return child;
 }
 

@@ -6,8 +6,8 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { constants, cpSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { statement } from '../../test/postgres/databases.ts';
-import { removeFolder, temporaryFolder } from '../../test/postgres/leftovers.ts';
+import { removeFolder, temporaryFolder } from '../../test/postgres/cleanup.ts';
+import { execute } from '../../test/postgres/databases.ts';
 import type { PostgresServer } from '../../test/postgres/server.ts';
 import type { NeighbourScale, SchedStoreKind } from '../results.ts';
 import { type SchedStore, startSched, storeEnv } from '../sched/service.ts';
@@ -135,10 +135,10 @@ export class PreparedStores implements AsyncDisposable {
     const source = new URL(store.url).pathname.slice(1);
     const name = `copy_${randomBytes(8).toString('hex')}`;
     // This strategy copies the files as they are; the other one writes everything to the log, too.
-    await statement(postgres.url(), `CREATE DATABASE ${name} TEMPLATE ${source} STRATEGY FILE_COPY`);
+    await execute(postgres.url(), `CREATE DATABASE ${name} TEMPLATE ${source} STRATEGY FILE_COPY`);
     return {
       store: { kind: 'postgres', url: postgres.url(name) },
-      [Symbol.asyncDispose]: () => statement(postgres.url(), `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+      [Symbol.asyncDispose]: () => execute(postgres.url(), `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
     };
   }
 

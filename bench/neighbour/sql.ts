@@ -1,6 +1,6 @@
 /** The statements of this folder, which SQLite and PostgreSQL both read. */
 import Database from 'better-sqlite3';
-import { ask } from '../../test/postgres/databases.ts';
+import { query } from '../../test/postgres/databases.ts';
 import type { SchedStore } from '../sched/service.ts';
 import { fileOf, writeOut } from '../stored/filled-stores.ts';
 
@@ -8,7 +8,7 @@ const BUSY_MS_MAX = 30_000;
 
 /** It answers with the rows, if there are any. The service may run meanwhile. */
 export async function askStore(store: SchedStore, sql: string): Promise<readonly unknown[]> {
-  if (store.kind === 'postgres') return ask(store.url, sql);
+  if (store.kind === 'postgres') return query(store.url, sql);
   const db = new Database(fileOf(store.directory), { fileMustExist: true, timeout: BUSY_MS_MAX });
   try {
     const statement = db.prepare(sql);
@@ -23,8 +23,8 @@ export async function askStore(store: SchedStore, sql: string): Promise<readonly
 /** The store does now what it would do later, while somebody is measured. */
 export async function tidyStore(store: SchedStore): Promise<void> {
   if (store.kind === 'postgres') {
-    for (const table of ['schedules', 'deliveries']) await ask(store.url, `VACUUM (ANALYZE) ${table}`);
-    await ask(store.url, 'CHECKPOINT');
+    for (const table of ['schedules', 'deliveries']) await query(store.url, `VACUUM (ANALYZE) ${table}`);
+    await query(store.url, 'CHECKPOINT');
     return;
   }
   const file = fileOf(store.directory);

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { endWithUs } from '../../test/postgres/leftovers.ts';
+import { endWithProcess } from '../../test/postgres/cleanup.ts';
 import { Absent } from '../contender.ts';
 
 export interface RedisOptions {
@@ -30,7 +30,7 @@ export async function startRedis({ isKept, hz }: RedisOptions): Promise<RedisSer
   const child = spawn('redis-server', [...place, ...persistence, '--hz', String(hz)], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  endWithUs(child);
+  endWithProcess(child);
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
     await once(child, 'spawn');

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { endWithUs } from '../../test/postgres/leftovers.ts';
+import { endWithProcess } from '../../test/postgres/cleanup.ts';
 import { cpuMsOf, memoryMbOf, peakMemoryMbOf } from '../process-figures.ts';
 
 /** The checkout that this file belongs to. */
@@ -33,7 +33,7 @@ export async function startServer(
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  endWithUs(child);
+  endWithProcess(child);
   const end = () => endOf(child);
   const url = await listening(child).catch(async (error: unknown) => {
     await end();

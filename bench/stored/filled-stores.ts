@@ -9,7 +9,7 @@ import { closeSync, fsyncSync, openSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DATABASE_FILE } from '../../src/store/sqlite/sqlite-store.ts';
-import { endWithUs, removeFolder, temporaryFolder } from '../../test/postgres/leftovers.ts';
+import { endWithProcess, removeFolder, temporaryFolder } from '../../test/postgres/cleanup.ts';
 import type { PostgresServer } from '../../test/postgres/server.ts';
 import { Absent } from '../contender.ts';
 import type { SchedStoreKind } from '../results.ts';
@@ -98,7 +98,7 @@ async function multiplySqlite(file: string, multiplication: Multiplication): Pro
       stdio: ['ignore', 'ignore', 'inherit'],
     },
   );
-  endWithUs(child);
+  endWithProcess(child);
   const [code] = (await once(child, 'exit')) as [number | null];
   if (code !== 0) throw new Error(`The database could not be filled: exit code ${code}.`);
   writeOut(file);

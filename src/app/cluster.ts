@@ -4,7 +4,7 @@ import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { Peers } from '#src/ports/hints.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import type { DatabaseAddress } from '#src/store/postgres/address.ts';
-import { alone } from '#src/store/postgres/alone.ts';
+import { withAdvisoryLock } from '#src/store/postgres/advisory-lock.ts';
 import { connector } from '#src/store/postgres/connect.ts';
 import { PeerChannel } from '#src/store/postgres/peer-channel.ts';
 import { systemClock } from '#src/system/clock.ts';
@@ -41,7 +41,7 @@ export async function joinCluster(
     connect: connector(address, { timers: systemTimers, decodeText: (text) => text }),
     timers: systemTimers,
     node,
-    heard: {
+    listener: {
       due: (due) => heard.due(due),
       rescan: () => heard.rescan(),
       slotsChanged: () => heard.slotsChanged(),
@@ -57,7 +57,7 @@ export async function joinCluster(
   return {
     clock,
     peers: address.isPooled ? NO_PEERS : channel,
-    alone: (work) => alone(address, systemTimers, work),
+    alone: (work) => withAdvisoryLock(address, systemTimers, work),
     listen: (listener) => {
       heard = listener;
     },

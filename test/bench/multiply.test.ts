@@ -5,12 +5,12 @@ import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { parseId } from '#src/domain/id.ts';
 import { CURRENT_VERSION } from '#src/domain/version.ts';
-import type { AnyStore } from '#src/store/contract/bench.ts';
 import { Builders, START } from '#src/store/contract/builders.ts';
 import { ALL_SCHEDULES, readEverything } from '#src/store/contract/everything.ts';
+import type { AnyStore } from '#src/store/contract/fixture.ts';
 import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import { openedIn } from '#test/postgres/contract-databases.ts';
-import { ask, createDatabase } from '#test/postgres/databases.ts';
+import { createDatabase, query } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
 import { fileOf } from '../../bench/stored/filled-stores.ts';
@@ -71,7 +71,7 @@ function sqliteSchema(directory: string): readonly unknown[] {
 }
 
 function postgresSchema(url: string): Promise<readonly unknown[]> {
-  return ask(
+  return query(
     url,
     `SELECT indexdef AS definition FROM pg_indexes WHERE schemaname = 'public'
      UNION SELECT conname || pg_get_constraintdef(oid) FROM pg_constraint ORDER BY definition`,

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { INTERRUPTED } from '#src/domain/delivery-life.ts';
 import { instant } from '#src/domain/instant.ts';
-import { type Bench, type Opened, pendingOf, Suite } from '#src/store/contract/bench.ts';
 import { DAY_MS, FAILURE, HOUR_MS, HOURLY, START, SUCCESS } from '#src/store/contract/builders.ts';
+import { type Fixture, type Opened, pendingOf, Suite } from '#src/store/contract/fixture.ts';
 import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import { openedIn } from '#test/postgres/contract-databases.ts';
 import { createDatabase } from '#test/postgres/databases.ts';
@@ -75,14 +75,14 @@ async function onPostgres(between: () => Promise<void>): Promise<Made> {
   return { store: { kind: 'postgres', url: database.url }, opened: { ...opened, reopen } };
 }
 
-async function addTemplates(bench: Bench): Promise<void> {
+async function addTemplates(bench: Fixture): Promise<void> {
   for (let n = 0; n < TEMPLATES; n++) await bench.addSchedule();
 }
 
 describe.for(['sqlite', 'postgres'] as const)('on %s', (kind) => {
   test('one customer is multiplied for one instant, and awakened for another; others stay as they are', async () => {
     await using place = await endpointRefKey(kind);
-    const [bench, other] = [await place.suite.bench(), await place.suite.bench()];
+    const [bench, other] = [await place.suite.fixture(), await place.suite.fixture()];
     await addTemplates(bench);
     await addTemplates(other);
     const before = await other.everything();
@@ -107,7 +107,7 @@ describe.for(['sqlite', 'postgres'] as const)('on %s', (kind) => {
 
   test('deliveries that wait for a retry are multiplied with their attempts', async () => {
     await using place = await endpointRefKey(kind);
-    const bench = await place.suite.bench();
+    const bench = await place.suite.fixture();
     const { schedule, pending } = await bench.addSchedule({ timing: HOURLY });
     bench.tick(HOUR_MS);
     const original = await bench.fire(pendingOf({ schedule, pending, profile: null }), SUCCESS);
@@ -135,7 +135,7 @@ describe.for(['sqlite', 'postgres'] as const)('on %s', (kind) => {
 
   test('interrupted attempts and waiting deliveries are counted, and no others', async () => {
     await using place = await endpointRefKey(kind);
-    const bench = await place.suite.bench();
+    const bench = await place.suite.fixture();
     for (const result of [INTERRUPTED, FAILURE, INTERRUPTED]) {
       await bench.fire(pendingOf(await bench.addSchedule()), result);
     }

@@ -3,7 +3,7 @@
  * where its coordinator is, by SCHED_TEST_CITUS_URL, as a user who may create databases on every server of it.
  */
 import { Client } from 'pg';
-import { createDatabase, statement, type TestDatabase } from './databases.ts';
+import { createDatabase, execute, type TestDatabase } from './databases.ts';
 
 export const CITUS_URL = process.env.SCHED_TEST_CITUS_URL ?? '';
 
@@ -19,18 +19,18 @@ export async function createCitusDatabase(): Promise<TestDatabase> {
   const { name } = database;
   const copies = workers.map((worker) => ({ server: at(CITUS_URL, worker), url: at(database.url, worker) }));
   for (const { server, url } of copies) {
-    await statement(server, `CREATE DATABASE ${name}`);
-    await statement(url, 'CREATE EXTENSION citus');
+    await execute(server, `CREATE DATABASE ${name}`);
+    await execute(url, 'CREATE EXTENSION citus');
   }
-  await statement(database.url, 'CREATE EXTENSION citus');
+  await execute(database.url, 'CREATE EXTENSION citus');
   const { hostname, port } = new URL(CITUS_URL);
-  await statement(database.url, `SELECT citus_set_coordinator_host('${hostname}', ${port})`);
+  await execute(database.url, `SELECT citus_set_coordinator_host('${hostname}', ${port})`);
   for (const { host, port } of workers) {
-    await statement(database.url, `SELECT citus_add_node('${host}', ${port})`);
+    await execute(database.url, `SELECT citus_add_node('${host}', ${port})`);
   }
   const drop = async () => {
     await database.drop();
-    for (const { server } of copies) await statement(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    for (const { server } of copies) await execute(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
   };
   return { name, url: database.url, drop, [Symbol.asyncDispose]: drop };
 }

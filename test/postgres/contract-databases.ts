@@ -1,7 +1,7 @@
 /** A PostgreSQL store for the contract suite, in a database that is there. */
 import { instant } from '#src/domain/instant.ts';
-import type { Opened } from '#src/store/contract/bench.ts';
 import { START } from '#src/store/contract/builders.ts';
+import type { Opened } from '#src/store/contract/fixture.ts';
 import { type DatabaseAddress, parseDatabaseAddress } from '#src/store/postgres/address.ts';
 import { PostgresStore } from '#src/store/postgres/postgres-store.ts';
 import { systemTimers } from '#src/system/timers.ts';

@@ -12,17 +12,17 @@ export interface TestDatabase extends AsyncDisposable {
 /** As a copy of `template`, to which nobody may be connected then; of an empty one if not said. */
 export async function createDatabase(serverUrl: string, template = 'template1'): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
-  await statement(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${escapeIdentifier(template)}`);
-  const drop = () => statement(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  await execute(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${escapeIdentifier(template)}`);
+  const drop = () => execute(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
   return { name, url: withDatabase(serverUrl, name), drop, [Symbol.asyncDispose]: drop };
 }
 
 /** One statement on a connection of its own. */
-export async function statement(url: string, sql: string): Promise<void> {
-  await ask(url, sql);
+export async function execute(url: string, sql: string): Promise<void> {
+  await query(url, sql);
 }
 
-export async function ask(url: string, sql: string): Promise<readonly unknown[]> {
+export async function query(url: string, sql: string): Promise<readonly unknown[]> {
   const client = new Client({ connectionString: url });
   // What happens to the connection fails the statement; unheard, it would end the process.
   client.on('error', () => undefined);

@@ -1,6 +1,6 @@
 import { Client, type ClientConfig } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { ask, createDatabase, statement, type TestDatabase } from './databases.ts';
+import { createDatabase, execute, query, type TestDatabase } from './databases.ts';
 import { type PostgresProxy, startProxy, type Verdict } from './proxy.ts';
 import { sharedPostgres } from './shared.ts';
 
@@ -9,14 +9,14 @@ let proxy: PostgresProxy;
 
 beforeAll(async () => {
   database = await createDatabase(await sharedPostgres());
-  await statement(database.url, 'CREATE TABLE thing (id int)');
+  await execute(database.url, 'CREATE TABLE thing (id int)');
 });
 afterAll(() => database.drop());
 
 beforeEach(async () => {
   proxy = await startProxy(Number(new URL(database.url).port));
   onTestFinished(() => proxy[Symbol.asyncDispose]());
-  await statement(database.url, 'TRUNCATE thing');
+  await execute(database.url, 'TRUNCATE thing');
 });
 
 async function connected(options: ClientConfig = {}): Promise<Client> {
@@ -27,7 +27,7 @@ async function connected(options: ClientConfig = {}): Promise<Client> {
   return client;
 }
 
-const things = () => ask(database.url, 'SELECT id FROM thing ORDER BY id');
+const things = () => query(database.url, 'SELECT id FROM thing ORDER BY id');
 const upon = (text: string, verdict: Verdict) => (sql: string) => (sql.includes(text) ? verdict : 'pass');
 const INSERT = { name: 'insert', text: 'INSERT INTO thing VALUES ($1)' };
 

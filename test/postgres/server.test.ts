@@ -1,8 +1,8 @@
 import { cpSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { binariesIn, installedBinaries, npmBinaries } from './binaries.ts';
-import { ask, createDatabase, statement } from './databases.ts';
-import { removeFolder, temporaryFolder } from './leftovers.ts';
+import { removeFolder, temporaryFolder } from './cleanup.ts';
+import { createDatabase, execute, query } from './databases.ts';
 import { type PostgresServer, startPostgres } from './server.ts';
 import { olderPostgres, sharedPostgres } from './shared.ts';
 
@@ -10,22 +10,22 @@ describe('the server that a run shares', () => {
   it('gives databases that are empty, of their own and gone at the end', async () => {
     const shared = await sharedPostgres();
     const one = await createDatabase(shared);
-    await statement(one.url, 'CREATE TABLE thing (id int)');
+    await execute(one.url, 'CREATE TABLE thing (id int)');
     await using other = await createDatabase(shared);
-    expect(await ask(other.url, `SELECT to_regclass('thing') AS found`)).toEqual([{ found: null }]);
+    expect(await query(other.url, `SELECT to_regclass('thing') AS found`)).toEqual([{ found: null }]);
     await using copy = await createDatabase(shared, one.name);
-    expect(await ask(copy.url, 'SELECT count(*)::int AS things FROM thing')).toEqual([{ things: 0 }]);
+    expect(await query(copy.url, 'SELECT count(*)::int AS things FROM thing')).toEqual([{ things: 0 }]);
     await one.drop();
-    await expect(ask(one.url, 'SELECT 1')).rejects.toMatchObject({ code: '3D000' });
+    await expect(query(one.url, 'SELECT 1')).rejects.toMatchObject({ code: '3D000' });
   });
 
   it('sorts text in another order than its bytes', async () => {
     const sorted = `SELECT string_agg(text, '' ORDER BY text) AS text FROM unnest(ARRAY['B', 'a']) AS text`;
-    expect(await ask(await sharedPostgres(), sorted)).toEqual([{ text: 'aB' }]);
+    expect(await query(await sharedPostgres(), sorted)).toEqual([{ text: 'aB' }]);
   });
 
   it.skipIf(installedBinaries() === undefined)('is joined by an older one where there is one', async () => {
-    expect(await ask((await olderPostgres()) ?? '', 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    expect(await query((await olderPostgres()) ?? '', 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 });
 
@@ -34,7 +34,7 @@ it.runIf(process.getuid?.() === 0)('starts in a folder that only root may enter'
   try {
     cpSync(npmBinaries().packageFolder, closed, { recursive: true });
     await using server = await startPostgres({ binaries: binariesIn(closed) });
-    expect(await ask(server.url(), 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    expect(await query(server.url(), 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   } finally {
     removeFolder(closed);
   }
@@ -44,21 +44,21 @@ const versions = [npmBinaries(), installedBinaries()].filter((binaries) => binar
 
 describe.each(versions)('a server of version $majorVersion', (binaries) => {
   let server: PostgresServer;
-  const rows = () => ask(server.url(), 'SELECT id FROM thing ORDER BY id');
+  const rows = () => query(server.url(), 'SELECT id FROM thing ORDER BY id');
 
   beforeAll(async () => {
     server = await startPostgres({ binaries, settings: { max_connections: 30 } });
-    await statement(server.url(), 'CREATE TABLE thing (id int)');
-    await statement(server.url(), 'INSERT INTO thing VALUES (1)');
+    await execute(server.url(), 'CREATE TABLE thing (id int)');
+    await execute(server.url(), 'INSERT INTO thing VALUES (1)');
   });
   afterAll(async () => {
     await server[Symbol.asyncDispose]();
   });
 
   it('has the settings that were asked for', async () => {
-    expect(await ask(server.url(), 'SHOW max_connections')).toEqual([{ max_connections: '30' }]);
+    expect(await query(server.url(), 'SHOW max_connections')).toEqual([{ max_connections: '30' }]);
     await server.configure({ work_mem: '5MB' });
-    await expect.poll(() => ask(server.url(), 'SHOW work_mem')).toEqual([{ work_mem: '5MB' }]);
+    await expect.poll(() => query(server.url(), 'SHOW work_mem')).toEqual([{ work_mem: '5MB' }]);
   });
 
   it.each(['fast', 'immediate'] as const)('keeps its data over a stop (%s)', async (mode) => {
@@ -69,11 +69,11 @@ describe.each(versions)('a server of version $majorVersion', (binaries) => {
   });
 
   it('can be killed with all its sessions, and comes back', async () => {
-    const sleeper = ask(server.url(), 'SELECT pg_sleep(60)');
+    const sleeper = query(server.url(), 'SELECT pg_sleep(60)');
     sleeper.catch(() => undefined);
     await expect
       .poll(() =>
-        ask(server.url(), `SELECT 1 AS one FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(60)'`),
+        query(server.url(), `SELECT 1 AS one FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(60)'`),
       )
       .toEqual([{ one: 1 }]);
     await server.kill();
@@ -86,16 +86,16 @@ describe.each(versions)('a server of version $majorVersion', (binaries) => {
     await using standby = await server.standby({ name: 'second' });
     await server.configure({ synchronous_standby_names: 'second', synchronous_commit: 'remote_apply' });
     await expect
-      .poll(() => ask(server.url(), 'SELECT sync_state FROM pg_stat_replication'))
+      .poll(() => query(server.url(), 'SELECT sync_state FROM pg_stat_replication'))
       .toEqual([{ sync_state: 'sync' }]);
-    await statement(server.url(), 'INSERT INTO thing VALUES (2)');
-    expect(await ask(standby.url(), 'SELECT pg_is_in_recovery() AS is_standby')).toEqual([
+    await execute(server.url(), 'INSERT INTO thing VALUES (2)');
+    expect(await query(standby.url(), 'SELECT pg_is_in_recovery() AS is_standby')).toEqual([
       { is_standby: true },
     ]);
-    expect(await ask(standby.url(), 'SELECT id FROM thing ORDER BY id')).toEqual([{ id: 1 }, { id: 2 }]);
+    expect(await query(standby.url(), 'SELECT id FROM thing ORDER BY id')).toEqual([{ id: 1 }, { id: 2 }]);
     await server.kill();
     await standby.promote();
-    await statement(standby.url(), 'INSERT INTO thing VALUES (3)');
-    expect(await ask(standby.url(), 'SELECT count(*)::int AS things FROM thing')).toEqual([{ things: 3 }]);
+    await execute(standby.url(), 'INSERT INTO thing VALUES (3)');
+    expect(await query(standby.url(), 'SELECT count(*)::int AS things FROM thing')).toEqual([{ things: 3 }]);
   });
 });

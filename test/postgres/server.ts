@@ -18,8 +18,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { copyCluster, makeFolder, type Owner, writeOwned } from './base-backup.ts';
 import { type Binaries, enterable, librarySearchPath, npmBinaries } from './binaries.ts';
+import { endWithProcess, killChildren, removeFolder, temporaryFolder } from './cleanup.ts';
 import { createDatabase, type TestDatabase } from './databases.ts';
-import { endWithUs, killChildren, removeFolder, temporaryFolder } from './leftovers.ts';
 
 export type Settings = Readonly<Record<string, string | number | boolean>>;
 
@@ -134,7 +134,7 @@ function newCluster(given: Binaries, options: PostgresOptions): Cluster {
 
 async function run({ binaries, folder, owner, env }: Cluster, program: string, args: readonly string[]) {
   const running = promisify(execFile)(join(binaries.folder, program), args, { cwd: folder, env, ...owner });
-  endWithUs(running.child);
+  endWithProcess(running.child);
   await running;
 }
 
@@ -231,7 +231,7 @@ function serverOf(cluster: Cluster, port: number, initial: Settings): PostgresSe
         ...owner,
       });
       child = started;
-      endWithUs(started);
+      endWithProcess(started);
       for (const stream of [started.stdout, started.stderr]) {
         stream.setEncoding('utf8').on('data', (text: string) => {
           log = (log + text).slice(-LOG_CHARACTERS_MAX);

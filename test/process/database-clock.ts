@@ -3,7 +3,7 @@
  * the database a function of the same name stands before PostgreSQL's own, and adds an offset from a table.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ask, statement } from '#test/postgres/databases.ts';
+import { execute, query } from '#test/postgres/databases.ts';
 import type { SchedProcess } from './sched-process.ts';
 import type { SettableClock } from './service-clock.ts';
 import { databaseUrlOf } from './store-in-use.ts';
@@ -26,9 +26,9 @@ export class DatabaseClock implements SettableClock {
   /** In the database of a directory that no service has used. */
   static async in(dataDir: string, offsetMs: number): Promise<DatabaseClock> {
     const url = await databaseUrlOf(dataDir);
-    const [named] = await ask(url, 'SELECT current_database()::text AS name');
+    const [named] = await query(url, 'SELECT current_database()::text AS name');
     const { name } = named as { readonly name: string };
-    await statement(
+    await execute(
       url,
       `CREATE SCHEMA test_clock;
        CREATE TABLE test_clock.steps (offset_ms double precision);
@@ -46,7 +46,7 @@ export class DatabaseClock implements SettableClock {
 
   async set(offsetMs: number): Promise<void> {
     this.#offsetMs = offsetMs;
-    await statement(this.#url, `UPDATE test_clock.steps SET offset_ms = ${offsetMs}`);
+    await execute(this.#url, `UPDATE test_clock.steps SET offset_ms = ${offsetMs}`);
   }
 
   /** Resolves when every node has noticed. */

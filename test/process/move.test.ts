@@ -18,7 +18,7 @@ import {
   replayed,
 } from '#test/e2e/expectations.ts';
 import type { Delivery, Schedule } from '#test/e2e/resources.ts';
-import { ask, createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
+import { createDatabase, query, type TestDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
 import { answer, hang } from '#test/receiver/behaviours.ts';
 import { headerOf, type Receiver, startReceiver } from '#test/receiver/receiver.ts';
@@ -190,7 +190,7 @@ describe('what cannot be moved: one line, and nothing is there', () => {
   }
 
   async function isEmpty({ url }: TestDatabase): Promise<boolean> {
-    const [row] = await ask(url, "SELECT to_regclass('projects') IS NULL AS is_empty");
+    const [row] = await query(url, "SELECT to_regclass('projects') IS NULL AS is_empty");
     return (row as { is_empty: boolean }).is_empty;
   }
 
@@ -233,7 +233,7 @@ describe('what cannot be moved: one line, and nothing is there', () => {
     expect((await move(one, database.url)).code).toBe(0);
     await refused(other, database.url, /has a project already/);
     await refused(one, database.url, /was moved to postgres:/);
-    expect(await ask(database.url, 'SELECT count(*)::integer AS count FROM projects')).toEqual([
+    expect(await query(database.url, 'SELECT count(*)::integer AS count FROM projects')).toEqual([
       { count: 1 },
     ]);
   });

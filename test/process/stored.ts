@@ -1,7 +1,7 @@
 /** All that a store holds, byte by byte as it is kept: for looking whether something can be read in it. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ask } from '#test/postgres/databases.ts';
+import { query } from '#test/postgres/databases.ts';
 import { databaseUrlOf, IS_POSTGRES } from './store-in-use.ts';
 
 export async function storedBytes(dataDir: string): Promise<Buffer> {
@@ -13,12 +13,12 @@ function bytesOfFiles(directory: string): Buffer {
 }
 
 async function bytesOfTables(url: string): Promise<Buffer> {
-  const tables = await ask(
+  const tables = await query(
     url,
     "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'",
   );
   const rows = await Promise.all(
-    (tables as readonly { readonly name: string }[]).map(({ name }) => ask(url, `SELECT * FROM ${name}`)),
+    (tables as readonly { readonly name: string }[]).map(({ name }) => query(url, `SELECT * FROM ${name}`)),
   );
   const values = rows.flat().flatMap((row) => Object.values(row as object));
   return Buffer.concat(

@@ -19,24 +19,24 @@ import {
 } from '#src/store/sql/rows.ts';
 import { fromSweepRow, type SweepRow } from '#src/store/sql/sweep-verbs.ts';
 import { type Db, openForReading } from '#src/store/sqlite/connection.ts';
-import { Questions } from '#src/store/sqlite/questions.ts';
+import { PreparedQueries } from '#src/store/sqlite/prepared-queries.ts';
 import { Reads } from '#src/store/sqlite/reads.ts';
 import { DATABASE_FILE } from '#src/store/sqlite/sqlite-store.ts';
 
 export class DurableRows {
   readonly #db: Db;
-  readonly #ask: Questions;
+  readonly #ask: PreparedQueries;
   readonly #reads: Reads;
 
   constructor(directory: string) {
     this.#db = openForReading(join(directory, DATABASE_FILE));
-    this.#ask = new Questions(this.#db);
+    this.#ask = new PreparedQueries(this.#db);
     this.#reads = new Reads(this.#db);
   }
 
   /** Everything read inside is of one moment. */
   atOnce<T>(read: () => T): T {
-    return this.#ask.atOnce(read);
+    return this.#ask.inSnapshot(read);
   }
 
   schedule(partition: Partition, id: ScheduleId): Schedule | null {

@@ -7,11 +7,11 @@
  * between them, so a batch is all or nothing here too.
  */
 import { StoreUnavailable } from '#src/ports/store.ts';
-import type { Otherwise, Step } from '#src/store/sql/steps.ts';
+import type { Rejection, Step } from '#src/store/sql/steps.ts';
 import { type Answer, Executor, type WriterData } from '#src/store/sqlite/executor.ts';
 import { answered, type WriteQueue } from '#src/store/sqlite/writer.ts';
 
-type Answers = readonly ('done' | Otherwise)[];
+type Answers = readonly ('done' | Rejection)[];
 
 interface Call {
   readonly verbs: readonly (readonly Step[])[];
@@ -60,12 +60,12 @@ export class VirtualWriter implements WriteQueue {
     return this.#underWay.length === 0 && this.#waiting.length === 0;
   }
 
-  async run<A extends Otherwise>(steps: readonly Step[]): Promise<'done' | A> {
+  async run<A extends Rejection>(steps: readonly Step[]): Promise<'done' | A> {
     const [answer = 'done'] = await this.runAll<A>([steps]);
     return answer;
   }
 
-  runAll<A extends Otherwise>(verbs: readonly (readonly Step[])[]): Promise<readonly ('done' | A)[]> {
+  runAll<A extends Rejection>(verbs: readonly (readonly Step[])[]): Promise<readonly ('done' | A)[]> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ verbs, resolve: resolve as Call['resolve'], reject });
       this.#send();

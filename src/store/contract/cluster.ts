@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
 import { ALL_SLOTS, type Slot } from '#src/domain/slot.ts';
 import type { ClusterState } from '#src/ports/cluster-store.ts';
-import { ownSuite, type Suite } from './bench.ts';
 import { HOUR_MS, MINUTE_MS, START } from './builders.ts';
+import { ownSuite, type Suite } from './fixture.ts';
 import { LEASE_MS, Nodes } from './nodes.ts';
 
 /** Who lives, who holds which slot, and what time it is for all of them. */

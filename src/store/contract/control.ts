@@ -3,8 +3,8 @@ import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Mode } from '#src/domain/partition.ts';
 import { MODES } from '#src/domain/partition.ts';
 import type { ApiKey, SigningSecret } from '#src/ports/control-store.ts';
-import type { Bench, Suite } from './bench.ts';
 import { DAY_MS, START } from './builders.ts';
+import type { Fixture, Suite } from './fixture.ts';
 
 export function controlContract(suite: Suite): void {
   describe('projects', () => {
@@ -44,100 +44,102 @@ export function controlContract(suite: Suite): void {
 
   describe('API keys', () => {
     test('speak for their project and mode', async () => {
-      const bench = await suite.bench();
+      const fixture = await suite.fixture();
       for (const mode of MODES) {
-        const key = await addKey(bench, mode);
-        expect(await bench.store.findTenant(key.hash)).toEqual({
-          projectId: bench.project.id,
-          partition: bench.project.partitions[mode],
+        const key = await addKey(fixture, mode);
+        expect(await fixture.store.findTenant(key.hash)).toEqual({
+          projectId: fixture.project.id,
+          partition: fixture.project.partitions[mode],
           mode,
           keyHash: key.hash,
-          pinnedVersion: bench.project.pinnedVersion,
+          pinnedVersion: fixture.project.pinnedVersion,
         });
-        expect(await bench.store.listKeys(bench.project.partitions[mode])).toEqual([key]);
+        expect(await fixture.store.listKeys(fixture.project.partitions[mode])).toEqual([key]);
       }
-      expect(await bench.store.findTenant('no such hash')).toBeNull();
+      expect(await fixture.store.findTenant('no such hash')).toBeNull();
     });
 
     test('are listed in the order they were made', async () => {
-      const bench = await suite.bench();
+      const fixture = await suite.fixture();
       const keys = [];
       for (let i = 0; i < 5; i++) {
-        keys.push(await addKey(bench, 'test'));
-        bench.tick(i % 2);
+        keys.push(await addKey(fixture, 'test'));
+        fixture.tick(i % 2);
       }
-      expect(await bench.store.listKeys(bench.partition)).toEqual(keys);
+      expect(await fixture.store.listKeys(fixture.partition)).toEqual(keys);
     });
 
     test('that exist already are taken, in any project', async () => {
-      const bench = await suite.bench();
-      const key = await addKey(bench, 'test');
-      const other = await suite.bench();
+      const fixture = await suite.fixture();
+      const key = await addKey(fixture, 'test');
+      const other = await suite.fixture();
       const double = { ...newKey(other, 'test'), hash: key.hash };
       expect(await other.changesNothing(() => other.store.addKey(double))).toBe('taken');
-      expect((await bench.store.findTenant(key.hash))?.partition).toBe(bench.partition);
+      expect((await fixture.store.findTenant(key.hash))?.partition).toBe(fixture.partition);
     });
 
     test('that are revoked speak for nobody, and stay listed and taken', async () => {
-      const bench = await suite.bench();
-      const key = await addKey(bench, 'test');
-      const other = await addKey(bench, 'test');
-      const revokedAt = bench.tick();
-      expect(await bench.store.revokeKey(key.id, revokedAt)).toBe(true);
-      expect(await bench.store.findTenant(key.hash)).toBeNull();
-      expect(await bench.store.findTenant(other.hash)).not.toBeNull();
-      expect(await bench.store.listKeys(bench.partition)).toEqual([{ ...key, revokedAt }, other]);
-      expect(await bench.store.addKey({ ...newKey(bench, 'test'), hash: key.hash })).toBe('taken');
+      const fixture = await suite.fixture();
+      const key = await addKey(fixture, 'test');
+      const other = await addKey(fixture, 'test');
+      const revokedAt = fixture.tick();
+      expect(await fixture.store.revokeKey(key.id, revokedAt)).toBe(true);
+      expect(await fixture.store.findTenant(key.hash)).toBeNull();
+      expect(await fixture.store.findTenant(other.hash)).not.toBeNull();
+      expect(await fixture.store.listKeys(fixture.partition)).toEqual([{ ...key, revokedAt }, other]);
+      expect(await fixture.store.addKey({ ...newKey(fixture, 'test'), hash: key.hash })).toBe('taken');
     });
 
     test('are known to have been used, as late as anybody says', async () => {
-      const bench = await suite.bench();
-      const [used, other] = [await addKey(bench, 'test'), await addKey(bench, 'test')];
-      const at = instant(bench.now + DAY_MS);
-      await bench.store.touchKeys([
+      const fixture = await suite.fixture();
+      const [used, other] = [await addKey(fixture, 'test'), await addKey(fixture, 'test')];
+      const at = instant(fixture.now + DAY_MS);
+      await fixture.store.touchKeys([
         { hash: used.hash, at },
         { hash: 'of no key', at },
       ]);
-      await Promise.all([1, 2].map(() => bench.store.touchKeys([{ hash: used.hash, at: instant(at - 1) }])));
-      await bench.store.touchKeys([]);
-      expect(await bench.store.listKeys(bench.partition)).toEqual([{ ...used, lastUsedAt: at }, other]);
+      await Promise.all(
+        [1, 2].map(() => fixture.store.touchKeys([{ hash: used.hash, at: instant(at - 1) }])),
+      );
+      await fixture.store.touchKeys([]);
+      expect(await fixture.store.listKeys(fixture.partition)).toEqual([{ ...used, lastUsedAt: at }, other]);
     });
 
     test('are revoked once; an unknown one is none', async () => {
-      const bench = await suite.bench();
-      const key = await addKey(bench, 'test');
-      const at = bench.tick();
-      const answers = await Promise.all([1, 2, 3].map(() => bench.store.revokeKey(key.id, at)));
+      const fixture = await suite.fixture();
+      const key = await addKey(fixture, 'test');
+      const at = fixture.tick();
+      const answers = await Promise.all([1, 2, 3].map(() => fixture.store.revokeKey(key.id, at)));
       expect(answers.filter(Boolean)).toHaveLength(1);
-      await bench.changesNothing(async () => {
-        expect(await bench.store.revokeKey(key.id, bench.tick())).toBe(false);
-        expect(await bench.store.revokeKey(bench.ids.mint('key', bench.now), bench.now)).toBe(false);
+      await fixture.changesNothing(async () => {
+        expect(await fixture.store.revokeKey(key.id, fixture.tick())).toBe(false);
+        expect(await fixture.store.revokeKey(fixture.ids.mint('key', fixture.now), fixture.now)).toBe(false);
       });
     });
   });
 
   describe('signing secrets', () => {
     test('are kept byte for byte and listed newest first, those that still sign', async () => {
-      const bench = await suite.bench();
-      const first = await addSecret(bench, bench.now);
-      const overlapEnd = instant(bench.tick() + DAY_MS);
-      const second = await addSecret(bench, overlapEnd);
-      expect(await listed(bench, bench.now)).toEqual([
+      const fixture = await suite.fixture();
+      const first = await addSecret(fixture, fixture.now);
+      const overlapEnd = instant(fixture.tick() + DAY_MS);
+      const second = await addSecret(fixture, overlapEnd);
+      expect(await listed(fixture, fixture.now)).toEqual([
         plain(second),
         plain({ ...first, expiresAt: overlapEnd }),
       ]);
-      expect(await listed(bench, instant(overlapEnd - 1))).toHaveLength(2);
-      expect(await listed(bench, overlapEnd)).toEqual([plain(second)]);
+      expect(await listed(fixture, instant(overlapEnd - 1))).toHaveLength(2);
+      expect(await listed(fixture, overlapEnd)).toEqual([plain(second)]);
     });
 
     test('that have an end already keep it through the next rotation', async () => {
-      const bench = await suite.bench();
-      const ends = [DAY_MS, DAY_MS * 2, DAY_MS * 3].map((ms) => instant(bench.now + ms));
+      const fixture = await suite.fixture();
+      const ends = [DAY_MS, DAY_MS * 2, DAY_MS * 3].map((ms) => instant(fixture.now + ms));
       for (const end of ends) {
-        await addSecret(bench, end);
-        bench.tick();
+        await addSecret(fixture, end);
+        fixture.tick();
       }
-      expect((await listed(bench, bench.now)).map(({ expiresAt }) => expiresAt)).toEqual([
+      expect((await listed(fixture, fixture.now)).map(({ expiresAt }) => expiresAt)).toEqual([
         null,
         ends[2],
         ends[1],
@@ -145,54 +147,54 @@ export function controlContract(suite: Suite): void {
     });
 
     test('belong to their partition', async () => {
-      const bench = await suite.bench();
-      const secret = await addSecret(bench, bench.now);
-      const elsewhere = { ...newSecret(bench), partition: bench.neighbour };
-      await bench.store.addSecret(elsewhere, bench.now);
-      expect(await listed(bench, bench.now)).toEqual([plain(secret)]);
-      expect(await bench.store.listSecrets(bench.neighbour, bench.now)).toHaveLength(1);
+      const fixture = await suite.fixture();
+      const secret = await addSecret(fixture, fixture.now);
+      const elsewhere = { ...newSecret(fixture), partition: fixture.neighbour };
+      await fixture.store.addSecret(elsewhere, fixture.now);
+      expect(await listed(fixture, fixture.now)).toEqual([plain(secret)]);
+      expect(await fixture.store.listSecrets(fixture.neighbour, fixture.now)).toHaveLength(1);
     });
 
     test('are rotated whole or not at all: one that cannot be added ends no other', async () => {
-      const bench = await suite.bench();
-      const secret = await addSecret(bench, bench.now);
-      const double = { ...newSecret(bench), id: secret.id };
-      await bench.changesNothing(() =>
-        expect(bench.store.addSecret(double, instant(bench.now + 1))).rejects.toThrow(),
+      const fixture = await suite.fixture();
+      const secret = await addSecret(fixture, fixture.now);
+      const double = { ...newSecret(fixture), id: secret.id };
+      await fixture.changesNothing(() =>
+        expect(fixture.store.addSecret(double, instant(fixture.now + 1))).rejects.toThrow(),
       );
     });
   });
 }
 
-function newKey(bench: Bench, mode: Mode): ApiKey {
-  const id = bench.ids.mint('key', bench.now);
+function newKey(fixture: Fixture, mode: Mode): ApiKey {
+  const id = fixture.ids.mint('key', fixture.now);
   return {
     id,
-    partition: bench.project.partitions[mode],
+    partition: fixture.project.partitions[mode],
     mode,
     hash: `hash of ${id}`,
     hint: id.slice(-4),
-    createdAt: bench.now,
+    createdAt: fixture.now,
     revokedAt: null,
     lastUsedAt: null,
   };
 }
 
-async function addKey(bench: Bench, mode: Mode): Promise<ApiKey> {
-  const key = newKey(bench, mode);
-  expect(await bench.store.addKey(key)).toBe('done');
+async function addKey(fixture: Fixture, mode: Mode): Promise<ApiKey> {
+  const key = newKey(fixture, mode);
+  expect(await fixture.store.addKey(key)).toBe('done');
   return key;
 }
 
-function newSecret(bench: Bench): SigningSecret {
-  const id = bench.ids.mint('sec', bench.now);
+function newSecret(fixture: Fixture): SigningSecret {
+  const id = fixture.ids.mint('sec', fixture.now);
   const sealed = Uint8Array.of(0, 255, ...Buffer.from(id));
-  return { id, partition: bench.partition, sealed, createdAt: bench.now, expiresAt: null };
+  return { id, partition: fixture.partition, sealed, createdAt: fixture.now, expiresAt: null };
 }
 
-async function addSecret(bench: Bench, othersExpireAt: Instant): Promise<SigningSecret> {
-  const secret = newSecret(bench);
-  await bench.store.addSecret(secret, othersExpireAt);
+async function addSecret(fixture: Fixture, othersExpireAt: Instant): Promise<SigningSecret> {
+  const secret = newSecret(fixture);
+  await fixture.store.addSecret(secret, othersExpireAt);
   return secret;
 }
 
@@ -200,6 +202,6 @@ function plain(secret: SigningSecret) {
   return { ...secret, sealed: Buffer.from(secret.sealed).toString('hex') };
 }
 
-async function listed(bench: Bench, now: Instant) {
-  return (await bench.store.listSecrets(bench.partition, now)).map(plain);
+async function listed(fixture: Fixture, now: Instant) {
+  return (await fixture.store.listSecrets(fixture.partition, now)).map(plain);
 }

@@ -7,8 +7,8 @@ import { instant } from '#src/domain/instant.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import { ALL_SLOTS, type Fence, type Slot, slotOf } from '#src/domain/slot.ts';
 import type { Store } from '#src/ports/store.ts';
-import { type Bench, ownSuite, pendingOf, type Suite } from './bench.ts';
 import { MINUTE_MS, START } from './builders.ts';
+import { type Fixture, ownSuite, pendingOf, type Suite } from './fixture.ts';
 import { Nodes } from './nodes.ts';
 
 const THE_END = instant(Date.UTC(10_000, 0, 1));
@@ -20,35 +20,38 @@ export function fencingContract(suite: Suite): void {
     let turn = 0;
 
     /** A waiting delivery whose slot is held. */
-    async function held(): Promise<{ bench: Bench; view: ScheduleView; slot: Slot; fence: Fence }> {
-      const bench = await own.bench();
+    async function held(): Promise<{ fixture: Fixture; view: ScheduleView; slot: Slot; fence: Fence }> {
+      const fixture = await own.fixture();
       const url = `https://example.com/${turn++}`;
-      const view = await bench.addSchedule({ destination: { kind: 'inline', url, method: 'POST' } });
+      const view = await fixture.addSchedule({ destination: { kind: 'inline', url, method: 'POST' } });
       const slot = slotAt(pendingOf(view));
       const nodes = new Nodes(own.store, instant(START + turn * MINUTE_MS));
-      return { bench, view, slot, fence: await nodes.take('holder', [slot]) };
+      return { fixture, view, slot, fence: await nodes.take('holder', [slot]) };
     }
 
     const writes: readonly (readonly [string, Write])[] = [
-      ['a claim', (bench, view) => (t) => bench.store.claim([bench.claim(pendingOf(view), view)], t)],
-      ['an end', (bench, view) => (t) => bench.store.endUnsent([bench.endUnsent(pendingOf(view), view)], t)],
+      ['a claim', (fixture, view) => (t) => fixture.store.claim([fixture.claim(pendingOf(view), view)], t)],
+      [
+        'an end',
+        (fixture, view) => (t) => fixture.store.endUnsent([fixture.endUnsent(pendingOf(view), view)], t),
+      ],
       [
         'a deferral',
-        (bench, view) => (t) =>
-          bench.store.defer([defer(pendingOf(view), instant(bench.now + MINUTE_MS), false)], t),
+        (fixture, view) => (t) =>
+          fixture.store.defer([defer(pendingOf(view), instant(fixture.now + MINUTE_MS), false)], t),
       ],
     ];
 
     for (const [name, prepare] of writes) {
       test(`${name} is done while the slot is held`, async () => {
-        const { bench, view, fence } = await held();
-        expect(await prepare(bench, view)(fence)).toEqual(['done']);
-        expect(await bench.delivery(pendingOf(view).id)).not.toEqual(pendingOf(view));
+        const { fixture, view, fence } = await held();
+        expect(await prepare(fixture, view)(fence)).toEqual(['done']);
+        expect(await fixture.delivery(pendingOf(view).id)).not.toEqual(pendingOf(view));
       });
 
       test(`${name} is stale and changes nothing in another epoch, by another node, for another slot`, async () => {
-        const { bench, view, slot, fence } = await held();
-        const write = prepare(bench, view);
+        const { fixture, view, slot, fence } = await held();
+        const write = prepare(fixture, view);
         const epoch = fence.epochs.get(slot) ?? Number.NaN;
         const wrong: readonly Fence[] = [
           { ...fence, epochs: new Map([[slot, epoch - 1]]) },
@@ -57,46 +60,49 @@ export function fencingContract(suite: Suite): void {
           { ...fence, epochs: new Map() },
           { ...fence, node: 'another' },
         ];
-        for (const one of wrong) expect(await bench.changesNothing(() => write(one))).toEqual(['stale']);
+        for (const one of wrong) expect(await fixture.changesNothing(() => write(one))).toEqual(['stale']);
         expect(await write(fence)).toEqual(['done']);
       });
 
       test(`${name} is stale and changes nothing once the slot was given back, or taken by another`, async () => {
-        const { bench, view, slot, fence } = await held();
-        const write = prepare(bench, view);
-        await bench.store.releaseSlots(fence);
-        expect(await bench.changesNothing(() => write(fence))).toEqual(['stale']);
+        const { fixture, view, slot, fence } = await held();
+        const write = prepare(fixture, view);
+        await fixture.store.releaseSlots(fence);
+        expect(await fixture.changesNothing(() => write(fence))).toEqual(['stale']);
         const next = await new Nodes(own.store, instant(START + turn * MINUTE_MS)).take('next', [slot]);
-        expect(await bench.changesNothing(() => write(fence))).toEqual(['stale']);
+        expect(await fixture.changesNothing(() => write(fence))).toEqual(['stale']);
         expect(await write(next)).toEqual(['done']);
       });
     }
 
     test('each of a batch is for itself', async () => {
-      const { bench, view, fence } = await held();
+      const { fixture, view, fence } = await held();
       const others: ScheduleView[] = [];
       while (others.length < 3) {
         const url = `https://example.com/other/${turn++}`;
-        const made = bench.schedule({ destination: { kind: 'inline', url, method: 'POST' } });
-        if (!fence.epochs.has(slotAt(made.pending))) others.push(await bench.addMade(made));
+        const made = fixture.schedule({ destination: { kind: 'inline', url, method: 'POST' } });
+        if (!fence.epochs.has(slotAt(made.pending))) others.push(await fixture.addMade(made));
       }
       const views = [others[0], view, others[1], others[2]].filter((one) => one !== undefined);
-      const claims = views.map((one) => bench.claim(pendingOf(one), one));
-      expect(await bench.store.claim(claims, fence)).toEqual(['stale', 'done', 'stale', 'stale']);
+      const claims = views.map((one) => fixture.claim(pendingOf(one), one));
+      expect(await fixture.store.claim(claims, fence)).toEqual(['stale', 'done', 'stale', 'stale']);
     });
 
     test('gates are saved where the slot is held, and left as they are where it is not', async () => {
-      const { bench, view, fence } = await held();
+      const { fixture, view, fence } = await held();
       const endpoint = endpointKeyOf(pendingOf(view).target);
-      const gateNow = async () => (await bench.work(pendingOf(view))).gate;
-      const saved = bench.gate(endpoint);
-      await bench.store.saveGates([saved], fence);
+      const gateNow = async () => (await fixture.load(pendingOf(view))).gate;
+      const saved = fixture.gate(endpoint);
+      await fixture.store.saveGates([saved], fence);
       expect(await gateNow()).toEqual(saved.gate);
-      await bench.store.saveGates([bench.gate(endpoint, { gate: null })], { ...fence, node: 'another' });
-      await bench.store.saveGates([bench.gate(endpoint, { gate: null })], { ...fence, epochs: new Map() });
+      await fixture.store.saveGates([fixture.gate(endpoint, { gate: null })], { ...fence, node: 'another' });
+      await fixture.store.saveGates([fixture.gate(endpoint, { gate: null })], {
+        ...fence,
+        epochs: new Map(),
+      });
       expect(await gateNow()).toEqual(saved.gate);
-      await bench.store.releaseSlots(fence);
-      await bench.store.saveGates([bench.gate(endpoint, { gate: null })], fence);
+      await fixture.store.releaseSlots(fence);
+      await fixture.store.saveGates([fixture.gate(endpoint, { gate: null })], fence);
       expect(await gateNow()).toEqual(saved.gate);
     });
   });
@@ -107,7 +113,7 @@ export function fencingContract(suite: Suite): void {
     test.for([1, 3, 50])(
       'in pages of %i finds what is there, in its order, and nothing else',
       async (limit) => {
-        const bench = await own.bench();
+        const fixture = await own.fixture();
         const made: Delivery[] = [];
         for (let i = 0; i < 40; i++) {
           const destination = {
@@ -115,37 +121,40 @@ export function fencingContract(suite: Suite): void {
             url: `https://example.com/${i % 20}`,
             method: 'POST',
           } as const;
-          const timing = bench.oneShot(((i * 7) % 5) * MINUTE_MS + 1);
-          made.push(pendingOf(await bench.addSchedule({ destination, timing })));
+          const timing = fixture.oneShot(((i * 7) % 5) * MINUTE_MS + 1);
+          made.push(pendingOf(await fixture.addSchedule({ destination, timing })));
         }
         const slots = new Set([...new Set(made.map(slotAt))].filter((_, index) => index % 2 === 0));
-        const everything = await allDue(bench.store, 1_000);
+        const everything = await allDue(fixture.store, 1_000);
         const expected = everything.filter(({ partition, endpoint }) =>
           slots.has(slotOf(partition, endpoint)),
         );
         expect(expected.length).toBeGreaterThan(10);
         expect(expected.length).toBeLessThan(everything.length);
-        expect(await allDue(bench.store, limit, slots)).toEqual(expected);
-        expect(await bench.store.listDue(null, THE_END, limit, new Set())).toEqual([]);
-        expect(await allDue(bench.store, limit, new Set(ALL_SLOTS))).toEqual(everything);
+        expect(await allDue(fixture.store, limit, slots)).toEqual(expected);
+        expect(await fixture.store.listDue(null, THE_END, limit, new Set())).toEqual([]);
+        expect(await allDue(fixture.store, limit, new Set(ALL_SLOTS))).toEqual(everything);
       },
     );
 
     test('finds a delivery to a profile in the slot of the profile', async () => {
-      const bench = await own.bench();
-      const profile = await bench.addProfile();
-      const addition = bench.scheduleOn(profile);
-      await bench.store.addSchedule(addition);
+      const fixture = await own.fixture();
+      const profile = await fixture.addProfile();
+      const addition = fixture.scheduleOn(profile);
+      await fixture.store.addSchedule(addition);
       const { pending } = addition;
-      const found = await allDue(bench.store, 100, new Set([slotAt(pending)]));
+      const found = await allDue(fixture.store, 100, new Set([slotAt(pending)]));
       expect(found).toContainEqual(dueOf(pending));
       const others = new Set(ALL_SLOTS.filter((slot) => slot !== slotAt(pending)));
-      expect((await allDue(bench.store, 100, others)).map(({ id }) => id)).not.toContain(pending.id);
+      expect((await allDue(fixture.store, 100, others)).map(({ id }) => id)).not.toContain(pending.id);
     });
   });
 }
 
-type Write = (bench: Bench, view: ScheduleView) => (fence: Fence) => Promise<readonly ('done' | 'stale')[]>;
+type Write = (
+  fixture: Fixture,
+  view: ScheduleView,
+) => (fence: Fence) => Promise<readonly ('done' | 'stale')[]>;
 
 function slotAt({ partition, target }: Pick<Delivery, 'partition' | 'target'>): Slot {
   return slotOf(partition, endpointKeyOf(target));

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { INTERRUPTED } from '#src/domain/delivery-life.ts';
 import * as life from '#src/domain/schedule-life.ts';
 import type { LostClaim } from '#src/ports/store.ts';
-import { type Bench, firingSchedule, ownSuite, type Suite } from './bench.ts';
 import { FAILURE, HOUR_MS, HOURLY, SUCCESS } from './builders.ts';
+import { type Fixture, firingSchedule, ownSuite, type Suite } from './fixture.ts';
 
 const LIMIT = 100;
 
@@ -12,81 +12,85 @@ export function lostClaimsContract(suite: Suite): void {
     const own = ownSuite(suite);
 
     test('are those of nodes that are not among the living, of every partition', async () => {
-      const bench = await own.bench();
-      const other = await own.bench();
+      const fixture = await own.fixture();
+      const other = await own.fixture();
       const lost = [
-        await bench.take(await bench.addSchedule(), 'gone-1'),
-        await other.take(await other.addSchedule(), 'gone-1'),
-        await bench.take(await bench.addSchedule(), 'gone-2'),
+        await fixture.addClaim(await fixture.addSchedule(), 'gone-1'),
+        await other.addClaim(await other.addSchedule(), 'gone-1'),
+        await fixture.addClaim(await fixture.addSchedule(), 'gone-2'),
       ];
-      await bench.take(await bench.addSchedule(), 'alive-1');
-      await other.take(await other.addSchedule(), 'alive-2');
-      const found = await bench.store.listLostClaims(['alive-2', 'unheard-of', 'alive-1'], LIMIT);
+      await fixture.addClaim(await fixture.addSchedule(), 'alive-1');
+      await other.addClaim(await other.addSchedule(), 'alive-2');
+      const found = await fixture.store.listLostClaims(['alive-2', 'unheard-of', 'alive-1'], LIMIT);
       expect(idsOf(found)).toEqual(lost.map(({ delivery }) => delivery.id).toSorted());
-      expect(await bench.store.listLostClaims(['gone-2', 'alive-1', 'alive-2', 'gone-1'], LIMIT)).toEqual([]);
-      await end(bench, await bench.store.listLostClaims([], LIMIT));
+      expect(await fixture.store.listLostClaims(['gone-2', 'alive-1', 'alive-2', 'gone-1'], LIMIT)).toEqual(
+        [],
+      );
+      await end(fixture, await fixture.store.listLostClaims([], LIMIT));
     });
 
     test('come with the attempt that is under way and the schedule as it is now', async () => {
-      const bench = await own.bench();
-      const { schedule } = await bench.addSchedule({ timing: HOURLY });
-      bench.tick(HOUR_MS);
-      const retrying = await bench.fire(await bench.pending(schedule.id), FAILURE);
-      const second = bench.claim(retrying, await bench.view(schedule.id));
-      expect(await bench.store.claim([second])).toEqual(['done']);
-      const edited = await bench.change(schedule.id, (view) => life.edit(view, { ttl: '1h' }, bench.tick()));
-      const found = await bench.store.listLostClaims([], LIMIT);
+      const fixture = await own.fixture();
+      const { schedule } = await fixture.addSchedule({ timing: HOURLY });
+      fixture.tick(HOUR_MS);
+      const retrying = await fixture.fire(await fixture.pending(schedule.id), FAILURE);
+      const second = fixture.claim(retrying, await fixture.view(schedule.id));
+      expect(await fixture.store.claim([second])).toEqual(['done']);
+      const edited = await fixture.change(schedule.id, (view) =>
+        life.edit(view, { ttl: '1h' }, fixture.tick()),
+      );
+      const found = await fixture.store.listLostClaims([], LIMIT);
       expect(found).toEqual([
         { delivery: second.delivery, attempt: second.attempt, schedule: firingSchedule(edited.schedule) },
       ]);
       expect(second.attempt.attemptNo).toBe(2);
-      await end(bench, found);
+      await end(fixture, found);
     });
 
     test('are no more once they are settled, by whomever', async () => {
-      const bench = await own.bench();
-      const view = await bench.addSchedule();
-      const claimed = await bench.take(view);
-      expect(await bench.store.settle([bench.settle(claimed, view.schedule, SUCCESS)])).toEqual(['done']);
-      expect(await bench.store.listLostClaims([], LIMIT)).toEqual([]);
+      const fixture = await own.fixture();
+      const view = await fixture.addSchedule();
+      const claimed = await fixture.addClaim(view);
+      expect(await fixture.store.settle([fixture.settle(claimed, view.schedule, SUCCESS)])).toEqual(['done']);
+      expect(await fixture.store.listLostClaims([], LIMIT)).toEqual([]);
 
-      await bench.take(await bench.addSchedule());
-      const [lost] = await bench.store.listLostClaims([], LIMIT);
+      await fixture.addClaim(await fixture.addSchedule());
+      const [lost] = await fixture.store.listLostClaims([], LIMIT);
       if (lost === undefined) throw new Error('It is lost.');
-      const recovered = bench.settle(lost, lost.schedule, INTERRUPTED);
-      expect(await bench.store.settle([recovered])).toEqual(['done']);
+      const recovered = fixture.settle(lost, lost.schedule, INTERRUPTED);
+      expect(await fixture.store.settle([recovered])).toEqual(['done']);
       expect(recovered.delivery.status).toBe('retry_scheduled');
-      expect(await bench.store.listLostClaims([], LIMIT)).toEqual([]);
+      expect(await fixture.store.listLostClaims([], LIMIT)).toEqual([]);
     });
 
     test('come as many at a time as asked for, until none is left', async () => {
-      const bench = await own.bench();
+      const fixture = await own.fixture();
       for (let i = 0; i < 7; i++) {
-        await bench.take(await bench.addSchedule(), `gone-${i % 3}`);
-        await bench.take(await bench.addSchedule(), `gone-${i % 3}-not`);
+        await fixture.addClaim(await fixture.addSchedule(), `gone-${i % 3}`);
+        await fixture.addClaim(await fixture.addSchedule(), `gone-${i % 3}-not`);
       }
       const living = ['gone-0-not', 'gone-1-not', 'gone-2-not'];
       const sizes: number[] = [];
       const seen = new Set<string>();
       for (;;) {
-        const found = await bench.store.listLostClaims(living, 3);
+        const found = await fixture.store.listLostClaims(living, 3);
         sizes.push(found.length);
         for (const { delivery } of found) seen.add(delivery.id);
         if (found.length === 0) break;
-        await end(bench, found);
+        await end(fixture, found);
       }
       expect(sizes).toEqual([3, 3, 1, 0]);
       expect(seen.size).toBe(7);
-      await end(bench, await bench.store.listLostClaims([], LIMIT));
+      await end(fixture, await fixture.store.listLostClaims([], LIMIT));
     });
 
     test('are told apart by the exact name of their node', async () => {
-      const bench = await own.bench();
+      const fixture = await own.fixture();
       const names = ['node', 'node-1', 'node-10', 'NODE', 'nöde', 'Z', 'z', '\u{10ffff}', '\uffee', ' '];
-      for (const name of names) await bench.take(await bench.addSchedule(), name);
+      for (const name of names) await fixture.addClaim(await fixture.addSchedule(), name);
       for (const name of names) {
         const others = names.filter((other) => other !== name);
-        const found = await bench.store.listLostClaims(others, LIMIT);
+        const found = await fixture.store.listLostClaims(others, LIMIT);
         expect(found.map(({ delivery }) => delivery.claim?.node)).toEqual([name]);
       }
     });
@@ -98,7 +102,7 @@ function idsOf(claims: readonly LostClaim[]): readonly string[] {
 }
 
 /** Settles them, so that the next test does not find them. */
-async function end(bench: Bench, claims: readonly LostClaim[]): Promise<void> {
-  const settled = claims.map((lost) => bench.settle(lost, lost.schedule, SUCCESS));
-  expect(await bench.store.settle(settled)).toEqual(claims.map(() => 'done'));
+async function end(fixture: Fixture, claims: readonly LostClaim[]): Promise<void> {
+  const settled = claims.map((lost) => fixture.settle(lost, lost.schedule, SUCCESS));
+  expect(await fixture.store.settle(settled)).toEqual(claims.map(() => 'done'));
 }

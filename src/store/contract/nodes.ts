@@ -2,8 +2,8 @@ import { expect } from 'vitest';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Fence } from '#src/domain/slot.ts';
 import type { ClusterState } from '#src/ports/cluster-store.ts';
-import type { AnyStore } from './bench.ts';
 import { START } from './builders.ts';
+import type { AnyStore } from './fixture.ts';
 
 export const LEASE_MS = 1_000;
 

@@ -1,86 +1,86 @@
 import { describe, expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
 import type { AuditEntry, AuditFilter, LoginFailuresChange } from '#src/ports/people-store.ts';
-import { ownSuite, type Suite } from './bench.ts';
 import { DAY_MS, HOUR_MS, START } from './builders.ts';
-import { PeopleBench } from './people-bench.ts';
+import { ownSuite, type Suite } from './fixture.ts';
+import { PeopleFixture } from './people-fixture.ts';
 
 const ALL: AuditFilter = { userId: null, projectId: null, action: null };
 
 /** Sessions, failed logins and the audit log. */
 export function peopleRecordsContract(suite: Suite): void {
   describe('sessions', () => {
-    const bench = new PeopleBench(suite);
+    const fixture = new PeopleFixture(suite);
 
     test('are found with whose they are', async () => {
-      const user = await bench.addUser({ projects: [(await suite.project()).id] });
-      const session = await bench.addSession(user, { createdAt: instant(START + 5) });
-      expect(await bench.people.findSession(session.hash)).toEqual({ session, user });
-      expect(await bench.people.findSession('another')).toBeNull();
+      const user = await fixture.addUser({ projects: [(await suite.project()).id] });
+      const session = await fixture.addSession(user, { createdAt: instant(START + 5) });
+      expect(await fixture.people.findSession(session.hash)).toEqual({ session, user });
+      expect(await fixture.people.findSession('another')).toBeNull();
     });
 
     test('take the place of another in one step', async () => {
-      const user = await bench.addUser();
-      const before = await bench.addSession(user);
-      const after = bench.session(user);
-      expect(await bench.people.addSession(after, user.passwordHash, before.hash)).toBe('done');
-      expect(await bench.people.listSessions(user.id, START)).toEqual([after]);
+      const user = await fixture.addUser();
+      const before = await fixture.addSession(user);
+      const after = fixture.session(user);
+      expect(await fixture.people.addSession(after, user.passwordHash, before.hash)).toBe('done');
+      expect(await fixture.people.listSessions(user.id, START)).toEqual([after]);
     });
 
     test('are not given for a password that has been changed, nor to nobody', async () => {
-      await bench.addUser();
-      const user = await bench.addUser();
-      const before = await bench.addSession(user);
-      const late = () => bench.people.addSession(bench.session(user), 'an old hash', before.hash);
+      await fixture.addUser();
+      const user = await fixture.addUser();
+      const before = await fixture.addSession(user);
+      const late = () => fixture.people.addSession(fixture.session(user), 'an old hash', before.hash);
       expect(await late()).toBe('stale');
-      expect(await bench.people.listSessions(user.id, START)).toEqual([before]);
-      await bench.people.removeUser(user);
-      expect(await bench.people.addSession(bench.session(user), user.passwordHash, null)).toBe('stale');
+      expect(await fixture.people.listSessions(user.id, START)).toEqual([before]);
+      await fixture.people.removeUser(user);
+      expect(await fixture.people.addSession(fixture.session(user), user.passwordHash, null)).toBe('stale');
     });
 
     test('do not outlive a change of the password that happens at the same time', async () => {
-      const user = await bench.addUser();
-      const session = bench.session(user);
+      const user = await fixture.addUser();
+      const session = fixture.session(user);
       await Promise.all([
-        bench.people.addSession(session, user.passwordHash, null),
-        bench.people.replaceUser({ ...user, passwordHash: 'new', revision: 2 }, null),
+        fixture.people.addSession(session, user.passwordHash, null),
+        fixture.people.replaceUser({ ...user, passwordHash: 'new', revision: 2 }, null),
       ]);
-      expect(await bench.isOpen(session)).toBe(false);
+      expect(await fixture.isOpen(session)).toBe(false);
     });
 
     test('are listed as seen last, those that are not over', async () => {
-      const user = await bench.addUser();
-      const over = await bench.addSession(user, { expiresAt: bench.later(2) });
-      const [quiet, seen] = [await bench.addSession(user), await bench.addSession(user)];
-      await bench.people.touchSession(seen.hash, bench.later(1));
-      await bench.people.touchSession(seen.hash, instant(START + 1));
-      await bench.people.touchSession('nobody’s', bench.later(1));
-      const { people } = bench;
-      const touched = { ...seen, seenAt: bench.later(1) };
-      expect(await people.listSessions(user.id, bench.later(1))).toContainEqual(over);
-      expect(await people.listSessions(user.id, bench.later(2))).toEqual([touched, quiet]);
+      const user = await fixture.addUser();
+      const over = await fixture.addSession(user, { expiresAt: fixture.later(2) });
+      const [quiet, seen] = [await fixture.addSession(user), await fixture.addSession(user)];
+      await fixture.people.touchSession(seen.hash, fixture.later(1));
+      await fixture.people.touchSession(seen.hash, instant(START + 1));
+      await fixture.people.touchSession('nobody’s', fixture.later(1));
+      const { people } = fixture;
+      const touched = { ...seen, seenAt: fixture.later(1) };
+      expect(await people.listSessions(user.id, fixture.later(1))).toContainEqual(over);
+      expect(await people.listSessions(user.id, fixture.later(2))).toEqual([touched, quiet]);
     });
 
     test('end alone, or all of one person but the one that is named', async () => {
-      const user = await bench.addUser();
+      const user = await fixture.addUser();
       const [one, two, three] = [
-        await bench.addSession(user),
-        await bench.addSession(user),
-        await bench.addSession(user),
+        await fixture.addSession(user),
+        await fixture.addSession(user),
+        await fixture.addSession(user),
       ];
-      const stranger = await bench.addSession(await bench.addUser());
-      await bench.people.removeSession(one.hash);
-      expect(await bench.people.listSessions(user.id, START)).toHaveLength(2);
-      await bench.people.removeSessionsOf(user.id, two.hash);
-      expect([await bench.isOpen(two), await bench.isOpen(three)]).toEqual([true, false]);
-      await bench.people.removeSessionsOf(user.id, null);
-      expect(await bench.isOpen(two)).toBe(false);
-      expect(await bench.isOpen(stranger)).toBe(true);
+      const stranger = await fixture.addSession(await fixture.addUser());
+      await fixture.people.removeSession(one.hash);
+      expect(await fixture.people.listSessions(user.id, START)).toHaveLength(2);
+      await fixture.people.removeSessionsOf(user.id, two.hash);
+      expect([await fixture.isOpen(two), await fixture.isOpen(three)]).toEqual([true, false]);
+      await fixture.people.removeSessionsOf(user.id, null);
+      expect(await fixture.isOpen(two)).toBe(false);
+      expect(await fixture.isOpen(stranger)).toBe(true);
     });
   });
 
   describe('failed logins', () => {
-    const bench = new PeopleBench(suite);
+    const fixture = new PeopleFixture(suite);
     const fresh = (subject: string): LoginFailuresChange => ({
       subject,
       failures: 1,
@@ -89,7 +89,7 @@ export function peopleRecordsContract(suite: Suite): void {
     });
 
     test('are counted in place of what was read, all of them or none', async () => {
-      const { people } = bench;
+      const { people } = fixture;
       expect(await people.replaceLoginFailures([fresh('a'), fresh('b')])).toBe('done');
       const later = instant(START + 1);
       const again: LoginFailuresChange = { subject: 'a', failures: 2, lastAt: later, was: fresh('a') };
@@ -109,7 +109,7 @@ export function peopleRecordsContract(suite: Suite): void {
     });
 
     test('that are counted at once are counted once each', async () => {
-      const { people } = bench;
+      const { people } = fixture;
       expect(await Promise.all([1, 2, 3].map(() => people.replaceLoginFailures([fresh('p')])))).toEqual(
         expect.arrayContaining(['done', 'stale', 'stale']),
       );
@@ -120,7 +120,7 @@ export function peopleRecordsContract(suite: Suite): void {
     });
 
     test('are taken back one by one, down to none, or cleared', async () => {
-      const { people } = bench;
+      const { people } = fixture;
       await people.replaceLoginFailures([{ ...fresh('t'), failures: 2 }, fresh('u')]);
       await Promise.all([1, 2, 3].map(() => people.takeBackLoginFailure(['t', 'nobody'])));
       expect(await people.findLoginFailures(['t'])).toEqual([{ subject: 't', failures: 0, lastAt: START }]);
@@ -131,29 +131,29 @@ export function peopleRecordsContract(suite: Suite): void {
 
   describe('the audit log', () => {
     const own = ownSuite(suite);
-    const bench = new PeopleBench(own);
+    const fixture = new PeopleFixture(own);
 
     test('tells what was begun, and what came of it', async () => {
       const projectId = (await own.project()).id;
-      const userId = bench.ids.mint('usr', START);
+      const userId = fixture.ids.mint('usr', START);
       const detail = { name: 'a “quoted” \u0000 name', count: 3, isNew: true, before: null };
       const from = { address: '::1', peer: '192.0.2.7' };
       const given = { userId, projectId, mode: 'live', detail, ...from, actor: 'ada' } as const;
-      const entry = await bench.addEntry(given);
-      expect(await bench.people.listAudit(ALL, null, 1)).toEqual([entry]);
-      await bench.people.endAudit(entry.id, 'refused', 'last_admin', 'usr_made');
+      const entry = await fixture.addEntry(given);
+      expect(await fixture.people.listAudit(ALL, null, 1)).toEqual([entry]);
+      await fixture.people.endAudit(entry.id, 'refused', 'last_admin', 'usr_made');
       const ended = { ...entry, outcome: 'refused', code: 'last_admin', subject: 'usr_made' };
-      expect(await bench.people.listAudit(ALL, null, 1)).toEqual([ended]);
+      expect(await fixture.people.listAudit(ALL, null, 1)).toEqual([ended]);
     });
 
     test('is read newest first, page by page, and by who, where and what', async () => {
       const projectId = (await own.project()).id;
-      const userId = bench.ids.mint('usr', START);
+      const userId = fixture.ids.mint('usr', START);
       const made: AuditEntry[] = [];
       for (const [hour, action] of ['key.create', 'key.revoke', 'keys_x', 'user.remove'].entries()) {
         made.unshift(
-          await bench.addEntry({
-            at: bench.later(hour + 1),
+          await fixture.addEntry({
+            at: fixture.later(hour + 1),
             action,
             userId: hour % 2 === 0 ? userId : null,
             projectId: hour < 2 ? projectId : null,
@@ -161,7 +161,7 @@ export function peopleRecordsContract(suite: Suite): void {
         );
       }
       const [last, third, second, first] = made;
-      const { people } = bench;
+      const { people } = fixture;
       expect(await people.listAudit(ALL, null, 3)).toEqual([last, third, second]);
       expect((await people.listAudit(ALL, second?.id ?? null, 3))[0]).toEqual(first);
       expect(await people.listAudit({ ...ALL, userId }, null, 9)).toEqual([third, first]);
@@ -176,33 +176,33 @@ export function peopleRecordsContract(suite: Suite): void {
 
   describe('what is over', () => {
     const own = ownSuite(suite);
-    const bench = new PeopleBench(own);
+    const fixture = new PeopleFixture(own);
 
     test('is removed, and nothing else', async () => {
-      const { people } = bench;
-      const user = await bench.addUser();
-      const now = bench.later(24);
-      const seenBefore = bench.later(12);
-      const kept = await bench.addSession(user, { seenAt: seenBefore, expiresAt: instant(now + 1) });
-      await bench.addSession(user, { seenAt: now, expiresAt: now });
-      await bench.addSession(user, { seenAt: instant(seenBefore - 1), expiresAt: instant(now + 1) });
-      const open = await bench.addInvitation({ expiresAt: instant(now + 1) });
-      await bench.addInvitation({ expiresAt: now });
+      const { people } = fixture;
+      const user = await fixture.addUser();
+      const now = fixture.later(24);
+      const seenBefore = fixture.later(12);
+      const kept = await fixture.addSession(user, { seenAt: seenBefore, expiresAt: instant(now + 1) });
+      await fixture.addSession(user, { seenAt: now, expiresAt: now });
+      await fixture.addSession(user, { seenAt: instant(seenBefore - 1), expiresAt: instant(now + 1) });
+      const open = await fixture.addInvitation({ expiresAt: instant(now + 1) });
+      await fixture.addInvitation({ expiresAt: now });
       const counted = { failures: 1, was: null };
       await people.replaceLoginFailures([
         { ...counted, subject: 'old', lastAt: instant(START + HOUR_MS - 1) },
-        { ...counted, subject: 'new', lastAt: bench.later(1) },
+        { ...counted, subject: 'new', lastAt: fixture.later(1) },
         { subject: 'remembered', failures: 0, was: null, lastAt: instant(START + HOUR_MS - 1) },
         { subject: 'forgotten', failures: 0, was: null, lastAt: instant(START - 1) },
       ]);
-      await bench.addEntry({ at: instant(START + 2 * HOUR_MS - 1) });
-      const entry = await bench.addEntry({ at: bench.later(2) });
+      await fixture.addEntry({ at: instant(START + 2 * HOUR_MS - 1) });
+      const entry = await fixture.addEntry({ at: fixture.later(2) });
 
       const prune = (auditBefore: number | null) =>
         people.prunePeople(
           now,
           seenBefore,
-          bench.later(1),
+          fixture.later(1),
           START,
           auditBefore === null ? null : instant(auditBefore),
         );
@@ -217,9 +217,9 @@ export function peopleRecordsContract(suite: Suite): void {
     });
 
     test('is removed a part at a time, and it is told when there is more', async () => {
-      const { people } = bench;
+      const { people } = fixture;
       const at = instant(START - DAY_MS);
-      await Promise.all(Array.from({ length: 501 }, () => bench.addEntry({ at })));
+      await Promise.all(Array.from({ length: 501 }, () => fixture.addEntry({ at })));
       const prune = () => people.prunePeople(START, at, at, at, START);
       expect(await prune()).toBe('more');
       expect(await prune()).toBe('done');

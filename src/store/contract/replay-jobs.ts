@@ -5,44 +5,44 @@ import type { DeliveryId, JobId, ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { ReplayItem, ReplayJob } from '#src/domain/replay-job.ts';
 import * as life from '#src/domain/replay-job.ts';
-import { type Bench, ownSuite, pendingOf, type Suite } from './bench.ts';
 import { REDIRECT } from './builders.ts';
 import { ALL_DELIVERIES } from './everything.ts';
+import { type Fixture, ownSuite, pendingOf, type Suite } from './fixture.ts';
 
 const MANY_ITEMS = 500;
 
 export function replayJobsContract(suite: Suite): void {
   describe('a bulk replay', () => {
     test('is read back field for field, whatever it has come to', async () => {
-      const bench = await suite.bench();
-      const job = newJob(bench, { expected: 1_000_000, createdBy: 'Zoë "Z" \u0000\u{1f600}' });
+      const fixture = await suite.fixture();
+      const job = newJob(fixture, { expected: 1_000_000, createdBy: 'Zoë "Z" \u0000\u{1f600}' });
       const versions = [
         job,
-        life.lease(job, 'node-1', bench.now),
+        life.lease(job, 'node-1', fixture.now),
         { ...job, state: 'running', cursor: 'dlv_1' as DeliveryId, gathered: 3, replayed: 1, skipped: 2 },
-        { ...job, filter: { ...job.filter, scheduleId: 'sch_1' as ScheduleId, createdAfter: bench.now } },
-        life.stop(job, bench.tick()) ?? job,
+        { ...job, filter: { ...job.filter, scheduleId: 'sch_1' as ScheduleId, createdAfter: fixture.now } },
+        life.stop(job, fixture.tick()) ?? job,
       ] as const;
       for (const version of versions) {
-        const own = { ...version, id: bench.ids.mint('job', bench.tick()) };
-        expect(await add(bench, own)).toBe('done');
-        expect(await bench.store.jobs.findJob(bench.partition, own.id)).toEqual(own);
-        expect(await bench.store.jobs.findJob(bench.neighbour, own.id)).toBeNull();
+        const own = { ...version, id: fixture.ids.mint('job', fixture.tick()) };
+        expect(await add(fixture, own)).toBe('done');
+        expect(await fixture.store.jobs.findJob(fixture.partition, own.id)).toEqual(own);
+        expect(await fixture.store.jobs.findJob(fixture.neighbour, own.id)).toBeNull();
       }
     });
 
     test('is listed newest first, and while it is open among those of all', async () => {
-      const bench = await suite.bench();
-      const other = await suite.bench();
-      const jobs = [await addJob(bench), await addJob(bench), await addJob(bench)] as const;
+      const fixture = await suite.fixture();
+      const other = await suite.fixture();
+      const jobs = [await addJob(fixture), await addJob(fixture), await addJob(fixture)] as const;
       const elsewhere = await addJob(other);
-      const stopped = life.stop(jobs[1], bench.tick()) ?? jobs[1];
-      expect(await bench.store.jobs.replaceJob(stopped)).toBe('done');
-      const { jobs: store } = bench.store;
-      expect(await store.listJobs(bench.partition, 10)).toEqual([jobs[2], stopped, jobs[0]]);
-      expect(await store.listJobs(bench.partition, 2)).toEqual([jobs[2], stopped]);
-      expect(await store.listOpenJobs(bench.partition, 10)).toEqual([jobs[0], jobs[2]]);
-      expect(await store.listOpenJobs(bench.neighbour, 10)).toEqual([]);
+      const stopped = life.stop(jobs[1], fixture.tick()) ?? jobs[1];
+      expect(await fixture.store.jobs.replaceJob(stopped)).toBe('done');
+      const { jobs: store } = fixture.store;
+      expect(await store.listJobs(fixture.partition, 10)).toEqual([jobs[2], stopped, jobs[0]]);
+      expect(await store.listJobs(fixture.partition, 2)).toEqual([jobs[2], stopped]);
+      expect(await store.listOpenJobs(fixture.partition, 10)).toEqual([jobs[0], jobs[2]]);
+      expect(await store.listOpenJobs(fixture.neighbour, 10)).toEqual([]);
       const open = (await store.listOpenJobs(null, 1_000)).map(({ id }) => id);
       expect(open).toEqual(open.toSorted());
       expect(open).toEqual(expect.arrayContaining([jobs[0].id, jobs[2].id, elsewhere.id]));
@@ -51,147 +51,152 @@ export function replayJobsContract(suite: Suite): void {
     });
 
     test('is not added beside an open one that was not known, however close they come', async () => {
-      const bench = await suite.bench();
-      const answers = await Promise.all([1, 2, 3].map(() => add(bench, newJob(bench), [])));
+      const fixture = await suite.fixture();
+      const answers = await Promise.all([1, 2, 3].map(() => add(fixture, newJob(fixture), [])));
       expect(answers.toSorted()).toEqual(['done', 'stale', 'stale']);
-      const [only] = await bench.store.jobs.listOpenJobs(bench.partition, 10);
-      expect(await add(bench, newJob(bench), [])).toBe('stale');
-      expect(await add(bench, newJob(bench), [newJob(bench).id])).toBe('stale');
-      expect(await add(bench, newJob(bench), only === undefined ? [] : [only.id])).toBe('done');
-      const known = await knownOpen(bench);
+      const [only] = await fixture.store.jobs.listOpenJobs(fixture.partition, 10);
+      expect(await add(fixture, newJob(fixture), [])).toBe('stale');
+      expect(await add(fixture, newJob(fixture), [newJob(fixture).id])).toBe('stale');
+      expect(await add(fixture, newJob(fixture), only === undefined ? [] : [only.id])).toBe('done');
+      const known = await knownOpen(fixture);
       expect(known).toHaveLength(2);
-      expect(await add(bench, newJob(bench), known.slice(0, 1))).toBe('stale');
-      const ended = (await bench.store.jobs.listOpenJobs(bench.partition, 10)).map(
-        (job) => life.stop(job, bench.now) ?? job,
+      expect(await add(fixture, newJob(fixture), known.slice(0, 1))).toBe('stale');
+      const ended = (await fixture.store.jobs.listOpenJobs(fixture.partition, 10)).map(
+        (job) => life.stop(job, fixture.now) ?? job,
       );
-      for (const job of ended) expect(await bench.store.jobs.replaceJob(job)).toBe('done');
-      expect(await add(bench, newJob(bench), [])).toBe('done');
-      expect(await add(bench, { ...newJob(bench), partition: bench.neighbour }, [])).toBe('done');
+      for (const job of ended) expect(await fixture.store.jobs.replaceJob(job)).toBe('done');
+      expect(await add(fixture, newJob(fixture), [])).toBe('done');
+      expect(await add(fixture, { ...newJob(fixture), partition: fixture.neighbour }, [])).toBe('done');
     });
 
     test('is moved only from the revision it was read with', async () => {
-      const bench = await suite.bench();
-      const job = await addJob(bench);
-      const held = life.lease(job, 'node-1', bench.now);
+      const fixture = await suite.fixture();
+      const job = await addJob(fixture);
+      const held = life.lease(job, 'node-1', fixture.now);
       const answers = await Promise.all([
-        bench.store.jobs.replaceJob(held),
-        bench.store.jobs.replaceJob(life.lease(job, 'node-2', bench.now)),
+        fixture.store.jobs.replaceJob(held),
+        fixture.store.jobs.replaceJob(life.lease(job, 'node-2', fixture.now)),
       ]);
       expect(answers.toSorted()).toEqual(['done', 'stale']);
-      expect(await bench.store.jobs.gather(held, itemsOf('https://a.example/', 'dlv_1'))).toBe('stale');
-      expect(await endpointsOf(bench, job)).toEqual([]);
-      expect(await bench.store.jobs.replaceJob({ ...held, partition: bench.neighbour })).toBe('stale');
+      expect(await fixture.store.jobs.gather(held, itemsOf('https://a.example/', 'dlv_1'))).toBe('stale');
+      expect(await endpointsOf(fixture, job)).toEqual([]);
+      expect(await fixture.store.jobs.replaceJob({ ...held, partition: fixture.neighbour })).toBe('stale');
     });
 
     test('gathers items of many endpoints, and moves on in the same step', async () => {
-      const bench = await suite.bench();
-      const job = await addJob(bench);
+      const fixture = await suite.fixture();
+      const job = await addJob(fixture);
       const long = `https://long.example/${'x'.repeat(4_000)}`;
       const items = [
         ...itemsOf('https://b.example/', 'dlv_2', 'dlv_1', 'dlv_3'),
         ...itemsOf(long, 'dlv_5'),
         ...itemsOf('ep_1', 'dlv_4'),
       ];
-      const first = await gathered(bench, job, items.slice(0, 2));
-      const next = await gathered(bench, first, items.slice(2));
-      expect(await bench.store.jobs.findJob(bench.partition, job.id)).toEqual(next);
-      const endpoints = await endpointsOf(bench, job);
+      const first = await gathered(fixture, job, items.slice(0, 2));
+      const next = await gathered(fixture, first, items.slice(2));
+      expect(await fixture.store.jobs.findJob(fixture.partition, job.id)).toEqual(next);
+      const endpoints = await endpointsOf(fixture, job);
       expect(endpoints.toSorted()).toEqual(['ep_1', 'https://b.example/', long].toSorted());
-      const { jobs } = bench.store;
+      const { jobs } = fixture.store;
       for (const [at, endpoint] of endpoints.entries()) {
-        const rest = await jobs.listItemEndpoints(bench.partition, job.id, endpoint, 10);
+        const rest = await jobs.listItemEndpoints(fixture.partition, job.id, endpoint, 10);
         expect(rest).toEqual(endpoints.slice(at + 1));
       }
-      expect(await jobs.listItemEndpoints(bench.partition, job.id, null, 2)).toEqual(endpoints.slice(0, 2));
-      expect(await jobs.listItemEndpoints(bench.neighbour, job.id, null, 10)).toEqual([]);
+      expect(await jobs.listItemEndpoints(fixture.partition, job.id, null, 2)).toEqual(endpoints.slice(0, 2));
+      expect(await jobs.listItemEndpoints(fixture.neighbour, job.id, null, 10)).toEqual([]);
       const list = (endpoint: string, limit: number) =>
-        jobs.listItems(bench.partition, job.id, endpoint as EndpointKey, limit);
+        jobs.listItems(fixture.partition, job.id, endpoint as EndpointKey, limit);
       expect(await list('https://b.example/', 2)).toEqual(itemsOf('https://b.example/', 'dlv_1', 'dlv_2'));
       expect(await list(long, 10)).toEqual(itemsOf(long, 'dlv_5'));
       expect(await list('https://c.example/', 10)).toEqual([]);
     });
 
     test('gathers hundreds in one step', async () => {
-      const bench = await suite.bench();
+      const fixture = await suite.fixture();
       const names = Array.from({ length: MANY_ITEMS }, (_, index) => `dlv_${index + 1_000}`);
-      const job = await gathered(bench, await addJob(bench), itemsOf('ep_1', ...names));
+      const job = await gathered(fixture, await addJob(fixture), itemsOf('ep_1', ...names));
       expect(job.gathered).toBe(MANY_ITEMS);
-      const items = await bench.store.jobs.listItems(bench.partition, job.id, 'ep_1' as EndpointKey, 1_000);
+      const items = await fixture.store.jobs.listItems(
+        fixture.partition,
+        job.id,
+        'ep_1' as EndpointKey,
+        1_000,
+      );
       expect(items.map(({ deliveryId }) => deliveryId)).toEqual(names);
     });
   });
 
   describe('replaying items', () => {
     test('takes them away, adds their replays and moves the job', async () => {
-      const { bench, job, dead } = await ready(suite, 3);
+      const { fixture, job, dead } = await ready(suite, 3);
       const [one, two, three] = dead;
-      const replay = bench.replay(one);
-      const next = life.replayed(job, 1, 1, bench.now);
-      const written = await bench.store.jobs.replayItems(next, [
+      const replay = fixture.replay(one);
+      const next = life.replayed(job, 1, 1, fixture.now);
+      const written = await fixture.store.jobs.replayItems(next, [
         { item: itemOf(one), replay },
         { item: itemOf(two), replay: null },
       ]);
       expect(written).toBe('done');
-      expect(await bench.delivery(replay.id)).toEqual(replay);
-      expect(await bench.store.jobs.findJob(bench.partition, job.id)).toEqual(next);
-      expect(await itemsLeft(bench, job)).toEqual([itemOf(three)]);
+      expect(await fixture.delivery(replay.id)).toEqual(replay);
+      expect(await fixture.store.jobs.findJob(fixture.partition, job.id)).toEqual(next);
+      expect(await itemsLeft(fixture, job)).toEqual([itemOf(three)]);
     });
 
     test('changes nothing where the job has moved, an item is gone or a schedule is', async () => {
-      const { bench, job, dead } = await ready(suite, 3);
+      const { fixture, job, dead } = await ready(suite, 3);
       const [one, two, three] = dead;
       const item = itemOf(one);
-      const step = () => ({ item, replay: bench.replay(one) });
-      const next = life.replayed(job, 1, 0, bench.now);
-      const nowhere = { ...bench.replay(two), scheduleId: 'sch_gone' as ScheduleId };
-      const refused = await bench.changesNothing(() =>
+      const step = () => ({ item, replay: fixture.replay(one) });
+      const next = life.replayed(job, 1, 0, fixture.now);
+      const nowhere = { ...fixture.replay(two), scheduleId: 'sch_gone' as ScheduleId };
+      const refused = await fixture.changesNothing(() =>
         Promise.all([
-          bench.store.jobs.replayItems({ ...next, revision: next.revision + 1 }, [step()]),
-          bench.store.jobs.replayItems({ ...next, partition: bench.neighbour }, [step()]),
-          bench.store.jobs.replayItems(next, [
+          fixture.store.jobs.replayItems({ ...next, revision: next.revision + 1 }, [step()]),
+          fixture.store.jobs.replayItems({ ...next, partition: fixture.neighbour }, [step()]),
+          fixture.store.jobs.replayItems(next, [
             step(),
-            { item: { ...item, deliveryId: 'dlv_0' as DeliveryId }, replay: bench.replay(three) },
+            { item: { ...item, deliveryId: 'dlv_0' as DeliveryId }, replay: fixture.replay(three) },
           ]),
-          bench.store.jobs.replayItems(next, [step(), { item: itemOf(two), replay: nowhere }]),
+          fixture.store.jobs.replayItems(next, [step(), { item: itemOf(two), replay: nowhere }]),
         ]),
       );
       expect(refused).toEqual(['stale', 'stale', 'stale', 'stale']);
-      expect(await bench.store.jobs.findJob(bench.partition, job.id)).toEqual(job);
-      expect(await itemsLeft(bench, job)).toHaveLength(3);
+      expect(await fixture.store.jobs.findJob(fixture.partition, job.id)).toEqual(job);
+      expect(await itemsLeft(fixture, job)).toHaveLength(3);
     });
 
     test('by two at once replays each item once', async () => {
-      const { bench, job, dead } = await ready(suite, 6);
+      const { fixture, job, dead } = await ready(suite, 6);
       const attempts = dead.flatMap((original) =>
-        [1, 2].map(() => ({ item: itemOf(original), replay: bench.replay(original) })),
+        [1, 2].map(() => ({ item: itemOf(original), replay: fixture.replay(original) })),
       );
       const run = async (attempt: (typeof attempts)[number]) => {
         for (;;) {
-          const current = await bench.store.jobs.findJob(bench.partition, job.id);
-          const left = (await itemsLeft(bench, job)).map(({ deliveryId }) => deliveryId);
+          const current = await fixture.store.jobs.findJob(fixture.partition, job.id);
+          const left = (await itemsLeft(fixture, job)).map(({ deliveryId }) => deliveryId);
           if (current === null || !left.includes(attempt.item.deliveryId)) return 'gone';
-          const next = life.replayed(current, 1, 0, bench.now);
-          if ((await bench.store.jobs.replayItems(next, [attempt])) === 'done') return 'done';
+          const next = life.replayed(current, 1, 0, fixture.now);
+          if ((await fixture.store.jobs.replayItems(next, [attempt])) === 'done') return 'done';
         }
       };
       const answers = await Promise.all(attempts.map(run));
       expect(answers.filter((answer) => answer === 'done')).toHaveLength(dead.length);
-      const after = await bench.store.jobs.findJob(bench.partition, job.id);
+      const after = await fixture.store.jobs.findJob(fixture.partition, job.id);
       expect(after).toMatchObject({ state: 'done', gathered: 6, replayed: 6 });
-      const all = await bench.store.listDeliveries(bench.partition, ALL_DELIVERIES, {
+      const all = await fixture.store.listDeliveries(fixture.partition, ALL_DELIVERIES, {
         before: null,
         limit: 100,
       });
       const replayedOf = all.flatMap(({ replayOf }) => (replayOf === null ? [] : [replayOf]));
       expect(replayedOf.toSorted()).toEqual(dead.map(({ id }) => id).toSorted());
-      expect(await itemsLeft(bench, job)).toEqual([]);
+      expect(await itemsLeft(fixture, job)).toEqual([]);
     });
 
     test('is as it was after opening again', async () => {
-      const { bench, job, dead } = await ready(suite, 3);
-      await bench.reopen();
-      expect(await bench.store.jobs.findJob(bench.partition, job.id)).toEqual(job);
-      expect(await itemsLeft(bench, job)).toEqual(dead.map(itemOf));
+      const { fixture, job, dead } = await ready(suite, 3);
+      await fixture.reopen();
+      expect(await fixture.store.jobs.findJob(fixture.partition, job.id)).toEqual(job);
+      expect(await itemsLeft(fixture, job)).toEqual(dead.map(itemOf));
     });
   });
 
@@ -199,18 +204,22 @@ export function replayJobsContract(suite: Suite): void {
     const own = ownSuite(suite);
 
     test('lose their items a few at a time, and go when they are old enough; open ones stay', async () => {
-      const bench = await own.bench();
-      const open = await gathered(bench, await addJob(bench), itemsOf('ep_1', 'dlv_1', 'dlv_2'));
+      const fixture = await own.fixture();
+      const open = await gathered(fixture, await addJob(fixture), itemsOf('ep_1', 'dlv_1', 'dlv_2'));
       const stopped: ReplayJob[] = [];
       for (const endpoint of ['ep_1', 'ep_2']) {
-        const job = await gathered(bench, await addJob(bench), itemsOf(endpoint, 'dlv_1', 'dlv_2', 'dlv_3'));
-        const end = life.stop(job, bench.tick()) ?? job;
-        expect(await bench.store.jobs.replaceJob(end)).toBe('done');
+        const job = await gathered(
+          fixture,
+          await addJob(fixture),
+          itemsOf(endpoint, 'dlv_1', 'dlv_2', 'dlv_3'),
+        );
+        const end = life.stop(job, fixture.tick()) ?? job;
+        expect(await fixture.store.jobs.replaceJob(end)).toBe('done');
         stopped.push(end);
       }
-      const { jobs } = bench.store;
+      const { jobs } = fixture.store;
       const left = async () =>
-        (await Promise.all([open, ...stopped].map((job) => itemsLeft(bench, job)))).map(
+        (await Promise.all([open, ...stopped].map((job) => itemsLeft(fixture, job)))).map(
           ({ length }) => length,
         );
       expect(await jobs.pruneJobs(null, 2)).toBe(2);
@@ -220,21 +229,21 @@ export function replayJobsContract(suite: Suite): void {
       expect(await jobs.pruneJobs(null, 100)).toBe(0);
       const [first, second] = stopped;
       expect(await jobs.pruneJobs(instant((first?.endedAt ?? 0) + 1), 100)).toBe(1);
-      expect(await jobs.listJobs(bench.partition, 10)).toEqual([{ ...second, cursor: null }, open]);
-      expect(await jobs.pruneJobs(instant(bench.now + 1), 100)).toBe(1);
-      expect(await jobs.listJobs(bench.partition, 10)).toEqual([open]);
-      expect(await jobs.pruneJobs(instant(bench.now + 1), 100)).toBe(0);
+      expect(await jobs.listJobs(fixture.partition, 10)).toEqual([{ ...second, cursor: null }, open]);
+      expect(await jobs.pruneJobs(instant(fixture.now + 1), 100)).toBe(1);
+      expect(await jobs.listJobs(fixture.partition, 10)).toEqual([open]);
+      expect(await jobs.pruneJobs(instant(fixture.now + 1), 100)).toBe(0);
       expect(await left()).toEqual([2, 0, 0]);
     });
   });
 }
 
-function newJob(bench: Bench, given: Partial<ReplayJob> = {}): ReplayJob {
-  const now = bench.tick();
+function newJob(fixture: Fixture, given: Partial<ReplayJob> = {}): ReplayJob {
+  const now = fixture.tick();
   const job = life.begin(
     {
-      partition: bench.partition,
-      id: bench.ids.mint('job', now),
+      partition: fixture.partition,
+      id: fixture.ids.mint('job', now),
       filter: { status: 'dead_letter', scheduleId: null, createdAfter: null, createdBefore: now },
       expected: 1,
       createdBy: 'ada',
@@ -244,17 +253,17 @@ function newJob(bench: Bench, given: Partial<ReplayJob> = {}): ReplayJob {
   return { ...job, ...given };
 }
 
-async function knownOpen(bench: Bench): Promise<readonly JobId[]> {
-  return (await bench.store.jobs.listOpenJobs(bench.partition, 100)).map(({ id }) => id);
+async function knownOpen(fixture: Fixture): Promise<readonly JobId[]> {
+  return (await fixture.store.jobs.listOpenJobs(fixture.partition, 100)).map(({ id }) => id);
 }
 
-async function add(bench: Bench, job: ReplayJob, known?: readonly JobId[]): Promise<'done' | 'stale'> {
-  return bench.store.jobs.addJob(job, known ?? (await knownOpen(bench)));
+async function add(fixture: Fixture, job: ReplayJob, known?: readonly JobId[]): Promise<'done' | 'stale'> {
+  return fixture.store.jobs.addJob(job, known ?? (await knownOpen(fixture)));
 }
 
-async function addJob(bench: Bench): Promise<ReplayJob> {
-  const job = newJob(bench);
-  expect(await add(bench, job)).toBe('done');
+async function addJob(fixture: Fixture): Promise<ReplayJob> {
+  const job = newJob(fixture);
+  expect(await add(fixture, job)).toBe('done');
   return job;
 }
 
@@ -267,38 +276,38 @@ function itemOf({ id, target }: Delivery): ReplayItem {
 }
 
 async function gathered(
-  bench: Bench,
+  fixture: Fixture,
   job: ReplayJob,
   items: readonly ReplayItem[],
   isLast = false,
 ): Promise<ReplayJob> {
-  const next = life.gathered(job, items, isLast, bench.tick());
-  expect(await bench.store.jobs.gather(next, items)).toBe('done');
+  const next = life.gathered(job, items, isLast, fixture.tick());
+  expect(await fixture.store.jobs.gather(next, items)).toBe('done');
   return next;
 }
 
-function endpointsOf(bench: Bench, { partition, id }: ReplayJob): Promise<readonly EndpointKey[]> {
-  return bench.store.jobs.listItemEndpoints(partition, id, null, 100);
+function endpointsOf(fixture: Fixture, { partition, id }: ReplayJob): Promise<readonly EndpointKey[]> {
+  return fixture.store.jobs.listItemEndpoints(partition, id, null, 100);
 }
 
 /** Of every endpoint. */
-async function itemsLeft(bench: Bench, job: ReplayJob): Promise<readonly ReplayItem[]> {
+async function itemsLeft(fixture: Fixture, job: ReplayJob): Promise<readonly ReplayItem[]> {
   const items: ReplayItem[] = [];
-  for (const endpoint of await endpointsOf(bench, job)) {
-    items.push(...(await bench.store.jobs.listItems(job.partition, job.id, endpoint, 1_000)));
+  for (const endpoint of await endpointsOf(fixture, job)) {
+    items.push(...(await fixture.store.jobs.listItems(job.partition, job.id, endpoint, 1_000)));
   }
   return items;
 }
 
 /** A job that has gathered so many dead letters of one endpoint. */
 async function ready(suite: Suite, count: number) {
-  const bench = await suite.bench();
+  const fixture = await suite.fixture();
   const dead: Delivery[] = [];
   for (let each = 0; each < count; each++) {
-    dead.push(await bench.fire(pendingOf(await bench.addSchedule()), REDIRECT));
+    dead.push(await fixture.fire(pendingOf(await fixture.addSchedule()), REDIRECT));
   }
   const [one, two, three, ...others] = dead;
   if (one === undefined || two === undefined || three === undefined) throw new Error('Three are the least.');
-  const job = await gathered(bench, await addJob(bench), dead.map(itemOf), true);
-  return { bench, job, dead: [one, two, three, ...others] as const };
+  const job = await gathered(fixture, await addJob(fixture), dead.map(itemOf), true);
+  return { fixture, job, dead: [one, two, three, ...others] as const };
 }

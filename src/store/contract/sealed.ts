@@ -1,25 +1,31 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { SEALED_NAMES, type SealedEntry, type SealedKey, type SealedName } from '#src/ports/sealed-store.ts';
 import { SEALED_HEAD_BYTES } from '#src/ports/vault.ts';
-import { type Bench, ownSuite, type Suite } from './bench.ts';
 import { START } from './builders.ts';
+import { type Fixture, ownSuite, type Suite } from './fixture.ts';
 
 const VALUE = Buffer.from('0123456789 sealed');
 const OTHER = Buffer.from('9876543210 sealed anew');
 
 /** A value in each column that a verb of the store fills, twice; and a version of a profile without headers. */
-async function fill(bench: Bench): Promise<void> {
-  const { store } = bench;
+async function fill(fixture: Fixture): Promise<void> {
+  const { store } = fixture;
   for (const _ of [1, 2]) {
-    const made = bench.schedule();
+    const made = fixture.schedule();
     await store.addSchedule({ ...made, payload: VALUE, profile: null, receipt: null });
-    const profile = bench.profile();
+    const profile = fixture.profile();
     await store.addProfile({ profile, headers: VALUE, receipt: null });
-    await store.addProfile({ profile: bench.profile(), headers: null, receipt: null });
-    const id = bench.ids.mint('sec', bench.now);
-    const secret = { id, partition: bench.partition, sealed: VALUE, createdAt: bench.now, expiresAt: null };
+    await store.addProfile({ profile: fixture.profile(), headers: null, receipt: null });
+    const id = fixture.ids.mint('sec', fixture.now);
+    const secret = {
+      id,
+      partition: fixture.partition,
+      sealed: VALUE,
+      createdAt: fixture.now,
+      expiresAt: null,
+    };
     await store.addSecret(secret, START);
-    const place = { partition: bench.partition, endpointId: profile.id };
+    const place = { partition: fixture.partition, endpointId: profile.id };
     const added = { ...secret, ...place, aloneFrom: null };
     await store.changeEndpointSecrets({ ...place, before: [], ended: [], added });
   }
@@ -31,7 +37,7 @@ export function sealedContract(suite: Suite): void {
     const filled: readonly SealedName[] = [...SEALED_NAMES];
     const sealed = () => own.store.sealed;
     beforeAll(async () => {
-      for (const _ of [1, 2]) await fill(await own.bench());
+      for (const _ of [1, 2]) await fill(await own.fixture());
     });
 
     async function walked(name: SealedName, limit: number): Promise<readonly SealedEntry[]> {

@@ -11,8 +11,8 @@ import {
   type StatsSpanMs,
 } from '#src/domain/stats.ts';
 import { PRUNED_ROWS } from '#src/store/sql/insight-bounds.ts';
-import type { Suite } from './bench.ts';
 import { START } from './builders.ts';
+import type { Suite } from './fixture.ts';
 
 const LATER = instant(START + 24 * HOUR_MS);
 
@@ -38,8 +38,8 @@ function stats(given: Partial<Stats> = {}): Stats {
 export function statsContract(suite: Suite): void {
   describe('stats', () => {
     test('are added up over nodes, in the order of time, within the window', async () => {
-      const bench = await suite.bench();
-      const { store, partition } = bench;
+      const fixture = await suite.fixture();
+      const { store, partition } = fixture;
       const saved = (at: number, of = stats()) =>
         ({ partition, spanMs: MINUTE_MS, at: later(at), stats: of }) as const;
       const late = stats({
@@ -54,11 +54,11 @@ export function statsContract(suite: Suite): void {
         { at: later(2 * MINUTE_MS), stats: addStats(stats(), late) },
       ]);
       expect(await store.insight.readStats(partition, HOUR_MS, START, LATER)).toEqual([]);
-      expect(await store.insight.readStats(bench.neighbour, MINUTE_MS, START, LATER)).toEqual([]);
+      expect(await store.insight.readStats(fixture.neighbour, MINUTE_MS, START, LATER)).toEqual([]);
     });
 
     test('of a node replace those that it saved before', async () => {
-      const { store, partition } = await suite.bench();
+      const { store, partition } = await suite.fixture();
       const save = (of: Stats) =>
         store.insight.saveStats('a', [{ partition, spanMs: HOUR_MS, at: START, stats: of }], []);
       await save(stats());
@@ -71,8 +71,8 @@ export function statsContract(suite: Suite): void {
     });
 
     test('of endpoints are added up over hours and nodes, without lateness', async () => {
-      const bench = await suite.bench();
-      const { store, partition } = bench;
+      const fixture = await suite.fixture();
+      const { store, partition } = fixture;
       const [one, other, silent] = [endpoint('one'), endpoint('other'), endpoint('silent')];
       const saved = (which: EndpointKey, at: number) => ({
         partition,
@@ -95,12 +95,12 @@ export function statsContract(suite: Suite): void {
       expect(await store.insight.readEndpointStats(partition, [], START)).toEqual([]);
       expect(await store.insight.listActiveEndpoints(partition, START, 10)).toEqual([one, other]);
       expect(await store.insight.listActiveEndpoints(partition, START, 1)).toEqual([one]);
-      expect(await store.insight.listActiveEndpoints(bench.neighbour, START, 10)).toEqual([]);
-      expect(await store.insight.readEndpointStats(bench.neighbour, [one], START)).toEqual([]);
+      expect(await store.insight.listActiveEndpoints(fixture.neighbour, START, 10)).toEqual([]);
+      expect(await store.insight.readEndpointStats(fixture.neighbour, [one], START)).toEqual([]);
     });
 
     test('that are old enough are removed, however many, of every partition', async () => {
-      const own = await suite.bench();
+      const own = await suite.fixture();
       const { store } = own;
       const minutes = Array.from({ length: 150 }, (_, index) => index * MINUTE_MS);
       for (const partition of [own.partition, own.neighbour]) {
@@ -135,7 +135,7 @@ export function statsContract(suite: Suite): void {
     });
 
     test('of many endpoints in one hour are all removed, and no others', async () => {
-      const { store, partition } = await suite.bench();
+      const { store, partition } = await suite.fixture();
       const saved = (name: string, at: number) => ({
         partition,
         endpoint: endpoint(name),

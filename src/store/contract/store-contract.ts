@@ -3,18 +3,19 @@
  * tests speak to it through its ports only, each in a project of its own, and wait for answers, never for time.
  */
 import { afterAll, beforeAll, describe } from 'vitest';
-import { type Open, Suite } from './bench.ts';
 import { clusterContract } from './cluster.ts';
 import { controlContract } from './control.ts';
+import { dueScansContract } from './due-scans.ts';
 import { durabilityContract } from './durability.ts';
 import { endpointSecretsContract } from './endpoint-secrets.ts';
 import { fencingContract } from './fencing.ts';
 import { firingContract } from './firing.ts';
+import { type Open, Suite } from './fixture.ts';
 import { gatesContract } from './gates.ts';
 import { insightContract } from './insight.ts';
 import { labelsContract } from './labels.ts';
 import { listsContract } from './lists.ts';
-import { lookingAheadContract } from './looking-ahead.ts';
+import { loadingContract } from './loading.ts';
 import { lostClaimsContract } from './lost-claims.ts';
 import { peopleContract } from './people.ts';
 import { profilesContract } from './profiles.ts';
@@ -26,7 +27,6 @@ import { sealedContract } from './sealed.ts';
 import { statsContract } from './stats.ts';
 import { sweepsContract, unfinishedSweepsContract } from './sweeps.ts';
 import { unsentContract } from './unsent.ts';
-import { workContract } from './work.ts';
 
 export function storeContract(name: string, open: Open): void {
   describe(name, () => {
@@ -43,8 +43,8 @@ export function storeContract(name: string, open: Open): void {
     unsentContract(suite);
     sweepsContract(suite);
     unfinishedSweepsContract(suite);
-    lookingAheadContract(suite);
-    workContract(suite);
+    dueScansContract(suite);
+    loadingContract(suite);
     lostClaimsContract(suite);
     gatesContract(suite);
     retentionContract(suite);

@@ -6,10 +6,10 @@ import type { EndpointId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import { editProfile } from '#src/domain/profile.ts';
 import * as arbitrary from '#src/store/contract/arbitraries.ts';
-import { type AnyStore, type Bench, pendingOf, Suite } from '#src/store/contract/bench.ts';
 import { DAY_MS, FAILURE, HOUR_MS, HOURLY, START, SUCCESS } from '#src/store/contract/builders.ts';
-import { crowd } from '#src/store/contract/crowd.ts';
+import { addScheduleWithEveryStatus } from '#src/store/contract/every-status.ts';
 import { readEverything } from '#src/store/contract/everything.ts';
+import { type AnyStore, type Fixture, pendingOf, Suite } from '#src/store/contract/fixture.ts';
 import { connector } from '#src/store/postgres/connect.ts';
 import { distribute } from '#src/store/postgres/distribute.ts';
 import { MIGRATIONS } from '#src/store/postgres/migrations.ts';
@@ -21,7 +21,7 @@ import { DATABASE_FILE, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { CITUS_URL, createCitusDatabase } from '#test/postgres/citus.ts';
 import { addressOf } from '#test/postgres/contract-databases.ts';
-import { ask, createDatabase, statement, type TestDatabase } from '#test/postgres/databases.ts';
+import { createDatabase, execute, query, type TestDatabase } from '#test/postgres/databases.ts';
 import { startProxy } from '#test/postgres/proxy.ts';
 import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
@@ -44,7 +44,7 @@ const ONLY_THERE = ['gate_orders', 'login_failures', 'migrations', 'nodes', 'ses
 const older = await olderPostgres();
 const directory = temporaryDirectory();
 const path = join(directory, DATABASE_FILE);
-const benches: Bench[] = [];
+const fixtures: Fixture[] = [];
 let opened: SqliteStore;
 
 /** Everything that a store can hold, in two projects. */
@@ -57,20 +57,20 @@ beforeAll(async () => {
   }));
   await suite.start();
   for (let project = 0; project < 2; project++) {
-    const bench = await suite.bench();
-    benches.push(bench);
-    await crowd(bench);
-    await fillControl(bench);
-    await fillProfiles(bench);
-    await fillSchedules(bench);
-    await bench.take(await bench.addSchedule(), 'a-node-that-died');
+    const fixture = await suite.fixture();
+    fixtures.push(fixture);
+    await addScheduleWithEveryStatus(fixture);
+    await fillControl(fixture);
+    await fillProfiles(fixture);
+    await fillSchedules(fixture);
+    await fixture.addClaim(await fixture.addSchedule(), 'a-node-that-died');
   }
-  fillPages(benches[0]?.partition ?? 0);
+  fillPages(fixtures[0]?.partition ?? 0);
   fillDashboard();
 });
 afterAll(() => opened.close());
 
-async function fillControl({ store, project, ids, now }: Bench): Promise<void> {
+async function fillControl({ store, project, ids, now }: Fixture): Promise<void> {
   for (const [index, mode] of (['test', 'live', 'live'] as const).entries()) {
     const partition = project.partitions[mode];
     await store.addKey({
@@ -96,21 +96,21 @@ async function fillControl({ store, project, ids, now }: Bench): Promise<void> {
   }
 }
 
-async function fillProfiles(bench: Bench): Promise<void> {
+async function fillProfiles(fixture: Fixture): Promise<void> {
   for (const contents of fc.sample(arbitrary.profileContents, { numRuns: 10, seed: 1 })) {
-    const profile = bench.profile(contents);
-    await bench.store.addProfile({ profile, headers: Uint8Array.of(1), receipt: bench.receipt() });
-    const edited = editProfile(profile, { timeout: '9s' }, bench.tick());
-    await bench.store.replaceProfile({ profile: edited, headers: null, receipt: null });
-    await addEndpointSecret(bench, profile.id);
-    const addition = bench.scheduleOn(edited, { timing: HOURLY });
-    await bench.store.addSchedule(addition);
-    await bench.store.saveGates([bench.gate(endpointKeyOf(addition.pending.target))]);
+    const profile = fixture.profile(contents);
+    await fixture.store.addProfile({ profile, headers: Uint8Array.of(1), receipt: fixture.receipt() });
+    const edited = editProfile(profile, { timeout: '9s' }, fixture.tick());
+    await fixture.store.replaceProfile({ profile: edited, headers: null, receipt: null });
+    await addEndpointSecret(fixture, profile.id);
+    const addition = fixture.scheduleOn(edited, { timing: HOURLY });
+    await fixture.store.addSchedule(addition);
+    await fixture.store.saveGates([fixture.gate(endpointKeyOf(addition.pending.target))]);
   }
 }
 
 async function addEndpointSecret(
-  { store, partition, ids, now }: Bench,
+  { store, partition, ids, now }: Fixture,
   endpointId: EndpointId,
 ): Promise<void> {
   const place = { partition, endpointId };
@@ -120,7 +120,7 @@ async function addEndpointSecret(
   await store.changeEndpointSecrets({ ...place, before: [], ended: [], added });
 }
 
-async function fillSchedules(bench: Bench): Promise<void> {
+async function fillSchedules(fixture: Fixture): Promise<void> {
   const whatever = fc.record({
     constants: arbitrary.scheduleConstants,
     changes: arbitrary.scheduleChanges,
@@ -130,21 +130,21 @@ async function fillSchedules(bench: Bench): Promise<void> {
   });
   const samples = fc.sample(whatever, { numRuns: 60, seed: 2 });
   for (const { constants, changes, pending, payload, receipt } of samples) {
-    const made = bench.schedule();
-    await bench.store.addSchedule({
+    const made = fixture.schedule();
+    await fixture.store.addSchedule({
       schedule: { ...made.schedule, ...constants, ...changes },
       pending: { ...made.pending, ...pending },
       payload,
       profile: null,
-      receipt: receipt === null ? null : bench.receipt(receipt),
+      receipt: receipt === null ? null : fixture.receipt(receipt),
     });
   }
-  const made = bench.schedule();
+  const made = fixture.schedule();
   // What PostgreSQL cannot hold as it is.
-  await bench.addMade({ ...made, pending: { ...made.pending, error: 'a\0b', idempotencyKey: '\u0001c' } });
-  const failing = await bench.addSchedule({ timing: HOURLY, metadata: [['name', 'value']] });
-  bench.tick(HOUR_MS);
-  await bench.fire(await bench.fire(pendingOf(failing), FAILURE), SUCCESS);
+  await fixture.addMade({ ...made, pending: { ...made.pending, error: 'a\0b', idempotencyKey: '\u0001c' } });
+  const failing = await fixture.addSchedule({ timing: HOURLY, metadata: [['name', 'value']] });
+  fixture.tick(HOUR_MS);
+  await fixture.fire(await fixture.fire(pendingOf(failing), FAILURE), SUCCESS);
 }
 
 /** More rows and more bytes than go over at once. */
@@ -227,7 +227,7 @@ function countIn(db: Db, table: string): number {
 
 async function rowsThere(url: string): Promise<Readonly<Record<string, number>>> {
   const counts = TABLES.map(({ name }) => `(SELECT count(*)::integer FROM ${name}) AS ${name}`);
-  const [row] = await ask(url, `SELECT ${counts.join(', ')}`);
+  const [row] = await query(url, `SELECT ${counts.join(', ')}`);
   return row as Readonly<Record<string, number>>;
 }
 
@@ -241,7 +241,7 @@ async function openIn({ url }: TestDatabase): Promise<PostgresStore> {
 
 function everythingIn(store: AnyStore) {
   const keys = [...Array.from({ length: 200 }, (_, index) => `key-${index}`), 'many-1', 'many-2500'];
-  const partitions = benches.flatMap(({ partition, neighbour }) => [partition, neighbour]);
+  const partitions = fixtures.flatMap(({ partition, neighbour }) => [partition, neighbour]);
   return Promise.all(partitions.map((partition) => readEverything(store, partition, keys)));
 }
 
@@ -302,7 +302,7 @@ describe('everything arrives', () => {
     await moveTo(database.url);
     const store = await openIn(database);
     const made = await store.addProject({
-      id: benches[0]?.ids.mint('prj', START) ?? ('prj_' as never),
+      id: fixtures[0]?.ids.mint('prj', START) ?? ('prj_' as never),
       name: 'the-next-one',
       pinnedVersion: '2026-01-01',
       createdAt: START,
@@ -332,8 +332,8 @@ describe('nothing is forgotten', () => {
 
   test('every column of PostgreSQL gets a value', async () => {
     await using database = await createDatabase(await sharedPostgres());
-    for (const { sql } of MIGRATIONS) await statement(database.url, sql);
-    const rows = await ask(
+    for (const { sql } of MIGRATIONS) await execute(database.url, sql);
+    const rows = await query(
       database.url,
       `SELECT table_name::text AS name, array_agg(column_name::text ORDER BY column_name) AS columns
        FROM information_schema.columns WHERE table_schema = 'public' GROUP BY 1`,
@@ -392,7 +392,7 @@ describe('all or nothing', () => {
   ])('rows that are %s on the way are noticed', async (_, body) => {
     await using database = await createDatabase(await sharedPostgres());
     await rowsThereAfterMigration(database);
-    await statement(
+    await execute(
       database.url,
       `CREATE FUNCTION meddle() RETURNS trigger LANGUAGE plpgsql AS $$ ${body} $$;
        CREATE TRIGGER meddle BEFORE INSERT ON payloads FOR EACH ROW EXECUTE FUNCTION meddle()`,
@@ -412,7 +412,7 @@ describe('all or nothing', () => {
       db.close();
       attempts.push(
         expect(
-          statement(
+          execute(
             database.url,
             "SET lock_timeout = 100; INSERT INTO projects VALUES ('prj_1', 'default', '2026-01-01', 1)",
           ),

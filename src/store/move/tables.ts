@@ -4,8 +4,8 @@
  * is only good for a while, and where it was made: sessions, failed logins, orders to a gate.
  */
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
-import { places } from '#src/store/postgres/places.ts';
-import { kindsOf, type Statement } from '#src/store/postgres/statement-kinds.ts';
+import { keyParameters } from '#src/store/postgres/places.ts';
+import { type Statement, statementBuilders } from '#src/store/postgres/statement-builders.ts';
 import { statements } from '#src/store/postgres/statements.ts';
 import {
   ATTEMPT_FIXED,
@@ -39,7 +39,7 @@ export interface Table {
 }
 
 const STATEMENTS = statements(false);
-const { insert } = kindsOf(false);
+const { insert } = statementBuilders(false);
 
 /** As a rule the statement gives them numbers; here they have theirs. */
 const INSERT_PARTITIONS = `INSERT INTO partitions (partition, project_id, mode)
@@ -78,7 +78,7 @@ export const TABLES: readonly Table[] = [
   table('payloads', 2, ['partition', 'schedule_id', 'sealed'], STATEMENTS.insertPayload),
   table('deliveries', 2, [...DELIVERY_FIXED, ...DELIVERY_MUTABLE], STATEMENTS.insertDelivery, {
     columns: ['slot', 'endpoint_key'],
-    of: (row) => places.delivery(fromDeliveryRow(row as unknown as DeliveryRow)),
+    of: (row) => keyParameters.delivery(fromDeliveryRow(row as unknown as DeliveryRow)),
   }),
   table('attempts', 3, [...ATTEMPT_FIXED, ...ATTEMPT_OUTCOME], STATEMENTS.insertAttempt),
   table(
@@ -89,7 +89,7 @@ export const TABLES: readonly Table[] = [
   ),
   table('gates', 2, ['partition', 'endpoint', 'state', 'saved_at'], STATEMENTS.saveGate, {
     columns: ['endpoint_key'],
-    of: ({ endpoint }) => places.gate(endpoint as EndpointKey),
+    of: ({ endpoint }) => keyParameters.gate(endpoint as EndpointKey),
   }),
   whole('users', 1, [
     'id',

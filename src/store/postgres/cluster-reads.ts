@@ -20,14 +20,14 @@ export class ClusterReads {
   }
 
   async clock(): Promise<number> {
-    const [row] = await this.#reader.ask<{ readonly now: number }>(
+    const [row] = await this.#reader.query<{ readonly now: number }>(
       'SELECT extract(epoch FROM clock_timestamp())::double precision * 1000 AS now',
     );
     return row?.now ?? 0;
   }
 
   async state(): Promise<ClusterState> {
-    const rows = await this.#reader.ask<StateRow>(
+    const rows = await this.#reader.query<StateRow>(
       `SELECT NULL::integer AS slot, node, lease_until AS number, is_stopping FROM nodes
        UNION ALL SELECT slot, owner, epoch, 0 FROM slots
        ORDER BY slot, node`,

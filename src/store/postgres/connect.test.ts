@@ -5,7 +5,7 @@ import type { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { systemTimers } from '#src/system/timers.ts';
-import { ask, statement } from '#test/postgres/databases.ts';
+import { execute, query } from '#test/postgres/databases.ts';
 import { type PostgresServer, startPostgres } from '#test/postgres/server.ts';
 import { parseDatabaseAddress } from './address.ts';
 import { type ConnectOptions, connect, connector } from './connect.ts';
@@ -84,7 +84,7 @@ describe('a connection', () => {
 
   it('passes by hosts that are down, that are standbys or that take no writes', async () => {
     await using readOnly = await plain.createDatabase();
-    await statement(readOnly.url, `ALTER DATABASE ${readOnly.name} SET default_transaction_read_only = on`);
+    await execute(readOnly.url, `ALTER DATABASE ${readOnly.name} SET default_transaction_read_only = on`);
     expect(await refusal(readOnly.url)).toBe(`PostgreSQL cannot be used: ${at(plain)} takes no writes.`);
     expect(await portOf(await opened(`postgres://${down},${at(standby)},${at(plain)}/postgres`))).toBe(
       plain.port,
@@ -137,7 +137,7 @@ describe('a connection', () => {
     const client = await opened(plain.url());
     const [row] = (await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows;
     const ended = new Promise<void>((resolve) => void client.once('end', () => resolve()));
-    await ask(plain.url(), `SELECT pg_terminate_backend(${row?.pid})`);
+    await query(plain.url(), `SELECT pg_terminate_backend(${row?.pid})`);
     await ended;
     await expect(client.query('SELECT 1')).rejects.toThrow('not queryable');
   });

@@ -27,7 +27,7 @@ export interface ConnectOptions {
   /** Makes of a stored text the one that was meant. */
   readonly decodeText: (stored: string) => string;
   /** Whether a statement that the server keeps is planned once. Default: each time. */
-  readonly keepsPlans?: boolean;
+  readonly cachesPlans?: boolean;
   /** What every connection needs before it is used; within the same time. */
   readonly prepare?: (client: Client) => Promise<void>;
   /** The addresses of a name. Default: what the system says. */
@@ -72,7 +72,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Says in its own words why a server will not do. */
-class Unfit extends Error {}
+class UnsuitableServer extends Error {}
 
 export async function connect(address: DatabaseAddress, options: ConnectOptions): Promise<Client> {
   return connector(address, options)();
@@ -169,7 +169,9 @@ async function readAuthorities(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw new Unfit(`cannot be verified: the file of sslrootcert cannot be read (${codeOf(error)})`);
+    throw new UnsuitableServer(
+      `cannot be verified: the file of sslrootcert cannot be read (${codeOf(error)})`,
+    );
   }
 }
 
@@ -184,7 +186,7 @@ async function login(
   port: number,
   host: string,
   ssl: ConnectionOptions | false,
-  { timers, decodeText, keepsPlans = false, prepare }: ConnectOptions,
+  { timers, decodeText, cachesPlans: keepsPlans = false, prepare }: ConnectOptions,
 ): Promise<Client> {
   const client = new Client({
     host,
@@ -193,7 +195,7 @@ async function login(
     user: address.user,
     database: address.database,
     // Unless it is told, the driver looks for one in the environment and in files.
-    password: address.password ?? (() => Promise.reject(new Unfit('asks for a password'))),
+    password: address.password ?? (() => Promise.reject(new UnsuitableServer('asks for a password'))),
     application_name: address.applicationName,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
@@ -224,15 +226,15 @@ async function requireWrites(client: Client): Promise<void> {
   await client.connect();
   const { rows } = await client.query<{ is_standby: boolean; is_read_only: boolean }>(TAKES_WRITES);
   const [said] = rows;
-  if (said?.is_standby !== false) throw new Unfit('is a standby');
-  if (said.is_read_only) throw new Unfit('takes no writes');
+  if (said?.is_standby !== false) throw new UnsuitableServer('is a standby');
+  if (said.is_read_only) throw new UnsuitableServer('takes no writes');
 }
 
 /** Past the time it fails, and `giveUp` ends what was begun. */
 async function within<T>(timers: Timers, ms: number, work: Promise<T>, giveUp: () => void): Promise<T> {
   const { promise: tooLate, reject } = Promise.withResolvers<never>();
   const callOff = timers.after(ms, () => {
-    reject(new Unfit(`does not answer within ${ms} ms`));
+    reject(new UnsuitableServer(`does not answer within ${ms} ms`));
     giveUp();
   });
   try {
@@ -243,7 +245,7 @@ async function within<T>(timers: Timers, ms: number, work: Promise<T>, giveUp: (
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof Unfit) return error.message;
+  if (error instanceof UnsuitableServer) return error.message;
   const said = REASONS[codeOf(error)];
   return said ?? `fails: ${error instanceof Error ? error.message : String(error)}`;
 }

@@ -11,21 +11,21 @@ import type { Client } from 'pg';
 import type { Clock } from '#src/ports/clock.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import type { DatabaseAddress } from './address.ts';
-import { AsideReader } from './aside-reader.ts';
 import { connector } from './connect.ts';
 import { Executor } from './executor.ts';
 import { unavailableInstead } from './faults.ts';
-import { LabelWalker } from './label-walker.ts';
+import { LabelSearcher } from './label-searcher.ts';
 import { LargePayloads } from './large-payloads.ts';
-import { Lifeline } from './lifeline.ts';
-import { Link } from './link.ts';
+import { LeaseConnection } from './lease-connection.ts';
+import { OnDemandReadPool } from './on-demand-read-pool.ts';
 import { PayloadReads } from './payload-reads.ts';
 import { prepareSchema } from './prepare-schema.ts';
 import { ReadPool } from './read-pool.ts';
+import { ReconnectingClient } from './reconnecting-client.ts';
 import { statements } from './statements.ts';
 import { decodeText } from './text.ts';
-import { allowPieces } from './transaction.ts';
-import { WriteLane } from './write-lane.ts';
+import { allowPipelining } from './transaction.ts';
+import { WriteQueue } from './write-queue.ts';
 
 export interface PostgresOptions {
   readonly address: DatabaseAddress;
@@ -33,7 +33,7 @@ export interface PostgresOptions {
   readonly timers: Timers & Stopwatch;
   /** Of this process, among all that write to this database. */
   readonly node: string;
-  /** Whether to make the schema or bring it up to date; else it must be. */
+  /** Whether to makeClient the schema or bring it up to date; else it must be. */
   readonly migrate: boolean;
   /** For a command, which asks little and one thing after the other. */
   readonly isSmall?: boolean;
@@ -41,28 +41,28 @@ export interface PostgresOptions {
 
 const API_READERS = 4;
 const FIRING_READERS = 2;
-const ASIDE_READERS = 2;
+const ON_DEMAND_READERS = 2;
 
-interface Lanes {
-  readonly api: WriteLane;
-  readonly claiming: WriteLane;
-  readonly settling: WriteLane;
-  readonly upkeep: WriteLane;
-  readonly membership: WriteLane;
+interface Writers {
+  readonly api: WriteQueue;
+  readonly claiming: WriteQueue;
+  readonly settling: WriteQueue;
+  readonly maintenance: WriteQueue;
+  readonly membership: WriteQueue;
 }
 
 interface Pools {
   readonly api: ReadPool;
   readonly firing: ReadPool;
-  readonly aside: AsideReader;
-  readonly walking: LabelWalker;
+  readonly insight: OnDemandReadPool;
+  readonly search: LabelSearcher;
 }
 
 export interface Connections {
-  readonly lanes: Lanes;
+  readonly writers: Writers;
   readonly pools: Pools;
   readonly payloads: PayloadReads;
-  readonly lifeline: Lifeline;
+  readonly lease: LeaseConnection;
   /** Whether the tables are spread over several servers. */
   readonly distributed: boolean;
   close(): Promise<void>;
@@ -72,73 +72,90 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
   const { address, clock, timers, node, isSmall = false } = options;
   const connect = connector(address, { timers, decodeText });
   const distributed = await prepareSchema(options, connect);
-  const keepsPlans = !distributed && !address.isPooled;
-  const keeping = connector(address, { timers, decodeText, keepsPlans });
-  const writing = keepsPlans
-    ? connector(address, { timers, decodeText, keepsPlans, prepare: allowPieces })
+  const cachesPlans = !distributed && !address.isPooled;
+  const keeping = connector(address, { timers, decodeText, cachesPlans });
+  const writing = cachesPlans
+    ? connector(address, { timers, decodeText, cachesPlans, prepare: allowPipelining })
     : connect;
-  const links: Link[] = [];
-  const make = (by: () => Promise<Client>) =>
-    new Link({
+  const clients: ReconnectingClient[] = [];
+  const makeClient = (by: () => Promise<Client>) =>
+    new ReconnectingClient({
       connect: by,
       timers,
       prepares: !address.isPooled,
-      keepsPlans: keepsPlans && by !== connect,
+      cachesPlans: cachesPlans && by !== connect,
     });
-  const link = async (by: () => Promise<Client>) => {
-    const made = make(by);
-    links.push(made);
+  const openClient = async (by: () => Promise<Client>) => {
+    const made = makeClient(by);
+    clients.push(made);
     await made.open();
     return made;
   };
   const open = (count: number, by: () => Promise<Client>) =>
-    Promise.all(Array.from({ length: count }, () => link(by)));
+    Promise.all(Array.from({ length: count }, () => openClient(by)));
   const known = statements(distributed);
-  const lane = async (name: string) => {
+  const writeQueue = async (name: string) => {
     const writer = `${node} ${name}`;
-    return new WriteLane(
-      new Executor({ link: await link(writing), clock, timers, writer, statements: known, distributed }),
+    return new WriteQueue(
+      new Executor({
+        client: await openClient(writing),
+        clock,
+        timers,
+        writer,
+        statements: known,
+        distributed,
+      }),
     );
   };
   try {
-    const shared = isSmall ? await link(keeping) : null;
-    const [api, claiming, settling, upkeep, membership, apiReaders, firingReaders, living, small, large] =
-      await Promise.all([
-        lane('api'),
-        lane('claiming'),
-        lane('settling'),
-        isSmall ? null : lane('upkeep'),
-        lane('membership'),
-        open(isSmall ? 1 : API_READERS, connect),
-        shared === null ? open(FIRING_READERS, keeping) : [shared],
-        shared ?? link(writing),
-        shared ?? link(keeping),
-        shared ?? link(connect),
-      ]);
-    const few = () => Array.from({ length: ASIDE_READERS }, () => make(connect));
-    const lanes = { api, claiming, settling, upkeep: upkeep ?? api, membership };
+    const shared = isSmall ? await openClient(keeping) : null;
+    const [
+      api,
+      claiming,
+      settling,
+      maintenance,
+      membership,
+      apiReaders,
+      firingReaders,
+      living,
+      small,
+      large,
+    ] = await Promise.all([
+      writeQueue('api'),
+      writeQueue('claiming'),
+      writeQueue('settling'),
+      isSmall ? null : writeQueue('maintenance'),
+      writeQueue('membership'),
+      open(isSmall ? 1 : API_READERS, connect),
+      shared === null ? open(FIRING_READERS, keeping) : [shared],
+      shared ?? openClient(writing),
+      shared ?? openClient(keeping),
+      shared ?? openClient(connect),
+    ]);
+    const onDemand = () => Array.from({ length: ON_DEMAND_READERS }, () => makeClient(connect));
+    const writers = { api, claiming, settling, maintenance: maintenance ?? api, membership };
     const pools = {
       api: new ReadPool(apiReaders),
       firing: new ReadPool(firingReaders),
-      aside: new AsideReader(few),
-      walking: new LabelWalker(few, timers),
+      insight: new OnDemandReadPool(onDemand),
+      search: new LabelSearcher(onDemand, timers),
     };
     const smallPayloads = new ReadPool([small]);
     return {
-      lanes,
+      writers,
       pools,
       payloads: new PayloadReads(smallPayloads, new LargePayloads(large)),
-      lifeline: new Lifeline({ link: living, clock, statements: known, writer: `${node} lease` }),
+      lease: new LeaseConnection({ client: living, clock, statements: known, writer: `${node} lease` }),
       distributed,
       close: async () => {
-        await Promise.all(Object.values(lanes).map((one) => one.close()));
+        await Promise.all(Object.values(writers).map((one) => one.close()));
         for (const pool of [pools.api, pools.firing, smallPayloads]) pool.close();
-        await Promise.all([pools.aside.close(), pools.walking.close()]);
-        await Promise.all(links.map((one) => one.close()));
+        await Promise.all([pools.insight.close(), pools.search.close()]);
+        await Promise.all(clients.map((one) => one.close()));
       },
     };
   } catch (error) {
-    await Promise.all(links.map((one) => one.close()));
+    await Promise.all(clients.map((one) => one.close()));
     throw unavailableInstead(error);
   }
 }

@@ -28,16 +28,16 @@ export class ControlReads {
   }
 
   async project(name: string): Promise<Project | null> {
-    const rows = await this.#reader.ask<ProjectRow>(`${PROJECTS} WHERE p.name = $1`, name);
+    const rows = await this.#reader.query<ProjectRow>(`${PROJECTS} WHERE p.name = $1`, name);
     return rows.map(toProject)[0] ?? null;
   }
 
   async projects(): Promise<readonly Project[]> {
-    return (await this.#reader.ask<ProjectRow>(`${PROJECTS} ORDER BY p.id`)).map(toProject);
+    return (await this.#reader.query<ProjectRow>(`${PROJECTS} ORDER BY p.id`)).map(toProject);
   }
 
   async keys(partition: Partition): Promise<readonly ApiKey[]> {
-    const rows = await this.#reader.ask<KeyRow>(
+    const rows = await this.#reader.query<KeyRow>(
       `SELECT k.id, k.partition, k.hash, k.hint, k.created_at, k.revoked_at, k.last_used_at, p.mode
        FROM api_keys k JOIN partitions p USING (partition)
        WHERE k.partition = $1 ORDER BY k.id`,
@@ -47,7 +47,7 @@ export class ControlReads {
   }
 
   async tenant(keyHash: string): Promise<Tenant | null> {
-    const [row] = await this.#reader.ask<Tenant>(
+    const [row] = await this.#reader.query<Tenant>(
       `SELECT p.project_id AS "projectId", k.partition, p.mode, k.hash AS "keyHash", j.pinned_version AS "pinnedVersion"
        FROM api_keys k JOIN partitions p USING (partition) JOIN projects j ON j.id = p.project_id
        WHERE k.hash = $1 AND k.revoked_at IS NULL`,
@@ -57,7 +57,7 @@ export class ControlReads {
   }
 
   async secrets(partition: Partition, now: Instant): Promise<readonly SigningSecret[]> {
-    const rows = await this.#reader.ask<SecretRow>(
+    const rows = await this.#reader.query<SecretRow>(
       `SELECT id, partition, sealed, created_at, expires_at FROM signing_secrets
        WHERE partition = $1 AND (expires_at IS NULL OR expires_at > $2)
        ORDER BY id DESC`,
@@ -68,7 +68,7 @@ export class ControlReads {
   }
 
   async hasEndpointSecrets(partition: Partition, now: Instant): Promise<boolean> {
-    const rows = await this.#reader.ask(
+    const rows = await this.#reader.query(
       `SELECT 1 FROM endpoint_secrets
        WHERE partition = $1 AND (expires_at IS NULL OR expires_at > $2) LIMIT 1`,
       partition,
@@ -82,7 +82,7 @@ export class ControlReads {
     endpointId: EndpointId,
     now: Instant,
   ): Promise<readonly EndpointSecret[]> {
-    const rows = await this.#reader.ask<EndpointSecretRow>(
+    const rows = await this.#reader.query<EndpointSecretRow>(
       `SELECT id, partition, endpoint_id, sealed, created_at, expires_at, alone_from FROM endpoint_secrets
        WHERE partition = $1 AND endpoint_id = $2 AND (expires_at IS NULL OR expires_at > $3)
        ORDER BY id DESC`,

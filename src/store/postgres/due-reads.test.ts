@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DueDelivery } from '#src/domain/due.ts';
 import { instant } from '#src/domain/instant.ts';
 import { ALL_SLOTS, type Slot } from '#src/domain/slot.ts';
-import type { Opened } from '#src/store/contract/bench.ts';
+import type { Opened } from '#src/store/contract/fixture.ts';
 import { openedIn } from '#test/postgres/contract-databases.ts';
 import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';

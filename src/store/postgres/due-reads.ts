@@ -12,9 +12,9 @@ import type { DueDelivery } from '#src/domain/due.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { SLOTS, type Slot } from '#src/domain/slot.ts';
 import type { CustomerCursor, CustomersPage } from '#src/ports/store.ts';
-import { BEFORE_EVERYTHING, type DueRow, type Place, toDue } from '#src/store/sql/due-rows.ts';
-import { byPlace, mergedSlots, type SlotRow } from './merged-slots.ts';
+import { BEFORE_EVERY_DELIVERY, type DueCursor, type DueRow, toDue } from '#src/store/sql/due-rows.ts';
 import type { Reader } from './reader.ts';
+import { byDueInstant, mergeSlotScans, type SlotRow } from './slot-scans.ts';
 
 const COLUMNS = 'partition, id, due_at, deadline, endpoint_id, url, payload_bytes';
 const WAITING = "status IN ('scheduled', 'retry_scheduled')";
@@ -84,14 +84,14 @@ export class DueReads {
 
   /** Without slots: the due rows of everybody. */
   async list(
-    after: Place | null,
+    after: DueCursor | null,
     until: Instant,
     limit: number,
     slots: ReadonlySet<Slot> = EVERY_SLOT,
   ): Promise<readonly DueDelivery[]> {
-    const { dueAt, id } = after ?? BEFORE_EVERYTHING;
+    const { dueAt, id } = after ?? BEFORE_EVERY_DELIVERY;
     const rows = await (this.#distributed
-      ? this.#reader.ask<DueRow>(DISTRIBUTED_DUE, dueAt, id, until, limit, [...slots])
+      ? this.#reader.query<DueRow>(DISTRIBUTED_DUE, dueAt, id, until, limit, [...slots])
       : this.#merged(slots, { dueAt, id }, until, limit));
     return rows.map(toDue);
   }
@@ -108,7 +108,7 @@ export class DueReads {
     while (found.length < limit && left.length > 0) {
       const asked = left.splice(0, SLOTS_TOGETHER);
       const afters = asked.map((slot) => (slot === after?.slot ? after.partition : BEFORE_EVERY_PARTITION));
-      const rows = await this.#reader.ask<Pick<SlotRow, 'slot' | 'partition'>>(
+      const rows = await this.#reader.query<Pick<SlotRow, 'slot' | 'partition'>>(
         CUSTOMERS,
         asked,
         afters,
@@ -127,18 +127,18 @@ export class DueReads {
   ): Promise<CustomersPage> {
     const rows = await (this.#distributed
       ? this.#distributedOfCustomers(cursors, until, limitEach)
-      : this.#reader.ask<SlotRow>(
+      : this.#reader.query<SlotRow>(
           DUE_OF_CUSTOMERS,
           cursors.map(({ slot }) => slot),
           cursors.map(({ partition }) => partition),
-          cursors.map(({ after }) => (after ?? BEFORE_EVERYTHING).dueAt),
-          cursors.map(({ after }) => (after ?? BEFORE_EVERYTHING).id),
+          cursors.map(({ after }) => (after ?? BEFORE_EVERY_DELIVERY).dueAt),
+          cursors.map(({ after }) => (after ?? BEFORE_EVERY_DELIVERY).id),
           until,
           limitEach,
         ));
     const unfinished = cursors.flatMap((cursor) => {
       const found = rows.filter((row) => isBehind(row, cursor));
-      const last = found.length < limitEach ? undefined : found.toSorted(byPlace).at(-1);
+      const last = found.length < limitEach ? undefined : found.toSorted(byDueInstant).at(-1);
       return last === undefined ? [] : [{ ...cursor, after: { dueAt: last.due_at, id: last.id } }];
     });
     return { due: rows.filter(({ slot }) => slots.has(slot)).map(toDue), unfinished };
@@ -150,12 +150,12 @@ export class DueReads {
     limit: number,
   ): Promise<readonly DueRow[]> {
     const walks = [...slots].map((slot) => ({ slot, dueAt, id }));
-    return mergedSlots(walks, until, limit, (round) =>
-      this.#reader.ask<SlotRow>(
+    return mergeSlotScans(walks, until, limit, (round) =>
+      this.#reader.query<SlotRow>(
         DUE_OF_WALKS,
-        round.walks.map(({ slot }) => slot),
-        round.walks.map((walk) => walk.dueAt),
-        round.walks.map((walk) => walk.id),
+        round.scans.map(({ slot }) => slot),
+        round.scans.map((walk) => walk.dueAt),
+        round.scans.map((walk) => walk.id),
         round.until,
         round.share,
         limit,
@@ -167,7 +167,7 @@ export class DueReads {
     after: CustomerCursor | null,
     limit: number,
   ): Promise<readonly CustomerCursor[]> {
-    const rows = await this.#reader.ask<Pick<DueRow, 'partition'>>(
+    const rows = await this.#reader.query<Pick<DueRow, 'partition'>>(
       DISTRIBUTED_CUSTOMERS,
       after?.partition ?? BEFORE_EVERY_PARTITION,
       limit,
@@ -182,9 +182,9 @@ export class DueReads {
   ): Promise<readonly SlotRow[]> {
     const found: SlotRow[] = [];
     for (const { partition, after } of cursors) {
-      const { dueAt, id } = after ?? BEFORE_EVERYTHING;
+      const { dueAt, id } = after ?? BEFORE_EVERY_DELIVERY;
       const question = [partition, dueAt, id, until, limitEach] as const;
-      found.push(...(await this.#reader.ask<SlotRow>(DISTRIBUTED_DUE_OF_CUSTOMER, ...question)));
+      found.push(...(await this.#reader.query<SlotRow>(DISTRIBUTED_DUE_OF_CUSTOMER, ...question)));
     }
     return found;
   }

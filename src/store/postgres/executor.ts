@@ -14,17 +14,25 @@ import type { QueryResult } from 'pg';
 import type { Clock } from '#src/ports/clock.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
-import type { Otherwise, Parameter } from '#src/store/sql/steps.ts';
-import { BEGIN } from './bounds.ts';
+import type { Parameter, Rejection } from '#src/store/sql/steps.ts';
 import { faultOf } from './faults.ts';
-import type { Link, Question, SqlValue } from './link.ts';
-import { settled } from './settled.ts';
-import { type Group, keyOf, keyText, type Statements, type Verb, type Wave, wavesOf } from './waves.ts';
+import type { ReconnectingClient, SqlValue, TransactionQuery } from './reconnecting-client.ts';
+import { awaitAll } from './settled.ts';
+import {
+  type Group,
+  planStages,
+  rowKey,
+  type Stage,
+  type Statements,
+  type Verb,
+  valuesKey,
+} from './stages.ts';
+import { BEGIN } from './transaction-timeouts.ts';
 
-export type Answer = 'done' | Otherwise | Error;
+export type Answer = 'done' | Rejection | Error;
 
 export interface ExecutorOptions {
-  readonly link: Link;
+  readonly client: ReconnectingClient;
   readonly clock: Clock;
   readonly timers: Timers & Stopwatch;
   /** Of this connection's own, among those of all nodes. */
@@ -53,7 +61,7 @@ const TOO_MANY = 'PostgreSQL: the same rows are written by too many at once.';
 const DIVISION_BY_ZERO = '22012';
 
 export class Executor {
-  readonly #link: Link;
+  readonly #client: ReconnectingClient;
   readonly #clock: Clock;
   readonly #timers: Timers & Stopwatch;
   readonly #writer: string;
@@ -61,8 +69,8 @@ export class Executor {
   readonly #distributed: boolean;
   #number = 0;
 
-  constructor({ link, clock, timers, writer, statements, distributed }: ExecutorOptions) {
-    this.#link = link;
+  constructor({ client, clock, timers, writer, statements, distributed }: ExecutorOptions) {
+    this.#client = client;
     this.#clock = clock;
     this.#timers = timers;
     this.#writer = writer;
@@ -108,14 +116,14 @@ export class Executor {
   async #attempt(
     batch: readonly Verb[],
     asks: boolean,
-  ): Promise<'committed' | 'not held' | 'again' | Error | ReadonlyMap<number, Otherwise>> {
-    const waves = wavesOf(batch, this.#statements);
+  ): Promise<'committed' | 'not held' | 'again' | Error | ReadonlyMap<number, Rejection>> {
+    const stages = planStages(batch, this.#statements);
     // Nothing has been sent yet: there is nothing to look up.
-    if (!this.#link.isUp) throw new StoreUnavailable('PostgreSQL cannot be reached.');
+    if (!this.#client.isConnected) throw new StoreUnavailable('PostgreSQL cannot be reached.');
     this.#number += 2;
     const number = this.#number;
     try {
-      return asks ? await this.#asking(batch, waves, number) : await this.#atOnce(waves, number);
+      return asks ? await this.#asking(batch, stages, number) : await this.#atOnce(stages, number);
     } catch (error) {
       switch (faultOf(error)) {
         case 'retry':
@@ -131,10 +139,10 @@ export class Executor {
   }
 
   /** Commits if everything holds for everyone. */
-  async #atOnce(waves: readonly Wave[], number: number): Promise<'committed'> {
-    await this.#link.transaction([
-      { sql: MARK, parameters: this.#marked(number), isKept: true },
-      ...waves.flat().flatMap(holding),
+  async #atOnce(stages: readonly Stage[], number: number): Promise<'committed'> {
+    await this.#client.transaction([
+      { sql: MARK, parameters: this.#marked(number), isPrepared: true },
+      ...stages.flat().flatMap(holding),
     ]);
     return 'committed';
   }
@@ -142,15 +150,15 @@ export class Executor {
   /** The answers of the verbs for which something does not hold; where all does, it is committed. */
   async #asking(
     batch: readonly Verb[],
-    waves: readonly Wave[],
+    stages: readonly Stage[],
     number: number,
-  ): Promise<'committed' | ReadonlyMap<number, Otherwise>> {
-    const sent: Promise<QueryResult>[] = [this.#link.send(BEGIN), this.#mark(number)];
+  ): Promise<'committed' | ReadonlyMap<number, Rejection>> {
+    const sent: Promise<QueryResult>[] = [this.#client.send(BEGIN), this.#mark(number)];
     try {
-      for (const wave of waves) {
-        const guards = wave.filter(({ statement }) => statement.holds !== 'always');
+      for (const stage of stages) {
+        const guards = stage.filter(({ statement }) => statement.holds !== 'always');
         const asked = guards.map((group) => this.#sendAll(group));
-        await settled([...sent, ...asked.flat()]);
+        await awaitAll([...sent, ...asked.flat()]);
         const failed = new Map<number, Set<Group>>();
         for (const [index, group] of guards.entries()) {
           for (const verb of unheld(group, await Promise.all(asked[index] ?? []))) {
@@ -158,31 +166,31 @@ export class Executor {
           }
         }
         if (failed.size > 0) {
-          await this.#link.send('ROLLBACK');
+          await this.#client.send('ROLLBACK');
           return new Map([...failed].map(([verb, where]) => [verb, this.#answer(batch[verb] ?? [], where)]));
         }
-        const rest = wave.filter(({ statement }) => statement.holds === 'always');
+        const rest = stage.filter(({ statement }) => statement.holds === 'always');
         sent.push(...rest.flatMap((group) => this.#sendAll(group)));
       }
-      await settled(sent);
+      await awaitAll(sent);
     } catch (error) {
-      await settled(sent).catch(() => {});
-      if (this.#link.isUp) await this.#link.send('ROLLBACK');
+      await awaitAll(sent).catch(() => {});
+      if (this.#client.isConnected) await this.#client.send('ROLLBACK');
       throw error;
     }
-    await this.#link.send('COMMIT');
+    await this.#client.send('COMMIT');
     return 'committed';
   }
 
   /** What the first of its own steps that did not hold says. */
-  #answer(verb: Verb, where: ReadonlySet<Group>): Otherwise {
+  #answer(verb: Verb, where: ReadonlySet<Group>): Rejection {
     const statements = new Set([...where].map(({ statement }) => statement));
     const step = verb.find(([name]) => statements.has(this.#statements[name]));
     return step?.[1] ?? 'stale';
   }
 
   #mark(number: number): Promise<QueryResult> {
-    return this.#link.send(MARK, this.#marked(number));
+    return this.#client.send(MARK, this.#marked(number));
   }
 
   #marked(number: number): readonly SqlValue[] {
@@ -195,7 +203,7 @@ export class Executor {
     const columns = columnsOf(rows);
     if (spread !== null) columns.push([...new Set(rows.map((row) => row[spread] ?? null))]);
     return statement.sql.map((sql) =>
-      this.#link.send(sql, columns, { isKept: statement.walks === undefined }),
+      this.#client.send(sql, columns, { isPrepared: statement.scans === undefined }),
     );
   }
 
@@ -204,14 +212,16 @@ export class Executor {
     for (const [partition = null, ...rest] of rows) {
       byPartition.set(partition, [...(byPartition.get(partition) ?? []), rest]);
     }
-    return [...byPartition].map(([partition, rest]) => this.#link.send(sql, [partition, ...columnsOf(rest)]));
+    return [...byPartition].map(([partition, rest]) =>
+      this.#client.send(sql, [partition, ...columnsOf(rest)]),
+    );
   }
 
   /** Whether the transaction of this number was committed; when it was not, it never will be. */
   async #wasCommitted(number: number): Promise<boolean> {
     const until = this.#timers.elapsed() + LOOK_UP_MS_MAX;
     for (;;) {
-      if (await this.#link.up(Math.max(until - this.#timers.elapsed(), 0))) {
+      if (await this.#client.waitUntilConnected(Math.max(until - this.#timers.elapsed(), 0))) {
         try {
           return await this.#lookUp(number);
         } catch (error) {
@@ -225,36 +235,36 @@ export class Executor {
 
   async #lookUp(number: number): Promise<boolean> {
     const sent = [
-      this.#link.send(BEGIN),
-      this.#link.send(KNOWN, [this.#writer, this.#clock.now()]),
-      this.#link.send(LAST, [this.#writer]),
+      this.#client.send(BEGIN),
+      this.#client.send(KNOWN, [this.#writer, this.#clock.now()]),
+      this.#client.send(LAST, [this.#writer]),
     ];
     try {
-      await settled(sent);
+      await awaitAll(sent);
       const [row] = ((await sent[2])?.rows ?? []) as readonly { readonly last: number }[];
       const wasCommitted = row?.last === number;
       // Written in either case: this commit waits for a standby, if one is waited for, as that one may not have.
       const last = wasCommitted ? number : number + 1;
-      await settled([this.#link.send(SET_LAST, [this.#writer, last]), this.#link.send('COMMIT')]);
+      await awaitAll([this.#client.send(SET_LAST, [this.#writer, last]), this.#client.send('COMMIT')]);
       return wasCommitted;
     } catch (error) {
-      if (this.#link.isUp) await this.#link.send('ROLLBACK');
+      if (this.#client.isConnected) await this.#client.send('ROLLBACK');
       throw error;
     }
   }
 }
 
 /** The statements of a group: the last fails, and with it the transaction, unless it held for every row. */
-function holding({ statement, rows: all }: Group): readonly Question[] {
-  const isKept = statement.walks === undefined;
+function holding({ statement, rows: all }: Group): readonly TransactionQuery[] {
+  const isPrepared = statement.scans === undefined;
   const rows = statement.access === 'read' ? distinct(all) : all;
   const columns = columnsOf(rows);
   return statement.sql.map((sql, index) => {
     if (index < statement.sql.length - 1 || statement.holds === 'always') {
-      return { sql, parameters: columns, isKept };
+      return { sql, parameters: columns, isPrepared };
     }
     const expected = statement.holds === 'each' ? rows.length : 0;
-    return { sql: heldBy(sql, columns.length), parameters: [...columns, expected], isKept };
+    return { sql: heldBy(sql, columns.length), parameters: [...columns, expected], isPrepared };
   });
 }
 
@@ -292,11 +302,13 @@ function unheld({ statement, rows, verbs }: Group, results: readonly QueryResult
   const answered = statement.routed === null ? results.slice(-1) : results;
   const found = new Set(
     answered.flatMap(({ rows: answers }) =>
-      (answers as readonly Readonly<Record<string, unknown>>[]).map((answer) => keyOf(Object.values(answer))),
+      (answers as readonly Readonly<Record<string, unknown>>[]).map((answer) =>
+        valuesKey(Object.values(answer)),
+      ),
     ),
   );
   return verbs.filter((_, index) => {
-    const isFound = found.has(keyText({ key: statement.match ?? statement.key }, rows[index] ?? []));
+    const isFound = found.has(rowKey({ key: statement.match ?? statement.key }, rows[index] ?? []));
     return statement.holds === 'each' ? !isFound : isFound;
   });
 }

@@ -21,8 +21,8 @@ import {
   FIRING_SCHEDULE,
   firingProfileAt,
   firingScheduleIn,
-  type Joined,
-} from './joined.ts';
+  type JoinedRow,
+} from './joined-rows.ts';
 import type { Reader, Values } from './reader.ts';
 
 /**
@@ -81,7 +81,7 @@ export class FiringReads {
     this.#distributed = distributed;
   }
 
-  async work(
+  async load(
     deliveries: readonly Pick<DueDelivery, 'partition' | 'id'>[],
   ): Promise<readonly (LoadedDelivery | null)[]> {
     const partitions = deliveries.map(({ partition }) => partition);
@@ -96,7 +96,7 @@ export class FiringReads {
 
   async lostClaims(livingNodes: readonly string[], limit: number): Promise<readonly LostClaim[]> {
     const living = livingNodes.toSorted(byBytes);
-    const rows = await this.#reader.ask<Joined>(
+    const rows = await this.#reader.query<JoinedRow>(
       this.#distributed ? DISTRIBUTED_LOST_CLAIMS : LOST_CLAIMS,
       [BEFORE_EVERY_NAME, ...living],
       [...living, PAST_EVERY_NAME],
@@ -138,7 +138,7 @@ function sweepIn(values: Values, { partition, schedule_id }: DeliveryRow): Unfin
   return ordered === null ? null : fromSweepRow({ partition, schedule_id, ordered, ordered_at, last_id });
 }
 
-function lostClaimIn(joined: Joined): readonly LostClaim[] {
+function lostClaimIn(joined: JoinedRow): readonly LostClaim[] {
   const delivery = deliveryIn(joined);
   const schedule = firingScheduleIn(joined);
   const attempt = ATTEMPT.of(joined);

@@ -27,26 +27,26 @@ import type {
 } from '#src/ports/insight-store.ts';
 import type { DeliveryFilter, Page } from '#src/ports/store.ts';
 import { DELIVERY_FIXED, DELIVERY_MUTABLE } from '#src/store/sql/columns.ts';
-import { type DueStepRow, dueCounts, stepsOf } from '#src/store/sql/due-counts.ts';
+import { countSteps, type DueStepRow, toDueCounts } from '#src/store/sql/due-counts.ts';
 import { endpointDigest } from '#src/store/sql/endpoint-digest.ts';
-import { IS_CLOSED } from '#src/store/sql/gate-sql.ts';
+import { BREAKER_IS_CLOSED } from '#src/store/sql/gate-sql.ts';
 import { idsAfter, idsBefore } from '#src/store/sql/id-ranges.ts';
 import {
   ACTIVE_ROWS_MAX,
   DUE_ROWS_MAX,
   GATE_ROWS_MAX,
-  PROFILES_LOOKED_AT_MAX,
   PROFILES_MATCHING_MAX,
+  PROFILES_SCANNED_MAX,
   STATS_ROWS_MAX,
 } from '#src/store/sql/insight-bounds.ts';
 import { type DeliveryRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
-import { cutShort, search, type WalkedRow } from '#src/store/sql/schedule-search.ts';
+import { fitOnPage, type ScannedRow, search } from '#src/store/sql/schedule-search.ts';
 import { byEndpoint, byInstant, type EndpointStatsRow, type StatsRow } from '#src/store/sql/stats-rows.ts';
-import { DELIVERY, deliveryIn, FIRING_SCHEDULE, firingScheduleIn, type Joined } from './joined.ts';
+import { DELIVERY, deliveryIn, FIRING_SCHEDULE, firingScheduleIn, type JoinedRow } from './joined-rows.ts';
 import { STATUS_KEY } from './migrations.ts';
 import type { Reader, SqlValue } from './reader.ts';
 import { Reads } from './reads.ts';
-import { comparedUrl, contains, pieceOf, type Wanted } from './schedule-walks.ts';
+import { comparedUrl, contains, scanQuery, type WantedDestination } from './schedule-scans.ts';
 
 /** `$1`: the partition; `$2` and `$3`: the window; `$4`: how many to look at. */
 const WAITING = `SELECT id, due_at FROM deliveries
@@ -78,7 +78,7 @@ export class InsightReads {
     from: Instant,
     until: Instant,
   ): Promise<readonly StatsAt[]> {
-    const rows = await this.#reader.ask<StatsRow>(
+    const rows = await this.#reader.query<StatsRow>(
       `SELECT at, counts FROM tallies WHERE partition = $1 AND span_ms = $2 AND at >= $3 AND at < $4
        ORDER BY at DESC LIMIT $5`,
       partition,
@@ -95,7 +95,7 @@ export class InsightReads {
     endpoints: readonly EndpointKey[],
     from: Instant,
   ): Promise<readonly EndpointActivity[]> {
-    const rows = await this.#reader.ask<EndpointStatsRow>(
+    const rows = await this.#reader.query<EndpointStatsRow>(
       `SELECT endpoint_key, counts FROM endpoint_tallies
        WHERE partition = $1 AND endpoint_key = ANY($2::text[]) AND at >= $3 LIMIT $4`,
       partition,
@@ -107,7 +107,7 @@ export class InsightReads {
   }
 
   async activeEndpoints(partition: Partition, from: Instant, limit: number): Promise<readonly EndpointKey[]> {
-    const rows = await this.#reader.ask<{ readonly endpoint: EndpointKey }>(
+    const rows = await this.#reader.query<{ readonly endpoint: EndpointKey }>(
       `SELECT (SELECT endpoint FROM endpoint_tallies e
          WHERE e.partition = $1 AND e.endpoint_key = k.endpoint_key LIMIT 1) AS endpoint
        FROM (
@@ -132,8 +132,8 @@ export class InsightReads {
     lookAtMax: number,
   ): Promise<DueCounts> {
     const rowsMax = Math.min(lookAtMax, DUE_ROWS_MAX);
-    const rows = await this.#reader.ask<DueStepRow>(BY_STEP, partition, from, until, rowsMax + 1, stepMs);
-    return dueCounts(rows, stepsOf(from, until, stepMs), rowsMax);
+    const rows = await this.#reader.query<DueStepRow>(BY_STEP, partition, from, until, rowsMax + 1, stepMs);
+    return toDueCounts(rows, countSteps(from, until, stepMs), rowsMax);
   }
 
   /** An index leads from each of a customer's waiting deliveries to the next. */
@@ -143,7 +143,7 @@ export class InsightReads {
     until: Instant,
     limit: number,
   ): Promise<readonly UpcomingDelivery[]> {
-    const rows = await this.#reader.ask<Joined>(
+    const rows = await this.#reader.query<JoinedRow>(
       `SELECT ${DELIVERY.columns}, ${FIRING_SCHEDULE.columns} FROM (${WAITING}) w
        JOIN deliveries d ON d.partition = $1 AND d.id = w.id
        JOIN schedules s ON s.partition = $1 AND s.id = d.schedule_id
@@ -168,15 +168,15 @@ export class InsightReads {
   ): Promise<Found<ScheduleView, ScheduleId>> {
     const wanted = destination === null ? null : await this.#wanted(partition, destination, hidesQueries);
     const walk = (before: ScheduleId | null, rows: number) => {
-      const { sql, parameters } = pieceOf(partition, filter, wanted, before, rows);
-      return this.#reader.ask<WalkedRow>(sql, ...parameters);
+      const { sql, parameters } = scanQuery(partition, filter, wanted, before, rows);
+      return this.#reader.query<ScannedRow>(sql, ...parameters);
     };
     const { found: ids, ...place } = await search(walk, page, { lookAtMax });
-    return cutShort(place, await this.#reads.schedulesOf(partition, ids));
+    return fitOnPage(place, await this.#reads.schedulesOf(partition, ids));
   }
 
-  async #wanted(partition: Partition, part: string, hidesQueries: boolean): Promise<Wanted> {
-    const rows = await this.#reader.ask<{ readonly id: EndpointId }>(
+  async #wanted(partition: Partition, part: string, hidesQueries: boolean): Promise<WantedDestination> {
+    const rows = await this.#reader.query<{ readonly id: EndpointId }>(
       `SELECT p.id FROM (
          SELECT id, version FROM endpoints WHERE partition = $1 ORDER BY id DESC LIMIT $2
        ) p CROSS JOIN LATERAL (
@@ -184,7 +184,7 @@ export class InsightReads {
          WHERE v.partition = $1 AND v.endpoint_id = p.id AND v.version = p.version LIMIT 1
        ) v WHERE ${contains(`(${comparedUrl('v.url', '$5')})`, '$3::text')} LIMIT $4`,
       partition,
-      PROFILES_LOOKED_AT_MAX,
+      PROFILES_SCANNED_MAX,
       part,
       PROFILES_MATCHING_MAX,
       Number(hidesQueries),
@@ -215,7 +215,7 @@ export class InsightReads {
               [status],
             ]
           : [`SELECT 1 FROM deliveries WHERE partition = $1 AND ${ids} ORDER BY id DESC LIMIT $4`, []];
-    const [row] = await this.#reader.ask<{ readonly count: number }>(
+    const [row] = await this.#reader.query<{ readonly count: number }>(
       `SELECT count(*)::integer AS count FROM (SELECT 1 FROM (${counted}) c LIMIT $4) counted`,
       partition,
       idsAfter(createdAfter),
@@ -233,7 +233,7 @@ export class InsightReads {
     until: Instant,
     limit: number,
   ): Promise<readonly Delivery[]> {
-    const rows = await this.#reader.ask<DeliveryRow>(
+    const rows = await this.#reader.query<DeliveryRow>(
       `SELECT ${[...DELIVERY_FIXED, ...DELIVERY_MUTABLE].join(', ')} FROM deliveries
        WHERE partition = $1 AND schedule_id = $2 AND occurrence >= $3 AND occurrence < $4 AND replay_of IS NULL
        ORDER BY occurrence LIMIT $5`,
@@ -247,7 +247,7 @@ export class InsightReads {
   }
 
   async sendsPayloads(partition: Partition, id: EndpointId): Promise<boolean> {
-    const rows = await this.#reader.ask(
+    const rows = await this.#reader.query(
       `SELECT 1 FROM schedules
        WHERE partition = $1 AND endpoint_id = $2 AND endpoint_id IS NOT NULL AND payload_bytes > 0 LIMIT 1`,
       partition,
@@ -257,9 +257,9 @@ export class InsightReads {
   }
 
   async gates(partition: Partition, limit: number): Promise<readonly GateAt[]> {
-    const rows = await this.#reader.ask<GateRow>(
+    const rows = await this.#reader.query<GateRow>(
       `SELECT * FROM (SELECT endpoint, state, saved_at FROM gates WHERE partition = $1 LIMIT $2) g
-       ORDER BY ${IS_CLOSED}, saved_at DESC LIMIT $3`,
+       ORDER BY ${BREAKER_IS_CLOSED}, saved_at DESC LIMIT $3`,
       partition,
       GATE_ROWS_MAX,
       limit,

@@ -1,12 +1,12 @@
 import type { InsightStatementName } from '#src/store/sql/insight-verbs.ts';
 import { rows } from './array-rows.ts';
-import { kindsOf, PLAIN, type Statement } from './statement-kinds.ts';
+import { PLAIN, type Statement, statementBuilders } from './statement-builders.ts';
 
 const OLD = ['partition', 'span_ms', 'at'];
 const OLD_OF_ENDPOINTS = ['partition', 'at', 'endpoint_key'];
 
 export function insightStatements(distributed: boolean): Readonly<Record<InsightStatementName, Statement>> {
-  const { spreadOf, within, insert, remove } = kindsOf(distributed);
+  const { spreadOf, within, insert, remove } = statementBuilders(distributed);
   return {
     saveStatsRow: {
       ...insert(
@@ -22,7 +22,7 @@ export function insightStatements(distributed: boolean): Readonly<Record<Insight
         `DELETE FROM tallies AS r USING ${rows(OLD)}
          WHERE r.partition = t.partition AND r.span_ms = t.span_ms AND r.at < t.at${within(OLD)}`,
       ],
-      walks: true,
+      scans: true,
       key: [0, 1],
       table: 'old stats',
       spread: spreadOf(OLD),
@@ -41,7 +41,7 @@ export function insightStatements(distributed: boolean): Readonly<Record<Insight
         `DELETE FROM endpoint_tallies AS r USING ${rows(OLD_OF_ENDPOINTS)}
          WHERE r.partition = t.partition AND r.at = t.at AND r.endpoint_key <= t.endpoint_key${within(OLD_OF_ENDPOINTS)}`,
       ],
-      walks: true,
+      scans: true,
       key: [0],
       table: 'old endpoint_tallies',
       spread: spreadOf(OLD_OF_ENDPOINTS),

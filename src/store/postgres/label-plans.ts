@@ -1,13 +1,13 @@
 /** Which lists and searches of schedules are asked of tables that tempt the planner, and the indexes they must go by. */
 import type { Labels } from '#src/domain/labels.ts';
 
-export const OWNS_EVERY_SLOT = [['env', 'prod']] as const;
+export const COMMON = [['env', 'prod']] as const;
 export const RARE = [['customer', 'one']] as const;
 const ELSEWHERE = [['team', 'a']] as const;
 const UNKNOWN: Labels = ['b', 'c', 'd'].map((name) => [name, ''] as const);
 
 export const LABELLED = [
-  [OWNS_EVERY_SLOT, 'true'],
+  [COMMON, 'true'],
   [ELSEWHERE, "partition > 1 OR id LIKE '%50'"],
   [RARE, "id < 'sch_00000004'"],
 ] as const;
@@ -22,18 +22,18 @@ export const SCHEDULE_LISTS = [
   ['of a state that most have', { state: 'completed' }, BY_STATE],
   ['of a state that none has', { state: 'paused' }, BY_STATE],
   ['of a kind', { kind: 'recurring' }, BY_STATE],
-  ['with a label that all have', { labels: OWNS_EVERY_SLOT }, BY_LABEL],
+  ['with a label that all have', { labels: COMMON }, BY_LABEL],
   ['with a label that few have', { labels: RARE }, BY_LABEL],
   ['with a label that others have', { labels: ELSEWHERE }, BY_LABEL],
   ['with a rare label, of a state', { labels: RARE, state: 'completed' }, BY_LABEL],
-  ['with a common label, of a common state', { labels: OWNS_EVERY_SLOT, state: 'completed' }, BY_LABEL],
-  ['with a common label, of a state that none has', { labels: OWNS_EVERY_SLOT, state: 'paused' }, BY_LABEL],
-  ['with a common label, of a rare state', { labels: OWNS_EVERY_SLOT, state: 'active' }, BY_LABEL],
+  ['with a common label, of a common state', { labels: COMMON, state: 'completed' }, BY_LABEL],
+  ['with a common label, of a state that none has', { labels: COMMON, state: 'paused' }, BY_LABEL],
+  ['with a common label, of a rare state', { labels: COMMON, state: 'active' }, BY_LABEL],
   ['with a rare label, of a kind', { labels: RARE, kind: 'one_shot' }, BY_LABEL],
-  ['with a common label, of a rare kind', { labels: OWNS_EVERY_SLOT, kind: 'recurring' }, BY_LABEL],
+  ['with a common label, of a rare kind', { labels: COMMON, kind: 'recurring' }, BY_LABEL],
   [
     'with a common label, of a state and kind that none has',
-    { labels: OWNS_EVERY_SLOT, state: 'paused', kind: 'recurring' },
+    { labels: COMMON, state: 'paused', kind: 'recurring' },
     BY_LABEL,
   ],
 ] as const;
@@ -41,7 +41,7 @@ export const SCHEDULE_LISTS = [
 export const PIECE_ROWS = 100;
 /** Each label of a row is one look-up more; those of a range that ends are looked at in vain. */
 export const SEARCHES = [
-  ['two labels', { labels: [...OWNS_EVERY_SLOT, ...ELSEWHERE] }, 3 * PIECE_ROWS],
-  ['two labels, of a state', { labels: [...OWNS_EVERY_SLOT, ...RARE], state: 'completed' }, 3 * PIECE_ROWS],
-  ['four labels', { labels: [...OWNS_EVERY_SLOT, ...UNKNOWN] }, 3 * PIECE_ROWS],
+  ['two labels', { labels: [...COMMON, ...ELSEWHERE] }, 3 * PIECE_ROWS],
+  ['two labels, of a state', { labels: [...COMMON, ...RARE], state: 'completed' }, 3 * PIECE_ROWS],
+  ['four labels', { labels: [...COMMON, ...UNKNOWN] }, 3 * PIECE_ROWS],
 ] as const;

@@ -8,10 +8,10 @@ import type { Partition } from '#src/domain/partition.ts';
 import { RoundRobinQueue } from '#src/domain/round-robin-queue.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { unavailableInstead } from './faults.ts';
-import type { Link } from './link.ts';
+import type { ReconnectingClient } from './reconnecting-client.ts';
 
 /** The server reads the second one while the first is on its way. */
-const UNDER_WAY_MAX = 2;
+const IN_FLIGHT_MAX = 2;
 /** More than this waiting means that the database cannot keep up: refuse rather than grow. */
 const WAITING_MAX = 5_000;
 
@@ -22,12 +22,12 @@ interface Waiting {
 }
 
 export class LargePayloads {
-  readonly #link: Pick<Link, 'copyOut'>;
+  readonly #client: Pick<ReconnectingClient, 'copyOut'>;
   readonly #waiting = new RoundRobinQueue<Waiting>();
-  #underWay = 0;
+  #inFlight = 0;
 
-  constructor(link: Pick<Link, 'copyOut'>) {
-    this.#link = link;
+  constructor(client: Pick<ReconnectingClient, 'copyOut'>) {
+    this.#client = client;
   }
 
   async read(partition: Partition, id: ScheduleId): Promise<Uint8Array | null> {
@@ -41,22 +41,22 @@ export class LargePayloads {
   }
 
   #next(): void {
-    if (this.#underWay >= UNDER_WAY_MAX) return;
+    if (this.#inFlight >= IN_FLIGHT_MAX) return;
     const next = this.#waiting.next();
     if (next === undefined) return;
-    this.#underWay++;
+    this.#inFlight++;
     next.resolve(this.#copy(next));
   }
 
   async #copy({ partition, id }: Waiting): Promise<Uint8Array | null> {
     try {
-      return await this.#link.copyOut(
+      return await this.#client.copyOut(
         `SELECT sealed FROM payloads WHERE partition = ${partition} AND schedule_id = ${escapeLiteral(id)}`,
       );
     } catch (error) {
       throw unavailableInstead(error);
     } finally {
-      this.#underWay--;
+      this.#inFlight--;
       this.#next();
     }
   }

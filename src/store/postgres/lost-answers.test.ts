@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import * as life from '#src/domain/schedule-life.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import { type Opened, Suite } from '#src/store/contract/bench.ts';
 import { HOURLY, SUCCESS } from '#src/store/contract/builders.ts';
+import { type Opened, Suite } from '#src/store/contract/fixture.ts';
 import { openedIn } from '#test/postgres/contract-databases.ts';
 import { createDatabase } from '#test/postgres/databases.ts';
 import { type PostgresProxy, startProxy, type Verdict } from '#test/postgres/proxy.ts';
@@ -42,109 +42,109 @@ function next(sql: RegExp, verdict: Verdict, times = 1): void {
 
 describe.for(['lose the answer', 'lose it'] as const)('a commit: %s', (verdict) => {
   test('a create is stored once', async () => {
-    const bench = await suite.bench();
+    const fixture = await suite.fixture();
     const before = proxy.lost;
     next(TRANSACTION, verdict);
-    const receipt = bench.receipt();
-    const made = bench.schedule();
+    const receipt = fixture.receipt();
+    const made = fixture.schedule();
     const addition = { ...made, payload: Uint8Array.of(1), profile: null, receipt };
-    expect(await bench.store.addSchedule(addition)).toBe('done');
+    expect(await fixture.store.addSchedule(addition)).toBe('done');
     expect(proxy.lost).toBe(before + 1);
-    const { schedule } = await bench.view(made.schedule.id);
+    const { schedule } = await fixture.view(made.schedule.id);
     expect(schedule).toEqual(made.schedule);
-    const again = bench.schedule();
+    const again = fixture.schedule();
     const second = { ...again, payload: null, profile: null, receipt };
-    expect(await bench.store.addSchedule(second)).toBe('key_taken');
+    expect(await fixture.store.addSchedule(second)).toBe('key_taken');
   });
 
   test('a claim of a recurring delivery materializes the next one once', async () => {
-    const bench = await suite.bench();
-    const view = await bench.addSchedule({ timing: HOURLY });
+    const fixture = await suite.fixture();
+    const view = await fixture.addSchedule({ timing: HOURLY });
     next(TRANSACTION, verdict);
-    const claimed = await bench.take(view);
-    const after = await bench.view(view.schedule.id);
+    const claimed = await fixture.addClaim(view);
+    const after = await fixture.view(view.schedule.id);
     expect(after.pending).toEqual(claimed.advanced?.next);
     expect(after.schedule).toEqual(claimed.advanced?.schedule);
-    expect(await bench.store.listAttempts(bench.partition, claimed.delivery.id, 0, 10)).toHaveLength(1);
+    expect(await fixture.store.listAttempts(fixture.partition, claimed.delivery.id, 0, 10)).toHaveLength(1);
   });
 
   test('a settling is done once, and what was decided on the same row is stale', async () => {
-    const bench = await suite.bench();
-    const view = await bench.addSchedule();
-    const claimed = await bench.take(view);
-    const settled = bench.settle(claimed, view.schedule, SUCCESS);
+    const fixture = await suite.fixture();
+    const view = await fixture.addSchedule();
+    const claimed = await fixture.addClaim(view);
+    const settled = fixture.settle(claimed, view.schedule, SUCCESS);
     next(TRANSACTION, verdict);
-    expect(await bench.store.settle([settled])).toEqual(['done']);
-    expect(await bench.store.settle([settled])).toEqual(['stale']);
-    expect(await bench.delivery(claimed.delivery.id)).toEqual(settled.delivery);
+    expect(await fixture.store.settle([settled])).toEqual(['done']);
+    expect(await fixture.store.settle([settled])).toEqual(['stale']);
+    expect(await fixture.delivery(claimed.delivery.id)).toEqual(settled.delivery);
   });
 
   test('of a batch, those that do not hold are told apart', async () => {
-    const bench = await suite.bench();
-    const views = await Promise.all(Array.from({ length: 8 }, () => bench.addSchedule()));
+    const fixture = await suite.fixture();
+    const views = await Promise.all(Array.from({ length: 8 }, () => fixture.addSchedule()));
     const [taken] = views;
     if (taken === undefined) throw new Error('There are eight.');
-    await bench.take(taken);
+    await fixture.addClaim(taken);
     next(/^COMMIT/, verdict);
-    const claims = views.map((view) => bench.claim(view.pending ?? neverNull(), view));
-    expect(await bench.store.claim(claims)).toEqual(['stale', ...Array(7).fill('done')]);
-    const [{ deliveries, attempts }] = await bench.everything();
+    const claims = views.map((view) => fixture.claim(view.pending ?? neverNull(), view));
+    expect(await fixture.store.claim(claims)).toEqual(['stale', ...Array(7).fill('done')]);
+    const [{ deliveries, attempts }] = await fixture.everything();
     expect(deliveries.filter(({ status }) => status === 'claimed')).toHaveLength(8);
     expect(attempts).toHaveLength(8);
   });
 
   test('also when looking it up fails', async () => {
-    const bench = await suite.bench();
+    const fixture = await suite.fixture();
     next(/INTO writers|FOR UPDATE/, verdict, 3);
-    const made = bench.schedule();
+    const made = fixture.schedule();
     const addition = { ...made, payload: null, profile: null, receipt: null };
-    expect(await bench.store.addSchedule(addition)).toBe('done');
-    expect((await bench.view(made.schedule.id)).schedule.revision).toBe(1);
+    expect(await fixture.store.addSchedule(addition)).toBe('done');
+    expect((await fixture.view(made.schedule.id)).schedule.revision).toBe(1);
   });
 });
 
 test('a create whose statements never arrive is made on the next connection', async () => {
-  const bench = await suite.bench();
+  const fixture = await suite.fixture();
   next(/^INSERT INTO schedules/, 'lose it');
-  const made = bench.schedule();
-  expect(await bench.store.addSchedule({ ...made, payload: null, profile: null, receipt: null })).toBe(
+  const made = fixture.schedule();
+  expect(await fixture.store.addSchedule({ ...made, payload: null, profile: null, receipt: null })).toBe(
     'done',
   );
 });
 
 describe('a database that is away', () => {
   test('refuses at once, and everything resumes by itself', async () => {
-    const bench = await suite.bench();
-    const view = await bench.addSchedule();
+    const fixture = await suite.fixture();
+    const view = await fixture.addSchedule();
     proxy.refuse();
     proxy.cut();
-    await expect.poll(() => readFails(bench)).toBe(true);
-    const changed = life.pause(view, bench.now);
+    await expect.poll(() => readFails(fixture)).toBe(true);
+    const changed = life.pause(view, fixture.now);
     if (changed === null) throw new Error('It can be paused.');
-    await expect(bench.store.check(bench.now)).rejects.toThrow(StoreUnavailable);
-    await expect(bench.store.replaceSchedule({ ...changed, receipt: null })).rejects.toThrow(
+    await expect(fixture.store.check(fixture.now)).rejects.toThrow(StoreUnavailable);
+    await expect(fixture.store.replaceSchedule({ ...changed, receipt: null })).rejects.toThrow(
       StoreUnavailable,
     );
-    await expect(bench.store.readClock()).rejects.toThrow(StoreUnavailable);
+    await expect(fixture.store.readClock()).rejects.toThrow(StoreUnavailable);
     await proxy.accept();
-    await expect.poll(() => readFails(bench), { timeout: 5_000 }).toBe(false);
+    await expect.poll(() => readFails(fixture), { timeout: 5_000 }).toBe(false);
     await expect
       .poll(
         () =>
-          bench.store.check(bench.now).then(
+          fixture.store.check(fixture.now).then(
             () => true,
             () => false,
           ),
         { timeout: 5_000 },
       )
       .toBe(true);
-    expect(await bench.store.replaceSchedule({ ...changed, receipt: null })).toBe('done');
+    expect(await fixture.store.replaceSchedule({ ...changed, receipt: null })).toBe('done');
   });
 });
 
-async function readFails(bench: Awaited<ReturnType<Suite['bench']>>): Promise<boolean> {
+async function readFails(fixture: Awaited<ReturnType<Suite['fixture']>>): Promise<boolean> {
   try {
-    await bench.store.listProjects();
+    await fixture.store.listProjects();
     return false;
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;

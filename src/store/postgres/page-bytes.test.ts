@@ -60,7 +60,7 @@ test('a page of large objects is cut without reading them', async () => {
     blocks.push(await blocksOf(sql, parameters));
     return [];
   };
-  const reads = new Reads({ ask, lookUp: ask, lookUpValues: ask } satisfies Reader);
+  const reads = new Reads({ query: ask, lookUp: ask, lookUpValues: ask } satisfies Reader);
   const page = { before: null, limit: ROWS };
   for (const filter of [ALL_SCHEDULES, { ...ALL_SCHEDULES, state: 'active' }] as const) {
     await reads.schedules(1 as Partition, filter, page);

@@ -49,7 +49,7 @@ export class PayloadReads {
     return this.#large.read(partition, id);
   }
 
-  async messages(deliveries: readonly Delivery[]): Promise<readonly StoredPayload[]> {
+  async load(deliveries: readonly Delivery[]): Promise<readonly StoredPayload[]> {
     const messages: StoredPayload[] = [];
     for (let start = 0; start < deliveries.length; start += TOGETHER_MAX) {
       messages.push(...(await this.#some(deliveries.slice(start, start + TOGETHER_MAX))));

@@ -31,7 +31,7 @@ class Heard {
       connect: connector(addressOf(url), { timers: systemTimers, decodeText: (text) => text }),
       timers: systemTimers,
       node,
-      heard: {
+      listener: {
         due: (due) => void this.dues.push(due),
         rescan: () => void this.looks++,
         slotsChanged: () => void this.changes++,

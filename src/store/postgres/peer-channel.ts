@@ -9,7 +9,7 @@ import type { Client } from 'pg';
 import type { DueDelivery } from '#src/domain/due.ts';
 import type { Peers } from '#src/ports/hints.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
-import { Link } from './link.ts';
+import { ReconnectingClient } from './reconnecting-client.ts';
 
 const CHANNEL = 'sched';
 const GATHER_MS = 3;
@@ -21,15 +21,15 @@ const DUES_MAX = 500;
 const ALIVE_MS = 5_000;
 const LISTEN_MS_MAX = 5_000;
 
-export interface ChannelDependencies {
+export interface PeerChannelDependencies {
   readonly connect: () => Promise<Client>;
   readonly timers: Timers & Stopwatch;
   readonly node: string;
   /** Who is told what the others say. */
-  readonly heard: Peers;
+  readonly listener: Peers;
 }
 
-interface Note {
+interface Message {
   readonly from: string;
   readonly dues: readonly DueDelivery[];
   readonly look: boolean;
@@ -37,21 +37,25 @@ interface Note {
 }
 
 export class PeerChannel implements Peers {
-  readonly #dependencies: ChannelDependencies;
-  readonly #link: Link;
+  readonly #dependencies: PeerChannelDependencies;
+  readonly #client: ReconnectingClient;
   #dues: DueDelivery[] = [];
   #isLook = false;
   #isSlots = false;
   #isGathering = false;
   #callOff: (() => void) | null = null;
 
-  constructor(dependencies: ChannelDependencies) {
+  constructor(dependencies: PeerChannelDependencies) {
     this.#dependencies = dependencies;
-    this.#link = new Link({ connect: () => this.#listen(), timers: dependencies.timers, prepares: false });
+    this.#client = new ReconnectingClient({
+      connect: () => this.#listen(),
+      timers: dependencies.timers,
+      prepares: false,
+    });
   }
 
   async open(): Promise<void> {
-    await this.#link.open();
+    await this.#client.open();
     this.#stayAlive();
   }
 
@@ -74,7 +78,7 @@ export class PeerChannel implements Peers {
   async close(): Promise<void> {
     this.#callOff?.();
     await this.#say();
-    await this.#link.close();
+    await this.#client.close();
   }
 
   async #listen(): Promise<Client> {
@@ -90,14 +94,15 @@ export class PeerChannel implements Peers {
       })
       .finally(callOff);
     // Whatever was said while nobody listened is lost.
-    this.#dependencies.heard.rescan();
-    this.#dependencies.heard.slotsChanged();
+    this.#dependencies.listener.rescan();
+    this.#dependencies.listener.slotsChanged();
     return client;
   }
 
   #stayAlive(): void {
     this.#callOff = this.#dependencies.timers.after(ALIVE_MS, () => {
-      if (this.#link.isUp && this.#link.underWay === 0) this.#link.send('SELECT 1').catch(() => {});
+      if (this.#client.isConnected && this.#client.inFlight === 0)
+        this.#client.send('SELECT 1').catch(() => {});
       this.#stayAlive();
     });
   }
@@ -115,7 +120,7 @@ export class PeerChannel implements Peers {
     const notes = this.#take();
     if (notes.length === 0) return;
     try {
-      await this.#link.send(`SELECT pg_notify('${CHANNEL}', note) FROM unnest($1::text[]) AS note`, [
+      await this.#client.send(`SELECT pg_notify('${CHANNEL}', note) FROM unnest($1::text[]) AS note`, [
         notes.map((note) => JSON.stringify(note)),
       ]);
     } catch {
@@ -124,9 +129,9 @@ export class PeerChannel implements Peers {
   }
 
   /** As few notes as they fit into. */
-  #take(): readonly Note[] {
+  #take(): readonly Message[] {
     const { node } = this.#dependencies;
-    const notes: Note[] = [];
+    const notes: Message[] = [];
     let look = this.#isLook;
     let dues: DueDelivery[] = [];
     let characters = 0;
@@ -156,16 +161,16 @@ export class PeerChannel implements Peers {
   #hear(payload: string): void {
     const note = noteOf(payload);
     if (note === null || note.from === this.#dependencies.node) return;
-    const { heard } = this.#dependencies;
+    const { listener: heard } = this.#dependencies;
     for (const due of note.dues) heard.due(due);
     if (note.look) heard.rescan();
     if (note.slots) heard.slotsChanged();
   }
 }
 
-function noteOf(payload: string): Note | null {
+function noteOf(payload: string): Message | null {
   try {
-    const note = JSON.parse(payload) as Partial<Note> | null;
+    const note = JSON.parse(payload) as Partial<Message> | null;
     if (typeof note !== 'object' || note === null || !Array.isArray(note.dues)) return null;
     return {
       from: String(note.from),

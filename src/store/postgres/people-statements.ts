@@ -6,13 +6,13 @@ import type { PeopleStatementName } from '#src/store/sql/people-names.ts';
 import { AUDIT, INVITATION, SESSION, USER_FIXED, USER_MUTABLE } from '#src/store/sql/people-rows.ts';
 import { PRUNED_TOGETHER_MAX } from '#src/store/sql/people-verbs.ts';
 import { rows } from './array-rows.ts';
-import { keyOf, kindsOf, PLAIN, type Statement } from './statement-kinds.ts';
+import { PLAIN, positionsOf, type Statement, statementBuilders } from './statement-builders.ts';
 
 const REPLACED_USER = [...USER_MUTABLE, 'id', 'was'];
 const FULL_ADMIN = `role = 'admin' AND projects IS NULL`;
 
 export function peopleStatements(distributed: boolean): Readonly<Record<PeopleStatementName, Statement>> {
-  const { insert, insertEach, remove } = kindsOf(distributed);
+  const { insert, insertEach, remove } = statementBuilders(distributed);
 
   /** Removes the first rows for which this is so. */
   function prune(table: string, key: string, columns: readonly string[], condition: string): Statement {
@@ -22,7 +22,7 @@ export function peopleStatements(distributed: boolean): Readonly<Record<PeopleSt
         `DELETE FROM ${table} AS r WHERE r.${key} IN
            (SELECT o.${key} FROM ${table} AS o, ${rows(columns)} WHERE ${condition} LIMIT ${PRUNED_TOGETHER_MAX})`,
       ],
-      walks: true,
+      scans: true,
       key: [],
       table: `${table} pruned`,
     };
@@ -40,7 +40,7 @@ export function peopleStatements(distributed: boolean): Readonly<Record<PeopleSt
          WHERE NOT EXISTS (SELECT 1 FROM users AS o WHERE o.${FULL_ADMIN} AND o.id <> r.id)`,
       ],
       holds: 'none',
-      walks: true,
+      scans: true,
       key: [],
       match: [0],
       table: 'admins',
@@ -64,7 +64,7 @@ export function peopleStatements(distributed: boolean): Readonly<Record<PeopleSt
          FROM ${rows(REPLACED_USER)} WHERE r.id = t.id AND r.revision = t.was RETURNING r.id`,
       ],
       holds: 'each',
-      key: keyOf(REPLACED_USER, ['id']),
+      key: positionsOf(REPLACED_USER, ['id']),
       table: 'users',
     },
     renewPasswordHash: {
@@ -91,7 +91,7 @@ export function peopleStatements(distributed: boolean): Readonly<Record<PeopleSt
          WHERE r.hash = t.hash AND r.expires_at > t.now RETURNING r.hash`,
       ],
       holds: 'each',
-      walks: true,
+      scans: true,
       key: [0],
       table: 'invitations used',
     },
@@ -109,7 +109,7 @@ export function peopleStatements(distributed: boolean): Readonly<Record<PeopleSt
       key: [0],
       table: 'invitations',
     },
-    removeInvitationsOf: { ...remove('invitations', ['created_by']), walks: true, table: 'invitations of' },
+    removeInvitationsOf: { ...remove('invitations', ['created_by']), scans: true, table: 'invitations of' },
 
     insertSession: { ...insert('sessions', SESSION), key: [0] },
     touchSession: {
@@ -124,7 +124,7 @@ export function peopleStatements(distributed: boolean): Readonly<Record<PeopleSt
     removeSession: remove('sessions', ['hash']),
     removeSessionsOf: {
       ...remove('sessions', ['user_id', 'hash'], 'r.user_id = t.user_id AND r.hash <> t.hash'),
-      walks: true,
+      scans: true,
       key: [0],
       table: 'sessions of',
     },

@@ -6,10 +6,10 @@ import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { slotOf } from '#src/domain/slot.ts';
 import { endpointDigest } from '#src/store/sql/endpoint-digest.ts';
 import { digestBytes } from '#src/store/sql/label-rows.ts';
-import type { Places } from '#src/store/sql/verbs.ts';
+import type { KeyParameters } from '#src/store/sql/verbs.ts';
 
 /** In the order of the statements' columns. */
-export const places: Places = {
+export const keyParameters: KeyParameters = {
   label: digestBytes,
   delivery: ({ partition, target }) => {
     const endpoint = endpointKeyOf(target);

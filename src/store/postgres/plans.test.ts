@@ -25,19 +25,11 @@ import { DueReads } from './due-reads.ts';
 import { FiringReads } from './firing-reads.ts';
 import { INSIGHTS } from './insight-plans.ts';
 import { InsightReads } from './insight-reads.ts';
-import {
-  JOINED,
-  LABELLED,
-  OWNS_EVERY_SLOT,
-  PIECE_ROWS,
-  RARE,
-  SCHEDULE_LISTS,
-  SEARCHES,
-} from './label-plans.ts';
-import { labelWalks } from './label-walker.ts';
+import { COMMON, JOINED, LABELLED, PIECE_ROWS, RARE, SCHEDULE_LISTS, SEARCHES } from './label-plans.ts';
+import { labelScans } from './label-searcher.ts';
 import { LargePayloads } from './large-payloads.ts';
 import { PayloadReads } from './payload-reads.ts';
-import { places } from './places.ts';
+import { keyParameters } from './places.ts';
 import type { Reader, SqlValue, Values } from './reader.ts';
 import { Reads } from './reads.ts';
 import { RETENTION } from './retention.ts';
@@ -155,14 +147,14 @@ class Explainer implements Reader {
   }
 
   lookUp<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]> {
-    return this.ask(sql, ...parameters);
+    return this.query(sql, ...parameters);
   }
 
   async lookUpValues(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Values[]> {
-    return (await this.ask<object>(sql, ...parameters)).map((row) => Object.values(row));
+    return (await this.query<object>(sql, ...parameters)).map((row) => Object.values(row));
   }
 
-  async ask<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]> {
+  async query<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]> {
     const name = `plan_${++Explainer.#statements}`;
     await this.#client.query(`PREPARE ${name} AS ${sql}`);
     const values = parameters.length === 0 ? '' : `(${parameters.map(literal).join(', ')})`;
@@ -273,7 +265,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
 
       it.for(SEARCHES)('a piece of a search by %s', ([, filter, rowsMax]) =>
         expectWalk(
-          (reader) => labelWalks(reader).piece(LARGE, { ...ALL_SCHEDULES, ...filter }, null, PIECE_ROWS),
+          (reader) => labelScans(reader).scan(LARGE, { ...ALL_SCHEDULES, ...filter }, null, PIECE_ROWS),
           ['schedule_labels_pkey'],
           rowsMax,
         ),
@@ -281,7 +273,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
 
       it('how common labels are', () =>
         expectWalk(
-          (reader) => labelWalks(reader).count(LARGE, [...OWNS_EVERY_SLOT, ...RARE], PIECE_ROWS),
+          (reader) => labelScans(reader).count(LARGE, [...COMMON, ...RARE], PIECE_ROWS),
           ['schedule_labels_pkey'],
           2 * PIECE_ROWS,
         ));
@@ -357,7 +349,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
         }));
         await expectWalk(
           async (reader) => {
-            const work = await new FiringReads(reader, distributed).work(wanted);
+            const work = await new FiringReads(reader, distributed).load(wanted);
             expect(work.map((one) => one?.delivery.id)).toEqual(wanted.map(({ id }) => id));
           },
           [...JOINED, 'gates_pkey', 'schedules_pkey', 'sweeps_pkey'],
@@ -367,7 +359,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
 
       it('the message of a delivery by look-ups', async () => {
         const delivery = { partition: LARGE, scheduleId: SCHEDULE, target: TARGET } as Delivery;
-        const message = (reader: Reader) => new PayloadReads(reader, NO_LARGE).messages([delivery]);
+        const message = (reader: Reader) => new PayloadReads(reader, NO_LARGE).load([delivery]);
         await expectWalk(message, ['endpoint_versions_pkey', 'payloads_pkey'], 2);
       });
 
@@ -375,7 +367,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
         const payload = (reader: Reader) =>
           new LargePayloads({
             copyOut: async (sql) => {
-              await reader.ask(sql);
+              await reader.query(sql);
               return null;
             },
           }).read(LARGE, SCHEDULE);
@@ -395,7 +387,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
         expectWalk(
           (reader) => {
             const parameters = what === 'schedules' ? [0, '', START, BATCH] : [START, BATCH];
-            return reader.ask(RETENTION[what], ...parameters);
+            return reader.query(RETENTION[what], ...parameters);
           },
           indexes,
           3 * BATCH,
@@ -406,8 +398,8 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
         const JOB = 'job_001' as JobId;
         const jobsOf = (reader: Reader) =>
           new SqlReplayJobs(
-            { ask: (sql, ...values) => reader.ask(sql, ...values), run: async () => 'done' },
-            makeVerbs(places),
+            { query: (sql, ...values) => reader.query(sql, ...values), run: async () => 'done' },
+            makeVerbs(keyParameters),
           );
 
         it.for([

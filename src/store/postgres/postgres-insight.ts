@@ -20,17 +20,17 @@ import { pruneStats } from '#src/store/sql/stats-retention.ts';
 import { ClusterReads } from './cluster-reads.ts';
 import { InsightReads } from './insight-reads.ts';
 import type { Reader } from './reader.ts';
-import type { WriteLane } from './write-lane.ts';
+import type { WriteQueue } from './write-queue.ts';
 
 export interface PostgresInsightDependencies {
   /** For what people ask. */
-  readonly aside: Reader;
+  readonly insight: Reader;
   /** For what the engine asks. */
   readonly firing: Reader;
   /** For what people order. */
-  readonly api: WriteLane;
+  readonly api: WriteQueue;
   /** For what has been counted. */
-  readonly settling: WriteLane;
+  readonly settling: WriteQueue;
   readonly distributed: boolean;
 }
 
@@ -41,13 +41,13 @@ export class PostgresInsight implements InsightStore {
 
   constructor(dependencies: PostgresInsightDependencies) {
     this.#dependencies = dependencies;
-    this.#reads = new InsightReads(dependencies.aside);
-    this.#cluster = new ClusterReads(dependencies.aside);
+    this.#reads = new InsightReads(dependencies.insight);
+    this.#cluster = new ClusterReads(dependencies.insight);
   }
 
   lookedAtSoon(): void {
     // Whoever looks then is told what is wrong, if something is.
-    this.#dependencies.aside.ask('SELECT 1').catch(() => {});
+    this.#dependencies.insight.query('SELECT 1').catch(() => {});
   }
 
   async saveStats(
@@ -79,9 +79,9 @@ export class PostgresInsight implements InsightStore {
     const oldest = distributed ? OLDEST_DISTRIBUTED : OLDEST;
     return pruneStats(
       {
-        oldestStats: (spanMs, before, limit) => firing.ask(oldest.stats, spanMs, before, limit),
+        oldestStats: (spanMs, before, limit) => firing.query(oldest.stats, spanMs, before, limit),
         oldestEndpointStats: (before, rows, limit) =>
-          firing.ask(oldest.endpointStats, before, limit, rows - 1),
+          firing.query(oldest.endpointStats, before, limit, rows - 1),
         run: async (removing) => removing.length > 0 && settling.runAll(removing),
       },
       minutesBefore,
@@ -114,7 +114,7 @@ export class PostgresInsight implements InsightStore {
   }
 
   async findGate(partition: Partition, endpoint: EndpointKey): Promise<Gate | null> {
-    const [row] = await this.#dependencies.firing.ask<{ readonly state: string }>(
+    const [row] = await this.#dependencies.firing.query<{ readonly state: string }>(
       'SELECT state FROM gates WHERE partition = $1 AND endpoint_key = $2',
       partition,
       endpointDigest(endpoint),
@@ -136,7 +136,7 @@ export class PostgresInsight implements InsightStore {
 
   listBreakerResets(limit: number): Promise<readonly BreakerReset[]> {
     const sql = 'SELECT partition, endpoint, at FROM gate_orders LIMIT $1';
-    return this.#dependencies.firing.ask<BreakerReset>(sql, limit);
+    return this.#dependencies.firing.query<BreakerReset>(sql, limit);
   }
 
   async removeBreakerReset(order: BreakerReset): Promise<void> {

@@ -43,56 +43,56 @@ import type {
   StoredPayload,
   Written,
 } from '#src/ports/store.ts';
+import { SqlMaintenance } from '#src/store/sql/maintenance.ts';
 import { SqlPeople } from '#src/store/sql/people.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { Retention } from '#src/store/sql/retention.ts';
 import { SqlSealed } from '#src/store/sql/sealed.ts';
-import { fenceOf } from '#src/store/sql/taken.ts';
-import { SqlUpkeep } from '#src/store/sql/upkeep.ts';
+import { toFence } from '#src/store/sql/taken.ts';
 import { makeVerbs } from '#src/store/sql/verbs.ts';
 import { type Connections, openConnections, type PostgresOptions } from './connections.ts';
 import { ControlReads } from './control-reads.ts';
 import { DueReads } from './due-reads.ts';
 import { FiringReads } from './firing-reads.ts';
-import type { Lifeline } from './lifeline.ts';
+import type { LeaseConnection } from './lease-connection.ts';
 import type { PayloadReads } from './payload-reads.ts';
-import { places } from './places.ts';
+import { keyParameters } from './places.ts';
 import { PostgresInsight } from './postgres-insight.ts';
 import { Reads } from './reads.ts';
 import { RETENTION } from './retention.ts';
-import { sqlOf } from './sql-of.ts';
+import { sqlRunner } from './sql-of.ts';
 
-const verbs = makeVerbs(places);
+const verbs = makeVerbs(keyParameters);
 
-export class PostgresStore extends SqlUpkeep implements Store, ControlStore, ClusterStore {
+export class PostgresStore extends SqlMaintenance implements Store, ControlStore, ClusterStore {
   readonly people: PeopleStore;
   readonly insight: InsightStore;
   readonly jobs: SqlReplayJobs;
   readonly sealed: SealedStore;
   readonly #connections: Connections;
-  readonly #lanes: Connections['lanes'];
+  readonly #writers: Connections['writers'];
   readonly #reads: Reads;
   readonly #control: ControlReads;
   readonly #firing: FiringReads;
   readonly #due: DueReads;
   readonly #payloads: PayloadReads;
-  readonly #lifeline: Lifeline;
+  readonly #lease: LeaseConnection;
   readonly #retention: Retention;
 
   private constructor(connections: Connections) {
-    const { lanes, pools, payloads, lifeline, distributed } = connections;
-    super(sqlOf(pools.api, lanes.upkeep), verbs);
-    this.insight = new PostgresInsight({ ...pools, ...lanes, distributed });
+    const { writers, pools, payloads, lease, distributed } = connections;
+    super(sqlRunner(pools.api, writers.maintenance), verbs);
+    this.insight = new PostgresInsight({ ...pools, ...writers, distributed });
     this.#connections = connections;
-    this.#lanes = lanes;
+    this.#writers = writers;
     this.#reads = new Reads(pools.api);
     this.#control = new ControlReads(pools.api);
     this.#firing = new FiringReads(pools.firing, distributed);
     this.#due = new DueReads(pools.firing, distributed);
     this.#payloads = payloads;
-    this.#lifeline = lifeline;
-    this.#retention = new Retention((sql, ...values) => pools.firing.ask(sql, ...values), RETENTION, verbs);
-    const sql = sqlOf(pools.api, lanes.api);
+    this.#lease = lease;
+    this.#retention = new Retention((sql, ...values) => pools.firing.query(sql, ...values), RETENTION, verbs);
+    const sql = sqlRunner(pools.api, writers.api);
     this.people = new SqlPeople(sql);
     this.jobs = new SqlReplayJobs(sql, verbs);
     this.sealed = new SqlSealed(sql);
@@ -115,11 +115,11 @@ export class PostgresStore extends SqlUpkeep implements Store, ControlStore, Clu
   }
 
   searchSchedules(...asked: Parameters<Store['searchSchedules']>) {
-    return this.#connections.pools.walking.find(...asked);
+    return this.#connections.pools.search.find(...asked);
   }
 
   addSchedule(addition: ScheduleAddition): Promise<Written> {
-    return this.#lanes.api.run(verbs.addSchedule(addition));
+    return this.#writers.api.run(verbs.addSchedule(addition));
   }
 
   async replaceSchedule(replacement: ScheduleReplacement): Promise<Written> {
@@ -127,7 +127,7 @@ export class PostgresStore extends SqlUpkeep implements Store, ControlStore, Clu
     const before = await this.#reads.firingSchedule(partition, id);
     // Another revision than the one replaced would have other labels; the write would find that too.
     if (before?.revision !== revision - 1) return 'stale';
-    return this.#lanes.api.run(verbs.replaceSchedule(replacement, before));
+    return this.#writers.api.run(verbs.replaceSchedule(replacement, before));
   }
 
   findPayload(partition: Partition, id: ScheduleId): Promise<Uint8Array | null> {
@@ -143,7 +143,7 @@ export class PostgresStore extends SqlUpkeep implements Store, ControlStore, Clu
   }
 
   addReplay(addition: ReplayAddition): Promise<Written> {
-    return this.#lanes.api.run(verbs.addReplay(addition));
+    return this.#writers.api.run(verbs.addReplay(addition));
   }
 
   listAttempts(...asked: Parameters<Store['listAttempts']>) {
@@ -163,15 +163,15 @@ export class PostgresStore extends SqlUpkeep implements Store, ControlStore, Clu
   }
 
   addProfile(addition: ProfileWrite): Promise<Written> {
-    return this.#lanes.api.run(verbs.addProfile(addition));
+    return this.#writers.api.run(verbs.addProfile(addition));
   }
 
   replaceProfile(replacement: ProfileWrite): Promise<Written> {
-    return this.#lanes.api.run(verbs.replaceProfile(replacement));
+    return this.#writers.api.run(verbs.replaceProfile(replacement));
   }
 
   archiveProfile(profile: EndpointProfile): Promise<'done' | 'stale' | 'in_use'> {
-    return this.#lanes.api.run(verbs.archiveProfile(profile));
+    return this.#writers.api.run(verbs.archiveProfile(profile));
   }
 
   findReceipt(partition: Partition, key: string, now: Instant): Promise<Receipt | null> {
@@ -179,23 +179,23 @@ export class PostgresStore extends SqlUpkeep implements Store, ControlStore, Clu
   }
 
   addReceipt(partition: Partition, receipt: Receipt): Promise<'done' | 'key_taken'> {
-    return this.#lanes.api.run(verbs.addReceipt(partition, receipt));
+    return this.#writers.api.run(verbs.addReceipt(partition, receipt));
   }
 
   claim(writes: readonly ClaimWrite[], fence?: Fence): Promise<readonly ('done' | 'stale')[]> {
-    return this.#lanes.claiming.runAll<'stale'>(writes.map((write) => verbs.claim(write, fence)));
+    return this.#writers.claiming.runAll<'stale'>(writes.map((write) => verbs.claim(write, fence)));
   }
 
   settle(writes: readonly SettleWrite[]): Promise<readonly ('done' | 'stale')[]> {
-    return this.#lanes.settling.runAll<'stale'>(writes.map(verbs.settle));
+    return this.#writers.settling.runAll<'stale'>(writes.map(verbs.settle));
   }
 
   endUnsent(writes: readonly EndWrite[], fence?: Fence): Promise<readonly ('done' | 'stale')[]> {
-    return this.#lanes.claiming.runAll<'stale'>(writes.map((write) => verbs.endUnsent(write, fence)));
+    return this.#writers.claiming.runAll<'stale'>(writes.map((write) => verbs.endUnsent(write, fence)));
   }
 
   defer(deliveries: readonly Delivery[], fence?: Fence): Promise<readonly ('done' | 'stale')[]> {
-    return this.#lanes.claiming.runAll<'stale'>(deliveries.map((delivery) => verbs.defer(delivery, fence)));
+    return this.#writers.claiming.runAll<'stale'>(deliveries.map((delivery) => verbs.defer(delivery, fence)));
   }
 
   listDue(
@@ -227,11 +227,11 @@ export class PostgresStore extends SqlUpkeep implements Store, ControlStore, Clu
   loadDeliveries(
     deliveries: readonly Pick<DueDelivery, 'partition' | 'id'>[],
   ): Promise<readonly (LoadedDelivery | null)[]> {
-    return this.#firing.work(deliveries);
+    return this.#firing.load(deliveries);
   }
 
   loadPayloads(deliveries: readonly Delivery[]): Promise<readonly StoredPayload[]> {
-    return this.#payloads.messages(deliveries);
+    return this.#payloads.load(deliveries);
   }
 
   listLostClaims(livingNodes: readonly string[], limit: number): Promise<readonly LostClaim[]> {
@@ -240,22 +240,23 @@ export class PostgresStore extends SqlUpkeep implements Store, ControlStore, Clu
 
   /** In the lane of the claims, and so before those that are asked for later. */
   async saveGates(gates: readonly SavedGate[], fence?: Fence): Promise<void> {
-    if (gates.length > 0) await this.#lanes.claiming.runAll(gates.map((gate) => verbs.saveGate(gate, fence)));
+    if (gates.length > 0)
+      await this.#writers.claiming.runAll(gates.map((gate) => verbs.saveGate(gate, fence)));
   }
 
   async prune(what: Prunable, before: Instant, limit: number): Promise<number> {
-    const { looked, verbs: removing } = await this.#retention.removals(what, before, limit);
-    if (removing.length > 0) await this.#lanes.settling.runAll<'stale'>(removing);
+    const { scanned: looked, verbs: removing } = await this.#retention.removals(what, before, limit);
+    if (removing.length > 0) await this.#writers.settling.runAll<'stale'>(removing);
     return looked;
   }
 
   /** A transaction that writes nothing but its own number. */
   async check(): Promise<void> {
-    await this.#lanes.api.run([]);
+    await this.#writers.api.run([]);
   }
 
   async addProject(project: Omit<Project, 'partitions'>): Promise<Project | 'taken'> {
-    const answer = await this.#lanes.api.run<'taken'>(verbs.addProject(project));
+    const answer = await this.#writers.api.run<'taken'>(verbs.addProject(project));
     return answer === 'taken' ? 'taken' : ((await this.findProject(project.name)) ?? 'taken');
   }
 
@@ -268,7 +269,7 @@ export class PostgresStore extends SqlUpkeep implements Store, ControlStore, Clu
   }
 
   addKey(key: ApiKey): Promise<'done' | 'taken'> {
-    return this.#lanes.api.run(verbs.addKey(key));
+    return this.#writers.api.run(verbs.addKey(key));
   }
 
   listKeys(partition: Partition): Promise<readonly ApiKey[]> {
@@ -276,11 +277,11 @@ export class PostgresStore extends SqlUpkeep implements Store, ControlStore, Clu
   }
 
   async revokeKey(id: KeyId, now: Instant): Promise<boolean> {
-    return (await this.#lanes.api.run(verbs.revokeKey(id, now))) === 'done';
+    return (await this.#writers.api.run(verbs.revokeKey(id, now))) === 'done';
   }
 
   async touchKeys(uses: readonly KeyUse[]): Promise<void> {
-    await this.#lanes.api.run(verbs.touchKeys(uses));
+    await this.#writers.api.run(verbs.touchKeys(uses));
   }
 
   findTenant(keyHash: string): Promise<Tenant | null> {
@@ -292,7 +293,7 @@ export class PostgresStore extends SqlUpkeep implements Store, ControlStore, Clu
   }
 
   async addSecret(secret: SigningSecret, othersExpireAt: Instant): Promise<void> {
-    await this.#lanes.api.run(verbs.addSecret(secret, othersExpireAt));
+    await this.#writers.api.run(verbs.addSecret(secret, othersExpireAt));
   }
 
   hasEndpointSecrets(partition: Partition, now: Instant): Promise<boolean> {
@@ -308,34 +309,34 @@ export class PostgresStore extends SqlUpkeep implements Store, ControlStore, Clu
   }
 
   changeEndpointSecrets(change: EndpointSecretsChange): Promise<'done' | 'stale' | 'missing'> {
-    return this.#lanes.api.run(verbs.changeEndpointSecrets(change));
+    return this.#writers.api.run(verbs.changeEndpointSecrets(change));
   }
 
   readClock(): Promise<number> {
-    return this.#lifeline.readClock();
+    return this.#lease.readClock();
   }
 
   renewLease(lease: NodeLease): Promise<ClusterState> {
-    return this.#lifeline.renewLease(lease);
+    return this.#lease.renewLease(lease);
   }
 
   async takeSlots(node: string, seen: readonly Pick<SlotState, 'slot' | 'epoch'>[]): Promise<Fence> {
-    const answers = await this.#lanes.membership.runAll<'stale'>(
+    const answers = await this.#writers.membership.runAll<'stale'>(
       seen.map((one) => verbs.takeSlot(node, one)),
     );
-    return fenceOf(node, seen, answers);
+    return toFence(node, seen, answers);
   }
 
   async releaseSlots(fence: Fence): Promise<void> {
-    if (fence.epochs.size > 0) await this.#lanes.membership.run(verbs.releaseSlots(fence));
+    if (fence.epochs.size > 0) await this.#writers.membership.run(verbs.releaseSlots(fence));
   }
 
   async leave(node: string): Promise<void> {
-    await this.#lanes.membership.run(verbs.leave(node));
+    await this.#writers.membership.run(verbs.leave(node));
   }
 
   removeDeadNode(lease: NodeLease): Promise<'done' | 'stale'> {
-    return this.#lanes.membership.run(verbs.removeDeadNode(lease));
+    return this.#writers.membership.run(verbs.removeDeadNode(lease));
   }
 
   close(): Promise<void> {

@@ -1,33 +1,37 @@
 /** A bounded number of connections to ask questions on. Each takes several at a time, one behind the other. */
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { unavailableInstead } from './faults.ts';
-import type { Link, Manner } from './link.ts';
 import type { Reader, SqlValue, Values } from './reader.ts';
+import type { QueryOptions, ReconnectingClient } from './reconnecting-client.ts';
 
 /** More than this unanswered means that the database cannot keep up: refuse rather than grow. */
-const UNDER_WAY_MAX = 5_000;
+const IN_FLIGHT_MAX = 5_000;
 
 export class ReadPool implements Reader {
-  readonly #links: readonly Link[];
+  readonly #clients: readonly ReconnectingClient[];
   #isClosed = false;
 
-  constructor(links: readonly Link[]) {
-    this.#links = links;
+  constructor(clients: readonly ReconnectingClient[]) {
+    this.#clients = clients;
   }
 
-  ask<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]> {
-    return this.#send(sql, parameters, { isKept: false });
+  query<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]> {
+    return this.#send(sql, parameters, { isPrepared: false });
   }
 
   lookUp<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]> {
-    return this.#send(sql, parameters, { isKept: true });
+    return this.#send(sql, parameters, { isPrepared: true });
   }
 
   lookUpValues(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Values[]> {
-    return this.#send(sql, parameters, { isKept: true, rowMode: 'array' });
+    return this.#send(sql, parameters, { isPrepared: true, rowMode: 'array' });
   }
 
-  async #send<Row>(sql: string, parameters: readonly SqlValue[], manner: Manner): Promise<readonly Row[]> {
+  async #send<Row>(
+    sql: string,
+    parameters: readonly SqlValue[],
+    manner: QueryOptions,
+  ): Promise<readonly Row[]> {
     try {
       const { rows } = await this.#leastBusy().send(sql, parameters, manner);
       return rows as readonly Row[];
@@ -36,14 +40,14 @@ export class ReadPool implements Reader {
     }
   }
 
-  #leastBusy(): Link {
+  #leastBusy(): ReconnectingClient {
     if (this.#isClosed) throw new StoreUnavailable('The store is closed.');
-    let chosen: Link | null = null;
-    for (const link of this.#links) {
-      if (link.isUp && (chosen === null || link.underWay < chosen.underWay)) chosen = link;
+    let chosen: ReconnectingClient | null = null;
+    for (const client of this.#clients) {
+      if (client.isConnected && (chosen === null || client.inFlight < chosen.inFlight)) chosen = client;
     }
     if (chosen === null) throw new StoreUnavailable('PostgreSQL cannot be reached.');
-    if (chosen.underWay >= UNDER_WAY_MAX) {
+    if (chosen.inFlight >= IN_FLIGHT_MAX) {
       throw new StoreUnavailable('Too many questions are waiting for the database.');
     }
     return chosen;

@@ -32,15 +32,15 @@ import {
   FIRING_SCHEDULE,
   firingProfileIn,
   firingScheduleIn,
-  type Joined,
+  type JoinedRow,
   PROFILE_COLUMNS,
   profileIn,
   SCHEDULE,
   scheduleIn,
-} from './joined.ts';
+} from './joined-rows.ts';
 import { STATE_KEY, STATUS_KEY } from './migrations.ts';
 import type { Reader } from './reader.ts';
-import { newestOfLabel } from './schedule-walks.ts';
+import { newestOfLabel } from './schedule-scans.ts';
 
 const NEWEST_VERSION = `JOIN endpoint_versions v
   ON v.partition = $1 AND v.endpoint_id = p.id AND v.version = p.version`;
@@ -56,7 +56,7 @@ function viewsOf(schedules: string, more = ''): string {
 const VIEW = `${viewsOf('schedules')} WHERE s.partition = $1 AND s.id = $2`;
 const FIRING = `SELECT ${FIRING_SCHEDULE.columns} FROM schedules s WHERE s.partition = $1 AND s.id = $2`;
 
-function viewIn(joined: Joined): ScheduleView | null {
+function viewIn(joined: JoinedRow): ScheduleView | null {
   const schedule = scheduleIn(joined);
   return schedule && { schedule, pending: deliveryIn(joined), profile: firingProfileIn(joined) };
 }
@@ -72,7 +72,7 @@ function fitting(rows: string): string {
     ) r WHERE r.place = 1 OR r.place < $3 AND r.bytes_so_far <= ${LISTED_BYTES_MAX})`;
 }
 
-function listedOf<T>(rows: readonly Joined[], itemIn: (joined: Joined) => T | null): Listed<T> {
+function listedOf<T>(rows: readonly JoinedRow[], itemIn: (joined: JoinedRow) => T | null): Listed<T> {
   const items = rows.map(itemIn).filter((item) => item !== null);
   return { items, hasMore: Number(rows[0]?.walked ?? 0) > rows.length };
 }
@@ -147,7 +147,7 @@ export class Reads {
   }
 
   async schedule(partition: Partition, id: ScheduleId): Promise<ScheduleView | null> {
-    const rows = await this.#reader.lookUp<Joined>(VIEW, partition, id);
+    const rows = await this.#reader.lookUp<JoinedRow>(VIEW, partition, id);
     return rows.map(viewIn)[0] ?? null;
   }
 
@@ -156,7 +156,7 @@ export class Reads {
     filter: ListFilter,
     page: Page<ScheduleId>,
   ): Promise<Listed<ScheduleView>> {
-    const rows = await this.#reader.ask<Joined>(
+    const rows = await this.#reader.query<JoinedRow>(
       listOf(filter),
       partition,
       page.before ?? PAST_EVERY_ID,
@@ -168,11 +168,11 @@ export class Reads {
 
   async schedulesOf(partition: Partition, ids: readonly ScheduleId[]): Promise<Listed<ScheduleView>> {
     if (ids.length === 0) return { items: [], hasMore: false };
-    return listedOf(await this.#reader.ask<Joined>(VIEWS, partition, ids, ids.length + 1), viewIn);
+    return listedOf(await this.#reader.query<JoinedRow>(VIEWS, partition, ids, ids.length + 1), viewIn);
   }
 
   async firingSchedule(partition: Partition, id: ScheduleId): Promise<FiringSchedule | null> {
-    const rows = await this.#reader.lookUp<Joined>(FIRING, partition, id);
+    const rows = await this.#reader.lookUp<JoinedRow>(FIRING, partition, id);
     return rows.map(firingScheduleIn)[0] ?? null;
   }
 
@@ -188,7 +188,7 @@ export class Reads {
   ): Promise<readonly Delivery[]> {
     const range = [partition, idsAfter(createdAfter), idsBefore(createdBefore, page.before), page.limit];
     const ask = (sql: string, ...more: readonly string[]) =>
-      this.#reader.ask<DeliveryRow>(sql, ...range, ...more);
+      this.#reader.query<DeliveryRow>(sql, ...range, ...more);
     const rows = await (scheduleId === null
       ? status === null
         ? ask(DELIVERIES)
@@ -217,7 +217,7 @@ export class Reads {
   }
 
   async profile(partition: Partition, id: EndpointId): Promise<EndpointProfile | null> {
-    const rows = await this.#reader.lookUp<Joined>(
+    const rows = await this.#reader.lookUp<JoinedRow>(
       `SELECT ${PROFILE_COLUMNS} FROM endpoints p ${NEWEST_VERSION} WHERE p.partition = $1 AND p.id = $2`,
       partition,
       id,
@@ -230,7 +230,7 @@ export class Reads {
     includeArchived: boolean,
     page: Page<EndpointId>,
   ): Promise<Listed<EndpointProfile>> {
-    const rows = await this.#reader.ask<Joined>(
+    const rows = await this.#reader.query<JoinedRow>(
       `SELECT ${PROFILE_COLUMNS}, p.walked FROM ${fitting(
         `SELECT p.*, (${PROFILE_SIZE}) AS bytes FROM (
            SELECT * FROM endpoints WHERE partition = $1 AND id < $2 ${includeArchived ? '' : 'AND archived = 0'}

@@ -10,7 +10,7 @@ import {
   type ReplayJobStatementName,
 } from '#src/store/sql/replay-job-rows.ts';
 import { rows } from './array-rows.ts';
-import { keyOf, kindsOf, PLAIN, type Statement } from './statement-kinds.ts';
+import { PLAIN, positionsOf, type Statement, statementBuilders } from './statement-builders.ts';
 
 const JOB_KEY = ['partition', 'id'];
 const ITEM = REPLAY_ITEM_KEY.map((column) => `r.${column} = t.${column}`).join(' AND ');
@@ -18,7 +18,7 @@ const ITEM = REPLAY_ITEM_KEY.map((column) => `r.${column} = t.${column}`).join('
 export function replayJobStatements(
   distributed: boolean,
 ): Readonly<Record<ReplayJobStatementName, Statement>> {
-  const { spreadOf, within, insert, replace, remove } = kindsOf(distributed);
+  const { spreadOf, within, insert, replace, remove } = statementBuilders(distributed);
   return {
     // Held until the end of the transaction, so that the look for other jobs sees those of whoever held it until now.
     lockPartition: {
@@ -40,7 +40,7 @@ export function replayJobStatements(
          ON strpos(t.known, r.id) = 0
          WHERE r.partition = $1::bigint AND r.state IN ('gathering', 'running')`,
       holds: 'none',
-      walks: true,
+      scans: true,
       key: [0],
       table: 'partitions',
       access: 'read',
@@ -50,7 +50,7 @@ export function replayJobStatements(
     replaceReplayJob: replace('replay_jobs', REPLAY_JOB_MUTABLE),
     insertReplayItem: {
       ...insert('replay_items', REPLAY_ITEM),
-      key: keyOf(REPLAY_ITEM, REPLAY_ITEM_KEY),
+      key: positionsOf(REPLAY_ITEM, REPLAY_ITEM_KEY),
     },
     takeReplayItem: {
       ...PLAIN,
@@ -59,7 +59,7 @@ export function replayJobStatements(
          RETURNING ${REPLAY_ITEM_KEY.map((column) => `r.${column}`).join(', ')}`,
       ],
       holds: 'each',
-      key: keyOf(REPLAY_ITEM_KEY, REPLAY_ITEM_KEY),
+      key: positionsOf(REPLAY_ITEM_KEY, REPLAY_ITEM_KEY),
       table: 'replay_items',
       spread: spreadOf(REPLAY_ITEM_KEY),
     },

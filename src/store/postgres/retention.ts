@@ -1,7 +1,7 @@
 /** How candidates for removal are asked for. */
-import { ENDED_STATES, type RetentionQuestions, TERMINAL_STATUSES } from '#src/store/sql/retention.ts';
+import { ENDED_STATES, type RetentionQueries, TERMINAL_STATUSES } from '#src/store/sql/retention.ts';
 
-export const RETENTION: RetentionQuestions = {
+export const RETENTION: RetentionQueries = {
   deliveries: `SELECT partition, id, revision FROM deliveries
     WHERE finalized_at < $1 AND status IN (${TERMINAL_STATUSES}) ORDER BY finalized_at LIMIT $2`,
   // Said twice, the second time as a range: what is only equal the planner may gather for all schedules at once.

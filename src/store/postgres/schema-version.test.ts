@@ -5,7 +5,7 @@ import type { Partition } from '#src/domain/partition.ts';
 import { SLOTS, slotOf } from '#src/domain/slot.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { START } from '#src/store/contract/builders.ts';
-import { createDatabase, statement, type TestDatabase } from '#test/postgres/databases.ts';
+import { createDatabase, execute, type TestDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
 import type { Queryable } from './queryable.ts';
@@ -244,8 +244,8 @@ describe('a database is refused', () => {
 
   it('that holds no Unicode', async () => {
     const name = `${database.name}_latin`;
-    await statement(server, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING LATIN1 LOCALE 'C'`);
-    onTestFinished(() => statement(server, `DROP DATABASE ${name} WITH (FORCE)`));
+    await execute(server, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING LATIN1 LOCALE 'C'`);
+    onTestFinished(() => execute(server, `DROP DATABASE ${name} WITH (FORCE)`));
     const client = new Client({ connectionString: database.url.replace(database.name, name) });
     await client.connect();
     try {

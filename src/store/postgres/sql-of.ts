@@ -1,11 +1,11 @@
-import type { PeopleSql } from '#src/store/sql/people.ts';
+import type { SqlRunner } from '#src/store/sql/people.ts';
 import type { Reader } from './reader.ts';
-import type { WriteLane } from './write-lane.ts';
+import type { WriteQueue } from './write-queue.ts';
 
 /** Where a family of questions is asked, and where its verbs are carried out. */
-export function sqlOf(reader: Reader, lane: WriteLane): PeopleSql {
+export function sqlRunner(reader: Reader, lane: WriteQueue): SqlRunner {
   return {
-    ask: (sql, ...values) => reader.ask(sql, ...values),
+    query: (sql, ...values) => reader.query(sql, ...values),
     lookUp: (sql, ...values) => reader.lookUp(sql, ...values),
     run: (steps) => lane.run(steps),
   };

@@ -28,14 +28,15 @@ import { rows } from './array-rows.ts';
 import { insightStatements } from './insight-statements.ts';
 import { peopleStatements } from './people-statements.ts';
 import { replayJobStatements } from './replay-job-statements.ts';
-import { keyOf, kindsOf, PLAIN, type Statement } from './statement-kinds.ts';
+import { PLAIN, positionsOf, type Statement, statementBuilders } from './statement-builders.ts';
 import { sweepStatements } from './sweep-statements.ts';
 
 /** Further columns of a delivery that only this store has; see `places.ts`. */
 const DELIVERY_PLACE = ['slot', 'endpoint_key'] as const;
 
 export function statements(distributed: boolean): Readonly<Record<StatementName, Statement>> {
-  const { spreadOf, within, insert, insertEach, replace, lock, remove, check, reseal } = kindsOf(distributed);
+  const { spreadOf, within, insert, insertEach, replace, lock, remove, check, reseal } =
+    statementBuilders(distributed);
   const delivery = [...DELIVERY_FIXED, ...DELIVERY_MUTABLE, ...DELIVERY_PLACE];
   const schedule = [...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE];
   const receipt = ['partition', 'key', 'fingerprint', 'status_number', 'body', 'created_at', 'expires_at'];
@@ -99,7 +100,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
     releaseSlotsOf: {
       ...PLAIN,
       sql: [`UPDATE slots AS r SET owner = NULL FROM ${rows(['node'])} WHERE r.owner = t.node`],
-      walks: true,
+      scans: true,
       key: [0],
       table: 'slots of',
     },
@@ -154,7 +155,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
         `UPDATE api_keys AS r SET last_used_at = greatest(r.last_used_at, t.last_used_at)
          FROM ${rows(['last_used_at', 'hash'])} WHERE r.hash = t.hash`,
       ],
-      walks: true,
+      scans: true,
       key: [1],
       table: 'api_keys used',
     },
@@ -164,7 +165,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
         `UPDATE signing_secrets AS r SET expires_at = t.expires_at FROM ${rows(['expires_at', 'partition'])}
          WHERE r.partition = t.partition AND r.expires_at IS NULL`,
       ],
-      walks: true,
+      scans: true,
       key: [1],
       table: 'signing_secrets',
     },
@@ -181,7 +182,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       routed: `SELECT s.partition, s.endpoint_id FROM endpoint_secrets s WHERE s.partition = $1::bigint
          AND s.endpoint_id = ANY($2::text[]) AND s.expires_at IS NULL`,
       holds: 'none',
-      walks: true,
+      scans: true,
       key: [0, 1],
       table: 'endpoints',
       access: 'read',
@@ -196,7 +197,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
          RETURNING r.partition, r.endpoint_id, r.id`,
       ],
       holds: 'each',
-      key: keyOf(ending, ['partition', 'endpoint_id', 'id']),
+      key: positionsOf(ending, ['partition', 'endpoint_id', 'id']),
       table: 'endpoint_secrets',
       spread: spreadOf(ending),
     },
@@ -251,7 +252,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
          RETURNING r.partition, r.id`,
       ],
       holds: 'each',
-      walks: true,
+      scans: true,
       key: [0, 1],
       table: 'schedules',
       lock: lock('schedules'),
@@ -267,7 +268,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       routed: `SELECT s.partition, s.endpoint_id FROM schedules s WHERE s.partition = $1::bigint
          AND s.endpoint_id = ANY($2::text[]) AND s.endpoint_id IS NOT NULL AND s.state IN ('active', 'paused')`,
       holds: 'none',
-      walks: true,
+      scans: true,
       key: [0, 1],
       table: 'endpoints',
       access: 'read',
@@ -306,7 +307,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
          RETURNING r.partition, r.delivery_id, r.attempt_no`,
       ],
       holds: 'each',
-      key: keyOf(CLOSING, ['partition', 'delivery_id', 'attempt_no']),
+      key: positionsOf(CLOSING, ['partition', 'delivery_id', 'attempt_no']),
       table: 'attempts',
       spread: spreadOf(CLOSING),
     },
@@ -325,13 +326,13 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
         `UPDATE schedule_labels AS r SET state = t.state FROM ${rows(COMPLETED_LABEL)}
          WHERE ${LABEL} AND r.state = t.was_state AND r.kind = t.kind${within(COMPLETED_LABEL)}`,
       ],
-      key: keyOf(COMPLETED_LABEL, ['partition', 'digest', 'schedule_id']),
+      key: positionsOf(COMPLETED_LABEL, ['partition', 'digest', 'schedule_id']),
       table: 'schedule_labels',
       spread: spreadOf(COMPLETED_LABEL),
     },
     insertLabel: {
       ...insert('schedule_labels', LABEL_COLUMNS, ' ON CONFLICT DO NOTHING'),
-      key: keyOf(LABEL_COLUMNS, ['partition', 'digest', 'schedule_id']),
+      key: positionsOf(LABEL_COLUMNS, ['partition', 'digest', 'schedule_id']),
     },
 
     removeGate: {

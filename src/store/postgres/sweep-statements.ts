@@ -4,7 +4,7 @@
  */
 import type { StatementName } from '#src/store/sql/steps.ts';
 import { rows } from './array-rows.ts';
-import { kindsOf, PLAIN, type Statement } from './statement-kinds.ts';
+import { PLAIN, type Statement, statementBuilders } from './statement-builders.ts';
 
 type SweepStatementName = Extract<
   StatementName,
@@ -69,10 +69,10 @@ function mark({ from, partition }: Place): string {
 }
 
 export function sweepStatements(distributed: boolean): Readonly<Record<SweepStatementName, Statement>> {
-  const { spreadOf, within, remove } = kindsOf(distributed);
+  const { spreadOf, within, remove } = statementBuilders(distributed);
   const theOrder = `r.partition = t.partition AND r.schedule_id = t.schedule_id
     AND r.ordered = t.ordered AND r.ordered_at = t.ordered_at`;
-  const ofSchedule = { ...PLAIN, walks: true, key: [0, 1] } as const;
+  const ofSchedule = { ...PLAIN, scans: true, key: [0, 1] } as const;
   const swept = { ...ofSchedule, table: 'swept deliveries', access: 'read' } as const;
   return {
     sweepFirstDeliveries: { ...swept, sql: [piece(FIRST, ANYWHERE)], routed: piece(FIRST, ROUTED) },

@@ -7,19 +7,19 @@ import { StoreUnavailable } from '#src/ports/store.ts';
 import { Builders, START } from '#src/store/contract/builders.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { addressOf, openedIn } from '#test/postgres/contract-databases.ts';
-import { ask, createDatabase, statement, type TestDatabase } from '#test/postgres/databases.ts';
+import { createDatabase, execute, query, type TestDatabase } from '#test/postgres/databases.ts';
 import { type PostgresProxy, startProxy } from '#test/postgres/proxy.ts';
 import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
 import { connect } from './connect.ts';
 import { faultOf } from './faults.ts';
 import { decodeText } from './text.ts';
-import { allowPieces, carryOut, type Part } from './transaction.ts';
+import { allowPipelining, runTransaction, type TransactionStatement } from './transaction.ts';
 
 const FREE_AFTER_MS = 300;
 const MORE_THAN_A_PACKET = 1_000_000;
 const LOCK_WAITS = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
 
-function part(sql: string, ...values: readonly string[]): Part {
+function part(sql: string, ...values: readonly string[]): TransactionStatement {
   return { sql, name: '', values: [...values] };
 }
 
@@ -37,14 +37,14 @@ describe.for(there)('on PostgreSQL $name', ({ url, isBound }) => {
   beforeAll(async () => {
     database = await createDatabase(url);
     proxy = await startProxy(Number(new URL(url).port));
-    await statement(database.url, 'CREATE TABLE notes (text text PRIMARY KEY)');
+    await execute(database.url, 'CREATE TABLE notes (text text PRIMARY KEY)');
     for (const [setting, value] of [
       ['default_transaction_isolation', 'repeatable read'],
       ['lock_timeout', '7s'],
       ['statement_timeout', '7s'],
       ['idle_in_transaction_session_timeout', '7s'],
     ]) {
-      await statement(url, `ALTER DATABASE ${database.name} SET ${setting} = '${value}'`);
+      await execute(url, `ALTER DATABASE ${database.name} SET ${setting} = '${value}'`);
     }
   });
   afterAll(async () => {
@@ -53,7 +53,7 @@ describe.for(there)('on PostgreSQL $name', ({ url, isBound }) => {
   });
 
   async function opened(by = database.url): Promise<Client & AsyncDisposable> {
-    const options = { timers: systemTimers, decodeText, prepare: allowPieces };
+    const options = { timers: systemTimers, decodeText, prepare: allowPipelining };
     const client = await connect(addressOf(by), options);
     return Object.assign(client, {
       [Symbol.asyncDispose]: async () => void client.connection.stream.destroy(),
@@ -61,29 +61,29 @@ describe.for(there)('on PostgreSQL $name', ({ url, isBound }) => {
   }
 
   async function notes(): Promise<readonly unknown[]> {
-    const rows = await ask(database.url, 'SELECT text FROM notes ORDER BY text COLLATE "C"');
+    const rows = await query(database.url, 'SELECT text FROM notes ORDER BY text COLLATE "C"');
     return rows.map((row) => (row as { readonly text: string }).text);
   }
 
   test('it is carried out as a whole or not at all', async () => {
     await using client = await opened();
-    await statement(database.url, 'TRUNCATE notes');
-    await carryOut(client, [note('a'), note('b')]);
-    const failing = carryOut(client, [note('c'), note('a'), note('d')]);
+    await execute(database.url, 'TRUNCATE notes');
+    await runTransaction(client, [note('a'), note('b')]);
+    const failing = runTransaction(client, [note('c'), note('a'), note('d')]);
     await expect(failing).rejects.toMatchObject({ code: '23505' });
-    await carryOut(client, [note('e')]);
+    await runTransaction(client, [note('e')]);
     expect(await notes()).toEqual(['a', 'b', 'e']);
   });
 
   test('it goes by its own rules, whatever the defaults are', async () => {
     await using client = await opened();
-    await statement(database.url, 'TRUNCATE notes');
+    await execute(database.url, 'TRUNCATE notes');
     const names = ['transaction_isolation', 'lock_timeout', 'statement_timeout'];
     const all = [...names, 'idle_in_transaction_session_timeout', 'transaction_timeout'];
     const said = all.map((name) =>
       part(`INSERT INTO notes SELECT $1 || ' ' || coalesce(current_setting($1, true), '')`, name),
     );
-    await carryOut(client, said);
+    await runTransaction(client, said);
     expect(await notes()).toEqual([
       'idle_in_transaction_session_timeout 5s',
       'lock_timeout 3s',
@@ -95,17 +95,17 @@ describe.for(there)('on PostgreSQL $name', ({ url, isBound }) => {
 
   test('when the rest of it never comes, the server gives free what it holds', async () => {
     await using client = await opened(proxy.through(database.url));
-    await statement(database.url, `TRUNCATE notes; INSERT INTO notes VALUES ('held')`);
+    await execute(database.url, `TRUNCATE notes; INSERT INTO notes VALUES ('held')`);
     const sooner = (name: string, isLocal: boolean) =>
       `SELECT set_config(name, '${FREE_AFTER_MS}', ${isLocal}) FROM pg_settings WHERE name = '${name}'`;
     await client.query(sooner('transaction_timeout', false));
     // The older one does not count as waiting when it has been told a statement and not yet its values.
-    await carryOut(client, [note('told')]);
+    await runTransaction(client, [note('told')]);
     proxy.interfere((sql) => {
       if (sql.startsWith('UPDATE')) proxy.stall();
       return 'pass';
     });
-    const lost = carryOut(client, [
+    const lost = runTransaction(client, [
       part(sooner('idle_in_transaction_session_timeout', true)),
       part(`UPDATE notes SET text = 'changed' WHERE text = 'held'`),
       note('x'.repeat(MORE_THAN_A_PACKET)),
@@ -119,13 +119,13 @@ describe.for(there)('on PostgreSQL $name', ({ url, isBound }) => {
 
   test.runIf(isBound)('an answer in the middle of it is none', async () => {
     await using client = await opened();
-    const unended = carryOut(client, [part('BEGIN'), note('unended')]);
+    const unended = runTransaction(client, [part('BEGIN'), note('unended')]);
     await expect(unended).rejects.toThrow(StoreUnavailable);
   });
 
   test('a store in it sees what was committed while it waited for a row', async () => {
     await using own = await createDatabase(url);
-    await statement(url, `ALTER DATABASE ${own.name} SET default_transaction_isolation = 'repeatable read'`);
+    await execute(url, `ALTER DATABASE ${own.name} SET default_transaction_isolation = 'repeatable read'`);
     const opening = await openedIn(own);
     const { store } = opening;
     const build = new Builders(1 as Partition);
@@ -141,7 +141,7 @@ describe.for(there)('on PostgreSQL $name', ({ url, isBound }) => {
       [profile.id],
     );
     const archived = store.archiveProfile(archiveProfile(profile, START));
-    await expect.poll(async () => (await ask(own.url, LOCK_WAITS)).length).toBe(1);
+    await expect.poll(async () => (await query(own.url, LOCK_WAITS)).length).toBe(1);
     await other.query('COMMIT');
     expect(await archived).toBe('in_use');
     await opening.close();
@@ -149,6 +149,6 @@ describe.for(there)('on PostgreSQL $name', ({ url, isBound }) => {
 });
 
 async function locked(url: string): Promise<boolean> {
-  const free = await ask(url, `SELECT 1 FROM notes WHERE text = 'held' FOR UPDATE SKIP LOCKED`);
+  const free = await query(url, `SELECT 1 FROM notes WHERE text = 'held' FOR UPDATE SKIP LOCKED`);
   return free.length === 0;
 }

@@ -9,10 +9,10 @@
  */
 import { type Client, type Connection, Query } from 'pg';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import { BEGIN, boundSession } from './bounds.ts';
-import { settled } from './settled.ts';
+import { awaitAll } from './settled.ts';
+import { BEGIN, setSessionTimeouts } from './transaction-timeouts.ts';
 
-export interface Part {
+export interface TransactionStatement {
   readonly sql: string;
   /** Under which the server keeps the statement; '' when it is not to be kept. */
   readonly name: string;
@@ -26,20 +26,20 @@ const IDLE = 'I';
 const bound = new WeakMap<Client, Set<string>>();
 
 /** For a session that is nobody else's: its transactions may be one piece, if the server can bound them. */
-export async function allowPieces(client: Client): Promise<void> {
-  if (await boundSession(client)) bound.set(client, new Set());
+export async function allowPipelining(client: Client): Promise<void> {
+  if (await setSessionTimeouts(client)) bound.set(client, new Set());
 }
 
-export async function carryOut(client: Client, parts: readonly Part[]): Promise<void> {
+export async function runTransaction(client: Client, parts: readonly TransactionStatement[]): Promise<void> {
   const kept = bound.get(client);
-  await (kept === undefined ? oneByOne(client, parts) : asOnePiece(client, parts, kept));
+  await (kept === undefined ? runWithBeginAndCommit(client, parts) : runPipelined(client, parts, kept));
   if (client.getTransactionStatus() !== IDLE) {
     throw new StoreUnavailable('PostgreSQL answered, and the transaction has not ended.');
   }
 }
 
-async function oneByOne(client: Client, parts: readonly Part[]): Promise<void> {
-  await settled(
+async function runWithBeginAndCommit(client: Client, parts: readonly TransactionStatement[]): Promise<void> {
+  await awaitAll(
     corked(client.connection, () => [
       client.query(BEGIN),
       ...parts.map(({ sql, name, values }) =>
@@ -50,10 +50,14 @@ async function oneByOne(client: Client, parts: readonly Part[]): Promise<void> {
   );
 }
 
-async function asOnePiece(client: Client, parts: readonly Part[], kept: Set<string>): Promise<void> {
+async function runPipelined(
+  client: Client,
+  parts: readonly TransactionStatement[],
+  kept: Set<string>,
+): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   client.query(
-    new Piece(parts, kept, (error) => {
+    new PipelinedTransaction(parts, kept, (error) => {
       if (error === null || error === undefined) return resolve();
       // Those behind the one that failed may not have been made.
       for (const { name } of parts) kept.delete(name);
@@ -63,8 +67,12 @@ async function asOnePiece(client: Client, parts: readonly Part[], kept: Set<stri
   await promise;
 }
 
-class Piece extends Query {
-  constructor(parts: readonly Part[], kept: Set<string>, done: (error: Error | null | undefined) => void) {
+class PipelinedTransaction extends Query {
+  constructor(
+    parts: readonly TransactionStatement[],
+    kept: Set<string>,
+    done: (error: Error | null | undefined) => void,
+  ) {
     super('', done);
     this.submit = (connection) => {
       try {
@@ -86,7 +94,7 @@ class Piece extends Query {
   handleCommandComplete(): void {}
 }
 
-function write(connection: Connection, { sql, name, values }: Part, kept: Set<string>): void {
+function write(connection: Connection, { sql, name, values }: TransactionStatement, kept: Set<string>): void {
   // The driver has an account of its own of what it has left with the server.
   const statement = name === '' ? '' : `${name}_part`;
   if (!kept.has(name)) {

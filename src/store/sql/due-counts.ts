@@ -9,14 +9,14 @@ export interface DueStepRow {
 /** As long as a window may be, in steps: a week by the minute. */
 const STEPS_MAX = 10_080;
 
-export function stepsOf(from: number, until: number, stepMs: number): number {
+export function countSteps(from: number, until: number, stepMs: number): number {
   const steps = Math.ceil((until - from) / stepMs);
   if (steps > STEPS_MAX) throw new RangeError(`A window has no more than ${STEPS_MAX} steps.`);
   return Math.max(steps, 0);
 }
 
 /** One more than `lookAtMax` were asked for: it is counted only if there is more than that. */
-export function dueCounts(rows: readonly DueStepRow[], steps: number, lookAtMax: number): DueCounts {
+export function toDueCounts(rows: readonly DueStepRow[], steps: number, lookAtMax: number): DueCounts {
   const counts = Array.from({ length: steps }, () => 0);
   let all = 0;
   for (const { step, due } of rows) {

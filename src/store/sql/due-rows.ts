@@ -16,8 +16,8 @@ export interface DueRow {
 }
 
 /** Where a look begins: after this one. */
-export type Place = Pick<DueDelivery, 'dueAt' | 'id'>;
-export const BEFORE_EVERYTHING = { dueAt: Number.MIN_SAFE_INTEGER, id: '' };
+export type DueCursor = Pick<DueDelivery, 'dueAt' | 'id'>;
+export const BEFORE_EVERY_DELIVERY = { dueAt: Number.MIN_SAFE_INTEGER, id: '' };
 
 export function toDue(row: DueRow): DueDelivery {
   return {

@@ -8,7 +8,7 @@ export const ACTIVE_ROWS_MAX = 20_000;
 export const DUE_ROWS_MAX = 20_000;
 export const GATE_ROWS_MAX = 10_000;
 /** The newest profiles, and how many of them may have the destination that is looked for. */
-export const PROFILES_LOOKED_AT_MAX = 10_000;
+export const PROFILES_SCANNED_MAX = 10_000;
 export const PROFILES_MATCHING_MAX = 1_000;
 
 /** Of one removal of old stats: partitions, and in each of them steps of time, or rows of endpoints. */

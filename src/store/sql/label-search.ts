@@ -11,36 +11,36 @@ import type { Partition } from '#src/domain/partition.ts';
 import { SlowedTimers } from '#src/ports/slowed-timers.ts';
 import type { FoundSchedules, Page, ScheduleFilter } from '#src/ports/store.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
-import { PIECE_ROWS_MAX, search, type WalkedRow } from './schedule-search.ts';
-import { WalkTurns } from './walk-turns.ts';
+import { ScanLimiter } from './scan-limiter.ts';
+import { SCAN_ROWS_MAX, type ScannedRow, search } from './schedule-search.ts';
 
 /** A page may be short only after this long. */
-export const WALK_MS_MAX = 1_000;
+export const SCAN_MS_MAX = 1_000;
 /** A clock that stands still must not make a walk endless. */
-const WALKED_ROWS_MAX = 4_000_000;
+const SCANNED_ROWS_MAX = 4_000_000;
 /** The rows of all labels that are counted to tell rare ones from common ones: counting takes time too. */
 const COUNTED_ROWS_MAX = 40_000;
 
 /** The questions of a search, each short, asked aside from what fires. */
-export interface LabelWalks {
+export interface LabelScans {
   /** How many schedules have each label, in their order, counted no further than `countMax`. */
   count(partition: Partition, labels: Labels, countMax: number): Promise<readonly number[]>;
   /** The next rows of the first label, and which of them match. */
-  piece(
+  scan(
     partition: Partition,
     filter: ScheduleFilter,
     before: ScheduleId | null,
     rows: number,
-  ): Promise<readonly WalkedRow[]>;
+  ): Promise<readonly ScannedRow[]>;
 }
 
 export class LabelSearch {
-  readonly #walks: LabelWalks;
+  readonly #walks: LabelScans;
   readonly #timers: Timers & Stopwatch;
   readonly #slowed: SlowedTimers;
-  readonly #turns = new WalkTurns();
+  readonly #turns = new ScanLimiter();
 
-  constructor(walks: LabelWalks, timers: Timers & Stopwatch) {
+  constructor(walks: LabelScans, timers: Timers & Stopwatch) {
     this.#walks = walks;
     this.#timers = timers;
     this.#slowed = new SlowedTimers(timers, () => true);
@@ -61,14 +61,14 @@ export class LabelSearch {
       const { found, next } = await search(
         async (before, rows) => {
           await this.#rest(tookMs);
-          return timed(() => this.#walks.piece(partition, { ...filter, labels }, before, rows));
+          return timed(() => this.#walks.scan(partition, { ...filter, labels }, before, rows));
         },
         page,
         {
-          lookAtMax: WALKED_ROWS_MAX,
+          lookAtMax: SCANNED_ROWS_MAX,
           // A row is looked up among those of every other label.
-          pieceRowsMax: Math.ceil(PIECE_ROWS_MAX / Math.max(labels.length - 1, 1)),
-          isTimeUp: () => walkedMs >= WALK_MS_MAX,
+          pieceRowsMax: Math.ceil(SCAN_ROWS_MAX / Math.max(labels.length - 1, 1)),
+          isTimeUp: () => walkedMs >= SCAN_MS_MAX,
         },
       );
       return { found, next };

@@ -34,13 +34,13 @@ import {
   type UserRow,
 } from './people-rows.ts';
 import { peopleVerbs as verbs } from './people-verbs.ts';
-import type { Otherwise, Step } from './steps.ts';
+import type { Rejection, Step } from './steps.ts';
 
-export interface PeopleSql {
-  ask<Row>(sql: string, ...parameters: readonly (string | number)[]): Promise<readonly Row[]>;
+export interface SqlRunner {
+  query<Row>(sql: string, ...parameters: readonly (string | number)[]): Promise<readonly Row[]>;
   /** The same, of rows that are named by their whole key. */
   lookUp<Row>(sql: string, ...parameters: readonly (string | number)[]): Promise<readonly Row[]>;
-  run<A extends Otherwise>(steps: readonly Step[]): Promise<'done' | A>;
+  run<A extends Rejection>(steps: readonly Step[]): Promise<'done' | A>;
 }
 
 /** Nobody reads more on one page; who has more people than this has them elsewhere too. */
@@ -61,27 +61,27 @@ interface SessionWithUserRow extends UserRow, Omit<SessionRow, 'created_at'> {
 }
 
 export class SqlPeople implements PeopleStore {
-  readonly #sql: PeopleSql;
+  readonly #sql: SqlRunner;
 
-  constructor(sql: PeopleSql) {
+  constructor(sql: SqlRunner) {
     this.#sql = sql;
   }
 
   async countUsers(): Promise<number> {
-    const [row] = await this.#sql.ask<{ readonly users: number }>('SELECT count(*) AS users FROM users');
+    const [row] = await this.#sql.query<{ readonly users: number }>('SELECT count(*) AS users FROM users');
     return row?.users ?? 0;
   }
 
   async findUser(id: UserId): Promise<User | null> {
-    return first((await this.#sql.ask<UserRow>(`${USERS} WHERE id = $1`, id)).map(fromUserRow));
+    return first((await this.#sql.query<UserRow>(`${USERS} WHERE id = $1`, id)).map(fromUserRow));
   }
 
   async findUserByName(name: string): Promise<User | null> {
-    return first((await this.#sql.ask<UserRow>(`${USERS} WHERE name = $1`, name)).map(fromUserRow));
+    return first((await this.#sql.query<UserRow>(`${USERS} WHERE name = $1`, name)).map(fromUserRow));
   }
 
   async listUsers(): Promise<readonly User[]> {
-    const rows = await this.#sql.ask<UserRow>(`${USERS} ORDER BY name LIMIT ${LISTED_MAX}`);
+    const rows = await this.#sql.query<UserRow>(`${USERS} ORDER BY name LIMIT ${LISTED_MAX}`);
     return rows.map(fromUserRow);
   }
 
@@ -102,7 +102,7 @@ export class SqlPeople implements PeopleStore {
   }
 
   async listInvitations(now: Instant): Promise<readonly Invitation[]> {
-    const rows = await this.#sql.ask<InvitationRow>(
+    const rows = await this.#sql.query<InvitationRow>(
       `${INVITATIONS} WHERE expires_at > $1 ORDER BY id DESC LIMIT ${LISTED_MAX}`,
       now,
     );
@@ -110,7 +110,7 @@ export class SqlPeople implements PeopleStore {
   }
 
   async findInvitation(hash: string, now: Instant): Promise<Invitation | null> {
-    const rows = await this.#sql.ask<InvitationRow>(
+    const rows = await this.#sql.query<InvitationRow>(
       `${INVITATIONS} WHERE hash = $1 AND expires_at > $2`,
       hash,
       now,
@@ -137,7 +137,7 @@ export class SqlPeople implements PeopleStore {
   }
 
   async listSessions(userId: UserId, now: Instant): Promise<readonly Session[]> {
-    const rows = await this.#sql.ask<SessionRow>(
+    const rows = await this.#sql.query<SessionRow>(
       `${SESSIONS} WHERE user_id = $1 AND expires_at > $2 ORDER BY seen_at DESC, hash LIMIT ${LISTED_MAX}`,
       userId,
       now,
@@ -161,7 +161,7 @@ export class SqlPeople implements PeopleStore {
     if (subjects.length === 0) return [];
     if (subjects.length > SUBJECTS_MAX) throw new RangeError('Too many subjects were asked for.');
     const places = subjects.map((_, index) => `$${index + 1}`).join(', ');
-    const rows = await this.#sql.ask<LoginFailuresRow>(
+    const rows = await this.#sql.query<LoginFailuresRow>(
       `SELECT subject, failures, last_at FROM login_failures WHERE subject IN (${places})`,
       ...subjects,
     );
@@ -208,7 +208,7 @@ export class SqlPeople implements PeopleStore {
     }
     if (before !== null) conditions.push(`id < ${given(before)}`);
     const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
-    const rows = await this.#sql.ask<AuditRow>(
+    const rows = await this.#sql.query<AuditRow>(
       `SELECT ${AUDIT.join(', ')} FROM audit${where} ORDER BY id DESC LIMIT ${given(limit)}`,
       ...parameters,
     );
@@ -223,7 +223,7 @@ export class SqlPeople implements PeopleStore {
     auditBefore: Instant | null,
   ): Promise<'done' | 'more'> {
     await this.#sql.run(verbs.prunePeople(now, seenBefore, failedBefore, rememberedBefore, auditBefore));
-    const left = await this.#sql.ask(
+    const left = await this.#sql.query(
       `SELECT 1 AS one WHERE EXISTS (SELECT 1 FROM sessions WHERE expires_at <= $1 OR seen_at < $2)
          OR EXISTS (SELECT 1 FROM invitations WHERE expires_at <= $3)
          OR EXISTS (SELECT 1 FROM login_failures

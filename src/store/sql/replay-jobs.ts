@@ -18,12 +18,12 @@ import {
   type ReplayJobRow,
 } from './replay-job-rows.ts';
 import { type ItemKey, type JobKey, makeReplayJobVerbs } from './replay-job-verbs.ts';
-import type { Otherwise, Step } from './steps.ts';
+import type { Rejection, Step } from './steps.ts';
 import type { makeVerbs } from './verbs.ts';
 
 export interface ReplayJobSql {
-  ask<Row>(sql: string, ...parameters: readonly (string | number)[]): Promise<readonly Row[]>;
-  run<A extends Otherwise>(steps: readonly Step[]): Promise<'done' | A>;
+  query<Row>(sql: string, ...parameters: readonly (string | number)[]): Promise<readonly Row[]>;
+  run<A extends Rejection>(steps: readonly Step[]): Promise<'done' | A>;
 }
 
 const JOBS = `SELECT ${[...REPLAY_JOB_FIXED, ...REPLAY_JOB_MUTABLE].join(', ')} FROM replay_jobs`;
@@ -81,7 +81,7 @@ export class SqlReplayJobs implements ReplayJobStore {
   }
 
   async #jobs(sql: string, ...parameters: readonly (string | number)[]): Promise<readonly ReplayJob[]> {
-    return (await this.#sql.ask<ReplayJobRow>(sql, ...parameters)).map(fromReplayJobRow);
+    return (await this.#sql.query<ReplayJobRow>(sql, ...parameters)).map(fromReplayJobRow);
   }
 
   replaceJob(job: ReplayJob): Promise<'done' | 'stale'> {
@@ -100,7 +100,7 @@ export class SqlReplayJobs implements ReplayJobStore {
   ): Promise<readonly EndpointKey[]> {
     const from = after === null ? '' : endpointDigest(after);
     const job = [partition, id] as const;
-    const rows = await this.#sql.ask<Pick<ReplayItemRow, 'endpoint'>>(
+    const rows = await this.#sql.query<Pick<ReplayItemRow, 'endpoint'>>(
       ITEM_ENDPOINTS,
       ...job,
       from,
@@ -117,7 +117,7 @@ export class SqlReplayJobs implements ReplayJobStore {
     endpoint: EndpointKey,
     limit: number,
   ): Promise<readonly ReplayItem[]> {
-    const rows = await this.#sql.ask<ReplayItemRow>(ITEMS, partition, id, endpointDigest(endpoint), limit);
+    const rows = await this.#sql.query<ReplayItemRow>(ITEMS, partition, id, endpointDigest(endpoint), limit);
     return rows.map(fromReplayItemRow);
   }
 
@@ -128,15 +128,15 @@ export class SqlReplayJobs implements ReplayJobStore {
   async pruneJobs(endedBefore: Instant | null, limit: number): Promise<number> {
     let removed = 0;
     while (removed < limit) {
-      const [job] = await this.#sql.ask<JobKey>(ENDED_WITH_ITEMS);
+      const [job] = await this.#sql.query<JobKey>(ENDED_WITH_ITEMS);
       if (job === undefined) break;
       const room = limit - removed;
-      const items = await this.#sql.ask<ItemKey>(ITEMS_LEFT, job.partition, job.id, room);
+      const items = await this.#sql.query<ItemKey>(ITEMS_LEFT, job.partition, job.id, room);
       await this.#sql.run(this.#verbs.removeItems(job, items, items.length < room));
       removed += items.length;
     }
     if (endedBefore === null || removed >= limit) return removed;
-    const jobs = await this.#sql.ask<JobKey>(ENDED_BEFORE, endedBefore, limit - removed);
+    const jobs = await this.#sql.query<JobKey>(ENDED_BEFORE, endedBefore, limit - removed);
     if (jobs.length > 0) await this.#sql.run(this.#verbs.removeJobs(jobs));
     return removed + jobs.length;
   }

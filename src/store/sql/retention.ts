@@ -30,7 +30,7 @@ function listed(values: readonly string[]): string {
 
 /** How many rows were looked at, and the verbs that remove those that may go. */
 export interface Removals {
-  readonly looked: number;
+  readonly scanned: number;
   readonly verbs: readonly (readonly Step[])[];
 }
 
@@ -51,7 +51,7 @@ interface EndedSchedule {
 }
 
 /** A question for each, with the instant and the number of rows; schedules are asked for after another one. */
-export type RetentionQuestions = Readonly<Record<Prunable, string>>;
+export type RetentionQueries = Readonly<Record<Prunable, string>>;
 
 type Ask = <Row>(sql: string, ...parameters: readonly (string | number)[]) => Promise<readonly Row[]>;
 
@@ -64,11 +64,11 @@ const THE_BEGINNING = { ended_at: Number.MIN_SAFE_INTEGER, id: '' };
 
 export class Retention {
   readonly #ask: Ask;
-  readonly #questions: RetentionQuestions;
+  readonly #questions: RetentionQueries;
   readonly #verbs: Verbs;
   #schedulesAfter: { readonly ended_at: number; readonly id: string } = THE_BEGINNING;
 
-  constructor(ask: Ask, questions: RetentionQuestions, verbs: Verbs) {
+  constructor(ask: Ask, questions: RetentionQueries, verbs: Verbs) {
     this.#ask = ask;
     this.#questions = questions;
     this.#verbs = verbs;
@@ -105,7 +105,7 @@ export class Retention {
     remove: (row: Row) => readonly Step[],
   ): Promise<Removals> {
     const rows = await this.#ask<Row>(this.#questions[what], before, limit);
-    return { looked: rows.length, verbs: rows.map((row) => remove(row)) };
+    return { scanned: rows.length, verbs: rows.map((row) => remove(row)) };
   }
 
   async #schedules(before: Instant, limit: number): Promise<Removals> {
@@ -114,7 +114,7 @@ export class Retention {
     const last = rows.at(-1);
     this.#schedulesAfter = last === undefined || rows.length < limit ? THE_BEGINNING : last;
     return {
-      looked: rows.length,
+      scanned: rows.length,
       verbs: rows
         .filter((row) => Boolean(row.is_free))
         .map((row) => this.#verbs.removeSchedule(row, fromLabelDigests(row.label_digests))),

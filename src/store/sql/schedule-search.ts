@@ -9,31 +9,31 @@ import type { Found } from '#src/ports/insight-store.ts';
 import type { Listed, Page } from '#src/ports/store.ts';
 
 /** Those of a piece that match, and its last one; newest first. */
-export interface WalkedRow {
+export interface ScannedRow {
   readonly id: ScheduleId;
   readonly is_match: number | boolean;
   /** How many the piece has. */
   readonly looked: number;
 }
 
-type Walk = (before: ScheduleId | null, rows: number) => Promise<readonly WalkedRow[]>;
+type Walk = (before: ScheduleId | null, rows: number) => Promise<readonly ScannedRow[]>;
 
-const FIRST_PIECE_ROWS = 256;
-export const PIECE_ROWS_MAX = 4_096;
+const FIRST_SCAN_ROWS = 256;
+export const SCAN_ROWS_MAX = 4_096;
 
-export interface SearchBounds {
+export interface SearchLimits {
   readonly lookAtMax: number;
   readonly pieceRowsMax?: number;
   readonly isTimeUp?: () => boolean;
 }
 
 /** Of a piece, under the name `walked` with an id and `is_match`, what is needed of it. */
-export const OF_A_PIECE = `SELECT id, is_match, looked FROM walked
+export const MATCHES_AND_LAST = `SELECT id, is_match, looked FROM walked
   CROSS JOIN (SELECT min(id) AS last, count(*) AS looked FROM walked) AS piece
   WHERE is_match OR id = last ORDER BY id DESC`;
 
 /** The found ones that fit on a page: the search goes on behind the last one. */
-export function cutShort(
+export function fitOnPage(
   { next, lookedAt }: Pick<Found<ScheduleId, ScheduleId>, 'next' | 'lookedAt'>,
   { items, hasMore }: Listed<ScheduleView>,
 ): Found<ScheduleView, ScheduleId> {
@@ -43,12 +43,12 @@ export function cutShort(
 export async function search(
   walk: Walk,
   { before, limit }: Page<ScheduleId>,
-  { lookAtMax, pieceRowsMax = PIECE_ROWS_MAX, isTimeUp = () => false }: SearchBounds,
+  { lookAtMax, pieceRowsMax = SCAN_ROWS_MAX, isTimeUp = () => false }: SearchLimits,
 ): Promise<Found<ScheduleId, ScheduleId>> {
   const found: ScheduleId[] = [];
   let lookedAt = 0;
   let from = before;
-  for (let rows = FIRST_PIECE_ROWS; lookedAt < lookAtMax; rows *= 2) {
+  for (let rows = FIRST_SCAN_ROWS; lookedAt < lookAtMax; rows *= 2) {
     const asked = Math.min(rows, pieceRowsMax, lookAtMax - lookedAt);
     const piece = await walk(from, asked);
     const looked = piece[0]?.looked ?? 0;

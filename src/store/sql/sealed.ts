@@ -11,7 +11,7 @@ import {
   type SealedStore,
 } from '#src/ports/sealed-store.ts';
 import { SEALED_HEAD_BYTES } from '#src/ports/vault.ts';
-import type { PeopleSql } from './people.ts';
+import type { SqlRunner } from './people.ts';
 import { SEALED_COLUMNS, type SealedColumn } from './sealed-columns.ts';
 import type { SealedStatementName, Step } from './steps.ts';
 
@@ -25,9 +25,9 @@ interface ValueRow {
 }
 
 export class SqlSealed implements SealedStore {
-  readonly #sql: PeopleSql;
+  readonly #sql: SqlRunner;
 
-  constructor(sql: PeopleSql) {
+  constructor(sql: SqlRunner) {
     this.#sql = sql;
   }
 
@@ -37,7 +37,7 @@ export class SqlSealed implements SealedStore {
     limit: number,
   ): Promise<readonly SealedEntry[]> {
     const column = SEALED_COLUMNS[name];
-    const rows = await this.#sql.ask<EntryRow>(entriesAfter(column, after), ...(after ?? []), limit);
+    const rows = await this.#sql.query<EntryRow>(entriesAfter(column, after), ...(after ?? []), limit);
     return rows.map((row) => {
       const key = column.key.map((part) => row[part] as string | number);
       const earlierPlace = column.earlierPlace?.(key) ?? null;
@@ -49,7 +49,7 @@ export class SqlSealed implements SealedStore {
     const { table, column, key: columns } = SEALED_COLUMNS[name];
     const which = columns.map((part, index) => `${part} = $${index + 1}`).join(' AND ');
     const sql = `SELECT ${column} AS sealed FROM ${table} WHERE ${which}`;
-    const [row] = await this.#sql.ask<ValueRow>(sql, ...key);
+    const [row] = await this.#sql.query<ValueRow>(sql, ...key);
     return row?.sealed ?? null;
   }
 

@@ -92,10 +92,10 @@ export type StatementName =
 export type Parameter = string | number | Uint8Array | null;
 
 /** What a verb answers when a step did not hold. */
-export type Otherwise = 'stale' | 'key_taken' | 'in_use' | 'taken' | 'missing' | 'last_admin';
+export type Rejection = 'stale' | 'key_taken' | 'in_use' | 'taken' | 'missing' | 'last_admin';
 
 /** A statement, the verb's answer if it does not hold, and its parameters. */
-export type Step<Name extends string = StatementName> = readonly [Name, Otherwise | null, ...Parameter[]];
+export type Step<Name extends string = StatementName> = readonly [Name, Rejection | null, ...Parameter[]];
 
 type Values<Row> = Readonly<Record<keyof Row, Parameter>>;
 
@@ -182,7 +182,7 @@ export function closeAttempt(attempt: Attempt): Step {
   return ['closeAttempt', 'stale', ...pick(row, ATTEMPT_OUTCOME), ...key];
 }
 
-export function keep(partition: Partition, receipt: Receipt | null): readonly Step[] {
+export function insertReceipt(partition: Partition, receipt: Receipt | null): readonly Step[] {
   if (receipt === null) return [];
   const { key, fingerprint, status, body, createdAt, expiresAt } = receipt;
   return [['insertReceipt', 'key_taken', partition, key, fingerprint, status, body, createdAt, expiresAt]];

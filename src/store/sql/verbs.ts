@@ -52,7 +52,7 @@ import {
   guard,
   insertAttempt,
   insertProfileVersion,
-  keep,
+  insertReceipt,
   type Parameter,
   pick,
   profileAtRevision,
@@ -71,13 +71,13 @@ interface Revised<Id> {
 }
 
 /** What a store finds things by. Of deliveries and gates: further values, after their own. */
-export interface Places {
+export interface KeyParameters {
   label(digest: LabelDigest): Parameter;
   delivery(delivery: Delivery): readonly Parameter[];
   gate(endpoint: EndpointKey): readonly Parameter[];
 }
 
-export function makeVerbs(places: Places) {
+export function makeVerbs(places: KeyParameters) {
   function insertSchedule(schedule: Schedule): readonly Step[] {
     const values = pick(toScheduleRow(schedule), SCHEDULE_FIXED, SCHEDULE_MUTABLE);
     return [['insertSchedule', null, ...values], ...insertLabels(schedule)];
@@ -148,7 +148,7 @@ export function makeVerbs(places: Places) {
   return {
     addSchedule: ({ schedule, pending, payload, profile, receipt }: ScheduleAddition): readonly Step[] => [
       ...(profile === null ? [] : [profileAtRevision(profile)]),
-      ...keep(schedule.partition, receipt),
+      ...insertReceipt(schedule.partition, receipt),
       ...insertSchedule(schedule),
       ...(payload === null
         ? []
@@ -164,7 +164,7 @@ export function makeVerbs(places: Places) {
     ): readonly Step[] => [
       replaceSchedule(schedule),
       ...(pending === null ? [] : [replaceDelivery(pending)]),
-      ...keep(schedule.partition, receipt),
+      ...insertReceipt(schedule.partition, receipt),
       ...replaceLabels(before, schedule),
       ...(sweep === null ? [] : beginSweep(schedule, sweep, sweptTogetherMax)),
     ],
@@ -176,14 +176,14 @@ export function makeVerbs(places: Places) {
     addReplay: ({ delivery, receipt }: ReplayAddition): readonly Step[] => [
       // Retention may have taken it since the original was read: what belongs to nothing would never be sent.
       ['scheduleExists', 'stale', delivery.partition, delivery.scheduleId],
-      ...keep(delivery.partition, receipt),
+      ...insertReceipt(delivery.partition, receipt),
       insertDelivery(delivery),
     ],
 
     addProfile: (write: ProfileWrite): readonly Step[] => {
       const row = toProfileHeadRow(write.profile);
       return [
-        ...keep(write.profile.partition, write.receipt),
+        ...insertReceipt(write.profile.partition, write.receipt),
         ['insertProfile', null, ...pick(row, PROFILE_FIXED, PROFILE_MUTABLE)],
         insertProfileVersion(write),
       ];
@@ -191,7 +191,7 @@ export function makeVerbs(places: Places) {
 
     replaceProfile: (write: ProfileWrite): readonly Step[] => [
       replaceProfileHead(write.profile),
-      ...keep(write.profile.partition, write.receipt),
+      ...insertReceipt(write.profile.partition, write.receipt),
       insertProfileVersion(write),
     ],
 
@@ -200,7 +200,8 @@ export function makeVerbs(places: Places) {
       replaceProfileHead(profile),
     ],
 
-    addReceipt: (partition: Partition, receipt: Receipt): readonly Step[] => keep(partition, receipt),
+    addReceipt: (partition: Partition, receipt: Receipt): readonly Step[] =>
+      insertReceipt(partition, receipt),
 
     claim: ({ delivery, attempt, advanced }: ClaimWrite, fence?: Fence): readonly Step[] => [
       ...slotHeld(delivery, fence),

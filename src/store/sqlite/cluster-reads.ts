@@ -2,7 +2,7 @@
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { ClusterState, SlotState } from '#src/ports/cluster-store.ts';
 import type { Db } from './connection.ts';
-import { Questions } from './questions.ts';
+import { PreparedQueries } from './prepared-queries.ts';
 
 interface NodeRow {
   readonly node: string;
@@ -11,10 +11,10 @@ interface NodeRow {
 }
 
 export class ClusterReads {
-  readonly #ask: Questions;
+  readonly #ask: PreparedQueries;
 
   constructor(db: Db) {
-    this.#ask = new Questions(db);
+    this.#ask = new PreparedQueries(db);
   }
 
   clock(): Instant {
@@ -25,7 +25,7 @@ export class ClusterReads {
   }
 
   state(): ClusterState {
-    return this.#ask.atOnce(() => ({
+    return this.#ask.inSnapshot(() => ({
       nodes: this.#ask
         .all<NodeRow>('SELECT * FROM nodes ORDER BY node')
         .map(({ node, lease_until, is_stopping }) => ({

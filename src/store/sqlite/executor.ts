@@ -7,15 +7,15 @@
  * cost as much as the verb itself, and are almost never needed.
  */
 
-import type { Otherwise, Parameter, StatementName, Step } from '#src/store/sql/steps.ts';
+import type { Parameter, Rejection, StatementName, Step } from '#src/store/sql/steps.ts';
 import { type Db, isUnavailable, openForWriting } from './connection.ts';
-import { type OwnName, STATEMENTS, type Statement } from './statements.ts';
+import { type DiskCheckStatementName, STATEMENTS, type Statement } from './statements.ts';
 
-export type SqliteStep = Step<StatementName | OwnName>;
+export type SqliteStep = Step<StatementName | DiskCheckStatementName>;
 export type Batch = readonly (readonly SqliteStep[])[];
 
 /** `unavailable`: the disk or the file is at fault; nothing of the batch was stored. */
-export type Answer = 'done' | Otherwise | { readonly failed: string; readonly unavailable: boolean };
+export type Answer = 'done' | Rejection | { readonly failed: string; readonly unavailable: boolean };
 
 export interface WriterData {
   readonly path: string;
@@ -30,12 +30,12 @@ type Run = (parameters: readonly Parameter[]) => boolean;
 
 export class Executor {
   readonly #db: Db;
-  readonly #run: Readonly<Record<StatementName | OwnName, Run>>;
+  readonly #run: Readonly<Record<StatementName | DiskCheckStatementName, Run>>;
 
   private constructor(db: Db) {
     this.#db = db;
     const prepared = Object.entries(STATEMENTS).map(([name, statement]) => [name, prepare(db, statement)]);
-    this.#run = Object.fromEntries(prepared) as Record<StatementName | OwnName, Run>;
+    this.#run = Object.fromEntries(prepared) as Record<StatementName | DiskCheckStatementName, Run>;
   }
 
   static open({ path, maxPages, durable }: WriterData): Executor {

@@ -20,26 +20,31 @@ import type {
   LostClaim,
   StoredPayload,
 } from '#src/ports/store.ts';
-import { BEFORE_EVERYTHING, type DueRow, type Place, toDue } from '#src/store/sql/due-rows.ts';
+import { BEFORE_EVERY_DELIVERY, type DueCursor, type DueRow, toDue } from '#src/store/sql/due-rows.ts';
 import { type AttemptRow, type DeliveryRow, fromAttemptRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
 import { fromSweepRow, type SweepRow } from '#src/store/sql/sweep-verbs.ts';
 import type { Db } from './connection.ts';
-import { Questions } from './questions.ts';
+import { PreparedQueries } from './prepared-queries.ts';
 import { Reads } from './reads.ts';
 
 const BEFORE_EVERY_PARTITION = Number.MIN_SAFE_INTEGER;
 
 export class FiringReads {
-  readonly #ask: Questions;
+  readonly #ask: PreparedQueries;
   readonly #reads: Reads;
 
   constructor(db: Db) {
-    this.#ask = new Questions(db);
+    this.#ask = new PreparedQueries(db);
     this.#reads = new Reads(db);
   }
 
   /** A file of its own belongs to one node as a rule: what others hold is passed over here, not by an index. */
-  due(after: Place | null, until: Instant, limit: number, slots?: ReadonlySet<Slot>): readonly DueDelivery[] {
+  due(
+    after: DueCursor | null,
+    until: Instant,
+    limit: number,
+    slots?: ReadonlySet<Slot>,
+  ): readonly DueDelivery[] {
     if (slots === undefined) return this.#due(after, until, limit);
     const found: DueDelivery[] = [];
     for (let from = after; found.length < limit; ) {
@@ -51,8 +56,8 @@ export class FiringReads {
     return found.slice(0, limit);
   }
 
-  #due(after: Place | null, until: Instant, limit: number): readonly DueDelivery[] {
-    const { dueAt, id } = after ?? BEFORE_EVERYTHING;
+  #due(after: DueCursor | null, until: Instant, limit: number): readonly DueDelivery[] {
+    const { dueAt, id } = after ?? BEFORE_EVERY_DELIVERY;
     const rows = this.#ask.all<DueRow>(
       `SELECT partition, id, due_at, deadline, endpoint_id, url, payload_bytes
        FROM deliveries INDEXED BY deliveries_due
@@ -68,7 +73,7 @@ export class FiringReads {
 
   /** From each customer who has a delivery that waits to the next along the index. */
   customers(after: CustomerCursor | null, limit: number): readonly CustomerCursor[] {
-    return this.#ask.atOnce(() => {
+    return this.#ask.inSnapshot(() => {
       const found: CustomerCursor[] = [];
       let last = after?.partition ?? BEFORE_EVERY_PARTITION;
       while (found.length < limit) {
@@ -93,7 +98,7 @@ export class FiringReads {
   ): CustomersPage {
     const due: DueDelivery[] = [];
     const unfinished: CustomerCursor[] = [];
-    this.#ask.atOnce(() => {
+    this.#ask.inSnapshot(() => {
       for (const cursor of cursors) {
         const found = this.#dueOfCustomer(cursor, until, limitEach);
         due.push(
@@ -110,7 +115,7 @@ export class FiringReads {
     until: Instant,
     limit: number,
   ): readonly DueDelivery[] {
-    const { dueAt, id } = after ?? BEFORE_EVERYTHING;
+    const { dueAt, id } = after ?? BEFORE_EVERY_DELIVERY;
     const rows = this.#ask.all<DueRow>(
       `SELECT partition, id, due_at, deadline, endpoint_id, url, payload_bytes
        FROM deliveries INDEXED BY deliveries_due_of_partition
@@ -126,8 +131,8 @@ export class FiringReads {
     return rows.map(toDue);
   }
 
-  work(deliveries: readonly Pick<DueDelivery, 'partition' | 'id'>[]): readonly (LoadedDelivery | null)[] {
-    return this.#ask.atOnce(() => {
+  load(deliveries: readonly Pick<DueDelivery, 'partition' | 'id'>[]): readonly (LoadedDelivery | null)[] {
+    return this.#ask.inSnapshot(() => {
       // Deliveries of a batch often share their endpoint.
       const profiles = new Shared((partition, id: EndpointId) => this.#reads.firingProfile(partition, id));
       const gates = new Shared((partition, endpoint: EndpointKey) => this.#gate(partition, endpoint));
@@ -171,8 +176,8 @@ export class FiringReads {
     return row === undefined ? null : fromSweepRow(row);
   }
 
-  messages(deliveries: readonly Delivery[]): readonly StoredPayload[] {
-    return this.#ask.atOnce(() => deliveries.map((delivery) => this.#message(delivery)));
+  payloads(deliveries: readonly Delivery[]): readonly StoredPayload[] {
+    return this.#ask.inSnapshot(() => deliveries.map((delivery) => this.#message(delivery)));
   }
 
   #message({ partition, scheduleId, target }: Delivery): StoredPayload {
@@ -190,7 +195,7 @@ export class FiringReads {
 
   /** From node to node along the index: the claims of the living, however many, are stepped over. */
   lostClaims(livingNodes: readonly string[], limit: number): readonly LostClaim[] {
-    return this.#ask.atOnce(() => {
+    return this.#ask.inSnapshot(() => {
       const living = new Set(livingNodes);
       const lost: LostClaim[] = [];
       let node = this.#claimingNodeAfter('');

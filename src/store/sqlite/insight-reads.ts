@@ -24,24 +24,24 @@ import type {
   UpcomingDelivery,
 } from '#src/ports/insight-store.ts';
 import type { DeliveryFilter, Page, ScheduleFilter } from '#src/ports/store.ts';
-import { type DueStepRow, dueCounts, stepsOf } from '#src/store/sql/due-counts.ts';
+import { countSteps, type DueStepRow, toDueCounts } from '#src/store/sql/due-counts.ts';
 import { endpointDigest } from '#src/store/sql/endpoint-digest.ts';
-import { IS_CLOSED } from '#src/store/sql/gate-sql.ts';
+import { BREAKER_IS_CLOSED } from '#src/store/sql/gate-sql.ts';
 import { idsAfter, idsBefore } from '#src/store/sql/id-ranges.ts';
 import {
   ACTIVE_ROWS_MAX,
   GATE_ROWS_MAX,
-  PROFILES_LOOKED_AT_MAX,
   PROFILES_MATCHING_MAX,
+  PROFILES_SCANNED_MAX,
   STATS_ROWS_MAX,
 } from '#src/store/sql/insight-bounds.ts';
 import { type DeliveryRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
-import { cutShort, search, type WalkedRow } from '#src/store/sql/schedule-search.ts';
+import { fitOnPage, type ScannedRow, search } from '#src/store/sql/schedule-search.ts';
 import { byEndpoint, byInstant, type EndpointStatsRow, type StatsRow } from '#src/store/sql/stats-rows.ts';
 import type { Db } from './connection.ts';
-import { type Parameter, Questions } from './questions.ts';
+import { type Parameter, PreparedQueries } from './prepared-queries.ts';
 import { Reads } from './reads.ts';
-import { hasPart, labelCounts, pieceOf, type Wanted } from './schedule-walks.ts';
+import { hasPart, labelCountsQuery, scanQuery, type WantedDestination } from './schedule-scans.ts';
 
 /** Deliveries that wait in the window. */
 const WAITING = `SELECT id, due_at FROM deliveries INDEXED BY deliveries_due_of_partition
@@ -53,11 +53,11 @@ const BY_STEP = `SELECT (due_at - CAST(? AS INTEGER)) / CAST(? AS INTEGER) AS st
   FROM (${WAITING}) GROUP BY step`;
 
 export class InsightReads {
-  readonly #ask: Questions;
+  readonly #ask: PreparedQueries;
   readonly #reads: Reads;
 
   constructor(db: Db) {
-    this.#ask = new Questions(db);
+    this.#ask = new PreparedQueries(db);
     this.#reads = new Reads(db);
   }
 
@@ -111,12 +111,12 @@ export class InsightReads {
 
   due(partition: Partition, from: Instant, until: Instant, stepMs: number, lookAtMax: number): DueCounts {
     const rows = this.#ask.all<DueStepRow>(BY_STEP, from, stepMs, partition, from, until, lookAtMax + 1);
-    return dueCounts(rows, stepsOf(from, until, stepMs), lookAtMax);
+    return toDueCounts(rows, countSteps(from, until, stepMs), lookAtMax);
   }
 
   /** An index leads from each of a customer's waiting deliveries to the next. */
   upcoming(partition: Partition, from: Instant, until: Instant, limit: number): readonly UpcomingDelivery[] {
-    return this.#ask.atOnce(() => {
+    return this.#ask.inSnapshot(() => {
       const waiting = this.#ask.all<{ readonly id: DeliveryId }>(WAITING, partition, from, until, limit);
       return waiting.flatMap(({ id }) => {
         const delivery = this.#reads.delivery(partition, id);
@@ -134,36 +134,36 @@ export class InsightReads {
   ): Promise<Found<ScheduleView, ScheduleId>> {
     const wanted = destination === null ? null : this.#wanted(partition, destination, hidesQueries);
     const walk = async (before: ScheduleId | null, rows: number) => {
-      const { sql, parameters } = pieceOf(partition, filter, wanted, before, rows);
-      return this.#ask.all<WalkedRow>(sql, ...parameters);
+      const { sql, parameters } = scanQuery(partition, filter, wanted, before, rows);
+      return this.#ask.all<ScannedRow>(sql, ...parameters);
     };
     const { found: ids, ...place } = await search(walk, page, { lookAtMax });
-    return cutShort(place, this.#reads.schedulesOf(partition, ids));
+    return fitOnPage(place, this.#reads.schedulesOf(partition, ids));
   }
 
   labelCounts(partition: Partition, labels: Labels, countMax: number): readonly number[] {
-    const { sql, parameters } = labelCounts(partition, labels, countMax);
+    const { sql, parameters } = labelCountsQuery(partition, labels, countMax);
     return this.#ask.all<{ readonly count: number }>(sql, ...parameters).map(({ count }) => count);
   }
 
-  labelPiece(
+  labelScan(
     partition: Partition,
     filter: ScheduleFilter,
     before: ScheduleId | null,
     rows: number,
-  ): readonly WalkedRow[] {
-    const { sql, parameters } = pieceOf(partition, filter, null, before, rows);
-    return this.#ask.all<WalkedRow>(sql, ...parameters);
+  ): readonly ScannedRow[] {
+    const { sql, parameters } = scanQuery(partition, filter, null, before, rows);
+    return this.#ask.all<ScannedRow>(sql, ...parameters);
   }
 
-  #wanted(partition: Partition, part: string, hidesQueries: boolean): Wanted {
+  #wanted(partition: Partition, part: string, hidesQueries: boolean): WantedDestination {
     const rows = this.#ask.all<{ readonly id: EndpointId }>(
       `SELECT p.id FROM (
          SELECT id, version FROM endpoints WHERE partition = ? ORDER BY id DESC LIMIT ?
        ) p CROSS JOIN endpoint_versions v ON v.partition = ? AND v.endpoint_id = p.id AND v.version = p.version
        WHERE ${hasPart('v.url')} LIMIT ?`,
       partition,
-      PROFILES_LOOKED_AT_MAX,
+      PROFILES_SCANNED_MAX,
       partition,
       Number(hidesQueries),
       part,
@@ -232,7 +232,7 @@ export class InsightReads {
       readonly saved_at: Instant;
     }>(
       `SELECT * FROM (SELECT endpoint, state, saved_at FROM gates WHERE partition = ? LIMIT ?)
-       ORDER BY ${IS_CLOSED}, saved_at DESC LIMIT ?`,
+       ORDER BY ${BREAKER_IS_CLOSED}, saved_at DESC LIMIT ?`,
       partition,
       GATE_ROWS_MAX,
       limit,

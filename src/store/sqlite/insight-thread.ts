@@ -1,10 +1,10 @@
 /** The thread in which people's questions are asked, so that none of them holds up the one that fires. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { isUnavailable, openForReading } from './connection.ts';
-import type { InsightAnswer, InsightQuestion } from './insight-asker.ts';
+import type { InsightQuery, InsightResult } from './insight-reader.ts';
 import { InsightReads } from './insight-reads.ts';
 
-async function answerTo(reads: InsightReads, { name, parameters }: InsightQuestion): Promise<InsightAnswer> {
+async function answerTo(reads: InsightReads, { name, parameters }: InsightQuery): Promise<InsightResult> {
   try {
     // The parameters are those of the question by this name: see `InsightAsker.ask`.
     const read: (...given: never[]) => unknown = reads[name];
@@ -22,8 +22,8 @@ if (parentPort !== null) {
   const { path } = workerData as { readonly path: string };
   const db = openForReading(path);
   const reads = new InsightReads(db);
-  const answer = async (question: InsightQuestion) => port.postMessage(await answerTo(reads, question));
-  port.on('message', (message: InsightQuestion | 'close') => {
+  const answer = async (question: InsightQuery) => port.postMessage(await answerTo(reads, question));
+  port.on('message', (message: InsightQuery | 'close') => {
     if (message !== 'close') return void answer(message);
     db.close();
     port.close();

@@ -11,7 +11,7 @@ import type { FoundSchedules } from '#src/ports/store.ts';
 import { START } from '#src/store/contract/builders.ts';
 import { ALL_SCHEDULES } from '#src/store/contract/everything.ts';
 import { labelBytes } from '#src/store/sql/label-rows.ts';
-import { WALK_MS_MAX } from '#src/store/sql/label-search.ts';
+import { SCAN_MS_MAX } from '#src/store/sql/label-search.ts';
 import { DATABASE_FILE, SqliteStore } from './sqlite-store.ts';
 
 const PARTITION = 1 as Partition;
@@ -64,7 +64,7 @@ test('what is not there is said in one page, as long as there is time', async ()
 });
 
 test('when the time is up the page is short, and says where to go on; every page gets further', async () => {
-  stepMs = WALK_MS_MAX;
+  stepMs = SCAN_MS_MAX;
   let pages = 0;
   for (let before: ScheduleId | null = null; ; pages++) {
     const { found, next }: FoundSchedules = await find([EVEN, ODD], before);
@@ -78,7 +78,7 @@ test('when the time is up the page is short, and says where to go on; every page
 });
 
 test('a rare label is walked, whichever it is among the others: one look is enough', async () => {
-  stepMs = WALK_MS_MAX;
+  stepMs = SCAN_MS_MAX;
   const expected = { found: ['sch_00004', 'sch_00002'], next: null };
   for (const labels of [
     [EVEN, OLDEST],

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Partition } from '#src/domain/partition.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { Builders, START } from '#src/store/contract/builders.ts';
-import type { Otherwise, Step } from '#src/store/sql/steps.ts';
+import type { Rejection, Step } from '#src/store/sql/steps.ts';
 import { Executor, type WriterData } from './executor.ts';
 import { SqliteStore } from './sqlite-store.ts';
 import { answered, type WriteQueue } from './writer.ts';
@@ -23,12 +23,12 @@ class HoldingWriter implements WriteQueue {
     this.#executor = Executor.open(data);
   }
 
-  async run<A extends Otherwise>(steps: readonly Step[]): Promise<'done' | A> {
+  async run<A extends Rejection>(steps: readonly Step[]): Promise<'done' | A> {
     const [answer = 'done'] = await this.runAll<A>([steps]);
     return answer;
   }
 
-  runAll<A extends Otherwise>(verbs: readonly (readonly Step[])[]): Promise<readonly ('done' | A)[]> {
+  runAll<A extends Rejection>(verbs: readonly (readonly Step[])[]): Promise<readonly ('done' | A)[]> {
     const answers = answered(this.#executor.run(verbs));
     return new Promise((resolve, reject) => {
       this.#held.push(() =>

@@ -2,7 +2,7 @@
 import type { PeopleStatementName } from '#src/store/sql/people-names.ts';
 import { AUDIT, INVITATION, SESSION, USER_FIXED, USER_MUTABLE } from '#src/store/sql/people-rows.ts';
 import { PRUNED_TOGETHER_MAX } from '#src/store/sql/people-verbs.ts';
-import { insertInto, type Statement } from './statement-kinds.ts';
+import { insertInto, type Statement } from './statement-builders.ts';
 
 /** Removes the first rows for which this is so. */
 function pruneFrom(table: string, key: string, condition: string): string {

@@ -13,19 +13,19 @@ import { instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
-import { firingProfile, firingSchedule } from '#src/store/contract/bench.ts';
 import { Builders, START } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
+import { firingProfile, firingSchedule } from '#src/store/contract/fixture.ts';
 import { type ReplayJobSql, SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { toDeliveryRow, toProfileHeadRow, toProfileVersionRow, toScheduleRow } from '#src/store/sql/rows.ts';
 import { type Db, migrate, openForWriting } from './connection.ts';
 import { prepareControlReads } from './control-reads.ts';
 import { FiringReads } from './firing-reads.ts';
 import { InsightReads } from './insight-reads.ts';
-import { Questions } from './questions.ts';
+import { PreparedQueries } from './prepared-queries.ts';
 import { Reads } from './reads.ts';
 import { RETENTION } from './retention.ts';
-import { sqlOf } from './sql-of.ts';
+import { sqlRunner } from './sql-of.ts';
 import { STATEMENTS } from './statements.ts';
 import { verbs } from './verbs.ts';
 
@@ -191,7 +191,7 @@ describe('the engine finds', () => {
     insert('deliveries', toDeliveryRow(pending));
     const plans = plansOf((asked) => {
       const reads = new FiringReads(asked);
-      expect(reads.work([pending])).toEqual([
+      expect(reads.load([pending])).toEqual([
         {
           delivery: pending,
           schedule: firingSchedule(schedule),
@@ -200,7 +200,7 @@ describe('the engine finds', () => {
           sweep: null,
         },
       ]);
-      reads.messages([pending]);
+      reads.payloads([pending]);
     });
     // Whether there is any sweep is one step into a table that is empty as a rule.
     expect(plans[0]).toBe('SCAN sweeps');
@@ -237,7 +237,9 @@ test.for([
   ['gates', ['SEARCH gates USING COVERING INDEX gates_saved (saved_at<?)']],
 ] as const)('retention of %s walks from the oldest on', ([what, expected]) => {
   const parameters = what === 'schedules' ? [0, '', START, 100] : [START, 100];
-  expect(plansOf((asked) => new Questions(asked).all(RETENTION[what], ...parameters))).toEqual(expected);
+  expect(plansOf((asked) => new PreparedQueries(asked).all(RETENTION[what], ...parameters))).toEqual(
+    expected,
+  );
 });
 
 describe('people find', () => {
@@ -343,11 +345,11 @@ describe('bulk replays find', () => {
   /** Every question up to its answer; nothing is written. */
   async function plansOfJobs(ask: (jobs: SqlReplayJobs) => Promise<unknown>): Promise<readonly string[]> {
     const asked: string[] = [];
-    const answering = sqlOf(async (question) => question(new Questions(db)), { run: unwritten });
+    const answering = sqlRunner(async (question) => question(new PreparedQueries(db)), { run: unwritten });
     const sql: ReplayJobSql = {
-      ask: (text, ...values) => {
+      query: (text, ...values) => {
         asked.push(...planOf(text.replace(/\$\d+/g, '?')));
-        return answering.ask(text, ...values);
+        return answering.query(text, ...values);
       },
       run: unwritten,
     };

@@ -34,17 +34,17 @@ import {
   type ScheduleRow,
 } from '#src/store/sql/rows.ts';
 import type { Db } from './connection.ts';
-import { type Parameter, Questions } from './questions.ts';
+import { type Parameter, PreparedQueries } from './prepared-queries.ts';
 
 export class Reads {
-  readonly #ask: Questions;
+  readonly #ask: PreparedQueries;
 
   constructor(db: Db) {
-    this.#ask = new Questions(db);
+    this.#ask = new PreparedQueries(db);
   }
 
   schedule(partition: Partition, id: ScheduleId): ScheduleView | null {
-    return this.#ask.atOnce(() => this.#view(partition, id));
+    return this.#ask.inSnapshot(() => this.#view(partition, id));
   }
 
   #view(partition: Partition, id: ScheduleId): ScheduleView | null {
@@ -66,7 +66,7 @@ export class Reads {
   }
 
   schedules(partition: Partition, filter: ListFilter, page: Page<ScheduleId>): Listed<ScheduleView> {
-    return this.#ask.atOnce(() => {
+    return this.#ask.inSnapshot(() => {
       const [label] = filter.labels;
       // One id more than is shown says whether there is more.
       const onePast = { ...page, limit: page.limit + 1 };
@@ -90,7 +90,7 @@ export class Reads {
   }
 
   schedulesOf(partition: Partition, ids: readonly ScheduleId[]): Listed<ScheduleView> {
-    return this.#ask.atOnce(() => this.#views(partition, ids.toSorted().toReversed(), ids.length));
+    return this.#ask.inSnapshot(() => this.#views(partition, ids.toSorted().toReversed(), ids.length));
   }
 
   #views(partition: Partition, ids: readonly ScheduleId[], limit: number): Listed<ScheduleView> {
@@ -216,7 +216,7 @@ export class Reads {
   }
 
   profile(partition: Partition, id: EndpointId): EndpointProfile | null {
-    return this.#ask.atOnce(() => this.#profile(partition, id));
+    return this.#ask.inSnapshot(() => this.#profile(partition, id));
   }
 
   #profile(partition: Partition, id: EndpointId): EndpointProfile | null {
@@ -249,7 +249,7 @@ export class Reads {
   }
 
   profiles(partition: Partition, includeArchived: boolean, page: Page<EndpointId>): Listed<EndpointProfile> {
-    return this.#ask.atOnce(() => {
+    return this.#ask.inSnapshot(() => {
       const heads = this.#ask.all<ProfileHeadRow>(
         `SELECT * FROM endpoints ${includeArchived ? '' : 'INDEXED BY endpoints_unarchived'}
          WHERE partition = ? AND id < ? ${includeArchived ? '' : 'AND archived = 0'}

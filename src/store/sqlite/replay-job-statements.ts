@@ -5,7 +5,7 @@ import {
   REPLAY_JOB_MUTABLE,
   type ReplayJobStatementName,
 } from '#src/store/sql/replay-job-rows.ts';
-import { insertInto, replaceIn } from './statement-kinds.ts';
+import { insertInto, replaceIn } from './statement-builders.ts';
 import type { Statement } from './statements.ts';
 
 const ITEM = REPLAY_ITEM_KEY.map((column) => `${column} = ?`).join(' AND ');

@@ -1,7 +1,7 @@
 /** How candidates for removal are asked for. */
-import { ENDED_STATES, type RetentionQuestions, TERMINAL_STATUSES } from '#src/store/sql/retention.ts';
+import { ENDED_STATES, type RetentionQueries, TERMINAL_STATUSES } from '#src/store/sql/retention.ts';
 
-export const RETENTION: RetentionQuestions = {
+export const RETENTION: RetentionQueries = {
   deliveries: `SELECT partition, id, revision FROM deliveries INDEXED BY deliveries_finalized
     WHERE finalized_at < ? AND status IN (${TERMINAL_STATUSES}) ORDER BY finalized_at LIMIT ?`,
   schedules: `SELECT partition, id, revision, label_digests, ended_at,

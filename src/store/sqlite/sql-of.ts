@@ -1,13 +1,13 @@
-import type { PeopleSql } from '#src/store/sql/people.ts';
-import { type Questions, withMarks } from './questions.ts';
+import type { SqlRunner } from '#src/store/sql/people.ts';
+import { type PreparedQueries, withQuestionMarks } from './prepared-queries.ts';
 import type { WriteQueue } from './writer.ts';
 
 /** Where a family of questions is asked, and where its verbs are carried out. */
-export function sqlOf(
-  read: <T>(ask: (questions: Questions) => T) => Promise<T>,
+export function sqlRunner(
+  read: <T>(ask: (questions: PreparedQueries) => T) => Promise<T>,
   writer: Pick<WriteQueue, 'run'>,
-): PeopleSql {
-  const ask: PeopleSql['ask'] = (sql, ...values) =>
-    read((questions) => questions.all(withMarks(sql), ...values));
-  return { ask, lookUp: ask, run: (steps) => writer.run(steps) };
+): SqlRunner {
+  const ask: SqlRunner['query'] = (sql, ...values) =>
+    read((questions) => questions.all(withQuestionMarks(sql), ...values));
+  return { query: ask, lookUp: ask, run: (steps) => writer.run(steps) };
 }

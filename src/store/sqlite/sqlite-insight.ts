@@ -15,12 +15,12 @@ import type {
 import { type DeliveryFilter, type Page, StoreUnavailable } from '#src/ports/store.ts';
 import { PAST_EVERY_DIGEST } from '#src/store/sql/insight-bounds.ts';
 import { insightVerbs as verbs } from '#src/store/sql/insight-verbs.ts';
-import type { LabelWalks } from '#src/store/sql/label-search.ts';
+import type { LabelScans } from '#src/store/sql/label-search.ts';
 import { type OldestEndpointRow, type OldestRow, pruneStats } from '#src/store/sql/stats-retention.ts';
 import { ClusterReads } from './cluster-reads.ts';
 import { type Db, unavailableInstead } from './connection.ts';
-import { InsightAsker } from './insight-asker.ts';
-import { Questions } from './questions.ts';
+import { InsightReader } from './insight-reader.ts';
+import { PreparedQueries } from './prepared-queries.ts';
 import type { WriteQueue } from './writer.ts';
 
 export interface SqliteInsightDependencies {
@@ -32,22 +32,22 @@ export interface SqliteInsightDependencies {
 
 export class SqliteInsight implements InsightStore {
   /** The API's searches go to the same thread, a short piece at a time. */
-  readonly labelWalks: LabelWalks = {
-    count: (...asked) => this.#asker.ask('labelCounts', ...asked),
-    piece: (...asked) => this.#asker.ask('labelPiece', ...asked),
+  readonly labelScans: LabelScans = {
+    count: (...asked) => this.#asker.query('labelCounts', ...asked),
+    scan: (...asked) => this.#asker.query('labelScan', ...asked),
   };
   readonly #writer: WriteQueue;
   readonly #reader: Db;
-  readonly #questions: Questions;
+  readonly #questions: PreparedQueries;
   readonly #cluster: ClusterReads;
-  readonly #asker: InsightAsker;
+  readonly #asker: InsightReader;
 
   constructor({ path, writer, reader }: SqliteInsightDependencies) {
     this.#writer = writer;
     this.#reader = reader;
-    this.#questions = new Questions(reader);
+    this.#questions = new PreparedQueries(reader);
     this.#cluster = new ClusterReads(reader);
-    this.#asker = new InsightAsker(path);
+    this.#asker = new InsightReader(path);
   }
 
   async #read<T>(read: () => T): Promise<T> {
@@ -71,15 +71,15 @@ export class SqliteInsight implements InsightStore {
   }
 
   readStats(partition: Partition, spanMs: StatsSpanMs, from: Instant, until: Instant) {
-    return this.#asker.ask('stats', partition, spanMs, from, until);
+    return this.#asker.query('stats', partition, spanMs, from, until);
   }
 
   readEndpointStats(partition: Partition, endpoints: readonly EndpointKey[], from: Instant) {
-    return this.#asker.ask('endpointStats', partition, endpoints, from);
+    return this.#asker.query('endpointStats', partition, endpoints, from);
   }
 
   listActiveEndpoints(partition: Partition, from: Instant, limit: number) {
-    return this.#asker.ask('activeEndpoints', partition, from, limit);
+    return this.#asker.query('activeEndpoints', partition, from, limit);
   }
 
   /** By a service that is looked at or not: the few look-ups are not worth a thread. */
@@ -99,27 +99,27 @@ export class SqliteInsight implements InsightStore {
   }
 
   countDue(partition: Partition, from: Instant, until: Instant, stepMs: number, lookAtMax: number) {
-    return this.#asker.ask('due', partition, from, until, stepMs, lookAtMax);
+    return this.#asker.query('due', partition, from, until, stepMs, lookAtMax);
   }
 
   listUpcoming(partition: Partition, from: Instant, until: Instant, limit: number) {
-    return this.#asker.ask('upcoming', partition, from, until, limit);
+    return this.#asker.query('upcoming', partition, from, until, limit);
   }
 
   searchSchedules(partition: Partition, search: ScheduleSearch, page: Page<ScheduleId>, lookAtMax: number) {
-    return this.#asker.ask('schedules', partition, search, page, lookAtMax);
+    return this.#asker.query('schedules', partition, search, page, lookAtMax);
   }
 
   countDeliveries(partition: Partition, filter: DeliveryFilter, countMax: number) {
-    return this.#asker.ask('deliveryCount', partition, filter, countMax);
+    return this.#asker.query('deliveryCount', partition, filter, countMax);
   }
 
   listOccurrences(partition: Partition, id: ScheduleId, from: Instant, until: Instant, limit: number) {
-    return this.#asker.ask('occurrences', partition, id, from, until, limit);
+    return this.#asker.query('occurrences', partition, id, from, until, limit);
   }
 
   sendsPayloads(partition: Partition, id: EndpointId): Promise<boolean> {
-    return this.#asker.ask('sendsPayloads', partition, id);
+    return this.#asker.query('sendsPayloads', partition, id);
   }
 
   findGate(partition: Partition, endpoint: EndpointKey): Promise<Gate | null> {
@@ -131,7 +131,7 @@ export class SqliteInsight implements InsightStore {
   }
 
   listGates(partition: Partition, limit: number) {
-    return this.#asker.ask('gates', partition, limit);
+    return this.#asker.query('gates', partition, limit);
   }
 
   readCluster() {

@@ -49,12 +49,12 @@ import {
 } from '#src/ports/store.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import { LabelSearch } from '#src/store/sql/label-search.ts';
+import { SqlMaintenance } from '#src/store/sql/maintenance.ts';
 import { SqlPeople } from '#src/store/sql/people.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { Retention } from '#src/store/sql/retention.ts';
 import { SqlSealed } from '#src/store/sql/sealed.ts';
-import { fenceOf } from '#src/store/sql/taken.ts';
-import { SqlUpkeep } from '#src/store/sql/upkeep.ts';
+import { toFence } from '#src/store/sql/taken.ts';
 import { ClusterReads } from './cluster-reads.ts';
 import {
   type Db,
@@ -68,10 +68,10 @@ import { prepareControlReads } from './control-reads.ts';
 import type { WriterData } from './executor.ts';
 import { FiringReads } from './firing-reads.ts';
 import { type DirectoryLock, lockDirectory } from './lock.ts';
-import { Questions } from './questions.ts';
+import { PreparedQueries } from './prepared-queries.ts';
 import { Reads } from './reads.ts';
 import { RETENTION } from './retention.ts';
-import { sqlOf } from './sql-of.ts';
+import { sqlRunner } from './sql-of.ts';
 import { SqliteInsight } from './sqlite-insight.ts';
 import { verbs } from './verbs.ts';
 import { type OpenWriter, type WriteQueue, Writer } from './writer.ts';
@@ -104,7 +104,7 @@ const STANDING_STILL: Timers & Stopwatch = {
   },
 };
 
-export class SqliteStore extends SqlUpkeep implements Store, ControlStore, ClusterStore {
+export class SqliteStore extends SqlMaintenance implements Store, ControlStore, ClusterStore {
   readonly people: PeopleStore;
   readonly insight: InsightStore;
   readonly jobs: SqlReplayJobs;
@@ -128,12 +128,12 @@ export class SqliteStore extends SqlUpkeep implements Store, ControlStore, Clust
     timers: Timers & Stopwatch,
     sweptTogetherMax: number | undefined,
   ) {
-    const questions = new Questions(reader);
-    const sql = sqlOf(async (read) => asked(reader, () => read(questions)), writer);
+    const questions = new PreparedQueries(reader);
+    const sql = sqlRunner(async (read) => asked(reader, () => read(questions)), writer);
     super(sql, verbs, sweptTogetherMax);
     this.#insight = new SqliteInsight({ path, writer, reader });
     this.insight = this.#insight;
-    this.#search = new LabelSearch(this.#insight.labelWalks, timers);
+    this.#search = new LabelSearch(this.#insight.labelScans, timers);
     this.#reader = reader;
     this.#reads = new Reads(reader);
     this.#control = prepareControlReads(reader);
@@ -307,11 +307,11 @@ export class SqliteStore extends SqlUpkeep implements Store, ControlStore, Clust
   loadDeliveries(
     deliveries: readonly Pick<DueDelivery, 'partition' | 'id'>[],
   ): Promise<readonly (LoadedDelivery | null)[]> {
-    return this.#read(() => this.#firing.work(deliveries));
+    return this.#read(() => this.#firing.load(deliveries));
   }
 
   loadPayloads(deliveries: readonly Delivery[]): Promise<readonly StoredPayload[]> {
-    return this.#read(() => this.#firing.messages(deliveries));
+    return this.#read(() => this.#firing.payloads(deliveries));
   }
 
   listLostClaims(livingNodes: readonly string[], limit: number): Promise<readonly LostClaim[]> {
@@ -323,7 +323,7 @@ export class SqliteStore extends SqlUpkeep implements Store, ControlStore, Clust
   }
 
   async prune(what: Prunable, before: Instant, limit: number): Promise<number> {
-    const { looked, verbs: removing } = await this.#retention.removals(what, before, limit);
+    const { scanned: looked, verbs: removing } = await this.#retention.removals(what, before, limit);
     if (removing.length > 0) await this.#writer.runAll<'stale'>(removing);
     return looked;
   }
@@ -405,7 +405,7 @@ export class SqliteStore extends SqlUpkeep implements Store, ControlStore, Clust
 
   async takeSlots(node: string, seen: readonly Pick<SlotState, 'slot' | 'epoch'>[]): Promise<Fence> {
     const answers = await this.#writer.runAll<'stale'>(seen.map((one) => verbs.takeSlot(node, one)));
-    return fenceOf(node, seen, answers);
+    return toFence(node, seen, answers);
   }
 
   async releaseSlots(fence: Fence): Promise<void> {

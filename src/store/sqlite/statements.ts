@@ -28,7 +28,7 @@ import { notToBeSwept } from '#src/store/sql/sweep-verbs.ts';
 import { INSIGHT_STATEMENTS } from './insight-statements.ts';
 import { PEOPLE_STATEMENTS } from './people-statements.ts';
 import { REPLAY_JOB_STATEMENTS } from './replay-job-statements.ts';
-import { insertInto, replaceIn, resealIn, type Statement } from './statement-kinds.ts';
+import { insertInto, replaceIn, resealIn, type Statement } from './statement-builders.ts';
 
 export type { Statement };
 
@@ -36,7 +36,7 @@ export type { Statement };
 const ROOM_BYTES = 262_144;
 
 /** What only this store needs: whether the disk takes a write, and more than a beat. */
-export type OwnName = 'beat' | 'takeRoom' | 'giveRoomBack';
+export type DiskCheckStatementName = 'beat' | 'takeRoom' | 'giveRoomBack';
 
 /** Changes deliveries of a schedule that have a status, as far as `which` says. */
 function sweep(which: string): string {
@@ -258,4 +258,4 @@ export const STATEMENTS = {
     sql: 'INSERT INTO heartbeat (one, at) VALUES (1, ?) ON CONFLICT DO UPDATE SET at = excluded.at',
     holds: 'always',
   },
-} as const satisfies Readonly<Record<StatementName | OwnName, Statement>>;
+} as const satisfies Readonly<Record<StatementName | DiskCheckStatementName, Statement>>;

@@ -4,23 +4,23 @@
  * is answered by one message.
  */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { decodeBatch, type EncodedBatch } from './batch-encoding.ts';
 import { type Batch, Executor, type WriterData } from './executor.ts';
-import { fromWire, type Wire } from './wire.ts';
 
 /** With so many verbs a commit begins, whatever else is there. */
 const BATCH_MIN = 256;
 
-type Message = Wire | 'close';
+type Message = EncodedBatch | 'close';
 
 /** What else has come, up to the first that is no batch. */
-function gather(port: MessagePort, first: Wire): { readonly batch: Batch; readonly closes: boolean } {
-  const batch = [...fromWire(first)];
+function gather(port: MessagePort, first: EncodedBatch): { readonly batch: Batch; readonly closes: boolean } {
+  const batch = [...decodeBatch(first)];
   while (batch.length < BATCH_MIN) {
     const more = receiveMessageOnPort(port);
     if (more === undefined) break;
     const message = more.message as Message;
     if (message === 'close') return { batch, closes: true };
-    batch.push(...fromWire(message));
+    batch.push(...decodeBatch(message));
   }
   return { batch, closes: false };
 }

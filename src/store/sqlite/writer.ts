@@ -7,9 +7,9 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import type { Otherwise } from '#src/store/sql/steps.ts';
+import type { Rejection } from '#src/store/sql/steps.ts';
+import { encodeBatch } from './batch-encoding.ts';
 import type { Answer, Batch, SqliteStep, WriterData } from './executor.ts';
-import { toWire } from './wire.ts';
 
 /** A busy thread is sent no fewer verbs than these. */
 const GATHERED_MIN = 16;
@@ -19,7 +19,7 @@ const WAITING_MAX = 20_000;
 /** Verbs asked for in one call: they go in one batch, so that a disk that fails fails them all. */
 interface Waiting {
   readonly verbs: Batch;
-  readonly resolve: (answers: readonly ('done' | Otherwise)[]) => void;
+  readonly resolve: (answers: readonly ('done' | Rejection)[]) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -28,9 +28,9 @@ export interface WriteQueue {
   /** Whether the disk refused what was written last. */
   readonly isFailing: boolean;
   /** Runs a verb; its answer is one of those its steps can give. */
-  run<A extends Otherwise>(steps: readonly SqliteStep[]): Promise<'done' | A>;
+  run<A extends Rejection>(steps: readonly SqliteStep[]): Promise<'done' | A>;
   /** Runs verbs that are independent of each other and answers each. They are never parted, however many. */
-  runAll<A extends Otherwise>(verbs: Batch): Promise<readonly ('done' | A)[]>;
+  runAll<A extends Rejection>(verbs: Batch): Promise<readonly ('done' | A)[]>;
   /** Lets what is waiting be written, then closes the file. */
   close(): Promise<void>;
 }
@@ -38,7 +38,7 @@ export interface WriteQueue {
 export type OpenWriter = (data: WriterData) => Promise<WriteQueue>;
 
 /** What one call is answered, or the error it fails with. */
-export function answered(answers: readonly Answer[]): readonly ('done' | Otherwise)[] | Error {
+export function answered(answers: readonly Answer[]): readonly ('done' | Rejection)[] | Error {
   const failed = answers.find((answer) => typeof answer !== 'string');
   if (failed === undefined) return answers.filter((answer) => typeof answer === 'string');
   if (failed.unavailable) return new StoreUnavailable(`SQLite: ${failed.failed}.`);
@@ -54,7 +54,7 @@ export class Writer implements WriteQueue {
   #waiting: Waiting[] = [];
   #waitingVerbs = 0;
   /** Handed over and not answered yet, the oldest first; by message. */
-  #underWay: (readonly Waiting[])[] = [];
+  #inFlight: (readonly Waiting[])[] = [];
   /** Calls in both. */
   #open = 0;
   #closed: Error | null = null;
@@ -87,8 +87,8 @@ export class Writer implements WriteQueue {
   #ended(worker: Worker, error?: unknown): void {
     if (this.#closed !== null || worker !== this.#worker) return;
     this.#isFailing = true;
-    const lost = [...this.#underWay.flat(), ...this.#waiting];
-    this.#underWay = [];
+    const lost = [...this.#inFlight.flat(), ...this.#waiting];
+    this.#inFlight = [];
     this.#waiting = [];
     this.#waitingVerbs = 0;
     this.#open = 0;
@@ -112,12 +112,12 @@ export class Writer implements WriteQueue {
     }
   }
 
-  async run<A extends Otherwise>(steps: readonly SqliteStep[]): Promise<'done' | A> {
+  async run<A extends Rejection>(steps: readonly SqliteStep[]): Promise<'done' | A> {
     const [answer = 'done'] = await this.runAll<A>([steps]);
     return answer;
   }
 
-  runAll<A extends Otherwise>(verbs: Batch): Promise<readonly ('done' | A)[]> {
+  runAll<A extends Rejection>(verbs: Batch): Promise<readonly ('done' | A)[]> {
     return new Promise((resolve, reject) => {
       if (this.#closed !== null) return reject(this.#closed);
       if (this.#isDown) {
@@ -131,7 +131,7 @@ export class Writer implements WriteQueue {
       this.#waiting.push({ verbs, resolve: resolve as Waiting['resolve'], reject });
       this.#waitingVerbs += verbs.length;
       this.#open++;
-      if (this.#underWay.length === 0) this.#handOver();
+      if (this.#inFlight.length === 0) this.#handOver();
       // What is asked for in this same turn of the loop goes along.
       else if (this.#waitingVerbs >= GATHERED_MIN) queueMicrotask(() => this.#handOver());
     });
@@ -143,8 +143,8 @@ export class Writer implements WriteQueue {
     this.#waiting = [];
     this.#waitingVerbs = 0;
     try {
-      this.#worker.postMessage(toWire(calls.flatMap((call) => call.verbs)));
-      this.#underWay.push(calls);
+      this.#worker.postMessage(encodeBatch(calls.flatMap((call) => call.verbs)));
+      this.#inFlight.push(calls);
     } catch (error) {
       this.#open -= calls.length;
       for (const { reject } of calls)
@@ -156,8 +156,8 @@ export class Writer implements WriteQueue {
   #settle(answers: readonly Answer[]): void {
     this.#isFailing = answers.some((answer) => typeof answer !== 'string' && answer.unavailable);
     const done: Waiting[] = [];
-    for (let verbs = 0; verbs < answers.length && this.#underWay.length > 0; ) {
-      const calls = this.#underWay.shift() ?? [];
+    for (let verbs = 0; verbs < answers.length && this.#inFlight.length > 0; ) {
+      const calls = this.#inFlight.shift() ?? [];
       for (const call of calls) verbs += call.verbs.length;
       done.push(...calls);
     }

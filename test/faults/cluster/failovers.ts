@@ -6,7 +6,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { installedBinaries } from '#test/postgres/binaries.ts';
-import { ask } from '#test/postgres/databases.ts';
+import { query } from '#test/postgres/databases.ts';
 import { type PostgresServer, startPostgres } from '#test/postgres/server.ts';
 import { ready } from './nodes.ts';
 import { type Report, type Run, Scene } from './scene.ts';
@@ -101,7 +101,7 @@ class Pair implements AsyncDisposable {
   async inStep(): Promise<void> {
     const until = performance.now() + IN_STEP_MS_MAX;
     const asked = `SELECT FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = 'sync'`;
-    while ((await ask(this.url, asked)).length === 0) {
+    while ((await query(this.url, asked)).length === 0) {
       if (performance.now() > until) throw new Error('The standby does not come into step.');
       await sleep(IN_STEP_EVERY_MS);
     }

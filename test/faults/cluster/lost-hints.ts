@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Prng } from '#test/fuzz/prng.ts';
-import { statement } from '#test/postgres/databases.ts';
+import { execute } from '#test/postgres/databases.ts';
 import { startProxy } from '#test/postgres/proxy.ts';
 import { startPostgres } from '#test/postgres/server.ts';
 import type { Received } from '../firing/ledger.ts';
@@ -33,17 +33,17 @@ export async function runLostHints(run: Run): Promise<LostHintReport> {
   await using server = await startPostgres({ durable: run.durable });
   const { url, name } = await server.createDatabase();
   // Else nothing could stand before what the system has.
-  await statement(url, `ALTER DATABASE ${name} SET search_path = public, pg_catalog`);
+  await execute(url, `ALTER DATABASE ${name} SET search_path = public, pg_catalog`);
   await using proxy = await startProxy(server.port);
   await using scene = await Scene.open({ url: () => url, databaseUrl: proxy.through(url) }, run);
   const replays = new Map<string, Way>();
   const prng = new Prng(run.seed);
   for (let round = 0; round < run.rounds; round++) {
     for (const way of WAYS) {
-      if (way === 'swallowed') await statement(url, SWALLOW);
+      if (way === 'swallowed') await execute(url, SWALLOW);
       if (way === 'cut') proxy.interfere((sql) => (/pg_notify|LISTEN/.test(sql) ? 'lose it' : 'pass'));
       await replay(scene, prng, (id) => replays.set(id, way));
-      if (way === 'swallowed') await statement(url, SPEAK);
+      if (way === 'swallowed') await execute(url, SPEAK);
       if (way === 'cut') proxy.interfere(() => 'pass');
       await sleep(CALM_MS);
     }

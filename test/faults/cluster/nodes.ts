@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ask } from '#test/postgres/databases.ts';
+import { query } from '#test/postgres/databases.ts';
 import { type Exit, type SchedProcess, temporaryDirectory } from '#test/process/sched-process.ts';
 import { startFiring } from '../firing/service.ts';
 import { Front } from './front.ts';
@@ -108,7 +108,7 @@ export class Nodes implements AsyncDisposable {
   }
 
   async #newName(): Promise<string> {
-    const rows = await ask(this.#options.url(), `SELECT node FROM nodes WHERE node NOT LIKE '%/%'`);
+    const rows = await query(this.#options.url(), `SELECT node FROM nodes WHERE node NOT LIKE '%/%'`);
     const names = (rows as readonly { readonly node: string }[]).map(({ node }) => node);
     const [name, ...others] = names.filter((each) => !this.#names.has(each));
     if (name === undefined || others.length > 0) throw new Error('The name of a node cannot be told.');

@@ -3,7 +3,7 @@
  * never happen at the moment when it does.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ask, statement } from '#test/postgres/databases.ts';
+import { execute, query } from '#test/postgres/databases.ts';
 import type { AttemptRow, DeliveryRow, ScheduleRow } from '../promises.ts';
 
 export interface StoredDelivery extends DeliveryRow {
@@ -50,11 +50,11 @@ const UNFINISHED = `SELECT count(*)::integer AS count FROM deliveries JOIN sched
 const LOOK_EVERY_MS = 200;
 
 export async function installWitness(url: string): Promise<void> {
-  await statement(url, WITNESS);
+  await execute(url, WITNESS);
 }
 
 export async function readStored(url: string): Promise<Stored> {
-  const rows = async <T>(sql: string) => (await ask(url, sql)) as readonly T[];
+  const rows = async <T>(sql: string) => (await query(url, sql)) as readonly T[];
   const witnessed = await rows<{ what: string; id: string; node: string | null }>('SELECT * FROM witness');
   const attempts = await rows<Record<string, unknown>>(
     `SELECT delivery_id, attempt_no, outcome, status_code, due_at, fired_at, finished_at, error
@@ -79,13 +79,13 @@ function withNumbers<T>(row: Readonly<Record<string, unknown>>, columns: readonl
 }
 
 export async function slotsOf(url: string, node: string): Promise<ReadonlySet<number>> {
-  const rows = await ask(url, `SELECT slot FROM slots WHERE owner = '${node}'`);
+  const rows = await query(url, `SELECT slot FROM slots WHERE owner = '${node}'`);
   return new Set((rows as readonly { readonly slot: number }[]).map(({ slot }) => slot));
 }
 
 /** The deliveries that a node has claimed. */
 export async function claimedBy(url: string, node: string): Promise<ReadonlySet<string>> {
-  const rows = await ask(
+  const rows = await query(
     url,
     `SELECT id FROM deliveries WHERE status = 'claimed' AND claim_node = '${node}'`,
   );
@@ -96,7 +96,7 @@ export async function claimedBy(url: string, node: string): Promise<ReadonlySet<
 export async function allEnded(url: string, patienceMs: number): Promise<number> {
   const start = performance.now();
   for (;;) {
-    const [row] = (await ask(url, UNFINISHED)) as readonly { readonly count: number }[];
+    const [row] = (await query(url, UNFINISHED)) as readonly { readonly count: number }[];
     const tookMs = performance.now() - start;
     if (row?.count === 0) return tookMs;
     if (tookMs > patienceMs) throw new Error(`${row?.count} deliveries have not ended in ${patienceMs} ms.`);

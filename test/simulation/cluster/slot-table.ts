@@ -9,7 +9,7 @@ import { ALL_SLOTS, type Slot, slotOf } from '#src/domain/slot.ts';
 import type { SlotState } from '#src/ports/cluster-store.ts';
 import type { Step } from '#src/store/sql/steps.ts';
 import { type Db, openForReading } from '#src/store/sqlite/connection.ts';
-import { Questions } from '#src/store/sqlite/questions.ts';
+import { PreparedQueries } from '#src/store/sqlite/prepared-queries.ts';
 
 export interface HeldSlot extends SlotState {
   /** Since when it has been so. */
@@ -28,7 +28,7 @@ const TOUCHES_LEASES = /lease/i;
 
 export class SlotTable {
   readonly #db: Db;
-  readonly #ask: Questions;
+  readonly #ask: PreparedQueries;
   readonly #slots = new Map<Slot, HeldSlot>();
   /** Until when, by the clock of the store. */
   readonly leases = new Map<string, number>();
@@ -37,8 +37,8 @@ export class SlotTable {
 
   constructor(path: string) {
     this.#db = openForReading(path);
-    this.#ask = new Questions(this.#db);
-    this.#ask.atOnce(() => {
+    this.#ask = new PreparedQueries(this.#db);
+    this.#ask.inSnapshot(() => {
       for (const slot of ALL_SLOTS) this.#slots.set(slot, { ...this.#read(slot), sinceMs: 0 });
     });
   }
@@ -70,7 +70,7 @@ export class SlotTable {
     }
     if (isLease) this.#readLeases();
     if (touched.size === 0) return [];
-    return this.#ask.atOnce(() => [...touched].flatMap((slot) => this.#change(slot, nowMs)));
+    return this.#ask.inSnapshot(() => [...touched].flatMap((slot) => this.#change(slot, nowMs)));
   }
 
   #change(slot: Slot, nowMs: number): readonly SlotChange[] {

@@ -1,0 +1,40 @@
+/** A schedule with deliveries of every kind. */
+import { DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from '#src/domain/delivery.ts';
+import { isTerminal, isWaiting } from '#src/domain/delivery-life.ts';
+import type { ScheduleId } from '#src/domain/id.ts';
+import { type Instant, instant } from '#src/domain/instant.ts';
+import type { ScheduleView } from '#src/domain/schedule.ts';
+import { DAY_MS, HOUR_MS, HOURLY, SUCCESS } from './builders.ts';
+import { ALL_DELIVERIES } from './everything.ts';
+import { type Fixture, pendingOf } from './fixture.ts';
+
+const CROWD_MAX = 100;
+
+/**
+ * A recurring schedule with replays in every status, untried and tried before, and an earlier occurrence
+ * among them.
+ */
+export async function addScheduleWithEveryStatus(fixture: Fixture): Promise<ScheduleView> {
+  const view = await fixture.addSchedule({ timing: HOURLY });
+  fixture.tick(HOUR_MS);
+  const original = await fixture.fire(pendingOf(view), SUCCESS);
+  for (const status of DELIVERY_STATUSES) {
+    for (const attemptCount of [0, 3]) {
+      await fixture.addReplay(original, { status, attemptCount, ...waitOf(status, fixture.tick()) });
+    }
+  }
+  return fixture.view(view.schedule.id);
+}
+
+/** As such a delivery would have it: no due instant while claimed and after the end, a turn only while it waits. */
+function waitOf(status: DeliveryStatus, now: Instant): Partial<Delivery> {
+  if (isTerminal(status)) return { dueAt: null, finalizedAt: now };
+  return { dueAt: status === 'claimed' ? null : instant(now + DAY_MS), reserved: isWaiting(status) };
+}
+
+/** Oldest first. */
+export async function deliveriesOf(fixture: Fixture, scheduleId: ScheduleId): Promise<readonly Delivery[]> {
+  const filter = { ...ALL_DELIVERIES, scheduleId };
+  const page = { before: null, limit: CROWD_MAX };
+  return (await fixture.store.listDeliveries(fixture.partition, filter, page)).toReversed();
+}

@@ -1,0 +1,114 @@
+/**
+ * Plans that are kept for a moment are made without a look at the values, and before anybody has analysed the tables.
+ * As soon as these hold a few thousand rows, every row is found by the whole key of its table.
+ */
+import type { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { DeliveryId } from '#src/domain/id.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import { START } from '#src/store/contract/builders.ts';
+import type { StatementName } from '#src/store/sql/steps.ts';
+import { systemTimers } from '#src/system/timers.ts';
+import { addressOf } from '#test/postgres/contract-databases.ts';
+import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
+import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
+import { connect } from './connect.ts';
+import { FiringReads } from './firing-reads.ts';
+import { arrayTypesOf } from './parameter-encoding.ts';
+import { PayloadReads } from './payload-reads.ts';
+import type { Reader } from './reader.ts';
+import { migrate } from './schema-version.ts';
+import { statements } from './statements.ts';
+import { decodeText } from './text.ts';
+
+interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Index Name'?: string;
+  readonly 'Relation Name'?: string;
+  readonly Plans?: readonly Plan[];
+}
+
+const ROWS = 'generate_series(1, 5000) i';
+const FILL = [
+  `INSERT INTO schedules (partition, id, state, kind, header_names, metadata, pending_id, created_at, updated_at,
+     revision) SELECT 1, 'sch_' || i, 'active', 'one_shot', '[]', '[]', 'dlv_' || i, 1, 1, 1 FROM ${ROWS}`,
+  `INSERT INTO deliveries (partition, id, schedule_id, status, occurrence, scheduled_for, due_at, booked,
+     attempt_count, idempotency_key, url, method, retry_policy, created_at, revision, slot, endpoint_key)
+   SELECT 1, 'dlv_' || i, 'sch_' || i, 'scheduled', 1, 1, 1, 0, 0, 'key', 'https://a.example', 'POST', '{}', 1, 1,
+     1, 'key' FROM ${ROWS}`,
+];
+
+const STATEMENTS = statements(false);
+const KEPT = (Object.keys(STATEMENTS) as StatementName[]).filter(
+  (name) => STATEMENTS[name].scans === undefined,
+);
+
+/** The tables that are scanned, each with what it is entered by. */
+function scansOf(plan: Plan): readonly string[] {
+  const below = (plan.Plans ?? []).flatMap(scansOf);
+  const table = plan['Relation Name'];
+  if (table === undefined || !plan['Node Type'].endsWith('Scan')) return below;
+  return [`${table} by ${plan['Index Name'] ?? 'nothing'}`, ...below];
+}
+
+const servers = [
+  ['18', await sharedPostgres()],
+  ['an older one', await olderPostgres()],
+] as const;
+
+describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name, url }])))(
+  'in a young database of PostgreSQL $name',
+  ({ url }) => {
+    let database: TestDatabase;
+    let client: Client;
+    let prepared = 0;
+    beforeAll(async () => {
+      database = await createDatabase(url);
+      const options = { timers: systemTimers, decodeText, keepsPlans: true };
+      client = await connect(addressOf(database.url), options);
+      await migrate(client, START, async () => undefined);
+      for (const sql of FILL) await client.query(sql);
+    });
+    afterAll(async () => {
+      await client.end();
+      await database.drop();
+    });
+
+    async function scansIn(sql: string): Promise<readonly string[]> {
+      const name = `kept_${++prepared}`;
+      await client.query(`PREPARE ${name} AS ${sql}`);
+      const nulls = arrayTypesOf(sql).map(() => 'NULL');
+      const execute = `EXECUTE ${name}${nulls.length === 0 ? '' : `(${nulls.join(', ')})`}`;
+      const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+        `EXPLAIN (FORMAT JSON) ${execute}`,
+      );
+      return rows.flatMap((row) => scansOf(row['QUERY PLAN'][0].Plan));
+    }
+
+    test.for(KEPT)('%s goes by whole keys', async (name) => {
+      const { sql: own, lock } = STATEMENTS[name];
+      for (const sql of [...own, ...(lock?.sql ?? [])]) {
+        for (const scan of await scansIn(sql)) expect(scan).toMatch(/^(\w+) by \1_pkey$/);
+      }
+    });
+
+    test('what is read for every request goes by whole keys', async () => {
+      const asked: string[] = [];
+      const lookUp = async <Row>(sql: string): Promise<readonly Row[]> => {
+        asked.push(sql);
+        return [];
+      };
+      const reader = { lookUp, lookUpValues: lookUp, query: lookUp } satisfies Reader;
+      const payloads = new PayloadReads(reader, { read: async () => null });
+      const delivery = { partition: 1 as Partition, id: 'dlv_1' as DeliveryId };
+      await new FiringReads(reader).load([delivery]);
+      await payloads.load([
+        { ...delivery, target: {} } as unknown as Parameters<typeof payloads.load>[0][number],
+      ]);
+      expect(asked).toHaveLength(2);
+      for (const sql of asked) {
+        for (const scan of await scansIn(sql)) expect(scan).toMatch(/^(\w+) by \1_pkey$/);
+      }
+    });
+  },
+);

@@ -1,0 +1,175 @@
+/** The lifeline of a node goes on, whatever holds up everything else. */
+import { Client } from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { instant } from '#src/domain/instant.ts';
+import { ALL_SLOTS } from '#src/domain/slot.ts';
+import { START } from '#src/store/contract/builders.ts';
+import { ALL_SCHEDULES } from '#src/store/contract/everything.ts';
+import { type Fixture, type Opened, Suite } from '#src/store/contract/fixture.ts';
+import { Nodes } from '#src/store/contract/nodes.ts';
+import { systemTimers } from '#src/system/timers.ts';
+import { addressOf, openedIn } from '#test/postgres/contract-databases.ts';
+import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
+import { type PostgresProxy, startProxy } from '#test/postgres/proxy.ts';
+import { sharedPostgres } from '#test/postgres/shared.ts';
+import { PostgresStore } from './postgres-store.ts';
+
+/** More than there are connections for reads on the way to a request. */
+const AT_ONCE = 4;
+const LARGE = new Uint8Array(100_000).fill(7);
+const SMALL = Uint8Array.of(1, 2, 3);
+const UNTIL = instant(START + 1_000_000_000);
+const SOME_SLOTS = new Set(ALL_SLOTS.slice(0, 100));
+
+let proxy: PostgresProxy;
+let database: TestDatabase;
+const suite = new Suite(async (): Promise<Opened> => {
+  database = await createDatabase(await sharedPostgres());
+  return openedIn({ ...database, url: proxy.through(database.url) });
+});
+
+beforeAll(async () => {
+  proxy = await startProxy(Number(new URL(await sharedPostgres()).port));
+  await suite.start();
+});
+afterEach(goOn);
+afterAll(async () => {
+  await suite.stop();
+  await proxy[Symbol.asyncDispose]();
+});
+
+function goOn(): void {
+  proxy.interfere(() => 'pass');
+  proxy.resume();
+}
+
+async function addWith(fixture: Fixture, payload: Uint8Array) {
+  const made = fixture.schedule();
+  await fixture.store.addSchedule({ ...made, payload, profile: null, receipt: null });
+  return made.pending;
+}
+
+/** Statements on a connection past the proxy, inside a transaction that ends with the scope. */
+async function holding(sql: string): Promise<AsyncDisposable> {
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  await client.query('BEGIN');
+  await client.query(sql);
+  return { [Symbol.asyncDispose]: () => client.end() };
+}
+
+/** Twice: one that is answered may have been ahead of what holds up the next. */
+async function expectAlive(fixture: Fixture): Promise<void> {
+  const nodes = new Nodes(fixture.store);
+  for (let round = 0; round < 2; round++) {
+    const { nodes: living, slots } = await nodes.renew('alive');
+    expect(living.map(({ node }) => node)).toContain('alive');
+    expect(slots).toHaveLength(ALL_SLOTS.length);
+    expect(await fixture.store.readClock()).toBeGreaterThan(START);
+  }
+}
+
+describe('the lease is renewed and the clock is read', () => {
+  test('while every other connection stands still', async () => {
+    const fixture = await suite.fixture();
+    const [view, large] = [await fixture.addSchedule(), await addWith(fixture, LARGE)];
+    const pending = view.pending ?? large;
+    const lives = /^(BEGIN|COMMIT|DISCARD PLANS)|INTO (writers|nodes)|FROM nodes|clock_timestamp/;
+    proxy.interfere((sql) => (lives.test(sql) ? 'pass' : 'stall it'));
+    const { store } = fixture;
+    const stalled = Array.from({ length: AT_ONCE }, () => [
+      store.loadPayloads([pending, large]),
+      store.findPayload(fixture.partition, large.scheduleId),
+      store.listDue(null, UNTIL, 10, SOME_SLOTS),
+      store.loadDeliveries([pending]),
+      store.listSchedules(fixture.partition, ALL_SCHEDULES, { before: null, limit: 1 }),
+      store.claim([fixture.claim(pending, view)]),
+      store.addProject({ ...fixture.project, name: 'stalled' }),
+      store.takeSlots(
+        'alive',
+        [...SOME_SLOTS].map((slot) => ({ slot, epoch: 0 })),
+      ),
+    ]).flat();
+    const ended = Promise.allSettled(stalled);
+    await expectAlive(fixture);
+    goOn();
+    await ended;
+  });
+
+  test('while reads of bodies wait for a lock', async () => {
+    const fixture = await suite.fixture();
+    const pending = await addWith(fixture, SMALL);
+    const lock = await holding('LOCK TABLE payloads IN ACCESS EXCLUSIVE MODE');
+    const waiting = Array.from({ length: AT_ONCE }, () => fixture.store.loadPayloads([pending]));
+    await expectAlive(fixture);
+    expect(await fixture.store.listDue(null, UNTIL, 1)).toHaveLength(1);
+    await lock[Symbol.asyncDispose]();
+    for (const messages of await Promise.all(waiting)) expect(messages[0]?.payload).toHaveLength(3);
+  });
+
+  test('while slots that are given back wait for a claim, and such slots are left to the next round', async () => {
+    const fixture = await suite.fixture();
+    const nodes = new Nodes(fixture.store);
+    const fence = await nodes.take('holder', [203, 204]);
+    const lock = await holding('SELECT 1 FROM slots WHERE slot = 203 FOR SHARE');
+    const released = fixture.store.releaseSlots(fence);
+    await expectAlive(fixture);
+    await lock[Symbol.asyncDispose]();
+    await released;
+    const again = await holding('SELECT 1 FROM slots WHERE slot = 203 FOR SHARE');
+    const { slots } = await nodes.renew('taker');
+    const taken = await fixture.store.takeSlots(
+      'taker',
+      slots.filter(({ slot }) => slot === 203 || slot === 204),
+    );
+    await again[Symbol.asyncDispose]();
+    expect([...taken.epochs.keys()]).toEqual([204]);
+  });
+});
+
+test('a small payload does not wait for a large one', async () => {
+  const fixture = await suite.fixture();
+  const [small, large] = [await addWith(fixture, SMALL), await addWith(fixture, LARGE)];
+  proxy.interfere((sql) => (sql.startsWith('COPY') ? 'stall it' : 'pass'));
+  const waiting = Promise.allSettled([fixture.store.loadPayloads([large])]);
+  for (let round = 0; round < AT_ONCE; round++) {
+    expect((await fixture.store.loadPayloads([small]))[0]?.payload).toHaveLength(SMALL.length);
+  }
+  goOn();
+  await waiting;
+});
+
+test.for(['lose the answer', 'lose it'] as const)('a renewal: %s, and it is made again', async (verdict) => {
+  const fixture = await suite.fixture();
+  const before = proxy.lost;
+  let isLost = false;
+  proxy.interfere((sql) => {
+    if (isLost || !/INTO nodes/.test(sql)) return 'pass';
+    isLost = true;
+    return verdict;
+  });
+  await expectAlive(fixture);
+  expect(proxy.lost).toBe(before + 1);
+});
+
+test.for([
+  [false, 14],
+  [true, 6],
+] as const)(
+  'a store has as many connections as is documented; for a command: %s',
+  async ([isSmall, count]) => {
+    await using other = await startProxy(Number(new URL(await sharedPostgres()).port));
+    const address = addressOf(other.through(database.url));
+    const clock = { now: () => START };
+    const store = await PostgresStore.open({
+      address,
+      clock,
+      timers: systemTimers,
+      node: `counted ${isSmall}`,
+      migrate: false,
+      isSmall,
+    });
+    await expect.poll(() => other.open).toBe(count);
+    await store.close();
+  },
+);

@@ -1,0 +1,87 @@
+import * as fc from 'fast-check';
+import { Client } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sharedPostgres } from '#test/postgres/shared.ts';
+import { type ArrayType, type ArrayValue, arrayParameter, arrayTypesOf } from './parameter-encoding.ts';
+import { decodeText } from './text.ts';
+
+let client: Client;
+beforeAll(async () => {
+  client = new Client({ connectionString: await sharedPostgres() });
+  await client.connect();
+});
+afterAll(() => client.end());
+
+test('a statement says what its arrays hold, and which parameters are none', () => {
+  expect(
+    arrayTypesOf('SELECT unnest($1::bigint[], $2::text[]) WHERE $3 = 1 AND x = ANY($4::bytea[])'),
+  ).toEqual(['bigint', 'text', null, 'bytea']);
+  expect(arrayTypesOf('SELECT $1')).toEqual([]);
+});
+
+/** What the server has got, as text. */
+async function received(type: ArrayType, values: readonly ArrayValue[]): Promise<readonly (string | null)[]> {
+  const { rows } = await client.query<{ value: string | null }>(
+    `SELECT value::text FROM unnest($1::${type}[]) WITH ORDINALITY AS t (value, place) ORDER BY place`,
+    [arrayParameter(type, values)],
+  );
+  return rows.map(({ value }) => value);
+}
+
+test.for([
+  ['bigint', [0, 1, -1, null, 2 ** 32, -(2 ** 32) - 7, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]],
+  ['integer', [0, -1, null, 2 ** 31 - 1, -(2 ** 31)]],
+  ['bigint', []],
+  ['text', [null]],
+] as const)('numbers arrive: %s %j', async ([type, values]) => {
+  expect(await received(type, values)).toEqual(
+    values.map((value) => (value === null ? null : String(value))),
+  );
+});
+
+test.each([
+  ['integer', 2 ** 31],
+  ['bigint', 2 ** 63],
+  ['bigint', Number.POSITIVE_INFINITY],
+] as const)('a number that does not fit is refused: %s %d', (type, value) => {
+  expect(() => arrayParameter(type, [value])).toThrow(RangeError);
+});
+
+test('texts of every length arrive, and leave those before them alone', async () => {
+  const lengths = [0, 63, 64, 65, 1_000, 70_000, 1_200_000];
+  const texts = [...lengths.map((units) => 'x'.repeat(units)), null, 'é'.repeat(64), 'last'];
+  const before = arrayParameter('text', ['before']);
+  const copy = Buffer.from(before);
+  expect(await received('text', texts)).toEqual(texts);
+  expect(await received('text', ['small'])).toEqual(['small']);
+  expect(before).toEqual(copy);
+});
+
+test('bytes arrive', async () => {
+  const bytes = Uint8Array.of(0, 1, 255, 92, 34);
+  expect(await received('bytea', [bytes, new Uint8Array(), null])).toEqual(['\\x0001ff5c22', '\\x', null]);
+});
+
+test('every text arrives', async () => {
+  const unit = fc.constantFrom(
+    '\0',
+    '\u0001',
+    '"',
+    '\\',
+    'a',
+    'é',
+    '€',
+    '\u{1f600}',
+    '\ud800',
+    'NULL',
+    '{',
+    ',',
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.option(fc.string({ unit }))), async (texts) => {
+      const stored = await received('text', texts);
+      expect(stored.map((text) => (text === null ? null : decodeText(text)))).toEqual(texts);
+    }),
+    { numRuns: 30 },
+  );
+});

@@ -1,0 +1,167 @@
+/**
+ * Verbs that are carried out together, statement by statement for all of them. That is only right for verbs that
+ * have nothing in common: those that write what another reads or writes go into a later stage of the same
+ * transaction, so that all end as if one had come after the other.
+ *
+ * Rows are locked in the order of their keys, the same in every transaction, so that none of two waits for the
+ * other. A statement keeps to it by the order of its rows. Where several statements of a stage change rows of one
+ * table, those of all of them are locked ahead of the first.
+ */
+import type { Parameter, StatementName, Step } from '#src/store/sql/steps.ts';
+import type { Statement } from './statement-builders.ts';
+
+export type Verb = readonly Step[];
+export type Statements = Readonly<Record<StatementName, Statement>>;
+
+/** Where a step's parameters begin: after its statement and its answer. */
+const PARAMETERS = 2;
+
+/** The rows of one statement, and whose step each of them is. */
+export interface Group {
+  readonly statement: Statement;
+  /** For each row its parameters. */
+  readonly rows: readonly (readonly Parameter[])[];
+  /** For each row the verb, by its place in the batch. */
+  readonly verbs: readonly number[];
+}
+
+/** Groups in the order of the statements. */
+export type Stage = readonly Group[];
+
+/** In which stages a row is used so far; NOT_YET in none. */
+interface RowAccess {
+  readIn: number;
+  writtenIn: number;
+}
+
+const NOT_YET = -1;
+
+/** A step as it is carried out. */
+interface PlannedStep {
+  readonly verb: number;
+  readonly name: StatementName;
+  readonly parameters: readonly Parameter[];
+  /** What tells its row from the others of its table. */
+  readonly key: string;
+  readonly rowAccess: RowAccess;
+  readonly access: Statement['access'];
+}
+
+type Groups = Map<StatementName, PlannedStep[]>;
+
+export function planStages(batch: readonly Verb[], statements: Statements): readonly Stage[] {
+  const rowAccesses = new RowAccesses();
+  const stages: Groups[] = [];
+  for (const [verb, steps] of batch.entries()) {
+    const planned = steps.map((step) => planStep(verb, step, statements, rowAccesses));
+    let stage = 0;
+    for (const { rowAccess, access } of planned) {
+      stage = Math.max(stage, rowAccess.writtenIn + 1, access === 'write' ? rowAccess.readIn + 1 : 0);
+    }
+    const groups = stages[stage] ?? new Map<StatementName, PlannedStep[]>();
+    stages[stage] = groups;
+    for (const step of planned) {
+      const { rowAccess } = step;
+      if (step.access === 'read') rowAccess.readIn = Math.max(rowAccess.readIn, stage);
+      else rowAccess.writtenIn = Math.max(rowAccess.writtenIn, stage);
+      const group = groups.get(step.name);
+      if (group === undefined) groups.set(step.name, [step]);
+      else group.push(step);
+    }
+  }
+  return stages.map((groups) => inStatementOrder(groups, statements));
+}
+
+/** Of the rows of every table, by their keys. */
+class RowAccesses {
+  readonly #tables = new Map<string, Map<string, RowAccess>>();
+
+  of(table: string, key: string): RowAccess {
+    let rows = this.#tables.get(table);
+    if (rows === undefined) {
+      rows = new Map();
+      this.#tables.set(table, rows);
+    }
+    let rowAccess = rows.get(key);
+    if (rowAccess === undefined) {
+      rowAccess = { readIn: NOT_YET, writtenIn: NOT_YET };
+      rows.set(key, rowAccess);
+    }
+    return rowAccess;
+  }
+}
+
+function planStep(verb: number, step: Step, statements: Statements, rowAccesses: RowAccesses): PlannedStep {
+  const [name] = step;
+  const statement = statements[name];
+  const parameters = step.slice(PARAMETERS) as readonly Parameter[];
+  const key = rowKey(statement, parameters);
+  const rowAccess = rowAccesses.of(statement.table, key);
+  return { verb, name, parameters, key, rowAccess, access: statement.access };
+}
+
+function inStatementOrder(groups: Groups, statements: Statements): Stage {
+  const stage = (Object.keys(statements) as StatementName[]).flatMap((name): Stage => {
+    const planned = groups.get(name);
+    if (planned === undefined) return [];
+    planned.sort(byKey);
+    return [
+      {
+        statement: statements[name],
+        rows: planned.map(({ parameters }) => parameters),
+        verbs: planned.map(({ verb }) => verb),
+      },
+    ];
+  });
+  return withLocks(stage);
+}
+
+function byKey({ key: one }: PlannedStep, { key: other }: PlannedStep): number {
+  return inOrder(one, other);
+}
+
+function inOrder(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
+}
+
+/** The stage, with what has to be locked ahead of it. */
+function withLocks(stage: Stage): Stage {
+  const changing = stage.filter(({ statement }) => statement.lock !== undefined);
+  if (changing.length < 2) return stage;
+  const byTable = Map.groupBy(changing, ({ statement }) => statement.table);
+  return stage.flatMap((group) => {
+    const together = byTable.get(group.statement.table) ?? [];
+    const { lock } = group.statement;
+    if (lock === undefined || together.length < 2 || together[0] !== group) return [group];
+    return [lockOf(lock, together), group];
+  });
+}
+
+function lockOf(statement: Statement, groups: readonly Group[]): Group {
+  const rows = groups.flatMap((group) =>
+    group.rows.map((row, index) => ({
+      key: rowKey(group.statement, row),
+      parameters: group.statement.key.map((position) => row[position] ?? null),
+      verb: group.verbs[index] ?? 0,
+    })),
+  );
+  rows.sort((one, other) => inOrder(one.key, other.key));
+  return { statement, rows: rows.map(({ parameters }) => parameters), verbs: rows.map(({ verb }) => verb) };
+}
+
+/** What tells a row from the others of its statement. */
+export function rowKey({ key }: Pick<Statement, 'key'>, parameters: readonly Parameter[]): string {
+  let text = '';
+  for (const position of key) text += `${wordOf(parameters[position] ?? null)} `;
+  return text;
+}
+
+export function valuesKey(values: readonly unknown[]): string {
+  let text = '';
+  for (const value of values) text += `${wordOf(value)} `;
+  return text;
+}
+
+function wordOf(value: unknown): string {
+  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value);
+}

@@ -1,0 +1,59 @@
+/** A piece of a sweep may have to wait for a row that somebody has locked. Nothing else waits with it. */
+import { Client } from 'pg';
+import { expect, test } from 'vitest';
+import type { Delivery } from '#src/domain/delivery.ts';
+import * as life from '#src/domain/schedule-life.ts';
+import { HOUR_MS, HOURLY, SUCCESS } from '#src/store/contract/builders.ts';
+import { pendingOf, Suite } from '#src/store/contract/fixture.ts';
+import { SWEPT_WITH_ORDER_MAX } from '#src/store/sql/sweep-verbs.ts';
+import { openedIn } from '#test/postgres/contract-databases.ts';
+import { createDatabase, query } from '#test/postgres/databases.ts';
+import { sharedPostgres } from '#test/postgres/shared.ts';
+
+const WAITING_FOR_LOCKS = `SELECT 1 FROM pg_stat_activity
+  WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+
+test('claims, settles and what the API stores do not wait for a piece that waits', async () => {
+  const database = await createDatabase(await sharedPostgres());
+  const suite = new Suite(() => openedIn(database));
+  await suite.start();
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  try {
+    const fixture = await suite.fixture();
+    const view = await fixture.addSchedule({ timing: HOURLY });
+    const busy = await fixture.addSchedule({ timing: HOURLY });
+    const idle = await fixture.addSchedule({ timing: HOURLY });
+    fixture.tick(HOUR_MS);
+    const original = await fixture.fire(pendingOf(view), SUCCESS);
+    for (let each = 0; each <= SWEPT_WITH_ORDER_MAX; each++) {
+      const delivery: Delivery = { ...fixture.replay(original), status: 'retry_scheduled', attemptCount: 1 };
+      expect(await fixture.store.addReplay({ delivery, receipt: null })).toBe('done');
+    }
+    const claimed = fixture.claim(pendingOf(busy), busy);
+    expect(await fixture.store.claim([claimed])).toEqual(['done']);
+    await fixture.change(view.schedule.id, (read) => life.cancel(read, fixture.tick()));
+    const unfinished = await fixture.store.findSweep(fixture.partition, view.schedule.id);
+    if (unfinished === null) throw new Error('The order has reached all of them.');
+
+    await client.query('BEGIN');
+    await client.query('SELECT 1 FROM deliveries WHERE id = $1 FOR UPDATE', [unfinished.lastId]);
+    let isSwept = false;
+    const piece = fixture.store.carryOnSweep(unfinished, null).then((place) => {
+      isSwept = true;
+      return place;
+    });
+    await expect.poll(() => query(database.url, WAITING_FOR_LOCKS)).toHaveLength(1);
+
+    const { schedule } = claimed.advanced ?? busy;
+    expect(await fixture.store.settle([fixture.settle(claimed, schedule, SUCCESS)])).toEqual(['done']);
+    expect(await fixture.store.claim([fixture.claim(pendingOf(idle), idle)])).toEqual(['done']);
+    await fixture.addSchedule();
+    expect(isSwept).toBe(false);
+    await client.query('ROLLBACK');
+    expect(await piece).toEqual({ status: 'retry_scheduled', id: unfinished.lastId });
+  } finally {
+    await client.end();
+    await suite.stop();
+  }
+});

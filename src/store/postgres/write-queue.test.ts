@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import { StoreUnavailable } from '#src/ports/store.ts';
+import type { Answer, Executor } from './executor.ts';
+import type { Verb } from './stages.ts';
+import { WriteQueue } from './write-queue.ts';
+
+/** A database that answers when it is told to; what it was sent, by the number of verbs. */
+function slow() {
+  const batches: { readonly size: number; readonly answer: () => void }[] = [];
+  const run = (verbs: readonly Verb[]) =>
+    new Promise<readonly Answer[]>((resolve) => {
+      batches.push({ size: verbs.length, answer: () => resolve(verbs.map(() => 'done' as const)) });
+    });
+  return { batches, lane: new WriteQueue({ run } as unknown as Executor) };
+}
+
+function sized(characters: number): Verb {
+  return [['insertProject', null, 'x'.repeat(characters)]];
+}
+
+const MIB = 1_048_576;
+
+describe('while the database is busy', () => {
+  test('what waits goes along with the next transaction, so much of it as fits', async () => {
+    const { lane, batches } = slow();
+    const all = [lane.run(sized(1))];
+    await Promise.resolve();
+    for (let i = 0; i < 300; i++) all.push(lane.run(sized(1)));
+    for (let i = 0; i < 5; i++) all.push(lane.run(sized(MIB)));
+    for (let at = 0; at < 4; at++) {
+      await new Promise(setImmediate);
+      batches[at]?.answer();
+    }
+    expect(await Promise.all(all)).toEqual(all.map(() => 'done'));
+    expect(batches.map(({ size }) => size)).toEqual([1, 256, 47, 2]);
+  });
+
+  test('no more than 64 MiB wait; the next one is refused, and taken again once some have gone', async () => {
+    const { lane, batches } = slow();
+    const all = [lane.run(sized(1))];
+    await Promise.resolve();
+    for (let i = 0; i < 64; i++) all.push(lane.run(sized(MIB)));
+    await expect(lane.run(sized(1))).rejects.toThrow(StoreUnavailable);
+    batches[0]?.answer();
+    await new Promise(setImmediate);
+    all.push(lane.run(sized(1)));
+    for (let at = 1; at < 40; at++) {
+      batches[at]?.answer();
+      await new Promise(setImmediate);
+    }
+    expect(await Promise.all(all)).toHaveLength(66);
+  });
+});

@@ -1,0 +1,115 @@
+/**
+ * The upkeep of a store: orders that are still carried out, and how far its clock is believed. It is the same for every store that speaks SQL. Parameters of a question are `$1`, `$2` and so on, each
+ * used once and in this order.
+ */
+import type { DeliveryStatus } from '#src/domain/delivery.ts';
+import { type SweepPlace, sweep, type UnfinishedSweep } from '#src/domain/delivery-life.ts';
+import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { TrustedTime } from '#src/domain/trusted-time.ts';
+import type { Rejection, Step } from './steps.ts';
+import { SweepQueue } from './sweep-queue.ts';
+import { fromSweepRow, SWEEP_COLUMNS, SWEPT_TOGETHER_MAX, type SweepRow } from './sweep-verbs.ts';
+import type { makeVerbs } from './verbs.ts';
+
+export interface UpkeepSql {
+  query<Row>(sql: string, ...parameters: readonly (string | number)[]): Promise<readonly Row[]>;
+  run<A extends Rejection>(steps: readonly Step[]): Promise<'done' | A>;
+}
+
+interface TrustedTimeRow {
+  readonly seen_at: Instant;
+  readonly trusted_at: Instant;
+  readonly believed_from: Instant | null;
+}
+
+const SWEEPS = `SELECT ${SWEEP_COLUMNS.join(', ')} FROM sweeps`;
+const SWEEP = `${SWEEPS} WHERE partition = $1 AND schedule_id = $2`;
+/** However many orders one customer has left behind, the oldest of every other one is among the first. */
+const OLDEST_SWEEPS = `SELECT ${SWEEP_COLUMNS.join(', ')} FROM (
+    SELECT w.*, row_number() OVER (PARTITION BY partition ORDER BY ordered_at, schedule_id) AS place FROM sweeps w
+  ) AS placed ORDER BY place, ordered_at LIMIT $1`;
+const NEXT_PIECE = `SELECT id FROM deliveries
+  WHERE partition = $1 AND schedule_id = $2 AND status = $3 AND id > $4 AND id <= $5 ORDER BY id LIMIT $6`;
+const BEFORE_EVERY_ID = '';
+const TRUSTED_TIME = 'SELECT seen_at, trusted_at, believed_from FROM trusted_time';
+
+type Verbs = Pick<
+  ReturnType<typeof makeVerbs>,
+  'carryOnSweep' | 'endSweep' | 'removeStaleSweep' | 'saveTrustedTime'
+>;
+
+export abstract class SqlMaintenance {
+  readonly #sql: UpkeepSql;
+  readonly #verbs: Verbs;
+  readonly #sweepTurns = new SweepQueue();
+  protected readonly sweptTogetherMax: number;
+
+  /** `sweptTogetherMax`: how many deliveries of one status a piece of a sweep changes. */
+  constructor(sql: UpkeepSql, verbs: Verbs, sweptTogetherMax = SWEPT_TOGETHER_MAX) {
+    this.#sql = sql;
+    this.#verbs = verbs;
+    this.sweptTogetherMax = sweptTogetherMax;
+  }
+
+  async findSweep(partition: Partition, id: ScheduleId): Promise<UnfinishedSweep | null> {
+    const [row] = await this.#sql.query<SweepRow>(SWEEP, partition, id);
+    return row === undefined ? null : fromSweepRow(row);
+  }
+
+  async listSweeps(limit: number): Promise<readonly UnfinishedSweep[]> {
+    return (await this.#sql.query<SweepRow>(OLDEST_SWEEPS, limit)).map(fromSweepRow);
+  }
+
+  carryOnSweep(unfinished: UnfinishedSweep, after: SweepPlace | null): Promise<SweepPlace | null> {
+    return this.#sweepTurns.run(unfinished.partition, () => this.#sweepPiece(unfinished, after));
+  }
+
+  async #sweepPiece(unfinished: UnfinishedSweep, after: SweepPlace | null): Promise<SweepPlace | null> {
+    const { carryOnSweep, endSweep, removeStaleSweep } = this.#verbs;
+    const { from } = sweep(unfinished.order, unfinished.orderedAt);
+    for (const status of after === null ? from : from.slice(from.indexOf(after.status))) {
+      const afterId = after?.status === status ? after.id : BEFORE_EVERY_ID;
+      const upTo = await this.#endOfPiece(unfinished, status, afterId);
+      if (upTo === null) continue;
+      const answer = await this.#sql.run<'stale'>(carryOnSweep(unfinished, upTo, afterId));
+      if (answer === 'done') return upTo;
+      await this.#sql.run(removeStaleSweep(unfinished));
+      return null;
+    }
+    if ((await this.#sql.run<'stale'>(endSweep(unfinished))) === 'stale') {
+      await this.#sql.run(removeStaleSweep(unfinished));
+    }
+    return null;
+  }
+
+  /** The last delivery of the next piece; null when there is none of this status any more. */
+  async #endOfPiece(
+    { partition, scheduleId, lastId }: UnfinishedSweep,
+    status: DeliveryStatus,
+    after: string,
+  ): Promise<SweepPlace | null> {
+    const rows = await this.#sql.query<{ readonly id: DeliveryId }>(
+      NEXT_PIECE,
+      partition,
+      scheduleId,
+      status,
+      after,
+      lastId,
+      this.sweptTogetherMax,
+    );
+    const last = rows.at(-1);
+    return last === undefined ? null : { status, id: last.id };
+  }
+
+  async findTrustedTime(): Promise<TrustedTime | null> {
+    const [row] = await this.#sql.query<TrustedTimeRow>(TRUSTED_TIME);
+    if (row === undefined) return null;
+    return { seenAt: row.seen_at, trustedAt: row.trusted_at, believedFrom: row.believed_from };
+  }
+
+  async saveTrustedTime(trusted: TrustedTime): Promise<void> {
+    await this.#sql.run(this.#verbs.saveTrustedTime(trusted));
+  }
+}

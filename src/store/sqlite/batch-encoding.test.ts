@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { decodeBatch, encodeBatch } from './batch-encoding.ts';
+import type { Batch } from './executor.ts';
+
+test('a batch arrives as it was sent', () => {
+  const pool = Buffer.from('before\u0000\u00ff\u0080after', 'latin1');
+  const batch: Batch = [
+    [],
+    [
+      ['insertPayload', null, 1, 'sch_1', pool.subarray(6, 9)],
+      ['scheduleInState', 'stale', 1, 'sch_1', 'true'],
+    ],
+    [['insertReceipt', 'key_taken', 1, 'ключ', '', 200, '\ud800', 1.5, null]],
+    [['giveRoomBack', null]],
+  ];
+  expect(decodeBatch(encodeBatch(batch))).toEqual(batch);
+});
+
+test('bytes go alone, not with the memory that they are a part of', () => {
+  const wire = encodeBatch([[['insertPayload', null, 1, 'sch_1', Buffer.from('sealed')]]]);
+  expect(wire.every((word) => typeof word !== 'object' || word === null)).toBe(true);
+});

@@ -1,0 +1,131 @@
+/**
+ * Questions on their way to the reading thread, which has one at a time; the others wait here, as many as there is
+ * room for. The thread is started by the first question: where nobody looks there is none. One that ended by itself
+ * fails the question it had, and the next question starts another.
+ */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { StoreUnavailable } from '#src/ports/store.ts';
+import type { InsightReads } from './insight-reads.ts';
+
+export type InsightQueryName = keyof InsightReads;
+
+export interface InsightQuery {
+  readonly name: InsightQueryName;
+  readonly parameters: readonly unknown[];
+}
+
+/** `unavailable`: the disk or the file is at fault. */
+export type InsightResult =
+  | { readonly answer: unknown }
+  | { readonly failed: string; readonly unavailable: boolean };
+
+interface Waiting {
+  readonly question: InsightQuery;
+  readonly resolve: (answer: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+type Answered<Name extends InsightQueryName> = Awaited<ReturnType<InsightReads[Name]>>;
+
+/** More than this waiting means that nobody is waiting for the answers any more. */
+const WAITING_MAX = 64;
+/** A question that needs more than this ends the thread, not the service. */
+const THREAD_HEAP_MB_MAX = 256;
+
+export class InsightReader {
+  readonly #path: string;
+  #worker: Worker | null = null;
+  #inFlight: Waiting | null = null;
+  #waiting: Waiting[] = [];
+  #isClosed = false;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Starts the thread ahead of the first question. */
+  start(): void {
+    if (!this.#isClosed) this.#worker ??= this.#open();
+  }
+
+  query<Name extends InsightQueryName>(
+    name: Name,
+    ...parameters: Parameters<InsightReads[Name]>
+  ): Promise<Answered<Name>> {
+    return new Promise((resolve, reject) => {
+      if (this.#isClosed) return reject(closed());
+      if (this.#waiting.length >= WAITING_MAX) {
+        return reject(new StoreUnavailable('Too many questions are waiting for the reading thread.'));
+      }
+      this.#waiting.push({ question: { name, parameters }, resolve: resolve as Waiting['resolve'], reject });
+      this.#askNext();
+    });
+  }
+
+  #askNext(): void {
+    if (this.#inFlight !== null) return;
+    const next = this.#waiting.shift();
+    if (next === undefined) return;
+    this.#inFlight = next;
+    this.#worker ??= this.#open();
+    this.#worker.postMessage(next.question);
+  }
+
+  #open(): Worker {
+    const worker = new Worker(new URL('./insight-thread.ts', import.meta.url), {
+      workerData: { path: this.#path },
+      resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB_MAX },
+    });
+    worker.on('message', (answer: InsightResult) => {
+      if (worker === this.#worker) this.#settle(answer);
+    });
+    worker.on('error', (error) => this.#ended(worker, error));
+    worker.on('exit', () => this.#ended(worker));
+    return worker;
+  }
+
+  #settle(answer: InsightResult): void {
+    const asked = this.#inFlight;
+    this.#inFlight = null;
+    if (asked !== null) {
+      if ('answer' in answer) asked.resolve(answer.answer);
+      else asked.reject(errorOf(answer));
+    }
+    this.#askNext();
+  }
+
+  #ended(worker: Worker, error?: unknown): void {
+    if (worker !== this.#worker) return;
+    this.#worker = null;
+    const asked = this.#inFlight;
+    this.#inFlight = null;
+    asked?.reject(new StoreUnavailable('The reading thread ended.', { cause: error }));
+    this.#askNext();
+  }
+
+  /** Whoever still waits is told at once; the thread ends after what it is at. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const worker = this.#worker;
+    this.#worker = null;
+    for (const { reject } of [this.#inFlight, ...this.#waiting.splice(0)].filter((one) => one !== null)) {
+      reject(closed());
+    }
+    if (worker === null) return;
+    const exited = once(worker, 'exit');
+    worker.postMessage('close');
+    await exited;
+  }
+}
+
+function closed(): StoreUnavailable {
+  return new StoreUnavailable('The store is closed.');
+}
+
+function errorOf({ failed, unavailable }: Exclude<InsightResult, { readonly answer: unknown }>): Error {
+  return unavailable
+    ? new StoreUnavailable(`SQLite: ${failed}.`)
+    : new Error(`A question failed: ${failed}.`);
+}

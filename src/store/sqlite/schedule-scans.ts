@@ -1,0 +1,156 @@
+/** How a search looks at a piece of the schedules: along one index, whatever else is asked of them. */
+import { HIDDEN_QUERY } from '#src/domain/hidden-query.ts';
+import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
+import type { Label, Labels } from '#src/domain/labels.ts';
+import { labelDigest } from '#src/domain/labels.ts';
+import type { Partition } from '#src/domain/partition.ts';
+import type { ScheduleFilter } from '#src/ports/store.ts';
+import { PAST_EVERY_ID } from '#src/store/sql/id-ranges.ts';
+import { labelBytes, rangesOf } from '#src/store/sql/label-rows.ts';
+import { MATCHES_AND_LAST } from '#src/store/sql/schedule-search.ts';
+import type { Parameter } from './prepared-queries.ts';
+
+/** What a destination must be. */
+export interface WantedDestination {
+  readonly part: string;
+  readonly hidesQueries: boolean;
+  /** Profiles whose destination has that part. */
+  readonly profiles: readonly EndpointId[];
+}
+
+interface Query {
+  readonly sql: string;
+  readonly parameters: readonly Parameter[];
+}
+
+/** Whether a URL has this part, whatever its case. Parameters: whether its query is hidden, and the part. */
+export function hasPart(url: string): string {
+  return `instr(lower(CASE WHEN ? AND instr(${url}, '?') > 0
+    THEN substr(${url}, 1, instr(${url}, '?')) || '${HIDDEN_QUERY}' ELSE ${url} END), lower(?)) > 0`;
+}
+
+/** Those that are looked at before this one, and which of them match. */
+export function scanQuery(
+  partition: Partition,
+  filter: ScheduleFilter,
+  wanted: WantedDestination | null,
+  before: ScheduleId | null,
+  rows: number,
+): Query {
+  const [label, ...others] = filter.labels;
+  const start = before ?? PAST_EVERY_ID;
+  const { sql, parameters } =
+    label === undefined
+      ? alongStates(partition, filter, wanted, start)
+      : alongLabel(partition, filter, label, others, wanted, start, rows);
+  return {
+    sql: `WITH walked AS (${sql} ORDER BY id DESC LIMIT ?) ${MATCHES_AND_LAST}`,
+    parameters: [...parameters, rows],
+  };
+}
+
+/** A walk for each state and kind that fits. They are merged step by step: each goes no further than it has to. */
+function alongStates(
+  partition: Partition,
+  filter: ScheduleFilter,
+  wanted: WantedDestination | null,
+  before: string,
+): Query {
+  const isMatch = allOf(destinationIs(wanted));
+  if (filter.state === null && filter.kind === null) {
+    return {
+      sql: `SELECT s.id, ${isMatch.sql} AS is_match FROM schedules s WHERE s.partition = ? AND s.id < ?`,
+      parameters: [...isMatch.parameters, partition, before],
+    };
+  }
+  const walk = `SELECT s.id, ${isMatch.sql} AS is_match FROM schedules s INDEXED BY schedules_by_state
+    WHERE s.partition = ? AND s.state = ? AND s.kind = ? AND s.id < ?`;
+  const ranges = rangesOf(filter);
+  return {
+    sql: ranges.map(() => walk).join(' UNION ALL '),
+    parameters: ranges.flatMap(([state, kind]) => [...isMatch.parameters, partition, state, kind, before]),
+  };
+}
+
+/**
+ * The same along the rows of a label. The schedule itself is read only where its destination counts; the + keeps the
+ * planner from trading the look-up by id for a walk past the piece's start.
+ */
+function alongLabel(
+  partition: Partition,
+  filter: ScheduleFilter,
+  label: Label,
+  others: Labels,
+  wanted: WantedDestination | null,
+  before: string,
+  rows: number,
+): Query {
+  const isMatch = allOf([...hasLabels(partition, others), ...destinationIs(wanted)]);
+  const schedule =
+    wanted === null ? '' : 'CROSS JOIN schedules s ON s.partition = l.partition AND s.id = +l.schedule_id';
+  const walk = `SELECT partition, state, kind, schedule_id FROM schedule_labels w
+    WHERE w.partition = ? AND w.digest = ? AND w.state = ? AND w.kind = ? AND w.schedule_id < ?`;
+  const digest = labelBytes(...label);
+  const ranges = rangesOf(filter);
+  return {
+    sql: `SELECT l.schedule_id AS id, ${isMatch.sql} AS is_match FROM (
+        ${ranges.map(() => walk).join(' UNION ALL ')} ORDER BY schedule_id DESC LIMIT ?
+      ) l ${schedule}`,
+    parameters: [
+      ...isMatch.parameters,
+      ...ranges.flatMap(([state, kind]) => [partition, digest, state, kind, before]),
+      rows,
+    ],
+  };
+}
+
+/** More of them share one condition: each text is kept as a prepared statement, and there must not be too many. */
+const LABELS_WRITTEN_OUT_MAX = 3;
+
+/** A further label of a schedule has a row with the same state and kind: it is found by its whole key. */
+function hasLabels(partition: Partition, labels: Labels): readonly Query[] {
+  const row = (
+    digest: string,
+  ) => `SELECT 1 FROM schedule_labels o WHERE o.partition = ? AND o.digest = ${digest}
+    AND o.state = l.state AND o.kind = l.kind AND o.schedule_id = l.schedule_id`;
+  const conditions: Query[] = labels.slice(0, LABELS_WRITTEN_OUT_MAX).map((label) => ({
+    sql: `EXISTS (${row('?')})`,
+    parameters: [partition, labelBytes(...label)],
+  }));
+  const rest = labels.slice(LABELS_WRITTEN_OUT_MAX);
+  if (rest.length > 0) {
+    conditions.push({
+      sql: `NOT EXISTS (SELECT 1 FROM json_each(?) d WHERE NOT EXISTS (${row('unhex(d.value)')}))`,
+      parameters: [JSON.stringify(rest.map((label) => labelDigest(...label))), partition],
+    });
+  }
+  return conditions;
+}
+
+function destinationIs(wanted: WantedDestination | null): readonly Query[] {
+  if (wanted === null) return [];
+  return [
+    {
+      sql: `CASE WHEN s.endpoint_id IS NULL THEN ${hasPart('s.endpoint')}
+        ELSE s.endpoint_id IN (SELECT value FROM json_each(?)) END`,
+      parameters: [Number(wanted.hidesQueries), wanted.part, JSON.stringify(wanted.profiles)],
+    },
+  ];
+}
+
+function allOf(conditions: readonly Query[]): Query {
+  return {
+    sql: conditions.length === 0 ? '1' : conditions.map(({ sql }) => `(${sql})`).join(' AND '),
+    parameters: conditions.flatMap(({ parameters }) => parameters),
+  };
+}
+
+/** How many schedules have each label, counted no further than that. */
+export function labelCountsQuery(partition: Partition, labels: Labels, countMax: number): Query {
+  return {
+    sql: `SELECT (SELECT count(*) FROM (
+        SELECT 1 FROM schedule_labels WHERE partition = ? AND digest = unhex(d.value) LIMIT ?
+      )) AS count FROM json_each(?) d ORDER BY d.key`,
+    parameters: [partition, countMax, JSON.stringify(labels.map((label) => labelDigest(...label)))],
+  };
+}
