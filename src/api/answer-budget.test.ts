@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import type { Finished } from '#src/commands/command.ts';
+import type { RenderedAnswer } from '#src/commands/command.ts';
 import type { Timers } from '#src/ports/timers.ts';
 import {
   AnswerBudget,
@@ -26,7 +26,7 @@ function responseOf(): ServerResponse {
   return new ServerResponse(new IncomingMessage(new Socket()));
 }
 
-function answerOf(bytes: number): Finished {
+function answerOf(bytes: number): RenderedAnswer {
   return { status: 200, body: 'x'.repeat(bytes) };
 }
 
@@ -55,7 +55,7 @@ function openBudget() {
     budget.read(response, customer, page).then(note(response), () => {});
     return response;
   };
-  const change = (customer: string, bodyBytes: number, act: () => Promise<Finished>) => {
+  const change = (customer: string, bodyBytes: number, act: () => Promise<RenderedAnswer>) => {
     const response = responseOf();
     budget.change(response, customer, bodyBytes, act).then(note(response), () => {});
     return response;
@@ -162,7 +162,7 @@ describe('answers to changes', () => {
     let made = 0;
     const never = () => {
       made++;
-      return new Promise<Finished>(() => {});
+      return new Promise<RenderedAnswer>(() => {});
     };
     for (let i = 0; i < 300; i++) change('a', MIB, never);
     expect(await count()).toBe(0);

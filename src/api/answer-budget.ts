@@ -10,7 +10,7 @@
  *   never waits.
  */
 import type { ServerResponse } from 'node:http';
-import type { Finished } from '#src/commands/command.ts';
+import type { RenderedAnswer } from '#src/commands/command.ts';
 import type { Timers } from '#src/ports/timers.ts';
 import { type Admission, ByteBudget } from './byte-budget.ts';
 import { SMALL_BODY_BYTES_MAX } from './large-bodies.ts';
@@ -30,7 +30,7 @@ export const CHANGE_BYTES_MAX = 16 * 1_048_576;
 export class LongAnswer extends Error {}
 
 /** Makes an answer. Throws a LongAnswer as soon as it has more than `bytesMax`, or answers what is longer. */
-export type ReadAnswer = (bytesMax: number) => Promise<Finished>;
+export type ReadAnswer = (bytesMax: number) => Promise<RenderedAnswer>;
 
 export class AnswerBudget {
   readonly #ordinary: ByteBudget;
@@ -44,7 +44,7 @@ export class AnswerBudget {
   }
 
   /** An answer that is read from the store, and may be read twice. */
-  async read(response: ServerResponse, customer: string, read: ReadAnswer): Promise<Finished> {
+  async read(response: ServerResponse, customer: string, read: ReadAnswer): Promise<RenderedAnswer> {
     const ordinary = await this.#readOrdinary(response, customer, read);
     if (ordinary !== null) return ordinary;
     const admission = enter(this.#long, response, customer, LONGEST_ANSWER_BYTES);
@@ -53,7 +53,7 @@ export class AnswerBudget {
   }
 
   /** The answer to a change. `bodyBytes`: of its request. */
-  async change<A extends Finished>(
+  async change<A extends RenderedAnswer>(
     response: ServerResponse,
     customer: string,
     bodyBytes: number,
@@ -72,7 +72,7 @@ export class AnswerBudget {
     response: ServerResponse,
     customer: string,
     read: ReadAnswer,
-  ): Promise<Finished | null> {
+  ): Promise<RenderedAnswer | null> {
     const admission = enter(this.#ordinary, response, customer, ORDINARY_ANSWER_BYTES);
     await admission.admitted;
     try {
@@ -94,11 +94,11 @@ function enter(budget: ByteBudget, response: ServerResponse, customer: string, b
   return admission;
 }
 
-function held<A extends Finished>(admission: Admission, finished: A): A {
+function held<A extends RenderedAnswer>(admission: Admission, finished: A): A {
   admission.resize(bytesIn(finished));
   return finished;
 }
 
-function bytesIn({ body }: Finished): number {
+function bytesIn({ body }: RenderedAnswer): number {
   return Buffer.byteLength(body);
 }

@@ -2,11 +2,11 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import type { Finished, Keep } from '#src/commands/command.ts';
+import type { MakeReceipt, RenderedAnswer } from '#src/commands/command.ts';
 import {
-  type Answered,
   IDEMPOTENCY_KEY_CHARACTERS_MAX,
   type Idempotency,
+  type IdempotentAnswer,
   type IdempotentRequest,
 } from '#src/commands/idempotency.ts';
 import { Refusal } from '#src/domain/errors.ts';
@@ -20,7 +20,7 @@ import { SMALL_BODY_BYTES_MAX } from './large-bodies.ts';
 import type { JsonObject } from './read-bodies.ts';
 
 /** Calls `read` when its answer may be made, and a second time if that is long. */
-export type Answering = (read: ReadAnswer) => Promise<Finished>;
+export type Answering = (read: ReadAnswer) => Promise<RenderedAnswer>;
 
 const NO_BODY = Buffer.alloc(0);
 
@@ -67,7 +67,7 @@ export class Call {
   }
 
   /** Has the effect once per `Idempotency-Key`. */
-  once(act: (keep: Keep) => Promise<Finished>): Promise<Answered> {
+  once(act: (keep: MakeReceipt) => Promise<RenderedAnswer>): Promise<IdempotentAnswer> {
     return this.#idempotency.once(this.tenant.partition, this.#idempotent, act);
   }
 }

@@ -1,14 +1,14 @@
 /** What each operation does: read the call, run the command or the question, present the result. */
-import { type Commands, type Finished, found, type Render } from '#src/commands/command.ts';
+import { type Commands, type Render, type RenderedAnswer, requireFound } from '#src/commands/command.ts';
 import { replayDelivery } from '#src/commands/deliveries.ts';
-import type { Answered } from '#src/commands/idempotency.ts';
-import { archiveProfile, createProfile, editProfile, type ProfileOrder } from '#src/commands/profiles.ts';
+import type { IdempotentAnswer } from '#src/commands/idempotency.ts';
+import { archiveProfile, createProfile, editProfile, type ProfileFields } from '#src/commands/profiles.ts';
 import {
+  applyScheduleAction,
   createSchedule,
   editSchedule,
-  type Order,
-  orderSchedule,
   rescheduleSchedule,
+  type ScheduleAction,
 } from '#src/commands/schedules.ts';
 import { DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
 import { type DeliveryId, parseId } from '#src/domain/id.ts';
@@ -31,9 +31,9 @@ import {
 } from './read-bodies.ts';
 import { listSchedules } from './schedule-list.ts';
 
-export type Handler = (call: Call) => Promise<Finished | Answered>;
+export type Handler = (call: Call) => Promise<RenderedAnswer | IdempotentAnswer>;
 
-function json(status: number, resource: object): Finished {
+function json(status: number, resource: object): RenderedAnswer {
   return { status, body: JSON.stringify(resource) };
 }
 
@@ -48,7 +48,7 @@ function profileAs(status: number, mode: Mode): Render<EndpointProfile> {
 /** Refuses an edit, by throwing, once it is known what it would change. */
 export interface EditGuard {
   schedule(schedule: Schedule, edit: ScheduleEdit): void;
-  profile(profile: EndpointProfile, edit: Partial<ProfileOrder>): Promise<void>;
+  profile(profile: EndpointProfile, edit: Partial<ProfileFields>): Promise<void>;
 }
 
 /** `showDelivery`: how a delivery is shown; as customers see it unless told otherwise. A customer has no guard. */
@@ -60,9 +60,9 @@ export function handlers(
 ): Readonly<Record<OperationId, Handler>> {
   const { store, pause } = commands;
 
-  function ordered(order: Order): Handler {
+  function ordered(order: ScheduleAction): Handler {
     return (call) =>
-      orderSchedule(
+      applyScheduleAction(
         commands,
         call.tenant.partition,
         call.id('sch'),
@@ -76,7 +76,7 @@ export function handlers(
     { tenant, answer }: Call,
     page: PageRequest<DeliveryId>,
     filter: DeliveryFilter | null,
-  ): Promise<Finished> {
+  ): Promise<RenderedAnswer> {
     return answer((bytesMax) =>
       answerSmallPage(
         { ...page, bytesMax },
@@ -104,7 +104,7 @@ export function handlers(
 
     getSchedule: (call) =>
       call.answer(async () => {
-        const view = found(await store.findSchedule(call.tenant.partition, call.id('sch')));
+        const view = requireFound(await store.findSchedule(call.tenant.partition, call.id('sch')));
         return json(200, presentSchedule(view, call.tenant.mode));
       }),
 
@@ -142,7 +142,7 @@ export function handlers(
 
     listScheduleDeliveries: async (call) => {
       const scheduleId = call.id('sch');
-      found(await store.findSchedule(call.tenant.partition, scheduleId));
+      requireFound(await store.findSchedule(call.tenant.partition, scheduleId));
       const page = readPage(call.query, call.tenant.partition, `deliveries of ${scheduleId}`, 'dlv');
       return deliveryList(call, page, { scheduleId, status: null, createdAfter: null, createdBefore: null });
     },
@@ -173,7 +173,7 @@ export function handlers(
 
     getEndpoint: (call) =>
       call.answer(async () => {
-        const profile = found(await store.findProfile(call.tenant.partition, call.id('ep')));
+        const profile = requireFound(await store.findProfile(call.tenant.partition, call.id('ep')));
         return json(200, presentProfile(profile, call.tenant.mode));
       }),
 
@@ -212,7 +212,7 @@ export function handlers(
     },
 
     getDelivery: async (call) => {
-      const delivery = found(await store.findDelivery(call.tenant.partition, call.id('dlv')));
+      const delivery = requireFound(await store.findDelivery(call.tenant.partition, call.id('dlv')));
       return json(200, showDelivery(delivery, call.tenant.mode));
     },
 
@@ -229,7 +229,7 @@ export function handlers(
 
     listAttempts: async (call) => {
       const id = call.id('dlv');
-      found(await store.findDelivery(call.tenant.partition, id));
+      requireFound(await store.findDelivery(call.tenant.partition, id));
       const page = readPage(call.query, call.tenant.partition, `attempts of ${id}`, 'attempt_no');
       return call.answer((bytesMax) =>
         answerSmallPage(

@@ -1,5 +1,5 @@
 /** Pages of lists: where a page starts, what goes on it, and the envelope around it. */
-import type { Finished } from '#src/commands/command.ts';
+import type { RenderedAnswer } from '#src/commands/command.ts';
 import type { PauseLength } from '#src/commands/pauses.ts';
 import { type IdKind, parseId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -116,7 +116,7 @@ export async function answerPage<Row, Position extends string | number>(
   fetch: Fetch<Row, Position>,
   show: Show<Row, Position>,
   pause: ListPause,
-): Promise<Finished> {
+): Promise<RenderedAnswer> {
   const { shown, last, hasMore } = await fill(page, fetch, show, pause);
   return envelope(shown, hasMore ? encodeCursor(page.list, String(last)) : null);
 }
@@ -127,7 +127,7 @@ export async function answerSmallPage<Row, Position extends string | number>(
   fetch: (after: Position | null, limit: number) => Promise<readonly Row[]>,
   show: Show<Row, Position>,
   pause: ListPause,
-): Promise<Finished> {
+): Promise<RenderedAnswer> {
   const listed = async (after: Position | null, limit: number) => {
     const rows = await fetch(after, limit + 1);
     return { items: rows.slice(0, limit), hasMore: rows.length > limit };
@@ -144,7 +144,7 @@ export async function answerFound<Row, Position extends string>(
   find: (positions: readonly Position[]) => Promise<Listed<Row>>,
   show: Show<Row, Position>,
   pause: ListPause,
-): Promise<Finished> {
+): Promise<RenderedAnswer> {
   // Newest first: what lies after an item has a smaller id.
   const fetch = (after: Position | null) => find(found.filter((id) => after === null || id < after));
   const { shown, last, hasMore } = await fill(
@@ -157,7 +157,7 @@ export async function answerFound<Row, Position extends string>(
   return envelope(shown, position === null ? null : encodeCursor(list, position));
 }
 
-function envelope(items: readonly string[], nextCursor: string | null): Finished {
+function envelope(items: readonly string[], nextCursor: string | null): RenderedAnswer {
   const rest = JSON.stringify({ has_more: nextCursor !== null, next_cursor: nextCursor }).slice(1);
   return { status: 200, body: `{"object":"list","data":[${items.join(',')}],${rest}` };
 }

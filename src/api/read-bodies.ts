@@ -1,7 +1,7 @@
 /** From a JSON object to what a command takes, or the one error that is told. */
 import type { z } from 'zod';
-import type { ProfileOrder } from '#src/commands/profiles.ts';
-import type { ScheduleOrder } from '#src/commands/schedules.ts';
+import type { ProfileFields } from '#src/commands/profiles.ts';
+import type { NewSchedule } from '#src/commands/schedules.ts';
 import { DEFAULT_METHOD, isDestination } from '#src/domain/destination.ts';
 import type { EndpointId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -59,7 +59,7 @@ function collectUrl(body: JsonObject, name: 'endpoint' | 'url', httpAllowed: boo
   if (typeof text === 'string' && !isDestination(text, httpAllowed)) faults.add('url_blocked', name);
 }
 
-export function readScheduleCreate(body: JsonObject, now: Instant, httpAllowed: boolean): ScheduleOrder {
+export function readScheduleCreate(body: JsonObject, now: Instant, httpAllowed: boolean): NewSchedule {
   const faults = new Faults();
   const isProfileBacked = has(body, 'endpoint_id');
   if (isProfileBacked && has(body, 'endpoint')) faults.add('multiple_endpoint', 'endpoint_id');
@@ -132,7 +132,7 @@ export function readPreview(
   return { timing, jitter: fields.jitter ?? null };
 }
 
-export function readEndpointCreate(body: JsonObject, httpAllowed: boolean): ProfileOrder {
+export function readEndpointCreate(body: JsonObject, httpAllowed: boolean): ProfileFields {
   const faults = new Faults();
   if (!has(body, 'url')) faults.add('missing_url', 'url');
   const edit = collectEndpoint(body, httpAllowed, faults);
@@ -149,11 +149,11 @@ export function readEndpointCreate(body: JsonObject, httpAllowed: boolean): Prof
   };
 }
 
-export function readEndpointUpdate(body: JsonObject, httpAllowed: boolean): Partial<ProfileOrder> {
+export function readEndpointUpdate(body: JsonObject, httpAllowed: boolean): Partial<ProfileFields> {
   return collectEndpoint(body, httpAllowed, new Faults());
 }
 
-function collectEndpoint(body: JsonObject, httpAllowed: boolean, faults: Faults): Partial<ProfileOrder> {
+function collectEndpoint(body: JsonObject, httpAllowed: boolean, faults: Faults): Partial<ProfileFields> {
   collectUrl(body, 'url', httpAllowed, faults);
   const fields = parse(EndpointWrite, body, faults);
   faults.throwIfAny();

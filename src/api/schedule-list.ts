@@ -1,5 +1,5 @@
 /** `GET /v1/schedules`. One label at most is answered from an index; several are searched for (see the store's port). */
-import type { Finished } from '#src/commands/command.ts';
+import type { RenderedAnswer } from '#src/commands/command.ts';
 import type { PauseLength } from '#src/commands/pauses.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Label, Labels } from '#src/domain/labels.ts';
@@ -19,7 +19,7 @@ interface Lists {
 export async function listSchedules(
   { store, pause: pauseFor }: Lists,
   { tenant: { partition, mode }, query, answer }: Pick<Call, 'tenant' | 'query' | 'answer'>,
-): Promise<Finished> {
+): Promise<RenderedAnswer> {
   const pause = (length?: PauseLength) => pauseFor(partition, length);
   const page = readPage(query, partition, 'schedules', 'sch');
   const state = readChoice(query, 'state', SCHEDULE_STATES);

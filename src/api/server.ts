@@ -1,10 +1,9 @@
 /** The HTTP server: `/v1`, the reference pages and the probes, with one envelope for every error. */
 import { createServer } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Commands, Finished } from '#src/commands/command.ts';
-import { type Answered, Idempotency } from '#src/commands/idempotency.ts';
+import { type Commands, KeyedMutex, type RenderedAnswer } from '#src/commands/command.ts';
+import { Idempotency, type IdempotentAnswer } from '#src/commands/idempotency.ts';
 import { type PauseLength, pausesOf } from '#src/commands/pauses.ts';
-import { Turns } from '#src/commands/turns.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { IdMint } from '#src/domain/id.ts';
 import type { Pause } from '#src/domain/json.ts';
@@ -153,7 +152,7 @@ export function buildServer(options: ApiOptions): FastifyInstance {
       ids,
       vault,
       hints,
-      turns: new Turns(),
+      mutex: new KeyedMutex(),
       pause: (partition, length) => {
         around.notice(`${partition}`);
         return pauses.pause(`${partition}`, length);
@@ -237,7 +236,11 @@ function customerOf({ projectId }: Tenant): string {
   return projectId;
 }
 
-function send(reply: FastifyReply, answer: Finished | Answered, pause: Pause): Promise<void> | void {
+function send(
+  reply: FastifyReply,
+  answer: RenderedAnswer | IdempotentAnswer,
+  pause: Pause,
+): Promise<void> | void {
   const { status, body } = answer;
   if ('replayed' in answer && answer.replayed) reply.header('Idempotent-Replayed', 'true');
   reply.code(status).header('content-type', JSON_TYPE);

@@ -3,33 +3,32 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Shared } from '#src/api/server.ts';
 import { pausesOf } from '#src/commands/pauses.ts';
-import { audited } from '#src/control/audit.ts';
+import { runAudited } from '#src/control/audit.ts';
 import type { DataDependencies } from '#src/control/data/dependencies.ts';
 import { dataRoutes } from '#src/control/data/routes.ts';
 import type { PeopleDependencies, SealingDependencies } from '#src/control/dependencies.ts';
-import { ClientAddresses } from '#src/control/http/client-address.ts';
+import { FailedLoginLog } from '#src/control/failed-login-log.ts';
+import { Authorizer, type Routes } from '#src/control/http/authorize.ts';
+import { ClientAddressResolver } from '#src/control/http/client-address.ts';
+import { ConcurrencyLimit } from '#src/control/http/concurrency-limit.ts';
 import type { About } from '#src/control/http/contract.ts';
-import { Desk, type Routes } from '#src/control/http/desk.ts';
-import { Door } from '#src/control/http/door.ts';
 import type { PublicRoute } from '#src/control/http/route.ts';
-import { aboutRoutes } from '#src/control/http/routes/about.ts';
-import { auditRoutes } from '#src/control/http/routes/audit.ts';
 import { endpointSecretRoutes } from '#src/control/http/routes/endpoint-secrets.ts';
-import { entryRoutes } from '#src/control/http/routes/entry.ts';
+import { aboutRoutes, auditRoutes } from '#src/control/http/routes/installation.ts';
 import { keyRoutes } from '#src/control/http/routes/keys.ts';
 import { peopleRoutes } from '#src/control/http/routes/people.ts';
 import { projectRoutes } from '#src/control/http/routes/projects.ts';
 import { secretRoutes } from '#src/control/http/routes/secrets.ts';
 import { sessionRoutes } from '#src/control/http/routes/session.ts';
+import { entryRoutes } from '#src/control/http/routes/sign-in.ts';
 import { mountControl } from '#src/control/http/server.ts';
-import { Turns } from '#src/control/http/turns.ts';
-import { Live } from '#src/control/live/live.ts';
+import { SessionGuard } from '#src/control/http/session-guard.ts';
+import { LiveStreams } from '#src/control/live/live-streams.ts';
 import type { WatchDependencies } from '#src/control/live/watch.ts';
-import { LoginTrace } from '#src/control/login-trace.ts';
+import { LoginThrottle } from '#src/control/login-throttle.ts';
 import type { Passwords } from '#src/control/passwords.ts';
 import { RoleRefusals } from '#src/control/role-refusals.ts';
 import { SESSION_MS_MAX } from '#src/control/sessions.ts';
-import { LoginThrottle } from '#src/control/throttle.ts';
 import type { Cidr } from '#src/domain/public-address.ts';
 import type { InsightStore } from '#src/ports/insight-store.ts';
 import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
@@ -66,30 +65,33 @@ export function mountDashboard(
 ): DashboardRoutes {
   const { store, clock, timers, log } = dependencies;
   const throttle = new LoginThrottle(store.people, clock);
-  const routes = routesOf({ ...dependencies, throttle, loginTrace: new LoginTrace(dependencies) }, shared);
+  const routes = routesOf(
+    { ...dependencies, throttle, failedLogins: new FailedLoginLog(dependencies) },
+    shared,
+  );
   const refusals = new RoleRefusals(dependencies);
-  const desk = new Desk({
+  const authorizer = new Authorizer({
     ...routes,
     store,
     pause: (who) => pauses.pause(who),
-    onRefused: (act) => refusals.note(act),
-    auditor: (act, carryOut) => audited(dependencies, act, carryOut, ({ subject }) => subject),
+    onRefused: (act) => refusals.record(act),
+    auditor: (act, carryOut) => runAudited(dependencies, act, carryOut, ({ subject }) => subject),
   });
   const pauses = pausesOf(timers);
-  const turns = new Turns(pauses);
-  const ask: WatchDependencies['ask'] = (caller, path) =>
-    turns.take(`live ${caller.user.id}`, () => desk.ask(caller, path));
-  const addresses = new ClientAddresses(dependencies.trustedProxies, log);
+  const concurrency = new ConcurrencyLimit(pauses);
+  const get: WatchDependencies['get'] = (caller, path) =>
+    concurrency.run(`live ${caller.user.id}`, () => authorizer.get(caller, path));
+  const addresses = new ClientAddressResolver(dependencies.trustedProxies, log);
   mountControl(server, {
-    door: new Door(dependencies, addresses),
+    guard: new SessionGuard(dependencies, addresses),
     addresses,
     publicOrigins: dependencies.publicOrigins,
-    desk,
-    turns,
+    authorizer,
+    concurrency,
     bodies: shared.bodies,
     pauses,
     publicRoutes: routes.publicRoutes,
-    live: new Live({ timers, log, ask }),
+    live: new LiveStreams({ timers, log, get }),
     cookieSeconds: SESSION_MS_MAX / MS_PER_SECOND,
     pageFolder: dependencies.pageFolder ?? PAGE_FOLDER,
     log,

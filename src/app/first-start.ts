@@ -1,11 +1,11 @@
 /** What a person reads at the first start. It goes to standard output only: it must not end up in a log. */
-import { DEFAULT_PROJECT, type Made } from '#src/control/bootstrap.ts';
+import { DEFAULT_PROJECT, type GeneratedCredential } from '#src/control/bootstrap.ts';
 import type { ControlDependencies } from '#src/control/dependencies.ts';
 import { invitationPath, inviteFirstAdmin } from '#src/control/invitations.ts';
 
-export function announcement(made: readonly Made[]): string {
+export function announcement(made: readonly GeneratedCredential[]): string {
   if (made.length === 0) return '';
-  const labels = made.map(({ mode, what }) => `${mode} ${what}`);
+  const labels = made.map(({ mode, kind }) => `${mode} ${kind}`);
   const width = Math.max(...labels.map(({ length }) => length));
   const lines = made.map(({ text }, i) => `  ${labels[i]?.padEnd(width)}  ${text}`);
   return [

@@ -76,7 +76,7 @@ export async function startService(
     const alone = <T>(work: () => Promise<T>) => (cluster === null ? work() : cluster.alone(work));
     const report = await alone(make);
     // Before anything else can fail: what was just made is known nowhere else.
-    io.print(announcement(report.made));
+    io.print(announcement(report.generated));
 
     const egress = createEgress({
       allow: settings.egressAllow ?? [],

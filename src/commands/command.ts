@@ -10,7 +10,6 @@ import type { Hints } from '#src/ports/hints.ts';
 import { type Receipt, type Store, StoreUnavailable, type Written } from '#src/ports/store.ts';
 import type { Vault } from '#src/ports/vault.ts';
 import type { PauseLength } from './pauses.ts';
-import type { Turns } from './turns.ts';
 
 export interface Commands {
   readonly store: Store;
@@ -18,41 +17,62 @@ export interface Commands {
   readonly ids: IdMint;
   readonly vault: Vault;
   readonly hints: Hints;
-  readonly turns: Turns;
+  readonly mutex: KeyedMutex;
   /** Gives everything else its turn, and other customers theirs first. */
   readonly pause: (partition: Partition, length?: PauseLength) => Promise<void>;
 }
 
 /** A finished answer: what is sent, and what is kept for the same request made again. */
-export interface Finished {
+export interface RenderedAnswer {
   readonly status: number;
   readonly body: string;
 }
 
 /** Turns a result into the answer; given by the API, called before anything is stored. */
-export type Render<T> = (result: T) => Finished;
+export type Render<T> = (result: T) => RenderedAnswer;
 
 /** Makes the receipt of an answer; null for a request without an idempotency key. */
-export type Keep = (finished: Finished, now: Instant) => Receipt | null;
+export type MakeReceipt = (answer: RenderedAnswer, now: Instant) => Receipt | null;
 
 /** Another request stored its receipt under the same key first. */
-export class KeyTaken extends Error {}
+export class IdempotencyKeyTaken extends Error {}
+
+/**
+ * Runs changes to the same object one after the other. The object's `revision` would detect a conflict as well, but
+ * each loser has to decide again: of a hundred concurrent changes most would do so in vain. Across nodes only the
+ * revision protects.
+ */
+export class KeyedMutex {
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  /** Runs `act` once every earlier call with the same key has ended. */
+  async run<T>(key: string, act: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(key) ?? Promise.resolve();
+    const result = before.then(act, act);
+    this.#last.set(key, result);
+    try {
+      return await result;
+    } finally {
+      if (this.#last.get(key) === result) this.#last.delete(key);
+    }
+  }
+}
 
 /** How often a decision is made anew because what it was made from had changed meanwhile. */
-const ATTEMPTS_MAX = 20;
+const CONFLICTS_MAX = 20;
 
 /** One attempt at a decision: `done`, or why it must be made anew. */
-export interface Tried {
+export interface WriteResult {
   readonly written: Written;
-  readonly finished: Finished;
+  readonly answer: RenderedAnswer;
 }
 
 /** Reads, decides and writes until nobody else came between. */
-export async function untilWritten(attempt: () => Promise<Tried>): Promise<Finished> {
-  for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
-    const { written, finished } = await attempt();
-    if (written === 'done') return finished;
-    if (written === 'key_taken') throw new KeyTaken();
+export async function retryUntilWritten(attempt: () => Promise<WriteResult>): Promise<RenderedAnswer> {
+  for (let attempts = 0; attempts < CONFLICTS_MAX; attempts++) {
+    const { written, answer } = await attempt();
+    if (written === 'done') return answer;
+    if (written === 'key_taken') throw new IdempotencyKeyTaken();
   }
   throw new StoreUnavailable('The object kept changing while it was being written.');
 }
@@ -65,7 +85,7 @@ export function areLarge(labels: Labels): boolean {
   return labels.reduce((sum, [name, value]) => sum + name.length + value.length, 0) > SHORT_JSON_MAX;
 }
 
-export function found<T>(object: T | null): T {
+export function requireFound<T>(object: T | null): T {
   if (object === null) throw new Refusal('not_found');
   return object;
 }

@@ -7,12 +7,11 @@ import type { Partition } from '#src/domain/partition.ts';
 import { Builders } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES } from '#src/store/contract/everything.ts';
 import { type ControlHarness, openControlHarness } from '#test/process/control-harness.ts';
-import { type Commands, type Keep, KeyTaken } from './command.ts';
+import { type Commands, IdempotencyKeyTaken, KeyedMutex, type MakeReceipt } from './command.ts';
 import { replayDelivery } from './deliveries.ts';
-import { Turns } from './turns.ts';
 
 const PARTITION = 1 as Partition;
-const NO_RECEIPT: Keep = () => null;
+const NO_RECEIPT: MakeReceipt = () => null;
 
 function commandsOf({
   store,
@@ -25,7 +24,7 @@ function commandsOf({
     due: (due: DueDelivery | null) => hinted.push(...(due === null ? [] : [due.dueAt])),
     rescan: () => {},
   };
-  return { store, clock, ids, vault, hinted, hints, turns: new Turns(), pause: async () => {} };
+  return { store, clock, ids, vault, hinted, hints, mutex: new KeyedMutex(), pause: async () => {} };
 }
 
 function render(delivery: Delivery) {
@@ -86,13 +85,13 @@ describe('replaying', () => {
   test('under a key that is taken makes none', async () => {
     await using harness = await openControlHarness();
     const { id } = await given(harness, 'succeeded');
-    const keep: Keep = ({ status, body }, now) => {
+    const keep: MakeReceipt = ({ status, body }, now) => {
       const expiresAt = instant(now + 1_000);
       return { key: 'key', fingerprint: 'same', status, body, createdAt: now, expiresAt };
     };
     const commands = commandsOf(harness);
     await replayDelivery(commands, PARTITION, id, render, keep);
-    await expect(replayDelivery(commands, PARTITION, id, render, keep)).rejects.toThrow(KeyTaken);
+    await expect(replayDelivery(commands, PARTITION, id, render, keep)).rejects.toThrow(IdempotencyKeyTaken);
     expect(await stored(harness)).toHaveLength(2);
     expect(commands.hinted).toHaveLength(1);
   });

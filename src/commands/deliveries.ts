@@ -4,24 +4,31 @@ import { dueOf } from '#src/domain/due.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/partition.ts';
-import { type Commands, type Finished, found, type Keep, type Render, untilWritten } from './command.ts';
+import {
+  type Commands,
+  type MakeReceipt,
+  type Render,
+  type RenderedAnswer,
+  requireFound,
+  retryUntilWritten,
+} from './command.ts';
 
-/** A finished delivery never changes again: all that can come between is retention, which removes it. */
+/** A answer delivery never changes again: all that can come between is retention, which removes it. */
 export function replayDelivery(
   { store, clock, ids, hints }: Commands,
   partition: Partition,
   id: DeliveryId,
   render: Render<Delivery>,
-  keep: Keep,
-): Promise<Finished> {
-  return untilWritten(async () => {
-    const original = found(await store.findDelivery(partition, id));
+  makeReceipt: MakeReceipt,
+): Promise<RenderedAnswer> {
+  return retryUntilWritten(async () => {
+    const original = requireFound(await store.findDelivery(partition, id));
     if (!isReplayable(original.status)) throw new Refusal('not_replayable');
     const now = clock.now();
     const delivery = replay(original, ids.mint('dlv', now), now);
-    const finished = render(delivery);
-    const written = await store.addReplay({ delivery, receipt: keep(finished, now) });
+    const answer = render(delivery);
+    const written = await store.addReplay({ delivery, receipt: makeReceipt(answer, now) });
     if (written === 'done') hints.due(dueOf(delivery));
-    return { written, finished };
+    return { written, answer };
   });
 }

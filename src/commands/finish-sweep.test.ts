@@ -8,9 +8,8 @@ import { HOURLY, SUCCESS } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES } from '#src/store/contract/everything.ts';
 import { type OpenWriter, Writer } from '#src/store/sqlite/writer.ts';
 import { EngineHarness, NEIGHBOUR, PARTITION } from '#test/engine-harness.ts';
-import type { Commands } from './command.ts';
-import { editSchedule, type Order, orderSchedule } from './schedules.ts';
-import { Turns } from './turns.ts';
+import { type Commands, KeyedMutex } from './command.ts';
+import { applyScheduleAction, editSchedule, type ScheduleAction } from './schedules.ts';
 
 const RETRIES = 9;
 const RETRY_IN_MS = 20_000;
@@ -19,15 +18,24 @@ function commandsOf(harness: EngineHarness): Commands & { readonly looks: () => 
   const { store, clock, ids, vault } = harness;
   let looks = 0;
   const hints = { due: () => {}, rescan: () => void looks++ };
-  return { store, clock, ids, vault, hints, turns: new Turns(), pause: async () => {}, looks: () => looks };
+  return {
+    store,
+    clock,
+    ids,
+    vault,
+    hints,
+    mutex: new KeyedMutex(),
+    pause: async () => {},
+    looks: () => looks,
+  };
 }
 
 function render() {
   return { status: 200, body: '{}' };
 }
 
-function order(commands: Commands, id: ScheduleId, what: Order, partition = PARTITION) {
-  return orderSchedule(commands, partition, id, what, render);
+function order(commands: Commands, id: ScheduleId, what: ScheduleAction, partition = PARTITION) {
+  return applyScheduleAction(commands, partition, id, what, render);
 }
 
 /** A recurring schedule whose deliveries wait for a retry. */

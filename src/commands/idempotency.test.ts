@@ -4,7 +4,7 @@ import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { type ControlHarness, openControlHarness } from '#test/process/control-harness.ts';
-import { type Finished, type Keep, KeyTaken } from './command.ts';
+import { IdempotencyKeyTaken, type MakeReceipt, type RenderedAnswer } from './command.ts';
 import { IDEMPOTENCY_KEY_CHARACTERS_MAX, IDEMPOTENCY_WINDOW_MS, Idempotency } from './idempotency.ts';
 
 const TEST = 1 as Partition;
@@ -20,11 +20,11 @@ class Effects {
     this.#harness = harness;
   }
 
-  readonly act = async (keep: Keep, partition = TEST): Promise<Finished> => {
+  readonly act = async (keep: MakeReceipt, partition = TEST): Promise<RenderedAnswer> => {
     const finished = { status: 201, body: `{"effect":${this.count + 1}}` };
     const receipt = keep(finished, this.#harness.clock.now());
     if (receipt !== null && (await this.#harness.store.addReceipt(partition, receipt)) === 'key_taken') {
-      throw new KeyTaken();
+      throw new IdempotencyKeyTaken();
     }
     this.count += 1;
     return finished;
@@ -210,7 +210,7 @@ test('a key that was taken and expired in the same breath is to be tried again',
   const idempotency = node(harness);
   const late = idempotency.once(TEST, REQUEST, async () => {
     harness.advance(IDEMPOTENCY_WINDOW_MS);
-    throw new KeyTaken();
+    throw new IdempotencyKeyTaken();
   });
   expect(await codeOf(late)).toBe('idempotency_in_progress');
 });

@@ -11,7 +11,7 @@ import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { Clock } from '#src/ports/clock.ts';
 import type { Store } from '#src/ports/store.ts';
-import { type Finished, type Keep, KeyTaken } from './command.ts';
+import { IdempotencyKeyTaken, type MakeReceipt, type RenderedAnswer } from './command.ts';
 
 export const IDEMPOTENCY_WINDOW_MS = 24 * 3_600_000;
 export const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255;
@@ -22,7 +22,7 @@ export interface IdempotentRequest {
   readonly fingerprint: string;
 }
 
-export interface Answered extends Finished {
+export interface IdempotentAnswer extends RenderedAnswer {
   readonly replayed: boolean;
 }
 
@@ -40,8 +40,8 @@ export class Idempotency {
   async once(
     partition: Partition,
     request: IdempotentRequest | null,
-    act: (keep: Keep) => Promise<Finished>,
-  ): Promise<Answered> {
+    act: (keep: MakeReceipt) => Promise<RenderedAnswer>,
+  ): Promise<IdempotentAnswer> {
     if (request === null) return afresh(await act(keepNothing));
 
     const slot = `${partition}/${request.key}`;
@@ -52,13 +52,13 @@ export class Idempotency {
     } catch (error) {
       const earlier = await this.#earlier(partition, request);
       if (earlier !== null) return earlier;
-      throw error instanceof KeyTaken ? new Refusal('idempotency_in_progress') : error;
+      throw error instanceof IdempotencyKeyTaken ? new Refusal('idempotency_in_progress') : error;
     } finally {
       this.#inFlight.delete(slot);
     }
   }
 
-  async #earlier(partition: Partition, request: IdempotentRequest): Promise<Answered | null> {
+  async #earlier(partition: Partition, request: IdempotentRequest): Promise<IdempotentAnswer | null> {
     const receipt = await this.#store.findReceipt(partition, request.key, this.#clock.now());
     if (receipt === null) return null;
     if (receipt.fingerprint !== request.fingerprint) throw new Refusal('idempotency_key_reuse');
@@ -66,7 +66,7 @@ export class Idempotency {
   }
 }
 
-function afresh({ status, body }: Finished): Answered {
+function afresh({ status, body }: RenderedAnswer): IdempotentAnswer {
   return { status, body, replayed: false };
 }
 
@@ -74,7 +74,7 @@ function keepNothing(): null {
   return null;
 }
 
-function keepFor({ key, fingerprint }: IdempotentRequest): Keep {
+function keepFor({ key, fingerprint }: IdempotentRequest): MakeReceipt {
   return ({ status, body }, now) => ({
     key,
     fingerprint,

@@ -2,7 +2,7 @@ import { connect, createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import { systemTimers } from '#src/system/timers.ts';
-import { LONG_LEFT_OUT, Pauses, pausesOf } from './pauses.ts';
+import { LONG_PAUSES_WAIVED, Pauses, pausesOf } from './pauses.ts';
 
 const PIECE_MS = 2;
 const WORKERS = 40;
@@ -93,13 +93,13 @@ test('a customer that asks for little has no long pauses, whatever the others as
     for (let n = 0; n < count; n++) void pauses.pause(customer, 'long').then(() => wentOn[customer]++);
   };
   ask('much', 50);
-  ask('little', LONG_LEFT_OUT);
+  ask('little', LONG_PAUSES_WAIVED);
   await short.comeAll();
-  expect(wentOn).toEqual({ much: LONG_LEFT_OUT, little: LONG_LEFT_OUT });
+  expect(wentOn).toEqual({ much: LONG_PAUSES_WAIVED, little: LONG_PAUSES_WAIVED });
   short.pass(1_000);
   ask('much', 1);
   await short.comeAll();
-  expect(wentOn.much).toBe(LONG_LEFT_OUT + 1);
+  expect(wentOn.much).toBe(LONG_PAUSES_WAIVED + 1);
   await long.comeAll();
   expect(wentOn.much).toBe(51);
 });

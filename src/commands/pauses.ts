@@ -17,18 +17,18 @@ export type PauseLength = 'short' | 'long';
 /** The longest rest while timers come late: somebody waits for the answer. */
 const REST_MS_MAX: Readonly<Record<PauseLength, number>> = { short: 8, long: 100 };
 /** A customer that asks for little has short pauses only: long ones begin after so many in a second. */
-export const LONG_LEFT_OUT = 2;
-const LEFT_OUT_EVERY_MS = 1_000;
+export const LONG_PAUSES_WAIVED = 2;
+const WAIVER_WINDOW_MS = 1_000;
 
 export class Pauses {
-  readonly #lines: Readonly<Record<PauseLength, Line>>;
+  readonly #lines: Readonly<Record<PauseLength, PauseQueue>>;
   readonly #stopwatch: Stopwatch;
   /** Long pauses that each customer asked for since `#askedSince`. */
   readonly #asked = new Map<string, number>();
   #askedSince = 0;
 
   constructor(short: Timers & Stopwatch, long = short) {
-    this.#lines = { short: new Line(short), long: new Line(long) };
+    this.#lines = { short: new PauseQueue(short), long: new PauseQueue(long) };
     this.#stopwatch = short;
   }
 
@@ -39,17 +39,17 @@ export class Pauses {
 
   #asksForMuch(customer: string): boolean {
     const now = this.#stopwatch.elapsed();
-    if (now - this.#askedSince >= LEFT_OUT_EVERY_MS) {
+    if (now - this.#askedSince >= WAIVER_WINDOW_MS) {
       this.#asked.clear();
       this.#askedSince = now;
     }
     const asked = (this.#asked.get(customer) ?? 0) + 1;
     this.#asked.set(customer, asked);
-    return asked > LONG_LEFT_OUT;
+    return asked > LONG_PAUSES_WAIVED;
   }
 }
 
-class Line {
+class PauseQueue {
   readonly #timers: Timers;
   readonly #waiting = new RoundRobinQueue<() => void, string>();
 

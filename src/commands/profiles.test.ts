@@ -11,14 +11,13 @@ import { StoreUnavailable } from '#src/ports/store.ts';
 import { Builders } from '#src/store/contract/builders.ts';
 import { interleaved } from '#src/store/contract/interleave.ts';
 import { type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
-import type { Commands, Keep } from './command.ts';
-import { archiveProfile, createProfile, editProfile, type ProfileOrder } from './profiles.ts';
-import { Turns } from './turns.ts';
+import { type Commands, KeyedMutex, type MakeReceipt } from './command.ts';
+import { archiveProfile, createProfile, editProfile, type ProfileFields } from './profiles.ts';
 
 const PARTITION = 1 as Partition;
-const NO_RECEIPT: Keep = () => null;
+const NO_RECEIPT: MakeReceipt = () => null;
 
-const ORDER: ProfileOrder = {
+const ORDER: ProfileFields = {
   url: 'https://example.com/profile',
   method: 'PUT',
   headers: [['X-Secret', 'hush']],
@@ -37,7 +36,7 @@ function commandsOf({ store, clock, ids, vault }: ControlHarness): Commands {
     ids,
     vault,
     hints: { due: () => {}, rescan: () => {} },
-    turns: new Turns(),
+    mutex: new KeyedMutex(),
     pause: async () => {},
   };
 }
@@ -102,7 +101,7 @@ describe('editing a profile', () => {
   test('carries the headers over when it does not name them, and replaces them when it does', async () => {
     await using harness = await openControlHarness();
     const profile = await given(harness);
-    const edit = (order: Partial<ProfileOrder>) =>
+    const edit = (order: Partial<ProfileFields>) =>
       answered(
         harness,
         editProfile(commandsOf(harness), PARTITION, profile.id, () => order, render, NO_RECEIPT),

@@ -14,25 +14,25 @@ import { profileHeadersPlace } from '#src/domain/sealed-places.ts';
 import {
   areLarge,
   type Commands,
-  type Finished,
-  found,
-  type Keep,
+  type MakeReceipt,
   type Render,
-  type Tried,
-  untilWritten,
+  type RenderedAnswer,
+  requireFound,
+  retryUntilWritten,
+  type WriteResult,
 } from './command.ts';
 
-export interface ProfileOrder extends ProfileTerms {
+export interface ProfileFields extends ProfileTerms {
   readonly headers: Headers;
 }
 
 export async function createProfile(
   { store, clock, ids, vault }: Commands,
   partition: Partition,
-  read: () => ProfileOrder,
+  read: () => ProfileFields,
   render: Render<EndpointProfile>,
-  keep: Keep,
-): Promise<Finished> {
+  makeReceipt: MakeReceipt,
+): Promise<RenderedAnswer> {
   const now = clock.now();
   const { headers, ...order } = read();
   const profile: EndpointProfile = {
@@ -46,25 +46,25 @@ export async function createProfile(
     updatedAt: now,
     revision: 1,
   };
-  return untilWritten(async () => {
-    const finished = render(profile);
+  return retryUntilWritten(async () => {
+    const answer = render(profile);
     const sealed = sealedHeaders(vault, profile, headers);
-    const written = await store.addProfile({ profile, headers: sealed, receipt: keep(finished, now) });
-    return { written, finished };
+    const written = await store.addProfile({ profile, headers: sealed, receipt: makeReceipt(answer, now) });
+    return { written, answer };
   });
 }
 
 /** Fields are read once the profile is known: that there is none outranks a fault in them. */
 export function editProfile(
-  { store, clock, vault, turns, pause }: Commands,
+  { store, clock, vault, mutex, pause }: Commands,
   partition: Partition,
   id: EndpointId,
-  read: (profile: EndpointProfile) => Partial<ProfileOrder> | Promise<Partial<ProfileOrder>>,
+  read: (profile: EndpointProfile) => Partial<ProfileFields> | Promise<Partial<ProfileFields>>,
   render: Render<EndpointProfile>,
-  keep: Keep,
-): Promise<Finished> {
-  const attempt = async (): Promise<Tried> => {
-    const before = found(await store.findProfile(partition, id));
+  makeReceipt: MakeReceipt,
+): Promise<RenderedAnswer> {
+  const attempt = async (): Promise<WriteResult> => {
+    const before = requireFound(await store.findProfile(partition, id));
     if (areLarge(before.metadata)) await pause(partition);
     const { headers, ...edit } = await read(before);
     const now = clock.now();
@@ -73,27 +73,31 @@ export function editProfile(
       headers === undefined
         ? carriedOver(vault, before, profile, await store.findProfileHeaders(partition, id, before.version))
         : sealedHeaders(vault, profile, headers);
-    const finished = render(profile);
-    const written = await store.replaceProfile({ profile, headers: sealed, receipt: keep(finished, now) });
-    return { written, finished };
+    const answer = render(profile);
+    const written = await store.replaceProfile({
+      profile,
+      headers: sealed,
+      receipt: makeReceipt(answer, now),
+    });
+    return { written, answer };
   };
-  return turns.take(`${partition}/${id}`, () => untilWritten(attempt));
+  return mutex.run(`${partition}/${id}`, () => retryUntilWritten(attempt));
 }
 
 export function archiveProfile(
-  { store, clock, turns }: Commands,
+  { store, clock, mutex }: Commands,
   partition: Partition,
   id: EndpointId,
   render: Render<EndpointProfile>,
-): Promise<Finished> {
-  const attempt = async (): Promise<Tried> => {
-    const before = found(await store.findProfile(partition, id));
+): Promise<RenderedAnswer> {
+  const attempt = async (): Promise<WriteResult> => {
+    const before = requireFound(await store.findProfile(partition, id));
     const profile = archived(before, clock.now());
     const written = profile === before ? 'done' : await store.archiveProfile(profile);
     if (written === 'in_use') throw new Refusal('profile_in_use');
-    return { written, finished: render(profile) };
+    return { written, answer: render(profile) };
   };
-  return turns.take(`${partition}/${id}`, () => untilWritten(attempt));
+  return mutex.run(`${partition}/${id}`, () => retryUntilWritten(attempt));
 }
 
 function namesOf(headers: Headers): readonly string[] {

@@ -13,22 +13,21 @@ import { Builders, FAILURE, HOUR_MS, HOURLY, SUCCESS } from '#src/store/contract
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
 import { interleaved } from '#src/store/contract/interleave.ts';
 import { type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
-import { type Commands, type Keep, KeyTaken } from './command.ts';
+import { type Commands, IdempotencyKeyTaken, KeyedMutex, type MakeReceipt } from './command.ts';
 import {
+  applyScheduleAction,
   createSchedule,
   editSchedule,
-  type Order,
-  orderSchedule,
+  type NewSchedule,
   rescheduleSchedule,
-  type ScheduleOrder,
+  type ScheduleAction,
 } from './schedules.ts';
-import { Turns } from './turns.ts';
 
 const PARTITION = 1 as Partition;
-const NO_RECEIPT: Keep = () => null;
+const NO_RECEIPT: MakeReceipt = () => null;
 const LATER: Timing = { kind: 'one_shot', fireAt: instant(START + HOUR_MS), timezone: null };
 
-const ORDER: ScheduleOrder = {
+const ORDER: NewSchedule = {
   timing: LATER,
   destination: { kind: 'inline', url: 'https://example.com/hook', method: 'POST' },
   headers: [['X-Tenant', 'acme']],
@@ -52,7 +51,7 @@ function commandsOf(
     due: (due: DueDelivery | null) => hinted.push(...(due === null ? [] : [due.dueAt])),
     rescan: () => looks.push(true),
   };
-  return { store, clock, ids, vault, hinted, looks, hints, turns: new Turns(), pause: async () => {} };
+  return { store, clock, ids, vault, hinted, looks, hints, mutex: new KeyedMutex(), pause: async () => {} };
 }
 
 /** The view that was rendered is the body, so that an answer can be compared with what is stored. */
@@ -79,7 +78,7 @@ async function expectAnswered(
   return view;
 }
 
-function keepAs(key: string): Keep {
+function keepAs(key: string): MakeReceipt {
   return ({ status, body }, now): Receipt => ({
     key,
     fingerprint: key,
@@ -90,7 +89,7 @@ function keepAs(key: string): Keep {
   });
 }
 
-async function given(harness: ControlHarness, order: Partial<ScheduleOrder> = {}): Promise<ScheduleView> {
+async function given(harness: ControlHarness, order: Partial<NewSchedule> = {}): Promise<ScheduleView> {
   await createSchedule(commandsOf(harness), PARTITION, () => ({ ...ORDER, ...order }), render, NO_RECEIPT);
   return stored(harness);
 }
@@ -177,7 +176,7 @@ describe('creating a schedule', () => {
     const { body } = await createSchedule(commands, PARTITION, () => ORDER, render, keepAs('key'));
     expect(await harness.store.findReceipt(PARTITION, 'key', START)).toMatchObject({ status: 200, body });
     const again = createSchedule(commands, PARTITION, () => ORDER, render, keepAs('key'));
-    await expect(again).rejects.toThrow(KeyTaken);
+    await expect(again).rejects.toThrow(IdempotencyKeyTaken);
     expect(await listed(harness)).toHaveLength(1);
     expect(commands.hinted).toHaveLength(1);
   });
@@ -186,7 +185,7 @@ describe('creating a schedule', () => {
 describe('creating a schedule through a profile', () => {
   async function givenProfile(
     harness: ControlHarness,
-  ): Promise<{ profile: EndpointProfile; order: ScheduleOrder }> {
+  ): Promise<{ profile: EndpointProfile; order: NewSchedule }> {
     const profile = new Builders(PARTITION, harness.ids).profile();
     expect(await harness.store.addProfile({ profile, headers: null, receipt: null })).toBe('done');
     return { profile, order: { ...ORDER, destination: { kind: 'profile', endpointId: profile.id } } };
@@ -374,7 +373,7 @@ describe('rescheduling', () => {
   test('an ended schedule is refused before its fields are read', async () => {
     await using harness = await openControlHarness();
     const { schedule } = await given(harness);
-    await orderSchedule(commandsOf(harness), PARTITION, schedule.id, 'cancel', render);
+    await applyScheduleAction(commandsOf(harness), PARTITION, schedule.id, 'cancel', render);
     const unread = () => {
       throw new Error('Fields are read too early.');
     };
@@ -397,7 +396,7 @@ describe('rescheduling', () => {
       rescheduleSchedule(commandsOf(harness), PARTITION, schedule.id, () => SOON, render, keepAs('key'));
     const { body } = await again();
     expect(await harness.store.findReceipt(PARTITION, 'key', START)).toMatchObject({ body });
-    await expect(again()).rejects.toThrow(KeyTaken);
+    await expect(again()).rejects.toThrow(IdempotencyKeyTaken);
   });
 });
 
@@ -412,11 +411,11 @@ test.for([
     pauses += 1;
   };
   const commands = { ...commandsOf(harness), pause };
-  const order: ScheduleOrder = { ...ORDER, metadata: [['note', 'x'.repeat(characters)]] };
+  const order: NewSchedule = { ...ORDER, metadata: [['note', 'x'.repeat(characters)]] };
   await createSchedule(commands, PARTITION, () => order, render, keepAs('key'));
   expect(pauses).toBe(whenCreated);
   const { schedule } = await stored(harness);
-  await orderSchedule(commands, PARTITION, schedule.id, 'pause', render);
+  await applyScheduleAction(commands, PARTITION, schedule.id, 'pause', render);
   expect(pauses).toBe(whenCreated + whenPaused);
   expect((await stored(harness)).schedule).toMatchObject({ state: 'paused', metadata: order.metadata });
 });
@@ -429,7 +428,13 @@ describe('pause, resume and cancel', () => {
     await using harness = await openControlHarness();
     const { schedule } = await given(harness);
     const store = interleaved(harness.store, 'replaceSchedule', () => fired(harness));
-    const answer = orderSchedule({ ...commandsOf(harness), store }, PARTITION, schedule.id, order, render);
+    const answer = applyScheduleAction(
+      { ...commandsOf(harness), store },
+      PARTITION,
+      schedule.id,
+      order,
+      render,
+    );
     expect(await expectAnswered(harness, answer)).toMatchObject({
       schedule: { state },
       pending: { status: 'claimed' },
@@ -442,7 +447,7 @@ describe('pause, resume and cancel', () => {
     const store = interleaved(harness.store, 'replaceSchedule', () => fired(harness));
     const view = await expectAnswered(
       harness,
-      orderSchedule({ ...commandsOf(harness), store }, PARTITION, schedule.id, 'cancel', render),
+      applyScheduleAction({ ...commandsOf(harness), store }, PARTITION, schedule.id, 'cancel', render),
     );
     expect(view.pending?.id).not.toBe(pending?.id);
     const statuses = (
@@ -455,8 +460,8 @@ describe('pause, resume and cancel', () => {
     await using harness = await openControlHarness();
     const { schedule } = await given(harness);
     const commands = commandsOf(harness);
-    const looksAfter = async (order: Order) => {
-      await orderSchedule(commands, PARTITION, schedule.id, order, render);
+    const looksAfter = async (order: ScheduleAction) => {
+      await applyScheduleAction(commands, PARTITION, schedule.id, order, render);
       return commands.looks.length;
     };
     expect([await looksAfter('pause'), await looksAfter('resume'), await looksAfter('cancel')]).toEqual([
@@ -468,9 +473,9 @@ describe('pause, resume and cancel', () => {
     await using harness = await openControlHarness();
     const { schedule } = await given(harness);
     const commands = commandsOf(harness);
-    await orderSchedule(commands, PARTITION, schedule.id, 'pause', render);
+    await applyScheduleAction(commands, PARTITION, schedule.id, 'pause', render);
     harness.advance(2 * HOUR_MS);
-    await orderSchedule(commands, PARTITION, schedule.id, 'resume', render);
+    await applyScheduleAction(commands, PARTITION, schedule.id, 'resume', render);
     expect(commands.hinted.at(-1)).toBe(START + HOUR_MS);
   });
 
@@ -484,11 +489,11 @@ describe('pause, resume and cancel', () => {
       Number.POSITIVE_INFINITY,
     );
     const commands = { ...commandsOf(harness), store: unwritten };
-    await expectAnswered(harness, orderSchedule(commands, PARTITION, schedule.id, 'resume', render));
-    await orderSchedule(commandsOf(harness), PARTITION, schedule.id, 'cancel', render);
+    await expectAnswered(harness, applyScheduleAction(commands, PARTITION, schedule.id, 'resume', render));
+    await applyScheduleAction(commandsOf(harness), PARTITION, schedule.id, 'cancel', render);
     harness.advance(1_000);
     for (const order of ['pause', 'resume', 'cancel'] as const) {
-      await expectAnswered(harness, orderSchedule(commands, PARTITION, schedule.id, order, render));
+      await expectAnswered(harness, applyScheduleAction(commands, PARTITION, schedule.id, order, render));
     }
   });
 
@@ -504,7 +509,13 @@ describe('pause, resume and cancel', () => {
       expect(await harness.store.settle([builders.settle(claim, view.schedule, SUCCESS)])).toEqual(['done']);
     };
     const store = interleaved(harness.store, 'replaceSchedule', finish);
-    const answer = orderSchedule({ ...commandsOf(harness), store }, PARTITION, schedule.id, 'pause', render);
+    const answer = applyScheduleAction(
+      { ...commandsOf(harness), store },
+      PARTITION,
+      schedule.id,
+      'pause',
+      render,
+    );
     expect(await expectAnswered(harness, answer)).toMatchObject({
       schedule: { state: 'completed' },
       pending: { status: 'succeeded' },
@@ -521,7 +532,7 @@ describe('pause, resume and cancel', () => {
     await harness.store.claim([claim]);
     await harness.store.settle([builders.settle(claim, (await stored(harness)).schedule, FAILURE)]);
     const statusAfter = async (order: 'pause' | 'resume') => {
-      await orderSchedule(commandsOf(harness), PARTITION, schedule.id, order, render);
+      await applyScheduleAction(commandsOf(harness), PARTITION, schedule.id, order, render);
       return (await harness.store.findDelivery(PARTITION, pending.id))?.status;
     };
     expect(await statusAfter('pause')).toBe('paused');

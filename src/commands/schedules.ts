@@ -20,16 +20,16 @@ import { payloadPlace } from '#src/domain/sealed-places.ts';
 import {
   areLarge,
   type Commands,
-  type Finished,
-  found,
-  type Keep,
+  type MakeReceipt,
   type Render,
-  type Tried,
-  untilWritten,
+  type RenderedAnswer,
+  requireFound,
+  retryUntilWritten,
+  type WriteResult,
 } from './command.ts';
 import { finishSweep } from './finish-sweep.ts';
 
-export interface ScheduleOrder extends ScheduleTerms {
+export interface NewSchedule extends ScheduleTerms {
   readonly headers: Headers;
   readonly body: string | null;
 }
@@ -37,10 +37,10 @@ export interface ScheduleOrder extends ScheduleTerms {
 export async function createSchedule(
   { store, clock, ids, vault, hints, pause }: Commands,
   partition: Partition,
-  read: (now: Instant) => ScheduleOrder,
+  read: (now: Instant) => NewSchedule,
   render: Render<ScheduleView>,
-  keep: Keep,
-): Promise<Finished> {
+  makeReceipt: MakeReceipt,
+): Promise<RenderedAnswer> {
   const now = clock.now();
   const { headers, body, ...order } = read(now);
   const id = ids.mint('sch', now);
@@ -51,7 +51,7 @@ export async function createSchedule(
   const headerNames = headers.map(([name]) => name);
   const payloadBytes = plain?.length ?? 0;
 
-  return untilWritten(async () => {
+  return retryUntilWritten(async () => {
     const { destination } = order;
     const profile =
       destination.kind === 'inline' ? null : await backing(store, partition, destination.endpointId);
@@ -61,10 +61,10 @@ export async function createSchedule(
     );
     if (made === null) throw new Refusal('invalid_cron', 'cron');
     if (areLarge(order.metadata)) await pause(partition);
-    const finished = render({ ...made, profile });
-    const written = await store.addSchedule({ ...made, payload, profile, receipt: keep(finished, now) });
+    const answer = render({ ...made, profile });
+    const written = await store.addSchedule({ ...made, payload, profile, receipt: makeReceipt(answer, now) });
     if (written === 'done') hints.due(dueOf(made.pending));
-    return { written, finished };
+    return { written, answer };
   });
 }
 
@@ -87,9 +87,9 @@ export function editSchedule(
   id: ScheduleId,
   read: (schedule: Schedule) => life.ScheduleEdit,
   render: Render<ScheduleView>,
-  keep: Keep,
-): Promise<Finished> {
-  return change(commands, partition, id, render, keep, (view, now) =>
+  makeReceipt: MakeReceipt,
+): Promise<RenderedAnswer> {
+  return change(commands, partition, id, render, makeReceipt, (view, now) =>
     life.edit(view, read(view.schedule), now),
   );
 }
@@ -100,63 +100,63 @@ export function rescheduleSchedule(
   id: ScheduleId,
   read: (now: Instant) => Timing,
   render: Render<ScheduleView>,
-  keep: Keep,
-): Promise<Finished> {
-  return change(commands, partition, id, render, keep, (view, now) => {
+  makeReceipt: MakeReceipt,
+): Promise<RenderedAnswer> {
+  return change(commands, partition, id, render, makeReceipt, (view, now) => {
     if (isEnded(view.schedule)) throw new Refusal('schedule_not_active');
     return life.reschedule(view, read(now), now);
   });
 }
 
-const ORDERS = { pause: life.pause, resume: life.resume, cancel: life.cancel };
-export type Order = keyof typeof ORDERS;
+const ACTIONS = { pause: life.pause, resume: life.resume, cancel: life.cancel };
+export type ScheduleAction = keyof typeof ACTIONS;
 
-export function orderSchedule(
+export function applyScheduleAction(
   commands: Commands,
   partition: Partition,
   id: ScheduleId,
-  order: Order,
+  order: ScheduleAction,
   render: Render<ScheduleView>,
-): Promise<Finished> {
+): Promise<RenderedAnswer> {
   const finish = () => finishSweep(commands, partition, id);
-  return change(commands, partition, id, render, () => null, ORDERS[order], finish);
+  return change(commands, partition, id, render, () => null, ACTIONS[order], finish);
 }
 
 /**
  * Decides on what is stored now and writes the decision, unless there is nothing to change. It is answered when it is
- * finished, also where there was nothing to change: what was decided before may not be finished yet.
+ * answer, also where there was nothing to change: what was decided before may not be answer yet.
  */
 function change(
-  { store, clock, hints, turns, pause }: Commands,
+  { store, clock, hints, mutex, pause }: Commands,
   partition: Partition,
   id: ScheduleId,
   render: Render<ScheduleView>,
-  keep: Keep,
+  makeReceipt: MakeReceipt,
   decide: (view: ScheduleView, now: Instant) => life.ScheduleChange | null,
   finish: () => Promise<void> = async () => {},
-): Promise<Finished> {
-  const attempt = async (): Promise<Tried> => {
-    const view = found(await store.findSchedule(partition, id));
+): Promise<RenderedAnswer> {
+  const attempt = async (): Promise<WriteResult> => {
+    const view = requireFound(await store.findSchedule(partition, id));
     if (areLarge(view.schedule.metadata)) await pause(partition);
     const now = clock.now();
     const changed = decide(view, now);
     if (changed !== null && areLarge(changed.schedule.metadata)) await pause(partition);
     const after = changed === null ? view : { ...view, ...changed, pending: changed.pending ?? view.pending };
-    const finished = render(after);
-    const receipt = keep(finished, now);
+    const answer = render(after);
+    const receipt = makeReceipt(answer, now);
     if (changed === null) {
-      return { written: receipt === null ? 'done' : await store.addReceipt(partition, receipt), finished };
+      return { written: receipt === null ? 'done' : await store.addReceipt(partition, receipt), answer };
     }
     const written = await store.replaceSchedule({ ...changed, receipt });
     if (written === 'done') {
       if (changed.pending !== null) hints.due(dueOf(changed.pending));
       if (changed.sweep !== null && isWaiting(changed.sweep.untriedTo)) hints.rescan();
     }
-    return { written, finished };
+    return { written, answer };
   };
-  return turns.take(`${partition}/${id}`, async () => {
-    const finished = await untilWritten(attempt);
+  return mutex.run(`${partition}/${id}`, async () => {
+    const answer = await retryUntilWritten(attempt);
     await finish();
-    return finished;
+    return answer;
   });
 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '#src/domain/errors.ts';
 import { type ControlHarness, openControlHarness } from '#test/process/control-harness.ts';
-import { type AuditedAct, audited } from './audit.ts';
+import { type AuditedAction, runAudited } from './audit.ts';
 import { ControlRefusal } from './refusal.ts';
 
-const ACT: AuditedAct = {
+const ACT: AuditedAction = {
   userId: null,
   actor: 'ada',
   address: '192.0.2.1',
@@ -24,7 +24,7 @@ async function newest({ store }: ControlHarness) {
 describe('an audited act', () => {
   test('is written down before it is done, and its end after', async () => {
     await using harness = await openControlHarness();
-    const made = await audited(
+    const made = await runAudited(
       harness,
       ACT,
       async () => {
@@ -43,7 +43,7 @@ describe('an audited act', () => {
     [new Error('the disk'), 'failed', null],
   ] as const)('that ends with %s passes it on and says so', async ([error, outcome, code]) => {
     await using harness = await openControlHarness();
-    await expect(audited(harness, ACT, () => Promise.reject(error))).rejects.toBe(error);
+    await expect(runAudited(harness, ACT, () => Promise.reject(error))).rejects.toBe(error);
     expect(await newest(harness)).toMatchObject({ ...ACT, outcome, code });
   });
 
@@ -52,7 +52,7 @@ describe('an audited act', () => {
     await harness.store.close();
     let isDone = false;
     await expect(
-      audited(harness, ACT, async () => {
+      runAudited(harness, ACT, async () => {
         isDone = true;
       }),
     ).rejects.toThrow('closed');
@@ -64,7 +64,7 @@ describe('an audited act', () => {
     const facts = Array.from({ length: 20 }, (_, i) => [`fact ${i}`, i] as const);
     const text = `${'x'.repeat(198)}\u{1f9a9}${'x'.repeat(99)}`;
     const detail = { text, ...Object.fromEntries(facts) };
-    await audited(harness, { ...ACT, subject: text, detail }, async () => {});
+    await runAudited(harness, { ...ACT, subject: text, detail }, async () => {});
     const entry = await newest(harness);
     expect(Object.keys(entry?.detail ?? {})).toHaveLength(16);
     expect(entry?.detail.text).toBe(`${'x'.repeat(198)}…`);

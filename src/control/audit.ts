@@ -10,10 +10,10 @@ import type { Clock } from '#src/ports/clock.ts';
 import type { AuditEntry, PeopleStore } from '#src/ports/people-store.ts';
 import { ControlRefusal } from './refusal.ts';
 
-const FACTS_MAX = 16;
+const DETAIL_FIELDS_MAX = 16;
 const TEXT_CHARACTERS_MAX = 200;
 /** These are destinations, which are kept whole. */
-const DESTINATION_FACTS: ReadonlySet<string> = new Set(['from', 'to']);
+const DESTINATION_FIELDS: ReadonlySet<string> = new Set(['from', 'to']);
 
 export interface AuditDependencies {
   readonly store: { readonly people: PeopleStore };
@@ -22,28 +22,28 @@ export interface AuditDependencies {
 }
 
 /** Who does what, to what, where. */
-export type AuditedAct = Pick<
+export type AuditedAction = Pick<
   AuditEntry,
   'userId' | 'actor' | 'address' | 'peer' | 'action' | 'subject' | 'projectId' | 'mode' | 'detail'
 >;
 
 /** Carries it out. `subjectOf`: what it was done to, where that is known only then. */
-export async function audited<T>(
+export async function runAudited<T>(
   { store: { people }, clock, ids }: AuditDependencies,
-  given: AuditedAct,
+  given: AuditedAction,
   act: () => Promise<T>,
   subjectOf: (made: T) => string | undefined = () => undefined,
 ): Promise<T> {
-  const entry = entryOf({ clock, ids }, given, 'begun', null);
+  const entry = newEntry({ clock, ids }, given, 'begun', null);
   const { subject } = entry;
   await people.addAudit(entry);
   try {
     const made = await act();
     // It is done, whether that can be written down or not.
-    await people.endAudit(entry.id, 'done', null, cut(subjectOf(made) ?? subject)).catch(() => {});
+    await people.endAudit(entry.id, 'done', null, truncate(subjectOf(made) ?? subject)).catch(() => {});
     return made;
   } catch (error) {
-    const code = codeOf(error);
+    const code = refusalCode(error);
     const outcome = code === null ? 'failed' : 'refused';
     await people.endAudit(entry.id, outcome, code, subject).catch(() => {});
     throw error;
@@ -51,18 +51,18 @@ export async function audited<T>(
 }
 
 /** Writes down what is over already. */
-export async function noteInAudit(
+export async function recordAudit(
   { store: { people }, clock, ids }: AuditDependencies,
-  given: AuditedAct,
+  given: AuditedAction,
   outcome: 'done' | 'refused',
   code: string | null,
 ): Promise<void> {
-  await people.addAudit(entryOf({ clock, ids }, given, outcome, code));
+  await people.addAudit(newEntry({ clock, ids }, given, outcome, code));
 }
 
-function entryOf(
+function newEntry(
   { clock, ids }: Pick<AuditDependencies, 'clock' | 'ids'>,
-  given: AuditedAct,
+  given: AuditedAction,
   outcome: AuditEntry['outcome'],
   code: string | null,
 ): AuditEntry {
@@ -71,30 +71,30 @@ function entryOf(
     ...given,
     id: ids.mint('aud', at),
     at,
-    actor: cut(given.actor),
-    subject: cut(given.subject),
-    detail: bounded(given.detail),
+    actor: truncate(given.actor),
+    subject: truncate(given.subject),
+    detail: truncateDetail(given.detail),
     outcome,
     code,
   };
 }
 
-function codeOf(error: unknown): string | null {
+function refusalCode(error: unknown): string | null {
   return error instanceof ControlRefusal || error instanceof Refusal ? error.code : null;
 }
 
-function bounded(detail: AuditEntry['detail']): AuditEntry['detail'] {
-  const facts = Object.entries(detail).slice(0, FACTS_MAX);
+function truncateDetail(detail: AuditEntry['detail']): AuditEntry['detail'] {
+  const facts = Object.entries(detail).slice(0, DETAIL_FIELDS_MAX);
   return Object.fromEntries(
     facts.map(([name, fact]) => {
-      const max = DESTINATION_FACTS.has(name) ? URL_CHARACTERS_MAX : TEXT_CHARACTERS_MAX;
-      return [cut(name), typeof fact === 'string' ? cut(fact, max) : fact];
+      const max = DESTINATION_FIELDS.has(name) ? URL_CHARACTERS_MAX : TEXT_CHARACTERS_MAX;
+      return [truncate(name), typeof fact === 'string' ? truncate(fact, max) : fact];
     }),
   );
 }
 
 /** Whole characters only. */
-function cut(text: string, max = TEXT_CHARACTERS_MAX): string {
+function truncate(text: string, max = TEXT_CHARACTERS_MAX): string {
   if (text.length <= max) return text;
   return `${text.slice(0, max - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

@@ -4,21 +4,20 @@ import type { Instant } from '#src/domain/instant.ts';
 import { MODES } from '#src/domain/partition.ts';
 import type { ApiKey, ControlStore, SigningSecret } from '#src/ports/control-store.ts';
 import { type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
-import { type Brought, bootstrap } from './bootstrap.ts';
-import { createProject } from './create-project.ts';
+import { bootstrap, createProject, type ProvidedCredentials } from './bootstrap.ts';
 import type { SealingDependencies } from './dependencies.ts';
 import { addKey, createKey, listKeys, revokeKey } from './keys.ts';
 import { addProject } from './projects.ts';
 import { rotateSecret, showSecrets } from './secrets.ts';
 
 const DAY_MS = 86_400_000;
-const NOTHING: Brought = { keys: { test: null, live: null }, signingSecret: null };
+const NOTHING: ProvidedCredentials = { keys: { test: null, live: null }, signingSecret: null };
 const TEST_KEY = 'sk_test_brought-by-the-operator';
 const LIVE_KEY = 'sk_live_brought-by-the-operator';
 const SECRET = 'a secret of the operator';
-const ALL: Brought = { keys: { test: TEST_KEY, live: LIVE_KEY }, signingSecret: SECRET };
+const ALL: ProvidedCredentials = { keys: { test: TEST_KEY, live: LIVE_KEY }, signingSecret: SECRET };
 
-const NOTHING_NEW = { made: [], revoked: [], superseded: [] };
+const NOTHING_NEW = { generated: [], revoked: [], superseded: [] };
 
 async function modeOf(harness: ControlHarness, key: string) {
   return (await harness.store.findTenant(hashKey(key)))?.mode;
@@ -72,14 +71,14 @@ function asObject(store: ControlHarness['store']): SealingDependencies['store'] 
 describe('the first start, nothing brought', () => {
   test('makes a key and a secret in each mode and tells them', async () => {
     await using harness = await openControlHarness();
-    const { made } = await bootstrap(harness, NOTHING);
-    expect(made.map(({ what, mode }) => `${mode} ${what}`)).toEqual([
+    const { generated } = await bootstrap(harness, NOTHING);
+    expect(generated.map(({ kind, mode }) => `${mode} ${kind}`)).toEqual([
       'test key',
       'live key',
       'test signing secret',
       'live signing secret',
     ]);
-    const [testKey, liveKey, testSecret, liveSecret] = made.map(({ text }) => text);
+    const [testKey, liveKey, testSecret, liveSecret] = generated.map(({ text }) => text);
     expect(await modeOf(harness, testKey ?? '')).toBe('test');
     expect(await modeOf(harness, liveKey ?? '')).toBe('live');
     expect(await textsOf(harness, 'test')).toEqual([testSecret]);
@@ -110,21 +109,21 @@ describe('the first start, all brought', () => {
 
   test('what was not brought is made', async () => {
     await using harness = await openControlHarness();
-    const { made } = await bootstrap(harness, {
+    const { generated } = await bootstrap(harness, {
       keys: { test: TEST_KEY, live: null },
       signingSecret: SECRET,
     });
-    expect(made).toMatchObject([{ what: 'key', mode: 'live' }]);
+    expect(generated).toMatchObject([{ kind: 'key', mode: 'live' }]);
   });
 });
 
 describe('a later start', () => {
   test('adds a brought key beside the others', async () => {
     await using harness = await openControlHarness();
-    const { made } = await bootstrap(harness, NOTHING);
-    expect((await bootstrap(harness, ALL)).made).toEqual([]);
+    const { generated } = await bootstrap(harness, NOTHING);
+    expect((await bootstrap(harness, ALL)).generated).toEqual([]);
     expect(await modeOf(harness, TEST_KEY)).toBe('test');
-    expect(await modeOf(harness, made[0]?.text ?? '')).toBe('test');
+    expect(await modeOf(harness, generated[0]?.text ?? '')).toBe('test');
     expect(await listKeys(harness, 'default')).toHaveLength(4);
   });
 
@@ -187,17 +186,17 @@ describe('a start that died halfway is completed by the next', () => {
   test('a project without anything', async () => {
     await using harness = await openControlHarness();
     await addProject(harness, 'default');
-    expect((await bootstrap(harness, NOTHING)).made).toHaveLength(4);
+    expect((await bootstrap(harness, NOTHING)).generated).toHaveLength(4);
   });
 
   test('a project with a key in one mode only', async () => {
     await using harness = await openControlHarness();
     await addProject(harness, 'default');
     await createKey(harness, 'default', 'test');
-    expect((await bootstrap(harness, NOTHING)).made).toMatchObject([
-      { what: 'key', mode: 'live' },
-      { what: 'signing secret', mode: 'test' },
-      { what: 'signing secret', mode: 'live' },
+    expect((await bootstrap(harness, NOTHING)).generated).toMatchObject([
+      { kind: 'key', mode: 'live' },
+      { kind: 'signing secret', mode: 'test' },
+      { kind: 'signing secret', mode: 'live' },
     ]);
   });
 
@@ -215,8 +214,8 @@ describe('a start that died halfway is completed by the next', () => {
   test('another project that has no secrets yet', async () => {
     await using harness = await openControlHarness();
     await addProject(harness, 'shop');
-    const { made } = await bootstrap(harness, NOTHING);
-    expect(made).toHaveLength(4);
+    const { generated } = await bootstrap(harness, NOTHING);
+    expect(generated).toHaveLength(4);
     expect(await showSecrets(harness, 'shop', 'test')).toHaveLength(1);
     expect(await showSecrets(harness, 'shop', 'live')).toHaveLength(1);
   });
@@ -230,7 +229,7 @@ test('a default project that the command line adds at the same moment is used', 
     await createProject(harness, name);
     return null;
   };
-  const { made } = await bootstrap(withStore(harness, { findProject }), NOTHING);
-  expect(made.map(({ what }) => what)).toEqual(['key', 'key']);
+  const { generated } = await bootstrap(withStore(harness, { findProject }), NOTHING);
+  expect(generated.map(({ kind }) => kind)).toEqual(['key', 'key']);
   expect(await harness.store.listProjects()).toHaveLength(1);
 });

@@ -22,21 +22,21 @@ import { addSecret, ensureSecret, wasSecret } from './secrets.ts';
 export const DEFAULT_PROJECT = 'default';
 
 /** What the operator brings, if anything. Their form is the settings' to check. */
-export interface Brought {
+export interface ProvidedCredentials {
   readonly keys: Readonly<Record<Mode, string | null>>;
   /** Serves both modes. */
   readonly signingSecret: string | null;
 }
 
 /** Something that was made here and is shown once. */
-export interface Made {
-  readonly what: 'key' | 'signing secret';
+export interface GeneratedCredential {
+  readonly kind: 'key' | 'signing secret';
   readonly mode: Mode;
   readonly text: string;
 }
 
 export interface BootstrapReport {
-  readonly made: readonly Made[];
+  readonly generated: readonly GeneratedCredential[];
   /** The modes whose brought key has been revoked, and so opens nothing. */
   readonly revoked: readonly Mode[];
   /** The modes in which the brought secret took the place of another one. */
@@ -45,24 +45,24 @@ export interface BootstrapReport {
 
 export async function bootstrap(
   dependencies: SealingDependencies,
-  brought: Brought,
+  brought: ProvidedCredentials,
 ): Promise<BootstrapReport> {
   const project = (await dependencies.store.findProject(DEFAULT_PROJECT)) ?? (await addDefault(dependencies));
-  const made: Made[] = [];
+  const made: GeneratedCredential[] = [];
   const revoked: Mode[] = [];
   const superseded: Mode[] = [];
   for (const mode of MODES) {
     const key = await bootstrapKey(dependencies, project, mode, brought.keys[mode]);
     if (key === 'revoked') revoked.push(mode);
-    else if (key !== 'present') made.push({ what: 'key', mode, text: key.text });
+    else if (key !== 'present') made.push({ kind: 'key', mode, text: key.text });
   }
   for (const mode of MODES) {
     const secret = await bootstrapSecret(dependencies, project, mode, brought.signingSecret);
     if (secret === 'superseded') superseded.push(mode);
-    else if (secret !== 'present') made.push({ what: 'signing secret', mode, text: secret.text });
+    else if (secret !== 'present') made.push({ kind: 'signing secret', mode, text: secret.text });
   }
   await completeProjects(dependencies);
-  return { made, revoked, superseded };
+  return { generated: made, revoked, superseded };
 }
 
 /** The command line may be adding it at the same moment. */
@@ -106,9 +106,19 @@ async function bootstrapSecret(
   return signing.length > 0 ? 'superseded' : 'present';
 }
 
-/** Secrets for projects whose creation died halfway. They are not told: `sched secret show` shows them. */
+/** Completes projects whose creation was interrupted. Their secrets are not printed: `sched secret show` shows them. */
 async function completeProjects(dependencies: SealingDependencies): Promise<void> {
-  for (const project of await dependencies.store.listProjects()) {
-    for (const mode of MODES) await ensureSecret(dependencies, project, mode);
-  }
+  for (const project of await dependencies.store.listProjects())
+    await addMissingSecrets(dependencies, project);
+}
+
+/** Creates a project that can sign in both modes. The next start completes one whose creation was interrupted. */
+export async function createProject(dependencies: SealingDependencies, name: string): Promise<Project> {
+  const project = await addProject(dependencies, name);
+  await addMissingSecrets(dependencies, project);
+  return project;
+}
+
+async function addMissingSecrets(dependencies: SealingDependencies, project: Project): Promise<void> {
+  for (const mode of MODES) await ensureSecret(dependencies, project, mode);
 }

@@ -5,9 +5,9 @@ import type { PeopleStore } from '#src/ports/people-store.ts';
 import type { Random } from '#src/ports/random.ts';
 import type { Store } from '#src/ports/store.ts';
 import type { Vault } from '#src/ports/vault.ts';
-import type { LoginTrace } from './login-trace.ts';
+import type { FailedLoginLog } from './failed-login-log.ts';
+import type { LoginThrottle } from './login-throttle.ts';
 import type { Passwords } from './passwords.ts';
-import type { LoginThrottle } from './throttle.ts';
 
 /** What the control plane needs from the dependencies. */
 export interface ControlDependencies {
@@ -26,5 +26,5 @@ export interface SealingDependencies extends ControlDependencies {
 export interface PeopleDependencies extends ControlDependencies {
   readonly passwords: Passwords;
   readonly throttle: LoginThrottle;
-  readonly loginTrace: LoginTrace;
+  readonly failedLogins: FailedLoginLog;
 }

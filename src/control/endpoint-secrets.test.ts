@@ -4,10 +4,10 @@ import type { EndpointId } from '#src/domain/id.ts';
 import type { Mode } from '#src/domain/partition.ts';
 import { Builders } from '#src/store/contract/builders.ts';
 import { type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
-import { createProject } from './create-project.ts';
+import { createProject } from './bootstrap.ts';
 import {
   createEndpointSecret,
-  type EndpointPlace,
+  type EndpointProfileRef,
   removeEndpointSecrets,
   requireEndpointOf,
   rotateEndpointSecret,
@@ -23,7 +23,7 @@ async function givenEndpoint(
   harness: ControlHarness,
   project = 'shop',
   mode: Mode = 'test',
-): Promise<EndpointPlace> {
+): Promise<EndpointProfileRef> {
   await createProject(harness, project);
   const { partitions } = await requireProject(harness.store, project);
   const profile = new Builders(partitions[mode], harness.ids).profile();
@@ -31,7 +31,7 @@ async function givenEndpoint(
   return { partition: partitions[mode], endpointId: profile.id };
 }
 
-async function signers(harness: ControlHarness, { partition, endpointId }: EndpointPlace) {
+async function signers(harness: ControlHarness, { partition, endpointId }: EndpointProfileRef) {
   return (await signingSecrets(harness, partition, endpointId)).map(({ id }) => id);
 }
 

@@ -22,14 +22,14 @@ import { type ControlCode, ControlRefusal } from './refusal.ts';
 import { afterOverlap, newSecretText, type OpenSecret, OVERLAP_DEFAULT, openSecrets } from './secrets.ts';
 
 /** A change is decided at most this often when others interfere. */
-const ATTEMPTS_MAX = 5;
+const CONFLICTS_MAX = 5;
 
 export interface OpenEndpointSecret extends OpenSecret {
   readonly aloneFrom: Instant | null;
 }
 
 /** A profile that exists. */
-export interface EndpointPlace {
+export interface EndpointProfileRef {
   readonly partition: Partition;
   readonly endpointId: EndpointId;
 }
@@ -51,7 +51,7 @@ export async function requireEndpoint(
   dependencies: SealingDependencies,
   partition: Partition,
   id: string,
-): Promise<EndpointPlace> {
+): Promise<EndpointProfileRef> {
   const endpointId = parseId('ep', id);
   const profile = endpointId === null ? null : await dependencies.store.findProfile(partition, endpointId);
   if (profile === null) throw new ControlRefusal('unknown_endpoint', id);
@@ -64,7 +64,7 @@ export async function requireEndpointOf(
   projectName: string,
   mode: Mode,
   id: string,
-): Promise<EndpointPlace> {
+): Promise<EndpointProfileRef> {
   const project = await requireProject(dependencies.store, projectName);
   return requireEndpoint(dependencies, project.partitions[mode], id);
 }
@@ -87,7 +87,7 @@ export async function modeOfEndpoint(
 /** Lists the secrets that sign now, newest first. */
 export function listEndpointSecrets(
   { store, clock }: SealingDependencies,
-  { partition, endpointId }: EndpointPlace,
+  { partition, endpointId }: EndpointProfileRef,
 ): Promise<readonly EndpointSecret[]> {
   return store.listEndpointSecrets(partition, endpointId, clock.now());
 }
@@ -95,7 +95,7 @@ export function listEndpointSecrets(
 /** Lists the secrets that sign now, with their texts. */
 export async function showEndpointSecrets(
   dependencies: SealingDependencies,
-  place: EndpointPlace,
+  place: EndpointProfileRef,
 ): Promise<readonly OpenEndpointSecret[]> {
   const secrets = await listEndpointSecrets(dependencies, place);
   return secrets.map((secret) => openEndpointSecret(dependencies.vault, secret));
@@ -121,7 +121,7 @@ export function openEndpointSecret(vault: Vault, secret: EndpointSecret): OpenEn
 /** The project's secrets sign beside the new one for the overlap. Answers all that sign, as the next two do. */
 export function createEndpointSecret(
   dependencies: SealingDependencies,
-  place: EndpointPlace,
+  place: EndpointProfileRef,
   overlap: string = OVERLAP_DEFAULT,
 ): Promise<readonly OpenEndpointSecret[]> {
   return change(dependencies, place, overlap, creation);
@@ -130,7 +130,7 @@ export function createEndpointSecret(
 /** Older secrets sign beside the new one for the overlap. */
 export function rotateEndpointSecret(
   dependencies: SealingDependencies,
-  place: EndpointPlace,
+  place: EndpointProfileRef,
   overlap: string = OVERLAP_DEFAULT,
 ): Promise<readonly OpenEndpointSecret[]> {
   return change(dependencies, place, overlap, rotation);
@@ -139,7 +139,7 @@ export function rotateEndpointSecret(
 /** The project's secrets sign at once, and those of the profile beside them for the overlap. */
 export function removeEndpointSecrets(
   dependencies: SealingDependencies,
-  place: EndpointPlace,
+  place: EndpointProfileRef,
   overlap: string = OVERLAP_DEFAULT,
 ): Promise<readonly OpenEndpointSecret[]> {
   return change(dependencies, place, overlap, removal);
@@ -147,11 +147,11 @@ export function removeEndpointSecrets(
 
 async function change(
   dependencies: SealingDependencies,
-  place: EndpointPlace,
+  place: EndpointProfileRef,
   overlap: string,
   decide: Decision,
 ): Promise<readonly OpenEndpointSecret[]> {
-  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+  for (let attempt = 0; attempt < CONFLICTS_MAX; attempt++) {
     const now = dependencies.clock.now();
     const end = afterOverlap(overlap, now);
     const before = await dependencies.store.listEndpointSecrets(place.partition, place.endpointId, now);
@@ -168,7 +168,7 @@ async function change(
 
 function newSecret(
   dependencies: SealingDependencies,
-  { partition, endpointId }: EndpointPlace,
+  { partition, endpointId }: EndpointProfileRef,
   now: Instant,
   aloneFrom: Instant | null,
 ): EndpointSecret {

@@ -6,18 +6,18 @@ import { parseId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Invitation, PeopleStore, User } from '#src/ports/people-store.ts';
 import type { ControlDependencies, PeopleDependencies } from './dependencies.ts';
-import {
-  type Actor,
-  letsPeopleIn,
-  parseName,
-  requireName,
-  requireReach,
-  requireRole,
-  requireStrong,
-  requireWholeReach,
-} from './person-rules.ts';
 import { ControlRefusal } from './refusal.ts';
 import { hashToken, newToken } from './sessions.ts';
+import {
+  type Actor,
+  canInvite,
+  parseName,
+  requireGlobalAdmin,
+  requireName,
+  requireProjectScope,
+  requireRole,
+  requireStrongPassword,
+} from './user-rules.ts';
 
 const DAY_MS = 86_400_000;
 const INVITATION_MS = 7 * DAY_MS;
@@ -27,7 +27,7 @@ const FIRST_START = 'first start';
 const FIRST_REVISION = 1;
 
 /** What somebody is to be: their role, and the names of the projects they see, null for all of them. */
-export interface Standing {
+export interface AccessGrant {
   readonly role: string;
   readonly projects: readonly string[] | null;
 }
@@ -45,12 +45,12 @@ export function invitationPath(token: string): string {
 
 export async function invite(
   dependencies: ControlDependencies,
-  { role, projects, by }: Standing & { readonly by: Actor },
+  { role, projects, by }: AccessGrant & { readonly by: Actor },
 ): Promise<NewInvitation> {
-  requireWholeReach(by);
+  requireGlobalAdmin(by);
   return add(dependencies, {
     role: requireRole(role),
-    projects: await requireReach(dependencies.store, projects),
+    projects: await requireProjectScope(dependencies.store, projects),
     createdBy: by.name,
     validMs: INVITATION_MS,
   });
@@ -87,12 +87,12 @@ async function add(
   return { invitation, token };
 }
 
-export async function lookAtInvitation(
+export async function requireInvitation(
   { store, clock }: ControlDependencies,
   token: string,
 ): Promise<Invitation> {
   const invitation = await store.people.findInvitation(hashToken(token), clock.now());
-  if (invitation === null || !(await isStillMeant(store.people, invitation))) {
+  if (invitation === null || !(await isInviterStillAllowed(store.people, invitation))) {
     throw new ControlRefusal('invitation_gone', '');
   }
   return invitation;
@@ -102,10 +102,10 @@ export async function lookAtInvitation(
  * Who lets nobody in any more has no invitations, but for one that they made at that very moment: so it is asked again
  * when it is used. Those that no person made are always meant.
  */
-async function isStillMeant(people: PeopleStore, { createdBy }: Invitation): Promise<boolean> {
+async function isInviterStillAllowed(people: PeopleStore, { createdBy }: Invitation): Promise<boolean> {
   if (parseName(createdBy) === null) return true;
   const by = await people.findUserByName(createdBy);
-  return by !== null && letsPeopleIn(by);
+  return by !== null && canInvite(by);
 }
 
 export interface Acceptance {
@@ -118,9 +118,9 @@ export async function acceptInvitation(
   dependencies: PeopleDependencies,
   { token, name: nameText, password }: Acceptance,
 ): Promise<User> {
-  const { role, projects, hash } = await lookAtInvitation(dependencies, token);
+  const { role, projects, hash } = await requireInvitation(dependencies, token);
   const name = requireName(nameText);
-  const strong = requireStrong(password, name);
+  const strong = requireStrongPassword(password, name);
   const { people } = dependencies.store;
   // It costs less to ask than to hash; what counts is what the store says in the end.
   if ((await people.findUserByName(name)) !== null) throw new ControlRefusal('name_taken', name);
@@ -151,7 +151,7 @@ export async function removeInvitation(
   idText: string,
   by: Actor,
 ): Promise<void> {
-  requireWholeReach(by);
+  requireGlobalAdmin(by);
   const id = parseId('inv', idText);
   const answer = id === null ? 'missing' : await store.people.removeInvitation(id);
   if (answer === 'missing') throw new ControlRefusal('invitation_gone', '');

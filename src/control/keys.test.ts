@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { hashKey } from '#src/domain/api-key.ts';
 import { openControlHarness } from '#test/process/control-harness.ts';
-import { createProject } from './create-project.ts';
+import { createProject } from './bootstrap.ts';
 import { createKey, listKeys, revokeKey } from './keys.ts';
 
 describe('API keys', () => {

@@ -2,8 +2,8 @@
 import type { User } from '#src/ports/people-store.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 import type { Verdict } from './passwords.ts';
-import { normalised, parseName } from './person-rules.ts';
 import { ControlRefusal } from './refusal.ts';
+import { normalisePassword, parseName } from './user-rules.ts';
 
 export interface Login {
   readonly name: string;
@@ -41,20 +41,21 @@ async function guess(
   { password, address, peer }: Omit<Login, 'name'>,
   user: User | null,
 ): Promise<Verdict> {
-  const { passwords, throttle, loginTrace } = dependencies;
+  const { passwords, throttle, failedLogins: loginTrace } = dependencies;
   // What cannot be checked is not written down either: anybody can ask for it, as often as they like.
-  passwords.requireRoom();
+  passwords.requireCapacity();
   const counted = await throttle.count(name, address);
-  const text = normalised(password);
+  const text = normalisePassword(password);
   let verdict: Verdict = 'wrong';
   try {
     if (text !== null) verdict = await passwords.check(text, user?.passwordHash ?? null);
   } catch (error) {
-    await throttle.takeBack(counted);
+    await throttle.uncount(counted);
     throw error;
   }
-  if (verdict === 'wrong') await loginTrace.failed({ name, address, peer, user, begun: counted.begun });
-  else await throttle.forgive(counted);
+  if (verdict === 'wrong')
+    await loginTrace.record({ name, address, peer, user, throttlesStarted: counted.throttlesStarted });
+  else await throttle.recordSuccess(counted);
   return verdict;
 }
 
@@ -64,7 +65,7 @@ async function renewed(
   user: User,
   password: string,
 ): Promise<User> {
-  const passwordHash = await passwords.hash(normalised(password) ?? password);
+  const passwordHash = await passwords.hash(normalisePassword(password) ?? password);
   await store.people.renewPasswordHash(user.id, user.passwordHash, passwordHash);
   return { ...user, passwordHash };
 }

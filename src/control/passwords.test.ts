@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { systemRandom } from '#src/system/random.ts';
 import { Passwords } from './passwords.ts';
-import { normalised, requireStrong } from './person-rules.ts';
 import { ControlRefusal } from './refusal.ts';
+import { normalisePassword, requireStrongPassword } from './user-rules.ts';
 
 const PASSWORD = 'a heron in the fog';
 
-const cheaply = new Passwords(systemRandom(), { memoryKib: 8, passes: 1, lanes: 1 });
+const cheaply = new Passwords(systemRandom(), { memoryKib: 8, passes: 1, parallelism: 1 });
 
 describe('a password', () => {
   const passwords = new Passwords(systemRandom());
@@ -47,8 +47,8 @@ describe('a password', () => {
   });
 
   test('is the same however its characters are composed', () => {
-    expect(normalised('cafe\u0301 au lait \ufb01n')).toBe('café au lait fin');
-    expect(normalised('x'.repeat(2_049))).toBeNull();
+    expect(normalisePassword('cafe\u0301 au lait \ufb01n')).toBe('café au lait fin');
+    expect(normalisePassword('x'.repeat(2_049))).toBeNull();
   });
 
   test.for([
@@ -61,12 +61,12 @@ describe('a password', () => {
     ['well known', 'Password-1234'],
     ['well known, in words', 'correct horse battery staple'],
   ])('is weak: %s', ([, password = '']) => {
-    expect(() => requireStrong(password, 'ada.lovelace@example')).toThrow(ControlRefusal);
+    expect(() => requireStrongPassword(password, 'ada.lovelace@example')).toThrow(ControlRefusal);
   });
 
   test('is strong from 12 characters on, and nothing of it is said in a refusal', () => {
-    expect(requireStrong('twelve chars', 'ada')).toBe('twelve chars');
-    expect(requireStrong('xy'.repeat(128), 'ada')).toHaveLength(256);
-    expect(() => requireStrong('verysecret', 'ada')).toThrow(/^(?!.*verysecret)/);
+    expect(requireStrongPassword('twelve chars', 'ada')).toBe('twelve chars');
+    expect(requireStrongPassword('xy'.repeat(128), 'ada')).toHaveLength(256);
+    expect(() => requireStrongPassword('verysecret', 'ada')).toThrow(/^(?!.*verysecret)/);
   });
 });

@@ -12,10 +12,10 @@ import { ControlRefusal } from './refusal.ts';
 export interface Cost {
   readonly memoryKib: number;
   readonly passes: number;
-  readonly lanes: number;
+  readonly parallelism: number;
 }
 
-const COST: Cost = { memoryKib: 19_456, passes: 2, lanes: 1 };
+const COST: Cost = { memoryKib: 19_456, passes: 2, parallelism: 1 };
 const SALT_BYTES = 16;
 const TAG_BYTES = 32;
 /** A stored text that asks for more than this was not made here. */
@@ -42,7 +42,7 @@ export class Passwords {
   }
 
   /** Refuses where there is none. */
-  requireRoom(): void {
+  requireCapacity(): void {
     if (this.#waiting.length >= WAITING_MAX) throw new ControlRefusal('login_throttled', '', BUSY_WAIT_MS);
   }
 
@@ -75,7 +75,7 @@ export class Passwords {
       return await derived({
         message: password,
         nonce: salt,
-        parallelism: cost.lanes,
+        parallelism: cost.parallelism,
         tagLength: tagBytes,
         memory: cost.memoryKib,
         passes: cost.passes,
@@ -88,7 +88,7 @@ export class Passwords {
 
   async #turn(): Promise<void> {
     if (this.#running >= RUNNING_MAX) {
-      this.requireRoom();
+      this.requireCapacity();
       await new Promise<void>((resolve) => void this.#waiting.push(resolve));
     }
     this.#running += 1;
@@ -105,17 +105,19 @@ function derived(parameters: Argon2Parameters): Promise<Buffer> {
 }
 
 function isSame(one: Cost, other: Cost): boolean {
-  return one.memoryKib === other.memoryKib && one.passes === other.passes && one.lanes === other.lanes;
+  return (
+    one.memoryKib === other.memoryKib && one.passes === other.passes && one.parallelism === other.parallelism
+  );
 }
 
-function phcOf({ memoryKib, passes, lanes }: Cost, salt: Uint8Array, tag: Uint8Array): string {
+function phcOf({ memoryKib, passes, parallelism: lanes }: Cost, salt: Uint8Array, tag: Uint8Array): string {
   return `$argon2id$v=19$m=${memoryKib},t=${passes},p=${lanes}$${unpadded(salt)}$${unpadded(tag)}`;
 }
 
 function partsOf(stored: string) {
   const [, memory, passes, lanes, salt = '', tag = ''] = PHC.exec(stored) ?? [];
-  const cost: Cost = { memoryKib: Number(memory), passes: Number(passes), lanes: Number(lanes) };
-  if (!(cost.memoryKib <= MEMORY_KIB_MAX && cost.passes > 0 && cost.lanes > 0)) return null;
+  const cost: Cost = { memoryKib: Number(memory), passes: Number(passes), parallelism: Number(lanes) };
+  if (!(cost.memoryKib <= MEMORY_KIB_MAX && cost.passes > 0 && cost.parallelism > 0)) return null;
   return { cost, salt: Buffer.from(salt, 'base64'), tag: Buffer.from(tag, 'base64') };
 }
 

@@ -4,8 +4,8 @@ import type { Clock } from '#src/ports/clock.ts';
 import type { PeopleStore } from '#src/ports/people-store.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import type { Timers } from '#src/ports/timers.ts';
+import { FAILURE_MS_MAX, FAMILIAR_MS } from './login-throttle.ts';
 import { IDLE_MS_MAX } from './sessions.ts';
-import { FAILURE_MS_MAX, FAMILIAR_MS } from './throttle.ts';
 
 const EVERY_MS = 3_600_000;
 const FIRST_AFTER_MS = 60_000;

@@ -1,19 +1,19 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { User } from '#src/ports/people-store.ts';
 import { CHEAP, type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
-import { createProject } from './create-project.ts';
+import { createProject } from './bootstrap.ts';
 import {
   acceptInvitation,
   invite,
   inviteFirstAdmin,
-  lookAtInvitation,
   removeInvitation,
+  requireInvitation,
 } from './invitations.ts';
 import { confirmPassword, login } from './logins.ts';
 import { Passwords } from './passwords.ts';
-import { COMMAND_LINE } from './person-rules.ts';
 import type { ControlCode } from './refusal.ts';
-import { beginSession, csrfToken, findSession, openSessions, sessionIdOf } from './sessions.ts';
+import { createSession, csrfToken, findSession, openSessions, sessionIdOf } from './sessions.ts';
+import { COMMAND_LINE } from './user-rules.ts';
 import { changePassword, changeUser, removeUser } from './users.ts';
 
 const PASSWORD = 'a heron in the fog';
@@ -42,11 +42,11 @@ describe('an invitation', () => {
     const { id } = await createProject(harness, 'shop');
     const given = { role: 'operator', projects: ['shop', 'shop'], by: COMMAND_LINE };
     const { token, invitation } = await invite(harness, given);
-    expect(await lookAtInvitation(harness, token)).toEqual(invitation);
+    expect(await requireInvitation(harness, token)).toEqual(invitation);
     const user = await acceptInvitation(harness, { token, name: 'Ada@Example.org', password: PASSWORD });
     expect(user).toMatchObject({ name: 'ada@example.org', role: 'operator', projects: [id] });
     expect(JSON.stringify(user)).not.toContain(PASSWORD);
-    await expect(lookAtInvitation(harness, token)).rejects.toEqual(refused('invitation_gone'));
+    await expect(requireInvitation(harness, token)).rejects.toEqual(refused('invitation_gone'));
     await expect(acceptInvitation(harness, { token, name: 'bob', password: PASSWORD })).rejects.toEqual(
       refused('invitation_gone'),
     );
@@ -57,11 +57,11 @@ describe('an invitation', () => {
     const { token } = await invite(harness, { ...ADMIN, by: COMMAND_LINE });
     const other = await invite(harness, { ...ADMIN, by: COMMAND_LINE });
     await removeInvitation(harness, other.invitation.id, COMMAND_LINE);
-    await expect(lookAtInvitation(harness, other.token)).rejects.toEqual(refused('invitation_gone'));
+    await expect(requireInvitation(harness, other.token)).rejects.toEqual(refused('invitation_gone'));
     harness.advance(7 * 24 * HOUR_MS - 1);
-    await lookAtInvitation(harness, token);
+    await requireInvitation(harness, token);
     harness.advance(1);
-    await expect(lookAtInvitation(harness, token)).rejects.toEqual(refused('invitation_gone'));
+    await expect(requireInvitation(harness, token)).rejects.toEqual(refused('invitation_gone'));
     for (const id of [other.invitation.id, 'inv_1', '']) {
       await expect(removeInvitation(harness, id, COMMAND_LINE)).rejects.toEqual(refused('invitation_gone'));
     }
@@ -116,7 +116,7 @@ describe('an invitation', () => {
     // As they were when they asked.
     for (const by of [demoted, removed]) {
       const { token } = await invite(harness, { ...ADMIN, by });
-      await expect(lookAtInvitation(harness, token)).rejects.toEqual(refused('invitation_gone'));
+      await expect(requireInvitation(harness, token)).rejects.toEqual(refused('invitation_gone'));
       await expect(acceptInvitation(harness, { token, name: 'mallory', password: PASSWORD })).rejects.toEqual(
         refused('invitation_gone'),
       );
@@ -205,7 +205,7 @@ describe('a login', () => {
     const found = await login(harness, { name: 'ada', password: PASSWORD, address: ADDRESS, peer: ADDRESS });
     expect(found.passwordHash).toContain('m=8,t=1,p=1');
     expect(await harness.store.people.findUser(user.id)).toEqual(found);
-    await beginSession(harness, found, null, ADDRESS, 'agent');
+    await createSession(harness, found, null, ADDRESS, 'agent');
   });
 });
 
@@ -213,7 +213,7 @@ describe('a session', () => {
   test('is found by its token alone, which is stored nowhere', async () => {
     await using harness = await openControlHarness();
     const user = await join(harness, 'ada');
-    const { token, session } = await beginSession(harness, user, null, 'a'.repeat(99), 'b'.repeat(999));
+    const { token, session } = await createSession(harness, user, null, 'a'.repeat(99), 'b'.repeat(999));
     expect(token).toMatch(/^[A-Za-z0-9_-]{43}$/);
     expect(session).toMatchObject({ address: 'a'.repeat(64), agent: 'b'.repeat(200) });
     expect(await findSession(harness, token, true)).toEqual({ user, session });
@@ -228,12 +228,12 @@ describe('a session', () => {
   test('begins with a new token and ends the one that was presented', async () => {
     await using harness = await openControlHarness();
     const user = await join(harness, 'ada');
-    const first = await beginSession(harness, user, null, ADDRESS, '');
-    const second = await beginSession(harness, user, first.token, ADDRESS, '');
+    const first = await createSession(harness, user, null, ADDRESS, '');
+    const second = await createSession(harness, user, first.token, ADDRESS, '');
     expect(second.token).not.toBe(first.token);
     expect(await findSession(harness, first.token, true)).toBeNull();
     const planted = 'p'.repeat(43);
-    const third = await beginSession(harness, user, planted, ADDRESS, '');
+    const third = await createSession(harness, user, planted, ADDRESS, '');
     expect(third.token).not.toBe(planted);
     expect(await findSession(harness, planted, true)).toBeNull();
     expect(await openSessions(harness, user)).toHaveLength(2);
@@ -242,8 +242,8 @@ describe('a session', () => {
   test('is over after 8 hours without use, and after 7 days whatever happens', async () => {
     await using harness = await openControlHarness();
     const user = await join(harness, 'ada');
-    const quiet = await beginSession(harness, user, null, ADDRESS, '');
-    const used = await beginSession(harness, user, null, ADDRESS, '');
+    const quiet = await createSession(harness, user, null, ADDRESS, '');
+    const used = await createSession(harness, user, null, ADDRESS, '');
     harness.advance(8 * HOUR_MS - 1);
     await use(harness, used.token);
     harness.advance(1);
@@ -258,7 +258,7 @@ describe('a session', () => {
 
   test('notes its use once a minute', async () => {
     await using harness = await openControlHarness();
-    const { token } = await beginSession(harness, await join(harness, 'ada'), null, ADDRESS, '');
+    const { token } = await createSession(harness, await join(harness, 'ada'), null, ADDRESS, '');
     const before = harness.advance(59_999);
     await use(harness, token);
     expect((await findSession(harness, token, true))?.session.seenAt).toBeLessThan(before);
@@ -273,11 +273,11 @@ describe('a person', () => {
     await using harness = await openControlHarness();
     await join(harness, 'root');
     const user = await join(harness, 'ada');
-    const { token } = await beginSession(harness, user, null, ADDRESS, '');
+    const { token } = await createSession(harness, user, null, ADDRESS, '');
     const changed = await changeUser(harness, user.id, { role: 'viewer', projects: [] }, COMMAND_LINE);
     expect(changed).toMatchObject({ role: 'viewer', projects: [], revision: 2 });
     expect(await findSession(harness, token, true)).toBeNull();
-    const again = await beginSession(harness, changed, null, ADDRESS, '');
+    const again = await createSession(harness, changed, null, ADDRESS, '');
     expect((await removeUser(harness, 'ADA', COMMAND_LINE)).id).toBe(user.id);
     expect(await findSession(harness, again.token, true)).toBeNull();
     await expect(removeUser(harness, 'ada', COMMAND_LINE)).rejects.toEqual(refused('unknown_user'));
@@ -297,8 +297,8 @@ describe('a person', () => {
     await using harness = await openControlHarness();
     const user = await join(harness, 'ada');
     const [kept, other] = [
-      await beginSession(harness, user, null, ADDRESS, ''),
-      await beginSession(harness, user, null, ADDRESS, ''),
+      await createSession(harness, user, null, ADDRESS, ''),
+      await createSession(harness, user, null, ADDRESS, ''),
     ];
     const change = {
       current: PASSWORD,
@@ -319,7 +319,7 @@ describe('a person', () => {
     await expect(
       login(harness, { name: 'ada', password: PASSWORD, address: ADDRESS, peer: ADDRESS }),
     ).rejects.toEqual(refused('wrong_login'));
-    await expect(beginSession(harness, user, null, ADDRESS, '')).rejects.toEqual(refused('wrong_login'));
+    await expect(createSession(harness, user, null, ADDRESS, '')).rejects.toEqual(refused('wrong_login'));
     await expect(changePassword(harness, user, { ...change, current: change.password })).rejects.toEqual(
       refused('wrong_password'),
     );

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { MODES } from '#src/domain/partition.ts';
 import { CURRENT_VERSION } from '#src/domain/version.ts';
 import { openControlHarness, START } from '#test/process/control-harness.ts';
-import { createProject } from './create-project.ts';
+import { createProject } from './bootstrap.ts';
 import { requireProject } from './projects.ts';
 import { showSecrets } from './secrets.ts';
 

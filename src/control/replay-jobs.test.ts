@@ -7,7 +7,7 @@ import type { Partition } from '#src/domain/partition.ts';
 import { lease, OPEN_REPLAY_JOBS_MAX } from '#src/domain/replay-job.ts';
 import type { DeliveryFilter } from '#src/ports/store.ts';
 import { type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
-import { createProject } from './create-project.ts';
+import { createProject } from './bootstrap.ts';
 import { beginReplay, type ReplayJobsDependencies, stopReplay } from './replay-jobs.ts';
 
 interface Opened extends AsyncDisposable {

@@ -1,5 +1,5 @@
 /** What people do with bulk replays: begin one, and stop it. The engine makes the replays. */
-import { found } from '#src/commands/command.ts';
+import { requireFound } from '#src/commands/command.ts';
 import { isReplayable } from '#src/domain/delivery-life.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import type { IdMint, JobId } from '#src/domain/id.ts';
@@ -25,7 +25,7 @@ export interface ReplayJobsDependencies {
 }
 
 /** How often a decision is made anew. A job that is worked on moves many times a second. */
-const ATTEMPTS_MAX = 50;
+const CONFLICTS_MAX = 50;
 
 /**
  * Begins to replay what the filter names, as far as it is there by now. What a job that is open may replay is not part
@@ -39,7 +39,7 @@ export async function beginReplay(
   by: string,
 ): Promise<ReplayJob> {
   if (expected === 0) throw new Refusal('invalid_request', 'expected', 'There is nothing to replay.');
-  for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
+  for (let attempts = 0; attempts < CONFLICTS_MAX; attempts++) {
     const now = clock.now();
     const wanted = replayable(filter, now);
     const open = await jobs.listOpenJobs(partition, OPEN_REPLAY_JOBS_MAX);
@@ -73,8 +73,8 @@ export async function stopReplay(
   partition: Partition,
   id: JobId,
 ): Promise<ReplayJob> {
-  for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
-    const stopped = stop(found(await jobs.findJob(partition, id)), clock.now());
+  for (let attempts = 0; attempts < CONFLICTS_MAX; attempts++) {
+    const stopped = stop(requireFound(await jobs.findJob(partition, id)), clock.now());
     if (stopped === null) throw new ControlRefusal('job_ended', id);
     if ((await jobs.replaceJob(stopped)) === 'done') return stopped;
   }

@@ -57,7 +57,7 @@ export async function reseal(dependencies: ResealDependencies): Promise<ResealRe
   const unreadable: string[] = [];
   const columns = {} as Record<SealedName, ResealCounts>;
   for (const name of SEALED_NAMES) {
-    columns[name] = await new Walk(dependencies, name, (place) => {
+    columns[name] = await new ColumnResealer(dependencies, name, (place) => {
       if (unreadable.length < UNREADABLE_NAMED_MAX) unreadable.push(place);
     }).run();
   }
@@ -74,7 +74,7 @@ function sum(one: ResealCounts, other: ResealCounts): ResealCounts {
 }
 
 /** Walks through one column. */
-class Walk {
+class ColumnResealer {
   readonly #dependencies: ResealDependencies;
   readonly #name: SealedName;
   readonly #cannotOpen: (place: string) => void;

@@ -26,14 +26,15 @@ async function entries({ store }: ControlHarness): Promise<number> {
 test('nodes together write one entry for each person, route and hour', async () => {
   await using harness = await openControlHarness();
   const nodes = nodesOf(harness);
-  const noteEverywhere = () => Promise.all(nodes.flatMap((node) => [node.note(REFUSED), node.note(REFUSED)]));
+  const noteEverywhere = () =>
+    Promise.all(nodes.flatMap((node) => [node.record(REFUSED), node.record(REFUSED)]));
   await noteEverywhere();
   expect(await entries(harness)).toBe(1);
   harness.advance(HOUR_MS - 1);
   await noteEverywhere();
   expect(await entries(harness)).toBe(1);
-  await nodes[0]?.note({ ...REFUSED, route: 'POST users' });
-  await nodes[1]?.note({ ...REFUSED, userId: 'usr_2' as UserId });
+  await nodes[0]?.record({ ...REFUSED, route: 'POST users' });
+  await nodes[1]?.record({ ...REFUSED, userId: 'usr_2' as UserId });
   expect(await entries(harness)).toBe(3);
   harness.advance(1);
   await noteEverywhere();
@@ -43,12 +44,12 @@ test('nodes together write one entry for each person, route and hour', async () 
 test('a node that comes later goes by when the entry was written, not by when it asked', async () => {
   await using harness = await openControlHarness();
   const [first, late] = nodesOf(harness);
-  await first?.note(REFUSED);
+  await first?.record(REFUSED);
   harness.advance(HOUR_MS / 2);
-  await late?.note(REFUSED);
+  await late?.record(REFUSED);
   expect(await entries(harness)).toBe(1);
   harness.advance(HOUR_MS / 2);
-  await late?.note(REFUSED);
+  await late?.record(REFUSED);
   expect(await entries(harness)).toBe(2);
 });
 
@@ -56,7 +57,7 @@ test('a person who is refused again and again costs the store nothing', async ()
   await using harness = await openControlHarness();
   const [node] = nodesOf(harness);
   const find = vi.spyOn(harness.store.people, 'findLoginFailures');
-  for (let i = 0; i < 10; i++) await node?.note(REFUSED);
+  for (let i = 0; i < 10; i++) await node?.record(REFUSED);
   expect(find).toHaveBeenCalledTimes(1);
 });
 
@@ -66,9 +67,9 @@ test.each(['findLoginFailures', 'addAudit'] as const)(
     await using harness = await openControlHarness();
     const refusals = new RoleRefusals({ ...harness, log: SILENT });
     vi.spyOn(harness.store.people, verb).mockRejectedValueOnce(new Error('away'));
-    await refusals.note(REFUSED);
+    await refusals.record(REFUSED);
     expect(await entries(harness)).toBe(0);
-    await refusals.note(REFUSED);
+    await refusals.record(REFUSED);
     expect(await entries(harness)).toBe(1);
   },
 );

@@ -7,12 +7,12 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Log } from '#src/ports/telemetry.ts';
-import { type AuditDependencies, type AuditedAct, noteInAudit } from './audit.ts';
+import { type AuditDependencies, type AuditedAction, recordAudit } from './audit.ts';
 
 const HOUR_MS = 3_600_000;
 const REMEMBERED_MAX = 10_000;
 
-export type RefusedAct = Omit<AuditedAct, 'action' | 'subject' | 'detail'> & {
+export type RefusedAction = Omit<AuditedAction, 'action' | 'subject' | 'detail'> & {
   /** Method and pattern, such as `POST p/:project/:mode/keys`. */
   readonly route: string;
 };
@@ -26,7 +26,7 @@ export class RoleRefusals {
   }
 
   /** The refusal stands whether it can be written down or not. */
-  async note(act: RefusedAct): Promise<void> {
+  async record(act: RefusedAction): Promise<void> {
     const { clock, log } = this.#dependencies;
     const subject = `refused:${hash('sha256', JSON.stringify([act.userId, act.route]), 'hex')}`;
     const now = clock.now();
@@ -51,7 +51,7 @@ export class RoleRefusals {
     return (await people.replaceLoginFailures([change])) === 'done' ? null : now;
   }
 
-  async #writeFirst(subject: string, act: RefusedAct): Promise<void> {
+  async #writeFirst(subject: string, act: RefusedAction): Promise<void> {
     try {
       await this.#write(act);
     } catch (error) {
@@ -60,9 +60,9 @@ export class RoleRefusals {
     }
   }
 
-  #write({ route, ...act }: RefusedAct): Promise<void> {
+  #write({ route, ...act }: RefusedAction): Promise<void> {
     const entry = { ...act, action: 'access.refused', subject: route, detail: {} };
-    return noteInAudit(this.#dependencies, entry, 'refused', 'not_allowed');
+    return recordAudit(this.#dependencies, entry, 'refused', 'not_allowed');
   }
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { AesVault } from '#src/vault/aes-vault.ts';
 import { openControlHarness, START } from '#test/process/control-harness.ts';
-import { createProject } from './create-project.ts';
+import { createProject } from './bootstrap.ts';
 import { rotateSecret, showSecrets } from './secrets.ts';
 
 const HOUR_MS = 3_600_000;

@@ -29,25 +29,25 @@ export interface SessionDependencies {
   readonly random: Random;
 }
 
-export interface Found {
+export interface FoundSession {
   readonly user: User;
   readonly session: Session;
 }
 
-export interface Begun {
+export interface NewSession {
   /** The token itself: this is the only time it is known. */
   readonly token: string;
   readonly session: Session;
 }
 
 /** `presented`: the token that came along, which is over from now on. */
-export async function beginSession(
+export async function createSession(
   { store, clock, random }: SessionDependencies,
   user: User,
   presented: string | null,
   address: string,
   agent: string,
-): Promise<Begun> {
+): Promise<NewSession> {
   const token = newToken(random);
   const now = clock.now();
   const session: Session = {
@@ -72,9 +72,9 @@ export async function findSession(
   { store, clock }: Pick<SessionDependencies, 'store' | 'clock'>,
   token: string,
   isUsed: boolean,
-): Promise<Found | null> {
+): Promise<FoundSession | null> {
   if (!TOKEN.test(token)) return null;
-  const found = await lookUpSession({ store, clock }, hashToken(token));
+  const found = await findSessionByHash({ store, clock }, hashToken(token));
   if (found === null || !isUsed) return found;
   const now = clock.now();
   if (now - found.session.seenAt >= TOUCH_EVERY_MS) {
@@ -85,10 +85,10 @@ export async function findSession(
 }
 
 /** By its hash, without counting as a use of it. */
-export async function lookUpSession(
+export async function findSessionByHash(
   { store, clock }: Pick<SessionDependencies, 'store' | 'clock'>,
   hash: string,
-): Promise<Found | null> {
+): Promise<FoundSession | null> {
   const found = await store.people.findSession(hash);
   return found !== null && isOpen(found.session, clock.now()) ? found : null;
 }

@@ -2,10 +2,16 @@
 import { parseId } from '#src/domain/id.ts';
 import type { User } from '#src/ports/people-store.ts';
 import type { ControlDependencies, PeopleDependencies } from './dependencies.ts';
-import type { Standing } from './invitations.ts';
+import type { AccessGrant } from './invitations.ts';
 import { confirmPassword } from './logins.ts';
-import { type Actor, requireReach, requireRole, requireStrong, requireWholeReach } from './person-rules.ts';
 import { ControlRefusal } from './refusal.ts';
+import {
+  type Actor,
+  requireGlobalAdmin,
+  requireProjectScope,
+  requireRole,
+  requireStrongPassword,
+} from './user-rules.ts';
 
 type StoreDependencies = Pick<ControlDependencies, 'store'>;
 
@@ -24,15 +30,15 @@ async function requireUser({ store }: StoreDependencies, who: string): Promise<U
 export async function changeUser(
   dependencies: StoreDependencies,
   who: string,
-  { role, projects }: Standing,
+  { role, projects }: AccessGrant,
   by: Actor,
 ): Promise<User> {
-  requireWholeReach(by);
+  requireGlobalAdmin(by);
   const user = await requireUser(dependencies, who);
   const changed: User = {
     ...user,
     role: requireRole(role),
-    projects: await requireReach(dependencies.store, projects),
+    projects: await requireProjectScope(dependencies.store, projects),
     revision: user.revision + 1,
   };
   await replace(dependencies, changed, null);
@@ -40,7 +46,7 @@ export async function changeUser(
 }
 
 export async function removeUser(dependencies: StoreDependencies, who: string, by: Actor): Promise<User> {
-  requireWholeReach(by);
+  requireGlobalAdmin(by);
   const user = await requireUser(dependencies, who);
   switch (await dependencies.store.people.removeUser(user)) {
     case 'missing':
@@ -66,7 +72,7 @@ export async function changePassword(
   user: User,
   { current, password, address, peer, keptSession }: PasswordChange,
 ): Promise<void> {
-  const strong = requireStrong(password, user.name);
+  const strong = requireStrongPassword(password, user.name);
   await confirmPassword(dependencies, user, { password: current, address, peer });
   const passwordHash = await dependencies.passwords.hash(strong);
   const passwordChangedAt = dependencies.clock.now();

@@ -8,14 +8,14 @@ import type { Mode } from '#src/domain/partition.ts';
 import type { Role } from '#src/domain/role.ts';
 
 /** Which projects somebody sees; null: every one, also those made later. */
-export type Reach = readonly ProjectId[] | null;
+export type ProjectScope = readonly ProjectId[] | null;
 
 export interface User {
   readonly id: UserId;
   /** In lower case; nobody else has it. */
   readonly name: string;
   readonly role: Role;
-  readonly projects: Reach;
+  readonly projects: ProjectScope;
   readonly passwordHash: string;
   readonly createdAt: Instant;
   readonly passwordChangedAt: Instant;
@@ -27,7 +27,7 @@ export interface Invitation {
   readonly id: InvitationId;
   readonly hash: string;
   readonly role: Role;
-  readonly projects: Reach;
+  readonly projects: ProjectScope;
   /** Who made it, for people to read. */
   readonly createdBy: string;
   readonly createdAt: Instant;

@@ -1,11 +1,12 @@
 /** The routes of a project on a real store, asked as people with a role would, and told as the audit log would be. */
+
 import { afterAll, beforeAll } from 'vitest';
+import { KeyedMutex } from '#src/commands/command.ts';
 import { Idempotency } from '#src/commands/idempotency.ts';
-import { Turns } from '#src/commands/turns.ts';
-import type { AuditedAct } from '#src/control/audit.ts';
+import type { AuditedAction } from '#src/control/audit.ts';
 import { dataRoutes } from '#src/control/data/routes.ts';
-import { Desk } from '#src/control/http/desk.ts';
-import { explain } from '#src/control/http/errors.ts';
+import { Authorizer } from '#src/control/http/authorize.ts';
+import { describeError } from '#src/control/http/errors.ts';
 import type { Caller, JsonBody } from '#src/control/http/route.ts';
 import type { DueDelivery } from '#src/domain/due.ts';
 import type { IdMint } from '#src/domain/id.ts';
@@ -27,8 +28,8 @@ export interface DataBench {
   readonly harness: ControlHarness;
   readonly project: Project;
   readonly build: Builders;
-  readonly desk: Desk;
-  readonly audit: readonly AuditedAct[];
+  readonly desk: Authorizer;
+  readonly audit: readonly AuditedAction[];
   readonly hinted: readonly (DueDelivery | null)[];
   readonly wakes: readonly true[];
   caller(role: Role): Caller;
@@ -90,12 +91,12 @@ async function openDataBench(harness: ControlHarness, name: string): Promise<Dat
     createdAt: START,
   });
   if (project === 'taken') throw new Error('Names of projects must differ.');
-  const audit: AuditedAct[] = [];
+  const audit: AuditedAction[] = [];
   const hinted: (DueDelivery | null)[] = [];
   const wakes: true[] = [];
   const hints = { due: (due: DueDelivery | null) => void hinted.push(due), rescan: () => {} };
-  const commands = { store, clock, ids, vault, hints, turns: new Turns(), pause: async () => {} };
-  const desk = new Desk({
+  const commands = { store, clock, ids, vault, hints, mutex: new KeyedMutex(), pause: async () => {} };
+  const desk = new Authorizer({
     store,
     pause: async () => {},
     onRefused: async () => {},
@@ -120,17 +121,17 @@ async function openDataBench(harness: ControlHarness, name: string): Promise<Dat
   const ask = async (method: string, path: string, body: JsonBody, role: Role): Promise<Told> => {
     const [place = '', search = ''] = path.split('?', 2);
     try {
-      const answer = await desk.answer({
+      const answer = await desk.handle({
         caller: callerOf(ids, role),
         method,
         path: `p/${name}/test/${place}`,
         query: new URLSearchParams(search),
         body: () => body,
-        request: null,
+        fastifyRequest: null,
       });
       return { status: answer.status, body: JSON.parse(answer.body) };
     } catch (error) {
-      const { status, ...told } = explain(error, 'req', SILENT);
+      const { status, ...told } = describeError(error, 'req', SILENT);
       return { status, body: { error: told } };
     }
   };

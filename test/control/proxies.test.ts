@@ -1,7 +1,7 @@
 /** Only trusted proxies may name the client. */
 import { describe, expect, test } from 'vitest';
 import type { AuditLine, Listed, OpenSession } from '#src/control/http/contract.ts';
-import { LIMITS } from '#src/control/throttle.ts';
+import { LIMITS } from '#src/control/login-throttle.ts';
 import { expectRefused } from './browser.ts';
 import { PASSWORD, type TestDashboard, useDashboard } from './harness.ts';
 

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PeopleDependencies, SealingDependencies } from '#src/control/dependencies.ts';
-import { LoginTrace } from '#src/control/login-trace.ts';
+import { FailedLoginLog } from '#src/control/failed-login-log.ts';
+import { LoginThrottle } from '#src/control/login-throttle.ts';
 import { type Cost, Passwords } from '#src/control/passwords.ts';
-import { LoginThrottle } from '#src/control/throttle.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Log } from '#src/ports/telemetry.ts';
@@ -16,7 +16,7 @@ import { AesVault } from '#src/vault/aes-vault.ts';
 export const START = instant(Date.UTC(2026, 10, 15, 8));
 
 /** Passwords that are hashed in no time. */
-export const CHEAP: Cost = { memoryKib: 8, passes: 1, lanes: 1 };
+export const CHEAP: Cost = { memoryKib: 8, passes: 1, parallelism: 1 };
 
 export interface ControlHarness extends SealingDependencies, PeopleDependencies, AsyncDisposable {
   readonly store: SqliteStore;
@@ -47,7 +47,7 @@ export async function openControlHarness(): Promise<ControlHarness> {
     store,
     random,
     clock,
-    loginTrace: new LoginTrace({ store, clock, ids, vault, log: SILENT }),
+    failedLogins: new FailedLoginLog({ store, clock, ids, vault, log: SILENT }),
     passwords: new Passwords(random, CHEAP),
     throttle: new LoginThrottle(store.people, clock),
     ids,

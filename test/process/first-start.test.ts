@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readControlSettings } from '#src/app/config.ts';
 import { withSecrets } from '#src/app/control-session.ts';
-import { createProject } from '#src/control/create-project.ts';
+import { createProject } from '#src/control/bootstrap.ts';
 import { addKey } from '#src/control/keys.ts';
 import { type Output, runSched, type SchedProcess, startSched, temporaryDirectory } from './sched-process.ts';
 import { IS_POSTGRES, storeSettings } from './store-in-use.ts';

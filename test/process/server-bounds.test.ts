@@ -5,7 +5,7 @@ import { WAIT_MS_MAX } from '#src/api/byte-budget.ts';
 import { ARRIVAL_MS_MAX, ARRIVING_BYTES_MAX, BODY_BYTES_MAX } from '#src/api/large-bodies.ts';
 import { buildServer } from '#src/api/server.ts';
 import { LOOK_MS } from '#src/api/untaken-answers.ts';
-import { createProject } from '#src/control/create-project.ts';
+import { createProject } from '#src/control/bootstrap.ts';
 import { createKey } from '#src/control/keys.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import { prometheusMetrics } from '#src/system/metrics.ts';

@@ -3,7 +3,7 @@
  * instant, all to endpoints that hang, with large bodies or with an endpoint for each; the quiet one has a few small
  * deliveries in the same seconds, to an endpoint that answers.
  */
-import type { ScheduleOrder } from '#src/commands/schedules.ts';
+import type { NewSchedule } from '#src/commands/schedules.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
 import { HANGING_HOST, PROMPT_HOST } from './network.ts';
@@ -12,7 +12,7 @@ import { sending } from './orders.ts';
 interface FloodOrder {
   readonly isHostile: boolean;
   readonly label: string;
-  readonly schedule: ScheduleOrder;
+  readonly schedule: NewSchedule;
 }
 
 interface Flood {
@@ -53,7 +53,7 @@ export function floodOf(prng: Prng, now: Instant, nextLabel: () => string): read
   return orders;
 }
 
-function onceAt(fireAt: Instant, url: string, label: string, bodyBytes: number): ScheduleOrder {
+function onceAt(fireAt: Instant, url: string, label: string, bodyBytes: number): NewSchedule {
   return {
     timing: { kind: 'one_shot', fireAt, timezone: null },
     destination: { kind: 'inline', url, method: 'POST' },

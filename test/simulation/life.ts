@@ -3,9 +3,8 @@
  * or a crash. Nothing it asked for is answered after its end.
  */
 
-import type { Commands } from '#src/commands/command.ts';
+import { type Commands, KeyedMutex } from '#src/commands/command.ts';
 import { Idempotency } from '#src/commands/idempotency.ts';
-import { Turns } from '#src/commands/turns.ts';
 import { IdMint } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { EngineInsight } from '#src/engine/dependencies.ts';
@@ -118,7 +117,7 @@ export class Life implements LifeFacts {
       ids,
       vault,
       hints,
-      turns: new Turns(),
+      mutex: new KeyedMutex(),
       pause: async () => {},
     };
     this.idempotency = new Idempotency(wrapped, dependencies.clock);

@@ -1,6 +1,6 @@
 /** What customers order: schedules and profiles of every kind, with short times so that much happens. */
-import type { ProfileOrder } from '#src/commands/profiles.ts';
-import type { ScheduleOrder } from '#src/commands/schedules.ts';
+import type { ProfileFields } from '#src/commands/profiles.ts';
+import type { NewSchedule } from '#src/commands/schedules.ts';
 import type { Method } from '#src/domain/destination.ts';
 import type { EndpointId } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
@@ -118,7 +118,7 @@ export class Orders {
     };
   }
 
-  schedule(label: string, now: Instant, profile: EndpointId | null): ScheduleOrder {
+  schedule(label: string, now: Instant, profile: EndpointId | null): NewSchedule {
     const prng = this.#prng;
     const timing = this.timing(now);
     const jitterChance = timing.kind === 'recurring' ? 0.35 : 0.15;
@@ -128,7 +128,7 @@ export class Orders {
         profile === null
           ? { kind: 'inline', url: this.url(), method: prng.pick(METHODS) }
           : { kind: 'profile', endpointId: profile },
-      headers: prng.weighted<ScheduleOrder['headers']>([
+      headers: prng.weighted<NewSchedule['headers']>([
         [20, []],
         [10, [['X-Shop', 'seventeen']]],
         [1, [['Connection', 'close']]],
@@ -142,7 +142,7 @@ export class Orders {
     };
   }
 
-  profile(): ProfileOrder {
+  profile(): ProfileFields {
     const prng = this.#prng;
     return {
       url: this.url(),
@@ -170,6 +170,6 @@ export class Orders {
 }
 
 /** The part of an order that says what is sent, and by which call it was made. */
-export function sending(label: string, bytes: number | null): Pick<ScheduleOrder, 'body' | 'metadata'> {
+export function sending(label: string, bytes: number | null): Pick<NewSchedule, 'body' | 'metadata'> {
   return { body: bytes === null ? null : bodyText(label, bytes), metadata: labelsFor(label, bytes) };
 }

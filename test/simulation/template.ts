@@ -2,8 +2,7 @@
 import { copyFileSync, existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bootstrap } from '#src/control/bootstrap.ts';
-import { createProject } from '#src/control/create-project.ts';
+import { bootstrap, createProject } from '#src/control/bootstrap.ts';
 import { openSecrets } from '#src/control/secrets.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';

@@ -2,16 +2,16 @@
  * Customers: they create, edit, move, pause, resume, cancel and replay, often at the very instant a delivery is
  * about to fire. A client that got no answer asks again with the same key, as it should.
  */
-import type { Commands, Finished, Keep, Render } from '#src/commands/command.ts';
+import type { Commands, MakeReceipt, Render, RenderedAnswer } from '#src/commands/command.ts';
 import { replayDelivery } from '#src/commands/deliveries.ts';
 import type { Idempotency } from '#src/commands/idempotency.ts';
 import { archiveProfile, createProfile, editProfile } from '#src/commands/profiles.ts';
 import {
+  applyScheduleAction,
   createSchedule,
   editSchedule,
-  orderSchedule,
+  type NewSchedule,
   rescheduleSchedule,
-  type ScheduleOrder,
 } from '#src/commands/schedules.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
@@ -60,7 +60,11 @@ interface Request {
   readonly label: string;
   readonly partition: Partition;
   readonly isIdempotent: boolean;
-  readonly send: (service: Service, keep: Keep, show: (rendered: Rendered) => Finished) => Promise<Finished>;
+  readonly send: (
+    service: Service,
+    keep: MakeReceipt,
+    show: (rendered: Rendered) => RenderedAnswer,
+  ) => Promise<RenderedAnswer>;
 }
 
 const ASKED_AGAIN_MAX = 3;
@@ -112,7 +116,7 @@ export class Workload {
     }
   }
 
-  #create(partition: Partition, label: string, order: ScheduleOrder, what: string): void {
+  #create(partition: Partition, label: string, order: NewSchedule, what: string): void {
     this.#sendNew({
       what: `create ${label} of a ${what}`,
       label,
@@ -308,7 +312,7 @@ export class Workload {
     return {
       ...base,
       isIdempotent: false,
-      send: ({ commands }, _, show) => orderSchedule(commands, partition, id, order, viewed(show)),
+      send: ({ commands }, _, show) => applyScheduleAction(commands, partition, id, order, viewed(show)),
     };
   }
 
@@ -370,7 +374,7 @@ export class Workload {
       this.#clients.later(patienceMs, () => void (this.#open.has(open) && this.#giveUp(open)));
     }
     let rendered: Rendered | null = null;
-    const show = (shown: Rendered): Finished => {
+    const show = (shown: Rendered): RenderedAnswer => {
       rendered = shown;
       return { status: 200, body: '{}' };
     };
@@ -408,10 +412,10 @@ export class Workload {
   }
 }
 
-function viewed(show: (rendered: Rendered) => Finished): Render<ScheduleView> {
+function viewed(show: (rendered: Rendered) => RenderedAnswer): Render<ScheduleView> {
   return (view) => show({ of: 'schedule', view });
 }
 
-function profiled(show: (rendered: Rendered) => Finished): Render<EndpointProfile> {
+function profiled(show: (rendered: Rendered) => RenderedAnswer): Render<EndpointProfile> {
   return (profile) => show({ of: 'profile', profile });
 }

@@ -3,7 +3,7 @@
  * address bar at once, so that it does not stay in the history either.
  */
 import { useEffect, useState } from 'preact/hooks';
-import type { InvitationLook, SessionInfo } from '../../../src/control/http/contract.ts';
+import type { InvitationSummary, SessionInfo } from '../../../src/control/http/contract.ts';
 import { type ApiError, asApiError, post } from '../api.ts';
 import { Button, ButtonLink } from '../components/button.tsx';
 import { ErrorNote, ErrorPanel } from '../components/error.tsx';
@@ -32,12 +32,14 @@ function takeToken(): string {
 
 export function InvitePage() {
   const [token] = useState(takeToken);
-  const [look, setLook] = useState<InvitationLook | null>(null);
+  const [look, setLook] = useState<InvitationSummary | null>(null);
   const [fault, setFault] = useState<ApiError | null>(null);
   useEffect(() => {
     document.title = 'Invitation · Sched';
     if (token === '') return;
-    post<InvitationLook>('invitation/look', { token }).then(setLook, (cause) => setFault(asApiError(cause)));
+    post<InvitationSummary>('invitation/look', { token }).then(setLook, (cause) =>
+      setFault(asApiError(cause)),
+    );
   }, [token]);
   return (
     <Doorway>
@@ -72,7 +74,7 @@ function NoToken() {
   );
 }
 
-function Accept({ token, look }: { readonly token: string; readonly look: InvitationLook }) {
+function Accept({ token, look }: { readonly token: string; readonly look: InvitationSummary }) {
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
   const request = useRequest(async () => {

@@ -1,16 +1,16 @@
 import { osUser } from '#src/app/os-user.ts';
-import { type AuditedAct, audited } from '#src/control/audit.ts';
+import { type AuditedAction, runAudited } from '#src/control/audit.ts';
 import type { ControlDependencies } from '#src/control/dependencies.ts';
-import { COMMAND_LINE } from '#src/control/person-rules.ts';
+import { COMMAND_LINE } from '#src/control/user-rules.ts';
 import type { Mode } from '#src/domain/partition.ts';
 
-export interface CommandAct extends Pick<AuditedAct, 'action'> {
+export interface CommandAct extends Pick<AuditedAction, 'action'> {
   /** What it is done to, where that is known before. */
   readonly subject?: string;
   /** By name. */
   readonly project?: string;
   readonly mode?: Mode;
-  readonly detail?: AuditedAct['detail'];
+  readonly detail?: AuditedAction['detail'];
 }
 
 /** Does it, and keeps in the audit log that somebody at the command line did, and as which user of the machine. */
@@ -21,7 +21,7 @@ export async function auditCommand<T>(
   subjectOf?: (made: T) => string,
 ): Promise<T> {
   const found = project === undefined ? null : await dependencies.store.findProject(project);
-  const given: AuditedAct = {
+  const given: AuditedAction = {
     userId: null,
     actor: COMMAND_LINE.name,
     address: null,
@@ -32,5 +32,5 @@ export async function auditCommand<T>(
     mode: mode ?? null,
     detail: { ...detail, os_user: osUser() },
   };
-  return audited(dependencies, given, act, subjectOf);
+  return runAudited(dependencies, given, act, subjectOf);
 }

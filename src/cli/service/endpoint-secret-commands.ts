@@ -15,7 +15,7 @@ import { type Answer, instantOr, table } from '#src/cli/terminal/output.ts';
 import type { SealingDependencies } from '#src/control/dependencies.ts';
 import {
   createEndpointSecret,
-  type EndpointPlace,
+  type EndpointProfileRef,
   modeOfEndpoint,
   type OpenEndpointSecret,
   removeEndpointSecrets,
@@ -30,7 +30,7 @@ import { auditCommand } from './command-audit.ts';
 
 type Change = (
   dependencies: SealingDependencies,
-  place: EndpointPlace,
+  place: EndpointProfileRef,
   overlap: string,
 ) => Promise<readonly OpenEndpointSecret[]>;
 
@@ -83,7 +83,10 @@ async function runForEndpoint(
   given: Given,
   action: string,
   detail: Readonly<Record<string, string>>,
-  act: (dependencies: SealingDependencies, place: EndpointPlace) => Promise<readonly OpenEndpointSecret[]>,
+  act: (
+    dependencies: SealingDependencies,
+    place: EndpointProfileRef,
+  ) => Promise<readonly OpenEndpointSecret[]>,
 ): Promise<Answer> {
   const [id, project] = [endpointOf(given) ?? '', projectOf(given)];
   const secrets = await withSecrets(readControlSettings(given), async (control) => {

@@ -3,7 +3,7 @@ import { CONTROL_SETTINGS, readControlSettings } from '#src/app/config.ts';
 import { withControl, withSecrets } from '#src/app/control-session.ts';
 import { addAction, addSettings, type CliDependencies } from '#src/cli/command.ts';
 import { table } from '#src/cli/terminal/output.ts';
-import { createProject } from '#src/control/create-project.ts';
+import { createProject } from '#src/control/bootstrap.ts';
 import { formatInstant } from '#src/domain/instant.ts';
 import type { Project } from '#src/ports/control-store.ts';
 import { auditCommand } from './command-audit.ts';

@@ -7,13 +7,13 @@ import { addAction, addSettings, type CliDependencies } from '#src/cli/command.t
 import { instantOr, table } from '#src/cli/terminal/output.ts';
 import type { ControlDependencies } from '#src/control/dependencies.ts';
 import { invitationPath, invite, removeInvitation } from '#src/control/invitations.ts';
-import { COMMAND_LINE } from '#src/control/person-rules.ts';
 import { openSessions } from '#src/control/sessions.ts';
+import { COMMAND_LINE } from '#src/control/user-rules.ts';
 import { removeUser } from '#src/control/users.ts';
 import { parseId } from '#src/domain/id.ts';
 import { formatInstant, type Instant } from '#src/domain/instant.ts';
 import { ROLES } from '#src/domain/role.ts';
-import type { Invitation, Reach, User } from '#src/ports/people-store.ts';
+import type { Invitation, ProjectScope, User } from '#src/ports/people-store.ts';
 import { auditCommand } from './command-audit.ts';
 
 const ROLE_DEFAULT = 'viewer';
@@ -119,7 +119,7 @@ async function personOf(control: ControlDependencies, user: User): Promise<Perso
   return { user, seenAt: newest?.seenAt ?? null };
 }
 
-function projectsOf(reach: Reach, names: Names): readonly string[] | null {
+function projectsOf(reach: ProjectScope, names: Names): readonly string[] | null {
   return reach === null ? null : reach.map((id) => names.get(id) ?? id);
 }
 

@@ -8,7 +8,7 @@ import type { InsightStore } from '#src/ports/insight-store.ts';
 /** Most endpoints have none: one that is forgotten lets everything through. */
 const GATES_MAX = 1_000;
 
-export interface BreakerAt {
+export interface BreakerStatus {
   readonly endpoint: EndpointKey;
   readonly state: BreakerState;
   readonly failures: number;
@@ -16,11 +16,11 @@ export interface BreakerAt {
   readonly windowMs: number;
 }
 
-export async function breakersOf(
+export async function listBreakers(
   insight: Pick<InsightStore, 'listGates'>,
   partition: Partition,
   now: Instant,
-): Promise<ReadonlyMap<EndpointKey, BreakerAt>> {
+): Promise<ReadonlyMap<EndpointKey, BreakerStatus>> {
   const gates = await insight.listGates(partition, GATES_MAX);
   return new Map(
     gates.map(({ endpoint, gate: { breaker } }) => {

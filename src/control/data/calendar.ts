@@ -1,7 +1,8 @@
 /** `GET schedules/:id/calendar`: what a schedule did and what it will do, over some weeks. */
-import { found } from '#src/commands/command.ts';
+import { requireFound } from '#src/commands/command.ts';
 import type { Calendar } from '#src/control/http/data-contract.ts';
-import { json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
+import { readPathId } from '#src/control/http/fields.ts';
+import { json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
 import { cachedCron } from '#src/domain/cron.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';
@@ -14,9 +15,8 @@ import { DEFAULT_TIMEZONE } from '#src/domain/timing.ts';
 import { toLocal } from '#src/domain/zone.ts';
 import type { DataDependencies } from './dependencies.ts';
 import { PROJECTED_MAX } from './forecast.ts';
-import { idOf } from './path-ids.ts';
-import { movedRun, presentRun } from './runs.ts';
-import { Slices } from './slices.ts';
+import { movedRun, presentRun } from './present.ts';
+import { TimeSlicer } from './time-slicer.ts';
 import { DAY_MS, readWindow, type Window } from './window.ts';
 
 const WINDOW = { defaultMs: 31 * DAY_MS, maxMs: 62 * DAY_MS };
@@ -27,18 +27,18 @@ export function calendarRoute({
   commands: { store, clock },
   insight,
   timers,
-}: Pick<DataDependencies, 'commands' | 'insight' | 'timers'>): Route<ProjectAsked> {
+}: Pick<DataDependencies, 'commands' | 'insight' | 'timers'>): Route<ProjectRequest> {
   return {
     method: 'GET',
     path: 'schedules/:id/calendar',
     needs: 'viewer',
     audited: null,
-    answer: async ({ params, query, partition }) => {
-      const id = idOf('sch', params);
-      const view = found(await store.findSchedule(partition, id));
+    handle: async ({ params, query, partition }) => {
+      const id = readPathId('sch', params);
+      const view = requireFound(await store.findSchedule(partition, id));
       const window = readWindow(query, clock.now(), WINDOW);
       const occurrences = await insight.listOccurrences(partition, id, window.from, window.until, RUNS_MAX);
-      const coming = await comingRuns(view, window, new Slices(timers, partition));
+      const coming = await comingRuns(view, window, new TimeSlicer(timers, partition));
       const timezone = view.schedule.timing.timezone ?? DEFAULT_TIMEZONE;
       const { timing } = view.schedule;
       const cron = timing.kind === 'recurring' ? cachedCron(timing.cron) : null;
@@ -69,14 +69,14 @@ interface Coming {
   readonly isComplete: boolean;
 }
 
-async function comingRuns(view: ScheduleView, { from, until }: Window, slices: Slices): Promise<Coming> {
+async function comingRuns(view: ScheduleView, { from, until }: Window, slices: TimeSlicer): Promise<Coming> {
   const dueAt = pendingFireAt(view);
   if (dueAt === null || view.pending === null) return { runs: [], isComplete: true };
   const first = runOf(view.schedule, { ...view.pending, dueAt });
   const runs: Occurrence[] = dueAt >= from && dueAt < until ? [first] : [];
   let run: Occurrence | null = runShortOf(view.schedule, first, from);
   for (let steps = 0; ; steps++) {
-    if (slices.isOver) await slices.rest();
+    if (slices.isUsedUp) await slices.pause();
     if (runs.length >= RUNS_MAX || steps >= PROJECTED_MAX) return { runs, isComplete: false };
     run = runAfter(view.schedule, run);
     if (run === null || run.firesAt >= until) return { runs, isComplete: true };

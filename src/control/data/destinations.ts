@@ -7,9 +7,9 @@ import type { EndpointResource } from '#src/api/contract/resources.ts';
 import { decodeCursor, encodeCursor } from '#src/api/cursor.ts';
 import { presentProfile } from '#src/api/present.ts';
 import { readChoice, readText as readQueryText } from '#src/api/query.ts';
-import { found } from '#src/commands/command.ts';
+import { requireFound } from '#src/commands/command.ts';
 import type { Destination, Destinations } from '#src/control/http/data-contract.ts';
-import { DONE, json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
+import { DONE, json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
 import { URL_CHARACTERS_MAX } from '#src/domain/destination.ts';
 import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { Refusal } from '#src/domain/errors.ts';
@@ -18,9 +18,9 @@ import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
 import type { EndpointProfile } from '#src/domain/profile.ts';
 import { HOUR_MS, NO_STATS, type Stats } from '#src/domain/stats.ts';
-import { type BreakerAt, breakersOf } from './breakers.ts';
-import { presentCounts } from './counts.ts';
+import { type BreakerStatus, listBreakers } from './breakers.ts';
 import type { DataDependencies } from './dependencies.ts';
+import { presentCounts } from './present.ts';
 import { DAY_MS } from './window.ts';
 
 const PROFILES_SHOWN_MAX = 50;
@@ -28,17 +28,17 @@ const INLINE_SHOWN_MAX = 200;
 
 type Dependencies = Pick<DataDependencies, 'commands' | 'insight'>;
 
-export function destinationRoutes(dependencies: Dependencies): readonly Route<ProjectAsked>[] {
+export function destinationRoutes(dependencies: Dependencies): readonly Route<ProjectRequest>[] {
   return [listRoute(dependencies), closeRoute(dependencies)];
 }
 
-function listRoute({ commands: { store, clock }, insight }: Dependencies): Route<ProjectAsked> {
+function listRoute({ commands: { store, clock }, insight }: Dependencies): Route<ProjectRequest> {
   return {
     method: 'GET',
     path: 'destinations',
     needs: 'viewer',
     audited: null,
-    answer: async ({ query, partition, mode }) => {
+    handle: async ({ query, partition, mode }) => {
       const now = clock.now();
       // StatsRecorder of endpoints are kept by the hour.
       const since = instant(Math.floor((now - DAY_MS) / HOUR_MS) * HOUR_MS);
@@ -48,7 +48,7 @@ function listRoute({ commands: { store, clock }, insight }: Dependencies): Route
       const includeArchived = readChoice(query, 'include_archived', ['true', 'false']) === 'true';
       const [{ items: shown, hasMore }, breakers] = await Promise.all([
         store.listProfiles(partition, includeArchived, { before, limit: PROFILES_SHOWN_MAX }),
-        breakersOf(insight, partition, now),
+        listBreakers(insight, partition, now),
       ]);
       const inline = before === null ? await inlineEndpoints(insight, partition, since, breakers) : [];
       const keys = [...shown.map(keyOf), ...inline];
@@ -85,7 +85,7 @@ async function inlineEndpoints(
   insight: Dependencies['insight'],
   partition: Partition,
   since: Instant,
-  breakers: ReadonlyMap<EndpointKey, BreakerAt>,
+  breakers: ReadonlyMap<EndpointKey, BreakerStatus>,
 ): Promise<readonly EndpointKey[]> {
   const active = await insight.listActiveEndpoints(partition, since, INLINE_SHOWN_MAX);
   const open = [...breakers.values()].filter(({ state }) => state !== 'closed');
@@ -94,7 +94,7 @@ async function inlineEndpoints(
 }
 
 function presentState(
-  breaker: BreakerAt | undefined,
+  breaker: BreakerStatus | undefined,
   stats: Stats | undefined,
 ): Pick<Destination<unknown>, 'breaker' | 'last_24h'> {
   const openUntil = breaker?.openUntil ?? null;
@@ -108,16 +108,16 @@ function presentState(
   };
 }
 
-function closeRoute({ commands: { store, clock }, insight }: Dependencies): Route<ProjectAsked> {
+function closeRoute({ commands: { store, clock }, insight }: Dependencies): Route<ProjectRequest> {
   return {
     method: 'POST',
     path: 'destinations/close-breaker',
     needs: 'operator',
     audited: { action: 'endpoint.close_breaker', subject: ({ body }) => readEndpoint(body) },
-    answer: async ({ body, partition }) => {
+    handle: async ({ body, partition }) => {
       const endpoint = readEndpoint(body);
       const id = parseId('ep', endpoint);
-      if (id !== null) found(await store.findProfile(partition, id));
+      if (id !== null) requireFound(await store.findProfile(partition, id));
       await insight.addBreakerReset({ partition, endpoint, at: clock.now() });
       return json(DONE);
     },
@@ -125,7 +125,7 @@ function closeRoute({ commands: { store, clock }, insight }: Dependencies): Rout
 }
 
 /** A profile's id, or the origin and path that an inline destination is known by. */
-function readEndpoint({ endpoint }: ProjectAsked['body']): EndpointKey {
+function readEndpoint({ endpoint }: ProjectRequest['body']): EndpointKey {
   if (typeof endpoint !== 'string' || endpoint.length > URL_CHARACTERS_MAX) throw noEndpoint();
   const isProfile = parseId('ep', endpoint) !== null;
   const isInline = URL.canParse(endpoint) && endpointKeyOf({ endpointId: null, url: endpoint }) === endpoint;

@@ -1,9 +1,10 @@
 /** `GET deliveries/:id/details`: a delivery with its attempts as a waterfall, and in plain words. */
 import type { DeliveryResource, ScheduleResource } from '#src/api/contract/resources.ts';
 import { presentDelivery, presentSchedule } from '#src/api/present.ts';
-import { found } from '#src/commands/command.ts';
+import { requireFound } from '#src/commands/command.ts';
 import type { AttemptInfo, DeliveryDetails } from '#src/control/http/data-contract.ts';
-import { json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
+import { readPathId } from '#src/control/http/fields.ts';
+import { json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
 import { stateOf } from '#src/domain/breaker.ts';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import { isWaiting } from '#src/domain/delivery-life.ts';
@@ -13,22 +14,21 @@ import { formatInstant, type Instant } from '#src/domain/instant.ts';
 import { RETRY_BOUNDS } from '#src/domain/retry.ts';
 import type { Store } from '#src/ports/store.ts';
 import type { DataDependencies } from './dependencies.ts';
-import { idOf } from './path-ids.ts';
 
 /** A delivery that is moved keeps its attempts, and may then have more than its policy allows. */
 const ATTEMPTS_SHOWN_MAX = 2 * RETRY_BOUNDS.maxAttempts.max;
 
 export function detailsRoute({
   commands: { store, clock },
-}: Pick<DataDependencies, 'commands'>): Route<ProjectAsked> {
+}: Pick<DataDependencies, 'commands'>): Route<ProjectRequest> {
   return {
     method: 'GET',
     path: 'deliveries/:id/details',
     needs: 'viewer',
     audited: null,
-    answer: async ({ params, partition, mode }) => {
-      const id = idOf('dlv', params);
-      const delivery = found(await store.findDelivery(partition, id));
+    handle: async ({ params, partition, mode }) => {
+      const id = readPathId('dlv', params);
+      const delivery = requireFound(await store.findDelivery(partition, id));
       const [attempts, view, isDeferredByBreaker] = await Promise.all([
         store.listAttempts(partition, id, 0, ATTEMPTS_SHOWN_MAX),
         store.findSchedule(partition, delivery.scheduleId),

@@ -14,8 +14,8 @@ import { runAfter, runOf, runShortOf } from '#src/domain/projection.ts';
 import type { FiringSchedule } from '#src/domain/schedule.ts';
 import type { InsightStore, UpcomingDelivery } from '#src/ports/insight-store.ts';
 import type { DataDependencies } from './dependencies.ts';
-import { SharedAnswers } from './shared-answers.ts';
-import { Slices } from './slices.ts';
+import { RevalidatingCache } from './revalidating-cache.ts';
+import { TimeSlicer } from './time-slicer.ts';
 import type { Window } from './window.ts';
 
 /** Listing them takes some 40 µs each, aside from this thread: what is on a page must be there in a moment. */
@@ -63,11 +63,11 @@ type Dependencies = Pick<DataDependencies, 'insight' | 'timers'> &
 
 export class Forecasts {
   readonly #dependencies: Dependencies;
-  readonly #shared: SharedAnswers<Forecast>;
+  readonly #shared: RevalidatingCache<Forecast>;
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
-    this.#shared = new SharedAnswers(dependencies.timers);
+    this.#shared = new RevalidatingCache(dependencies.timers);
   }
 
   /** `until` is exclusive. */
@@ -77,7 +77,7 @@ export class Forecasts {
 
   async #work(partition: Partition, from: Instant, until: Instant): Promise<Forecast> {
     const { insight, timers, clock } = this.#dependencies;
-    const slices = new Slices(timers, partition);
+    const slices = new TimeSlicer(timers, partition);
     const recurring: Recurring[] = [];
     const waiting: ForecastRun[] = [];
     const take = ({ delivery, schedule }: UpcomingDelivery, isInside: boolean) => {
@@ -103,10 +103,10 @@ export class Forecasts {
       isComplete &&= isAll;
     }
 
-    const walks: Walk[] = [];
+    const walks: RunCursor[] = [];
     for (const one of recurring) {
-      if (slices.isOver) await slices.rest();
-      walks.push(new Walk(one, from));
+      if (slices.isUsedUp) await slices.pause();
+      walks.push(new RunCursor(one, from));
     }
     const { projected, isAll } = await project(walks, { from, until }, slices);
     return { waiting, projected, isComplete: isComplete && isAll };
@@ -114,7 +114,7 @@ export class Forecasts {
 }
 
 /** From one run of a schedule to the next. */
-class Walk {
+class RunCursor {
   readonly source: Source;
   readonly #schedule: FiringSchedule;
   /** The one that was not taken yet; null where there is none. */
@@ -133,9 +133,9 @@ class Walk {
 
 /** Part by part of the window, so that what does not fit any more lies at its end. */
 async function project(
-  walks: readonly Walk[],
+  walks: readonly RunCursor[],
   { from, until }: Window,
-  slices: Slices,
+  slices: TimeSlicer,
 ): Promise<{ readonly projected: readonly ForecastRun[]; readonly isAll: boolean }> {
   const projected: ForecastRun[] = [];
   let steps = 0;
@@ -143,7 +143,7 @@ async function project(
     const before = from + ((until - from) * part) / WINDOW_PARTS;
     for (const walk of walks) {
       for (let run = walk.next; run !== null && run.firesAt < before; run = walk.next) {
-        if (slices.isOver) await slices.rest();
+        if (slices.isUsedUp) await slices.pause();
         if (steps >= PROJECTED_MAX) return { projected, isAll: false };
         steps += 1;
         if (run.firesAt >= from) {
@@ -152,7 +152,7 @@ async function project(
         walk.step();
       }
     }
-    if (slices.isOver) await slices.rest();
+    if (slices.isUsedUp) await slices.pause();
   }
   return { projected, isAll: true };
 }
@@ -179,7 +179,7 @@ async function eachUpcoming(
   partition: Partition,
   from: Instant,
   until: Instant,
-  slices: Slices,
+  slices: TimeSlicer,
   act: (upcoming: UpcomingDelivery) => void,
 ): Promise<boolean> {
   let seen = new Set<DeliveryId>();
@@ -190,7 +190,7 @@ async function eachUpcoming(
     const last = page.at(-1)?.delivery.dueAt ?? null;
     for (const upcoming of page) {
       if (seen.has(upcoming.delivery.id)) continue;
-      if (slices.isOver) await slices.rest();
+      if (slices.isUsedUp) await slices.pause();
       act(upcoming);
       taken += 1;
     }

@@ -50,13 +50,13 @@ test('what /v1 refuses is refused with the same code, and is not somebody elseâ€
   expect((await bench.get('schedules/nonsense')).status).toBe(404);
   const made = await bench.post('schedules', NEW);
   const elsewhere = await bench.desk
-    .answer({
+    .handle({
       caller: callerOf(bench.harness.ids, 'viewer'),
       method: 'GET',
       path: `p/${bench.project.name}/live/schedules/${made.body.id}`,
       query: new URLSearchParams(),
       body: () => ({}),
-      request: null,
+      fastifyRequest: null,
     })
     .catch((error: unknown) => error);
   expect(elsewhere).toMatchObject({ code: 'not_found' });

@@ -5,13 +5,13 @@ import type { DeliveryResource } from '#src/api/contract/resources.ts';
 import { handlers } from '#src/api/handlers.ts';
 import { presentDelivery } from '#src/api/present.ts';
 import type { DeliveryWithTarget } from '#src/control/http/data-contract.ts';
-import type { Audited, ProjectAsked, Route } from '#src/control/http/route.ts';
+import type { AuditRule, ProjectRequest, Route } from '#src/control/http/route.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { readJson } from '#src/domain/json.ts';
 import type { Mode } from '#src/domain/partition.ts';
 import { mayAct } from '#src/domain/role.ts';
 import type { DataDependencies } from './dependencies.ts';
-import { guardOf, moveOf } from './guarded-edits.ts';
+import { editGuard, findDestinationChange } from './destination-guard.ts';
 
 /** What the audit log calls those that change something. */
 const ACTIONS: Readonly<Partial<Record<OperationId, string>>> = {
@@ -30,29 +30,32 @@ const FIELD_NAME = /^[a-z_]{1,32}$/;
 
 type OperationsDependencies = Pick<DataDependencies, 'commands' | 'idempotency' | 'httpAllowed' | 'insight'>;
 
-export function operationRoutes(dependencies: OperationsDependencies): readonly Route<ProjectAsked>[] {
+export function operationRoutes(dependencies: OperationsDependencies): readonly Route<ProjectRequest>[] {
   const { commands, idempotency, httpAllowed } = dependencies;
   const unguarded = handlers(commands, httpAllowed, presentWithTarget);
-  const guarded = handlers(commands, httpAllowed, presentWithTarget, guardOf(dependencies));
+  const guarded = handlers(commands, httpAllowed, presentWithTarget, editGuard(dependencies));
   return (Object.entries(OPERATIONS) as [OperationId, Operation][]).map(([id, operation]) => ({
     method: operation.method,
     path: operation.path.slice(1).replace('{id}', ':id'),
     needs: operation.method === 'GET' ? 'viewer' : 'operator',
     audited: auditedAs(dependencies, id, operation),
-    answer: async (asked) => {
-      const handle = mayAct(asked.caller.user.role, 'admin') ? unguarded : guarded;
-      const { status, body } = await handle[id](callOf(asked, operation));
+    handle: async (asked) => {
+      const operations = mayAct(asked.caller.user.role, 'admin') ? unguarded : guarded;
+      const { status, body } = await operations[id](callOf(asked, operation));
       const isNew = asked.params.id === undefined && operation.method === 'POST';
       return isNew ? { status, body, subject: idIn(body) } : { status, body };
     },
   }));
 
-  function callOf({ tenant, params, query, body, request }: ProjectAsked, operation: Operation): Call {
+  function callOf(
+    { tenant, params, query, body, fastifyRequest }: ProjectRequest,
+    operation: Operation,
+  ): Call {
     const { id = '' } = params;
     const given = operation.body === null ? {} : body;
     const idempotent = operation.idempotent
       ? readIdempotency(
-          request?.headers['idempotency-key'],
+          fastifyRequest?.headers['idempotency-key'],
           `${operation.method} dashboard ${operation.path} ${id}`,
           JSON.stringify(given),
         )
@@ -74,21 +77,21 @@ function auditedAs(
   dependencies: OperationsDependencies,
   id: OperationId,
   operation: Operation,
-): Audited<ProjectAsked> | null {
+): AuditRule<ProjectRequest> | null {
   if (operation.method === 'GET') return null;
   const action = ACTIONS[id];
   if (action === undefined) throw new Error(`The audit log has no name for ${id}.`);
-  const audited = { action, subject: ({ params }: ProjectAsked) => params.id ?? '' };
+  const audited = { action, subject: ({ params }: ProjectRequest) => params.id ?? '' };
   if (operation.body === null) return audited;
-  const detail = async (asked: ProjectAsked) => ({
+  const detail = async (asked: ProjectRequest) => ({
     ...fieldsOf(asked),
-    ...(await moveOf(dependencies, id, asked)),
+    ...(await findDestinationChange(dependencies, id, asked)),
   });
   return { ...audited, detail };
 }
 
 /** The names of the fields that were given, never their values. */
-function fieldsOf({ body }: ProjectAsked): { readonly fields: string } {
+function fieldsOf({ body }: ProjectRequest): { readonly fields: string } {
   return {
     fields: Object.keys(body)
       .filter((name) => FIELD_NAME.test(name))

@@ -1,7 +1,7 @@
 /** `GET overview`: what was fired and how punctually, what is due, which breakers are open, and which nodes live. */
 import { readChoice } from '#src/api/query.ts';
 import type { OpenBreaker, Overview, OverviewRange } from '#src/control/http/data-contract.ts';
-import { json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
+import { json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
 import { parseId } from '#src/domain/id.ts';
 import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -14,14 +14,14 @@ import {
   NO_STATS,
   type Stats,
 } from '#src/domain/stats.ts';
-import { type BreakerAt, breakersOf } from './breakers.ts';
-import { presentCounts } from './counts.ts';
+import { type BreakerStatus, listBreakers } from './breakers.ts';
 import type { DataDependencies } from './dependencies.ts';
 import { Forecasts } from './forecast.ts';
-import { StatsSeries, type Stretch } from './stats-series.ts';
+import { presentCounts } from './present.ts';
+import { type SeriesWindow, StatsSeries } from './stats-series.ts';
 import { inSteps, stepOf } from './window.ts';
 
-const RANGES: Readonly<Record<OverviewRange, Omit<Stretch, 'from'>>> = {
+const RANGES: Readonly<Record<OverviewRange, Omit<SeriesWindow, 'from'>>> = {
   '1h': { spanMs: MINUTE_MS, stepMs: MINUTE_MS, steps: 60 },
   '6h': { spanMs: MINUTE_MS, stepMs: 5 * MINUTE_MS, steps: 72 },
   '24h': { spanMs: MINUTE_MS, stepMs: 15 * MINUTE_MS, steps: 96 },
@@ -38,7 +38,7 @@ const ANY = { state: null, kind: null, labels: [] } as const;
 
 type Dependencies = Pick<DataDependencies, 'commands' | 'insight' | 'timers' | 'node' | 'isCluster'>;
 
-export function overviewRoute(dependencies: Dependencies): Route<ProjectAsked> {
+export function overviewRoute(dependencies: Dependencies): Route<ProjectRequest> {
   const { clock, store } = dependencies.commands;
   const forecasts = new Forecasts({ ...dependencies, clock });
   const series = new StatsSeries(dependencies.insight);
@@ -47,7 +47,7 @@ export function overviewRoute(dependencies: Dependencies): Route<ProjectAsked> {
     path: 'overview',
     needs: 'viewer',
     audited: null,
-    answer: async ({ query, partition }) => {
+    handle: async ({ query, partition }) => {
       const range = readChoice(query, 'range', RANGE_NAMES) ?? DEFAULT_RANGE;
       const now = clock.now();
       const stretch = stretchOf(range, now);
@@ -84,7 +84,7 @@ export function overviewRoute(dependencies: Dependencies): Route<ProjectAsked> {
         ...cluster,
         is_empty: first === undefined && total.fired === 0,
       };
-      return { ...json(overview), news: newsOf(overview) };
+      return { ...json(overview), comparedBody: newsOf(overview) };
     },
   };
 }
@@ -99,7 +99,7 @@ function newsOf({ nodes, ...overview }: Overview): string {
 }
 
 /** The last step is the one that is not over yet. */
-function stretchOf(range: OverviewRange, now: Instant): Stretch {
+function stretchOf(range: OverviewRange, now: Instant): SeriesWindow {
   const { spanMs, stepMs, steps } = RANGES[range];
   return { spanMs, stepMs, steps, from: instant((Math.floor(now / stepMs) - steps + 1) * stepMs) };
 }
@@ -154,7 +154,7 @@ async function openBreakers(
   partition: Partition,
   now: Instant,
 ): Promise<readonly OpenBreaker[]> {
-  const breakers = [...(await breakersOf(insight, partition, now)).values()];
+  const breakers = [...(await listBreakers(insight, partition, now)).values()];
   const open = breakers.filter(({ state }) => state !== 'closed').slice(0, BREAKERS_SHOWN_MAX);
   return Promise.all(open.map((breaker) => presentBreaker(commands, partition, breaker, now)));
 }
@@ -162,7 +162,7 @@ async function openBreakers(
 async function presentBreaker(
   { store }: Pick<DataDependencies['commands'], 'store'>,
   partition: Partition,
-  { endpoint, state, openUntil, windowMs }: BreakerAt,
+  { endpoint, state, openUntil, windowMs }: BreakerStatus,
   now: Instant,
 ): Promise<OpenBreaker> {
   const endpointId = parseId('ep', endpoint);

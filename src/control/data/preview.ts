@@ -1,7 +1,7 @@
 /** `POST preview`: when a schedule would fire that is only thought of, and what clock changes do to it. */
 import { readPreview } from '#src/api/read-bodies.ts';
 import type { Preview, RunNoteInfo } from '#src/control/http/data-contract.ts';
-import { type JsonBody, json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
+import { type JsonBody, json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
 import { cachedCron } from '#src/domain/cron.ts';
 import { durationMs } from '#src/domain/duration.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
@@ -10,7 +10,7 @@ import type { Timing } from '#src/domain/schedule.ts';
 import { DEFAULT_TIMEZONE, horizon } from '#src/domain/timing.ts';
 import { isZone, parseLocalTime, spanAt } from '#src/domain/zone.ts';
 import type { DataDependencies } from './dependencies.ts';
-import { presentRun } from './runs.ts';
+import { presentRun } from './present.ts';
 import { DAY_MS } from './window.ts';
 
 const RUNS_SHOWN = 10;
@@ -22,13 +22,13 @@ const NEAR_RUNS_MAX = 361;
 
 export function previewRoute({
   commands: { clock },
-}: Pick<DataDependencies, 'commands'>): Route<ProjectAsked> {
+}: Pick<DataDependencies, 'commands'>): Route<ProjectRequest> {
   return {
     method: 'POST',
     path: 'preview',
     needs: 'viewer',
     audited: null,
-    answer: async ({ body }) => {
+    handle: async ({ body }) => {
       const now = clock.now();
       const { timing, jitter } = readPreview(body, now);
       const timezone = zoneOf(timing, body);

@@ -1,8 +1,9 @@
 /** Bulk replays: how many there would be, the jobs there are, and orders to begin or stop one. */
 import { readChoice, readInstant, readText } from '#src/api/query.ts';
-import { found } from '#src/commands/command.ts';
+import { requireFound } from '#src/commands/command.ts';
 import type { DeliveryCount, DeliveryQuery, ReplayJobInfo } from '#src/control/http/data-contract.ts';
-import { type JsonBody, json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
+import { readPathId } from '#src/control/http/fields.ts';
+import { type JsonBody, json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
 import { beginReplay, stopReplay } from '#src/control/replay-jobs.ts';
 import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
 import { Refusal } from '#src/domain/errors.ts';
@@ -12,14 +13,13 @@ import type { ReplayJob } from '#src/domain/replay-job.ts';
 import { DELIVERIES_COUNTED_MAX } from '#src/ports/insight-store.ts';
 import type { DeliveryFilter } from '#src/ports/store.ts';
 import type { DataDependencies } from './dependencies.ts';
-import { idOf } from './path-ids.ts';
 
 const JOBS_SHOWN_MAX = 50;
 const FILTER_FIELDS = ['status', 'schedule_id', 'created_after', 'created_before'] as const;
 
 type Dependencies = Pick<DataDependencies, 'commands' | 'insight' | 'jobs' | 'wakeReplays'>;
 
-export function replayRoutes(dependencies: Dependencies): readonly Route<ProjectAsked>[] {
+export function replayRoutes(dependencies: Dependencies): readonly Route<ProjectRequest>[] {
   const { insight, jobs, wakeReplays } = dependencies;
   const jobDependencies = { ...dependencies.commands, jobs };
   return [
@@ -28,7 +28,7 @@ export function replayRoutes(dependencies: Dependencies): readonly Route<Project
       path: 'replays/count',
       needs: 'viewer',
       audited: null,
-      answer: async ({ query, partition }) => {
+      handle: async ({ query, partition }) => {
         const count = await insight.countDeliveries(partition, readFilter(query), DELIVERIES_COUNTED_MAX);
         const answer: DeliveryCount = { count, is_exact: count < DELIVERIES_COUNTED_MAX };
         return json(answer);
@@ -39,7 +39,7 @@ export function replayRoutes(dependencies: Dependencies): readonly Route<Project
       path: 'replays',
       needs: 'viewer',
       audited: null,
-      answer: async ({ partition }) => {
+      handle: async ({ partition }) => {
         const listed = await jobs.listJobs(partition, JOBS_SHOWN_MAX);
         return json({ data: listed.map(presentJob), next_cursor: null });
       },
@@ -49,8 +49,8 @@ export function replayRoutes(dependencies: Dependencies): readonly Route<Project
       path: 'replays/:id',
       needs: 'viewer',
       audited: null,
-      answer: async ({ params, partition }) =>
-        json(presentJob(found(await jobs.findJob(partition, idOf('job', params))))),
+      handle: async ({ params, partition }) =>
+        json(presentJob(requireFound(await jobs.findJob(partition, readPathId('job', params))))),
     },
     {
       method: 'POST',
@@ -61,7 +61,7 @@ export function replayRoutes(dependencies: Dependencies): readonly Route<Project
         subject: () => '',
         detail: ({ body }) => ({ ...filterIn(body), expected: expectedIn(body) }),
       },
-      answer: async ({ body, caller, partition }) => {
+      handle: async ({ body, caller, partition }) => {
         const filter = readFilter(new URLSearchParams(filterIn(body)));
         const job = await beginReplay(jobDependencies, partition, filter, expectedIn(body), caller.user.name);
         wakeReplays();
@@ -73,8 +73,8 @@ export function replayRoutes(dependencies: Dependencies): readonly Route<Project
       path: 'replays/:id/stop',
       needs: 'operator',
       audited: { action: 'replay.stop', subject: ({ params }) => params.id ?? '' },
-      answer: async ({ params, partition }) =>
-        json(presentJob(await stopReplay(jobDependencies, partition, idOf('job', params)))),
+      handle: async ({ params, partition }) =>
+        json(presentJob(await stopReplay(jobDependencies, partition, readPathId('job', params)))),
     },
   ];
 }

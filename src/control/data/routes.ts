@@ -1,5 +1,5 @@
 /** Everything that can be asked and done of one project in one mode, keys and secrets aside. */
-import type { ProjectAsked, Route } from '#src/control/http/route.ts';
+import type { ProjectRequest, Route } from '#src/control/http/route.ts';
 import { calendarRoute } from './calendar.ts';
 import type { DataDependencies } from './dependencies.ts';
 import { destinationRoutes } from './destinations.ts';
@@ -12,7 +12,7 @@ import { revealRoutes } from './reveal.ts';
 import { searchRoute } from './search.ts';
 import { upcomingRoute } from './upcoming.ts';
 
-export function dataRoutes(dependencies: DataDependencies): readonly Route<ProjectAsked>[] {
+export function dataRoutes(dependencies: DataDependencies): readonly Route<ProjectRequest>[] {
   return [
     ...operationRoutes(dependencies),
     overviewRoute(dependencies),

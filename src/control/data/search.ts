@@ -8,7 +8,7 @@ import { decodeCursor, encodeCursor } from '#src/api/cursor.ts';
 import { presentSchedule } from '#src/api/present.ts';
 import { readChoice, readLimit, readText } from '#src/api/query.ts';
 import type { ScheduleSearchPage } from '#src/control/http/data-contract.ts';
-import { json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
+import { json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { maySeeQueries, withHiddenQuery } from '#src/domain/hidden-query.ts';
 import { parseId, type ScheduleId } from '#src/domain/id.ts';
@@ -25,14 +25,14 @@ const LOOKED_AT_MAX = 10_000;
 export function searchRoute({
   commands,
   insight,
-}: Pick<DataDependencies, 'commands' | 'insight'>): Route<ProjectAsked> {
+}: Pick<DataDependencies, 'commands' | 'insight'>): Route<ProjectRequest> {
   const { store } = commands;
   return {
     method: 'GET',
     path: 'search/schedules',
     needs: 'viewer',
     audited: null,
-    answer: async ({ caller, query, partition, mode }) => {
+    handle: async ({ caller, query, partition, mode }) => {
       const text = readText(query, 'q')?.trim() ?? '';
       if (text.length > TEXT_CHARACTERS_MAX)
         throw new Refusal('invalid_request', 'q', `q may have at most ${TEXT_CHARACTERS_MAX} characters.`);
@@ -92,7 +92,7 @@ export function parseSearch(text: string): Search {
 async function byId(
   store: Pick<Store, 'findSchedule' | 'findDelivery'>,
   partition: Partition,
-  mode: ProjectAsked['mode'],
+  mode: ProjectRequest['mode'],
   id: string,
 ): Promise<ScheduleSearchPage<ScheduleResource>> {
   const scheduleId = await scheduleIdOf(store, partition, id);

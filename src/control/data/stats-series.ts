@@ -15,7 +15,7 @@ const KEPT_MAX = 32;
 /** Taking in what was read is work of the thread that fires. */
 const ROWS_AT_ONCE = 240;
 
-export interface Stretch {
+export interface SeriesWindow {
   readonly from: Instant;
   readonly stepMs: number;
   readonly steps: number;
@@ -40,7 +40,7 @@ export class StatsSeries {
   }
 
   /** One for each step. */
-  async of(partition: Partition, stretch: Stretch, now: Instant): Promise<readonly StatsAt[]> {
+  async of(partition: Partition, stretch: SeriesWindow, now: Instant): Promise<readonly StatsAt[]> {
     const { from, stepMs, steps, spanMs } = stretch;
     const name = `${partition}/${spanMs}/${stepMs}/${steps}`;
     const known = this.#fresh(name, stretch, now);
@@ -63,7 +63,7 @@ export class StatsSeries {
     });
   }
 
-  #fresh(name: string, { from }: Stretch, now: Instant): Kept | null {
+  #fresh(name: string, { from }: SeriesWindow, now: Instant): Kept | null {
     const kept = this.#kept.get(name) ?? null;
     if (kept === null || kept.from > from || kept.until < from) return null;
     return now >= kept.readAt && now - kept.readAt < READ_ANEW_MS ? kept : null;
@@ -71,7 +71,7 @@ export class StatsSeries {
 
   async #read(
     partition: Partition,
-    { from, stepMs, steps, spanMs }: Stretch,
+    { from, stepMs, steps, spanMs }: SeriesWindow,
     since: Instant,
   ): Promise<readonly StatsAt[]> {
     const end = from + steps * stepMs;

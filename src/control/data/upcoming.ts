@@ -1,14 +1,14 @@
 /** `GET upcoming`: everything that is due in a window, by step and by endpoint, so that collisions are seen. */
 import type { Upcoming } from '#src/control/http/data-contract.ts';
-import { json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
+import { json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { formatInstant, instant } from '#src/domain/instant.ts';
 import { HOUR_MS } from '#src/domain/stats.ts';
 import type { DueCounts } from '#src/ports/insight-store.ts';
 import type { DataDependencies } from './dependencies.ts';
 import { type Forecast, type ForecastRun, Forecasts, type Source } from './forecast.ts';
-import { SharedAnswers } from './shared-answers.ts';
-import { Slices } from './slices.ts';
+import { RevalidatingCache } from './revalidating-cache.ts';
+import { TimeSlicer } from './time-slicer.ts';
 import { DAY_MS, inSteps, readWindow, type SteppedWindow, stepOf } from './window.ts';
 
 const WINDOW = { defaultMs: HOUR_MS, maxMs: 7 * DAY_MS };
@@ -22,15 +22,15 @@ export function upcomingRoute({
   commands,
   insight,
   timers,
-}: Pick<DataDependencies, 'commands' | 'insight' | 'timers'>): Route<ProjectAsked> {
+}: Pick<DataDependencies, 'commands' | 'insight' | 'timers'>): Route<ProjectRequest> {
   const forecasts = new Forecasts({ insight, timers, clock: commands.clock });
-  const shared = new SharedAnswers<Upcoming>(timers);
+  const shared = new RevalidatingCache<Upcoming>(timers);
   return {
     method: 'GET',
     path: 'upcoming',
     needs: 'viewer',
     audited: null,
-    answer: async ({ query, partition }) => {
+    handle: async ({ query, partition }) => {
       const now = commands.clock.now();
       const asked = readWindow(query, now, WINDOW);
       // What is over has been sent, or is not upcoming.
@@ -51,7 +51,7 @@ export function upcomingRoute({
             window,
             forecast.isComplete ? null : counted,
             forecast,
-            new Slices(timers, partition),
+            new TimeSlicer(timers, partition),
           );
         }),
       );
@@ -64,13 +64,13 @@ async function present(
   window: SteppedWindow,
   counted: DueCounts | null,
   forecast: Forecast,
-  slices: Slices,
+  slices: TimeSlicer,
 ): Promise<Upcoming> {
   const runs = [...forecast.waiting, ...forecast.projected];
   const totals = new Map<EndpointKey, { readonly source: Source; total: number }>();
   const counts = counted === null ? zeros(window) : [...counted.counts];
   for (const { at, source, deliveryId } of runs) {
-    if (slices.isOver) await slices.rest();
+    if (slices.isUsedUp) await slices.pause();
     const known = totals.get(source.endpoint);
     if (known === undefined) totals.set(source.endpoint, { source, total: 1 });
     else known.total += 1;
@@ -84,7 +84,7 @@ async function present(
   );
   const restCounts = [...counts];
   for (const { at, source } of runs) {
-    if (slices.isOver) await slices.rest();
+    if (slices.isUsedUp) await slices.pause();
     const row = shown.get(source.endpoint);
     if (row === undefined) continue;
     const step = stepOf(window, at);
@@ -93,7 +93,7 @@ async function present(
     restCounts[step] = Math.max((restCounts[step] ?? 0) - 1, 0);
   }
   const rest = { total: restCounts.reduce((sum, count) => sum + count, 0), counts: restCounts };
-  if (slices.isOver) await slices.rest();
+  if (slices.isUsedUp) await slices.pause();
   return {
     from: formatInstant(window.from),
     until: formatInstant(window.until),

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import type { Log } from '#src/ports/telemetry.ts';
-import { ClientAddresses } from './client-address.ts';
+import { ClientAddressResolver } from './client-address.ts';
 
 const TRUSTED = [
   { address: '10.0.0.0', prefixBits: 24, family: 'ipv4' },
@@ -13,10 +13,10 @@ function requestFrom(peer: string | undefined, ...forwarded: readonly string[]):
   return { rawHeaders, socket: { remoteAddress: peer } } as unknown as IncomingMessage;
 }
 
-function listening(trusted: ConstructorParameters<typeof ClientAddresses>[0] = TRUSTED) {
+function listening(trusted: ConstructorParameters<typeof ClientAddressResolver>[0] = TRUSTED) {
   const warnings: { readonly fields: object; readonly message: string }[] = [];
   const log = { warn: (fields: object, message: string) => void warnings.push({ fields, message }) };
-  return { addresses: new ClientAddresses(trusted, log as unknown as Log), warnings };
+  return { addresses: new ClientAddressResolver(trusted, log as unknown as Log), warnings };
 }
 
 describe('the address of a client', () => {
@@ -50,12 +50,12 @@ describe('the address of a client', () => {
     ['an endless entry', '10.0.0.7', [`8.8.8.8:${'1'.repeat(10_000)}`], '10.0.0.7'],
     ['an endless list of proxies', '10.0.0.7', [`8.8.8.8${', 10.0.0.8'.repeat(1_000)}`], '10.0.0.8'],
   ])('%s', (_what, peer, forwarded, address) => {
-    expect(listening().addresses.of(requestFrom(peer, ...forwarded)).address).toBe(address);
+    expect(listening().addresses.resolve(requestFrom(peer, ...forwarded)).address).toBe(address);
   });
 
   test('has the peer beside it', () => {
     const { addresses } = listening();
-    expect(addresses.of(requestFrom('::ffff:10.0.0.7', '8.8.8.8'))).toEqual({
+    expect(addresses.resolve(requestFrom('::ffff:10.0.0.7', '8.8.8.8'))).toEqual({
       address: '8.8.8.8',
       peer: '10.0.0.7',
     });
@@ -69,24 +69,27 @@ describe('the address of a client', () => {
         { address: '::', prefixBits: 0, family: 'ipv6' },
       ] as const;
       const { addresses } = listening(everything);
-      expect(addresses.of(requestFrom(peer, '8.8.8.8'))).toEqual({ address: 'unknown', peer: 'unknown' });
+      expect(addresses.resolve(requestFrom(peer, '8.8.8.8'))).toEqual({
+        address: 'unknown',
+        peer: 'unknown',
+      });
     },
   );
 
   test('nobody is trusted unless the operator says so', () => {
     const { addresses } = listening([]);
     for (const peer of ['127.0.0.1', '::1', '10.0.0.7', '8.8.4.4'])
-      expect(addresses.of(requestFrom(peer, '8.8.8.8')).address).toBe(peer);
+      expect(addresses.resolve(requestFrom(peer, '8.8.8.8')).address).toBe(peer);
   });
 });
 
 describe('a header that is ignored', () => {
   test('is warned of once, with the peer and the setting', () => {
     const { addresses, warnings } = listening();
-    addresses.of(requestFrom('10.0.0.7', '8.8.8.8'));
-    addresses.of(requestFrom('10.0.1.7'));
+    addresses.resolve(requestFrom('10.0.0.7', '8.8.8.8'));
+    addresses.resolve(requestFrom('10.0.1.7'));
     expect(warnings).toEqual([]);
-    for (let i = 0; i < 3; i += 1) addresses.of(requestFrom('10.0.1.7', '8.8.8.8'));
+    for (let i = 0; i < 3; i += 1) addresses.resolve(requestFrom('10.0.1.7', '8.8.8.8'));
     expect(warnings).toEqual([
       { fields: { peer: '10.0.1.7' }, message: expect.stringContaining('SCHED_TRUSTED_PROXIES') },
     ]);

@@ -10,9 +10,9 @@
 import type { IncomingMessage } from 'node:http';
 import { type Address, type Cidr, isInside, parseAddress, unmapped } from '#src/domain/public-address.ts';
 import type { Log } from '#src/ports/telemetry.ts';
-import { headerOf } from './request-facts.ts';
+import { headerOf } from './request-headers.ts';
 
-export interface From {
+export interface ClientAddress {
   /** The address of the client, as far as trusted proxies tell it. */
   readonly address: string;
   /** The other end of the connection. */
@@ -31,7 +31,7 @@ const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+):\d{1,5}|\[([^\]]+)\](?::\d{1,5})?)$/
 /** The name of this machine's interface, with which a link-local peer is told. */
 const ZONE = /%.*$/;
 
-export class ClientAddresses {
+export class ClientAddressResolver {
   readonly #trusted: readonly Cidr[];
   readonly #log: Log;
   #hasWarned = false;
@@ -49,7 +49,7 @@ export class ClientAddresses {
     return socket.remoteAddress !== undefined;
   }
 
-  of(request: IncomingMessage): From {
+  resolve(request: IncomingMessage): ClientAddress {
     const peer = plainAddress((request.socket.remoteAddress ?? '').replace(ZONE, ''));
     const forwarded = headerOf(request, FORWARDED_FOR);
     if (peer === undefined) return { address: UNKNOWN, peer: UNKNOWN };

@@ -116,7 +116,7 @@ export interface About {
   readonly node: string;
 }
 
-export interface InvitationLook {
+export interface InvitationSummary {
   readonly role: RoleName;
   readonly expires_at: string;
 }

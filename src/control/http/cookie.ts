@@ -4,7 +4,7 @@
  * is not to be had, and the cookie has another name: neither is ever read in the place of the other.
  */
 import type { IncomingMessage } from 'node:http';
-import { headerOf, isBehindTls } from './request-facts.ts';
+import { headerOf, isBehindTls } from './request-headers.ts';
 
 const NAME = 'sched_session';
 const NAME_BEHIND_TLS = `__Host-${NAME}`;
@@ -25,7 +25,11 @@ export function presentedToken(request: IncomingMessage): string | null {
 }
 
 /** What is sent as `Set-Cookie` so that the browser keeps the token. */
-export function keepCookie(request: IncomingMessage, token: string, forSeconds: number): readonly string[] {
+export function setCookieHeaders(
+  request: IncomingMessage,
+  token: string,
+  forSeconds: number,
+): readonly string[] {
   const kept = isBehindTls(request)
     ? `${NAME_BEHIND_TLS}=${token}; ${ATTRIBUTES_BEHIND_TLS}`
     : `${NAME}=${token}; ${ATTRIBUTES}`;
@@ -33,6 +37,6 @@ export function keepCookie(request: IncomingMessage, token: string, forSeconds: 
 }
 
 /** Whichever it keeps. */
-export function forgetCookies(): readonly string[] {
+export function clearCookieHeaders(): readonly string[] {
   return [`${NAME_BEHIND_TLS}=; ${ATTRIBUTES_BEHIND_TLS}; Max-Age=0`, `${NAME}=; ${ATTRIBUTES}; Max-Age=0`];
 }

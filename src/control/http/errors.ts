@@ -10,7 +10,7 @@ import type { Log } from '#src/ports/telemetry.ts';
 import type { ControlErrorCode } from './contract.ts';
 
 /** Why somebody does not get past the door: who they are, where they come from, what they may. */
-const DOOR = {
+const ACCESS_REFUSALS = {
   not_signed_in: { status: 401, message: 'Nobody is signed in, or the session is over. Sign in again.' },
   not_allowed: { status: 403, message: 'Your role does not allow this.' },
   bad_origin: {
@@ -24,12 +24,12 @@ const DOOR = {
     message: 'This page belongs to another session. Load it again.',
   },
 } as const;
-export type DoorCode = keyof typeof DOOR;
+export type AccessCode = keyof typeof ACCESS_REFUSALS;
 
-export class DoorRefusal extends Error {
-  readonly code: DoorCode;
+export class AccessRefusal extends Error {
+  readonly code: AccessCode;
 
-  constructor(code: DoorCode, message: string = DOOR[code].message) {
+  constructor(code: AccessCode, message: string = ACCESS_REFUSALS[code].message) {
     super(message);
     this.name = 'DoorRefusal';
     this.code = code;
@@ -72,7 +72,7 @@ const MS_PER_SECOND = 1_000;
 /** An object of /v1 is missing for a key; here there is none. */
 const NOT_FOUND = 'There is no such thing here, or it is not yours to see.';
 
-export interface Explained {
+export interface ErrorDescription {
   readonly status: number;
   readonly code: ControlErrorCode | ErrorCode;
   readonly message: string;
@@ -81,10 +81,10 @@ export interface Explained {
   readonly waitMs: number;
 }
 
-export function explain(error: unknown, requestId: string, log: Log): Explained {
-  if (error instanceof DoorRefusal) {
+export function describeError(error: unknown, requestId: string, log: Log): ErrorDescription {
+  if (error instanceof AccessRefusal) {
     const { code, message } = error;
-    return { status: DOOR[code].status, code, message, param: null, waitMs: 0 };
+    return { status: ACCESS_REFUSALS[code].status, code, message, param: null, waitMs: 0 };
   }
   if (error instanceof ControlRefusal) {
     const { code, message, waitMs } = error;
@@ -97,7 +97,7 @@ export function explain(error: unknown, requestId: string, log: Log): Explained 
 
 export function refuse(reply: FastifyReply, error: unknown, log: Log): FastifyReply {
   const requestId = reply.request.id;
-  const { status, code, message, param, waitMs } = explain(error, requestId, log);
+  const { status, code, message, param, waitMs } = describeError(error, requestId, log);
   if (waitMs > 0) reply.header('retry-after', Math.ceil(waitMs / MS_PER_SECOND));
   return reply
     .code(status)

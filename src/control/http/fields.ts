@@ -1,5 +1,6 @@
 /** Fields of a body, each read with its bounds. A wrong one is refused by its name; what it held is not repeated. */
 import { Refusal } from '#src/domain/errors.ts';
+import { type IdKind, parseId } from '#src/domain/id.ts';
 import { MODES, type Mode } from '#src/domain/partition.ts';
 import type { JsonBody } from './route.ts';
 
@@ -27,6 +28,16 @@ export function readTexts(body: JsonBody, name: string): readonly string[] | nul
     throw new Refusal('invalid_request', name, `${name} must be a list of texts, or null.`);
   }
   return value;
+}
+
+/** Reads the `:id` of a path. A text that is not an id names nothing that exists. */
+export function readPathId<K extends IdKind>(
+  kind: K,
+  { id = '' }: Readonly<Record<string, string>>,
+): NonNullable<ReturnType<typeof parseId<K>>> {
+  const parsed = parseId(kind, id);
+  if (parsed === null) throw new Refusal('not_found');
+  return parsed;
 }
 
 export function isMode(text: string): text is Mode {

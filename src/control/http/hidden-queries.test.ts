@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { shownTo } from './hidden-queries.ts';
+import { hideQueriesFrom } from './hidden-queries.ts';
 
 const noPause = async () => {};
 
 async function shown(value: unknown, pause = noPause): Promise<unknown> {
-  return JSON.parse((await shownTo('viewer', { status: 200, body: JSON.stringify(value) }, pause)).body);
+  return JSON.parse(
+    (await hideQueriesFrom('viewer', { status: 200, body: JSON.stringify(value) }, pause)).body,
+  );
 }
 
 describe('an answer to a viewer', () => {
@@ -52,7 +54,8 @@ describe('an answer to a viewer', () => {
   test('has no news where only a query is new', async () => {
     const news = async (query: string) => {
       const told = JSON.stringify({ url: `https://a.example/?${query}` });
-      return (await shownTo('viewer', { status: 200, body: '{}', news: told }, noPause)).news;
+      return (await hideQueriesFrom('viewer', { status: 200, body: '{}', comparedBody: told }, noPause))
+        .comparedBody;
     };
     expect(await news('a')).toBe(await news('b'));
   });
@@ -76,5 +79,5 @@ describe('an answer to a viewer', () => {
 
 test.each(['operator', 'admin'] as const)('an answer to an %s is whole', async (role) => {
   const answer = { status: 200, body: JSON.stringify({ url: 'https://a.example/?b=c' }) };
-  expect(await shownTo(role, answer, noPause)).toBe(answer);
+  expect(await hideQueriesFrom(role, answer, noPause)).toBe(answer);
 });

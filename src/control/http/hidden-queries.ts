@@ -17,22 +17,22 @@ const METADATA = 'metadata';
 /** Metadata has texts alone: this follows each that is not the last one. */
 const IN_METADATA = [':"', ',"'];
 
-export async function shownTo(role: Role, answer: Answer, pause: Pause): Promise<Answer> {
+export async function hideQueriesFrom(role: Role, answer: Answer, pause: Pause): Promise<Answer> {
   if (maySeeQueries(role)) return answer;
-  const { body, news } = answer;
+  const { body, comparedBody: news } = answer;
   const shown = { ...answer, body: await withHiddenQueries(body, pause) };
-  return news === undefined ? shown : { ...shown, news: await withHiddenQueries(news, pause) };
+  return news === undefined ? shown : { ...shown, comparedBody: await withHiddenQueries(news, pause) };
 }
 
 async function withHiddenQueries(json: string, pause: Pause): Promise<string> {
   if (!json.includes('?')) return json;
-  const text = new Strings(json);
+  const text = new QueryHider(json);
   while (!text.advance(SLICE_STEPS)) await pause();
   return text.result;
 }
 
 /** Walks from one quotation mark to the next. */
-class Strings {
+class QueryHider {
   readonly #json: string;
   readonly #parts: string[] = [];
   #copiedTo = 0;

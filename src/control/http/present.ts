@@ -5,12 +5,12 @@ import { sessionIdOf } from '#src/control/sessions.ts';
 import type { ProjectId } from '#src/domain/id.ts';
 import { formatInstant, type Instant } from '#src/domain/instant.ts';
 import type { ApiKey, EndpointSecret, Project, SigningSecret } from '#src/ports/control-store.ts';
-import type { AuditEntry, Invitation, Reach, Session, User } from '#src/ports/people-store.ts';
+import type { AuditEntry, Invitation, ProjectScope, Session, User } from '#src/ports/people-store.ts';
 import type {
   AuditLine,
   EndpointSecretInfo,
   InvitationInfo,
-  InvitationLook,
+  InvitationSummary,
   KeyInfo,
   OpenSession,
   ProjectInfo,
@@ -60,7 +60,7 @@ export function presentOpenEndpointSecret(secret: OpenEndpointSecret): EndpointS
 }
 
 /** A project that is gone has no name to be shown by. */
-function namesIn(reach: Reach, names: ProjectNames): readonly string[] | null {
+function namesIn(reach: ProjectScope, names: ProjectNames): readonly string[] | null {
   return reach?.flatMap((id) => names.get(id) ?? []) ?? null;
 }
 
@@ -87,7 +87,7 @@ export function presentInvitation(invitation: Invitation, names: ProjectNames): 
 }
 
 /** To whoever has its token and nothing else yet. */
-export function presentLook({ role, expiresAt }: Invitation): InvitationLook {
+export function presentInvitationSummary({ role, expiresAt }: Invitation): InvitationSummary {
   return { role, expires_at: formatInstant(expiresAt) };
 }
 

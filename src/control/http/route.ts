@@ -8,28 +8,28 @@ import type { Mode, Partition } from '#src/domain/partition.ts';
 import type { Role } from '#src/domain/role.ts';
 import type { Project, Tenant } from '#src/ports/control-store.ts';
 import type { AuditEntry, Session, User } from '#src/ports/people-store.ts';
-import type { From } from './client-address.ts';
+import type { ClientAddress } from './client-address.ts';
 import type { Done } from './contract.ts';
 
-export interface Caller extends From {
+export interface Caller extends ClientAddress {
   readonly user: User;
   readonly session: Session;
 }
 
 export type JsonBody = Readonly<Record<string, unknown>>;
 
-export interface Asked {
+export interface RouteRequest {
   readonly caller: Caller;
   /** Those of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly body: JsonBody;
   /** Null where a live page asks again for what it watches. */
-  readonly request: FastifyRequest | null;
+  readonly fastifyRequest: FastifyRequest | null;
 }
 
 /** Of one project in one mode, which the caller may see. */
-export interface ProjectAsked extends Asked {
+export interface ProjectRequest extends RouteRequest {
   readonly project: Project;
   readonly mode: Mode;
   readonly partition: Partition;
@@ -45,24 +45,24 @@ export interface Answer {
   /** The token of a session that the browser is to keep from now on; null: it is to forget the one it has. */
   readonly session?: string | null;
   /** What of it is news to a live page, where not all of it is: the answer without what any clock tells. */
-  readonly news?: string;
+  readonly comparedBody?: string;
 }
 
-export interface Audited<A extends Asked> {
+export interface AuditRule<A extends RouteRequest> {
   /** Such as `schedule.pause`. */
   readonly action: string;
   readonly subject: (asked: A) => string;
   readonly detail?: (asked: A) => AuditEntry['detail'] | Promise<AuditEntry['detail']>;
 }
 
-export interface Route<A extends Asked> {
+export interface Route<A extends RouteRequest> {
   readonly method: 'GET' | 'POST' | 'PATCH';
   /** Below `/dashboard/api/`, of a project's route below `p/:project/:mode/`; such as `schedules/:id/pause`. */
   readonly path: string;
   readonly needs: Role;
   /** Null: it changes nothing and reveals nothing. A GET may be audited too. */
-  readonly audited: Audited<A> | null;
-  readonly answer: (asked: A) => Promise<Answer>;
+  readonly audited: AuditRule<A> | null;
+  readonly handle: (asked: A) => Promise<Answer>;
 }
 
 export function json(value: unknown, status = 200, subject?: string): Answer {
@@ -71,7 +71,7 @@ export function json(value: unknown, status = 200, subject?: string): Answer {
 }
 
 /** Somebody without a session. */
-export interface Visitor extends From {
+export interface PublicRequest extends ClientAddress {
   /** A session's token, if one was presented; it may be of no session at all. */
   readonly token: string | null;
   /** The page asks by itself. */
@@ -84,7 +84,7 @@ export interface Visitor extends From {
 export interface PublicRoute {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  readonly answer: (visitor: Visitor) => Promise<Answer>;
+  readonly handle: (visitor: PublicRequest) => Promise<Answer>;
 }
 
 export const DONE: Done = { done: true };

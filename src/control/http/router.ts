@@ -2,35 +2,35 @@
  * Which route a path is. A segment that is written out wins over one that stands for anything, and where that leads
  * nowhere the other is tried. It knows nothing of HTTP: a live page asks the same routes without it.
  */
-export interface Found<T> {
+export interface RouteMatch<T> {
   readonly value: T;
   /** Those of the pattern, decoded. */
   readonly params: Readonly<Record<string, string>>;
 }
 
-interface Place<T> {
-  readonly fixed: Map<string, Place<T>>;
-  readonly anything: Map<string, Place<T>>;
+interface TrieNode<T> {
+  readonly fixed: Map<string, TrieNode<T>>;
+  readonly wildcards: Map<string, TrieNode<T>>;
   readonly values: Map<string, T>;
 }
 
 const SEGMENTS_MAX = 8;
 
-function newPlace<T>(): Place<T> {
-  return { fixed: new Map(), anything: new Map(), values: new Map() };
+function newNode<T>(): TrieNode<T> {
+  return { fixed: new Map(), wildcards: new Map(), values: new Map() };
 }
 
 export class Router<T> {
-  readonly #root: Place<T> = newPlace();
+  readonly #root: TrieNode<T> = newNode();
 
   /** `pattern`: such as `users/:id/remove`. */
   add(method: string, pattern: string, value: T): void {
     let place = this.#root;
     for (const segment of pattern.split('/')) {
       const isAnything = segment.startsWith(':');
-      const next = isAnything ? place.anything : place.fixed;
+      const next = isAnything ? place.wildcards : place.fixed;
       const key = isAnything ? segment.slice(1) : segment;
-      const known = next.get(key) ?? newPlace<T>();
+      const known = next.get(key) ?? newNode<T>();
       next.set(key, known);
       place = known;
     }
@@ -39,18 +39,18 @@ export class Router<T> {
   }
 
   /** `path` as it was sent, without its query. */
-  find(method: string, path: string): Found<T> | null {
+  match(method: string, path: string): RouteMatch<T> | null {
     const segments = decoded(path);
     return segments === null ? null : walk(this.#root, method, segments, {});
   }
 }
 
 function walk<T>(
-  place: Place<T>,
+  place: TrieNode<T>,
   method: string,
   [segment, ...rest]: readonly string[],
   params: Readonly<Record<string, string>>,
-): Found<T> | null {
+): RouteMatch<T> | null {
   if (segment === undefined) {
     const value = place.values.get(method);
     return value === undefined ? null : { value, params };
@@ -58,7 +58,7 @@ function walk<T>(
   const fixed = place.fixed.get(segment);
   const found = fixed === undefined ? null : walk(fixed, method, rest, params);
   if (found !== null) return found;
-  for (const [name, next] of place.anything) {
+  for (const [name, next] of place.wildcards) {
     const further = walk(next, method, rest, { ...params, [name]: segment });
     if (further !== null) return further;
   }

@@ -11,21 +11,21 @@ import { rawBody, readBody } from '#src/api/call.ts';
 import { JSON_TYPE } from '#src/api/errors.ts';
 import type { LargeBodies } from '#src/api/large-bodies.ts';
 import type { PauseLength, Pauses } from '#src/commands/pauses.ts';
-import type { Live } from '#src/control/live/live.ts';
+import type { LiveStreams } from '#src/control/live/live-streams.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import type { Pause } from '#src/domain/json.ts';
 import type { Log } from '#src/ports/telemetry.ts';
-import type { ClientAddresses } from './client-address.ts';
-import { forgetCookies, keepCookie, presentedToken } from './cookie.ts';
-import type { Desk } from './desk.ts';
-import { type Door, isAutomatic } from './door.ts';
+import type { Authorizer } from './authorize.ts';
+import type { ClientAddressResolver } from './client-address.ts';
+import type { ConcurrencyLimit } from './concurrency-limit.ts';
+import { clearCookieHeaders, presentedToken, setCookieHeaders } from './cookie.ts';
 import { refuse } from './errors.ts';
-import { securityHeaders } from './headers.ts';
+import { checkPublicOrigin } from './origin-check.ts';
 import { pageFiles } from './page-files.ts';
-import { checkPublicOrigin } from './public-origins.ts';
-import { agentOf } from './request-facts.ts';
+import { agentOf } from './request-headers.ts';
 import type { Answer, Caller, JsonBody, PublicRoute } from './route.ts';
-import type { Turns } from './turns.ts';
+import { securityHeaders } from './security-headers.ts';
+import { isAutomatic, type SessionGuard } from './session-guard.ts';
 
 const PREFIX = '/dashboard';
 const API = `${PREFIX}/api/`;
@@ -35,17 +35,17 @@ const STRANGERS_BODY_BYTES_MAX = 16_384;
 const STRANGERS = 'strangers';
 
 export interface ControlServerOptions {
-  readonly door: Door;
-  readonly addresses: ClientAddresses;
+  readonly guard: SessionGuard;
+  readonly addresses: ClientAddressResolver;
   /** Origins of the dashboard; null accepts any. */
   readonly publicOrigins: readonly string[] | null;
-  readonly desk: Desk;
-  readonly turns: Turns;
+  readonly authorizer: Authorizer;
+  readonly concurrency: ConcurrencyLimit;
   readonly bodies: LargeBodies;
   readonly pauses: Pauses;
   /** Those that need no session. */
   readonly publicRoutes: readonly PublicRoute[];
-  readonly live: Live;
+  readonly live: LiveStreams;
   /** How long a browser keeps a session's cookie. */
   readonly cookieSeconds: number;
   /** Where the page was built to. */
@@ -77,14 +77,14 @@ async function dashboard(scope: FastifyInstance, options: ControlServerOptions):
 }
 
 async function controlApi(scope: FastifyInstance, options: ControlServerOptions): Promise<void> {
-  const { door, addresses, desk, turns, bodies, pauses } = options;
+  const { guard: door, addresses, authorizer: desk, concurrency: turns, bodies, pauses } = options;
   const pauseOf = (who: string) => (length?: PauseLength) => pauses.pause(who, length);
   const bodyOf = (request: FastifyRequest, who: string): JsonBody | Promise<JsonBody> =>
     request.method === 'GET'
       ? {}
       : readBody(rawBody(request), { required: false, acceptsPart: false }, pauseOf(who));
   scope.decorateRequest('caller', null);
-  for (const { method, path, answer } of options.publicRoutes) {
+  for (const { method, path, handle: answer } of options.publicRoutes) {
     const onRequest = async ({ raw }: FastifyRequest) => door.checkOrigin(raw);
     scope.route({
       method,
@@ -96,7 +96,7 @@ async function controlApi(scope: FastifyInstance, options: ControlServerOptions)
         const visitor = {
           token: presentedToken(raw),
           isAutomatic: isAutomatic(raw),
-          ...addresses.of(raw),
+          ...addresses.resolve(raw),
           agent: agentOf(raw),
         };
         const body = await bodyOf(request, STRANGERS);
@@ -105,7 +105,7 @@ async function controlApi(scope: FastifyInstance, options: ControlServerOptions)
     });
   }
   const admitTo = (isStream: boolean) => async (request: FastifyRequest, reply: FastifyReply) => {
-    request.caller = await door.admit(request.raw, isStream);
+    request.caller = await door.authenticate(request.raw, isStream);
     await bodies.admit(request, reply, request.caller.user.id);
   };
 
@@ -113,8 +113,8 @@ async function controlApi(scope: FastifyInstance, options: ControlServerOptions)
   scope.get('/live', { config: { isUnreported: true }, onRequest: admitTo(true) }, async (request, reply) => {
     const caller = callerOf(request);
     const headers = reply.getHeaders() as OutgoingHttpHeaders;
-    const lookUp = () => door.lookUp(caller);
-    options.live.open({ caller, lookUp, query: queryOf(request), headers, response: reply.raw });
+    const lookUp = () => door.recheck(caller);
+    options.live.open({ caller, recheck: lookUp, query: queryOf(request), headers, response: reply.raw });
     reply.hijack();
     return reply;
   });
@@ -123,17 +123,17 @@ async function controlApi(scope: FastifyInstance, options: ControlServerOptions)
     const admitted = callerOf(request);
     const { id } = admitted.user;
     const act = async () =>
-      desk.answer({
+      desk.handle({
         // A body may take its time to arrive, and the session be over by then.
-        caller: method === 'GET' ? admitted : await door.lookUp(admitted),
+        caller: method === 'GET' ? admitted : await door.recheck(admitted),
         method,
         path: pathOf(request),
         query: queryOf(request),
         body: () => bodyOf(request, id),
-        request,
+        fastifyRequest: request,
       });
     const pause = pauseOf(id);
-    const answer = await bodies.carryOut(request, id, pause, () => turns.take(id, act));
+    const answer = await bodies.carryOut(request, id, pause, () => turns.run(id, act));
     return send(request, reply, answer, pause, options);
   });
 }
@@ -161,7 +161,8 @@ async function send(
   { cookieSeconds }: Pick<ControlServerOptions, 'cookieSeconds'>,
 ): Promise<FastifyReply> {
   if (session !== undefined) {
-    const cookies = session === null ? forgetCookies() : keepCookie(request.raw, session, cookieSeconds);
+    const cookies =
+      session === null ? clearCookieHeaders() : setCookieHeaders(request.raw, session, cookieSeconds);
     reply.header('set-cookie', [...cookies]);
   }
   reply.code(status).header('content-type', JSON_TYPE);

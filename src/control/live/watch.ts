@@ -5,7 +5,7 @@
  * Asking is work of the thread that fires: an answer that takes longer is asked for less often, but never so seldom
  * that a change would not be on the page within a second. What takes long is looked up aside from that thread.
  */
-import { explain } from '#src/control/http/errors.ts';
+import { describeError } from '#src/control/http/errors.ts';
 import type { Answer, Caller } from '#src/control/http/route.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
@@ -24,17 +24,17 @@ export interface WatchDependencies {
   readonly timers: Timers & Stopwatch;
   readonly log: Log;
   /** What a GET of this path answers this caller; rejects as the route does. */
-  readonly ask: (caller: Caller, path: string) => Promise<Answer>;
+  readonly get: (caller: Caller, path: string) => Promise<Answer>;
 }
 
-export type Told =
+export type WatchEvent =
   | { readonly event: 'data'; readonly body: string }
   /** It cannot be had any more; nothing follows. */
   | { readonly event: 'refused'; readonly status: number; readonly code: string };
 
-export interface Listener {
+export interface WatchListener {
   readonly caller: Caller;
-  tell(path: string, told: Told): void;
+  send(path: string, told: WatchEvent): void;
 }
 
 interface Last {
@@ -47,7 +47,7 @@ export class Watch {
   readonly #dependencies: WatchDependencies;
   readonly #path: string;
   readonly #onEnd: () => void;
-  readonly #listeners = new Set<Listener>();
+  readonly #listeners = new Set<WatchListener>();
   #last: Last | null = null;
   #callOff: (() => void) | null = null;
   #isOver = false;
@@ -59,26 +59,26 @@ export class Watch {
     this.#onEnd = onEnd;
   }
 
-  add(listener: Listener): void {
+  add(listener: WatchListener): void {
     this.#listeners.add(listener);
-    if (this.#last !== null) listener.tell(this.#path, { event: 'data', body: this.#last.body });
+    if (this.#last !== null) listener.send(this.#path, { event: 'data', body: this.#last.body });
     if (this.#listeners.size === 1) void this.#ask();
   }
 
-  remove(listener: Listener): void {
+  remove(listener: WatchListener): void {
     if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.#end();
   }
 
   async #ask(): Promise<void> {
     const [first] = this.#listeners;
     if (first === undefined) return;
-    const { ask, timers, log } = this.#dependencies;
+    const { get: ask, timers, log } = this.#dependencies;
     const beganAt = timers.elapsed();
     let restMs = ASKED_EVERY_MS;
     try {
       this.#take(await ask(first.caller, this.#path));
     } catch (error) {
-      const { status, code } = explain(error, LOGGED_AS, log);
+      const { status, code } = describeError(error, LOGGED_AS, log);
       if (status < 500) return this.#refuse(status, code);
       restMs = FAILED_REST_MS;
     }
@@ -90,20 +90,20 @@ export class Watch {
     );
   }
 
-  #take({ body, news = body }: Answer): void {
+  #take({ body, comparedBody: news = body }: Answer): void {
     const now = this.#dependencies.timers.elapsed();
     const last = this.#last;
     const isNews = last?.news !== news || (last.body !== body && now - last.toldAt >= TOLD_ANYWAY_MS);
     if (!isNews) return;
     this.#last = { body, news, toldAt: now };
-    for (const listener of this.#listeners) listener.tell(this.#path, { event: 'data', body });
+    for (const listener of this.#listeners) listener.send(this.#path, { event: 'data', body });
   }
 
   #refuse(status: number, code: string): void {
     const listeners = [...this.#listeners];
     this.#listeners.clear();
     this.#end();
-    for (const listener of listeners) listener.tell(this.#path, { event: 'refused', status, code });
+    for (const listener of listeners) listener.send(this.#path, { event: 'refused', status, code });
   }
 
   #end(): void {

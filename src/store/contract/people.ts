@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
-import type { Reach, User } from '#src/ports/people-store.ts';
+import type { ProjectScope, User } from '#src/ports/people-store.ts';
 import { HOUR_MS, START } from './builders.ts';
 import { ownSuite, type Suite } from './fixture.ts';
 import { PeopleFixture } from './people-fixture.ts';
@@ -14,7 +14,7 @@ export function peopleContract(suite: Suite): void {
     test('come by an invitation, which is used up by it', async () => {
       const before = await fixture.people.countUsers();
       const invitation = await fixture.addInvitation();
-      const projects: Reach = [(await suite.project()).id, (await suite.project()).id];
+      const projects: ProjectScope = [(await suite.project()).id, (await suite.project()).id];
       const user = fixture.user({ projects, role: 'operator' });
       expect(await fixture.people.acceptInvitation(invitation.hash, user)).toBe('done');
       expect(await fixture.people.findUser(user.id)).toEqual(user);

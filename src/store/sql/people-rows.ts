@@ -8,7 +8,7 @@ import type {
   AuditOutcome,
   Invitation,
   LoginFailures,
-  Reach,
+  ProjectScope,
   Session,
   User,
 } from '#src/ports/people-store.ts';
@@ -226,10 +226,10 @@ export function fromAuditRow(row: AuditRow): AuditEntry {
   };
 }
 
-function reachText(reach: Reach): string | null {
+function reachText(reach: ProjectScope): string | null {
   return reach === null ? null : JSON.stringify(reach);
 }
 
-function reachOf(text: string | null): Reach {
+function reachOf(text: string | null): ProjectScope {
   return text === null ? null : (JSON.parse(text) as readonly ProjectId[]);
 }

@@ -2,9 +2,8 @@
  * One life of one node: the real engine, commands and reference clock, on a store that it shares with others and
  * reaches over a link of its own. It may die, stop, and stand still for as long as it pleases the simulation.
  */
-import type { Commands } from '#src/commands/command.ts';
+import { type Commands, KeyedMutex } from '#src/commands/command.ts';
 import { Idempotency } from '#src/commands/idempotency.ts';
-import { Turns } from '#src/commands/turns.ts';
 import { IdMint } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { EngineInsight } from '#src/engine/dependencies.ts';
@@ -110,7 +109,7 @@ export class ClusterNode implements LifeFacts {
       ids,
       vault,
       hints: this.#engine,
-      turns: new Turns(),
+      mutex: new KeyedMutex(),
       pause: async () => {},
     };
     this.idempotency = new Idempotency(store, clock);

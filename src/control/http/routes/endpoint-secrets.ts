@@ -16,12 +16,12 @@ import {
 import type { EndpointSecretInfo, Listed } from '#src/control/http/contract.ts';
 import { readOptionalText } from '#src/control/http/fields.ts';
 import { presentEndpointSecret, presentOpenEndpointSecret } from '#src/control/http/present.ts';
-import { type Audited, json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
+import { type AuditRule, json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
 import { OVERLAP_DEFAULT } from '#src/control/secrets.ts';
 import { Refusal } from '#src/domain/errors.ts';
 
-export function endpointSecretRoutes(dependencies: SealingDependencies): readonly Route<ProjectAsked>[] {
-  const endpointRefKey = ({ partition, params }: ProjectAsked) =>
+export function endpointSecretRoutes(dependencies: SealingDependencies): readonly Route<ProjectRequest>[] {
+  const endpointRefKey = ({ partition, params }: ProjectRequest) =>
     requireEndpoint(dependencies, partition, params.id ?? '');
   return [
     {
@@ -29,7 +29,7 @@ export function endpointSecretRoutes(dependencies: SealingDependencies): readonl
       path: 'endpoints/:id/secrets',
       needs: 'viewer',
       audited: null,
-      answer: async (asked) => {
+      handle: async (asked) => {
         const secrets = await listEndpointSecrets(dependencies, await endpointRefKey(asked));
         return json(listed(secrets.map(presentEndpointSecret)));
       },
@@ -39,7 +39,7 @@ export function endpointSecretRoutes(dependencies: SealingDependencies): readonl
       path: 'endpoints/:id/secrets',
       needs: 'admin',
       audited: changing('secret.create'),
-      answer: async (asked) => {
+      handle: async (asked) => {
         const secrets = await createEndpointSecret(
           dependencies,
           await endpointRefKey(asked),
@@ -53,7 +53,7 @@ export function endpointSecretRoutes(dependencies: SealingDependencies): readonl
       path: 'endpoints/:id/secrets/rotate',
       needs: 'admin',
       audited: changing('secret.rotate'),
-      answer: async (asked) => {
+      handle: async (asked) => {
         const secrets = await rotateEndpointSecret(
           dependencies,
           await endpointRefKey(asked),
@@ -67,7 +67,7 @@ export function endpointSecretRoutes(dependencies: SealingDependencies): readonl
       path: 'endpoints/:id/secrets/remove',
       needs: 'admin',
       audited: changing('secret.remove'),
-      answer: async (asked) => {
+      handle: async (asked) => {
         const secrets = await removeEndpointSecrets(
           dependencies,
           await endpointRefKey(asked),
@@ -85,7 +85,7 @@ export function endpointSecretRoutes(dependencies: SealingDependencies): readonl
         subject: ({ params }) => params.id ?? '',
         detail: ({ params }) => ({ secret: params.secret ?? '' }),
       },
-      answer: async (asked) => {
+      handle: async (asked) => {
         const secrets = await listEndpointSecrets(dependencies, await endpointRefKey(asked));
         const secret = secrets.find(({ id }) => id === asked.params.secret);
         if (secret === undefined) throw new Refusal('not_found');
@@ -95,11 +95,11 @@ export function endpointSecretRoutes(dependencies: SealingDependencies): readonl
   ];
 }
 
-function overlapOf({ body }: ProjectAsked): string {
+function overlapOf({ body }: ProjectRequest): string {
   return readOptionalText(body, 'overlap') ?? OVERLAP_DEFAULT;
 }
 
-function changing(action: string): Audited<ProjectAsked> {
+function changing(action: string): AuditRule<ProjectRequest> {
   return {
     action,
     subject: ({ params }) => params.id ?? '',

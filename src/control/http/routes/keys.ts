@@ -3,18 +3,18 @@
 import type { ControlDependencies } from '#src/control/dependencies.ts';
 import type { KeyInfo, Listed, NewKey } from '#src/control/http/contract.ts';
 import { presentKey } from '#src/control/http/present.ts';
-import { DONE, json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
+import { DONE, json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
 import { makeKey, revokeKey } from '#src/control/keys.ts';
 import { Refusal } from '#src/domain/errors.ts';
 
-export function keyRoutes(dependencies: ControlDependencies): readonly Route<ProjectAsked>[] {
+export function keyRoutes(dependencies: ControlDependencies): readonly Route<ProjectRequest>[] {
   return [
     {
       method: 'GET',
       path: 'keys',
       needs: 'viewer',
       audited: null,
-      answer: async ({ partition }) => {
+      handle: async ({ partition }) => {
         const keys = await dependencies.store.listKeys(partition);
         const data = keys.map(presentKey).toReversed();
         return json({ data, next_cursor: null } satisfies Listed<KeyInfo>);
@@ -25,7 +25,7 @@ export function keyRoutes(dependencies: ControlDependencies): readonly Route<Pro
       path: 'keys',
       needs: 'admin',
       audited: { action: 'key.create', subject: () => '' },
-      answer: async ({ project, mode }) => {
+      handle: async ({ project, mode }) => {
         const { key, text } = await makeKey(dependencies, project, mode);
         return json({ ...presentKey(key), key: text } satisfies NewKey, 201, key.id);
       },
@@ -35,7 +35,7 @@ export function keyRoutes(dependencies: ControlDependencies): readonly Route<Pro
       path: 'keys/:id/revoke',
       needs: 'admin',
       audited: { action: 'key.revoke', subject: ({ params }) => params.id ?? '' },
-      answer: async ({ partition, params: { id = '' } }) => {
+      handle: async ({ partition, params: { id = '' } }) => {
         // A key is known by its id alone: one of another project is not to be revoked from here.
         const keys = await dependencies.store.listKeys(partition);
         if (!keys.some((key) => key.id === id)) throw new Refusal('not_found');

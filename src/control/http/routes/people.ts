@@ -4,25 +4,32 @@ import type { PeopleDependencies } from '#src/control/dependencies.ts';
 import type { InvitationInfo, Listed, NewInvitation, UserInfo } from '#src/control/http/contract.ts';
 import { readText, readTexts } from '#src/control/http/fields.ts';
 import { namesOf, presentInvitation, presentUser } from '#src/control/http/present.ts';
-import { type Asked, type Audited, DONE, type JsonBody, json, type Route } from '#src/control/http/route.ts';
-import { invitationPath, invite, removeInvitation, type Standing } from '#src/control/invitations.ts';
+import {
+  type AuditRule,
+  DONE,
+  type JsonBody,
+  json,
+  type Route,
+  type RouteRequest,
+} from '#src/control/http/route.ts';
+import { type AccessGrant, invitationPath, invite, removeInvitation } from '#src/control/invitations.ts';
 import { openSessions } from '#src/control/sessions.ts';
 import { changeUser, removeUser } from '#src/control/users.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { AuditEntry, User } from '#src/ports/people-store.ts';
 
-export function peopleRoutes(dependencies: PeopleDependencies): readonly Route<Asked>[] {
+export function peopleRoutes(dependencies: PeopleDependencies): readonly Route<RouteRequest>[] {
   return [...userRoutes(dependencies), ...invitationRoutes(dependencies)];
 }
 
-function userRoutes(dependencies: PeopleDependencies): readonly Route<Asked>[] {
+function userRoutes(dependencies: PeopleDependencies): readonly Route<RouteRequest>[] {
   return [
     {
       method: 'GET',
       path: 'users',
       needs: 'admin',
       audited: null,
-      answer: async () => {
+      handle: async () => {
         const names = namesOf(await dependencies.store.listProjects());
         const users = await dependencies.store.people.listUsers();
         const data = await Promise.all(
@@ -36,7 +43,7 @@ function userRoutes(dependencies: PeopleDependencies): readonly Route<Asked>[] {
       path: 'users/:id',
       needs: 'admin',
       audited: { action: 'user.change', subject: idOf, detail: ({ body }) => standingDetail(body) },
-      answer: async ({ caller, params: { id = '' }, body }) => {
+      handle: async ({ caller, params: { id = '' }, body }) => {
         const user = await changeUser(dependencies, id, readStanding(body), caller.user);
         const names = namesOf(await dependencies.store.listProjects());
         return json(presentUser(user, await seenAtOf(dependencies, user), names));
@@ -47,7 +54,7 @@ function userRoutes(dependencies: PeopleDependencies): readonly Route<Asked>[] {
       path: 'users/:id/remove',
       needs: 'admin',
       audited: { action: 'user.remove', subject: idOf },
-      answer: async ({ caller, params: { id = '' } }) => {
+      handle: async ({ caller, params: { id = '' } }) => {
         await removeUser(dependencies, id, caller.user);
         return json(DONE);
       },
@@ -55,14 +62,14 @@ function userRoutes(dependencies: PeopleDependencies): readonly Route<Asked>[] {
   ];
 }
 
-function invitationRoutes(dependencies: PeopleDependencies): readonly Route<Asked>[] {
+function invitationRoutes(dependencies: PeopleDependencies): readonly Route<RouteRequest>[] {
   return [
     {
       method: 'GET',
       path: 'invitations',
       needs: 'admin',
       audited: null,
-      answer: async () => {
+      handle: async () => {
         const names = namesOf(await dependencies.store.listProjects());
         const open = await dependencies.store.people.listInvitations(dependencies.clock.now());
         const data = open.map((invitation) => presentInvitation(invitation, names));
@@ -74,7 +81,7 @@ function invitationRoutes(dependencies: PeopleDependencies): readonly Route<Aske
       path: 'invitations',
       needs: 'admin',
       audited: { action: 'invitation.create', subject: () => '', detail: ({ body }) => standingDetail(body) },
-      answer: async ({ caller, body }) => {
+      handle: async ({ caller, body }) => {
         const { invitation, token } = await invite(dependencies, { ...readStanding(body), by: caller.user });
         const names = namesOf(await dependencies.store.listProjects());
         const shown: NewInvitation = {
@@ -89,7 +96,7 @@ function invitationRoutes(dependencies: PeopleDependencies): readonly Route<Aske
       path: 'invitations/:id/remove',
       needs: 'admin',
       audited: { action: 'invitation.remove', subject: idOf },
-      answer: async ({ caller, params: { id = '' } }) => {
+      handle: async ({ caller, params: { id = '' } }) => {
         await removeInvitation(dependencies, id, caller.user);
         return json(DONE);
       },
@@ -97,9 +104,9 @@ function invitationRoutes(dependencies: PeopleDependencies): readonly Route<Aske
   ];
 }
 
-const idOf: Audited<Asked>['subject'] = ({ params }) => params.id ?? '';
+const idOf: AuditRule<RouteRequest>['subject'] = ({ params }) => params.id ?? '';
 
-function readStanding(body: JsonBody): Standing {
+function readStanding(body: JsonBody): AccessGrant {
   return { role: readText(body, 'role'), projects: readTexts(body, 'projects') };
 }
 

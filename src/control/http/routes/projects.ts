@@ -1,26 +1,26 @@
 /** Projects: everybody sees those in their reach, an admin, who sees all, makes new ones. */
-import { createProject } from '#src/control/create-project.ts';
+import { createProject } from '#src/control/bootstrap.ts';
 import type { ControlDependencies, SealingDependencies } from '#src/control/dependencies.ts';
+import { canSeeProject } from '#src/control/http/authorize.ts';
 import type { Listed, ProjectInfo } from '#src/control/http/contract.ts';
-import { isInReach } from '#src/control/http/desk.ts';
 import { readText } from '#src/control/http/fields.ts';
 import { presentProject } from '#src/control/http/present.ts';
-import { type Asked, json, type Route } from '#src/control/http/route.ts';
+import { json, type Route, type RouteRequest } from '#src/control/http/route.ts';
 import type { Project } from '#src/ports/control-store.ts';
 import type { User } from '#src/ports/people-store.ts';
 
 export async function projectsOf(dependencies: ControlDependencies, user: User): Promise<readonly Project[]> {
-  return (await dependencies.store.listProjects()).filter((project) => isInReach(user, project));
+  return (await dependencies.store.listProjects()).filter((project) => canSeeProject(user, project));
 }
 
-export function projectRoutes(dependencies: SealingDependencies): readonly Route<Asked>[] {
+export function projectRoutes(dependencies: SealingDependencies): readonly Route<RouteRequest>[] {
   return [
     {
       method: 'GET',
       path: 'projects',
       needs: 'viewer',
       audited: null,
-      answer: async ({ caller }) => {
+      handle: async ({ caller }) => {
         const data = (await projectsOf(dependencies, caller.user)).map(presentProject);
         return json({ data, next_cursor: null } satisfies Listed<ProjectInfo>);
       },
@@ -30,7 +30,7 @@ export function projectRoutes(dependencies: SealingDependencies): readonly Route
       path: 'projects',
       needs: 'admin',
       audited: { action: 'project.create', subject: ({ body }) => readText(body, 'name') },
-      answer: async ({ body }) => {
+      handle: async ({ body }) => {
         const project = await createProject(dependencies, readText(body, 'name'));
         return json(presentProject(project), 201, project.name);
       },

@@ -7,18 +7,18 @@ import type { SealingDependencies } from '#src/control/dependencies.ts';
 import type { Listed, SecretInfo } from '#src/control/http/contract.ts';
 import { readOptionalText } from '#src/control/http/fields.ts';
 import { presentOpenSecret, presentSecret } from '#src/control/http/present.ts';
-import { json, type ProjectAsked, type Route } from '#src/control/http/route.ts';
+import { json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
 import { OVERLAP_DEFAULT, openSecret, rotateSecret } from '#src/control/secrets.ts';
 import { Refusal } from '#src/domain/errors.ts';
 
-export function secretRoutes(dependencies: SealingDependencies): readonly Route<ProjectAsked>[] {
+export function secretRoutes(dependencies: SealingDependencies): readonly Route<ProjectRequest>[] {
   return [
     {
       method: 'GET',
       path: 'secrets',
       needs: 'viewer',
       audited: null,
-      answer: async ({ partition }) => {
+      handle: async ({ partition }) => {
         const secrets = await dependencies.store.listSecrets(partition, dependencies.clock.now());
         return json(listed(secrets.map(presentSecret)));
       },
@@ -32,7 +32,7 @@ export function secretRoutes(dependencies: SealingDependencies): readonly Route<
         subject: () => '',
         detail: ({ body }) => ({ overlap: readOptionalText(body, 'overlap') ?? OVERLAP_DEFAULT }),
       },
-      answer: async ({ project, mode, body }) => {
+      handle: async ({ project, mode, body }) => {
         const overlap = readOptionalText(body, 'overlap');
         const [newest, ...others] = await rotateSecret(dependencies, project.name, mode, overlap);
         if (newest === undefined) throw new Error('A rotation left no secret that signs.');
@@ -46,7 +46,7 @@ export function secretRoutes(dependencies: SealingDependencies): readonly Route<
       path: 'secrets/:id/reveal',
       needs: 'admin',
       audited: { action: 'secret.reveal', subject: ({ params }) => params.id ?? '' },
-      answer: async ({ partition, params: { id } }) => {
+      handle: async ({ partition, params: { id } }) => {
         const secrets = await dependencies.store.listSecrets(partition, dependencies.clock.now());
         const secret = secrets.find((each) => each.id === id);
         if (secret === undefined) throw new Refusal('not_found');

@@ -4,11 +4,11 @@ import type { PeopleDependencies } from '#src/control/dependencies.ts';
 import type { Listed, OpenSession } from '#src/control/http/contract.ts';
 import { readText } from '#src/control/http/fields.ts';
 import { presentSession } from '#src/control/http/present.ts';
-import { type Asked, DONE, json, type Route } from '#src/control/http/route.ts';
+import { DONE, json, type Route, type RouteRequest } from '#src/control/http/route.ts';
 import { openSessions } from '#src/control/sessions.ts';
 import { changePassword } from '#src/control/users.ts';
 
-export function sessionRoutes(dependencies: PeopleDependencies): readonly Route<Asked>[] {
+export function sessionRoutes(dependencies: PeopleDependencies): readonly Route<RouteRequest>[] {
   const { people } = dependencies.store;
   return [
     {
@@ -16,7 +16,7 @@ export function sessionRoutes(dependencies: PeopleDependencies): readonly Route<
       path: 'sessions',
       needs: 'viewer',
       audited: null,
-      answer: async ({ caller: { user, session } }) => {
+      handle: async ({ caller: { user, session } }) => {
         const sessions = await openSessions(dependencies, user);
         const data = sessions.map((each) => presentSession(each, session));
         return json({ data, next_cursor: null } satisfies Listed<OpenSession>);
@@ -27,7 +27,7 @@ export function sessionRoutes(dependencies: PeopleDependencies): readonly Route<
       path: 'logout',
       needs: 'viewer',
       audited: { action: 'session.end', subject: ({ caller }) => caller.user.name },
-      answer: async ({ caller }) => {
+      handle: async ({ caller }) => {
         await people.removeSession(caller.session.hash);
         return { ...json(DONE), session: null };
       },
@@ -37,7 +37,7 @@ export function sessionRoutes(dependencies: PeopleDependencies): readonly Route<
       path: 'logout-everywhere',
       needs: 'viewer',
       audited: { action: 'session.end_all', subject: ({ caller }) => caller.user.name },
-      answer: async ({ caller }) => {
+      handle: async ({ caller }) => {
         await people.removeSessionsOf(caller.user.id, null);
         return { ...json(DONE), session: null };
       },
@@ -47,7 +47,7 @@ export function sessionRoutes(dependencies: PeopleDependencies): readonly Route<
       path: 'password',
       needs: 'viewer',
       audited: { action: 'password.change', subject: ({ caller }) => caller.user.name },
-      answer: async ({ caller, body }) => {
+      handle: async ({ caller, body }) => {
         const current = readText(body, 'current');
         const password = readText(body, 'password');
         const { address, peer, session, user } = caller;

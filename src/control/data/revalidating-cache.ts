@@ -21,7 +21,7 @@ interface Kept<T> {
   readonly paceMs: number;
 }
 
-export class SharedAnswers<T> {
+export class RevalidatingCache<T> {
   readonly #stopwatch: Stopwatch;
   /** In the order they were asked for. */
   readonly #kept = new Map<string, Kept<T>>();

@@ -1,8 +1,9 @@
-/** Runs as the dashboard shows them. */
-import type { PreviewRun, RunNoteInfo } from '#src/control/http/data-contract.ts';
+/** Runs and counts as the dashboard shows them. */
+import type { Counts, PreviewRun, RunNoteInfo } from '#src/control/http/data-contract.ts';
 import { formatInstant, type Instant } from '#src/domain/instant.ts';
 import type { Run } from '#src/domain/run-notes.ts';
 import { noteText, offsetText, wallClockText } from '#src/domain/run-words.ts';
+import type { Stats } from '#src/domain/stats.ts';
 import { spanAt, toLocal } from '#src/domain/zone.ts';
 
 /** `more`: notes that are not about the wall clock. */
@@ -21,4 +22,8 @@ export function presentRun(
 /** A run that fires at another instant than the one it was noted for. */
 export function movedRun(run: Run, zone: string, firesAt: Instant): Run {
   return { ...run, at: firesAt, local: toLocal(zone, firesAt), offsetMs: spanAt(zone, firesAt).offsetMs };
+}
+
+export function presentCounts({ fired, succeeded, retried, deadLettered, expired }: Stats): Counts {
+  return { fired, succeeded, retried, dead_lettered: deadLettered, expired };
 }

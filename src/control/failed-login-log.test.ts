@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { User } from '#src/ports/people-store.ts';
 import { openControlHarness, SILENT } from '#test/process/control-harness.ts';
-import { LoginTrace } from './login-trace.ts';
+import { FailedLoginLog } from './failed-login-log.ts';
 
 const HOUR_MS = 3_600_000;
 const ENTRIES_PER_HOUR_MAX = 100;
@@ -9,12 +9,18 @@ const ALL = { userId: null, projectId: null, action: 'login.throttle' };
 
 test('throttles from everywhere fill the audit log no faster than so many an hour, and do not hide those of people who exist', async () => {
   await using harness = await openControlHarness();
-  const trace = new LoginTrace({ ...harness, log: SILENT });
+  const trace = new FailedLoginLog({ ...harness, log: SILENT });
   const entries = async () => (await harness.store.people.listAudit(ALL, null, 1_000)).length;
   const storm = async () => {
     for (let i = 0; i < ENTRIES_PER_HOUR_MAX + 50; i++) {
       const begun = [{ by: 'name_and_address', failures: 5 }] as const;
-      await trace.failed({ name: `name-${i}`, address: `192.0.2.${i}`, peer: '10.0.0.1', user: null, begun });
+      await trace.record({
+        name: `name-${i}`,
+        address: `192.0.2.${i}`,
+        peer: '10.0.0.1',
+        user: null,
+        throttlesStarted: begun,
+      });
     }
   };
   await storm();
@@ -24,7 +30,7 @@ test('throttles from everywhere fill the audit log no faster than so many an hou
 
   const user = { name: 'ada' } as User;
   const begun = [{ by: 'name', failures: 50 }] as const;
-  await trace.failed({ name: 'ada', address: '192.0.2.1', peer: '192.0.2.1', user, begun });
+  await trace.record({ name: 'ada', address: '192.0.2.1', peer: '192.0.2.1', user, throttlesStarted: begun });
   expect(await harness.store.people.listAudit(ALL, null, 1)).toMatchObject([{ subject: 'ada' }]);
   harness.advance(HOUR_MS);
   await storm();

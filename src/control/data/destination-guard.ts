@@ -5,13 +5,13 @@
 
 import type { OperationId } from '#src/api/contract/operations.ts';
 import type { EditGuard } from '#src/api/handlers.ts';
-import type { ProjectAsked } from '#src/control/http/route.ts';
+import type { ProjectRequest } from '#src/control/http/route.ts';
 import { ControlRefusal } from '#src/control/refusal.ts';
 import { isElsewhere, originAndPath } from '#src/domain/destination-change.ts';
 import { parseId } from '#src/domain/id.ts';
 import type { DataDependencies } from './dependencies.ts';
 
-export function guardOf({ insight }: Pick<DataDependencies, 'insight'>): EditGuard {
+export function editGuard({ insight }: Pick<DataDependencies, 'insight'>): EditGuard {
   return {
     schedule({ destination, payloadBytes }, { endpoint }) {
       if (endpoint === undefined || destination.kind !== 'inline' || payloadBytes === 0) return;
@@ -27,13 +27,13 @@ export function guardOf({ insight }: Pick<DataDependencies, 'insight'>): EditGua
   };
 }
 
-export interface Move {
+export interface DestinationChange {
   readonly from: string;
   readonly to: string;
 }
 
 type Store = DataDependencies['commands']['store'];
-type UrlOf = (store: Store, asked: ProjectAsked) => Promise<string | null>;
+type UrlOf = (store: Store, asked: ProjectRequest) => Promise<string | null>;
 
 /** Edits that may name a destination: in which field, and how the present one is found. */
 const MOVING: Readonly<Partial<Record<OperationId, { readonly field: string; readonly urlOf: UrlOf }>>> = {
@@ -42,11 +42,11 @@ const MOVING: Readonly<Partial<Record<OperationId, { readonly field: string; rea
 };
 
 /** The place it sends to now, and the one it would after this edit. Null for an edit that does not name one. */
-export async function moveOf(
+export async function findDestinationChange(
   { commands: { store } }: Pick<DataDependencies, 'commands'>,
   operation: OperationId,
-  asked: ProjectAsked,
-): Promise<Move | null> {
+  asked: ProjectRequest,
+): Promise<DestinationChange | null> {
   const moving = MOVING[operation];
   const text = moving && asked.body[moving.field];
   const to = typeof text === 'string' ? originAndPath(text) : null;
@@ -55,13 +55,13 @@ export async function moveOf(
   return from === null || to === null ? null : { from, to };
 }
 
-async function urlOfSchedule(store: Store, { partition, params: { id = '' } }: ProjectAsked) {
+async function urlOfSchedule(store: Store, { partition, params: { id = '' } }: ProjectRequest) {
   const scheduleId = parseId('sch', id);
   const view = scheduleId === null ? null : await store.findSchedule(partition, scheduleId);
   return view?.schedule.destination.kind === 'inline' ? view.schedule.destination.url : null;
 }
 
-async function urlOfProfile(store: Store, { partition, params: { id = '' } }: ProjectAsked) {
+async function urlOfProfile(store: Store, { partition, params: { id = '' } }: ProjectRequest) {
   const endpointId = parseId('ep', id);
   const profile = endpointId === null ? null : await store.findProfile(partition, endpointId);
   return profile?.url ?? null;

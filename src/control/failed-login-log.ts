@@ -9,8 +9,8 @@ import type { Clock } from '#src/ports/clock.ts';
 import type { User } from '#src/ports/people-store.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import type { Vault } from '#src/ports/vault.ts';
-import { type AuditDependencies, type AuditedAct, noteInAudit } from './audit.ts';
-import type { Throttled } from './throttle.ts';
+import { type AuditDependencies, type AuditedAction, recordAudit } from './audit.ts';
+import type { ThrottleStart } from './login-throttle.ts';
 
 const HOUR_MS = 3_600_000;
 /** Guesses from many addresses begin many throttles. Beyond this number in an hour, only the log has them. */
@@ -19,34 +19,34 @@ const ENTRIES_PER_HOUR_MAX = 100;
 const ACTOR = 'failed logins';
 const NAME_SCOPE = 'login-name';
 
-export interface FailedGuess {
+export interface FailedLogin {
   readonly name: string;
   readonly address: string;
   readonly peer: string;
   /** The person of that name, if there is one. */
   readonly user: User | null;
   /** The throttles that begin with it. */
-  readonly begun: readonly Throttled[];
+  readonly throttlesStarted: readonly ThrottleStart[];
 }
 
-export interface LoginTraceDependencies extends AuditDependencies {
+export interface FailedLoginLogDependencies extends AuditDependencies {
   readonly log: Log;
   readonly vault: Pick<Vault, 'keyedHash'>;
 }
 
-export class LoginTrace {
-  readonly #dependencies: LoginTraceDependencies;
+export class FailedLoginLog {
+  readonly #dependencies: FailedLoginLogDependencies;
   /** Guesses of names that nobody has must not use up the entries of those that somebody has. */
-  readonly #ofPeople: HourlyBudget;
-  readonly #ofStrangers: HourlyBudget;
+  readonly #ofPeople: HourlyLimiter;
+  readonly #ofStrangers: HourlyLimiter;
 
-  constructor(dependencies: LoginTraceDependencies) {
+  constructor(dependencies: FailedLoginLogDependencies) {
     this.#dependencies = dependencies;
-    this.#ofPeople = new HourlyBudget(dependencies.clock);
-    this.#ofStrangers = new HourlyBudget(dependencies.clock);
+    this.#ofPeople = new HourlyLimiter(dependencies.clock);
+    this.#ofStrangers = new HourlyLimiter(dependencies.clock);
   }
 
-  async failed({ name, address, peer, user, begun }: FailedGuess): Promise<void> {
+  async record({ name, address, peer, user, throttlesStarted: begun }: FailedLogin): Promise<void> {
     const { log, vault } = this.#dependencies;
     const nameHash = vault.keyedHash(NAME_SCOPE, name);
     log.warn({ address, name_hash: nameHash }, 'a login failed');
@@ -62,8 +62,8 @@ export class LoginTrace {
 
   /** The answer to a wrong password does not depend on whether this can be written. */
   async #write(
-    about: Pick<AuditedAct, 'address' | 'peer' | 'subject'>,
-    detail: AuditedAct['detail'],
+    about: Pick<AuditedAction, 'address' | 'peer' | 'subject'>,
+    detail: AuditedAction['detail'],
   ): Promise<void> {
     const act = {
       ...about,
@@ -74,7 +74,7 @@ export class LoginTrace {
       mode: null,
     };
     try {
-      await noteInAudit(this.#dependencies, { ...act, detail }, 'done', null);
+      await recordAudit(this.#dependencies, { ...act, detail }, 'done', null);
     } catch (error) {
       this.#dependencies.log.warn(
         { error: String(error) },
@@ -85,7 +85,7 @@ export class LoginTrace {
 }
 
 /** Allows a number of entries an hour. */
-class HourlyBudget {
+class HourlyLimiter {
   readonly #clock: Clock;
   #from: Instant | null = null;
   #taken = 0;

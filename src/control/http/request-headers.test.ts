@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { forgetCookies, keepCookie, presentedToken } from './cookie.ts';
-import { isFromOwnPage } from './own-page.ts';
-import { agentOf } from './request-facts.ts';
+import { clearCookieHeaders, presentedToken, setCookieHeaders } from './cookie.ts';
+import { isFromOwnPage } from './origin-check.ts';
+import { agentOf } from './request-headers.ts';
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
@@ -15,21 +15,21 @@ const HTTPS = ['X-Forwarded-Proto', 'https'] as const;
 
 describe('the cookie of a session', () => {
   test('behind TLS no other host can plant it, and it is sent over TLS alone', () => {
-    expect(keepCookie(requestWith([HTTPS]), TOKEN, 60)).toEqual([
+    expect(setCookieHeaders(requestWith([HTTPS]), TOKEN, 60)).toEqual([
       `__Host-sched_session=${TOKEN}; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=60`,
     ]);
   });
 
   test('without TLS it has another name', () => {
-    expect(keepCookie(requestWith([]), TOKEN, 60)).toEqual([
+    expect(setCookieHeaders(requestWith([]), TOKEN, 60)).toEqual([
       `sched_session=${TOKEN}; Path=/dashboard; HttpOnly; SameSite=Strict; Max-Age=60`,
     ]);
   });
 
   test('both are forgotten', () => {
-    const names = forgetCookies().map((cookie) => cookie.split('=', 1)[0]);
+    const names = clearCookieHeaders().map((cookie) => cookie.split('=', 1)[0]);
     expect(names).toEqual(['__Host-sched_session', 'sched_session']);
-    for (const cookie of forgetCookies()) expect(cookie).toMatch(/=; .*Max-Age=0$/);
+    for (const cookie of clearCookieHeaders()) expect(cookie).toMatch(/=; .*Max-Age=0$/);
   });
 
   test.each<[what: string, headers: Headers, token: string | null]>([

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { DoorRefusal } from '#src/control/http/errors.ts';
+import { AccessRefusal } from '#src/control/http/errors.ts';
 import type { Answer, Caller } from '#src/control/http/route.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { IdMint } from '#src/domain/id.ts';
@@ -10,13 +10,13 @@ import { seededBytes } from '#src/store/contract/builders.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { callerOf } from '#test/control/data-harness.ts';
 import { SILENT } from '#test/process/control-harness.ts';
-import { Live, STREAMS_MAX, STREAMS_OF_ONE_MAX, WATCHES_MAX } from './live.ts';
+import { LiveStreams, STREAMS_MAX, STREAMS_OF_ONE_MAX, WATCHES_MAX } from './live-streams.ts';
 
 const ids = new IdMint(seededBytes(7));
 
 /** Live pages over real sockets; `answer` is what a path answers, and time is told by the test. */
 class Bench {
-  readonly live: Live;
+  readonly live: LiveStreams;
   readonly asked: string[] = [];
   answer: (path: string) => Promise<Answer> = async (path) => ({ status: 200, body: `{"path":"${path}"}` });
   /** Who is looking, and who they turn out to be when it is looked up again. */
@@ -29,7 +29,7 @@ class Bench {
   readonly #requests: ReturnType<typeof request>[] = [];
 
   constructor() {
-    this.live = new Live({
+    this.live = new LiveStreams({
       log: SILENT,
       timers: {
         elapsed: () => this.nowMs,
@@ -42,7 +42,7 @@ class Bench {
           };
         },
       },
-      ask: async (_caller, path) => {
+      get: async (_caller, path) => {
         this.asked.push(path);
         return this.answer(path);
       },
@@ -52,7 +52,7 @@ class Bench {
         const query = new URL(asked.url ?? '', 'http://localhost').searchParams;
         const { caller, lookUp } = this;
         const headers = { 'x-frame-options': 'DENY' };
-        this.admit(response, () => this.live.open({ caller, lookUp, query, headers, response }));
+        this.admit(response, () => this.live.open({ caller, recheck: lookUp, query, headers, response }));
       } catch {
         response.writeHead(400).end();
       }
@@ -181,7 +181,7 @@ describe('a watched path', () => {
 
   test('with nothing new in it but the time is told now and then', async () => {
     await openBench();
-    bench.answer = async () => ({ status: 200, body: `{"now":${bench.nowMs}}`, news: 'same' });
+    bench.answer = async () => ({ status: 200, body: `{"now":${bench.nowMs}}`, comparedBody: 'same' });
     const page = await bench.open('overview');
     await page.until(() => page.events.length === 1);
     await bench.pass(9_000);
@@ -251,7 +251,7 @@ describe('a watched path', () => {
 
 describe('a stream', () => {
   test.each([
-    ['is signed out', async () => Promise.reject(new DoorRefusal('not_signed_in'))],
+    ['is signed out', async () => Promise.reject(new AccessRefusal('not_signed_in'))],
     [
       'has another role',
       async () => ({ ...bench.caller, user: { ...bench.caller.user, role: 'admin' as const } }),

@@ -2,16 +2,16 @@
  * Who somebody is, and how they get a session: by name and password, or by an invitation. Whatever token was presented, the session
  * has a new one, and the one presented is over: nobody can be made to use a session that somebody else knows.
  */
-import { audited } from '#src/control/audit.ts';
+import { runAudited } from '#src/control/audit.ts';
 import type { PeopleDependencies } from '#src/control/dependencies.ts';
 import type { SessionInfo, WhoAmI } from '#src/control/http/contract.ts';
 import { readText } from '#src/control/http/fields.ts';
-import { presentLook, presentProject } from '#src/control/http/present.ts';
-import { type Answer, json, type PublicRoute, type Visitor } from '#src/control/http/route.ts';
-import { acceptInvitation, lookAtInvitation } from '#src/control/invitations.ts';
+import { presentInvitationSummary, presentProject } from '#src/control/http/present.ts';
+import { type Answer, json, type PublicRequest, type PublicRoute } from '#src/control/http/route.ts';
+import { acceptInvitation, requireInvitation } from '#src/control/invitations.ts';
 import { login } from '#src/control/logins.ts';
-import { requireName } from '#src/control/person-rules.ts';
-import { beginSession, csrfToken, findSession } from '#src/control/sessions.ts';
+import { createSession, csrfToken, findSession } from '#src/control/sessions.ts';
+import { requireName } from '#src/control/user-rules.ts';
 import { formatInstant } from '#src/domain/instant.ts';
 import type { Session, User } from '#src/ports/people-store.ts';
 import { projectsOf } from './projects.ts';
@@ -24,7 +24,7 @@ const BY_THEMSELVES = { projectId: null, mode: null, detail: {} } as const;
 
 /** `onEntry`: somebody is signed in, and is about to look at something. */
 export function entryRoutes(dependencies: PeopleDependencies, onEntry: () => void): readonly PublicRoute[] {
-  const entered = (visitor: Visitor, user: User) => {
+  const entered = (visitor: PublicRequest, user: User) => {
     onEntry();
     return signedIn(dependencies, visitor, user);
   };
@@ -32,7 +32,7 @@ export function entryRoutes(dependencies: PeopleDependencies, onEntry: () => voi
     {
       method: 'GET',
       path: 'whoami',
-      answer: async ({ token, isAutomatic }) => {
+      handle: async ({ token, isAutomatic }) => {
         const found = token === null ? null : await findSession(dependencies, token, !isAutomatic);
         if (token === null || found === null) return json(null satisfies WhoAmI);
         onEntry();
@@ -42,7 +42,7 @@ export function entryRoutes(dependencies: PeopleDependencies, onEntry: () => voi
     {
       method: 'POST',
       path: 'login',
-      answer: async (visitor) => {
+      handle: async (visitor) => {
         const { address, peer, body } = visitor;
         const name = readText(body, 'name');
         const password = readText(body, 'password');
@@ -56,25 +56,25 @@ export function entryRoutes(dependencies: PeopleDependencies, onEntry: () => voi
           action: 'session.begin',
           subject: user.name,
         };
-        return audited(dependencies, act, () => entered(visitor, user));
+        return runAudited(dependencies, act, () => entered(visitor, user));
       },
     },
     {
       method: 'POST',
       path: 'invitation/look',
-      answer: async ({ body }) =>
-        json(presentLook(await lookAtInvitation(dependencies, readText(body, 'token')))),
+      handle: async ({ body }) =>
+        json(presentInvitationSummary(await requireInvitation(dependencies, readText(body, 'token')))),
     },
     {
       method: 'POST',
       path: 'invitation',
-      answer: async (visitor) => {
+      handle: async (visitor) => {
         const { address, peer, body } = visitor;
         const token = readText(body, 'token');
         const name = requireName(readText(body, 'name'));
         const password = readText(body, 'password');
         // Only who has a real one can fill the audit log with what they try.
-        const { id, role } = await lookAtInvitation(dependencies, token);
+        const { id, role } = await requireInvitation(dependencies, token);
         const act = {
           ...BY_THEMSELVES,
           userId: null,
@@ -85,7 +85,7 @@ export function entryRoutes(dependencies: PeopleDependencies, onEntry: () => voi
           subject: '',
           detail: { invitation: id, role },
         };
-        const user = await audited(
+        const user = await runAudited(
           dependencies,
           act,
           () => acceptInvitation(dependencies, { token, name, password }),
@@ -97,9 +97,13 @@ export function entryRoutes(dependencies: PeopleDependencies, onEntry: () => voi
   ];
 }
 
-async function signedIn(dependencies: PeopleDependencies, visitor: Visitor, user: User): Promise<Answer> {
+async function signedIn(
+  dependencies: PeopleDependencies,
+  visitor: PublicRequest,
+  user: User,
+): Promise<Answer> {
   const { token: presented, address, agent } = visitor;
-  const { token, session } = await beginSession(dependencies, user, presented, address, agent);
+  const { token, session } = await createSession(dependencies, user, presented, address, agent);
   return { ...json(await sessionInfo(dependencies, user, session, token)), session: token };
 }
 

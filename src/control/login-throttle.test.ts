@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
 import { type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
+import { LIMITS, LoginThrottle, waitMsOf } from './login-throttle.ts';
 import { ControlRefusal } from './refusal.ts';
-import { LIMITS, LoginThrottle, waitMsOf } from './throttle.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -56,7 +56,7 @@ describe('guesses', () => {
     await using harness = await openControlHarness();
     const told: [guess: number, by: string, failures: number][] = [];
     for (let guess = 1; guess <= 45; guess++) {
-      const { begun } = await harness.throttle.count('ada', '192.0.2.1');
+      const { throttlesStarted: begun } = await harness.throttle.count('ada', '192.0.2.1');
       for (const { by, failures } of begun) told.push([guess, by, failures]);
       // Longer than any wait, and longer than failures of a name alone are remembered.
       harness.advance(2 * HOUR_MS);
@@ -104,7 +104,7 @@ describe('guesses', () => {
 
   test('under one name from everywhere wait after fifty, but not where it was signed in from', async () => {
     await using harness = await openControlHarness();
-    await harness.throttle.forgive(await harness.throttle.count('ada', '198.51.100.7'));
+    await harness.throttle.recordSuccess(await harness.throttle.count('ada', '198.51.100.7'));
     for (let i = 0; i < 50; i++) await fail(harness, 1, 'ada', `203.0.113.${i}`);
     expect(await waitOf(harness.throttle, 'ada', '203.0.113.99')).toBe(1_000);
     expect(await waitOf(harness.throttle, 'ada', '198.51.100.7')).toBe(0);
@@ -129,10 +129,10 @@ describe('guesses', () => {
   test('that were right are forgotten, and do not count against their address', async () => {
     await using harness = await openControlHarness();
     for (let i = 0; i < 120; i++) {
-      await harness.throttle.forgive(await harness.throttle.count(`name-${i}`, '192.0.2.1'));
+      await harness.throttle.recordSuccess(await harness.throttle.count(`name-${i}`, '192.0.2.1'));
     }
     await fail(harness, 4, 'ada');
-    await harness.throttle.forgive(await harness.throttle.count('ada', '192.0.2.1'));
+    await harness.throttle.recordSuccess(await harness.throttle.count('ada', '192.0.2.1'));
     await fail(harness, 5, 'ada');
     expect(await waitOf(harness.throttle, 'ada')).toBe(1_000);
   });

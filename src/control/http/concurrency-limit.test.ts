@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Pauses } from '#src/commands/pauses.ts';
 import { Refusal } from '#src/domain/errors.ts';
-import { AT_ONCE_MAX, Turns, WAITING_MAX } from './turns.ts';
+import { CONCURRENT_MAX, ConcurrencyLimit, WAITING_MAX } from './concurrency-limit.ts';
 
 /** Turns, and what is done when everything else had its turn. */
 function openTurns() {
@@ -16,7 +16,7 @@ function openTurns() {
       await settled();
     }
   };
-  return { turns: new Turns(new Pauses({ after, elapsed: () => 0 })), pass };
+  return { turns: new ConcurrencyLimit(new Pauses({ after, elapsed: () => 0 })), pass };
 }
 
 /** Work that is told when it ends. */
@@ -34,9 +34,9 @@ test('of one person a few are answered at a time, the next after everything else
   const { turns, pass } = openTurns();
   const first = held();
   const begun: string[] = [];
-  const all = Array.from({ length: AT_ONCE_MAX }, () => turns.take('ada', first.work));
-  const next = turns.take('ada', async () => void begun.push('next of ada'));
-  await turns.take('bob', async () => void begun.push('bob'));
+  const all = Array.from({ length: CONCURRENT_MAX }, () => turns.run('ada', first.work));
+  const next = turns.run('ada', async () => void begun.push('next of ada'));
+  await turns.run('bob', async () => void begun.push('bob'));
   first.end();
   await Promise.all(all);
   expect(begun).toEqual(['bob']);
@@ -48,34 +48,34 @@ test('of one person a few are answered at a time, the next after everything else
 test('more than can wait are turned away, and nobody else with them', async () => {
   const { turns, pass } = openTurns();
   const first = held();
-  const taken = Array.from({ length: AT_ONCE_MAX + WAITING_MAX }, () => turns.take('ada', first.work));
-  await expect(turns.take('ada', first.work)).rejects.toEqual(new Refusal('unavailable'));
-  await expect(turns.take('bob', async () => 'answered')).resolves.toBe('answered');
+  const taken = Array.from({ length: CONCURRENT_MAX + WAITING_MAX }, () => turns.run('ada', first.work));
+  await expect(turns.run('ada', first.work)).rejects.toEqual(new Refusal('unavailable'));
+  await expect(turns.run('bob', async () => 'answered')).resolves.toBe('answered');
   first.end();
   await settled();
   await pass();
   await Promise.all(taken);
   await pass();
-  await expect(turns.take('ada', async () => 'answered')).resolves.toBe('answered');
+  await expect(turns.run('ada', async () => 'answered')).resolves.toBe('answered');
 });
 
 test('what is answered at once counts until everything else had its turn', async () => {
   const { turns, pass } = openTurns();
   const begun: number[] = [];
-  for (let asked = 0; asked < AT_ONCE_MAX; asked++)
-    await turns.take('ada', async () => void begun.push(asked));
-  const next = turns.take('ada', async () => void begun.push(AT_ONCE_MAX));
+  for (let asked = 0; asked < CONCURRENT_MAX; asked++)
+    await turns.run('ada', async () => void begun.push(asked));
+  const next = turns.run('ada', async () => void begun.push(CONCURRENT_MAX));
   await settled();
-  expect(begun).toHaveLength(AT_ONCE_MAX);
+  expect(begun).toHaveLength(CONCURRENT_MAX);
   await pass();
   await next;
-  expect(begun).toHaveLength(AT_ONCE_MAX + 1);
+  expect(begun).toHaveLength(CONCURRENT_MAX + 1);
 });
 
 test('what fails gives its turn on', async () => {
   const { turns, pass } = openTurns();
-  for (let attempts = 0; attempts <= AT_ONCE_MAX; attempts++) {
-    const failing = turns.take('ada', () => Promise.reject(new Error('no')));
+  for (let attempts = 0; attempts <= CONCURRENT_MAX; attempts++) {
+    const failing = turns.run('ada', () => Promise.reject(new Error('no')));
     await expect(failing).rejects.toThrow('no');
     await pass();
   }

@@ -5,19 +5,19 @@
  * Live pages ask here too, without HTTP: only for what changes and reveals nothing.
  */
 import type { FastifyRequest } from 'fastify';
-import type { AuditedAct } from '#src/control/audit.ts';
-import type { RefusedAct } from '#src/control/role-refusals.ts';
+import type { AuditedAction } from '#src/control/audit.ts';
+import type { RefusedAction } from '#src/control/role-refusals.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { mayAct } from '#src/domain/role.ts';
 import type { ControlStore, Project } from '#src/ports/control-store.ts';
 import type { User } from '#src/ports/people-store.ts';
-import { DoorRefusal } from './errors.ts';
+import { AccessRefusal } from './errors.ts';
 import { isMode } from './fields.ts';
-import { shownTo } from './hidden-queries.ts';
-import type { Answer, Asked, Caller, JsonBody, ProjectAsked, Route } from './route.ts';
+import { hideQueriesFrom } from './hidden-queries.ts';
+import type { Answer, Caller, JsonBody, ProjectRequest, Route, RouteRequest } from './route.ts';
 import { Router } from './router.ts';
 
-export interface Question {
+export interface ControlRequest {
   readonly caller: Caller;
   readonly method: string;
   /** Below `/dashboard/api/`, as it was sent. */
@@ -25,41 +25,41 @@ export interface Question {
   readonly query: URLSearchParams;
   /** Read once it is known that they may ask. */
   readonly body: () => JsonBody | Promise<JsonBody>;
-  readonly request: FastifyRequest | null;
+  readonly fastifyRequest: FastifyRequest | null;
 }
 
 /** Carries it out; that it was begun, and what came of it, is kept in the audit log. */
-export type Auditor = (act: AuditedAct, carryOut: () => Promise<Answer>) => Promise<Answer>;
+export type Auditor = (act: AuditedAction, carryOut: () => Promise<Answer>) => Promise<Answer>;
 
-export interface DeskOptions extends Routes {
+export interface AuthorizerDependencies extends Routes {
   readonly store: Pick<ControlStore, 'findProject'>;
   readonly auditor: Auditor;
   /** Lets what is due go first. */
   readonly pause: (who: string) => Promise<void>;
   /** Keeps a refusal by role in the audit log. */
-  readonly onRefused: (act: RefusedAct) => Promise<void>;
+  readonly onRefused: (act: RefusedAction) => Promise<void>;
 }
 
 export interface Routes {
-  readonly routes: readonly Route<Asked>[];
-  readonly projectRoutes: readonly Route<ProjectAsked>[];
+  readonly routes: readonly Route<RouteRequest>[];
+  readonly projectRoutes: readonly Route<ProjectRequest>[];
 }
 
 /** `name`: method and pattern. */
-type Known =
-  | { readonly name: string; readonly isOfProject: false; readonly route: Route<Asked> }
-  | { readonly name: string; readonly isOfProject: true; readonly route: Route<ProjectAsked> };
+type KnownRoute =
+  | { readonly name: string; readonly isOfProject: false; readonly route: Route<RouteRequest> }
+  | { readonly name: string; readonly isOfProject: true; readonly route: Route<ProjectRequest> };
 
-type Place = Omit<ProjectAsked, keyof Asked>;
+type ProjectContext = Omit<ProjectRequest, keyof RouteRequest>;
 
 /** A session has no key; this is no hash of any. */
 const NO_KEY_HASH = '';
 
-export class Desk {
-  readonly #options: DeskOptions;
-  readonly #router = new Router<Known>();
+export class Authorizer {
+  readonly #options: AuthorizerDependencies;
+  readonly #router = new Router<KnownRoute>();
 
-  constructor(options: DeskOptions) {
+  constructor(options: AuthorizerDependencies) {
     this.#options = options;
     for (const route of options.routes) {
       const { method, path } = route;
@@ -73,21 +73,21 @@ export class Desk {
   }
 
   /** `path`: with its query, such as `p/default/test/overview?range=1h`. */
-  async ask(caller: Caller, path: string): Promise<Answer> {
+  async get(caller: Caller, path: string): Promise<Answer> {
     const [place = '', search = ''] = path.split(/\?(.*)/s, 2);
-    const known = this.#router.find('GET', place)?.value;
+    const known = this.#router.match('GET', place)?.value;
     if (known === undefined || known.route.audited !== null) throw new Refusal('not_found');
     const query = new URLSearchParams(search);
-    return this.answer({ caller, method: 'GET', path: place, query, body: () => ({}), request: null });
+    return this.handle({ caller, method: 'GET', path: place, query, body: () => ({}), fastifyRequest: null });
   }
 
-  async answer(question: Question): Promise<Answer> {
+  async handle(question: ControlRequest): Promise<Answer> {
     const { role, id } = question.caller.user;
-    return shownTo(role, await this.#answerOf(question), () => this.#options.pause(id));
+    return hideQueriesFrom(role, await this.#answerOf(question), () => this.#options.pause(id));
   }
 
-  async #answerOf(question: Question): Promise<Answer> {
-    const found = this.#router.find(question.method, question.path);
+  async #answerOf(question: ControlRequest): Promise<Answer> {
+    const found = this.#router.match(question.method, question.path);
     if (found === null) throw new Refusal('not_found');
     const { value: known, params } = found;
     if (!known.isOfProject) {
@@ -99,7 +99,11 @@ export class Desk {
     return this.#act(known.route, { ...(await askedOf(question, params)), ...place }, place);
   }
 
-  async #requireRight({ user, address, peer }: Caller, known: Known, place: Place | null): Promise<void> {
+  async #requireRight(
+    { user, address, peer }: Caller,
+    known: KnownRoute,
+    place: ProjectContext | null,
+  ): Promise<void> {
     if (isAllowed(user, known)) return;
     await this.#options.onRefused({
       userId: user.id,
@@ -110,23 +114,27 @@ export class Desk {
       mode: place?.mode ?? null,
       route: known.name,
     });
-    throw new DoorRefusal('not_allowed');
+    throw new AccessRefusal('not_allowed');
   }
 
-  async #endpointRefKey(user: User, params: Readonly<Record<string, string>>): Promise<Place> {
+  async #endpointRefKey(user: User, params: Readonly<Record<string, string>>): Promise<ProjectContext> {
     const { project: name = '', mode = '' } = params;
     const project = await this.#options.store.findProject(name);
-    if (project === null || !isInReach(user, project) || !isMode(mode)) throw new Refusal('not_found');
+    if (project === null || !canSeeProject(user, project) || !isMode(mode)) throw new Refusal('not_found');
     const partition = project.partitions[mode];
     const { id: projectId, pinnedVersion } = project;
     const tenant = { projectId, partition, mode, keyHash: NO_KEY_HASH, pinnedVersion };
     return { project, mode, partition, tenant };
   }
 
-  async #act<A extends Asked>({ audited, answer }: Route<A>, asked: A, place: Place | null): Promise<Answer> {
+  async #act<A extends RouteRequest>(
+    { audited, handle: answer }: Route<A>,
+    asked: A,
+    place: ProjectContext | null,
+  ): Promise<Answer> {
     if (audited === null) return answer(asked);
     const { user, address, peer } = asked.caller;
-    const act: AuditedAct = {
+    const act: AuditedAction = {
       userId: user.id,
       actor: user.name,
       address,
@@ -141,20 +149,20 @@ export class Desk {
   }
 }
 
-export function isInReach({ projects }: Pick<User, 'projects'>, { id }: Project): boolean {
+export function canSeeProject({ projects }: Pick<User, 'projects'>, { id }: Project): boolean {
   return projects === null || projects.includes(id);
 }
 
 /** A matter of no single project concerns all of them: an admin of some alone has no say in it. */
-function isAllowed({ role, projects }: User, { isOfProject, route: { needs } }: Known): boolean {
+function isAllowed({ role, projects }: User, { isOfProject, route: { needs } }: KnownRoute): boolean {
   const hasSay = isOfProject || needs !== 'admin' || projects === null;
   return hasSay && mayAct(role, needs);
 }
 
 /** The body is read only once it is known that the caller may ask. */
 async function askedOf(
-  { caller, query, body, request }: Question,
+  { caller, query, body, fastifyRequest: request }: ControlRequest,
   params: Readonly<Record<string, string>>,
-): Promise<Asked> {
-  return { caller, params, query, body: await body(), request };
+): Promise<RouteRequest> {
+  return { caller, params, query, body: await body(), fastifyRequest: request };
 }

@@ -42,10 +42,10 @@ export const FAILURE_MS_MAX = Math.max(...Object.values(LIMITS).map(({ forgetMs 
 export const FAMILIAR_MS = 30 * 24 * HOUR_MS;
 
 /** Of those who come between, on other nodes: on this one guesses are counted one after the other. */
-const ATTEMPTS_MAX = 5;
+const CONFLICTS_MAX = 5;
 const WAITING_MAX = 64;
 /** Whoever guesses without end from one place is not to take up all the room. */
-const WAITING_OF_ONE_MAX = 8;
+const WAITING_PER_ADDRESS_MAX = 8;
 
 /** How long the next guess has to wait after so many failures. */
 export function waitMsOf(limit: Limit, failures: number, lastAt: Instant, now: Instant): number {
@@ -57,7 +57,7 @@ export function waitMsOf(limit: Limit, failures: number, lastAt: Instant, now: I
 }
 
 /** A throttle: the next guess under the same name, from the same address, or both, has to wait. */
-export interface Throttled {
+export interface ThrottleStart {
   readonly by: 'name_and_address' | 'name' | 'address';
   readonly failures: number;
 }
@@ -68,7 +68,7 @@ type Subjects = Readonly<Record<Kind | 'familiar', string>>;
 export interface Guess {
   readonly subjects: Subjects;
   /** The throttles that begin with it, if it is wrong. */
-  readonly begun: readonly Throttled[];
+  readonly throttlesStarted: readonly ThrottleStart[];
 }
 
 export class LoginThrottle {
@@ -85,7 +85,7 @@ export class LoginThrottle {
 
   /** Counts a guess; refuses one that has to wait. */
   async count(name: string, address: string): Promise<Guess> {
-    const place = endpointRefKey(address);
+    const place = addressKey(address);
     this.#enter(place);
     const counted = this.#last.then(() => this.#count(subjectsOf(name, place)));
     this.#last = counted.catch(() => {});
@@ -99,7 +99,7 @@ export class LoginThrottle {
   #enter(place: string): void {
     const ofPlace = this.#waiting.get(place) ?? 0;
     const all = [...this.#waiting.values()].reduce((sum, count) => sum + count, 0);
-    if (all >= WAITING_MAX || ofPlace >= WAITING_OF_ONE_MAX) throw throttled(FIRST_WAIT_MS);
+    if (all >= WAITING_MAX || ofPlace >= WAITING_PER_ADDRESS_MAX) throw throttled(FIRST_WAIT_MS);
     this.#waiting.set(place, ofPlace + 1);
   }
 
@@ -110,25 +110,25 @@ export class LoginThrottle {
   }
 
   async #count(subjects: Subjects): Promise<Guess> {
-    for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
+    for (let attempts = 0; attempts < CONFLICTS_MAX; attempts++) {
       const now = this.#clock.now();
       const found = await this.#find(Object.values(subjects));
       const waitMs = longestWait(subjects, found, now);
       if (waitMs > 0) throw throttled(waitMs);
-      const changes = oneMore(subjects, found, now);
+      const changes = countedUp(subjects, found, now);
       if ((await this.#people.replaceLoginFailures(changes)) === 'done') {
-        return { subjects, begun: begunBy(changes) };
+        return { subjects, throttlesStarted: throttlesStartedBy(changes) };
       }
     }
     throw throttled(FIRST_WAIT_MS);
   }
 
-  async #find(subjects: readonly string[]): Promise<Found> {
+  async #find(subjects: readonly string[]): Promise<FailuresBySubject> {
     return new Map((await this.#people.findLoginFailures(subjects)).map((one) => [one.subject, one]));
   }
 
   /** It was right. */
-  async forgive({ subjects: { both, name, address, familiar } }: Guess): Promise<void> {
+  async recordSuccess({ subjects: { both, name, address, familiar } }: Guess): Promise<void> {
     await this.#people.clearLoginFailures([both]);
     await this.#people.takeBackLoginFailure([name, address]);
     const was = (await this.#find([familiar])).get(familiar) ?? null;
@@ -138,20 +138,20 @@ export class LoginThrottle {
   }
 
   /** It was not checked after all. */
-  async takeBack({ subjects: { both, name, address } }: Guess): Promise<void> {
+  async uncount({ subjects: { both, name, address } }: Guess): Promise<void> {
     await this.#people.takeBackLoginFailure([both, name, address]);
   }
 }
 
-type Found = ReadonlyMap<string, LoginFailures>;
+type FailuresBySubject = ReadonlyMap<string, LoginFailures>;
 
-function kindsOf(subjects: Subjects, found: Found, now: Instant): readonly Kind[] {
+function kindsOf(subjects: Subjects, found: FailuresBySubject, now: Instant): readonly Kind[] {
   const familiar = found.get(subjects.familiar);
   const isFamiliar = familiar !== undefined && now - familiar.lastAt < FAMILIAR_MS;
   return isFamiliar ? ['both'] : ['both', 'name', 'address'];
 }
 
-function longestWait(subjects: Subjects, found: Found, now: Instant): number {
+function longestWait(subjects: Subjects, found: FailuresBySubject, now: Instant): number {
   const waits = kindsOf(subjects, found, now).map((kind) => {
     const { failures = 0, lastAt = now } = found.get(subjects[kind]) ?? {};
     return waitMsOf(LIMITS[kind], failures, lastAt, now);
@@ -163,7 +163,7 @@ interface Counted extends LoginFailuresChange {
   readonly kind: Kind;
 }
 
-function oneMore(subjects: Subjects, found: Found, now: Instant): readonly Counted[] {
+function countedUp(subjects: Subjects, found: FailuresBySubject, now: Instant): readonly Counted[] {
   return (Object.keys(LIMITS) as Kind[]).map((kind) => {
     const subject = subjects[kind];
     const was = found.get(subject) ?? null;
@@ -177,13 +177,13 @@ const THROTTLED_BY = {
   both: 'name_and_address',
   name: 'name',
   address: 'address',
-} as const satisfies Readonly<Record<Kind, Throttled['by']>>;
+} as const satisfies Readonly<Record<Kind, ThrottleStart['by']>>;
 
 /**
  * A throttle is told when it begins, and again whenever twice as many have failed: somebody who guesses slowly must not
  * be told of once and never again. Exactly one guess is counted as each number, on whatever node.
  */
-function begunBy(changes: readonly Counted[]): readonly Throttled[] {
+function throttlesStartedBy(changes: readonly Counted[]): readonly ThrottleStart[] {
   return changes.flatMap(({ kind, failures }) =>
     Number.isInteger(Math.log2(failures / LIMITS[kind].free)) && failures >= LIMITS[kind].free
       ? [{ by: THROTTLED_BY[kind], failures }]
@@ -209,7 +209,7 @@ const IPV6_NETWORK_BYTES = 8;
 const MAPPED = '::ffff:';
 
 /** Of IPv6 the network: whoever has one address there has them all. */
-function endpointRefKey(text: string): string {
+function addressKey(text: string): string {
   const address = parseAddress(text.toLowerCase().startsWith(MAPPED) ? text.slice(MAPPED.length) : text);
   if (address?.family !== 'ipv6') return address?.text ?? text;
   return address.bytes.slice(0, IPV6_NETWORK_BYTES).join('.');

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { SharedAnswers } from './shared-answers.ts';
+import { RevalidatingCache } from './revalidating-cache.ts';
 
 /** Answers that are numbered, each of which takes a while by a clock that the test moves. */
 function numbered(tookMs: number) {
   let nowMs = 0;
   let made = 0;
-  const shared = new SharedAnswers<number>({ elapsed: () => nowMs });
+  const shared = new RevalidatingCache<number>({ elapsed: () => nowMs });
   const ask = () =>
     shared.get('name', async () => {
       nowMs += tookMs;

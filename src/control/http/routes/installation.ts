@@ -1,10 +1,10 @@
-/** The audit log, newest first: who did what, when, and what came of it. */
+/** The routes that concern the whole installation: facts about it, and its audit log, newest entry first. */
 import { decodeCursor, encodeCursor, type List } from '#src/api/cursor.ts';
 import { readLimit, readText } from '#src/api/query.ts';
 import type { PeopleDependencies } from '#src/control/dependencies.ts';
-import type { AuditLine, Listed } from '#src/control/http/contract.ts';
+import type { About, AuditLine, Listed } from '#src/control/http/contract.ts';
 import { namesOf, presentAudit } from '#src/control/http/present.ts';
-import { type Asked, json, type Route } from '#src/control/http/route.ts';
+import { json, type Route, type RouteRequest } from '#src/control/http/route.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { parseId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/partition.ts';
@@ -16,14 +16,26 @@ const LIST: List = { partition: 0 as Partition, name: 'audit log' };
 /** The beginning of an action, such as `schedule.`. */
 const ACTION = /^[a-z_.]{1,64}$/;
 
-export function auditRoutes(dependencies: PeopleDependencies): readonly Route<Asked>[] {
+export function aboutRoutes(about: About): readonly Route<RouteRequest>[] {
+  return [
+    {
+      method: 'GET',
+      path: 'about',
+      needs: 'viewer',
+      audited: null,
+      handle: async () => json(about),
+    },
+  ];
+}
+
+export function auditRoutes(dependencies: PeopleDependencies): readonly Route<RouteRequest>[] {
   return [
     {
       method: 'GET',
       path: 'audit',
       needs: 'admin',
       audited: null,
-      answer: async ({ query }) => {
+      handle: async ({ query }) => {
         const projects = await dependencies.store.listProjects();
         const filter = readFilter(query, projects);
         const cursor = readText(query, 'cursor');

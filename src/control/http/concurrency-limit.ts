@@ -5,28 +5,28 @@
 import type { Pauses } from '#src/commands/pauses.ts';
 import { Refusal } from '#src/domain/errors.ts';
 
-export const AT_ONCE_MAX = 3;
+export const CONCURRENT_MAX = 3;
 /** All that the live pages of one person watch fits in. */
 export const WAITING_MAX = 48;
 
-interface Place {
+interface Load {
   running: number;
   readonly waiting: (() => void)[];
 }
 
-export class Turns {
+export class ConcurrencyLimit {
   readonly #pauses: Pauses;
   /** Of those who ask at the moment. */
-  readonly #places = new Map<string, Place>();
+  readonly #places = new Map<string, Load>();
 
   constructor(pauses: Pauses) {
     this.#pauses = pauses;
   }
 
-  async take<T>(who: string, work: () => Promise<T>): Promise<T> {
+  async run<T>(who: string, work: () => Promise<T>): Promise<T> {
     const place = this.#places.get(who) ?? { running: 0, waiting: [] };
     this.#places.set(who, place);
-    if (place.running < AT_ONCE_MAX) place.running += 1;
+    if (place.running < CONCURRENT_MAX) place.running += 1;
     else await waitIn(place);
     try {
       return await work();
@@ -36,7 +36,7 @@ export class Turns {
     }
   }
 
-  #handOver(who: string, place: Place): void {
+  #handOver(who: string, place: Load): void {
     const next = place.waiting.shift();
     if (next !== undefined) {
       next();
@@ -47,7 +47,7 @@ export class Turns {
   }
 }
 
-function waitIn({ waiting }: Place): Promise<void> {
+function waitIn({ waiting }: Load): Promise<void> {
   if (waiting.length >= WAITING_MAX) throw new Refusal('unavailable');
   return new Promise((resolve) => void waiting.push(resolve));
 }

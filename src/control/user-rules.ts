@@ -1,7 +1,7 @@
 /** What a name, a password, a role and a reach may be. */
 import { ROLES, type Role } from '#src/domain/role.ts';
 import type { ControlStore } from '#src/ports/control-store.ts';
-import type { Reach, User } from '#src/ports/people-store.ts';
+import type { ProjectScope, User } from '#src/ports/people-store.ts';
 import { requireProject } from './projects.ts';
 import { ControlRefusal } from './refusal.ts';
 
@@ -10,7 +10,7 @@ const PASSWORD_CHARACTERS_MIN = 12;
 const PASSWORD_CHARACTERS_MAX = 256;
 /** Of what is sent: a character may come as several, and become fewer. */
 const PASSWORD_UNITS_MAX = 2_048;
-const REACH_MAX = 100;
+const SCOPE_PROJECTS_MAX = 100;
 
 /** The first that are tried of those that are long enough; compared without what is no letter and no digit. */
 const COMMON: ReadonlySet<string> = new Set([
@@ -62,13 +62,13 @@ export function requireName(text: string): string {
 }
 
 /** The same password typed on another keyboard is the same. Null where it is too long to be one. */
-export function normalised(password: string): string | null {
+export function normalisePassword(password: string): string | null {
   return password.length > PASSWORD_UNITS_MAX ? null : password.normalize('NFKC');
 }
 
 /** The password as it is hashed. */
-export function requireStrong(password: string, name: string): string {
-  const text = normalised(password);
+export function requireStrongPassword(password: string, name: string): string {
+  const text = normalisePassword(password);
   const characters = text === null ? Number.POSITIVE_INFINITY : Array.from(text).length;
   if (text === null || characters > PASSWORD_CHARACTERS_MAX) {
     throw weak(`it has more than ${PASSWORD_CHARACTERS_MAX} characters`);
@@ -92,18 +92,22 @@ export function requireRole(text: string): Role {
 }
 
 /** By the names of projects; null for every one. */
-export async function requireReach(store: ControlStore, names: readonly string[] | null): Promise<Reach> {
+export async function requireProjectScope(
+  store: ControlStore,
+  names: readonly string[] | null,
+): Promise<ProjectScope> {
   if (names === null) return null;
-  if (names.length > REACH_MAX) throw new ControlRefusal('too_many_projects', String(REACH_MAX));
+  if (names.length > SCOPE_PROJECTS_MAX)
+    throw new ControlRefusal('too_many_projects', String(SCOPE_PROJECTS_MAX));
   const projects = await Promise.all([...new Set(names)].map((name) => requireProject(store, name)));
   return projects.map(({ id }) => id);
 }
 
 /** Who is confined to some projects could make somebody who is not, and be them. */
-export function letsPeopleIn({ role, projects }: Pick<Actor, 'role' | 'projects'>): boolean {
+export function canInvite({ role, projects }: Pick<Actor, 'role' | 'projects'>): boolean {
   return role === 'admin' && projects === null;
 }
 
-export function requireWholeReach(by: Actor): void {
-  if (!letsPeopleIn(by)) throw new ControlRefusal('not_allowed', '');
+export function requireGlobalAdmin(by: Actor): void {
+  if (!canInvite(by)) throw new ControlRefusal('not_allowed', '');
 }

@@ -5,7 +5,8 @@
  * the content is asked for as well. The session's own token comes on top: see `door.ts`.
  */
 import type { IncomingMessage } from 'node:http';
-import { headerOf, ownOrigin } from './request-facts.ts';
+import { AccessRefusal } from './errors.ts';
+import { headerOf, ownOrigin } from './request-headers.ts';
 
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
 const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
@@ -21,4 +22,19 @@ export function isFromOwnPage(request: IncomingMessage): boolean {
 
 function isOwnOrigin(request: IncomingMessage, origin: string): boolean {
   return origin.toLowerCase() === ownOrigin(request);
+}
+
+/**
+ * The operator may name the origins of the dashboard (`SCHED_PUBLIC_URL`). A page of another site can let its own host
+ * name resolve to this service's address, and is then of the same origin as the dashboard (DNS rebinding). Its host
+ * name is the only difference, so requests under any other name are refused. With `origins` null any name is accepted.
+ */
+export function checkPublicOrigin(request: IncomingMessage, origins: readonly string[] | null): void {
+  if (origins === null) return;
+  const origin = ownOrigin(request);
+  if (origin !== null && origins.includes(origin)) return;
+  throw new AccessRefusal(
+    'wrong_host',
+    `The dashboard is not at this address but at ${origins.join(' or ')}. A proxy in front of the service must pass on the Host header, and X-Forwarded-Proto where it speaks TLS.`,
+  );
 }

@@ -1,6 +1,6 @@
 /** What browsers are told with everything under `/dashboard`: nothing but its own files, framed by nobody, kept nowhere. */
 import type { IncomingMessage } from 'node:http';
-import { isBehindTls } from './request-facts.ts';
+import { isBehindTls } from './request-headers.ts';
 
 const POLICY = {
   'default-src': "'none'",

@@ -6,16 +6,16 @@
  * second: when it is over, or the person may do something else than when the stream began, the stream ends.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { explain } from '#src/control/http/errors.ts';
+import { describeError } from '#src/control/http/errors.ts';
 import type { Caller } from '#src/control/http/route.ts';
 import { Refusal } from '#src/domain/errors.ts';
-import { type Listener, type Told, Watch, type WatchDependencies } from './watch.ts';
+import { Watch, type WatchDependencies, type WatchEvent, type WatchListener } from './watch.ts';
 
 export const WATCHES_MAX = 6;
 export const STREAMS_MAX = 32;
 export const STREAMS_OF_ONE_MAX = 8;
 const WATCH_CHARACTERS_MAX = 2_048;
-const LOOKED_UP_EVERY_MS = 800;
+const SESSION_CHECK_MS = 800;
 /** A comment now and then: what is cut off in between is noticed, on both sides. */
 const HEARTBEAT_MS = 15_000;
 /** A page that has so much left to read when there is more to tell is cut off; it comes back. */
@@ -24,19 +24,19 @@ const RECONNECT_MS = 1_000;
 const RECONNECT_WHEN_FULL_MS = 5_000;
 const OF_A_PROJECT = 'p/';
 const LOGGED_AS = 'live';
-const SIGNED_OUT: Told = { event: 'refused', status: 401, code: 'not_signed_in' };
+const SIGNED_OUT: WatchEvent = { event: 'refused', status: 401, code: 'not_signed_in' };
 
-export interface Opening {
+export interface StreamRequest {
   readonly caller: Caller;
   /** Who it is now; rejects when the session is over. Looking must not count as using it. */
-  readonly lookUp: () => Promise<Caller>;
+  readonly recheck: () => Promise<Caller>;
   readonly query: URLSearchParams;
   /** Those that every answer has. */
   readonly headers: OutgoingHttpHeaders;
   readonly response: ServerResponse;
 }
 
-export class Live {
+export class LiveStreams {
   readonly #dependencies: WatchDependencies;
   readonly #watches = new Map<string, Watch>();
   readonly #streams = new Set<Stream>();
@@ -46,7 +46,7 @@ export class Live {
   }
 
   /** Refuses what cannot be watched before anything is written. */
-  open(opening: Opening): void {
+  open(opening: StreamRequest): void {
     const paths = readWatches(opening.query);
     const { caller, headers, response } = opening;
     // Gone while it was looked up who they are: that it is closed is not told a second time.
@@ -112,7 +112,7 @@ function readWatches(query: URLSearchParams): readonly string[] {
   return paths;
 }
 
-class Stream implements Listener {
+class Stream implements WatchListener {
   readonly caller: Caller;
   readonly paths: readonly string[];
   readonly #dependencies: WatchDependencies;
@@ -124,7 +124,7 @@ class Stream implements Listener {
 
   constructor(
     dependencies: WatchDependencies,
-    { caller, lookUp, response }: Opening,
+    { caller, recheck: lookUp, response }: StreamRequest,
     paths: readonly string[],
     onEnd: (stream: Stream) => void,
   ) {
@@ -139,7 +139,7 @@ class Stream implements Listener {
     this.#lookLater();
   }
 
-  tell(path: string, told: Told): void {
+  send(path: string, told: WatchEvent): void {
     const watch = JSON.stringify(path);
     const rest =
       told.event === 'data'
@@ -170,14 +170,14 @@ class Stream implements Listener {
   }
 
   #lookLater(): void {
-    this.#after(LOOKED_UP_EVERY_MS, () => void this.#look());
+    this.#after(SESSION_CHECK_MS, () => void this.#look());
   }
 
   async #look(): Promise<void> {
     const isSame = await this.#isSame();
     if (this.#isOver) return;
     if (isSame) return this.#lookLater();
-    for (const path of this.paths) this.tell(path, SIGNED_OUT);
+    for (const path of this.paths) this.send(path, SIGNED_OUT);
     this.end();
   }
 
@@ -187,7 +187,7 @@ class Stream implements Listener {
       return keyOf({ ...this.caller, user }, '') === keyOf(this.caller, '');
     } catch (error) {
       // While the store is away nothing can be told either.
-      return explain(error, LOGGED_AS, this.#dependencies.log).status >= 500;
+      return describeError(error, LOGGED_AS, this.#dependencies.log).status >= 500;
     }
   }
 

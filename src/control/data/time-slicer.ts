@@ -5,7 +5,7 @@ import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 
 const SLICE_MS = 2;
 
-export class Slices {
+export class TimeSlicer {
   readonly #timers: Timers & Stopwatch;
   readonly #partition: Partition;
   #beganAt: number;
@@ -18,12 +18,12 @@ export class Slices {
   }
 
   /** Whether this piece is long enough: then `rest` is to be waited for. */
-  get isOver(): boolean {
+  get isUsedUp(): boolean {
     return this.#timers.elapsed() - this.#beganAt >= SLICE_MS;
   }
 
   /** Lets everything else have its turn. */
-  async rest(): Promise<void> {
+  async pause(): Promise<void> {
     await pausesOf(this.#timers).pause(`${this.#partition}`);
     this.#beganAt = this.#timers.elapsed();
   }
