@@ -21,16 +21,24 @@ test.each([
   expect(linearTicks(highest)).toEqual(ticks);
 });
 
-test('ticks of a logarithmic scale are powers of ten', () => {
-  expect(logTicks(300)).toEqual([1, 10, 100, 1_000]);
-  expect(logTicks(0)).toEqual([1, 10]);
+test('ticks of a logarithmic scale are 0 and powers of ten', () => {
+  expect(logTicks(300)).toEqual([0, 1, 10, 100, 1_000]);
+  expect(logTicks(0)).toEqual([0, 1, 10]);
 });
 
 test('a value lies between bottom and top', () => {
   expect(yOf(0, 100, 'linear', FRAME)).toBe(110);
   expect(yOf(100, 100, 'linear', FRAME)).toBe(10);
-  expect(yOf(10, 100, 'log', FRAME)).toBe(60);
-  expect(yOf(0.2, 100, 'log', FRAME)).toBe(110);
+  expect(yOf(-5, 100, 'linear', FRAME)).toBe(110);
+  expect(yOf(1e9, 100, 'log', FRAME)).toBe(10);
+});
+
+test('a logarithmic scale begins at 0 and shows values below 1 apart from each other', () => {
+  const heights = [0, 0.2, 0.5, 1, 10, 100].map((value) => 110 - yOf(value, 100, 'log', FRAME));
+  expect(heights[0]).toBe(0);
+  expect(heights.at(-1)).toBe(100);
+  for (const [index, height] of heights.slice(1).entries())
+    expect(height - (heights[index] ?? 0)).toBeGreaterThan(5);
 });
 
 test('bars stand on each other, and what is there at all is seen', () => {

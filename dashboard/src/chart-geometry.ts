@@ -1,5 +1,9 @@
-/** Where things lie in a chart: pure arithmetic, in pixels from the top left. */
+/** Positions in a chart: pure arithmetic, in pixels from the top left. */
+
+/** `log` begins at 0 too: it is close to linear below `LOG_KNEE`, so that values below 1 can be told apart. */
 export type Scale = 'linear' | 'log';
+
+const LOG_KNEE = 0.1;
 
 export interface Frame {
   readonly width: number;
@@ -21,16 +25,17 @@ export function linearTicks(highest: number, ticksMax = 4): readonly number[] {
   return Array.from({ length: count + 1 }, (_, index) => index * step);
 }
 
-/** Powers of ten, from 1 to the first that lies above. */
+/** 0 and the powers of ten, from 1 to the first one that is not below `highest`. */
 export function logTicks(highest: number): readonly number[] {
   const powers = Math.max(1, Math.ceil(Math.log10(Math.max(1, highest))));
-  return Array.from({ length: powers + 1 }, (_, index) => 10 ** index);
+  return [0, ...Array.from({ length: powers + 1 }, (_, index) => 10 ** index)];
 }
 
-/** From a value to its height above the bottom, as a share of the whole. */
-export function share(value: number, end: number, scale: Scale): number {
-  if (scale === 'linear') return Math.min(1, Math.max(0, value / end));
-  return Math.min(1, Math.log10(Math.max(1, value)) / Math.log10(end));
+/** The height of a value above the bottom, as a share of the whole. */
+function share(value: number, end: number, scale: Scale): number {
+  const bounded = Math.min(end, Math.max(0, value));
+  if (scale === 'linear') return bounded / end;
+  return Math.log1p(bounded / LOG_KNEE) / Math.log1p(end / LOG_KNEE);
 }
 
 export function yOf(value: number, end: number, scale: Scale, { height, top, bottom }: Frame): number {

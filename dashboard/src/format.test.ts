@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { bytes, compact, middleCut, milliseconds, percent, plural } from './format.ts';
-import { goDurationWords } from './go-duration.ts';
 
 test.each([
   [0.44, '0.4 ms'],
@@ -46,13 +45,4 @@ test('counts speak', () => {
   expect(compact(12_440)).toBe('12.4K');
   expect(bytes(1)).toBe('1 byte');
   expect(bytes(1_536)).toBe('1.5 KB');
-});
-
-test.each([
-  ['720h0m0s', '30 days'],
-  ['36h30m0s', '1 day 12 hours 30 minutes'],
-  ['0s', 'no time'],
-  ['1.5h', '1.5h'],
-])('the duration %s is %s', (text, words) => {
-  expect(goDurationWords(text)).toBe(words);
 });

@@ -108,8 +108,8 @@ test('a failing delivery is seen retrying and dead-lettered, with every attempt 
   await admin.firesIn(1);
   await admin.sees('One run', admin.part('Next runs'));
   await admin.page.getByText('Labels, deadline, retries and more').click();
-  await admin.fill('Attempts', '2');
-  await admin.fill('First wait', '1500ms');
+  await admin.fill('Max attempts', '2');
+  await admin.fill('Base', '1500ms');
   await admin.fill('Factor', '1');
   await admin.press('Create schedule');
   await admin.heading('Schedule');

@@ -55,7 +55,7 @@ export function CloseBreaker({
           onConfirm={close}
           onClose={() => setAsking(false)}
         >
-          <p class="wrap-anywhere">
+          <p>
             Deliveries to <code class="font-mono text-sm">{url}</code> that wait for the breaker go out again
             at once, at the pace of the endpoint’s limits.
           </p>

@@ -10,9 +10,6 @@ const KINDS: Readonly<Record<ButtonKind, string>> = {
   quiet: 'border-transparent text-dim hover:text-ink hover:bg-sunken',
 };
 
-const SHAPE =
-  'inline-flex items-center justify-center gap-1.5 rounded-md border px-3 min-h-8.5 font-medium whitespace-nowrap transition-colors disabled:opacity-55';
-
 interface Look {
   readonly kind?: ButtonKind;
   readonly icon?: IconName;
@@ -46,7 +43,7 @@ export function Button({
   return (
     <button
       type={type}
-      class={`${SHAPE} ${KINDS[kind]} ${children === undefined ? 'px-2' : ''} ${isBusy ? 'opacity-70' : ''}`}
+      class={`btn ${KINDS[kind]} ${children === undefined ? 'px-2' : ''} ${isBusy ? 'opacity-70' : ''}`}
       disabled={disabled}
       aria-disabled={isBusy ? 'true' : undefined}
       aria-busy={isBusy ? 'true' : undefined}
@@ -75,7 +72,7 @@ export function ButtonLink({
   href,
 }: Look & { readonly href: string }) {
   return (
-    <a href={href} class={`${SHAPE} ${KINDS[kind]}`} aria-label={label} title={title}>
+    <a href={href} class={`btn ${KINDS[kind]}`} aria-label={label} title={title}>
       {icon === undefined ? null : <Icon name={icon} />}
       {children}
     </a>

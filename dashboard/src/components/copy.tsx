@@ -1,6 +1,8 @@
 /** Text that is taken along: an id, an address, a command. Shown as text only, whatever is in it. */
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { middleCut } from '../format.ts';
+import { toPage } from '../session.ts';
 import { Icon } from './icon.tsx';
 import { announce, toast } from './toast.tsx';
 
@@ -36,7 +38,12 @@ export function CopyButton({ text, label = 'Copy' }: { readonly text: string; re
   );
 }
 
-/** Cut in the middle where it is long; all of it is in the title and on the clipboard. */
+/** Lines may break behind a separator of an address, so that they do not break inside a word. */
+function withBreaks(text: string): ComponentChildren {
+  return text.split(/(?<=[/?&=.:@])/).flatMap((part, index) => [part, <wbr key={index} />]);
+}
+
+/** Cuts a long text in the middle. The whole text is in the title and on the clipboard. */
 export function CutText({
   text,
   charactersMax = 48,
@@ -51,13 +58,49 @@ export function CutText({
   const cut = middleCut(text, charactersMax);
   return (
     <span class="inline-flex max-w-full items-center gap-0.5">
-      <span
-        class={`min-w-0 wrap-anywhere ${isMono ? 'font-mono text-sm' : ''}`}
-        title={cut === text ? undefined : text}
-      >
-        {cut}
+      <span class={`min-w-0 ${isMono ? 'font-mono text-sm' : ''}`} title={cut === text ? undefined : text}>
+        {withBreaks(cut)}
       </span>
       {canCopy ? <CopyButton text={text} label={`Copy ${middleCut(text, 24)}`} /> : null}
+    </span>
+  );
+}
+
+const SHORT_ID_CHARACTERS = 16;
+
+/** An id that leads to its page. */
+export function IdLink({
+  page,
+  id,
+  isShort = false,
+}: {
+  readonly page: string;
+  readonly id: string;
+  readonly isShort?: boolean;
+}) {
+  return (
+    <a class="link font-mono text-sm" href={toPage(`${page}/${id}`)} title={id}>
+      {isShort ? middleCut(id, SHORT_ID_CHARACTERS) : id}
+    </a>
+  );
+}
+
+/** A destination is shown as text only: its URL is written by a customer and may be anything. */
+export function DestinationText({
+  url,
+  method,
+  charactersMax = 52,
+  canCopy = false,
+}: {
+  readonly url: string;
+  readonly method?: string;
+  readonly charactersMax?: number;
+  readonly canCopy?: boolean;
+}) {
+  return (
+    <span class="inline-flex max-w-full items-baseline gap-1.5">
+      {method === undefined ? null : <span class="flex-none font-mono text-xs text-dim">{method}</span>}
+      <CutText text={url} charactersMax={charactersMax} canCopy={canCopy} />
     </span>
   );
 }

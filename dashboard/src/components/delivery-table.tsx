@@ -5,10 +5,8 @@ import type { Delivery as ApiDelivery } from '../../../sdk/src/api-types.ts';
 import type { Listed } from '../../../src/control/http/contract.ts';
 import type { DeliveryWithTarget } from '../../../src/control/http/data-contract.ts';
 import { plural } from '../format.ts';
-import { toPage } from '../session.ts';
 import { DELIVERY_LOOKS, StateBadge } from './badge.tsx';
-import { CutText } from './copy.tsx';
-import { IdLink } from './id-link.tsx';
+import { CutText, IdLink } from './copy.tsx';
 import { Instant, Relative } from './instant.tsx';
 import { type Column, Table } from './table.tsx';
 import { announce } from './toast.tsx';
@@ -19,7 +17,7 @@ export type DeliveryList = Listed<Delivery>;
 const DELIVERY: Column<Delivery> = {
   heading: 'Delivery',
   isRowHeading: true,
-  cell: (delivery) => <IdLink page="deliveries" id={delivery.id} />,
+  cell: (delivery) => <IdLink page="deliveries" id={delivery.id} isShort />,
 };
 
 const WITH_DESTINATION: Column<Delivery> = {
@@ -42,14 +40,7 @@ const STATUS: Column<Delivery> = {
 const SCHEDULE: Column<Delivery> = {
   heading: 'Schedule',
   cell: ({ schedule_id: id }) =>
-    id === null ? (
-      <span class="text-dim">removed</span>
-    ) : (
-      <a class="link font-mono text-sm" href={toPage(`schedules/${id}`)} title={id}>
-        <span class="sr-only">Schedule </span>
-        <CutText text={id} charactersMax={16} />
-      </a>
-    ),
+    id === null ? <span class="text-dim">removed</span> : <IdLink page="schedules" id={id} isShort />,
 };
 
 const DUE: Column<Delivery> = {

@@ -26,7 +26,7 @@ export function ErrorNote({ error }: { readonly error: ApiError }) {
   return (
     <div class="flex gap-2 rounded-md bg-bad-soft px-3 py-2 text-bad" role="alert">
       <Icon name="warning" className="mt-0.5" />
-      <p class="min-w-0 wrap-anywhere">
+      <p class="min-w-0">
         {error.message} {advice}
       </p>
     </div>
@@ -39,7 +39,7 @@ export function ErrorPanel({ error, onRetry }: { readonly error: ApiError; reado
   return (
     <div class="flex flex-col items-center gap-2 px-6 py-10 text-center" role="alert">
       <Icon name="warning" size={24} className="text-bad" />
-      <p class="max-w-prose font-medium wrap-anywhere">{error.message}</p>
+      <p class="max-w-prose font-medium">{error.message}</p>
       {advice === null ? null : <p class="max-w-prose text-dim">{advice}</p>}
       {error.requestId === null ? null : <p class="font-mono text-xs text-dim">Request {error.requestId}</p>}
       {onRetry === undefined ? null : (

@@ -1,7 +1,8 @@
 /** What a bulk replay is about, in words. */
+
 import type { DeliveryQuery } from '../../../src/control/http/data-contract.ts';
 import { DELIVERY_LOOKS } from './badge.tsx';
-import { IdLink } from './id-link.tsx';
+import { IdLink } from './copy.tsx';
 import { Instant } from './instant.tsx';
 
 export function FilterWords({ query }: { readonly query: DeliveryQuery }) {

@@ -20,9 +20,9 @@ const FILLS = [
   'bg-chart-line',
 ];
 const LABELS_MAX = 6;
-const HEADING_CHARACTERS_MAX = 34;
+const HEADING_CHARACTERS_MAX = 28;
 /** What fits beside the cells on a phone: endpoints of one host are told apart by their ends. */
-const HEADING_NARROW_CHARACTERS_MAX = 14;
+const HEADING_NARROW_CHARACTERS_MAX = 12;
 
 interface Cursor {
   readonly row: number;
@@ -161,7 +161,7 @@ function Cell({
       onPointerEnter={onPoint}
     >
       {isBusiest ? (
-        <span class="absolute -top-3.5 left-1/2 -translate-x-1/2 text-bad" title={`Busiest: ${count(value)}`}>
+        <span class="absolute -top-3.5 left-1/2 -translate-x-1/2 text-dim" title={`Busiest: ${count(value)}`}>
           <Icon name="chevron" size={12} />
         </span>
       ) : null}

@@ -15,7 +15,7 @@ export function Labels({
   const entries = Object.entries(labels);
   if (entries.length === 0) return <span class="text-dim">–</span>;
   return (
-    <span class="inline-flex flex-wrap gap-1">
+    <span class="inline-flex max-w-full flex-wrap gap-1">
       {entries.slice(0, shownMax).map(([name, value]) => (
         <Label key={name} name={name} value={value} />
       ))}
@@ -36,7 +36,7 @@ function Label({ name, value }: { readonly name: string; readonly value: string 
   const text = `${name}=${value}`;
   const search = searchFor(name, value);
   const shown = (
-    <span title={text} class="rounded bg-sunken px-1.5 py-px text-xs wrap-anywhere">
+    <span title={text} class="block truncate rounded bg-sunken px-1.5 py-px text-xs">
       {middleCut(text, LABEL_CHARACTERS_MAX)}
     </span>
   );
@@ -44,7 +44,7 @@ function Label({ name, value }: { readonly name: string; readonly value: string 
   return (
     <a
       href={`${toPage('schedules')}?${new URLSearchParams({ q: search })}`}
-      class="rounded hover:text-accent"
+      class="max-w-full rounded hover:text-accent"
     >
       <span class="sr-only">Schedules with the label </span>
       {shown}

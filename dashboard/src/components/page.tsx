@@ -25,17 +25,15 @@ export function Page({ title, mark, actions, lead, children }: PageProps) {
   }, [title]);
   return (
     <>
-      <div class="mb-4 flex flex-wrap items-start justify-between gap-x-4 gap-y-3">
-        <div class="min-w-0">
-          <div class="flex flex-wrap items-center gap-2.5">
-            <h1 ref={heading} tabIndex={-1} class="text-xl font-semibold tracking-tight wrap-anywhere">
-              {title}
-            </h1>
-            {mark}
-          </div>
-          {lead === undefined ? null : <div class="mt-0.5 text-dim">{lead}</div>}
+      <div class="mb-4">
+        <div class="flex flex-wrap items-center gap-x-2.5 gap-y-3">
+          <h1 ref={heading} tabIndex={-1} class="text-xl font-semibold tracking-tight">
+            {title}
+          </h1>
+          {mark}
+          {actions === undefined ? null : <div class="ml-auto flex flex-wrap gap-2">{actions}</div>}
         </div>
-        {actions === undefined ? null : <div class="flex flex-wrap gap-2">{actions}</div>}
+        {lead === undefined ? null : <div class="mt-0.5 text-dim">{lead}</div>}
       </div>
       {children}
     </>
@@ -75,12 +73,12 @@ export function Facts({
   readonly facts: readonly (readonly [string, ComponentChildren] | null)[];
 }) {
   return (
-    <dl class="grid grid-cols-[minmax(7rem,auto)_1fr] gap-x-5 gap-y-1.5">
+    <dl class="grid gap-x-5 gap-y-1.5 sm:grid-cols-[minmax(7rem,auto)_1fr]">
       {facts.map((fact) =>
         fact === null ? null : (
-          <div key={fact[0]} class="contents">
-            <dt class="text-dim">{fact[0]}</dt>
-            <dd class="min-w-0 wrap-anywhere">{fact[1]}</dd>
+          <div key={fact[0]} class="flex flex-wrap gap-x-5 sm:contents">
+            <dt class="min-w-28 text-dim">{fact[0]}</dt>
+            <dd class="min-w-0">{fact[1]}</dd>
           </div>
         ),
       )}

@@ -4,7 +4,7 @@ import { passwordHint } from '../password.ts';
 import { TextField } from './field.tsx';
 
 const BARS = [1, 2, 3] as const;
-const COLOURS = ['bg-line', 'bg-bad', 'bg-warn', 'bg-good'] as const;
+const COLOURS = ['bg-line', 'bg-warn', 'bg-accent', 'bg-good'] as const;
 
 export interface NewPasswordProps {
   readonly label: string;

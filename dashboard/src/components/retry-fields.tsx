@@ -1,6 +1,14 @@
-/** How often and how soon a failed delivery is tried again. */
+/** How often a failed delivery is retried, and how long it waits in between. */
 import { DEFAULT_RETRY, type RetryForm } from '../model/policy-form.ts';
+import { waitWords } from '../model/policy-words.ts';
 import { TextField } from './field.tsx';
+
+/** Fields that are left empty count with their default. */
+function waitsOf(form: RetryForm): string | null {
+  const filled = Object.entries(form).filter(([, text]) => text.trim() !== '');
+  const { maxAttempts, base, factor, max }: RetryForm = { ...DEFAULT_RETRY, ...Object.fromEntries(filled) };
+  return waitWords({ max_attempts: Number(maxAttempts), base, factor: Number(factor), max });
+}
 
 export function RetryFields({
   form,
@@ -11,23 +19,24 @@ export function RetryFields({
   readonly onForm: (form: RetryForm) => void;
   readonly error?: string | undefined;
 }) {
+  const waits = waitsOf(form);
   return (
     <fieldset>
-      <legend class="mb-1 font-medium">Retries</legend>
+      <legend class="mb-1 font-medium">Retry policy</legend>
       <p class="mb-2 text-sm text-dim">
-        The wait after a failed attempt grows by the factor, up to the longest wait. What is left empty is the
-        default.
+        The wait after attempt n is base × factorⁿ, at most max{waits === null ? '' : `: ${waits}`}. Empty
+        fields use the default.
       </p>
       <div class="grid grid-cols-2 gap-3 sm:grid-cols-4">
         <TextField
-          label="Attempts"
+          label="Max attempts"
           value={form.maxAttempts}
           placeholder={DEFAULT_RETRY.maxAttempts}
           inputMode="numeric"
           onValue={(maxAttempts) => onForm({ ...form, maxAttempts })}
         />
         <TextField
-          label="First wait"
+          label="Base"
           value={form.base}
           placeholder={DEFAULT_RETRY.base}
           onValue={(base) => onForm({ ...form, base })}
@@ -40,7 +49,7 @@ export function RetryFields({
           onValue={(factor) => onForm({ ...form, factor })}
         />
         <TextField
-          label="Longest wait"
+          label="Max"
           value={form.max}
           placeholder={DEFAULT_RETRY.max}
           onValue={(max) => onForm({ ...form, max })}

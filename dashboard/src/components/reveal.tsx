@@ -70,7 +70,7 @@ function Hidden({
       ) : (
         <ul class="space-y-1 font-mono text-sm">
           {headerNames.map((name) => (
-            <li key={name} class="wrap-anywhere">
+            <li key={name}>
               {name}: <span class="font-sans text-dim">hidden</span>
             </li>
           ))}

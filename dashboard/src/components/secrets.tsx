@@ -4,7 +4,7 @@ import { post } from '../api.ts';
 import { inProject, may } from '../session.ts';
 import { Badge } from './badge.tsx';
 import { Button } from './button.tsx';
-import { CopyBlock } from './copy.tsx';
+import { CopyBlock, CutText } from './copy.tsx';
 import { Confirm, Dialog } from './dialog.tsx';
 import { Instant, Relative } from './instant.tsx';
 import { type Column, Table } from './table.tsx';
@@ -25,7 +25,7 @@ function columns(onReveal: (secret: SecretInfo) => void): readonly Column<Secret
     {
       heading: 'Secret',
       isRowHeading: true,
-      cell: ({ id }) => <code class="font-mono text-sm wrap-anywhere">{id}</code>,
+      cell: ({ id }) => <CutText text={id} charactersMax={20} isMono />,
     },
     { heading: 'Made', cell: ({ created_at }) => <Instant at={created_at} style="minute" /> },
     {
@@ -48,11 +48,10 @@ function columns(onReveal: (secret: SecretInfo) => void): readonly Column<Secret
     },
     {
       heading: 'Actions',
-      isHeadingHidden: true,
-      isFigure: true,
+      isActions: true,
       cell: (secret) =>
         may('admin') ? (
-          <Button kind="quiet" icon="eye" label={`Reveal ${secret.id}`} onClick={() => onReveal(secret)}>
+          <Button kind="quiet" label={`Reveal ${secret.id}`} onClick={() => onReveal(secret)}>
             Reveal…
           </Button>
         ) : null,

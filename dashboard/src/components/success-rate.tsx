@@ -8,12 +8,12 @@ export function SuccessRate({ counts }: { readonly counts: Counts }) {
   const share = (part: number) => `${(part / ended) * 100}%`;
   return (
     <div class="w-36">
-      <div aria-hidden="true" class="flex h-1.5 overflow-hidden rounded-full bg-sunken">
+      <div class="text-sm tabular-nums">
+        {percent(counts.succeeded, ended)} <span class="text-dim">of {count(ended)}</span>
+      </div>
+      <div aria-hidden="true" class="mt-1 flex h-1.5 overflow-hidden rounded-full bg-sunken">
         <div class="bg-chart-good" style={{ width: share(counts.succeeded) }} />
         <div class="bg-chart-bad" style={{ width: share(counts.dead_lettered + counts.expired) }} />
-      </div>
-      <div class="mt-1 text-sm tabular-nums">
-        {percent(counts.succeeded, ended)} <span class="text-dim">of {count(ended)}</span>
       </div>
     </div>
   );

@@ -7,8 +7,8 @@ export interface Column<Row> {
   /** The one that names the row; there should be one. */
   readonly isRowHeading?: boolean;
   readonly isFigure?: boolean;
-  /** The heading is for screen readers alone: buttons, badges. */
-  readonly isHeadingHidden?: boolean;
+  /** The buttons of a row: the heading is for screen readers only. */
+  readonly isActions?: boolean;
   readonly className?: string;
 }
 
@@ -24,18 +24,14 @@ export interface TableProps<Row> {
 
 export function Table<Row>({ caption, columns, rows, rowKey, isPlain = false }: TableProps<Row>) {
   return (
-    <div class="overflow-x-auto">
+    <div class="table-frame">
       <table class={`data-table ${isPlain ? '' : 'cards'}`}>
         <caption class="sr-only">{caption}</caption>
         <thead>
           <tr>
             {columns.map((column) => (
               <th key={column.heading} scope="col" class={column.isFigure === true ? 'figure' : ''}>
-                {column.isHeadingHidden === true ? (
-                  <span class="sr-only">{column.heading}</span>
-                ) : (
-                  column.heading
-                )}
+                {column.isActions === true ? <span class="sr-only">{column.heading}</span> : column.heading}
               </th>
             ))}
           </tr>
@@ -55,7 +51,8 @@ export function Table<Row>({ caption, columns, rows, rowKey, isPlain = false }: 
 }
 
 function Cell<Row>({ column, row }: { readonly column: Column<Row>; readonly row: Row }) {
-  const look = `${column.isFigure === true ? 'figure' : ''} ${column.className ?? ''}`;
+  const kind = column.isActions === true ? 'actions' : column.isFigure === true ? 'figure' : '';
+  const look = `${kind} ${column.className ?? ''}`;
   if (column.isRowHeading === true) {
     return (
       <th scope="row" class={look}>
@@ -63,7 +60,7 @@ function Cell<Row>({ column, row }: { readonly column: Column<Row>; readonly row
       </th>
     );
   }
-  const label = column.isHeadingHidden === true ? undefined : column.heading;
+  const label = column.isActions === true ? undefined : column.heading;
   return (
     <td class={look} data-label={label}>
       {column.cell(row)}

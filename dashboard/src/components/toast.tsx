@@ -62,7 +62,7 @@ export function Toasts() {
               name={tone === 'good' ? 'check' : 'warning'}
               className={`mt-0.5 ${tone === 'good' ? 'text-good' : 'text-bad'}`}
             />
-            <p class="wrap-anywhere">{text}</p>
+            <p>{text}</p>
             <button
               type="button"
               class="ml-1 rounded p-0.5 text-dim hover:text-ink"

@@ -11,10 +11,9 @@ import {
   type Phase,
   type PhaseName,
   phaseWord,
-  place,
+  positionOf,
   type Row,
   rows,
-  type Scale,
   spanOf,
   ticks,
 } from '../model/waterfall.ts';
@@ -34,8 +33,7 @@ const PHASE_COLOURS: Readonly<Record<PhaseName, string>> = {
 const LEGEND: readonly PhaseName[] = ['late', 'claimed', 'connect', 'wait', 'read'];
 
 const VIEWS = [
-  { value: 'bent', label: 'Log' },
-  { value: 'linear', label: 'Linear' },
+  { value: 'bars', label: 'Bars' },
   { value: 'table', label: 'Table' },
 ] as const;
 type View = (typeof VIEWS)[number]['value'];
@@ -46,7 +44,7 @@ interface WaterfallProps {
 }
 
 export function Waterfall({ attempts, deadline }: WaterfallProps) {
-  const [view, setView] = useState<View>('bent');
+  const [view, setView] = useState<View>('bars');
   const all = rows(attempts);
   return (
     <div>
@@ -54,7 +52,7 @@ export function Waterfall({ attempts, deadline }: WaterfallProps) {
         <Legend />
         <Choice label="How to show the attempts" options={VIEWS} value={view} onValue={setView} />
       </div>
-      {view === 'table' ? <AttemptsTable all={all} /> : <Bars all={all} scale={view} deadline={deadline} />}
+      {view === 'table' ? <AttemptsTable all={all} /> : <Bars all={all} deadline={deadline} />}
     </div>
   );
 }
@@ -72,22 +70,14 @@ function Legend() {
   );
 }
 
-function Bars({
-  all,
-  scale,
-  deadline,
-}: {
-  readonly all: readonly Row[];
-  readonly scale: Scale;
-  readonly deadline: string | null;
-}) {
+function Bars({ all, deadline }: { readonly all: readonly Row[]; readonly deadline: string | null }) {
   const spanMs = spanOf(all);
   return (
     <div>
-      <Axis spanMs={spanMs} scale={scale} />
+      <Axis spanMs={spanMs} />
       <ol>
         {all.map((row) => (
-          <BarRow key={row.attempt.attempt_no} row={row} spanMs={spanMs} scale={scale} deadline={deadline} />
+          <BarRow key={row.attempt.attempt_no} row={row} spanMs={spanMs} deadline={deadline} />
         ))}
       </ol>
     </div>
@@ -97,16 +87,16 @@ function Bars({
 /** The columns of the axis and of the rows are the same, so that they line up. */
 const COLUMNS = 'grid grid-cols-[5.5rem_1fr_3.75rem] items-center gap-x-2 sm:gap-x-3';
 
-function Axis({ spanMs, scale }: { readonly spanMs: number; readonly scale: Scale }) {
+function Axis({ spanMs }: { readonly spanMs: number }) {
   return (
     <div aria-hidden="true" class={`${COLUMNS} px-2 text-xs text-dim tabular-nums`}>
       <span>Since due</span>
       <span class="relative block h-5 border-b border-line">
-        {ticks(spanMs, scale).map((ms, index, every) => (
+        {ticks(spanMs).map((ms, index, every) => (
           <span
             key={ms}
             class={`absolute bottom-0.5 whitespace-nowrap ${index === 0 ? '' : index === every.length - 1 ? '-translate-x-full' : 'max-sm:hidden -translate-x-1/2'}`}
-            style={{ left: `${place(ms, spanMs, scale) * 100}%` }}
+            style={{ left: `${positionOf(ms, spanMs) * 100}%` }}
           >
             {ms === 0 ? '0' : milliseconds(ms)}
           </span>
@@ -120,12 +110,10 @@ function Axis({ spanMs, scale }: { readonly spanMs: number; readonly scale: Scal
 function BarRow({
   row,
   spanMs,
-  scale,
   deadline,
 }: {
   readonly row: Row;
   readonly spanMs: number;
-  readonly scale: Scale;
   readonly deadline: string | null;
 }) {
   const [isOpen, setOpen] = useState(false);
@@ -157,12 +145,12 @@ function BarRow({
         </span>
         <span class="relative block h-5 rounded-sm bg-sunken">
           {phases.map((phase) => (
-            <PhaseBar key={phase.name} phase={phase} spanMs={spanMs} scale={scale} />
+            <PhaseBar key={phase.name} phase={phase} spanMs={spanMs} />
           ))}
           {deadlineMs !== null && deadlineMs >= 0 && deadlineMs <= spanMs ? (
             <span
-              class="absolute -inset-y-1 w-0 border-l-2 border-dashed border-bad"
-              style={{ left: `${place(deadlineMs, spanMs, scale) * 100}%` }}
+              class="absolute -inset-y-1 w-0 border-l-2 border-dashed border-ink"
+              style={{ left: `${positionOf(deadlineMs, spanMs) * 100}%` }}
               title="Deadline"
             />
           ) : null}
@@ -182,17 +170,9 @@ function BarRow({
 /** Nothing is so short that it could not be seen. */
 const BAR_MIN = '2px';
 
-function PhaseBar({
-  phase,
-  spanMs,
-  scale,
-}: {
-  readonly phase: Phase;
-  readonly spanMs: number;
-  readonly scale: Scale;
-}) {
-  const from = place(phase.fromMs, spanMs, scale);
-  const until = place(phase.untilMs, spanMs, scale);
+function PhaseBar({ phase, spanMs }: { readonly phase: Phase; readonly spanMs: number }) {
+  const from = positionOf(phase.fromMs, spanMs);
+  const until = positionOf(phase.untilMs, spanMs);
   if (phase.untilMs <= phase.fromMs) return null;
   return (
     <span
@@ -234,10 +214,8 @@ function AttemptFacts({ row: { attempt, phases } }: { readonly row: Row }) {
   ];
   return (
     <div class="mb-2 ml-2 border-l-2 border-line py-1 pl-4">
-      {attempt.words === '' ? null : <p class="mb-2 max-w-prose wrap-anywhere">{attempt.words}</p>}
-      {attempt.error === null ? null : (
-        <p class="mb-2 font-mono text-xs wrap-anywhere text-dim">{attempt.error}</p>
-      )}
+      {attempt.words === '' ? null : <p class="mb-2 max-w-prose">{attempt.words}</p>}
+      {attempt.error === null ? null : <p class="mb-2 font-mono text-xs text-dim">{attempt.error}</p>}
       <dl class="grid max-w-xl grid-cols-[minmax(8rem,auto)_1fr] gap-x-4 gap-y-0.5 text-sm tabular-nums">
         {facts.map(([name, value]) => (
           <div key={name} class="contents">

@@ -1,10 +1,29 @@
 /** Policies in words. */
 import type { BreakerPolicy, RetryBudget, RetryPolicy } from '../../../sdk/src/api-types.ts';
-import { plural } from '../format.ts';
+import { durationMs } from '../duration.ts';
+import { milliseconds, plural } from '../format.ts';
 
-export function retryWords({ max_attempts: attempts, base, factor, max }: RetryPolicy): string {
-  if (attempts === 1) return 'one attempt, no retries';
-  return `up to ${attempts} attempts; waits from ${base}, times ${factor} each, at most ${max}`;
+type Waits = Pick<RetryPolicy, 'max_attempts' | 'base' | 'factor' | 'max'>;
+
+const WAITS_SHOWN = 3;
+
+/**
+ * The waits between attempts, such as `10 s, 20 s, 40 s …, at most 1 h`. The wait after attempt n is base × factor^n, at
+ * most max, so the first one is not the base. Null: the policy has no waits, or it cannot be read.
+ */
+export function waitWords({ max_attempts: attempts, base, factor, max }: Waits): string | null {
+  const [baseMs, maxMs] = [durationMs(base), durationMs(max)];
+  const count = Math.min(WAITS_SHOWN, attempts - 1);
+  if (baseMs === null || maxMs === null || !(count > 0) || !(factor >= 1)) return null;
+  const waits = Array.from({ length: count }, (_, index) =>
+    milliseconds(Math.floor(Math.min(maxMs, baseMs * factor ** (index + 1)))),
+  );
+  return waits.join(', ') + (attempts - 1 > WAITS_SHOWN ? ` …, at most ${milliseconds(maxMs)}` : '');
+}
+
+export function retryWords(policy: RetryPolicy): string {
+  if (policy.max_attempts === 1) return 'one attempt, no retries';
+  return `up to ${policy.max_attempts} attempts, with waits of ${waitWords(policy) ?? policy.base}`;
 }
 
 export function breakerWords(policy: BreakerPolicy | null): string {

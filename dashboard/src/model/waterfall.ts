@@ -1,7 +1,6 @@
 /**
- * Where the bars of the attempts lie. Every attempt is a row with a time of its own that begins when it was due: waited,
- * connecting, waiting for the answer, reading it. Two milliseconds and thirty seconds must both be readable, so the
- * scale bends: linear near zero, logarithmic beyond (x -> log(1 + x / KNEE_MS)).
+ * Positions of the bars in the chart of attempts. Every attempt is a row whose time begins when the attempt was due. Its
+ * phases follow each other: waiting to fire, claiming, connecting, waiting for the answer, reading it.
  */
 import type { AttemptInfo } from '../../../src/control/http/data-contract.ts';
 
@@ -23,10 +22,7 @@ export interface Row {
   readonly pauseMs: number | null;
 }
 
-export type Scale = 'bent' | 'linear';
-
-const KNEE_MS = 10;
-/** The axis is never shorter: an attempt of nothing still has a place. */
+/** The axis is never shorter, so that an attempt that took no time still has a place on it. */
 const SPAN_MIN_MS = 10;
 
 export function rows(attempts: readonly AttemptInfo[]): readonly Row[] {
@@ -85,29 +81,15 @@ export function spanOf(all: readonly Row[]): number {
   return all.reduce((longest, row) => Math.max(longest, row.totalMs), SPAN_MIN_MS);
 }
 
-/** From 0 to 1 along the axis. */
-export function place(ms: number, spanMs: number, scale: Scale): number {
-  const bounded = Math.min(Math.max(0, ms), spanMs);
-  if (scale === 'linear') return bounded / spanMs;
-  return Math.log1p(bounded / KNEE_MS) / Math.log1p(spanMs / KNEE_MS);
+/** The position of a time on the axis, from 0 to 1. It is linear, since the bars are stacked. */
+export function positionOf(ms: number, spanMs: number): number {
+  return Math.min(Math.max(0, ms), spanMs) / spanMs;
 }
 
-const LINEAR_TICKS = 4;
-const BENT_TICKS_MS = [10, 100, 1_000, 10_000, 60_000, 600_000, 3_600_000];
-/** Labels closer than this would run into each other. */
-const TICK_DISTANCE_MIN = 0.12;
+const TICKS = 4;
 
-/** Where the axis is marked. */
-export function ticks(spanMs: number, scale: Scale): readonly number[] {
-  if (scale === 'linear') {
-    return Array.from({ length: LINEAR_TICKS + 1 }, (_, index) =>
-      Math.round((spanMs * index) / LINEAR_TICKS),
-    );
-  }
-  const inner = BENT_TICKS_MS.filter(
-    (ms) => place(ms, spanMs, scale) <= 1 - TICK_DISTANCE_MIN && ms < spanMs,
-  );
-  return [0, ...inner, spanMs];
+export function ticks(spanMs: number): readonly number[] {
+  return Array.from({ length: TICKS + 1 }, (_, index) => Math.round((spanMs * index) / TICKS));
 }
 
 const PHASE_WORDS: Readonly<Record<PhaseName, string>> = {

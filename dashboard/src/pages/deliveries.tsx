@@ -19,6 +19,7 @@ import {
   pathWithQuery,
   queryOf,
   RANGES,
+  type Range,
   readDeliveryFilter,
   readScheduleId,
   writeDeliveryFilter,
@@ -100,17 +101,17 @@ function StatusChips({ filter }: { readonly filter: DeliveryFilter }) {
   );
 }
 
-const RANGE_WORDS: Readonly<Record<string, string>> = {
-  '15m': 'Created in the last 15 minutes',
-  '1h': 'Created in the last hour',
-  '24h': 'Created in the last 24 hours',
-  '7d': 'Created in the last 7 days',
-  '30d': 'Created in the last 30 days',
+const RANGE_WORDS: Readonly<Record<Range, string>> = {
+  '15m': '15 minutes',
+  '1h': 'hour',
+  '24h': '24 hours',
+  '7d': '7 days',
+  '30d': '30 days',
 };
 const RANGE_OPTIONS = [
-  { value: '', label: 'Created at any time' },
-  ...RANGES.map((range) => ({ value: range, label: RANGE_WORDS[range] ?? range })),
-  { value: 'custom', label: 'Created from … until …' },
+  { value: '', label: 'At any time' },
+  ...RANGES.map((range) => ({ value: range, label: `In the last ${RANGE_WORDS[range]}` })),
+  { value: 'custom', label: 'Between two times' },
 ];
 
 function MoreFilters({ filter }: { readonly filter: DeliveryFilter }) {
@@ -129,15 +130,9 @@ function MoreFilters({ filter }: { readonly filter: DeliveryFilter }) {
     choose({ ...filter, range, after: null, before: null });
   };
   return (
-    <div class="mb-3 flex flex-wrap items-end gap-2">
-      <div class="w-full sm:w-60">
-        <SelectField
-          label="Created"
-          isLabelHidden
-          value={chosen}
-          options={RANGE_OPTIONS}
-          onValue={chooseRange}
-        />
+    <div class="mb-3 flex flex-wrap items-start gap-2">
+      <div class="w-full sm:w-48">
+        <SelectField label="Created" value={chosen} options={RANGE_OPTIONS} onValue={chooseRange} />
       </div>
       {isCustom ? (
         <>
@@ -172,9 +167,8 @@ function ScheduleField({ filter }: { readonly filter: DeliveryFilter }) {
       <TextField
         type="search"
         label="Schedule id"
-        isLabelHidden
         isMono
-        placeholder="Schedule id, sch_…"
+        placeholder="sch_…"
         value={text}
         error={isWrong ? 'A schedule id begins with sch_.' : null}
         autocomplete="off"

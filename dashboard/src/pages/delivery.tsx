@@ -6,11 +6,9 @@ import type { DeliveryDetails } from '../../../src/control/http/data-contract.ts
 import { post } from '../api.ts';
 import { DELIVERY_LOOKS, StateBadge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
-import { CutText } from '../components/copy.tsx';
-import { DestinationText } from '../components/destination.tsx';
+import { CutText, DestinationText, IdLink } from '../components/copy.tsx';
 import { Confirm } from '../components/dialog.tsx';
 import { Empty } from '../components/empty.tsx';
-import { IdLink } from '../components/id-link.tsx';
 import { Instant, Relative } from '../components/instant.tsx';
 import { Card, Facts, Loaded, Page } from '../components/page.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
@@ -69,7 +67,7 @@ function DeliveryView({ details }: { readonly details: Details }) {
   return (
     <div class="space-y-4">
       {words === '' ? null : (
-        <p class={`card border-l-4 px-4 py-3 wrap-anywhere ${edgeOf(delivery.status)}`} aria-live="polite">
+        <p class={`card border-l-4 px-4 py-3 ${edgeOf(delivery.status)}`} aria-live="polite">
           {words}
         </p>
       )}
@@ -158,7 +156,7 @@ function DeliveryFacts({ details: { delivery, schedule, url, method } }: { reado
               ],
           [
             'Idempotency-Key',
-            <CutText key="key" text={delivery.idempotency_key} charactersMax={40} isMono canCopy />,
+            <CutText key="key" text={delivery.idempotency_key} charactersMax={28} isMono canCopy />,
           ],
           delivery.endpoint_id === null
             ? null

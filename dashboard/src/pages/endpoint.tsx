@@ -7,13 +7,11 @@ import { patch, post } from '../api.ts';
 import { Badge, SCHEDULE_LOOKS, StateBadge } from '../components/badge.tsx';
 import { BreakerState, CloseBreaker } from '../components/breaker.tsx';
 import { Button, ButtonLink } from '../components/button.tsx';
-import { CutText } from '../components/copy.tsx';
-import { DestinationText } from '../components/destination.tsx';
+import { CutText, DestinationText, IdLink } from '../components/copy.tsx';
 import { Confirm, Dialog, DialogEnd } from '../components/dialog.tsx';
 import { Empty } from '../components/empty.tsx';
 import { EndpointFields } from '../components/endpoint-fields.tsx';
 import { EndpointSecrets } from '../components/endpoint-secrets.tsx';
-import { IdLink } from '../components/id-link.tsx';
 import { Instant } from '../components/instant.tsx';
 import { Labels } from '../components/labels.tsx';
 import { Card, Facts, Loaded, Page } from '../components/page.tsx';
@@ -202,7 +200,7 @@ const COLUMNS: readonly Column<Schedule>[] = [
   {
     heading: 'Schedule',
     isRowHeading: true,
-    cell: (schedule) => <IdLink page="schedules" id={schedule.id} />,
+    cell: (schedule) => <IdLink page="schedules" id={schedule.id} isShort />,
   },
   { heading: 'State', cell: (schedule) => <StateBadge state={schedule.state} looks={SCHEDULE_LOOKS} /> },
   { heading: 'Fires', cell: (schedule) => <TimingWords schedule={schedule} /> },

@@ -1,10 +1,11 @@
 /** Where requests go: profiles and the addresses that schedules name themselves, with how well they answer. */
+
 import type { Endpoint } from '../../../sdk/src/api-types.ts';
 import type { Destination, Destinations } from '../../../src/control/http/data-contract.ts';
 import { Badge } from '../components/badge.tsx';
 import { BreakerState, CloseBreaker } from '../components/breaker.tsx';
 import { ButtonLink } from '../components/button.tsx';
-import { DestinationText } from '../components/destination.tsx';
+import { CutText, DestinationText } from '../components/copy.tsx';
 import { Empty } from '../components/empty.tsx';
 import { Checkbox } from '../components/field.tsx';
 import { Card, Loaded, Page } from '../components/page.tsx';
@@ -108,7 +109,6 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     heading: 'Destination',
     isRowHeading: true,
-    className: 'sm:min-w-72',
     cell: ({ profile, url }) =>
       profile === null ? (
         <div>
@@ -125,7 +125,8 @@ const COLUMNS: readonly Column<Row>[] = [
             <DestinationText url={url} charactersMax={52} />
           </a>
           <div class="font-mono text-xs text-dim">
-            {profile.method} · {profile.id} {profile.archived ? <Badge tone="neutral">Archived</Badge> : null}
+            {profile.method} · <CutText text={profile.id} charactersMax={20} />{' '}
+            {profile.archived ? <Badge tone="neutral">Archived</Badge> : null}
           </div>
         </div>
       ),
@@ -141,7 +142,7 @@ const COLUMNS: readonly Column<Row>[] = [
   },
   {
     heading: 'Actions',
-    isHeadingHidden: true,
+    isActions: true,
     cell: (row) => <CloseBreaker endpoint={row.endpoint} url={row.url} breaker={row.breaker} />,
   },
 ];

@@ -1,10 +1,11 @@
 /** Bulk replays, the newest first: what was ordered, by whom, and how far it is. */
+
 import type { Listed } from '../../../src/control/http/contract.ts';
 import type { ReplayJobInfo } from '../../../src/control/http/data-contract.ts';
 import { ButtonLink } from '../components/button.tsx';
+import { IdLink } from '../components/copy.tsx';
 import { Empty } from '../components/empty.tsx';
 import { FilterWords } from '../components/filter-words.tsx';
-import { IdLink } from '../components/id-link.tsx';
 import { Instant } from '../components/instant.tsx';
 import { JobBadge, JobBar, wholeOf } from '../components/job-progress.tsx';
 import { Card, Loaded, Page } from '../components/page.tsx';
@@ -20,7 +21,7 @@ const COLUMNS: readonly Column<ReplayJobInfo>[] = [
     isRowHeading: true,
     cell: (job) => (
       <div>
-        <IdLink page="replays" id={job.id} />
+        <IdLink page="replays" id={job.id} isShort />
         <div class="text-sm text-dim">
           Deliveries <FilterWords query={job.filter} />
         </div>
@@ -44,7 +45,7 @@ const COLUMNS: readonly Column<ReplayJobInfo>[] = [
     cell: (job) => (
       <div>
         <Instant at={job.created_at} />
-        <div class="text-sm text-dim wrap-anywhere">by {job.created_by}</div>
+        <div class="text-sm text-dim">by {job.created_by}</div>
       </div>
     ),
   },

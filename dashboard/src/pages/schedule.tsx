@@ -1,13 +1,12 @@
 /** One schedule: what it is, when it fires next, its calendar and its deliveries. */
+
 import type { Schedule } from '../../../sdk/src/api-types.ts';
 import type { Calendar, PreviewRun } from '../../../src/control/http/data-contract.ts';
 import { SCHEDULE_LOOKS, StateBadge } from '../components/badge.tsx';
 import { ButtonLink } from '../components/button.tsx';
-import { CutText } from '../components/copy.tsx';
+import { CutText, DestinationText, IdLink } from '../components/copy.tsx';
 import { type DeliveryList, DeliveryTable } from '../components/delivery-table.tsx';
-import { DestinationText } from '../components/destination.tsx';
 import { Empty } from '../components/empty.tsx';
-import { IdLink } from '../components/id-link.tsx';
 import { Instant } from '../components/instant.tsx';
 import { Labels } from '../components/labels.tsx';
 import { MonthCalendar } from '../components/month-calendar.tsx';

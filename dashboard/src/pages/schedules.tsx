@@ -1,10 +1,11 @@
 /** Every schedule of a project and mode, found by id, label or destination. */
+
 import { useEffect, useState } from 'preact/hooks';
 import type { Schedule } from '../../../sdk/src/api-types.ts';
 import type { ScheduleSearchPage } from '../../../src/control/http/data-contract.ts';
 import { SCHEDULE_LOOKS, StateBadge } from '../components/badge.tsx';
 import { Button, ButtonLink } from '../components/button.tsx';
-import { DestinationText } from '../components/destination.tsx';
+import { CutText, DestinationText } from '../components/copy.tsx';
 import { Empty } from '../components/empty.tsx';
 import { SelectField, TextField } from '../components/field.tsx';
 import { FirstScheduleHelp } from '../components/first-schedule.tsx';
@@ -108,14 +109,13 @@ const COLUMNS: readonly Column<Schedule>[] = [
   {
     heading: 'Destination',
     isRowHeading: true,
-    className: 'sm:min-w-80',
     cell: (schedule) => (
       <div class="min-w-0">
         <a class="link font-medium" href={toPage(`schedules/${schedule.id}`)}>
           <DestinationText url={schedule.endpoint} charactersMax={46} />
         </a>
-        <div class="font-mono text-xs text-dim wrap-anywhere">
-          {schedule.method} · {schedule.id}
+        <div class="font-mono text-xs text-dim">
+          {schedule.method} · <CutText text={schedule.id} charactersMax={20} />
         </div>
       </div>
     ),

@@ -1,11 +1,11 @@
 /** Everything that is due in a window, for each endpoint and time: where too much falls on one minute is seen here. */
+
 import { useEffect, useState } from 'preact/hooks';
 import type { Upcoming } from '../../../src/control/http/data-contract.ts';
 import { Badge } from '../components/badge.tsx';
 import { ButtonLink } from '../components/button.tsx';
 import { Choice } from '../components/choice.tsx';
-import { CutText } from '../components/copy.tsx';
-import { DestinationText } from '../components/destination.tsx';
+import { DestinationText, IdLink } from '../components/copy.tsx';
 import { Empty } from '../components/empty.tsx';
 import { TextField } from '../components/field.tsx';
 import { HeatTable } from '../components/heat-table.tsx';
@@ -85,7 +85,7 @@ function WindowPicker({ window }: { readonly window: UpcomingWindow }) {
   };
   const error = draft === null ? null : faultOf(instantOf(draft.from, zone), instantOf(draft.until, zone));
   return (
-    <div class="mb-3 flex flex-wrap items-end gap-2">
+    <div class="mb-3 space-y-2">
       <Choice
         label="Window"
         value={draft !== null ? 'custom' : window.kind === 'preset' ? window.name : 'custom'}
@@ -103,7 +103,7 @@ function WindowPicker({ window }: { readonly window: UpcomingWindow }) {
         }}
       />
       {draft === null ? null : (
-        <>
+        <div class="flex flex-wrap items-start gap-2">
           <TextField
             type="datetime-local"
             label={`From (${zone})`}
@@ -117,7 +117,7 @@ function WindowPicker({ window }: { readonly window: UpcomingWindow }) {
             error={error}
             onValue={(until) => change({ ...draft, until })}
           />
-        </>
+        </div>
       )}
     </div>
   );
@@ -182,7 +182,7 @@ function Busiest({ heat }: { readonly heat: Heat }) {
     <p class="flex flex-wrap items-center gap-1.5 text-sm text-dim">
       Busiest:
       {[...heat.busiest].map((column) => (
-        <Badge key={column} tone="bad" icon="chevron">
+        <Badge key={column} tone="neutral" icon="chevron">
           {`${formatInstant(heat.starts[column] ?? 0, zone, 'time')} · ${count(heat.totals[column] ?? 0)}`}
         </Badge>
       ))}
@@ -223,10 +223,7 @@ const COLUMNS: readonly Column<ComingRun>[] = [
     heading: 'Schedule',
     cell: (run) => (
       <span class="font-mono text-sm whitespace-nowrap">
-        <a class="link" href={toPage(`schedules/${run.schedule_id}`)} title={run.schedule_id}>
-          <span class="sr-only">Schedule </span>
-          <CutText text={run.schedule_id} charactersMax={16} />
-        </a>
+        <IdLink page="schedules" id={run.schedule_id} isShort />
         {run.delivery_id === null ? null : (
           <>
             {' · '}

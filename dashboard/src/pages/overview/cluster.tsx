@@ -13,7 +13,7 @@ const COLUMNS: readonly Column<Node>[] = [
     heading: 'Node',
     isRowHeading: true,
     cell: ({ node, is_this }) => (
-      <span class="wrap-anywhere">
+      <span>
         {node} {is_this ? <span class="text-dim">(this one)</span> : null}
       </span>
     ),

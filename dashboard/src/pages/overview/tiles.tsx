@@ -54,13 +54,7 @@ export function Tiles({ overview }: { readonly overview: Overview }) {
         figure={lateness.p99_ms === null ? '–' : milliseconds(lateness.p99_ms)}
         note={`p99 late · ${percent(lateness.within_100_ms, lateness.attempts)} within 100 ms`}
         values={steps.map(({ p99_ms }) => p99_ms ?? 0)}
-        look={
-          (lateness.p99_ms ?? 0) > 300
-            ? 'text-bad'
-            : (lateness.p99_ms ?? 0) > 100
-              ? 'text-warn'
-              : 'text-accent'
-        }
+        look={(lateness.p99_ms ?? 0) > 100 ? 'text-warn' : 'text-accent'}
       />
     </dl>
   );

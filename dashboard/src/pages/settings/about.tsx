@@ -2,7 +2,7 @@
 import type { About } from '../../../../src/control/http/contract.ts';
 import { Card, Facts, Loaded } from '../../components/page.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
-import { goDurationWords } from '../../go-duration.ts';
+import { durationWords } from '../../duration.ts';
 import { useLive } from '../../live.ts';
 import { Settings } from './frame.tsx';
 
@@ -33,8 +33,8 @@ export function AboutPage() {
                   'Deliveries that ended are kept for ever.'
                 ) : (
                   <>
-                    Deliveries that ended are removed after{' '}
-                    <strong>{goDurationWords(about.retention)}</strong>, with their attempts.
+                    Deliveries that ended are removed after <strong>{durationWords(about.retention)}</strong>,
+                    with their attempts.
                   </>
                 )}
               </p>

@@ -131,7 +131,7 @@ const COLUMNS: readonly Column<AuditLine>[] = [
     heading: 'Who',
     cell: ({ actor, address, peer }) => (
       <span>
-        <span class="block wrap-anywhere">{actor}</span>
+        <span class="block">{actor}</span>
         {address === null ? null : <span class="font-mono text-xs text-dim">{address}</span>}
         {peer === null || peer === address ? null : (
           <span class="block text-xs text-dim">
@@ -177,7 +177,7 @@ function Detail({ detail }: { readonly detail: AuditLine['detail'] }) {
   const facts = Object.entries(detail).filter(([, value]) => value !== null);
   if (facts.length === 0) return null;
   return (
-    <span class="block text-sm text-dim wrap-anywhere">
+    <span class="block text-sm text-dim">
       {facts.map(([name, value]) => `${name}: ${value}`).join(' · ')}
     </span>
   );

@@ -100,8 +100,7 @@ function columns(onRevoke: (key: KeyInfo) => void): readonly Column<KeyInfo>[] {
     },
     {
       heading: 'Actions',
-      isHeadingHidden: true,
-      isFigure: true,
+      isActions: true,
       cell: (key) =>
         may('admin') && key.revoked_at === null ? (
           <Button kind="quiet" label={`Revoke ${keyName(key)}`} onClick={() => onRevoke(key)}>

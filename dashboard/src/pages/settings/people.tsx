@@ -10,7 +10,7 @@ import type {
 import { post } from '../../api.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
-import { CopyBlock } from '../../components/copy.tsx';
+import { CopyBlock, CutText } from '../../components/copy.tsx';
 import { Confirm, Dialog } from '../../components/dialog.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Instant, Relative } from '../../components/instant.tsx';
@@ -97,7 +97,7 @@ function userColumns(onAct: (act: Act) => void): readonly Column<UserInfo>[] {
       isRowHeading: true,
       cell: (user) => (
         <span class="inline-flex flex-wrap items-center gap-2">
-          <span class="font-medium wrap-anywhere">{user.name}</span>
+          <CutText text={user.name} />
           {isOneself(user) ? (
             <Badge tone="accent" icon="dot">
               You
@@ -116,10 +116,9 @@ function userColumns(onAct: (act: Act) => void): readonly Column<UserInfo>[] {
     },
     {
       heading: 'Actions',
-      isHeadingHidden: true,
-      isFigure: true,
+      isActions: true,
       cell: (user) => (
-        <span class="inline-flex gap-1">
+        <span class="inline-flex">
           <Button kind="quiet" label={`Change ${user.name}`} onClick={() => onAct({ kind: 'change', user })}>
             Change…
           </Button>
@@ -144,8 +143,7 @@ function invitationColumns(onAct: (act: Act) => void): readonly Column<Invitatio
     },
     {
       heading: 'Actions',
-      isHeadingHidden: true,
-      isFigure: true,
+      isActions: true,
       cell: (invitation) => (
         <Button
           kind="quiet"

@@ -28,7 +28,7 @@ const COLUMNS: readonly Column<ProjectInfo>[] = [
   },
   {
     heading: 'Id',
-    cell: ({ id }) => <code class="font-mono text-sm text-dim wrap-anywhere">{id}</code>,
+    cell: ({ id }) => <code class="font-mono text-sm text-dim">{id}</code>,
   },
   { heading: 'Made', cell: ({ created_at }) => <Instant at={created_at} style="date" /> },
 ];
