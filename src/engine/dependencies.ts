@@ -1,4 +1,4 @@
-/** What the engine works with. Everything of the outside comes in here. */
+/** The ports that the engine is built on: time, randomness, the network and the store come in here. */
 import type { IdMint } from '#src/domain/id.ts';
 import type { Clock, MeasuredClock } from '#src/ports/clock.ts';
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
@@ -11,7 +11,7 @@ import type { ClusterMetrics, EngineMetrics, Log } from '#src/ports/telemetry.ts
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import type { Vault } from '#src/ports/vault.ts';
 
-/** What is kept for people to look at, and what they ordered. */
+/** The statistics for people, and the breaker resets that they ordered. */
 export type EngineInsight = Pick<
   InsightStore,
   'saveStats' | 'pruneStats' | 'findGate' | 'listBreakerResets' | 'removeBreakerReset'
@@ -27,24 +27,24 @@ export interface EngineDependencies {
   readonly ids: IdMint;
   readonly log: Log;
   readonly metrics: EngineMetrics;
-  /** This life of this process; a restart is another node. */
+  /** The name of this process. A restarted process is another node. */
   readonly node: string;
-  /** Null: nobody else works on this store. */
+  /** Null when no other node works on this store. */
   readonly cluster: ClusterDependencies | null;
 }
 
-/** What it takes to share a store with other nodes. */
+/** The ports that a node needs to share a store with others. */
 export interface ClusterDependencies {
   readonly store: ClusterStore;
-  /** The clock of the dependencies, which all nodes have in common. */
+  /** The clock of the dependencies. All nodes share it. */
   readonly clock: MeasuredClock;
   readonly stopwatch: Stopwatch;
-  /** Tells the others; what they tell comes in by `Engine.heard`. */
+  /** Sends hints to the other nodes. Their hints come in by `Engine.heard`. */
   readonly peers: Peers;
   readonly metrics: ClusterMetrics;
 }
 
-/** A pause that can be waited for. */
+/** Resolves after this time. */
 export function pause(timers: Timers, ms: number): Promise<void> {
   return new Promise((resolve) => void timers.after(ms, resolve));
 }

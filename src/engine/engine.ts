@@ -217,7 +217,7 @@ export class Engine implements Hints {
     const cancelGrace = this.#dependencies.timers.after(graceMs, grace.resolve);
     await Promise.race([Promise.all([this.#attempts.idle(), handedOver]), grace.promise]);
     cancelGrace();
-    this.#settler.giveUp();
+    this.#settler.stopWaiting();
     this.#runner.interrupt();
     await this.#attempts.idle();
     await upkeepEnded;

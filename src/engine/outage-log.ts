@@ -1,7 +1,7 @@
 /**
- * Reports a failure that many run into again and again, such as a store that is away: the first at once, the others
- * as one line a second with their count, and the recovery once. An outage writes no more lines when more is under
- * way. It is over when something has succeeded and nothing has failed since the last line.
+ * Logs a failure that repeats, such as a store that is away: the first at once, the others as one line a second with
+ * their count, and the recovery once. The number of lines does not grow with the load. An outage is over when something
+ * has succeeded and nothing has failed since the last line.
  */
 import type { Log } from '#src/ports/telemetry.ts';
 import type { Timers } from '#src/ports/timers.ts';
@@ -9,9 +9,9 @@ import type { Timers } from '#src/ports/timers.ts';
 const LINE_EVERY_MS = 1_000;
 
 export interface OutageLines {
-  /** `count` failures since the line before; the fields of the last of them. */
+  /** There were `count` failures since the last line. The fields are those of the last failure. */
   failed(fields: FailureFields, count: number): void;
-  /** After so many failures in all. */
+  /** The outage had so many failures in all. */
   recovered(failures: number): void;
 }
 
@@ -20,7 +20,7 @@ interface OutageDependencies {
   readonly log: Log;
 }
 
-/** Writes these messages: warnings, and one line when it is over. */
+/** Writes warnings with the first text, and one line with the second when the outage is over. */
 export function warnsOfOutage(
   { timers, log }: OutageDependencies,
   failed: string,
@@ -37,14 +37,14 @@ type FailureFields = Readonly<Record<string, string>>;
 export class OutageLog {
   readonly #timers: Timers;
   readonly #lines: OutageLines;
-  /** Since the last recovery. */
+  /** Failures since the last recovery. */
   #failures = 0;
-  /** The failures among them that no line has reported yet, and the fields of the last. */
+  /** Failures that no line has reported yet, and the fields of the last. */
   #unreported = 0;
   #lastFields: FailureFields = {};
   #hasSucceeded = false;
-  /** Set while the next line has to wait. */
-  #callOff: (() => void) | null = null;
+  /** Cancels the timer of the next line; null when a line may be written at once. */
+  #cancel: (() => void) | null = null;
 
   constructor(timers: Timers, lines: OutageLines) {
     this.#timers = timers;
@@ -59,31 +59,31 @@ export class OutageLog {
     this.#report();
   }
 
-  /** Something succeeded that would have failed in the outage. */
+  /** A call succeeded that would have failed in the outage. */
   succeeded(): void {
     if (this.#failures === 0) return;
     this.#hasSucceeded = true;
     this.#report();
   }
 
-  /** The next line does not wait; nobody fails or succeeds any more. */
+  /** Writes the lines that are left. Nothing may fail or succeed after this. */
   stop(): void {
-    this.#callOff?.();
+    this.#cancel?.();
     this.#next();
-    this.#callOff?.();
+    this.#cancel?.();
   }
 
   #next(): void {
-    this.#callOff = null;
+    this.#cancel = null;
     this.#report();
   }
 
   #report(): void {
-    if (this.#callOff !== null) return;
+    if (this.#cancel !== null) return;
     if (this.#unreported > 0) {
       this.#lines.failed(this.#lastFields, this.#unreported);
       this.#unreported = 0;
-      this.#callOff = this.#timers.after(LINE_EVERY_MS, () => this.#next());
+      this.#cancel = this.#timers.after(LINE_EVERY_MS, () => this.#next());
     } else if (this.#hasSucceeded) {
       this.#lines.recovered(this.#failures);
       this.#failures = 0;

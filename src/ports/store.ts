@@ -187,8 +187,8 @@ export interface EndWrite {
   readonly advanced: Advance | null;
 }
 
-/** A claim whose node is gone, with the attempt that nobody will finish. */
-export interface LostClaim {
+/** An attempt that was claimed and has no outcome yet. */
+export interface UnsettledAttempt {
   readonly delivery: Delivery;
   readonly attempt: Attempt;
   readonly schedule: FiringSchedule;
@@ -317,7 +317,7 @@ export interface Store {
   /** In the order asked for. */
   loadPayloads(deliveries: readonly Delivery[]): Promise<readonly StoredPayload[]>;
   /** Claims of nodes that are not among the living. */
-  listLostClaims(livingNodes: readonly string[], limit: number): Promise<readonly LostClaim[]>;
+  listLostClaims(livingNodes: readonly string[], limit: number): Promise<readonly UnsettledAttempt[]>;
   /** Carried out before any claim that is asked for later. Under a fence, gates of slots not held are left as they are. */
   saveGates(gates: readonly SavedGate[], fence?: Fence): Promise<void>;
 

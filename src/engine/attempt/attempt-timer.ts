@@ -1,4 +1,4 @@
-/** How far an attempt has come, and when: measured by the clock that its attempt was dated with. */
+/** Measures the steps of an attempt, by the clock that dated the attempt. */
 import type { AttemptTiming } from '#src/domain/delivery.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Clock } from '#src/ports/clock.ts';
@@ -10,20 +10,20 @@ export class AttemptTimer {
   #connectedMs: number | null = null;
   #wasConnected = false;
 
-  /** Its claim is stored, and it is about to be sent. */
+  /** Starts when the claim is stored and the request is about to be sent. */
   constructor(clock: Clock, firedAt: Instant, now: Instant) {
     this.#clock = clock;
     this.#firedAt = firedAt;
     this.#claimedMs = this.#since(now);
   }
 
-  /** Only a connection that the request had not to wait for is one that was there before. */
+  /** `wasOpen` is true only for a connection that the request did not wait for. */
   connected(wasOpen: boolean): void {
     this.#connectedMs = this.#since(this.#clock.now());
     this.#wasConnected = wasOpen;
   }
 
-  /** An attempt that is answered ends with the first byte of the answer: its body is not waited for. */
+  /** An answered attempt ends with the first byte of the answer, so the answer's body does not count. */
   timing(endedAt: Instant, isAnswered: boolean): AttemptTiming {
     return {
       claimedMs: this.#claimedMs,
@@ -33,7 +33,7 @@ export class AttemptTimer {
     };
   }
 
-  /** A clock may be set back meanwhile. */
+  /** The clock may be set back meanwhile, so the result is never negative. */
   #since(at: Instant): number {
     return Math.max(at - this.#firedAt, 0);
   }

@@ -1,4 +1,4 @@
-/** Keeps a read for a second, and shares it between callers. */
+/** A cache that keeps each read for a second, and shares a read in flight between callers. */
 import { LRUCache } from 'lru-cache';
 import type { Instant } from '#src/domain/instant.ts';
 
@@ -7,7 +7,7 @@ const FRESH_MS = 1_000;
 interface Read<Value> {
   readonly at: Instant;
   readonly value: Promise<Value>;
-  /** The value, once it is there. */
+  /** The value, once the read has ended. */
   done: { readonly value: Value } | null;
 }
 
@@ -22,12 +22,12 @@ export class FreshReads<Key extends string | number, Value> {
     return (this.#known(key, now) ?? this.#begin(key, now, read)).value;
   }
 
-  /** Returns the value, or null where it has to be waited for. */
+  /** Null where the caller would have to wait. */
   fresh(key: Key, now: Instant): { readonly value: Value } | null {
     return this.#known(key, now)?.done ?? null;
   }
 
-  /** A clock that was set makes everything old. */
+  /** A read is outdated too when the clock was set. */
   #known(key: Key, now: Instant): Read<Value> | null {
     const known = this.#kept.get(key);
     return known !== undefined && Math.abs(now - known.at) < FRESH_MS ? known : null;
@@ -40,7 +40,7 @@ export class FreshReads<Key extends string | number, Value> {
     return begun;
   }
 
-  /** A read that failed is asked for again at once. */
+  /** A read that failed is not kept, so the next caller reads again. */
   async #note(key: Key, read: Read<Value>): Promise<void> {
     try {
       read.done = { value: await read.value };

@@ -1,4 +1,4 @@
-/** What an exchange with a destination comes to: the result of the attempt, and what it says of the destination. */
+/** The outcome of an attempt: its result, and the evidence that it gives the breaker of its endpoint. */
 import type { Evidence } from '#src/domain/breaker.ts';
 import { type AttemptResult, INTERRUPTED } from '#src/domain/delivery-life.ts';
 import type { SendResult } from '#src/ports/egress.ts';
@@ -28,7 +28,7 @@ export function outcomeOf(exchange: Exchange): AttemptOutcome {
   }
 }
 
-/** Of an attempt that was not sent: it could not be; null: or it was broken off before. */
+/** The outcome of an attempt without a request: it cannot be sent, or (null) it was interrupted before. */
 export function unsent(why: Unsendable | null): AttemptOutcome {
   return { result: why?.result ?? INTERRUPTED, evidence: 'nothing' };
 }

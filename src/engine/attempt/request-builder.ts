@@ -1,6 +1,6 @@
 /**
- * Builds the request of a delivery in two steps. The draft is the same at every attempt: it is read, opened and checked,
- * and may be made before its instant. What names the attempt and signs it is added when the attempt is made.
+ * Builds the request of a delivery in two steps. The draft is the same for every attempt: the payload is read, decrypted
+ * and checked, which may happen before the instant. The attempt's headers and signature are added when it is made.
  */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { AttemptResult } from '#src/domain/delivery-life.ts';
@@ -16,7 +16,7 @@ import type { OutboundRequest } from '#src/ports/egress.ts';
 import { type StoredPayload, StoreUnavailable } from '#src/ports/store.ts';
 import { type Keys, SigningKeys } from './signing-keys.ts';
 
-/** A payload up to this size is read together with others; a larger one is read on its own (`body-loader.ts`). */
+/** Payloads up to this size are read together; a larger one is read on its own (`claim/large-payloads.ts`). */
 export const SMALL_PAYLOAD_BYTES_MAX = 16_384;
 
 export interface Draft {
@@ -30,7 +30,7 @@ export interface Draft {
   readonly timeoutMs: number;
 }
 
-/** It cannot be sent: the attempt ends before anything leaves the process. */
+/** The attempt ends before anything leaves the process, because its request cannot be sent. */
 export interface Unsendable {
   readonly kind: 'unsendable';
   readonly result: AttemptResult;
@@ -54,7 +54,7 @@ export class RequestBuilder {
     this.#keys = new SigningKeys(dependencies);
   }
 
-  /** The drafts in the order asked for. Rejects while the store is away. */
+  /** Answers the drafts in the order of the deliveries. Rejects while the store is away. */
   async drafts(deliveries: readonly Delivery[]): Promise<readonly (Draft | Unsendable)[]> {
     if (deliveries.length === 0) return [];
     const messages = await this.#dependencies.store.loadPayloads(deliveries);
@@ -66,7 +66,7 @@ export class RequestBuilder {
     return draft;
   }
 
-  /** A payload that cannot be opened now may be readable at the next attempt. */
+  /** A payload that cannot be decrypted now may be readable at the next attempt. */
   #draft(delivery: Delivery, message: StoredPayload | undefined): Draft | Unsendable {
     try {
       return message === undefined ? UNREADABLE : this.#opened(delivery, message);
@@ -107,8 +107,8 @@ export class RequestBuilder {
   }
 
   /**
-   * The request of an attempt: at once, unless the keys have to be read. Rejects while the store is away. Keys that
-   * cannot be read for another reason may be readable at the next attempt.
+   * Answers the request at once, or a promise where the signing keys have to be read first. The promise rejects while
+   * the store is away. Keys that cannot be read for another reason may be readable at the next attempt.
    */
   finish(
     draft: Draft | Unsendable,
@@ -140,7 +140,7 @@ export class RequestBuilder {
   }
 
   #sign(draft: Draft, delivery: Delivery, attempt: Attempt, keys: Keys): Sendable | Unsendable {
-    // Nothing goes out unsigned.
+    // A request never goes out unsigned.
     if (keys.length === 0) return unsendable('retryable', 'no signing secret');
     const { url, path, body, timeoutMs } = draft;
     const now = this.#dependencies.clock.now();
@@ -152,7 +152,7 @@ export class RequestBuilder {
 
 const SHOWN_CHARACTERS_MAX = 100;
 
-/** A name may hold anything; values are not shown at all. */
+/** A header's name may hold any character. Its value is never shown. */
 function shown(name: string): string {
   return JSON.stringify(name).slice(0, SHOWN_CHARACTERS_MAX);
 }

@@ -1,4 +1,4 @@
-/** One HTTP attempt: the request, and the time it may take. */
+/** Sends one request, and ends it when its time is over or the engine stops. */
 
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
@@ -6,8 +6,8 @@ import type { Exchange } from './outcome.ts';
 
 export class Sender {
   readonly #dependencies: Pick<EngineDependencies, 'egress' | 'timers'>;
-  /** How each request under way is broken off. */
-  readonly #underWay = new Set<(why: Exchange) => void>();
+  /** The functions that interrupt the requests in flight. */
+  readonly #inFlight = new Set<(why: Exchange) => void>();
 
   constructor(dependencies: Pick<EngineDependencies, 'egress' | 'timers'>) {
     this.#dependencies = dependencies;
@@ -22,16 +22,16 @@ export class Sender {
     const { promise, resolve } = Promise.withResolvers<Exchange>();
     let drop = () => {};
     const end = (exchange: Exchange) => {
-      if (!this.#underWay.delete(breakOff)) return;
-      callOff();
+      if (!this.#inFlight.delete(interrupt)) return;
+      cancelTimer();
       resolve(exchange);
     };
-    const breakOff = (why: Exchange) => {
+    const interrupt = (why: Exchange) => {
       end(why);
       drop();
     };
-    const callOff = timers.after(timeoutMs, () => breakOff({ kind: 'timed_out' }));
-    this.#underWay.add(breakOff);
+    const cancelTimer = timers.after(timeoutMs, () => interrupt({ kind: 'timed_out' }));
+    this.#inFlight.add(interrupt);
     try {
       drop = egress.send(request, end, onConnected);
     } catch {
@@ -40,8 +40,8 @@ export class Sender {
     return promise;
   }
 
-  /** Breaks off everything under way. */
+  /** Interrupts all requests in flight. */
   interrupt(): void {
-    for (const breakOff of this.#underWay) breakOff({ kind: 'interrupted' });
+    for (const interrupt of this.#inFlight) interrupt({ kind: 'interrupted' });
   }
 }

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { cancel, edit, pause, resume } from '#src/domain/schedule-life.ts';
+import type { UnsettledAttempt } from '#src/ports/store.ts';
 import { FAILURE, HOURLY, REDIRECT, SUCCESS } from '#src/store/contract/builders.ts';
 import { EngineHarness, type Order, PARTITION } from '#test/engine-harness.ts';
-import { type AttemptInFlight, Settler } from './settler.ts';
+import { Settler } from './settler.ts';
 
 const ORDERS = { cancel, pause, resume };
 
 /** An attempt that is stored as under way. */
-async function underWay(harness: EngineHarness, order: Order = {}): Promise<AttemptInFlight> {
+async function underWay(harness: EngineHarness, order: Order = {}): Promise<UnsettledAttempt> {
   const view = await harness.schedule(order);
   await harness.time.advance(5_000);
   const write = harness.build.claim(view.pending, view);
@@ -15,7 +16,7 @@ async function underWay(harness: EngineHarness, order: Order = {}): Promise<Atte
   return { ...write, schedule: write.advanced?.schedule ?? view.schedule };
 }
 
-async function scheduleOf(harness: EngineHarness, { schedule }: AttemptInFlight) {
+async function scheduleOf(harness: EngineHarness, { schedule }: UnsettledAttempt) {
   const view = await harness.disk.findSchedule(PARTITION, schedule.id);
   if (view === null) throw new Error('The schedule is stored.');
   return view.schedule;
@@ -242,7 +243,7 @@ describe('a store that is away', () => {
     harness.faults.set('refuses', 'settle');
     const settling = settler.settle(waiting, SUCCESS, harness.now).catch(String);
     await harness.time.settled();
-    settler.giveUp();
+    settler.stopWaiting();
     await expect(settler.settle(late, SUCCESS, harness.now)).rejects.toThrow('The store is away.');
     const times = harness.faults.times('settle');
     await harness.time.advance(500);

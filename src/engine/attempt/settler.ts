@@ -1,30 +1,21 @@
 /**
- * Ends attempts: attempt closed, delivery moved, schedule completed, in one step. It is decided on the schedule
- * as it was known when the delivery was claimed; if that has changed since, the store says so, and it is
- * decided again. A claim that is no longer ours is left alone. A store that is away is waited for: the
- * outcome is known nowhere else.
+ * Settles attempts: it stores the outcome, moves the delivery on and completes the schedule, in one write. The write is
+ * decided by the schedule as it was when the delivery was claimed. If the schedule has changed since, the store refuses
+ * the write and it is decided again. A claim that belongs to another node by now is left alone. While the store is away
+ * the settler waits, because only this process knows the outcome.
  *
- * AttemptRunner that end while others are being settled are settled together after them. One that the store fails on
- * must not keep the others from it: after a failure each goes alone.
+ * Attempts that end while others are being settled are settled together after them. After a failure each attempt is
+ * settled on its own, so that one that the store fails on does not stop the others.
  */
-import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import { type AttemptResult, settle } from '#src/domain/delivery-life.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { FiringSchedule } from '#src/domain/schedule.ts';
 import { completedBy } from '#src/domain/schedule-life.ts';
 import { type EngineDependencies, pause } from '#src/engine/dependencies.ts';
 import { OutageLog } from '#src/engine/outage-log.ts';
-import type { SettleWrite } from '#src/ports/store.ts';
-
-export interface AttemptInFlight {
-  /** Claimed. */
-  readonly delivery: Delivery;
-  readonly attempt: Attempt;
-  readonly schedule: FiringSchedule;
-}
+import type { SettleWrite, UnsettledAttempt } from '#src/ports/store.ts';
 
 const RETRY_MS = 500;
-const TOGETHER_MAX = 256;
+const BATCH_MAX = 256;
 
 type Answer = 'done' | 'stale' | undefined;
 
@@ -39,7 +30,7 @@ export class Settler {
   readonly #waiting: Waiting[] = [];
   readonly #outage: OutageLog;
   #isWriting = false;
-  #isGivingUp = false;
+  #isStopping = false;
 
   constructor(dependencies: EngineDependencies) {
     this.#dependencies = dependencies;
@@ -50,20 +41,24 @@ export class Settler {
     });
   }
 
-  /** The settled attempt; null when the claim was not ours any more. */
-  async settle(given: AttemptInFlight, result: AttemptResult, endedAt: Instant): Promise<SettleWrite | null> {
+  /** Null when the claim did not belong to this node any more. */
+  async settle(
+    given: UnsettledAttempt,
+    result: AttemptResult,
+    endedAt: Instant,
+  ): Promise<SettleWrite | null> {
     const { store, timers } = this.#dependencies;
     let hasFailed = false;
-    for (let current: AttemptInFlight | null = given; current !== null; ) {
+    for (let current: UnsettledAttempt | null = given; current !== null; ) {
       try {
         const write = decide(current, result, endedAt);
-        const answer = hasFailed ? (await store.settle([write]))[0] : await this.#together(write);
+        const answer = hasFailed ? (await store.settle([write]))[0] : await this.#settleTogether(write);
         this.#outage.succeeded();
         if (answer === 'done') return write;
-        current = await this.#again(current);
+        current = await this.#reload(current);
       } catch (error) {
         hasFailed = true;
-        if (this.#isGivingUp) throw error;
+        if (this.#isStopping) throw error;
         this.#outage.failed({ delivery: given.delivery.id, error: String(error) });
         await pause(timers, RETRY_MS);
       }
@@ -71,7 +66,7 @@ export class Settler {
     return null;
   }
 
-  #together(write: SettleWrite): Promise<Answer> {
+  #settleTogether(write: SettleWrite): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ write, resolve, reject });
       if (!this.#isWriting) void this.#writeAll();
@@ -81,35 +76,35 @@ export class Settler {
   async #writeAll(): Promise<void> {
     this.#isWriting = true;
     while (this.#waiting.length > 0) {
-      const together = this.#waiting.splice(0, TOGETHER_MAX);
+      const batch = this.#waiting.splice(0, BATCH_MAX);
       try {
-        const answers = await this.#dependencies.store.settle(together.map(({ write }) => write));
-        for (const [index, { resolve }] of together.entries()) resolve(answers[index]);
+        const answers = await this.#dependencies.store.settle(batch.map(({ write }) => write));
+        for (const [index, { resolve }] of batch.entries()) resolve(answers[index]);
       } catch (error) {
-        for (const { reject } of together) reject(error);
+        for (const { reject } of batch) reject(error);
       }
     }
     this.#isWriting = false;
   }
 
-  /** The same attempt as things are now. */
-  async #again({ delivery, attempt }: AttemptInFlight): Promise<AttemptInFlight | null> {
-    const [work] = await this.#dependencies.store.loadDeliveries([delivery]);
-    if (work === undefined || work === null) return null;
-    const { claim } = work.delivery;
+  /** Reads the delivery and schedule of the attempt again. */
+  async #reload({ delivery, attempt }: UnsettledAttempt): Promise<UnsettledAttempt | null> {
+    const [loaded] = await this.#dependencies.store.loadDeliveries([delivery]);
+    if (loaded === undefined || loaded === null) return null;
+    const { claim } = loaded.delivery;
     if (claim === null || claim.token !== delivery.claim?.token) return null;
-    return { delivery: work.delivery, attempt, schedule: work.schedule };
+    return { delivery: loaded.delivery, attempt, schedule: loaded.schedule };
   }
 
-  /** From now on a store that is away is not waited for. */
-  giveUp(): void {
-    this.#isGivingUp = true;
+  /** From now on the settler does not wait for a store that is away. */
+  stopWaiting(): void {
+    this.#isStopping = true;
     this.#outage.stop();
   }
 }
 
 function decide(
-  { delivery, attempt, schedule }: AttemptInFlight,
+  { delivery, attempt, schedule }: UnsettledAttempt,
   result: AttemptResult,
   endedAt: Instant,
 ): SettleWrite {

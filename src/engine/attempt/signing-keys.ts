@@ -1,9 +1,8 @@
 /**
- * Opens the secrets that sign for a delivery. They are read again when they are a second old, so a rotation counts
- * after a second.
+ * Decrypts the secrets that sign for a delivery. They are kept for a second, so a rotation takes effect within a second.
  *
- * The project's secrets are read by partition. An endpoint profile's are read by profile, but only where any profile
- * of the partition has one: a project that has none pays one small read a second for its profiles together.
+ * The project's secrets are read by partition. The secrets of an endpoint profile are read by profile, and only if any
+ * profile of the partition has one. A project without such secrets pays one small read a second.
  */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { Target } from '#src/domain/delivery.ts';
@@ -29,7 +28,7 @@ interface ProfileKey extends EndpointSecretTerm {
 /** The profile's keys come first, and newer ones before older ones of the same kind. */
 export type Keys = readonly KeyObject[];
 
-/** A delivery, as far as its signing secrets depend on it. */
+/** The part of a delivery on which its signing secrets depend. */
 export interface Signed {
   readonly partition: Partition;
   readonly target: Pick<Target, 'endpointId'>;
@@ -59,7 +58,7 @@ export class SigningKeys {
     return keysAt(projects, own, now);
   }
 
-  /** The same where nothing has to be waited for; null where it has. */
+  /** Null where the keys have to be read first. */
   fresh({ partition, target }: Signed): Keys | null {
     const now = this.#dependencies.clock.now();
     const projects = this.#projects.fresh(partition, now);

@@ -51,7 +51,7 @@ export class BatchPacer {
 
   /** Deliveries that the next batch may have; 0 means that none may begin now. */
   batchMax(punctuality: Punctuality): number {
-    if (punctuality === 'overdue') return this.#overdueState === 'waiting' ? 0 : this.#overdueSize.length;
+    if (punctuality === 'overdue') return this.#overdueState === 'waiting' ? 0 : this.#overdueSize.size;
     return Math.min(Math.max(this.#bounds.begun - this.#begun, 0), BATCH_MAX);
   }
 

@@ -3,12 +3,12 @@ import { BATCH_SIZE_MAX, BATCH_SIZE_MIN, OverdueBatchSize } from './overdue-batc
 
 function lengthAfter(stride: OverdueBatchSize, ms: number, times: number): number {
   for (let n = 0; n < times; n++) stride.took(ms);
-  return stride.length;
+  return stride.size;
 }
 
 test('a stride begins small and grows while steps are quick, up to a bound', () => {
   const stride = new OverdueBatchSize();
-  expect(stride.length).toBe(BATCH_SIZE_MIN);
+  expect(stride.size).toBe(BATCH_SIZE_MIN);
   expect(lengthAfter(stride, 5, 1)).toBe(6);
   expect(lengthAfter(stride, 5, 100)).toBe(BATCH_SIZE_MAX);
 });

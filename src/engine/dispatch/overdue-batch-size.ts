@@ -1,35 +1,35 @@
 /**
- * How much overdue work is taken in one step. What is being claimed waits for the same thread and the same disk as
- * what comes due meanwhile, so how long a step takes tells how late that would be. It begins small, when nothing
- * has been sent yet and every connection is still to be opened, grows while steps are quick, and falls back at once
- * when they are slow. A store may be far away: quick is also what takes not much longer than the quickest of late.
+ * The size of the batches of overdue work. Overdue work shares the thread and the disk with deliveries that come due
+ * meanwhile, so the duration of a batch shows how late those would be. The size starts small, because every connection
+ * is still to be opened. It grows while batches are quick and is halved when they are slow. A store may be far away, so
+ * a batch also counts as quick if it takes little longer than the quickest recent one.
  */
 export const BATCH_SIZE_MIN = 4;
 export const BATCH_SIZE_MAX = 32;
 const GROWTH = 2;
 const QUICK_MS = 20;
 const SLOW_MS = 40;
-/** Of what the quickest took. */
+/** Multiples of the duration of the quickest recent batch. */
 const QUICK_RATIO = 1.5;
 const SLOW_RATIO = 3;
-/** With each step the quickest counts for so much less. */
+/** The quickest duration grows by this with each batch, so that old ones are forgotten. */
 const FADING = 1.02;
 
 export class OverdueBatchSize {
-  #length = BATCH_SIZE_MIN;
+  #size = BATCH_SIZE_MIN;
   #quickestMs = Number.POSITIVE_INFINITY;
 
-  get length(): number {
-    return this.#length;
+  get size(): number {
+    return this.#size;
   }
 
-  /** A step of this length. */
+  /** A batch of this size took so long. */
   took(ms: number): void {
     this.#quickestMs = Math.min(ms, this.#quickestMs * FADING);
     if (ms <= Math.max(QUICK_MS, this.#quickestMs * QUICK_RATIO)) {
-      this.#length = Math.min(this.#length + GROWTH, BATCH_SIZE_MAX);
+      this.#size = Math.min(this.#size + GROWTH, BATCH_SIZE_MAX);
     } else if (ms > Math.max(SLOW_MS, this.#quickestMs * SLOW_RATIO)) {
-      this.#length = Math.max(Math.floor(this.#length / 2), BATCH_SIZE_MIN);
+      this.#size = Math.max(Math.floor(this.#size / 2), BATCH_SIZE_MIN);
     }
   }
 }

@@ -15,7 +15,7 @@ import {
   WAITING_MAX,
 } from './fair-queue.ts';
 import { Heap } from './heap.ts';
-import { RESTLESS_WAITING_MAX } from './permit-shares.ts';
+import { REST_FROM_WAITING } from './permit-shares.ts';
 
 let made = 0;
 
@@ -164,7 +164,7 @@ describe('endpoints are served in turns', () => {
   test('rests who had its share, and nobody else, until everybody may go again', () => {
     const queue = new FairQueue();
     const LARGE = 7 as Partition;
-    for (let n = 0; n < RESTLESS_WAITING_MAX + 20; n++) {
+    for (let n = 0; n < REST_FROM_WAITING + 20; n++) {
       queue.add({ ...towards('a', n), partition: LARGE }, 'in_time');
     }
     expect(queue.take('in_time', 10, 3)).toHaveLength(3);

@@ -1,30 +1,29 @@
 /**
- * The deliveries that are due and wait to be sent: a queue for each endpoint, taken from in turns, so that one with
- * much to do or slow to answer never holds up another.
+ * The deliveries that are due and wait to be sent, in one queue for each endpoint. The queues are served round robin,
+ * so an endpoint that has much to do or answers slowly never delays another.
  *
- * A permit allows one request in flight with a body of up to 64 KiB; a larger body takes one for each 64 KiB. So what
- * bounds the requests in flight also bounds the memory that they take, and both are shared out by customer, host and
- * endpoint in the same way (`permit-shares.ts`).
+ * A permit allows one request in flight with a body of up to 64 KiB. A larger body takes one permit for each 64 KiB.
+ * The permits therefore bound both the requests in flight and their memory. They are shared out by customer, host and
+ * endpoint (`permit-shares.ts`).
  *
- * Places to wait are shared out alike; a delivery that finds none stays in the store, and is found again by looking
- * back.
+ * The room to wait is bounded and shared out in a similar way. A delivery that finds no room stays in the store, and a
+ * later scan finds it.
  *
- * What came in time and what is overdue wait apart, and each has shares of its own: neither waits for the other. All
- * overdue work together may hold half of the permits, and leaves the others to what comes due meanwhile. Overdue work
- * goes by its deadline; deliveries without one come last.
+ * Deliveries in time and overdue ones wait apart and have shares of their own, so neither waits for the other. Overdue
+ * work may hold half of the permits at most. It goes by its deadline; deliveries without a deadline come last.
  */
 import { type DueDelivery, endpointRefKey } from '#src/domain/due.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { type Endpoint, PermitShares } from './permit-shares.ts';
 
 export const PERMITS_MAX = 2_048;
-/** Overdue work may hold this part of them. */
+/** Overdue work may hold one of this many parts of the permits. */
 const OVERDUE_PARTS = 2;
 /** Bytes of a body that one permit covers. */
 export const PERMIT_BYTES = 65_536;
-/** Each for work in time and for overdue work. */
+/** Deliveries that may wait in time, and as many that may wait overdue. */
 export const WAITING_MAX = 50_000;
-/** A customer may have so many waiting for each place that is free, a host half of what its customer has left. */
+/** A customer may have this many deliveries waiting for each free place, and a host half of what its customer has left. */
 const CUSTOMER_WAITING_SHARE = 4;
 const HOST_WAITING_PARTS = 2;
 
@@ -41,7 +40,7 @@ export class FairQueue {
     in_time: new PermitShares((a, b) => a.dueAt - b.dueAt),
     overdue: new PermitShares(byDeadline),
   };
-  /** The endpoint whose queue it waits in; null once it was taken from there. */
+  /** The endpoint in whose queue a delivery waits; null once it was taken. */
   readonly #known = new Map<DeliveryId, Endpoint | null>();
   readonly #taken = new Map<DueDelivery, Taken>();
   readonly #permitsMax: number;
@@ -50,7 +49,7 @@ export class FairQueue {
     this.#permitsMax = permitsMax;
   }
 
-  /** Requests in flight, or about to be. */
+  /** Deliveries that hold permits: their requests are in flight or about to be. */
   get inFlight(): number {
     return this.#taken.size;
   }
@@ -63,24 +62,24 @@ export class FairQueue {
     return this.#shares.overdue.waiting;
   }
 
-  /** One of the customers who have something waiting or in flight. */
+  /** One of the customers who have deliveries waiting or in flight. */
   get someCustomer(): string | null {
     return this.#shares.in_time.someCustomer ?? this.#shares.overdue.someCustomer;
   }
 
-  /** Whether anybody but this customer has something waiting or in flight. */
+  /** Whether another customer has deliveries waiting or in flight. */
   hasOthersThan(customer: string): boolean {
     return this.#shares.in_time.hasOthersThan(customer) || this.#shares.overdue.hasOthersThan(customer);
   }
 
-  /** Whether anything overdue could still be taken in. */
+  /** Whether there is room for overdue deliveries. */
   get hasRoom(): boolean {
     return this.overdue < WAITING_MAX;
   }
 
   /**
-   * False when it is known already or finds no place to wait. A delivery that was sent elsewhere while it waited, or
-   * that was overdue and was moved, changes queues; what it leaves behind is passed over.
+   * False when the delivery is known already or finds no room. A delivery whose endpoint changed while it waited, or
+   * that was overdue and was moved, changes queues. The entry that it leaves behind is skipped.
    */
   add(due: DueDelivery, punctuality: Punctuality): boolean {
     const shares = this.#shares[punctuality];
@@ -101,7 +100,7 @@ export class FairQueue {
   }
 
   /**
-   * Takes up to `limit` that may go now. A customer for whom many more wait gives at most `ofEachMax` until `endRests`.
+   * Takes up to `limit` deliveries that may go now, and at most `ofEachMax` of a customer with many more until `endRests`.
    * Each holds its permits until it is released.
    */
   take(
@@ -126,7 +125,7 @@ export class FairQueue {
     return taken;
   }
 
-  /** Customers who had their share may go again. */
+  /** Customers that rest may go again. */
   endRests(punctuality: Punctuality): void {
     this.#shares[punctuality].endRests();
   }
@@ -137,7 +136,7 @@ export class FairQueue {
     return punctuality === 'in_time' ? free : Math.min(free, this.#permitsMax / OVERDUE_PARTS - overdue.held);
   }
 
-  /** It is claimed, or no longer to be: the store knows, and looking finds it only if it waits again. */
+  /** The store knows the new state of the delivery, so a scan finds it again only if it waits again. */
   forget(due: DueDelivery): void {
     this.#known.delete(due.id);
   }

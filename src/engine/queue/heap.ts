@@ -1,10 +1,10 @@
-/** A binary heap: the least by `compare` comes out first, and of two that are equal the one that came first. */
+/** A binary heap. The least item by `compare` comes out first, and of equal items the one that was added first. */
 export class Heap<T> {
   readonly #compare: (a: T, b: T) => number;
   readonly #items: T[] = [];
-  /** The number of each item in the order in which they came. */
+  /** The sequence number of each item, in the order in which they were added. */
   readonly #numbers: number[] = [];
-  #came = 0;
+  #added = 0;
 
   constructor(compare: (a: T, b: T) => number) {
     this.#compare = compare;
@@ -27,7 +27,7 @@ export class Heap<T> {
       this.#move(parent, at);
       at = parent;
     }
-    this.#set(at, item, this.#came++);
+    this.#set(at, item, this.#added++);
   }
 
   pop(): T | undefined {

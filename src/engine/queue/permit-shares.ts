@@ -1,37 +1,36 @@
 /**
- * Who holds permits to send, and whose turn it is: a tree of customers, their hosts and the endpoints there.
+ * Shares out the permits: a tree of customers, their hosts and the endpoints there.
  *
- * Permits are shared out by what is free: a customer may hold twice what is free, a host half of what its customer has
- * left, an endpoint a sixteenth of what its host has left, and each at least one. So something is always left for the
- * others: a hundred hanging endpoints, of one host or of many, or one host with thousands of paths, take some of the
- * permits and never all of them. Turns are given at each level: a customer with thousands of endpoints has as many as
- * one that has a single endpoint.
+ * Shares depend on what is free. A customer may hold twice what is free, a host half of what its customer has left, an
+ * endpoint a sixteenth of what its host has left, and each at least one permit. Something is therefore always left for
+ * the others: a hundred hanging endpoints, or one host with thousands of paths, take some of the permits and never all.
+ * Each level is served round robin: a customer with thousands of endpoints goes as often as one with a single endpoint.
  *
- * Written the other way round, a holder needs something: an endpoint that holds e permits at a host that holds h, of
- * a customer that holds c, may take another where `2 × free > c + 2 × (h + 16 × e)`. So each holder needs what it holds
- * itself and, multiplied by its share, the least that anybody below needs. Everybody is known by one number, and who
- * may go is found without looking at those who may not (`roster.ts`).
+ * Solved for what is free: an endpoint that holds e permits, at a host that holds h, of a customer that holds c, may
+ * take another where `2 × free > c + 2 × (h + 16 × e)`. The need of a holder is what it holds itself, plus the least
+ * need below it multiplied by its share. One number describes each holder, so the next one that may go is found without
+ * looking at those that may not (`bounded-round-robin.ts`).
  */
 import type { DueDelivery } from '#src/domain/due.ts';
+import { BoundedRoundRobin, type Member } from './bounded-round-robin.ts';
 import { Heap } from './heap.ts';
-import { type Member, Roster } from './roster.ts';
 
-/** A customer may hold so many times what is free. */
+/** A customer may hold this many times what is free. */
 const CUSTOMER_SHARE = 2;
-/** A host may hold this part of what its customer has left. */
+/** A host may hold one of this many parts of what its customer has left. */
 const HOST_PARTS = 2;
-/** An endpoint may hold this part of what its host has left. */
+/** An endpoint may hold one of this many parts of what its host has left. */
 const ENDPOINT_PARTS = 16;
-/** A customer for whom no more than this waits does not rest. */
-export const RESTLESS_WAITING_MAX = 64;
+/** A customer with no more deliveries waiting than this does not rest. */
+export const REST_FROM_WAITING = 64;
 
 /** A customer, a host or an endpoint. */
 abstract class Holder implements Member {
   readonly key: string;
   need = 0;
-  /** Permits. */
+  /** Permits that it holds. */
   held = 0;
-  /** Deliveries. */
+  /** Deliveries that wait. */
   waiting = 0;
 
   constructor(key: string) {
@@ -54,9 +53,9 @@ export class Endpoint extends Holder {
   }
 }
 
-/** A holder with others below it. */
+/** A holder with others below it: a customer with hosts, or a host with endpoints. */
 class Group<Below extends Holder> extends Holder {
-  readonly ready = new Roster<Below>();
+  readonly ready = new BoundedRoundRobin<Below>();
   readonly below = new Map<string, Below>();
   readonly #parts: number;
 
@@ -65,23 +64,23 @@ class Group<Below extends Holder> extends Holder {
     this.#parts = parts;
   }
 
-  /** The need of this one: what it holds and, multiplied, the least need below. */
+  /** What it holds, plus the least need below multiplied by its share. */
   get ownNeed(): number {
-    return this.held + this.#parts * this.ready.least;
+    return this.held + this.#parts * this.ready.leastNeed;
   }
 
-  /** The bound on the needs below, where the need of this one must stay below `left`. */
+  /** The bound of the needs below, where the need of this holder has the bound `left`. */
   leftBelow(left: number): number {
     return (left - this.held) / this.#parts;
   }
 
-  /** A holder below has changed: whether it has something to do, what it needs, whether it is needed. */
+  /** A holder below has changed: it joins or leaves the round robin, and is forgotten when it is idle. */
   update(below: Below, need: number): void {
-    this.ready.needs(below, need);
+    this.ready.setNeed(below, need);
     if (below.waiting > 0) this.ready.add(below);
     else this.ready.remove(below);
     if (!below.isIdle) this.below.set(below.key, below);
-    // Where it was idle before, another may have come in its place.
+    // It may have been idle before, and replaced by a new one.
     else if (this.below.get(below.key) === below) this.below.delete(below.key);
   }
 }
@@ -96,9 +95,9 @@ export class Host extends Group<Endpoint> {
 }
 
 export class Customer extends Group<Host> {
-  /** Deliveries, since everybody could go again. */
+  /** Deliveries that were taken since the last `endRests`. */
   taken = 0;
-  /** It has had its share, and may not go until everybody can go again. */
+  /** It has had its share, and waits for the next `endRests`. */
   isResting = false;
 
   constructor(key: string) {
@@ -111,39 +110,39 @@ export class Customer extends Group<Host> {
 }
 
 export class PermitShares {
-  readonly #everybody = new Group<Customer>('', 1);
+  readonly #root = new Group<Customer>('', 1);
   readonly #order: (a: DueDelivery, b: DueDelivery) => number;
-  /** Customers of whom something was taken since everybody could go again. */
+  /** Customers of whom deliveries were taken since the last `endRests`. */
   readonly #served = new Set<Customer>();
 
-  /** `order`: in which the deliveries of one endpoint go. */
+  /** `order` is the order of the deliveries of one endpoint. */
   constructor(order: (a: DueDelivery, b: DueDelivery) => number) {
     this.#order = order;
   }
 
   get held(): number {
-    return this.#everybody.held;
+    return this.#root.held;
   }
 
   get waiting(): number {
-    return this.#everybody.waiting;
+    return this.#root.waiting;
   }
 
-  /** Whether anybody but this customer waits or holds a permit. */
+  /** Whether another customer waits or holds a permit. */
   hasOthersThan(key: string): boolean {
-    const { below } = this.#everybody;
+    const { below } = this.#root;
     return below.size > (below.has(key) ? 1 : 0);
   }
 
   /** One of the customers who wait or hold a permit. */
   get someCustomer(): string | null {
-    for (const key of this.#everybody.below.keys()) return key;
+    for (const key of this.#root.below.keys()) return key;
     return null;
   }
 
-  /** The endpoint by its keys; a new one belongs to the tree once something was added to it. */
+  /** Finds the endpoint by its keys. A new one joins the tree when a delivery is added to it. */
   endpoint(customerKey: string, hostKey: string, key: string): Endpoint {
-    const customer = this.#everybody.below.get(customerKey) ?? new Customer(customerKey);
+    const customer = this.#root.below.get(customerKey) ?? new Customer(customerKey);
     const host = customer.below.get(hostKey) ?? new Host(hostKey, customer);
     return host.below.get(key) ?? new Endpoint(key, host, this.#order);
   }
@@ -153,10 +152,10 @@ export class PermitShares {
     this.#change(endpoint, 0, 1);
   }
 
-  /** The endpoint whose turn it is, where so many permits are free; null where nobody may go. */
+  /** The next endpoint that may go, where so many permits are free; null where none may. */
   next(free: number): Endpoint | null {
     const left = CUSTOMER_SHARE * free;
-    const customer = this.#everybody.ready.next(left);
+    const customer = this.#root.ready.next(left);
     if (customer === null) return null;
     const leftOfCustomer = customer.leftBelow(left);
     const host = customer.ready.next(leftOfCustomer);
@@ -170,21 +169,21 @@ export class PermitShares {
     return due;
   }
 
-  /** A customer of whom so many are taken rests after that, where many more wait. */
+  /** A customer of whom `ofEachMax` were taken rests after that, if many more wait. */
   taken({ host: { customer } }: Endpoint, ofEachMax: number): void {
     if (ofEachMax === Number.POSITIVE_INFINITY) return;
     this.#served.add(customer);
     customer.taken++;
-    customer.isResting = customer.taken >= ofEachMax && customer.waiting > RESTLESS_WAITING_MAX;
-    if (customer.isResting) this.#everybody.update(customer, customer.ownNeed);
+    customer.isResting = customer.taken >= ofEachMax && customer.waiting > REST_FROM_WAITING;
+    if (customer.isResting) this.#root.update(customer, customer.ownNeed);
   }
 
-  /** Everybody can go again. */
+  /** Customers that rest may go again. */
   endRests(): void {
     for (const customer of this.#served) {
       customer.taken = 0;
       customer.isResting = false;
-      this.#everybody.update(customer, customer.ownNeed);
+      this.#root.update(customer, customer.ownNeed);
     }
     this.#served.clear();
   }
@@ -200,12 +199,12 @@ export class PermitShares {
   #change(endpoint: Endpoint, permits: number, deliveries: number): void {
     const { host } = endpoint;
     const { customer } = host;
-    for (const holder of [endpoint, host, customer, this.#everybody]) {
+    for (const holder of [endpoint, host, customer, this.#root]) {
       holder.held += permits;
       holder.waiting += deliveries;
     }
     host.update(endpoint, endpoint.held);
     customer.update(host, host.ownNeed);
-    this.#everybody.update(customer, customer.ownNeed);
+    this.#root.update(customer, customer.ownNeed);
   }
 }

@@ -13,7 +13,7 @@ import type { Settler } from '#src/engine/attempt/settler.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { Hints } from '#src/ports/hints.ts';
-import type { LostClaim } from '#src/ports/store.ts';
+import type { UnsettledAttempt } from '#src/ports/store.ts';
 import type { StatsRecorder } from './stats-recorder.ts';
 
 /** More than can be under way at once. */
@@ -63,7 +63,7 @@ export class Recovery {
     return closed;
   }
 
-  async #lost(withOwn: boolean): Promise<readonly LostClaim[]> {
+  async #lost(withOwn: boolean): Promise<readonly UnsettledAttempt[]> {
     const { store, node } = this.#dependencies;
     const { living, attempts } = this.#parts;
     const known = living?.nodes ?? [];
@@ -78,7 +78,7 @@ export class Recovery {
   }
 
   /** Nobody else ever closes what this node claimed, wherever its slot is by now. */
-  #isForUs({ delivery }: LostClaim, others: ReadonlySet<string>): boolean {
+  #isForUs({ delivery }: UnsettledAttempt, others: ReadonlySet<string>): boolean {
     const { partition, target, claim } = delivery;
     if (claim === null || others.has(claim.node)) return false;
     if (claim.node === this.#dependencies.node) return true;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { INTERRUPTED } from '#src/domain/delivery-life.ts';
 import * as life from '#src/domain/schedule-life.ts';
-import type { LostClaim } from '#src/ports/store.ts';
+import type { UnsettledAttempt } from '#src/ports/store.ts';
 import { FAILURE, HOUR_MS, HOURLY, SUCCESS } from './builders.ts';
 import { type Fixture, firingSchedule, ownSuite, type Suite } from './fixture.ts';
 
@@ -97,12 +97,12 @@ export function lostClaimsContract(suite: Suite): void {
   });
 }
 
-function idsOf(claims: readonly LostClaim[]): readonly string[] {
+function idsOf(claims: readonly UnsettledAttempt[]): readonly string[] {
   return claims.map(({ delivery }) => delivery.id).toSorted();
 }
 
 /** Settles them, so that the next test does not find them. */
-async function end(fixture: Fixture, claims: readonly LostClaim[]): Promise<void> {
+async function end(fixture: Fixture, claims: readonly UnsettledAttempt[]): Promise<void> {
   const settled = claims.map((lost) => fixture.settle(lost, lost.schedule, SUCCESS));
   expect(await fixture.store.settle(settled)).toEqual(claims.map(() => 'done'));
 }

@@ -5,7 +5,7 @@
 import type { UnfinishedSweep } from '#src/domain/delivery-life.ts';
 import type { DueDelivery } from '#src/domain/due.ts';
 import type { Gate } from '#src/domain/gate.ts';
-import type { LoadedDelivery, LostClaim } from '#src/ports/store.ts';
+import type { LoadedDelivery, UnsettledAttempt } from '#src/ports/store.ts';
 import {
   type DeliveryRow,
   fromAttemptRow,
@@ -94,7 +94,7 @@ export class FiringReads {
     return deliveries.map((delivery) => found.get(keyOf(delivery)) ?? null);
   }
 
-  async lostClaims(livingNodes: readonly string[], limit: number): Promise<readonly LostClaim[]> {
+  async lostClaims(livingNodes: readonly string[], limit: number): Promise<readonly UnsettledAttempt[]> {
     const living = livingNodes.toSorted(byBytes);
     const rows = await this.#reader.query<JoinedRow>(
       this.#distributed ? DISTRIBUTED_LOST_CLAIMS : LOST_CLAIMS,
@@ -138,7 +138,7 @@ function sweepIn(values: Values, { partition, schedule_id }: DeliveryRow): Unfin
   return ordered === null ? null : fromSweepRow({ partition, schedule_id, ordered, ordered_at, last_id });
 }
 
-function lostClaimIn(joined: JoinedRow): readonly LostClaim[] {
+function lostClaimIn(joined: JoinedRow): readonly UnsettledAttempt[] {
   const delivery = deliveryIn(joined);
   const schedule = firingScheduleIn(joined);
   const attempt = ATTEMPT.of(joined);

@@ -29,7 +29,6 @@ import type {
   EndWrite,
   ListFilter,
   LoadedDelivery,
-  LostClaim,
   Page,
   ProfileWrite,
   Prunable,
@@ -41,6 +40,7 @@ import type {
   SettleWrite,
   Store,
   StoredPayload,
+  UnsettledAttempt,
   Written,
 } from '#src/ports/store.ts';
 import { SqlMaintenance } from '#src/store/sql/maintenance.ts';
@@ -234,7 +234,7 @@ export class PostgresStore extends SqlMaintenance implements Store, ControlStore
     return this.#payloads.load(deliveries);
   }
 
-  listLostClaims(livingNodes: readonly string[], limit: number): Promise<readonly LostClaim[]> {
+  listLostClaims(livingNodes: readonly string[], limit: number): Promise<readonly UnsettledAttempt[]> {
     return this.#firing.lostClaims(livingNodes, limit);
   }
 

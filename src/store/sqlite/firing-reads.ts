@@ -17,8 +17,8 @@ import type {
   CustomerCursor,
   CustomersPage,
   LoadedDelivery,
-  LostClaim,
   StoredPayload,
+  UnsettledAttempt,
 } from '#src/ports/store.ts';
 import { BEFORE_EVERY_DELIVERY, type DueCursor, type DueRow, toDue } from '#src/store/sql/due-rows.ts';
 import { type AttemptRow, type DeliveryRow, fromAttemptRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
@@ -194,10 +194,10 @@ export class FiringReads {
   }
 
   /** From node to node along the index: the claims of the living, however many, are stepped over. */
-  lostClaims(livingNodes: readonly string[], limit: number): readonly LostClaim[] {
+  lostClaims(livingNodes: readonly string[], limit: number): readonly UnsettledAttempt[] {
     return this.#ask.inSnapshot(() => {
       const living = new Set(livingNodes);
-      const lost: LostClaim[] = [];
+      const lost: UnsettledAttempt[] = [];
       let node = this.#claimingNodeAfter('');
       while (node !== null && lost.length < limit) {
         if (!living.has(node)) lost.push(...this.#claimsOf(node, limit - lost.length));
@@ -216,7 +216,7 @@ export class FiringReads {
     return row?.claim_node ?? null;
   }
 
-  #claimsOf(node: string, limit: number): readonly LostClaim[] {
+  #claimsOf(node: string, limit: number): readonly UnsettledAttempt[] {
     const rows = this.#ask.all<DeliveryRow>(
       `SELECT * FROM deliveries INDEXED BY deliveries_claimed
        WHERE status = 'claimed' AND claim_node = ? LIMIT ?`,

@@ -31,7 +31,6 @@ import {
   type EndWrite,
   type ListFilter,
   type LoadedDelivery,
-  type LostClaim,
   type Page,
   type ProfileWrite,
   type Prunable,
@@ -45,6 +44,7 @@ import {
   type Store,
   type StoredPayload,
   StoreUnavailable,
+  type UnsettledAttempt,
   type Written,
 } from '#src/ports/store.ts';
 import type { Stopwatch, Timers } from '#src/ports/timers.ts';
@@ -314,7 +314,7 @@ export class SqliteStore extends SqlMaintenance implements Store, ControlStore, 
     return this.#read(() => this.#firing.payloads(deliveries));
   }
 
-  listLostClaims(livingNodes: readonly string[], limit: number): Promise<readonly LostClaim[]> {
+  listLostClaims(livingNodes: readonly string[], limit: number): Promise<readonly UnsettledAttempt[]> {
     return this.#read(() => this.#firing.lostClaims(livingNodes, limit));
   }
 

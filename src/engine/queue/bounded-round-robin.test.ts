@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Roster } from './roster.ts';
+import { BoundedRoundRobin } from './bounded-round-robin.ts';
 
 interface Named {
   readonly name: number;
@@ -8,13 +8,13 @@ interface Named {
 }
 
 test('turns go to whoever had none for longest, of those who need less than is left', () => {
-  const roster = new Roster<Named>();
+  const robin = new BoundedRoundRobin<Named>();
   const [a, b, c] = [0, 1, 2].map((name) => ({ name, need: 1 })) as [Named, Named, Named];
-  for (const member of [a, b, c]) roster.add(member);
-  expect([1, 2, 3, 4].map(() => roster.next(2)?.name)).toEqual([0, 1, 2, 0]);
-  roster.needs(b, 5);
-  expect([1, 2, 3].map(() => roster.next(2)?.name)).toEqual([0, 2, 0]);
-  expect(roster.next(1)).toBeNull();
+  for (const member of [a, b, c]) robin.add(member);
+  expect([1, 2, 3, 4].map(() => robin.next(2)?.name)).toEqual([0, 1, 2, 0]);
+  robin.setNeed(b, 5);
+  expect([1, 2, 3].map(() => robin.next(2)?.name)).toEqual([0, 2, 0]);
+  expect(robin.next(1)).toBeNull();
 });
 
 test('whoever needs least is found, whatever changes', () => {
@@ -28,33 +28,33 @@ test('whoever needs least is found, whatever changes', () => {
   );
   fc.assert(
     fc.property(steps, (given) => {
-      const roster = new Roster<Named>();
+      const robin = new BoundedRoundRobin<Named>();
       const members = Array.from({ length: 10 }, (_, name): Named => ({ name, need: 0 }));
       const here = new Set<Named>();
       for (const { act, name, amount } of given) {
         const member = members[name] as Named;
         if (act === 'add') {
-          roster.add(member);
+          robin.add(member);
           here.add(member);
         } else if (act === 'remove') {
-          roster.remove(member);
+          robin.remove(member);
           here.delete(member);
-        } else if (act === 'needs') roster.needs(member, amount);
+        } else if (act === 'needs') robin.setNeed(member, amount);
         else {
-          const next = roster.next(amount);
+          const next = robin.next(amount);
           const may = [...here].filter(({ need }) => need < amount);
           if (next === null) expect(may).toEqual([]);
           else expect(may).toContain(next);
         }
-        expect(roster.size).toBe(here.size);
-        expect(roster.least).toBe(Math.min(...[...here].map(({ need }) => need)));
+        expect(robin.size).toBe(here.size);
+        expect(robin.leastNeed).toBe(Math.min(...[...here].map(({ need }) => need)));
       }
     }),
   );
 });
 
 test('finding the next looks at a few members only, however many may not go', () => {
-  const roster = new Roster<Named>();
+  const robin = new BoundedRoundRobin<Named>();
   let looks = 0;
   for (let name = 0; name < 28_000; name++) {
     let own = 1_000 + name;
@@ -68,20 +68,20 @@ test('finding the next looks at a few members only, however many may not go', ()
         own = value;
       },
     };
-    roster.add(member);
+    robin.add(member);
   }
   const free = { name: -1, need: 0 };
-  roster.add(free);
+  robin.add(free);
   looks = 0;
-  for (let turn = 0; turn < 100; turn++) expect(roster.next(10)).toBe(free);
+  for (let turn = 0; turn < 100; turn++) expect(robin.next(10)).toBe(free);
   expect(looks / 100).toBeLessThan(5);
 });
 
 test('everybody who may go has a turn before anybody has three', () => {
-  const roster = new Roster<Named>();
+  const robin = new BoundedRoundRobin<Named>();
   const members = Array.from({ length: 20 }, (_, name): Named => ({ name, need: name % 4 }));
-  for (const member of members) roster.add(member);
-  const turns = Array.from({ length: 30 }, () => roster.next(3)?.name);
+  for (const member of members) robin.add(member);
+  const turns = Array.from({ length: 30 }, () => robin.next(3)?.name);
   for (const { name, need } of members) {
     if (need < 3) expect(turns).toContain(name);
   }

@@ -1,26 +1,27 @@
 /**
- * Those who have something to do, in the order of their turns, with the one that needs least always at hand.
+ * Round robin among members that each need something of what is left. A heap keeps the member with the least need at
+ * hand.
  *
- * A turn goes to whoever had none for longest. Where that one may not go, since it needs more than is left, its turn
- * passes and the one that needs least goes instead: if that one may not go, nobody may. So finding the next costs the
- * same however many wait for something to come free.
+ * The next member is the one that was served longest ago. If it needs more than is left, the member with the least need
+ * goes instead; if that one may not go either, none may. Finding the next member therefore costs the same however many
+ * members wait for something to come free.
  */
 export interface Member {
-  /** It may go where more than this is left. Changed only by `Roster.needs`. */
+  /** The member may go where more than this is left. Only `BoundedRoundRobin.setNeed` changes it. */
   need: number;
 }
 
 interface Entry<T extends Member> {
   readonly member: T;
-  /** Its place in the heap. */
+  /** The index in the heap. */
   at: number;
   before: Entry<T> | null;
   after: Entry<T> | null;
 }
 
-export class Roster<T extends Member> {
+export class BoundedRoundRobin<T extends Member> {
   readonly #entries = new Map<T, Entry<T>>();
-  /** A binary heap: whoever needs least comes first. */
+  /** A binary heap with the least need first. */
   readonly #heap: Entry<T>[] = [];
   #first: Entry<T> | null = null;
   #last: Entry<T> | null = null;
@@ -29,17 +30,16 @@ export class Roster<T extends Member> {
     return this.#heap.length;
   }
 
-  /** Who needs least. */
   get leastNeedy(): T | null {
     return this.#heap[0]?.member ?? null;
   }
 
-  /** The least that anybody here needs; without anybody, more than there is. */
-  get least(): number {
+  /** The least need of all members; infinite without members. */
+  get leastNeed(): number {
     return this.#heap[0]?.member.need ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Joins at the end of the turns, unless it is here. */
+  /** Adds a member at the end of the round, unless it is there already. */
   add(member: T): void {
     if (this.#entries.has(member)) return;
     const entry: Entry<T> = { member, at: this.#heap.length, before: null, after: null };
@@ -56,13 +56,13 @@ export class Roster<T extends Member> {
     this.#unlink(entry);
     const last = this.#heap.pop();
     if (last === undefined || last === entry) return;
-    this.#place(last, entry.at);
+    this.#setAt(last, entry.at);
     this.#rise(last);
     this.#sink(last);
   }
 
-  /** It needs so much from now on, whether or not it is here. */
-  needs(member: T, need: number): void {
+  /** Sets the need of a member, whether or not it was added. */
+  setNeed(member: T, need: number): void {
     if (member.need === need) return;
     member.need = need;
     const entry = this.#entries.get(member);
@@ -71,18 +71,18 @@ export class Roster<T extends Member> {
     this.#sink(entry);
   }
 
-  /** Whose turn it is, of those who need less than `left`; its next turn comes after everybody else's. */
+  /** The next member that needs less than `left`. It is served again after all others. */
   next(left: number): T | null {
     const first = this.#first;
     const least = this.#heap[0];
     if (first === null || least === undefined || least.member.need >= left) return null;
-    this.#toTheEnd(first);
+    this.#moveToEnd(first);
     if (first.member.need < left) return first.member;
-    this.#toTheEnd(least);
+    this.#moveToEnd(least);
     return least.member;
   }
 
-  #toTheEnd(entry: Entry<T>): void {
+  #moveToEnd(entry: Entry<T>): void {
     if (this.#last === entry) return;
     this.#unlink(entry);
     this.#append(entry);
@@ -108,8 +108,8 @@ export class Roster<T extends Member> {
       const parentAt = (at - 1) >> 1;
       const parent = this.#heap[parentAt] as Entry<T>;
       if (parent.member.need <= entry.member.need) return;
-      this.#place(parent, at);
-      this.#place(entry, parentAt);
+      this.#setAt(parent, at);
+      this.#setAt(entry, parentAt);
       at = parentAt;
     }
   }
@@ -122,13 +122,13 @@ export class Roster<T extends Member> {
       const child = right !== undefined && right.member.need < left.member.need ? right : left;
       if (child.member.need >= entry.member.need) return;
       const childAt = child.at;
-      this.#place(child, at);
-      this.#place(entry, childAt);
+      this.#setAt(child, at);
+      this.#setAt(entry, childAt);
       at = childAt;
     }
   }
 
-  #place(entry: Entry<T>, at: number): void {
+  #setAt(entry: Entry<T>, at: number): void {
     this.#heap[at] = entry;
     entry.at = at;
   }
