@@ -2,17 +2,16 @@
  * For tests only: several nodes in virtual time over the one store of an `EngineHarness`, each with an engine,
  * a way out and faults of its own. What one tells the others arrives at once, unless hints are cut.
  */
-import type { EndpointRef } from '#src/domain/due.ts';
+import type { EndpointRef } from '#src/domain/due-delivery.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import { slotOfEndpoint } from '#src/engine/cluster/slot-ownership.ts';
 import type { ClusterDependencies, EngineDependencies } from '#src/engine/dependencies.ts';
 import { Engine } from '#src/engine/engine.ts';
-import type { MeasuredClock } from '#src/ports/clock.ts';
 import type { SlotState } from '#src/ports/cluster-store.ts';
 import type { Peers } from '#src/ports/hints.ts';
+import type { MeasuredClock, Stopwatch, Timers } from '#src/ports/system.ts';
 import type { ClusterGauges, ClusterMetrics } from '#src/ports/telemetry.ts';
-import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import type { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import {
   EngineHarness,
@@ -27,9 +26,9 @@ import {
 /** The clock of the harness, which a test can make doubtful. */
 class TestClock implements MeasuredClock {
   readonly #time: VirtualTime;
-  isSure = true;
+  isSynchronized = true;
   offsetMs = 0;
-  steadyMs = Number.POSITIVE_INFINITY;
+  sinceStepMs = Number.POSITIVE_INFINITY;
   /** What a measurement brings to light. */
   measure: () => Promise<void> = () => Promise.resolve();
 

@@ -8,28 +8,27 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
-import { type DueDelivery, dueOf } from '#src/domain/due.ts';
+import { type DueDelivery, dueDeliveryOf } from '#src/domain/due-delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { Headers } from '#src/domain/headers.ts';
 import { type DeliveryId, type EndpointId, IdMint, type ScheduleId } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
 import { encodeHeaders, encodePayload } from '#src/domain/payload.ts';
-import type { EndpointProfile } from '#src/domain/profile.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
-import type { NewSchedule, ScheduleChange } from '#src/domain/schedule-life.ts';
+import type { NewSchedule, ScheduleChange } from '#src/domain/schedule-lifecycle.ts';
 import {
-  endpointSecretPlace,
-  payloadPlace,
-  profileHeadersPlace,
-  signingSecretPlace,
-} from '#src/domain/sealed-places.ts';
+  endpointSecretContext,
+  payloadContext,
+  profileHeadersContext,
+  signingSecretContext,
+} from '#src/domain/sealing-contexts.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
-import type { Clock } from '#src/ports/clock.ts';
 import type { Egress, OutboundRequest, SendResult } from '#src/ports/egress.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
+import type { Clock, Stopwatch, Timers } from '#src/ports/system.ts';
 import type { AttemptFacts, EngineGauges, EngineMetrics, Log } from '#src/ports/telemetry.ts';
-import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import { Builders, START, seededBytes } from '#src/store/contract/builders.ts';
 import { Executor, type WriterData } from '#src/store/sqlite/executor.ts';
 import { type SqliteOptions, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
@@ -336,7 +335,7 @@ export class EngineHarness implements EngineDependencies, AsyncDisposable {
       ...given,
     });
     const { partition, id } = made.schedule;
-    const sealed = bytes && this.vault.seal(payloadPlace(partition, id), bytes);
+    const sealed = bytes && this.vault.seal(payloadContext(partition, id), bytes);
     const addition = { ...made, payload: sealed, profile, receipt: null };
     if ((await this.disk.addSchedule(addition)) !== 'done') throw new Error('The schedule was not stored.');
     return { ...made, profile };
@@ -346,7 +345,7 @@ export class EngineHarness implements EngineDependencies, AsyncDisposable {
     const profile = this.build.profile(given);
     const bytes = encodeHeaders(headers);
     const sealed =
-      bytes && this.vault.seal(profileHeadersPlace(PARTITION, profile.id, profile.version), bytes);
+      bytes && this.vault.seal(profileHeadersContext(PARTITION, profile.id, profile.version), bytes);
     await this.disk.addProfile({ profile, headers: sealed, receipt: null });
     return profile;
   }
@@ -369,7 +368,7 @@ export class EngineHarness implements EngineDependencies, AsyncDisposable {
     const othersEndAt = this.#isSecretGiven ? instant(this.now + overlapMs) : instant(0);
     this.#isSecretGiven = true;
     const id = this.ids.mint('sec', this.now);
-    const sealed = this.vault.seal(signingSecretPlace(partition, id), Buffer.from(text));
+    const sealed = this.vault.seal(signingSecretContext(partition, id), Buffer.from(text));
     const secret = { id, partition, sealed, createdAt: this.now, expiresAt: null };
     await this.disk.addSecret(secret, othersEndAt);
   }
@@ -377,7 +376,7 @@ export class EngineHarness implements EngineDependencies, AsyncDisposable {
   /** Adds the first secret of the profile; the project's secrets sign beside it for the overlap. */
   async endpointSecret(endpointId: EndpointId, text: string, overlapMs: number): Promise<void> {
     const id = this.ids.mint('sec', this.now);
-    const sealed = this.vault.seal(endpointSecretPlace(PARTITION, endpointId, id), Buffer.from(text));
+    const sealed = this.vault.seal(endpointSecretContext(PARTITION, endpointId, id), Buffer.from(text));
     const place = { partition: PARTITION, endpointId };
     const aloneFrom = instant(this.now + overlapMs);
     const added = { ...place, id, sealed, createdAt: this.now, expiresAt: null, aloneFrom };
@@ -436,7 +435,7 @@ export function dueAt(
 }
 
 export function requireDue(delivery: Delivery): DueDelivery {
-  const due = dueOf(delivery);
+  const due = dueDeliveryOf(delivery);
   if (due === null) throw new Error(`The delivery is ${delivery.status}.`);
   return due;
 }

@@ -2,7 +2,7 @@
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import { INSTANT_MS_MAX, type Instant, instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { addStats, NO_STATS, type Stats, type StatsSpanMs } from '#src/domain/stats.ts';
 import type { EngineInsight } from '#src/engine/dependencies.ts';
 import type { BreakerReset, SavedEndpointStats, SavedStats } from '#src/ports/insight-store.ts';

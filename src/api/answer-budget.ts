@@ -11,7 +11,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { RenderedAnswer } from '#src/commands/command.ts';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Timers } from '#src/ports/system.ts';
 import { type Admission, ByteBudget } from './byte-budget.ts';
 import { SMALL_BODY_BYTES_MAX } from './large-bodies.ts';
 

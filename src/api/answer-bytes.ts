@@ -4,7 +4,7 @@
  */
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import type { Pause } from '#src/domain/json.ts';
+import type { YieldToEventLoop } from '#src/domain/json.ts';
 
 /** Encoding a piece takes a millisecond or two, whatever characters it has. */
 const PIECE_CHARACTERS = 262_144;
@@ -17,7 +17,7 @@ export function isLongAnswer(body: string): boolean {
   return body.length > PIECE_CHARACTERS;
 }
 
-export async function sendLong(reply: FastifyReply, body: string, pause: Pause): Promise<void> {
+export async function sendLong(reply: FastifyReply, body: string, pause: YieldToEventLoop): Promise<void> {
   const pieces = await bytesOf(body, pause);
   const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
   reply.header('content-length', bytes).send(Readable.from(sentPieces(pieces), { objectMode: false }));
@@ -30,7 +30,7 @@ function* sentPieces(pieces: readonly Buffer[]): Generator<Buffer> {
 }
 
 /** The body in UTF-8. The first pause comes first: what made the body has had its turn. */
-export async function bytesOf(body: string, pause: Pause): Promise<readonly Buffer[]> {
+export async function bytesOf(body: string, pause: YieldToEventLoop): Promise<readonly Buffer[]> {
   const pieces: Buffer[] = [];
   for (let from = 0; from < body.length; ) {
     await pause();

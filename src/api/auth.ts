@@ -7,8 +7,8 @@ import { timingSafeEqual } from 'node:crypto';
 import { hashKey } from '#src/domain/api-key.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Clock } from '#src/ports/clock.ts';
 import type { ControlStore, Tenant } from '#src/ports/control-store.ts';
+import type { Clock } from '#src/ports/system.ts';
 import { KeyUses } from './key-uses.ts';
 
 const TRUSTED_MS = 900;

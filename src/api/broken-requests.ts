@@ -5,7 +5,7 @@
 import { type IncomingMessage, METHODS, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ERRORS, Refusal } from '#src/domain/errors.ts';
-import type { Clock } from '#src/ports/clock.ts';
+import type { Clock } from '#src/ports/system.ts';
 import { errorBody, JSON_TYPE } from './errors.ts';
 import { hasValidHost, pathOfTarget } from './request-target.ts';
 

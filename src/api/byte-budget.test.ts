@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '#src/domain/errors.ts';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Timers } from '#src/ports/system.ts';
 import { type Admission, ByteBudget, WAIT_MS_MAX, WAITING_MAX } from './byte-budget.ts';
 
 /** Timers that go when they are told to. */

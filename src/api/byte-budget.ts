@@ -4,7 +4,7 @@
  * its own, and the queues take turns. The request whose turn it is waits until it fits, and nobody overtakes it.
  */
 import { Refusal } from '#src/domain/errors.ts';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Timers } from '#src/ports/system.ts';
 
 /** A customer may hold so many times what is free, of bytes and of places to wait. */
 const CUSTOMER_SHARE = 2;

@@ -11,7 +11,7 @@ import {
 } from '#src/commands/idempotency.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { type IdKind, parseId } from '#src/domain/id.ts';
-import { type JsonBounds, type Pause, readJson, readJsonInSlices } from '#src/domain/json.ts';
+import { type JsonBounds, readJson, readJsonInSlices, type YieldToEventLoop } from '#src/domain/json.ts';
 import type { Tenant } from '#src/ports/control-store.ts';
 import type { ReadAnswer } from './answer-budget.ts';
 import { BODY_FIELDS } from './contract/bodies.ts';
@@ -79,7 +79,7 @@ export function callOf(
   tenant: Tenant,
   answer: Answering,
   idempotency: Idempotency,
-  pause: Pause,
+  pause: YieldToEventLoop,
 ): Call | Promise<Call> {
   const raw = rawBody(request);
   const { id = '' } = request.params as { readonly id?: string };
@@ -106,7 +106,7 @@ export function rawBody({ body }: FastifyRequest): Buffer {
 export function readBody(
   raw: Buffer,
   { required, acceptsPart }: { readonly required: boolean; readonly acceptsPart: boolean },
-  pause: Pause,
+  pause: YieldToEventLoop,
 ): JsonObject | Promise<JsonObject> {
   if (raw.length === 0 && !required) return {};
   if (!isUtf8(raw)) throw new Refusal('invalid_json');

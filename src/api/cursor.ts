@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto';
 import { Refusal } from '#src/domain/errors.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 
 const MARK_BYTES = 6;
 const CURSOR_CHARACTERS_MAX = 128;

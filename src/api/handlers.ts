@@ -11,11 +11,11 @@ import {
   type ScheduleAction,
 } from '#src/commands/schedules.ts';
 import { DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
+import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import { type DeliveryId, parseId } from '#src/domain/id.ts';
-import type { Mode } from '#src/domain/partition.ts';
-import type { EndpointProfile } from '#src/domain/profile.ts';
+import type { Mode } from '#src/domain/project.ts';
 import type { Schedule, ScheduleView } from '#src/domain/schedule.ts';
-import type { ScheduleEdit } from '#src/domain/schedule-life.ts';
+import type { ScheduleEdit } from '#src/domain/schedule-lifecycle.ts';
 import type { DeliveryFilter } from '#src/ports/store.ts';
 import type { Call } from './call.ts';
 import type { OperationId } from './contract/operations.ts';

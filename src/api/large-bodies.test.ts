@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import Fastify, { type FastifyRequest } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/system.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import {
   ARRIVAL_MS_MAX,

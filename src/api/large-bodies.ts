@@ -12,7 +12,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PauseLength } from '#src/commands/pauses.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { SHORT_JSON_MAX } from '#src/domain/json.ts';
-import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/system.ts';
 import { type Admission, ByteBudget } from './byte-budget.ts';
 import { SmallFirst } from './small-first.ts';
 

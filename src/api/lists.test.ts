@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { LongAnswer } from './answer-budget.ts';
 import { answerFound, answerPage, answerSmallPage, type BoundedPage } from './lists.ts';
 

@@ -2,7 +2,7 @@
 import type { RenderedAnswer } from '#src/commands/command.ts';
 import type { PauseLength } from '#src/commands/pauses.ts';
 import { type IdKind, parseId } from '#src/domain/id.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { Listed } from '#src/ports/store.ts';
 import { LongAnswer } from './answer-budget.ts';
 import { decodeCursor, encodeCursor, type List } from './cursor.ts';

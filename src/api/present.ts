@@ -1,11 +1,11 @@
 /** Domain objects as the interface shows them. Header values, bodies and secrets have no way in here. */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
-import { isWaiting } from '#src/domain/delivery-life.ts';
+import { isWaiting } from '#src/domain/delivery-lifecycle.ts';
+import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import { formatInstant, type Instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import { nextRuns, pendingFireAt } from '#src/domain/occurrence.ts';
-import type { Mode } from '#src/domain/partition.ts';
-import type { EndpointProfile } from '#src/domain/profile.ts';
+import type { Mode } from '#src/domain/project.ts';
 import type { RetryPolicy } from '#src/domain/retry.ts';
 import { methodOf, retryPolicyOf, type ScheduleView, urlOf } from '#src/domain/schedule.ts';
 import type {

@@ -1,7 +1,7 @@
 /** `/healthz`, `/readyz` and `/metrics`: for machines that watch, without a key. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { Clock } from '#src/ports/clock.ts';
 import type { Store } from '#src/ports/store.ts';
+import type { Clock } from '#src/ports/system.ts';
 import type { Exposition } from '#src/ports/telemetry.ts';
 import { JSON_TYPE } from './errors.ts';
 import { Readiness } from './readiness.ts';

@@ -3,13 +3,13 @@ import type { z } from 'zod';
 import type { ProfileFields } from '#src/commands/profiles.ts';
 import type { NewSchedule } from '#src/commands/schedules.ts';
 import { DEFAULT_METHOD, isDestination } from '#src/domain/destination.ts';
+import type { BreakerPolicy, RateLimit } from '#src/domain/endpoint-profile.ts';
 import type { EndpointId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
-import type { BreakerPolicy, RateLimit } from '#src/domain/profile.ts';
 import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '#src/domain/retry.ts';
 import type { Destination, Schedule, Timing } from '#src/domain/schedule.ts';
-import type { ScheduleEdit } from '#src/domain/schedule-life.ts';
+import type { ScheduleEdit } from '#src/domain/schedule-lifecycle.ts';
 import { readTiming, TIMING_FIELDS } from '#src/domain/timing.ts';
 import { isZone } from '#src/domain/zone.ts';
 import {

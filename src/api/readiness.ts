@@ -2,8 +2,9 @@
  * Whether the store can make a write durable, asked for by probes that anybody may call. To find out costs a write, so
  * calls that come together share one check, and its answer serves every call of the second after it.
  */
-import type { Clock } from '#src/ports/clock.ts';
+
 import { type Store, StoreUnavailable } from '#src/ports/store.ts';
+import type { Clock } from '#src/ports/system.ts';
 
 /** How long an answer is given again, whether it was good or bad. */
 const SHARED_MS = 1_000;

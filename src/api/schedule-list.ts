@@ -3,7 +3,7 @@ import type { RenderedAnswer } from '#src/commands/command.ts';
 import type { PauseLength } from '#src/commands/pauses.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Label, Labels } from '#src/domain/labels.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES, type Schedule, type ScheduleView } from '#src/domain/schedule.ts';
 import type { ScheduleFilter, Store } from '#src/ports/store.ts';
 import type { Call } from './call.ts';

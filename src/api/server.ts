@@ -6,16 +6,14 @@ import { Idempotency, type IdempotentAnswer } from '#src/commands/idempotency.ts
 import { type PauseLength, pausesOf } from '#src/commands/pauses.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { IdMint } from '#src/domain/id.ts';
-import type { Pause } from '#src/domain/json.ts';
-import { versionFor } from '#src/domain/version.ts';
-import type { Clock } from '#src/ports/clock.ts';
+import type { YieldToEventLoop } from '#src/domain/json.ts';
+import { versionFor } from '#src/domain/project.ts';
 import type { ControlStore, Tenant } from '#src/ports/control-store.ts';
-import { customersAround } from '#src/ports/customers-around.ts';
+import { customerActivity } from '#src/ports/customer-activity.ts';
 import type { Hints } from '#src/ports/hints.ts';
-import type { Random } from '#src/ports/random.ts';
 import type { Store } from '#src/ports/store.ts';
+import type { Clock, Random, Stopwatch, Timers } from '#src/ports/system.ts';
 import type { Exposition, Log, Metrics } from '#src/ports/telemetry.ts';
-import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import type { Vault } from '#src/ports/vault.ts';
 import { AnswerBudget } from './answer-budget.ts';
 import { isLongAnswer, sendLong } from './answer-bytes.ts';
@@ -143,7 +141,7 @@ export function buildServer(options: ApiOptions): FastifyInstance {
 
   const { store, vault, hints } = options;
   const pauses = pausesOf(options.timers);
-  const around = customersAround(options.timers);
+  const around = customerActivity(options.timers);
   const bodies = new LargeBodies(options.timers);
   const shared: Shared = {
     commands: {
@@ -154,7 +152,7 @@ export function buildServer(options: ApiOptions): FastifyInstance {
       hints,
       mutex: new KeyedMutex(),
       pause: (partition, length) => {
-        around.notice(`${partition}`);
+        around.record(`${partition}`);
         return pauses.pause(`${partition}`, length);
       },
     },
@@ -239,7 +237,7 @@ function customerOf({ projectId }: Tenant): string {
 function send(
   reply: FastifyReply,
   answer: RenderedAnswer | IdempotentAnswer,
-  pause: Pause,
+  pause: YieldToEventLoop,
 ): Promise<void> | void {
   const { status, body } = answer;
   if ('replayed' in answer && answer.replayed) reply.header('Idempotent-Replayed', 'true');

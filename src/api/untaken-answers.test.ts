@@ -4,7 +4,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Timers } from '#src/ports/system.ts';
 import { LOOK_MS, UNTAKEN_MS_MAX, UntakenAnswers } from './untaken-answers.ts';
 
 const PIECE = Buffer.alloc(65_536, 'x');

@@ -5,7 +5,7 @@
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Timers } from '#src/ports/system.ts';
 
 /** A client takes something of its answer within this time. */
 export const UNTAKEN_MS_MAX = 30_000;

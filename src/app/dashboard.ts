@@ -103,7 +103,7 @@ function routesOf(dependencies: DashboardDependencies & PeopleDependencies, shar
   const { insight, jobs } = dependencies.store;
   const data: DataDependencies = { ...dependencies, ...shared, insight, jobs, node: dependencies.about.node };
   return {
-    publicRoutes: entryRoutes(dependencies, () => insight.lookedAtSoon()),
+    publicRoutes: entryRoutes(dependencies, () => insight.warmUp()),
     routes: [
       ...sessionRoutes(dependencies),
       ...projectRoutes(dependencies),

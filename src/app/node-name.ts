@@ -1,4 +1,4 @@
-import type { Random } from '#src/ports/random.ts';
+import type { Random } from '#src/ports/system.ts';
 
 const NODE_NAME_BYTES = 8;
 

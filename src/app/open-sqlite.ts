@@ -1,7 +1,7 @@
 /** Opens the store in the data directory. Whatever stands in the way is said in one line. */
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock } from '#src/ports/clock.ts';
+import type { Clock } from '#src/ports/system.ts';
 import { DATABASE_FILE, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { markPlayground, refuseOthers } from './dev/mark.ts';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { parseApiKey } from '#src/domain/api-key.ts';
 import { durationMsCeil } from '#src/domain/duration.ts';
-import type { Mode } from '#src/domain/partition.ts';
+import type { Mode } from '#src/domain/project.ts';
 import { type Cidr, parseAddress, unmapped } from '#src/domain/public-address.ts';
 import { type DatabaseAddress, parseDatabaseAddress } from '#src/store/postgres/address.ts';
 import { parseMasterKey } from '#src/vault/master-key.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { StoreUnavailable, type Written } from '#src/ports/store.ts';
+import { StoreUnavailable, type WriteOutcome } from '#src/ports/store.ts';
 import { IdempotencyKeyTaken, KeyedMutex, requireFound, retryUntilWritten } from './command.ts';
 
 const FINISHED = { status: 200, body: '{}' };
 
 /** Answers what `answers` says, one attempt after the other, and then `stale`. */
-function writing(...answers: readonly Written[]) {
+function writing(...answers: readonly WriteOutcome[]) {
   const attempts = { count: 0 };
   const attempt = async () => {
     const written = answers[attempts.count] ?? 'stale';

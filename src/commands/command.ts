@@ -4,10 +4,10 @@ import type { IdMint } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { SHORT_JSON_MAX } from '#src/domain/json.ts';
 import type { Labels } from '#src/domain/labels.ts';
-import type { Partition } from '#src/domain/partition.ts';
-import type { Clock } from '#src/ports/clock.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { Hints } from '#src/ports/hints.ts';
-import { type Receipt, type Store, StoreUnavailable, type Written } from '#src/ports/store.ts';
+import { type Receipt, type Store, StoreUnavailable, type WriteOutcome } from '#src/ports/store.ts';
+import type { Clock } from '#src/ports/system.ts';
 import type { Vault } from '#src/ports/vault.ts';
 import type { PauseLength } from './pauses.ts';
 
@@ -63,7 +63,7 @@ const CONFLICTS_MAX = 20;
 
 /** One attempt at a decision: `done`, or why it must be made anew. */
 export interface WriteResult {
-  readonly written: Written;
+  readonly written: WriteOutcome;
   readonly answer: RenderedAnswer;
 }
 

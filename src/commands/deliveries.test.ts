@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
-import { isReplayable } from '#src/domain/delivery-life.ts';
-import type { DueDelivery } from '#src/domain/due.ts';
+import { isReplayable } from '#src/domain/delivery-lifecycle.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { Builders } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES } from '#src/store/contract/everything.ts';
 import { type ControlHarness, openControlHarness } from '#test/process/control-harness.ts';

@@ -1,9 +1,9 @@
 import type { Delivery } from '#src/domain/delivery.ts';
-import { isReplayable, replay } from '#src/domain/delivery-life.ts';
-import { dueOf } from '#src/domain/due.ts';
+import { isReplayable, replay } from '#src/domain/delivery-lifecycle.ts';
+import { dueDeliveryOf } from '#src/domain/due-delivery.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import {
   type Commands,
   type MakeReceipt,
@@ -28,7 +28,7 @@ export function replayDelivery(
     const delivery = replay(original, ids.mint('dlv', now), now);
     const answer = render(delivery);
     const written = await store.addReplay({ delivery, receipt: makeReceipt(answer, now) });
-    if (written === 'done') hints.due(dueOf(delivery));
+    if (written === 'done') hints.due(dueDeliveryOf(delivery));
     return { written, answer };
   });
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { HOURLY, SUCCESS } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES } from '#src/store/contract/everything.ts';
@@ -100,7 +100,7 @@ describe('an order to a schedule with more deliveries than one step may change',
     await order(commands, id, 'pause');
     expect(await statuses(harness)).toEqual({ succeeded: 1, paused: RETRIES + 1 });
     // The order itself reached two, the pieces the others; the last one finds the end.
-    expect(harness.faults.times('carryOnSweep')).toBe(5);
+    expect(harness.faults.times('continueSweep')).toBe(5);
     await order(commands, id, 'resume');
     expect(await statuses(harness)).toEqual({ succeeded: 1, scheduled: 1, retry_scheduled: RETRIES });
     // Once for the first piece, and once for the others.
@@ -114,7 +114,7 @@ describe('an order to a schedule with more deliveries than one step may change',
     await using harness = await EngineHarness.open({ sweptTogetherMax: 2 });
     const id = await withRetries(harness);
     const commands = commandsOf(harness);
-    harness.faults.set('refuses', 'carryOnSweep');
+    harness.faults.set('refuses', 'continueSweep');
     await expect(order(commands, id, 'cancel')).rejects.toThrow(StoreUnavailable);
     expect(await statuses(harness)).toMatchObject({ retry_scheduled: RETRIES - 2 });
     harness.faults.clear();
@@ -127,7 +127,7 @@ describe('an order to a schedule with more deliveries than one step may change',
     const id = await withRetries(harness);
     // By another node, which takes no turns with this one.
     const elsewhere = commandsOf(harness);
-    harness.faults.before('carryOnSweep', async () => {
+    harness.faults.before('continueSweep', async () => {
       await harness.time.advance(1);
       await order(elsewhere, id, 'resume');
     });
@@ -142,7 +142,7 @@ describe('an order to a schedule with more deliveries than one step may change',
     const id = await withRetries(harness);
     const elsewhere = commandsOf(harness);
     let left = 0;
-    harness.faults.before('carryOnSweep', async () => {
+    harness.faults.before('continueSweep', async () => {
       await editSchedule(
         elsewhere,
         PARTITION,

@@ -1,5 +1,5 @@
 import type { ScheduleId } from '#src/domain/id.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { Commands } from './command.ts';
 
 /**
@@ -14,10 +14,10 @@ export async function finishSweep(
 ): Promise<void> {
   const unfinished = await store.findSweep(partition, id);
   if (unfinished === null) return;
-  let place = await store.carryOnSweep(unfinished, null);
+  let place = await store.continueSweep(unfinished, null);
   while (place !== null) {
     await pause(partition, 'long');
-    place = await store.carryOnSweep(unfinished, place);
+    place = await store.continueSweep(unfinished, place);
   }
-  if (unfinished.order === 'resume') hints.rescan();
+  if (unfinished.action === 'resume') hints.rescan();
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '#src/domain/errors.ts';
 import { instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { type ControlHarness, openControlHarness } from '#test/process/control-harness.ts';
 import { IdempotencyKeyTaken, type MakeReceipt, type RenderedAnswer } from './command.ts';

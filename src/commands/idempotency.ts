@@ -8,9 +8,9 @@
  */
 import { Refusal } from '#src/domain/errors.ts';
 import { instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
-import type { Clock } from '#src/ports/clock.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { Store } from '#src/ports/store.ts';
+import type { Clock } from '#src/ports/system.ts';
 import { IdempotencyKeyTaken, type MakeReceipt, type RenderedAnswer } from './command.ts';
 
 export const IDEMPOTENCY_WINDOW_MS = 24 * 3_600_000;

@@ -1,6 +1,6 @@
 import { connect, createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/system.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { LONG_PAUSES_WAIVED, Pauses, pausesOf } from './pauses.ts';
 

@@ -4,9 +4,9 @@
  * Customers take turns, so a pause costs a customer one piece of each other customer, however many pages they ask for.
  */
 import { RoundRobinQueue } from '#src/domain/round-robin-queue.ts';
-import { customersAround } from '#src/ports/customers-around.ts';
-import { SlowedTimers } from '#src/ports/slowed-timers.ts';
-import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import { customerActivity } from '#src/ports/customer-activity.ts';
+import type { Stopwatch, Timers } from '#src/ports/system.ts';
+import { ThrottledTimers } from '#src/ports/throttled-timers.ts';
 
 /**
  * A long pause comes before what keeps the store or this thread busy: a page, a large body, a part of an order to many
@@ -80,7 +80,7 @@ export function pausesOf(timers: Timers & Stopwatch): Pauses {
 }
 
 function slowedPauses(timers: Timers & Stopwatch): Pauses {
-  const around = customersAround(timers);
-  const slowed = (restMsMax: number) => new SlowedTimers(timers, () => around.areSeveral, restMsMax);
+  const around = customerActivity(timers);
+  const slowed = (restMsMax: number) => new ThrottledTimers(timers, () => around.hasSeveral, restMsMax);
   return new Pauses(slowed(REST_MS_MAX.short), slowed(REST_MS_MAX.long));
 }

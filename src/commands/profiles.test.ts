@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
+import * as profileLife from '#src/domain/endpoint-profile.ts';
 import { Refusal } from '#src/domain/errors.ts';
-import type { Partition } from '#src/domain/partition.ts';
 import { decodeHeaders, encodeHeaders } from '#src/domain/payload.ts';
-import type { EndpointProfile } from '#src/domain/profile.ts';
-import * as profileLife from '#src/domain/profile.ts';
 import { openProfileHeaders } from '#src/domain/profile-headers.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
-import { earlierProfileHeadersPlace, profileHeadersPlace } from '#src/domain/sealed-places.ts';
+import { legacyProfileHeadersContext, profileHeadersContext } from '#src/domain/sealing-contexts.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { Builders } from '#src/store/contract/builders.ts';
 import { interleaved } from '#src/store/contract/interleave.ts';
@@ -63,7 +63,7 @@ function given(harness: ControlHarness): Promise<EndpointProfile> {
 
 async function headersOf(harness: ControlHarness, { id }: EndpointProfile, version: number) {
   const sealed = await harness.store.findProfileHeaders(PARTITION, id, version);
-  return sealed && decodeHeaders(harness.vault.open(profileHeadersPlace(PARTITION, id, version), sealed));
+  return sealed && decodeHeaders(harness.vault.open(profileHeadersContext(PARTITION, id, version), sealed));
 }
 
 /** Somebody else's edit of a profile as it is stored now. */
@@ -76,8 +76,8 @@ async function edited(
   if (before === null) throw new Error('The profile is there.');
   const sealed = await harness.store.findProfileHeaders(PARTITION, id, before.version);
   const profile = profileLife.editProfile(before, edit, harness.clock.now());
-  const plain = sealed && harness.vault.open(profileHeadersPlace(PARTITION, id, before.version), sealed);
-  const headers = plain && harness.vault.seal(profileHeadersPlace(PARTITION, id, profile.version), plain);
+  const plain = sealed && harness.vault.open(profileHeadersContext(PARTITION, id, before.version), sealed);
+  const headers = plain && harness.vault.seal(profileHeadersContext(PARTITION, id, profile.version), plain);
   expect(await harness.store.replaceProfile({ profile, headers, receipt: null })).toBe('done');
 }
 
@@ -148,7 +148,7 @@ describe('editing a profile', () => {
     await using harness = await openControlHarness();
     const profile = new Builders(PARTITION, harness.ids).profile({ headerNames: ['X-Secret'] });
     const plain = encodeHeaders(ORDER.headers) ?? new Uint8Array();
-    const headers = harness.vault.seal(earlierProfileHeadersPlace(PARTITION, profile.id), plain);
+    const headers = harness.vault.seal(legacyProfileHeadersContext(PARTITION, profile.id), plain);
     await harness.store.addProfile({ profile, headers, receipt: null });
     const answer = editProfile(
       commandsOf(harness),

@@ -1,16 +1,16 @@
-import { Refusal } from '#src/domain/errors.ts';
-import type { Headers } from '#src/domain/headers.ts';
-import type { EndpointId } from '#src/domain/id.ts';
-import type { Partition } from '#src/domain/partition.ts';
-import { encodeHeaders } from '#src/domain/payload.ts';
 import {
   archiveProfile as archived,
   type EndpointProfile,
   editProfile as edited,
   type ProfileTerms,
-} from '#src/domain/profile.ts';
+} from '#src/domain/endpoint-profile.ts';
+import { Refusal } from '#src/domain/errors.ts';
+import type { Headers } from '#src/domain/headers.ts';
+import type { EndpointId } from '#src/domain/id.ts';
+import { encodeHeaders } from '#src/domain/payload.ts';
 import { openProfileHeaders } from '#src/domain/profile-headers.ts';
-import { profileHeadersPlace } from '#src/domain/sealed-places.ts';
+import type { Partition } from '#src/domain/project.ts';
+import { profileHeadersContext } from '#src/domain/sealing-contexts.ts';
 import {
   areLarge,
   type Commands,
@@ -128,5 +128,5 @@ function sealedFor(
   { partition, id, version }: EndpointProfile,
   plain: Uint8Array,
 ): Uint8Array {
-  return vault.seal(profileHeadersPlace(partition, id, version), plain);
+  return vault.seal(profileHeadersContext(partition, id, version), plain);
 }

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { DueDelivery } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
+import { archiveProfile, type EndpointProfile, editProfile } from '#src/domain/endpoint-profile.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
 import { decodePayload } from '#src/domain/payload.ts';
-import { archiveProfile, type EndpointProfile, editProfile } from '#src/domain/profile.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { ScheduleView, Timing } from '#src/domain/schedule.ts';
-import * as life from '#src/domain/schedule-life.ts';
-import { payloadPlace } from '#src/domain/sealed-places.ts';
+import * as life from '#src/domain/schedule-lifecycle.ts';
+import { payloadContext } from '#src/domain/sealing-contexts.ts';
 import { type Receipt, StoreUnavailable } from '#src/ports/store.ts';
 import { Builders, FAILURE, HOUR_MS, HOURLY, SUCCESS } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
@@ -125,7 +125,7 @@ describe('creating a schedule', () => {
     const sealed = await harness.store.findPayload(PARTITION, schedule.id);
     if (sealed === null) throw new Error('The payload is stored.');
     expect(Buffer.from(sealed).includes('hello')).toBe(false);
-    expect(decodePayload(harness.vault.open(payloadPlace(PARTITION, schedule.id), sealed))).toEqual({
+    expect(decodePayload(harness.vault.open(payloadContext(PARTITION, schedule.id), sealed))).toEqual({
       headers: ORDER.headers,
       body: Buffer.from(ORDER.body ?? ''),
       isJson: true,

@@ -1,13 +1,13 @@
-import { isWaiting } from '#src/domain/delivery-life.ts';
-import { dueOf } from '#src/domain/due.ts';
+import { isWaiting } from '#src/domain/delivery-lifecycle.ts';
+import { dueDeliveryOf } from '#src/domain/due-delivery.ts';
+import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import type { Headers } from '#src/domain/headers.ts';
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { isJsonTextInSlices } from '#src/domain/json.ts';
-import type { Partition } from '#src/domain/partition.ts';
 import { encodePayload } from '#src/domain/payload.ts';
-import type { EndpointProfile } from '#src/domain/profile.ts';
+import type { Partition } from '#src/domain/project.ts';
 import {
   isEnded,
   type Schedule,
@@ -15,8 +15,8 @@ import {
   type ScheduleView,
   type Timing,
 } from '#src/domain/schedule.ts';
-import * as life from '#src/domain/schedule-life.ts';
-import { payloadPlace } from '#src/domain/sealed-places.ts';
+import * as life from '#src/domain/schedule-lifecycle.ts';
+import { payloadContext } from '#src/domain/sealing-contexts.ts';
 import {
   areLarge,
   type Commands,
@@ -47,7 +47,7 @@ export async function createSchedule(
   const deliveryId = ids.mint('dlv', now);
   const isJson = body !== null && (await isJsonTextInSlices(body, () => pause(partition)));
   const plain = encodePayload(headers, body, isJson);
-  const payload = plain && vault.seal(payloadPlace(partition, id), plain);
+  const payload = plain && vault.seal(payloadContext(partition, id), plain);
   const headerNames = headers.map(([name]) => name);
   const payloadBytes = plain?.length ?? 0;
 
@@ -63,7 +63,7 @@ export async function createSchedule(
     if (areLarge(order.metadata)) await pause(partition);
     const answer = render({ ...made, profile });
     const written = await store.addSchedule({ ...made, payload, profile, receipt: makeReceipt(answer, now) });
-    if (written === 'done') hints.due(dueOf(made.pending));
+    if (written === 'done') hints.due(dueDeliveryOf(made.pending));
     return { written, answer };
   });
 }
@@ -149,8 +149,8 @@ function change(
     }
     const written = await store.replaceSchedule({ ...changed, receipt });
     if (written === 'done') {
-      if (changed.pending !== null) hints.due(dueOf(changed.pending));
-      if (changed.sweep !== null && isWaiting(changed.sweep.untriedTo)) hints.rescan();
+      if (changed.pending !== null) hints.due(dueDeliveryOf(changed.pending));
+      if (changed.sweep !== null && isWaiting(changed.sweep.unattemptedTo)) hints.rescan();
     }
     return { written, answer };
   };

@@ -6,8 +6,8 @@
 import { URL_CHARACTERS_MAX } from '#src/domain/destination.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import type { IdMint } from '#src/domain/id.ts';
-import type { Clock } from '#src/ports/clock.ts';
 import type { AuditEntry, PeopleStore } from '#src/ports/people-store.ts';
+import type { Clock } from '#src/ports/system.ts';
 import { ControlRefusal } from './refusal.ts';
 
 const DETAIL_FIELDS_MAX = 16;

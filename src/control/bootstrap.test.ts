@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { hashKey } from '#src/domain/api-key.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import { MODES } from '#src/domain/partition.ts';
+import { MODES } from '#src/domain/project.ts';
 import type { ApiKey, ControlStore, SigningSecret } from '#src/ports/control-store.ts';
 import { type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
 import { bootstrap, createProject, type ProvidedCredentials } from './bootstrap.ts';

@@ -11,7 +11,7 @@
  * were all revoked gets no new one. A brought secret that was rotated away does not come back.
  */
 import { hashKey } from '#src/domain/api-key.ts';
-import { MODES, type Mode } from '#src/domain/partition.ts';
+import { MODES, type Mode } from '#src/domain/project.ts';
 import type { Project } from '#src/ports/control-store.ts';
 import type { SealingDependencies } from './dependencies.ts';
 import { addKey, makeKey } from './keys.ts';

@@ -1,9 +1,8 @@
 import type { IdMint } from '#src/domain/id.ts';
-import type { Clock } from '#src/ports/clock.ts';
 import type { ControlStore } from '#src/ports/control-store.ts';
 import type { PeopleStore } from '#src/ports/people-store.ts';
-import type { Random } from '#src/ports/random.ts';
 import type { Store } from '#src/ports/store.ts';
+import type { Clock, Random } from '#src/ports/system.ts';
 import type { Vault } from '#src/ports/vault.ts';
 import type { FailedLoginLog } from './failed-login-log.ts';
 import type { LoginThrottle } from './login-throttle.ts';

@@ -12,8 +12,8 @@ import {
 } from '#src/domain/endpoint-secrets.ts';
 import { type EndpointId, parseId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import { MODES, type Mode, type Partition } from '#src/domain/partition.ts';
-import { endpointSecretPlace } from '#src/domain/sealed-places.ts';
+import { MODES, type Mode, type Partition } from '#src/domain/project.ts';
+import { endpointSecretContext } from '#src/domain/sealing-contexts.ts';
 import type { EndpointSecret } from '#src/ports/control-store.ts';
 import type { Vault } from '#src/ports/vault.ts';
 import type { SealingDependencies } from './dependencies.ts';
@@ -114,7 +114,7 @@ export async function signingSecrets(
 
 export function openEndpointSecret(vault: Vault, secret: EndpointSecret): OpenEndpointSecret {
   const { id, partition, endpointId, createdAt, expiresAt, aloneFrom } = secret;
-  const text = Buffer.from(vault.open(endpointSecretPlace(partition, endpointId, id), secret.sealed));
+  const text = Buffer.from(vault.open(endpointSecretContext(partition, endpointId, id), secret.sealed));
   return { id, text: text.toString('utf8'), createdAt, expiresAt, aloneFrom };
 }
 
@@ -174,6 +174,6 @@ function newSecret(
 ): EndpointSecret {
   const id = dependencies.ids.mint('sec', now);
   const text = Buffer.from(newSecretText(dependencies.random), 'utf8');
-  const sealed = dependencies.vault.seal(endpointSecretPlace(partition, endpointId, id), text);
+  const sealed = dependencies.vault.seal(endpointSecretContext(partition, endpointId, id), text);
   return { id, partition, endpointId, sealed, createdAt: now, expiresAt: null, aloneFrom };
 }

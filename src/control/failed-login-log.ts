@@ -5,8 +5,8 @@
  * guesses of the same name are known as such. The audit log names people who exist.
  */
 import type { Instant } from '#src/domain/instant.ts';
-import type { Clock } from '#src/ports/clock.ts';
 import type { User } from '#src/ports/people-store.ts';
+import type { Clock } from '#src/ports/system.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import type { Vault } from '#src/ports/vault.ts';
 import { type AuditDependencies, type AuditedAction, recordAudit } from './audit.ts';

@@ -1,6 +1,6 @@
 import { API_KEY_RANDOM_CHARACTERS, apiKeyPrefix } from '#src/domain/api-key.ts';
-import type { Mode } from '#src/domain/partition.ts';
-import type { Random } from '#src/ports/random.ts';
+import type { Mode } from '#src/domain/project.ts';
+import type { Random } from '#src/ports/system.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** The largest multiple of 62 in a byte: bytes from here on are drawn again, or the first 8 digits would be likelier. */

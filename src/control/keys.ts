@@ -1,6 +1,6 @@
 import { hashKey, keyHint } from '#src/domain/api-key.ts';
 import { parseId } from '#src/domain/id.ts';
-import { MODES, type Mode } from '#src/domain/partition.ts';
+import { MODES, type Mode } from '#src/domain/project.ts';
 import type { ApiKey, Project } from '#src/ports/control-store.ts';
 import type { ControlDependencies } from './dependencies.ts';
 import { newApiKey } from './key-text.ts';

@@ -12,8 +12,8 @@
 import { hash } from 'node:crypto';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import { parseAddress } from '#src/domain/public-address.ts';
-import type { Clock } from '#src/ports/clock.ts';
 import type { LoginFailures, LoginFailuresChange, PeopleStore } from '#src/ports/people-store.ts';
+import type { Clock } from '#src/ports/system.ts';
 import { ControlRefusal } from './refusal.ts';
 
 export interface Limit {
@@ -130,7 +130,7 @@ export class LoginThrottle {
   /** It was right. */
   async recordSuccess({ subjects: { both, name, address, familiar } }: Guess): Promise<void> {
     await this.#people.clearLoginFailures([both]);
-    await this.#people.takeBackLoginFailure([name, address]);
+    await this.#people.undoLoginFailure([name, address]);
     const was = (await this.#find([familiar])).get(familiar) ?? null;
     const change = { subject: familiar, failures: 0, lastAt: this.#clock.now(), was };
     // Somebody else says the same at this moment, if it is not as it was.
@@ -139,7 +139,7 @@ export class LoginThrottle {
 
   /** It was not checked after all. */
   async uncount({ subjects: { both, name, address } }: Guess): Promise<void> {
-    await this.#people.takeBackLoginFailure([both, name, address]);
+    await this.#people.undoLoginFailure([both, name, address]);
   }
 }
 

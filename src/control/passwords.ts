@@ -6,7 +6,7 @@
  * rest is turned away. A name that does not exist costs as much as one that does, so that time tells nothing.
  */
 import { type Argon2Parameters, argon2, timingSafeEqual } from 'node:crypto';
-import type { Random } from '#src/ports/random.ts';
+import type { Random } from '#src/ports/system.ts';
 import { ControlRefusal } from './refusal.ts';
 
 export interface Cost {

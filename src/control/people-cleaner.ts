@@ -1,9 +1,8 @@
 /** Removes what is over of people: sessions, invitations, failed logins, and audit entries past the retention. */
 import { type Instant, instant } from '#src/domain/instant.ts';
-import type { Clock } from '#src/ports/clock.ts';
 import type { PeopleStore } from '#src/ports/people-store.ts';
+import type { Clock, Timers } from '#src/ports/system.ts';
 import type { Log } from '#src/ports/telemetry.ts';
-import type { Timers } from '#src/ports/timers.ts';
 import { FAILURE_MS_MAX, FAMILIAR_MS } from './login-throttle.ts';
 import { IDLE_MS_MAX } from './sessions.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MODES } from '#src/domain/partition.ts';
-import { CURRENT_VERSION } from '#src/domain/version.ts';
+import { CURRENT_VERSION, MODES } from '#src/domain/project.ts';
 import { openControlHarness, START } from '#test/process/control-harness.ts';
 import { createProject } from './bootstrap.ts';
 import { requireProject } from './projects.ts';

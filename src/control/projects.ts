@@ -1,4 +1,4 @@
-import { CURRENT_VERSION } from '#src/domain/version.ts';
+import { CURRENT_VERSION } from '#src/domain/project.ts';
 import type { ControlStore, Project } from '#src/ports/control-store.ts';
 import type { ControlDependencies } from './dependencies.ts';
 import { ControlRefusal } from './refusal.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
-import { isReplayable } from '#src/domain/delivery-life.ts';
+import { isReplayable } from '#src/domain/delivery-lifecycle.ts';
 import type { JobId, ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
-import { lease, OPEN_REPLAY_JOBS_MAX } from '#src/domain/replay-job.ts';
+import type { Partition } from '#src/domain/project.ts';
+import { acquireLease, OPEN_REPLAY_JOBS_MAX } from '#src/domain/replay-job.ts';
 import type { DeliveryFilter } from '#src/ports/store.ts';
 import { type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
 import { createProject } from './bootstrap.ts';
@@ -125,7 +125,7 @@ describe('to stop a bulk replay', () => {
           return async (...given: readonly unknown[]) => {
             const now = await target.findJob(partition, job.id);
             if (name === 'replaceJob' && now !== null && moves-- > 0) {
-              await target.replaceJob(lease(now, 'node', now.createdAt));
+              await target.replaceJob(acquireLease(now, 'node', now.createdAt));
             }
             return Reflect.apply(member, target, given);
           };

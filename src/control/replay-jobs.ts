@@ -1,21 +1,21 @@
 /** What people do with bulk replays: begin one, and stop it. The engine makes the replays. */
 import { requireFound } from '#src/commands/command.ts';
-import { isReplayable } from '#src/domain/delivery-life.ts';
+import { isReplayable } from '#src/domain/delivery-lifecycle.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import type { IdMint, JobId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import {
-  begin,
+  createJob,
   OPEN_REPLAY_JOBS_MAX,
   overlap,
   type ReplayFilter,
   type ReplayJob,
   stop,
 } from '#src/domain/replay-job.ts';
-import type { Clock } from '#src/ports/clock.ts';
 import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
 import { type DeliveryFilter, StoreUnavailable } from '#src/ports/store.ts';
+import type { Clock } from '#src/ports/system.ts';
 import { ControlRefusal } from './refusal.ts';
 
 export interface ReplayJobsDependencies {
@@ -49,7 +49,7 @@ export async function beginReplay(
       throw new ControlRefusal('too_many_jobs', String(OPEN_REPLAY_JOBS_MAX));
     }
     const id = ids.mint('job', now);
-    const job = begin({ partition, id, filter: wanted, expected, createdBy: by }, now);
+    const job = createJob({ partition, id, filter: wanted, expected, createdBy: by }, now);
     const known = open.map((one) => one.id);
     if ((await jobs.addJob(job, known)) === 'done') return job;
   }

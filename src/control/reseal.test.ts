@@ -1,16 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { SecretId } from '#src/domain/id.ts';
-import type { Partition } from '#src/domain/partition.ts';
 import { encodeHeaders } from '#src/domain/payload.ts';
+import type { Partition } from '#src/domain/project.ts';
 import {
-  earlierProfileHeadersPlace,
-  payloadPlace,
-  profileHeadersPlace,
-  signingSecretPlace,
-} from '#src/domain/sealed-places.ts';
-import type { SealedKey, SealedName, SealedStore } from '#src/ports/sealed-store.ts';
-import type { ResealingVault, Vault } from '#src/ports/vault.ts';
+  legacyProfileHeadersContext,
+  payloadContext,
+  profileHeadersContext,
+  signingSecretContext,
+} from '#src/domain/sealing-contexts.ts';
+import type { ResealingVault, SealedColumnName, SealedKey, SealedStore, Vault } from '#src/ports/vault.ts';
 import { Builders } from '#src/store/contract/builders.ts';
 import { AesVault } from '#src/vault/aes-vault.ts';
 import { type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
@@ -26,7 +25,7 @@ class Bench extends Builders {
   /** A vault with the new key alone. */
   readonly onlyNew: AesVault;
   readonly pauses: number[] = [];
-  readonly progress: (readonly [SealedName, ResealCounts])[] = [];
+  readonly progress: (readonly [SealedColumnName, ResealCounts])[] = [];
 
   constructor(harness: ControlHarness) {
     super(PARTITION, harness.ids);
@@ -43,7 +42,7 @@ class Bench extends Builders {
 
   async payload(vault: Vault, plain: Uint8Array = Buffer.from('a body')): Promise<SealedKey> {
     const made = this.schedule();
-    const payload = vault.seal(payloadPlace(PARTITION, made.schedule.id), plain);
+    const payload = vault.seal(payloadContext(PARTITION, made.schedule.id), plain);
     await this.harness.store.addSchedule({ ...made, payload, profile: null, receipt: null });
     return [PARTITION, made.schedule.id];
   }
@@ -53,8 +52,8 @@ class Bench extends Builders {
     const profile = this.profile();
     const plain = encodeHeaders([['X-Key', 'value']]) ?? new Uint8Array();
     const places = [
-      profileHeadersPlace(PARTITION, profile.id, 1),
-      earlierProfileHeadersPlace(PARTITION, profile.id),
+      profileHeadersContext(PARTITION, profile.id, 1),
+      legacyProfileHeadersContext(PARTITION, profile.id),
     ] as const;
     await this.harness.store.addProfile({ profile, headers: seal(...places, plain), receipt: null });
     return [PARTITION, profile.id, 1];
@@ -62,7 +61,7 @@ class Bench extends Builders {
 
   async secret(vault: Vault): Promise<SecretId> {
     const id = this.ids.mint('sec', START);
-    const sealed = vault.seal(signingSecretPlace(PARTITION, id), Buffer.from('whsec_x'));
+    const sealed = vault.seal(signingSecretContext(PARTITION, id), Buffer.from('whsec_x'));
     await this.harness.store.addSecret(
       { id, partition: PARTITION, sealed, createdAt: START, expiresAt: null },
       START,
@@ -111,16 +110,16 @@ describe('sealing everything anew', () => {
       signing_secrets: { ...NONE, resealed: 1 },
       endpoint_secrets: NONE,
     });
-    const now = async (name: SealedName, key: SealedKey) =>
+    const now = async (name: SealedColumnName, key: SealedKey) =>
       (await bench.sealed.findSealed(name, key)) ?? new Uint8Array();
-    const place = payloadPlace(PARTITION, payload[1] as never);
+    const place = payloadContext(PARTITION, payload[1] as never);
     expect(Buffer.from(bench.onlyNew.open(place, await now('payloads', payload))).toString()).toBe('a body');
     bench.onlyNew.open(
-      profileHeadersPlace(PARTITION, headers[1] as never, 1),
+      profileHeadersContext(PARTITION, headers[1] as never, 1),
       await now('profile_headers', headers),
     );
     bench.onlyNew.open(
-      signingSecretPlace(PARTITION, secret),
+      signingSecretContext(PARTITION, secret),
       await now('signing_secrets', [secret, PARTITION]),
     );
   });
@@ -158,7 +157,7 @@ describe('sealing everything anew', () => {
     expect((await bench.reseal()).columns.profile_headers).toEqual({ ...NONE, resealed: 2, already: 1 });
     for (const key of earlier) {
       const sealed = (await bench.sealed.findSealed('profile_headers', key)) ?? new Uint8Array();
-      const place = profileHeadersPlace(PARTITION, key[1] as never, 1);
+      const place = profileHeadersContext(PARTITION, key[1] as never, 1);
       expect(bench.onlyNew.open(place, sealed).length).toBeGreaterThan(0);
     }
     expect((await bench.reseal()).columns.profile_headers).toEqual({ ...NONE, already: 3 });
@@ -179,7 +178,7 @@ describe('sealing everything anew', () => {
   test('does not write an old value over one that was changed meanwhile', async () => {
     await using bench = await opened();
     const key = await bench.payload(bench.oldVault);
-    const place = payloadPlace(PARTITION, key[1] as never);
+    const place = payloadContext(PARTITION, key[1] as never);
     const newer = bench.vault.seal(place, Buffer.from('a newer one'));
     const interfering = over(bench.sealed, {
       replaceSealed: async (name, replacements) => {

@@ -6,21 +6,22 @@
  * unopened: a run that was interrupted is carried on by running it again. A value is replaced only where it is still
  * the one that was read.
  */
+
+import type { Timers } from '#src/ports/system.ts';
+import type { ResealingVault } from '#src/ports/vault.ts';
 import {
-  SEALED_NAMES,
+  SEALED_COLUMN_NAMES,
+  type SealedColumnName,
   type SealedEntry,
   type SealedKey,
-  type SealedName,
   type SealedReplacement,
   type SealedStore,
-} from '#src/ports/sealed-store.ts';
-import type { Timers } from '#src/ports/timers.ts';
-import type { ResealingVault } from '#src/ports/vault.ts';
+} from '#src/ports/vault.ts';
 
 /** Counts of a column's values, by outcome. */
 export interface ResealCounts {
   readonly resealed: number;
-  /** They were sealed with the present key, for the place they are in, before this run. */
+  /** They were sealed with the present key, for the context they are in, before this run. */
   readonly already: number;
   /** They cannot be opened: their key is not at hand, or they were tampered with. */
   readonly unreadable: number;
@@ -29,7 +30,7 @@ export interface ResealCounts {
 }
 
 export interface ResealReport {
-  readonly columns: Readonly<Record<SealedName, ResealCounts>>;
+  readonly columns: Readonly<Record<SealedColumnName, ResealCounts>>;
   readonly total: ResealCounts;
   /** The places of the first ones that cannot be opened. */
   readonly unreadable: readonly string[];
@@ -40,7 +41,7 @@ export interface ResealDependencies {
   readonly vault: ResealingVault;
   readonly timers: Timers;
   /** Called after each page. */
-  readonly progress: (name: SealedName, counts: ResealCounts) => void;
+  readonly progress: (name: SealedColumnName, counts: ResealCounts) => void;
 }
 
 /** Rows that are looked at, and written in one transaction, at a time. */
@@ -55,10 +56,10 @@ const NONE: ResealCounts = { resealed: 0, already: 0, unreadable: 0, changed: 0 
 
 export async function reseal(dependencies: ResealDependencies): Promise<ResealReport> {
   const unreadable: string[] = [];
-  const columns = {} as Record<SealedName, ResealCounts>;
-  for (const name of SEALED_NAMES) {
-    columns[name] = await new ColumnResealer(dependencies, name, (place) => {
-      if (unreadable.length < UNREADABLE_NAMED_MAX) unreadable.push(place);
+  const columns = {} as Record<SealedColumnName, ResealCounts>;
+  for (const name of SEALED_COLUMN_NAMES) {
+    columns[name] = await new ColumnResealer(dependencies, name, (context) => {
+      if (unreadable.length < UNREADABLE_NAMED_MAX) unreadable.push(context);
     }).run();
   }
   return { columns, total: Object.values(columns).reduce(sum, NONE), unreadable };
@@ -76,11 +77,15 @@ function sum(one: ResealCounts, other: ResealCounts): ResealCounts {
 /** Walks through one column. */
 class ColumnResealer {
   readonly #dependencies: ResealDependencies;
-  readonly #name: SealedName;
-  readonly #cannotOpen: (place: string) => void;
+  readonly #name: SealedColumnName;
+  readonly #cannotOpen: (context: string) => void;
   #counts = NONE;
 
-  constructor(dependencies: ResealDependencies, name: SealedName, cannotOpen: (place: string) => void) {
+  constructor(
+    dependencies: ResealDependencies,
+    name: SealedColumnName,
+    cannotOpen: (context: string) => void,
+  ) {
     this.#dependencies = dependencies;
     this.#name = name;
     this.#cannotOpen = cannotOpen;
@@ -107,9 +112,9 @@ class ColumnResealer {
     let page: SealedEntry[] = [];
     let bytes = 0;
     for (const entry of entries) {
-      const { head, earlierPlace } = entry;
+      const { head, legacyContext } = entry;
       if (head === null) continue;
-      if (earlierPlace === null && this.#dependencies.vault.isPresent(head)) {
+      if (legacyContext === null && this.#dependencies.vault.isCurrentKey(head)) {
         this.#count({ already: 1 });
         continue;
       }
@@ -138,25 +143,25 @@ class ColumnResealer {
     this.#count({ resealed, changed: answers.length - resealed });
   }
 
-  #replacement({ key, place, earlierPlace }: SealedEntry, was: Uint8Array): SealedReplacement | null {
+  #replacement({ key, context, legacyContext }: SealedEntry, was: Uint8Array): SealedReplacement | null {
     const { vault } = this.#dependencies;
-    const inPlace = this.#opened(place, was);
-    if (inPlace !== null && vault.isPresent(was)) {
+    const inPlace = this.#opened(context, was);
+    if (inPlace !== null && vault.isCurrentKey(was)) {
       this.#count({ already: 1 });
       return null;
     }
-    const plain = inPlace ?? (earlierPlace === null ? null : this.#opened(earlierPlace, was));
+    const plain = inPlace ?? (legacyContext === null ? null : this.#opened(legacyContext, was));
     if (plain === null) {
       this.#count({ unreadable: 1 });
-      this.#cannotOpen(place);
+      this.#cannotOpen(context);
       return null;
     }
-    return { key, was, sealed: vault.seal(place, plain) };
+    return { key, was, sealed: vault.seal(context, plain) };
   }
 
-  #opened(place: string, sealed: Uint8Array): Uint8Array | null {
+  #opened(context: string, sealed: Uint8Array): Uint8Array | null {
     try {
-      return this.#dependencies.vault.open(place, sealed);
+      return this.#dependencies.vault.open(context, sealed);
     } catch {
       return null;
     }

@@ -4,10 +4,10 @@
  */
 import { durationMsCeil } from '#src/domain/duration.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
-import type { Mode, Partition } from '#src/domain/partition.ts';
-import { signingSecretPlace } from '#src/domain/sealed-places.ts';
+import type { Mode, Partition } from '#src/domain/project.ts';
+import { signingSecretContext } from '#src/domain/sealing-contexts.ts';
 import type { Project, SigningSecret } from '#src/ports/control-store.ts';
-import type { Random } from '#src/ports/random.ts';
+import type { Random } from '#src/ports/system.ts';
 import type { Vault } from '#src/ports/vault.ts';
 import type { SealingDependencies } from './dependencies.ts';
 import { requireProject } from './projects.ts';
@@ -30,7 +30,7 @@ export function newSecretText(random: Random): string {
 
 export function openSecret(vault: Vault, secret: SigningSecret): OpenSecret {
   const text = Buffer.from(
-    vault.open(signingSecretPlace(secret.partition, secret.id), secret.sealed),
+    vault.open(signingSecretContext(secret.partition, secret.id), secret.sealed),
   ).toString('utf8');
   return { id: secret.id, text, createdAt: secret.createdAt, expiresAt: secret.expiresAt };
 }
@@ -64,7 +64,7 @@ export async function addSecret(
   const now = dependencies.clock.now();
   const overlapEnd = afterOverlap(overlap, now);
   const id = dependencies.ids.mint('sec', now);
-  const sealed = dependencies.vault.seal(signingSecretPlace(partition, id), Buffer.from(text, 'utf8'));
+  const sealed = dependencies.vault.seal(signingSecretContext(partition, id), Buffer.from(text, 'utf8'));
   const secret = { id, partition, sealed, createdAt: now, expiresAt: null };
   await dependencies.store.addSecret(secret, overlapEnd);
   return { id, text, createdAt: now, expiresAt: null };

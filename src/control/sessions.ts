@@ -8,9 +8,8 @@
  */
 import { createHmac, hash } from 'node:crypto';
 import { instant } from '#src/domain/instant.ts';
-import type { Clock } from '#src/ports/clock.ts';
 import type { PeopleStore, Session, User } from '#src/ports/people-store.ts';
-import type { Random } from '#src/ports/random.ts';
+import type { Clock, Random } from '#src/ports/system.ts';
 import { ControlRefusal } from './refusal.ts';
 
 const TOKEN_BYTES = 32;

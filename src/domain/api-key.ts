@@ -3,7 +3,7 @@
  * random enough that a plain SHA-256 cannot be searched, and the same key always finds the same row.
  */
 import { hash } from 'node:crypto';
-import { MODES, type Mode } from './partition.ts';
+import { MODES, type Mode } from './project.ts';
 
 /** What the service makes: 32 of 62 characters, 190 bits. */
 export const API_KEY_RANDOM_CHARACTERS = 32;

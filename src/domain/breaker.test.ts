@@ -10,8 +10,8 @@ import {
   reset,
   stateOf,
 } from './breaker.ts';
+import { type BreakerPolicy, DEFAULT_BREAKER_POLICY } from './endpoint-profile.ts';
 import { type Instant, instant } from './instant.ts';
-import { type BreakerPolicy, DEFAULT_BREAKER_POLICY } from './profile.ts';
 
 const START = instant(Date.UTC(2026, 10, 15, 8));
 const POLICY: BreakerPolicy = { threshold: 3, baseOpen: '30s', maxOpen: '3m', probeTimeout: '10s' };

@@ -12,8 +12,8 @@
  * that were sent before the reset do not count (`countsAfterReset`).
  */
 import { durationMsCeil } from './duration.ts';
+import type { BreakerPolicy } from './endpoint-profile.ts';
 import { type Instant, instant } from './instant.ts';
-import type { BreakerPolicy } from './profile.ts';
 
 export interface Breaker {
   /** Failures in a row while closed. */

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { Builders, FAILURE, REDIRECT, SUCCESS } from '#src/store/contract/builders.ts';
 import type { Attempt, Delivery } from './delivery.ts';
-import * as life from './delivery-life.ts';
+import * as life from './delivery-lifecycle.ts';
 import type { DeliverySurroundings } from './delivery-words.ts';
 import { deliveryWords } from './delivery-words.ts';
-import type { Partition } from './partition.ts';
+import type { Partition } from './project.ts';
 import { DEFAULT_RETRY_POLICY } from './retry.ts';
 
 const build = new Builders(1 as Partition);

@@ -1,7 +1,7 @@
 import type { Method } from './destination.ts';
 import type { AttemptId, DeliveryId, EndpointId, ScheduleId } from './id.ts';
 import type { Instant } from './instant.ts';
-import type { Partition } from './partition.ts';
+import type { Partition } from './project.ts';
 import type { RetryPolicy } from './retry.ts';
 
 export const DELIVERY_STATUSES = [

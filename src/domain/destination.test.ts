@@ -1,6 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_METHOD, isDestination, METHODS, URL_CHARACTERS_MAX } from './destination.ts';
+import {
+  DEFAULT_METHOD,
+  isDestination,
+  isOtherDestination,
+  METHODS,
+  originAndPath,
+  URL_CHARACTERS_MAX,
+} from './destination.ts';
 
 test('the methods are those of the specification, POST when left out', () => {
   expect(METHODS).toEqual(['POST', 'PUT', 'PATCH', 'GET', 'DELETE']);
@@ -142,4 +149,33 @@ describe('a destination may not be', () => {
       { numRuns: 5_000, seed: 1 },
     );
   });
+});
+
+const HERE = 'https://receiver.example/orders?token=1';
+
+test.each([
+  'https://other.example/orders?token=1',
+  'https://receiver.example:8443/orders?token=1',
+  'http://receiver.example/orders?token=1',
+  'https://receiver.example/other?token=1',
+  'https://receiver.example/orders/?token=1',
+  'https://receiver.example/Orders?token=1',
+  'https://receiver.example.evil.example/orders',
+])('%s is elsewhere', (url) => {
+  expect(isOtherDestination(HERE, url)).toBe(true);
+});
+
+test.each([
+  HERE,
+  'https://receiver.example/orders',
+  'https://receiver.example/orders?token=2',
+  'https://RECEIVER.example:443/orders#part',
+  'https://receiver.example/x/../orders',
+])('%s is the same place', (url) => {
+  expect(isOtherDestination(HERE, url)).toBe(false);
+});
+
+test('origin and path are told without the query', () => {
+  expect(originAndPath(HERE)).toBe('https://receiver.example/orders');
+  expect(originAndPath('no URL')).toBeNull();
 });

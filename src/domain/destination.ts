@@ -21,3 +21,13 @@ export function isDestination(text: string, httpAllowed: boolean): boolean {
   if (url === null || url.username !== '' || url.password !== '') return false;
   return url.protocol === 'https:' || (httpAllowed && url.protocol === 'http:');
 }
+
+/** Leaves out the query, which is often a credential. A text that is no URL has neither origin nor path. */
+export function originAndPath(url: string): string | null {
+  const parsed = URL.parse(url);
+  return parsed === null ? null : `${parsed.origin}${parsed.pathname}`;
+}
+
+export function isOtherDestination(before: string, after: string): boolean {
+  return originAndPath(before) !== originAndPath(after);
+}

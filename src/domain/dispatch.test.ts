@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { Builders } from '#src/store/contract/builders.ts';
 import { DELIVERY_STATUSES, type Delivery } from './delivery.ts';
-import { deadlineOf, PUNCTUAL_MS } from './delivery-life.ts';
+import { deadlineOf, FIRST_ATTEMPT_GRACE_MS } from './delivery-lifecycle.ts';
 import { judge } from './dispatch.ts';
-import { dueOf } from './due.ts';
+import { dueDeliveryOf } from './due-delivery.ts';
 import { type Gate, type GateTerms, gateTerms, OPEN_GATE, recorded } from './gate.ts';
 import { type Instant, instant } from './instant.ts';
-import type { Partition } from './partition.ts';
+import type { Partition } from './project.ts';
 import { DEFAULT_RETRY_POLICY } from './retry.ts';
 
 const build = new Builders(1 as Partition);
@@ -77,12 +77,12 @@ describe('a delivery that is looked at', () => {
 
 describe('the deadline', () => {
   test.for([
-    ['0', PUNCTUAL_MS, 'send'],
-    ['0', PUNCTUAL_MS + 1, 'end'],
-    ['-1h', PUNCTUAL_MS, 'send'],
-    ['-1h', PUNCTUAL_MS + 1, 'end'],
-    ['100ms', PUNCTUAL_MS, 'send'],
-    ['100ms', PUNCTUAL_MS + 1, 'end'],
+    ['0', FIRST_ATTEMPT_GRACE_MS, 'send'],
+    ['0', FIRST_ATTEMPT_GRACE_MS + 1, 'end'],
+    ['-1h', FIRST_ATTEMPT_GRACE_MS, 'send'],
+    ['-1h', FIRST_ATTEMPT_GRACE_MS + 1, 'end'],
+    ['100ms', FIRST_ATTEMPT_GRACE_MS, 'send'],
+    ['100ms', FIRST_ATTEMPT_GRACE_MS + 1, 'end'],
     ['5s', 5_000, 'send'],
     ['5s', 5_001, 'end'],
   ] as const)('a first attempt with ttl %s, %i ms after its instant: %s', ([ttl, lateMs, kind]) => {
@@ -119,10 +119,10 @@ describe('the deadline', () => {
   });
 
   test('a first attempt deferred by 300 ms at most is made whatever its ttl', () => {
-    const limited = { ...TERMS, rateLimit: { perSecond: 1_000 / PUNCTUAL_MS } };
+    const limited = { ...TERMS, rateLimit: { perSecond: 1_000 / FIRST_ATTEMPT_GRACE_MS } };
     const { gate } = mustSend(untried(), OPEN_GATE, limited, DUE_AT);
     const second = judge(untried({}, '0'), gate, limited, DUE_AT);
-    expect(second).toMatchObject({ kind: 'defer', until: at(PUNCTUAL_MS), reserved: true });
+    expect(second).toMatchObject({ kind: 'defer', until: at(FIRST_ATTEMPT_GRACE_MS), reserved: true });
     const third = judge(untried({}, '0'), second.kind === 'defer' ? second.gate : gate, limited, DUE_AT);
     expect(third).toEqual({ kind: 'end', why: 'expired' });
   });
@@ -178,7 +178,7 @@ describe('a delivery as the dispatcher knows it', () => {
   test.for(DELIVERY_STATUSES)('%s: is known while it waits to be sent', (status) => {
     const delivery = untried({ status }, '5s');
     const isWaiting = status === 'scheduled' || status === 'retry_scheduled';
-    expect(dueOf(delivery)).toEqual(
+    expect(dueDeliveryOf(delivery)).toEqual(
       isWaiting
         ? {
             partition: 1,
@@ -194,6 +194,6 @@ describe('a delivery as the dispatcher knows it', () => {
   });
 
   test('is not known without an instant', () => {
-    expect(dueOf(untried({ dueAt: null }))).toBeNull();
+    expect(dueDeliveryOf(untried({ dueAt: null }))).toBeNull();
   });
 });

@@ -1,6 +1,6 @@
 /** Whether a waiting delivery is sent now: the one decision made before it is claimed. */
 import type { Delivery } from './delivery.ts';
-import { isToBeSwept, isWaiting, mayStart, type UnfinishedSweep } from './delivery-life.ts';
+import { canStart, isSweepPending, isWaiting, type UnfinishedSweep } from './delivery-lifecycle.ts';
 import { admit, type Gate, type GateTerms } from './gate.ts';
 import type { Instant } from './instant.ts';
 
@@ -24,9 +24,10 @@ export function judge(
   sweep: UnfinishedSweep | null = null,
 ): Verdict {
   const { dueAt } = delivery;
-  if (!isWaiting(delivery.status) || dueAt === null || isToBeSwept(delivery, sweep)) return { kind: 'gone' };
+  if (!isWaiting(delivery.status) || dueAt === null || isSweepPending(delivery, sweep))
+    return { kind: 'gone' };
   if (dueAt > now) return { kind: 'not_yet', dueAt };
-  const start = mayStart(delivery, now);
+  const start = canStart(delivery, now);
   if (start !== 'yes') return { kind: 'end', why: start };
 
   const admission = admit(gate, terms, delivery, now);
@@ -34,6 +35,6 @@ export function judge(
   if (admission.kind === 'pass') return { kind: 'send', probe: admission.probe, gate: admission.gate };
   // One that would be too late by then is not made to wait for it.
   const { until, reserved } = admission;
-  if (mayStart(delivery, until) === 'expired') return { kind: 'end', why: 'expired' };
+  if (canStart(delivery, until) === 'expired') return { kind: 'end', why: 'expired' };
   return { kind: 'defer', until, reserved, gate: admission.gate };
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { Builders } from '#src/store/contract/builders.ts';
 import { type Evidence, stateOf } from './breaker.ts';
 import type { Delivery } from './delivery.ts';
+import { DEFAULT_BREAKER_POLICY, DEFAULT_RETRY_BUDGET } from './endpoint-profile.ts';
 import {
   type Admission,
   admit,
@@ -15,8 +16,7 @@ import {
   recorded,
 } from './gate.ts';
 import { type Instant, instant } from './instant.ts';
-import type { Partition } from './partition.ts';
-import { DEFAULT_BREAKER_POLICY, DEFAULT_RETRY_BUDGET } from './profile.ts';
+import type { Partition } from './project.ts';
 
 const build = new Builders(1 as Partition);
 const START = build.now;

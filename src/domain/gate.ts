@@ -5,7 +5,6 @@
  */
 import { ask, type Breaker, CLOSED, type Evidence, learn, reset } from './breaker.ts';
 import type { Delivery } from './delivery.ts';
-import { type Instant, instant } from './instant.ts';
 import {
   type BreakerPolicy,
   DEFAULT_BREAKER_POLICY,
@@ -13,7 +12,8 @@ import {
   type FiringProfile,
   type RateLimit,
   type RetryBudget,
-} from './profile.ts';
+} from './endpoint-profile.ts';
+import { type Instant, instant } from './instant.ts';
 import { isFree, type RateLimiter, takeToken } from './rate-limiter.ts';
 import { type Bucket, isFull, take } from './token-bucket.ts';
 

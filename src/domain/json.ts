@@ -15,7 +15,7 @@ export const SHORT_JSON_MAX = 16_384;
 export const SLICE_CHARACTERS = 262_144;
 
 /** A pause gives everything else its turn. */
-export type Pause = () => Promise<void>;
+export type YieldToEventLoop = () => Promise<void>;
 
 const NO_SINK: JsonSink = {
   openObject: () => {},
@@ -32,7 +32,11 @@ export interface BoundedJson {
 }
 
 /** The value of a JSON text, a long one within bounds. Rejects with a SyntaxError if it is not JSON. */
-export async function readJsonInSlices(text: string, bounds: JsonBounds, pause: Pause): Promise<BoundedJson> {
+export async function readJsonInSlices(
+  text: string,
+  bounds: JsonBounds,
+  pause: YieldToEventLoop,
+): Promise<BoundedJson> {
   if (text.length <= SHORT_JSON_MAX) return { value: readJson(text), isWhole: true };
   const builder = new JsonBuilder(bounds);
   await scan(text, builder, pause);
@@ -49,7 +53,7 @@ export function isJsonText(text: string): boolean {
   }
 }
 
-export async function isJsonTextInSlices(text: string, pause: Pause): Promise<boolean> {
+export async function isJsonTextInSlices(text: string, pause: YieldToEventLoop): Promise<boolean> {
   if (text.length <= SHORT_JSON_MAX) return isJsonText(text);
   try {
     await scan(text, NO_SINK, pause);
@@ -61,7 +65,7 @@ export async function isJsonTextInSlices(text: string, pause: Pause): Promise<bo
 }
 
 /** Other work on the same text has often been done in this turn, so a pause comes first. */
-async function scan(text: string, sink: JsonSink, pause: Pause): Promise<void> {
+async function scan(text: string, sink: JsonSink, pause: YieldToEventLoop): Promise<void> {
   await pause();
   const scanner = new JsonScanner(text, sink);
   while (!scanner.advance(SLICE_CHARACTERS)) await pause();

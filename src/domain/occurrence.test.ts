@@ -6,19 +6,19 @@ import { durationMs } from './duration.ts';
 import { IdMint } from './id.ts';
 import { formatInstant, type Instant, instant, parseInstant } from './instant.ts';
 import {
-  fires,
-  jittered,
+  hasOccurrence,
   jitterMs,
   NEXT_RUNS,
-  nextOf,
+  nextOccurrenceOf,
   nextRuns,
   type Occurrence,
   pendingFireAt,
   type Recurrence,
+  withJitter,
 } from './occurrence.ts';
-import type { Partition } from './partition.ts';
+import type { Partition } from './project.ts';
 import type { ScheduleView, Timing } from './schedule.ts';
-import * as life from './schedule-life.ts';
+import * as life from './schedule-lifecycle.ts';
 
 const NOW = at('2026-11-15T08:00:00Z');
 const ids = new IdMint(seededBytes(7));
@@ -98,7 +98,7 @@ describe('the jitter of an occurrence', () => {
   test('never moves a fire into the past: what would lie there fires at once', () => {
     for (let i = 0; i < 200; i++) {
       const nominal = instant(NOW + i);
-      const { firesAt } = jittered(ID, nominal, '1h', NOW);
+      const { firesAt } = withJitter(ID, nominal, '1h', NOW);
       expect(firesAt).toBe(Math.max(NOW, nominal + jitterMs(ID, nominal, '1h')));
     }
   });
@@ -130,7 +130,7 @@ describe('the next occurrence', () => {
         (cron, timezone, jitter, last, agoMs) => {
           const recurrence = { id: ID, cron, timezone, jitter };
           const now = instant(last + agoMs);
-          expect(nextOf(recurrence, last, now)).toEqual(byWalking(recurrence, last, now));
+          expect(nextOccurrenceOf(recurrence, last, now)).toEqual(byWalking(recurrence, last, now));
         },
       ),
       { numRuns: 400, seed: 1 },
@@ -146,7 +146,7 @@ describe('the next occurrence', () => {
         fc.integer({ min: 0, max: 30 * DAY_MS }),
         (cron, jitter, last, lateMs) => {
           const now = instant(last + lateMs);
-          const next = nextOf({ id: ID, cron, timezone: 'UTC', jitter }, last, now);
+          const next = nextOccurrenceOf({ id: ID, cron, timezone: 'UTC', jitter }, last, now);
           if (next === null) throw new Error(`${cron} goes on.`);
           const windowMs = durationMs(jitter ?? '0') ?? 0;
           expect(next.nominal).toBeGreaterThan(last);
@@ -162,12 +162,14 @@ describe('the next occurrence', () => {
   test('can be eight years away', () => {
     const leapDay = { id: ID, cron: '0 0 29 2 *', timezone: 'UTC', jitter: null };
     const last = at('2096-02-29T00:00:00Z');
-    expect(nextOf(leapDay, last, last)?.nominal).toBe(at('2104-02-29T00:00:00Z'));
+    expect(nextOccurrenceOf(leapDay, last, last)?.nominal).toBe(at('2104-02-29T00:00:00Z'));
   });
 
   test('is none where there is no such date, or no such expression', () => {
-    expect(nextOf({ id: ID, cron: '0 0 30 2 *', timezone: 'UTC', jitter: null }, NOW, NOW)).toBeNull();
-    expect(nextOf({ id: ID, cron: 'no cron', timezone: 'UTC', jitter: null }, NOW, NOW)).toBeNull();
+    expect(
+      nextOccurrenceOf({ id: ID, cron: '0 0 30 2 *', timezone: 'UTC', jitter: null }, NOW, NOW),
+    ).toBeNull();
+    expect(nextOccurrenceOf({ id: ID, cron: 'no cron', timezone: 'UTC', jitter: null }, NOW, NOW)).toBeNull();
   });
 });
 
@@ -175,9 +177,9 @@ test('an expression fires until an instant, or does not', () => {
   const cron = cachedCron('0 0 1 1 *');
   if (cron === null) throw new Error('That is an expression.');
   const newYear = at('2027-01-01T00:00:00Z');
-  expect(fires(cron, 'UTC', NOW, newYear)).toBe(true);
-  expect(fires(cron, 'UTC', NOW, instant(newYear - 1))).toBe(false);
-  expect(fires(cron, 'UTC', newYear, instant(newYear + 300 * DAY_MS))).toBe(false);
+  expect(hasOccurrence(cron, 'UTC', NOW, newYear)).toBe(true);
+  expect(hasOccurrence(cron, 'UTC', NOW, instant(newYear - 1))).toBe(false);
+  expect(hasOccurrence(cron, 'UTC', newYear, instant(newYear + 300 * DAY_MS))).toBe(false);
 });
 
 describe('the next runs', () => {

@@ -19,7 +19,7 @@ const SEARCH_MS = 20 * YEAR_MS;
 export const NEXT_RUNS = 5;
 
 /** With a jitter window of many periods, so many occurrences of the past are asked whether they are still to come. */
-const MISSED_LOOKED_AT_MAX = 64;
+const MISSED_SCANNED_MAX = 64;
 
 export interface Recurrence {
   readonly id: ScheduleId;
@@ -43,7 +43,12 @@ export function jitterMs(id: ScheduleId, nominal: Instant, jitter: string | null
 }
 
 /** Where a nominal instant fires; one that jitter would put before `now` fires at once. */
-export function jittered(id: ScheduleId, nominal: Instant, jitter: string | null, now: Instant): Occurrence {
+export function withJitter(
+  id: ScheduleId,
+  nominal: Instant,
+  jitter: string | null,
+  now: Instant,
+): Occurrence {
   return { nominal, firesAt: instant(Math.max(nominal + jitterMs(id, nominal, jitter), now)) };
 }
 
@@ -51,7 +56,7 @@ export function jittered(id: ScheduleId, nominal: Instant, jitter: string | null
  * The next occurrence of a recurrence: the first after `last` that is not missed yet. Missed is one whose
  * nominal instant and whose jittered instant both lie in the past; those are skipped, never piled up.
  */
-export function nextOf(recurrence: Recurrence, last: Instant, now: Instant): Occurrence | null {
+export function nextOccurrenceOf(recurrence: Recurrence, last: Instant, now: Instant): Occurrence | null {
   const cron = cachedCron(recurrence.cron);
   if (cron === null) return null;
   const windowMs = recurrence.jitter === null ? 0 : Math.max(durationMs(recurrence.jitter) ?? 0, 0);
@@ -62,12 +67,12 @@ export function nextOf(recurrence: Recurrence, last: Instant, now: Instant): Occ
     if (nominal === null) return null;
     const firesAt = nominal + jitterMs(recurrence.id, nominal, recurrence.jitter);
     if (nominal > now || firesAt > now) return { nominal, firesAt: instant(Math.max(firesAt, now)) };
-    after = looked < MISSED_LOOKED_AT_MAX ? nominal : now;
+    after = looked < MISSED_SCANNED_MAX ? nominal : now;
   }
 }
 
 /** Whether an expression fires at all until then. */
-export function fires(cron: Cron, timezone: string, now: Instant, until: Instant): boolean {
+export function hasOccurrence(cron: Cron, timezone: string, now: Instant, until: Instant): boolean {
   return nextOccurrence(cron, timezone, now, until) !== null;
 }
 
@@ -91,7 +96,7 @@ export function nextRuns(view: ScheduleView): readonly Instant[] {
   let last = schedule.cronAt ?? pending.occurrence;
   let at = due;
   while (runs.length < NEXT_RUNS) {
-    const next = nextOf(recurrence, last, at);
+    const next = nextOccurrenceOf(recurrence, last, at);
     if (next === null) break;
     runs.push(next.firesAt);
     last = next.nominal;

@@ -4,7 +4,6 @@ import { seededBytes } from '#src/store/contract/builders.ts';
 import type { Headers } from './headers.ts';
 import { type EndpointId, IdMint, type ScheduleId, type SecretId } from './id.ts';
 import { instant } from './instant.ts';
-import type { Partition } from './partition.ts';
 import {
   BODY_CHARACTERS_MAX,
   decodeHeaders,
@@ -12,13 +11,14 @@ import {
   encodeHeaders,
   encodePayload,
 } from './payload.ts';
+import type { Partition } from './project.ts';
 import {
-  earlierProfileHeadersPlace,
-  endpointSecretPlace,
-  payloadPlace,
-  profileHeadersPlace,
-  signingSecretPlace,
-} from './sealed-places.ts';
+  endpointSecretContext,
+  legacyProfileHeadersContext,
+  payloadContext,
+  profileHeadersContext,
+  signingSecretContext,
+} from './sealing-contexts.ts';
 
 const anyText = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -89,13 +89,13 @@ test('no two places of the vault are the same', () => {
   const [first, second] = [row(), row()];
   const places = [1 as Partition, 11 as Partition].flatMap((partition) =>
     [first, second].flatMap((tail) => [
-      payloadPlace(partition, `sch_${tail}` as ScheduleId),
-      profileHeadersPlace(partition, `ep_${tail}` as EndpointId, 1),
-      profileHeadersPlace(partition, `ep_${tail}` as EndpointId, 11),
-      earlierProfileHeadersPlace(partition, `ep_${tail}` as EndpointId),
-      signingSecretPlace(partition, `sec_${tail}` as SecretId),
-      endpointSecretPlace(partition, `ep_${first}` as EndpointId, `sec_${tail}` as SecretId),
-      endpointSecretPlace(partition, `ep_${second}` as EndpointId, `sec_${tail}` as SecretId),
+      payloadContext(partition, `sch_${tail}` as ScheduleId),
+      profileHeadersContext(partition, `ep_${tail}` as EndpointId, 1),
+      profileHeadersContext(partition, `ep_${tail}` as EndpointId, 11),
+      legacyProfileHeadersContext(partition, `ep_${tail}` as EndpointId),
+      signingSecretContext(partition, `sec_${tail}` as SecretId),
+      endpointSecretContext(partition, `ep_${first}` as EndpointId, `sec_${tail}` as SecretId),
+      endpointSecretContext(partition, `ep_${second}` as EndpointId, `sec_${tail}` as SecretId),
     ]),
   );
   expect(new Set(places).size).toBe(places.length);

@@ -1,7 +1,7 @@
 /** Opens the headers of a version of an endpoint profile, and of those stored before they were bound to a version. */
 import type { EndpointId } from './id.ts';
-import type { Partition } from './partition.ts';
-import { earlierProfileHeadersPlace, profileHeadersPlace } from './sealed-places.ts';
+import type { Partition } from './project.ts';
+import { legacyProfileHeadersContext, profileHeadersContext } from './sealing-contexts.ts';
 
 export interface ProfileVersion {
   readonly partition: Partition;
@@ -19,10 +19,10 @@ export function openProfileHeaders(
   sealed: Uint8Array,
 ): Uint8Array {
   try {
-    return vault.open(profileHeadersPlace(partition, id, version), sealed);
+    return vault.open(profileHeadersContext(partition, id, version), sealed);
   } catch (error) {
     try {
-      return vault.open(earlierProfileHeadersPlace(partition, id), sealed);
+      return vault.open(legacyProfileHeadersContext(partition, id), sealed);
     } catch {
       throw error;
     }

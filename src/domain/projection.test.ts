@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { Builders, DAY_MS, HOUR_MS, MINUTE_MS } from '#src/store/contract/builders.ts';
 import { type Instant, instant } from './instant.ts';
 import { nextRuns, type Occurrence } from './occurrence.ts';
-import type { Partition } from './partition.ts';
-import { runAfter, runOf, runShortOf } from './projection.ts';
+import type { Partition } from './project.ts';
+import { fastForward, nextRun, pendingRun } from './projection.ts';
 import type { Schedule } from './schedule.ts';
-import * as life from './schedule-life.ts';
+import * as life from './schedule-lifecycle.ts';
 
 const CRONS = ['* * * * *', '*/7 * * * *', '0 * * * *', '30 2 * * *', '0 9 * * MON-FRI', '15 1 31 * *'];
 const ZONES = ['UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe'];
@@ -38,7 +38,7 @@ function made({
 function runsFrom(schedule: Schedule, first: Occurrence, count: number): readonly Instant[] {
   const runs: Instant[] = [];
   for (let run: Occurrence | null = first; runs.length < count; ) {
-    run = runAfter(schedule, run);
+    run = nextRun(schedule, run);
     if (run === null) break;
     runs.push(run.firesAt);
   }
@@ -52,7 +52,7 @@ describe('what is projected', () => {
         const { schedule, pending } = made(asked);
         const [, ...later] = nextRuns({ schedule, pending, profile: null });
         const waiting = { occurrence: pending.occurrence, dueAt: pending.scheduledFor };
-        expect(runsFrom(schedule, runOf(schedule, waiting), later.length)).toEqual(later);
+        expect(runsFrom(schedule, pendingRun(schedule, waiting), later.length)).toEqual(later);
       }),
       { numRuns: 100 },
     );
@@ -64,7 +64,7 @@ describe('what is projected', () => {
         const { build, schedule, pending } = made(asked);
         const projected = runsFrom(
           schedule,
-          runOf(schedule, { ...pending, dueAt: pending.scheduledFor }),
+          pendingRun(schedule, { ...pending, dueAt: pending.scheduledFor }),
           12,
         );
         const fired: Instant[] = [];
@@ -91,10 +91,10 @@ describe('what is projected', () => {
     fc.assert(
       fc.property(given, fc.integer({ min: 0, max: 100 }), (asked, minutes) => {
         const { schedule, pending } = made({ ...asked, cron: '*/7 * * * *' });
-        const first = runOf(schedule, { ...pending, dueAt: pending.scheduledFor });
+        const first = pendingRun(schedule, { ...pending, dueAt: pending.scheduledFor });
         const from = instant(pending.scheduledFor + minutes * MINUTE_MS);
         const all = runsFrom(schedule, first, 30).filter((at) => at >= from);
-        const short = runsFrom(schedule, runShortOf(schedule, first, from), 30).filter((at) => at >= from);
+        const short = runsFrom(schedule, fastForward(schedule, first, from), 30).filter((at) => at >= from);
         expect(short.slice(0, 5)).toEqual(all.slice(0, 5));
       }),
       { numRuns: 60 },
@@ -112,13 +112,13 @@ describe('what is projected', () => {
     const change = life.reschedule({ schedule, pending, profile: null }, timing, build.now);
     const moved = change?.pending;
     if (change === null || moved === null || moved === undefined) throw new Error('It could not be moved.');
-    const first = runOf(change.schedule, { ...moved, dueAt: moved.scheduledFor });
+    const first = pendingRun(change.schedule, { ...moved, dueAt: moved.scheduledFor });
     expect(runsFrom(change.schedule, first, 1)).toEqual([instant(pending.scheduledFor + HOUR_MS)]);
   });
 
   test('is nothing for what fires once', () => {
     const build = new Builders(1 as Partition);
     const { schedule, pending } = build.schedule();
-    expect(runAfter(schedule, runOf(schedule, { ...pending, dueAt: pending.scheduledFor }))).toBeNull();
+    expect(nextRun(schedule, pendingRun(schedule, { ...pending, dueAt: pending.scheduledFor }))).toBeNull();
   });
 });

@@ -4,7 +4,7 @@
  */
 import { durationMs } from './duration.ts';
 import { type Instant, instant } from './instant.ts';
-import { nextOf, type Occurrence, recurrenceOf } from './occurrence.ts';
+import { nextOccurrenceOf, type Occurrence, recurrenceOf } from './occurrence.ts';
 import type { Schedule } from './schedule.ts';
 
 /** The delivery that waits: where the runs after it are counted from. */
@@ -17,17 +17,20 @@ export interface WaitingRun {
  * The run after `last` of a schedule that recurs; null for one that does not, and where there is none.
  * `last` is the delivery that waits, or the run found before.
  */
-export function runAfter(
+export function nextRun(
   schedule: Pick<Schedule, 'id' | 'timing' | 'jitter'>,
   last: Occurrence,
 ): Occurrence | null {
   if (schedule.timing.kind !== 'recurring') return null;
   const recurrence = recurrenceOf(schedule.id, schedule.timing, schedule.jitter);
-  return nextOf(recurrence, last.nominal, last.firesAt);
+  return nextOccurrenceOf(recurrence, last.nominal, last.firesAt);
 }
 
 /** The waiting delivery as the run it stands for. One that was moved still stands for its instant of the recurrence. */
-export function runOf({ cronAt }: Pick<Schedule, 'cronAt'>, { occurrence, dueAt }: WaitingRun): Occurrence {
+export function pendingRun(
+  { cronAt }: Pick<Schedule, 'cronAt'>,
+  { occurrence, dueAt }: WaitingRun,
+): Occurrence {
   return { nominal: cronAt ?? occurrence, firesAt: dueAt };
 }
 
@@ -35,7 +38,11 @@ export function runOf({ cronAt }: Pick<Schedule, 'cronAt'>, { occurrence, dueAt 
  * A run from which going on leads to the same runs from `from` on as going on from `run` would, without all those in
  * between. With jitter each depends on the one before: there it is `run` itself.
  */
-export function runShortOf({ jitter }: Pick<Schedule, 'jitter'>, run: Occurrence, from: Instant): Occurrence {
+export function fastForward(
+  { jitter }: Pick<Schedule, 'jitter'>,
+  run: Occurrence,
+  from: Instant,
+): Occurrence {
   const isJittered = jitter !== null && (durationMs(jitter) ?? 0) > 0;
   const before = instant(from - 1);
   return isJittered || run.firesAt >= before ? run : { nominal: run.nominal, firesAt: before };

@@ -1,15 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { DeliveryId, JobId, ScheduleId } from './id.ts';
 import { instant } from './instant.ts';
-import type { Partition } from './partition.ts';
+import type { Partition } from './project.ts';
 import {
-  begin,
-  fitting,
+  acquireLease,
+  createJob,
   gathered,
   isLeasedElsewhere,
   isOpen,
   itemsLeft,
-  lease,
   overlap,
   REPLAY_ITEMS_MAX,
   REPLAY_LEASE_MS,
@@ -17,6 +16,7 @@ import {
   releaseLease,
   replayed,
   stop,
+  withinItemLimit,
 } from './replay-job.ts';
 
 const START = instant(Date.UTC(2026, 10, 15, 8));
@@ -27,7 +27,7 @@ const FILTER: ReplayFilter = {
   createdAfter: null,
   createdBefore: START,
 };
-const NEW = begin(
+const NEW = createJob(
   { partition: 1 as Partition, id: 'job_1' as JobId, filter: FILTER, expected: 3, createdBy: 'ada' },
   START,
 );
@@ -36,7 +36,7 @@ function items(...ids: readonly string[]) {
   return ids.map((id) => ({ deliveryId: id as DeliveryId }));
 }
 
-const RUNNING = gathered(lease(NEW, 'a', START), items('dlv_3', 'dlv_2', 'dlv_1'), true, START);
+const RUNNING = gathered(acquireLease(NEW, 'a', START), items('dlv_3', 'dlv_2', 'dlv_1'), true, START);
 
 describe('a job', () => {
   test('begins with nothing gathered, and nobody working on it', () => {
@@ -59,7 +59,7 @@ describe('a job', () => {
 
   test('gathers no more than it may', () => {
     const almost = { ...NEW, gathered: REPLAY_ITEMS_MAX - 1 };
-    expect(fitting(almost, items('dlv_2', 'dlv_1'))).toEqual(items('dlv_2'));
+    expect(withinItemLimit(almost, items('dlv_2', 'dlv_1'))).toEqual(items('dlv_2'));
     expect(gathered(almost, items('dlv_2'), false, LATER)).toMatchObject({
       state: 'running',
       gathered: REPLAY_ITEMS_MAX,
@@ -95,7 +95,7 @@ describe('a job', () => {
 });
 
 describe('a lease', () => {
-  const held = lease(NEW, 'a', START);
+  const held = acquireLease(NEW, 'a', START);
 
   test('keeps others away until it runs out; holding on is no progress', () => {
     expect(held).toMatchObject({ runner: 'a', updatedAt: START, revision: 2 });
@@ -111,7 +111,7 @@ describe('a lease', () => {
     const until = instant(LATER + REPLAY_LEASE_MS);
     expect(gathered(held, items('dlv_1'), false, LATER).leaseUntil).toBe(until);
     expect(replayed(RUNNING, 1, 0, LATER).leaseUntil).toBe(until);
-    expect(lease(held, 'a', LATER).leaseUntil).toBe(until);
+    expect(acquireLease(held, 'a', LATER).leaseUntil).toBe(until);
   });
 });
 

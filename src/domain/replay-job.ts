@@ -10,7 +10,7 @@ import type { DeliveryStatus } from './delivery.ts';
 import type { EndpointKey } from './endpoint-key.ts';
 import type { DeliveryId, JobId, ScheduleId } from './id.ts';
 import { type Instant, instant } from './instant.ts';
-import type { Partition } from './partition.ts';
+import type { Partition } from './project.ts';
 
 export const REPLAY_JOB_STATES = ['gathering', 'running', 'done', 'stopped'] as const;
 export type ReplayJobState = (typeof REPLAY_JOB_STATES)[number];
@@ -62,7 +62,7 @@ export const REPLAY_LEASE_MS = 15_000;
 
 export type NewReplayJob = Pick<ReplayJob, 'partition' | 'id' | 'filter' | 'expected' | 'createdBy'>;
 
-export function begin(given: NewReplayJob, now: Instant): ReplayJob {
+export function createJob(given: NewReplayJob, now: Instant): ReplayJob {
   return {
     ...given,
     state: 'gathering',
@@ -106,7 +106,7 @@ export function isLeasedElsewhere({ runner, leaseUntil }: ReplayJob, node: strin
 }
 
 /** Takes the lease for this node, or renews it. */
-export function lease(job: ReplayJob, node: string, now: Instant): ReplayJob {
+export function acquireLease(job: ReplayJob, node: string, now: Instant): ReplayJob {
   return { ...job, runner: node, leaseUntil: instant(now + REPLAY_LEASE_MS), revision: job.revision + 1 };
 }
 
@@ -116,7 +116,7 @@ export function releaseLease(job: ReplayJob): ReplayJob {
 }
 
 /** As many of a page as there is room for. */
-export function fitting<Item>(job: ReplayJob, page: readonly Item[]): readonly Item[] {
+export function withinItemLimit<Item>(job: ReplayJob, page: readonly Item[]): readonly Item[] {
   return page.slice(0, REPLAY_ITEMS_MAX - job.gathered);
 }
 

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import type { Partition } from './partition.ts';
+import type { Partition } from './project.ts';
 import { RoundRobinQueue } from './round-robin-queue.ts';
 
 const [A, B] = [1 as Partition, 2 as Partition];

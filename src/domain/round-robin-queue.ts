@@ -1,5 +1,5 @@
 /** A queue for each customer, first in first out. Customers are served round robin. */
-import type { Partition } from './partition.ts';
+import type { Partition } from './project.ts';
 
 /** A queue is compacted once it has served this many items, if those are at least half of it. */
 const SERVED_MAX = 1_024;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { cachedCron } from './cron.ts';
 import { formatInstant, type Instant, instant, parseInstant } from './instant.ts';
-import { localRun, nextRunsOf, noted, type Run, type RunNote } from './run-notes.ts';
+import { localRun, nextRunsOf, type Run, type RunNote, withNotes } from './run-notes.ts';
 import { type LocalTime, parseLocalTime } from './zone.ts';
 
 function cronOf(expression: string) {
@@ -148,11 +148,11 @@ describe('between two runs', () => {
 
 test('runs that were moved carry no note of the expression', () => {
   const moved = [at('2027-03-28T01:00:00Z'), at('2027-10-31T00:30:00Z')];
-  expect(lines(noted(cronOf('0 12 * * *'), 'Europe/Berlin', moved))).toEqual([
+  expect(lines(withNotes(cronOf('0 12 * * *'), 'Europe/Berlin', moved))).toEqual([
     '2027-03-28T03:00',
     '2027-10-31T02:30',
   ]);
-  expect(lines(noted(null, 'Europe/Berlin', moved))).toEqual(['2027-03-28T03:00', '2027-10-31T02:30']);
+  expect(lines(withNotes(null, 'Europe/Berlin', moved))).toEqual(['2027-03-28T03:00', '2027-10-31T02:30']);
 });
 
 test('no more than there are until then', () => {

@@ -35,7 +35,7 @@ export interface Run {
 }
 
 /** From one 29 February to the next it can be eight years. */
-const MONTHS_LOOKED_AT_MAX = 8 * 12 + 1;
+const MONTHS_SCANNED_MAX = 8 * 12 + 1;
 
 /** The next runs of an expression after an instant, at most `count`, none after `until`. */
 export function nextRunsOf(
@@ -51,11 +51,11 @@ export function nextRunsOf(
     if (at === null) break;
     instants.push(at);
   }
-  return noted(cron, zone, instants);
+  return withNotes(cron, zone, instants);
 }
 
 /** Runs that are known already. One that is no occurrence of the expression (it was moved) is shown as it is. */
-export function noted(cron: Cron | null, zone: string, instants: readonly Instant[]): readonly Run[] {
+export function withNotes(cron: Cron | null, zone: string, instants: readonly Instant[]): readonly Run[] {
   let before: Run | null = null;
   return instants.map((at) => {
     const span = spanAt(zone, at);
@@ -131,7 +131,7 @@ function* monthsFrom(before: LocalTime, after: LocalTime): Generator<Month> {
   const from = new Date(before);
   let year = from.getUTCFullYear();
   let month = from.getUTCMonth() + 1;
-  for (let looked = 0; looked < MONTHS_LOOKED_AT_MAX; looked++) {
+  for (let looked = 0; looked < MONTHS_SCANNED_MAX; looked++) {
     if (Date.UTC(year, month, 1) > after) return;
     yield { year, month };
     year += month === 12 ? 1 : 0;

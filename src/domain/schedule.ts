@@ -1,10 +1,10 @@
 import type { Delivery } from './delivery.ts';
 import { DEFAULT_METHOD, type Method } from './destination.ts';
+import type { FiringProfile, RateLimit } from './endpoint-profile.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from './id.ts';
 import type { Instant } from './instant.ts';
 import type { LabelDigest, Labels } from './labels.ts';
-import type { Partition } from './partition.ts';
-import type { FiringProfile, RateLimit } from './profile.ts';
+import type { Partition } from './project.ts';
 import { DEFAULT_RETRY_POLICY, type RetryPolicy } from './retry.ts';
 
 export const SCHEDULE_STATES = ['active', 'paused', 'canceled', 'completed'] as const;

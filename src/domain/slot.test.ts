@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { EndpointKey } from './endpoint-key.ts';
-import type { Partition } from './partition.ts';
+import type { Partition } from './project.ts';
 import { ALL_SLOTS, SLOTS, slotOf } from './slot.ts';
 
 function slot(partition: number, endpoint: string): number {

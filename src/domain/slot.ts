@@ -4,7 +4,7 @@
  * delivery: neither can be changed without rewriting them.
  */
 import type { EndpointKey } from './endpoint-key.ts';
-import type { Partition } from './partition.ts';
+import type { Partition } from './project.ts';
 
 export const SLOTS = 256;
 

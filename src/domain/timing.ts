@@ -3,7 +3,7 @@ import { cachedCron } from './cron.ts';
 import { msCeil, parseDuration } from './duration.ts';
 import type { ErrorCode } from './errors.ts';
 import { type Instant, instant, parseInstant } from './instant.ts';
-import { fires } from './occurrence.ts';
+import { hasOccurrence } from './occurrence.ts';
 import type { Timing } from './schedule.ts';
 import { isZone, localInstant, parseLocalTime } from './zone.ts';
 
@@ -59,7 +59,7 @@ export function readTiming(
       const cron = cachedCron(text);
       if (cron === null) return refused('invalid_cron', field);
       if (!isZone(zone)) return refused('invalid_cron', 'timezone');
-      if (!fires(cron, zone, now, horizon(now))) return refused('invalid_cron', field);
+      if (!hasOccurrence(cron, zone, now, horizon(now))) return refused('invalid_cron', field);
       return { ok: true, timing: { kind: 'recurring', cron: text, timezone: zone } };
     }
   }

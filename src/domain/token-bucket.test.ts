@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { DEFAULT_RETRY_BUDGET } from './endpoint-profile.ts';
 import { formatInstant, type Instant, instant } from './instant.ts';
-import { DEFAULT_RETRY_BUDGET } from './profile.ts';
 import { type Bucket, type BucketTerms, isFull, take, takeAway, tokensIn } from './token-bucket.ts';
 
 const START = instant(Date.UTC(2026, 10, 15, 8));

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Instant, instant, MS_PER_DAY } from './instant.ts';
-import { DISTRUST_MS, look, STEP_MS, type TrustedTime } from './trusted-time.ts';
+import { DISTRUST_MS, observeClock, STEP_MS, type TrustedTime } from './trusted-time.ts';
 
 const START = instant(Date.UTC(2027, 0, 5));
 const MINUTE_MS = 60_000;
@@ -13,8 +13,8 @@ function at(ms: number): Instant {
 
 /** Looks every minute, from `from` to `to` on a clock that goes on undisturbed. */
 function lookEveryMinute(before: TrustedTime | null, from: number, to: number): TrustedTime {
-  let trusted = look(before, at(from));
-  for (let ms = from + MINUTE_MS; ms <= to; ms += MINUTE_MS) trusted = look(trusted, at(ms));
+  let trusted = observeClock(before, at(from));
+  for (let ms = from + MINUTE_MS; ms <= to; ms += MINUTE_MS) trusted = observeClock(trusted, at(ms));
   return trusted;
 }
 
@@ -22,11 +22,11 @@ const BELIEVED: TrustedTime = { seenAt: START, trustedAt: START, believedFrom: n
 
 describe('the trusted time', () => {
   test('is what the clock shows when nobody has looked before', () => {
-    expect(look(null, START)).toEqual(BELIEVED);
+    expect(observeClock(null, START)).toEqual(BELIEVED);
   });
 
   test.for([0, MINUTE_MS, STEP_MS, -1, -YEAR_MS])('follows a clock that moved by %i ms', (ms) => {
-    expect(look(BELIEVED, at(ms))).toEqual({ seenAt: at(ms), trustedAt: at(ms), believedFrom: null });
+    expect(observeClock(BELIEVED, at(ms))).toEqual({ seenAt: at(ms), trustedAt: at(ms), believedFrom: null });
   });
 
   test('goes on by what passes while the clock, a year ahead, is not believed yet', () => {
@@ -49,7 +49,7 @@ describe('the trusted time', () => {
 
   test('is the clock at once when it is set back to what is trusted', () => {
     const ahead = lookEveryMinute(BELIEVED, YEAR_MS, YEAR_MS + 30 * MINUTE_MS);
-    expect(look(ahead, at(31 * MINUTE_MS))).toMatchObject({
+    expect(observeClock(ahead, at(31 * MINUTE_MS))).toMatchObject({
       trustedAt: at(31 * MINUTE_MS),
       believedFrom: null,
     });
@@ -60,7 +60,7 @@ describe('the trusted time', () => {
     ['back by half of it', YEAR_MS / 2],
   ] as const)('begins the hour anew when a clock that is not believed is set %s', ([, ms]) => {
     const ahead = lookEveryMinute(BELIEVED, YEAR_MS, YEAR_MS + DISTRUST_MS - MINUTE_MS);
-    const again = look(ahead, at(ms));
+    const again = observeClock(ahead, at(ms));
     expect(again).toEqual({
       seenAt: at(ms),
       trustedAt: ahead.trustedAt,
@@ -88,7 +88,7 @@ describe('the trusted time', () => {
         let heldMs = 0;
         for (const ms of steps) {
           const before = trusted;
-          trusted = look(before, instant(before.seenAt + ms));
+          trusted = observeClock(before, instant(before.seenAt + ms));
           heldMs = ms < 0 || ms > STEP_MS ? 0 : heldMs + ms;
           expect(trusted.trustedAt).toBeLessThanOrEqual(trusted.seenAt);
           const isJump = trusted.trustedAt - before.trustedAt > STEP_MS;

@@ -24,7 +24,7 @@ export interface TrustedTime {
 }
 
 /** The trusted time after another look at the clock; `before` is null when nobody has ever looked. */
-export function look(before: TrustedTime | null, now: Instant): TrustedTime {
+export function observeClock(before: TrustedTime | null, now: Instant): TrustedTime {
   const believed = { seenAt: now, trustedAt: now, believedFrom: null };
   if (before === null || now <= before.trustedAt + STEP_MS) return believed;
   const { seenAt, trustedAt, believedFrom } = before;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { BoundedConnectionSet } from './bounded-connection-set.ts';
 
 const LARGE = 1 as Partition;

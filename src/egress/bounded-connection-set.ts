@@ -2,8 +2,8 @@
  * A bounded set of connections in which each customer has a share. A customer that has used up its share
  * loses its own oldest connection, so a customer with many connections never evicts those of another.
  */
-import { CustomerShares } from '#src/domain/customer-shares.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import { FairShareLimit } from '#src/domain/fair-share-limit.ts';
+import type { Partition } from '#src/domain/project.ts';
 
 /** A customer may hold this many times what is free. */
 const CUSTOMER_SHARE = 2;
@@ -13,12 +13,12 @@ interface Owned {
 }
 
 export class BoundedConnectionSet<Connection extends Owned> {
-  readonly #shares: CustomerShares;
+  readonly #shares: FairShareLimit;
   /** Each customer's connections, the oldest first. */
   readonly #byCustomer = new Map<Partition, Set<Connection>>();
 
   constructor(max: number) {
-    this.#shares = new CustomerShares(max, CUSTOMER_SHARE);
+    this.#shares = new FairShareLimit(max, CUSTOMER_SHARE);
   }
 
   has(connection: Connection): boolean {
@@ -33,10 +33,10 @@ export class BoundedConnectionSet<Connection extends Owned> {
   add(connection: Connection): Connection | undefined {
     if (this.has(connection)) return undefined;
     const own = this.#byCustomer.get(connection.customer);
-    const oldest = this.#shares.hasRoom(connection.customer) ? undefined : own?.values().next().value;
+    const oldest = this.#shares.canAcquire(connection.customer) ? undefined : own?.values().next().value;
     if (own === undefined) this.#byCustomer.set(connection.customer, new Set([connection]));
     else own.add(connection);
-    this.#shares.hold(connection.customer, 1);
+    this.#shares.acquire(connection.customer, 1);
     return oldest;
   }
 

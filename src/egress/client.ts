@@ -5,9 +5,9 @@
  */
 import type { Dispatcher } from 'undici';
 import type { Headers } from '#src/domain/headers.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { Egress, OutboundRequest, SendResult } from '#src/ports/egress.ts';
-import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/system.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { Connector, type ConnectorOptions } from './connector.ts';
 import { type Connect, tcpConnect } from './dial.ts';

@@ -1,7 +1,7 @@
 /** Tests when each connection may be opened, by customer and host. */
 import { describe, expect, test } from 'vitest';
-import type { Partition } from '#src/domain/partition.ts';
-import { AROUND_MS } from '#src/ports/customers-around.ts';
+import type { Partition } from '#src/domain/project.ts';
+import { ACTIVE_MS } from '#src/ports/customer-activity.ts';
 import { ScriptedTimers } from '#test/egress/harness.ts';
 import {
   ConnectLimiter,
@@ -72,7 +72,7 @@ describe('permits to open a connection', () => {
     const { timers, granted, acquireMany, tick, limiter } = setUp();
     limiter.noteActive(LARGE);
     limiter.noteActive(SMALL);
-    const tickCount = (2 * AROUND_MS) / PAUSE_MS;
+    const tickCount = (2 * ACTIVE_MS) / PAUSE_MS;
     for (const permit of acquireMany(2_000, LARGE, 'a')) void permit.granted.then(permit.release);
     for (let at = 0; at < tickCount; at++) {
       timers.now += PAUSE_MS;

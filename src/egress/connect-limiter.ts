@@ -9,11 +9,11 @@
  * of work. So the number of connections that one host is opening is limited too. A host that does not answer
  * uses up only its own limit.
  */
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { RoundRobinQueue } from '#src/domain/round-robin-queue.ts';
-import { type CustomersAround, customersAround } from '#src/ports/customers-around.ts';
-import { SlowedTimers } from '#src/ports/slowed-timers.ts';
-import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import { type CustomerActivity, customerActivity } from '#src/ports/customer-activity.ts';
+import type { Stopwatch, Timers } from '#src/ports/system.ts';
+import { ThrottledTimers } from '#src/ports/throttled-timers.ts';
 
 /** Connections that start in one tick of the event loop while several customers are active. */
 export const STARTED_PER_TICK_MAX = 2;
@@ -47,7 +47,7 @@ export interface ConnectPermit {
 export class ConnectLimiter {
   readonly #timers: Timers;
   readonly #slowed: Timers;
-  readonly #around: CustomersAround;
+  readonly #around: CustomerActivity;
   readonly #hosts = new Map<string, Host>();
   /** Hosts that may start a connection, by customer. Both levels are in round-robin order. */
   readonly #ready = new Map<Partition, Set<Host>>();
@@ -58,17 +58,17 @@ export class ConnectLimiter {
 
   constructor(timers: Timers & Stopwatch) {
     this.#timers = timers;
-    this.#around = customersAround(timers);
-    this.#slowed = new SlowedTimers(timers, () => this.#isShared);
+    this.#around = customerActivity(timers);
+    this.#slowed = new ThrottledTimers(timers, () => this.#isShared);
   }
 
   /** Records that the customer has something to send. */
   noteActive(customer: Partition): void {
-    this.#around.notice(`${customer}`);
+    this.#around.record(`${customer}`);
   }
 
   get #isShared(): boolean {
-    return this.#around.areSeveral;
+    return this.#around.hasSeveral;
   }
 
   get #perTickMax(): number {

@@ -7,7 +7,7 @@
  * opened as long as the queue moves: a waiting request gets a released connection sooner than a new one, or
  * it waits for this process and not for a connection.
  */
-import type { Timers } from '#src/ports/timers.ts';
+import type { Timers } from '#src/ports/system.ts';
 
 /** Opened and released connections are counted over this time. */
 export const WINDOW_MS = 20;

@@ -11,8 +11,8 @@
  * ones, and draining ones, whose answer has begun but whose body has not ended. Where a customer has too
  * many, its oldest is destroyed.
  */
-import { CustomerShares } from '#src/domain/customer-shares.ts';
-import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import { FairShareLimit } from '#src/domain/fair-share-limit.ts';
+import type { Stopwatch, Timers } from '#src/ports/system.ts';
 import { BoundedConnectionSet } from './bounded-connection-set.ts';
 import { ConnectLimiter } from './connect-limiter.ts';
 import { Connection, type ConnectionDependencies, connectionKeyOf, type Destination } from './connection.ts';
@@ -42,7 +42,7 @@ export class ConnectionPool {
   readonly #idle = new BoundedConnectionSet<Connection>(IDLE_MAX);
   readonly #opening = new Set<Connection>();
   /** Counts the connections that are idle or opening. */
-  readonly #spare = new CustomerShares(SPARE_MAX, SPARE_SHARE);
+  readonly #spare = new FairShareLimit(SPARE_MAX, SPARE_SHARE);
   #isClosed = false;
 
   constructor(connector: Connector, timers: Timers & Stopwatch) {
@@ -134,7 +134,7 @@ export class ConnectionPool {
       discard: (connection) => this.discard(connection),
       onIdle: (connection) => this.#addIdle(connection),
       onIdleTaken: (connection) => this.#removeIdle(connection),
-      canWarm: () => this.#spare.hasRoom(own.customer),
+      canWarm: () => this.#spare.canAcquire(own.customer),
     });
     this.#origins.set(key, origin);
     return origin;
@@ -151,12 +151,12 @@ export class ConnectionPool {
     });
     this.#all.add(connection);
     this.#opening.add(connection);
-    this.#spare.hold(connection.customer, 1);
+    this.#spare.acquire(connection.customer, 1);
     return connection;
   }
 
   #addIdle(connection: Connection): void {
-    this.#spare.hold(connection.customer, 1);
+    this.#spare.acquire(connection.customer, 1);
     this.#discardEvicted(this.#idle.add(connection));
   }
 

@@ -10,7 +10,7 @@
  */
 import type { Socket } from 'node:net';
 import { type buildConnector, Client, type Dispatcher } from 'undici';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
 import type { ConnectLimiter, ConnectPermit } from './connect-limiter.ts';
 import type { Connector } from './connector.ts';

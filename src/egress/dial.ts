@@ -7,7 +7,7 @@
  */
 import { connect as connectTcp, type Socket } from 'node:net';
 import { type Address, isSameAddress, parseAddress } from '#src/domain/public-address.ts';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Timers } from '#src/ports/system.ts';
 import { failed, forbidden } from './failures.ts';
 
 /** Starts a connection to exactly this address. */

@@ -4,7 +4,7 @@
  */
 import type { Dispatcher } from 'undici';
 import type { SendResult } from '#src/ports/egress.ts';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Timers } from '#src/ports/system.ts';
 import type { Connection, Destination } from './connection.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import { BROKEN_OFF, notSent } from './failures.ts';

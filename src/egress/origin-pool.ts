@@ -12,7 +12,7 @@
  * slowly delays only the request it was opened for. If it is for no request, it is discarded. If its request
  * inherited it from another, that request gets a new one.
  */
-import type { Timers } from '#src/ports/timers.ts';
+import type { Timers } from '#src/ports/system.ts';
 import { ConnectionPacer } from './connection-pacer.ts';
 import { type PendingConnection, PendingConnections } from './pending-connections.ts';
 import { ReusePolicy } from './reuse-policy.ts';

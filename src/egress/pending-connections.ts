@@ -5,7 +5,7 @@
  * the waiter is served by another connection first, the pending one is reassigned to the next waiter that
  * has none, or has no owner. A connection that opens slowly may never open, so it is not reassigned.
  */
-import type { Timers } from '#src/ports/timers.ts';
+import type { Timers } from '#src/ports/system.ts';
 
 /** A connection that is not open after this time is slow. */
 export const SLOW_AFTER_MS = 1_000;

@@ -9,7 +9,7 @@
  * then ignored. Name servers that never answer for IPv6 are common, and a delivery would wait for them.
  */
 import { Resolver } from 'node:dns/promises';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Timers } from '#src/ports/system.ts';
 import { failed, type NotSent, unresolved } from './failures.ts';
 import { HostsFile } from './hosts-file.ts';
 

@@ -7,7 +7,7 @@
  * twice, or one that has served stayed open for a while. Reuse ends when a reused connection breaks. A
  * connection that has not served yet proves nothing, because such servers wait for the first request.
  */
-import type { Timers } from '#src/ports/timers.ts';
+import type { Timers } from '#src/ports/system.ts';
 
 /** Servers that close without announcing it do so within a few milliseconds. */
 export const TRIAL_MS = 50;

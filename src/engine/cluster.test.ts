@@ -1,10 +1,10 @@
 /** Several engines over one store: who dispatches what, and what happens when that changes. */
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { EndpointRef } from '#src/domain/due.ts';
+import type { EndpointRef } from '#src/domain/due-delivery.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { instant } from '#src/domain/instant.ts';
-import * as life from '#src/domain/schedule-life.ts';
+import * as life from '#src/domain/schedule-lifecycle.ts';
 import { SLOTS } from '#src/domain/slot.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
 import { ClusterHarness, type TestNode } from '#test/cluster-harness.ts';
@@ -250,7 +250,7 @@ describe.for([
 ] as const)('a reference clock that is set an hour %s', ([, byMs]) => {
   function notices({ clock }: TestNode): void {
     clock.offsetMs = byMs;
-    clock.steadyMs = 0;
+    clock.sinceStepMs = 0;
   }
 
   test('kills nobody, whoever notices first', async () => {
@@ -264,7 +264,7 @@ describe.for([
     await cluster.time.advance(1_100);
     for (const node of others) notices(node);
     await cluster.time.advance(6_000);
-    for (const { clock } of nodes) clock.steadyMs = Number.POSITIVE_INFINITY;
+    for (const { clock } of nodes) clock.sinceStepMs = Number.POSITIVE_INFINITY;
     await cluster.time.advance(10_000);
     expect(await cluster.slots()).toEqual(before);
     expect(nodes.map(({ engine }) => engine.isFiring)).toEqual([true, true, true]);
@@ -277,7 +277,7 @@ describe.for([
     for (const node of others) notices(node);
     await cluster.time.advance(5_000);
     expect(heldBy(others)).toEqual([85, 85]);
-    for (const { clock } of others) clock.steadyMs = Number.POSITIVE_INFINITY;
+    for (const { clock } of others) clock.sinceStepMs = Number.POSITIVE_INFINITY;
     await cluster.time.advance(3_000);
     expect(heldBy(others)).toEqual([128, 128]);
   });
@@ -365,16 +365,16 @@ describe('a node that is not sure of the time', () => {
     const [alone] = await cluster.settled('a');
     if (alone === undefined) throw new Error('There is one.');
     const { pending } = await cluster.harness.schedule({ inMs: 2_000 });
-    alone.clock.isSure = false;
+    alone.clock.isSynchronized = false;
     await cluster.time.advance(5_000);
     expect([sentBy([alone]), alone.engine.isFiring]).toEqual([[], false]);
     const unsure = cluster.node('b');
-    unsure.clock.isSure = false;
+    unsure.clock.isSynchronized = false;
     void unsure.engine.start();
     await cluster.time.advance(2_000);
     expect(unsure.faults.times('takeSlots')).toBe(0);
-    alone.clock.isSure = true;
-    unsure.clock.isSure = true;
+    alone.clock.isSynchronized = true;
+    unsure.clock.isSynchronized = true;
     await cluster.time.advance(2_000);
     expect(sentBy(cluster.nodes)).toEqual([pending.id]);
     expect(heldBy(cluster.nodes)).toEqual([128, 128]);
@@ -602,7 +602,7 @@ describe('a write for a slot that is not held any more', () => {
     if (node === undefined) throw new Error('There is one.');
     await cluster.harness.schedule({ inMs: 1_000 });
     node.faults.before('loadDeliveries', () => {
-      node.clock.isSure = false;
+      node.clock.isSynchronized = false;
     });
     await cluster.time.advance(1_500);
     expect(node.faults.times('loadDeliveries')).toBe(1);
@@ -817,7 +817,7 @@ describe('what becomes due where a slot has just moved', () => {
     await cluster.time.advance(1_000);
     expect(node.engine.gauges().waiting).toBeGreaterThan(64);
     const read = node.faults.times('loadDeliveries');
-    node.clock.isSure = false;
+    node.clock.isSynchronized = false;
     node.egress.sent[0]?.answer(OK);
     await cluster.time.advance(1);
     expect([node.engine.gauges().waiting, node.faults.times('loadDeliveries')]).toEqual([0, read]);

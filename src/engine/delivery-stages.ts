@@ -1,14 +1,14 @@
 /**
  * A delivery on its way, by stage:
  *
- * 1. `DueDelivery` (`domain/due.ts`): its id, instant and endpoint wait in the queues.
+ * 1. `DueDelivery` (`domain/due-delivery.ts`): its id, instant and endpoint wait in the queues.
  * 2. `LoadedDelivery` (`ports/store.ts`): its row was read, with its schedule, endpoint profile and gate.
  * 3. `CandidateDelivery`: the gate can decide about it now.
  * 4. `DecidedDelivery`: it is claimed, ended or deferred, by a conditional write.
  * 5. `AttemptOutcome` (`attempt/outcome.ts`): its request was answered, or failed.
  * 6. `SettleWrite` (`ports/store.ts`): what the store keeps of the attempt.
  */
-import type { DueDelivery } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { ClaimWrite, LoadedDelivery } from '#src/ports/store.ts';
 import type { Draft, Unsendable } from './attempt/request-builder.ts';

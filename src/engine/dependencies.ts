@@ -1,14 +1,13 @@
 /** The ports that the engine is built on: time, randomness, the network and the store come in here. */
 import type { IdMint } from '#src/domain/id.ts';
-import type { Clock, MeasuredClock } from '#src/ports/clock.ts';
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { ControlStore } from '#src/ports/control-store.ts';
 import type { Egress } from '#src/ports/egress.ts';
 import type { Peers } from '#src/ports/hints.ts';
 import type { InsightStore } from '#src/ports/insight-store.ts';
 import type { Store } from '#src/ports/store.ts';
+import type { Clock, MeasuredClock, Stopwatch, Timers } from '#src/ports/system.ts';
 import type { ClusterMetrics, EngineMetrics, Log } from '#src/ports/telemetry.ts';
-import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 import type { Vault } from '#src/ports/vault.ts';
 
 /** The statistics for people, and the breaker resets that they ordered. */

@@ -7,10 +7,10 @@
  * settles. `gate/` holds breakers, retry budgets and rate limits, `cluster/` shares slots among nodes, `upkeep/` and
  * `replays/` run beside.
  */
-import type { DueDelivery } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { Hints, Peers } from '#src/ports/hints.ts';
-import { SlowedTimers } from '#src/ports/slowed-timers.ts';
 import type { EngineGauges } from '#src/ports/telemetry.ts';
+import { ThrottledTimers } from '#src/ports/throttled-timers.ts';
 import { AttemptRunner } from './attempt/attempt-runner.ts';
 import { AttemptsInFlight } from './attempt/attempts-in-flight.ts';
 import { RequestBuilder } from './attempt/request-builder.ts';
@@ -89,7 +89,7 @@ export class Engine implements Hints {
     const ready = new FairQueue(options.permitsMax);
     const batches = this.#batches;
     const load = new EngineLoad({ clock, upcoming, ready, batches });
-    const slowedTimers = new SlowedTimers(timers, () => load.isShared);
+    const slowedTimers = new ThrottledTimers(timers, () => load.isShared);
     const waker = new Waker(dependencies);
     const storePause = new StorePause(dependencies);
     const prefetcher = new Prefetcher({

@@ -3,8 +3,9 @@
  * their count, and the recovery once. The number of lines does not grow with the load. An outage is over when something
  * has succeeded and nothing has failed since the last line.
  */
+
+import type { Timers } from '#src/ports/system.ts';
 import type { Log } from '#src/ports/telemetry.ts';
-import type { Timers } from '#src/ports/timers.ts';
 
 const LINE_EVERY_MS = 1_000;
 

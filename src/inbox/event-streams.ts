@@ -6,7 +6,7 @@
  * everything. Each event carries the present state and not the change, so receiving it twice does no harm.
  */
 import type { ServerResponse } from 'node:http';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Timers } from '#src/ports/system.ts';
 
 const STREAMS_MAX = 32;
 /** A comment is sent at this interval, so that both sides notice a lost connection. */

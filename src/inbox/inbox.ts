@@ -3,9 +3,8 @@
  * shows them live and sets how they are answered. Everything is kept in memory and lost when the service ends.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '#src/ports/clock.ts';
 import type { Store } from '#src/ports/store.ts';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Clock, Timers } from '#src/ports/system.ts';
 import { Arrivals } from './arrivals.ts';
 import { EventStreams, type StreamEvent } from './event-streams.ts';
 import { mountPageFiles, PAGE_HEADERS, UNREPORTED } from './page-files.ts';

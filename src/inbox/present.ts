@@ -1,6 +1,6 @@
 /** Arrivals in the form that the page gets: a summary for the list, and the details of one on request. */
 import { isUtf8 } from 'node:buffer';
-import { isWaiting } from '#src/domain/delivery-life.ts';
+import { isWaiting } from '#src/domain/delivery-lifecycle.ts';
 import type { Arrival } from './arrivals.ts';
 
 const HEX_BYTES_MAX = 4_096;

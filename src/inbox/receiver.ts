@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SECRETS_MAX, verify } from '#sdk/receiver/verify.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Clock } from '#src/ports/clock.ts';
+import type { Clock } from '#src/ports/system.ts';
 import type { Arrival, Arrivals, SentAttempt, Signature } from './arrivals.ts';
 import { headerOf, headersOf, readBody } from './read-request.ts';
 import type { RecentDeliveries } from './recent-deliveries.ts';

@@ -1,10 +1,10 @@
 /** Remembers the deliveries that were sent recently: when their last attempt was due, and their state. */
 import { LRUCache } from 'lru-cache';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
-import { isTerminal } from '#src/domain/delivery-life.ts';
+import { isTerminal } from '#src/domain/delivery-lifecycle.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { Store } from '#src/ports/store.ts';
 
 const DELIVERIES_MAX = 2_000;

@@ -1,7 +1,7 @@
 /** What the control plane keeps: projects, their API keys and their signing secrets. */
 import type { EndpointId, KeyId, ProjectId, SecretId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Mode, Partition } from '#src/domain/partition.ts';
+import type { Mode, Partition } from '#src/domain/project.ts';
 
 export interface Project {
   readonly id: ProjectId;

@@ -4,7 +4,7 @@
  */
 import type { Method } from '#src/domain/destination.ts';
 import type { Headers } from '#src/domain/headers.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 
 export interface OutboundRequest {
   /** Whose it is: customers take turns where connections are opened. */

@@ -1,4 +1,4 @@
-import type { DueDelivery } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 
 /** Tells the dispatcher of work it may not have seen yet. Hints may be lost: it looks for itself as well. */
 export interface Hints {

@@ -7,7 +7,7 @@ import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { FiringSchedule, ScheduleView } from '#src/domain/schedule.ts';
 import type { Stats, StatsSpanMs } from '#src/domain/stats.ts';
 import type { ClusterState } from './cluster-store.ts';
@@ -29,7 +29,7 @@ export interface SavedEndpointStats {
   readonly stats: Stats;
 }
 
-export interface StatsAt {
+export interface StatsPoint {
   readonly at: Instant;
   readonly stats: Stats;
 }
@@ -50,7 +50,7 @@ export interface UpcomingDelivery {
 export interface ScheduleSearch extends ScheduleFilter {
   /** A part of the destination, whatever its case; null for any. */
   readonly destination: string | null;
-  /** Whether destinations are compared as viewers are shown them: see `domain/hidden-query.ts`. */
+  /** Whether destinations are compared as viewers are shown them: see `domain/role.ts`. */
   readonly hidesQueries: boolean;
 }
 
@@ -58,7 +58,7 @@ export interface Found<T, Id> {
   readonly found: readonly T[];
   /** Where to go on looking, before this id; null when everything was looked at. */
   readonly next: Id | null;
-  readonly lookedAt: number;
+  readonly scanned: number;
 }
 
 export interface EndpointActivity {
@@ -66,7 +66,7 @@ export interface EndpointActivity {
   readonly stats: Stats;
 }
 
-export interface GateAt {
+export interface GateSnapshot {
   readonly endpoint: EndpointKey;
   readonly gate: Gate;
   readonly savedAt: Instant;
@@ -84,7 +84,7 @@ export const DELIVERIES_COUNTED_MAX = 20_000;
 
 export interface InsightStore {
   /** Somebody is about to look: what takes a moment to be opened is opened. Never throws. */
-  lookedAtSoon(): void;
+  warmUp(): void;
   saveStats(
     node: string,
     stats: readonly SavedStats[],
@@ -96,7 +96,7 @@ export interface InsightStore {
     spanMs: StatsSpanMs,
     from: Instant,
     until: Instant,
-  ): Promise<readonly StatsAt[]>;
+  ): Promise<readonly StatsPoint[]>;
   /** Since then, all hours and nodes added up. */
   readEndpointStats(
     partition: Partition,
@@ -144,11 +144,11 @@ export interface InsightStore {
     limit: number,
   ): Promise<readonly Delivery[]>;
   /** Whether a schedule, ended or not, has headers or a body of its own and names this profile. */
-  sendsPayloads(partition: Partition, id: EndpointId): Promise<boolean>;
+  hasPayloads(partition: Partition, id: EndpointId): Promise<boolean>;
   /** As it was saved last; null where nothing is kept of it. */
   findGate(partition: Partition, endpoint: EndpointKey): Promise<Gate | null>;
   /** As they were saved last, those whose breaker is not closed first, then the newest. */
-  listGates(partition: Partition, limit: number): Promise<readonly GateAt[]>;
+  listGates(partition: Partition, limit: number): Promise<readonly GateSnapshot[]>;
   readCluster(): Promise<ClusterState>;
 
   addBreakerReset(order: BreakerReset): Promise<void>;

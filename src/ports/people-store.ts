@@ -4,7 +4,7 @@
  */
 import type { AuditId, InvitationId, ProjectId, UserId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Mode } from '#src/domain/partition.ts';
+import type { Mode } from '#src/domain/project.ts';
 import type { Role } from '#src/domain/role.ts';
 
 /** Which projects somebody sees; null: every one, also those made later. */
@@ -131,7 +131,7 @@ export interface PeopleStore {
   /** All or none. `stale`: one of them is not as it was read. */
   replaceLoginFailures(changes: readonly LoginFailuresChange[]): Promise<'done' | 'stale'>;
   /** One less of each, down to none. */
-  takeBackLoginFailure(subjects: readonly string[]): Promise<void>;
+  undoLoginFailure(subjects: readonly string[]): Promise<void>;
   clearLoginFailures(subjects: readonly string[]): Promise<void>;
 
   addAudit(entry: AuditEntry): Promise<void>;

@@ -2,7 +2,7 @@
  * Does something again and again, never twice at one time. After each run it waits for as long as that run says, or
  * until it is asked for. A run that is asked for comes soon: in a moment, or a moment after the one under way.
  */
-import type { Timers } from '#src/ports/timers.ts';
+import type { Timers } from './system.ts';
 
 /** The wait from a request to its run, so that many requests share one. */
 export const SOON_MS = 20;

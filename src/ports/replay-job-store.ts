@@ -7,7 +7,7 @@ import type { Delivery } from '#src/domain/delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { JobId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { ReplayItem, ReplayJob } from '#src/domain/replay-job.ts';
 
 /** An item, and the replay that was made of it; null for one that is passed over. */

@@ -11,15 +11,15 @@
  * finished answer, or neither.
  */
 import type { Attempt, Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
-import type { Sweep, SweepPlace, UnfinishedSweep } from '#src/domain/delivery-life.ts';
-import type { DueDelivery } from '#src/domain/due.ts';
+import type { Sweep, SweepCursor, UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import type { EndpointProfile, FiringProfile } from '#src/domain/endpoint-profile.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Label, Labels } from '#src/domain/labels.ts';
-import type { Partition } from '#src/domain/partition.ts';
-import type { EndpointProfile, FiringProfile } from '#src/domain/profile.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type {
   FiringSchedule,
   Schedule,
@@ -27,7 +27,7 @@ import type {
   ScheduleState,
   ScheduleView,
 } from '#src/domain/schedule.ts';
-import type { Advance } from '#src/domain/schedule-life.ts';
+import type { Advance } from '#src/domain/schedule-lifecycle.ts';
 import type { Fence, Slot } from '#src/domain/slot.ts';
 import type { TrustedTime } from '#src/domain/trusted-time.ts';
 
@@ -50,7 +50,7 @@ export interface Receipt {
 }
 
 /** `key_taken`: another request stored a receipt under the same key first. */
-export type Written = 'done' | 'stale' | 'key_taken';
+export type WriteOutcome = 'done' | 'stale' | 'key_taken';
 
 /** A page of a list, newest first: what lies before the id `before`. */
 export interface Page<Id extends string> {
@@ -111,7 +111,7 @@ export interface ScheduleAddition {
 export interface ScheduleReplacement {
   readonly schedule: Schedule;
   readonly pending: Delivery | null;
-  /** Carried out as far as one step may take it; the rest is left to `carryOnSweep`. */
+  /** Carried out as far as one step may take it; the rest is left to `continueSweep`. */
   readonly sweep: Sweep | null;
   readonly receipt: Receipt | null;
 }
@@ -226,8 +226,8 @@ export interface Store {
     filter: ScheduleFilter,
     page: Page<ScheduleId>,
   ): Promise<FoundSchedules>;
-  addSchedule(addition: ScheduleAddition): Promise<Written>;
-  replaceSchedule(replacement: ScheduleReplacement): Promise<Written>;
+  addSchedule(addition: ScheduleAddition): Promise<WriteOutcome>;
+  replaceSchedule(replacement: ScheduleReplacement): Promise<WriteOutcome>;
   /** What the last order to a schedule has left to do; null when it has reached all deliveries. */
   findSweep(partition: Partition, id: ScheduleId): Promise<UnfinishedSweep | null>;
   /** Unfinished sweeps: the oldest of every partition, then the second of each, and so on. */
@@ -237,7 +237,7 @@ export interface Store {
    * and for a sweep whose order is not the last one any more, which changes nothing. One piece is under way at a time;
    * the others wait, and customers take turns.
    */
-  carryOnSweep(unfinished: UnfinishedSweep, after: SweepPlace | null): Promise<SweepPlace | null>;
+  continueSweep(unfinished: UnfinishedSweep, after: SweepCursor | null): Promise<SweepCursor | null>;
   /** Headers and body of a schedule, sealed. */
   findPayload(partition: Partition, id: ScheduleId): Promise<Uint8Array | null>;
 
@@ -247,7 +247,7 @@ export interface Store {
     filter: DeliveryFilter,
     page: Page<DeliveryId>,
   ): Promise<readonly Delivery[]>;
-  addReplay(addition: ReplayAddition): Promise<Written>;
+  addReplay(addition: ReplayAddition): Promise<WriteOutcome>;
   /** In the order of `attemptNo`, after the given one. */
   listAttempts(
     partition: Partition,
@@ -264,8 +264,8 @@ export interface Store {
   ): Promise<Listed<EndpointProfile>>;
   /** The static headers of one version of a profile, sealed. */
   findProfileHeaders(partition: Partition, id: EndpointId, version: number): Promise<Uint8Array | null>;
-  addProfile(addition: ProfileWrite): Promise<Written>;
-  replaceProfile(replacement: ProfileWrite): Promise<Written>;
+  addProfile(addition: ProfileWrite): Promise<WriteOutcome>;
+  replaceProfile(replacement: ProfileWrite): Promise<WriteOutcome>;
   /** `in_use`: an active or paused schedule refers to it. */
   archiveProfile(profile: EndpointProfile): Promise<'done' | 'stale' | 'in_use'>;
 

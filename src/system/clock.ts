@@ -1,4 +1,4 @@
 import { instant } from '#src/domain/instant.ts';
-import type { Clock } from '#src/ports/clock.ts';
+import type { Clock } from '#src/ports/system.ts';
 
 export const systemClock: Clock = { now: () => instant(Date.now()) };

@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import type { Random } from '#src/ports/random.ts';
+import type { Random } from '#src/ports/system.ts';
 
 /** Asking the system for a few bytes costs far more than the bytes: they are fetched in bulk. */
 const POOL_BYTES = 8192;

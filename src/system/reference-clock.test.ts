@@ -51,9 +51,9 @@ describe('the reference clock', () => {
   test('shows what the store’s clock shows, once it was measured', async () => {
     const harness = new ReferenceClockHarness();
     const clock = new ReferenceClock(harness);
-    expect([clock.isSure, clock.now()]).toEqual([false, START]);
+    expect([clock.isSynchronized, clock.now()]).toEqual([false, START]);
     await clock.start();
-    expect([clock.isSure, clock.now(), clock.offsetMs]).toEqual([true, START + 5_000, 5_000]);
+    expect([clock.isSynchronized, clock.now(), clock.offsetMs]).toEqual([true, START + 5_000, 5_000]);
     await harness.time.advance(12_345);
     expect(clock.now()).toBe(harness.reference);
   });
@@ -70,9 +70,13 @@ describe('the reference clock', () => {
     const harness = new ReferenceClockHarness();
     const clock = await harness.started();
     harness.time.setClock(3_600_000);
-    expect([clock.now(), clock.isSure, clock.offsetMs]).toEqual([harness.reference, true, 5_000 - 3_600_000]);
+    expect([clock.now(), clock.isSynchronized, clock.offsetMs]).toEqual([
+      harness.reference,
+      true,
+      5_000 - 3_600_000,
+    ]);
     await harness.time.advance(5_000);
-    expect([clock.now(), clock.isSure]).toEqual([harness.reference, true]);
+    expect([clock.now(), clock.isSynchronized]).toEqual([harness.reference, true]);
   });
 
   test('goes by the answer with the shortest round trip of the last few', async () => {
@@ -81,10 +85,10 @@ describe('the reference clock', () => {
     // Taken for the middle, these are wrong by 300 ms.
     harness.delaysMs = [600, 0];
     await harness.time.advance(6_000);
-    expect([clock.now(), clock.isSure]).toEqual([harness.reference, true]);
+    expect([clock.now(), clock.isSynchronized]).toEqual([harness.reference, true]);
     // When there is nothing better, they count.
     await harness.time.advance(20_000);
-    expect([clock.now() - harness.reference, clock.isSure]).toEqual([300, true]);
+    expect([clock.now() - harness.reference, clock.isSynchronized]).toEqual([300, true]);
     harness.delaysMs = [2, 2];
     await harness.time.advance(2_000);
     expect(Math.abs(clock.now() - harness.reference)).toBeLessThanOrEqual(300);
@@ -117,9 +121,9 @@ describe('the reference clock', () => {
       const before = clock.now();
       harness.delaysMs = [1, 1];
       await harness.time.advance(502);
-      expect([clock.isSure, clock.now()]).toEqual([false, before + 502]);
+      expect([clock.isSynchronized, clock.now()]).toEqual([false, before + 502]);
       await harness.time.advance(2);
-      expect([clock.isSure, clock.now()]).toEqual([true, harness.reference]);
+      expect([clock.isSynchronized, clock.now()]).toEqual([true, harness.reference]);
     },
   );
 
@@ -132,9 +136,9 @@ describe('the reference clock', () => {
     await harness.time.advance(500);
     harness.aheadMs -= 60_000;
     await harness.time.advance(1);
-    expect(clock.isSure).toBe(false);
+    expect(clock.isSynchronized).toBe(false);
     await harness.time.advance(1);
-    expect([clock.isSure, clock.now()]).toEqual([true, harness.reference]);
+    expect([clock.isSynchronized, clock.now()]).toEqual([true, harness.reference]);
   });
 
   test('whose answers all contradict each other stays unsure, and is asked more often', async () => {
@@ -148,10 +152,10 @@ describe('the reference clock', () => {
     await harness.time.advance(1_000);
     const { asked } = harness;
     await harness.time.advance(1_000);
-    expect([clock.isSure, harness.asked - asked]).toEqual([false, 20]);
+    expect([clock.isSynchronized, harness.asked - asked]).toEqual([false, 20]);
     harness.store.readClock = readClock;
     await harness.time.advance(100);
-    expect([clock.isSure, clock.now()]).toEqual([true, harness.reference]);
+    expect([clock.isSynchronized, clock.now()]).toEqual([true, harness.reference]);
   });
 
   test('goes on while the store is away, and is sure for ten minutes', async () => {
@@ -159,12 +163,12 @@ describe('the reference clock', () => {
     const clock = await harness.started();
     harness.isAway = true;
     await harness.time.advance(599_999);
-    expect([clock.isSure, clock.now()]).toEqual([true, harness.reference]);
+    expect([clock.isSynchronized, clock.now()]).toEqual([true, harness.reference]);
     await harness.time.advance(1);
-    expect([clock.isSure, clock.now()]).toEqual([false, harness.reference]);
+    expect([clock.isSynchronized, clock.now()]).toEqual([false, harness.reference]);
     harness.isAway = false;
     await harness.time.advance(1_000);
-    expect(clock.isSure).toBe(true);
+    expect(clock.isSynchronized).toBe(true);
     expect(harness.log.lines.map(({ message }) => message)).toEqual(['the reference clock cannot be read']);
   });
 
@@ -172,10 +176,10 @@ describe('the reference clock', () => {
     const harness = new ReferenceClockHarness();
     harness.isAway = true;
     const clock = await harness.started();
-    expect([clock.isSure, clock.now()]).toEqual([false, START]);
+    expect([clock.isSynchronized, clock.now()]).toEqual([false, START]);
     harness.isAway = false;
     await harness.time.advance(100);
-    expect([clock.isSure, clock.now()]).toEqual([true, harness.reference]);
+    expect([clock.isSynchronized, clock.now()]).toEqual([true, harness.reference]);
   });
 
   test('that was stopped asks no more', async () => {

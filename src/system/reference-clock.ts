@@ -10,10 +10,9 @@
  * While the store is away it goes on by the stopwatch, for as long as that cannot have drifted far.
  */
 import { type Instant, instant } from '#src/domain/instant.ts';
-import type { Clock, MeasuredClock } from '#src/ports/clock.ts';
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
+import type { Clock, MeasuredClock, Stopwatch, Timers } from '#src/ports/system.ts';
 import type { Log } from '#src/ports/telemetry.ts';
-import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 
 const MEASURE_EVERY_MS = 1_000;
 /** The same while it is not sure. */
@@ -71,12 +70,12 @@ export class ReferenceClock implements MeasuredClock {
     return this.#shown ?? now;
   }
 
-  get isSure(): boolean {
+  get isSynchronized(): boolean {
     if (this.#best === null || this.#suspect !== null) return false;
     return this.#dependencies.stopwatch.elapsed() - this.#measuredAt < UNMEASURED_MS_MAX;
   }
 
-  get steadyMs(): number {
+  get sinceStepMs(): number {
     return this.#dependencies.stopwatch.elapsed() - this.#movedAt;
   }
 
@@ -99,7 +98,7 @@ export class ReferenceClock implements MeasuredClock {
 
   #again(): void {
     if (this.#isStopped) return;
-    const ms = this.isSure ? MEASURE_EVERY_MS : MEASURE_AGAIN_MS;
+    const ms = this.isSynchronized ? MEASURE_EVERY_MS : MEASURE_AGAIN_MS;
     this.#callOff = this.#dependencies.timers.after(ms, () => void this.measure().then(() => this.#again()));
   }
 

@@ -1,4 +1,4 @@
-import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/system.ts';
 
 export const systemTimers: Timers & Stopwatch = {
   after(ms, act) {

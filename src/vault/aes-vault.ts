@@ -15,7 +15,7 @@ import {
   type KeyObject,
 } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Random } from '#src/ports/random.ts';
+import type { Random } from '#src/ports/system.ts';
 import { type ResealingVault, SEALED_HEAD_BYTES } from '#src/ports/vault.ts';
 
 export const MASTER_KEY_BYTES = 32;
@@ -74,7 +74,7 @@ export class AesVault implements ResealingVault {
     return sealed;
   }
 
-  isPresent(head: Uint8Array): boolean {
+  isCurrentKey(head: Uint8Array): boolean {
     return head[0] === FORMAT && this.#current.id.equals(head.subarray(1, NONCE_AT));
   }
 

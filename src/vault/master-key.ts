@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { Random } from '#src/ports/random.ts';
+import type { Random } from '#src/ports/system.ts';
 import { MASTER_KEY_BYTES } from './aes-vault.ts';
 
 export const MASTER_KEY_FILE = 'master.key';

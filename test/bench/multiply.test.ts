@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { parseId } from '#src/domain/id.ts';
-import { CURRENT_VERSION } from '#src/domain/version.ts';
+import { CURRENT_VERSION } from '#src/domain/project.ts';
 import { Builders, START } from '#src/store/contract/builders.ts';
 import { ALL_SCHEDULES, readEverything } from '#src/store/contract/everything.ts';
 import type { AnyStore } from '#src/store/contract/fixture.ts';

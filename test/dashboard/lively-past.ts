@@ -8,7 +8,7 @@ import { openStore } from '#src/app/open-store.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { FiringSchedule } from '#src/domain/schedule.ts';
 import { HOUR_MS, LATENESS_CLASSES, MINUTE_MS, type Stats, type StatsSpanMs } from '#src/domain/stats.ts';
 import type { SavedEndpointStats, SavedStats } from '#src/ports/insight-store.ts';

@@ -3,12 +3,16 @@ import { describe, expect, test } from 'vitest';
 import { LIMIT_MAX } from '#src/api/query.ts';
 import { nextOccurrence, parseCron } from '#src/domain/cron.ts';
 import { URL_CHARACTERS_MAX } from '#src/domain/destination.ts';
+import {
+  DEFAULT_BREAKER_POLICY,
+  DEFAULT_RETRY_BUDGET,
+  DEFAULT_TIMEOUT_MS,
+} from '#src/domain/endpoint-profile.ts';
 import { ERRORS } from '#src/domain/errors.ts';
 import { HEADERS_BYTES_MAX } from '#src/domain/headers.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import { LABELS_MAX } from '#src/domain/labels.ts';
 import { BODY_CHARACTERS_MAX } from '#src/domain/payload.ts';
-import { DEFAULT_BREAKER_POLICY, DEFAULT_RETRY_BUDGET, DEFAULT_TIMEOUT_MS } from '#src/domain/profile.ts';
 import { DEFAULT_RETRY_POLICY, RETRY_BOUNDS } from '#src/domain/retry.ts';
 import { pageAt } from './pages.ts';
 

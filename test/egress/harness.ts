@@ -7,11 +7,11 @@ import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from
 import { onTestFinished, vi } from 'vitest';
 import type { Method } from '#src/domain/destination.ts';
 import type { Headers } from '#src/domain/headers.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { Cidr } from '#src/domain/public-address.ts';
 import { createEgress, type EgressOptions } from '#src/egress/client.ts';
 import type { Egress, OutboundRequest, SendResult } from '#src/ports/egress.ts';
-import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/system.ts';
 import { systemTimers } from '#src/system/timers.ts';
 
 export const CUSTOMER = 1 as Partition;

@@ -7,7 +7,7 @@ import { buildServer } from '#src/api/server.ts';
 import { LOOK_MS } from '#src/api/untaken-answers.ts';
 import { createProject } from '#src/control/bootstrap.ts';
 import { createKey } from '#src/control/keys.ts';
-import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/system.ts';
 import { prometheusMetrics } from '#src/system/metrics.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { openControlHarness } from './control-harness.ts';

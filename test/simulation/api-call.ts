@@ -1,6 +1,6 @@
 /** One call of the API, as its client knows it. */
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { EndpointProfile } from '#src/domain/profile.ts';
+import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 
 export type Rendered =

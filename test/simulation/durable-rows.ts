@@ -4,10 +4,10 @@
  */
 import { join } from 'node:path';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
-import type { UnfinishedSweep } from '#src/domain/delivery-life.ts';
+import type { UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
+import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
-import type { Partition } from '#src/domain/partition.ts';
-import type { EndpointProfile } from '#src/domain/profile.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import {
   type AttemptRow,

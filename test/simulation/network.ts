@@ -4,8 +4,8 @@
  */
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Clock } from '#src/ports/clock.ts';
 import type { Egress, OutboundRequest, SendResult } from '#src/ports/egress.ts';
+import type { Clock } from '#src/ports/system.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
 import type { Scope, VirtualTime } from './virtual-time.ts';
 

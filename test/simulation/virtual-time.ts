@@ -5,7 +5,7 @@
  */
 import { type Instant, instant } from '#src/domain/instant.ts';
 import { Heap } from '#src/engine/queue/heap.ts';
-import type { Clock } from '#src/ports/clock.ts';
+import type { Clock } from '#src/ports/system.ts';
 
 /**
  * `timer`: a timer of the engine. `work`: the disk or the network is at it, and will answer. `script`: what the

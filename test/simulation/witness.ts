@@ -3,10 +3,10 @@
  * compare what was with what is; none of it passes through the engine.
  */
 import type { Attempt, Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
-import type { UnfinishedSweep } from '#src/domain/delivery-life.ts';
+import type { UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
+import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
-import type { Partition } from '#src/domain/partition.ts';
-import type { EndpointProfile } from '#src/domain/profile.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import type { Step } from '#src/store/sql/steps.ts';
 import type { Checker, GateSave } from './checkers/checker.ts';
@@ -67,7 +67,7 @@ export class Witness {
   /** Whether an order will pause or cancel it, and has not reached it yet: it must not be sent. */
   isToBeSwept({ id, scheduleId }: Delivery): boolean {
     const sweep = this.sweeps.get(scheduleId);
-    return sweep !== undefined && sweep.order !== 'resume' && id <= sweep.lastId;
+    return sweep !== undefined && sweep.action !== 'resume' && id <= sweep.lastId;
   }
 
   saw(sent: Sent): void {
@@ -145,7 +145,7 @@ export class Witness {
     if (found === null) this.sweeps.delete(id);
     else this.sweeps.set(id, found);
     if ((found === null) !== (before === undefined)) {
-      told.push(`${shortId(id)}:${found === null ? 'swept' : `to be swept by a ${found.order}`}`);
+      told.push(`${shortId(id)}:${found === null ? 'swept' : `to be swept by a ${found.action}`}`);
     }
   }
 

@@ -14,9 +14,9 @@ import {
   rescheduleSchedule,
 } from '#src/commands/schedules.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
+import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
-import type { EndpointProfile } from '#src/domain/profile.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { Schedule, ScheduleView } from '#src/domain/schedule.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
 import type { ApiCall, Rendered } from './api-call.ts';

@@ -8,12 +8,12 @@ import { z } from 'zod';
 import 'zod-openapi';
 import { METHODS } from '#src/domain/destination.ts';
 import { parseDuration } from '#src/domain/duration.ts';
+import { BREAKER_BOUNDS, TIMEOUT_MAX_MS } from '#src/domain/endpoint-profile.ts';
 import type { ErrorCode } from '#src/domain/errors.ts';
 import { HEADERS_BYTES_MAX } from '#src/domain/headers.ts';
 import { parseId } from '#src/domain/id.ts';
 import { LABELS_MAX } from '#src/domain/labels.ts';
 import { BODY_CHARACTERS_MAX } from '#src/domain/payload.ts';
-import { BREAKER_BOUNDS, TIMEOUT_MAX_MS } from '#src/domain/profile.ts';
 import { DEFAULT_RETRY_POLICY, RETRY_BOUNDS } from '#src/domain/retry.ts';
 
 type StringMap = Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { ERRORS, type ErrorCode } from '#src/domain/errors.ts';
-import { CURRENT_VERSION } from '#src/domain/version.ts';
+import { CURRENT_VERSION } from '#src/domain/project.ts';
 import { OPERATIONS, type Operation, type OperationId } from './operations.ts';
 import { ApiError } from './resources.ts';
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ATTEMPT_OUTCOMES, DELIVERY_STATUSES } from '#src/domain/delivery.ts';
 import { METHODS } from '#src/domain/destination.ts';
 import { ERRORS } from '#src/domain/errors.ts';
-import { MODES } from '#src/domain/partition.ts';
+import { MODES } from '#src/domain/project.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
 import * as field from './fields.ts';
 

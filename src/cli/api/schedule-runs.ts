@@ -4,7 +4,7 @@ import type { Screen } from '#src/cli/terminal/screen.ts';
 import { runsText } from '#src/cli/tools/run-text.ts';
 import { cachedCron } from '#src/domain/cron.ts';
 import { type Instant, parseInstant } from '#src/domain/instant.ts';
-import { localRun, noted, type Run } from '#src/domain/run-notes.ts';
+import { localRun, type Run, withNotes } from '#src/domain/run-notes.ts';
 import { isZone, parseLocalTime } from '#src/domain/zone.ts';
 
 /** `local` is the wall-clock time that was asked for, where it is known. */
@@ -16,8 +16,8 @@ export function nextRunsText(schedule: Schedule, local: string | null, screen: S
   // With jitter none of them is the instant of the expression, and its notes do not fit.
   const runs =
     asked === null
-      ? noted(cron === null || jitter !== null ? null : cachedCron(cron), zone, instants)
-      : [asked, ...noted(null, zone, instants.slice(1))];
+      ? withNotes(cron === null || jitter !== null ? null : cachedCron(cron), zone, instants)
+      : [asked, ...withNotes(null, zone, instants.slice(1))];
   return runsText(runs, zone, now, screen);
 }
 

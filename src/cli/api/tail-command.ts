@@ -3,7 +3,7 @@ import type { CliDependencies } from '#src/cli/command.ts';
 import { addChoice, textOf } from '#src/cli/options.ts';
 import type { DeliveryStatus } from '#src/domain/delivery.ts';
 import { durationMs } from '#src/domain/duration.ts';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Timers } from '#src/ports/system.ts';
 import { addConnectionOptions, callService, type ServiceCall } from './service-command.ts';
 
 /** The longest that one timer can wait. */

@@ -14,8 +14,7 @@
 import { type Attempt, type Delivery, NotFoundError, type Sched, SchedError } from '#sdk/index.ts';
 import { pause } from '#src/cli/command.ts';
 import { formatInstant, type Instant, instant, parseInstant } from '#src/domain/instant.ts';
-import type { Clock } from '#src/ports/clock.ts';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Clock, Timers } from '#src/ports/system.ts';
 import { isEnded, WATCHED_MAX, Watch, type Watched } from './tail-watch.ts';
 
 const ROUND_MS = 1_000;

@@ -2,7 +2,7 @@ import { osUser } from '#src/app/os-user.ts';
 import { type AuditedAction, runAudited } from '#src/control/audit.ts';
 import type { ControlDependencies } from '#src/control/dependencies.ts';
 import { COMMAND_LINE } from '#src/control/user-rules.ts';
-import type { Mode } from '#src/domain/partition.ts';
+import type { Mode } from '#src/domain/project.ts';
 
 export interface CommandAct extends Pick<AuditedAction, 'action'> {
   /** What it is done to, where that is known before. */

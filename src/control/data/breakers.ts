@@ -2,7 +2,7 @@
 import { type BreakerState, stateOf } from '#src/domain/breaker.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { InsightStore } from '#src/ports/insight-store.ts';
 
 /** Most endpoints have none: one that is forgotten lets everything through. */

@@ -7,8 +7,8 @@ import { cachedCron } from '#src/domain/cron.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';
 import { type Occurrence, pendingFireAt } from '#src/domain/occurrence.ts';
-import { runAfter, runOf, runShortOf } from '#src/domain/projection.ts';
-import { noted } from '#src/domain/run-notes.ts';
+import { fastForward, nextRun, pendingRun } from '#src/domain/projection.ts';
+import { withNotes } from '#src/domain/run-notes.ts';
 import { wallClockText } from '#src/domain/run-words.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import { DEFAULT_TIMEZONE } from '#src/domain/timing.ts';
@@ -42,7 +42,7 @@ export function calendarRoute({
       const timezone = view.schedule.timing.timezone ?? DEFAULT_TIMEZONE;
       const { timing } = view.schedule;
       const cron = timing.kind === 'recurring' ? cachedCron(timing.cron) : null;
-      const nominal = noted(
+      const nominal = withNotes(
         cron,
         timezone,
         coming.runs.map((run) => run.nominal),
@@ -72,13 +72,13 @@ interface Coming {
 async function comingRuns(view: ScheduleView, { from, until }: Window, slices: TimeSlicer): Promise<Coming> {
   const dueAt = pendingFireAt(view);
   if (dueAt === null || view.pending === null) return { runs: [], isComplete: true };
-  const first = runOf(view.schedule, { ...view.pending, dueAt });
+  const first = pendingRun(view.schedule, { ...view.pending, dueAt });
   const runs: Occurrence[] = dueAt >= from && dueAt < until ? [first] : [];
-  let run: Occurrence | null = runShortOf(view.schedule, first, from);
+  let run: Occurrence | null = fastForward(view.schedule, first, from);
   for (let steps = 0; ; steps++) {
     if (slices.isUsedUp) await slices.pause();
     if (runs.length >= RUNS_MAX || steps >= PROJECTED_MAX) return { runs, isComplete: false };
-    run = runAfter(view.schedule, run);
+    run = nextRun(view.schedule, run);
     if (run === null || run.firesAt >= until) return { runs, isComplete: true };
     if (run.firesAt >= from) runs.push(run);
   }

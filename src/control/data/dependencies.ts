@@ -3,7 +3,7 @@ import type { Commands } from '#src/commands/command.ts';
 import type { Idempotency } from '#src/commands/idempotency.ts';
 import type { InsightStore } from '#src/ports/insight-store.ts';
 import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
-import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/system.ts';
 
 export interface DataDependencies {
   /** Those of /v1, which changes made here take turns with. */

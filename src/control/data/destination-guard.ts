@@ -7,7 +7,7 @@ import type { OperationId } from '#src/api/contract/operations.ts';
 import type { EditGuard } from '#src/api/handlers.ts';
 import type { ProjectRequest } from '#src/control/http/route.ts';
 import { ControlRefusal } from '#src/control/refusal.ts';
-import { isElsewhere, originAndPath } from '#src/domain/destination-change.ts';
+import { isOtherDestination, originAndPath } from '#src/domain/destination.ts';
 import { parseId } from '#src/domain/id.ts';
 import type { DataDependencies } from './dependencies.ts';
 
@@ -15,12 +15,12 @@ export function editGuard({ insight }: Pick<DataDependencies, 'insight'>): EditG
   return {
     schedule({ destination, payloadBytes }, { endpoint }) {
       if (endpoint === undefined || destination.kind !== 'inline' || payloadBytes === 0) return;
-      if (isElsewhere(destination.url, endpoint)) throw new ControlRefusal('destination_guarded', '');
+      if (isOtherDestination(destination.url, endpoint)) throw new ControlRefusal('destination_guarded', '');
     },
 
     async profile({ partition, id, url, headerNames }, edit) {
-      if (edit.url === undefined || !isElsewhere(url, edit.url)) return;
-      if (headerNames.length > 0 || (await insight.sendsPayloads(partition, id))) {
+      if (edit.url === undefined || !isOtherDestination(url, edit.url)) return;
+      if (headerNames.length > 0 || (await insight.hasPayloads(partition, id))) {
         throw new ControlRefusal('destination_guarded', '');
       }
     },

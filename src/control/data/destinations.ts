@@ -12,11 +12,11 @@ import type { Destination, Destinations } from '#src/control/http/data-contract.
 import { DONE, json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
 import { URL_CHARACTERS_MAX } from '#src/domain/destination.ts';
 import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
+import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { parseId } from '#src/domain/id.ts';
 import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
-import type { EndpointProfile } from '#src/domain/profile.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { HOUR_MS, NO_STATS, type Stats } from '#src/domain/stats.ts';
 import { type BreakerStatus, listBreakers } from './breakers.ts';
 import type { DataDependencies } from './dependencies.ts';

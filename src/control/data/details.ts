@@ -7,7 +7,7 @@ import { readPathId } from '#src/control/http/fields.ts';
 import { json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
 import { stateOf } from '#src/domain/breaker.ts';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
-import { isWaiting } from '#src/domain/delivery-life.ts';
+import { isWaiting } from '#src/domain/delivery-lifecycle.ts';
 import { deliveryWords } from '#src/domain/delivery-words.ts';
 import { tryWords } from '#src/domain/error-words.ts';
 import { formatInstant, type Instant } from '#src/domain/instant.ts';

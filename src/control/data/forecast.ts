@@ -9,8 +9,8 @@ import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Occurrence } from '#src/domain/occurrence.ts';
-import type { Partition } from '#src/domain/partition.ts';
-import { runAfter, runOf, runShortOf } from '#src/domain/projection.ts';
+import type { Partition } from '#src/domain/project.ts';
+import { fastForward, nextRun, pendingRun } from '#src/domain/projection.ts';
 import type { FiringSchedule } from '#src/domain/schedule.ts';
 import type { InsightStore, UpcomingDelivery } from '#src/ports/insight-store.ts';
 import type { DataDependencies } from './dependencies.ts';
@@ -89,7 +89,7 @@ export class Forecasts {
       if (isInside) {
         waiting.push({ at: dueAt, source, deliveryId: delivery.id, isRetry: delivery.attemptCount > 0 });
       }
-      if (isNext) recurring.push({ source, schedule, last: runOf(schedule, { ...delivery, dueAt }) });
+      if (isNext) recurring.push({ source, schedule, last: pendingRun(schedule, { ...delivery, dueAt }) });
     };
 
     const soonest = instant(clock.now() - OVERDUE_MS);
@@ -123,11 +123,11 @@ class RunCursor {
   constructor({ source, schedule, last }: Recurring, from: Instant) {
     this.source = source;
     this.#schedule = schedule;
-    this.next = runAfter(schedule, runShortOf(schedule, last, from));
+    this.next = nextRun(schedule, fastForward(schedule, last, from));
   }
 
   step(): void {
-    this.next = this.next && runAfter(this.#schedule, this.next);
+    this.next = this.next && nextRun(this.#schedule, this.next);
   }
 }
 

@@ -8,7 +8,7 @@ import type { DeliveryWithTarget } from '#src/control/http/data-contract.ts';
 import type { AuditRule, ProjectRequest, Route } from '#src/control/http/route.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { readJson } from '#src/domain/json.ts';
-import type { Mode } from '#src/domain/partition.ts';
+import type { Mode } from '#src/domain/project.ts';
 import { mayAct } from '#src/domain/role.ts';
 import type { DataDependencies } from './dependencies.ts';
 import { editGuard, findDestinationChange } from './destination-guard.ts';

@@ -4,7 +4,7 @@ import type { OpenBreaker, Overview, OverviewRange } from '#src/control/http/dat
 import { json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
 import { parseId } from '#src/domain/id.ts';
 import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import {
   addStats,
   HOUR_MS,

@@ -5,7 +5,7 @@ import { type JsonBody, json, type ProjectRequest, type Route } from '#src/contr
 import { cachedCron } from '#src/domain/cron.ts';
 import { durationMs } from '#src/domain/duration.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
-import { localRun, nextRunsOf, noted, type Run } from '#src/domain/run-notes.ts';
+import { localRun, nextRunsOf, type Run, withNotes } from '#src/domain/run-notes.ts';
 import type { Timing } from '#src/domain/schedule.ts';
 import { DEFAULT_TIMEZONE, horizon } from '#src/domain/timing.ts';
 import { isZone, parseLocalTime, spanAt } from '#src/domain/zone.ts';
@@ -57,7 +57,7 @@ function runsOf(timing: Timing, timezone: string, body: JsonBody, now: Instant):
   }
   // Of a wall-clock time it is told what the clock does to it.
   const local = typeof body.local_fire_at === 'string' ? parseLocalTime(body.local_fire_at) : null;
-  return local === null ? noted(null, timezone, [timing.fireAt]) : [localRun(timezone, local)];
+  return local === null ? withNotes(null, timezone, [timing.fireAt]) : [localRun(timezone, local)];
 }
 
 /** A recurrence is made in November for the night in March as well, which no list of the next ten shows. */

@@ -2,7 +2,7 @@
  * Answers that take work are worked out once for all who ask within a moment, the longer the more work they are. While
  * one that takes long is worked out anew, the one before it is given: a page that is open does not wait.
  */
-import type { Stopwatch } from '#src/ports/timers.ts';
+import type { Stopwatch } from '#src/ports/system.ts';
 
 const KEPT_MS = 500;
 /** So many times as long as it took: no more than a small share of the time goes into it. */

@@ -9,7 +9,7 @@ import { json, type ProjectRequest, type Route } from '#src/control/http/route.t
 import type { Headers } from '#src/domain/headers.ts';
 import { decodeHeaders, decodePayload } from '#src/domain/payload.ts';
 import { openProfileHeaders } from '#src/domain/profile-headers.ts';
-import { payloadPlace } from '#src/domain/sealed-places.ts';
+import { payloadContext } from '#src/domain/sealing-contexts.ts';
 import type { DataDependencies } from './dependencies.ts';
 
 export function revealRoutes({
@@ -26,7 +26,7 @@ export function revealRoutes({
         requireFound(await store.findSchedule(partition, id));
         const sealed = await store.findPayload(partition, id);
         if (sealed === null) return json(revealed([], null));
-        const { headers, body } = decodePayload(vault.open(payloadPlace(partition, id), sealed));
+        const { headers, body } = decodePayload(vault.open(payloadContext(partition, id), sealed));
         return json(revealed(headers, body === null ? null : Buffer.from(body).toString()));
       },
     },

@@ -10,10 +10,10 @@ import { readChoice, readLimit, readText } from '#src/api/query.ts';
 import type { ScheduleSearchPage } from '#src/control/http/data-contract.ts';
 import { json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
 import { Refusal } from '#src/domain/errors.ts';
-import { maySeeQueries, withHiddenQuery } from '#src/domain/hidden-query.ts';
 import { parseId, type ScheduleId } from '#src/domain/id.ts';
 import { LABELS_MAX, type Labels } from '#src/domain/labels.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
+import { maySeeQueries, withHiddenQuery } from '#src/domain/role.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
 import type { Store } from '#src/ports/store.ts';
 import type { DataDependencies } from './dependencies.ts';
@@ -48,7 +48,7 @@ export function searchRoute({
       const list = { partition, name: `search ${JSON.stringify([text, state, kind])}` };
       const cursor = readText(query, 'cursor');
       const before = cursor === null ? null : decodeCursor(list, cursor, (id) => parseId('sch', id));
-      const { found, next, lookedAt } = await insight.searchSchedules(
+      const { found, next, scanned } = await insight.searchSchedules(
         partition,
         { state, kind, labels: wanted.labels, destination: url ?? wanted.destination, hidesQueries },
         { before, limit: readLimit(query) },
@@ -57,7 +57,7 @@ export function searchRoute({
       const page: ScheduleSearchPage<ScheduleResource> = {
         data: found.map((view) => presentSchedule(view, mode)),
         next_cursor: next === null ? null : encodeCursor(list, next),
-        looked_at: lookedAt,
+        looked_at: scanned,
       };
       return json(page);
     },

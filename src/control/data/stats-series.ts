@@ -5,9 +5,9 @@
  * then everything is read anew, for a node may have been cut off from the store and have told late.
  */
 import { type Instant, instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { addStats, NO_STATS, type Stats, type StatsSpanMs } from '#src/domain/stats.ts';
-import type { InsightStore, StatsAt } from '#src/ports/insight-store.ts';
+import type { InsightStore, StatsPoint } from '#src/ports/insight-store.ts';
 
 const RECENT_MS = 3 * 60_000;
 const READ_ANEW_MS = 15_000;
@@ -40,7 +40,7 @@ export class StatsSeries {
   }
 
   /** One for each step. */
-  async of(partition: Partition, stretch: SeriesWindow, now: Instant): Promise<readonly StatsAt[]> {
+  async of(partition: Partition, stretch: SeriesWindow, now: Instant): Promise<readonly StatsPoint[]> {
     const { from, stepMs, steps, spanMs } = stretch;
     const name = `${partition}/${spanMs}/${stepMs}/${steps}`;
     const known = this.#fresh(name, stretch, now);
@@ -73,9 +73,9 @@ export class StatsSeries {
     partition: Partition,
     { from, stepMs, steps, spanMs }: SeriesWindow,
     since: Instant,
-  ): Promise<readonly StatsAt[]> {
+  ): Promise<readonly StatsPoint[]> {
     const end = from + steps * stepMs;
-    const rows: StatsAt[] = [];
+    const rows: StatsPoint[] = [];
     for (let at: number = since; at < end; at += ROWS_AT_ONCE * spanMs) {
       const until = instant(Math.min(at + ROWS_AT_ONCE * spanMs, end));
       rows.push(...(await this.#insight.readStats(partition, spanMs, instant(at), until)));

@@ -1,7 +1,7 @@
 /** Long work in short pieces: the thread that works here also fires, and what is due must not wait for a page. */
 import { pausesOf } from '#src/commands/pauses.ts';
-import type { Partition } from '#src/domain/partition.ts';
-import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import type { Partition } from '#src/domain/project.ts';
+import type { Stopwatch, Timers } from '#src/ports/system.ts';
 
 const SLICE_MS = 2;
 

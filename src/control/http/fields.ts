@@ -1,7 +1,7 @@
 /** Fields of a body, each read with its bounds. A wrong one is refused by its name; what it held is not repeated. */
 import { Refusal } from '#src/domain/errors.ts';
 import { type IdKind, parseId } from '#src/domain/id.ts';
-import { MODES, type Mode } from '#src/domain/partition.ts';
+import { MODES, type Mode } from '#src/domain/project.ts';
 import type { JsonBody } from './route.ts';
 
 /** Longer than any name, password or token that is taken. */

@@ -6,9 +6,10 @@
  * The answer is JSON text already, and what it is made of may be shared with people who see more: so the text is
  * changed, string by string. A long one is worked through in slices, since this is the thread that fires.
  */
-import { maySeeQueries, withHiddenQuery } from '#src/domain/hidden-query.ts';
-import type { Pause } from '#src/domain/json.ts';
+
+import type { YieldToEventLoop } from '#src/domain/json.ts';
 import type { Role } from '#src/domain/role.ts';
+import { maySeeQueries, withHiddenQuery } from '#src/domain/role.ts';
 import type { Answer } from './route.ts';
 
 /** A slice has this many quotation marks, and takes about a millisecond. */
@@ -17,14 +18,14 @@ const METADATA = 'metadata';
 /** Metadata has texts alone: this follows each that is not the last one. */
 const IN_METADATA = [':"', ',"'];
 
-export async function hideQueriesFrom(role: Role, answer: Answer, pause: Pause): Promise<Answer> {
+export async function hideQueriesFrom(role: Role, answer: Answer, pause: YieldToEventLoop): Promise<Answer> {
   if (maySeeQueries(role)) return answer;
   const { body, comparedBody: news } = answer;
   const shown = { ...answer, body: await withHiddenQueries(body, pause) };
   return news === undefined ? shown : { ...shown, comparedBody: await withHiddenQueries(news, pause) };
 }
 
-async function withHiddenQueries(json: string, pause: Pause): Promise<string> {
+async function withHiddenQueries(json: string, pause: YieldToEventLoop): Promise<string> {
   if (!json.includes('?')) return json;
   const text = new QueryHider(json);
   while (!text.advance(SLICE_STEPS)) await pause();

@@ -4,7 +4,7 @@
  * person and the audit log, once and for all of them.
  */
 import type { FastifyRequest } from 'fastify';
-import type { Mode, Partition } from '#src/domain/partition.ts';
+import type { Mode, Partition } from '#src/domain/project.ts';
 import type { Role } from '#src/domain/role.ts';
 import type { Project, Tenant } from '#src/ports/control-store.ts';
 import type { AuditEntry, Session, User } from '#src/ports/people-store.ts';

@@ -13,7 +13,7 @@ import type { LargeBodies } from '#src/api/large-bodies.ts';
 import type { PauseLength, Pauses } from '#src/commands/pauses.ts';
 import type { LiveStreams } from '#src/control/live/live-streams.ts';
 import { Refusal } from '#src/domain/errors.ts';
-import type { Pause } from '#src/domain/json.ts';
+import type { YieldToEventLoop } from '#src/domain/json.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import type { Authorizer } from './authorize.ts';
 import type { ClientAddressResolver } from './client-address.ts';
@@ -157,7 +157,7 @@ async function send(
   request: FastifyRequest,
   reply: FastifyReply,
   { status, body, session }: Answer,
-  pause: Pause,
+  pause: YieldToEventLoop,
   { cookieSeconds }: Pick<ControlServerOptions, 'cookieSeconds'>,
 ): Promise<FastifyReply> {
   if (session !== undefined) {

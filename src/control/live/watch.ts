@@ -7,8 +7,8 @@
  */
 import { describeError } from '#src/control/http/errors.ts';
 import type { Answer, Caller } from '#src/control/http/route.ts';
+import type { Stopwatch, Timers } from '#src/ports/system.ts';
 import type { Log } from '#src/ports/telemetry.ts';
-import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 
 const ASKED_EVERY_MS = 300;
 /** So many times as long as it took, nothing is asked; at most for so long. */

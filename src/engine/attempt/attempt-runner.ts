@@ -4,7 +4,7 @@
  */
 import type { Evidence } from '#src/domain/breaker.ts';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
-import { type DueDelivery, dueOf } from '#src/domain/due.ts';
+import { type DueDelivery, dueDeliveryOf } from '#src/domain/due-delivery.ts';
 import { gateTerms } from '#src/domain/gate.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -190,7 +190,7 @@ export class AttemptRunner {
     this.#report(claimed, outcome, settled, endedAt);
     if (settled !== null) {
       stats.ended(due, settled.delivery.status);
-      queue.due(dueOf(settled.delivery));
+      queue.due(dueDeliveryOf(settled.delivery));
     }
     if (released.length > 0) await releaseDeferred(this.#dependencies, released);
   }

@@ -1,7 +1,7 @@
 /** Measures the steps of an attempt, by the clock that dated the attempt. */
 import type { AttemptTiming } from '#src/domain/delivery.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Clock } from '#src/ports/clock.ts';
+import type { Clock } from '#src/ports/system.ts';
 
 export class AttemptTimer {
   readonly #clock: Clock;

@@ -1,6 +1,6 @@
 /** The outcome of an attempt: its result, and the evidence that it gives the breaker of its endpoint. */
 import type { Evidence } from '#src/domain/breaker.ts';
-import { type AttemptResult, INTERRUPTED } from '#src/domain/delivery-life.ts';
+import { type AttemptResult, INTERRUPTED } from '#src/domain/delivery-lifecycle.ts';
 import type { SendResult } from '#src/ports/egress.ts';
 import type { Unsendable } from './request-builder.ts';
 

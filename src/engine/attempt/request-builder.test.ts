@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import { editProfile } from '#src/domain/endpoint-profile.ts';
 import type { Headers } from '#src/domain/headers.ts';
 import { encodeHeaders } from '#src/domain/payload.ts';
-import { editProfile } from '#src/domain/profile.ts';
-import { earlierProfileHeadersPlace } from '#src/domain/sealed-places.ts';
+import { legacyProfileHeadersContext } from '#src/domain/sealing-contexts.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { EngineHarness, headerOf, type Order } from '#test/engine-harness.ts';
@@ -134,7 +134,7 @@ describe("a profile's headers", () => {
     await using harness = await EngineHarness.open();
     const headers = encodeHeaders([['X-Earlier', 'kept']]) ?? new Uint8Array();
     const profile = harness.build.profile();
-    const sealed = harness.vault.seal(earlierProfileHeadersPlace(profile.partition, profile.id), headers);
+    const sealed = harness.vault.seal(legacyProfileHeadersContext(profile.partition, profile.id), headers);
     await harness.disk.addProfile({ profile, headers: sealed, receipt: null });
     expect(headerOf(requestOf(await built(harness, { profile })), 'X-Earlier')).toBe('kept');
   });

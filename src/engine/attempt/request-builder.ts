@@ -3,14 +3,14 @@
  * and checked, which may happen before the instant. The attempt's headers and signature are added when it is made.
  */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
-import type { AttemptResult } from '#src/domain/delivery-life.ts';
+import type { AttemptResult } from '#src/domain/delivery-lifecycle.ts';
 import { durationMsCeil } from '#src/domain/duration.ts';
+import { DEFAULT_TIMEOUT_MS } from '#src/domain/endpoint-profile.ts';
 import { type Headers, mergeHeaders } from '#src/domain/headers.ts';
-import { customerHeaders, forbiddenHeader, outboundHeaders } from '#src/domain/outbound.ts';
+import { customerHeaders, forbiddenHeader, outboundHeaders } from '#src/domain/outbound-headers.ts';
 import { decodeHeaders, decodePayload, NO_PAYLOAD, type Payload } from '#src/domain/payload.ts';
-import { DEFAULT_TIMEOUT_MS } from '#src/domain/profile.ts';
 import { openProfileHeaders } from '#src/domain/profile-headers.ts';
-import { payloadPlace } from '#src/domain/sealed-places.ts';
+import { payloadContext } from '#src/domain/sealing-contexts.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
 import { type StoredPayload, StoreUnavailable } from '#src/ports/store.ts';
@@ -96,7 +96,7 @@ export class RequestBuilder {
 
   #payload({ partition, scheduleId }: Delivery, { payload }: StoredPayload): Payload {
     if (payload === null) return NO_PAYLOAD;
-    return decodePayload(this.#dependencies.vault.open(payloadPlace(partition, scheduleId), payload));
+    return decodePayload(this.#dependencies.vault.open(payloadContext(partition, scheduleId), payload));
   }
 
   #profileHeaders({ partition, target }: Delivery, { profile }: StoredPayload): Headers {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
 import { OK, ScriptedEgress, type Sent, VirtualTime } from '#test/engine-harness.ts';
 import type { Exchange } from './outcome.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cancel, edit, pause, resume } from '#src/domain/schedule-life.ts';
+import { cancel, edit, pause, resume } from '#src/domain/schedule-lifecycle.ts';
 import type { UnsettledAttempt } from '#src/ports/store.ts';
 import { FAILURE, HOURLY, REDIRECT, SUCCESS } from '#src/store/contract/builders.ts';
 import { EngineHarness, type Order, PARTITION } from '#test/engine-harness.ts';

@@ -7,9 +7,9 @@
  * Attempts that end while others are being settled are settled together after them. After a failure each attempt is
  * settled on its own, so that one that the store fails on does not stop the others.
  */
-import { type AttemptResult, settle } from '#src/domain/delivery-life.ts';
+import { type AttemptResult, settle } from '#src/domain/delivery-lifecycle.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import { completedBy } from '#src/domain/schedule-life.ts';
+import { completedBy } from '#src/domain/schedule-lifecycle.ts';
 import { type EngineDependencies, pause } from '#src/engine/dependencies.ts';
 import { OutageLog } from '#src/engine/outage-log.ts';
 import type { SettleWrite, UnsettledAttempt } from '#src/ports/store.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { EndpointId } from '#src/domain/id.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { EngineHarness, PARTITION } from '#test/engine-harness.ts';
 import { type Signed, SigningKeys } from './signing-keys.ts';
 

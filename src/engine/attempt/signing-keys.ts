@@ -9,8 +9,8 @@ import type { Target } from '#src/domain/delivery.ts';
 import { type EndpointSecretTerm, type SecretTerm, signersAt } from '#src/domain/endpoint-secrets.ts';
 import type { EndpointId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
-import { endpointSecretPlace, signingSecretPlace } from '#src/domain/sealed-places.ts';
+import type { Partition } from '#src/domain/project.ts';
+import { endpointSecretContext, signingSecretContext } from '#src/domain/sealing-contexts.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import { FreshReads } from './fresh-reads.ts';
 
@@ -92,7 +92,7 @@ export class SigningKeys {
     const { store, vault } = this.#dependencies;
     const secrets = await store.listSecrets(partition, now);
     return secrets.map(({ id, sealed, expiresAt }) => ({
-      key: createSecretKey(vault.open(signingSecretPlace(partition, id), sealed)),
+      key: createSecretKey(vault.open(signingSecretContext(partition, id), sealed)),
       expiresAt,
     }));
   }
@@ -101,7 +101,7 @@ export class SigningKeys {
     const { store, vault } = this.#dependencies;
     const secrets = await store.listEndpointSecrets(partition, endpointId, now);
     return secrets.map(({ id, sealed, expiresAt, aloneFrom }) => ({
-      key: createSecretKey(vault.open(endpointSecretPlace(partition, endpointId, id), sealed)),
+      key: createSecretKey(vault.open(endpointSecretContext(partition, endpointId, id), sealed)),
       expiresAt,
       aloneFrom,
     }));

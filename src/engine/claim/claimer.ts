@@ -7,7 +7,7 @@
  * cannot be read is looked at again a moment later.
  */
 import { judge } from '#src/domain/dispatch.ts';
-import { type DueDelivery, dueOf } from '#src/domain/due.ts';
+import { type DueDelivery, dueDeliveryOf } from '#src/domain/due-delivery.ts';
 import { gateTerms } from '#src/domain/gate.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
@@ -149,7 +149,7 @@ export class Claimer {
     const { gates, queue } = this.#dependencies;
     if (draft !== null || due.payloadBytes <= SMALL_PAYLOAD_BYTES_MAX || queue.isClosed) return false;
     const { delivery, schedule, profile } = loaded;
-    if (!isPrefetched && dueOf(delivery)?.endpoint !== due.endpoint) return false;
+    if (!isPrefetched && dueDeliveryOf(delivery)?.endpoint !== due.endpoint) return false;
     const terms = gateTerms(profile, schedule.rateLimit);
     return judge(delivery, gates.get(due, loaded.gate), terms, now, loaded.sweep).kind === 'send';
   }

@@ -1,12 +1,12 @@
 /** Decides what happens to loaded deliveries, by the rules of the domain and the state of their gates. */
 import type { Delivery } from '#src/domain/delivery.ts';
-import { defer, endUnsent } from '#src/domain/delivery-life.ts';
+import { defer, endUnsent } from '#src/domain/delivery-lifecycle.ts';
 import { judge } from '#src/domain/dispatch.ts';
-import { dueOf } from '#src/domain/due.ts';
+import { dueDeliveryOf } from '#src/domain/due-delivery.ts';
 import { gateTerms } from '#src/domain/gate.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import * as scheduleLife from '#src/domain/schedule-life.ts';
+import * as scheduleLife from '#src/domain/schedule-lifecycle.ts';
 import type { Draft, Unsendable } from '#src/engine/attempt/request-builder.ts';
 import type { CandidateDelivery, ClaimedDelivery, DecidedDelivery } from '#src/engine/delivery-stages.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
@@ -61,7 +61,7 @@ export class Decider {
     const { due, epoch, loaded, isPrefetched } = candidate;
     const { delivery, schedule, profile } = loaded;
     // The prefetcher compared a prefetched delivery when it read it.
-    const seen = isPrefetched ? due : dueOf(delivery);
+    const seen = isPrefetched ? due : dueDeliveryOf(delivery);
     if (seen !== null && seen.endpoint !== due.endpoint) {
       // Its endpoint has changed since it was queued, so it belongs into another queue.
       queue.release(due);

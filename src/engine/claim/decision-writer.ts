@@ -5,7 +5,7 @@
  * changed a delivery in the meantime, their change wins and the delivery is looked at again.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
-import { dueOf } from '#src/domain/due.ts';
+import { dueDeliveryOf } from '#src/domain/due-delivery.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { AttemptRunner } from '#src/engine/attempt/attempt-runner.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
@@ -64,7 +64,7 @@ export class DecisionWriter {
         if (answers[index] === 'done') {
           this.#settleToken(claimed, true);
           metrics.lateness('claim', (write.attempt.firedAt - write.attempt.dueAt) / MS_PER_SECOND);
-          if (write.advanced !== null) queue.due(dueOf(write.advanced.next));
+          if (write.advanced !== null) queue.due(dueDeliveryOf(write.advanced.next));
           runner.begin(claimed);
         } else {
           runner.drop(claimed, 'refused');
@@ -87,7 +87,7 @@ export class DecisionWriter {
       ({ due, write }) => {
         metrics.unsent(write.delivery.status === 'expired' ? 'expired' : 'dead_letter');
         stats.ended(due, write.delivery.status);
-        if (write.advanced !== null) queue.due(dueOf(write.advanced.next));
+        if (write.advanced !== null) queue.due(dueDeliveryOf(write.advanced.next));
       },
     );
   }
@@ -101,7 +101,7 @@ export class DecisionWriter {
       ({ write }) => write,
       ({ write, epoch }) => {
         metrics.unsent('deferred');
-        const due = dueOf(write);
+        const due = dueDeliveryOf(write);
         queue.due(due);
         if (due === null || !ownership.isOwnedSince(due, epoch)) return;
         const isKept = write.reserved || gates.rememberDeferred(due);

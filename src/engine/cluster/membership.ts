@@ -1,6 +1,6 @@
 /**
  * One node among those that share the store. In rounds it renews its lease, sees who else lives and who holds
- * what, and takes and gives back slots until everyone has its share (`domain/slot-shares.ts`).
+ * what, and takes and gives back slots until everyone has its share (`domain/slot-rebalance.ts`).
  *
  * The lease counts from before its renewal was asked for, by the stopwatch, and ends here a little before it
  * ends for the others: by then this node has stopped claiming. Whoever was paused for longer finds out by its
@@ -15,7 +15,7 @@
  */
 import { instant } from '#src/domain/instant.ts';
 import type { Slot } from '#src/domain/slot.ts';
-import { decideShares } from '#src/domain/slot-shares.ts';
+import { planRebalance } from '#src/domain/slot-rebalance.ts';
 import { type ClusterDependencies, type EngineDependencies, pause } from '#src/engine/dependencies.ts';
 import type { ClusterState, NodeLease } from '#src/ports/cluster-store.ts';
 import { FarLeases } from './far-leases.ts';
@@ -82,7 +82,7 @@ export class Membership {
       slotsHeld: this.#ownedSlots.slots.size,
       nodes: this.#nodes.length,
       clockOffsetSeconds: cluster.clock.offsetMs / MS_PER_SECOND,
-      isClockSure: cluster.clock.isSure,
+      isClockSure: cluster.clock.isSynchronized,
       isLeaseValid: this.#ownedSlots.isLeaseValid,
     }));
   }
@@ -210,7 +210,7 @@ export class Membership {
    * are found out that much later.
    */
   get #isLenient(): boolean {
-    return this.#roundAt < this.#lenientUntil || this.#cluster.clock.steadyMs < NOTICE_MS;
+    return this.#roundAt < this.#lenientUntil || this.#cluster.clock.sinceStepMs < NOTICE_MS;
   }
 
   /** Whatever is seen from now on was so after they were given back. */
@@ -248,7 +248,7 @@ export class Membership {
     this.#farLeases.see(nodes, clock.now(), this.#roundAt);
     if (!nodes.some(isEnded) && this.#farLeases.forgotten.length === 0) return NOBODY;
     await clock.measure();
-    if (!clock.isSure || this.#isLenient) return NOBODY;
+    if (!clock.isSynchronized || this.#isLenient) return NOBODY;
     return new Set([...nodes.filter(isEnded).map(({ node }) => node), ...this.#farLeases.forgotten]);
   }
 
@@ -259,7 +259,7 @@ export class Membership {
 
   /** A lease by a wrong clock would end those of the others, or outlive this node. */
   async #renew(): Promise<ClusterState> {
-    if (!this.#cluster.clock.isSure) throw new Error('It is not known what time it is.');
+    if (!this.#cluster.clock.isSynchronized) throw new Error('It is not known what time it is.');
     const { clock, node } = this.#dependencies;
     const leaseUntil = instant(clock.now() + LEASE_MS);
     const lease = { node, leaseUntil, isStopping: this.#state === 'stopping' };
@@ -295,15 +295,15 @@ export class Membership {
    * no share: a renewal may arrive long after its node has died.
    */
   async #share(seen: ClusterState): Promise<void> {
-    if (this.#state !== 'member' || !this.#cluster.clock.isSure) return;
+    if (this.#state !== 'member' || !this.#cluster.clock.isSynchronized) return;
     const { node } = this.#dependencies;
     const holders = new Set(seen.slots.map(({ owner }) => owner));
     const nodes = seen.nodes.filter((lease) => holders.has(lease.node) || !this.#isEnded(lease));
-    const { take, giveBack } = decideShares({ ...seen, nodes }, node, this.#ownedSlots.kept);
+    const { take, release } = planRebalance({ ...seen, nodes }, node, this.#ownedSlots.kept);
     if (take.length > 0) {
       this.#gain((await this.#cluster.store.takeSlots(node, take)).epochs);
     }
-    if (giveBack.length > 0) void this.#giveBack(new Set(giveBack));
+    if (release.length > 0) void this.#giveBack(new Set(release));
   }
 
   #gain(epochs: ReadonlyMap<Slot, number>): void {

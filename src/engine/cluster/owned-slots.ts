@@ -3,7 +3,7 @@
  * may have run out, as counted here, or while it is not known what time it is; the slots are still held then,
  * until somebody else has taken them. A slot that is being given back is held, but not dispatched any more.
  */
-import type { EndpointRef } from '#src/domain/due.ts';
+import type { EndpointRef } from '#src/domain/due-delivery.ts';
 import type { Fence, Slot } from '#src/domain/slot.ts';
 import type { ClusterDependencies } from '#src/engine/dependencies.ts';
 import { type SlotOwnership, slotOfEndpoint } from './slot-ownership.ts';
@@ -34,7 +34,7 @@ export class OwnedSlots implements SlotOwnership {
   }
 
   get isActive(): boolean {
-    return this.isLeaseValid && this.#cluster.clock.isSure;
+    return this.isLeaseValid && this.#cluster.clock.isSynchronized;
   }
 
   get slots(): ReadonlySet<Slot> {

@@ -1,8 +1,8 @@
 /** What is near due and not to be dispatched here, or by a process that dispatches nothing: others are told. */
-import type { DueDelivery } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import { SCAN_AHEAD_MS } from '#src/engine/queue/due-queue.ts';
-import type { Clock } from '#src/ports/clock.ts';
 import type { Hints, Peers } from '#src/ports/hints.ts';
+import type { Clock } from '#src/ports/system.ts';
 
 /** For a process that has its store to itself. */
 export const NO_PEERS: Peers = { due: () => {}, rescan: () => {}, slotsChanged: () => {} };

@@ -3,7 +3,7 @@
  * lies outside is left to others. It may change at any moment between two steps; so work is asked for again
  * after every wait, and everything that is written goes out under the fence, which the store checks.
  */
-import type { EndpointRef } from '#src/domain/due.ts';
+import type { EndpointRef } from '#src/domain/due-delivery.ts';
 import { type Fence, type Slot, slotOf } from '#src/domain/slot.ts';
 
 export interface SlotOwnership {

@@ -9,7 +9,7 @@ import { BATCH_MAX } from '#src/engine/claim/claimer.ts';
 import type { EngineLoad } from '#src/engine/queue/engine-load.ts';
 import type { FairQueue, Punctuality } from '#src/engine/queue/fair-queue.ts';
 import type { Waker } from '#src/engine/queue/waker.ts';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Timers } from '#src/ports/system.ts';
 import { OverdueBatchSize } from './overdue-batch-size.ts';
 
 /**

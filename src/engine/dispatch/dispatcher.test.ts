@@ -1,10 +1,10 @@
 /** The dispatcher with the attempts it begins, as the engine puts them together: from a stored schedule to its request. */
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
+import type { BreakerPolicy } from '#src/domain/endpoint-profile.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
-import type { BreakerPolicy } from '#src/domain/profile.ts';
 import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
-import { cancel, edit, pause, reschedule, resume } from '#src/domain/schedule-life.ts';
+import { cancel, edit, pause, reschedule, resume } from '#src/domain/schedule-lifecycle.ts';
 import { Engine } from '#src/engine/engine.ts';
 import { HOUR_MS, HOURLY } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES } from '#src/store/contract/everything.ts';

@@ -2,7 +2,7 @@
  * Sends what is due. It sleeps until the instant of the next delivery that it knows of. Then the delivery enters the
  * queue of its endpoint, and as permits are free, batches are taken from the queues and handed to the claimer.
  */
-import type { DueDelivery } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { AttemptsInFlight } from '#src/engine/attempt/attempts-in-flight.ts';
 import type { Claimer } from '#src/engine/claim/claimer.ts';
 import type { BatchesInFlight } from '#src/engine/queue/batches-in-flight.ts';
@@ -11,7 +11,7 @@ import type { FairQueue, Punctuality } from '#src/engine/queue/fair-queue.ts';
 import type { StorePause } from '#src/engine/queue/store-pause.ts';
 import type { Waker } from '#src/engine/queue/waker.ts';
 import type { WorkQueue } from '#src/engine/queue/work-queue.ts';
-import type { Clock } from '#src/ports/clock.ts';
+import type { Clock } from '#src/ports/system.ts';
 import type { BatchPacer } from './batch-pacer.ts';
 
 export interface DispatcherDependencies {

@@ -4,7 +4,7 @@
  * A round may be interrupted at any time and goes on from there.
  */
 
-import type { DueDelivery } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { RoundRobinQueue } from '#src/domain/round-robin-queue.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';

@@ -1,9 +1,9 @@
 /** A person closes a breaker by hand. */
 import { describe, expect, test } from 'vitest';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import type { BreakerPolicy, EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
-import type { BreakerPolicy, EndpointProfile } from '#src/domain/profile.ts';
 import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '#src/domain/retry.ts';
 import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
 import { Engine } from '#src/engine/engine.ts';

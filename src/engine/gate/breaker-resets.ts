@@ -10,8 +10,8 @@
  * is saved: until then it is carried out again, which does no harm.
  */
 import type { Breaker } from '#src/domain/breaker.ts';
-import { isDeferred } from '#src/domain/delivery-life.ts';
-import type { DueDelivery, EndpointRef } from '#src/domain/due.ts';
+import { isDeferred } from '#src/domain/delivery-lifecycle.ts';
+import type { DueDelivery, EndpointRef } from '#src/domain/due-delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { type SlotOwnership, slotOfEndpoint } from '#src/engine/cluster/slot-ownership.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { DueDelivery } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import type { BreakerPolicy } from '#src/domain/endpoint-profile.ts';
 import { admit, type Gate, OPEN_GATE } from '#src/domain/gate.ts';
 import { instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
-import type { BreakerPolicy } from '#src/domain/profile.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
 import { dueAt, EngineHarness, requireDue } from '#test/engine-harness.ts';
 import { Gates } from './gates.ts';

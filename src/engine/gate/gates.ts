@@ -10,9 +10,10 @@
  * wait for the end of its window.
  */
 import { countsAfterReset, type Evidence, stateOf } from '#src/domain/breaker.ts';
-import { CustomerShares } from '#src/domain/customer-shares.ts';
-import { type DueDelivery, type EndpointRef, endpointRefKey } from '#src/domain/due.ts';
+import { type DueDelivery, type EndpointRef, endpointRefKey } from '#src/domain/due-delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import type { BreakerPolicy } from '#src/domain/endpoint-profile.ts';
+import { FairShareLimit } from '#src/domain/fair-share-limit.ts';
 import {
   type Gate,
   hasTakenToken,
@@ -24,8 +25,7 @@ import {
 } from '#src/domain/gate.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
-import type { BreakerPolicy } from '#src/domain/profile.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import { type SlotOwnership, slotOfEndpoint } from '#src/engine/cluster/slot-ownership.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
@@ -70,7 +70,7 @@ export class Gates {
   /** In how many batches they are being read. */
   readonly #reads = new Map<string, number>();
   readonly #outage: OutageLog;
-  readonly #deferred = new CustomerShares(DEFERRED_MAX, DEFERRED_SHARE);
+  readonly #deferred = new FairShareLimit(DEFERRED_MAX, DEFERRED_SHARE);
   #callOff: (() => void) | null = null;
   #isSaving = false;
   #isSaveWanted = false;
@@ -149,10 +149,10 @@ export class Gates {
     const kept = this.#kept.get(endpointRefKey(due));
     if (kept === undefined || kept.gate.breaker.openUntil === null) return false;
     const isNew = !kept.deferred.has(due.id);
-    const hasRoom = this.#deferred.hasRoom(due.partition) && kept.deferred.size < DEFERRED_PER_GATE_MAX;
+    const hasRoom = this.#deferred.canAcquire(due.partition) && kept.deferred.size < DEFERRED_PER_GATE_MAX;
     if (isNew && !hasRoom) return true;
     kept.deferred.set(due.id, due);
-    if (isNew) this.#deferred.hold(due.partition, 1);
+    if (isNew) this.#deferred.acquire(due.partition, 1);
     return true;
   }
 

@@ -1,6 +1,6 @@
 /** Makes deliveries due at once that an open breaker deferred, because the breaker has closed. */
-import { defer, isWaiting } from '#src/domain/delivery-life.ts';
-import { type DueDelivery, dueOf } from '#src/domain/due.ts';
+import { defer, isWaiting } from '#src/domain/delivery-lifecycle.ts';
+import { type DueDelivery, dueDeliveryOf } from '#src/domain/due-delivery.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { Hints } from '#src/ports/hints.ts';
@@ -30,7 +30,7 @@ export async function releaseDeferred(
         .map((delivery) => defer(delivery, now, false));
       const answers = await store.defer(released, ownership.fence);
       for (const [index, delivery] of released.entries()) {
-        if (answers[index] === 'done') queue.due(dueOf(delivery));
+        if (answers[index] === 'done') queue.due(dueDeliveryOf(delivery));
       }
     }
   } catch (error) {

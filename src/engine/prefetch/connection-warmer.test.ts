@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { CandidateDelivery } from '#src/engine/delivery-stages.ts';
 import { ConnectionWarmer } from './connection-warmer.ts';
 

@@ -5,13 +5,13 @@
  * A delivery that is still here a second after its instant waits for its endpoint. It is kept while there is room,
  * because a burst may take seconds. Ages are counted in rounds of a timer, because the clock may be set back.
  */
-import { CustomerShares } from '#src/domain/customer-shares.ts';
+import { FairShareLimit } from '#src/domain/fair-share-limit.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { CandidateDelivery } from '#src/engine/delivery-stages.ts';
 import type { Gates } from '#src/engine/gate/gates.ts';
 import type { EngineLoad } from '#src/engine/queue/engine-load.ts';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Timers } from '#src/ports/system.ts';
 
 export const PREFETCHED_MAX = 30_000;
 const BYTES_MAX = 64 * 1_048_576;
@@ -45,8 +45,8 @@ export class PrefetchCache {
   readonly #dependencies: PrefetchCacheDependencies;
   /** The oldest entry comes first. */
   readonly #entries = new Map<DeliveryId, Entry>();
-  readonly #counts = new CustomerShares(PREFETCHED_MAX, CUSTOMER_SHARE);
-  readonly #bytes = new CustomerShares(BYTES_MAX, CUSTOMER_SHARE);
+  readonly #counts = new FairShareLimit(PREFETCHED_MAX, CUSTOMER_SHARE);
+  readonly #bytes = new FairShareLimit(BYTES_MAX, CUSTOMER_SHARE);
   /** Whether room was wanting in this round. */
   #wasFull = false;
   #round = 0;
@@ -63,7 +63,7 @@ export class PrefetchCache {
   hasRoomFor(partition: Partition): boolean {
     const hasShare = this.#counts.heldBy(partition) >= PREFETCHED_OF_EACH_MAX;
     const isOverShare = hasShare && this.#dependencies.load.isShared;
-    const hasRoom = this.#counts.hasRoom(partition) && this.#bytes.hasRoom(partition);
+    const hasRoom = this.#counts.canAcquire(partition) && this.#bytes.canAcquire(partition);
     return this.#noteRoom(hasRoom && !isOverShare);
   }
 
@@ -80,8 +80,8 @@ export class PrefetchCache {
     const { id, partition } = candidate.due;
     const bytes = bytesOf(candidate);
     this.#entries.set(id, { candidate, bytes, round: this.#round });
-    this.#counts.hold(partition, 1);
-    this.#bytes.hold(partition, bytes);
+    this.#counts.acquire(partition, 1);
+    this.#bytes.acquire(partition, bytes);
     this.#cancelRound ??= this.#dependencies.timers.after(ROUND_MS, () => this.#nextRound());
   }
 

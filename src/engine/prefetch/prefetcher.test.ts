@@ -1,10 +1,10 @@
 /** What is made ready before its instant: by the engine as a whole, and within which bounds. */
 import { describe, expect, test } from 'vitest';
-import type { DueDelivery } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
+import type { BreakerPolicy } from '#src/domain/endpoint-profile.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
-import type { BreakerPolicy } from '#src/domain/profile.ts';
-import { cancel, edit, pause, reschedule } from '#src/domain/schedule-life.ts';
+import { cancel, edit, pause, reschedule } from '#src/domain/schedule-lifecycle.ts';
 import { RequestBuilder, SMALL_PAYLOAD_BYTES_MAX } from '#src/engine/attempt/request-builder.ts';
 import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
 import { Engine } from '#src/engine/engine.ts';

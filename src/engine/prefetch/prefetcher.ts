@@ -10,11 +10,12 @@
  * Nothing waits for the prefetcher. It works in slices: small ones while other work is near, none while the engine is
  * busy. A delivery that is not prefetched is read when it is due. Customers are served round robin.
  */
-import { CustomerShares } from '#src/domain/customer-shares.ts';
+
 import type { Delivery } from '#src/domain/delivery.ts';
-import { isWaiting } from '#src/domain/delivery-life.ts';
-import type { DueDelivery } from '#src/domain/due.ts';
+import { isWaiting } from '#src/domain/delivery-lifecycle.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
+import { FairShareLimit } from '#src/domain/fair-share-limit.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { RoundRobinQueue } from '#src/domain/round-robin-queue.ts';
 import { type RequestBuilder, SMALL_PAYLOAD_BYTES_MAX } from '#src/engine/attempt/request-builder.ts';
@@ -24,7 +25,7 @@ import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { Gates } from '#src/engine/gate/gates.ts';
 import type { EngineLoad } from '#src/engine/queue/engine-load.ts';
 import type { LoadedDelivery } from '#src/ports/store.ts';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Timers } from '#src/ports/system.ts';
 import { ConnectionWarmer } from './connection-warmer.ts';
 import { CUSTOMER_SHARE, PREFETCHED_MAX, PrefetchCache } from './prefetch-cache.ts';
 
@@ -54,7 +55,7 @@ export class Prefetcher {
   readonly #wanted = new Map<DeliveryId, DueDelivery>();
   /** The wanted deliveries, and some that are not wanted any more. */
   readonly #waiting = new RoundRobinQueue<DueDelivery>();
-  readonly #waitingShares = new CustomerShares(PREFETCHED_MAX, CUSTOMER_SHARE);
+  readonly #waitingShares = new FairShareLimit(PREFETCHED_MAX, CUSTOMER_SHARE);
   #cancelSlice: (() => void) | null = null;
   #isStopped = false;
 
@@ -68,7 +69,8 @@ export class Prefetcher {
   want(due: DueDelivery): void {
     const cached = this.#cache.get(due.id);
     if (cached?.due.dueAt === due.dueAt || this.#isStopped) return;
-    if (this.#wanted.get(due.id)?.dueAt === due.dueAt || !this.#waitingShares.hasRoom(due.partition)) return;
+    if (this.#wanted.get(due.id)?.dueAt === due.dueAt || !this.#waitingShares.canAcquire(due.partition))
+      return;
     this.#cache.drop(due.id);
     this.#wanted.set(due.id, due);
     this.#enqueue(due);
@@ -104,7 +106,7 @@ export class Prefetcher {
   }
 
   #enqueue(due: DueDelivery): void {
-    this.#waitingShares.hold(due.partition, 1);
+    this.#waitingShares.acquire(due.partition, 1);
     this.#waiting.add(due.partition, due);
   }
 

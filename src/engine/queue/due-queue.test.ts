@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Instant, instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { dueAt } from '#test/engine-harness.ts';
 import { DUE_QUEUE_MAX, DueQueue } from './due-queue.ts';
 

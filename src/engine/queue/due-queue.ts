@@ -4,11 +4,11 @@
  * that was moved leaves an outdated entry behind, which is skipped.
  */
 
-import { CustomerShares } from '#src/domain/customer-shares.ts';
-import type { DueDelivery } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
+import { FairShareLimit } from '#src/domain/fair-share-limit.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { BoundedRoundRobin, type Member } from './bounded-round-robin.ts';
 import { Heap } from './heap.ts';
 
@@ -29,7 +29,7 @@ export class DueQueue {
   /** Customers with entries. The need of a customer is the instant of its first entry. */
   readonly #roundRobin = new BoundedRoundRobin<Customer>();
   readonly #dueAt = new Map<DeliveryId, Instant>();
-  readonly #shares = new CustomerShares(DUE_QUEUE_MAX, CUSTOMER_SHARE);
+  readonly #shares = new FairShareLimit(DUE_QUEUE_MAX, CUSTOMER_SHARE);
 
   /** Whether more than one customer has deliveries here. */
   get isShared(): boolean {
@@ -43,15 +43,15 @@ export class DueQueue {
   }
 
   hasRoom(partition: Partition): boolean {
-    return this.#shares.hasRoom(partition);
+    return this.#shares.canAcquire(partition);
   }
 
   /** False when there is no room. */
   add(due: DueDelivery): boolean {
     if (this.#dueAt.get(due.id) === due.dueAt) return true;
-    if (!this.#shares.hasRoom(due.partition)) return false;
+    if (!this.#shares.canAcquire(due.partition)) return false;
     this.#dueAt.set(due.id, due.dueAt);
-    this.#shares.hold(due.partition, 1);
+    this.#shares.acquire(due.partition, 1);
     const customer = this.#customers.get(due.partition) ?? newCustomer(due);
     customer.entries.push(due);
     this.#customers.set(due.partition, customer);

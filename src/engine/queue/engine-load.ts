@@ -1,5 +1,5 @@
 /** How busy the engine is, and whether several customers share it: bulk work slows down by this. */
-import type { Clock } from '#src/ports/clock.ts';
+import type { Clock } from '#src/ports/system.ts';
 import type { BatchesInFlight } from './batches-in-flight.ts';
 import type { DueQueue } from './due-queue.ts';
 import type { FairQueue } from './fair-queue.ts';

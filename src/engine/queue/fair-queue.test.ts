@@ -1,10 +1,10 @@
 import { queryObjects } from 'node:v8';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { DueDelivery } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { dueAt } from '#test/engine-harness.ts';
 import {
   FairQueue,

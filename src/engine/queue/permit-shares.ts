@@ -11,7 +11,7 @@
  * need below it multiplied by its share. One number describes each holder, so the next one that may go is found without
  * looking at those that may not (`bounded-round-robin.ts`).
  */
-import type { DueDelivery } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import { BoundedRoundRobin, type Member } from './bounded-round-robin.ts';
 import { Heap } from './heap.ts';
 

@@ -7,12 +7,12 @@
  * the store was away. In a cluster a slot may move to another node at any time, so ownership is checked again whenever
  * a delivery goes from one step to the next.
  */
-import type { DueDelivery } from '#src/domain/due.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
 import type { Prefetcher } from '#src/engine/prefetch/prefetcher.ts';
-import type { Clock } from '#src/ports/clock.ts';
 import type { Peers } from '#src/ports/hints.ts';
+import type { Clock } from '#src/ports/system.ts';
 import { type DueQueue, SCAN_AHEAD_MS } from './due-queue.ts';
 import type { FairQueue, Punctuality } from './fair-queue.ts';
 import type { Waker } from './waker.ts';

@@ -3,8 +3,9 @@
  * all of them together never take more than a small part of the process. One that fails is done again later and
  * later, and keeps no other from its turn.
  */
+
+import type { Stopwatch, Timers } from '#src/ports/system.ts';
 import type { Log } from '#src/ports/telemetry.ts';
-import type { Stopwatch, Timers } from '#src/ports/timers.ts';
 
 const PAUSE_MS = 10;
 const RETRY_MS_MIN = 500;

@@ -7,20 +7,20 @@
  * is read again, and where it has ended or is somebody else's by now, this work is over.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
-import { isReplayable, replay } from '#src/domain/delivery-life.ts';
-import { dueOf } from '#src/domain/due.ts';
+import { isReplayable, replay } from '#src/domain/delivery-lifecycle.ts';
+import { dueDeliveryOf } from '#src/domain/due-delivery.ts';
 import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import {
-  fitting,
+  acquireLease,
   gathered,
   isOpen,
   itemsLeft,
-  lease,
   REPLAY_LEASE_MS,
   type ReplayItem,
   type ReplayJob,
   replayed,
+  withinItemLimit,
 } from '#src/domain/replay-job.ts';
 import type { ItemReplay } from '#src/ports/replay-job-store.ts';
 import type { Budgets } from './budgets.ts';
@@ -68,7 +68,7 @@ export class JobWork {
 
   #renew(): Promise<number | null> {
     const { store, node, clock } = this.#dependencies;
-    const next = lease(this.#job, node, clock.now());
+    const next = acquireLease(this.#job, node, clock.now());
     return this.#moved(next, store.jobs.replaceJob(next), 0);
   }
 
@@ -79,7 +79,7 @@ export class JobWork {
       before: cursor,
       limit: GATHERED_TOGETHER_MAX,
     });
-    const items = fitting(this.#job, page).map(itemOf);
+    const items = withinItemLimit(this.#job, page).map(itemOf);
     const next = gathered(this.#job, items, page.length < GATHERED_TOGETHER_MAX, clock.now());
     return this.#moved(next, store.jobs.gather(next, items), GATHER_PAUSE_MS);
   }
@@ -128,7 +128,7 @@ export class JobWork {
     this.#budgets.spend({ partition, endpoint }, made.length);
     this.#hasReplayed = true;
     return this.#write(replays, made.length, () => {
-      for (const one of made) hints.due(dueOf(one));
+      for (const one of made) hints.due(dueDeliveryOf(one));
     });
   }
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { DueDelivery } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
+import type { RetryBudget } from '#src/domain/endpoint-profile.ts';
 import { instant, MS_PER_DAY } from '#src/domain/instant.ts';
-import type { RetryBudget } from '#src/domain/profile.ts';
 import type { ReplayJob } from '#src/domain/replay-job.ts';
 import * as life from '#src/domain/replay-job.ts';
 import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
@@ -93,7 +93,7 @@ async function deadLetters(harness: EngineHarness, count: number, order: Order =
 }
 
 async function begin(harness: EngineHarness, filter: Partial<life.ReplayFilter> = {}): Promise<ReplayJob> {
-  const job = life.begin(
+  const job = life.createJob(
     {
       partition: PARTITION,
       id: harness.ids.mint('job', harness.now),

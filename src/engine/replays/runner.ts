@@ -8,7 +8,7 @@
  */
 import type { JobId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
-import { isLeasedElsewhere, lease, type ReplayJob, releaseLease } from '#src/domain/replay-job.ts';
+import { acquireLease, isLeasedElsewhere, type ReplayJob, releaseLease } from '#src/domain/replay-job.ts';
 import { Budgets } from './budgets.ts';
 import { Chores } from './chores.ts';
 import type { ReplayDependencies } from './dependencies.ts';
@@ -99,7 +99,7 @@ export class ReplayRunner {
 
   async #take(job: ReplayJob): Promise<void> {
     const { store, clock, node } = this.#dependencies;
-    const taken = lease(job, node, clock.now());
+    const taken = acquireLease(job, node, clock.now());
     if ((await store.jobs.replaceJob(taken)) === 'stale') return;
     const work = new JobWork(this.#dependencies, this.#budgets, taken);
     this.#held.set(job.id, work);

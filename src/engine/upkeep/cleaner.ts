@@ -6,7 +6,7 @@
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import { HOUR_MS } from '#src/domain/stats.ts';
-import { look } from '#src/domain/trusted-time.ts';
+import { observeClock } from '#src/domain/trusted-time.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
 import { type EngineDependencies, pause } from '#src/engine/dependencies.ts';
 import { PRUNABLE, type Prunable } from '#src/ports/store.ts';
@@ -77,7 +77,7 @@ export class Cleaner {
   async #trustedNow(): Promise<Instant> {
     const { store, clock, log } = this.#dependencies;
     const before = await store.findTrustedTime();
-    const trusted = look(before, clock.now());
+    const trusted = observeClock(before, clock.now());
     await store.saveTrustedTime(trusted);
     const { seenAt, trustedAt, believedFrom } = trusted;
     if (believedFrom !== null && believedFrom !== before?.believedFrom) {

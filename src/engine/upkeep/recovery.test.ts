@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { DueDelivery } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
-import * as life from '#src/domain/schedule-life.ts';
+import * as life from '#src/domain/schedule-lifecycle.ts';
 import { Settler } from '#src/engine/attempt/settler.ts';
 import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';

@@ -5,8 +5,8 @@
  * In a cluster every node looks after its own slots. The claims are listed first, and then it is asked who
  * lives: a node that joined in between is not taken for dead, however early it claimed.
  */
-import { INTERRUPTED } from '#src/domain/delivery-life.ts';
-import { dueOf } from '#src/domain/due.ts';
+import { INTERRUPTED } from '#src/domain/delivery-lifecycle.ts';
+import { dueDeliveryOf } from '#src/domain/due-delivery.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { AttemptsInFlight } from '#src/engine/attempt/attempts-in-flight.ts';
 import type { Settler } from '#src/engine/attempt/settler.ts';
@@ -56,7 +56,7 @@ export class Recovery {
     for (const { delivery } of writes) {
       const { partition, target, status } = delivery;
       stats.ended({ partition, endpoint: endpointKeyOf(target) }, status);
-      hints.due(dueOf(delivery));
+      hints.due(dueDeliveryOf(delivery));
     }
     const closed = writes.length;
     if (closed > 0) log.warn({ claims: closed }, 'closed the attempts of a process that ended');

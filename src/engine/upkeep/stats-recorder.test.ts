@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
-import * as life from '#src/domain/schedule-life.ts';
+import * as life from '#src/domain/schedule-lifecycle.ts';
 import { HOUR_MS, latenessClass, MINUTE_MS } from '#src/domain/stats.ts';
 import { Engine } from '#src/engine/engine.ts';
 import { BROKEN, EngineHarness, PARTITION } from '#test/engine-harness.ts';

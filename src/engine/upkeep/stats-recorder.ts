@@ -9,12 +9,13 @@
  *
  * A crash loses the counts since the last save, never a delivery.
  */
-import { CustomerShares } from '#src/domain/customer-shares.ts';
+
 import type { DeliveryStatus } from '#src/domain/delivery.ts';
-import { type EndpointRef, endpointRefKey } from '#src/domain/due.ts';
+import { type EndpointRef, endpointRefKey } from '#src/domain/due-delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import { FairShareLimit } from '#src/domain/fair-share-limit.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import {
   HOUR_MS,
   latenessClass,
@@ -167,8 +168,8 @@ export class StatsRecorder {
     const place = endpointRefKey(ref);
     const known = this.#endpoints.get(place);
     if (known !== undefined) return known;
-    if (!this.#endpointShares.hasRoom(ref.partition)) return null;
-    this.#endpointShares.hold(ref.partition, 1);
+    if (!this.#endpointShares.canAcquire(ref.partition)) return null;
+    this.#endpointShares.acquire(ref.partition, 1);
     const made = this.#begun(ref.partition, HOUR_MS, ref.endpoint);
     this.#endpoints.set(place, made);
     return made;
@@ -280,8 +281,8 @@ export class StatsRecorder {
   }
 }
 
-function newEndpointShares(): CustomerShares {
-  return new CustomerShares(ENDPOINTS_MAX, ENDPOINTS_SHARE);
+function newEndpointShares(): FairShareLimit {
+  return new FairShareLimit(ENDPOINTS_MAX, ENDPOINTS_SHARE);
 }
 
 function ofPartition(counts: Counts): readonly SavedStats[] {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { SweepPlace, UnfinishedSweep } from '#src/domain/delivery-life.ts';
+import type { SweepCursor, UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
 import { instant } from '#src/domain/instant.ts';
-import { cancel, pause, resume } from '#src/domain/schedule-life.ts';
+import { cancel, pause, resume } from '#src/domain/schedule-lifecycle.ts';
 import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
 import { Engine } from '#src/engine/engine.ts';
 import { FAILURE, HOURLY, START } from '#src/store/contract/builders.ts';
@@ -45,24 +45,24 @@ async function dies(harness: EngineHarness, order: keyof typeof ORDERS): Promise
     await finished(harness);
   }
   await harness.change(id, (view) => ORDERS[order](view, harness.now));
-  expect(await harness.disk.listSweeps(10)).toMatchObject([{ scheduleId: id, order }]);
+  expect(await harness.disk.listSweeps(10)).toMatchObject([{ scheduleId: id, action: order }]);
 }
 
 async function finished(harness: EngineHarness): Promise<void> {
   for (const sweep of await harness.disk.listSweeps(10)) {
-    let place = await harness.disk.carryOnSweep(sweep, null);
-    while (place !== null) place = await harness.disk.carryOnSweep(sweep, place);
+    let place = await harness.disk.continueSweep(sweep, null);
+    while (place !== null) place = await harness.disk.continueSweep(sweep, place);
   }
 }
 
-type CarryOn = (sweep: UnfinishedSweep, place: SweepPlace | null) => Promise<SweepPlace | null>;
+type ContinueSweep = (sweep: UnfinishedSweep, place: SweepCursor | null) => Promise<SweepCursor | null>;
 
 /** Sweeper of a store that carries on as the test wants it to. */
-function sweepsBy(harness: EngineHarness, carryOnSweep: CarryOn): Sweeper {
+function sweepsBy(harness: EngineHarness, continueSweep: ContinueSweep): Sweeper {
   const { timers, log, cluster } = harness;
   const store = new Proxy(harness.store, {
     get: (target, name): unknown =>
-      name === 'carryOnSweep' ? carryOnSweep : Reflect.get(target, name, target),
+      name === 'continueSweep' ? continueSweep : Reflect.get(target, name, target),
   });
   const hints = { rescan: () => {} };
   return new Sweeper({ store, timers, log, cluster, ownership: OWNS_EVERY_SLOT, hints });
@@ -118,7 +118,7 @@ describe('an order whose process died', () => {
   test('is tried again when the store was away', async () => {
     await using harness = await EngineHarness.open({ sweptTogetherMax: 1 });
     await dies(harness, 'cancel');
-    harness.faults.set('refuses', 'carryOnSweep');
+    harness.faults.set('refuses', 'continueSweep');
     const { sweeps } = sweepsOf(harness);
     sweeps.start();
     await harness.time.advance(LOOK_MS - 1);
@@ -139,7 +139,7 @@ describe('a delivery that an order has not reached yet', () => {
     // All of them are read ahead by then; the first has had its retry.
     await harness.time.advance(RETRY_IN_MS - 100);
     const before = harness.egress.sent.length;
-    harness.faults.set('refuses', 'carryOnSweep');
+    harness.faults.set('refuses', 'continueSweep');
     await harness.change(id, (view) => ORDERS[order](view, harness.now));
     await harness.time.advance(60_000);
     expect(harness.egress.sent).toHaveLength(before);
@@ -176,8 +176,8 @@ describe('several orders left behind', () => {
     await canceled(harness, 1, NEIGHBOUR);
     const carriedOn: string[] = [];
     const sweeps = sweepsBy(harness, (sweep, place) => {
-      carriedOn.push(`${sweep.partition}/${sweep.orderedAt - START}`);
-      return harness.disk.carryOnSweep(sweep, place);
+      carriedOn.push(`${sweep.partition}/${sweep.requestedAt - START}`);
+      return harness.disk.continueSweep(sweep, place);
     });
     sweeps.start();
     await harness.time.advance(1_000);
@@ -194,7 +194,7 @@ describe('several orders left behind', () => {
     const sweeps = sweepsBy(harness, async (sweep, place) =>
       sweep.partition === PARTITION
         ? { status: 'retry_scheduled', id: sweep.lastId }
-        : harness.disk.carryOnSweep(sweep, place),
+        : harness.disk.continueSweep(sweep, place),
     );
     sweeps.start();
     await harness.time.advance(100);
@@ -212,7 +212,9 @@ describe('several orders left behind', () => {
     await using harness = await EngineHarness.open({ sweptTogetherMax: 1 });
     await canceled(harness, 1);
     await canceled(harness, 1, NEIGHBOUR);
-    harness.faults.before('carryOnSweep', () => Promise.reject(new Error('This one cannot be carried out.')));
+    harness.faults.before('continueSweep', () =>
+      Promise.reject(new Error('This one cannot be carried out.')),
+    );
     const { sweeps } = sweepsOf(harness);
     sweeps.start();
     await harness.time.advance(LOOK_MS - 1);

@@ -1,22 +1,22 @@
 /**
  * Finishes orders to schedules (pause, resume, cancel) whose process did not live to carry them out on all deliveries.
- * As a rule the command that gave the order does that itself. A sweep is taken for left behind when two looks in a row
+ * As a rule the command that gave the action does that itself. A sweep is taken for left behind when two looks in a row
  * find it; at the start of a process that has its store to itself, at once. The node that holds the first slot does it.
  * To carry out a piece twice does no harm.
  *
- * Orders take turns: one piece of each, and customers in turns. Looks go on meanwhile, so that an order of another
- * customer joins in, however much is left to do. An order that fails is left to the next look that finds it.
+ * Orders take turns: one piece of each, and customers in turns. Looks go on meanwhile, so that an action of another
+ * customer joins in, however much is left to do. An action that fails is left to the next look that finds it.
  */
 
-import type { SweepPlace, UnfinishedSweep } from '#src/domain/delivery-life.ts';
+import type { SweepCursor, UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
 import { RoundRobinQueue } from '#src/domain/round-robin-queue.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
 import { type EngineDependencies, pause } from '#src/engine/dependencies.ts';
 import { type OutageLog, warnsOfOutage } from '#src/engine/outage-log.ts';
 import type { Hints } from '#src/ports/hints.ts';
-import { SlowedTimers } from '#src/ports/slowed-timers.ts';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Timers } from '#src/ports/system.ts';
+import { ThrottledTimers } from '#src/ports/throttled-timers.ts';
 
 const LOOK_EVERY_MS = 4_500;
 /** The pause between two pieces. */
@@ -35,7 +35,7 @@ export interface SweeperDependencies
 /** A sweep, and the place that its last piece has come to; null before the first. */
 interface Started {
   readonly sweep: UnfinishedSweep;
-  readonly place: SweepPlace | null;
+  readonly place: SweepCursor | null;
 }
 
 export class Sweeper {
@@ -55,7 +55,7 @@ export class Sweeper {
 
   constructor(dependencies: SweeperDependencies) {
     this.#dependencies = dependencies;
-    this.#slowed = new SlowedTimers(dependencies.timers, () => true);
+    this.#slowed = new ThrottledTimers(dependencies.timers, () => true);
     this.#outage = warnsOfOutage(
       dependencies,
       'unfinished orders have to wait',
@@ -128,10 +128,10 @@ export class Sweeper {
   /** Carries out one piece. Where more is left, the sweep goes to the end of its customer's line. */
   async #carryOn({ sweep, place }: Started): Promise<void> {
     try {
-      const reached = await this.#dependencies.store.carryOnSweep(sweep, place);
+      const reached = await this.#dependencies.store.continueSweep(sweep, place);
       this.#outage.succeeded();
       if (reached !== null) return this.#turns.add(sweep.partition, { sweep, place: reached });
-      if (sweep.order === 'resume') this.#dependencies.hints.rescan();
+      if (sweep.action === 'resume') this.#dependencies.hints.rescan();
     } catch (error) {
       this.#outage.failed({ error: String(error) });
     }
@@ -139,6 +139,6 @@ export class Sweeper {
   }
 }
 
-function keyOf({ partition, scheduleId, order, orderedAt }: UnfinishedSweep): string {
-  return `${partition} ${scheduleId} ${order} ${orderedAt}`;
+function keyOf({ partition, scheduleId, action, requestedAt }: UnfinishedSweep): string {
+  return `${partition} ${scheduleId} ${action} ${requestedAt}`;
 }

@@ -2,10 +2,10 @@
 import * as fc from 'fast-check';
 import { type AttemptTiming, DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
 import { METHODS } from '#src/domain/destination.ts';
+import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import { type Labels, labelDigests } from '#src/domain/labels.ts';
-import type { EndpointProfile } from '#src/domain/profile.ts';
 import type { RetryPolicy } from '#src/domain/retry.ts';
 import { SCHEDULE_STATES, type Schedule, type Timing } from '#src/domain/schedule.ts';
 import type { Receipt } from '#src/ports/store.ts';

@@ -1,15 +1,15 @@
 /** Domain objects as the API and the engine make them: valid, each with an id of its own, in the order they are made. */
 import { CLOSED } from '#src/domain/breaker.ts';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
-import * as deliveryLife from '#src/domain/delivery-life.ts';
+import * as deliveryLife from '#src/domain/delivery-lifecycle.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import { DEFAULT_RETRY_BUDGET, type EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
-import { DEFAULT_RETRY_BUDGET, type EndpointProfile } from '#src/domain/profile.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
 import type { FiringSchedule, Schedule, Timing } from '#src/domain/schedule.ts';
-import * as life from '#src/domain/schedule-life.ts';
+import * as life from '#src/domain/schedule-lifecycle.ts';
 import type {
   ClaimWrite,
   EndWrite,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Instant, instant } from '#src/domain/instant.ts';
-import type { Mode } from '#src/domain/partition.ts';
-import { MODES } from '#src/domain/partition.ts';
+import type { Mode } from '#src/domain/project.ts';
+import { MODES } from '#src/domain/project.ts';
 import type { ApiKey, SigningSecret } from '#src/ports/control-store.ts';
 import { DAY_MS, START } from './builders.ts';
 import type { Fixture, Suite } from './fixture.ts';

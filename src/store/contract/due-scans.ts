@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
-import { defer, isWaiting } from '#src/domain/delivery-life.ts';
-import { type DueDelivery, dueOf } from '#src/domain/due.ts';
+import { defer, isWaiting } from '#src/domain/delivery-lifecycle.ts';
+import { type DueDelivery, dueDeliveryOf } from '#src/domain/due-delivery.ts';
 import { instant } from '#src/domain/instant.ts';
-import * as life from '#src/domain/schedule-life.ts';
+import * as life from '#src/domain/schedule-lifecycle.ts';
 import type { CustomerCursor, Store } from '#src/ports/store.ts';
 import * as arbitrary from './arbitraries.ts';
 import { FAILURE, HOUR_MS, HOURLY, MINUTE_MS } from './builders.ts';
@@ -230,7 +230,7 @@ function of(made: readonly DueDelivery[], listed: readonly DueDelivery[]): reado
 
 /** As they should be listed. */
 function inOrder(deliveries: readonly Delivery[]): readonly DueDelivery[] {
-  return deliveries.flatMap((delivery) => dueOf(delivery) ?? []).toSorted(byPlace);
+  return deliveries.flatMap((delivery) => dueDeliveryOf(delivery) ?? []).toSorted(byPlace);
 }
 
 function byPlace(one: DueDelivery, other: DueDelivery): number {

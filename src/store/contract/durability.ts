@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
+import { editProfile } from '#src/domain/endpoint-profile.ts';
 import { instant } from '#src/domain/instant.ts';
-import { editProfile } from '#src/domain/profile.ts';
-import * as life from '#src/domain/schedule-life.ts';
+import * as life from '#src/domain/schedule-lifecycle.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { HOUR_MS, HOURLY, SUCCESS } from './builders.ts';
 import { type Fixture, pendingOf, type Suite } from './fixture.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
-import type { EndpointProfile } from '#src/domain/profile.ts';
 import type { EndpointSecret, EndpointSecretsChange } from '#src/ports/control-store.ts';
 import { DAY_MS, HOUR_MS } from './builders.ts';
 import type { Fixture, Suite } from './fixture.ts';

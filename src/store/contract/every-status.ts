@@ -1,6 +1,6 @@
 /** A schedule with deliveries of every kind. */
 import { DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from '#src/domain/delivery.ts';
-import { isTerminal, isWaiting } from '#src/domain/delivery-life.ts';
+import { isTerminal, isWaiting } from '#src/domain/delivery-lifecycle.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';

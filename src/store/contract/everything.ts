@@ -1,9 +1,9 @@
 /** All that a store holds of some partitions, read through its port: what "nothing changed" is compared by. */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
-import type { EndpointProfile } from '#src/domain/profile.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { ApiKey, ControlStore, EndpointSecret, SigningSecret } from '#src/ports/control-store.ts';
 import type { DeliveryFilter, Listed, ListFilter, Page, Receipt, Store } from '#src/ports/store.ts';

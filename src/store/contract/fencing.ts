@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
-import { defer } from '#src/domain/delivery-life.ts';
-import { type DueDelivery, dueOf } from '#src/domain/due.ts';
+import { defer } from '#src/domain/delivery-lifecycle.ts';
+import { type DueDelivery, dueDeliveryOf } from '#src/domain/due-delivery.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
@@ -144,7 +144,7 @@ export function fencingContract(suite: Suite): void {
       await fixture.store.addSchedule(addition);
       const { pending } = addition;
       const found = await allDue(fixture.store, 100, new Set([slotAt(pending)]));
-      expect(found).toContainEqual(dueOf(pending));
+      expect(found).toContainEqual(dueDeliveryOf(pending));
       const others = new Set(ALL_SLOTS.filter((slot) => slot !== slotAt(pending)));
       expect((await allDue(fixture.store, 100, others)).map(({ id }) => id)).not.toContain(pending.id);
     });

@@ -1,21 +1,21 @@
 /** Where a test of the contract works: one opened store for many tests, a project of its own for each. */
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { AttemptResult } from '#src/domain/delivery-life.ts';
+import type { AttemptResult } from '#src/domain/delivery-lifecycle.ts';
+import type { EndpointProfile, FiringProfile } from '#src/domain/endpoint-profile.ts';
 import { type DeliveryId, IdMint, type ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
-import type { EndpointProfile, FiringProfile } from '#src/domain/profile.ts';
+import type { Partition } from '#src/domain/project.ts';
+import { CURRENT_VERSION } from '#src/domain/project.ts';
 import type { FiringSchedule, Schedule, ScheduleView } from '#src/domain/schedule.ts';
-import type { NewSchedule, ScheduleChange } from '#src/domain/schedule-life.ts';
-import { CURRENT_VERSION } from '#src/domain/version.ts';
+import type { NewSchedule, ScheduleChange } from '#src/domain/schedule-lifecycle.ts';
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { ControlStore, Project } from '#src/ports/control-store.ts';
 import type { InsightStore } from '#src/ports/insight-store.ts';
 import type { PeopleStore } from '#src/ports/people-store.ts';
 import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
-import type { SealedStore } from '#src/ports/sealed-store.ts';
 import type { ClaimWrite, LoadedDelivery, Receipt, Store } from '#src/ports/store.ts';
+import type { SealedStore } from '#src/ports/vault.ts';
 import { Builders, type Made, START, seededBytes } from './builders.ts';
 import { type Everything, readEverything } from './everything.ts';
 

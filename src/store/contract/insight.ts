@@ -3,7 +3,7 @@ import { CLOSED } from '#src/domain/breaker.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
-import { cancel, pause } from '#src/domain/schedule-life.ts';
+import { cancel, pause } from '#src/domain/schedule-lifecycle.ts';
 import type { ScheduleSearch } from '#src/ports/insight-store.ts';
 import { FAILURE, HOUR_MS, HOURLY, MINUTE_MS, SECOND_MS, START, SUCCESS } from './builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from './everything.ts';
@@ -94,7 +94,7 @@ export function insightContract(suite: Suite): void {
       expect(await find(fixture, { destination: 'orders' })).toEqual({
         found: [two, one],
         next: null,
-        lookedAt: 4,
+        scanned: 4,
       });
       expect((await find(fixture, { destination: 'nowhere' })).found).toEqual([]);
     });
@@ -174,7 +174,7 @@ export function insightContract(suite: Suite): void {
         const search: ScheduleSearch = { ...ANYTHING, destination: '/0' };
         const page = { before, limit: 5 };
         const piece = await fixture.store.insight.searchSchedules(fixture.partition, search, page, 2);
-        expect(piece.lookedAt).toBeLessThanOrEqual(2);
+        expect(piece.scanned).toBeLessThanOrEqual(2);
         found.push(...piece.found);
         before = piece.next;
         if (before === null) break;
@@ -244,13 +244,13 @@ export function insightContract(suite: Suite): void {
     test('sends payloads while a schedule that names it has one, ended or not', async () => {
       const fixture = await suite.fixture();
       const [used, unused] = [await fixture.addProfile(), await fixture.addProfile()];
-      const ask = () => fixture.store.insight.sendsPayloads(fixture.partition, used.id);
+      const ask = () => fixture.store.insight.hasPayloads(fixture.partition, used.id);
       await fixture.addMade(fixture.scheduleOn(used), used);
       expect(await ask()).toBe(false);
       const { schedule } = await fixture.addMade(fixture.scheduleOn(used, { payloadBytes: 1 }), used);
       expect(await ask()).toBe(true);
-      expect(await fixture.store.insight.sendsPayloads(fixture.neighbour, used.id)).toBe(false);
-      expect(await fixture.store.insight.sendsPayloads(fixture.partition, unused.id)).toBe(false);
+      expect(await fixture.store.insight.hasPayloads(fixture.neighbour, used.id)).toBe(false);
+      expect(await fixture.store.insight.hasPayloads(fixture.partition, unused.id)).toBe(false);
       await fixture.change(schedule.id, (view) => cancel(view, fixture.tick()));
       expect(await ask()).toBe(true);
     });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES, type Schedule, type ScheduleView } from '#src/domain/schedule.ts';
-import * as life from '#src/domain/schedule-life.ts';
+import * as life from '#src/domain/schedule-lifecycle.ts';
 import { HOURLY, SUCCESS } from './builders.ts';
 import { ALL_SCHEDULES } from './everything.ts';
 import { type Fixture, pendingOf, type Suite } from './fixture.ts';

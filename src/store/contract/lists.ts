@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
+import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
-import type { EndpointProfile } from '#src/domain/profile.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES, type Schedule, type ScheduleView } from '#src/domain/schedule.ts';
-import * as life from '#src/domain/schedule-life.ts';
+import * as life from '#src/domain/schedule-lifecycle.ts';
 import {
   type DeliveryFilter,
   type FoundSchedules,

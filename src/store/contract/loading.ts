@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
-import { type EndpointProfile, editProfile } from '#src/domain/profile.ts';
+import { type EndpointProfile, editProfile } from '#src/domain/endpoint-profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { StoredPayload } from '#src/ports/store.ts';
 import { HOUR_MS, HOURLY, SUCCESS } from './builders.ts';

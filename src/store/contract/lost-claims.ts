@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { INTERRUPTED } from '#src/domain/delivery-life.ts';
-import * as life from '#src/domain/schedule-life.ts';
+import { INTERRUPTED } from '#src/domain/delivery-lifecycle.ts';
+import * as life from '#src/domain/schedule-lifecycle.ts';
 import type { UnsettledAttempt } from '#src/ports/store.ts';
 import { FAILURE, HOUR_MS, HOURLY, SUCCESS } from './builders.ts';
 import { type Fixture, firingSchedule, ownSuite, type Suite } from './fixture.ts';

@@ -122,7 +122,7 @@ export function peopleRecordsContract(suite: Suite): void {
     test('are taken back one by one, down to none, or cleared', async () => {
       const { people } = fixture;
       await people.replaceLoginFailures([{ ...fresh('t'), failures: 2 }, fresh('u')]);
-      await Promise.all([1, 2, 3].map(() => people.takeBackLoginFailure(['t', 'nobody'])));
+      await Promise.all([1, 2, 3].map(() => people.undoLoginFailure(['t', 'nobody'])));
       expect(await people.findLoginFailures(['t'])).toEqual([{ subject: 't', failures: 0, lastAt: START }]);
       await people.clearLoginFailures(['t', 'nobody']);
       expect((await people.findLoginFailures(['t', 'u'])).map(({ subject }) => subject)).toEqual(['u']);

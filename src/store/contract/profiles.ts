@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { archiveProfile, type EndpointProfile, editProfile } from '#src/domain/endpoint-profile.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import { archiveProfile, type EndpointProfile, editProfile } from '#src/domain/profile.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
-import * as life from '#src/domain/schedule-life.ts';
+import * as life from '#src/domain/schedule-lifecycle.ts';
 import * as arbitrary from './arbitraries.ts';
 import { SUCCESS } from './builders.ts';
 import { hex } from './everything.ts';

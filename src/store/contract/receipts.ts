@@ -1,14 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { editProfile } from '#src/domain/endpoint-profile.ts';
 import { instant } from '#src/domain/instant.ts';
-import { editProfile } from '#src/domain/profile.ts';
-import * as life from '#src/domain/schedule-life.ts';
-import type { Receipt, Written } from '#src/ports/store.ts';
+import * as life from '#src/domain/schedule-lifecycle.ts';
+import type { Receipt, WriteOutcome } from '#src/ports/store.ts';
 import * as arbitrary from './arbitraries.ts';
 import { DAY_MS, SUCCESS } from './builders.ts';
 import { type Fixture, pendingOf, type Suite } from './fixture.ts';
 
-type Write = (receipt: Receipt) => Promise<Written>;
+type Write = (receipt: Receipt) => Promise<WriteOutcome>;
 
 /** Every verb that keeps a receipt: each prepares what it will change, then writes it with a receipt. */
 const VERBS: readonly (readonly [name: string, prepare: (fixture: Fixture) => Promise<Write>])[] = [

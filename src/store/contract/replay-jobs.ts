@@ -18,7 +18,7 @@ export function replayJobsContract(suite: Suite): void {
       const job = newJob(fixture, { expected: 1_000_000, createdBy: 'Zoë "Z" \u0000\u{1f600}' });
       const versions = [
         job,
-        life.lease(job, 'node-1', fixture.now),
+        life.acquireLease(job, 'node-1', fixture.now),
         { ...job, state: 'running', cursor: 'dlv_1' as DeliveryId, gathered: 3, replayed: 1, skipped: 2 },
         { ...job, filter: { ...job.filter, scheduleId: 'sch_1' as ScheduleId, createdAfter: fixture.now } },
         life.stop(job, fixture.tick()) ?? job,
@@ -72,10 +72,10 @@ export function replayJobsContract(suite: Suite): void {
     test('is moved only from the revision it was read with', async () => {
       const fixture = await suite.fixture();
       const job = await addJob(fixture);
-      const held = life.lease(job, 'node-1', fixture.now);
+      const held = life.acquireLease(job, 'node-1', fixture.now);
       const answers = await Promise.all([
         fixture.store.jobs.replaceJob(held),
-        fixture.store.jobs.replaceJob(life.lease(job, 'node-2', fixture.now)),
+        fixture.store.jobs.replaceJob(life.acquireLease(job, 'node-2', fixture.now)),
       ]);
       expect(answers.toSorted()).toEqual(['done', 'stale']);
       expect(await fixture.store.jobs.gather(held, itemsOf('https://a.example/', 'dlv_1'))).toBe('stale');
@@ -240,7 +240,7 @@ export function replayJobsContract(suite: Suite): void {
 
 function newJob(fixture: Fixture, given: Partial<ReplayJob> = {}): ReplayJob {
   const now = fixture.tick();
-  const job = life.begin(
+  const job = life.createJob(
     {
       partition: fixture.partition,
       id: fixture.ids.mint('job', now),

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
-import { isTerminal } from '#src/domain/delivery-life.ts';
+import { isTerminal } from '#src/domain/delivery-lifecycle.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
-import * as life from '#src/domain/schedule-life.ts';
+import * as life from '#src/domain/schedule-lifecycle.ts';
 import { PRUNABLE, type Prunable } from '#src/ports/store.ts';
 import { DAY_MS, FAILURE, HOUR_MS, HOURLY, SUCCESS } from './builders.ts';
 import { addScheduleWithEveryStatus, deliveriesOf } from './every-status.ts';

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { archiveProfile, editProfile } from '#src/domain/profile.ts';
+import { archiveProfile, editProfile } from '#src/domain/endpoint-profile.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
-import * as life from '#src/domain/schedule-life.ts';
+import * as life from '#src/domain/schedule-lifecycle.ts';
 import * as arbitrary from './arbitraries.ts';
 import { HOUR_MS, HOURLY, type Made } from './builders.ts';
 import { hex } from './everything.ts';

@@ -1,6 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { SEALED_NAMES, type SealedEntry, type SealedKey, type SealedName } from '#src/ports/sealed-store.ts';
-import { SEALED_HEAD_BYTES } from '#src/ports/vault.ts';
+import {
+  SEALED_COLUMN_NAMES,
+  SEALED_HEAD_BYTES,
+  type SealedColumnName,
+  type SealedEntry,
+  type SealedKey,
+} from '#src/ports/vault.ts';
 import { START } from './builders.ts';
 import { type Fixture, ownSuite, type Suite } from './fixture.ts';
 
@@ -34,13 +39,13 @@ async function fill(fixture: Fixture): Promise<void> {
 export function sealedContract(suite: Suite): void {
   describe('sealed values', () => {
     const own = ownSuite(suite);
-    const filled: readonly SealedName[] = [...SEALED_NAMES];
+    const filled: readonly SealedColumnName[] = [...SEALED_COLUMN_NAMES];
     const sealed = () => own.store.sealed;
     beforeAll(async () => {
       for (const _ of [1, 2]) await fill(await own.fixture());
     });
 
-    async function walked(name: SealedName, limit: number): Promise<readonly SealedEntry[]> {
+    async function walked(name: SealedColumnName, limit: number): Promise<readonly SealedEntry[]> {
       const all: SealedEntry[] = [];
       let after: SealedKey | null = null;
       for (;;) {
@@ -52,7 +57,7 @@ export function sealedContract(suite: Suite): void {
       }
     }
 
-    async function oneOf(name: SealedName): Promise<SealedKey> {
+    async function oneOf(name: SealedColumnName): Promise<SealedKey> {
       const entry = (await sealed().listSealed(name, null, 10)).find(({ head }) => head !== null);
       if (entry === undefined) throw new Error('There is one.');
       return entry.key;
@@ -115,7 +120,7 @@ export function sealedContract(suite: Suite): void {
       expect(await sealed().findSealed('payloads', gone)).toBeNull();
     });
 
-    test.for(SEALED_NAMES)('can be asked for in every column: %s', async (name) => {
+    test.for(SEALED_COLUMN_NAMES)('can be asked for in every column: %s', async (name) => {
       expect(await sealed().listSealed(name, (await walked(name, 100)).at(-1)?.key ?? null, 1)).toEqual([]);
     });
   });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from '#src/domain/delivery.ts';
-import * as deliveryLife from '#src/domain/delivery-life.ts';
+import * as deliveryLife from '#src/domain/delivery-lifecycle.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
-import * as life from '#src/domain/schedule-life.ts';
+import * as life from '#src/domain/schedule-lifecycle.ts';
 import { SWEPT_TOGETHER_MAX, SWEPT_WITH_ORDER_MAX } from '#src/store/sql/sweep-verbs.ts';
 import { HOUR_MS, HOURLY, SUCCESS } from './builders.ts';
 import { addScheduleWithEveryStatus, deliveriesOf } from './every-status.ts';
@@ -96,8 +96,12 @@ export function unfinishedSweepsContract(suite: Suite): void {
       const now = fixture.tick();
       const view = await fixture.change(schedule.id, (read) => ORDERS[order](read, now));
       const unfinished = (await fixture.store.findSweep(fixture.partition, schedule.id)) ?? raise();
-      expect(unfinished).toMatchObject({ partition: fixture.partition, scheduleId: schedule.id, order });
-      expect(unfinished.orderedAt).toBe(now);
+      expect(unfinished).toMatchObject({
+        partition: fixture.partition,
+        scheduleId: schedule.id,
+        action: order,
+      });
+      expect(unfinished.requestedAt).toBe(now);
       expect(await fixture.store.listSweeps(1_000)).toContainEqual(unfinished);
 
       const before = await allOf(fixture, schedule.id);
@@ -106,7 +110,7 @@ export function unfinishedSweepsContract(suite: Suite): void {
       const [one] = left;
       const work = await fixture.load(one ?? raise());
       expect(work.sweep).toEqual(unfinished);
-      expect(deliveryLife.isToBeSwept(work.delivery, work.sweep)).toBe(true);
+      expect(deliveryLife.isSweepPending(work.delivery, work.sweep)).toBe(true);
       const claims = left.slice(0, 3).map((each) => ({ ...fixture.claim(each, view), advanced: null }));
       expect(await fixture.changesNothing(() => fixture.store.claim(claims))).toEqual(
         claims.map(() => 'stale'),
@@ -138,8 +142,8 @@ export function unfinishedSweepsContract(suite: Suite): void {
       expect(reached).toHaveLength(SWEPT_WITH_ORDER_MAX);
       const [one] = reached;
       const work = await fixture.load(one ?? raise());
-      expect(work.sweep).toMatchObject({ order: 'resume' });
-      expect(deliveryLife.isToBeSwept(work.delivery, work.sweep)).toBe(false);
+      expect(work.sweep).toMatchObject({ action: 'resume' });
+      expect(deliveryLife.isSweepPending(work.delivery, work.sweep)).toBe(false);
       const claim = { ...fixture.claim(one ?? raise(), view), advanced: null };
       expect(await fixture.store.claim([claim])).toEqual(['done']);
       await finish(fixture, schedule.id);
@@ -161,7 +165,7 @@ export function unfinishedSweepsContract(suite: Suite): void {
       await fixture.change(schedule.id, (read) => ORDERS[then](read, fixture.tick()));
       // Whoever still carries out the first order does nothing any more.
       const late = await fixture.store.findSweep(fixture.partition, schedule.id);
-      await fixture.changesNothing(() => fixture.store.carryOnSweep(early, null));
+      await fixture.changesNothing(() => fixture.store.continueSweep(early, null));
       expect(await fixture.store.findSweep(fixture.partition, schedule.id)).toEqual(late);
       await finish(fixture, schedule.id);
       const own = new Set(others.map(({ id }) => id));
@@ -213,7 +217,7 @@ export function unfinishedSweepsContract(suite: Suite): void {
       const resumed = life.resume(await fixture.view(schedule.id), fixture.tick()) ?? raise();
       expect(await fixture.store.replaceSchedule({ ...resumed, sweep: null, receipt: null })).toBe('done');
       const unfinished = (await fixture.store.findSweep(fixture.partition, schedule.id)) ?? raise();
-      await fixture.changesNothing(() => fixture.store.carryOnSweep(unfinished, null));
+      await fixture.changesNothing(() => fixture.store.continueSweep(unfinished, null));
       expect(await fixture.store.findSweep(fixture.partition, schedule.id)).toBeNull();
     });
 
@@ -267,8 +271,8 @@ async function finish(fixture: Fixture, id: ScheduleId): Promise<number> {
   const unfinished = await fixture.store.findSweep(fixture.partition, id);
   if (unfinished === null) return 0;
   let pieces = 0;
-  let place = await fixture.store.carryOnSweep(unfinished, null);
-  for (; place !== null; pieces++) place = await fixture.store.carryOnSweep(unfinished, place);
+  let place = await fixture.store.continueSweep(unfinished, null);
+  for (; place !== null; pieces++) place = await fixture.store.continueSweep(unfinished, place);
   expect(await fixture.store.findSweep(fixture.partition, id)).toBeNull();
   return pieces;
 }
@@ -288,7 +292,7 @@ function raise(): never {
 }
 
 function movesBy(status: DeliveryStatus, order: Order): boolean {
-  return deliveryLife.LIFE[status][order] !== undefined;
+  return deliveryLife.DELIVERY_TRANSITIONS[status][order] !== undefined;
 }
 
 function swept(delivery: Delivery, order: Order, now: Instant): Delivery {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { defer } from '#src/domain/delivery-life.ts';
+import { defer } from '#src/domain/delivery-lifecycle.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
-import * as life from '#src/domain/schedule-life.ts';
+import * as life from '#src/domain/schedule-lifecycle.ts';
 import type { EndWrite } from '#src/ports/store.ts';
 import { FAILURE, HOUR_MS, HOURLY, MINUTE_MS, SUCCESS } from './builders.ts';
 import { type Fixture, pendingOf, type Suite } from './fixture.ts';

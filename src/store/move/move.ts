@@ -14,7 +14,7 @@
  */
 import type { Client } from 'pg';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Timers } from '#src/ports/system.ts';
 import { isUnavailable } from '#src/store/postgres/faults.ts';
 import type { Db } from '#src/store/sqlite/connection.ts';
 import { pagesOf } from './pages.ts';

@@ -1,4 +1,4 @@
-import type { Timers } from '#src/ports/timers.ts';
+import type { Timers } from '#src/ports/system.ts';
 import type { DatabaseAddress } from './address.ts';
 import { connect } from './connect.ts';
 import { unavailableInstead } from './faults.ts';

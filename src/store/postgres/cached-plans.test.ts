@@ -5,7 +5,7 @@
 import type { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DeliveryId } from '#src/domain/id.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { START } from '#src/store/contract/builders.ts';
 import type { StatementName } from '#src/store/sql/steps.ts';
 import { systemTimers } from '#src/system/timers.ts';

@@ -12,7 +12,7 @@ import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { Client, DatabaseError } from 'pg';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Timers } from '#src/ports/system.ts';
 import {
   checksAuthority,
   type DatabaseAddress,

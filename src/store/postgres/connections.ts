@@ -8,8 +8,7 @@
  * what is read on the way to a request and what people look at have connections of their own as well.
  */
 import type { Client } from 'pg';
-import type { Clock } from '#src/ports/clock.ts';
-import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import type { Clock, Stopwatch, Timers } from '#src/ports/system.ts';
 import type { DatabaseAddress } from './address.ts';
 import { connector } from './connect.ts';
 import { Executor } from './executor.ts';

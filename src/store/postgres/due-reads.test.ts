@@ -1,7 +1,7 @@
 /** Pages of what is due in some slots, however the rows are spread over them. */
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { DueDelivery } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import { instant } from '#src/domain/instant.ts';
 import { ALL_SLOTS, type Slot } from '#src/domain/slot.ts';
 import type { Opened } from '#src/store/contract/fixture.ts';

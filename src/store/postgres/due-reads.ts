@@ -8,7 +8,7 @@
  * Citus cannot walk several slots or customers by themselves in one statement. There every worker looks for the rows of
  * everybody by itself, and each customer is a statement of its own.
  */
-import type { DueDelivery } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { SLOTS, type Slot } from '#src/domain/slot.ts';
 import type { CustomerCursor, CustomersPage } from '#src/ports/store.ts';

@@ -11,9 +11,8 @@
  * come to it yet. So whatever is found is final.
  */
 import type { QueryResult } from 'pg';
-import type { Clock } from '#src/ports/clock.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import type { Clock, Stopwatch, Timers } from '#src/ports/system.ts';
 import type { Parameter, Rejection } from '#src/store/sql/steps.ts';
 import { faultOf } from './faults.ts';
 import type { ReconnectingClient, SqlValue, TransactionQuery } from './reconnecting-client.ts';

@@ -2,8 +2,8 @@
  * What the engine asks on its way to a request. These questions are asked for every delivery, often many at
  * a time and when it is due: each is one statement, a short walk along an index or a few look-ups by key.
  */
-import type { UnfinishedSweep } from '#src/domain/delivery-life.ts';
-import type { DueDelivery } from '#src/domain/due.ts';
+import type { UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import type { LoadedDelivery, UnsettledAttempt } from '#src/ports/store.ts';
 import {

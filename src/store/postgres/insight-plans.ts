@@ -1,7 +1,7 @@
 /** By which indexes people's questions go, on the tables of `plans.test.ts`. */
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
 import type { InsightReads } from './insight-reads.ts';
 
@@ -56,7 +56,7 @@ export const INSIGHTS: readonly (readonly [
   ],
   [
     'whether a profile sends payloads',
-    (reads) => reads.sendsPayloads(LARGE, PROFILE),
+    (reads) => reads.hasPayloads(LARGE, PROFILE),
     ['schedules_sending_through'],
     0,
   ],

@@ -13,16 +13,16 @@ import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { StatsSpanMs } from '#src/domain/stats.ts';
 import type {
   DueCounts,
   EndpointActivity,
   Found,
-  GateAt,
+  GateSnapshot,
   ScheduleSearch,
-  StatsAt,
+  StatsPoint,
   UpcomingDelivery,
 } from '#src/ports/insight-store.ts';
 import type { DeliveryFilter, Page } from '#src/ports/store.ts';
@@ -77,7 +77,7 @@ export class InsightReads {
     spanMs: StatsSpanMs,
     from: Instant,
     until: Instant,
-  ): Promise<readonly StatsAt[]> {
+  ): Promise<readonly StatsPoint[]> {
     const rows = await this.#reader.query<StatsRow>(
       `SELECT at, counts FROM tallies WHERE partition = $1 AND span_ms = $2 AND at >= $3 AND at < $4
        ORDER BY at DESC LIMIT $5`,
@@ -246,7 +246,7 @@ export class InsightReads {
     return rows.map(fromDeliveryRow);
   }
 
-  async sendsPayloads(partition: Partition, id: EndpointId): Promise<boolean> {
+  async hasPayloads(partition: Partition, id: EndpointId): Promise<boolean> {
     const rows = await this.#reader.query(
       `SELECT 1 FROM schedules
        WHERE partition = $1 AND endpoint_id = $2 AND endpoint_id IS NOT NULL AND payload_bytes > 0 LIMIT 1`,
@@ -256,7 +256,7 @@ export class InsightReads {
     return rows.length > 0;
   }
 
-  async gates(partition: Partition, limit: number): Promise<readonly GateAt[]> {
+  async gates(partition: Partition, limit: number): Promise<readonly GateSnapshot[]> {
     const rows = await this.#reader.query<GateRow>(
       `SELECT * FROM (SELECT endpoint, state, saved_at FROM gates WHERE partition = $1 LIMIT $2) g
        ORDER BY ${BREAKER_IS_CLOSED}, saved_at DESC LIMIT $3`,

@@ -3,7 +3,7 @@
  * told apart by it when they come in. Where many are read at a time, they are told apart by their places.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { EndpointProfile, FiringProfile } from '#src/domain/profile.ts';
+import type { EndpointProfile, FiringProfile } from '#src/domain/endpoint-profile.ts';
 import type { FiringSchedule, Schedule } from '#src/domain/schedule.ts';
 import {
   ATTEMPT_FIXED,

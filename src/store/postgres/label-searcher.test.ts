@@ -2,7 +2,7 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ScheduleId } from '#src/domain/id.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { Page } from '#src/ports/store.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
 import type { Opened } from '#src/store/contract/fixture.ts';

@@ -4,9 +4,9 @@
  * too long (`aside-reader.ts`).
  */
 import type { ScheduleId } from '#src/domain/id.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { FoundSchedules, Page, ScheduleFilter } from '#src/ports/store.ts';
-import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/system.ts';
 import { type LabelScans, LabelSearch } from '#src/store/sql/label-search.ts';
 import type { ScannedRow } from '#src/store/sql/schedule-search.ts';
 import { OnDemandReadPool } from './on-demand-read-pool.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ScheduleId } from '#src/domain/id.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { LargePayloads } from './large-payloads.ts';
 

@@ -4,7 +4,7 @@
  */
 import { escapeLiteral } from 'pg';
 import type { ScheduleId } from '#src/domain/id.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { RoundRobinQueue } from '#src/domain/round-robin-queue.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { unavailableInstead } from './faults.ts';

@@ -6,9 +6,10 @@
  * question can come between the parts of a transaction. The writer's number makes sure that a renewal which was held
  * up on its way does not undo a later one. A renewal whose answer was lost is simply made again.
  */
-import type { Clock } from '#src/ports/clock.ts';
+
 import type { ClusterState, NodeLease } from '#src/ports/cluster-store.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
+import type { Clock } from '#src/ports/system.ts';
 import { ClusterReads } from './cluster-reads.ts';
 import { MARK } from './executor.ts';
 import { faultOf, unavailableInstead } from './faults.ts';

@@ -3,7 +3,7 @@
  * the slot and the digest of the key that it has now: by the old ones no node would send them.
  */
 import { endpointKeyOf, KEY_CHARACTERS_MAX } from '#src/domain/endpoint-key.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { slotOf } from '#src/domain/slot.ts';
 import { endpointDigest } from '#src/store/sql/endpoint-digest.ts';
 import type { Queryable } from './queryable.ts';

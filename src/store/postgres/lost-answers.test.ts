@@ -1,6 +1,6 @@
 /** A way to the database that fails: whatever was asked for is stored once or not at all, and the caller knows which. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import * as life from '#src/domain/schedule-life.ts';
+import * as life from '#src/domain/schedule-lifecycle.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { HOURLY, SUCCESS } from '#src/store/contract/builders.ts';
 import { type Opened, Suite } from '#src/store/contract/fixture.ts';

@@ -1,7 +1,7 @@
 /** How PostgreSQL tells which rows of a list fit: from what a row says of its values. None that is large is read for it. */
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { START } from '#src/store/contract/builders.ts';
 import { ALL_SCHEDULES } from '#src/store/contract/everything.ts';
 import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';

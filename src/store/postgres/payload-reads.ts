@@ -5,7 +5,7 @@
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { StoredPayload } from '#src/ports/store.ts';
 import type { LargePayloads } from './large-payloads.ts';
 import type { Reader } from './reader.ts';

@@ -1,10 +1,10 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { DueDelivery } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { START } from '#src/store/contract/builders.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { addressOf } from '#test/postgres/contract-databases.ts';

@@ -6,9 +6,9 @@
  * time, nothing else. What is heard is checked all the same; whoever may connect may speak.
  */
 import type { Client } from 'pg';
-import type { DueDelivery } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { Peers } from '#src/ports/hints.ts';
-import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/system.ts';
 import { ReconnectingClient } from './reconnecting-client.ts';
 
 const CHANNEL = 'sched';

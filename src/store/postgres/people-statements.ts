@@ -146,7 +146,7 @@ export function peopleStatements(distributed: boolean): Readonly<Record<PeopleSt
       key: [2],
       table: 'login_failures',
     },
-    takeBackLoginFailure: {
+    undoLoginFailure: {
       ...PLAIN,
       sql: [
         `UPDATE login_failures AS r SET failures = r.failures - 1 FROM ${rows(['subject'])}

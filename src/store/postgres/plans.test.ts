@@ -9,7 +9,7 @@ import type { Delivery } from '#src/domain/delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId, EndpointId, JobId, ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { ALL_SLOTS, type Slot } from '#src/domain/slot.ts';
 import type { Prunable } from '#src/ports/store.ts';
 import { START } from '#src/store/contract/builders.ts';

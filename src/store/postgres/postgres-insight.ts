@@ -3,7 +3,7 @@ import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { StatsSpanMs } from '#src/domain/stats.ts';
 import type {
   BreakerReset,
@@ -45,7 +45,7 @@ export class PostgresInsight implements InsightStore {
     this.#cluster = new ClusterReads(dependencies.insight);
   }
 
-  lookedAtSoon(): void {
+  warmUp(): void {
     // Whoever looks then is told what is wrong, if something is.
     this.#dependencies.insight.query('SELECT 1').catch(() => {});
   }
@@ -109,8 +109,8 @@ export class PostgresInsight implements InsightStore {
     return this.#reads.occurrences(partition, id, from, until, limit);
   }
 
-  sendsPayloads(partition: Partition, id: EndpointId): Promise<boolean> {
-    return this.#reads.sendsPayloads(partition, id);
+  hasPayloads(partition: Partition, id: EndpointId): Promise<boolean> {
+    return this.#reads.hasPayloads(partition, id);
   }
 
   async findGate(partition: Partition, endpoint: EndpointKey): Promise<Gate | null> {

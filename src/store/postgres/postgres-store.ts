@@ -1,10 +1,10 @@
 /** The store that many nodes share: each verb, and the connection that carries it (see `connections.ts`). */
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { DueDelivery } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
+import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { DeliveryId, EndpointId, KeyId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
-import type { EndpointProfile } from '#src/domain/profile.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { Fence, Slot } from '#src/domain/slot.ts';
 import type { ClusterState, ClusterStore, NodeLease, SlotState } from '#src/ports/cluster-store.ts';
@@ -20,7 +20,6 @@ import type {
 } from '#src/ports/control-store.ts';
 import type { InsightStore } from '#src/ports/insight-store.ts';
 import type { PeopleStore } from '#src/ports/people-store.ts';
-import type { SealedStore } from '#src/ports/sealed-store.ts';
 import type {
   ClaimWrite,
   CustomerCursor,
@@ -41,8 +40,9 @@ import type {
   Store,
   StoredPayload,
   UnsettledAttempt,
-  Written,
+  WriteOutcome,
 } from '#src/ports/store.ts';
+import type { SealedStore } from '#src/ports/vault.ts';
 import { SqlMaintenance } from '#src/store/sql/maintenance.ts';
 import { SqlPeople } from '#src/store/sql/people.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
@@ -118,11 +118,11 @@ export class PostgresStore extends SqlMaintenance implements Store, ControlStore
     return this.#connections.pools.search.find(...asked);
   }
 
-  addSchedule(addition: ScheduleAddition): Promise<Written> {
+  addSchedule(addition: ScheduleAddition): Promise<WriteOutcome> {
     return this.#writers.api.run(verbs.addSchedule(addition));
   }
 
-  async replaceSchedule(replacement: ScheduleReplacement): Promise<Written> {
+  async replaceSchedule(replacement: ScheduleReplacement): Promise<WriteOutcome> {
     const { partition, id, revision } = replacement.schedule;
     const before = await this.#reads.firingSchedule(partition, id);
     // Another revision than the one replaced would have other labels; the write would find that too.
@@ -142,7 +142,7 @@ export class PostgresStore extends SqlMaintenance implements Store, ControlStore
     return this.#reads.deliveries(partition, filter, page);
   }
 
-  addReplay(addition: ReplayAddition): Promise<Written> {
+  addReplay(addition: ReplayAddition): Promise<WriteOutcome> {
     return this.#writers.api.run(verbs.addReplay(addition));
   }
 
@@ -162,11 +162,11 @@ export class PostgresStore extends SqlMaintenance implements Store, ControlStore
     return this.#reads.profileHeaders(partition, id, version);
   }
 
-  addProfile(addition: ProfileWrite): Promise<Written> {
+  addProfile(addition: ProfileWrite): Promise<WriteOutcome> {
     return this.#writers.api.run(verbs.addProfile(addition));
   }
 
-  replaceProfile(replacement: ProfileWrite): Promise<Written> {
+  replaceProfile(replacement: ProfileWrite): Promise<WriteOutcome> {
     return this.#writers.api.run(verbs.replaceProfile(replacement));
   }
 

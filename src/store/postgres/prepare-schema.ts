@@ -1,6 +1,5 @@
 import type { Client } from 'pg';
-import type { Clock } from '#src/ports/clock.ts';
-import type { Timers } from '#src/ports/timers.ts';
+import type { Clock, Timers } from '#src/ports/system.ts';
 import { isDistributed } from './distribute.ts';
 import { unavailableInstead } from './faults.ts';
 import { migrate, requireCurrent } from './schema-version.ts';

@@ -8,10 +8,10 @@
  */
 
 import { type Attempt, DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
+import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
-import type { EndpointProfile } from '#src/domain/profile.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { FiringSchedule, ScheduleView } from '#src/domain/schedule.ts';
 import {
   type DeliveryFilter,

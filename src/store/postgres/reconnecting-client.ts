@@ -8,7 +8,7 @@
  */
 import type { Client, QueryResult } from 'pg';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/system.ts';
 import { copyOut } from './copy-out.ts';
 import { isUnavailable } from './faults.ts';
 import { type ArrayTypes, type ArrayValue, arrayParameter, arrayTypesOf } from './parameter-encoding.ts';

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { SLOTS, slotOf } from '#src/domain/slot.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { START } from '#src/store/contract/builders.ts';

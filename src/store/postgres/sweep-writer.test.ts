@@ -2,7 +2,7 @@
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
-import * as life from '#src/domain/schedule-life.ts';
+import * as life from '#src/domain/schedule-lifecycle.ts';
 import { HOUR_MS, HOURLY, SUCCESS } from '#src/store/contract/builders.ts';
 import { pendingOf, Suite } from '#src/store/contract/fixture.ts';
 import { SWEPT_WITH_ORDER_MAX } from '#src/store/sql/sweep-verbs.ts';
@@ -39,7 +39,7 @@ test('claims, settles and what the API stores do not wait for a piece that waits
     await client.query('BEGIN');
     await client.query('SELECT 1 FROM deliveries WHERE id = $1 FOR UPDATE', [unfinished.lastId]);
     let isSwept = false;
-    const piece = fixture.store.carryOnSweep(unfinished, null).then((place) => {
+    const piece = fixture.store.continueSweep(unfinished, null).then((place) => {
       isSwept = true;
       return place;
     });

@@ -1,8 +1,8 @@
 /** A transaction that is written at once, as one piece where the server bounds it, and statement by statement. */
 import type { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Partition } from '#src/domain/partition.ts';
-import { archiveProfile } from '#src/domain/profile.ts';
+import { archiveProfile } from '#src/domain/endpoint-profile.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { Builders, START } from '#src/store/contract/builders.ts';
 import { systemTimers } from '#src/system/timers.ts';

@@ -1,7 +1,7 @@
 /** Rows of the control plane's tables, and what they mean. */
 import type { EndpointId, KeyId, ProjectId, SecretId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Mode, Partition } from '#src/domain/partition.ts';
+import type { Mode, Partition } from '#src/domain/project.ts';
 import type { ApiKey, EndpointSecret, Project, SigningSecret } from '#src/ports/control-store.ts';
 
 export interface ProjectRow {

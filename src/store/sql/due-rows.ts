@@ -1,9 +1,9 @@
 /** What a look at due work reads of a delivery. */
-import type { DueDelivery } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import { whereTo } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId, EndpointId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 
 export interface DueRow {
   readonly partition: Partition;

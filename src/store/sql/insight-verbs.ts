@@ -1,6 +1,6 @@
 /** The verbs that change what people look at, and the orders they give. */
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { StatsSpanMs } from '#src/domain/stats.ts';
 import type { BreakerReset, SavedEndpointStats, SavedStats } from '#src/ports/insight-store.ts';
 import { endpointDigest } from './endpoint-digest.ts';

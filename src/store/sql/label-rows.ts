@@ -10,7 +10,7 @@ import {
   type ScheduleKind,
   type ScheduleState,
 } from '#src/domain/schedule.ts';
-import { SCHEDULE_LIFE } from '#src/domain/schedule-life.ts';
+import { SCHEDULE_TRANSITIONS } from '#src/domain/schedule-lifecycle.ts';
 import type { ScheduleFilter } from '#src/ports/store.ts';
 
 /** The columns of a row, in the order in which their values are handed over: this is its primary key. */
@@ -31,7 +31,7 @@ export const EVERY_STATE = quoted(SCHEDULE_STATES);
 export const EVERY_KIND = quoted(SCHEDULE_KINDS);
 /** The states that the end of a delivery can complete. */
 export const COMPLETABLE_STATES = SCHEDULE_STATES.filter(
-  (state) => SCHEDULE_LIFE[state].complete !== undefined,
+  (state) => SCHEDULE_TRANSITIONS[state].complete !== undefined,
 );
 
 function quoted(words: readonly string[]): string {

@@ -7,10 +7,10 @@
  */
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Labels } from '#src/domain/labels.ts';
-import type { Partition } from '#src/domain/partition.ts';
-import { SlowedTimers } from '#src/ports/slowed-timers.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { FoundSchedules, Page, ScheduleFilter } from '#src/ports/store.ts';
-import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/system.ts';
+import { ThrottledTimers } from '#src/ports/throttled-timers.ts';
 import { ScanLimiter } from './scan-limiter.ts';
 import { SCAN_ROWS_MAX, type ScannedRow, search } from './schedule-search.ts';
 
@@ -37,13 +37,13 @@ export interface LabelScans {
 export class LabelSearch {
   readonly #walks: LabelScans;
   readonly #timers: Timers & Stopwatch;
-  readonly #slowed: SlowedTimers;
+  readonly #slowed: ThrottledTimers;
   readonly #turns = new ScanLimiter();
 
   constructor(walks: LabelScans, timers: Timers & Stopwatch) {
     this.#walks = walks;
     this.#timers = timers;
-    this.#slowed = new SlowedTimers(timers, () => true);
+    this.#slowed = new ThrottledTimers(timers, () => true);
   }
 
   find(partition: Partition, filter: ScheduleFilter, page: Page<ScheduleId>): Promise<FoundSchedules> {

@@ -3,10 +3,10 @@
  * used once and in this order.
  */
 import type { DeliveryStatus } from '#src/domain/delivery.ts';
-import { type SweepPlace, sweep, type UnfinishedSweep } from '#src/domain/delivery-life.ts';
+import { type SweepCursor, sweep, type UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
 import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { TrustedTime } from '#src/domain/trusted-time.ts';
 import type { Rejection, Step } from './steps.ts';
 import { SweepQueue } from './sweep-queue.ts';
@@ -37,7 +37,7 @@ const TRUSTED_TIME = 'SELECT seen_at, trusted_at, believed_from FROM trusted_tim
 
 type Verbs = Pick<
   ReturnType<typeof makeVerbs>,
-  'carryOnSweep' | 'endSweep' | 'removeStaleSweep' | 'saveTrustedTime'
+  'continueSweep' | 'endSweep' | 'removeStaleSweep' | 'saveTrustedTime'
 >;
 
 export abstract class SqlMaintenance {
@@ -62,18 +62,18 @@ export abstract class SqlMaintenance {
     return (await this.#sql.query<SweepRow>(OLDEST_SWEEPS, limit)).map(fromSweepRow);
   }
 
-  carryOnSweep(unfinished: UnfinishedSweep, after: SweepPlace | null): Promise<SweepPlace | null> {
+  continueSweep(unfinished: UnfinishedSweep, after: SweepCursor | null): Promise<SweepCursor | null> {
     return this.#sweepTurns.run(unfinished.partition, () => this.#sweepPiece(unfinished, after));
   }
 
-  async #sweepPiece(unfinished: UnfinishedSweep, after: SweepPlace | null): Promise<SweepPlace | null> {
-    const { carryOnSweep, endSweep, removeStaleSweep } = this.#verbs;
-    const { from } = sweep(unfinished.order, unfinished.orderedAt);
+  async #sweepPiece(unfinished: UnfinishedSweep, after: SweepCursor | null): Promise<SweepCursor | null> {
+    const { continueSweep, endSweep, removeStaleSweep } = this.#verbs;
+    const { from } = sweep(unfinished.action, unfinished.requestedAt);
     for (const status of after === null ? from : from.slice(from.indexOf(after.status))) {
       const afterId = after?.status === status ? after.id : BEFORE_EVERY_ID;
       const upTo = await this.#endOfPiece(unfinished, status, afterId);
       if (upTo === null) continue;
-      const answer = await this.#sql.run<'stale'>(carryOnSweep(unfinished, upTo, afterId));
+      const answer = await this.#sql.run<'stale'>(continueSweep(unfinished, upTo, afterId));
       if (answer === 'done') return upTo;
       await this.#sql.run(removeStaleSweep(unfinished));
       return null;
@@ -89,7 +89,7 @@ export abstract class SqlMaintenance {
     { partition, scheduleId, lastId }: UnfinishedSweep,
     status: DeliveryStatus,
     after: string,
-  ): Promise<SweepPlace | null> {
+  ): Promise<SweepCursor | null> {
     const rows = await this.#sql.query<{ readonly id: DeliveryId }>(
       NEXT_PIECE,
       partition,

@@ -16,7 +16,7 @@ export type PeopleStatementName =
   | 'removeSessionsOf'
   | 'insertLoginFailures'
   | 'replaceLoginFailures'
-  | 'takeBackLoginFailure'
+  | 'undoLoginFailure'
   | 'removeLoginFailures'
   | 'insertAudit'
   | 'endAudit'

@@ -1,7 +1,7 @@
 /** Rows of the tables of people, and what they mean. */
 import type { AuditId, InvitationId, ProjectId, UserId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Mode } from '#src/domain/partition.ts';
+import type { Mode } from '#src/domain/project.ts';
 import type { Role } from '#src/domain/role.ts';
 import type {
   AuditEntry,

@@ -81,8 +81,8 @@ export const peopleVerbs = {
           : ['replaceLoginFailures', 'stale', failures, lastAt, subject, was.failures, was.lastAt],
     ),
 
-  takeBackLoginFailure: (subjects: readonly string[]): readonly Step[] =>
-    subjects.map((subject): Step => ['takeBackLoginFailure', null, subject]),
+  undoLoginFailure: (subjects: readonly string[]): readonly Step[] =>
+    subjects.map((subject): Step => ['undoLoginFailure', null, subject]),
 
   clearLoginFailures: (subjects: readonly string[]): readonly Step[] =>
     subjects.map((subject): Step => ['removeLoginFailures', null, subject]),

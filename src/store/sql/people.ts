@@ -172,8 +172,8 @@ export class SqlPeople implements PeopleStore {
     return this.#sql.run(verbs.replaceLoginFailures(changes));
   }
 
-  async takeBackLoginFailure(subjects: readonly string[]): Promise<void> {
-    await this.#sql.run(verbs.takeBackLoginFailure(subjects));
+  async undoLoginFailure(subjects: readonly string[]): Promise<void> {
+    await this.#sql.run(verbs.undoLoginFailure(subjects));
   }
 
   async clearLoginFailures(subjects: readonly string[]): Promise<void> {

@@ -2,7 +2,7 @@
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId, JobId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { ReplayFilter, ReplayItem, ReplayJob, ReplayJobState } from '#src/domain/replay-job.ts';
 
 export type ReplayJobStatementName =

@@ -5,7 +5,7 @@
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { JobId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { ReplayItem, ReplayJob } from '#src/domain/replay-job.ts';
 import type { ItemReplay, ReplayJobStore } from '#src/ports/replay-job-store.ts';
 import { endpointDigest } from './endpoint-digest.ts';

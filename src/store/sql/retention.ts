@@ -7,13 +7,13 @@
  * are, a page costs what a page holds. Where the walk has come to is kept until it has come to the end.
  */
 import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
-import { isTerminal } from '#src/domain/delivery-life.ts';
+import { isTerminal } from '#src/domain/delivery-lifecycle.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { SCHEDULE_STATES } from '#src/domain/schedule.ts';
-import { SCHEDULE_LIFE } from '#src/domain/schedule-life.ts';
+import { SCHEDULE_TRANSITIONS } from '#src/domain/schedule-lifecycle.ts';
 import type { Prunable } from '#src/ports/store.ts';
 import { fromLabelDigests } from './rows.ts';
 import type { Step } from './steps.ts';
@@ -21,7 +21,7 @@ import type { makeVerbs } from './verbs.ts';
 
 export const TERMINAL_STATUSES = listed(DELIVERY_STATUSES.filter(isTerminal));
 export const ENDED_STATES = listed(
-  SCHEDULE_STATES.filter((state) => Object.keys(SCHEDULE_LIFE[state]).length === 0),
+  SCHEDULE_STATES.filter((state) => Object.keys(SCHEDULE_TRANSITIONS[state]).length === 0),
 );
 
 function listed(values: readonly string[]): string {

@@ -1,17 +1,17 @@
 /** Rows as SQLite has them, and the domain's objects. Casts live here: what comes out of our own tables was put in by us. */
 import type { Attempt, AttemptOutcome, Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
 import type { Method } from '#src/domain/destination.ts';
-import type { AttemptId, DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
-import type { Instant } from '#src/domain/instant.ts';
-import { LABEL_DIGEST_CHARACTERS, type LabelDigest, type Labels } from '#src/domain/labels.ts';
-import type { Partition } from '#src/domain/partition.ts';
 import type {
   BreakerPolicy,
   EndpointProfile,
   FiringProfile,
   RateLimit,
   RetryBudget,
-} from '#src/domain/profile.ts';
+} from '#src/domain/endpoint-profile.ts';
+import type { AttemptId, DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import { LABEL_DIGEST_CHARACTERS, type LabelDigest, type Labels } from '#src/domain/labels.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { RetryPolicy } from '#src/domain/retry.ts';
 import type {
   Destination,

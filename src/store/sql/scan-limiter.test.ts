@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { SCANS_MAX, ScanLimiter, WAITING_PER_CUSTOMER_MAX } from './scan-limiter.ts';
 

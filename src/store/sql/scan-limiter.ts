@@ -2,7 +2,7 @@
  * Turns to walk. A walk looks at many rows, so there are few at a time: some in all, one of each customer. The others
  * wait, and customers take turns: one who asks for a hundred walks holds up no other one's first.
  */
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 
 export const SCANS_MAX = 6;

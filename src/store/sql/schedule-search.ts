@@ -34,10 +34,10 @@ export const MATCHES_AND_LAST = `SELECT id, is_match, looked FROM walked
 
 /** The found ones that fit on a page: the search goes on behind the last one. */
 export function fitOnPage(
-  { next, lookedAt }: Pick<Found<ScheduleId, ScheduleId>, 'next' | 'lookedAt'>,
+  { next, scanned }: Pick<Found<ScheduleId, ScheduleId>, 'next' | 'scanned'>,
   { items, hasMore }: Listed<ScheduleView>,
 ): Found<ScheduleView, ScheduleId> {
-  return { found: items, next: hasMore ? (items.at(-1)?.schedule.id ?? next) : next, lookedAt };
+  return { found: items, next: hasMore ? (items.at(-1)?.schedule.id ?? next) : next, scanned };
 }
 
 export async function search(
@@ -46,21 +46,21 @@ export async function search(
   { lookAtMax, pieceRowsMax = SCAN_ROWS_MAX, isTimeUp = () => false }: SearchLimits,
 ): Promise<Found<ScheduleId, ScheduleId>> {
   const found: ScheduleId[] = [];
-  let lookedAt = 0;
+  let scanned = 0;
   let from = before;
-  for (let rows = FIRST_SCAN_ROWS; lookedAt < lookAtMax; rows *= 2) {
-    const asked = Math.min(rows, pieceRowsMax, lookAtMax - lookedAt);
+  for (let rows = FIRST_SCAN_ROWS; scanned < lookAtMax; rows *= 2) {
+    const asked = Math.min(rows, pieceRowsMax, lookAtMax - scanned);
     const piece = await walk(from, asked);
     const looked = piece[0]?.looked ?? 0;
-    lookedAt += looked;
+    scanned += looked;
     found.push(...piece.filter(({ is_match }) => Boolean(is_match)).map(({ id }) => id));
     if (found.length > limit) {
       const enough = found.slice(0, limit);
-      return { found: enough, next: enough.at(-1) ?? null, lookedAt };
+      return { found: enough, next: enough.at(-1) ?? null, scanned };
     }
-    if (looked < asked) return { found, next: null, lookedAt };
+    if (looked < asked) return { found, next: null, scanned };
     from = piece.at(-1)?.id ?? from;
     if (isTimeUp()) break;
   }
-  return { found, next: from, lookedAt };
+  return { found, next: from, scanned };
 }

@@ -3,14 +3,14 @@
  * Parameters of a question are `$1`, `$2` and so on, each used once and in this order.
  */
 import {
-  SEALED_NAMES,
+  SEALED_COLUMN_NAMES,
+  SEALED_HEAD_BYTES,
+  type SealedColumnName,
   type SealedEntry,
   type SealedKey,
-  type SealedName,
   type SealedReplacement,
   type SealedStore,
-} from '#src/ports/sealed-store.ts';
-import { SEALED_HEAD_BYTES } from '#src/ports/vault.ts';
+} from '#src/ports/vault.ts';
 import type { SqlRunner } from './people.ts';
 import { SEALED_COLUMNS, type SealedColumn } from './sealed-columns.ts';
 import type { SealedStatementName, Step } from './steps.ts';
@@ -32,7 +32,7 @@ export class SqlSealed implements SealedStore {
   }
 
   async listSealed(
-    name: SealedName,
+    name: SealedColumnName,
     after: SealedKey | null,
     limit: number,
   ): Promise<readonly SealedEntry[]> {
@@ -40,12 +40,12 @@ export class SqlSealed implements SealedStore {
     const rows = await this.#sql.query<EntryRow>(entriesAfter(column, after), ...(after ?? []), limit);
     return rows.map((row) => {
       const key = column.key.map((part) => row[part] as string | number);
-      const earlierPlace = column.earlierPlace?.(key) ?? null;
-      return { key, place: column.place(key), earlierPlace, head: row.head, bytes: row.bytes ?? 0 };
+      const legacyContext = column.legacyContext?.(key) ?? null;
+      return { key, context: column.context(key), legacyContext, head: row.head, bytes: row.bytes ?? 0 };
     });
   }
 
-  async findSealed(name: SealedName, key: SealedKey): Promise<Uint8Array | null> {
+  async findSealed(name: SealedColumnName, key: SealedKey): Promise<Uint8Array | null> {
     const { table, column, key: columns } = SEALED_COLUMNS[name];
     const which = columns.map((part, index) => `${part} = $${index + 1}`).join(' AND ');
     const sql = `SELECT ${column} AS sealed FROM ${table} WHERE ${which}`;
@@ -55,7 +55,7 @@ export class SqlSealed implements SealedStore {
 
   /** The replacements are asked for together, so they share a transaction. */
   replaceSealed(
-    name: SealedName,
+    name: SealedColumnName,
     replacements: readonly SealedReplacement[],
   ): Promise<readonly ('done' | 'stale')[]> {
     return Promise.all(
@@ -80,6 +80,6 @@ export function sealedStatements<S>(
   statementOf: (column: SealedColumn) => S,
 ): Readonly<Record<SealedStatementName, S>> {
   return Object.fromEntries(
-    SEALED_NAMES.map((name) => [`reseal ${name}`, statementOf(SEALED_COLUMNS[name])]),
+    SEALED_COLUMN_NAMES.map((name) => [`reseal ${name}`, statementOf(SEALED_COLUMNS[name])]),
   ) as Record<SealedStatementName, S>;
 }

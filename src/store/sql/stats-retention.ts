@@ -3,7 +3,7 @@
  * disk. Of the endpoints of one hour there may be tens of thousands; they go along their index, so many rows at a time.
  */
 import { type Instant, instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { HOUR_MS, MINUTE_MS, type StatsSpanMs } from '#src/domain/stats.ts';
 import { PRUNED_PARTITIONS, PRUNED_ROWS, PRUNED_STEPS } from './insight-bounds.ts';
 import { insightVerbs } from './insight-verbs.ts';

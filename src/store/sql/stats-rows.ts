@@ -5,7 +5,7 @@
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import { LATENESS_CLASSES, NO_STATS, type Stats } from '#src/domain/stats.ts';
-import type { EndpointActivity, StatsAt } from '#src/ports/insight-store.ts';
+import type { EndpointActivity, StatsPoint } from '#src/ports/insight-store.ts';
 import { endpointDigest } from './endpoint-digest.ts';
 
 export interface StatsRow {
@@ -66,7 +66,7 @@ function countsOf(rows: readonly { readonly counts: string }[]): readonly (reado
 }
 
 /** Rows newest first; steps in the order of time. */
-export function byInstant(rows: readonly StatsRow[]): readonly StatsAt[] {
+export function byInstant(rows: readonly StatsRow[]): readonly StatsPoint[] {
   const sums = new Sums<Instant>();
   for (const [index, counts] of countsOf(rows).entries()) sums.add(rows[index]?.at ?? instant(0), counts);
   return [...sums.keys()].toReversed().map((at) => ({ at, stats: sums.get(at) ?? NO_STATS }));

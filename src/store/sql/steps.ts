@@ -4,11 +4,11 @@
  * them.
  */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
-import type { Partition } from '#src/domain/partition.ts';
-import type { EndpointProfile, FiringProfile } from '#src/domain/profile.ts';
+import type { EndpointProfile, FiringProfile } from '#src/domain/endpoint-profile.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { FiringSchedule, Schedule } from '#src/domain/schedule.ts';
-import type { SealedName } from '#src/ports/sealed-store.ts';
 import type { ProfileWrite, Receipt } from '#src/ports/store.ts';
+import type { SealedColumnName } from '#src/ports/vault.ts';
 import {
   ATTEMPT_FIXED,
   ATTEMPT_OUTCOME,
@@ -22,7 +22,7 @@ import type { ReplayJobStatementName } from './replay-job-rows.ts';
 import { toAttemptRow, toProfileHeadRow, toProfileVersionRow, toScheduleRow } from './rows.ts';
 
 /** Replaces a sealed value that is still as it was read (`sealed.ts`). */
-export type SealedStatementName = `reseal ${SealedName}`;
+export type SealedStatementName = `reseal ${SealedColumnName}`;
 
 /** What a store must have a statement for. */
 export type StatementName =

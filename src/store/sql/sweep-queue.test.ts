@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { SweepQueue } from './sweep-queue.ts';
 
 const [A, B] = [1 as Partition, 2 as Partition];

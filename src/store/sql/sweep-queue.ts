@@ -6,7 +6,7 @@
  * Every order waits for one piece at a time. So there are never more waiting than orders being carried out.
  */
 
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { RoundRobinQueue } from '#src/domain/round-robin-queue.ts';
 
 export class SweepQueue {

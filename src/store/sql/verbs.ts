@@ -6,11 +6,11 @@
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
+import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { DeliveryId, KeyId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { LabelDigest } from '#src/domain/labels.ts';
-import type { Partition } from '#src/domain/partition.ts';
-import type { EndpointProfile } from '#src/domain/profile.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { FiringSchedule, Schedule, ScheduleState } from '#src/domain/schedule.ts';
 import { type Fence, type Slot, slotOf } from '#src/domain/slot.ts';
 import type { TrustedTime } from '#src/domain/trusted-time.ts';
@@ -61,7 +61,7 @@ import {
   type Step,
   settleDelivery,
 } from './steps.ts';
-import { beginSweep, carryOnSweep, endSweep, removeStaleSweep, SWEPT_TOGETHER_MAX } from './sweep-verbs.ts';
+import { beginSweep, continueSweep, endSweep, removeStaleSweep, SWEPT_TOGETHER_MAX } from './sweep-verbs.ts';
 
 /** What is removed only as it was read. */
 interface Revised<Id> {
@@ -169,7 +169,7 @@ export function makeVerbs(places: KeyParameters) {
       ...(sweep === null ? [] : beginSweep(schedule, sweep, sweptTogetherMax)),
     ],
 
-    carryOnSweep,
+    continueSweep,
     endSweep,
     removeStaleSweep,
 

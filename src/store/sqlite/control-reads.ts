@@ -1,7 +1,7 @@
 /** The control plane's questions. */
 import type { EndpointId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { ApiKey, EndpointSecret, Project, SigningSecret, Tenant } from '#src/ports/control-store.ts';
 import {
   type EndpointSecretRow,

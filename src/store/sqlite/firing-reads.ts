@@ -4,13 +4,13 @@
  * are read only for what is really sent.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { UnfinishedSweep } from '#src/domain/delivery-life.ts';
-import type { DueDelivery } from '#src/domain/due.ts';
+import type { UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { FiringSchedule } from '#src/domain/schedule.ts';
 import { type Slot, slotOf } from '#src/domain/slot.ts';
 import type {

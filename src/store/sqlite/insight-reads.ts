@@ -11,16 +11,16 @@ import type { Gate } from '#src/domain/gate.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { StatsSpanMs } from '#src/domain/stats.ts';
 import type {
   DueCounts,
   EndpointActivity,
   Found,
-  GateAt,
+  GateSnapshot,
   ScheduleSearch,
-  StatsAt,
+  StatsPoint,
   UpcomingDelivery,
 } from '#src/ports/insight-store.ts';
 import type { DeliveryFilter, Page, ScheduleFilter } from '#src/ports/store.ts';
@@ -61,7 +61,7 @@ export class InsightReads {
     this.#reads = new Reads(db);
   }
 
-  stats(partition: Partition, spanMs: StatsSpanMs, from: Instant, until: Instant): readonly StatsAt[] {
+  stats(partition: Partition, spanMs: StatsSpanMs, from: Instant, until: Instant): readonly StatsPoint[] {
     const rows = this.#ask.all<StatsRow>(
       `SELECT at, counts FROM tallies WHERE partition = ? AND span_ms = ? AND at >= ? AND at < ?
        ORDER BY at DESC LIMIT ?`,
@@ -215,7 +215,7 @@ export class InsightReads {
     return rows.map(fromDeliveryRow);
   }
 
-  sendsPayloads(partition: Partition, id: EndpointId): boolean {
+  hasPayloads(partition: Partition, id: EndpointId): boolean {
     const row = this.#ask.get(
       `SELECT 1 FROM schedules INDEXED BY schedules_sending_through
        WHERE partition = ? AND endpoint_id = ? AND endpoint_id IS NOT NULL AND payload_bytes > 0 LIMIT 1`,
@@ -225,7 +225,7 @@ export class InsightReads {
     return row !== undefined;
   }
 
-  gates(partition: Partition, limit: number): readonly GateAt[] {
+  gates(partition: Partition, limit: number): readonly GateSnapshot[] {
     const rows = this.#ask.all<{
       readonly endpoint: EndpointKey;
       readonly state: string;

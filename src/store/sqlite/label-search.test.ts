@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Labels } from '#src/domain/labels.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { FoundSchedules } from '#src/ports/store.ts';
 import { START } from '#src/store/contract/builders.ts';
 import { ALL_SCHEDULES } from '#src/store/contract/everything.ts';

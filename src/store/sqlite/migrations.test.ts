@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
-import { defer, isTerminal } from '#src/domain/delivery-life.ts';
-import { dueOf } from '#src/domain/due.ts';
+import { defer, isTerminal } from '#src/domain/delivery-lifecycle.ts';
+import { dueDeliveryOf } from '#src/domain/due-delivery.ts';
 import { instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { SCHEDULE_STATES, type Schedule } from '#src/domain/schedule.ts';
 import { Builders, DAY_MS, HOURLY, START } from '#src/store/contract/builders.ts';
 import { ALL_SCHEDULES, readEverything } from '#src/store/contract/everything.ts';
@@ -88,7 +88,7 @@ test('from version 1: everything is there, nothing is reserved, what waits is fo
     );
 
     const due = await store.listDue(null, later, 100);
-    expect(due).toEqual(made.flatMap(({ delivery }) => dueOf(delivery) ?? []));
+    expect(due).toEqual(made.flatMap(({ delivery }) => dueDeliveryOf(delivery) ?? []));
     const first = deliveries.find(({ status }) => status === 'scheduled');
     if (first === undefined) throw new Error('One is scheduled.');
     expect(await store.defer([defer(first, later, true)])).toEqual(['done']);

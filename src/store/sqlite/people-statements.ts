@@ -56,7 +56,7 @@ export const PEOPLE_STATEMENTS = {
       WHERE subject = ? AND failures = ? AND last_at = ?`,
     holds: 'changed_one',
   },
-  takeBackLoginFailure: {
+  undoLoginFailure: {
     sql: 'UPDATE login_failures SET failures = failures - 1 WHERE subject = ? AND failures > 0',
     holds: 'always',
   },

@@ -11,7 +11,7 @@ import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId, EndpointId, JobId, ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
 import { Builders, START } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';

@@ -1,11 +1,11 @@
 /** The questions, on a read-only connection. Each is one indexed look-up or one bounded walk along an index. */
 
 import { type Attempt, DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from '#src/domain/delivery.ts';
+import type { EndpointProfile, FiringProfile } from '#src/domain/endpoint-profile.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Label } from '#src/domain/labels.ts';
-import type { Partition } from '#src/domain/partition.ts';
-import type { EndpointProfile, FiringProfile } from '#src/domain/profile.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { FiringSchedule, ScheduleView } from '#src/domain/schedule.ts';
 import {
   type DeliveryFilter,

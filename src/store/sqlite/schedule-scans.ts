@@ -1,9 +1,10 @@
 /** How a search looks at a piece of the schedules: along one index, whatever else is asked of them. */
-import { HIDDEN_QUERY } from '#src/domain/hidden-query.ts';
+
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Label, Labels } from '#src/domain/labels.ts';
 import { labelDigest } from '#src/domain/labels.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
+import { HIDDEN_QUERY } from '#src/domain/role.ts';
 import type { ScheduleFilter } from '#src/ports/store.ts';
 import { PAST_EVERY_ID } from '#src/store/sql/id-ranges.ts';
 import { labelBytes, rangesOf } from '#src/store/sql/label-rows.ts';

@@ -3,7 +3,7 @@ import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { StatsSpanMs } from '#src/domain/stats.ts';
 import type {
   BreakerReset,
@@ -55,7 +55,7 @@ export class SqliteInsight implements InsightStore {
     return unavailableInstead(read);
   }
 
-  lookedAtSoon(): void {
+  warmUp(): void {
     this.#asker.start();
   }
 
@@ -118,8 +118,8 @@ export class SqliteInsight implements InsightStore {
     return this.#asker.query('occurrences', partition, id, from, until, limit);
   }
 
-  sendsPayloads(partition: Partition, id: EndpointId): Promise<boolean> {
-    return this.#asker.query('sendsPayloads', partition, id);
+  hasPayloads(partition: Partition, id: EndpointId): Promise<boolean> {
+    return this.#asker.query('hasPayloads', partition, id);
   }
 
   findGate(partition: Partition, endpoint: EndpointKey): Promise<Gate | null> {

@@ -2,11 +2,11 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
-import type { DueDelivery } from '#src/domain/due.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
+import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { DeliveryId, EndpointId, KeyId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
-import type { EndpointProfile } from '#src/domain/profile.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { Fence, Slot } from '#src/domain/slot.ts';
 import type { ClusterState, ClusterStore, NodeLease, SlotState } from '#src/ports/cluster-store.ts';
@@ -22,7 +22,6 @@ import type {
 } from '#src/ports/control-store.ts';
 import type { InsightStore } from '#src/ports/insight-store.ts';
 import type { PeopleStore } from '#src/ports/people-store.ts';
-import type { SealedStore } from '#src/ports/sealed-store.ts';
 import {
   type ClaimWrite,
   type CustomerCursor,
@@ -45,9 +44,10 @@ import {
   type StoredPayload,
   StoreUnavailable,
   type UnsettledAttempt,
-  type Written,
+  type WriteOutcome,
 } from '#src/ports/store.ts';
-import type { Stopwatch, Timers } from '#src/ports/timers.ts';
+import type { Stopwatch, Timers } from '#src/ports/system.ts';
+import type { SealedStore } from '#src/ports/vault.ts';
 import { LabelSearch } from '#src/store/sql/label-search.ts';
 import { SqlMaintenance } from '#src/store/sql/maintenance.ts';
 import { SqlPeople } from '#src/store/sql/people.ts';
@@ -197,11 +197,11 @@ export class SqliteStore extends SqlMaintenance implements Store, ControlStore, 
     return this.#search.find(partition, filter, page);
   }
 
-  addSchedule(addition: ScheduleAddition): Promise<Written> {
+  addSchedule(addition: ScheduleAddition): Promise<WriteOutcome> {
     return this.#writer.run(verbs.addSchedule(addition));
   }
 
-  async replaceSchedule(replacement: ScheduleReplacement): Promise<Written> {
+  async replaceSchedule(replacement: ScheduleReplacement): Promise<WriteOutcome> {
     const { partition, id, revision } = replacement.schedule;
     const before = this.#ask(() => this.#reads.firingSchedule(partition, id));
     // Another revision than the one replaced would have other labels; the write would find that too.
@@ -221,7 +221,7 @@ export class SqliteStore extends SqlMaintenance implements Store, ControlStore, 
     return this.#read(() => this.#reads.deliveries(partition, filter, page));
   }
 
-  addReplay(addition: ReplayAddition): Promise<Written> {
+  addReplay(addition: ReplayAddition): Promise<WriteOutcome> {
     return this.#writer.run(verbs.addReplay(addition));
   }
 
@@ -246,11 +246,11 @@ export class SqliteStore extends SqlMaintenance implements Store, ControlStore, 
     return this.#read(() => this.#reads.profileHeaders(partition, id, version));
   }
 
-  addProfile(addition: ProfileWrite): Promise<Written> {
+  addProfile(addition: ProfileWrite): Promise<WriteOutcome> {
     return this.#writer.run(verbs.addProfile(addition));
   }
 
-  replaceProfile(replacement: ProfileWrite): Promise<Written> {
+  replaceProfile(replacement: ProfileWrite): Promise<WriteOutcome> {
     return this.#writer.run(verbs.replaceProfile(replacement));
   }
 

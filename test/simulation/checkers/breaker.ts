@@ -5,8 +5,8 @@
  * It is saved soon after it turned, so that a restart does not forget it.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
+import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
-import type { EndpointProfile } from '#src/domain/profile.ts';
 import { ms } from '../durations.ts';
 import type { Sent } from '../network.ts';
 import { type Checker, type LifeFacts, type Scene, Violation } from './checker.ts';

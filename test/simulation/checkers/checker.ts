@@ -1,9 +1,9 @@
 /** What a checker is told of, and what it may look at. Each holds one promise of the service. */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/partition.ts';
-import type { EndpointProfile } from '#src/domain/profile.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import type { ClaimWrite, EndWrite, SettleWrite } from '#src/ports/store.ts';
 import type { ApiCall } from '../api-call.ts';

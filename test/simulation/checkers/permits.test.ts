@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { Permits, type Punctuality } from './permits.ts';
 
 const ACME = 1 as Partition;

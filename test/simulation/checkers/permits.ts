@@ -8,7 +8,7 @@
  * queue, which is before it is asked for. So an endpoint counts as full when it is nearly so.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { gateKey } from './breaker.ts';
 
 const OVERDUE_PARTS = 2;

@@ -1,5 +1,5 @@
 /**
- * An order to a schedule reaches all of its deliveries: it is acknowledged after it has, nothing that it will pause or
+ * An action to a schedule reaches all of its deliveries: it is acknowledged after it has, nothing that it will pause or
  * cancel begins before, and whatever crashes in between, it is finished in the end.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
@@ -22,19 +22,19 @@ export function sweepsChecker({ witness }: Scene): Checker {
     delivery({ before, after }) {
       if (before === null || after?.status !== 'claimed') return;
       if (!witness.isToBeSwept(before)) return;
-      throw new Violation(NAME, `${after.id} was claimed before an order to its schedule reached it`);
+      throw new Violation(NAME, `${after.id} was claimed before an action to its schedule reached it`);
     },
     answered({ what, error, rendered }) {
       if (error !== null || rendered?.of !== 'schedule' || !ORDER.test(what)) return;
       const { schedule } = rendered.view;
-      // Another order may have come since.
+      // Another action may have come since.
       if (witness.schedules.get(schedule.id)?.revision !== schedule.revision) return;
       if (!witness.sweeps.has(schedule.id)) return;
       throw new Violation(NAME, `${what} was acknowledged before it had reached all deliveries`);
     },
     atEnd() {
-      for (const [id, { order }] of witness.sweeps) {
-        throw new Violation(NAME, `the ${order} of ${id} has not reached ${waiting(id).length} deliveries`);
+      for (const [id, { action }] of witness.sweeps) {
+        throw new Violation(NAME, `the ${action} of ${id} has not reached ${waiting(id).length} deliveries`);
       }
     },
   };

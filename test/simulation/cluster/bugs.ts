@@ -68,7 +68,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
         readClock: () => (asked++ < 3 ? Promise.reject(new StoreUnavailable('A bug.')) : store.readClock()),
       };
     }),
-    patch: patched(ReferenceClock.prototype, 'isSure', () => ({ get: () => true })),
+    patch: patched(ReferenceClock.prototype, 'isSynchronized', () => ({ get: () => true })),
   },
   'slots are given back while batches are under way': {
     caughtBy: ['ownership'],

@@ -43,7 +43,7 @@ const LANE_OF: Readonly<Record<string, string>> = {
   saveGates: CLAIMING,
   settle: 'settling',
   prune: 'settling',
-  carryOnSweep: 'upkeep',
+  continueSweep: 'upkeep',
   saveTrustedTime: 'upkeep',
   renewLease: 'membership',
   takeSlots: 'membership',

@@ -3,7 +3,7 @@
  * the store, have their clocks set. Some of it comes at any time, some where it hurts.
  */
 import { type Instant, instant } from '#src/domain/instant.ts';
-import type { Clock } from '#src/ports/clock.ts';
+import type { Clock } from '#src/ports/system.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
 import type { VirtualTime } from '../virtual-time.ts';
 import type { ClusterNode } from './node.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { ALL_SLOTS, type Slot, slotOf } from '#src/domain/slot.ts';
 import type { SlotState } from '#src/ports/cluster-store.ts';
 import type { Step } from '#src/store/sql/steps.ts';

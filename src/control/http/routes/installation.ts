@@ -7,7 +7,7 @@ import { namesOf, presentAudit } from '#src/control/http/present.ts';
 import { json, type Route, type RouteRequest } from '#src/control/http/route.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { parseId } from '#src/domain/id.ts';
-import type { Partition } from '#src/domain/partition.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { Project } from '#src/ports/control-store.ts';
 import type { AuditFilter } from '#src/ports/people-store.ts';
 

@@ -7,7 +7,7 @@
 /** A timer that comes later than this says that there is too much to do. */
 const LATE_MS = 5;
 const REST_MS_MIN = 1;
-export const REST_MS_MAX = 200;
+export const DELAY_MS_MAX = 200;
 const GROWTH = 1.5;
 /** The rest is at least this share of how late a timer came. */
 const LATENESS_SHARE = 0.5;
@@ -21,22 +21,22 @@ const MOMENT_MS = 5;
 /** A delay loses half its weight in this time without timers, and half of the rest in the next. */
 const HALF_LIFE_MS = 500;
 
-export class Slowdown {
+export class AdaptiveThrottle {
   #restMs = 0;
   #changedAt = Number.NEGATIVE_INFINITY;
 
   /** `now`, here and below: by a stopwatch. */
-  restMs(now: number): number {
+  delayMs(now: number): number {
     return Math.round(this.#restMsAt(now));
   }
 
   /** After a piece of work that took so long. */
-  restMsAfter(workedMs: number, now: number): number {
+  delayMsAfter(workedMs: number, now: number): number {
     return Math.round(this.#restMsAt(now) * Math.min(Math.max(workedMs / PIECE_MS_MAX, 1), PIECES_MAX));
   }
 
   /** A timer came so late. */
-  timerCame(lateMs: number, now: number): void {
+  recordTimer(lateMs: number, now: number): void {
     if (now - this.#changedAt < MOMENT_MS) return;
     const restMs = this.#restMsAt(now);
     this.#changedAt = now;
@@ -45,7 +45,7 @@ export class Slowdown {
     const next = isLate
       ? Math.max(restMs * GROWTH, lateMs * LATENESS_SHARE, REST_MS_MIN)
       : restMs - shrinkageMs;
-    this.#restMs = Math.min(Math.max(next, 0), REST_MS_MAX);
+    this.#restMs = Math.min(Math.max(next, 0), DELAY_MS_MAX);
   }
 
   #restMsAt(now: number): number {

@@ -2,12 +2,12 @@
  * Whether several customers had something to do lately, by calls or by deliveries. A customer that is alone waits for
  * nobody: bulk work makes room only for others.
  */
-import type { Stopwatch } from './timers.ts';
+import type { Stopwatch } from './system.ts';
 
 /** A customer with nothing to do for so long does not count any more. */
-export const AROUND_MS = 1_000;
+export const ACTIVE_MS = 1_000;
 
-export class CustomersAround {
+export class CustomerActivity {
   readonly #stopwatch: Stopwatch;
   /** Who had something to do last. */
   #last = '';
@@ -20,23 +20,23 @@ export class CustomersAround {
   }
 
   /** A customer has something to do. */
-  notice(customer: string): void {
+  record(customer: string): void {
     const now = this.#stopwatch.elapsed();
-    if (customer !== this.#last && now - this.#lastAt < AROUND_MS) this.#severalAt = now;
+    if (customer !== this.#last && now - this.#lastAt < ACTIVE_MS) this.#severalAt = now;
     this.#last = customer;
     this.#lastAt = now;
   }
 
-  get areSeveral(): boolean {
-    return this.#stopwatch.elapsed() - this.#severalAt < AROUND_MS;
+  get hasSeveral(): boolean {
+    return this.#stopwatch.elapsed() - this.#severalAt < ACTIVE_MS;
   }
 }
 
-const shared = new WeakMap<Stopwatch, CustomersAround>();
+const shared = new WeakMap<Stopwatch, CustomerActivity>();
 
 /** Those of everything that goes by this stopwatch. */
-export function customersAround(stopwatch: Stopwatch): CustomersAround {
-  const known = shared.get(stopwatch) ?? new CustomersAround(stopwatch);
+export function customerActivity(stopwatch: Stopwatch): CustomerActivity {
+  const known = shared.get(stopwatch) ?? new CustomerActivity(stopwatch);
   shared.set(stopwatch, known);
   return known;
 }

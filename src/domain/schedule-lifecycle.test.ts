@@ -12,11 +12,11 @@ import {
   SUCCESS,
 } from '#src/store/contract/builders.ts';
 import type { Delivery } from './delivery.ts';
-import { defer, INTERRUPTED, settle } from './delivery-life.ts';
+import { defer, INTERRUPTED, settle } from './delivery-lifecycle.ts';
 import { formatInstant, type Instant, instant, parseInstant } from './instant.ts';
 import { labelDigests } from './labels.ts';
 import { jitterMs, nextRuns, pendingFireAt } from './occurrence.ts';
-import type { Partition } from './partition.ts';
+import type { Partition } from './project.ts';
 import { DEFAULT_RETRY_POLICY } from './retry.ts';
 import {
   SCHEDULE_STATES,
@@ -25,7 +25,7 @@ import {
   type ScheduleView,
   type Timing,
 } from './schedule.ts';
-import * as life from './schedule-life.ts';
+import * as life from './schedule-lifecycle.ts';
 
 /** A Sunday, 08:00:00 UTC. */
 const START = at('2026-11-15T08:00:00Z');
@@ -90,7 +90,7 @@ describe('the life of a schedule', () => {
   const ORDERS = { pause: life.pause, resume: life.resume, cancel: life.cancel };
 
   test.for(SCHEDULE_STATES)('%s', (state) => {
-    expect(life.SCHEDULE_LIFE[state]).toEqual(ALLOWED[state]);
+    expect(life.SCHEDULE_TRANSITIONS[state]).toEqual(ALLOWED[state]);
     const { view } = fixture({ timing: HOURLY });
     const from = { ...view, schedule: { ...view.schedule, state } };
     for (const [order, act] of Object.entries(ORDERS)) {
@@ -312,15 +312,18 @@ describe('pausing', () => {
 
   test('comes with a sweep of the other deliveries', () => {
     expect(life.pause(fixture().view, START)?.sweep).toMatchObject({
-      untriedTo: 'paused',
-      triedTo: 'paused',
+      unattemptedTo: 'paused',
+      attemptedTo: 'paused',
     });
     const paused = stored(fixture().view, life.pause(fixture().view, START));
     expect(life.resume(paused, START)?.sweep).toMatchObject({
-      untriedTo: 'scheduled',
-      triedTo: 'retry_scheduled',
+      unattemptedTo: 'scheduled',
+      attemptedTo: 'retry_scheduled',
     });
-    expect(life.cancel(paused, START)?.sweep).toMatchObject({ untriedTo: 'canceled', finalizedAt: START });
+    expect(life.cancel(paused, START)?.sweep).toMatchObject({
+      unattemptedTo: 'canceled',
+      finalizedAt: START,
+    });
   });
 });
 

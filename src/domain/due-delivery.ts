@@ -1,11 +1,11 @@
 /** A waiting delivery as the dispatcher knows it: where it is found, when it is due, and whose turn it takes. */
 import type { Delivery } from './delivery.ts';
-import { isWaiting } from './delivery-life.ts';
+import { isWaiting } from './delivery-lifecycle.ts';
 import { type EndpointKey, whereTo } from './endpoint-key.ts';
 import type { DeliveryId } from './id.ts';
 import type { Instant } from './instant.ts';
 import { LatelyKnown } from './lately-known.ts';
-import type { Partition } from './partition.ts';
+import type { Partition } from './project.ts';
 
 export interface DueDelivery {
   readonly partition: Partition;
@@ -33,7 +33,7 @@ export function endpointRefKey({ partition, endpoint }: EndpointRef): string {
 }
 
 /** Null when it is not waiting to be sent. */
-export function dueOf(delivery: Delivery): DueDelivery | null {
+export function dueDeliveryOf(delivery: Delivery): DueDelivery | null {
   const { partition, id, dueAt, deadline, payloadBytes } = delivery;
   if (dueAt === null || !isWaiting(delivery.status)) return null;
   return { partition, id, dueAt, deadline, payloadBytes, ...whereTo(delivery.target) };

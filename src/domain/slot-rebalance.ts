@@ -11,40 +11,40 @@
  */
 import type { Slot } from './slot.ts';
 
-export interface SeenSlot {
+export interface SlotSnapshot {
   readonly slot: Slot;
   readonly owner: string | null;
   readonly epoch: number;
 }
 
 /** All nodes and slots at one moment. */
-export interface Seen {
+export interface ClusterSnapshot {
   /** The living ones. One that stops lives on until its requests have ended, but wants no slots. */
   readonly nodes: readonly { readonly node: string; readonly isStopping: boolean }[];
-  readonly slots: readonly SeenSlot[];
+  readonly slots: readonly SlotSnapshot[];
 }
 
-export interface Decision {
-  readonly take: readonly SeenSlot[];
-  readonly giveBack: readonly Slot[];
+export interface RebalancePlan {
+  readonly take: readonly SlotSnapshot[];
+  readonly release: readonly Slot[];
 }
 
-const NOTHING: Decision = { take: [], giveBack: [] };
+const NOTHING: RebalancePlan = { take: [], release: [] };
 
 /** What `node` should do, which holds `held` and is not already giving them back. */
-export function decideShares(seen: Seen, node: string, held: ReadonlySet<Slot>): Decision {
+export function planRebalance(seen: ClusterSnapshot, node: string, held: ReadonlySet<Slot>): RebalancePlan {
   const shares = sharesOf(seen);
   const share = shares.get(node);
   if (share === undefined) return NOTHING;
-  if (held.size > share) return { take: [], giveBack: [...held].sort((a, b) => a - b).slice(share) };
-  const taken = partOf(seen, shares, node);
-  return { take: taken.slice(0, share - held.size), giveBack: [] };
+  if (held.size > share) return { take: [], release: [...held].sort((a, b) => a - b).slice(share) };
+  const taken = shareOfFree(seen, shares, node);
+  return { take: taken.slice(0, share - held.size), release: [] };
 }
 
 /** How many slots are due to each node that wants some. */
-function sharesOf(seen: Seen): ReadonlyMap<string, number> {
+function sharesOf(seen: ClusterSnapshot): ReadonlyMap<string, number> {
   const wanting = seen.nodes.filter(({ isStopping }) => !isStopping).map(({ node }) => node);
-  const ownedSlots = holdingsOf(seen);
+  const ownedSlots = slotCounts(seen);
   const held = (node: string) => ownedSlots.get(node) ?? 0;
   const ranked = wanting.sort((a, b) => held(b) - held(a) || byName(a, b));
   const even = Math.floor(seen.slots.length / ranked.length);
@@ -52,17 +52,21 @@ function sharesOf(seen: Seen): ReadonlyMap<string, number> {
   return new Map(ranked.map((node, rank) => [node, rank < rest ? even + 1 : even]));
 }
 
-function holdingsOf({ slots }: Seen): ReadonlyMap<string, number> {
+function slotCounts({ slots }: ClusterSnapshot): ReadonlyMap<string, number> {
   const ownedSlots = new Map<string, number>();
   for (const { owner } of slots) if (owner !== null) ownedSlots.set(owner, (ownedSlots.get(owner) ?? 0) + 1);
   return ownedSlots;
 }
 
 /** What nobody living holds is dealt out by name, to each what it lacks: this is the part of one of them. */
-function partOf(seen: Seen, shares: ReadonlyMap<string, number>, node: string): readonly SeenSlot[] {
+function shareOfFree(
+  seen: ClusterSnapshot,
+  shares: ReadonlyMap<string, number>,
+  node: string,
+): readonly SlotSnapshot[] {
   const living = new Set(seen.nodes.map((one) => one.node));
   const free = seen.slots.filter(({ owner }) => owner === null || !living.has(owner));
-  const ownedSlots = holdingsOf(seen);
+  const ownedSlots = slotCounts(seen);
   let from = 0;
   for (const other of [...shares.keys()].sort(byName)) {
     const lacks = Math.max((shares.get(other) ?? 0) - (ownedSlots.get(other) ?? 0), 0);

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ALL_SLOTS, SLOTS, type Slot } from './slot.ts';
-import { decideShares, type Seen, type SeenSlot } from './slot-shares.ts';
+import { type ClusterSnapshot, planRebalance, type SlotSnapshot } from './slot-rebalance.ts';
 
 /** Rounds in which every node decides once, until everyone has its share. */
 const ROUNDS_MAX = 4;
@@ -10,10 +10,12 @@ const ROUNDS_MAX = 4;
 class Cluster {
   /** With whether it stops. */
   readonly living = new Map<string, boolean>();
-  readonly #slots = new Map<Slot, SeenSlot>(ALL_SLOTS.map((slot) => [slot, { slot, owner: null, epoch: 0 }]));
+  readonly #slots = new Map<Slot, SlotSnapshot>(
+    ALL_SLOTS.map((slot) => [slot, { slot, owner: null, epoch: 0 }]),
+  );
   moves = 0;
 
-  see(): Seen {
+  see(): ClusterSnapshot {
     const nodes = [...this.living].map(([node, isStopping]) => ({ node, isStopping }));
     return { nodes, slots: [...this.#slots.values()] };
   }
@@ -23,15 +25,15 @@ class Cluster {
     return new Set(own.map(({ slot }) => slot));
   }
 
-  decide(node: string, seen: Seen): void {
-    const { take, giveBack } = decideShares(seen, node, this.held(node));
+  decide(node: string, seen: ClusterSnapshot): void {
+    const { take, release } = planRebalance(seen, node, this.held(node));
     for (const { slot, epoch } of take) {
       const now = this.#slots.get(slot);
       if (now?.epoch !== epoch || (now.owner !== null && this.living.has(now.owner))) continue;
       this.#slots.set(slot, { slot, owner: node, epoch: epoch + 1 });
       this.moves++;
     }
-    for (const slot of giveBack) {
+    for (const slot of release) {
       const now = this.#slots.get(slot);
       if (now?.owner !== node) throw new Error('It gives back what it does not hold.');
       this.#slots.set(slot, { ...now, owner: null });
@@ -160,7 +162,7 @@ describe('slots are shared out', () => {
 });
 
 describe('a node', () => {
-  const slots = (owner: (slot: Slot) => string | null): readonly SeenSlot[] =>
+  const slots = (owner: (slot: Slot) => string | null): readonly SlotSnapshot[] =>
     ALL_SLOTS.map((slot) => ({ slot, owner: owner(slot), epoch: 3 }));
   const nodes = (...names: readonly string[]) => names.map((node) => ({ node, isStopping: false }));
 
@@ -169,34 +171,34 @@ describe('a node', () => {
       nodes: nodes('a', 'b'),
       slots: slots((slot) => (slot < 100 ? 'b' : slot < 200 ? 'dead' : null)),
     };
-    const { take, giveBack } = decideShares(seen, 'a', new Set());
-    expect(giveBack).toEqual([]);
+    const { take, release } = planRebalance(seen, 'a', new Set());
+    expect(release).toEqual([]);
     expect(take).toHaveLength(128);
     expect(take.every(({ slot, epoch }) => slot >= 100 && epoch === 3)).toBe(true);
   });
 
   test('takes others than those who decide at the same moment', () => {
     const seen = { nodes: nodes('a', 'b', 'c'), slots: slots(() => null) };
-    const taken = ['a', 'b', 'c'].flatMap((node) => decideShares(seen, node, new Set()).take);
+    const taken = ['a', 'b', 'c'].flatMap((node) => planRebalance(seen, node, new Set()).take);
     expect(new Set(taken.map(({ slot }) => slot)).size).toBe(SLOTS);
     expect(taken).toHaveLength(SLOTS);
   });
 
   test('gives back what is above its share, and no more', () => {
     const seen = { nodes: nodes('a', 'b'), slots: slots(() => 'a') };
-    const { take, giveBack } = decideShares(seen, 'a', new Set(ALL_SLOTS));
-    expect([take.length, giveBack.length]).toEqual([0, 128]);
+    const { take, release } = planRebalance(seen, 'a', new Set(ALL_SLOTS));
+    expect([take.length, release.length]).toEqual([0, 128]);
   });
 
   test('counts what it is giving back already as given', () => {
     const seen = { nodes: nodes('a', 'b'), slots: slots(() => 'a') };
     const half = new Set(ALL_SLOTS.slice(0, 128));
-    expect(decideShares(seen, 'a', half)).toEqual({ take: [], giveBack: [] });
+    expect(planRebalance(seen, 'a', half)).toEqual({ take: [], release: [] });
   });
 
   test('that the others do not count among the living does nothing', () => {
     const seen = { nodes: nodes('b'), slots: slots(() => null) };
-    expect(decideShares(seen, 'a', new Set(ALL_SLOTS))).toEqual({ take: [], giveBack: [] });
+    expect(planRebalance(seen, 'a', new Set(ALL_SLOTS))).toEqual({ take: [], release: [] });
   });
 
   test('that stops gets nothing, though it lives; what it still holds is not taken', () => {
@@ -204,8 +206,8 @@ describe('a node', () => {
       nodes: [...nodes('a'), { node: 'b', isStopping: true }],
       slots: slots((slot) => (slot < 10 ? 'b' : slot < 130 ? 'a' : null)),
     };
-    expect(decideShares(seen, 'b', new Set()).take).toEqual([]);
-    const { take } = decideShares(seen, 'a', new Set(ALL_SLOTS.slice(10, 130)));
+    expect(planRebalance(seen, 'b', new Set()).take).toEqual([]);
+    const { take } = planRebalance(seen, 'a', new Set(ALL_SLOTS.slice(10, 130)));
     expect(take.map(({ slot }) => slot)).toEqual(ALL_SLOTS.slice(130));
   });
 });

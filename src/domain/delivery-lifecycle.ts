@@ -14,7 +14,7 @@ import { durationMs } from './duration.ts';
 import { endpointKeyOf } from './endpoint-key.ts';
 import type { AttemptId, DeliveryId, ScheduleId } from './id.ts';
 import { type Instant, instant } from './instant.ts';
-import type { Partition } from './partition.ts';
+import type { Partition } from './project.ts';
 import { type RetryPolicy, retryDueAt } from './retry.ts';
 import type { Schedule } from './schedule.ts';
 
@@ -33,7 +33,7 @@ export type DeliveryEvent =
 
 type Moves = Readonly<Partial<Record<DeliveryEvent, DeliveryStatus>>>;
 
-export const LIFE: Readonly<Record<DeliveryStatus, Moves>> = {
+export const DELIVERY_TRANSITIONS: Readonly<Record<DeliveryStatus, Moves>> = {
   scheduled: {
     claim: 'claimed',
     expire: 'expired',
@@ -67,7 +67,7 @@ const TERMINAL = statusesWhere((moves) => Object.keys(moves).length === 0);
 const REPLAYABLE: ReadonlySet<DeliveryStatus> = new Set(['succeeded', 'dead_letter', 'expired']);
 
 /** A first attempt that starts this soon after its instant is made whatever its ttl. */
-export const PUNCTUAL_MS = 300;
+export const FIRST_ATTEMPT_GRACE_MS = 300;
 
 export function isTerminal(status: DeliveryStatus): boolean {
   return TERMINAL.has(status);
@@ -79,12 +79,12 @@ export function isReplayable(status: DeliveryStatus): boolean {
 
 /** Waiting for its instant or for a retry, or held by a pause: everything the API may still change. */
 export function isPending(status: DeliveryStatus): boolean {
-  return LIFE[status].cancel !== undefined;
+  return DELIVERY_TRANSITIONS[status].cancel !== undefined;
 }
 
 /** Waiting to be sent, and found by the look-ahead. */
 export function isWaiting(status: DeliveryStatus): boolean {
-  return LIFE[status].claim !== undefined;
+  return DELIVERY_TRANSITIONS[status].claim !== undefined;
 }
 
 export const WAITING_STATUSES: readonly DeliveryStatus[] = [
@@ -92,17 +92,17 @@ export const WAITING_STATUSES: readonly DeliveryStatus[] = [
 ];
 
 function statusesWhere(test: (moves: Moves) => boolean): ReadonlySet<DeliveryStatus> {
-  const found = Object.entries(LIFE).filter(([, moves]) => test(moves));
+  const found = Object.entries(DELIVERY_TRANSITIONS).filter(([, moves]) => test(moves));
   return new Set(found.map(([status]) => status as DeliveryStatus));
 }
 
 type Changes = Partial<Pick<Delivery, 'dueAt' | 'attemptCount' | 'lastStatusCode' | 'error' | 'claim'>>;
 
 /** The same delivery after `event`, with `changes`. An event the table does not have is a bug of the caller. */
-function moved(delivery: Delivery, event: DeliveryEvent, now: Instant, changes: Changes = {}): Delivery {
+function transition(delivery: Delivery, event: DeliveryEvent, now: Instant, changes: Changes = {}): Delivery {
   const { dueAt = delivery.dueAt, attemptCount = delivery.attemptCount, claim = delivery.claim } = changes;
   const { lastStatusCode = delivery.lastStatusCode, error = delivery.error } = changes;
-  const status = LIFE[delivery.status][event];
+  const status = DELIVERY_TRANSITIONS[delivery.status][event];
   if (status === undefined) throw new Error(`A ${delivery.status} delivery cannot ${event}.`);
   const isOver = isTerminal(status);
   return {
@@ -184,7 +184,7 @@ export function move(
  * What an edit of the schedule changes in a delivery that is still pending. Sent to another endpoint, it leaves
  * behind what the gate of the old one had made of it.
  */
-export function refit(
+export function applyEdit(
   delivery: Delivery,
   to: { readonly target: Target; readonly ttl: string | null; readonly retryPolicy: RetryPolicy },
 ): Delivery {
@@ -200,72 +200,74 @@ export function refit(
 }
 
 export function pause(delivery: Delivery, now: Instant): Delivery {
-  return moved(delivery, 'pause', now);
+  return transition(delivery, 'pause', now);
 }
 
 /** Back to waiting, or expired. An instant that passed meanwhile is due at once. */
 export function resume(delivery: Delivery, now: Instant): Delivery {
-  return mayStart(delivery, now) === 'expired' ? moved(delivery, 'expire', now) : wait(delivery, now);
+  return canStart(delivery, now) === 'expired' ? transition(delivery, 'expire', now) : unpause(delivery, now);
 }
 
 /** Back to waiting, whatever its deadline. */
-export function wait(delivery: Delivery, now: Instant): Delivery {
-  return moved(delivery, delivery.attemptCount === 0 ? 'resume' : 'resume_retry', now);
+export function unpause(delivery: Delivery, now: Instant): Delivery {
+  return transition(delivery, delivery.attemptCount === 0 ? 'resume' : 'resume_retry', now);
 }
 
 export function cancel(delivery: Delivery, now: Instant): Delivery {
-  return moved(delivery, 'cancel', now);
+  return transition(delivery, 'cancel', now);
 }
 
-export type SweepOrder = 'pause' | 'resume' | 'cancel';
+export type SweepAction = 'pause' | 'resume' | 'cancel';
 
 /** What a pause, resume or cancel of a schedule does to every other delivery of it, untried or tried before. */
 export interface Sweep {
-  readonly order: SweepOrder;
-  readonly orderedAt: Instant;
+  readonly action: SweepAction;
+  readonly requestedAt: Instant;
   readonly from: readonly DeliveryStatus[];
-  readonly untriedTo: DeliveryStatus;
-  readonly triedTo: DeliveryStatus;
+  readonly unattemptedTo: DeliveryStatus;
+  readonly attemptedTo: DeliveryStatus;
   readonly finalizedAt: Instant | null;
 }
 
-export function sweep(order: SweepOrder, orderedAt: Instant): Sweep {
-  const from = [...statusesWhere((moves) => moves[order] !== undefined)];
-  const untriedTo = from.map((status) => LIFE[status][order]).find((to) => to !== undefined);
-  if (untriedTo === undefined) throw new Error(`No delivery can ${order}.`);
-  const triedTo = order === 'resume' ? 'retry_scheduled' : untriedTo;
-  const finalizedAt = isTerminal(untriedTo) ? orderedAt : null;
-  return { order, orderedAt, from, untriedTo, triedTo, finalizedAt };
+export function sweep(action: SweepAction, requestedAt: Instant): Sweep {
+  const from = [...statusesWhere((moves) => moves[action] !== undefined)];
+  const unattemptedTo = from
+    .map((status) => DELIVERY_TRANSITIONS[status][action])
+    .find((to) => to !== undefined);
+  if (unattemptedTo === undefined) throw new Error(`No delivery can ${action}.`);
+  const attemptedTo = action === 'resume' ? 'retry_scheduled' : unattemptedTo;
+  const finalizedAt = isTerminal(unattemptedTo) ? requestedAt : null;
+  return { action, requestedAt, from, unattemptedTo, attemptedTo, finalizedAt };
 }
 
 /**
- * An order that has not reached all deliveries of its schedule yet. A sweep is carried out in pieces; until the last
- * of them, this is stored. The next order to the schedule takes its place: what becomes of a delivery depends on the
- * last order alone.
+ * An action that has not reached all deliveries of its schedule yet. A sweep is carried out in pieces; until the last
+ * of them, this is stored. The next action to the schedule takes its place: what becomes of a delivery depends on the
+ * last action alone.
  */
-export interface UnfinishedSweep extends Pick<Sweep, 'order' | 'orderedAt'> {
+export interface UnfinishedSweep extends Pick<Sweep, 'action' | 'requestedAt'> {
   readonly partition: Partition;
   readonly scheduleId: ScheduleId;
-  /** Deliveries up to this id are meant. Later ones are replays that were made after the order. */
+  /** Deliveries up to this id are meant. Later ones are replays that were made after the action. */
   readonly lastId: DeliveryId;
 }
 
 /** How far a sweep has come: deliveries are walked status by status, in the order of their ids. */
-export interface SweepPlace {
+export interface SweepCursor {
   readonly status: DeliveryStatus;
   readonly id: DeliveryId;
 }
 
-/** Whether an order was given that changes this delivery, and has not reached it yet. It must not be sent then. */
-export function isToBeSwept({ id, status }: Delivery, unfinished: UnfinishedSweep | null): boolean {
+/** Whether an action was given that changes this delivery, and has not reached it yet. It must not be sent then. */
+export function isSweepPending({ id, status }: Delivery, unfinished: UnfinishedSweep | null): boolean {
   if (unfinished === null || id > unfinished.lastId) return false;
-  return LIFE[status][unfinished.order] !== undefined;
+  return DELIVERY_TRANSITIONS[status][unfinished.action] !== undefined;
 }
 
 /** Whether a pending delivery may be tried at `now`: the deadline and the attempts decide. */
-export function mayStart(delivery: Delivery, now: Instant): 'yes' | 'expired' | 'exhausted' {
+export function canStart(delivery: Delivery, now: Instant): 'yes' | 'expired' | 'exhausted' {
   const isLate = delivery.deadline !== null && now > delivery.deadline;
-  const isPunctual = delivery.attemptCount === 0 && now <= delivery.scheduledFor + PUNCTUAL_MS;
+  const isPunctual = delivery.attemptCount === 0 && now <= delivery.scheduledFor + FIRST_ATTEMPT_GRACE_MS;
   if (delivery.attemptCount >= delivery.retryPolicy.maxAttempts) return 'exhausted';
   return isLate && !isPunctual ? 'expired' : 'yes';
 }
@@ -279,7 +281,7 @@ export function claim(
 ): { readonly delivery: Delivery; readonly attempt: Attempt } {
   const attemptNo = delivery.attemptCount + 1;
   return {
-    delivery: moved(delivery, 'claim', now, { claim: by, attemptCount: attemptNo, dueAt: null }),
+    delivery: transition(delivery, 'claim', now, { claim: by, attemptCount: attemptNo, dueAt: null }),
     attempt: {
       partition: delivery.partition,
       id: attemptId,
@@ -299,7 +301,7 @@ export function claim(
 
 /** Ends a waiting delivery without an attempt: its deadline passed, or no retry can ever be made. */
 export function endUnsent(delivery: Delivery, why: 'expired' | 'exhausted', now: Instant): Delivery {
-  return why === 'expired' ? moved(delivery, 'expire', now) : moved(delivery, 'fail', now);
+  return why === 'expired' ? transition(delivery, 'expire', now) : transition(delivery, 'fail', now);
 }
 
 /** The gate defers the delivery, with or without a reserved token. Nothing else changes. */
@@ -351,7 +353,7 @@ export function settle(
   const event = settling(delivery, attempt.attemptNo, result, schedule, dueAt);
   return {
     attempt: closed,
-    delivery: moved(delivery, event, now, {
+    delivery: transition(delivery, event, now, {
       lastStatusCode: result.statusCode ?? delivery.lastStatusCode,
       error,
       dueAt,

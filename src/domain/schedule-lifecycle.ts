@@ -5,14 +5,14 @@
  */
 
 import type { Attempt, Claim, Delivery, Target } from './delivery.ts';
-import * as deliveryLife from './delivery-life.ts';
+import * as deliveryLife from './delivery-lifecycle.ts';
 import type { Method } from './destination.ts';
+import type { EndpointProfile, FiringProfile } from './endpoint-profile.ts';
 import type { AttemptId, DeliveryId, ScheduleId } from './id.ts';
 import { formatInstant, type Instant, instant } from './instant.ts';
 import { type Labels, labelDigests } from './labels.ts';
-import { jittered, nextOf, type Occurrence, recurrenceOf } from './occurrence.ts';
-import type { Partition } from './partition.ts';
-import type { EndpointProfile, FiringProfile } from './profile.ts';
+import { nextOccurrenceOf, type Occurrence, recurrenceOf, withJitter } from './occurrence.ts';
+import type { Partition } from './project.ts';
 import type { RetryPolicy } from './retry.ts';
 import {
   type Destination,
@@ -30,7 +30,7 @@ import {
 
 export type ScheduleEvent = 'pause' | 'resume' | 'cancel' | 'complete';
 
-export const SCHEDULE_LIFE: Readonly<
+export const SCHEDULE_TRANSITIONS: Readonly<
   Record<ScheduleState, Readonly<Partial<Record<ScheduleEvent, ScheduleState>>>>
 > = {
   active: { pause: 'paused', cancel: 'canceled', complete: 'completed' },
@@ -40,7 +40,7 @@ export const SCHEDULE_LIFE: Readonly<
 };
 
 /** The state that an order to a schedule leads to: its deliveries are swept only while the schedule is in it. */
-export const SWEPT_UNDER: Readonly<Record<deliveryLife.SweepOrder, ScheduleState>> = {
+export const STATE_AFTER_ACTION: Readonly<Record<deliveryLife.SweepAction, ScheduleState>> = {
   pause: 'paused',
   resume: 'active',
   cancel: 'canceled',
@@ -94,12 +94,12 @@ function occurrenceOf(
   now: Instant,
 ): Occurrence | null {
   return timing.kind === 'one_shot'
-    ? jittered(id, timing.fireAt, jitter, now)
-    : nextOf(recurrenceOf(id, timing, jitter), last, now);
+    ? withJitter(id, timing.fireAt, jitter, now)
+    : nextOccurrenceOf(recurrenceOf(id, timing, jitter), last, now);
 }
 
 /** Where a recurrence is taken up anew: now, or the last occurrence, which jitter may have sent ahead of its instant. */
-function afterWhatWas({ lastOccurrence }: FiringSchedule, now: Instant): Instant {
+function resumePoint({ lastOccurrence }: FiringSchedule, now: Instant): Instant {
   return instant(Math.max(lastOccurrence ?? now, now));
 }
 
@@ -178,7 +178,7 @@ export function edit(view: ScheduleView, changes: ScheduleEdit, now: Instant): S
   if (isEnded(schedule) || pending === null || !deliveryLife.isPending(pending.status)) {
     return { schedule: edited, pending: null, sweep: null };
   }
-  const refitted = deliveryLife.refit(pending, {
+  const refitted = deliveryLife.applyEdit(pending, {
     target:
       destination.kind === 'inline'
         ? { ...pending.target, url: destination.url, method: destination.method }
@@ -198,7 +198,7 @@ export function reschedule(view: ScheduleView, timing: Timing, now: Instant): Sc
   if (isEnded(schedule) || pending === null || !deliveryLife.isPending(pending.status)) return null;
 
   const isMoveOfNext = schedule.timing.kind === 'recurring' && timing.kind === 'one_shot';
-  const target = occurrenceOf(schedule, timing, afterWhatWas(schedule, now), now);
+  const target = occurrenceOf(schedule, timing, resumePoint(schedule, now), now);
   if (target === null) return null;
   const rescheduled: Schedule = {
     ...schedule,
@@ -220,7 +220,7 @@ function movedTo(schedule: Schedule, pending: Delivery, { nominal, firesAt }: Oc
 }
 
 export function pause(view: ScheduleView, now: Instant): ScheduleChange | null {
-  const schedule = moved(view.schedule, 'pause', now);
+  const schedule = transition(view.schedule, 'pause', now);
   if (schedule === null) return null;
   const { pending } = view;
   return {
@@ -235,7 +235,7 @@ export function pause(view: ScheduleView, now: Instant): ScheduleChange | null {
  * instant that is still ahead, else skips what it missed.
  */
 export function resume(view: ScheduleView, now: Instant): ScheduleChange | null {
-  const schedule = moved(view.schedule, 'resume', now);
+  const schedule = transition(view.schedule, 'resume', now);
   if (schedule === null) return null;
   const sweep = deliveryLife.sweep('resume', now);
   const { pending } = view;
@@ -247,21 +247,21 @@ export function resume(view: ScheduleView, now: Instant): ScheduleChange | null 
   }
   // Whether it is too late is judged when it is due: then the recurrence goes on after it.
   const isMissed = pending.dueAt !== null && pending.dueAt <= now;
-  if (!isMissed) return { schedule, pending: deliveryLife.wait(pending, now), sweep };
-  const last = instant(Math.max(pending.occurrence, afterWhatWas(schedule, now)));
+  if (!isMissed) return { schedule, pending: deliveryLife.unpause(pending, now), sweep };
+  const last = instant(Math.max(pending.occurrence, resumePoint(schedule, now)));
   const next = occurrenceOf(schedule, schedule.timing, last, now);
-  if (next === null) return { schedule, pending: deliveryLife.wait(pending, now), sweep };
+  if (next === null) return { schedule, pending: deliveryLife.unpause(pending, now), sweep };
   const caughtUp = movedTo(schedule, pending, next);
   return {
     schedule: { ...schedule, cronAt: next.nominal },
     // One stored change, one revision, though two steps of the life led to it.
-    pending: { ...deliveryLife.wait(caughtUp, now), revision: caughtUp.revision },
+    pending: { ...deliveryLife.unpause(caughtUp, now), revision: caughtUp.revision },
     sweep,
   };
 }
 
 export function cancel(view: ScheduleView, now: Instant): ScheduleChange | null {
-  const schedule = moved(view.schedule, 'cancel', now);
+  const schedule = transition(view.schedule, 'cancel', now);
   if (schedule === null) return null;
   const { pending } = view;
   return {
@@ -271,8 +271,8 @@ export function cancel(view: ScheduleView, now: Instant): ScheduleChange | null 
   };
 }
 
-function moved<S extends FiringSchedule>(schedule: S, event: ScheduleEvent, now: Instant): S | null {
-  const state = SCHEDULE_LIFE[schedule.state][event];
+function transition<S extends FiringSchedule>(schedule: S, event: ScheduleEvent, now: Instant): S | null {
+  const state = SCHEDULE_TRANSITIONS[schedule.state][event];
   if (state === undefined) return null;
   return {
     ...schedule,
@@ -306,7 +306,7 @@ export function completedBy<S extends FiringSchedule>(
     schedule.timing.kind === 'one_shot' &&
     schedule.pendingId === delivery.id &&
     deliveryLife.isReplayable(delivery.status);
-  return ends ? moved(schedule, 'complete', now) : null;
+  return ends ? transition(schedule, 'complete', now) : null;
 }
 
 export interface Claimed {
@@ -347,7 +347,7 @@ export function advance(
   if (schedule.timing.kind !== 'recurring' || schedule.pendingId !== taken.id || isEnded(schedule))
     return null;
   const recurrence = recurrenceOf(schedule.id, schedule.timing, schedule.jitter);
-  const occurrence = nextOf(recurrence, schedule.cronAt ?? taken.occurrence, now);
+  const occurrence = nextOccurrenceOf(recurrence, schedule.cronAt ?? taken.occurrence, now);
   if (occurrence === null) return null;
   const advanced: FiringSchedule = {
     ...schedule,

@@ -1,24 +1,24 @@
 /**
  * Timers for bulk work. As long as customers share the process and timers come late, each piece of such work waits a
- * little longer for its turn (`slowdown.ts`). All bulk work that goes by the same timers slows down together.
+ * little longer for its turn (`domain/adaptive-throttle.ts`). All bulk work that goes by the same timers slows down together.
  */
-import { Slowdown } from '#src/domain/slowdown.ts';
-import type { Stopwatch, Timers } from './timers.ts';
+import { AdaptiveThrottle } from '#src/domain/adaptive-throttle.ts';
+import type { Stopwatch, Timers } from './system.ts';
 
-const slowdowns = new WeakMap<Timers, Slowdown>();
+const slowdowns = new WeakMap<Timers, AdaptiveThrottle>();
 
-export class SlowedTimers implements Timers, Stopwatch {
+export class ThrottledTimers implements Timers, Stopwatch {
   readonly #timers: Timers & Stopwatch;
   readonly #isShared: () => boolean;
   readonly #restMsMax: number;
-  readonly #slowdown: Slowdown;
+  readonly #slowdown: AdaptiveThrottle;
 
   /** `restMsMax`: for work that somebody waits for. */
   constructor(timers: Timers & Stopwatch, isShared: () => boolean, restMsMax = Number.POSITIVE_INFINITY) {
     this.#timers = timers;
     this.#isShared = isShared;
     this.#restMsMax = restMsMax;
-    this.#slowdown = slowdowns.get(timers) ?? new Slowdown();
+    this.#slowdown = slowdowns.get(timers) ?? new AdaptiveThrottle();
     slowdowns.set(timers, this.#slowdown);
   }
 
@@ -27,12 +27,12 @@ export class SlowedTimers implements Timers, Stopwatch {
   }
 
   after(ms: number, act: () => void): () => void {
-    return this.#after(Math.max(ms, this.#rest(this.#slowdown.restMs(this.elapsed()))), act);
+    return this.#after(Math.max(ms, this.#rest(this.#slowdown.delayMs(this.elapsed()))), act);
   }
 
   /** The work before it took so long: a long piece is followed by a long rest. */
   afterWork(workedMs: number, act: () => void): () => void {
-    return this.#after(this.#rest(this.#slowdown.restMsAfter(workedMs, this.elapsed())), act);
+    return this.#after(this.#rest(this.#slowdown.delayMsAfter(workedMs, this.elapsed())), act);
   }
 
   #rest(ms: number): number {
@@ -43,7 +43,7 @@ export class SlowedTimers implements Timers, Stopwatch {
     const dueAt = this.elapsed() + waitMs;
     return this.#timers.after(waitMs, () => {
       const now = this.elapsed();
-      this.#slowdown.timerCame(now - dueAt, now);
+      this.#slowdown.recordTimer(now - dueAt, now);
       act();
     });
   }

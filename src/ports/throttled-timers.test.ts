@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { SlowedTimers } from './slowed-timers.ts';
-import type { Stopwatch, Timers } from './timers.ts';
+import type { Stopwatch, Timers } from './system.ts';
+import { ThrottledTimers } from './throttled-timers.ts';
 
 /** Timers that come when the test says so. */
 class LateTimers implements Timers, Stopwatch {
@@ -29,7 +29,7 @@ class LateTimers implements Timers, Stopwatch {
 function setUp() {
   const timers = new LateTimers();
   const state = { isShared: true };
-  const slowed = new SlowedTimers(timers, () => state.isShared);
+  const slowed = new ThrottledTimers(timers, () => state.isShared);
   const next = (lateMs: number, ms = 0) => {
     slowed.after(ms, () => {});
     return timers.come(lateMs);
@@ -70,7 +70,7 @@ test('all bulk work by the same timers slows down together, each no more than it
   const { next, timers } = setUp();
   for (let n = 0; n < 20; n++) next(20);
   const restBy = (by: LateTimers, msMax?: number) => {
-    new SlowedTimers(by, () => true, msMax).after(0, () => {});
+    new ThrottledTimers(by, () => true, msMax).after(0, () => {});
     return by.come(0);
   };
   expect(restBy(timers)).toBeGreaterThan(100);

@@ -2,16 +2,18 @@
  * The headers of a delivery: the customer's first, the service's own last, which nobody can override. The first
  * are the same at every attempt, and may be made long before it; the others name the attempt and sign it.
  */
-import type { KeyObject } from 'node:crypto';
+import { hash, type KeyObject } from 'node:crypto';
 import type { Attempt, Delivery } from './delivery.ts';
 import { type Headers, isSendableHeader } from './headers.ts';
+import type { AttemptId, DeliveryId } from './id.ts';
 import type { Instant } from './instant.ts';
 import { signatureHeader } from './signature.ts';
-import { traceparent } from './trace.ts';
 
 const USER_AGENT = 'Sched/1';
 const JSON_TYPE = 'application/json';
 const MS_PER_SECOND = 1_000;
+const TRACE_ID_CHARACTERS = 32;
+const SPAN_ID_CHARACTERS = 16;
 
 /**
  * Names the service sets itself; every other `Sched-` name is kept for it. A customer's `tracestate` describes the trace
@@ -77,4 +79,11 @@ export function outboundHeaders({ delivery, attempt, path, headers, body, keys, 
 function isOwn(name: string): boolean {
   const lower = name.toLowerCase();
   return OWN_NAMES.has(lower) || lower.startsWith(OWN_PREFIX);
+}
+
+/** W3C trace context: one trace for each delivery, one span for each attempt, both made from their ids. */
+export function traceparent(deliveryId: DeliveryId, attemptId: AttemptId): string {
+  const trace = hash('sha256', deliveryId, 'hex').slice(0, TRACE_ID_CHARACTERS);
+  const span = hash('sha256', attemptId, 'hex').slice(0, SPAN_ID_CHARACTERS);
+  return `00-${trace}-${span}-01`;
 }

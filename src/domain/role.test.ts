@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withHiddenQuery } from './hidden-query.ts';
+import { withHiddenQuery } from './role.ts';
 
 test.each([
   ['https://a.example/hook?token=s', 'https://a.example/hook?…'],

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { Builders } from '#src/store/contract/builders.ts';
-import type { Partition } from './partition.ts';
 import {
   archiveProfile,
   BREAKER_BOUNDS,
@@ -10,7 +9,8 @@ import {
   editProfile,
   type ProfileEdit,
   TIMEOUT_MAX_MS,
-} from './profile.ts';
+} from './endpoint-profile.ts';
+import type { Partition } from './project.ts';
 import { DEFAULT_RETRY_POLICY } from './retry.ts';
 
 const build = new Builders(1 as Partition);

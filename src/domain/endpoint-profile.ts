@@ -2,7 +2,7 @@ import type { Method } from './destination.ts';
 import type { EndpointId } from './id.ts';
 import type { Instant } from './instant.ts';
 import type { Labels } from './labels.ts';
-import type { Partition } from './partition.ts';
+import type { Partition } from './project.ts';
 import type { RetryPolicy } from './retry.ts';
 
 export interface RetryBudget {

@@ -2,9 +2,9 @@
  * Something bounded that customers share: each may hold a multiple of what is free. So one customer gets most of it
  * while nobody else needs it, and several get about the same.
  */
-import type { Partition } from './partition.ts';
+import type { Partition } from './project.ts';
 
-export class CustomerShares {
+export class FairShareLimit {
   readonly #max: number;
   readonly #timesFree: number;
   readonly #heldBy = new Map<Partition, number>();
@@ -21,7 +21,7 @@ export class CustomerShares {
   }
 
   /** Whether a customer may hold more. */
-  hasRoom(partition: Partition): boolean {
+  canAcquire(partition: Partition): boolean {
     return (this.#max - this.#held) * this.#timesFree > this.heldBy(partition);
   }
 
@@ -29,7 +29,7 @@ export class CustomerShares {
     return this.#heldBy.get(partition) ?? 0;
   }
 
-  hold(partition: Partition, amount: number): void {
+  acquire(partition: Partition, amount: number): void {
     this.#held += amount;
     this.#heldBy.set(partition, this.heldBy(partition) + amount);
   }

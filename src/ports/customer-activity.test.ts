@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { AROUND_MS, CustomersAround, customersAround } from './customers-around.ts';
+import { ACTIVE_MS, CustomerActivity, customerActivity } from './customer-activity.ts';
 
 function setUp() {
   const stopwatch = { now: 0, elapsed: () => stopwatch.now };
-  const around = new CustomersAround(stopwatch);
+  const around = new CustomerActivity(stopwatch);
   const noticeAt = (now: number, customer: string) => {
     stopwatch.now = now;
-    around.notice(customer);
-    return around.areSeveral;
+    around.record(customer);
+    return around.hasSeveral;
   };
   return { stopwatch, around, noticeAt };
 }
@@ -23,16 +23,16 @@ test('two that have something to do at about the same time are several, until on
   expect(noticeAt(900, 'b')).toBe(true);
   expect(noticeAt(1_000, 'a')).toBe(true);
   expect(noticeAt(1_999, 'a')).toBe(true);
-  expect(noticeAt(1_000 + AROUND_MS, 'a')).toBe(false);
+  expect(noticeAt(1_000 + ACTIVE_MS, 'a')).toBe(false);
 });
 
 test('one after the other is not several', () => {
   const { noticeAt } = setUp();
   expect(noticeAt(0, 'a')).toBe(false);
-  expect(noticeAt(AROUND_MS, 'b')).toBe(false);
+  expect(noticeAt(ACTIVE_MS, 'b')).toBe(false);
 });
 
 test('everything that goes by the same stopwatch has the same customers around', () => {
   const { stopwatch } = setUp();
-  expect(customersAround(stopwatch)).toBe(customersAround(stopwatch));
+  expect(customerActivity(stopwatch)).toBe(customerActivity(stopwatch));
 });

@@ -3,32 +3,32 @@ import { Builders, FAILURE, HOUR_MS, REDIRECT, SUCCESS } from '#src/store/contra
 import { type Attempt, DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from './delivery.ts';
 import {
   type AttemptResult,
+  applyEdit,
   cancel,
+  canStart,
   claim,
+  DELIVERY_TRANSITIONS,
   type DeliveryEvent,
   deadlineOf,
   defer,
   endUnsent,
+  FIRST_ATTEMPT_GRACE_MS,
   INTERRUPTED,
   isPending,
   isReplayable,
   isTerminal,
   isWaiting,
-  LIFE,
   materialize,
-  mayStart,
   move,
-  PUNCTUAL_MS,
   pause,
-  refit,
   replay,
   resume,
   settle,
   sweep,
   WAITING_STATUSES,
-} from './delivery-life.ts';
+} from './delivery-lifecycle.ts';
 import { type Instant, instant } from './instant.ts';
-import type { Partition } from './partition.ts';
+import type { Partition } from './project.ts';
 import { DEFAULT_RETRY_POLICY } from './retry.ts';
 import { SCHEDULE_STATES, type Schedule, type ScheduleState } from './schedule.ts';
 
@@ -104,7 +104,7 @@ describe('the life of a delivery', () => {
 
   test.for(every)('%s, %s', ([from, event]) => {
     const to = ALLOWED.find(([status, name]) => status === from && name === event)?.[2];
-    expect(LIFE[from][event]).toBe(to);
+    expect(DELIVERY_TRANSITIONS[from][event]).toBe(to);
     const delivery = deliveryOf(from);
     const happen = () => HAPPEN[event](delivery, build.now);
     if (to === undefined) {
@@ -142,14 +142,14 @@ describe('the life of a delivery', () => {
     ['pause', ['scheduled', 'retry_scheduled'], 'paused', 'paused'],
     ['resume', ['paused'], 'scheduled', 'retry_scheduled'],
     ['cancel', ['scheduled', 'retry_scheduled', 'paused'], 'canceled', 'canceled'],
-  ] as const)('the %s of a schedule sweeps %o', ([order, from, untriedTo, triedTo]) => {
-    const finalizedAt = order === 'cancel' ? build.now : null;
-    expect(sweep(order, build.now)).toEqual({
-      order,
-      orderedAt: build.now,
+  ] as const)('the %s of a schedule sweeps %o', ([action, from, unattemptedTo, attemptedTo]) => {
+    const finalizedAt = action === 'cancel' ? build.now : null;
+    expect(sweep(action, build.now)).toEqual({
+      action,
+      requestedAt: build.now,
       from,
-      untriedTo,
-      triedTo,
+      unattemptedTo,
+      attemptedTo,
       finalizedAt,
     });
   });
@@ -236,7 +236,7 @@ describe('a pending delivery', () => {
     const delivery = deliveryOf('scheduled', { ttl: '10s' });
     const target = { ...delivery.target, url: 'https://example.com/other', method: 'GET' } as const;
     const retryPolicy = { ...DEFAULT_RETRY_POLICY, maxAttempts: 2 };
-    expect(refit(delivery, { target, ttl: '1h', retryPolicy })).toEqual({
+    expect(applyEdit(delivery, { target, ttl: '1h', retryPolicy })).toEqual({
       ...delivery,
       target,
       ttl: '1h',
@@ -244,13 +244,13 @@ describe('a pending delivery', () => {
       retryPolicy,
       revision: 2,
     });
-    expect(refit(delivery, { target, ttl: null, retryPolicy }).deadline).toBeNull();
+    expect(applyEdit(delivery, { target, ttl: null, retryPolicy }).deadline).toBeNull();
   });
 
   test('that is sent to another endpoint does not wait for the gate of the old one, nor use its token', () => {
     const until = instant(build.now + 30_000);
     const target = { ...deliveryOf('scheduled').target, url: 'https://example.com/other' };
-    const refitted = (given: Delivery, to = target) => refit(given, { ...given, target: to });
+    const refitted = (given: Delivery, to = target) => applyEdit(given, { ...given, target: to });
     const untried = defer(deliveryOf('scheduled'), until, true);
     expect(refitted(untried)).toMatchObject({ reserved: false, dueAt: untried.scheduledFor });
     const tried = defer(deliveryOf('retry_scheduled', { attemptCount: 1 }), until, true);
@@ -312,8 +312,8 @@ describe('whether an attempt may start', () => {
       deadline: deadlineOf(scheduledFor, ttl),
       attemptCount: tried,
     });
-    expect(mayStart(delivery, instant(scheduledFor + lateMs))).toBe(expected);
-    expect(PUNCTUAL_MS).toBe(300);
+    expect(canStart(delivery, instant(scheduledFor + lateMs))).toBe(expected);
+    expect(FIRST_ATTEMPT_GRACE_MS).toBe(300);
   });
 });
 

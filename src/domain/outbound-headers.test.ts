@@ -5,9 +5,8 @@ import { Builders } from '#src/store/contract/builders.ts';
 import type { Headers } from './headers.ts';
 import type { AttemptId, DeliveryId } from './id.ts';
 import { instant } from './instant.ts';
-import { customerHeaders, forbiddenHeader, outboundHeaders } from './outbound.ts';
-import type { Partition } from './partition.ts';
-import { traceparent } from './trace.ts';
+import { customerHeaders, forbiddenHeader, outboundHeaders, traceparent } from './outbound-headers.ts';
+import type { Partition } from './project.ts';
 
 const build = new Builders(1 as Partition);
 const { pending } = build.schedule({ idempotencyKey: 'order-7' });

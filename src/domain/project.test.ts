@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { CURRENT_VERSION, VERSIONS, versionFor } from './version.ts';
+import { CURRENT_VERSION, VERSIONS, versionFor } from './project.ts';
 
 test('versions are dates, oldest first, and the newest is the current one', () => {
   expect([...VERSIONS].toSorted()).toEqual(VERSIONS);

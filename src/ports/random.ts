@@ -1,4 +1,0 @@
-/** Cryptographically strong in the product, seeded in simulations. */
-export interface Random {
-  bytes(count: number): Uint8Array;
-}
