@@ -1,4 +1,4 @@
-/** What a node needs to share a store with others: the clock they go by, and a way to tell each other. */
+/** Connects a node to the others that share its store: a common clock, and a channel for hints. */
 import { NO_PEERS } from '#src/engine/cluster/peer-hints.ts';
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { Peers } from '#src/ports/hints.ts';
@@ -13,12 +13,12 @@ import { systemTimers } from '#src/system/timers.ts';
 
 export interface Cluster {
   readonly clock: ReferenceClock;
-  /** Tells the others. */
+  /** Sends hints to the other nodes. */
   readonly peers: Peers;
-  /** Does the work while no other node does the like. */
-  alone<T>(work: () => Promise<T>): Promise<T>;
-  /** From now on, what the others tell is told to `heard`. */
-  listen(heard: Peers): void;
+  /** Runs the work under a lock that all nodes share. */
+  runExclusively<T>(work: () => Promise<T>): Promise<T>;
+  /** From now on, hints of the other nodes go to `listener`. */
+  listen(listener: Peers): void;
   close(): Promise<void>;
 }
 
@@ -36,18 +36,18 @@ export async function joinCluster(
     log,
   });
   await clock.start();
-  let heard: Peers = NO_PEERS;
+  let listener: Peers = NO_PEERS;
   const channel = new PeerChannel({
     connect: connector(address, { timers: systemTimers, decodeText: (text) => text }),
     timers: systemTimers,
     node,
     listener: {
-      due: (due) => heard.due(due),
-      rescan: () => heard.rescan(),
-      slotsChanged: () => heard.slotsChanged(),
+      due: (due) => listener.due(due),
+      rescan: () => listener.rescan(),
+      slotsChanged: () => listener.slotsChanged(),
     },
   });
-  // A pooler gives every transaction another session: there is none to listen on.
+  // A pooler gives each transaction another session, so there is no session to listen on.
   if (!address.isPooled) {
     await channel.open().catch((error: unknown) => {
       clock.stop();
@@ -57,9 +57,9 @@ export async function joinCluster(
   return {
     clock,
     peers: address.isPooled ? NO_PEERS : channel,
-    alone: (work) => withAdvisoryLock(address, systemTimers, work),
-    listen: (listener) => {
-      heard = listener;
+    runExclusively: (work) => withAdvisoryLock(address, systemTimers, work),
+    listen: (next) => {
+      listener = next;
     },
     close: async () => {
       clock.stop();

@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 const fromEnv = (env: Readonly<Record<string, string>>) => readSettings({ flags: {}, env });
 
 describe('settings', () => {
-  test('unset, they are what the documentation says', () => {
+  test('have the documented defaults', () => {
     expect(fromEnv({})).toEqual({
       host: '127.0.0.1',
       port: 8080,
@@ -36,7 +36,7 @@ describe('settings', () => {
     });
   });
 
-  test('a flag wins over the environment; an empty one does not count', () => {
+  test('are read from a flag before the environment, and an empty flag does not count', () => {
     const env = { SCHED_PORT: '1', SCHED_HOST: 'localhost' };
     expect(readSettings({ flags: { '--port': '2', '--host': '' }, env })).toMatchObject({
       port: 2,
@@ -44,17 +44,17 @@ describe('settings', () => {
     });
   });
 
-  test('a flag that is wrong is refused even where the environment is right', () => {
+  test('are refused if the flag is wrong, even if the environment is right', () => {
     expect(() => readSettings({ flags: { '--port': 'x' }, env: { SCHED_PORT: '1' } })).toThrow(SettingsError);
   });
 
-  test('the other commands are not troubled by a setting that only the service has', () => {
+  test('of the service alone are not checked by the other commands', () => {
     expect(readControlSettings({ flags: {}, env: { SCHED_PORT: 'x', SCHED_DATA_DIR: '/d' } }).dataDir).toBe(
       '/d',
     );
   });
 
-  test('a wrong value is shown, cut short and on one line; a secret is not', () => {
+  test('that are wrong are shown shortened on one line, but secrets are not shown', () => {
     expect(() => fromEnv({ SCHED_ROLE: `a\n${'b'.repeat(100)}` })).toThrow(/not "a\\nb{58}"\.$/);
     expect(() => fromEnv({ SCHED_MASTER_KEY: 'wrong' })).toThrow(/^(?!.*wrong)/);
   });
@@ -64,7 +64,7 @@ describe('PostgreSQL', () => {
   const SCHED_DATABASE_URL = 'postgres://user:pass@one:1,two/sched?pgbouncer=true';
   const SCHED_MASTER_KEY = randomBytes(32).toString('base64');
 
-  test('an address of several hosts', () => {
+  test('can be given with several hosts', () => {
     expect(fromEnv({ SCHED_DATABASE_URL, SCHED_MASTER_KEY }).databaseUrl).toMatchObject({
       hosts: [
         { host: 'one', port: 1 },
@@ -75,14 +75,14 @@ describe('PostgreSQL', () => {
     });
   });
 
-  test('nodes need the same master key, so it must be given', () => {
+  test('needs the master key to be set, because all nodes must use the same one', () => {
     expect(() => fromEnv({ SCHED_DATABASE_URL })).toThrow(
       /^SCHED_MASTER_KEY or SCHED_MASTER_KEY_FILE must be set/,
     );
     expect(() => readControlSettings({ flags: {}, env: { SCHED_DATABASE_URL } })).toThrow(SettingsError);
   });
 
-  test('a wrong address is explained, and its password not shown', () => {
+  test('a wrong address is explained without showing its password', () => {
     const wrong = (url: string) => () => fromEnv({ SCHED_DATABASE_URL: url, SCHED_MASTER_KEY });
     expect(wrong('postgres://user:hidden@db/sched?what=1')).toThrow(
       /^SCHED_DATABASE_URL has a parameter other than application_name, .+\.$/,
@@ -90,7 +90,7 @@ describe('PostgreSQL', () => {
     expect(wrong('mysql://user:hidden@db/sched')).toThrow(/^(?!.*hidden)/);
   });
 
-  test('a move needs the address, and finds the key where it was', () => {
+  test('a move needs the address, and uses the key of the data directory', () => {
     const given = (env: Readonly<Record<string, string>>) => ({ flags: {}, env });
     expect(readMoveSettings(given({ SCHED_DATABASE_URL }))).toMatchObject({ masterKey: null });
     expect(() => readMoveSettings(given({ SCHED_MASTER_KEY }))).toThrow(/^SCHED_DATABASE_URL must be set/);
@@ -104,12 +104,12 @@ describe('secrets in files', () => {
 
   function fileWith(content: string): string {
     const path = join(temporaryDirectory(), 'secret');
-    // Mounted secrets are readable by everybody.
+    // Mounted secrets are readable by every user.
     writeFileSync(path, content, { mode: 0o444 });
     return path;
   }
 
-  test.each(['', '\n', '\r\n'])('are read as if they had been set, with %j at the end', (end) => {
+  test.each(['', '\n', '\r\n'])('are read like the setting itself, with %j at the end', (end) => {
     expect(
       fromEnv({
         SCHED_DATABASE_URL_FILE: fileWith(`${SCHED_DATABASE_URL}${end}`),
@@ -125,7 +125,7 @@ describe('secrets in files', () => {
     );
   });
 
-  test('hold for the other commands, and as flags', () => {
+  test('are read by the other commands, and from flags', () => {
     const env = { SCHED_DATABASE_URL_FILE: fileWith(SCHED_DATABASE_URL) };
     const flags = { '--master-key-file': fileWith(base64(key)) };
     expect(readControlSettings({ flags, env })).toMatchObject({
@@ -135,11 +135,11 @@ describe('secrets in files', () => {
     expect(readMoveSettings({ flags, env })).toMatchObject({ masterKey: key, databaseUrl: { user: 'user' } });
   });
 
-  test('are refused beside the setting itself, wherever each of them is set', () => {
+  test('are refused together with the setting itself, as flag or in the environment', () => {
     const SCHED_MASTER_KEY_FILE = fileWith(base64(key));
     const SCHED_MASTER_KEY = base64(key);
     const message =
-      /^SCHED_MASTER_KEY_FILE must not be set where .*SCHED_MASTER_KEY\)? is: keep one of the two\.$/;
+      /^SCHED_MASTER_KEY_FILE and .*SCHED_MASTER_KEY\)? must not both be set\. Remove one of the two\.$/;
     expect(() => fromEnv({ SCHED_MASTER_KEY_FILE, SCHED_MASTER_KEY })).toThrow(message);
     expect(() =>
       readSettings({ flags: { '--master-key': SCHED_MASTER_KEY }, env: { SCHED_MASTER_KEY_FILE } }),
@@ -148,22 +148,22 @@ describe('secrets in files', () => {
   });
 
   test.each([
-    ['that are empty', '\n', 'SCHED_MASTER_KEY_FILE must be a file that is not empty.'],
+    ['if they are empty', '\n', 'SCHED_MASTER_KEY_FILE must be a file that is not empty.'],
     [
-      'that are too large',
+      'if they are too large',
       'k'.repeat(16_385),
       'SCHED_MASTER_KEY_FILE must be a file of at most 16384 bytes.',
     ],
     [
-      'that hold something else',
+      'if they contain something else',
       'hidden',
       'The content of SCHED_MASTER_KEY_FILE must be 32 bytes in base64, such as `openssl rand -base64 32` prints.',
     ],
-  ])('are refused %s, and their content not shown', (_, content, message) => {
+  ])('are refused %s, without showing the content', (_, content, message) => {
     expect(() => fromEnv({ SCHED_MASTER_KEY_FILE: fileWith(content) })).toThrow(new SettingsError(message));
   });
 
-  test('are refused that cannot be read, or have no end; their path may be the secret itself', () => {
+  test('that cannot be read or are endless are refused without showing the path, which may be the secret', () => {
     const refusal = (path: string) => () => fromEnv({ SCHED_DATABASE_URL_FILE: path });
     expect(refusal('/nowhere/hidden')).toThrow(
       new SettingsError('SCHED_DATABASE_URL_FILE must be a file that can be read (ENOENT).'),
@@ -173,7 +173,7 @@ describe('secrets in files', () => {
     expect(refusal('a\0b')).toThrow(/^SCHED_DATABASE_URL_FILE must be a file that can be read/);
   });
 
-  test('that hold a wrong address are told what is wrong with it', () => {
+  test('that contain a wrong address are explained', () => {
     expect(() => fromEnv({ SCHED_DATABASE_URL_FILE: fileWith(`${SCHED_DATABASE_URL}?what=1`) })).toThrow(
       /^The content of SCHED_DATABASE_URL_FILE has a parameter other than (?!.*hidden)/,
     );
@@ -202,7 +202,7 @@ describe('values', () => {
     expect(settings.masterKeysPrevious).toEqual([old, older]);
   });
 
-  test('networks of both families, spaces around the commas', () => {
+  test('networks may be of both families, with spaces around the commas', () => {
     expect(fromEnv({ SCHED_EGRESS_ALLOW: '10.1.0.0/16 , fd00::/8,::/0,192.168.1.7/32' }).egressAllow).toEqual(
       [
         { address: '10.1.0.0', prefixBits: 16, family: 'ipv4' },
@@ -226,7 +226,7 @@ describe('values', () => {
     expect(() => fromEnv({ SCHED_EGRESS_ALLOW: text })).toThrow(SettingsError);
   });
 
-  test('the addresses of the dashboard are origins, written as browsers write them', () => {
+  test('the addresses of the dashboard are origins, normalised as browsers do', () => {
     const text = 'https://Sched.Example.com/, http://[::1]:8080,https://sched.example.com:443';
     expect(fromEnv({ SCHED_PUBLIC_URL: text }).publicOrigins).toEqual([
       'https://sched.example.com',
@@ -270,7 +270,7 @@ describe('values', () => {
     expect(() => fromEnv({ SCHED_TRUSTED_PROXIES: text })).toThrow(SettingsError);
   });
 
-  test('certificates are read from their file', () => {
+  test('certificates are read from a file', () => {
     const path = join(temporaryDirectory(), 'ca.pem');
     const pem = `A comment.\n${rootCertificates.slice(0, 2).join('\n')}\n`;
     writeFileSync(path, pem);
@@ -278,7 +278,7 @@ describe('values', () => {
     expect(() => fromEnv({ SCHED_EGRESS_CA_FILE: temporaryDirectory() })).toThrow(SettingsError);
   });
 
-  test('durations are rounded up: only a true 0 keeps history for ever', () => {
+  test('durations are rounded up, so that only 0 keeps history for ever', () => {
     expect(fromEnv({ SCHED_RETENTION: '0' }).retentionMs).toBe(0);
     expect(fromEnv({ SCHED_AUDIT_RETENTION: '0' }).auditRetentionMs).toBe(0);
     expect(fromEnv({ SCHED_RETENTION: '1ns' }).retentionMs).toBe(1);
@@ -288,7 +288,7 @@ describe('values', () => {
     expect(() => fromEnv({ SCHED_SHUTDOWN_GRACE: '24h1ns' })).toThrow(SettingsError);
   });
 
-  test('a signing secret is any text of 16 characters, spaces included', () => {
+  test('a signing secret is any text of at least 16 characters, including spaces', () => {
     const secret = ' 14 characters ';
     expect(() => fromEnv({ SCHED_BOOTSTRAP_SIGNING_SECRET: secret })).toThrow(SettingsError);
     expect(fromEnv({ SCHED_BOOTSTRAP_SIGNING_SECRET: `${secret} ` }).bootstrapSigningSecret).toBe(

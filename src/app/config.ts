@@ -1,10 +1,10 @@
-/** Settings as they were given: a flag wins over the environment, and an empty text counts as unset in both. */
+/** Reads the settings. A flag wins over the environment, and an empty text counts as unset in both. */
 import type { DatabaseAddress } from '#src/store/postgres/address.ts';
 import { SettingsError } from './failures.ts';
 import { readSecretFile } from './secret-file.ts';
 import { SETTINGS, type Setting, type Settings } from './settings.ts';
 
-/** What the command line needs to work on the same data as the service. */
+/** The settings that a command needs to work on the same data as the service. */
 export const CONTROL_SETTINGS = [
   'dataDir',
   'databaseUrl',
@@ -17,7 +17,7 @@ export const CONTROL_SETTINGS = [
 export type ControlSettings = Pick<Settings, (typeof CONTROL_SETTINGS)[number] & keyof Settings>;
 
 export interface Given {
-  /** By flag: `--port`. */
+  /** Values by flag, such as `--port`. */
   readonly flags: Readonly<Record<string, string | undefined>>;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -43,7 +43,7 @@ export function readSettings(given: Given): Settings {
   };
 }
 
-/** Links for people begin with the first of them. */
+/** Links for people start with the first origin. */
 export function readPublicOrigins(given: Given): Settings['publicOrigins'] {
   return read(SETTINGS.publicOrigins, given);
 }
@@ -53,19 +53,21 @@ export function readControlSettings(given: Given): ControlSettings {
   if (settings.databaseUrl !== null && settings.masterKey === null) {
     const { masterKey, masterKeyFile, databaseUrl } = SETTINGS;
     throw new SettingsError(
-      `${masterKey.env} or ${masterKeyFile.env} must be set where ${databaseUrl.env} is, to the same key on every node.`,
+      `${masterKey.env} or ${masterKeyFile.env} must be set together with ${databaseUrl.env}, to the same key on every node.`,
     );
   }
   return settings;
 }
 
-/** Both stores are named: from the data directory, where the master key may be, to the database. */
+/** A move needs both stores: the data directory, which may hold the master key, and the database. */
 export type MoveSettings = ControlSettings & { readonly databaseUrl: DatabaseAddress };
 
 export function readMoveSettings(given: Given): MoveSettings {
   const { databaseUrl, ...settings } = readStoreSettings(given);
   if (databaseUrl === null) {
-    throw new SettingsError(`${SETTINGS.databaseUrl.env} must be set: it says where to move to.`);
+    throw new SettingsError(
+      `${SETTINGS.databaseUrl.env} must be set to the database that the data is moved to.`,
+    );
   }
   return { ...settings, databaseUrl };
 }
@@ -84,13 +86,13 @@ function read<T>(setting: Setting<T>, given: Given): T {
   return found === null ? setting.unset : parseOr(setting, found.name, found.text);
 }
 
-/** Reads the setting, or the file that stands for it. Both must not be set, since only one can be meant. */
+/** Reads the setting, or the file that holds its value. Setting both is an error, because one must be wrong. */
 function readSecret<T>(setting: Setting<T>, fileSetting: Setting<string | null>, given: Given): T {
   const file = textOf(fileSetting, given);
   if (file === null) return read(setting, given);
   const direct = textOf(setting, given);
   if (direct !== null) {
-    throw new SettingsError(`${file.name} must not be set where ${direct.name} is: keep one of the two.`);
+    throw new SettingsError(`${file.name} and ${direct.name} must not both be set. Remove one of the two.`);
   }
   const content = readSecretFile(file.text);
   if (typeof content !== 'string') throw new SettingsError(`${file.name} ${content.wrong}.`);
@@ -98,7 +100,7 @@ function readSecret<T>(setting: Setting<T>, fileSetting: Setting<string | null>,
 }
 
 interface Found {
-  /** The flag or variable that set it. */
+  /** The flag or variable that sets the value. */
   readonly name: string;
   readonly text: string;
 }

@@ -1,13 +1,13 @@
-/** The control plane for one command: opened beside a running service, closed when the command is done. */
+/** Opens the control plane for one command, beside a running service, and closes it afterwards. */
 import type { ControlDependencies } from '#src/control/dependencies.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { systemClock } from '#src/system/clock.ts';
 import { systemRandom } from '#src/system/random.ts';
 import type { AesVault } from '#src/vault/aes-vault.ts';
 import type { ControlSettings } from './config.ts';
-import { nodeName } from './node-name.ts';
 import { type AnyStore, openStore } from './open-store.ts';
 import { openVault } from './open-vault.ts';
+import { nodeName } from './process.ts';
 
 export interface ControlSession extends ControlDependencies {
   readonly store: AnyStore;
@@ -31,7 +31,7 @@ export async function withControl<T>(
   }
 }
 
-/** With the vault. `create`: a database and a master key that are not there are made. */
+/** Opens the vault as well. `create`: a missing database and a missing master key are created. */
 export function withSecrets<T>(
   settings: ControlSettings,
   run: (dependencies: SealingSession) => Promise<T>,

@@ -1,4 +1,4 @@
-/** The dashboard of a service: its control plane and its page, put together and hung into the server. */
+/** Builds the dashboard, its control API and its page, and adds it to the server. */
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Shared } from '#src/api/server.ts';
@@ -34,7 +34,7 @@ import type { InsightStore } from '#src/ports/insight-store.ts';
 import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 
-/** Where `npm run dashboard:build` puts the page. */
+/** The output folder of `npm run dashboard:build`. */
 const PAGE_FOLDER = join(import.meta.dirname, '../../dashboard/dist');
 const MS_PER_SECOND = 1_000;
 
@@ -47,9 +47,9 @@ export interface DashboardDependencies
   };
   readonly passwords: Passwords;
   readonly log: Log;
-  /** Proxies whose `X-Forwarded-For` is believed. */
+  /** Proxies whose `X-Forwarded-For` header is trusted. */
   readonly trustedProxies: readonly Cidr[];
-  /** Origins of the dashboard; null accepts any. */
+  /** Allowed origins of the dashboard. Null allows all. */
   readonly publicOrigins: readonly string[] | null;
   readonly about: About;
   readonly pageFolder?: string;
@@ -57,7 +57,7 @@ export interface DashboardDependencies
 
 export type DashboardRoutes = Routes & { readonly publicRoutes: readonly PublicRoute[] };
 
-/** `shared`: what it has in common with `/v1`. Answers which routes there are. */
+/** `shared` is what the dashboard shares with `/v1`. Returns the routes. */
 export function mountDashboard(
   server: FastifyInstance,
   shared: Shared,

@@ -1,9 +1,9 @@
 /**
- * The two ways in which Sched does not come up. Both are told in one line, without a stack: the reader is
- * the operator, and the line says what to change.
+ * The two errors with which Sched does not start. Each is printed in one line without a stack, because the
+ * reader is the operator and needs to know what to change.
  */
 
-/** A setting that cannot be: exit code 2. */
+/** A setting is not valid: exit code 2. */
 export class SettingsError extends Error {
   constructor(message: string) {
     super(message);
@@ -11,7 +11,7 @@ export class SettingsError extends Error {
   }
 }
 
-/** The settings are fine, but the machine or the data do not go along: exit code 1. */
+/** The settings are valid, but the machine or the data prevent the start: exit code 1. */
 export class StartFailure extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -23,7 +23,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The code the operating system gave an error, such as `EADDRINUSE`. */
+/** The code of an error of the operating system, such as `EADDRINUSE`. */
 export function systemCodeOf(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }

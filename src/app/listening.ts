@@ -10,7 +10,7 @@ export async function listen(server: FastifyInstance, address: Address): Promise
     await server.listen({ host: address.host, port: address.port });
   } catch (error) {
     await server.close();
-    throw explained(error, address);
+    throw explain(error, address);
   }
   const bound = server.server.address();
   return urlOf(address.host, isAddressInfo(bound) ? bound.port : address.port);
@@ -24,31 +24,37 @@ function urlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-function explained(error: unknown, { host, port }: Address): unknown {
+function explain(error: unknown, { host, port }: Address): unknown {
   const code = systemCodeOf(error) ?? 'none';
   switch (code) {
     case 'EADDRINUSE':
-      return new StartFailure(`Port ${port} of ${host} is taken by another program; see SCHED_PORT.`);
+      return new StartFailure(
+        `Port ${port} of ${host} is in use by another program. Stop it, or set SCHED_PORT to another port.`,
+      );
     case 'EACCES':
-      return new StartFailure(`Port ${port} of ${host} may not be used by this user; see SCHED_PORT.`);
+      return new StartFailure(
+        `This user may not listen on port ${port} of ${host}. Set SCHED_PORT to a port above 1023.`,
+      );
     case 'EADDRNOTAVAIL':
     case 'EINVAL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return new StartFailure(`${host} is not an address of this machine (${code}); see SCHED_HOST.`);
+      return new StartFailure(
+        `${host} is not an address of this machine (${code}). Set SCHED_HOST to one that is.`,
+      );
     default:
       return error;
   }
 }
 
-/** How often connections that have become idle are closed while the others are waited for. */
+/** While requests in flight are awaited, idle connections are closed at this interval. */
 const IDLE_CHECK_MS = 20;
-/** What connections that were cut off may take to go away. */
+/** The longest wait for connections that were closed by force. */
 const FORCED_CLOSE_MS = 1_000;
 
 /**
- * Stops accepting and waits for the requests under way. A client that keeps its connection open after its
- * answer is not waited for; one whose request is not answered after the grace is cut off.
+ * Stops accepting connections and waits for the requests in flight. It does not wait for a client that keeps
+ * its connection open after the answer. After the grace, connections of unanswered requests are closed.
  */
 export async function closeServer(server: FastifyInstance, graceMs: number): Promise<void> {
   const closed = server.close();

@@ -1,4 +1,4 @@
-/** Makes the database, or brings it up to date, and spreads it over several servers where that is asked for. */
+/** Creates or migrates the database, and distributes it over several servers if asked to. */
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { type DatabaseAddress, describeAddress } from '#src/store/postgres/address.ts';
 import { connect } from '#src/store/postgres/connect.ts';
@@ -11,14 +11,16 @@ import type { ControlSettings } from './config.ts';
 import { withControl } from './control-session.ts';
 import { messageOf, SettingsError, StartFailure } from './failures.ts';
 
-/** Answers the version of the schema. */
-export async function migrateStore(settings: ControlSettings, isToDistribute: boolean): Promise<number> {
+/** Returns the version of the schema. */
+export async function migrateStore(settings: ControlSettings, shouldDistribute: boolean): Promise<number> {
   const { databaseUrl: address } = settings;
-  if (isToDistribute && address === null) {
-    throw new SettingsError('--distribute needs SCHED_DATABASE_URL: a SQLite file cannot be distributed.');
+  if (shouldDistribute && address === null) {
+    throw new SettingsError(
+      '--distribute needs SCHED_DATABASE_URL, because a SQLite file cannot be distributed.',
+    );
   }
   await withControl(settings, async () => {}, true);
-  if (isToDistribute && address !== null) await distributeAt(address);
+  if (shouldDistribute && address !== null) await distributeAt(address);
   return address === null ? SQLITE_VERSION : POSTGRES_VERSION;
 }
 

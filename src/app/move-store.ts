@@ -1,6 +1,6 @@
 /**
- * From the data directory to PostgreSQL, while the service is stopped. The master key goes along: what was sealed
- * here is opened there. So it is tried before anything is copied.
+ * Moves the data from the data directory to PostgreSQL while the service is stopped. The sealed data is
+ * copied as it is, so the master key must be the same there. The key is tested before anything is copied.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,25 +16,27 @@ import { systemClock } from '#src/system/clock.ts';
 import { systemRandom } from '#src/system/random.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import type { MoveSettings } from './config.ts';
+import { markMoved, unmarkMoved } from './data-dir-markers.ts';
 import { messageOf, StartFailure } from './failures.ts';
-import { mark, unmark } from './moved-mark.ts';
 import { openSqlite } from './open-sqlite.ts';
 import { openVault } from './open-vault.ts';
 
-/** Answers how many rows each table had. */
+/** Returns how many rows each table had. */
 export async function moveStore(
   settings: MoveSettings,
   progress: (progress: Progress) => void,
 ): Promise<Moved> {
   const { dataDir, databaseUrl: address } = settings;
   if (!existsSync(join(dataDir, DATABASE_FILE))) {
-    throw new StartFailure(`There is no database in ${dataDir}, so nothing to move: set SCHED_DATA_DIR.`);
+    throw new StartFailure(
+      `There is no database in ${dataDir}, so there is nothing to move. Set SCHED_DATA_DIR to the directory of the service.`,
+    );
   }
   const random = systemRandom();
   const store = await openSqlite(dataDir, systemClock, { exclusive: true, create: true, isMove: true });
   try {
     if ((await store.listProjects()).length === 0) {
-      throw new StartFailure(`The database in ${dataDir} has no project: there is nothing to move.`);
+      throw new StartFailure(`The database in ${dataDir} has no project, so there is nothing to move.`);
     }
     const ids = new IdMint((count) => random.bytes(count));
     await openVault(settings, { store, clock: systemClock, random, ids }, false);
@@ -46,10 +48,10 @@ export async function moveStore(
     });
     if (moved === 'target_is_not_empty') {
       throw new StartFailure(
-        `${describeAddress(address)} has a project already: everything is moved into an empty database, or not at all.`,
+        `${describeAddress(address)} already has a project. Data can be moved only into an empty database: set SCHED_DATABASE_URL to one.`,
       );
     }
-    mark(dataDir, 'moved', describeAddress(address));
+    markMoved(dataDir, 'moved', describeAddress(address));
     return moved;
   } finally {
     await store.close();
@@ -74,8 +76,8 @@ async function copy(
       connect,
       timers: systemTimers,
       progress,
-      committing: () => mark(dataDir, 'moving', describeAddress(address)),
-      undone: () => unmark(dataDir),
+      committing: () => markMoved(dataDir, 'moving', describeAddress(address)),
+      undone: () => unmarkMoved(dataDir),
     });
   } finally {
     source.close();

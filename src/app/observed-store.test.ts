@@ -10,7 +10,7 @@ interface Observed {
   readonly seconds: number;
 }
 
-function recorder(): { readonly seen: Observed[]; readonly metrics: Metrics } {
+function recordMetrics(): { readonly seen: Observed[]; readonly metrics: Metrics } {
   const seen: Observed[] = [];
   return {
     seen,
@@ -21,9 +21,9 @@ function recorder(): { readonly seen: Observed[]; readonly metrics: Metrics } {
   };
 }
 
-test('each verb answers as before, and is timed under its name', async () => {
+test('each verb returns the answer of the store, and is measured under its name', async () => {
   await using harness = await openControlHarness();
-  const { seen, metrics } = recorder();
+  const { seen, metrics } = recordMetrics();
   const store = observedStore(harness.store, metrics);
   await store.check(harness.clock.now());
   expect(await store.findProject('nowhere')).toBeNull();
@@ -34,16 +34,16 @@ test('each verb answers as before, and is timed under its name', async () => {
   for (const { seconds } of seen) expect(seconds).toBeGreaterThan(0);
 });
 
-test('a verb that fails is counted as such, and fails for its caller in the same way', async () => {
-  const { seen, metrics } = recorder();
+test('a verb that fails is counted as an error, and the caller gets the same error', async () => {
+  const { seen, metrics } = recordMetrics();
   const failure = new StoreUnavailable('full');
   const store = observedStore({ check: () => Promise.reject(failure) }, metrics);
   await expect(store.check()).rejects.toBe(failure);
   expect(seen).toMatchObject([{ verb: 'check', outcome: 'error' }]);
 });
 
-test('what is no verb passes through', () => {
-  const { seen, metrics } = recorder();
+test('a member that is not an asynchronous verb is not measured', () => {
+  const { seen, metrics } = recordMetrics();
   const store = observedStore({ name: 'store', size: () => 3 }, metrics);
   expect(store.name).toBe('store');
   expect(store.size()).toBe(3);

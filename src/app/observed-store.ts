@@ -2,7 +2,7 @@ import type { Metrics } from '#src/ports/telemetry.ts';
 
 const MS_PER_SECOND = 1_000;
 
-/** The same store; each verb is timed from the call to its answer, under its own name. */
+/** Wraps the store so that the duration of each verb is measured under its name. */
 export function observedStore<S extends object>(store: S, metrics: Metrics): S {
   const verbs = new Map<string | symbol, unknown>();
   return new Proxy(store, {
@@ -11,9 +11,9 @@ export function observedStore<S extends object>(store: S, metrics: Metrics): S {
       if (known !== undefined) return known;
       const member: unknown = Reflect.get(target, name, target);
       if (typeof member !== 'function') return member;
-      const verb = (...given: readonly unknown[]) => {
+      const verb = (...args: readonly unknown[]) => {
         const start = performance.now();
-        const answer: unknown = Reflect.apply(member, target, given);
+        const answer: unknown = Reflect.apply(member, target, args);
         if (answer instanceof Promise) observe(answer, String(name), start, metrics);
         return answer;
       };
@@ -23,7 +23,7 @@ export function observedStore<S extends object>(store: S, metrics: Metrics): S {
   });
 }
 
-/** Watches from aside: the caller has the very promise of the store, failures included. */
+/** The caller gets the original promise of the store, so failures are not changed. */
 function observe(answer: Promise<unknown>, verb: string, start: number, metrics: Metrics): void {
   const done = (outcome: 'ok' | 'error') => () =>
     metrics.storeVerb(verb, outcome, (performance.now() - start) / MS_PER_SECOND);

@@ -1,16 +1,20 @@
-/** Opens the store in the data directory. Whatever stands in the way is said in one line. */
+/** Opens the store in the data directory. A failure is explained in one line. */
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '#src/ports/system.ts';
 import { DATABASE_FILE, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import { systemTimers } from '#src/system/timers.ts';
-import { markPlayground, refuseOthers } from './dev/mark.ts';
+import { checkNotMoved, checkPlayground, markPlayground } from './data-dir-markers.ts';
 import { messageOf, StartFailure, systemCodeOf } from './failures.ts';
-import { refuseMoved } from './moved-mark.ts';
-import type { OpenStoreOptions } from './open-store.ts';
 
-export interface OpenSqliteOptions extends Pick<OpenStoreOptions, 'exclusive' | 'create' | 'isPlayground'> {
-  /** Whether it is opened to be moved. */
+export interface OpenSqliteOptions {
+  /** The service needs the data directory for itself. The command line opens it beside the service. */
+  readonly exclusive: boolean;
+  /** Whether a missing database is created, and an old one migrated. */
+  readonly create: boolean;
+  /** Whether `sched dev` opens it. */
+  readonly isPlayground?: boolean;
+  /** Whether `sched move` opens it. */
   readonly isMove?: boolean;
 }
 
@@ -19,12 +23,12 @@ export async function openSqlite(
   clock: Clock,
   { exclusive, create, isMove = false, isPlayground = false }: OpenSqliteOptions,
 ): Promise<SqliteStore> {
-  refuseMoved(directory, isMove);
-  if (exclusive) refuseOthers(directory, isPlayground);
+  checkNotMoved(directory, isMove);
+  if (exclusive) checkPlayground(directory, isPlayground);
   if (create) prepareDirectory(directory);
   else if (!existsSync(join(directory, DATABASE_FILE))) {
     throw new StartFailure(
-      `There is no database in ${directory}: start the service or run \`sched migrate\` first, or set SCHED_DATA_DIR.`,
+      `There is no database in ${directory}. Start the service or run \`sched migrate\` first, or set SCHED_DATA_DIR to another directory.`,
     );
   }
   if (isPlayground) markPlayground(directory);
@@ -43,12 +47,12 @@ export async function openSqlite(
   }
 }
 
-/** Asked before SQLite is: all it can say is "unable to open database file". */
+/** Runs before SQLite, whose only message would be "unable to open database file". */
 function prepareDirectory(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
   } catch (error) {
-    // A file in its place is told below.
+    // A file of the same name is reported below.
     if (systemCodeOf(error) !== 'EEXIST')
       refuse(directory, `cannot be created (${systemCodeOf(error)})`, error);
   }
@@ -61,5 +65,7 @@ function prepareDirectory(directory: string): void {
 }
 
 function refuse(directory: string, why: string, cause?: unknown): never {
-  throw new StartFailure(`The data directory ${directory} ${why}; see SCHED_DATA_DIR.`, { cause });
+  throw new StartFailure(`The data directory ${directory} ${why}. Change it, or set SCHED_DATA_DIR.`, {
+    cause,
+  });
 }

@@ -1,4 +1,4 @@
-/** The store that the settings name: a file in the data directory, or a PostgreSQL that nodes share. */
+/** Opens the store of the settings: SQLite in the data directory, or a PostgreSQL that nodes share. */
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { ControlStore } from '#src/ports/control-store.ts';
 import type { InsightStore } from '#src/ports/insight-store.ts';
@@ -11,7 +11,7 @@ import { systemClock } from '#src/system/clock.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import type { ControlSettings } from './config.ts';
 import { messageOf, StartFailure } from './failures.ts';
-import { openSqlite } from './open-sqlite.ts';
+import { type OpenSqliteOptions, openSqlite } from './open-sqlite.ts';
 
 export type AnyStore = Store &
   ControlStore &
@@ -22,21 +22,15 @@ export type AnyStore = Store &
     readonly sealed: SealedStore;
   };
 
-export interface OpenStoreOptions {
-  /** The service holds a data directory alone; the command line works beside it. */
-  readonly exclusive: boolean;
-  /** Whether the database is made, or brought up to date. */
-  readonly create: boolean;
-  /** What this process is called among all that use the store. */
+export interface OpenStoreOptions extends Omit<OpenSqliteOptions, 'isMove'> {
+  /** The name of this process among all processes that use the store. */
   readonly node: string;
-  /** Whether it is opened by `sched dev`. */
-  readonly isPlayground?: boolean;
 }
 
 export async function openStore(settings: ControlSettings, options: OpenStoreOptions): Promise<AnyStore> {
   const { databaseUrl: address, dataDir } = settings;
   if (address === null) return openSqlite(dataDir, systemClock, options);
-  // Loaded only here: whoever is content with a file need not wait for a driver.
+  // Loaded only when needed, so that a service on SQLite starts without the PostgreSQL driver.
   const { PostgresStore } = await import('#src/store/postgres/postgres-store.ts');
   try {
     return await PostgresStore.open({
@@ -54,7 +48,7 @@ export async function openStore(settings: ControlSettings, options: OpenStoreOpt
   }
 }
 
-/** How messages name the store. */
+/** The name of the store in messages. */
 export function nameOfStore({ databaseUrl, dataDir }: ControlSettings): string {
   return databaseUrl === null ? dataDir : describeAddress(databaseUrl);
 }

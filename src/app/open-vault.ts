@@ -1,8 +1,8 @@
 /**
- * The vault that fits the data. The master key comes from the settings, else from the data directory; it
- * is checked against what the store holds before anything new is sealed, or a wrong key would go unnoticed
- * until a delivery cannot be signed. For the same reason a key is generated only where nothing is sealed
- * yet: beside sealed data, a missing key file is lost, or lives in the settings of the service.
+ * Opens the vault with the master key of the settings, or of the data directory. The key is tested on the
+ * sealed data in the store before anything new is sealed. Otherwise a wrong key would not be noticed until a
+ * delivery cannot be signed. For the same reason a key is generated only if nothing is sealed yet: beside
+ * sealed data, a missing key file means that the key is lost, or is in the settings of the service.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,12 +19,12 @@ import { messageOf, StartFailure } from './failures.ts';
 export async function openVault(
   settings: ControlSettings,
   dependencies: ControlDependencies,
-  mayGenerate: boolean,
+  canGenerate: boolean,
 ): Promise<AesVault> {
   const sealed = await sealedSecrets(dependencies);
   const key =
     settings.masterKey ??
-    keyInDirectory(settings.dataDir, dependencies.random, mayGenerate && sealed.length === 0);
+    keyInDirectory(settings.dataDir, dependencies.random, canGenerate && sealed.length === 0);
   const vault = new AesVault(dependencies.random, key, settings.masterKeysPrevious ?? []);
   try {
     for (const secret of sealed) openSecret(vault, secret);
@@ -32,7 +32,7 @@ export async function openVault(
     if (!(error instanceof CannotOpen)) throw error;
     const source = settings.masterKey === null ? join(settings.dataDir, MASTER_KEY_FILE) : 'SCHED_MASTER_KEY';
     throw new StartFailure(
-      `${source} does not match the key this data was sealed with; an earlier key belongs in SCHED_MASTER_KEY_PREVIOUS.`,
+      `${source} does not match the key this data was sealed with. If the key was changed, add the earlier key to SCHED_MASTER_KEY_PREVIOUS.`,
       { cause: error },
     );
   }
@@ -47,16 +47,16 @@ async function sealedSecrets({ store, clock }: ControlDependencies): Promise<rea
   return sealed;
 }
 
-function keyInDirectory(directory: string, random: Random, mayGenerate: boolean): Uint8Array {
+function keyInDirectory(directory: string, random: Random, canGenerate: boolean): Uint8Array {
   const path = join(directory, MASTER_KEY_FILE);
-  if (!mayGenerate && !existsSync(path)) {
+  if (!canGenerate && !existsSync(path)) {
     throw new StartFailure(
-      `The master key ${path} is missing: put it back, or set SCHED_MASTER_KEY to the key this data was sealed with.`,
+      `The master key ${path} is missing. Restore the file, or set SCHED_MASTER_KEY to the key this data was sealed with.`,
     );
   }
   try {
     return masterKeyIn(directory, random);
   } catch (error) {
-    throw new StartFailure(`The master key cannot be used: ${messageOf(error)}`, { cause: error });
+    throw new StartFailure(`The master key cannot be used. ${messageOf(error)}`, { cause: error });
   }
 }

@@ -1,20 +1,20 @@
 /**
- * Reads a secret that is mounted as a file, as Docker and Kubernetes do it. Such files are readable by others as a
- * rule, since the container is the wall around them: their mode is not judged. Neither path nor content is ever part
- * of a message: whoever confuses a setting with its file has the secret itself for a path.
+ * Reads a secret that is mounted as a file, as Docker and Kubernetes do. Such files are usually readable by
+ * others, because the container protects them, so their mode is not checked. Messages contain neither the
+ * path nor the content: an operator who confuses a setting with its file has the secret itself as the path.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { systemCodeOf } from './failures.ts';
 
-/** Addresses of databases and some hundred earlier keys need far less. */
+/** A database address and some hundred earlier keys need far less. */
 export const SECRET_FILE_BYTES_MAX = 16_384;
 
-/** Completes a sentence that begins with the setting's name. */
+/** `wrong` completes a sentence that starts with the name of the setting. */
 export interface WrongFile {
   readonly wrong: string;
 }
 
-/** The text of the file, without a newline at its end. */
+/** Returns the text of the file without a final newline. */
 export function readSecretFile(path: string): string | WrongFile {
   let bytes: Buffer;
   try {

@@ -1,6 +1,6 @@
 /**
- * The composition root: the only place that knows which store, vault, clock and server the service is
- * made of. Each step needs the ones before it, and a step that fails undoes them.
+ * The composition root: the only place that knows which store, vault, clock and server the service uses.
+ * Each step needs the steps before it. If a step fails, the earlier ones are undone.
  */
 import { buildServer } from '#src/api/server.ts';
 import { type BootstrapReport, bootstrap } from '#src/control/bootstrap.ts';
@@ -28,34 +28,33 @@ import { systemTimers } from '#src/system/timers.ts';
 import type { Cluster, joinCluster } from './cluster.ts';
 import { mountDashboard } from './dashboard.ts';
 import { messageOf, SettingsError } from './failures.ts';
-import { announcement, firstInvitation } from './first-start.ts';
+import { createdKeysText, firstInvitation } from './first-start.ts';
 import { closeServer, listen } from './listening.ts';
-import { nodeName } from './node-name.ts';
 import { observedStore } from './observed-store.ts';
 import { openStore } from './open-store.ts';
 import { openVault } from './open-vault.ts';
-import { packageVersion } from './package-version.ts';
+import { nodeName, packageVersion } from './process.ts';
+import { SERVE, type ServiceVariant } from './service-variant.ts';
 import { SETTINGS, type Settings } from './settings.ts';
-import { SERVE, type Variation } from './variation.ts';
 
 export interface ServiceIo {
-  /** Standard output. */
+  /** Writes to standard output. */
   readonly print: (text: string) => void;
   readonly log: Log;
 }
 
 export interface Service {
   readonly url: string;
-  /** Stops accepting, lets what is under way finish within the grace, closes the store. */
+  /** Stops accepting requests, waits for requests and attempts in flight within the grace, and closes the store. */
   stop(): Promise<void>;
 }
 
 export async function startService(
   settings: Settings,
   io: ServiceIo,
-  variation: Variation = SERVE,
+  variant: ServiceVariant = SERVE,
 ): Promise<Service> {
-  const { isPlayground } = variation;
+  const { isPlayground } = variant;
   warnOfUnverified(settings, io.log);
   const random = systemRandom();
   const metrics = prometheusMetrics();
@@ -64,19 +63,19 @@ export async function startService(
   const unwatch = watchEventLoop((seconds) => metrics.eventLoopDelay(seconds));
   const undo: (() => Promise<void>)[] = [() => opened.close(), async () => unwatch()];
   try {
-    const store = variation.over(observedStore(opened, metrics));
+    const store = variant.wrapStore(observedStore(opened, metrics));
     const { databaseUrl: address } = settings;
-    const cluster = address === null ? null : await joined(address, store, node, io.log);
+    const cluster = address === null ? null : await loadCluster(address, store, node, io.log);
     if (cluster !== null) undo.unshift(() => cluster.close());
     const clock = cluster?.clock ?? systemClock;
     prepareZones(clock.now());
     const control = { store, clock, random, ids: new IdMint((count) => random.bytes(count)) };
     const vault = await openVault(settings, control, true);
-    const make = () => bootstrapDefault({ ...control, vault }, settings);
-    const alone = <T>(work: () => Promise<T>) => (cluster === null ? work() : cluster.alone(work));
-    const report = await alone(make);
-    // Before anything else can fail: what was just made is known nowhere else.
-    io.print(announcement(report.generated));
+    const runExclusively = <T>(work: () => Promise<T>) =>
+      cluster === null ? work() : cluster.runExclusively(work);
+    const report = await runExclusively(() => bootstrapDefault({ ...control, vault }, settings));
+    // Printed before anything else can fail, because the new keys are shown nowhere else.
+    io.print(createdKeysText(report.generated));
 
     const egress = createEgress({
       allow: settings.egressAllow ?? [],
@@ -100,7 +99,10 @@ export async function startService(
       settings.role === 'api'
         ? null
         : new Engine(
-            { ...dependencies, cluster: cluster === null ? null : sharing(cluster, store, metrics) },
+            {
+              ...dependencies,
+              cluster: cluster === null ? null : clusterDependencies(cluster, store, metrics),
+            },
             { retentionMs: settings.retentionMs },
           );
     if (engine !== null) cluster?.listen(engine.heard);
@@ -136,19 +138,19 @@ export async function startService(
             about: aboutService(settings, node),
           });
         }
-        variation.extend(server, { ...control, vault, url: () => url });
+        variant.extendServer(server, { ...control, vault, url: () => url });
       },
     });
     url = await listen(server, settings);
     const [dashboardUrl = url] = settings.publicOrigins ?? [];
     if (settings.role !== 'dispatcher') {
-      await tellFirstInvitation(control, dashboardUrl, alone, io, variation);
+      await printFirstInvitation(control, dashboardUrl, runExclusively, io, variant);
     }
-    // Not waited for: it begins with closing the attempts of the process before, and the store may be full.
+    // Not awaited: it starts by closing the attempts of the last process, and the store may be full.
     void engine?.start();
     replays?.start();
     cleaner.start();
-    warnOf(report, io.log);
+    warnOfBootstrap(report, io.log);
     return {
       url,
       async stop() {
@@ -160,12 +162,12 @@ export async function startService(
             cleaner.stop(),
           ]);
         } finally {
-          await inOrder(undo);
+          await runInOrder(undo);
         }
       },
     };
   } catch (error) {
-    await inOrder(undo);
+    await runInOrder(undo);
     throw error;
   }
 }
@@ -179,17 +181,21 @@ function aboutService({ databaseUrl, retentionMs }: Settings, node: string): Abo
   };
 }
 
-async function inOrder(steps: readonly (() => Promise<void>)[]): Promise<void> {
+async function runInOrder(steps: readonly (() => Promise<void>)[]): Promise<void> {
   for (const step of steps) await step();
 }
 
-/** Loaded only here, with all that speaks to PostgreSQL. */
-async function joined(...args: Parameters<typeof joinCluster>): Promise<Cluster> {
+/** Loads the code for PostgreSQL only when it is needed. */
+async function loadCluster(...args: Parameters<typeof joinCluster>): Promise<Cluster> {
   const cluster = await import('./cluster.ts');
   return cluster.joinCluster(...args);
 }
 
-function sharing(cluster: Cluster, store: ClusterStore, metrics: ClusterMetrics): ClusterDependencies {
+function clusterDependencies(
+  cluster: Cluster,
+  store: ClusterStore,
+  metrics: ClusterMetrics,
+): ClusterDependencies {
   const { clock, peers } = cluster;
   return { store, clock, stopwatch: systemTimers, peers, metrics };
 }
@@ -204,27 +210,27 @@ async function bootstrapDefault(
   } catch (error) {
     if (!(error instanceof ControlRefusal && error.code === 'key_elsewhere')) throw error;
     const { env } = error.subject === 'test' ? SETTINGS.bootstrapTestKey : SETTINGS.bootstrapLiveKey;
-    throw new SettingsError(`${env} must be another key: this one belongs to another project.`);
+    throw new SettingsError(`${env} must be another key, because this one belongs to another project.`);
   }
 }
 
-/** A store that takes no writes is no reason not to fire; the next start tries again. */
-async function tellFirstInvitation(
+/** The service starts even if the store refuses the write. The next start tries again. */
+async function printFirstInvitation(
   dependencies: ControlDependencies,
   url: string,
-  alone: <T>(work: () => Promise<T>) => Promise<T>,
+  runExclusively: <T>(work: () => Promise<T>) => Promise<T>,
   { print, log }: ServiceIo,
-  { invitation }: Variation,
+  { invitation }: ServiceVariant,
 ): Promise<void> {
   try {
-    const link = await firstInvitation(dependencies, url, alone);
+    const link = await firstInvitation(dependencies, url, runExclusively);
     if (link !== null) print(invitation(link));
   } catch (error) {
-    log.warn({ error: messageOf(error) }, 'the first admin could not be invited');
+    log.warn({ error: messageOf(error) }, 'the invitation for the first admin could not be created');
   }
 }
 
-/** Warns before anything is sent there, since the password would be sent first. */
+/** Warns before the first connection, because that sends the password. */
 function warnOfUnverified({ databaseUrl }: Settings, log: Log): void {
   const hosts = databaseUrl === null ? [] : unverifiedHosts(databaseUrl);
   if (databaseUrl === null || hosts.length === 0) return;
@@ -234,11 +240,14 @@ function warnOfUnverified({ databaseUrl }: Settings, log: Log): void {
   );
 }
 
-function warnOf({ revoked, superseded }: BootstrapReport, log: Log): void {
+function warnOfBootstrap({ revoked, superseded }: BootstrapReport, log: Log): void {
   for (const mode of revoked) {
-    log.warn({ mode }, 'the bootstrap key of this mode has been revoked and stays so');
+    log.warn(
+      { mode },
+      'the bootstrap key of this mode was revoked and stays revoked: remove it from the settings',
+    );
   }
   for (const mode of superseded) {
-    log.warn({ mode }, 'the bootstrap signing secret is now in force; the ones before it sign for 24 h more');
+    log.warn({ mode }, 'the bootstrap signing secret was replaced: earlier secrets stay valid for 24 h');
   }
 }

@@ -1,4 +1,4 @@
-/** How the text of a setting becomes its value. `undefined`: it cannot. */
+/** Parses the text of each setting. A parser returns `undefined` for a text that is not valid. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -17,7 +17,7 @@ const ORIGINS_MAX = 16;
 const ORIGIN = /^https?:\/\/[\w.:[\]-]{1,300}\/?$/i;
 export const SIGNING_SECRET_CHARACTERS_MIN = 16;
 
-/** A name whose last part is a number is an IPv4 address, and then a wrong one. */
+/** A name whose last label is a number would be read as an IPv4 address, so it is refused. */
 export function parseHost(text: string): string | undefined {
   if (isIP(text) !== 0) return text;
   const labels = text.split('.');
@@ -35,7 +35,7 @@ function wholeNumber(text: string, max: number): number | undefined {
 }
 
 export function parseMasterKeys(text: string): readonly Uint8Array[] | undefined {
-  return eachOf(text, (item) => parseMasterKey(item) ?? undefined);
+  return parseList(text, (item) => parseMasterKey(item) ?? undefined);
 }
 
 export function parseDatabaseUrl(text: string): DatabaseAddress | undefined {
@@ -43,14 +43,14 @@ export function parseDatabaseUrl(text: string): DatabaseAddress | undefined {
   return 'wrong' in address ? undefined : address;
 }
 
-export function whatIsWrongWithUrl(text: string): string | null {
+export function explainDatabaseUrl(text: string): string | null {
   const address = parseDatabaseAddress(text);
   return 'wrong' in address ? address.wrong : null;
 }
 
-/** Origins, each once: `https://sched.example.com`. */
+/** Parses origins such as `https://sched.example.com`, without duplicates. */
 export function parseOrigins(text: string): readonly string[] | undefined {
-  const origins = eachOf(text, parseOrigin);
+  const origins = parseList(text, parseOrigin);
   return origins === undefined || origins.length > ORIGINS_MAX ? undefined : [...new Set(origins)];
 }
 
@@ -59,15 +59,15 @@ function parseOrigin(text: string): string | undefined {
 }
 
 export function parseCidrs(text: string): readonly Cidr[] | undefined {
-  return eachOf(text, parseCidr);
+  return parseList(text, parseCidr);
 }
 
-/** Networks, or single addresses. */
+/** Parses networks and single addresses. */
 export function parseProxies(text: string): readonly Cidr[] | undefined {
-  return eachOf(text, (item) => {
+  return parseList(text, (item) => {
     const bits = isIP(item) === 4 ? 32 : 128;
     const cidr = parseCidr(item.includes('/') ? item : `${item}/${bits}`);
-    // A client with an IPv4 address is known by it alone: such a network would hold none.
+    // Clients with an IPv4 address are compared as IPv4, so an IPv4-mapped network would match none.
     const network = cidr && parseAddress(cidr.address);
     return network === undefined || unmapped(network) !== network ? undefined : cidr;
   });
@@ -76,14 +76,14 @@ export function parseProxies(text: string): readonly Cidr[] | undefined {
 function parseCidr(text: string): Cidr | undefined {
   const [address = '', prefix = '', ...more] = text.split('/');
   const family = isIP(address);
-  // An address with a zone (fe80::1%eth0) is one of this machine's links, not a network.
+  // An address with a zone (fe80::1%eth0) belongs to a link of this machine and is not a network.
   if (family === 0 || address.includes('%') || more.length > 0) return undefined;
   const prefixBits = wholeNumber(prefix, family === 4 ? 32 : 128);
   return prefixBits === undefined ? undefined : { address, prefixBits, family: `ipv${family === 4 ? 4 : 6}` };
 }
 
-/** Items between commas; one that cannot be read spoils the list. */
-function eachOf<T>(text: string, parse: (item: string) => T | undefined): readonly T[] | undefined {
+/** Parses a list that is separated by commas. One wrong item makes the whole list wrong. */
+function parseList<T>(text: string, parse: (item: string) => T | undefined): readonly T[] | undefined {
   const values: T[] = [];
   for (const item of text.split(',')) {
     const value = parse(item.trim());
@@ -102,7 +102,7 @@ export function oneOf<T extends string>(choices: readonly T[]): (text: string) =
   return (text) => choices.find((choice) => choice === text);
 }
 
-/** From 0 to `maxMs`. Rounded up: only a true 0 is 0, which for some settings means something else. */
+/** Parses 0 to `maxMs`, rounded up, because 0 has a special meaning for some settings. */
 export function durationUpTo(maxMs: number): (text: string) => number | undefined {
   return (text) => {
     const ms = durationMsCeil(text);
@@ -110,7 +110,7 @@ export function durationUpTo(maxMs: number): (text: string) => number | undefine
   };
 }
 
-/** The certificates of a PEM file. Read here: what was checked is what is used. */
+/** Reads the certificates of a PEM file at once, so that the checked content is the one that is used. */
 export function readCertificates(path: string): string | undefined {
   try {
     const pem = readFileSync(path, 'utf8');

@@ -4,7 +4,7 @@ import { SETTINGS } from './settings.ts';
 
 const PAGE = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8');
 
-test('docs/settings.md has a row for every setting, as the service knows it', () => {
+test('docs/settings.md has a row for every setting, with the texts of the code', () => {
   const rows = Object.values(SETTINGS).map(({ env, flag, value, fallback, about }) => {
     const unset = fallback === null ? '' : `\`${fallback}\``;
     const usage = `${flag} <${value}>`.replaceAll('|', '\\|');
@@ -13,7 +13,7 @@ test('docs/settings.md has a row for every setting, as the service knows it', ()
   expect(PAGE.split('\n').filter((line) => line.startsWith('| `SCHED_'))).toEqual(rows);
 });
 
-test('a flag is the name of its setting', () => {
+test('the flag is derived from the name of the environment variable', () => {
   expect(SETTINGS.dataDir.flag).toBe('--data-dir');
   expect(SETTINGS.bootstrapSigningSecret.flag).toBe('--bootstrap-signing-secret');
 });

@@ -1,6 +1,6 @@
 /**
- * Every setting, once: what it is called, what it means, what it is when unset and how it is read. The
- * flags of the command line, its help and the table in `docs/settings.md` all come from here.
+ * Defines every setting once: its name, its meaning, its default and its parser. The flags of the command
+ * line, its help and the table in `docs/settings.md` all come from here.
  */
 import { API_KEY_CHARACTERS_MIN } from '#src/domain/api-key.ts';
 import { LOG_LEVELS } from '#src/ports/telemetry.ts';
@@ -8,6 +8,7 @@ import { parseMasterKey } from '#src/vault/master-key.ts';
 import {
   apiKeyOf,
   durationUpTo,
+  explainDatabaseUrl,
   oneOf,
   parseBoolean,
   parseCidrs,
@@ -20,39 +21,38 @@ import {
   parseSigningSecret,
   readCertificates,
   SIGNING_SECRET_CHARACTERS_MIN,
-  whatIsWrongWithUrl,
 } from './setting-values.ts';
 
 export const ROLES = ['all', 'api', 'dispatcher'] as const;
 
 const DAY_MS = 86_400_000;
-/** What a duration can be at most, 2^63 nanoseconds. */
+/** No other limit than that of a duration itself, which is 2^63 nanoseconds. */
 const DURATION_MAX_MS = Number.POSITIVE_INFINITY;
 
 interface Row<T> {
   readonly env: string;
-  /** What stands for its value in a help text. */
+  /** The placeholder for the value in a help text. */
   readonly value: string;
   readonly about: string;
-  /** Completes a sentence that begins with the setting's name, when the value cannot be. */
+  /** Completes a sentence that starts with the name of the setting, if its value is not valid. */
   readonly complaint: string;
-  /** A secret is never shown, a wrong one neither. */
+  /** A secret is never shown, not even if it is wrong. */
   readonly secret?: true;
   readonly parse: (text: string) => T | undefined;
-  /** The complaint about this very text, where more can be said. */
+  /** A more exact complaint about this text, or null. */
   readonly explain?: (text: string) => string | null;
 }
 
 export interface Setting<T> extends Row<T> {
   readonly flag: string;
-  /** The text that stands for an unset setting; null when there is none. */
+  /** The default as text, or null if there is none. */
   readonly fallback: string | null;
   readonly unset: T;
 }
 
 function setting<T>(fallback: string, row: Row<T>): Setting<T> {
   const unset = row.parse(fallback);
-  if (unset === undefined) throw new Error(`The default of ${row.env} cannot be read.`);
+  if (unset === undefined) throw new Error(`The default of ${row.env} cannot be parsed.`);
   return { ...row, flag: flagOf(row.env), fallback, unset };
 }
 
@@ -60,7 +60,7 @@ function optional<T>(row: Row<T>): Setting<T | null> {
   return { ...row, flag: flagOf(row.env), fallback: null, unset: null };
 }
 
-/** Names the file from which a setting can be read instead. */
+/** Defines the setting that names a file with the value of another setting. */
 function fileOf(env: string): Setting<string | null> {
   return optional({
     env: `${env}_FILE`,
@@ -107,7 +107,7 @@ export const SETTINGS = {
     complaint: 'must be an address such as postgres://user:password@host:5432/database',
     secret: true,
     parse: parseDatabaseUrl,
-    explain: whatIsWrongWithUrl,
+    explain: explainDatabaseUrl,
   }),
   databaseUrlFile: fileOf('SCHED_DATABASE_URL'),
   masterKey: optional({
@@ -234,6 +234,6 @@ export const SETTINGS = {
 } as const;
 
 type ValueOf<S> = S extends Setting<infer T> ? T : never;
-/** A file stands for the setting whose value it holds, and is none of its own. */
+/** The file of a setting is not a value of its own. */
 type ValueName = Exclude<keyof typeof SETTINGS, `${string}File`>;
 export type Settings = { readonly [K in ValueName]: ValueOf<(typeof SETTINGS)[K]> };

@@ -1,16 +1,16 @@
 /**
- * What asks the service to stop: SIGTERM, SIGINT, or under npm the end of its parent.
+ * Waits for a request to stop: SIGTERM, SIGINT, or the end of the parent process under npm.
  *
- * `npm start` puts a shell between npm and the service. npm passes a SIGTERM on to that shell, which dies of
- * it without telling anyone; the service would live on, and hold its port and its data directory. Other
- * shells make way for the service; then a Ctrl-C arrives twice, from the terminal and again from npm.
+ * `npm start` puts a shell between npm and the service. npm passes a SIGTERM to that shell, which ends
+ * without passing it on. The service would keep running and hold its port and its data directory. Some shells
+ * replace themselves with the service instead. Then a Ctrl-C arrives twice, from the terminal and from npm.
  */
 const SAME_SIGNAL_MS = 250;
 const PARENT_CHECK_MS = 250;
 
 export type StopRequest = NodeJS.Signals | 'parent ended';
 
-/** Heard from the very beginning: a request that comes while starting is obeyed right after. */
+/** Listens from the start of the process: a request during the start takes effect right after it. */
 export function stopRequest(underNpm: boolean): Promise<StopRequest> {
   return new Promise((resolve) => {
     onSignals(resolve);
@@ -20,13 +20,13 @@ export function stopRequest(underNpm: boolean): Promise<StopRequest> {
 
 function onSignals(stop: (signal: NodeJS.Signals) => void): void {
   let firstAt: number | null = null;
-  const heard = (signal: NodeJS.Signals) => {
+  const onSignal = (signal: NodeJS.Signals) => {
     if (firstAt === null) {
       firstAt = performance.now();
       stop(signal);
     } else if (performance.now() - firstAt > SAME_SIGNAL_MS) process.exit(1);
   };
-  process.on('SIGTERM', heard).on('SIGINT', heard);
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
 }
 
 function onParentEnd(stop: (request: 'parent ended') => void): void {

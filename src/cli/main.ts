@@ -1,7 +1,7 @@
 /** The `sched` process: builds the command tree, runs the command that was typed, and sets the exit code. */
 import { type Command, CommanderError } from 'commander';
 import { messageOf, SettingsError } from '#src/app/failures.ts';
-import { systemClock, systemTimers } from '#src/app/machine.ts';
+import { systemClock, systemTimers } from '#src/app/process.ts';
 import { type ControlCode, ControlRefusal } from '#src/control/refusal.ts';
 import { CommandFailure, EXIT, type Exit, NegativeAnswer } from './failure.ts';
 import { buildProgram } from './program.ts';

@@ -3,7 +3,7 @@
  * and the zones are most of the code, and hardly a command needs them all. Help and completion show the whole.
  */
 import { Command } from 'commander';
-import { packageVersion } from '#src/app/package-version.ts';
+import { packageVersion } from '#src/app/process.ts';
 import type { CliDependencies } from './command.ts';
 
 const AFTER_HELP = `

@@ -22,7 +22,7 @@ export function systemLog(level: LogLevel): Log & { flush(): void } {
     } else if (leftOut > 0) {
       const count = leftOut;
       leftOut = 0;
-      write('warn', { count }, 'log lines were left out: standard error was not read');
+      write('warn', { count }, 'log lines were dropped: standard error was not read');
       // It did not fit either: the next one tells of all of them.
       if (leftOut > 0) leftOut = count;
     }

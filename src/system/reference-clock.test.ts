@@ -169,7 +169,9 @@ describe('the reference clock', () => {
     harness.isAway = false;
     await harness.time.advance(1_000);
     expect(clock.isSynchronized).toBe(true);
-    expect(harness.log.lines.map(({ message }) => message)).toEqual(['the reference clock cannot be read']);
+    expect(harness.log.lines.map(({ message }) => message)).toEqual([
+      'the reference clock could not be read',
+    ]);
   });
 
   test('that cannot be measured at the start is not sure, and is as soon as it can', async () => {

@@ -110,7 +110,7 @@ export class ReferenceClock implements MeasuredClock {
       this.#isAway = false;
     } catch (error) {
       if (!this.#isAway)
-        this.#dependencies.log.warn({ error: String(error) }, 'the reference clock cannot be read');
+        this.#dependencies.log.warn({ error: String(error) }, 'the reference clock could not be read');
       this.#isAway = true;
     }
   }
@@ -128,7 +128,7 @@ export class ReferenceClock implements MeasuredClock {
     if (this.#best === null || agree(this.#best, sample)) this.#believe([...this.#samples, sample]);
     else if (this.#suspect !== null && agree(this.#suspect, sample)) {
       const movedMs = Math.round(sample.beganAt - this.#best.beganAt);
-      this.#dependencies.log.warn({ moved_ms: movedMs }, 'the reference clock has moved');
+      this.#dependencies.log.warn({ moved_ms: movedMs }, 'the reference clock jumped');
       this.#movedAt = this.#measuredAt;
       this.#believe([this.#suspect, sample]);
     } else this.#suspect = sample;

@@ -81,7 +81,9 @@ describe.concurrent('in a shell with the settings of a service, sched dev', () =
     for (const text of [`${dev.url}/inbox`, dev.hook, DEV_TEST_KEY, DEV_LIVE_KEY, DEV_SIGNING_SECRET]) {
       expect(stdout).toContain(text);
     }
-    expect(stdout).toContain('Set, but not used here: SCHED_DATABASE_URL, SCHED_DATA_DIR, SCHED_ROLE\n');
+    expect(stdout).toContain(
+      'These settings are ignored by sched dev: SCHED_DATABASE_URL, SCHED_DATA_DIR, SCHED_ROLE\n',
+    );
     expect(stdout).not.toContain('hidden');
     expect(stdout).not.toContain('\u001b');
     expect(readdirSync(dataDir)).toEqual([]);
@@ -164,7 +166,7 @@ test.concurrent('its data directory can be reused, is refused by a service, and 
     runSched(['move', ...args], { env: elsewhere }),
     runSched(['secret', 'rotate', '--mode', 'test', '--overlap', '0s', ...args]),
   ]);
-  const refused = { code: 1, stdout: '', stderr: expect.stringContaining('are those of `sched dev`') };
+  const refused = { code: 1, stdout: '', stderr: expect.stringContaining('belongs to `sched dev`') };
   expect([served, moved]).toMatchObject([refused, refused]);
   expect(rotated.code).toBe(0);
   await using dev = await startDev({ args });
@@ -187,7 +189,7 @@ describe.concurrent('sched dev does not start', () => {
   test('on the data of a service', async () => {
     const dataDir = temporaryDirectory();
     expect((await runSched(['migrate', '--data-dir', dataDir])).code).toBe(0);
-    expect(await failedStart(1, { args: ['--data-dir', dataDir] })).toContain('are those of a service');
+    expect(await failedStart(1, { args: ['--data-dir', dataDir] })).toContain('belongs to a service');
   });
 });
 

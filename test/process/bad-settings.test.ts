@@ -81,7 +81,7 @@ test.concurrent('PostgreSQL needs the master key, for the other commands too', a
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr:
-        'sched: SCHED_MASTER_KEY or SCHED_MASTER_KEY_FILE must be set where SCHED_DATABASE_URL is, to the same key on every node.\n',
+        'sched: SCHED_MASTER_KEY or SCHED_MASTER_KEY_FILE must be set together with SCHED_DATABASE_URL, to the same key on every node.\n',
     });
   }
 });
@@ -92,6 +92,6 @@ test.concurrent('a SQLite file cannot be distributed', async () => {
   });
   expect({ code, stderr }).toEqual({
     code: 2,
-    stderr: 'sched: --distribute needs SCHED_DATABASE_URL: a SQLite file cannot be distributed.\n',
+    stderr: 'sched: --distribute needs SCHED_DATABASE_URL, because a SQLite file cannot be distributed.\n',
   });
 });

@@ -36,7 +36,7 @@ describe('the address', () => {
     const taken = await runSched(['serve', '--port', port], { dataDir });
     other.close();
     expect(taken.code).toBe(1);
-    expect(taken.stderr).toMatch(new RegExp(`^sched: Port ${port} of 127\\.0\\.0\\.1 is taken.*\\n$`));
+    expect(taken.stderr).toMatch(new RegExp(`^sched: Port ${port} of 127\\.0\\.0\\.1 is in use.*\\n$`));
 
     // The keys it had already made were printed, and are good for the next start.
     const key = /sk_test_\w+/.exec(taken.stdout)?.[0];

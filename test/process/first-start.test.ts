@@ -46,7 +46,7 @@ describe('the first start, nothing brought', () => {
       'whsec',
       'whsec',
     ]);
-    expect(first.output.stdout).toMatch(/shown once/);
+    expect(first.output.stdout).toMatch(/shown only once/);
     expect(await statusWith(first, first.testKey)).toBe(200);
     expect(await statusWith(first, first.liveKey)).toBe(200);
     expect(await statusWith(first, `${first.testKey}x`)).toBe(401);
@@ -87,7 +87,7 @@ describe('the invitation of the first admin', () => {
     expect(more).toEqual([]);
     expect(first.urls).toContain(link?.[1]);
     expect(first.output.stdout).toMatch(
-      /dashboard\/invite#\S+\n\n.*\n.*sched user create.*\n\nSched listens on /,
+      /dashboard\/invite#\S+\n\n.*sched user create.*\n.*\n\nSched listens on /,
     );
     await first.stop();
     expect(first.output.stderr).not.toContain(link?.[2]);

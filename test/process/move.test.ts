@@ -153,7 +153,7 @@ describe('the answer for a person', () => {
       const refused = await runSched(args, { dataDir, env });
       expect(refused).toMatchObject({ code: 1, stdout: '' });
       expect(refused.stderr).toMatch(
-        /^sched: The data in .+ was moved to postgres:\/\/.+: set SCHED_DATABASE_URL\./,
+        /^sched: The data in .+ was moved to postgres:\/\/.+ Set SCHED_DATABASE_URL/,
       );
     }
   });
@@ -167,7 +167,7 @@ test('one that was interrupted at its commit: nothing starts until it is known h
   const refused = await runSched(['serve'], { dataDir, env });
   expect(refused).toMatchObject({ code: 1, stdout: '' });
   expect(refused.stderr).toMatch(
-    /^sched: Moving the data in .+ to postgres:\/\/db\/sched was interrupted: .+\n$/,
+    /^sched: Moving the data in .+ to postgres:\/\/db\/sched was interrupted, .+\n$/,
   );
   expect((await move(dataDir, database.url)).code).toBe(0);
   expect(readFileSync(join(dataDir, 'moved'), 'utf8')).toMatch(/^moved to postgres:/);
@@ -203,18 +203,22 @@ describe('what cannot be moved: one line, and nothing is there', () => {
 
   test('without a database to move to, or with one that is none', async () => {
     const dataDir = await filled();
-    await refused(dataDir, '', /SCHED_DATABASE_URL must be set: it says where to move to/, 2);
+    await refused(dataDir, '', /SCHED_DATABASE_URL must be set to the database that the data is moved to/, 2);
     await refused(dataDir, 'mysql://db/sched', /SCHED_DATABASE_URL must begin with postgres:/, 2);
     await refused(dataDir, 'postgres://127.0.0.1:1/sched', /could not be moved .* refuses connections/);
   });
 
   test('where there is nothing', async () => {
     await using database = await emptyDatabase();
-    await refused(temporaryDirectory(), database.url, /There is no database in .*, so nothing to move/);
+    await refused(
+      temporaryDirectory(),
+      database.url,
+      /There is no database in .*, so there is nothing to move/,
+    );
     const dataDir = temporaryDirectory();
     const env = { SCHED_DATABASE_URL: '', SCHED_MASTER_KEY: '' };
     await runSched(['migrate'], { dataDir, env });
-    await refused(dataDir, database.url, /has no project: there is nothing to move/);
+    await refused(dataDir, database.url, /has no project, so there is nothing to move/);
   });
 
   test('with another master key, or none', async () => {
@@ -231,7 +235,7 @@ describe('what cannot be moved: one line, and nothing is there', () => {
     await using database = await emptyDatabase();
     const [one, other] = [await filled(), await filled()];
     expect((await move(one, database.url)).code).toBe(0);
-    await refused(other, database.url, /has a project already/);
+    await refused(other, database.url, /already has a project/);
     await refused(one, database.url, /was moved to postgres:/);
     expect(await query(database.url, 'SELECT count(*)::integer AS count FROM projects')).toEqual([
       { count: 1 },

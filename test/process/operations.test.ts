@@ -50,7 +50,7 @@ describe('docs/operations.md', () => {
     const logged = new Set<string>([
       'uncaught exception',
       'unhandled rejection',
-      'log lines were left out: standard error was not read',
+      'log lines were dropped: standard error was not read',
     ]);
     for (const file of globSync('src/**/*.ts', { cwd: ROOT })) {
       const text = file.endsWith('.test.ts') ? '' : readFileSync(join(ROOT, file), 'utf8');

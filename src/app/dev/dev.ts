@@ -1,31 +1,30 @@
 /**
- * `sched dev`: the service on the embedded store, as a playground. The same engine and API as `sched serve`; what
- * is added are keys that never change, an inbox that receives, and a line for every attempt.
+ * `sched dev`: the service on SQLite, for development. It is the same engine and API as `sched serve`, with
+ * fixed keys, an inbox that receives requests, and a printed line for every attempt.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Given } from '#src/app/config.ts';
 import { runService } from '#src/app/run-service.ts';
-import type { ServerDependencies, Variation } from '#src/app/variation.ts';
+import type { ServerDependencies, ServiceVariant } from '#src/app/service-variant.ts';
 import { signingSecrets } from '#src/control/endpoint-secrets.ts';
 import { hookUrl, Inbox } from '#src/inbox/inbox.ts';
 import type { DeliveryEvent } from '#src/inbox/recent-deliveries.ts';
 import { systemClock } from '#src/system/clock.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { withDeliveryEvents } from './delivery-events.ts';
-import { firstCurl, firstRequest } from './first.ts';
-import { greeting } from './greeting.ts';
+import { firstCurl, firstRequest, greeting } from './greeting.ts';
 import { DEV_SIGNING_SECRET } from './keys.ts';
 import { readDevSettings } from './settings.ts';
 import { lineOf, type Paint } from './terminal-line.ts';
 
-/** What a shell reports of a program that ended with its terminal. */
+/** The exit code that a shell reports for a program that SIGHUP ended. */
 const HANGUP_EXIT_CODE = 129;
 
 export async function runDev(given: Given, paint: Paint): Promise<never> {
   let temporary: string | null = null;
-  const { settings, unused } = readDevSettings(given, () => {
+  const { settings, ignored } = readDevSettings(given, () => {
     temporary = temporaryDirectory();
     return temporary;
   });
@@ -35,24 +34,24 @@ export async function runDev(given: Given, paint: Paint): Promise<never> {
       process.stdout.write(lineOf(event, systemClock.now(), paint) ?? '');
     },
   ];
-  const variation: Variation = {
+  const variant: ServiceVariant = {
     isPlayground: true,
-    over: (store) =>
+    wrapStore: (store) =>
       withDeliveryEvents(store, (event) => {
         for (const handle of listeners) handle(event);
       }),
-    extend: (server, dependencies) => {
+    extendServer: (server, dependencies) => {
       const inbox = inboxOf(dependencies);
       listeners.push((event) => inbox.handle(event));
       inbox.mount(server);
     },
-    invitation: (link) => `Dashboard, for the first who opens it: ${link}\n`,
-    greeting: (url) => greeting(url, { dataDir, unused }, paint),
+    invitation: (link) => `Open the dashboard as its first admin: ${link}\n`,
+    greeting: (url) => greeting(url, { dataDir, ignored }, paint),
   };
-  return runService(settings, variation);
+  return runService(settings, variant);
 }
 
-/** Removed however the process ends, but for a SIGKILL. */
+/** The directory is removed at any end of the process except SIGKILL. */
 function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'sched-dev-'));
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }));

@@ -1,16 +1,16 @@
-/** What a developer reads when `sched dev` has started: all there is to know, and a line to paste. */
+/** The text that `sched dev` prints when it has started, with a first request to paste. */
 import { hookUrl, pageUrl } from '#src/inbox/inbox.ts';
-import { firstCurl } from './first.ts';
 import { DEV_LIVE_KEY, DEV_SIGNING_SECRET, DEV_TEST_KEY } from './keys.ts';
 import type { Paint } from './terminal-line.ts';
 
-export interface Playground {
-  /** Null where nothing is kept. */
+export interface GreetingOptions {
+  /** Null if the data is deleted at the end. */
   readonly dataDir: string | null;
-  readonly unused: readonly string[];
+  /** Names of settings that are set but ignored. */
+  readonly ignored: readonly string[];
 }
 
-export function greeting(url: string, { dataDir, unused }: Playground, paint: Paint): string {
+export function greeting(url: string, { dataDir, ignored }: GreetingOptions, paint: Paint): string {
   const rows = [
     ['inbox', pageUrl(url)],
     ['receiver', hookUrl(url)],
@@ -19,23 +19,49 @@ export function greeting(url: string, { dataDir, unused }: Playground, paint: Pa
     ['test key', DEV_TEST_KEY],
     ['live key', DEV_LIVE_KEY],
     ['signing secret', DEV_SIGNING_SECRET],
-    ['data', dataDir ?? 'gone when this ends; --data-dir DIR keeps it'],
+    ['data', dataDir ?? 'deleted when this process ends; keep it with --data-dir DIR'],
   ] as const;
   const width = Math.max(...rows.map(([label]) => label.length));
   const lines = rows.map(([label, value]) => `  ${paint('dim', label.padEnd(width))}  ${value}`);
-  const left =
-    unused.length === 0 ? [] : ['', `${paint('yellow', 'Set, but not used here:')} ${unused.join(', ')}`];
+  const notice =
+    ignored.length === 0
+      ? []
+      : ['', `${paint('yellow', 'These settings are ignored by sched dev:')} ${ignored.join(', ')}`];
   return [
     '',
     ...lines,
-    ...left,
+    ...notice,
     '',
-    'A first delivery, two seconds from now:',
+    'Paste this to get a first delivery in two seconds:',
     '',
     paint('cyan', firstCurl(url)),
     '',
-    paint('dim', 'Every attempt is told below. Ctrl-C ends it.'),
+    paint('dim', 'Every attempt is printed below. Press Ctrl-C to stop.'),
     '',
     '',
+  ].join('\n');
+}
+
+export interface FirstRequest {
+  readonly key: string;
+  readonly body: { readonly endpoint: string; readonly delay: string; readonly body: string };
+}
+
+/** Creates a delivery to the inbox, two seconds from now. */
+export function firstRequest(url: string): FirstRequest {
+  return {
+    key: DEV_TEST_KEY,
+    body: { endpoint: hookUrl(url), delay: '2s', body: JSON.stringify({ hello: 'world' }) },
+  };
+}
+
+/** The URL is quoted, because sh, bash and zsh read the brackets of an IPv6 address as a pattern. */
+export function firstCurl(url: string): string {
+  const { key, body } = firstRequest(url);
+  return [
+    `curl '${url}/v1/schedules' \\`,
+    `  -H 'Authorization: Bearer ${key}' \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    `  -d '${JSON.stringify(body)}'`,
   ].join('\n');
 }

@@ -11,7 +11,7 @@ const LOOPBACK = [
   { family: 'ipv6', address: '::1', prefixBits: 128 },
 ];
 
-test('unset, it is a playground on the embedded store', () => {
+test('without settings it uses SQLite in a temporary directory, with fixed keys', () => {
   expect(read({})).toMatchObject({
     settings: {
       host: '127.0.0.1',
@@ -27,12 +27,12 @@ test('unset, it is a playground on the embedded store', () => {
       bootstrapSigningSecret: DEV_SIGNING_SECRET,
       logLevel: 'error',
     },
-    unused: [],
+    ignored: [],
   });
 });
 
-test('a shell that is set up for a service changes only where it listens and whom it may reach besides', () => {
-  const { settings, unused } = read(
+test('of the settings of a service only the address and the allowed networks are used', () => {
+  const { settings, ignored } = read(
     {},
     {
       SCHED_PORT: '9',
@@ -58,7 +58,7 @@ test('a shell that is set up for a service changes only where it listens and who
     logLevel: 'error',
     bootstrapTestKey: DEV_TEST_KEY,
   });
-  expect(unused).toEqual([
+  expect(ignored).toEqual([
     'SCHED_BOOTSTRAP_TEST_KEY',
     'SCHED_DATABASE_URL',
     'SCHED_DATA_DIR',
@@ -68,7 +68,7 @@ test('a shell that is set up for a service changes only where it listens and who
   ]);
 });
 
-test('flags count', () => {
+test('flags are used', () => {
   expect(read({ '--data-dir': './d', '--log-level': 'info', '--port': '0' }).settings).toMatchObject({
     dataDir: './d',
     logLevel: 'info',
@@ -76,10 +76,13 @@ test('flags count', () => {
   });
 });
 
-describe('where it listens', () => {
-  test.each(['127.0.0.1', '127.0.0.2', '::1', 'localhost'])('on this machine: %s', (host) => {
-    expect(read({ '--host': host }).settings.host).toBe(host);
-  });
+describe('the host', () => {
+  test.each(['127.0.0.1', '127.0.0.2', '::1', 'localhost'])(
+    'may be an address of this machine: %s',
+    (host) => {
+      expect(read({ '--host': host }).settings.host).toBe(host);
+    },
+  );
 
   test.each([
     '0.0.0.0',
@@ -90,7 +93,7 @@ describe('where it listens', () => {
     'localhost.example.com',
     '127.0.0.1.nip.io',
     'my.localhost',
-  ])('never for others: %s', (host) => {
+  ])('may not be an address that others can reach: %s', (host) => {
     expect(() => read({ '--host': host })).toThrow(SettingsError);
     expect(() => read({}, { SCHED_HOST: host })).toThrow(/^--host \(SCHED_HOST\) must be/);
   });

@@ -1,4 +1,4 @@
-import { osUser } from '#src/app/os-user.ts';
+import { osUser } from '#src/app/process.ts';
 import { type AuditedAction, runAudited } from '#src/control/audit.ts';
 import type { ControlDependencies } from '#src/control/dependencies.ts';
 import { COMMAND_LINE } from '#src/control/user-rules.ts';
