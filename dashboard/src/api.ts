@@ -4,13 +4,13 @@
  */
 import type { ErrorBody } from '../../sdk/src/api-types.ts';
 import type { WhoAmI } from '../../src/control/http/contract.ts';
-import { readAnswer } from './model/read-answer.ts';
-import { csrf, session, signedOut } from './session.ts';
-import { wasUsedLately } from './use.ts';
+import { wasActiveRecently } from './activity.ts';
+import { parseResponse } from './model/parse-response.ts';
+import { csrf, goToSignIn, session } from './session.ts';
 
 const API = '/dashboard/api/';
 /** Longer than any answer should take; a reader is told rather than kept waiting. */
-const ANSWER_MS_MAX = 20_000;
+const RESPONSE_MS_MAX = 20_000;
 
 export class ApiError extends Error {
   /** 0: there was no answer. */
@@ -42,20 +42,20 @@ export class ApiError extends Error {
 }
 
 export function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return ask<T>('GET', path, undefined, signal);
+  return request<T>('GET', path, undefined, signal);
 }
 
 /** The page itself asks, so the request does not keep the session alive. */
 export function getAutomatically<T>(path: string): Promise<T> {
-  return ask<T>('GET', path, undefined, undefined, true);
+  return request<T>('GET', path, undefined, undefined, true);
 }
 
 export function post<T>(path: string, body: object = {}, signal?: AbortSignal): Promise<T> {
-  return ask<T>('POST', path, body, signal);
+  return request<T>('POST', path, body, signal);
 }
 
 export function patch<T>(path: string, body: object): Promise<T> {
-  return ask<T>('PATCH', path, body);
+  return request<T>('PATCH', path, body);
 }
 
 /** What can be shown of anything that was thrown. */
@@ -68,20 +68,21 @@ export function asApiError(error: unknown): ApiError {
   );
 }
 
-async function ask<T>(
+async function request<T>(
   method: string,
   path: string,
   body?: object,
   signal?: AbortSignal,
-  isAutomatic = !wasUsedLately(),
+  isAutomatic = !wasActiveRecently(),
 ): Promise<T> {
   const answer = await send(method, path, isAutomatic, body, signal);
   const text = await answer.text();
-  if (answer.ok) return readAnswer(text) as T;
-  const error = errorOf(answer, text);
-  if (error.status === 401 && error.code === 'not_signed_in') signedOut();
+  if (answer.ok) return parseResponse(text) as T;
+  const error = toApiError(answer, text);
+  if (error.status === 401 && error.code === 'not_signed_in') goToSignIn();
   // Whoever signed in again in another tab has another token; it is the same person who asks.
-  if (error.code === 'bad_csrf_token' && (await renewSession())) return ask<T>(method, path, body, signal);
+  if (error.code === 'bad_csrf_token' && (await renewSession()))
+    return request<T>(method, path, body, signal);
   throw error;
 }
 
@@ -90,7 +91,7 @@ export async function renewSession(): Promise<boolean> {
   const before = session.peek();
   const after = await get<WhoAmI>('whoami');
   if (after === null) {
-    signedOut();
+    goToSignIn();
     return false;
   }
   session.value = after;
@@ -104,7 +105,7 @@ async function send(
   body?: object,
   signal?: AbortSignal,
 ): Promise<Response> {
-  const timeout = AbortSignal.timeout(ANSWER_MS_MAX);
+  const timeout = AbortSignal.timeout(RESPONSE_MS_MAX);
   const headers: Record<string, string> = { accept: 'application/json' };
   if (body !== undefined) {
     headers['content-type'] = 'application/json';
@@ -130,10 +131,10 @@ async function send(
   }
 }
 
-function errorOf(answer: Response, text: string): ApiError {
+function toApiError(answer: Response, text: string): ApiError {
   const retryAfter = Number(answer.headers.get('retry-after') ?? Number.NaN);
   const retryAfterSeconds = Number.isFinite(retryAfter) ? retryAfter : null;
-  const error = envelope(text);
+  const error = parseError(text);
   if (error === null) {
     return new ApiError(
       answer.status,
@@ -151,7 +152,7 @@ function errorOf(answer: Response, text: string): ApiError {
   });
 }
 
-function envelope(text: string): ErrorBody['error'] | null {
+function parseError(text: string): ErrorBody['error'] | null {
   try {
     const { error } = JSON.parse(text) as Partial<ErrorBody>;
     return typeof error?.code === 'string' && typeof error.message === 'string' ? error : null;

@@ -3,17 +3,23 @@ import { useEffect } from 'preact/hooks';
 import type { ApiError } from './api.ts';
 import { ButtonLink } from './components/button.tsx';
 import { ErrorPanel } from './components/error.tsx';
-import { Doorway, Layout } from './components/layout.tsx';
+import { Layout, SignedOutLayout } from './components/layout.tsx';
 import { Page } from './components/page.tsx';
 import { ShortcutHelp } from './components/shortcut-help.tsx';
 import { Toasts } from './components/toast.tsx';
 import { InvitePage } from './pages/invite.tsx';
 import { LoginPage } from './pages/login.tsx';
-import { match, navigate, type Params, path, to } from './router.ts';
+import { hrefTo, match, navigate, type Params, path } from './router.ts';
 import { type PageRoute, ROUTES } from './routes.ts';
-import { may, place, placeOf, rememberPlace, session, toPage } from './session.ts';
+import { hasRole, hrefInProject, rememberScope, scope, scopeOf, session } from './session.ts';
 
-export function App({ fault, onRetry }: { readonly fault: ApiError | null; readonly onRetry: () => void }) {
+export function App({
+  startError,
+  onRetry,
+}: {
+  readonly startError: ApiError | null;
+  readonly onRetry: () => void;
+}) {
   const who = session.value;
   const at = path.value;
   return (
@@ -24,12 +30,12 @@ export function App({ fault, onRetry }: { readonly fault: ApiError | null; reado
         <LoginPage />
       ) : typeof who !== 'string' ? (
         <Layout who={who}>
-          <Current at={at} />
+          <CurrentPage at={at} />
         </Layout>
-      ) : fault === null ? null : (
-        <Doorway>
-          <ErrorPanel error={fault} onRetry={onRetry} />
-        </Doorway>
+      ) : startError === null ? null : (
+        <SignedOutLayout>
+          <ErrorPanel error={startError} onRetry={onRetry} />
+        </SignedOutLayout>
       )}
       <ShortcutHelp />
       <Toasts />
@@ -37,7 +43,7 @@ export function App({ fault, onRetry }: { readonly fault: ApiError | null; reado
   );
 }
 
-function found(at: string): { readonly route: PageRoute; readonly params: Params } | null {
+function findRoute(at: string): { readonly route: PageRoute; readonly params: Params } | null {
   for (const route of ROUTES) {
     const params = match(route.pattern, at);
     if (params !== null) return { route, params };
@@ -45,36 +51,36 @@ function found(at: string): { readonly route: PageRoute; readonly params: Params
   return null;
 }
 
-function Current({ at }: { readonly at: string }) {
+function CurrentPage({ at }: { readonly at: string }) {
   useEffect(() => {
     scrollTo(0, 0);
-    const seen = placeOf(at);
-    if (seen !== null) rememberPlace(seen);
-    if (at === '' && place.peek() !== null) navigate(toPage(''), { replace: true });
+    const seen = scopeOf(at);
+    if (seen !== null) rememberScope(seen);
+    if (at === '' && scope.peek() !== null) navigate(hrefInProject(''), { replace: true });
   }, [at]);
-  if (at === '') return place.value === null ? <NoProject /> : null;
-  const here = found(at);
+  if (at === '') return scope.value === null ? <NoProject /> : null;
+  const here = findRoute(at);
   // A mode that there is not: what is shown would be of another one.
-  if (here === null || (at.startsWith('p/') && placeOf(at) === null)) return <Nowhere />;
-  if (!may(here.route.needs ?? 'viewer')) return <NotForYou />;
+  if (here === null || (at.startsWith('p/') && scopeOf(at) === null)) return <NotFound />;
+  if (!hasRole(here.route.needs ?? 'viewer')) return <RoleTooLow />;
   const Component = here.route.component;
   return <Component key={at} params={here.params} />;
 }
 
-function Nowhere() {
+function NotFound() {
   return (
     <Page title="There is no such page">
       <p class="mb-4 text-dim">The link may be old, or cut off.</p>
-      <ButtonLink href={to('')}>To the overview</ButtonLink>
+      <ButtonLink href={hrefTo('')}>To the overview</ButtonLink>
     </Page>
   );
 }
 
-function NotForYou() {
+function RoleTooLow() {
   return (
     <Page title="Not for your role">
       <p class="mb-4 text-dim">An admin sees this page. Ask one if you need what is on it.</p>
-      <ButtonLink href={to('')}>To the overview</ButtonLink>
+      <ButtonLink href={hrefTo('')}>To the overview</ButtonLink>
     </Page>
   );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { durationMs, durationWords } from './duration.ts';
+import { formatDuration, parseDuration } from './duration.ts';
 
 test.each([
   ['5s', 5_000],
@@ -10,15 +10,15 @@ test.each([
   [' 720h0m0s ', 2_592_000_000],
   ['0', 0],
 ])('the duration "%s" is %d ms long', (text, ms) => {
-  expect(durationMs(text)).toBe(ms);
+  expect(parseDuration(text)).toBe(ms);
 });
 
 test.each(['', 'soon', '5', '5 s', '1d', '-5s'])('"%s" is not a duration', (text) => {
-  expect(durationMs(text)).toBeNull();
+  expect(parseDuration(text)).toBeNull();
 });
 
 test('a duration is shown in the units of the page, and other text as it is', () => {
-  expect(durationWords('720h0m0s')).toBe('30 d');
-  expect(durationWords('36h30m0s')).toBe('1 d 12 h');
-  expect(durationWords('for ever')).toBe('for ever');
+  expect(formatDuration('720h0m0s')).toBe('30 d');
+  expect(formatDuration('36h30m0s')).toBe('1 d 12 h');
+  expect(formatDuration('for ever')).toBe('for ever');
 });

@@ -1,5 +1,5 @@
 /** Durations as the API writes them: `1h30m`, `200ms`, `720h0m0s`. */
-import { milliseconds } from './format.ts';
+import { formatMs } from './format.ts';
 
 const UNITS_MS: Readonly<Record<string, number>> = {
   ns: 1e-6,
@@ -13,7 +13,7 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 const PART = /(\d+\.?\d*|\.\d+)(ns|us|µs|ms|s|m|h)/g;
 
 /** The length of a duration; null for a text that is not a duration. */
-export function durationMs(text: string): number | null {
+export function parseDuration(text: string): number | null {
   const trimmed = text.trim();
   if (trimmed === '0') return 0;
   if (trimmed === '' || trimmed.replace(PART, '') !== '') return null;
@@ -24,7 +24,7 @@ export function durationMs(text: string): number | null {
 }
 
 /** A duration in the units of the page, such as `30 d`; a text that is not a duration is shown as it is. */
-export function durationWords(text: string): string {
-  const ms = durationMs(text);
-  return ms === null ? text : milliseconds(ms);
+export function formatDuration(text: string): string {
+  const ms = parseDuration(text);
+  return ms === null ? text : formatMs(ms);
 }

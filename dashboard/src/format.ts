@@ -3,21 +3,21 @@ const WHOLE = new Intl.NumberFormat('en-GB');
 /** American, for its capital letters: `2m` is two metres or two minutes. */
 const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
 
-export function count(value: number): string {
+export function formatCount(value: number): string {
   return WHOLE.format(value);
 }
 
 /** For tiles and axes: 12.4K. Below ten thousand as it is. */
-export function compact(value: number): string {
+export function formatCompact(value: number): string {
   return Math.abs(value) < 10_000 ? WHOLE.format(value) : COMPACT.format(value);
 }
 
 export function plural(value: number, one: string, many = `${one}s`): string {
-  return `${count(value)} ${value === 1 ? one : many}`;
+  return `${formatCount(value)} ${value === 1 ? one : many}`;
 }
 
 /** `99.95%`: never rounded up to a hundred, nor down to nothing. */
-export function percent(part: number, whole: number): string {
+export function formatPercent(part: number, whole: number): string {
   if (whole === 0) return '–';
   const share = (part / whole) * 100;
   if (share > 0 && share < 0.1) return '<0.1%';
@@ -31,7 +31,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 /** `0.4 ms`, `12 ms`, `1.25 s`, `3 min 5 s`, `2 h 10 min`, `3 d`. */
-export function milliseconds(ms: number): string {
+export function formatMs(ms: number): string {
   if (ms < 10) return `${Number(ms.toFixed(1))} ms`;
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < MINUTE_MS) return `${Number((ms / 1_000).toFixed(ms < 10_000 ? 2 : 1))} s`;
@@ -46,14 +46,14 @@ function twoUnits(ms: number, big: number, bigUnit: string, small: number, small
   return rest === 0 ? `${whole} ${bigUnit}` : `${whole} ${bigUnit} ${rest} ${smallUnit}`;
 }
 
-export function bytes(value: number): string {
+export function formatBytes(value: number): string {
   if (value < 1_024) return plural(value, 'byte');
   if (value < 1_048_576) return `${Number((value / 1_024).toFixed(1))} KB`;
   return `${Number((value / 1_048_576).toFixed(1))} MB`;
 }
 
 /** A long text keeps its beginning and its end, where the telling parts are. */
-export function middleCut(text: string, charactersMax: number): string {
+export function truncateMiddle(text: string, charactersMax: number): string {
   const characters = Array.from(text);
   if (characters.length <= charactersMax) return text;
   const tail = Math.floor((charactersMax - 1) * 0.4);

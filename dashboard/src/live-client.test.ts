@@ -43,7 +43,7 @@ class LiveHarness {
       };
     },
     isHidden: () => this.isHidden,
-    signedOut: () => {
+    onSignedOut: () => {
       this.isSignedOut = true;
     },
     random: () => 0.5,

@@ -30,7 +30,7 @@ const SAFETY_POLL_MS = 30_000;
 const RECONNECT_MS_MIN = 1_000;
 const RECONNECT_MS_MAX = 30_000;
 /** A page mounts its parts one after another: they are gathered into one stream. */
-const GATHER_MS = 30;
+const OPEN_DELAY_MS = 30;
 
 export interface LiveSource {
   close(): void;
@@ -44,14 +44,14 @@ export interface LiveListener {
   failed(isRefused: boolean): void;
 }
 
-export interface LivePorts {
+export interface LiveDependencies {
   /** `isAutomatic`: nobody did anything, the page asks again by itself. */
   get(path: string, isAutomatic: boolean): Promise<unknown>;
   open(watches: readonly string[], listener: LiveListener): LiveSource;
   /** Returns how to call it off. */
   later(ms: number, action: () => void): () => void;
   isHidden(): boolean;
-  signedOut(): void;
+  onSignedOut(): void;
   random(): number;
 }
 
@@ -67,7 +67,7 @@ export const LOADING: Live<never> = { data: null, error: null, state: 'loading' 
 
 export class LiveClient {
   readonly connection = signal<Connection>('idle');
-  readonly #ports: LivePorts;
+  readonly #ports: LiveDependencies;
   readonly #watches = new Map<string, Watch>();
   #source: LiveSource | null = null;
   #streamed: readonly string[] = [];
@@ -76,7 +76,7 @@ export class LiveClient {
   #reopen: (() => void) | null = null;
   #poll: (() => void) | null = null;
 
-  constructor(ports: LivePorts) {
+  constructor(ports: LiveDependencies) {
     this.#ports = ports;
   }
 
@@ -119,7 +119,7 @@ export class LiveClient {
 
   #changed(): void {
     if (this.#gather !== null) return;
-    this.#gather = this.#ports.later(GATHER_MS, () => {
+    this.#gather = this.#ports.later(OPEN_DELAY_MS, () => {
       this.#gather = null;
       const wanted = this.#wanted();
       const isSame =
@@ -218,7 +218,7 @@ export class LiveClient {
   #refuse(path: string, status: number, code: string): void {
     if (status === 401) {
       this.#close();
-      this.#ports.signedOut();
+      this.#ports.onSignedOut();
       return;
     }
     const watch = this.#watches.get(path);

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { get, getAutomatically, renewSession } from './api.ts';
 import { type Live, LiveClient, type LiveListener, type LiveSource, LOADING } from './live-client.ts';
-import { readAnswer } from './model/read-answer.ts';
+import { parseResponse } from './model/parse-response.ts';
 
 export type { Live } from './live-client.ts';
 
@@ -14,14 +14,14 @@ const client = new LiveClient({
     return () => clearTimeout(timer);
   },
   isHidden: () => document.hidden,
-  signedOut: () => void signInAnew(),
+  onSignedOut: () => void recoverSession(),
   random: Math.random,
 });
 
 export const connection = client.connection;
 
 /** Signing in in another tab ends the session of this page's stream, but the browser has a new one by then. */
-async function signInAnew(): Promise<void> {
+async function recoverSession(): Promise<void> {
   // Who is not signed in any more is led to the sign-in page by that; without an answer the stream tries on.
   if (await renewSession().catch(() => true)) client.wake();
 }
@@ -63,7 +63,7 @@ function openStream(watches: readonly string[], listener: LiveListener): LiveSou
   const source = new EventSource(`/dashboard/api/live?${search}`);
   source.addEventListener('open', () => listener.opened());
   source.addEventListener('data', (event) => {
-    const { watch, body } = readAnswer(event.data as string) as { watch: string; body: unknown };
+    const { watch, body } = parseResponse(event.data as string) as { watch: string; body: unknown };
     listener.data(watch, body);
   });
   source.addEventListener('refused', (event) => {

@@ -1,5 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import { render } from 'preact';
+import { trackActivity } from './activity.ts';
 import { type ApiError, asApiError, renewSession } from './api.ts';
 import { App } from './app.tsx';
 import { listenToVisibility } from './live.ts';
@@ -8,32 +9,31 @@ import { session } from './session.ts';
 import { listenToKeys } from './shortcuts.ts';
 import { applyTheme } from './theme.ts';
 import { startClock } from './time.ts';
-import { listenToUse } from './use.ts';
 
-const fault = signal<ApiError | null>(null);
+const startError = signal<ApiError | null>(null);
 
-async function begin(): Promise<void> {
-  fault.value = null;
+async function start(): Promise<void> {
+  startError.value = null;
   try {
     await renewSession();
   } catch (cause) {
-    fault.value = asApiError(cause);
+    startError.value = asApiError(cause);
   }
 }
 
 function Root() {
-  return <App fault={fault.value} onRetry={() => void begin()} />;
+  return <App startError={startError.value} onRetry={() => void start()} />;
 }
 
 applyTheme();
 listenToAddress();
 listenToKeys();
 listenToVisibility();
-listenToUse();
+trackActivity();
 startClock();
 // Whoever is about to sign in need not be asked who they are.
 effect(() => {
-  if (session.value === 'unknown' && path.value !== 'login' && path.value !== 'invite') void begin();
+  if (session.value === 'unknown' && path.value !== 'login' && path.value !== 'invite') void start();
 });
 const element = document.getElementById('app');
 if (element !== null) render(<Root />, element);

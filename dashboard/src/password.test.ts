@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { agentName } from './agent.ts';
-import { passwordHint } from './password.ts';
+import { browserName } from './browser-name.ts';
+import { ratePassword } from './password.ts';
 
 test.each([
   ['', 'ada', 0],
@@ -10,14 +10,14 @@ test.each([
   ['plum tree rain', 'ada', 2],
   ['plum tree rain harbour', 'ada', 3],
 ])('"%s" of %s has the strength %d', (password, name, strength) => {
-  expect(passwordHint(password, name).strength).toBe(strength);
+  expect(ratePassword(password, name).strength).toBe(strength);
 });
 
 test('a browser is named by what tells it apart', () => {
   const chrome =
     'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/153.0 Safari/537.36';
-  expect(agentName(chrome)).toBe('Chrome on Linux');
-  expect(agentName(`${chrome} Edg/153.0`)).toBe('Edge on Linux');
-  expect(agentName('')).toBe('Unknown');
-  expect(agentName('x'.repeat(500))).toHaveLength(40);
+  expect(browserName(chrome)).toBe('Chrome on Linux');
+  expect(browserName(`${chrome} Edg/153.0`)).toBe('Edge on Linux');
+  expect(browserName('')).toBe('Unknown');
+  expect(browserName('x'.repeat(500))).toHaveLength(40);
 });

@@ -2,7 +2,7 @@
 export const PASSWORD_CHARACTERS_MIN = 12;
 
 /** As the service counts them: by what was typed, not by how it is stored. */
-export function characterCount(text: string): number {
+export function countCharacters(text: string): number {
   return Array.from(text).length;
 }
 
@@ -12,8 +12,8 @@ export interface PasswordHint {
   readonly text: string;
 }
 
-export function passwordHint(password: string, name: string): PasswordHint {
-  const length = characterCount(password);
+export function ratePassword(password: string, name: string): PasswordHint {
+  const length = countCharacters(password);
   if (length === 0)
     return {
       strength: 0,

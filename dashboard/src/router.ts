@@ -8,11 +8,11 @@ export const BASE = '/dashboard';
 
 export type Params = Readonly<Record<string, string>>;
 
-function read(): URL {
+function readAddress(): URL {
   return new URL(globalThis.location?.href ?? `http://localhost${BASE}/`);
 }
 
-const address = signal(read());
+const address = signal(readAddress());
 
 /** Below the base, without slashes at the ends, such as `p/default/test/schedules`. */
 export const path = computed(() => pathBelow(address.value.pathname));
@@ -23,14 +23,14 @@ export function pathBelow(pathname: string): string {
 }
 
 /** For `href`: `to('settings/account')`. */
-export function to(below: string): string {
+export function hrefTo(below: string): string {
   return `${BASE}/${below}`;
 }
 
 export function navigate(href: string, options: { readonly replace?: boolean } = {}): void {
   if (options.replace === true) history.replaceState(null, '', href);
   else history.pushState(null, '', href);
-  address.value = read();
+  address.value = readAddress();
 }
 
 /** Changes some of the query; null and the empty text remove. A filter is no new place: it replaces, unless told. */
@@ -62,14 +62,14 @@ export function match(pattern: string, at: string): Params | null {
       if (part !== text) return null;
       continue;
     }
-    const value = decoded(text);
+    const value = decode(text);
     if (value === null || value === '') return null;
     params[part.slice(1)] = value;
   }
   return params;
 }
 
-function decoded(text: string): string | null {
+function decode(text: string): string | null {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -78,7 +78,7 @@ function decoded(text: string): string | null {
 }
 
 /** The address a click should lead to inside the page; null: the browser's own business. */
-function ownTarget(event: MouseEvent): string | null {
+function targetInside(event: MouseEvent): string | null {
   if (event.defaultPrevented || event.button !== 0) return null;
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return null;
   const link = (event.target as Element | null)?.closest?.('a[href]');
@@ -90,10 +90,10 @@ function ownTarget(event: MouseEvent): string | null {
 
 export function listenToAddress(): void {
   addEventListener('popstate', () => {
-    address.value = read();
+    address.value = readAddress();
   });
   document.addEventListener('click', (event) => {
-    const target = ownTarget(event);
+    const target = targetInside(event);
     if (target === null) return;
     event.preventDefault();
     navigate(target);

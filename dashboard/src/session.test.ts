@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SessionInfo } from '../../src/control/http/contract.ts';
-import { inProject, may, place, placeOf, session, toPage } from './session.ts';
+import { apiPath, hasRole, hrefInProject, scope, scopeOf, session } from './session.ts';
 
 const SESSION: SessionInfo = {
   user: { id: 'usr_1', name: 'ada', role: 'operator' },
@@ -10,21 +10,21 @@ const SESSION: SessionInfo = {
 };
 
 test('a place is a project and a mode that there is', () => {
-  expect(placeOf('p/my%20shop/live/schedules/sch_1')).toEqual({ project: 'my shop', mode: 'live' });
-  expect(placeOf('p/default/other')).toBeNull();
-  expect(placeOf('settings/account')).toBeNull();
+  expect(scopeOf('p/my%20shop/live/schedules/sch_1')).toEqual({ project: 'my shop', mode: 'live' });
+  expect(scopeOf('p/default/other')).toBeNull();
+  expect(scopeOf('settings/account')).toBeNull();
 });
 
 test('somebody without a place of theirs begins at the first project, in test mode', () => {
   session.value = SESSION;
-  expect(place.value).toEqual({ project: 'my shop', mode: 'test' });
-  expect(inProject('overview?range=1h')).toBe('p/my%20shop/test/overview?range=1h');
-  expect(toPage('schedules')).toBe('/dashboard/p/my%20shop/test/schedules');
+  expect(scope.value).toEqual({ project: 'my shop', mode: 'test' });
+  expect(apiPath('overview?range=1h')).toBe('p/my%20shop/test/overview?range=1h');
+  expect(hrefInProject('schedules')).toBe('/dashboard/p/my%20shop/test/schedules');
 });
 
 test('a role may what the ones before it may', () => {
   session.value = SESSION;
-  expect([may('viewer'), may('operator'), may('admin')]).toEqual([true, true, false]);
+  expect([hasRole('viewer'), hasRole('operator'), hasRole('admin')]).toEqual([true, true, false]);
   session.value = 'none';
-  expect(may('viewer')).toBe(false);
+  expect(hasRole('viewer')).toBe(false);
 });

@@ -1,7 +1,7 @@
 /** `g` and a letter goes to a page, `/` to the search, `?` shows what there is. */
 import { signal } from '@preact/signals';
 import { navigate } from './router.ts';
-import { place, toPage } from './session.ts';
+import { hrefInProject, scope } from './session.ts';
 
 export const isHelpOpen = signal(false);
 
@@ -20,10 +20,10 @@ export function listenToKeys(): void {
   let wentAt = Number.NEGATIVE_INFINITY;
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-    if (document.querySelector('dialog[open]') !== null || place.peek() === null) return;
+    if (document.querySelector('dialog[open]') !== null || scope.peek() === null) return;
     const page = event.timeStamp - wentAt < SEQUENCE_MS_MAX ? pageFor(event.key) : undefined;
     wentAt = event.key === 'g' ? event.timeStamp : Number.NEGATIVE_INFINITY;
-    if (page !== undefined) navigate(toPage(page));
+    if (page !== undefined) navigate(hrefInProject(page));
     else if (event.key === '?') isHelpOpen.value = true;
     else if (event.key !== '/' || !focusSearch()) return;
     event.preventDefault();
@@ -37,7 +37,7 @@ function pageFor(key: string): string | undefined {
 /** The search of the page, or else of the schedules. */
 function focusSearch(): boolean {
   const search = document.querySelector<HTMLInputElement>('input[type="search"]');
-  if (search === null) navigate(toPage('schedules'));
+  if (search === null) navigate(hrefInProject('schedules'));
   else search.focus();
   return true;
 }

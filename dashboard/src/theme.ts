@@ -4,20 +4,20 @@ import { recall, remember } from './storage.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
-const REMEMBERED_THEME = 'sched.theme';
+const STORED_THEME = 'sched.theme';
 
-function stored(): Theme {
-  const text = recall(REMEMBERED_THEME);
+function storedTheme(): Theme {
+  const text = recall(STORED_THEME);
   return text === 'light' || text === 'dark' ? text : 'system';
 }
 
-export const theme = signal<Theme>(stored());
+export const theme = signal<Theme>(storedTheme());
 
 export function applyTheme(): void {
   effect(() => {
     const chosen = theme.value;
     if (chosen === 'system') delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = chosen;
-    remember(REMEMBERED_THEME, chosen === 'system' ? null : chosen);
+    remember(STORED_THEME, chosen === 'system' ? null : chosen);
   });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatInstant, relative } from './time.ts';
+import { formatInstant, formatRelative } from './time.ts';
 
 const NOW = Date.parse('2026-11-15T08:00:00.000Z');
 const SECOND = 1_000;
@@ -16,7 +16,7 @@ test.each([
   [26 * 3_600 * SECOND, 'in 1 d 2 h'],
   [40 * 86_400 * SECOND, 'in 40 d'],
 ])('%d ms from now is "%s"', (ms, text) => {
-  expect(relative(NOW + ms, NOW)).toBe(text);
+  expect(formatRelative(NOW + ms, NOW)).toBe(text);
 });
 
 test('an instant is shown by the clock of a zone', () => {
@@ -38,5 +38,5 @@ test('a day of another year has its year', () => {
 
 test('what is no instant is shown as it is', () => {
   expect(formatInstant('soon', 'UTC')).toBe('soon');
-  expect(relative('soon', NOW)).toBe('');
+  expect(formatRelative('soon', NOW)).toBe('');
 });

@@ -5,22 +5,27 @@
 import { computed, signal } from '@preact/signals';
 import { recall, remember } from './storage.ts';
 
-const REMEMBERED_ZONE = 'sched.zone';
+const STORED_ZONE = 'sched.zone';
 const TICK_MS = 1_000;
 
 export type ZoneChoice = 'local' | 'utc';
 
-export const zoneChoice = signal<ZoneChoice>(recall(REMEMBERED_ZONE) === 'utc' ? 'utc' : 'local');
-export const ownZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+export const zoneChoice = signal<ZoneChoice>(recall(STORED_ZONE) === 'utc' ? 'utc' : 'local');
+export const browserZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 /** The zone that times are shown in. */
-export const shownZone = computed(() => (zoneChoice.value === 'utc' ? 'UTC' : ownZone));
+export const displayZone = computed(() => (zoneChoice.value === 'utc' ? 'UTC' : browserZone));
 
 export function chooseZone(choice: ZoneChoice): void {
   zoneChoice.value = choice;
-  remember(REMEMBERED_ZONE, choice === 'local' ? null : choice);
+  remember(STORED_ZONE, choice === 'local' ? null : choice);
 }
 
 export const now = signal(Date.now());
+
+const MINUTE_MS = 60_000;
+
+/** The start of the current minute, for API paths that change with the clock. */
+export const currentMinute = computed(() => Math.floor(now.value / MINUTE_MS) * MINUTE_MS);
 
 export function startClock(): void {
   setInterval(() => {
@@ -92,7 +97,7 @@ const UNITS = [
 ] as const;
 
 /** `in 3 min`, `2 h ago`, `now`. Two units below a day, so that it is near enough to plan by. */
-export function relative(at: string | number, from: number): string {
+export function formatRelative(at: string | number, from: number): string {
   const ms = (typeof at === 'number' ? at : Date.parse(at)) - from;
   if (Number.isNaN(ms)) return '';
   const text = span(Math.abs(ms));

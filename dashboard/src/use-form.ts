@@ -1,13 +1,13 @@
-/** A form with its faults: those the page finds, then those the service does, each at its field. */
+/** A form with its errors: those the page finds, then those the service does, each at its field. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ApiError } from './api.ts';
-import type { FieldFaults } from './model/schedule-form.ts';
+import type { FieldErrors } from './model/schedule-form.ts';
 import { useRequest } from './use-request.ts';
 
 export interface FormState<F> {
   readonly form: F;
   readonly change: (form: F) => void;
-  readonly faults: FieldFaults;
+  readonly errors: FieldErrors;
   /** A refusal that belongs to no field that is shown. */
   readonly error: ApiError | null;
   readonly isBusy: boolean;
@@ -17,33 +17,34 @@ export interface FormState<F> {
 
 export function useForm<F>(
   first: F,
-  check: (form: F) => FieldFaults,
+  check: (form: F) => FieldErrors,
   send: (form: F) => Promise<unknown>,
 ): FormState<F> {
   const [form, setForm] = useState(first);
-  const [found, setFound] = useState<FieldFaults>({});
+  const [invalid, setInvalid] = useState<FieldErrors>({});
   const element = useRef<HTMLFormElement>(null);
   const request = useRequest(() => send(form));
-  const told = request.error;
-  const faults = told === null || told.param === null ? found : { ...found, [told.param]: told.message };
-  const marks = Object.keys(faults).join(' ');
+  const refusal = request.error;
+  const errors =
+    refusal === null || refusal.param === null ? invalid : { ...invalid, [refusal.param]: refusal.message };
+  const errorNames = Object.keys(errors).join(' ');
   useEffect(() => {
-    if (marks !== '') element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
-  }, [marks, told]);
+    if (errorNames !== '') element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [errorNames, refusal]);
   return {
     form,
     change: (next) => {
       setForm(next);
-      setFound({});
+      setInvalid({});
       request.clear();
     },
-    faults,
-    error: told,
+    errors,
+    error: refusal,
     isBusy: request.isBusy,
     submit: (event) => {
       event.preventDefault();
       const wrong = check(form);
-      setFound(wrong);
+      setInvalid(wrong);
       if (Object.keys(wrong).length === 0) void request.run();
     },
     element,

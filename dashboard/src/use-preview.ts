@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Preview, PreviewRequest } from '../../src/control/http/data-contract.ts';
 import { type ApiError, asApiError, post } from './api.ts';
-import { inProject } from './session.ts';
+import { apiPath } from './session.ts';
 
 /** Shorter than a pause between two words, longer than between two letters. */
 const TYPING_MS = 250;
@@ -13,20 +13,20 @@ export interface PreviewState {
   readonly error: ApiError | null;
 }
 
-const NOTHING: PreviewState = { preview: null, error: null };
+const NO_PREVIEW: PreviewState = { preview: null, error: null };
 
 /** Null: there is nothing to ask about. */
 export function usePreview(request: PreviewRequest | null): PreviewState {
-  const [state, setState] = useState(NOTHING);
+  const [state, setState] = useState(NO_PREVIEW);
   const text = request === null ? null : JSON.stringify(request);
   useEffect(() => {
     if (text === null) {
-      setState(NOTHING);
+      setState(NO_PREVIEW);
       return undefined;
     }
     const stop = new AbortController();
     const timer = setTimeout(() => {
-      post<Preview>(inProject('preview'), JSON.parse(text) as object, stop.signal).then(
+      post<Preview>(apiPath('preview'), JSON.parse(text) as object, stop.signal).then(
         (preview) => setState({ preview, error: null }),
         (cause: unknown) => {
           if (!stop.signal.aborted) setState({ preview: null, error: asApiError(cause) });

@@ -2,9 +2,9 @@
  * A real browser for tests (see `executable.ts`). It ends with its scope.
  *
  *     await using browser = await launchChromium();
- *     const { page, faults } = await browser.open(url);
+ *     const { page, errors } = await browser.open(url);
  *     …
- *     expect(faults).toEqual([]);
+ *     expect(errors).toEqual([]);
  */
 import chromium from '@sparticuz/chromium';
 import { type Browser, type BrowserContextOptions, type Page, chromium as playwright } from 'playwright-core';
@@ -35,7 +35,7 @@ const WANTED = ['--disable-gpu'];
 export interface OpenPage {
   readonly page: Page;
   /** Errors in its console, exceptions, and requests that failed: of a page in order there are none. */
-  readonly faults: readonly string[];
+  readonly errors: readonly string[];
 }
 
 export interface TestBrowser extends AsyncDisposable {
@@ -63,19 +63,19 @@ async function openPage(
   const context = await browser.newContext(options);
   const page = await context.newPage();
   page.setDefaultTimeout(STEP_MS_MAX);
-  const faults: string[] = [];
+  const errors: string[] = [];
   page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text());
+    if (message.type() === 'error' || message.type() === 'warning') errors.push(message.text());
   });
-  page.on('pageerror', (error) => faults.push(String(error)));
+  page.on('pageerror', (error) => errors.push(String(error)));
   page.on('requestfailed', (request) => {
     const why = request.failure()?.errorText;
     // What was under way when a page is left or loaded again.
-    if (why !== 'net::ERR_ABORTED') faults.push(`${request.url()} ${why}`);
+    if (why !== 'net::ERR_ABORTED') errors.push(`${request.url()} ${why}`);
   });
   page.on('response', (response) => {
-    if (response.status() >= 400) faults.push(`${response.url()} ${response.status()}`);
+    if (response.status() >= 400) errors.push(`${response.url()} ${response.status()}`);
   });
   await page.goto(url);
-  return { page, faults };
+  return { page, errors };
 }

@@ -11,11 +11,17 @@ import { createRequire } from 'node:module';
 import type { BrowserContextOptions } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { IS_POSTGRES } from '#test/process/store-in-use.ts';
-import { type EveryKind, makeEveryKind } from './every-kind.ts';
 import { Person } from './person.ts';
-import { everyDialog, everyPage, type Place, PROJECT, STRANGERS, visit } from './places.ts';
-import { replayDeadLetters } from './replaying.ts';
+import { createSampleData, replayDeadLetters, type SampleData } from './sample-data.ts';
 import { useService } from './service.ts';
+import {
+  everyDialog,
+  everyPage,
+  PROJECT,
+  SIGNED_OUT_PAGES,
+  type VisitedPage,
+  visit,
+} from './visited-pages.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const AXE_OPTIONS = { resultTypes: ['violations'], iframes: false, preload: false };
@@ -39,13 +45,13 @@ const PHONE_AND_DARK: BrowserContextOptions = {
 };
 
 const service = useService();
-let made: EveryKind;
-let pages: readonly Place[] = [];
-let dialogs: readonly Place[] = [];
+let made: SampleData;
+let pages: readonly VisitedPage[] = [];
+let dialogs: readonly VisitedPage[] = [];
 
 beforeAll(async () => {
   const admin = await Person.invited(service.browser(), service.invitation(), NAME);
-  made = await makeEveryKind(service.api, service.receiver(), {
+  made = await createSampleData(service.api, service.receiver(), {
     labels: {
       [SCRIPT]: SCRIPT,
       long: 'x'.repeat(16_000),
@@ -83,7 +89,7 @@ const FINE = { hard: [], hacked: null, stopped: [], outside: [], tooWide: 0 };
 async function signedIn(options: BrowserContextOptions): Promise<Person> {
   const person = await Person.at(service.browser(), 'about:blank', options);
   await person.page.context().addInitScript({ content: PREPARED });
-  for (const place of STRANGERS) {
+  for (const place of SIGNED_OUT_PAGES) {
     await person.page.goto('about:blank');
     await look(person, place);
   }
@@ -93,7 +99,7 @@ async function signedIn(options: BrowserContextOptions): Promise<Person> {
   return person;
 }
 
-async function look(person: Person, place: Place): Promise<void> {
+async function look(person: Person, place: VisitedPage): Promise<void> {
   await visit(person, service.sched().url, place);
   expect({ place: place.name, ...(await person.page.evaluate<object>(LOOK)) }).toEqual({
     place: place.name,
@@ -107,7 +113,7 @@ describe.skipIf(IS_POSTGRES)('every page', () => {
     async () => {
       const person = await signedIn(WIDE_AND_LIGHT);
       for (const place of pages.filter(({ isVariant }) => isVariant !== true)) await look(person, place);
-      person.expectNoFaults();
+      person.expectNoErrors();
       await person.leave();
     },
     LOOKED_AT_MS_MAX,
@@ -140,7 +146,7 @@ describe.skipIf(IS_POSTGRES)('every page', () => {
     await person.rows('Schedules', 'Europe/Berlin').first().waitFor();
     await person.fill('Search schedules', `<script>${'%_\\*'.repeat(20)}`);
     await person.sees('No schedule matches');
-    person.expectNoFaults();
+    person.expectNoErrors();
     await person.leave();
   });
 });

@@ -40,7 +40,7 @@ test('the invitation that the first start printed makes an admin, and empty page
   const late = await Person.at(service.browser(), service.invitation());
   await late.sees(/invitation/i, late.page.getByRole('alert'));
   await late.leave();
-  admin.expectNoFaults();
+  admin.expectNoErrors();
 });
 
 test('a recurring schedule is previewed while it is typed, with what daylight saving does to it', async () => {
@@ -59,7 +59,7 @@ test('a recurring schedule is previewed while it is typed, with what daylight sa
   await admin.heading('Schedule');
   await admin.sees(/02:30 does not exist on/, admin.part('Next runs'));
   await admin.sees('Europe/Berlin', admin.part('Facts'));
-  admin.expectNoFaults();
+  admin.expectNoErrors();
 });
 
 test('a schedule made by the form is seen firing, on its page and among the deliveries', async () => {
@@ -97,9 +97,9 @@ test('a schedule made by the form is seen firing, on its page and among the deli
   report('its end seen among the deliveries', onDeliveries - releasedAt);
   expect(Math.max(onSchedule, onDeliveries) - releasedAt).toBeLessThan(PROMPT_MS_MAX);
   await admin.sees('Completed', admin.page.getByRole('main'));
-  second.expectNoFaults();
+  second.expectNoErrors();
   await second.leave();
-  admin.expectNoFaults();
+  admin.expectNoErrors();
 });
 
 test('a failing delivery is seen retrying and dead-lettered, with every attempt and its reason', async () => {
@@ -130,7 +130,7 @@ test('a failing delivery is seen retrying and dead-lettered, with every attempt 
   await admin.sees(/after it was due/, attempts);
   await admin.choose('Table', attempts);
   expect(await admin.rows('Attempts, with times after the fire', '503').count()).toBe(2);
-  admin.expectNoFaults();
+  admin.expectNoErrors();
 });
 
 test('dead letters are replayed in bulk: counted, confirmed, watched to the end, and they arrive', async () => {
@@ -165,7 +165,7 @@ test('dead letters are replayed in bulk: counted, confirmed, watched to the end,
   await admin.rows('Bulk replays, the newest first', 'Done', 'ada@example.com').waitFor();
   await admin.go('Deliveries');
   await admin.rows(table, 'Succeeded').nth(DEAD_LETTERS).waitFor();
-  admin.expectNoFaults();
+  admin.expectNoErrors();
 });
 
 test('a signing secret is rotated with an overlap: the next delivery carries two signatures', async () => {
@@ -186,7 +186,7 @@ test('a signing secret is rotated with an overlap: the next delivery carries two
   const request = await target.arrived();
   expect(signatureOf(request)?.v1).toEqual([fresh, old].map((secret) => expectedSignature(request, secret)));
   for (const secret of [fresh, old]) expect(verify(request, secret)).toBe('verified');
-  admin.expectNoFaults();
+  admin.expectNoErrors();
 });
 
 test('an endpoint profile gets a signing secret of its own, changes it and loses it', async () => {
@@ -220,7 +220,7 @@ test('an endpoint profile gets a signing secret of its own, changes it and loses
   await admin.press('Remove…', part);
   await admin.press('Remove', admin.dialog('Remove the signing secret'));
   await admin.sees(/signs beside these, and alone when they have ended/, part);
-  admin.expectNoFaults();
+  admin.expectNoErrors();
 });
 
 test('a key is made, used, revoked, and refused within a second', async () => {
@@ -250,7 +250,7 @@ test('a key is made, used, revoked, and refused within a second', async () => {
   while ((await status()) === 200) expect(Date.now() - revokedAt).toBeLessThan(PROMPT_MS_MAX);
   report('a revoked key refused', Date.now() - revokedAt);
   await admin.rows('API keys', hint, 'Revoked').waitFor();
-  admin.expectNoFaults();
+  admin.expectNoErrors();
 });
 
 test('an admin reveals what is sent, and the audit log says so', async () => {
@@ -272,7 +272,7 @@ test('an admin reveals what is sent, and the audit log says so', async () => {
   await admin.rows(/^Audit log/, 'schedule.reveal', 'ada@example.com', 'Done').waitFor();
   expect(await admin.rows(/^Audit log/, 'schedule.reveal').innerText()).toContain(id.slice(0, 12));
   expect(await admin.page.content()).not.toContain('value-of-the-order');
-  admin.expectNoFaults();
+  admin.expectNoErrors();
 });
 
 test('a viewer who was invited sees everything but values, and is offered nothing to change', async () => {
@@ -302,9 +302,9 @@ test('a viewer who was invited sees everything but values, and is offered nothin
   await viewer.rows('API keys', 'Valid').first().waitFor();
   expect(await viewer.page.getByRole('button', { name: /New key|^Revoke/ }).count()).toBe(0);
   expect(await viewer.page.getByRole('link', { name: /People|Audit log/ }).count()).toBe(0);
-  viewer.expectNoFaults();
+  viewer.expectNoErrors();
   await viewer.leave();
-  admin.expectNoFaults();
+  admin.expectNoErrors();
 });
 
 test('signing out leaves nothing behind; signing out everywhere ends the other browser too', async () => {
@@ -314,7 +314,7 @@ test('signing out leaves nothing behind; signing out everywhere ends the other b
   await admin.page.goBack();
   await admin.heading('Sign in to Sched');
   expect(await admin.page.content()).not.toContain('dlv_');
-  admin.expectNoFaults();
+  admin.expectNoErrors();
 
   await admin.signIn('ada@example.com', PASSWORD);
   const other = await Person.at(service.browser(), `${service.sched().url}/dashboard/login`);
@@ -333,8 +333,8 @@ test('signing out leaves nothing behind; signing out everywhere ends the other b
   await admin.press('Sign out everywhere', admin.dialog('Sign out everywhere?'));
   await admin.heading('Sign in to Sched');
   await other.heading('Sign in to Sched');
-  other.expectNoFaults();
-  admin.expectNoFaults();
+  other.expectNoErrors();
+  admin.expectNoErrors();
 });
 
 /** Kept with what the run printed. */

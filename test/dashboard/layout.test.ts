@@ -2,11 +2,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { created } from '#test/e2e/expectations.ts';
 import { IS_POSTGRES } from '#test/process/store-in-use.ts';
-import { makeEveryKind } from './every-kind.ts';
 import { Person } from './person.ts';
-import { everyPage, type Place, PROJECT, visit } from './places.ts';
-import { replayDeadLetters } from './replaying.ts';
+import { createSampleData, replayDeadLetters } from './sample-data.ts';
 import { useService } from './service.ts';
+import { everyPage, PROJECT, type VisitedPage, visit } from './visited-pages.ts';
 
 /** The narrowest and the widest, and both sides of the widths at which the layout changes. */
 const WIDTHS = [360, 639, 640, 831, 832, 1_000, 1_087, 1_088, 1_600];
@@ -17,7 +16,7 @@ const BUSY_RUNS = 5;
 
 /** This runs in the page: it returns words that break inside, and buttons beside the first line of their row. */
 const FIND_FAULTS = `(() => {
-  const faults = [];
+  const errors = [];
   const isShown = (element) => element.checkVisibility() && element.closest('.sr-only, svg, option') === null;
   const rectsOf = (node, from, until) => {
     const range = document.createRange();
@@ -34,7 +33,7 @@ const FIND_FAULTS = `(() => {
   for (const node of textsIn(document.getElementById('app'))) {
     for (const { 0: word, index } of node.data.matchAll(/[\\p{L}\\p{N}_]+/gu)) {
       const lines = new Set(rectsOf(node, index, index + word.length).map(({ top }) => Math.round(top)));
-      if (lines.size > 1) faults.push('broken: ' + word);
+      if (lines.size > 1) errors.push('broken: ' + word);
     }
   }
   const middleOf = (root) => {
@@ -44,19 +43,19 @@ const FIND_FAULTS = `(() => {
   };
   for (const button of document.querySelectorAll('.data-table :is(.actions, .actions > span) > button')) {
     const offset = Math.round(middleOf(button) - middleOf(button.closest('tr').querySelector('th')));
-    if (Math.abs(offset) > 2) faults.push(button.textContent + ' is ' + offset + ' px below its row');
+    if (Math.abs(offset) > 2) errors.push(button.textContent + ' is ' + offset + ' px below its row');
   }
-  return faults;
+  return errors;
 })()`;
 
 const service = useService();
 let person: Person;
-let pages: readonly Place[] = [];
+let pages: readonly VisitedPage[] = [];
 
 describe.skipIf(IS_POSTGRES)('at every width', () => {
   beforeAll(async () => {
     person = await Person.invited(service.browser(), service.invitation(), 'ada@example.com');
-    const made = await makeEveryKind(service.api, service.receiver());
+    const made = await createSampleData(service.api, service.receiver());
     pages = everyPage(made, await replayDeadLetters(person, service.sched().url));
   });
 
@@ -67,8 +66,8 @@ describe.skipIf(IS_POSTGRES)('at every width', () => {
         await visit(person, service.sched().url, place);
         for (const width of WIDTHS) {
           await person.page.setViewportSize({ width, height: HEIGHT });
-          const faults = await person.page.evaluate<readonly string[]>(FIND_FAULTS);
-          expect({ place: place.name, width, faults }).toEqual({ place: place.name, width, faults: [] });
+          const errors = await person.page.evaluate<readonly string[]>(FIND_FAULTS);
+          expect({ place: place.name, width, errors }).toEqual({ place: place.name, width, errors: [] });
         }
       }
     },

@@ -26,12 +26,12 @@ type Within = Pick<Locator, 'getByRole' | 'getByLabel' | 'getByText'>;
 
 export class Person {
   readonly page: Page;
-  readonly faults: readonly string[];
+  readonly errors: readonly string[];
   #faultsSeen = 0;
 
-  private constructor({ page, faults }: OpenPage) {
+  private constructor({ page, errors }: OpenPage) {
     this.page = page;
-    this.faults = faults;
+    this.errors = errors;
   }
 
   static async at(browser: TestBrowser, url: string, options?: BrowserContextOptions): Promise<Person> {
@@ -158,22 +158,22 @@ export class Person {
   }
 
   /** Since they were looked at last. */
-  expectNoFaults(): void {
+  expectNoErrors(): void {
     expect(this.#newFaults()).toEqual([]);
   }
 
   /** A refusal that was asked for, which browsers write to the console as well; and nothing else. */
   expectRefused(path: string, status: number): void {
-    const faults = this.#newFaults();
-    expect(faults).toContainEqual(expect.stringContaining(`${path} ${status}`));
+    const errors = this.#newFaults();
+    expect(errors).toContainEqual(expect.stringContaining(`${path} ${status}`));
     const isMeant = (fault: string) =>
       fault.endsWith(`${path} ${status}`) || fault.startsWith('Failed to load resource');
-    expect(faults.filter((fault) => !isMeant(fault))).toEqual([]);
+    expect(errors.filter((fault) => !isMeant(fault))).toEqual([]);
   }
 
   #newFaults(): readonly string[] {
-    const faults = this.faults.slice(this.#faultsSeen);
-    this.#faultsSeen = this.faults.length;
-    return faults;
+    const errors = this.errors.slice(this.#faultsSeen);
+    this.#faultsSeen = this.errors.length;
+    return errors;
   }
 }

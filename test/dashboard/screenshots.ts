@@ -9,12 +9,11 @@ import { Api } from '#test/e2e/client.ts';
 import { startSched, temporaryDirectory } from '#test/process/sched-process.ts';
 import { answer, delayed } from '#test/receiver/behaviours.ts';
 import { type Receiver, startReceiver } from '#test/receiver/receiver.ts';
-import { makeEveryKind } from './every-kind.ts';
-import { writeLivelyPast } from './lively-past.ts';
 import { Person } from './person.ts';
-import { everyDialog, everyPage, type Place, STRANGERS, visit } from './places.ts';
-import { replayDeadLetters } from './replaying.ts';
+import { createSampleData, replayDeadLetters } from './sample-data.ts';
+import { writeSampleHistory } from './sample-history.ts';
 import { buildPage, invitationOf, SETTINGS } from './start.ts';
+import { everyDialog, everyPage, SIGNED_OUT_PAGES, type VisitedPage, visit } from './visited-pages.ts';
 
 const NAME = 'ada@example.com';
 const LOOKS = [
@@ -34,7 +33,7 @@ buildPage();
 const dataDir = temporaryDirectory();
 const first = await startSched({ dataDir, env: SETTINGS });
 await first.stop();
-await writeLivelyPast(dataDir);
+await writeSampleHistory(dataDir);
 await using sched = await startSched({ dataDir, env: SETTINGS });
 await using receiver = await startReceiver();
 await using browser = await launchChromium();
@@ -43,7 +42,7 @@ const api = Api.at(() => sched.url).as(first.testKey);
 
 const admin = await Person.invited(browser, `${sched.url}${invitation.pathname}${invitation.hash}`, NAME);
 await makeMany(api, receiver);
-const made = await makeEveryKind(api, receiver);
+const made = await createSampleData(api, receiver);
 const replay = await replayDeadLetters(admin, sched.url);
 await admin.leave();
 const places = [...everyPage(made, replay), ...everyDialog(made)];
@@ -81,7 +80,7 @@ async function shootAll(from: TestBrowser, look: string, options: (typeof LOOKS)
     reducedMotion: 'reduce',
     timezoneId: 'Europe/Zurich',
   });
-  for (const place of STRANGERS) {
+  for (const place of SIGNED_OUT_PAGES) {
     await person.page.goto('about:blank');
     await shoot(person, place, look);
   }
@@ -93,7 +92,7 @@ async function shootAll(from: TestBrowser, look: string, options: (typeof LOOKS)
 }
 
 /** The whole page, unless something lies on top of it. */
-async function shoot(person: Person, place: Place, look: string): Promise<void> {
+async function shoot(person: Person, place: VisitedPage, look: string): Promise<void> {
   await visit(person, sched.url, place);
   const file = `${place.name.replaceAll(/[^a-z0-9]+/gi, '-')}.${look}.png`;
   await person.page.screenshot({ path: join(out ?? '', file), fullPage: place.open === undefined });

@@ -39,7 +39,7 @@ function setHidden(tab: Page, isHidden: boolean): Promise<unknown> {
 }
 
 test('a body that would become too long when indented is shown unchanged', async () => {
-  const { page, faults } = await browser.open(`${dev.url}/inbox`);
+  const { page, errors } = await browser.open(`${dev.url}/inbox`);
   const body = details(page).locator('pre');
   const depth = 500;
   const deep = `${'['.repeat(depth)}1${',1'.repeat(30_000)}${']'.repeat(depth)}`;
@@ -51,12 +51,12 @@ test('a body that would become too long when indented is shown unchanged', async
   const text = JSON.stringify({ text: '["\\'.repeat(100_000) });
   await fetch(`${dev.hook}/flat`, { method: 'POST', body: text });
   await waitForText(body, JSON.stringify(JSON.parse(text), null, 2));
-  expect(faults).toEqual([]);
+  expect(errors).toEqual([]);
   await setHidden(page, true);
 });
 
 test('a hidden tab uses no connection, and catches up when it is visible again', async () => {
-  const { page: first, faults } = await browser.open(`${dev.url}/inbox`);
+  const { page: first, errors } = await browser.open(`${dev.url}/inbox`);
   await waitUntilLive(first);
   await fetch(`${dev.hook}/seen`);
   await fetch(`${dev.hook}/newest`);
@@ -84,12 +84,12 @@ test('a hidden tab uses no connection, and catches up when it is visible again',
   // Each arrival is still there once, and the selection is kept.
   for (const path of ['/seen', '/newest', '/missed']) expect(await rows(first, path).count()).toBe(1);
   expect(await first.locator('#arrivals [aria-current]').innerText()).toContain('/seen');
-  expect(faults).toEqual([]);
+  expect(errors).toEqual([]);
   await setHidden(first, true);
 });
 
 test('of a thousand arrivals the newest is selected, and the last 200 are listed', async () => {
-  const { page, faults } = await browser.open(`${dev.url}/inbox`);
+  const { page, errors } = await browser.open(`${dev.url}/inbox`);
   let fetched = 0;
   page.on('request', (request) => {
     if (request.url().includes('/inbox/arrivals/')) fetched += 1;
@@ -112,5 +112,5 @@ test('of a thousand arrivals the newest is selected, and the last 200 are listed
   expect(await page.evaluate('rowsMax')).toBe(ARRIVALS_MAX);
   // Arrivals that were the newest for only a moment are not fetched.
   expect(fetched).toBeLessThan((SENDERS * PER_SENDER) / 2);
-  expect(faults).toEqual([]);
+  expect(errors).toEqual([]);
 });

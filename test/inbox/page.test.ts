@@ -34,7 +34,7 @@ test
     'shows a first delivery, a retry, a hang and a redirect waitUntilLive, without an error in the browser',
     async () => {
       await using dev = await startDev();
-      const { page, faults } = await browser.open(`${dev.url}/inbox`);
+      const { page, errors } = await browser.open(`${dev.url}/inbox`);
       await waitUntilLive(page);
       await page.getByRole('heading', { name: 'No requests yet' }).waitFor();
       expect(dev.output.stdout).toContain(await page.locator('#curl').innerText());
@@ -84,7 +84,7 @@ test
       await rows(page, '302', '/hangs', 'Dead letter: redirect (HTTP 302)').waitFor();
       await details(page).getByText('Answered 302.').waitFor();
 
-      expect(faults).toEqual([]);
+      expect(errors).toEqual([]);
     },
   );
 
@@ -114,7 +114,7 @@ describe.concurrent('the inbox page', () => {
   afterAll(() => dev[Symbol.asyncDispose]());
 
   test('shows hostile content as text, in the list and in the details', SEQUENTIAL, async () => {
-    const { page, faults } = await browser.open(`${dev.url}/inbox`);
+    const { page, errors } = await browser.open(`${dev.url}/inbox`);
     await fetch(`${dev.hook}/${encodeURIComponent(HOSTILE)}?${HOSTILE.replaceAll(' ', '+')}`, {
       method: 'POST',
       headers: { 'X-Hostile': HOSTILE, 'Sched-Signature': HOSTILE },
@@ -126,14 +126,14 @@ describe.concurrent('the inbox page', () => {
     await details(page).getByText('The header Sched-Signature does not have its form').waitFor();
     expect(await page.locator('main img, main script').count()).toBe(0);
     expect(await page.title()).toBe('(1) Sched inbox');
-    expect(faults).toEqual([]);
+    expect(errors).toEqual([]);
   });
 
   test(
     'sends the sample request, shows numbers unchanged, and keeps the answer mode after a reload',
     SEQUENTIAL,
     async () => {
-      const { page, faults } = await browser.open(`${dev.url}/inbox`);
+      const { page, errors } = await browser.open(`${dev.url}/inbox`);
       await press(page, 'Send me one in 2 s');
       await page.getByText('Due at').waitFor();
       await fetch(`${dev.hook}/json`, { method: 'POST', body: '{"amount":12345678901234567890.10}' });
@@ -159,12 +159,12 @@ describe.concurrent('the inbox page', () => {
       await press(page, '200');
       await press(page, 'Clear');
       await page.getByRole('heading', { name: 'No requests yet' }).waitFor();
-      expect(faults).toEqual([]);
+      expect(errors).toEqual([]);
     },
   );
 
   test('fits a phone screen in dark mode', SEQUENTIAL, async () => {
-    const { page, faults } = await browser.open(`${dev.url}/inbox`, {
+    const { page, errors } = await browser.open(`${dev.url}/inbox`, {
       viewport: { width: 360, height: 740 },
       colorScheme: 'dark',
     });
@@ -178,6 +178,6 @@ describe.concurrent('the inbox page', () => {
     });
     await details(page).getByText('x'.repeat(400)).waitFor();
     expect(await isTooWide()).toBe(false);
-    expect(faults).toEqual([]);
+    expect(errors).toEqual([]);
   });
 });

@@ -1,11 +1,14 @@
 /** The figures of the waterfall as a table. */
-import { milliseconds } from '../format.ts';
-import { outcomeWord, type Row } from '../model/waterfall.ts';
-import { formatInstant, shownZone } from '../time.ts';
+import { formatMs } from '../format.ts';
+import { type AttemptRow, outcomeLabel } from '../model/waterfall.ts';
+import { displayZone, formatInstant } from '../time.ts';
 import { type Column, Table } from './table.tsx';
 
-function since(heading: string, figure: (attempt: Row['attempt']) => number | null): Column<Row> {
-  const text = (ms: number | null) => (ms === null ? '–' : milliseconds(ms));
+function since(
+  heading: string,
+  figure: (attempt: AttemptRow['attempt']) => number | null,
+): Column<AttemptRow> {
+  const text = (ms: number | null) => (ms === null ? '–' : formatMs(ms));
   return {
     heading,
     isFigure: true,
@@ -14,17 +17,17 @@ function since(heading: string, figure: (attempt: Row['attempt']) => number | nu
   };
 }
 
-const COLUMNS: readonly Column<Row>[] = [
+const COLUMNS: readonly Column<AttemptRow>[] = [
   { heading: 'Attempt', isRowHeading: true, cell: ({ attempt }) => attempt.attempt_no },
   {
     heading: 'Outcome',
     cell: ({ attempt }) =>
-      outcomeWord(attempt) + (attempt.status_code === null ? '' : ` (${attempt.status_code})`),
+      outcomeLabel(attempt) + (attempt.status_code === null ? '' : ` (${attempt.status_code})`),
   },
   {
     heading: 'Due',
     className: 'whitespace-nowrap',
-    cell: ({ attempt }) => formatInstant(attempt.due_at, shownZone.value, 'exact'),
+    cell: ({ attempt }) => formatInstant(attempt.due_at, displayZone.value, 'exact'),
   },
   since('Late', ({ lateness_ms }) => lateness_ms),
   since('Connected', ({ connected_ms }) => connected_ms),
@@ -32,7 +35,7 @@ const COLUMNS: readonly Column<Row>[] = [
   since('End', ({ end_ms }) => end_ms),
 ];
 
-export function AttemptsTable({ all }: { readonly all: readonly Row[] }) {
+export function AttemptsTable({ all }: { readonly all: readonly AttemptRow[] }) {
   return (
     <Table
       caption="Attempts, with times after the fire"

@@ -33,50 +33,50 @@ export function Badge({
   );
 }
 
-interface Look {
+interface BadgeStyle {
   readonly tone: Tone;
   readonly icon: IconName;
-  readonly word: string;
+  readonly label: string;
 }
 
 const UNKNOWN = { tone: 'neutral', icon: 'dot' } as const;
 
 /** Deliveries. A newer service may know more of them. */
-export const DELIVERY_LOOKS: Readonly<Record<string, Look>> = {
-  scheduled: { tone: 'neutral', icon: 'clock', word: 'Scheduled' },
-  claimed: { tone: 'accent', icon: 'bolt', word: 'Sending' },
-  retry_scheduled: { tone: 'warn', icon: 'retry', word: 'Retrying' },
-  succeeded: { tone: 'good', icon: 'check', word: 'Succeeded' },
-  dead_letter: { tone: 'bad', icon: 'cross', word: 'Dead letter' },
-  expired: { tone: 'bad', icon: 'hourglass', word: 'Expired' },
-  paused: { tone: 'neutral', icon: 'pause', word: 'Paused' },
-  canceled: { tone: 'neutral', icon: 'stop', word: 'Canceled' },
+export const DELIVERY_BADGES: Readonly<Record<string, BadgeStyle>> = {
+  scheduled: { tone: 'neutral', icon: 'clock', label: 'Scheduled' },
+  claimed: { tone: 'accent', icon: 'bolt', label: 'Sending' },
+  retry_scheduled: { tone: 'warn', icon: 'retry', label: 'Retrying' },
+  succeeded: { tone: 'good', icon: 'check', label: 'Succeeded' },
+  dead_letter: { tone: 'bad', icon: 'cross', label: 'Dead letter' },
+  expired: { tone: 'bad', icon: 'hourglass', label: 'Expired' },
+  paused: { tone: 'neutral', icon: 'pause', label: 'Paused' },
+  canceled: { tone: 'neutral', icon: 'stop', label: 'Canceled' },
 };
 
-export const SCHEDULE_LOOKS: Readonly<Record<string, Look>> = {
-  active: { tone: 'good', icon: 'clock', word: 'Active' },
-  paused: { tone: 'warn', icon: 'pause', word: 'Paused' },
-  canceled: { tone: 'neutral', icon: 'stop', word: 'Canceled' },
-  completed: { tone: 'neutral', icon: 'check', word: 'Completed' },
+export const SCHEDULE_BADGES: Readonly<Record<string, BadgeStyle>> = {
+  active: { tone: 'good', icon: 'clock', label: 'Active' },
+  paused: { tone: 'warn', icon: 'pause', label: 'Paused' },
+  canceled: { tone: 'neutral', icon: 'stop', label: 'Canceled' },
+  completed: { tone: 'neutral', icon: 'check', label: 'Completed' },
 };
 
-export const BREAKER_LOOKS: Readonly<Record<string, Look>> = {
-  closed: { tone: 'good', icon: 'check', word: 'Closed' },
-  half_open: { tone: 'warn', icon: 'retry', word: 'Half open' },
-  open: { tone: 'bad', icon: 'warning', word: 'Open' },
+export const BREAKER_BADGES: Readonly<Record<string, BadgeStyle>> = {
+  closed: { tone: 'good', icon: 'check', label: 'Closed' },
+  half_open: { tone: 'warn', icon: 'retry', label: 'Half open' },
+  open: { tone: 'bad', icon: 'warning', label: 'Open' },
 };
 
 export function StateBadge({
   state,
-  looks,
+  badges,
 }: {
   readonly state: string;
-  readonly looks: Readonly<Record<string, Look>>;
+  readonly badges: Readonly<Record<string, BadgeStyle>>;
 }) {
-  const look = looks[state] ?? { ...UNKNOWN, word: state };
+  const look = badges[state] ?? { ...UNKNOWN, label: state };
   return (
     <Badge tone={look.tone} icon={look.icon}>
-      {look.word}
+      {look.label}
     </Badge>
   );
 }

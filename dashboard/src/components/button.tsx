@@ -10,7 +10,7 @@ const KINDS: Readonly<Record<ButtonKind, string>> = {
   quiet: 'border-transparent text-dim hover:text-ink hover:bg-sunken',
 };
 
-interface Look {
+interface ButtonContent {
   readonly kind?: ButtonKind;
   readonly icon?: IconName;
   readonly children?: ComponentChildren;
@@ -19,7 +19,7 @@ interface Look {
   readonly title?: string;
 }
 
-export interface ButtonProps extends Look {
+export interface ButtonProps extends ButtonContent {
   readonly type?: 'button' | 'submit';
   readonly isBusy?: boolean;
   readonly disabled?: boolean;
@@ -70,7 +70,7 @@ export function ButtonLink({
   label,
   title,
   href,
-}: Look & { readonly href: string }) {
+}: ButtonContent & { readonly href: string }) {
   return (
     <a href={href} class={`btn ${KINDS[kind]}`} aria-label={label} title={title}>
       {icon === undefined ? null : <Icon name={icon} />}

@@ -3,8 +3,7 @@
  * text. The cursor follows the pointer, or the arrow keys once the chart has the focus; it is a slider to screen
  * readers, whose value is what the step says. The same figures are there as a table.
  */
-import type { RefObject } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import {
   bandWidth,
   type Frame,
@@ -18,6 +17,7 @@ import {
   stepAt,
   yOf,
 } from '../chart-geometry.ts';
+import { useWidth } from '../use-width.ts';
 import { Table } from './table.tsx';
 
 export type ChartTone = 'good' | 'warn' | 'bad' | 'line' | 'soft';
@@ -41,9 +41,9 @@ export interface ChartProps {
   readonly scale?: Scale;
   readonly format: (value: number) => string;
   /** Horizontal lines to hold against. */
-  readonly marks?: readonly { readonly value: number; readonly label: string }[];
+  readonly thresholds?: readonly { readonly value: number; readonly label: string }[];
   /** Vertical ones, behind a step. */
-  readonly dividers?: readonly { readonly behind: number; readonly label: string }[];
+  readonly dividers?: readonly { readonly afterStep: number; readonly label: string }[];
   readonly height?: number;
   readonly onPick?: (index: number) => void;
 }
@@ -63,7 +63,7 @@ export function Chart(props: ChartProps) {
     lines = [],
     scale = 'linear',
     format,
-    marks = [],
+    thresholds = [],
     dividers = [],
     height = 200,
   } = props;
@@ -74,7 +74,7 @@ export function Chart(props: ChartProps) {
   const highest = Math.max(
     highestStack(bars.map(({ values }) => values)),
     ...lines.flatMap(({ values }) => values.map((value) => value ?? 0)),
-    ...marks.map(({ value }) => value),
+    ...thresholds.map(({ value }) => value),
   );
   const ticks = scale === 'log' ? logTicks(highest) : linearTicks(highest);
   const end = ticks.at(-1) ?? 1;
@@ -160,30 +160,30 @@ export function Chart(props: ChartProps) {
                 class={`stroke-chart-${tone}`}
               />
             ))}
-            {marks.map((mark) => (
-              <g key={mark.label}>
+            {thresholds.map((threshold) => (
+              <g key={threshold.label}>
                 <line
                   x1={frame.left}
                   x2={width}
-                  y1={yOf(mark.value, end, scale, frame)}
-                  y2={yOf(mark.value, end, scale, frame)}
+                  y1={yOf(threshold.value, end, scale, frame)}
+                  y2={yOf(threshold.value, end, scale, frame)}
                   stroke-dasharray="4 3"
                   class="stroke-dim"
                 />
                 <text
                   x={width}
-                  y={yOf(mark.value, end, scale, frame) - 4}
+                  y={yOf(threshold.value, end, scale, frame) - 4}
                   text-anchor="end"
                   class="fill-dim text-[0.6875rem]"
                 >
-                  {mark.label}
+                  {threshold.label}
                 </text>
               </g>
             ))}
             {dividers.map((divider, index) => (
               <Divider
                 key={divider.label}
-                x={frame.left + (divider.behind + 1) * band}
+                x={frame.left + (divider.afterStep + 1) * band}
                 bottom={height - frame.bottom}
                 label={divider.label}
                 isLabelBefore={index === 0}
@@ -205,10 +205,10 @@ export function Chart(props: ChartProps) {
           </svg>
         )}
         {cursor === null ? null : (
-          <Reading chart={props} index={cursor} x={frame.left + (cursor + 0.5) * band} width={width} />
+          <Tooltip chart={props} index={cursor} x={frame.left + (cursor + 0.5) * band} width={width} />
         )}
       </div>
-      <TableInstead chart={props} />
+      <ChartTable chart={props} />
     </figure>
   );
 }
@@ -253,12 +253,14 @@ function seriesOf({ bars = [], lines = [] }: ChartProps): readonly Series[] {
   return [...bars, ...lines];
 }
 
-function shown(value: number | null | undefined, format: ChartProps['format']): string {
+function formatValue(value: number | null | undefined, format: ChartProps['format']): string {
   return value === null || value === undefined ? '–' : format(value);
 }
 
 function describe(chart: ChartProps, index: number): string {
-  const figures = seriesOf(chart).map(({ name, values }) => `${name} ${shown(values[index], chart.format)}`);
+  const figures = seriesOf(chart).map(
+    ({ name, values }) => `${name} ${formatValue(values[index], chart.format)}`,
+  );
   return `${chart.stepLabels[index] ?? ''}: ${figures.join(', ')}`;
 }
 
@@ -276,9 +278,9 @@ function Legend({ series }: { readonly series: readonly Series[] }) {
   );
 }
 
-const READING_WIDTH = 190;
+const TOOLTIP_WIDTH = 190;
 
-function Reading({
+function Tooltip({
   chart,
   index,
   x,
@@ -290,11 +292,11 @@ function Reading({
   readonly width: number;
 }) {
   const isRight = x > width / 2;
-  const left = isRight ? Math.max(0, x - READING_WIDTH - 12) : Math.min(width - READING_WIDTH, x + 12);
+  const left = isRight ? Math.max(0, x - TOOLTIP_WIDTH - 12) : Math.min(width - TOOLTIP_WIDTH, x + 12);
   return (
     <div
       class="card pointer-events-none absolute top-2 z-10 px-2.5 py-2 text-sm shadow-lg"
-      style={{ left: `${left}px`, width: `${READING_WIDTH}px` }}
+      style={{ left: `${left}px`, width: `${TOOLTIP_WIDTH}px` }}
       aria-hidden="true"
     >
       <p class="mb-1 font-medium">{chart.stepLabels[index]}</p>
@@ -304,14 +306,14 @@ function Reading({
           <p key={name} class="flex items-center gap-1.5">
             <span class={`size-2 rounded-xs bg-chart-${tone}`} />
             <span class="text-dim">{name}</span>
-            <span class="ml-auto tabular-nums">{shown(values[index], chart.format)}</span>
+            <span class="ml-auto tabular-nums">{formatValue(values[index], chart.format)}</span>
           </p>
         ))}
     </div>
   );
 }
 
-function TableInstead({ chart }: { readonly chart: ChartProps }) {
+function ChartTable({ chart }: { readonly chart: ChartProps }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <details class="mt-1 text-sm" onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -331,7 +333,7 @@ function TableInstead({ chart }: { readonly chart: ChartProps }) {
               ...seriesOf(chart).map(({ name, values }) => ({
                 heading: name,
                 isFigure: true,
-                cell: (index: number) => shown(values[index], chart.format),
+                cell: (index: number) => formatValue(values[index], chart.format),
               })),
             ]}
             rows={[...chart.stepLabels.keys()]}
@@ -341,17 +343,4 @@ function TableInstead({ chart }: { readonly chart: ChartProps }) {
       ) : null}
     </details>
   );
-}
-
-/** The width that the page gives it, now and when that changes. */
-export function useWidth(): readonly [RefObject<HTMLDivElement | null>, number] {
-  const element = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
-  useEffect(() => {
-    if (element.current === null) return undefined;
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
-    observer.observe(element.current);
-    return () => observer.disconnect();
-  }, []);
-  return [element, width];
 }

@@ -1,18 +1,18 @@
 /** Text that is taken along: an id, an address, a command. Shown as text only, whatever is in it. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { middleCut } from '../format.ts';
-import { toPage } from '../session.ts';
+import { truncateMiddle } from '../format.ts';
+import { hrefInProject } from '../session.ts';
 import { Icon } from './icon.tsx';
 import { announce, toast } from './toast.tsx';
 
-const SAID_MS = 1_500;
+const CONFIRMED_MS = 1_500;
 
 export function CopyButton({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return undefined;
-    const timer = setTimeout(() => setCopied(false), SAID_MS);
+    const timer = setTimeout(() => setCopied(false), CONFIRMED_MS);
     return () => clearTimeout(timer);
   }, [isCopied]);
   const copy = async () => {
@@ -39,12 +39,12 @@ export function CopyButton({ text, label = 'Copy' }: { readonly text: string; re
 }
 
 /** Lines may break behind a separator of an address, so that they do not break inside a word. */
-function withBreaks(text: string): ComponentChildren {
+function withLineBreaks(text: string): ComponentChildren {
   return text.split(/(?<=[/?&=.:@])/).flatMap((part, index) => [part, <wbr key={index} />]);
 }
 
 /** Cuts a long text in the middle. The whole text is in the title and on the clipboard. */
-export function CutText({
+export function TruncatedText({
   text,
   charactersMax = 48,
   isMono = false,
@@ -55,13 +55,13 @@ export function CutText({
   readonly isMono?: boolean;
   readonly canCopy?: boolean;
 }) {
-  const cut = middleCut(text, charactersMax);
+  const cut = truncateMiddle(text, charactersMax);
   return (
     <span class="inline-flex max-w-full items-center gap-0.5">
       <span class={`min-w-0 ${isMono ? 'font-mono text-sm' : ''}`} title={cut === text ? undefined : text}>
-        {withBreaks(cut)}
+        {withLineBreaks(cut)}
       </span>
-      {canCopy ? <CopyButton text={text} label={`Copy ${middleCut(text, 24)}`} /> : null}
+      {canCopy ? <CopyButton text={text} label={`Copy ${truncateMiddle(text, 24)}`} /> : null}
     </span>
   );
 }
@@ -79,8 +79,8 @@ export function IdLink({
   readonly isShort?: boolean;
 }) {
   return (
-    <a class="link font-mono text-sm" href={toPage(`${page}/${id}`)} title={id}>
-      {isShort ? middleCut(id, SHORT_ID_CHARACTERS) : id}
+    <a class="link font-mono text-sm" href={hrefInProject(`${page}/${id}`)} title={id}>
+      {isShort ? truncateMiddle(id, SHORT_ID_CHARACTERS) : id}
     </a>
   );
 }
@@ -100,7 +100,7 @@ export function DestinationText({
   return (
     <span class="inline-flex max-w-full items-baseline gap-1.5">
       {method === undefined ? null : <span class="flex-none font-mono text-xs text-dim">{method}</span>}
-      <CutText text={url} charactersMax={charactersMax} canCopy={canCopy} />
+      <TruncatedText text={url} charactersMax={charactersMax} canCopy={canCopy} />
     </span>
   );
 }

@@ -1,9 +1,9 @@
 /** The runs of one day of a schedule: those that were, with how they ended, and those to come. */
 import { plural } from '../format.ts';
 import type { CalendarDay } from '../model/calendar-month.ts';
-import { toPage } from '../session.ts';
-import { formatInstant, shownZone } from '../time.ts';
-import { DELIVERY_LOOKS, StateBadge } from './badge.tsx';
+import { hrefInProject } from '../session.ts';
+import { displayZone, formatInstant } from '../time.ts';
+import { DELIVERY_BADGES, StateBadge } from './badge.tsx';
 import { Icon } from './icon.tsx';
 
 /** A schedule of every minute has 1,440 a day. */
@@ -23,10 +23,10 @@ export function DayRuns({ day, timezone }: { readonly day: CalendarDay; readonly
       <ul class="space-y-1.5">
         {past.map((run) => (
           <li key={run.delivery_id} class="flex flex-wrap items-center gap-2">
-            <a class="link tabular-nums" href={toPage(`deliveries/${run.delivery_id}`)}>
+            <a class="link tabular-nums" href={hrefInProject(`deliveries/${run.delivery_id}`)}>
               {run.local.slice(11, 19)}
             </a>
-            <StateBadge state={run.status} looks={DELIVERY_LOOKS} />
+            <StateBadge state={run.status} badges={DELIVERY_BADGES} />
             <span class="text-sm text-dim">
               {run.last_status_code === null ? '' : `${run.last_status_code} · `}
               {plural(run.attempt_count, 'attempt', 'attempts')}
@@ -38,7 +38,7 @@ export function DayRuns({ day, timezone }: { readonly day: CalendarDay; readonly
             <span class="tabular-nums">{run.local.slice(11, 19)}</span>{' '}
             <span class="text-sm text-dim">
               to come
-              {viewersClock(run.at, timezone)}
+              {timeForViewer(run.at, timezone)}
             </span>
             {run.notes.map((note) => (
               <p key={note.text} class="flex gap-1.5 text-sm text-warn">
@@ -60,7 +60,7 @@ export function DayRuns({ day, timezone }: { readonly day: CalendarDay; readonly
 }
 
 /** Only where it shows something else. */
-function viewersClock(at: string, timezone: string): string {
-  const viewers = formatInstant(at, shownZone.value, 'minute');
-  return viewers === formatInstant(at, timezone, 'minute') ? '' : `, ${viewers} ${shownZone.value}`;
+function timeForViewer(at: string, timezone: string): string {
+  const viewers = formatInstant(at, displayZone.value, 'minute');
+  return viewers === formatInstant(at, timezone, 'minute') ? '' : `, ${viewers} ${displayZone.value}`;
 }

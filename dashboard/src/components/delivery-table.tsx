@@ -5,8 +5,8 @@ import type { Delivery as ApiDelivery } from '../../../sdk/src/api-types.ts';
 import type { Listed } from '../../../src/control/http/contract.ts';
 import type { DeliveryWithTarget } from '../../../src/control/http/data-contract.ts';
 import { plural } from '../format.ts';
-import { DELIVERY_LOOKS, StateBadge } from './badge.tsx';
-import { CutText, IdLink } from './copy.tsx';
+import { DELIVERY_BADGES, StateBadge } from './badge.tsx';
+import { IdLink, TruncatedText } from './copy.tsx';
 import { Instant, Relative } from './instant.tsx';
 import { type Column, Table } from './table.tsx';
 import { announce } from './toast.tsx';
@@ -26,7 +26,7 @@ const WITH_DESTINATION: Column<Delivery> = {
     <div>
       {DELIVERY.cell(delivery)}
       <div class="text-sm text-dim">
-        <CutText text={delivery.url} charactersMax={44} />
+        <TruncatedText text={delivery.url} charactersMax={44} />
       </div>
     </div>
   ),
@@ -34,7 +34,7 @@ const WITH_DESTINATION: Column<Delivery> = {
 
 const STATUS: Column<Delivery> = {
   heading: 'Status',
-  cell: (delivery) => <StateBadge state={delivery.status} looks={DELIVERY_LOOKS} />,
+  cell: (delivery) => <StateBadge state={delivery.status} badges={DELIVERY_BADGES} />,
 };
 
 const SCHEDULE: Column<Delivery> = {
@@ -76,7 +76,7 @@ const ANSWER: Column<Delivery> = {
         {code === null ? null : <span class="font-medium tabular-nums">{code} </span>}
         {error === null ? null : (
           <span class="text-sm text-dim">
-            <CutText text={error} charactersMax={44} />
+            <TruncatedText text={error} charactersMax={44} />
           </span>
         )}
       </span>
@@ -96,7 +96,7 @@ export function DeliveryTable({
   readonly caption: string;
   readonly isOfOneSchedule?: boolean;
 }) {
-  useNews(deliveries);
+  useAnnounceNew(deliveries);
   return (
     <Table
       caption={caption}
@@ -108,7 +108,7 @@ export function DeliveryTable({
 }
 
 /** Only those above what was the newest: an older one that moves up is no news. */
-function useNews(deliveries: readonly Delivery[]): void {
+function useAnnounceNew(deliveries: readonly Delivery[]): void {
   const newest = useRef<string | null>(null);
   useEffect(() => {
     const before = newest.current;

@@ -1,6 +1,6 @@
 /** How and where requests are sent: the same two fields wherever that is chosen. */
 import { METHODS, type Method } from '../model/schedule-form.ts';
-import { may } from '../session.ts';
+import { hasRole } from '../session.ts';
 import { SelectField, TextField } from './field.tsx';
 
 const ADMIN_ONLY = 'Only an admin may change origin or path while headers or a body are stored.';
@@ -36,7 +36,7 @@ export function DestinationFields({
         value={url}
         error={urlError}
         placeholder="https://example.com/hooks"
-        hint={isStored && !may('admin') ? ADMIN_ONLY : undefined}
+        hint={isStored && !hasRole('admin') ? ADMIN_ONLY : undefined}
         autocomplete="off"
         onValue={(next) => change({ url: next })}
       />

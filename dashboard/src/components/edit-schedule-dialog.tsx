@@ -2,15 +2,15 @@
 import type { Schedule } from '../../../sdk/src/api-types.ts';
 import { patch } from '../api.ts';
 import { refreshLive } from '../live.ts';
-import { faultOf, LABELS_MAX } from '../model/pairs.ts';
+import { findPairError, LABELS_MAX } from '../model/pairs.ts';
 import {
-  type FieldFaults,
+  type FieldErrors,
   type ScheduleForm,
   scheduleChanges,
   scheduleFormOf,
 } from '../model/schedule-form.ts';
 import { newTiming } from '../model/timing-form.ts';
-import { inProject } from '../session.ts';
+import { apiPath } from '../session.ts';
 import { useForm } from '../use-form.ts';
 import { DestinationFields } from './destination-fields.tsx';
 import { Dialog, DialogEnd } from './dialog.tsx';
@@ -19,8 +19,8 @@ import { PairsField } from './pairs-field.tsx';
 import { RetryFields } from './retry-fields.tsx';
 import { toast } from './toast.tsx';
 
-function check(form: ScheduleForm): FieldFaults {
-  const labels = faultOf(form.labels, 'label');
+function check(form: ScheduleForm): FieldErrors {
+  const labels = findPairError(form.labels, 'label');
   return labels === null ? {} : { metadata: labels };
 }
 
@@ -34,14 +34,14 @@ export function EditScheduleDialog({
   const send = async (form: ScheduleForm) => {
     const changes = scheduleChanges(form, schedule);
     if (Object.keys(changes).length > 0) {
-      await patch<Schedule>(inProject(`schedules/${schedule.id}`), changes);
+      await patch<Schedule>(apiPath(`schedules/${schedule.id}`), changes);
       toast('good', 'Saved.');
     }
     onClose();
     await refreshLive();
   };
   const first = scheduleFormOf(schedule, newTiming('UTC', Date.now()));
-  const { form, change, faults, error, isBusy, submit, element } = useForm(first, check, send);
+  const { form, change, errors, error, isBusy, submit, element } = useForm(first, check, send);
   return (
     <Dialog title="Edit schedule" onClose={onClose} isWide isKept>
       <form ref={element} onSubmit={submit} noValidate class="space-y-5">
@@ -51,8 +51,8 @@ export function EditScheduleDialog({
           <DestinationFields
             method={form.method}
             url={form.url}
-            methodError={faults.method}
-            urlError={faults.endpoint}
+            methodError={errors.method}
+            urlError={errors.endpoint}
             isStored
             change={(changed) => change({ ...form, ...changed })}
           />
@@ -60,14 +60,14 @@ export function EditScheduleDialog({
         <TextField
           label="Deliver within"
           value={form.ttl}
-          error={faults.ttl}
+          error={errors.ttl}
           placeholder="24h"
           hint="From the first fire; no retry after it. Empty: no deadline."
           onValue={(ttl) => change({ ...form, ttl })}
         />
         <RetryFields
           form={form.retry}
-          error={faults.retry_policy}
+          error={errors.retry_policy}
           onForm={(retry) => change({ ...form, retry })}
         />
         <PairsField
@@ -75,7 +75,7 @@ export function EditScheduleDialog({
           noun="label"
           pairs={form.labels}
           max={LABELS_MAX}
-          error={faults.metadata}
+          error={errors.metadata}
           onPairs={(labels) => change({ ...form, labels })}
         />
         <p class="text-sm text-dim">

@@ -1,7 +1,7 @@
 /** Every field of an endpoint profile, to create and to edit it. */
 import type { EndpointForm } from '../model/endpoint-form.ts';
 import { HEADERS_MAX, LABELS_MAX } from '../model/pairs.ts';
-import type { FieldFaults } from '../model/schedule-form.ts';
+import type { FieldErrors } from '../model/schedule-form.ts';
 import { DestinationFields } from './destination-fields.tsx';
 import { Checkbox, TextField } from './field.tsx';
 import { PairsField } from './pairs-field.tsx';
@@ -10,28 +10,28 @@ import { RetryFields } from './retry-fields.tsx';
 interface EndpointFieldsProps {
   readonly form: EndpointForm;
   readonly change: (form: EndpointForm) => void;
-  readonly faults: FieldFaults;
+  readonly errors: FieldErrors;
   /** Names of the headers there are; null for a new profile. */
   readonly headersBefore: readonly string[] | null;
 }
 
-export function EndpointFields({ form, change, faults, headersBefore }: EndpointFieldsProps) {
+export function EndpointFields({ form, change, errors, headersBefore }: EndpointFieldsProps) {
   return (
     <div class="space-y-5">
       <DestinationFields
         method={form.method}
         url={form.url}
-        methodError={faults.method}
-        urlError={faults.url}
+        methodError={errors.method}
+        urlError={errors.url}
         isStored={headersBefore !== null}
         change={(changed) => change({ ...form, ...changed })}
       />
-      <HeadersPart form={form} change={change} faults={faults} headersBefore={headersBefore} />
+      <HeadersPart form={form} change={change} errors={errors} headersBefore={headersBefore} />
       <div class="grid gap-4 sm:grid-cols-2">
         <TextField
           label="Timeout of one attempt"
           value={form.timeout}
-          error={faults.timeout}
+          error={errors.timeout}
           placeholder="30s"
           hint="Above 0 and at most 1h."
           onValue={(timeout) => change({ ...form, timeout })}
@@ -39,7 +39,7 @@ export function EndpointFields({ form, change, faults, headersBefore }: Endpoint
         <TextField
           label="Most a second"
           value={form.perSecond}
-          error={faults.rate_limit}
+          error={errors.rate_limit}
           inputMode="decimal"
           hint="Kept with the profile; not enforced yet."
           onValue={(perSecond) => change({ ...form, perSecond })}
@@ -47,7 +47,7 @@ export function EndpointFields({ form, change, faults, headersBefore }: Endpoint
       </div>
       <RetryFields
         form={form.retry}
-        error={faults.retry_policy}
+        error={errors.retry_policy}
         onForm={(retry) => change({ ...form, retry })}
       />
       <fieldset>
@@ -61,7 +61,7 @@ export function EndpointFields({ form, change, faults, headersBefore }: Endpoint
             value={form.budgetRate}
             placeholder="10"
             inputMode="decimal"
-            error={faults.retry_budget}
+            error={errors.retry_budget}
             onValue={(budgetRate) => change({ ...form, budgetRate })}
           />
           <TextField
@@ -73,20 +73,20 @@ export function EndpointFields({ form, change, faults, headersBefore }: Endpoint
           />
         </div>
       </fieldset>
-      <BreakerFields form={form} change={change} faults={faults} />
+      <BreakerFields form={form} change={change} errors={errors} />
       <PairsField
         legend="Labels"
         noun="label"
         pairs={form.labels}
         max={LABELS_MAX}
-        error={faults.metadata}
+        error={errors.metadata}
         onPairs={(labels) => change({ ...form, labels })}
       />
     </div>
   );
 }
 
-function HeadersPart({ form, change, faults, headersBefore }: EndpointFieldsProps) {
+function HeadersPart({ form, change, errors, headersBefore }: EndpointFieldsProps) {
   const hasOld = headersBefore !== null && headersBefore.length > 0;
   return (
     <div class="space-y-3">
@@ -105,7 +105,7 @@ function HeadersPart({ form, change, faults, headersBefore }: EndpointFieldsProp
           hint="Encrypted at rest, sent with every delivery."
           pairs={form.headers}
           max={HEADERS_MAX}
-          error={faults.headers}
+          error={errors.headers}
           isSecret
           onPairs={(headers) => change({ ...form, headers })}
         />
@@ -114,7 +114,7 @@ function HeadersPart({ form, change, faults, headersBefore }: EndpointFieldsProp
   );
 }
 
-function BreakerFields({ form, change, faults }: Omit<EndpointFieldsProps, 'headersBefore'>) {
+function BreakerFields({ form, change, errors }: Omit<EndpointFieldsProps, 'headersBefore'>) {
   const set = (part: Partial<EndpointForm['breaker']>) =>
     change({ ...form, breaker: { ...form.breaker, ...part } });
   return (
@@ -129,7 +129,7 @@ function BreakerFields({ form, change, faults }: Omit<EndpointFieldsProps, 'head
           value={form.breaker.threshold}
           inputMode="numeric"
           placeholder="5"
-          error={faults.breaker_policy}
+          error={errors.breaker_policy}
           onValue={(threshold) => set({ threshold })}
         />
         <TextField

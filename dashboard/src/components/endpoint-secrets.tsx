@@ -3,12 +3,12 @@ import { useState } from 'preact/hooks';
 import type { EndpointSecretInfo, Listed, SecretInfo } from '../../../src/control/http/contract.ts';
 import { post } from '../api.ts';
 import { refreshLive, useLive } from '../live.ts';
-import { inProject, may } from '../session.ts';
+import { apiPath, hasRole } from '../session.ts';
 import { Button } from './button.tsx';
 import { Relative } from './instant.tsx';
 import { OverlapDialog, RotateDialog } from './overlap-dialog.tsx';
 import { Card, Loaded } from './page.tsx';
-import { newestOf, RevealSecret, SecretsTable, ShownSecret } from './secrets.tsx';
+import { newestOf, RevealSecret, SecretDialog, SecretsTable } from './secrets.tsx';
 import { TableSkeleton } from './skeleton.tsx';
 import { toast } from './toast.tsx';
 
@@ -16,12 +16,12 @@ type Open = 'create' | 'rotate' | 'remove' | null;
 
 export function EndpointSecrets({ id }: { readonly id: string }) {
   const path = `endpoints/${encodeURIComponent(id)}/secrets`;
-  const live = useLive<Listed<EndpointSecretInfo>>(inProject(path));
+  const live = useLive<Listed<EndpointSecretInfo>>(apiPath(path));
   const [open, setOpen] = useState<Open>(null);
   const [asked, setAsked] = useState<SecretInfo | null>(null);
   const [shown, setShown] = useState<SecretInfo | null>(null);
   const change = async (verb: string, overlap: string) => {
-    const { data } = await post<Listed<EndpointSecretInfo>>(inProject(`${path}${verb}`), { overlap });
+    const { data } = await post<Listed<EndpointSecretInfo>>(apiPath(`${path}${verb}`), { overlap });
     setOpen(null);
     setShown(newestOf(data));
     void refreshLive();
@@ -36,13 +36,15 @@ export function EndpointSecrets({ id }: { readonly id: string }) {
     <Card
       title="Signing secrets"
       isFlush
-      actions={secrets !== null && may('admin') ? <Actions secrets={secrets} onOpen={setOpen} /> : undefined}
+      actions={
+        secrets !== null && hasRole('admin') ? <Actions secrets={secrets} onOpen={setOpen} /> : undefined
+      }
     >
       <Loaded live={live} skeleton={<TableSkeleton />}>
         {({ data }) => (
           <>
             <p class="px-4 pb-3 text-dim">
-              <WhatSigns secrets={data} />
+              <SigningStatus secrets={data} />
             </p>
             {data.length === 0 ? null : <SecretsTable secrets={data} onReveal={setAsked} />}
           </>
@@ -57,7 +59,7 @@ export function EndpointSecrets({ id }: { readonly id: string }) {
         <RevealSecret path={path} secret={asked} onClose={() => setAsked(null)} onRevealed={setShown} />
       )}
       {shown === null ? null : (
-        <ShownSecret
+        <SecretDialog
           secret={shown}
           receivers="the receiver of this endpoint profile"
           onClose={() => setShown(null)}
@@ -93,7 +95,7 @@ function Actions({ secrets, onOpen }: ActionsProps) {
   );
 }
 
-function WhatSigns({ secrets }: { readonly secrets: readonly EndpointSecretInfo[] }) {
+function SigningStatus({ secrets }: { readonly secrets: readonly EndpointSecretInfo[] }) {
   if (secrets.length === 0) {
     return (
       <>

@@ -2,7 +2,7 @@
 import type { ComponentChildren, InputHTMLAttributes } from 'preact';
 import { useId } from 'preact/hooks';
 
-interface FieldLook {
+interface FieldText {
   readonly label: ComponentChildren;
   readonly hint?: ComponentChildren;
   readonly error?: string | null | undefined;
@@ -16,7 +16,7 @@ function Frame({
   error,
   isLabelHidden = false,
   children,
-}: FieldLook & { readonly id: string; readonly children: ComponentChildren }) {
+}: FieldText & { readonly id: string; readonly children: ComponentChildren }) {
   return (
     <div class="min-w-0">
       <label for={id} class={isLabelHidden ? 'sr-only' : 'mb-1 block font-medium'}>
@@ -37,7 +37,7 @@ function Frame({
   );
 }
 
-function describedBy(id: string, { hint, error }: FieldLook): string | undefined {
+function describedBy(id: string, { hint, error }: FieldText): string | undefined {
   const ids = [
     ...(error === undefined || error === null ? [] : [`${id}-error`]),
     ...(hint === undefined ? [] : [`${id}-hint`]),
@@ -45,7 +45,7 @@ function describedBy(id: string, { hint, error }: FieldLook): string | undefined
   return ids.length === 0 ? undefined : ids.join(' ');
 }
 
-export interface TextFieldProps extends FieldLook {
+export interface TextFieldProps extends FieldText {
   readonly value: string;
   readonly onValue: (value: string) => void;
   readonly type?: 'text' | 'password' | 'search' | 'number' | 'datetime-local' | 'url';
@@ -94,7 +94,7 @@ export function TextField({
   );
 }
 
-export interface TextAreaProps extends FieldLook {
+export interface TextAreaProps extends FieldText {
   readonly value: string;
   readonly onValue: (value: string) => void;
   readonly rows?: number;
@@ -137,7 +137,7 @@ export interface Option<V extends string> {
   readonly label: string;
 }
 
-export interface SelectFieldProps<V extends string> extends FieldLook {
+export interface SelectFieldProps<V extends string> extends FieldText {
   readonly value: V;
   readonly options: readonly Option<V>[];
   readonly onValue: (value: V) => void;

@@ -1,10 +1,10 @@
 /** Nothing is here yet: the shortest way to see something fire. */
-import { may, place, toPage } from '../session.ts';
+import { hasRole, hrefInProject, scope } from '../session.ts';
 import { ButtonLink } from './button.tsx';
 import { CopyBlock } from './copy.tsx';
-import { Empty } from './empty.tsx';
+import { EmptyState } from './empty-state.tsx';
 
-function firstSchedule(): string {
+function exampleCommand(): string {
   return `curl ${location.origin}/v1/schedules \\
   -H "Authorization: Bearer $SCHED_API_KEY" \\
   -H "Content-Type: application/json" \\
@@ -14,24 +14,24 @@ function firstSchedule(): string {
 }
 
 export function FirstScheduleHelp() {
-  const mode = place.value?.mode ?? 'test';
+  const mode = scope.value?.mode ?? 'test';
   return (
-    <Empty icon="schedules" title="No schedules yet">
+    <EmptyState icon="schedules" title="No schedules yet">
       <p class="max-w-prose">
         A schedule sends one HTTP request, once or again and again. This one fires ten seconds from now; take
         an API key of {mode} mode and a destination of your own.
       </p>
       <div class="w-full max-w-2xl text-left text-ink">
-        <CopyBlock label="Command that creates a schedule" text={firstSchedule()} />
+        <CopyBlock label="Command that creates a schedule" text={exampleCommand()} />
       </div>
       <div class="flex flex-wrap justify-center gap-2">
-        {may('operator') ? (
-          <ButtonLink kind="primary" icon="plus" href={toPage('schedules/new')}>
+        {hasRole('operator') ? (
+          <ButtonLink kind="primary" icon="plus" href={hrefInProject('schedules/new')}>
             New schedule
           </ButtonLink>
         ) : null}
-        {may('admin') ? <ButtonLink href={toPage('settings/keys')}>API keys</ButtonLink> : null}
+        {hasRole('admin') ? <ButtonLink href={hrefInProject('settings/keys')}>API keys</ButtonLink> : null}
       </div>
-    </Empty>
+    </EmptyState>
   );
 }

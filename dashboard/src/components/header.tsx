@@ -3,11 +3,11 @@ import type { ModeName, SessionInfo } from '../../../src/control/http/contract.t
 import { post } from '../api.ts';
 import { connection } from '../live.ts';
 import { pathWithQuery } from '../model/filters.ts';
-import { navigate, path, query, to } from '../router.ts';
-import { place, session, signedOut, toPage } from '../session.ts';
+import { hrefTo, navigate, path, query } from '../router.ts';
+import { goToSignIn, hrefInProject, scope, session } from '../session.ts';
 import { isHelpOpen } from '../shortcuts.ts';
 import { type Theme, theme } from '../theme.ts';
-import { chooseZone, ownZone, type ZoneChoice, zoneChoice } from '../time.ts';
+import { browserZone, chooseZone, type ZoneChoice, zoneChoice } from '../time.ts';
 import { Choice } from './choice.tsx';
 import { Icon } from './icon.tsx';
 import { Menu } from './menu.tsx';
@@ -34,20 +34,20 @@ export function Header({ who }: { readonly who: SessionInfo }) {
     <header class="sticky top-0 z-20 border-b border-line bg-card">
       <div class="flex h-14 items-center gap-2 px-3 md:gap-4 md:px-4">
         <a
-          href={to('')}
+          href={hrefTo('')}
           class="flex items-center gap-2 rounded font-semibold tracking-tight"
           aria-label="Sched, start"
         >
-          <Mark />
+          <Logo />
           <span class="hidden sm:inline">Sched</span>
         </a>
-        <PlaceSwitch who={who} />
+        <ScopeSwitch who={who} />
         <div class="ml-auto flex items-center gap-1">
-          <ConnectionMark />
-          <OwnMenu who={who} />
+          <ConnectionStatus />
+          <UserMenu who={who} />
         </div>
       </div>
-      {place.value?.mode === 'test' && path.value.startsWith('p/') ? (
+      {scope.value?.mode === 'test' && path.value.startsWith('p/') ? (
         <p class="border-t border-line bg-warn-soft px-3 py-0.5 text-center text-xs text-warn md:px-4">
           <strong>Test mode.</strong> Requests are sent all the same
           <span class="hidden sm:inline">; schedules, keys and secrets are kept apart from live</span>.
@@ -57,7 +57,7 @@ export function Header({ who }: { readonly who: SessionInfo }) {
   );
 }
 
-export function Mark() {
+export function Logo() {
   return (
     <svg viewBox="0 0 32 32" width="26" height="26" aria-hidden="true">
       <rect width="32" height="32" rx="8" class="fill-accent" />
@@ -76,10 +76,10 @@ export function Mark() {
 }
 
 /** Changes where one looks, and stays on the same kind of page. */
-function PlaceSwitch({ who }: { readonly who: SessionInfo }) {
-  const at = place.value;
+function ScopeSwitch({ who }: { readonly who: SessionInfo }) {
+  const at = scope.value;
   if (at === null) return null;
-  const go = (project: string, mode: ModeName) => navigate(toPage(samePage(), { project, mode }));
+  const go = (project: string, mode: ModeName) => navigate(hrefInProject(samePage(), { project, mode }));
   return (
     <div class="flex min-w-0 items-center gap-2">
       <label class="flex min-w-0 items-center">
@@ -108,13 +108,16 @@ function samePage(): string {
   if (page === 'settings') return `settings/${rest}`;
   if (page === 'replays') return 'deliveries';
   if (rest !== '') return page;
-  return pathWithQuery(page, new URLSearchParams([...query.peek()].filter(([name]) => !OF_HERE.has(name))));
+  return pathWithQuery(
+    page,
+    new URLSearchParams([...query.peek()].filter(([name]) => !SCOPED_PARAMETERS.has(name))),
+  );
 }
 
 /** What names things of one project and mode. */
-const OF_HERE: ReadonlySet<string> = new Set(['cursor', 'schedule']);
+const SCOPED_PARAMETERS: ReadonlySet<string> = new Set(['cursor', 'schedule']);
 
-const CONNECTION_WORDS = {
+const CONNECTION_STATES = {
   idle: null,
   live: { word: 'Up to date', look: 'text-good', hint: 'What you see is kept up to date.' },
   polling: {
@@ -129,8 +132,8 @@ const CONNECTION_WORDS = {
   },
 } as const;
 
-function ConnectionMark() {
-  const words = CONNECTION_WORDS[connection.value];
+function ConnectionStatus() {
+  const words = CONNECTION_STATES[connection.value];
   return (
     <span
       role="status"
@@ -151,16 +154,16 @@ async function signOut(): Promise<void> {
   try {
     await post('logout');
     session.value = 'none';
-    navigate(to('login'));
+    navigate(hrefTo('login'));
   } catch {
-    if (session.peek() === 'none') signedOut();
+    if (session.peek() === 'none') goToSignIn();
     else toast('bad', 'You are still signed in: the service does not answer.');
   }
 }
 
 const ITEM = 'block w-full rounded-md px-2 py-1.5 text-left hover:bg-sunken';
 
-function OwnMenu({ who }: { readonly who: SessionInfo }) {
+function UserMenu({ who }: { readonly who: SessionInfo }) {
   return (
     <Menu
       label={`Your menu, ${who.user.name}`}
@@ -176,9 +179,9 @@ function OwnMenu({ who }: { readonly who: SessionInfo }) {
         <div class="space-y-3">
           <p class="px-2">
             <span class="block truncate font-medium">{who.user.name}</span>
-            <span class="text-sm text-dim">{ROLE_WORDS[who.user.role]}</span>
+            <span class="text-sm text-dim">{ROLE_LABELS[who.user.role]}</span>
           </p>
-          <Setting label="Times" hint={zoneChoice.value === 'local' ? ownZone : undefined}>
+          <Setting label="Times" hint={zoneChoice.value === 'local' ? browserZone : undefined}>
             <Choice<ZoneChoice> label="Times" value={zoneChoice.value} options={ZONES} onValue={chooseZone} />
           </Setting>
           <Setting label="Theme">
@@ -192,7 +195,7 @@ function OwnMenu({ who }: { readonly who: SessionInfo }) {
             />
           </Setting>
           <div class="border-t border-line pt-2">
-            <a class={ITEM} href={to('settings/account')} onClick={close}>
+            <a class={ITEM} href={hrefTo('settings/account')} onClick={close}>
               Your account
             </a>
             <button
@@ -215,7 +218,7 @@ function OwnMenu({ who }: { readonly who: SessionInfo }) {
   );
 }
 
-const ROLE_WORDS = {
+const ROLE_LABELS = {
   viewer: 'Viewer: may look',
   operator: 'Operator: may change',
   admin: 'Admin: may do everything',

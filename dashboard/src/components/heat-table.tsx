@@ -3,11 +3,11 @@
  * order and arrow keys move between them; the line below says in words what the cell under the cursor holds.
  */
 import { useRef, useState } from 'preact/hooks';
-import { count, middleCut, plural } from '../format.ts';
+import { formatCount, plural, truncateMiddle } from '../format.ts';
 import { type Heat, type HeatRow, heatLevel } from '../model/upcoming-window.ts';
-import { toPage } from '../session.ts';
-import { formatInstant, shownZone } from '../time.ts';
-import { useIsNarrow } from '../use-is-narrow.ts';
+import { hrefInProject } from '../session.ts';
+import { displayZone, formatInstant } from '../time.ts';
+import { useIsNarrow } from '../use-width.ts';
 import { Icon } from './icon.tsx';
 
 /** By level, from none to the most. */
@@ -86,20 +86,20 @@ export function HeatTable({ heat }: { readonly heat: Heat }) {
                     name={`${index}-${column}`}
                     value={value}
                     level={heatLevel(value, index === 0 ? heat.totalMax : heat.cellMax)}
-                    words={cellWords(heat, row, index === 0, column)}
+                    words={describeCell(heat, row, index === 0, column)}
                     isBusiest={index === 0 && heat.busiest.has(column)}
                     isCurrent={cursor.row === index && cursor.column === column}
                     onPoint={() => setCursor({ row: index, column })}
                   />
                 ))}
-                <td class="pl-3 text-right tabular-nums">{count(row.total)}</td>
+                <td class="pl-3 text-right tabular-nums">{formatCount(row.total)}</td>
               </tr>
             ))}
           </tbody>
         </table>
       </div>
       <p class="min-h-9 px-4 pt-2 text-sm text-dim">
-        {cellWords(heat, all[cursor.row], cursor.row === 0, cursor.column)}
+        {describeCell(heat, all[cursor.row], cursor.row === 0, cursor.column)}
       </p>
     </div>
   );
@@ -112,11 +112,11 @@ function RowHeading({ row, isTotal }: { readonly row: HeatRow; readonly isTotal:
       {isTotal ? (
         <strong class="font-semibold">All</strong>
       ) : endpoint?.endpoint_id ? (
-        <a class="link" href={toPage(`endpoints/${endpoint.endpoint_id}`)}>
-          <OneLine text={endpoint.url ?? endpoint.endpoint_id} />
+        <a class="link" href={hrefInProject(`endpoints/${endpoint.endpoint_id}`)}>
+          <EndpointName text={endpoint.url ?? endpoint.endpoint_id} />
         </a>
       ) : endpoint?.endpoint ? (
-        <OneLine text={endpoint.url ?? endpoint.endpoint} />
+        <EndpointName text={endpoint.url ?? endpoint.endpoint} />
       ) : (
         <span class="text-dim">all others</span>
       )}
@@ -125,11 +125,11 @@ function RowHeading({ row, isTotal }: { readonly row: HeatRow; readonly isTotal:
 }
 
 /** Rows of one height can be compared. */
-function OneLine({ text }: { readonly text: string }) {
+function EndpointName({ text }: { readonly text: string }) {
   const charactersMax = useIsNarrow() ? HEADING_NARROW_CHARACTERS_MAX : HEADING_CHARACTERS_MAX;
   return (
     <span class="block truncate" title={text}>
-      {middleCut(text.replace(/^https?:\/\//, ''), charactersMax)}
+      {truncateMiddle(text.replace(/^https?:\/\//, ''), charactersMax)}
     </span>
   );
 }
@@ -161,7 +161,10 @@ function Cell({
       onPointerEnter={onPoint}
     >
       {isBusiest ? (
-        <span class="absolute -top-3.5 left-1/2 -translate-x-1/2 text-dim" title={`Busiest: ${count(value)}`}>
+        <span
+          class="absolute -top-3.5 left-1/2 -translate-x-1/2 text-dim"
+          title={`Busiest: ${formatCount(value)}`}
+        >
           <Icon name="chevron" size={12} />
         </span>
       ) : null}
@@ -170,7 +173,7 @@ function Cell({
 }
 
 function TimeAxis({ heat }: { readonly heat: Heat }) {
-  const zone = shownZone.value;
+  const zone = displayZone.value;
   const every = Math.max(1, Math.ceil(heat.starts.length / LABELS_MAX));
   const isLong = heat.stepMs * heat.starts.length > 36 * 3_600_000;
   return (
@@ -190,10 +193,10 @@ function TimeAxis({ heat }: { readonly heat: Heat }) {
   );
 }
 
-function cellWords(heat: Heat, row: HeatRow | undefined, isTotal: boolean, column: number): string {
+function describeCell(heat: Heat, row: HeatRow | undefined, isTotal: boolean, column: number): string {
   const start = heat.starts[column];
   if (start === undefined || row === undefined) return '';
-  const zone = shownZone.value;
+  const zone = displayZone.value;
   const from = formatInstant(start, zone, 'minute');
   const until = formatInstant(start + heat.stepMs, zone, 'time');
   const where = isTotal ? 'in all' : `to ${row.endpoint?.url ?? row.endpoint?.endpoint ?? 'all others'}`;

@@ -1,5 +1,5 @@
 /** An instant, in the zone that the reader chose; the exact one in both zones is in its title. */
-import { formatInstant, type InstantStyle, now, ownZone, relative, shownZone } from '../time.ts';
+import { browserZone, displayZone, formatInstant, formatRelative, type InstantStyle, now } from '../time.ts';
 
 export interface InstantProps {
   readonly at: string;
@@ -9,12 +9,12 @@ export interface InstantProps {
 }
 
 function exactTitle(at: string, zone: string | null | undefined): string {
-  const zones = [...new Set([ownZone, 'UTC', ...(zone === null || zone === undefined ? [] : [zone])])];
+  const zones = [...new Set([browserZone, 'UTC', ...(zone === null || zone === undefined ? [] : [zone])])];
   return zones.map((name) => `${formatInstant(at, name, 'exact')} ${name}`).join('\n');
 }
 
 export function Instant({ at, style = 'second', zone }: InstantProps) {
-  const shown = shownZone.value;
+  const shown = displayZone.value;
   const isOther = zone !== null && zone !== undefined && zone !== shown;
   return (
     <time dateTime={at} title={exactTitle(at, zone)} class="tabular-nums">
@@ -33,7 +33,7 @@ export function Instant({ at, style = 'second', zone }: InstantProps) {
 export function Relative({ at }: { readonly at: string }) {
   return (
     <time dateTime={at} title={exactTitle(at, null)} class="whitespace-nowrap tabular-nums">
-      {relative(at, now.value)}
+      {formatRelative(at, now.value)}
     </time>
   );
 }

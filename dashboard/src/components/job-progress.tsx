@@ -1,10 +1,10 @@
 /** How far a bulk replay is. */
 import type { ReplayJobInfo } from '../../../src/control/http/data-contract.ts';
-import { count, percent } from '../format.ts';
+import { formatCount, formatPercent } from '../format.ts';
 import { Badge, type Tone } from './badge.tsx';
 import type { IconName } from './icon.tsx';
 
-const LOOKS: Readonly<Record<ReplayJobInfo['state'], readonly [Tone, IconName, string]>> = {
+const STATES: Readonly<Record<ReplayJobInfo['state'], readonly [Tone, IconName, string]>> = {
   gathering: ['accent', 'search', 'Gathering'],
   running: ['accent', 'bolt', 'Replaying'],
   done: ['good', 'check', 'Done'],
@@ -12,7 +12,7 @@ const LOOKS: Readonly<Record<ReplayJobInfo['state'], readonly [Tone, IconName, s
 };
 
 export function JobBadge({ state }: { readonly state: ReplayJobInfo['state'] }) {
-  const [tone, icon, word] = LOOKS[state];
+  const [tone, icon, word] = STATES[state];
   return (
     <Badge tone={tone} icon={icon}>
       {word}
@@ -25,13 +25,13 @@ export function isEnded(job: ReplayJobInfo): boolean {
 }
 
 /** What it is measured by: gathered ones once that is over, what was confirmed before. */
-export function wholeOf(job: ReplayJobInfo): number {
+export function totalOf(job: ReplayJobInfo): number {
   return job.state === 'gathering' ? Math.max(job.expected, job.gathered) : job.gathered;
 }
 
 export function JobBar({ job, isThin = false }: { readonly job: ReplayJobInfo; readonly isThin?: boolean }) {
   const done = job.replayed + job.skipped;
-  const whole = wholeOf(job);
+  const whole = totalOf(job);
   const share = (part: number) => `${whole === 0 ? 0 : Math.min(100, (part / whole) * 100)}%`;
   return (
     <div
@@ -40,7 +40,7 @@ export function JobBar({ job, isThin = false }: { readonly job: ReplayJobInfo; r
       aria-valuemin={0}
       aria-valuemax={whole}
       aria-valuenow={Math.min(done, whole)}
-      aria-valuetext={`${count(done)} of ${count(whole)}, ${percent(done, whole)}`}
+      aria-valuetext={`${formatCount(done)} of ${formatCount(whole)}, ${formatPercent(done, whole)}`}
       class={`relative overflow-hidden rounded-full bg-sunken ${isThin ? 'h-1.5' : 'h-3'}`}
     >
       {job.state === 'gathering' ? (

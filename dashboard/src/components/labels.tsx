@@ -1,6 +1,6 @@
 /** Labels as small links: each leads to everything that has it. */
-import { middleCut } from '../format.ts';
-import { toPage } from '../session.ts';
+import { truncateMiddle } from '../format.ts';
+import { hrefInProject } from '../session.ts';
 
 const SHOWN_MAX = 4;
 const LABEL_CHARACTERS_MAX = 32;
@@ -37,13 +37,13 @@ function Label({ name, value }: { readonly name: string; readonly value: string 
   const search = searchFor(name, value);
   const shown = (
     <span title={text} class="block truncate rounded bg-sunken px-1.5 py-px text-xs">
-      {middleCut(text, LABEL_CHARACTERS_MAX)}
+      {truncateMiddle(text, LABEL_CHARACTERS_MAX)}
     </span>
   );
   if (search === null) return shown;
   return (
     <a
-      href={`${toPage('schedules')}?${new URLSearchParams({ q: search })}`}
+      href={`${hrefInProject('schedules')}?${new URLSearchParams({ q: search })}`}
       class="max-w-full rounded hover:text-accent"
     >
       <span class="sr-only">Schedules with the label </span>

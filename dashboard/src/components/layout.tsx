@@ -35,7 +35,7 @@ export function Layout({
 }
 
 /** The frame of the pages for somebody who is not signed in yet. */
-export function Doorway({ children }: { readonly children: ComponentChildren }) {
+export function SignedOutLayout({ children }: { readonly children: ComponentChildren }) {
   return (
     <main id="main" class="grid min-h-dvh place-items-center p-4">
       <div class="w-full max-w-sm">{children}</div>

@@ -7,7 +7,7 @@ import type { Calendar } from '../../../src/control/http/data-contract.ts';
 import { plural } from '../format.ts';
 import { type CalendarDay, dateIn, monthOf, shiftDay, shiftMonth, weeksOf } from '../model/calendar-month.ts';
 import { now } from '../time.ts';
-import { DELIVERY_LOOKS } from './badge.tsx';
+import { DELIVERY_BADGES } from './badge.tsx';
 import { Button } from './button.tsx';
 import { DayRuns } from './day-runs.tsx';
 import { Icon } from './icon.tsx';
@@ -115,9 +115,9 @@ function Grid({
                   class={`flex h-18 w-full flex-col items-stretch gap-1 overflow-hidden p-1.5 text-left hover:bg-sunken aria-pressed:bg-accent-soft ${one.isInMonth ? '' : 'bg-page'}`}
                   onClick={() => onDay(one.date)}
                 >
-                  <span class="sr-only">{dayWords(one)}</span>
+                  <span class="sr-only">{describeDay(one)}</span>
                   <DayNumber day={one} isToday={one.date === today} />
-                  <DayMarks day={one} />
+                  <DayCounts day={one} />
                 </button>
               </td>
             ))}
@@ -143,7 +143,7 @@ function DayNumber({ day, isToday }: { readonly day: CalendarDay; readonly isTod
         {day.dayOfMonth}
       </span>
       {day.clockShiftMs === 0 ? null : (
-        <span class="text-warn" title={shiftWords(day.clockShiftMs)}>
+        <span class="text-warn" title={describeClockShift(day.clockShiftMs)}>
           <Icon name="warning" size={12} />
         </span>
       )}
@@ -160,11 +160,11 @@ const TONES: Readonly<Record<string, string>> = {
 };
 
 /** One mark for each status with how many; what is to come last. */
-function DayMarks({ day }: { readonly day: CalendarDay }) {
+function DayCounts({ day }: { readonly day: CalendarDay }) {
   return (
     <span aria-hidden="true" class="flex flex-wrap gap-x-1.5 gap-y-0.5 text-xs tabular-nums">
       {statusCounts(day).map(([status, amount]) => {
-        const look = DELIVERY_LOOKS[status];
+        const look = DELIVERY_BADGES[status];
         return (
           <span
             key={status}
@@ -192,17 +192,17 @@ function statusCounts(day: CalendarDay): readonly (readonly [string, number])[] 
   return [...counts];
 }
 
-function dayWords(day: CalendarDay): string {
+function describeDay(day: CalendarDay): string {
   const parts = statusCounts(day).map(
-    ([status, amount]) => `${amount} ${(DELIVERY_LOOKS[status]?.word ?? status).toLowerCase()}`,
+    ([status, amount]) => `${amount} ${(DELIVERY_BADGES[status]?.label ?? status).toLowerCase()}`,
   );
   if (day.coming.length > 0) parts.push(`${plural(day.coming.length, 'run')} to come`);
   if (day.hasMore) parts.push('more than is shown');
-  if (day.clockShiftMs !== 0) parts.push(shiftWords(day.clockShiftMs));
+  if (day.clockShiftMs !== 0) parts.push(describeClockShift(day.clockShiftMs));
   return `${DAY_NAME.format(Date.parse(day.date))}: ${parts.length === 0 ? 'nothing' : parts.join(', ')}`;
 }
 
-function shiftWords(shiftMs: number): string {
+function describeClockShift(shiftMs: number): string {
   const minutes = Math.abs(shiftMs) / 60_000;
   return `the clock goes ${shiftMs > 0 ? 'forward' : 'back'} by ${plural(minutes, 'minute')}`;
 }
@@ -226,7 +226,7 @@ function Agenda({
         <section key={day.date}>
           <h4 class="mb-1 font-medium">{DAY_NAME.format(Date.parse(day.date))}</h4>
           {day.clockShiftMs === 0 ? null : (
-            <p class="text-sm text-warn">Here {shiftWords(day.clockShiftMs)}.</p>
+            <p class="text-sm text-warn">Here {describeClockShift(day.clockShiftMs)}.</p>
           )}
           <DayRuns day={day} timezone={timezone} />
         </section>

@@ -1,6 +1,6 @@
 /** The pages of a project: at the side on wide screens, at the bottom on phones. */
 import { path } from '../router.ts';
-import { place, toPage } from '../session.ts';
+import { hrefInProject, scope } from '../session.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 interface Item {
@@ -28,12 +28,18 @@ function currentPage(): string | null {
 
 export function Nav() {
   const current = currentPage();
-  const settings = place.value === null ? '/dashboard/settings/account' : toPage('settings/keys');
+  const settings = scope.value === null ? '/dashboard/settings/account' : hrefInProject('settings/keys');
   return (
     <nav aria-label="Main" class="nav">
       <ul class="flex md:flex-col md:gap-0.5">
         {NAV_ITEMS.map(({ page, label, icon }) => (
-          <NavLink key={label} href={toPage(page)} label={label} icon={icon} isCurrent={page === current} />
+          <NavLink
+            key={label}
+            href={hrefInProject(page)}
+            label={label}
+            icon={icon}
+            isCurrent={page === current}
+          />
         ))}
         <NavLink href={settings} label="Settings" icon="settings" isCurrent={current === 'settings'} />
       </ul>

@@ -1,26 +1,25 @@
 /** The frame of a page: its heading, what can be done there, and its parts as cards. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import type { Live } from '../live.ts';
-import { refreshLive } from '../live.ts';
-import { place } from '../session.ts';
+import { type Live, refreshLive } from '../live.ts';
+import { scope } from '../session.ts';
 import { ErrorPanel } from './error.tsx';
 
 export interface PageProps {
   readonly title: string;
   /** Beside the heading: a badge. */
-  readonly mark?: ComponentChildren;
+  readonly badge?: ComponentChildren;
   readonly actions?: ComponentChildren;
   readonly lead?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
 /** Whoever comes to a page by a link hears its heading: the focus goes there. */
-export function Page({ title, mark, actions, lead, children }: PageProps) {
+export function Page({ title, badge, actions, lead, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus({ preventScroll: true }), []);
   useEffect(() => {
-    const where = place.peek()?.project;
+    const where = scope.peek()?.project;
     document.title = [title, where, 'Sched'].filter((part) => part !== undefined).join(' · ');
   }, [title]);
   return (
@@ -30,7 +29,7 @@ export function Page({ title, mark, actions, lead, children }: PageProps) {
           <h1 ref={heading} tabIndex={-1} class="text-xl font-semibold tracking-tight">
             {title}
           </h1>
-          {mark}
+          {badge}
           {actions === undefined ? null : <div class="ml-auto flex flex-wrap gap-2">{actions}</div>}
         </div>
         {lead === undefined ? null : <div class="mt-0.5 text-dim">{lead}</div>}
@@ -67,18 +66,18 @@ export function Card({ title, actions, children, isFlush = false, className = ''
 }
 
 /** Names and values, side by side. */
-export function Facts({
-  facts,
+export function DetailList({
+  items,
 }: {
-  readonly facts: readonly (readonly [string, ComponentChildren] | null)[];
+  readonly items: readonly (readonly [string, ComponentChildren] | null)[];
 }) {
   return (
     <dl class="grid gap-x-5 gap-y-1.5 sm:grid-cols-[minmax(7rem,auto)_1fr]">
-      {facts.map((fact) =>
-        fact === null ? null : (
-          <div key={fact[0]} class="flex flex-wrap gap-x-5 sm:contents">
-            <dt class="min-w-28 text-dim">{fact[0]}</dt>
-            <dd class="min-w-0">{fact[1]}</dd>
+      {items.map((item) =>
+        item === null ? null : (
+          <div key={item[0]} class="flex flex-wrap gap-x-5 sm:contents">
+            <dt class="min-w-28 text-dim">{item[0]}</dt>
+            <dd class="min-w-0">{item[1]}</dd>
           </div>
         ),
       )}

@@ -1,6 +1,6 @@
 /** A new password: shown on demand, with hints and a bar for how strong it is. */
 import { useState } from 'preact/hooks';
-import { passwordHint } from '../password.ts';
+import { ratePassword } from '../password.ts';
 import { TextField } from './field.tsx';
 
 const BARS = [1, 2, 3] as const;
@@ -16,7 +16,7 @@ export interface NewPasswordProps {
 
 export function NewPassword({ label, name, value, onValue, error = null }: NewPasswordProps) {
   const [isShown, setShown] = useState(false);
-  const { strength, text } = passwordHint(value, name);
+  const { strength, text } = ratePassword(value, name);
   return (
     <div>
       <TextField

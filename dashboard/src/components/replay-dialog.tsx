@@ -2,14 +2,14 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { DeliveryCount, ReplayJobInfo } from '../../../src/control/http/data-contract.ts';
 import { type ApiError, asApiError, get, post } from '../api.ts';
-import { count, plural } from '../format.ts';
+import { formatCount, plural } from '../format.ts';
 import { type DeliveryFilter, deliveryQuery, pathWithQuery, queryOf } from '../model/filters.ts';
 import { navigate } from '../router.ts';
-import { inProject, toPage } from '../session.ts';
+import { apiPath, hrefInProject } from '../session.ts';
 import { useRequest } from '../use-request.ts';
 import { Dialog, DialogEnd } from './dialog.tsx';
 import { ErrorNote } from './error.tsx';
-import { FilterWords } from './filter-words.tsx';
+import { FilterText } from './filter-text.tsx';
 import { Skeleton } from './skeleton.tsx';
 
 export function ReplayDialog({
@@ -28,7 +28,7 @@ export function ReplayDialog({
   const [error, setError] = useState<ApiError | null>(null);
   useEffect(() => {
     const stop = new AbortController();
-    get<DeliveryCount>(inProject(pathWithQuery('replays/count', queryOf(asked))), stop.signal)
+    get<DeliveryCount>(apiPath(pathWithQuery('replays/count', queryOf(asked))), stop.signal)
       .then(setFound)
       .catch((cause: unknown) => {
         if (!stop.signal.aborted) setError(asApiError(cause));
@@ -36,10 +36,10 @@ export function ReplayDialog({
     return () => stop.abort();
   }, [asked]);
   const request = useRequest(async () => {
-    const job = await post<ReplayJobInfo>(inProject('replays'), { ...asked, expected: found?.count ?? 0 });
-    navigate(toPage(`replays/${job.id}`));
+    const job = await post<ReplayJobInfo>(apiPath('replays'), { ...asked, expected: found?.count ?? 0 });
+    navigate(hrefInProject(`replays/${job.id}`));
   });
-  const amount = found === null ? '' : `${found.is_exact ? '' : 'at least '}${count(found.count)}`;
+  const amount = found === null ? '' : `${found.is_exact ? '' : 'at least '}${formatCount(found.count)}`;
   return (
     <Dialog title="Replay in bulk" onClose={onClose}>
       <form
@@ -56,7 +56,7 @@ export function ReplayDialog({
           <div class="space-y-3">
             <p>
               <strong class="text-lg tabular-nums">{amount}</strong>{' '}
-              {found.count === 1 && found.is_exact ? 'delivery' : 'deliveries'} <FilterWords query={asked} />{' '}
+              {found.count === 1 && found.is_exact ? 'delivery' : 'deliveries'} <FilterText query={asked} />{' '}
               will be sent again.
             </p>
             <ul class="list-disc space-y-1.5 pl-5 text-dim">

@@ -3,12 +3,12 @@ import type { Schedule } from '../../../sdk/src/api-types.ts';
 import { post } from '../api.ts';
 import { refreshLive } from '../live.ts';
 import { newTiming, previewBody, type TimingForm, timingBody, timingOf } from '../model/timing-form.ts';
-import { inProject } from '../session.ts';
-import { shownZone } from '../time.ts';
+import { apiPath } from '../session.ts';
+import { displayZone } from '../time.ts';
 import { useForm } from '../use-form.ts';
 import { usePreview } from '../use-preview.ts';
 import { Dialog, DialogEnd } from './dialog.tsx';
-import { previewFaults, TimingControl, TimingPreview } from './timing-control.tsx';
+import { previewErrors, TimingControl, TimingPreview } from './timing-control.tsx';
 import { toast } from './toast.tsx';
 
 export function RescheduleDialog({
@@ -19,20 +19,21 @@ export function RescheduleDialog({
   readonly onClose: () => void;
 }) {
   const send = async (form: TimingForm) => {
-    await post<Schedule>(inProject(`schedules/${schedule.id}/reschedule`), timingBody(form) ?? {});
+    await post<Schedule>(apiPath(`schedules/${schedule.id}/reschedule`), timingBody(form) ?? {});
     toast('good', 'Rescheduled.');
     onClose();
     await refreshLive();
   };
-  const check = (form: TimingForm) => (timingBody(form) === null ? { [form.way]: 'Say when it fires.' } : {});
-  const first = timingOf(schedule, newTiming(shownZone.peek(), Date.now()));
-  const { form, change, faults, error, isBusy, submit, element } = useForm(first, check, send);
+  const check = (form: TimingForm) =>
+    timingBody(form) === null ? { [form.kind]: 'Say when it fires.' } : {};
+  const first = timingOf(schedule, newTiming(displayZone.peek(), Date.now()));
+  const { form, change, errors, error, isBusy, submit, element } = useForm(first, check, send);
   const asked = previewBody(form, schedule.jitter ?? '');
   const preview = usePreview(asked);
   return (
     <Dialog title="Reschedule" onClose={onClose} isWide isKept>
       <form ref={element} onSubmit={submit} noValidate class="space-y-4">
-        <TimingControl form={form} faults={{ ...previewFaults(preview), ...faults }} onForm={change} />
+        <TimingControl form={form} errors={{ ...previewErrors(preview), ...errors }} onForm={change} />
         <section
           aria-label="Next runs"
           // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.

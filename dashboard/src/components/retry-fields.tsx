@@ -1,13 +1,14 @@
 /** How often a failed delivery is retried, and how long it waits in between. */
+
+import { describeWaits } from '../model/describe-policy.ts';
 import { DEFAULT_RETRY, type RetryForm } from '../model/policy-form.ts';
-import { waitWords } from '../model/policy-words.ts';
 import { TextField } from './field.tsx';
 
 /** Fields that are left empty count with their default. */
 function waitsOf(form: RetryForm): string | null {
   const filled = Object.entries(form).filter(([, text]) => text.trim() !== '');
   const { maxAttempts, base, factor, max }: RetryForm = { ...DEFAULT_RETRY, ...Object.fromEntries(filled) };
-  return waitWords({ max_attempts: Number(maxAttempts), base, factor: Number(factor), max });
+  return describeWaits({ max_attempts: Number(maxAttempts), base, factor: Number(factor), max });
 }
 
 export function RetryFields({

@@ -1,6 +1,6 @@
 /** Runs to come, by the clock of the schedule, with what its clock does to them. */
 import type { Preview, PreviewRun } from '../../../src/control/http/data-contract.ts';
-import { formatInstant, shownZone } from '../time.ts';
+import { displayZone, formatInstant } from '../time.ts';
 import { Icon } from './icon.tsx';
 import { Relative } from './instant.tsx';
 
@@ -11,7 +11,7 @@ export function RunsList({
   readonly runs: readonly PreviewRun[];
   readonly timezone: string;
 }) {
-  const shown = shownZone.value;
+  const shown = displayZone.value;
   const common = commonNotes(runs);
   return (
     <>

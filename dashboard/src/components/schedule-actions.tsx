@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Schedule } from '../../../sdk/src/api-types.ts';
 import { post } from '../api.ts';
 import { refreshLive } from '../live.ts';
-import { inProject } from '../session.ts';
+import { apiPath } from '../session.ts';
 import { useRequest } from '../use-request.ts';
 import { Button } from './button.tsx';
 import { Confirm } from './dialog.tsx';
@@ -16,16 +16,16 @@ type Open = 'edit' | 'reschedule' | 'cancel' | null;
 export function ScheduleActions({ schedule }: { readonly schedule: Schedule }) {
   const [open, setOpen] = useState<Open>(null);
   const close = () => setOpen(null);
-  const order = async (name: 'pause' | 'resume' | 'cancel', said: string) => {
-    await post<Schedule>(inProject(`schedules/${schedule.id}/${name}`));
+  const changeState = async (name: 'pause' | 'resume' | 'cancel', said: string) => {
+    await post<Schedule>(apiPath(`schedules/${schedule.id}/${name}`));
     toast('good', said);
     await refreshLive();
   };
   const pausing = useRequest(async () => {
     try {
       await (schedule.state === 'paused'
-        ? order('resume', 'Resumed.')
-        : order('pause', 'Paused: nothing fires until it is resumed.'));
+        ? changeState('resume', 'Resumed.')
+        : changeState('pause', 'Paused: nothing fires until it is resumed.'));
     } catch (error) {
       toast('bad', error instanceof Error ? error.message : 'That did not work.');
     }
@@ -56,7 +56,7 @@ export function ScheduleActions({ schedule }: { readonly schedule: Schedule }) {
           title="Cancel this schedule"
           action="Cancel the schedule"
           isDanger
-          onConfirm={() => order('cancel', 'Canceled.')}
+          onConfirm={() => changeState('cancel', 'Canceled.')}
           onClose={close}
         >
           <p>

@@ -1,10 +1,10 @@
 /** Signing secrets as they are listed, and shown to an admin who asks for one. */
 import type { SecretInfo } from '../../../src/control/http/contract.ts';
 import { post } from '../api.ts';
-import { inProject, may } from '../session.ts';
+import { apiPath, hasRole } from '../session.ts';
 import { Badge } from './badge.tsx';
 import { Button } from './button.tsx';
-import { CopyBlock, CutText } from './copy.tsx';
+import { CopyBlock, TruncatedText } from './copy.tsx';
 import { Confirm, Dialog } from './dialog.tsx';
 import { Instant, Relative } from './instant.tsx';
 import { type Column, Table } from './table.tsx';
@@ -25,7 +25,7 @@ function columns(onReveal: (secret: SecretInfo) => void): readonly Column<Secret
     {
       heading: 'Secret',
       isRowHeading: true,
-      cell: ({ id }) => <CutText text={id} charactersMax={20} isMono />,
+      cell: ({ id }) => <TruncatedText text={id} charactersMax={20} isMono />,
     },
     { heading: 'Made', cell: ({ created_at }) => <Instant at={created_at} style="minute" /> },
     {
@@ -50,7 +50,7 @@ function columns(onReveal: (secret: SecretInfo) => void): readonly Column<Secret
       heading: 'Actions',
       isActions: true,
       cell: (secret) =>
-        may('admin') ? (
+        hasRole('admin') ? (
           <Button kind="quiet" label={`Reveal ${secret.id}`} onClick={() => onReveal(secret)}>
             Reveal…
           </Button>
@@ -69,7 +69,7 @@ interface RevealProps {
 
 export function RevealSecret({ path, secret, onClose, onRevealed }: RevealProps) {
   const reveal = async () => {
-    onRevealed(await post<SecretInfo>(inProject(`${path}/${encodeURIComponent(secret.id)}/reveal`)));
+    onRevealed(await post<SecretInfo>(apiPath(`${path}/${encodeURIComponent(secret.id)}/reveal`)));
   };
   return (
     <Confirm title="Reveal this secret?" action="Reveal" onConfirm={reveal} onClose={onClose}>
@@ -88,7 +88,7 @@ interface ShownSecretProps {
   readonly onClose: () => void;
 }
 
-export function ShownSecret({ secret, receivers, onClose }: ShownSecretProps) {
+export function SecretDialog({ secret, receivers, onClose }: ShownSecretProps) {
   return (
     <Dialog title="Signing secret" onClose={onClose} isKept>
       <div class="space-y-4">

@@ -1,12 +1,12 @@
 /** The four ways to say when, and what comes of it while it is typed. Used to create and to reschedule. */
-import { cronWords } from '../model/cron-words.ts';
-import type { FieldFaults } from '../model/schedule-form.ts';
+import { describeCron } from '../model/describe-cron.ts';
+import type { FieldErrors } from '../model/schedule-form.ts';
 import {
   CRON_PRESETS,
   DELAY_UNITS,
   type DelayUnit,
   type TimingForm,
-  type TimingWay,
+  type TimingKind,
 } from '../model/timing-form.ts';
 import type { PreviewState } from '../use-preview.ts';
 import { Choice } from './choice.tsx';
@@ -16,7 +16,7 @@ import { ClockChanges, RunsList } from './runs-list.tsx';
 import { Skeleton } from './skeleton.tsx';
 import { ZoneField } from './zone-field.tsx';
 
-const WAYS: readonly { readonly value: TimingWay; readonly label: string }[] = [
+const KINDS: readonly { readonly value: TimingKind; readonly label: string }[] = [
   { value: 'delay', label: 'In…' },
   { value: 'fire_at', label: 'Instant' },
   { value: 'local_fire_at', label: 'Local time' },
@@ -27,34 +27,34 @@ const UNITS = Object.entries(DELAY_UNITS).map(([value, label]) => ({ value: valu
 interface TimingControlProps {
   readonly form: TimingForm;
   readonly onForm: (form: TimingForm) => void;
-  readonly faults: FieldFaults;
+  readonly errors: FieldErrors;
 }
 
-export function TimingControl({ form, onForm, faults }: TimingControlProps) {
+export function TimingControl({ form, onForm, errors }: TimingControlProps) {
   return (
     <div class="space-y-4">
       <div class="-mx-1 overflow-x-auto px-1 pb-0.5">
         <Choice
           label="When it fires"
-          value={form.way}
-          options={WAYS}
-          onValue={(way) => onForm({ ...form, way })}
+          value={form.kind}
+          options={KINDS}
+          onValue={(kind) => onForm({ ...form, kind })}
         />
       </div>
-      <WayFields form={form} onForm={onForm} faults={faults} />
+      <TimingFields form={form} onForm={onForm} errors={errors} />
     </div>
   );
 }
 
-function WayFields({ form, onForm, faults }: TimingControlProps) {
+function TimingFields({ form, onForm, errors }: TimingControlProps) {
   const zone = (
     <ZoneField
       value={form.timezone}
-      error={faults.timezone}
+      error={errors.timezone}
       onValue={(timezone) => onForm({ ...form, timezone })}
     />
   );
-  switch (form.way) {
+  switch (form.kind) {
     case 'delay':
       return (
         <div class="grid max-w-sm grid-cols-2 gap-3">
@@ -62,7 +62,7 @@ function WayFields({ form, onForm, faults }: TimingControlProps) {
             label="In"
             value={form.delayAmount}
             inputMode="decimal"
-            error={faults.delay}
+            error={errors.delay}
             hint="A number, or a duration such as 1h30m."
             autocomplete="off"
             onValue={(delayAmount) => onForm({ ...form, delayAmount })}
@@ -82,7 +82,7 @@ function WayFields({ form, onForm, faults }: TimingControlProps) {
             type="datetime-local"
             label="At"
             value={form.instant}
-            error={faults.fire_at}
+            error={errors.fire_at}
             hint={`By the clock that this page shows: ${form.viewerZone}.`}
             onValue={(instant) => onForm({ ...form, instant })}
           />
@@ -95,7 +95,7 @@ function WayFields({ form, onForm, faults }: TimingControlProps) {
             type="datetime-local"
             label="Time on the wall"
             value={form.local}
-            error={faults.local_fire_at}
+            error={errors.local_fire_at}
             hint="What a clock in that zone shows, whatever it does until then."
             onValue={(local) => onForm({ ...form, local })}
           />
@@ -110,8 +110,8 @@ function WayFields({ form, onForm, faults }: TimingControlProps) {
               label="Cron expression"
               value={form.cron}
               isMono
-              error={faults.cron}
-              hint={cronWords(form.cron) ?? 'Minute, hour, day of month, month, day of week.'}
+              error={errors.cron}
+              hint={describeCron(form.cron) ?? 'Minute, hour, day of month, month, day of week.'}
               autocomplete="off"
               maxLength={200}
               onValue={(cron) => onForm({ ...form, cron })}
@@ -124,7 +124,7 @@ function WayFields({ form, onForm, faults }: TimingControlProps) {
   }
 }
 
-function Presets({ form, onForm }: Omit<TimingControlProps, 'faults'>) {
+function Presets({ form, onForm }: Omit<TimingControlProps, 'errors'>) {
   return (
     <fieldset class="flex flex-wrap gap-1.5">
       <legend class="sr-only">Common expressions</legend>
@@ -136,7 +136,7 @@ function Presets({ form, onForm }: Omit<TimingControlProps, 'faults'>) {
           class="chip"
           onClick={() => onForm({ ...form, cron: preset.cron })}
         >
-          {preset.word}
+          {preset.label}
         </button>
       ))}
     </fieldset>
@@ -168,7 +168,7 @@ export function TimingPreview({
   );
 }
 
-/** The field faults that follow from a refused preview. */
-export function previewFaults({ error }: PreviewState): FieldFaults {
+/** The field errors that follow from a refused preview. */
+export function previewErrors({ error }: PreviewState): FieldErrors {
   return error === null || error.param === null ? {} : { [error.param]: error.message };
 }

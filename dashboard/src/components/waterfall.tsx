@@ -5,19 +5,19 @@
  */
 import { useState } from 'preact/hooks';
 import type { AttemptInfo } from '../../../src/control/http/data-contract.ts';
-import { milliseconds } from '../format.ts';
+import { formatMs } from '../format.ts';
 import {
-  outcomeWord,
+  type AttemptRow,
+  attemptRows,
+  outcomeLabel,
   type Phase,
   type PhaseName,
-  phaseWord,
+  phaseLabel,
   positionOf,
-  type Row,
-  rows,
   spanOf,
   ticks,
 } from '../model/waterfall.ts';
-import { formatInstant, shownZone } from '../time.ts';
+import { displayZone, formatInstant } from '../time.ts';
 import { AttemptsTable } from './attempts-table.tsx';
 import { Choice } from './choice.tsx';
 import { Icon } from './icon.tsx';
@@ -45,7 +45,7 @@ interface WaterfallProps {
 
 export function Waterfall({ attempts, deadline }: WaterfallProps) {
   const [view, setView] = useState<View>('bars');
-  const all = rows(attempts);
+  const all = attemptRows(attempts);
   return (
     <div>
       <div class="flex flex-wrap items-center justify-between gap-3 pb-3">
@@ -63,14 +63,14 @@ function Legend() {
       {LEGEND.map((name) => (
         <li key={name} class="flex items-center gap-1.5">
           <span aria-hidden="true" class={`size-2.5 rounded-xs ${PHASE_COLOURS[name]}`} />
-          {phaseWord(name)}
+          {phaseLabel(name)}
         </li>
       ))}
     </ul>
   );
 }
 
-function Bars({ all, deadline }: { readonly all: readonly Row[]; readonly deadline: string | null }) {
+function Bars({ all, deadline }: { readonly all: readonly AttemptRow[]; readonly deadline: string | null }) {
   const spanMs = spanOf(all);
   return (
     <div>
@@ -98,7 +98,7 @@ function Axis({ spanMs }: { readonly spanMs: number }) {
             class={`absolute bottom-0.5 whitespace-nowrap ${index === 0 ? '' : index === every.length - 1 ? '-translate-x-full' : 'max-sm:hidden -translate-x-1/2'}`}
             style={{ left: `${positionOf(ms, spanMs) * 100}%` }}
           >
-            {ms === 0 ? '0' : milliseconds(ms)}
+            {ms === 0 ? '0' : formatMs(ms)}
           </span>
         ))}
       </span>
@@ -112,21 +112,21 @@ function BarRow({
   spanMs,
   deadline,
 }: {
-  readonly row: Row;
+  readonly row: AttemptRow;
   readonly spanMs: number;
   readonly deadline: string | null;
 }) {
   const [isOpen, setOpen] = useState(false);
-  const { attempt, phases, pauseMs, totalMs } = row;
+  const { attempt, phases, waitMs, totalMs } = row;
   const detailId = `attempt-${attempt.attempt_no}`;
   const deadlineMs = deadline === null ? null : Date.parse(deadline) - Date.parse(attempt.due_at);
   return (
     <li>
-      {pauseMs === null ? null : (
+      {waitMs === null ? null : (
         <p class={`${COLUMNS} px-2 text-xs text-dim`}>
           <span />
           <span class="border-l border-dashed border-edge py-1 pl-2">
-            waited {milliseconds(pauseMs)} before the next attempt
+            waited {formatMs(waitMs)} before the next attempt
           </span>
         </p>
       )}
@@ -138,7 +138,7 @@ function BarRow({
         onClick={() => setOpen(!isOpen)}
       >
         <span class="flex items-center gap-1.5 whitespace-nowrap font-medium tabular-nums">
-          <OutcomeMark attempt={attempt} />#{attempt.attempt_no}
+          <OutcomeIcon attempt={attempt} />#{attempt.attempt_no}
           <span class="font-normal text-dim">
             {attempt.status_code ?? (attempt.finished_at ? 'error' : '…')}
           </span>
@@ -155,13 +155,11 @@ function BarRow({
             />
           ) : null}
         </span>
-        <span class="text-right tabular-nums">
-          {attempt.finished_at === null ? '…' : milliseconds(totalMs)}
-        </span>
-        <span class="sr-only">{sentence(row)}</span>
+        <span class="text-right tabular-nums">{attempt.finished_at === null ? '…' : formatMs(totalMs)}</span>
+        <span class="sr-only">{describeRow(row)}</span>
       </button>
       <div id={detailId} hidden={!isOpen}>
-        {isOpen ? <AttemptFacts row={row} /> : null}
+        {isOpen ? <AttemptDetails row={row} /> : null}
       </div>
     </li>
   );
@@ -178,12 +176,12 @@ function PhaseBar({ phase, spanMs }: { readonly phase: Phase; readonly spanMs: n
     <span
       class={`absolute inset-y-0.5 border-r border-card ${PHASE_COLOURS[phase.name]} ${phase.name === 'late' ? 'opacity-60' : ''}`}
       style={{ left: `${from * 100}%`, width: `max(${BAR_MIN}, ${(until - from) * 100}%)` }}
-      title={`${phaseWord(phase.name)}: ${milliseconds(phase.untilMs - phase.fromMs)}`}
+      title={`${phaseLabel(phase.name)}: ${formatMs(phase.untilMs - phase.fromMs)}`}
     />
   );
 }
 
-function OutcomeMark({ attempt }: { readonly attempt: AttemptInfo }) {
+function OutcomeIcon({ attempt }: { readonly attempt: AttemptInfo }) {
   if (attempt.finished_at === null) return <Icon name="bolt" className="text-accent" />;
   if (attempt.outcome === 'success') return <Icon name="check" className="text-good" />;
   return attempt.outcome === 'terminal' ? (
@@ -193,22 +191,20 @@ function OutcomeMark({ attempt }: { readonly attempt: AttemptInfo }) {
   );
 }
 
-function sentence({ attempt, phases }: Row): string {
-  const parts = phases.map(
-    (phase) => `${phaseWord(phase.name)} ${milliseconds(phase.untilMs - phase.fromMs)}`,
-  );
-  return `${outcomeWord(attempt)}. ${parts.join(', ')}.`;
+function describeRow({ attempt, phases }: AttemptRow): string {
+  const parts = phases.map((phase) => `${phaseLabel(phase.name)} ${formatMs(phase.untilMs - phase.fromMs)}`);
+  return `${outcomeLabel(attempt)}. ${parts.join(', ')}.`;
 }
 
-function AttemptFacts({ row: { attempt, phases } }: { readonly row: Row }) {
-  const zone = shownZone.value;
+function AttemptDetails({ row: { attempt, phases } }: { readonly row: AttemptRow }) {
+  const zone = displayZone.value;
   const facts: readonly (readonly [string, string])[] = [
     ['Due', formatInstant(attempt.due_at, zone, 'exact')],
     [
       'Fired',
-      `${formatInstant(attempt.fired_at, zone, 'exact')}, ${milliseconds(attempt.lateness_ms)} after it was due`,
+      `${formatInstant(attempt.fired_at, zone, 'exact')}, ${formatMs(attempt.lateness_ms)} after it was due`,
     ],
-    ...phases.map((phase) => [phaseWord(phase.name), milliseconds(phase.untilMs - phase.fromMs)] as const),
+    ...phases.map((phase) => [phaseLabel(phase.name), formatMs(phase.untilMs - phase.fromMs)] as const),
     ['Ended', attempt.finished_at === null ? 'not yet' : formatInstant(attempt.finished_at, zone, 'exact')],
     ['Connection', attempt.was_connected_before ? 'kept open from before' : 'new'],
   ];

@@ -1,10 +1,10 @@
 /** A time zone by its name, found by typing any part of it; says what the clock shows there now. */
 import { useId } from 'preact/hooks';
-import { formatInstant, now, ownZone } from '../time.ts';
+import { browserZone, formatInstant, now } from '../time.ts';
 import { TextField } from './field.tsx';
 
 /** The viewer's own and UTC come first. */
-const ZONES: readonly string[] = [...new Set([ownZone, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
+const ZONES: readonly string[] = [...new Set([browserZone, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
 
 export function ZoneField({
   value,
@@ -24,7 +24,7 @@ export function ZoneField({
         onValue={onValue}
         list={listId}
         error={error}
-        hint={clockWords(value)}
+        hint={describeClock(value)}
         autocomplete="off"
         maxLength={64}
       />
@@ -37,7 +37,7 @@ export function ZoneField({
   );
 }
 
-function clockWords(zone: string): string {
+function describeClock(zone: string): string {
   try {
     return `It is ${formatInstant(now.value, zone, 'minute')} there now.`;
   } catch {

@@ -1,6 +1,6 @@
 /** An endpoint profile as it is typed, and the bodies of POST and PATCH that follow from it. */
 import type { Endpoint, EndpointWrite } from '../../../sdk/src/api-types.ts';
-import { faultOf, type Pair, pairsOf, recordOf } from './pairs.ts';
+import { findPairError, type Pair, pairsOf, recordOf } from './pairs.ts';
 import {
   type BreakerForm,
   breakerBody,
@@ -13,7 +13,7 @@ import {
   retryBody,
   retryFormOf,
 } from './policy-form.ts';
-import { type FieldFaults, isSame, type Method } from './schedule-form.ts';
+import { type FieldErrors, isSame, type Method } from './schedule-form.ts';
 
 export interface EndpointForm {
   readonly url: string;
@@ -60,18 +60,18 @@ export function endpointFormOf(endpoint: Endpoint): EndpointForm {
   };
 }
 
-export function endpointFaults(form: EndpointForm): FieldFaults {
-  const faults: Record<string, string> = {};
-  if (form.url.trim() === '') faults.url = 'Say where to send to.';
-  const headers = form.replacesHeaders ? faultOf(form.headers, 'header') : null;
-  const labels = faultOf(form.labels, 'label');
-  if (headers !== null) faults.headers = headers;
-  if (labels !== null) faults.metadata = labels;
-  return faults;
+export function validateEndpoint(form: EndpointForm): FieldErrors {
+  const errors: Record<string, string> = {};
+  if (form.url.trim() === '') errors.url = 'Say where to send to.';
+  const headers = form.replacesHeaders ? findPairError(form.headers, 'header') : null;
+  const labels = findPairError(form.labels, 'label');
+  if (headers !== null) errors.headers = headers;
+  if (labels !== null) errors.metadata = labels;
+  return errors;
 }
 
 /** Every field, null where it is empty. */
-function wholeBody(form: EndpointForm) {
+function fullBody(form: EndpointForm) {
   return {
     url: form.url.trim(),
     method: form.method,
@@ -86,14 +86,14 @@ function wholeBody(form: EndpointForm) {
 
 export function endpointBody(form: EndpointForm): EndpointWrite {
   const headers = recordOf(form.headers);
-  const given = Object.entries(wholeBody(form)).filter(([, value]) => value !== null && !isSame(value, {}));
+  const given = Object.entries(fullBody(form)).filter(([, value]) => value !== null && !isSame(value, {}));
   return { ...Object.fromEntries(given), ...(Object.keys(headers).length > 0 && { headers }) };
 }
 
 /** Only what was changed: what another person changed meanwhile stays as they left it. */
 export function endpointChanges(form: EndpointForm, before: Endpoint): EndpointWrite {
-  const was: Readonly<Record<string, unknown>> = wholeBody(endpointFormOf(before));
-  const changed = Object.entries(wholeBody(form)).filter(([name, value]) => !isSame(value, was[name]));
+  const was: Readonly<Record<string, unknown>> = fullBody(endpointFormOf(before));
+  const changed = Object.entries(fullBody(form)).filter(([name, value]) => !isSame(value, was[name]));
   const headers = recordOf(form.headers);
   const hasNewHeaders =
     form.replacesHeaders && (before.header_keys.length > 0 || Object.keys(headers).length > 0);

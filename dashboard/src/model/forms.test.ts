@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Endpoint, Schedule } from '../../../sdk/src/api-types.ts';
 import { endpointBody, endpointChanges, endpointFormOf, NEW_ENDPOINT } from './endpoint-form.ts';
-import { faultOf, recordOf } from './pairs.ts';
+import { findPairError, recordOf } from './pairs.ts';
 import { breakerBody } from './policy-form.ts';
 import {
   bodyHint,
   newSchedule,
   scheduleBody,
   scheduleChanges,
-  scheduleFaults,
   scheduleFormOf,
+  validateSchedule,
 } from './schedule-form.ts';
 import { newTiming } from './timing-form.ts';
 
@@ -112,7 +112,7 @@ describe('a new schedule', () => {
 
   it('says at which field something is missing', () => {
     const form = { ...newSchedule({ ...TIMING, delayAmount: '' }), headers: [{ name: '', value: 'x' }] };
-    expect(Object.keys(scheduleFaults(form))).toEqual(['endpoint', 'delay', 'headers']);
+    expect(Object.keys(validateSchedule(form))).toEqual(['endpoint', 'delay', 'headers']);
   });
 });
 
@@ -175,9 +175,9 @@ it('a breaker is asked for with all four or none', () => {
 
 it('rows that are empty are not there, and a name is there once', () => {
   expect(recordOf([{ name: ' a ', value: ' 1' }])).toEqual({ a: ' 1' });
-  expect(faultOf([{ name: '', value: '' }], 'label')).toBeNull();
+  expect(findPairError([{ name: '', value: '' }], 'label')).toBeNull();
   expect(
-    faultOf(
+    findPairError(
       [
         { name: 'a', value: '' },
         { name: 'a ', value: '' },

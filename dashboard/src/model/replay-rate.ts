@@ -1,23 +1,23 @@
 /** How fast a bulk replay goes, from what was seen of it while the page was open. */
-export interface Seen {
+export interface Sample {
   readonly atMs: number;
   readonly replayed: number;
 }
 
 const WINDOW_MS = 10_000;
-const SEEN_MAX = 100;
+const SAMPLES_MAX = 100;
 /** Two looks closer than this say nothing about a second. */
 const SPAN_MIN_MS = 800;
 
-export function look(seen: readonly Seen[], next: Seen): readonly Seen[] {
+export function addSample(seen: readonly Sample[], next: Sample): readonly Sample[] {
   const last = seen.at(-1);
   if (last !== undefined && last.replayed === next.replayed && next.atMs - last.atMs < SPAN_MIN_MS)
     return seen;
-  return [...seen.filter(({ atMs }) => next.atMs - atMs <= WINDOW_MS), next].slice(-SEEN_MAX);
+  return [...seen.filter(({ atMs }) => next.atMs - atMs <= WINDOW_MS), next].slice(-SAMPLES_MAX);
 }
 
 /** Null until two looks are far enough apart. */
-export function perSecond(seen: readonly Seen[]): number | null {
+export function ratePerSecond(seen: readonly Sample[]): number | null {
   const first = seen[0];
   const last = seen.at(-1);
   if (first === undefined || last === undefined || last.atMs - first.atMs < SPAN_MIN_MS) return null;
@@ -25,6 +25,6 @@ export function perSecond(seen: readonly Seen[]): number | null {
 }
 
 /** Null: there is no saying. */
-export function leftMs(rate: number | null, left: number): number | null {
+export function remainingMs(rate: number | null, left: number): number | null {
   return rate === null || rate <= 0 ? null : (left / rate) * 1_000;
 }

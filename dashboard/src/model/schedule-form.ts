@@ -1,6 +1,6 @@
 /** A schedule as it is typed, and the bodies of POST and PATCH that follow from it. */
 import type { Endpoint, Schedule, ScheduleCreate, ScheduleUpdate } from '../../../sdk/src/api-types.ts';
-import { faultOf, type Pair, pairsOf, recordOf } from './pairs.ts';
+import { findPairError, type Pair, pairsOf, recordOf } from './pairs.ts';
 import { NO_RETRY, type RetryForm, rateLimitBody, retryBody, retryFormOf } from './policy-form.ts';
 import { type TimingForm, timingBody } from './timing-form.ts';
 
@@ -24,7 +24,7 @@ export interface ScheduleForm {
 }
 
 /** By the name of the field in the API, where the service says what is wrong (`param`). */
-export type FieldFaults = Readonly<Record<string, string>>;
+export type FieldErrors = Readonly<Record<string, string>>;
 
 export function newSchedule(timing: TimingForm): ScheduleForm {
   return {
@@ -58,16 +58,16 @@ export function scheduleFormOf(schedule: Schedule, timing: TimingForm): Schedule
 }
 
 /** What the page can tell before asking. */
-export function scheduleFaults(form: ScheduleForm): FieldFaults {
-  const faults: Record<string, string> = {};
-  if (form.destination === 'inline' && form.url.trim() === '') faults.endpoint = 'Say where to send it.';
-  if (form.destination === 'profile' && form.endpointId === '') faults.endpoint_id = 'Choose a profile.';
-  if (timingBody(form.timing) === null) faults[form.timing.way] = 'Say when it fires.';
-  const headers = faultOf(form.headers, 'header');
-  const labels = faultOf(form.labels, 'label');
-  if (headers !== null) faults.headers = headers;
-  if (labels !== null) faults.metadata = labels;
-  return faults;
+export function validateSchedule(form: ScheduleForm): FieldErrors {
+  const errors: Record<string, string> = {};
+  if (form.destination === 'inline' && form.url.trim() === '') errors.endpoint = 'Say where to send it.';
+  if (form.destination === 'profile' && form.endpointId === '') errors.endpoint_id = 'Choose a profile.';
+  if (timingBody(form.timing) === null) errors[form.timing.kind] = 'Say when it fires.';
+  const headers = findPairError(form.headers, 'header');
+  const labels = findPairError(form.labels, 'label');
+  if (headers !== null) errors.headers = headers;
+  if (labels !== null) errors.metadata = labels;
+  return errors;
 }
 
 export function scheduleBody(form: ScheduleForm): ScheduleCreate {

@@ -17,20 +17,20 @@ describe('a timing is written as the one field that was chosen', () => {
 
   it('at an instant, of the clock that the viewer reads', () => {
     const instant = '2026-12-24T18:30';
-    expect(timingBody(form({ way: 'fire_at', instant }))).toEqual({
+    expect(timingBody(form({ kind: 'fire_at', instant }))).toEqual({
       fire_at: '2026-12-24T17:30:00.000Z',
     });
   });
 
   it('at a time on the wall of a zone', () => {
-    expect(timingBody(form({ way: 'local_fire_at', local: '2027-03-28T02:30' }))).toEqual({
+    expect(timingBody(form({ kind: 'local_fire_at', local: '2027-03-28T02:30' }))).toEqual({
       local_fire_at: '2027-03-28T02:30:00',
       timezone: 'Europe/Berlin',
     });
   });
 
   it('again and again', () => {
-    expect(timingBody(form({ way: 'cron', cron: ' 0 9 * * MON ' }))).toEqual({
+    expect(timingBody(form({ kind: 'cron', cron: ' 0 9 * * MON ' }))).toEqual({
       cron: '0 9 * * MON',
       timezone: 'Europe/Berlin',
     });
@@ -39,9 +39,9 @@ describe('a timing is written as the one field that was chosen', () => {
   it('not at all while nothing is typed', () => {
     for (const empty of [
       form({ delayAmount: ' ' }),
-      form({ way: 'fire_at', instant: '' }),
-      form({ way: 'local_fire_at', local: '' }),
-      form({ way: 'cron', cron: '' }),
+      form({ kind: 'fire_at', instant: '' }),
+      form({ kind: 'local_fire_at', local: '' }),
+      form({ kind: 'cron', cron: '' }),
     ]) {
       expect(timingBody(empty)).toBeNull();
     }
@@ -50,7 +50,7 @@ describe('a timing is written as the one field that was chosen', () => {
 
 it('a preview is by the clock of the viewer where the timing has none', () => {
   expect(previewBody(form({}), '')).toEqual({ delay: '5m', timezone: 'Europe/Berlin' });
-  const tokyo = form({ way: 'cron', cron: '0 9 * * *', timezone: 'Asia/Tokyo' });
+  const tokyo = form({ kind: 'cron', cron: '0 9 * * *', timezone: 'Asia/Tokyo' });
   expect(previewBody(tokyo, ' 30s ')).toEqual({ cron: '0 9 * * *', timezone: 'Asia/Tokyo', jitter: '30s' });
   expect(previewBody(form({ delayAmount: '' }), '30s')).toBeNull();
 });

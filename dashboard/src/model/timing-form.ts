@@ -5,16 +5,16 @@
 
 import type { Schedule } from '../../../sdk/src/api-types.ts';
 import type { PreviewRequest } from '../../../src/control/http/data-contract.ts';
-import { instantOf, wallOf } from './wall-clock.ts';
+import { toInstant, toWallTime } from './wall-clock.ts';
 
-export const TIMING_WAYS = ['delay', 'fire_at', 'local_fire_at', 'cron'] as const;
-export type TimingWay = (typeof TIMING_WAYS)[number];
+export const TIMING_KINDS = ['delay', 'fire_at', 'local_fire_at', 'cron'] as const;
+export type TimingKind = (typeof TIMING_KINDS)[number];
 
 export const DELAY_UNITS = { s: 'seconds', m: 'minutes', h: 'hours', d: 'days' } as const;
 export type DelayUnit = keyof typeof DELAY_UNITS;
 
 export interface TimingForm {
-  readonly way: TimingWay;
+  readonly kind: TimingKind;
   readonly delayAmount: string;
   readonly delayUnit: DelayUnit;
   /** As `<input type=datetime-local>` holds it, by the clock of `viewerZone`. */
@@ -26,21 +26,21 @@ export interface TimingForm {
   readonly timezone: string;
 }
 
-export const CRON_PRESETS: readonly { readonly word: string; readonly cron: string }[] = [
-  { word: 'Every 5 minutes', cron: '*/5 * * * *' },
-  { word: 'Hourly', cron: '0 * * * *' },
-  { word: 'Daily at 09:00', cron: '0 9 * * *' },
-  { word: 'Weekdays at 09:00', cron: '0 9 * * MON-FRI' },
-  { word: 'Mondays at 08:00', cron: '0 8 * * MON' },
-  { word: 'Monthly on the 1st', cron: '0 0 1 * *' },
+export const CRON_PRESETS: readonly { readonly label: string; readonly cron: string }[] = [
+  { label: 'Every 5 minutes', cron: '*/5 * * * *' },
+  { label: 'Hourly', cron: '0 * * * *' },
+  { label: 'Daily at 09:00', cron: '0 9 * * *' },
+  { label: 'Weekdays at 09:00', cron: '0 9 * * MON-FRI' },
+  { label: 'Mondays at 08:00', cron: '0 8 * * MON' },
+  { label: 'Monthly on the 1st', cron: '0 0 1 * *' },
 ];
 
 const SUGGESTED_MS = 60 * 60_000;
 
 export function newTiming(viewerZone: string, nowMs: number): TimingForm {
-  const soon = wallOf(new Date(nowMs + SUGGESTED_MS).toISOString(), viewerZone);
+  const soon = toWallTime(new Date(nowMs + SUGGESTED_MS).toISOString(), viewerZone);
   return {
-    way: 'delay',
+    kind: 'delay',
     delayAmount: '5',
     delayUnit: 'm',
     instant: soon,
@@ -54,26 +54,26 @@ export function newTiming(viewerZone: string, nowMs: number): TimingForm {
 /** A reschedule starts from what is so now. */
 export function timingOf(schedule: Schedule, fresh: TimingForm): TimingForm {
   if (schedule.cron !== null) {
-    return { ...fresh, way: 'cron', cron: schedule.cron, timezone: schedule.timezone ?? 'UTC' };
+    return { ...fresh, kind: 'cron', cron: schedule.cron, timezone: schedule.timezone ?? 'UTC' };
   }
   if (schedule.fire_at === null) return fresh;
   return {
     ...fresh,
-    way: 'fire_at',
-    instant: wallOf(schedule.fire_at, fresh.viewerZone),
+    kind: 'fire_at',
+    instant: toWallTime(schedule.fire_at, fresh.viewerZone),
     timezone: schedule.timezone ?? fresh.timezone,
   };
 }
 
 /** Null: there is nothing to ask the service about yet. */
 export function timingBody(form: TimingForm): PreviewRequest | null {
-  switch (form.way) {
+  switch (form.kind) {
     case 'delay': {
       const amount = form.delayAmount.trim();
       return amount === '' ? null : { delay: delayText(amount, form.delayUnit) };
     }
     case 'fire_at': {
-      const at = instantOf(form.instant, form.viewerZone);
+      const at = toInstant(form.instant, form.viewerZone);
       return at === null ? null : { fire_at: at };
     }
     case 'local_fire_at':

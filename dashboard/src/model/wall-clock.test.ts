@@ -1,23 +1,23 @@
 import { expect, it } from 'vitest';
-import { instantOf, wallOf } from './wall-clock.ts';
+import { toInstant, toWallTime } from './wall-clock.ts';
 
 it.each([
   ['2026-11-15T09:00', 'UTC', '2026-11-15T09:00:00.000Z'],
   ['2026-11-15T09:00', 'Europe/Berlin', '2026-11-15T08:00:00.000Z'],
   ['2026-07-15T09:00', 'America/New_York', '2026-07-15T13:00:00.000Z'],
 ])('%s in %s is %s', (wall, zone, instant) => {
-  expect(instantOf(wall, zone)).toBe(instant);
-  expect(wallOf(instant, zone)).toBe(wall);
+  expect(toInstant(wall, zone)).toBe(instant);
+  expect(toWallTime(instant, zone)).toBe(wall);
 });
 
 it('a time that the clock shows twice is the first of the two', () => {
-  expect(instantOf('2026-10-25T02:30', 'Europe/Berlin')).toBe('2026-10-25T00:30:00.000Z');
+  expect(toInstant('2026-10-25T02:30', 'Europe/Berlin')).toBe('2026-10-25T00:30:00.000Z');
 });
 
 it('a time that the clock jumps over is as much later', () => {
-  expect(instantOf('2027-03-28T02:30', 'Europe/Berlin')).toBe('2027-03-28T01:30:00.000Z');
+  expect(toInstant('2027-03-28T02:30', 'Europe/Berlin')).toBe('2027-03-28T01:30:00.000Z');
 });
 
 it('what is no time is none', () => {
-  expect([instantOf('', 'UTC'), instantOf('soon', 'UTC'), wallOf(null, 'UTC')]).toEqual([null, null, '']);
+  expect([toInstant('', 'UTC'), toInstant('soon', 'UTC'), toWallTime(null, 'UTC')]).toEqual([null, null, '']);
 });

@@ -2,13 +2,13 @@
 import { offsetAt } from './calendar-month.ts';
 
 /** `2026-11-15T09:00`; nothing for none. */
-export function wallOf(instant: string | null, zone: string): string {
+export function toWallTime(instant: string | null, zone: string): string {
   const at = instant === null ? Number.NaN : Date.parse(instant);
   return Number.isNaN(at) ? '' : new Date(at + offsetAt(zone, at)).toISOString().slice(0, 16);
 }
 
 /** A time that the clock shows twice is the first of the two; one that it jumps over is as much later. */
-export function instantOf(wall: string, zone: string): string | null {
+export function toInstant(wall: string, zone: string): string | null {
   const asUtc = Date.parse(`${wall}Z`);
   if (Number.isNaN(asUtc)) return null;
   const offsets = [offsetAt(zone, asUtc - DAY_MS), offsetAt(zone, asUtc + DAY_MS)];

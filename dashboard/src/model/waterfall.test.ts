@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AttemptInfo } from '../../../src/control/http/data-contract.ts';
-import { positionOf, rows, spanOf, ticks } from './waterfall.ts';
+import { attemptRows, positionOf, spanOf, ticks } from './waterfall.ts';
 
 function attempt(changes: Partial<AttemptInfo> = {}): AttemptInfo {
   return {
@@ -24,7 +24,7 @@ function attempt(changes: Partial<AttemptInfo> = {}): AttemptInfo {
 
 describe('the phases of an attempt', () => {
   it('follow each other from due to end', () => {
-    const [row] = rows([attempt()]);
+    const [row] = attemptRows([attempt()]);
     expect(row?.phases).toEqual([
       { name: 'late', fromMs: 0, untilMs: 20 },
       { name: 'connect', fromMs: 20, untilMs: 50 },
@@ -35,12 +35,12 @@ describe('the phases of an attempt', () => {
   });
 
   it('show when it was claimed, before or after the fire', () => {
-    expect(rows([attempt({ claimed_ms: -5 })])[0]?.phases.slice(0, 3)).toEqual([
+    expect(attemptRows([attempt({ claimed_ms: -5 })])[0]?.phases.slice(0, 3)).toEqual([
       { name: 'late', fromMs: 0, untilMs: 15 },
       { name: 'claimed', fromMs: 15, untilMs: 20 },
       { name: 'connect', fromMs: 20, untilMs: 50 },
     ]);
-    expect(rows([attempt({ claimed_ms: 4 })])[0]?.phases.slice(0, 2)).toEqual([
+    expect(attemptRows([attempt({ claimed_ms: 4 })])[0]?.phases.slice(0, 2)).toEqual([
       { name: 'late', fromMs: 0, untilMs: 20 },
       { name: 'claimed', fromMs: 20, untilMs: 24 },
     ]);
@@ -48,7 +48,7 @@ describe('the phases of an attempt', () => {
 
   it('end where it failed: never connected, never answered', () => {
     const names = (changes: Partial<AttemptInfo>) =>
-      rows([attempt(changes)])[0]?.phases.map((phase) => phase.name);
+      attemptRows([attempt(changes)])[0]?.phases.map((phase) => phase.name);
     const unconnected = { connected_ms: null, first_byte_ms: null };
     expect(names({ ...unconnected, claimed_ms: 1 })).toEqual(['late', 'claimed', 'connect']);
     expect(names(unconnected)).toEqual(['late', 'sent']);
@@ -57,21 +57,21 @@ describe('the phases of an attempt', () => {
 
   it('take the end from the instants where no timing was kept, and none while it is being sent', () => {
     const untimed = { connected_ms: null, first_byte_ms: null, end_ms: null };
-    expect(rows([attempt(untimed)])[0]?.totalMs).toBe(120);
-    expect(rows([attempt({ ...untimed, finished_at: null })])[0]?.phases).toEqual([
+    expect(attemptRows([attempt(untimed)])[0]?.totalMs).toBe(120);
+    expect(attemptRows([attempt({ ...untimed, finished_at: null })])[0]?.phases).toEqual([
       { name: 'late', fromMs: 0, untilMs: 20 },
     ]);
   });
 
   it('never run backwards when a clock did', () => {
-    const [row] = rows([attempt({ lateness_ms: -3, first_byte_ms: 10, connected_ms: 30 })]);
+    const [row] = attemptRows([attempt({ lateness_ms: -3, first_byte_ms: 10, connected_ms: 30 })]);
     for (const phase of row?.phases ?? []) expect(phase.untilMs).toBeGreaterThanOrEqual(phase.fromMs);
   });
 });
 
 it('the pause before a retry is from the end of the attempt before to its due instant', () => {
   const second = attempt({ attempt_no: 2, due_at: '2026-11-15T12:00:10.120Z' });
-  expect(rows([attempt(), second]).map((row) => row.pauseMs)).toEqual([null, 10_000]);
+  expect(attemptRows([attempt(), second]).map((row) => row.waitMs)).toEqual([null, 10_000]);
 });
 
 describe('the axis', () => {

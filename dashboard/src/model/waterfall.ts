@@ -13,19 +13,19 @@ export interface Phase {
   readonly untilMs: number;
 }
 
-export interface Row {
+export interface AttemptRow {
   readonly attempt: AttemptInfo;
   readonly phases: readonly Phase[];
   /** From due to end, as far as it is known. */
   readonly totalMs: number;
   /** Null for the first: how long after the end of the one before this one was due. */
-  readonly pauseMs: number | null;
+  readonly waitMs: number | null;
 }
 
 /** The axis is never shorter, so that an attempt that took no time still has a place on it. */
 const SPAN_MIN_MS = 10;
 
-export function rows(attempts: readonly AttemptInfo[]): readonly Row[] {
+export function attemptRows(attempts: readonly AttemptInfo[]): readonly AttemptRow[] {
   return attempts.map((attempt, index) => {
     const phases = phasesOf(attempt);
     const before = attempts[index - 1];
@@ -33,7 +33,7 @@ export function rows(attempts: readonly AttemptInfo[]): readonly Row[] {
       attempt,
       phases,
       totalMs: phases.reduce((end, phase) => Math.max(end, phase.untilMs), 0),
-      pauseMs: before?.finished_at ? millisecondsBetween(before.finished_at, attempt.due_at) : null,
+      waitMs: before?.finished_at ? millisecondsBetween(before.finished_at, attempt.due_at) : null,
     };
   });
 }
@@ -77,7 +77,7 @@ export function millisecondsBetween(from: string, until: string): number {
   return Math.max(0, Date.parse(until) - Date.parse(from));
 }
 
-export function spanOf(all: readonly Row[]): number {
+export function spanOf(all: readonly AttemptRow[]): number {
   return all.reduce((longest, row) => Math.max(longest, row.totalMs), SPAN_MIN_MS);
 }
 
@@ -92,7 +92,7 @@ export function ticks(spanMs: number): readonly number[] {
   return Array.from({ length: TICKS + 1 }, (_, index) => Math.round((spanMs * index) / TICKS));
 }
 
-const PHASE_WORDS: Readonly<Record<PhaseName, string>> = {
+const PHASE_LABELS: Readonly<Record<PhaseName, string>> = {
   late: 'Waiting to fire',
   claimed: 'Claiming',
   connect: 'Connecting',
@@ -101,11 +101,11 @@ const PHASE_WORDS: Readonly<Record<PhaseName, string>> = {
   sent: 'Sending',
 };
 
-export function phaseWord(name: PhaseName): string {
-  return PHASE_WORDS[name];
+export function phaseLabel(name: PhaseName): string {
+  return PHASE_LABELS[name];
 }
 
-export function outcomeWord(attempt: AttemptInfo): string {
+export function outcomeLabel(attempt: AttemptInfo): string {
   if (attempt.finished_at === null) return 'Being sent';
   if (attempt.outcome === 'success') return 'Succeeded';
   // Whether another attempt follows is told by the rows below, and by the delivery.

@@ -1,9 +1,9 @@
 /** What was sent and what will be: filtered by status, time and schedule; dead letters replayed in bulk. */
 import { useEffect, useState } from 'preact/hooks';
-import { DELIVERY_LOOKS } from '../components/badge.tsx';
+import { DELIVERY_BADGES } from '../components/badge.tsx';
 import { Button, ButtonLink } from '../components/button.tsx';
 import { type DeliveryList, DeliveryTable } from '../components/delivery-table.tsx';
-import { Empty } from '../components/empty.tsx';
+import { EmptyState } from '../components/empty-state.tsx';
 import { SelectField, TextField } from '../components/field.tsx';
 import { FirstScheduleHelp } from '../components/first-schedule.tsx';
 import { Icon } from '../components/icon.tsx';
@@ -25,30 +25,30 @@ import {
   writeDeliveryFilter,
 } from '../model/filters.ts';
 import { DELIVERY_STATUSES, isBulkReplayable } from '../model/status.ts';
-import { instantOf, wallOf } from '../model/wall-clock.ts';
+import { toInstant, toWallTime } from '../model/wall-clock.ts';
 import { query, setQuery } from '../router.ts';
-import { inProject, may, toPage } from '../session.ts';
-import { thisMinute } from '../this-minute.ts';
-import { shownZone } from '../time.ts';
+import { apiPath, hasRole, hrefInProject } from '../session.ts';
+import { currentMinute, displayZone } from '../time.ts';
 
 const PAGE_LENGTH = '50';
 
 export function DeliveriesPage() {
   const filter = readDeliveryFilter(query.value);
   const search = queryOf({
-    ...deliveryQuery(filter, thisMinute.value),
+    ...deliveryQuery(filter, currentMinute.value),
     cursor: query.value.get('cursor'),
     limit: PAGE_LENGTH,
   });
-  const live = useLive<DeliveryList>(inProject(pathWithQuery('deliveries', search)));
+  const live = useLive<DeliveryList>(apiPath(pathWithQuery('deliveries', search)));
   const [isAsking, setAsking] = useState(false);
-  const canReplay = may('operator') && isBulkReplayable(filter.status) && (live.data?.data.length ?? 0) > 0;
+  const canReplay =
+    hasRole('operator') && isBulkReplayable(filter.status) && (live.data?.data.length ?? 0) > 0;
   return (
     <Page
       title="Deliveries"
       actions={
         <>
-          <ButtonLink kind="quiet" href={toPage('replays')}>
+          <ButtonLink kind="quiet" href={hrefInProject('replays')}>
             Bulk replays
           </ButtonLink>
           {canReplay ? (
@@ -63,7 +63,7 @@ export function DeliveriesPage() {
       <MoreFilters filter={filter} />
       <Card isFlush>
         <Loaded live={live} skeleton={<TableSkeleton label="Loading deliveries" />}>
-          {(page) => <Found page={page} filter={filter} />}
+          {(page) => <DeliveryResults page={page} filter={filter} />}
         </Loaded>
       </Card>
       {isAsking ? <ReplayDialog filter={filter} onClose={() => setAsking(false)} /> : null}
@@ -83,7 +83,7 @@ function StatusChips({ filter }: { readonly filter: DeliveryFilter }) {
     <fieldset class="mb-3 flex flex-wrap gap-1.5">
       <legend class="sr-only">Status</legend>
       {[null, ...DELIVERY_STATUSES].map((status) => {
-        const look = status === null ? undefined : DELIVERY_LOOKS[status];
+        const look = status === null ? undefined : DELIVERY_BADGES[status];
         return (
           <button
             key={status ?? 'any'}
@@ -93,7 +93,7 @@ function StatusChips({ filter }: { readonly filter: DeliveryFilter }) {
             onClick={() => choose({ ...filter, status })}
           >
             {look === undefined ? null : <Icon name={look.icon} size={12} />}
-            {look?.word ?? 'Any status'}
+            {look?.label ?? 'Any status'}
           </button>
         );
       })}
@@ -101,7 +101,7 @@ function StatusChips({ filter }: { readonly filter: DeliveryFilter }) {
   );
 }
 
-const RANGE_WORDS: Readonly<Record<Range, string>> = {
+const RANGE_LABELS: Readonly<Record<Range, string>> = {
   '15m': '15 minutes',
   '1h': 'hour',
   '24h': '24 hours',
@@ -110,12 +110,12 @@ const RANGE_WORDS: Readonly<Record<Range, string>> = {
 };
 const RANGE_OPTIONS = [
   { value: '', label: 'At any time' },
-  ...RANGES.map((range) => ({ value: range, label: `In the last ${RANGE_WORDS[range]}` })),
+  ...RANGES.map((range) => ({ value: range, label: `In the last ${RANGE_LABELS[range]}` })),
   { value: 'custom', label: 'Between two times' },
 ];
 
 function MoreFilters({ filter }: { readonly filter: DeliveryFilter }) {
-  const zone = shownZone.value;
+  const zone = displayZone.value;
   const { after, before } = filter;
   const isCustom = query.value.get('range') === 'custom' || after !== null || before !== null;
   const chosen = isCustom ? 'custom' : (filter.range ?? '');
@@ -139,14 +139,14 @@ function MoreFilters({ filter }: { readonly filter: DeliveryFilter }) {
           <TextField
             type="datetime-local"
             label={`Created after (${zone})`}
-            value={wallOf(after, zone)}
-            onValue={(text) => chooseTimes({ after: instantOf(text, zone), before })}
+            value={toWallTime(after, zone)}
+            onValue={(text) => chooseTimes({ after: toInstant(text, zone), before })}
           />
           <TextField
             type="datetime-local"
             label={`Created before (${zone})`}
-            value={wallOf(before, zone)}
-            onValue={(text) => chooseTimes({ after, before: instantOf(text, zone) })}
+            value={toWallTime(before, zone)}
+            onValue={(text) => chooseTimes({ after, before: toInstant(text, zone) })}
           />
         </>
       ) : null}
@@ -182,7 +182,7 @@ function ScheduleField({ filter }: { readonly filter: DeliveryFilter }) {
   );
 }
 
-function Found({ page, filter }: { readonly page: DeliveryList; readonly filter: DeliveryFilter }) {
+function DeliveryResults({ page, filter }: { readonly page: DeliveryList; readonly filter: DeliveryFilter }) {
   if (page.data.length > 0) {
     return (
       <>
@@ -193,13 +193,13 @@ function Found({ page, filter }: { readonly page: DeliveryList; readonly filter:
   }
   if (writeDeliveryFilter(filter).size === 0 && !query.value.has('cursor')) return <FirstScheduleHelp />;
   return (
-    <Empty icon={filter.status === 'dead_letter' ? 'check' : 'search'} title={nothingWords(filter)}>
+    <EmptyState icon={filter.status === 'dead_letter' ? 'check' : 'search'} title={emptyTitle(filter)}>
       <Button onClick={() => choose(NO_DELIVERY_FILTER)}>Clear the filters</Button>
-    </Empty>
+    </EmptyState>
   );
 }
 
-function nothingWords({ status }: DeliveryFilter): string {
+function emptyTitle({ status }: DeliveryFilter): string {
   if (status === 'dead_letter') return 'No dead letters here: nothing was given up';
   if (status === 'retry_scheduled') return 'Nothing is waiting for another attempt';
   return 'No delivery matches';

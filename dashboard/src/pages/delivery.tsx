@@ -4,38 +4,38 @@ import { useState } from 'preact/hooks';
 import type { Delivery, Schedule } from '../../../sdk/src/api-types.ts';
 import type { DeliveryDetails } from '../../../src/control/http/data-contract.ts';
 import { post } from '../api.ts';
-import { DELIVERY_LOOKS, StateBadge } from '../components/badge.tsx';
+import { DELIVERY_BADGES, StateBadge } from '../components/badge.tsx';
 import { Button } from '../components/button.tsx';
-import { CutText, DestinationText, IdLink } from '../components/copy.tsx';
+import { DestinationText, IdLink, TruncatedText } from '../components/copy.tsx';
 import { Confirm } from '../components/dialog.tsx';
-import { Empty } from '../components/empty.tsx';
+import { EmptyState } from '../components/empty-state.tsx';
 import { Instant, Relative } from '../components/instant.tsx';
-import { Card, Facts, Loaded, Page } from '../components/page.tsx';
+import { Card, DetailList, Loaded, Page } from '../components/page.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
-import { TimingWords } from '../components/timing-words.tsx';
+import { TimingText } from '../components/timing-text.tsx';
 import { toast } from '../components/toast.tsx';
 import { Waterfall } from '../components/waterfall.tsx';
 import { useLive } from '../live.ts';
 import { isReplayable } from '../model/status.ts';
 import { navigate, type Params } from '../router.ts';
-import { inProject, may, toPage } from '../session.ts';
+import { apiPath, hasRole, hrefInProject } from '../session.ts';
 
 type Details = DeliveryDetails<Delivery, Schedule>;
 
 export function DeliveryPage({ params }: { readonly params: Params }) {
   const id = params.id ?? '';
-  const live = useLive<Details>(inProject(`deliveries/${encodeURIComponent(id)}/details`));
+  const live = useLive<Details>(apiPath(`deliveries/${encodeURIComponent(id)}/details`));
   const delivery = live.data?.delivery;
   const [isAsking, setAsking] = useState(false);
   return (
     <Page
       title="Delivery"
-      mark={
-        delivery === undefined ? undefined : <StateBadge state={delivery.status} looks={DELIVERY_LOOKS} />
+      badge={
+        delivery === undefined ? undefined : <StateBadge state={delivery.status} badges={DELIVERY_BADGES} />
       }
-      lead={<CutText text={id} charactersMax={64} isMono canCopy />}
+      lead={<TruncatedText text={id} charactersMax={64} isMono canCopy />}
       actions={
-        delivery !== undefined && may('operator') && isReplayable(delivery.status) ? (
+        delivery !== undefined && hasRole('operator') && isReplayable(delivery.status) ? (
           <Button icon="retry" onClick={() => setAsking(true)}>
             Replay…
           </Button>
@@ -46,7 +46,7 @@ export function DeliveryPage({ params }: { readonly params: Params }) {
         {(details) => <DeliveryView details={details} />}
       </Loaded>
       {isAsking && delivery !== undefined ? (
-        <ReplayOne delivery={delivery} onClose={() => setAsking(false)} />
+        <ReplayConfirm delivery={delivery} onClose={() => setAsking(false)} />
       ) : null}
     </Page>
   );
@@ -67,33 +67,33 @@ function DeliveryView({ details }: { readonly details: Details }) {
   return (
     <div class="space-y-4">
       {words === '' ? null : (
-        <p class={`card border-l-4 px-4 py-3 ${edgeOf(delivery.status)}`} aria-live="polite">
+        <p class={`card border-l-4 px-4 py-3 ${borderOf(delivery.status)}`} aria-live="polite">
           {words}
         </p>
       )}
       <Card title="Attempts">
         {attempts.length === 0 ? (
-          <Empty icon="clock" title="Not tried yet">
+          <EmptyState icon="clock" title="Not tried yet">
             {delivery.next_fire_at === null ? null : (
               <p>
                 The first attempt is due <Relative at={delivery.next_fire_at} />.
               </p>
             )}
-          </Empty>
+          </EmptyState>
         ) : (
           <Waterfall attempts={attempts} deadline={delivery.deadline} />
         )}
-        <WhatIsNext delivery={delivery} hasAttempts={attempts.length > 0} />
+        <NextAttempt delivery={delivery} hasAttempts={attempts.length > 0} />
       </Card>
       <div class="grid gap-4 lg:grid-cols-2">
-        <DeliveryFacts details={details} />
+        <DeliveryFields details={details} />
         <ScheduleCard details={details} />
       </div>
     </div>
   );
 }
 
-const EDGES: Readonly<Record<string, string>> = {
+const BORDERS: Readonly<Record<string, string>> = {
   succeeded: 'border-l-good',
   dead_letter: 'border-l-bad',
   expired: 'border-l-bad',
@@ -101,11 +101,11 @@ const EDGES: Readonly<Record<string, string>> = {
   claimed: 'border-l-accent',
 };
 
-function edgeOf(status: string): string {
-  return EDGES[status] ?? 'border-l-edge';
+function borderOf(status: string): string {
+  return BORDERS[status] ?? 'border-l-edge';
 }
 
-function WhatIsNext({
+function NextAttempt({
   delivery,
   hasAttempts,
 }: {
@@ -132,12 +132,12 @@ function WhatIsNext({
   );
 }
 
-function DeliveryFacts({ details: { delivery, schedule, url, method } }: { readonly details: Details }) {
+function DeliveryFields({ details: { delivery, schedule, url, method } }: { readonly details: Details }) {
   const zone = schedule?.timezone ?? null;
   return (
     <Card title="Facts">
-      <Facts
-        facts={[
+      <DetailList
+        items={[
           ['Sent to', <DestinationText key="to" url={url} method={method} charactersMax={80} canCopy />],
           ['Due', <Instant key="due" at={delivery.scheduled_for} zone={zone} style="exact" />],
           ['Created', <Instant key="created" at={delivery.created_at} style="exact" />],
@@ -156,7 +156,7 @@ function DeliveryFacts({ details: { delivery, schedule, url, method } }: { reado
               ],
           [
             'Idempotency-Key',
-            <CutText key="key" text={delivery.idempotency_key} charactersMax={28} isMono canCopy />,
+            <TruncatedText key="key" text={delivery.idempotency_key} charactersMax={28} isMono canCopy />,
           ],
           delivery.endpoint_id === null
             ? null
@@ -178,14 +178,14 @@ function ScheduleCard({ details: { schedule, delivery } }: { readonly details: D
         <p class="text-dim">Its schedule is not stored any more.</p>
       ) : (
         <div class="space-y-3">
-          <TimingWords schedule={schedule} />
+          <TimingText schedule={schedule} />
           <p>
             <IdLink page="schedules" id={schedule.id} />
           </p>
           <p>
             <a
               class="link"
-              href={`${toPage('deliveries')}?${new URLSearchParams({ schedule: schedule.id, status: delivery.status })}`}
+              href={`${hrefInProject('deliveries')}?${new URLSearchParams({ schedule: schedule.id, status: delivery.status })}`}
             >
               Deliveries of this schedule with the same status
             </a>
@@ -196,11 +196,11 @@ function ScheduleCard({ details: { schedule, delivery } }: { readonly details: D
   );
 }
 
-function ReplayOne({ delivery, onClose }: { readonly delivery: Delivery; readonly onClose: () => void }) {
+function ReplayConfirm({ delivery, onClose }: { readonly delivery: Delivery; readonly onClose: () => void }) {
   const replay = async () => {
-    const made = await post<Delivery>(inProject(`deliveries/${encodeURIComponent(delivery.id)}/replay`));
+    const made = await post<Delivery>(apiPath(`deliveries/${encodeURIComponent(delivery.id)}/replay`));
     toast('good', 'Sent again: this is the new delivery.');
-    navigate(toPage(`deliveries/${made.id}`));
+    navigate(hrefInProject(`deliveries/${made.id}`));
   };
   return (
     <Confirm title="Replay this delivery" action="Replay" onConfirm={replay} onClose={onClose}>

@@ -4,52 +4,51 @@ import { useState } from 'preact/hooks';
 import type { Endpoint, Schedule } from '../../../sdk/src/api-types.ts';
 import type { Destinations, ScheduleSearchPage } from '../../../src/control/http/data-contract.ts';
 import { patch, post } from '../api.ts';
-import { Badge, SCHEDULE_LOOKS, StateBadge } from '../components/badge.tsx';
-import { BreakerState, CloseBreaker } from '../components/breaker.tsx';
+import { Badge, SCHEDULE_BADGES, StateBadge } from '../components/badge.tsx';
 import { Button, ButtonLink } from '../components/button.tsx';
-import { CutText, DestinationText, IdLink } from '../components/copy.tsx';
+import { DestinationText, IdLink, TruncatedText } from '../components/copy.tsx';
 import { Confirm, Dialog, DialogEnd } from '../components/dialog.tsx';
-import { Empty } from '../components/empty.tsx';
+import { EmptyState } from '../components/empty-state.tsx';
 import { EndpointFields } from '../components/endpoint-fields.tsx';
+import { BreakerState, CloseBreaker, SuccessRate } from '../components/endpoint-health.tsx';
 import { EndpointSecrets } from '../components/endpoint-secrets.tsx';
 import { Instant } from '../components/instant.tsx';
 import { Labels } from '../components/labels.tsx';
-import { Card, Facts, Loaded, Page } from '../components/page.tsx';
-import { PayloadCard } from '../components/reveal.tsx';
+import { Card, DetailList, Loaded, Page } from '../components/page.tsx';
+import { PayloadCard } from '../components/payload-card.tsx';
 import { Skeleton, TableSkeleton } from '../components/skeleton.tsx';
-import { SuccessRate } from '../components/success-rate.tsx';
 import { type Column, Table } from '../components/table.tsx';
-import { TimingWords } from '../components/timing-words.tsx';
+import { TimingText } from '../components/timing-text.tsx';
 import { toast } from '../components/toast.tsx';
 import { refreshLive, useLive } from '../live.ts';
+import { describeBreaker, describeBudget, describeRetries } from '../model/describe-policy.ts';
 import {
   type EndpointForm,
   endpointChanges,
-  endpointFaults,
   endpointFormOf,
+  validateEndpoint,
 } from '../model/endpoint-form.ts';
 import { pathWithQuery, queryOf, SEARCH_CHARACTERS_MAX } from '../model/filters.ts';
 import { LABELS_MAX } from '../model/pairs.ts';
-import { breakerWords, budgetWords, retryWords } from '../model/policy-words.ts';
 import type { Params } from '../router.ts';
-import { inProject, may, toPage } from '../session.ts';
+import { apiPath, hasRole, hrefInProject } from '../session.ts';
 import { useForm } from '../use-form.ts';
 
 export function EndpointPage({ params }: { readonly params: Params }) {
-  const live = useLive<Endpoint>(inProject(`endpoints/${encodeURIComponent(params.id ?? '')}`));
+  const live = useLive<Endpoint>(apiPath(`endpoints/${encodeURIComponent(params.id ?? '')}`));
   const endpoint = live.data;
   return (
     <Page
       title="Endpoint profile"
-      mark={endpoint?.archived === true ? <Badge tone="neutral">Archived</Badge> : undefined}
-      lead={<CutText text={params.id ?? ''} charactersMax={64} isMono canCopy />}
-      actions={endpoint !== null && may('operator') ? <Actions endpoint={endpoint} /> : undefined}
+      badge={endpoint?.archived === true ? <Badge tone="neutral">Archived</Badge> : undefined}
+      lead={<TruncatedText text={params.id ?? ''} charactersMax={64} isMono canCopy />}
+      actions={endpoint !== null && hasRole('operator') ? <Actions endpoint={endpoint} /> : undefined}
     >
       <Loaded live={live} skeleton={<Skeleton height={280} />}>
         {(loaded) => (
           <div class="space-y-4">
             <div class="grid items-start gap-4 lg:grid-cols-[1fr_22rem]">
-              <EndpointFacts endpoint={loaded} />
+              <ProfileDetails endpoint={loaded} />
               <div class="space-y-4">
                 <Health endpoint={loaded} />
                 <PayloadCard
@@ -61,7 +60,7 @@ export function EndpointPage({ params }: { readonly params: Params }) {
               </div>
             </div>
             <EndpointSecrets id={loaded.id} />
-            <ItsSchedules endpoint={loaded} />
+            <ProfileSchedules endpoint={loaded} />
           </div>
         )}
       </Loaded>
@@ -73,7 +72,7 @@ function Actions({ endpoint }: { readonly endpoint: Endpoint }) {
   const [open, setOpen] = useState<'edit' | 'archive' | null>(null);
   if (endpoint.archived) return null;
   const archive = async () => {
-    await post<Endpoint>(inProject(`endpoints/${endpoint.id}/archive`));
+    await post<Endpoint>(apiPath(`endpoints/${endpoint.id}/archive`));
     toast('good', 'Archived.');
     await refreshLive();
   };
@@ -81,7 +80,7 @@ function Actions({ endpoint }: { readonly endpoint: Endpoint }) {
     <>
       <ButtonLink
         icon="plus"
-        href={`${toPage('schedules/new')}?${new URLSearchParams({ endpoint: endpoint.id })}`}
+        href={`${hrefInProject('schedules/new')}?${new URLSearchParams({ endpoint: endpoint.id })}`}
       >
         New schedule
       </ButtonLink>
@@ -114,21 +113,21 @@ function EditDialog({ endpoint, onClose }: { readonly endpoint: Endpoint; readon
   const send = async (form: EndpointForm) => {
     const changes = endpointChanges(form, endpoint);
     if (Object.keys(changes).length > 0) {
-      await patch<Endpoint>(inProject(`endpoints/${endpoint.id}`), changes);
+      await patch<Endpoint>(apiPath(`endpoints/${endpoint.id}`), changes);
       toast('good', 'Saved. Deliveries that are made from now on follow it.');
     }
     onClose();
     await refreshLive();
   };
-  const { form, change, faults, error, isBusy, submit, element } = useForm(
+  const { form, change, errors, error, isBusy, submit, element } = useForm(
     endpointFormOf(endpoint),
-    endpointFaults,
+    validateEndpoint,
     send,
   );
   return (
     <Dialog title="Edit endpoint profile" onClose={onClose} isWide isKept>
       <form ref={element} onSubmit={submit} noValidate class="space-y-5">
-        <EndpointFields form={form} change={change} faults={faults} headersBefore={endpoint.header_keys} />
+        <EndpointFields form={form} change={change} errors={errors} headersBefore={endpoint.header_keys} />
         <p class="text-sm text-dim">
           Deliveries that wait already keep the version they were made with; later ones get version{' '}
           {endpoint.version + 1}.
@@ -139,11 +138,11 @@ function EditDialog({ endpoint, onClose }: { readonly endpoint: Endpoint; readon
   );
 }
 
-function EndpointFacts({ endpoint }: { readonly endpoint: Endpoint }) {
+function ProfileDetails({ endpoint }: { readonly endpoint: Endpoint }) {
   return (
     <Card title="Facts">
-      <Facts
-        facts={[
+      <DetailList
+        items={[
           [
             'Sent to',
             <DestinationText
@@ -155,9 +154,9 @@ function EndpointFacts({ endpoint }: { readonly endpoint: Endpoint }) {
             />,
           ],
           ['Timeout', endpoint.timeout ?? '30s, the default'],
-          ['Retries', retryWords(endpoint.retry_policy)],
-          ['Retry budget', budgetWords(endpoint.retry_budget)],
-          ['Breaker', breakerWords(endpoint.breaker_policy)],
+          ['Retries', describeRetries(endpoint.retry_policy)],
+          ['Retry budget', describeBudget(endpoint.retry_budget)],
+          ['Breaker', describeBreaker(endpoint.breaker_policy)],
           endpoint.rate_limit === null ? null : ['Most a second', endpoint.rate_limit.per_second],
           ['Version', endpoint.version],
           ['Labels', <Labels key="labels" labels={endpoint.metadata} shownMax={LABELS_MAX} />],
@@ -171,7 +170,7 @@ function EndpointFacts({ endpoint }: { readonly endpoint: Endpoint }) {
 
 /** Its line of the list of destinations, where it is on the first page. */
 function Health({ endpoint }: { readonly endpoint: Endpoint }) {
-  const live = useLive<Destinations<Endpoint>>(inProject('destinations?include_archived=true'));
+  const live = useLive<Destinations<Endpoint>>(apiPath('destinations?include_archived=true'));
   const line = live.data?.data.find(({ profile }) => profile?.id === endpoint.id);
   return (
     <Card title="Last 24 hours">
@@ -181,8 +180,8 @@ function Health({ endpoint }: { readonly endpoint: Endpoint }) {
         </p>
       ) : (
         <div class="space-y-3">
-          <Facts
-            facts={[
+          <DetailList
+            items={[
               ['Breaker', <BreakerState key="breaker" breaker={line.breaker} />],
               ['Arrived', <SuccessRate key="rate" counts={line.last_24h} />],
               ['Fired', line.last_24h.fired],
@@ -202,24 +201,25 @@ const COLUMNS: readonly Column<Schedule>[] = [
     isRowHeading: true,
     cell: (schedule) => <IdLink page="schedules" id={schedule.id} isShort />,
   },
-  { heading: 'State', cell: (schedule) => <StateBadge state={schedule.state} looks={SCHEDULE_LOOKS} /> },
-  { heading: 'Fires', cell: (schedule) => <TimingWords schedule={schedule} /> },
+  { heading: 'State', cell: (schedule) => <StateBadge state={schedule.state} badges={SCHEDULE_BADGES} /> },
+  { heading: 'Fires', cell: (schedule) => <TimingText schedule={schedule} /> },
   { heading: 'Labels', cell: (schedule) => <Labels labels={schedule.metadata} /> },
 ];
 
 /** Found by its address: schedules with the same address of their own are left out here. */
-function ItsSchedules({ endpoint }: { readonly endpoint: Endpoint }) {
+function ProfileSchedules({ endpoint }: { readonly endpoint: Endpoint }) {
   const live = useLive<ScheduleSearchPage<Schedule>>(
-    inProject(
-      pathWithQuery('search/schedules', queryOf({ q: endpoint.url.slice(0, SEARCH_CHARACTERS_MAX) })),
-    ),
+    apiPath(pathWithQuery('search/schedules', queryOf({ q: endpoint.url.slice(0, SEARCH_CHARACTERS_MAX) }))),
   );
   return (
     <Card
       title="Schedules"
       isFlush
       actions={
-        <ButtonLink kind="quiet" href={`${toPage('schedules')}?${new URLSearchParams({ q: endpoint.url })}`}>
+        <ButtonLink
+          kind="quiet"
+          href={`${hrefInProject('schedules')}?${new URLSearchParams({ q: endpoint.url })}`}
+        >
           Search on
         </ButtonLink>
       }
@@ -228,7 +228,7 @@ function ItsSchedules({ endpoint }: { readonly endpoint: Endpoint }) {
         {({ data }) => {
           const rows = data.filter((schedule) => schedule.endpoint_id === endpoint.id);
           return rows.length === 0 ? (
-            <Empty icon="schedules" title="No schedule was found that uses it" />
+            <EmptyState icon="schedules" title="No schedule was found that uses it" />
           ) : (
             <Table
               caption="Schedules of this profile"

@@ -3,21 +3,20 @@
 import type { Endpoint } from '../../../sdk/src/api-types.ts';
 import type { Destination, Destinations } from '../../../src/control/http/data-contract.ts';
 import { Badge } from '../components/badge.tsx';
-import { BreakerState, CloseBreaker } from '../components/breaker.tsx';
 import { ButtonLink } from '../components/button.tsx';
-import { CutText, DestinationText } from '../components/copy.tsx';
-import { Empty } from '../components/empty.tsx';
+import { DestinationText, TruncatedText } from '../components/copy.tsx';
+import { EmptyState } from '../components/empty-state.tsx';
+import { BreakerState, CloseBreaker, SuccessRate } from '../components/endpoint-health.tsx';
 import { Checkbox } from '../components/field.tsx';
 import { Card, Loaded, Page } from '../components/page.tsx';
 import { Pager } from '../components/pager.tsx';
 import { TableSkeleton } from '../components/skeleton.tsx';
-import { SuccessRate } from '../components/success-rate.tsx';
 import { type Column, Table } from '../components/table.tsx';
-import { count } from '../format.ts';
+import { formatCount } from '../format.ts';
 import { useLive } from '../live.ts';
 import { pathWithQuery, queryOf } from '../model/filters.ts';
 import { query, setQuery } from '../router.ts';
-import { inProject, may, toPage } from '../session.ts';
+import { apiPath, hasRole, hrefInProject } from '../session.ts';
 
 type Row = Destination<Endpoint>;
 
@@ -25,13 +24,13 @@ export function EndpointsPage() {
   const cursor = query.value.get('cursor');
   const hasArchived = query.value.get('archived') === 'true';
   const search = queryOf({ cursor, include_archived: hasArchived ? 'true' : null });
-  const live = useLive<Destinations<Endpoint>>(inProject(pathWithQuery('destinations', search)));
+  const live = useLive<Destinations<Endpoint>>(apiPath(pathWithQuery('destinations', search)));
   return (
     <Page
       title="Endpoints"
       actions={
-        may('operator') ? (
-          <ButtonLink kind="primary" icon="plus" href={toPage('endpoints/new')}>
+        hasRole('operator') ? (
+          <ButtonLink kind="primary" icon="plus" href={hrefInProject('endpoints/new')}>
             New profile
           </ButtonLink>
         ) : undefined
@@ -71,12 +70,12 @@ function EndpointTables({
     <div class="space-y-4">
       <Card title="Profiles" isFlush>
         {profiles.length === 0 ? (
-          <Empty icon="endpoints" title="No endpoint profiles yet">
+          <EmptyState icon="endpoints" title="No endpoint profiles yet">
             <p class="max-w-prose">
               A profile is a destination with its headers, timeout, retries and breaker, shared by many
               schedules. Change it once, and every later delivery follows.
             </p>
-          </Empty>
+          </EmptyState>
         ) : (
           <Table
             caption="Endpoint profiles"
@@ -90,7 +89,7 @@ function EndpointTables({
       {isFirst ? (
         <Card title="Addresses that schedules name themselves" isFlush>
           {inline.length === 0 ? (
-            <Empty icon="endpoints" title="None was sent to in the last 24 hours" />
+            <EmptyState icon="endpoints" title="None was sent to in the last 24 hours" />
           ) : (
             <Table
               caption="Inline destinations of the last 24 hours"
@@ -114,18 +113,18 @@ const COLUMNS: readonly Column<Row>[] = [
         <div>
           <DestinationText url={url} charactersMax={52} />
           <div>
-            <a class="link text-sm" href={`${toPage('schedules')}?${new URLSearchParams({ q: url })}`}>
+            <a class="link text-sm" href={`${hrefInProject('schedules')}?${new URLSearchParams({ q: url })}`}>
               Its schedules
             </a>
           </div>
         </div>
       ) : (
         <div>
-          <a class="link font-medium" href={toPage(`endpoints/${profile.id}`)}>
+          <a class="link font-medium" href={hrefInProject(`endpoints/${profile.id}`)}>
             <DestinationText url={url} charactersMax={52} />
           </a>
           <div class="font-mono text-xs text-dim">
-            {profile.method} · <CutText text={profile.id} charactersMax={20} />{' '}
+            {profile.method} · <TruncatedText text={profile.id} charactersMax={20} />{' '}
             {profile.archived ? <Badge tone="neutral">Archived</Badge> : null}
           </div>
         </div>
@@ -133,12 +132,12 @@ const COLUMNS: readonly Column<Row>[] = [
   },
   { heading: 'Breaker', cell: ({ breaker }) => <BreakerState breaker={breaker} /> },
   { heading: 'Arrived in 24 h', cell: ({ last_24h: counts }) => <SuccessRate counts={counts} /> },
-  { heading: 'Fired', isFigure: true, cell: ({ last_24h: counts }) => count(counts.fired) },
-  { heading: 'Retried', isFigure: true, cell: ({ last_24h: counts }) => count(counts.retried) },
+  { heading: 'Fired', isFigure: true, cell: ({ last_24h: counts }) => formatCount(counts.fired) },
+  { heading: 'Retried', isFigure: true, cell: ({ last_24h: counts }) => formatCount(counts.retried) },
   {
     heading: 'Given up',
     isFigure: true,
-    cell: ({ last_24h: counts }) => count(counts.dead_lettered + counts.expired),
+    cell: ({ last_24h: counts }) => formatCount(counts.dead_lettered + counts.expired),
   },
   {
     heading: 'Actions',

@@ -8,13 +8,13 @@ import { type ApiError, asApiError, post } from '../api.ts';
 import { Button, ButtonLink } from '../components/button.tsx';
 import { ErrorNote, ErrorPanel } from '../components/error.tsx';
 import { TextField } from '../components/field.tsx';
-import { Mark } from '../components/header.tsx';
+import { Logo } from '../components/header.tsx';
 import { Relative } from '../components/instant.tsx';
-import { Doorway } from '../components/layout.tsx';
+import { SignedOutLayout } from '../components/layout.tsx';
 import { NewPassword } from '../components/password-field.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
-import { characterCount, PASSWORD_CHARACTERS_MIN } from '../password.ts';
-import { navigate, to } from '../router.ts';
+import { countCharacters, PASSWORD_CHARACTERS_MIN } from '../password.ts';
+import { hrefTo, navigate } from '../router.ts';
 import { session } from '../session.ts';
 import { useRequest } from '../use-request.ts';
 
@@ -26,7 +26,7 @@ const ROLES = {
 
 function takeToken(): string {
   const token = location.hash.slice(1);
-  if (token !== '') navigate(to('invite'), { replace: true });
+  if (token !== '') navigate(hrefTo('invite'), { replace: true });
   return token;
 }
 
@@ -42,10 +42,10 @@ export function InvitePage() {
     );
   }, [token]);
   return (
-    <Doorway>
+    <SignedOutLayout>
       <div class="card p-6 shadow-sm">
         <div class="mb-4 flex items-center gap-2.5">
-          <Mark />
+          <Logo />
           <h1 class="text-lg font-semibold">Welcome to Sched</h1>
         </div>
         {token === '' ? (
@@ -61,7 +61,7 @@ export function InvitePage() {
           <Accept token={token} look={look} />
         )}
       </div>
-    </Doorway>
+    </SignedOutLayout>
   );
 }
 
@@ -69,7 +69,7 @@ function NoToken() {
   return (
     <div class="space-y-4">
       <p>This link has no invitation in it. Open the whole link, with all that stands behind the #.</p>
-      <ButtonLink href={to('login')}>Sign in</ButtonLink>
+      <ButtonLink href={hrefTo('login')}>Sign in</ButtonLink>
     </div>
   );
 }
@@ -79,7 +79,7 @@ function Accept({ token, look }: { readonly token: string; readonly look: Invita
   const [password, setPassword] = useState('');
   const request = useRequest(async () => {
     session.value = await post<SessionInfo>('invitation', { token, name, password });
-    navigate(to(''), { replace: true });
+    navigate(hrefTo(''), { replace: true });
   });
   const { error } = request;
   const errorAt = (...codes: readonly string[]) =>
@@ -120,7 +120,7 @@ function Accept({ token, look }: { readonly token: string; readonly look: Invita
           type="submit"
           kind="primary"
           isBusy={request.isBusy}
-          disabled={characterCount(password) < PASSWORD_CHARACTERS_MIN || name.trim() === ''}
+          disabled={countCharacters(password) < PASSWORD_CHARACTERS_MIN || name.trim() === ''}
         >
           Make my account
         </Button>

@@ -5,10 +5,10 @@ import { post } from '../api.ts';
 import { Button } from '../components/button.tsx';
 import { ErrorNote } from '../components/error.tsx';
 import { TextField } from '../components/field.tsx';
-import { Mark } from '../components/header.tsx';
-import { Doorway } from '../components/layout.tsx';
+import { Logo } from '../components/header.tsx';
+import { SignedOutLayout } from '../components/layout.tsx';
 import { navigate, path, query } from '../router.ts';
-import { session, wantedPage } from '../session.ts';
+import { pageAfterSignIn, session } from '../session.ts';
 import { useRequest } from '../use-request.ts';
 
 export function LoginPage() {
@@ -17,7 +17,7 @@ export function LoginPage() {
   const request = useRequest(async () => {
     const entered = await post<SessionInfo>('login', { name, password });
     // Reading it before the session is set: the address still knows what was wanted.
-    const wanted = path.peek() === 'login' ? wantedPage() : null;
+    const wanted = path.peek() === 'login' ? pageAfterSignIn() : null;
     session.value = entered;
     if (wanted !== null) navigate(wanted, { replace: true });
   });
@@ -29,10 +29,10 @@ export function LoginPage() {
     if (!(await request.run())) setPassword('');
   };
   return (
-    <Doorway>
+    <SignedOutLayout>
       <div class="card p-6 shadow-sm">
         <div class="mb-5 flex items-center gap-2.5">
-          <Mark />
+          <Logo />
           <h1 class="text-lg font-semibold">Sign in to Sched</h1>
         </div>
         {query.value.has('to') ? (
@@ -69,6 +69,6 @@ export function LoginPage() {
         No account? An admin can invite you. The first invitation is printed when the service starts;{' '}
         <code class="font-mono whitespace-nowrap">sched user create</code> makes another.
       </p>
-    </Doorway>
+    </SignedOutLayout>
   );
 }

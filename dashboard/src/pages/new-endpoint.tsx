@@ -6,24 +6,24 @@ import { EndpointFields } from '../components/endpoint-fields.tsx';
 import { ErrorNote } from '../components/error.tsx';
 import { Card, Page } from '../components/page.tsx';
 import { toast } from '../components/toast.tsx';
-import { type EndpointForm, endpointBody, endpointFaults, NEW_ENDPOINT } from '../model/endpoint-form.ts';
+import { type EndpointForm, endpointBody, NEW_ENDPOINT, validateEndpoint } from '../model/endpoint-form.ts';
 import { navigate } from '../router.ts';
-import { inProject, may, toPage } from '../session.ts';
+import { apiPath, hasRole, hrefInProject } from '../session.ts';
 import { useForm } from '../use-form.ts';
 
 async function create(form: EndpointForm): Promise<void> {
-  const made = await post<Endpoint>(inProject('endpoints'), endpointBody(form));
+  const made = await post<Endpoint>(apiPath('endpoints'), endpointBody(form));
   toast('good', 'Created.');
-  navigate(toPage(`endpoints/${made.id}`));
+  navigate(hrefInProject(`endpoints/${made.id}`));
 }
 
 export function NewEndpointPage() {
-  const { form, change, faults, error, isBusy, submit, element } = useForm(
+  const { form, change, errors, error, isBusy, submit, element } = useForm(
     NEW_ENDPOINT,
-    endpointFaults,
+    validateEndpoint,
     create,
   );
-  if (!may('operator')) {
+  if (!hasRole('operator')) {
     return (
       <Page title="New endpoint profile">
         <p class="text-dim">Your role does not allow this. Ask an admin to make you an operator.</p>
@@ -35,12 +35,12 @@ export function NewEndpointPage() {
       <form ref={element} onSubmit={submit} noValidate class="max-w-3xl space-y-4">
         <Card>
           <div class="pt-2">
-            <EndpointFields form={form} change={change} faults={faults} headersBefore={null} />
+            <EndpointFields form={form} change={change} errors={errors} headersBefore={null} />
           </div>
         </Card>
         {error === null ? null : <ErrorNote error={error} />}
         <div class="flex justify-end gap-2">
-          <ButtonLink href={toPage('endpoints')}>Cancel</ButtonLink>
+          <ButtonLink href={hrefInProject('endpoints')}>Cancel</ButtonLink>
           <Button type="submit" kind="primary" isBusy={isBusy}>
             Create profile
           </Button>

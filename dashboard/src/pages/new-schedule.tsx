@@ -10,62 +10,62 @@ import { Icon } from '../components/icon.tsx';
 import { Card, Page } from '../components/page.tsx';
 import { PairsField } from '../components/pairs-field.tsx';
 import { RetryFields } from '../components/retry-fields.tsx';
-import { previewFaults, TimingControl, TimingPreview } from '../components/timing-control.tsx';
+import { previewErrors, TimingControl, TimingPreview } from '../components/timing-control.tsx';
 import { toast } from '../components/toast.tsx';
-import { bytes } from '../format.ts';
+import { formatBytes } from '../format.ts';
 import { useLive } from '../live.ts';
 import { HEADERS_MAX, LABELS_MAX } from '../model/pairs.ts';
 import {
   bodyHint,
-  type FieldFaults,
+  type FieldErrors,
   newSchedule,
   type ScheduleForm,
   scheduleBody,
-  scheduleFaults,
+  validateSchedule,
 } from '../model/schedule-form.ts';
 import { newTiming, previewBody } from '../model/timing-form.ts';
 import { navigate, query } from '../router.ts';
-import { inProject, may, toPage } from '../session.ts';
-import { shownZone } from '../time.ts';
+import { apiPath, hasRole, hrefInProject } from '../session.ts';
+import { displayZone } from '../time.ts';
 import { useForm } from '../use-form.ts';
 import { usePreview } from '../use-preview.ts';
 
 interface PartProps {
   readonly form: ScheduleForm;
   readonly change: (form: ScheduleForm) => void;
-  readonly faults: FieldFaults;
+  readonly errors: FieldErrors;
 }
 
 /** A link from a profile's page brings the profile along. */
 function firstForm(): ScheduleForm {
-  const form = newSchedule(newTiming(shownZone.peek(), Date.now()));
+  const form = newSchedule(newTiming(displayZone.peek(), Date.now()));
   const endpointId = query.peek().get('endpoint');
   return endpointId === null ? form : { ...form, destination: 'profile', endpointId };
 }
 
 async function create(form: ScheduleForm): Promise<void> {
-  const made = await post<Schedule>(inProject('schedules'), scheduleBody(form));
+  const made = await post<Schedule>(apiPath('schedules'), scheduleBody(form));
   toast('good', 'Created.');
-  navigate(toPage(`schedules/${made.id}`));
+  navigate(hrefInProject(`schedules/${made.id}`));
 }
 
 export function NewSchedulePage() {
-  const { form, change, faults, error, isBusy, submit, element } = useForm(
+  const { form, change, errors, error, isBusy, submit, element } = useForm(
     firstForm(),
-    scheduleFaults,
+    validateSchedule,
     create,
   );
   const asked = previewBody(form.timing, form.jitter);
   const preview = usePreview(asked);
-  const all = { ...previewFaults(preview), ...faults };
-  if (!may('operator')) {
+  const all = { ...previewErrors(preview), ...errors };
+  if (!hasRole('operator')) {
     return (
       <Page title="New schedule">
         <p class="text-dim">Your role does not allow this. Ask an admin to make you an operator.</p>
       </Page>
     );
   }
-  const parts: PartProps = { form, change, faults: all };
+  const parts: PartProps = { form, change, errors: all };
   return (
     <Page title="New schedule">
       <form
@@ -79,7 +79,7 @@ export function NewSchedulePage() {
           <Card title="When">
             <TimingControl
               form={form.timing}
-              faults={all}
+              errors={all}
               onForm={(next) => change({ ...form, timing: next })}
             />
           </Card>
@@ -92,7 +92,7 @@ export function NewSchedulePage() {
           </Card>
           {error === null ? null : <ErrorNote error={error} />}
           <div class="flex justify-end gap-2">
-            <ButtonLink href={toPage('schedules')}>Cancel</ButtonLink>
+            <ButtonLink href={hrefInProject('schedules')}>Cancel</ButtonLink>
             <Button type="submit" kind="primary" isBusy={isBusy}>
               Create schedule
             </Button>
@@ -108,7 +108,7 @@ const DESTINATIONS = [
   { value: 'profile', label: 'An endpoint profile' },
 ] as const;
 
-function DestinationPart({ form, change, faults }: PartProps) {
+function DestinationPart({ form, change, errors }: PartProps) {
   return (
     <Card title="Where">
       <div class="space-y-4">
@@ -122,27 +122,27 @@ function DestinationPart({ form, change, faults }: PartProps) {
           <DestinationFields
             method={form.method}
             url={form.url}
-            methodError={faults.method}
-            urlError={faults.endpoint}
+            methodError={errors.method}
+            urlError={errors.endpoint}
             isStored={false}
             change={(changed) => change({ ...form, ...changed })}
           />
         ) : (
-          <ProfileField form={form} change={change} faults={faults} />
+          <ProfileField form={form} change={change} errors={errors} />
         )}
       </div>
     </Card>
   );
 }
 
-function ProfileField({ form, change, faults }: PartProps) {
-  const live = useLive<EndpointList>(inProject('endpoints?limit=100'));
+function ProfileField({ form, change, errors }: PartProps) {
+  const live = useLive<EndpointList>(apiPath('endpoints?limit=100'));
   const profiles = (live.data?.data ?? []).filter((profile) => !profile.archived);
   if (live.data !== null && profiles.length === 0) {
     return (
       <p class="text-dim">
         There is no endpoint profile yet.{' '}
-        <a class="link" href={toPage('endpoints/new')}>
+        <a class="link" href={hrefInProject('endpoints/new')}>
           Create one
         </a>
         , or give an address.
@@ -153,7 +153,7 @@ function ProfileField({ form, change, faults }: PartProps) {
     <SelectField
       label="Endpoint profile"
       value={form.endpointId}
-      error={faults.endpoint_id}
+      error={errors.endpoint_id}
       hint="Method, headers, timeout and retries come from the profile, as it is when each delivery is made."
       options={[
         { value: '', label: live.data === null ? 'Loading…' : 'Choose a profile' },
@@ -164,7 +164,7 @@ function ProfileField({ form, change, faults }: PartProps) {
   );
 }
 
-function PayloadPart({ form, change, faults }: PartProps) {
+function PayloadPart({ form, change, errors }: PartProps) {
   const hint = bodyHint(form.body);
   return (
     <Card title="What">
@@ -175,7 +175,7 @@ function PayloadPart({ form, change, faults }: PartProps) {
           hint="Encrypted at rest. Values cannot be read back, except by an admin, which is written to the audit log."
           pairs={form.headers}
           max={HEADERS_MAX}
-          error={faults.headers}
+          error={errors.headers}
           isSecret
           onPairs={(headers) => change({ ...form, headers })}
         />
@@ -184,7 +184,7 @@ function PayloadPart({ form, change, faults }: PartProps) {
             label="Body"
             value={form.body}
             rows={6}
-            error={faults.body}
+            error={errors.body}
             placeholder={'{"hello": "world"}'}
             onValue={(body) => change({ ...form, body })}
           />
@@ -198,10 +198,10 @@ function PayloadPart({ form, change, faults }: PartProps) {
               </>
             ) : hint.kind === 'json' ? (
               <>
-                <Icon name="check" size={14} /> Valid JSON, {bytes(new Blob([form.body]).size)}
+                <Icon name="check" size={14} /> Valid JSON, {formatBytes(new Blob([form.body]).size)}
               </>
             ) : hint.kind === 'text' ? (
-              `Text, ${bytes(new Blob([form.body]).size)}`
+              `Text, ${formatBytes(new Blob([form.body]).size)}`
             ) : (
               'No body. At most 256 KB of text.'
             )}
@@ -214,8 +214,8 @@ function PayloadPart({ form, change, faults }: PartProps) {
 
 const ADVANCED_FIELDS = ['ttl', 'jitter', 'rate_limit', 'idempotency_key', 'retry_policy', 'metadata'];
 
-function AdvancedPart({ form, change, faults }: PartProps) {
-  const hasFault = ADVANCED_FIELDS.some((name) => faults[name] !== undefined);
+function AdvancedPart({ form, change, errors }: PartProps) {
+  const hasFault = ADVANCED_FIELDS.some((name) => errors[name] !== undefined);
   return (
     <details class="card" open={hasFault || undefined}>
       <summary class="px-4 py-3 font-semibold">Labels, deadline, retries and more</summary>
@@ -226,14 +226,14 @@ function AdvancedPart({ form, change, faults }: PartProps) {
           hint="To find it again: search for name=value."
           pairs={form.labels}
           max={LABELS_MAX}
-          error={faults.metadata}
+          error={errors.metadata}
           onPairs={(labels) => change({ ...form, labels })}
         />
         <div class="grid gap-4 sm:grid-cols-2">
           <TextField
             label="Deliver within"
             value={form.ttl}
-            error={faults.ttl}
+            error={errors.ttl}
             placeholder="24h"
             hint="From the first fire; no retry after it. Empty: no deadline."
             onValue={(ttl) => change({ ...form, ttl })}
@@ -241,7 +241,7 @@ function AdvancedPart({ form, change, faults }: PartProps) {
           <TextField
             label="Jitter"
             value={form.jitter}
-            error={faults.jitter}
+            error={errors.jitter}
             placeholder="30s"
             hint="Spreads runs by plus or minus so much, the same way each time."
             onValue={(jitter) => change({ ...form, jitter })}
@@ -249,7 +249,7 @@ function AdvancedPart({ form, change, faults }: PartProps) {
           <TextField
             label="Most a second"
             value={form.perSecond}
-            error={faults.rate_limit}
+            error={errors.rate_limit}
             inputMode="decimal"
             hint="Deliveries a second to this destination. Empty or 0: no limit."
             onValue={(perSecond) => change({ ...form, perSecond })}
@@ -257,7 +257,7 @@ function AdvancedPart({ form, change, faults }: PartProps) {
           <TextField
             label="Idempotency-Key"
             value={form.idempotencyKey}
-            error={faults.idempotency_key}
+            error={errors.idempotency_key}
             isMono
             maxLength={255}
             hint="Sent along, so that receivers can ignore doubles. Empty: made for you."
@@ -266,7 +266,7 @@ function AdvancedPart({ form, change, faults }: PartProps) {
         </div>
         <RetryFields
           form={form.retry}
-          error={faults.retry_policy}
+          error={errors.retry_policy}
           onForm={(retry) => change({ ...form, retry })}
         />
       </div>

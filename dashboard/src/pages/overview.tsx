@@ -6,7 +6,7 @@ import { Card, Loaded, Page } from '../components/page.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
 import { useLive } from '../live.ts';
 import { query, setQuery } from '../router.ts';
-import { inProject } from '../session.ts';
+import { apiPath } from '../session.ts';
 import { Breakers } from './overview/breakers.tsx';
 import { DueChart, LatenessChart, LatenessHistogram, OutcomeChart } from './overview/charts.tsx';
 import { Cluster } from './overview/cluster.tsx';
@@ -26,7 +26,7 @@ function rangeOf(text: string | null): OverviewRange {
 
 export function OverviewPage() {
   const range = rangeOf(query.value.get('range'));
-  const live = useLive<Overview>(inProject(`overview?range=${range}`));
+  const live = useLive<Overview>(apiPath(`overview?range=${range}`));
   return (
     <Page
       title="Overview"

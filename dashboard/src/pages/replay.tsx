@@ -4,21 +4,21 @@ import type { ReplayJobInfo } from '../../../src/control/http/data-contract.ts';
 import { post } from '../api.ts';
 import { Button, ButtonLink } from '../components/button.tsx';
 import { Confirm } from '../components/dialog.tsx';
-import { FilterWords } from '../components/filter-words.tsx';
+import { FilterText } from '../components/filter-text.tsx';
 import { Instant } from '../components/instant.tsx';
-import { isEnded, JobBadge, JobBar, wholeOf } from '../components/job-progress.tsx';
-import { Card, Facts, Loaded, Page } from '../components/page.tsx';
+import { isEnded, JobBadge, JobBar, totalOf } from '../components/job-progress.tsx';
+import { Card, DetailList, Loaded, Page } from '../components/page.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
 import { announce, toast } from '../components/toast.tsx';
-import { count, milliseconds, percent, plural } from '../format.ts';
+import { formatCount, formatMs, formatPercent, plural } from '../format.ts';
 import { refreshLive, useLive } from '../live.ts';
 import { filterOfQuery, pathWithQuery, writeDeliveryFilter } from '../model/filters.ts';
-import { leftMs, look, perSecond, type Seen } from '../model/replay-rate.ts';
+import { addSample, ratePerSecond, remainingMs, type Sample } from '../model/replay-rate.ts';
 import type { Params } from '../router.ts';
-import { inProject, may, toPage } from '../session.ts';
+import { apiPath, hasRole, hrefInProject } from '../session.ts';
 
 export function ReplayPage({ params }: { readonly params: Params }) {
-  const path = inProject(`replays/${encodeURIComponent(params.id ?? '')}`);
+  const path = apiPath(`replays/${encodeURIComponent(params.id ?? '')}`);
   const live = useLive<ReplayJobInfo>(path);
   const job = live.data;
   const [isAsking, setAsking] = useState(false);
@@ -30,13 +30,13 @@ export function ReplayPage({ params }: { readonly params: Params }) {
   return (
     <Page
       title="Bulk replay"
-      mark={job === null ? undefined : <JobBadge state={job.state} />}
+      badge={job === null ? undefined : <JobBadge state={job.state} />}
       actions={
         <>
-          <ButtonLink kind="quiet" href={toPage('replays')}>
+          <ButtonLink kind="quiet" href={hrefInProject('replays')}>
             All bulk replays
           </ButtonLink>
-          {job !== null && !isEnded(job) && may('operator') ? (
+          {job !== null && !isEnded(job) && hasRole('operator') ? (
             <Button kind="danger" icon="stop" onClick={() => setAsking(true)}>
               Stop…
             </Button>
@@ -67,46 +67,46 @@ export function ReplayPage({ params }: { readonly params: Params }) {
 
 function JobView({ job }: { readonly job: ReplayJobInfo }) {
   const rate = useRate(job);
-  const whole = wholeOf(job);
+  const whole = totalOf(job);
   const done = job.replayed + job.skipped;
   useEffect(() => {
     if (isEnded(job))
-      announce(`${job.state === 'done' ? 'Done' : 'Stopped'}: ${count(job.replayed)} replayed.`);
+      announce(`${job.state === 'done' ? 'Done' : 'Stopped'}: ${formatCount(job.replayed)} replayed.`);
   }, [job.state]);
   return (
     <div class="space-y-4">
       <Card>
         <div class="mb-2 flex flex-wrap items-baseline justify-between gap-x-4 pt-2">
           <p class="text-lg tabular-nums">
-            <strong>{count(done)}</strong> of {count(whole)}
-            <span class="text-dim"> · {percent(done, whole)}</span>
+            <strong>{formatCount(done)}</strong> of {formatCount(whole)}
+            <span class="text-dim"> · {formatPercent(done, whole)}</span>
           </p>
-          <p class="text-dim tabular-nums">{paceWords(job, rate)}</p>
+          <p class="text-dim tabular-nums">{describePace(job, rate)}</p>
         </div>
         <JobBar job={job} />
-        <p class="mt-3 text-dim">{stateWords(job)}</p>
+        <p class="mt-3 text-dim">{describeState(job)}</p>
       </Card>
       <div class="grid gap-4 lg:grid-cols-2">
         <Card title="What">
           <p class="mb-3">
-            Deliveries <FilterWords query={job.filter} />.
+            Deliveries <FilterText query={job.filter} />.
           </p>
           <a
             class="link"
-            href={pathWithQuery(toPage('deliveries'), writeDeliveryFilter(filterOfQuery(job.filter)))}
+            href={pathWithQuery(hrefInProject('deliveries'), writeDeliveryFilter(filterOfQuery(job.filter)))}
           >
             Show these deliveries
           </a>
         </Card>
         <Card title="Facts">
-          <Facts
-            facts={[
-              ['Confirmed', count(job.expected)],
-              ['Gathered', count(job.gathered)],
-              ['Replayed', count(job.replayed)],
+          <DetailList
+            items={[
+              ['Confirmed', formatCount(job.expected)],
+              ['Gathered', formatCount(job.gathered)],
+              ['Replayed', formatCount(job.replayed)],
               [
                 'Skipped',
-                `${count(job.skipped)}${job.skipped > 0 ? ' (removed by retention, or nothing to send them by)' : ''}`,
+                `${formatCount(job.skipped)}${job.skipped > 0 ? ' (removed by retention, or nothing to send them by)' : ''}`,
               ],
               ['Begun', <Instant key="begun" at={job.created_at} />],
               ['By', job.created_by],
@@ -120,26 +120,26 @@ function JobView({ job }: { readonly job: ReplayJobInfo }) {
 }
 
 function useRate(job: ReplayJobInfo): number | null {
-  const [seen, setSeen] = useState<readonly Seen[]>([]);
+  const [seen, setSeen] = useState<readonly Sample[]>([]);
   useEffect(() => {
-    setSeen((before) => look(before, { atMs: Date.now(), replayed: job.replayed }));
+    setSeen((before) => addSample(before, { atMs: Date.now(), replayed: job.replayed }));
   }, [job]);
-  return isEnded(job) ? null : perSecond(seen);
+  return isEnded(job) ? null : ratePerSecond(seen);
 }
 
-function paceWords(job: ReplayJobInfo, rate: number | null): string {
+function describePace(job: ReplayJobInfo, rate: number | null): string {
   if (job.ended_at !== null) {
-    return `took ${milliseconds(Math.max(0, Date.parse(job.ended_at) - Date.parse(job.created_at)))}`;
+    return `took ${formatMs(Math.max(0, Date.parse(job.ended_at) - Date.parse(job.created_at)))}`;
   }
   if (rate === null) return '';
-  const left = leftMs(rate, wholeOf(job) - job.replayed - job.skipped);
-  return `${rate < 10 ? rate.toFixed(1) : Math.round(rate)} a second${left === null ? '' : `, about ${milliseconds(Math.ceil(left / 1_000) * 1_000)} left`}`;
+  const left = remainingMs(rate, totalOf(job) - job.replayed - job.skipped);
+  return `${rate < 10 ? rate.toFixed(1) : Math.round(rate)} a second${left === null ? '' : `, about ${formatMs(Math.ceil(left / 1_000) * 1_000)} left`}`;
 }
 
-function stateWords(job: ReplayJobInfo): string {
+function describeState(job: ReplayJobInfo): string {
   switch (job.state) {
     case 'gathering':
-      return `Gathering what is to be replayed: ${count(job.gathered)} so far. You can leave this page.`;
+      return `Gathering what is to be replayed: ${formatCount(job.gathered)} so far. You can leave this page.`;
     case 'running':
       return 'Replays go out at the pace of each endpoint’s retry budget. You can leave this page; it goes on.';
     case 'done':

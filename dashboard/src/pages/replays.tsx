@@ -4,16 +4,16 @@ import type { Listed } from '../../../src/control/http/contract.ts';
 import type { ReplayJobInfo } from '../../../src/control/http/data-contract.ts';
 import { ButtonLink } from '../components/button.tsx';
 import { IdLink } from '../components/copy.tsx';
-import { Empty } from '../components/empty.tsx';
-import { FilterWords } from '../components/filter-words.tsx';
+import { EmptyState } from '../components/empty-state.tsx';
+import { FilterText } from '../components/filter-text.tsx';
 import { Instant } from '../components/instant.tsx';
-import { JobBadge, JobBar, wholeOf } from '../components/job-progress.tsx';
+import { JobBadge, JobBar, totalOf } from '../components/job-progress.tsx';
 import { Card, Loaded, Page } from '../components/page.tsx';
 import { TableSkeleton } from '../components/skeleton.tsx';
 import { type Column, Table } from '../components/table.tsx';
-import { count } from '../format.ts';
+import { formatCount } from '../format.ts';
 import { useLive } from '../live.ts';
-import { inProject, toPage } from '../session.ts';
+import { apiPath, hrefInProject } from '../session.ts';
 
 const COLUMNS: readonly Column<ReplayJobInfo>[] = [
   {
@@ -23,7 +23,7 @@ const COLUMNS: readonly Column<ReplayJobInfo>[] = [
       <div>
         <IdLink page="replays" id={job.id} isShort />
         <div class="text-sm text-dim">
-          Deliveries <FilterWords query={job.filter} />
+          Deliveries <FilterText query={job.filter} />
         </div>
       </div>
     ),
@@ -35,7 +35,7 @@ const COLUMNS: readonly Column<ReplayJobInfo>[] = [
       <div class="w-40">
         <JobBar job={job} isThin />
         <div class="mt-1 text-sm text-dim tabular-nums">
-          {count(job.replayed)} of {count(wholeOf(job))}
+          {formatCount(job.replayed)} of {formatCount(totalOf(job))}
         </div>
       </div>
     ),
@@ -52,20 +52,22 @@ const COLUMNS: readonly Column<ReplayJobInfo>[] = [
 ];
 
 export function ReplaysPage() {
-  const live = useLive<Pick<Listed<ReplayJobInfo>, 'data'>>(inProject('replays'));
+  const live = useLive<Pick<Listed<ReplayJobInfo>, 'data'>>(apiPath('replays'));
   return (
     <Page title="Bulk replays">
       <Card isFlush>
         <Loaded live={live} skeleton={<TableSkeleton label="Loading bulk replays" />}>
           {({ data }) =>
             data.length === 0 ? (
-              <Empty icon="retry" title="Nothing was replayed in bulk yet">
+              <EmptyState icon="retry" title="Nothing was replayed in bulk yet">
                 <p class="max-w-prose">
                   When an endpoint was down for long, its deliveries end as dead letters. Filter them under
                   Deliveries and send all of them again at once.
                 </p>
-                <ButtonLink href={`${toPage('deliveries')}?status=dead_letter`}>Dead letters</ButtonLink>
-              </Empty>
+                <ButtonLink href={`${hrefInProject('deliveries')}?status=dead_letter`}>
+                  Dead letters
+                </ButtonLink>
+              </EmptyState>
             ) : (
               <Table
                 caption="Bulk replays, the newest first"

@@ -2,46 +2,46 @@
 
 import type { Schedule } from '../../../sdk/src/api-types.ts';
 import type { Calendar, PreviewRun } from '../../../src/control/http/data-contract.ts';
-import { SCHEDULE_LOOKS, StateBadge } from '../components/badge.tsx';
+import { SCHEDULE_BADGES, StateBadge } from '../components/badge.tsx';
 import { ButtonLink } from '../components/button.tsx';
-import { CutText, DestinationText, IdLink } from '../components/copy.tsx';
+import { DestinationText, IdLink, TruncatedText } from '../components/copy.tsx';
 import { type DeliveryList, DeliveryTable } from '../components/delivery-table.tsx';
-import { Empty } from '../components/empty.tsx';
+import { EmptyState } from '../components/empty-state.tsx';
 import { Instant } from '../components/instant.tsx';
 import { Labels } from '../components/labels.tsx';
 import { MonthCalendar } from '../components/month-calendar.tsx';
-import { Card, Facts, Loaded, Page } from '../components/page.tsx';
-import { PayloadCard } from '../components/reveal.tsx';
+import { Card, DetailList, Loaded, Page } from '../components/page.tsx';
+import { PayloadCard } from '../components/payload-card.tsx';
 import { ClockChanges, RunsList } from '../components/runs-list.tsx';
 import { ScheduleActions } from '../components/schedule-actions.tsx';
 import { Skeleton, TableSkeleton } from '../components/skeleton.tsx';
-import { TimingWords } from '../components/timing-words.tsx';
+import { TimingText } from '../components/timing-text.tsx';
 import { useLive } from '../live.ts';
 import { dateIn, isMonth, monthOf, offsetAt, windowOf } from '../model/calendar-month.ts';
+import { describeRetries } from '../model/describe-policy.ts';
 import { pathWithQuery, queryOf } from '../model/filters.ts';
 import { LABELS_MAX } from '../model/pairs.ts';
-import { retryWords } from '../model/policy-words.ts';
 import { type Params, query, setQuery } from '../router.ts';
-import { inProject, may, toPage } from '../session.ts';
-import { shownZone } from '../time.ts';
+import { apiPath, hasRole, hrefInProject } from '../session.ts';
+import { displayZone } from '../time.ts';
 import { usePreview } from '../use-preview.ts';
 
 export function SchedulePage({ params }: { readonly params: Params }) {
   const id = encodeURIComponent(params.id ?? '');
-  const live = useLive<Schedule>(inProject(`schedules/${id}`));
+  const live = useLive<Schedule>(apiPath(`schedules/${id}`));
   const schedule = live.data;
   return (
     <Page
       title="Schedule"
-      mark={schedule === null ? undefined : <StateBadge state={schedule.state} looks={SCHEDULE_LOOKS} />}
-      lead={<CutText text={params.id ?? ''} charactersMax={64} isMono canCopy />}
-      actions={schedule !== null && may('operator') ? <ScheduleActions schedule={schedule} /> : undefined}
+      badge={schedule === null ? undefined : <StateBadge state={schedule.state} badges={SCHEDULE_BADGES} />}
+      lead={<TruncatedText text={params.id ?? ''} charactersMax={64} isMono canCopy />}
+      actions={schedule !== null && hasRole('operator') ? <ScheduleActions schedule={schedule} /> : undefined}
     >
       <Loaded live={live} skeleton={<ScheduleSkeleton />}>
         {(loaded) => (
           <div class="space-y-4">
             <div class="grid items-start gap-4 lg:grid-cols-[1fr_22rem]">
-              <ScheduleFacts schedule={loaded} />
+              <ScheduleDetails schedule={loaded} />
               <NextRuns schedule={loaded} />
             </div>
             <CalendarCard schedule={loaded} />
@@ -68,11 +68,11 @@ function ScheduleSkeleton() {
   );
 }
 
-function ScheduleFacts({ schedule }: { readonly schedule: Schedule }) {
+function ScheduleDetails({ schedule }: { readonly schedule: Schedule }) {
   return (
     <Card title="Facts">
-      <Facts
-        facts={[
+      <DetailList
+        items={[
           [
             'Sent to',
             <DestinationText
@@ -86,14 +86,14 @@ function ScheduleFacts({ schedule }: { readonly schedule: Schedule }) {
           schedule.endpoint_id === null
             ? null
             : ['Profile', <IdLink key="profile" page="endpoints" id={schedule.endpoint_id} />],
-          ['Fires', <TimingWords key="fires" schedule={schedule} />],
+          ['Fires', <TimingText key="fires" schedule={schedule} />],
           ['Deliver within', schedule.ttl ?? 'no deadline'],
-          ['Retries', retryWords(schedule.retry_policy)],
+          ['Retries', describeRetries(schedule.retry_policy)],
           schedule.jitter === null ? null : ['Jitter', `plus or minus ${schedule.jitter}`],
           schedule.rate_limit === null ? null : ['Most a second', schedule.rate_limit.per_second],
           schedule.idempotency_key === null
             ? null
-            : ['Idempotency-Key', <CutText key="key" text={schedule.idempotency_key} isMono canCopy />],
+            : ['Idempotency-Key', <TruncatedText key="key" text={schedule.idempotency_key} isMono canCopy />],
           ['Labels', <Labels key="labels" labels={schedule.metadata} shownMax={LABELS_MAX} />],
           ['Created', <Instant key="created" at={schedule.created_at} />],
           ['Changed', <Instant key="changed" at={schedule.updated_at} />],
@@ -105,7 +105,7 @@ function ScheduleFacts({ schedule }: { readonly schedule: Schedule }) {
 
 function NextRuns({ schedule }: { readonly schedule: Schedule }) {
   const { cron, timezone } = schedule;
-  const zone = timezone ?? shownZone.value;
+  const zone = timezone ?? displayZone.value;
   // The service says when it fires; what the clock does to those runs comes from the preview of the recurrence.
   const { preview } = usePreview(cron === null || schedule.state !== 'active' ? null : { cron, timezone });
   const runs = schedule.next_runs.map(
@@ -124,13 +124,13 @@ function NextRuns({ schedule }: { readonly schedule: Schedule }) {
           <ClockChanges preview={preview} />
         </>
       ) : (
-        <p class="text-dim">{noRunsWords(schedule.state)}</p>
+        <p class="text-dim">{whyNoRuns(schedule.state)}</p>
       )}
     </Card>
   );
 }
 
-function noRunsWords(state: Schedule['state']): string {
+function whyNoRuns(state: Schedule['state']): string {
   switch (state) {
     case 'paused':
       return 'Paused: it fires again once it is resumed.';
@@ -165,7 +165,7 @@ function CalendarCard({ schedule }: { readonly schedule: Schedule }) {
       : dateIn(zone, Date.now());
   const month = monthOf(day);
   const live = useLive<Calendar>(
-    inProject(pathWithQuery(`schedules/${schedule.id}/calendar`, queryOf(windowOf(month)))),
+    apiPath(pathWithQuery(`schedules/${schedule.id}/calendar`, queryOf(windowOf(month)))),
   );
   return (
     <Card title="Calendar">
@@ -184,7 +184,7 @@ function CalendarCard({ schedule }: { readonly schedule: Schedule }) {
 }
 
 function Deliveries({ schedule }: { readonly schedule: Schedule }) {
-  const live = useLive<DeliveryList>(inProject(`schedules/${schedule.id}/deliveries`));
+  const live = useLive<DeliveryList>(apiPath(`schedules/${schedule.id}/deliveries`));
   return (
     <Card
       title="Deliveries"
@@ -192,7 +192,7 @@ function Deliveries({ schedule }: { readonly schedule: Schedule }) {
       actions={
         <ButtonLink
           kind="quiet"
-          href={`${toPage('deliveries')}?${new URLSearchParams({ schedule: schedule.id })}`}
+          href={`${hrefInProject('deliveries')}?${new URLSearchParams({ schedule: schedule.id })}`}
         >
           All of them
         </ButtonLink>
@@ -201,7 +201,7 @@ function Deliveries({ schedule }: { readonly schedule: Schedule }) {
       <Loaded live={live} skeleton={<TableSkeleton label="Loading deliveries" />}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty icon="deliveries" title="No deliveries yet" />
+            <EmptyState icon="deliveries" title="No deliveries yet" />
           ) : (
             <DeliveryTable
               deliveries={data}

@@ -3,10 +3,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Schedule } from '../../../sdk/src/api-types.ts';
 import type { ScheduleSearchPage } from '../../../src/control/http/data-contract.ts';
-import { SCHEDULE_LOOKS, StateBadge } from '../components/badge.tsx';
+import { SCHEDULE_BADGES, StateBadge } from '../components/badge.tsx';
 import { Button, ButtonLink } from '../components/button.tsx';
-import { CutText, DestinationText } from '../components/copy.tsx';
-import { Empty } from '../components/empty.tsx';
+import { DestinationText, TruncatedText } from '../components/copy.tsx';
+import { EmptyState } from '../components/empty-state.tsx';
 import { SelectField, TextField } from '../components/field.tsx';
 import { FirstScheduleHelp } from '../components/first-schedule.tsx';
 import { Instant, Relative } from '../components/instant.tsx';
@@ -15,8 +15,8 @@ import { Card, Loaded, Page } from '../components/page.tsx';
 import { Pager } from '../components/pager.tsx';
 import { TableSkeleton } from '../components/skeleton.tsx';
 import { type Column, Table } from '../components/table.tsx';
-import { TimingWords } from '../components/timing-words.tsx';
-import { count, plural } from '../format.ts';
+import { TimingText } from '../components/timing-text.tsx';
+import { formatCount, plural } from '../format.ts';
 import { useLive } from '../live.ts';
 import {
   pathWithQuery,
@@ -26,20 +26,20 @@ import {
 } from '../model/filters.ts';
 import { SCHEDULE_STATES } from '../model/status.ts';
 import { query, setQuery } from '../router.ts';
-import { inProject, may, toPage } from '../session.ts';
+import { apiPath, hasRole, hrefInProject } from '../session.ts';
 
 export function SchedulesPage() {
   const filter = readScheduleFilter(query.value);
   const search = writeScheduleFilter(filter);
   const cursor = query.value.get('cursor');
   if (cursor !== null) search.set('cursor', cursor);
-  const live = useLive<ScheduleSearchPage<Schedule>>(inProject(pathWithQuery('search/schedules', search)));
+  const live = useLive<ScheduleSearchPage<Schedule>>(apiPath(pathWithQuery('search/schedules', search)));
   return (
     <Page
       title="Schedules"
       actions={
-        may('operator') ? (
-          <ButtonLink kind="primary" icon="plus" href={toPage('schedules/new')}>
+        hasRole('operator') ? (
+          <ButtonLink kind="primary" icon="plus" href={hrefInProject('schedules/new')}>
             New schedule
           </ButtonLink>
         ) : undefined
@@ -48,7 +48,7 @@ export function SchedulesPage() {
       <Filters filter={filter} />
       <Card isFlush>
         <Loaded live={live} skeleton={<TableSkeleton label="Loading schedules" />}>
-          {(page) => <Found page={page} filter={filter} />}
+          {(page) => <ScheduleResults page={page} filter={filter} />}
         </Loaded>
       </Card>
     </Page>
@@ -59,7 +59,7 @@ const SEARCH_WAIT_MS = 300;
 
 const STATE_OPTIONS = [
   { value: '', label: 'Any state' },
-  ...SCHEDULE_STATES.map((state) => ({ value: state, label: SCHEDULE_LOOKS[state]?.word ?? state })),
+  ...SCHEDULE_STATES.map((state) => ({ value: state, label: SCHEDULE_BADGES[state]?.label ?? state })),
 ];
 const KIND_OPTIONS = [
   { value: '', label: 'Any kind' },
@@ -111,17 +111,17 @@ const COLUMNS: readonly Column<Schedule>[] = [
     isRowHeading: true,
     cell: (schedule) => (
       <div class="min-w-0">
-        <a class="link font-medium" href={toPage(`schedules/${schedule.id}`)}>
+        <a class="link font-medium" href={hrefInProject(`schedules/${schedule.id}`)}>
           <DestinationText url={schedule.endpoint} charactersMax={46} />
         </a>
         <div class="font-mono text-xs text-dim">
-          {schedule.method} · <CutText text={schedule.id} charactersMax={20} />
+          {schedule.method} · <TruncatedText text={schedule.id} charactersMax={20} />
         </div>
       </div>
     ),
   },
-  { heading: 'State', cell: (schedule) => <StateBadge state={schedule.state} looks={SCHEDULE_LOOKS} /> },
-  { heading: 'Fires', cell: (schedule) => <TimingWords schedule={schedule} /> },
+  { heading: 'State', cell: (schedule) => <StateBadge state={schedule.state} badges={SCHEDULE_BADGES} /> },
+  { heading: 'Fires', cell: (schedule) => <TimingText schedule={schedule} /> },
   {
     heading: 'Next',
     cell: ({ next_fire_at: at, timezone }) =>
@@ -139,7 +139,7 @@ const COLUMNS: readonly Column<Schedule>[] = [
   { heading: 'Labels', cell: (schedule) => <Labels labels={schedule.metadata} /> },
 ];
 
-function Found({
+function ScheduleResults({
   page,
   filter,
 }: {
@@ -152,7 +152,7 @@ function Found({
         <Table caption="Schedules" columns={COLUMNS} rows={page.data} rowKey={(schedule) => schedule.id} />
         {filter.q === '' || page.next_cursor === null ? null : (
           <p class="px-4 py-2 text-sm text-dim">
-            Looked at {plural(page.looked_at, 'schedule')} to find these {count(page.data.length)}.
+            Looked at {plural(page.looked_at, 'schedule')} to find these {formatCount(page.data.length)}.
           </p>
         )}
         <Pager nextCursor={page.next_cursor} />
@@ -161,17 +161,17 @@ function Found({
   }
   if (page.next_cursor !== null) {
     return (
-      <Empty icon="search" title={`Nothing found among ${plural(page.looked_at, 'schedule')}`}>
+      <EmptyState icon="search" title={`Nothing found among ${plural(page.looked_at, 'schedule')}`}>
         <p>A search looks at a bounded number of schedules at a time, the newest first.</p>
         <Button kind="primary" onClick={() => setQuery({ cursor: page.next_cursor }, {})}>
           Search on
         </Button>
-      </Empty>
+      </EmptyState>
     );
   }
   if (filter.q !== '' || filter.state !== null || filter.kind !== null || query.value.has('cursor')) {
     return (
-      <Empty icon="search" title="No schedule matches">
+      <EmptyState icon="search" title="No schedule matches">
         <p>
           Search by an id such as <code class="font-mono">sch_…</code>, by labels such as{' '}
           <code class="font-mono">team=billing</code>, or by a part of the destination.
@@ -179,7 +179,7 @@ function Found({
         <Button onClick={() => setQuery({ q: null, state: null, kind: null, cursor: null })}>
           Clear the filters
         </Button>
-      </Empty>
+      </EmptyState>
     );
   }
   return <FirstScheduleHelp />;

@@ -6,7 +6,7 @@ import { Badge } from '../components/badge.tsx';
 import { ButtonLink } from '../components/button.tsx';
 import { Choice } from '../components/choice.tsx';
 import { DestinationText, IdLink } from '../components/copy.tsx';
-import { Empty } from '../components/empty.tsx';
+import { EmptyState } from '../components/empty-state.tsx';
 import { TextField } from '../components/field.tsx';
 import { HeatTable } from '../components/heat-table.tsx';
 import { Icon } from '../components/icon.tsx';
@@ -14,8 +14,8 @@ import { Instant, Relative } from '../components/instant.tsx';
 import { Card, Loaded, Page } from '../components/page.tsx';
 import { Skeleton, TableSkeleton } from '../components/skeleton.tsx';
 import { type Column, Table } from '../components/table.tsx';
-import { CronText } from '../components/timing-words.tsx';
-import { count, milliseconds, plural } from '../format.ts';
+import { CronText } from '../components/timing-text.tsx';
+import { formatCount, formatMs, plural } from '../format.ts';
 import { useLive } from '../live.ts';
 import { pathWithQuery } from '../model/filters.ts';
 import {
@@ -28,14 +28,13 @@ import {
   windowQuery,
   writeWindow,
 } from '../model/upcoming-window.ts';
-import { instantOf, wallOf } from '../model/wall-clock.ts';
+import { toInstant, toWallTime } from '../model/wall-clock.ts';
 import { query, setQuery } from '../router.ts';
-import { inProject, toPage } from '../session.ts';
-import { thisMinute } from '../this-minute.ts';
-import { formatInstant, shownZone } from '../time.ts';
-import { useIsNarrow } from '../use-is-narrow.ts';
+import { apiPath, hrefInProject } from '../session.ts';
+import { currentMinute, displayZone, formatInstant } from '../time.ts';
+import { useIsNarrow } from '../use-width.ts';
 
-const WINDOW_WORDS: Readonly<Record<string, string>> = {
+const WINDOW_LABELS: Readonly<Record<string, string>> = {
   '15m': '15 min',
   '1h': '1 h',
   '6h': '6 h',
@@ -48,7 +47,9 @@ const RUNS_SHOWN = 100;
 
 export function UpcomingPage() {
   const window = readWindow(query.value);
-  const live = useLive<Upcoming>(inProject(pathWithQuery('upcoming', windowQuery(window, thisMinute.value))));
+  const live = useLive<Upcoming>(
+    apiPath(pathWithQuery('upcoming', windowQuery(window, currentMinute.value))),
+  );
   return (
     <Page title="Upcoming" lead="What is due, coming runs of recurring schedules included.">
       <WindowPicker window={window} />
@@ -65,9 +66,11 @@ function choose(window: UpcomingWindow): void {
 }
 
 function WindowPicker({ window }: { readonly window: UpcomingWindow }) {
-  const zone = shownZone.value;
+  const zone = displayZone.value;
   const [draft, setDraft] = useState<{ readonly from: string; readonly until: string } | null>(
-    window.kind === 'fixed' ? { from: wallOf(window.from, zone), until: wallOf(window.until, zone) } : null,
+    window.kind === 'fixed'
+      ? { from: toWallTime(window.from, zone), until: toWallTime(window.until, zone) }
+      : null,
   );
   // Somebody went to the page anew, or back.
   useEffect(() => {
@@ -75,22 +78,23 @@ function WindowPicker({ window }: { readonly window: UpcomingWindow }) {
   }, [window.kind]);
   const change = (next: { readonly from: string; readonly until: string }) => {
     setDraft(next);
-    const [from, until] = [instantOf(next.from, zone), instantOf(next.until, zone)];
-    if (from !== null && until !== null && faultOf(from, until) === null)
+    const [from, until] = [toInstant(next.from, zone), toInstant(next.until, zone)];
+    if (from !== null && until !== null && windowError(from, until) === null)
       choose({ kind: 'fixed', from, until });
   };
   const begin = () => {
-    const asked = windowQuery(window, thisMinute.value);
-    setDraft({ from: wallOf(asked.get('from'), zone), until: wallOf(asked.get('until'), zone) });
+    const asked = windowQuery(window, currentMinute.value);
+    setDraft({ from: toWallTime(asked.get('from'), zone), until: toWallTime(asked.get('until'), zone) });
   };
-  const error = draft === null ? null : faultOf(instantOf(draft.from, zone), instantOf(draft.until, zone));
+  const error =
+    draft === null ? null : windowError(toInstant(draft.from, zone), toInstant(draft.until, zone));
   return (
     <div class="mb-3 space-y-2">
       <Choice
         label="Window"
         value={draft !== null ? 'custom' : window.kind === 'preset' ? window.name : 'custom'}
         options={[
-          ...WINDOWS.map((name) => ({ value: name as string, label: WINDOW_WORDS[name] ?? name })),
+          ...WINDOWS.map((name) => ({ value: name as string, label: WINDOW_LABELS[name] ?? name })),
           { value: 'custom', label: 'Custom' },
         ]}
         onValue={(value) => {
@@ -123,7 +127,7 @@ function WindowPicker({ window }: { readonly window: UpcomingWindow }) {
   );
 }
 
-function faultOf(from: string | null, until: string | null): string | null {
+function windowError(from: string | null, until: string | null): string | null {
   if (from === null || until === null) return 'Give both ends.';
   const length = Date.parse(until) - Date.parse(from);
   if (length <= 0) return 'It must end after it begins.';
@@ -144,10 +148,10 @@ function UpcomingView({ upcoming }: { readonly upcoming: Upcoming }) {
   if (upcoming.total === 0) {
     return (
       <Card>
-        <Empty icon="upcoming" title="Nothing is due in this window">
+        <EmptyState icon="upcoming" title="Nothing is due in this window">
           <p>Take a longer window, or look at which schedules are active.</p>
-          <ButtonLink href={`${toPage('schedules')}?state=active`}>Active schedules</ButtonLink>
-        </Empty>
+          <ButtonLink href={`${hrefInProject('schedules')}?state=active`}>Active schedules</ButtonLink>
+        </EmptyState>
       </Card>
     );
   }
@@ -158,7 +162,7 @@ function UpcomingView({ upcoming }: { readonly upcoming: Upcoming }) {
         <div class="flex flex-wrap items-baseline justify-between gap-2 px-4 pt-3 pb-2">
           <h2 class="font-semibold">
             {upcoming.is_complete ? '' : 'At least '}
-            {plural(upcoming.total, 'run')}, each column {milliseconds(heat.stepMs)}
+            {plural(upcoming.total, 'run')}, each column {formatMs(heat.stepMs)}
           </h2>
           <Busiest heat={heat} />
         </div>
@@ -176,14 +180,14 @@ function UpcomingView({ upcoming }: { readonly upcoming: Upcoming }) {
 }
 
 function Busiest({ heat }: { readonly heat: Heat }) {
-  const zone = shownZone.value;
+  const zone = displayZone.value;
   if (heat.busiest.size === 0) return <p class="text-sm text-dim">Evenly spread: nothing collides.</p>;
   return (
     <p class="flex flex-wrap items-center gap-1.5 text-sm text-dim">
       Busiest:
       {[...heat.busiest].map((column) => (
         <Badge key={column} tone="neutral" icon="chevron">
-          {`${formatInstant(heat.starts[column] ?? 0, zone, 'time')} · ${count(heat.totals[column] ?? 0)}`}
+          {`${formatInstant(heat.starts[column] ?? 0, zone, 'time')} · ${formatCount(heat.totals[column] ?? 0)}`}
         </Badge>
       ))}
     </p>
@@ -229,7 +233,7 @@ const COLUMNS: readonly Column<ComingRun>[] = [
             {' · '}
             <a
               class="link"
-              href={toPage(`deliveries/${run.delivery_id}`)}
+              href={hrefInProject(`deliveries/${run.delivery_id}`)}
               aria-label={`Delivery ${run.delivery_id}`}
             >
               delivery
@@ -253,7 +257,7 @@ function Runs({ upcoming }: { readonly upcoming: Upcoming }) {
       />
       {shown.length < upcoming.total ? (
         <p class="px-4 py-2 text-sm text-dim">
-          The first {count(shown.length)} of {count(upcoming.total)}.
+          The first {formatCount(shown.length)} of {formatCount(upcoming.total)}.
         </p>
       ) : null}
     </Card>

@@ -1,21 +1,21 @@
 /** Destinations that are not tried for now, because they failed too often. */
 import type { OpenBreaker } from '../../../../src/control/http/data-contract.ts';
-import { BREAKER_LOOKS, StateBadge } from '../../components/badge.tsx';
-import { CutText } from '../../components/copy.tsx';
-import { Empty } from '../../components/empty.tsx';
+import { BREAKER_BADGES, StateBadge } from '../../components/badge.tsx';
+import { TruncatedText } from '../../components/copy.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
 import { Relative } from '../../components/instant.tsx';
 import { Card } from '../../components/page.tsx';
-import { toPage } from '../../session.ts';
+import { hrefInProject } from '../../session.ts';
 
 export function Breakers({ breakers }: { readonly breakers: readonly OpenBreaker[] }) {
   return (
     <Card title="Open breakers" isFlush>
       {breakers.length === 0 ? (
-        <Empty icon="check" title="Every destination is being tried">
+        <EmptyState icon="check" title="Every destination is being tried">
           <p>
             A breaker opens when a destination keeps failing; its deliveries then wait instead of piling up.
           </p>
-        </Empty>
+        </EmptyState>
       ) : (
         <ul>
           {breakers.map((breaker) => (
@@ -26,11 +26,11 @@ export function Breakers({ breakers }: { readonly breakers: readonly OpenBreaker
               <div class="min-w-0">
                 <a
                   class="link"
-                  href={toPage(
+                  href={hrefInProject(
                     breaker.endpoint_id === null ? 'endpoints' : `endpoints/${breaker.endpoint_id}`,
                   )}
                 >
-                  <CutText text={breaker.url ?? breaker.endpoint} charactersMax={56} />
+                  <TruncatedText text={breaker.url ?? breaker.endpoint} charactersMax={56} />
                 </a>
                 <p class="text-sm text-dim">
                   {breaker.state === 'open' ? (
@@ -42,7 +42,7 @@ export function Breakers({ breakers }: { readonly breakers: readonly OpenBreaker
                   )}
                 </p>
               </div>
-              <StateBadge state={breaker.state} looks={BREAKER_LOOKS} />
+              <StateBadge state={breaker.state} badges={BREAKER_BADGES} />
             </li>
           ))}
         </ul>

@@ -1,8 +1,8 @@
 /** The charts of the overview: figures in, series and labels out. */
 import type { Overview } from '../../../../src/control/http/data-contract.ts';
 import { Chart } from '../../components/chart.tsx';
-import { compact, count, milliseconds, percent, plural } from '../../format.ts';
-import { formatInstant, shownZone } from '../../time.ts';
+import { formatCompact, formatCount, formatMs, formatPercent, plural } from '../../format.ts';
+import { displayZone, formatInstant } from '../../time.ts';
 
 const HOUR_MS = 3_600_000;
 const LIMIT_MS = 100;
@@ -16,7 +16,7 @@ function stepTexts({ steps, step_ms }: Overview): {
   readonly axisLabels: readonly string[];
   readonly stepLabels: readonly string[];
 } {
-  const zone = shownZone.value;
+  const zone = displayZone.value;
   const isByDay = step_ms >= HOUR_MS;
   return {
     axisLabels: steps.map(({ at }) => formatInstant(at, zone, isByDay ? 'minute' : 'time')),
@@ -41,7 +41,7 @@ export function OutcomeChart({ overview }: OfOverview) {
           : []),
       ]}
       lines={[{ name: 'Fired', tone: 'line', values: steps.map(({ fired }) => fired) }]}
-      format={compact}
+      format={formatCompact}
       height={230}
     />
   );
@@ -54,11 +54,11 @@ export function LatenessChart({ overview }: OfOverview) {
       <p class="mb-2 text-sm text-dim">
         Half of all attempts started within{' '}
         <strong class="font-medium text-ink">
-          {lateness.p50_ms === null ? '–' : milliseconds(lateness.p50_ms)}
+          {lateness.p50_ms === null ? '–' : formatMs(lateness.p50_ms)}
         </strong>
         , 99 of 100 within{' '}
         <strong class="font-medium text-ink">
-          {lateness.p99_ms === null ? '–' : milliseconds(lateness.p99_ms)}
+          {lateness.p99_ms === null ? '–' : formatMs(lateness.p99_ms)}
         </strong>
         .
       </p>
@@ -71,11 +71,11 @@ export function LatenessChart({ overview }: OfOverview) {
           { name: 'p99', tone: 'line', values: steps.map(({ p99_ms }) => p99_ms) },
         ]}
         scale="log"
-        marks={[
+        thresholds={[
           { value: LIMIT_MS, label: '100 ms' },
           { value: HARD_LIMIT_MS, label: '300 ms' },
         ]}
-        format={milliseconds}
+        format={formatMs}
       />
     </>
   );
@@ -83,30 +83,30 @@ export function LatenessChart({ overview }: OfOverview) {
 
 export function LatenessHistogram({ overview }: OfOverview) {
   const { classes, attempts, within_100_ms, within_300_ms } = overview.lateness;
-  const behind = (limit: number) => classes.findIndex(({ up_to_ms }) => up_to_ms === limit);
-  const lowEnd = (index: number) => milliseconds(classes[index - 1]?.up_to_ms ?? 0);
+  const classUpTo = (limit: number) => classes.findIndex(({ up_to_ms }) => up_to_ms === limit);
+  const lowEnd = (index: number) => formatMs(classes[index - 1]?.up_to_ms ?? 0);
   return (
     <>
       <p class="mb-2 text-sm text-dim">
-        <strong class="font-medium text-ink">{percent(within_100_ms, attempts)}</strong> within 100 ms,{' '}
-        <strong class="font-medium text-ink">{percent(within_300_ms, attempts)}</strong> within 300 ms, of{' '}
-        {plural(attempts, 'attempt', 'attempts')}.
+        <strong class="font-medium text-ink">{formatPercent(within_100_ms, attempts)}</strong> within 100 ms,{' '}
+        <strong class="font-medium text-ink">{formatPercent(within_300_ms, attempts)}</strong> within 300 ms,
+        of {plural(attempts, 'attempt', 'attempts')}.
       </p>
       <Chart
         label="Attempts by how late they started"
         stepHeading="Lateness"
         axisLabels={classes.map(({ up_to_ms }, index) =>
-          up_to_ms === null ? `> ${lowEnd(index)}` : `≤ ${milliseconds(up_to_ms)}`,
+          up_to_ms === null ? `> ${lowEnd(index)}` : `≤ ${formatMs(up_to_ms)}`,
         )}
         stepLabels={classes.map(({ up_to_ms }, index) =>
-          up_to_ms === null ? `over ${lowEnd(index)}` : `${lowEnd(index)} to ${milliseconds(up_to_ms)}`,
+          up_to_ms === null ? `over ${lowEnd(index)}` : `${lowEnd(index)} to ${formatMs(up_to_ms)}`,
         )}
         bars={[{ name: 'Attempts', tone: 'line', values: classes.map((one) => one.attempts) }]}
         dividers={[
-          { behind: behind(LIMIT_MS), label: '100 ms' },
-          { behind: behind(HARD_LIMIT_MS), label: '300 ms' },
-        ].filter((divider) => divider.behind >= 0)}
-        format={compact}
+          { afterStep: classUpTo(LIMIT_MS), label: '100 ms' },
+          { afterStep: classUpTo(HARD_LIMIT_MS), label: '300 ms' },
+        ].filter((divider) => divider.afterStep >= 0)}
+        format={formatCompact}
         height={222}
       />
     </>
@@ -115,7 +115,7 @@ export function LatenessHistogram({ overview }: OfOverview) {
 
 export function DueChart({ overview }: OfOverview) {
   const { from, step_ms, counts, is_complete } = overview.due;
-  const zone = shownZone.value;
+  const zone = displayZone.value;
   const start = Date.parse(from);
   const total = counts.reduce((sum, due) => sum + due, 0);
   const labels = counts.map((_, index) => formatInstant(start + index * step_ms, zone, 'time'));
@@ -124,7 +124,7 @@ export function DueChart({ overview }: OfOverview) {
       <p class="mb-2 text-sm text-dim">
         {is_complete ? '' : 'At least '}
         {plural(total, 'request')} due, coming runs of recurring schedules included. The busiest minute has{' '}
-        {count(Math.max(0, ...counts))}.
+        {formatCount(Math.max(0, ...counts))}.
       </p>
       <Chart
         label="Requests due in each minute of the next hour"
@@ -132,7 +132,7 @@ export function DueChart({ overview }: OfOverview) {
         axisLabels={labels}
         stepLabels={labels}
         bars={[{ name: 'Due', tone: 'line', values: counts }]}
-        format={compact}
+        format={formatCompact}
         height={140}
       />
     </>

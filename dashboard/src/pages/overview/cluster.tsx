@@ -4,7 +4,7 @@ import { Badge } from '../../components/badge.tsx';
 import { Relative } from '../../components/instant.tsx';
 import { Card } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
-import { count, plural } from '../../format.ts';
+import { formatCount, plural } from '../../format.ts';
 
 type Node = NonNullable<Overview['nodes']>[number];
 
@@ -32,7 +32,7 @@ const COLUMNS: readonly Column<Node>[] = [
       ),
   },
   { heading: 'Lease ends', cell: ({ lease_until }) => <Relative at={lease_until} /> },
-  { heading: 'Slots', isFigure: true, cell: ({ slots }) => count(slots) },
+  { heading: 'Slots', isFigure: true, cell: ({ slots }) => formatCount(slots) },
 ];
 
 export function Cluster({

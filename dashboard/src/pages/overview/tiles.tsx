@@ -1,8 +1,8 @@
 /** The four figures that are looked at first. */
 import type { Overview } from '../../../../src/control/http/data-contract.ts';
 import { Sparkline } from '../../components/sparkline.tsx';
-import { compact, count, milliseconds, percent } from '../../format.ts';
-import { toPage } from '../../session.ts';
+import { formatCompact, formatCount, formatMs, formatPercent } from '../../format.ts';
+import { hrefInProject } from '../../session.ts';
 
 interface TileProps {
   readonly name: string;
@@ -11,7 +11,7 @@ interface TileProps {
   readonly exact?: string;
   readonly note: string;
   readonly values: readonly number[];
-  readonly look: string;
+  readonly className: string;
   readonly href?: string;
 }
 
@@ -25,42 +25,44 @@ export function Tiles({ overview }: { readonly overview: Overview }) {
     <dl class="grid grid-cols-2 gap-3 md:gap-4 lg:grid-cols-4">
       <Tile
         name="Fired"
-        figure={compact(total.fired)}
-        exact={count(total.fired)}
-        note={`${compact(total.retried)} to be tried again`}
+        figure={formatCompact(total.fired)}
+        exact={formatCount(total.fired)}
+        note={`${formatCompact(total.retried)} to be tried again`}
         values={steps.map(({ fired }) => fired)}
-        look="text-accent"
+        className="text-accent"
       />
       <Tile
         name="Succeeded"
-        figure={percent(total.succeeded, ended)}
-        note={`${compact(total.succeeded)} of ${compact(ended)} that ended`}
+        figure={formatPercent(total.succeeded, ended)}
+        note={`${formatCompact(total.succeeded)} of ${formatCompact(ended)} that ended`}
         values={steps.map(({ succeeded }) => succeeded)}
-        look="text-good"
+        className="text-good"
       />
       <Tile
         name="Dead-lettered"
-        figure={compact(lost)}
-        exact={count(lost)}
+        figure={formatCompact(lost)}
+        exact={formatCount(lost)}
         note={
-          total.expired === 0 ? 'given up after all attempts' : `${compact(total.expired)} of them expired`
+          total.expired === 0
+            ? 'given up after all attempts'
+            : `${formatCompact(total.expired)} of them expired`
         }
         values={steps.map(({ dead_lettered, expired }) => dead_lettered + expired)}
-        look={lost === 0 ? 'text-dim' : 'text-bad'}
-        href={toPage('deliveries?status=dead_letter')}
+        className={lost === 0 ? 'text-dim' : 'text-bad'}
+        href={hrefInProject('deliveries?status=dead_letter')}
       />
       <Tile
         name="On time"
-        figure={lateness.p99_ms === null ? '–' : milliseconds(lateness.p99_ms)}
-        note={`p99 late · ${percent(lateness.within_100_ms, lateness.attempts)} within 100 ms`}
+        figure={lateness.p99_ms === null ? '–' : formatMs(lateness.p99_ms)}
+        note={`p99 late · ${formatPercent(lateness.within_100_ms, lateness.attempts)} within 100 ms`}
         values={steps.map(({ p99_ms }) => p99_ms ?? 0)}
-        look={(lateness.p99_ms ?? 0) > 100 ? 'text-warn' : 'text-accent'}
+        className={(lateness.p99_ms ?? 0) > 100 ? 'text-warn' : 'text-accent'}
       />
     </dl>
   );
 }
 
-function Tile({ name, figure, exact, note, values, look, href }: TileProps) {
+function Tile({ name, figure, exact, note, values, className, href }: TileProps) {
   return (
     <div class="card flex min-w-0 flex-col overflow-hidden">
       <dt class="px-4 pt-3 text-dim">
@@ -78,7 +80,7 @@ function Tile({ name, figure, exact, note, values, look, href }: TileProps) {
         </span>
         <span class="mb-2 text-sm text-dim">{note}</span>
         <span class="-mx-4 mt-auto block">
-          <Sparkline values={values} className={look} />
+          <Sparkline values={values} className={className} />
         </span>
       </dd>
     </div>

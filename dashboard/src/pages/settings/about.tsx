@@ -1,10 +1,10 @@
 /** What this installation is, and how long it remembers. */
 import type { About } from '../../../../src/control/http/contract.ts';
-import { Card, Facts, Loaded } from '../../components/page.tsx';
+import { Card, DetailList, Loaded } from '../../components/page.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
-import { durationWords } from '../../duration.ts';
+import { formatDuration } from '../../duration.ts';
 import { useLive } from '../../live.ts';
-import { Settings } from './frame.tsx';
+import { SettingsPage } from './settings-page.tsx';
 
 const STORES = {
   sqlite: 'SQLite, one process on a file',
@@ -14,13 +14,13 @@ const STORES = {
 export function AboutPage() {
   const live = useLive<About>('about');
   return (
-    <Settings title="About">
+    <SettingsPage title="About">
       <Loaded live={live} skeleton={<Skeleton height={220} />}>
         {(about) => (
           <div class="grid items-start gap-4 lg:grid-cols-2">
             <Card title="Installation">
-              <Facts
-                facts={[
+              <DetailList
+                items={[
                   ['Version', about.version],
                   ['Store', STORES[about.store]],
                   ['Answered by', about.node],
@@ -33,8 +33,8 @@ export function AboutPage() {
                   'Deliveries that ended are kept for ever.'
                 ) : (
                   <>
-                    Deliveries that ended are removed after <strong>{durationWords(about.retention)}</strong>,
-                    with their attempts.
+                    Deliveries that ended are removed after <strong>{formatDuration(about.retention)}</strong>
+                    , with their attempts.
                   </>
                 )}
               </p>
@@ -46,6 +46,6 @@ export function AboutPage() {
           </div>
         )}
       </Loaded>
-    </Settings>
+    </SettingsPage>
   );
 }

@@ -1,35 +1,35 @@
 /** One's own account: the password, and where one is signed in. */
 import { useState } from 'preact/hooks';
 import type { Done, Listed, OpenSession } from '../../../../src/control/http/contract.ts';
-import { agentName } from '../../agent.ts';
 import { post } from '../../api.ts';
+import { browserName } from '../../browser-name.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { Confirm } from '../../components/dialog.tsx';
 import { ErrorNote } from '../../components/error.tsx';
 import { TextField } from '../../components/field.tsx';
 import { Instant, Relative } from '../../components/instant.tsx';
-import { Card, Facts, Loaded } from '../../components/page.tsx';
+import { Card, DetailList, Loaded } from '../../components/page.tsx';
 import { NewPassword } from '../../components/password-field.tsx';
 import { TableSkeleton } from '../../components/skeleton.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { toast } from '../../components/toast.tsx';
 import { refreshLive, useLive } from '../../live.ts';
-import { characterCount, PASSWORD_CHARACTERS_MIN } from '../../password.ts';
-import { navigate, to } from '../../router.ts';
+import { countCharacters, PASSWORD_CHARACTERS_MIN } from '../../password.ts';
+import { hrefTo, navigate } from '../../router.ts';
 import { session } from '../../session.ts';
 import { useRequest } from '../../use-request.ts';
-import { Settings } from './frame.tsx';
+import { SettingsPage } from './settings-page.tsx';
 
 export function AccountPage() {
   const who = session.value;
   if (typeof who === 'string') return null;
   return (
-    <Settings title="Your account">
+    <SettingsPage title="Your account">
       <div class="grid items-start gap-4 lg:grid-cols-2">
         <Card title="You">
-          <Facts
-            facts={[
+          <DetailList
+            items={[
               ['Name', who.user.name],
               ['Role', who.user.role],
               ['Projects', who.projects.map(({ name }) => name).join(', ') || 'none'],
@@ -44,7 +44,7 @@ export function AccountPage() {
           <Sessions />
         </div>
       </div>
-    </Settings>
+    </SettingsPage>
   );
 }
 
@@ -91,7 +91,7 @@ function ChangePassword({ name }: { readonly name: string }) {
         type="submit"
         kind="primary"
         isBusy={request.isBusy}
-        disabled={current === '' || characterCount(password) < PASSWORD_CHARACTERS_MIN}
+        disabled={current === '' || countCharacters(password) < PASSWORD_CHARACTERS_MIN}
       >
         Change password
       </Button>
@@ -105,7 +105,7 @@ const COLUMNS: readonly Column<OpenSession>[] = [
     isRowHeading: true,
     cell: ({ agent, is_this }) => (
       <span class="inline-flex flex-wrap items-center gap-2">
-        <span title={agent}>{agentName(agent)}</span>
+        <span title={agent}>{browserName(agent)}</span>
         {is_this ? (
           <Badge tone="accent" icon="dot">
             This one
@@ -125,7 +125,7 @@ function Sessions() {
   const end = async () => {
     await post<Done>('logout-everywhere');
     session.value = 'none';
-    navigate(to('login'));
+    navigate(hrefTo('login'));
   };
   return (
     <Card

@@ -1,8 +1,8 @@
 /** Who did what, when, and what came of it. */
 import type { AuditLine, Listed, UserInfo } from '../../../../src/control/http/contract.ts';
 import { Badge, type Tone } from '../../components/badge.tsx';
-import { CutText } from '../../components/copy.tsx';
-import { Empty } from '../../components/empty.tsx';
+import { TruncatedText } from '../../components/copy.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
 import { SelectField } from '../../components/field.tsx';
 import type { IconName } from '../../components/icon.tsx';
 import { Instant } from '../../components/instant.tsx';
@@ -13,7 +13,7 @@ import { type Column, Table } from '../../components/table.tsx';
 import { useLive } from '../../live.ts';
 import { query, setQuery } from '../../router.ts';
 import { session } from '../../session.ts';
-import { Settings } from './frame.tsx';
+import { SettingsPage } from './settings-page.tsx';
 
 /** By what an action begins with. */
 const ACTIONS = [
@@ -56,7 +56,7 @@ function auditPath(asked: URLSearchParams): string {
 export function AuditPage() {
   const live = useLive<Listed<AuditLine>>(auditPath(query.value));
   return (
-    <Settings
+    <SettingsPage
       title="Audit log"
       lead="Every change made in the dashboard and at the command line, every look at what is secret, and refusals by role."
     >
@@ -66,9 +66,9 @@ export function AuditPage() {
           {({ data, next_cursor }) => (
             <>
               {data.length === 0 ? (
-                <Empty icon="search" title="Nothing here">
+                <EmptyState icon="search" title="Nothing here">
                   <p>Nobody did anything of the kind, as far back as the log reaches.</p>
-                </Empty>
+                </EmptyState>
               ) : (
                 <Table
                   caption="Audit log, newest first"
@@ -82,7 +82,7 @@ export function AuditPage() {
           )}
         </Loaded>
       </Card>
-    </Settings>
+    </SettingsPage>
   );
 }
 
@@ -147,7 +147,7 @@ const COLUMNS: readonly Column<AuditLine>[] = [
     cell: ({ action, subject, detail }) => (
       <span>
         <span class="block font-medium">{action}</span>
-        {subject === '' ? null : <CutText text={subject} charactersMax={40} isMono />}
+        {subject === '' ? null : <TruncatedText text={subject} charactersMax={40} isMono />}
         <Detail detail={detail} />
       </span>
     ),

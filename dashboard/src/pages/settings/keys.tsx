@@ -6,40 +6,40 @@ import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { CopyBlock } from '../../components/copy.tsx';
 import { Confirm, Dialog } from '../../components/dialog.tsx';
-import { Empty } from '../../components/empty.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
 import { Instant, Relative } from '../../components/instant.tsx';
 import { Card, Loaded } from '../../components/page.tsx';
 import { TableSkeleton } from '../../components/skeleton.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { toast } from '../../components/toast.tsx';
 import { refreshLive, useLive } from '../../live.ts';
-import { inProject, may, place } from '../../session.ts';
+import { apiPath, hasRole, scope } from '../../session.ts';
 import { useRequest } from '../../use-request.ts';
-import { Settings } from './frame.tsx';
+import { SettingsPage } from './settings-page.tsx';
 
 export function KeysPage() {
-  const live = useLive<Listed<KeyInfo>>(inProject('keys'));
+  const live = useLive<Listed<KeyInfo>>(apiPath('keys'));
   const [made, setMade] = useState<NewKey | null>(null);
   const [revoked, setRevoked] = useState<KeyInfo | null>(null);
   const creating = useRequest(async () => {
-    setMade(await post<NewKey>(inProject('keys')));
+    setMade(await post<NewKey>(apiPath('keys')));
     await refreshLive();
   });
   const create = async () => {
     if (!(await creating.run())) toast('bad', 'The key was not made. Try again.');
   };
-  const mode = place.value?.mode ?? 'test';
+  const mode = scope.value?.mode ?? 'test';
   return (
-    <Settings
+    <SettingsPage
       title="API keys"
       lead={
         <p>
-          For programs that call <code class="font-mono">/v1</code> in {mode} mode of {place.value?.project}.
+          For programs that call <code class="font-mono">/v1</code> in {mode} mode of {scope.value?.project}.
           They never open this dashboard.
         </p>
       }
       actions={
-        may('admin') ? (
+        hasRole('admin') ? (
           <Button kind="primary" icon="plus" isBusy={creating.isBusy} onClick={() => void create()}>
             New key
           </Button>
@@ -50,27 +50,27 @@ export function KeysPage() {
         <Loaded live={live} skeleton={<TableSkeleton />}>
           {({ data }) =>
             data.length === 0 ? (
-              <Empty icon="schedules" title={`No keys in ${mode} mode`}>
+              <EmptyState icon="schedules" title={`No keys in ${mode} mode`}>
                 <p>
                   Without a key no program can create schedules here.{' '}
-                  {may('admin') ? '' : 'An admin can make one.'}
+                  {hasRole('admin') ? '' : 'An admin can make one.'}
                 </p>
-              </Empty>
+              </EmptyState>
             ) : (
               <Table caption="API keys" columns={columns(setRevoked)} rows={data} rowKey={({ id }) => id} />
             )
           }
         </Loaded>
       </Card>
-      {made === null ? null : <MadeKey made={made} onClose={() => setMade(null)} />}
-      {revoked === null ? null : <Revoke revoked={revoked} onClose={() => setRevoked(null)} />}
-    </Settings>
+      {made === null ? null : <NewKeyDialog made={made} onClose={() => setMade(null)} />}
+      {revoked === null ? null : <RevokeDialog revoked={revoked} onClose={() => setRevoked(null)} />}
+    </SettingsPage>
   );
 }
 
 /** Of the text only its end is kept, to tell one from another by. */
 function keyName({ hint }: KeyInfo): string {
-  return `sk_${place.value?.mode ?? 'test'}_…${hint}`;
+  return `sk_${scope.value?.mode ?? 'test'}_…${hint}`;
 }
 
 function columns(onRevoke: (key: KeyInfo) => void): readonly Column<KeyInfo>[] {
@@ -102,7 +102,7 @@ function columns(onRevoke: (key: KeyInfo) => void): readonly Column<KeyInfo>[] {
       heading: 'Actions',
       isActions: true,
       cell: (key) =>
-        may('admin') && key.revoked_at === null ? (
+        hasRole('admin') && key.revoked_at === null ? (
           <Button kind="quiet" label={`Revoke ${keyName(key)}`} onClick={() => onRevoke(key)}>
             Revoke…
           </Button>
@@ -111,7 +111,7 @@ function columns(onRevoke: (key: KeyInfo) => void): readonly Column<KeyInfo>[] {
   ];
 }
 
-function MadeKey({ made, onClose }: { readonly made: NewKey; readonly onClose: () => void }) {
+function NewKeyDialog({ made, onClose }: { readonly made: NewKey; readonly onClose: () => void }) {
   return (
     <Dialog title="Your new key" onClose={onClose} isKept>
       <div class="space-y-4">
@@ -130,9 +130,9 @@ function MadeKey({ made, onClose }: { readonly made: NewKey; readonly onClose: (
   );
 }
 
-function Revoke({ revoked, onClose }: { readonly revoked: KeyInfo; readonly onClose: () => void }) {
+function RevokeDialog({ revoked, onClose }: { readonly revoked: KeyInfo; readonly onClose: () => void }) {
   const revoke = async () => {
-    await post<Done>(inProject(`keys/${encodeURIComponent(revoked.id)}/revoke`));
+    await post<Done>(apiPath(`keys/${encodeURIComponent(revoked.id)}/revoke`));
     await refreshLive();
     toast('good', `${keyName(revoked)} is revoked.`);
   };

@@ -10,9 +10,9 @@ import type {
 import { post } from '../../api.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
-import { CopyBlock, CutText } from '../../components/copy.tsx';
+import { CopyBlock, TruncatedText } from '../../components/copy.tsx';
 import { Confirm, Dialog } from '../../components/dialog.tsx';
-import { Empty } from '../../components/empty.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
 import { Instant, Relative } from '../../components/instant.tsx';
 import { Card, Loaded } from '../../components/page.tsx';
 import { TableSkeleton } from '../../components/skeleton.tsx';
@@ -20,11 +20,11 @@ import { type Column, Table } from '../../components/table.tsx';
 import { toast } from '../../components/toast.tsx';
 import { refreshLive, useLive } from '../../live.ts';
 import { session } from '../../session.ts';
-import { Settings } from './frame.tsx';
-import { reachWords, StandingForm } from './standing.tsx';
+import { AccessForm, formatProjects } from './access-form.tsx';
+import { SettingsPage } from './settings-page.tsx';
 
 /** What is being done, in a dialog. */
-type Act =
+type Action =
   | { readonly kind: 'invite' }
   | { readonly kind: 'invited'; readonly invitation: NewInvitation }
   | { readonly kind: 'change'; readonly user: UserInfo }
@@ -34,9 +34,9 @@ type Act =
 export function PeoplePage() {
   const users = useLive<Listed<UserInfo>>('users');
   const invitations = useLive<Listed<InvitationInfo>>('invitations');
-  const [act, setAct] = useState<Act | null>(null);
+  const [act, setAct] = useState<Action | null>(null);
   return (
-    <Settings
+    <SettingsPage
       title="People"
       lead="Viewers look. Operators also change schedules, endpoints and deliveries. Admins do everything."
       actions={
@@ -62,12 +62,12 @@ export function PeoplePage() {
           <Loaded live={invitations} skeleton={<TableSkeleton />}>
             {({ data }) =>
               data.length === 0 ? (
-                <Empty icon="person" title="No open invitations">
+                <EmptyState icon="person" title="No open invitations">
                   <p>
                     An invitation is a link that makes one account. Send it where only the right person reads
                     it.
                   </p>
-                </Empty>
+                </EmptyState>
               ) : (
                 <Table
                   caption="Open invitations"
@@ -80,25 +80,25 @@ export function PeoplePage() {
           </Loaded>
         </Card>
       </div>
-      {act === null ? null : <Acting act={act} onAct={setAct} />}
-    </Settings>
+      {act === null ? null : <ActionDialog act={act} onAct={setAct} />}
+    </SettingsPage>
   );
 }
 
-function isOneself({ id }: UserInfo): boolean {
+function isCurrentUser({ id }: UserInfo): boolean {
   const who = session.value;
   return typeof who !== 'string' && who.user.id === id;
 }
 
-function userColumns(onAct: (act: Act) => void): readonly Column<UserInfo>[] {
+function userColumns(onAct: (act: Action) => void): readonly Column<UserInfo>[] {
   return [
     {
       heading: 'Name',
       isRowHeading: true,
       cell: (user) => (
         <span class="inline-flex flex-wrap items-center gap-2">
-          <CutText text={user.name} />
-          {isOneself(user) ? (
+          <TruncatedText text={user.name} />
+          {isCurrentUser(user) ? (
             <Badge tone="accent" icon="dot">
               You
             </Badge>
@@ -107,7 +107,7 @@ function userColumns(onAct: (act: Act) => void): readonly Column<UserInfo>[] {
       ),
     },
     { heading: 'Role', cell: ({ role }) => role },
-    { heading: 'Projects', cell: ({ projects }) => reachWords(projects) },
+    { heading: 'Projects', cell: ({ projects }) => formatProjects(projects) },
     { heading: 'Since', cell: ({ created_at }) => <Instant at={created_at} style="date" /> },
     {
       heading: 'Last seen',
@@ -131,10 +131,10 @@ function userColumns(onAct: (act: Act) => void): readonly Column<UserInfo>[] {
   ];
 }
 
-function invitationColumns(onAct: (act: Act) => void): readonly Column<InvitationInfo>[] {
+function invitationColumns(onAct: (act: Action) => void): readonly Column<InvitationInfo>[] {
   return [
     { heading: 'Role', isRowHeading: true, cell: ({ role }) => role },
-    { heading: 'Projects', cell: ({ projects }) => reachWords(projects) },
+    { heading: 'Projects', cell: ({ projects }) => formatProjects(projects) },
     { heading: 'By', cell: ({ created_by }) => created_by },
     { heading: 'Made', cell: ({ created_at }) => <Relative at={created_at} /> },
     {
@@ -157,12 +157,18 @@ function invitationColumns(onAct: (act: Act) => void): readonly Column<Invitatio
   ];
 }
 
-function Acting({ act, onAct }: { readonly act: Act; readonly onAct: (act: Act | null) => void }) {
+function ActionDialog({
+  act,
+  onAct,
+}: {
+  readonly act: Action;
+  readonly onAct: (act: Action | null) => void;
+}) {
   const close = () => onAct(null);
   switch (act.kind) {
     case 'invite':
       return (
-        <StandingForm
+        <AccessForm
           title="Invite somebody"
           action="Make invitation"
           before={{ role: 'viewer', projects: null }}
@@ -175,10 +181,10 @@ function Acting({ act, onAct }: { readonly act: Act; readonly onAct: (act: Act |
         />
       );
     case 'invited':
-      return <Invited invitation={act.invitation} onClose={close} />;
+      return <InvitationDialog invitation={act.invitation} onClose={close} />;
     case 'change':
       return (
-        <StandingForm
+        <AccessForm
           title={`Change ${act.user.name}`}
           action="Change"
           before={act.user}
@@ -231,7 +237,7 @@ function Acting({ act, onAct }: { readonly act: Act; readonly onAct: (act: Act |
   }
 }
 
-function Invited({
+function InvitationDialog({
   invitation,
   onClose,
 }: {

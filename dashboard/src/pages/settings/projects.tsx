@@ -4,7 +4,7 @@ import type { Listed, ProjectInfo } from '../../../../src/control/http/contract.
 import { post, renewSession } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog, DialogEnd } from '../../components/dialog.tsx';
-import { Empty } from '../../components/empty.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
 import { TextField } from '../../components/field.tsx';
 import { Instant } from '../../components/instant.tsx';
 import { Card, Loaded } from '../../components/page.tsx';
@@ -12,16 +12,19 @@ import { TableSkeleton } from '../../components/skeleton.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { toast } from '../../components/toast.tsx';
 import { refreshLive, useLive } from '../../live.ts';
-import { may, place, toPage } from '../../session.ts';
+import { hasRole, hrefInProject, scope } from '../../session.ts';
 import { useRequest } from '../../use-request.ts';
-import { Settings } from './frame.tsx';
+import { SettingsPage } from './settings-page.tsx';
 
 const COLUMNS: readonly Column<ProjectInfo>[] = [
   {
     heading: 'Project',
     isRowHeading: true,
     cell: ({ name }) => (
-      <a class="link font-medium" href={toPage('', { project: name, mode: place.value?.mode ?? 'test' })}>
+      <a
+        class="link font-medium"
+        href={hrefInProject('', { project: name, mode: scope.value?.mode ?? 'test' })}
+      >
         {name}
       </a>
     ),
@@ -37,11 +40,11 @@ export function ProjectsPage() {
   const live = useLive<Listed<ProjectInfo>>('projects');
   const [isMaking, setMaking] = useState(false);
   return (
-    <Settings
+    <SettingsPage
       title="Projects"
       lead="Each has its own schedules, keys and secrets, in test and in live mode."
       actions={
-        may('admin') ? (
+        hasRole('admin') ? (
           <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
             New project
           </Button>
@@ -52,9 +55,9 @@ export function ProjectsPage() {
         <Loaded live={live} skeleton={<TableSkeleton />}>
           {({ data }) =>
             data.length === 0 ? (
-              <Empty icon="settings" title="No projects">
+              <EmptyState icon="settings" title="No projects">
                 <p>Make one to begin.</p>
-              </Empty>
+              </EmptyState>
             ) : (
               <Table caption="Projects" columns={COLUMNS} rows={data} rowKey={({ id }) => id} />
             )
@@ -62,7 +65,7 @@ export function ProjectsPage() {
         </Loaded>
       </Card>
       {isMaking ? <NewProject onClose={() => setMaking(false)} /> : null}
-    </Settings>
+    </SettingsPage>
   );
 }
 

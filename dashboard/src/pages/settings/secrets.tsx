@@ -5,35 +5,35 @@ import { post } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { RotateDialog } from '../../components/overlap-dialog.tsx';
 import { Card, Loaded } from '../../components/page.tsx';
-import { newestOf, RevealSecret, SecretsTable, ShownSecret } from '../../components/secrets.tsx';
+import { newestOf, RevealSecret, SecretDialog, SecretsTable } from '../../components/secrets.tsx';
 import { TableSkeleton } from '../../components/skeleton.tsx';
 import { refreshLive, useLive } from '../../live.ts';
-import { inProject, may, place } from '../../session.ts';
-import { Settings } from './frame.tsx';
+import { apiPath, hasRole, scope } from '../../session.ts';
+import { SettingsPage } from './settings-page.tsx';
 
 export function SecretsPage() {
-  const live = useLive<Listed<SecretInfo>>(inProject('secrets'));
+  const live = useLive<Listed<SecretInfo>>(apiPath('secrets'));
   const [isRotating, setRotating] = useState(false);
   const [asked, setAsked] = useState<SecretInfo | null>(null);
   const [shown, setShown] = useState<SecretInfo | null>(null);
   const rotate = async (overlap: string) => {
-    const { data } = await post<Listed<SecretInfo>>(inProject('secrets/rotate'), { overlap });
+    const { data } = await post<Listed<SecretInfo>>(apiPath('secrets/rotate'), { overlap });
     setRotating(false);
     setShown(newestOf(data));
     void refreshLive();
   };
   return (
-    <Settings
+    <SettingsPage
       title="Signing secrets"
       lead={
         <p>
-          Every request in {place.value?.mode} mode is signed, so that receivers can tell it from a forged
+          Every request in {scope.value?.mode} mode is signed, so that receivers can tell it from a forged
           one. Receivers check it with this secret. An endpoint profile may have one of its own: its page
           gives it one, and one per receiver is best.
         </p>
       }
       actions={
-        may('admin') ? (
+        hasRole('admin') ? (
           <Button kind="primary" icon="retry" onClick={() => setRotating(true)}>
             Rotate…
           </Button>
@@ -50,12 +50,12 @@ export function SecretsPage() {
         <RevealSecret path="secrets" secret={asked} onClose={() => setAsked(null)} onRevealed={setShown} />
       )}
       {shown === null ? null : (
-        <ShownSecret
+        <SecretDialog
           secret={shown}
           receivers="every receiver that checks signatures"
           onClose={() => setShown(null)}
         />
       )}
-    </Settings>
+    </SettingsPage>
   );
 }

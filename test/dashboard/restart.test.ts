@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { created } from '#test/e2e/expectations.ts';
 import { Person } from './person.ts';
-import { PROJECT } from './places.ts';
 import { useService } from './service.ts';
+import { PROJECT } from './visited-pages.ts';
 
 const service = useService();
 const TABLE = 'Deliveries, the newest first';
@@ -16,7 +16,7 @@ test('a page whose service is restarted keeps what it shows and catches up by it
   await person.rows(TABLE, 'Succeeded').waitFor();
   const status = person.page.getByRole('banner').getByRole('status');
   await person.sees('Up to date', status);
-  person.expectNoFaults();
+  person.expectNoErrors();
 
   await service.restart(async () => {
     await person.sees('Reconnecting…', status);
@@ -26,5 +26,5 @@ test('a page whose service is restarted keeps what it shows and catches up by it
   await person.rows(TABLE, 'Succeeded').nth(1).waitFor();
   await person.sees('Up to date', status);
   // Nothing failed but what was asked of a service that was not there.
-  expect(person.faults.filter((fault) => !/ERR_|Failed to load resource/.test(fault))).toEqual([]);
+  expect(person.errors.filter((fault) => !/ERR_|Failed to load resource/.test(fault))).toEqual([]);
 });

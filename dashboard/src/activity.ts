@@ -4,23 +4,23 @@
  * a page stays open.
  */
 const RECENT_MS = 60_000;
-const SIGNS = ['pointerdown', 'keydown', 'wheel', 'touchstart', 'popstate'] as const;
+const EVENTS = ['pointerdown', 'keydown', 'wheel', 'touchstart', 'popstate'] as const;
 
 /** Opening the page is a use of it. */
-let usedAt = performance.now();
+let activeAt = performance.now();
 
-export function listenToUse(): void {
-  for (const sign of SIGNS) {
+export function trackActivity(): void {
+  for (const sign of EVENTS) {
     addEventListener(
       sign,
       () => {
-        usedAt = performance.now();
+        activeAt = performance.now();
       },
       { capture: true, passive: true },
     );
   }
 }
 
-export function wasUsedLately(): boolean {
-  return performance.now() - usedAt < RECENT_MS;
+export function wasActiveRecently(): boolean {
+  return performance.now() - activeAt < RECENT_MS;
 }

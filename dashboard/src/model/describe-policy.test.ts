@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { backoffMs, DEFAULT_RETRY_POLICY } from '../../../src/domain/retry.ts';
-import { milliseconds } from '../format.ts';
-import { retryWords, waitWords } from './policy-words.ts';
+import { backoffMs, DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
+import { formatMs } from '../format.ts';
+import { describeRetries, describeWaits } from './describe-policy.ts';
 
 const DEFAULT = {
   max_attempts: 8,
@@ -13,9 +13,9 @@ const DEFAULT = {
 } as const;
 
 it('names the real waits: the first one is the base times the factor', () => {
-  expect(retryWords(DEFAULT)).toBe('up to 8 attempts, with waits of 10 s, 20 s, 40 s …, at most 1 h');
-  const [first] = waitWords(DEFAULT)?.split(', ') ?? [];
-  expect(first).toBe(milliseconds(backoffMs(DEFAULT_RETRY_POLICY, 1)));
+  expect(describeRetries(DEFAULT)).toBe('up to 8 attempts, with waits of 10 s, 20 s, 40 s …, at most 1 h');
+  const [first] = describeWaits(DEFAULT)?.split(', ') ?? [];
+  expect(first).toBe(formatMs(backoffMs(DEFAULT_RETRY_POLICY, 1)));
 });
 
 it.each([
@@ -26,16 +26,16 @@ it.each([
   [{ base: '1.5ms', max_attempts: 2 }, '3 ms'],
   [{ base: '0', max_attempts: 2 }, '0 ms'],
 ])('with %o the waits are %s', (changes, words) => {
-  expect(waitWords({ ...DEFAULT, ...changes })).toBe(words);
+  expect(describeWaits({ ...DEFAULT, ...changes })).toBe(words);
 });
 
 it('names no waits where there are none or where a field cannot be read', () => {
-  expect(retryWords({ ...DEFAULT, max_attempts: 1 })).toBe('one attempt, no retries');
+  expect(describeRetries({ ...DEFAULT, max_attempts: 1 })).toBe('one attempt, no retries');
   for (const unreadable of [
     { base: 'soon' },
     { max: '' },
     { factor: Number.NaN },
     { max_attempts: Number.NaN },
   ])
-    expect(waitWords({ ...DEFAULT, ...unreadable })).toBeNull();
+    expect(describeWaits({ ...DEFAULT, ...unreadable })).toBeNull();
 });

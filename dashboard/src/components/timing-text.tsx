@@ -1,10 +1,10 @@
 /** When a schedule fires, in words with the expression and the zone beside. */
 import type { Schedule } from '../../../sdk/src/api-types.ts';
-import { cronWords } from '../model/cron-words.ts';
+import { describeCron } from '../model/describe-cron.ts';
 import { Instant } from './instant.tsx';
 
 export function CronText({ cron, timezone }: { readonly cron: string; readonly timezone: string | null }) {
-  const words = cronWords(cron);
+  const words = describeCron(cron);
   return (
     <span>
       {words === null ? null : <span class="block">{words}</span>}
@@ -16,7 +16,7 @@ export function CronText({ cron, timezone }: { readonly cron: string; readonly t
   );
 }
 
-export function TimingWords({ schedule }: { readonly schedule: Schedule }) {
+export function TimingText({ schedule }: { readonly schedule: Schedule }) {
   if (schedule.cron !== null) return <CronText cron={schedule.cron} timezone={schedule.timezone} />;
   return (
     <span>

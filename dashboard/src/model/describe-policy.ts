@@ -1,7 +1,7 @@
 /** Policies in words. */
 import type { BreakerPolicy, RetryBudget, RetryPolicy } from '../../../sdk/src/api-types.ts';
-import { durationMs } from '../duration.ts';
-import { milliseconds, plural } from '../format.ts';
+import { parseDuration } from '../duration.ts';
+import { formatMs, plural } from '../format.ts';
 
 type Waits = Pick<RetryPolicy, 'max_attempts' | 'base' | 'factor' | 'max'>;
 
@@ -11,27 +11,27 @@ const WAITS_SHOWN = 3;
  * The waits between attempts, such as `10 s, 20 s, 40 s …, at most 1 h`. The wait after attempt n is base × factor^n, at
  * most max, so the first one is not the base. Null: the policy has no waits, or it cannot be read.
  */
-export function waitWords({ max_attempts: attempts, base, factor, max }: Waits): string | null {
-  const [baseMs, maxMs] = [durationMs(base), durationMs(max)];
+export function describeWaits({ max_attempts: attempts, base, factor, max }: Waits): string | null {
+  const [baseMs, maxMs] = [parseDuration(base), parseDuration(max)];
   const count = Math.min(WAITS_SHOWN, attempts - 1);
   if (baseMs === null || maxMs === null || !(count > 0) || !(factor >= 1)) return null;
   const waits = Array.from({ length: count }, (_, index) =>
-    milliseconds(Math.floor(Math.min(maxMs, baseMs * factor ** (index + 1)))),
+    formatMs(Math.floor(Math.min(maxMs, baseMs * factor ** (index + 1)))),
   );
-  return waits.join(', ') + (attempts - 1 > WAITS_SHOWN ? ` …, at most ${milliseconds(maxMs)}` : '');
+  return waits.join(', ') + (attempts - 1 > WAITS_SHOWN ? ` …, at most ${formatMs(maxMs)}` : '');
 }
 
-export function retryWords(policy: RetryPolicy): string {
+export function describeRetries(policy: RetryPolicy): string {
   if (policy.max_attempts === 1) return 'one attempt, no retries';
-  return `up to ${policy.max_attempts} attempts, with waits of ${waitWords(policy) ?? policy.base}`;
+  return `up to ${policy.max_attempts} attempts, with waits of ${describeWaits(policy) ?? policy.base}`;
 }
 
-export function breakerWords(policy: BreakerPolicy | null): string {
+export function describeBreaker(policy: BreakerPolicy | null): string {
   if (policy === null) return 'as the service has it by default';
   return `opens after ${plural(policy.threshold, 'failure')} for ${policy.base_open}, at most ${policy.max_open}; a probe may take ${policy.probe_timeout}`;
 }
 
-export function budgetWords(budget: RetryBudget | null): string {
+export function describeBudget(budget: RetryBudget | null): string {
   if (budget === null) return 'as the service has it by default (10 a second, 100 at once)';
   return `${budget.rate} a second, ${budget.burst} at once`;
 }

@@ -7,9 +7,10 @@
 import { becomes } from '#test/delivery/waits.ts';
 import type { Api } from '#test/e2e/client.ts';
 import { created, createdProfile, onlyDelivery, ordered } from '#test/e2e/expectations.ts';
-import type { Behaviour } from '#test/receiver/behaviours.ts';
-import { answer, delayed, hang } from '#test/receiver/behaviours.ts';
+import { answer, type Behaviour, delayed, hang } from '#test/receiver/behaviours.ts';
 import type { Receiver } from '#test/receiver/receiver.ts';
+import type { Person } from './person.ts';
+import { PROJECT } from './visited-pages.ts';
 
 /** What customers may write anywhere. */
 export interface Texts {
@@ -27,7 +28,7 @@ export const PLAIN_TEXTS: Texts = {
   idempotencyKey: 'order-4711',
 };
 
-export interface EveryKind {
+export interface SampleData {
   readonly schedules: { readonly recurring: string; readonly completed: string; readonly paused: string };
   readonly deliveries: {
     readonly succeeded: string;
@@ -43,11 +44,11 @@ export interface EveryKind {
 const OPEN_LONG = { threshold: 1, base_open: '30m', max_open: '1h', probe_timeout: '10s' };
 const COLLIDING = 3;
 
-export async function makeEveryKind(
+export async function createSampleData(
   api: Api,
   receiver: Receiver,
   texts: Texts = PLAIN_TEXTS,
-): Promise<EveryKind> {
+): Promise<SampleData> {
   const common = {
     metadata: texts.labels,
     headers: { [texts.header]: 'a value that stays hidden' },
@@ -131,4 +132,14 @@ export async function makeEveryKind(
     },
     endpoint: profile.id,
   };
+}
+
+/** Replays all dead letters in bulk on the page, waits for the end, and returns the id of the replay. */
+export async function replayDeadLetters(person: Person, origin: string): Promise<string> {
+  await person.page.goto(`${origin}/dashboard/${PROJECT}/deliveries?status=dead_letter`);
+  await person.press('Replay dead letters…');
+  await person.press(/^Replay \d+ deliver/, person.dialog('Replay in bulk'));
+  await person.heading('Bulk replay');
+  await person.sees('Done', person.page.getByRole('main'));
+  return person.id();
 }

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readStrictly } from '../../../sdk/src/json/read-json.ts';
-import { readAnswer } from './read-answer.ts';
+import { parseResponse } from './parse-response.ts';
 
 test('keys are read as they were written, whatever was read before', () => {
-  readAnswer('{"order":"a","gr\\\\u0":"x"}');
-  expect(readAnswer('{"order":"b","gr\\u00f6\\u00dfe":"y"}')).toEqual({ order: 'b', größe: 'y' });
+  parseResponse('{"order":"a","gr\\\\u0":"x"}');
+  expect(parseResponse('{"order":"b","gr\\u00f6\\u00dfe":"y"}')).toEqual({ order: 'b', größe: 'y' });
 });
 
 test('any value is what the strict reader makes of it', () => {
@@ -23,7 +23,7 @@ test('any value is what the strict reader makes of it', () => {
   fc.assert(
     fc.property(value, fc.constantFrom(0, 2), (made, indent) => {
       const text = JSON.stringify(made, null, indent);
-      expect(JSON.stringify(readAnswer(text))).toBe(JSON.stringify(readStrictly(text)));
+      expect(JSON.stringify(parseResponse(text))).toBe(JSON.stringify(readStrictly(text)));
     }),
     { numRuns: 500 },
   );

@@ -1,12 +1,12 @@
 /** What somebody may do and where: the same question for an invitation and for a change. */
 import { useState } from 'preact/hooks';
-import type { RoleName } from '../../../../src/control/http/contract.ts';
+import type { RoleName } from '#src/control/http/contract.ts';
 import { Dialog, DialogEnd } from '../../components/dialog.tsx';
 import { Checkbox, SelectField } from '../../components/field.tsx';
 import { session } from '../../session.ts';
 import { useRequest } from '../../use-request.ts';
 
-export interface Standing {
+export interface Access {
   readonly role: RoleName;
   /** Names; null: every project, also those made later. */
   readonly projects: readonly string[] | null;
@@ -18,21 +18,21 @@ const ROLES = [
   { value: 'admin', label: 'Admin: does everything' },
 ] as const;
 
-export function reachWords(projects: readonly string[] | null): string {
+export function formatProjects(projects: readonly string[] | null): string {
   if (projects === null) return 'all';
   return projects.length === 0 ? 'none' : projects.join(', ');
 }
 
-export interface StandingFormProps {
+export interface AccessFormProps {
   readonly title: string;
   readonly action: string;
-  readonly before: Standing;
+  readonly before: Access;
   readonly note?: string;
-  readonly onSubmit: (standing: Standing) => Promise<unknown>;
+  readonly onSubmit: (standing: Access) => Promise<unknown>;
   readonly onClose: () => void;
 }
 
-export function StandingForm({ title, action, before, note, onSubmit, onClose }: StandingFormProps) {
+export function AccessForm({ title, action, before, note, onSubmit, onClose }: AccessFormProps) {
   const [role, setRole] = useState<RoleName>(before.role);
   const [projects, setProjects] = useState<readonly string[] | null>(before.projects);
   // An admin could let themselves in anywhere, so there is no such thing as one for some projects.

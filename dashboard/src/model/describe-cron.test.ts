@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cronWords } from './cron-words.ts';
+import { describeCron } from './describe-cron.ts';
 
 it.each([
   ['* * * * *', 'Every minute'],
@@ -17,7 +17,7 @@ it.each([
   ['0 6 1,22,13 * *', 'At 06:00, on the 1st, 22nd and 13th'],
   ['0 12 13 * FRI', 'At 12:00, on the 13th and on every Friday'],
   ['  0   0 * * 7 ', 'At 00:00, Sunday'],
-])('%s is %s', (expression, words) => expect(cronWords(expression)).toBe(words));
+])('%s is %s', (expression, words) => expect(describeCron(expression)).toBe(words));
 
 it.each([
   '',
@@ -30,4 +30,4 @@ it.each([
   '1-5/2 9 * * *',
   '*/0 * * * *',
   '0,1,2,3,4,5 9 * * *',
-])('has no words for "%s"', (expression) => expect(cronWords(expression)).toBeNull());
+])('has no words for "%s"', (expression) => expect(describeCron(expression)).toBeNull());

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { listenToUse, wasUsedLately } from './use.ts';
+import { trackActivity, wasActiveRecently } from './activity.ts';
 
 let now = 0;
 const listeners = new Map<string, () => void>();
@@ -7,7 +7,7 @@ const listeners = new Map<string, () => void>();
 beforeEach(() => {
   vi.spyOn(performance, 'now').mockImplementation(() => now);
   vi.stubGlobal('addEventListener', (sign: string, listener: () => void) => listeners.set(sign, listener));
-  listenToUse();
+  trackActivity();
 });
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -18,12 +18,12 @@ test.each(['pointerdown', 'keydown', 'wheel', 'touchstart', 'popstate'])(
   'a page is used for a minute after a %s, and no longer',
   (sign) => {
     now += 3_600_000;
-    expect(wasUsedLately()).toBe(false);
+    expect(wasActiveRecently()).toBe(false);
     listeners.get(sign)?.();
-    expect(wasUsedLately()).toBe(true);
+    expect(wasActiveRecently()).toBe(true);
     now += 59_999;
-    expect(wasUsedLately()).toBe(true);
+    expect(wasActiveRecently()).toBe(true);
     now += 1;
-    expect(wasUsedLately()).toBe(false);
+    expect(wasActiveRecently()).toBe(false);
   },
 );

@@ -1,15 +1,15 @@
 /** What a bulk replay is about, in words. */
 
-import type { DeliveryQuery } from '../../../src/control/http/data-contract.ts';
-import { DELIVERY_LOOKS } from './badge.tsx';
+import type { DeliveryQuery } from '#src/control/http/data-contract.ts';
+import { DELIVERY_BADGES } from './badge.tsx';
 import { IdLink } from './copy.tsx';
 import { Instant } from './instant.tsx';
 
-export function FilterWords({ query }: { readonly query: DeliveryQuery }) {
+export function FilterText({ query }: { readonly query: DeliveryQuery }) {
   const { status, schedule_id: scheduleId, created_after: after, created_before: before } = query;
   return (
     <>
-      {status === undefined ? null : <>with the status “{DELIVERY_LOOKS[status]?.word ?? status}”</>}
+      {status === undefined ? null : <>with the status “{DELIVERY_BADGES[status]?.label ?? status}”</>}
       {scheduleId === undefined ? null : (
         <>
           {' '}

@@ -1,12 +1,12 @@
-/** The breaker of an endpoint, and closing it by hand. */
+/** The health of an endpoint: its breaker, the button that closes it, and the share of deliveries that succeeded. */
 import { useState } from 'preact/hooks';
 import type { Done } from '../../../src/control/http/contract.ts';
-import type { Destination } from '../../../src/control/http/data-contract.ts';
+import type { Counts, Destination } from '../../../src/control/http/data-contract.ts';
 import { post } from '../api.ts';
-import { plural } from '../format.ts';
+import { formatCount, formatPercent, plural } from '../format.ts';
 import { refreshLive } from '../live.ts';
-import { inProject, may } from '../session.ts';
-import { BREAKER_LOOKS, StateBadge } from './badge.tsx';
+import { apiPath, hasRole } from '../session.ts';
+import { BREAKER_BADGES, StateBadge } from './badge.tsx';
 import { Button } from './button.tsx';
 import { Confirm } from './dialog.tsx';
 import { Relative } from './instant.tsx';
@@ -17,7 +17,7 @@ export type Breaker = Destination<unknown>['breaker'];
 export function BreakerState({ breaker }: { readonly breaker: Breaker }) {
   return (
     <div>
-      <StateBadge state={breaker.state} looks={BREAKER_LOOKS} />
+      <StateBadge state={breaker.state} badges={BREAKER_BADGES} />
       {breaker.state === 'open' && breaker.open_until !== null ? (
         <div class="text-sm text-dim">
           tries again <Relative at={breaker.open_until} />
@@ -39,9 +39,9 @@ export function CloseBreaker({
   readonly breaker: Breaker;
 }) {
   const [isAsking, setAsking] = useState(false);
-  if (breaker.state === 'closed' || !may('operator')) return null;
+  if (breaker.state === 'closed' || !hasRole('operator')) return null;
   const close = async () => {
-    await post<Done>(inProject('destinations/close-breaker'), { endpoint });
+    await post<Done>(apiPath('destinations/close-breaker'), { endpoint });
     toast('good', 'The breaker is being closed.');
     await refreshLive();
   };
@@ -66,5 +66,23 @@ export function CloseBreaker({
         </Confirm>
       ) : null}
     </>
+  );
+}
+
+/** The share of the deliveries of the last 24 hours that succeeded. */
+export function SuccessRate({ counts }: { readonly counts: Counts }) {
+  const ended = counts.succeeded + counts.dead_lettered + counts.expired;
+  if (ended === 0) return <span class="text-dim">nothing ended</span>;
+  const share = (part: number) => `${(part / ended) * 100}%`;
+  return (
+    <div class="w-36">
+      <div class="text-sm tabular-nums">
+        {formatPercent(counts.succeeded, ended)} <span class="text-dim">of {formatCount(ended)}</span>
+      </div>
+      <div aria-hidden="true" class="mt-1 flex h-1.5 overflow-hidden rounded-full bg-sunken">
+        <div class="bg-chart-good" style={{ width: share(counts.succeeded) }} />
+        <div class="bg-chart-bad" style={{ width: share(counts.dead_lettered + counts.expired) }} />
+      </div>
+    </div>
   );
 }

@@ -20,7 +20,7 @@ const SYSTEMS = [
   ['Linux', 'Linux'],
 ] as const;
 
-export function agentName(agent: string): string {
+export function browserName(agent: string): string {
   const browser = BROWSERS.find(([mark]) => agent.includes(mark))?.[1];
   const system = SYSTEMS.find(([mark]) => agent.includes(mark))?.[1];
   if (browser === undefined) return agent === '' ? 'Unknown' : agent.slice(0, 40);

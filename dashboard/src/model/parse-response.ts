@@ -5,7 +5,7 @@
  */
 const STRINGS = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?/g;
 
-export function readAnswer(text: string): unknown {
+export function parseResponse(text: string): unknown {
   if (!text.includes('\\')) return JSON.parse(text);
   const keys: string[] = [];
   const numbered = text.replace(STRINGS, (all, string: string, colon?: string) =>

@@ -21,20 +21,20 @@ const MONTHS = [
 /** More clock times than this are no longer a sentence. */
 const TIMES_MAX = 4;
 
-export function cronWords(expression: string): string | null {
+export function describeCron(expression: string): string | null {
   const fields = expression.trim().split(/[ \t]+/);
   if (fields.length !== 5) return null;
   const [minute = '', hour = '', day = '', month = '', weekday = ''] = fields;
-  const time = timeWords(minute, hour);
-  const days = dayWords(day, weekday);
-  const months = month === '*' ? '' : fieldWords(month, monthName);
+  const time = describeTime(minute, hour);
+  const days = describeDays(day, weekday);
+  const months = month === '*' ? '' : describeField(month, monthName);
   if (time === null || days === null || months === null) return null;
   const often =
     days === '' && time.startsWith('At ') ? `Every day at ${time.slice('At '.length)}` : time + days;
   return often + (months === '' ? '' : `, in ${months}`);
 }
 
-function timeWords(minute: string, hour: string): string | null {
+function describeTime(minute: string, hour: string): string | null {
   const everyMinutes = step(minute);
   if (hour === '*') {
     if (everyMinutes !== null) return everyMinutes === 1 ? 'Every minute' : `Every ${everyMinutes} minutes`;
@@ -63,10 +63,10 @@ function timeWords(minute: string, hour: string): string | null {
 }
 
 /** Two fields that both restrict are met by either: the rule of cron that surprises most. */
-function dayWords(day: string, weekday: string): string | null {
+function describeDays(day: string, weekday: string): string | null {
   if (day === '*' && weekday === '*') return '';
-  const ofMonth = day === '*' ? '' : fieldWords(day, ordinal);
-  const ofWeek = weekday === '*' ? '' : fieldWords(weekday, weekdayName);
+  const ofMonth = day === '*' ? '' : describeField(day, ordinal);
+  const ofWeek = weekday === '*' ? '' : describeField(weekday, weekdayName);
   if (ofMonth === null || ofWeek === null) return null;
   if (ofMonth === '') return `, ${ofWeek}`;
   if (ofWeek === '') return `, on the ${ofMonth}`;
@@ -74,7 +74,7 @@ function dayWords(day: string, weekday: string): string | null {
 }
 
 /** A list of values and ranges, each by its name. */
-function fieldWords(text: string, name: (value: string) => string | null): string | null {
+function describeField(text: string, name: (value: string) => string | null): string | null {
   const words: string[] = [];
   for (const item of text.split(',')) {
     const [from = '', to, ...rest] = item.split('-');

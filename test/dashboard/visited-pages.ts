@@ -1,8 +1,9 @@
 /** Every page and every dialog of the dashboard: what is checked of all of them is checked of these. */
-import type { EveryKind } from './every-kind.ts';
-import type { Person } from './person.ts';
 
-export interface Place {
+import type { Person } from './person.ts';
+import type { SampleData } from './sample-data.ts';
+
+export interface VisitedPage {
   readonly name: string;
   /** Below `/dashboard/`. */
   readonly path: string;
@@ -17,7 +18,7 @@ export interface Place {
 
 export const PROJECT = 'p/default/test';
 
-const NOWHERE: Place = {
+const NO_SUCH_PAGE: VisitedPage = {
   name: 'no such page',
   path: 'nowhere',
   title: 'There is no such page',
@@ -25,21 +26,21 @@ const NOWHERE: Place = {
 };
 
 /** For those who are not signed in. */
-export const STRANGERS: readonly Place[] = [
+export const SIGNED_OUT_PAGES: readonly VisitedPage[] = [
   { name: 'sign in', path: 'login', title: 'Sign in to Sched', shows: 'Password' },
   { name: 'invitation without a token', path: 'invite', title: 'Welcome to Sched', shows: 'Sign in' },
 ];
 
 /** `replay`: a bulk replay. */
-export function everyPage(made: EveryKind, replay: string): readonly Place[] {
+export function everyPage(made: SampleData, replay: string): readonly VisitedPage[] {
   const { schedules, deliveries, endpoint } = made;
-  const page = (name: string, path: string, title: string, shows: string | RegExp): Place => ({
+  const page = (name: string, path: string, title: string, shows: string | RegExp): VisitedPage => ({
     name,
     path,
     title,
     shows,
   });
-  const variant = (...described: Parameters<typeof page>): Place => ({
+  const variant = (...described: Parameters<typeof page>): VisitedPage => ({
     ...page(...described),
     isVariant: true,
   });
@@ -77,14 +78,14 @@ export function everyPage(made: EveryKind, replay: string): readonly Place[] {
     page('projects', 'settings/projects', 'Projects', /prj_/),
     page('audit', 'settings/audit', 'Audit log', 'invitation.accept'),
     page('about', 'settings/about', 'About', 'Retention'),
-    NOWHERE,
+    NO_SUCH_PAGE,
   ];
 }
 
-export function everyDialog(made: EveryKind): readonly Place[] {
+export function everyDialog(made: SampleData): readonly VisitedPage[] {
   const { schedules, deliveries, endpoint } = made;
   const schedule = `${PROJECT}/schedules/${schedules.recurring}`;
-  const dialog = (path: string, title: string, button: string | RegExp, name: string): Place => ({
+  const dialog = (path: string, title: string, button: string | RegExp, name: string): VisitedPage => ({
     name: `dialog: ${name}`,
     path,
     title,
@@ -118,7 +119,7 @@ export function everyDialog(made: EveryKind): readonly Place[] {
 }
 
 /** The reader's own menu is no dialog, but lies on top all the same; the shortcuts are opened from it. */
-function menu(place: Place): Place {
+function menu(place: VisitedPage): VisitedPage {
   return {
     ...place,
     name: 'menu and shortcuts',
@@ -137,11 +138,11 @@ async function goTo(person: Person, path: string): Promise<void> {
   );
 }
 
-export async function visit(person: Person, origin: string, place: Place): Promise<void> {
+export async function visit(person: Person, origin: string, place: VisitedPage): Promise<void> {
   if (person.page.url().startsWith(`${origin}/`)) {
     // What was open on the page before goes with it.
-    await goTo(person, NOWHERE.path);
-    await person.heading(NOWHERE.title);
+    await goTo(person, NO_SUCH_PAGE.path);
+    await person.heading(NO_SUCH_PAGE.title);
     await goTo(person, place.path);
   } else await person.page.goto(`${origin}/dashboard/${place.path}`);
   await person.heading(place.title);

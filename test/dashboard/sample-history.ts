@@ -25,7 +25,7 @@ const ATTEMPT_MS = 84;
 export const HOURLY_URL = 'https://api.example.com/v2/invoices/collect';
 const BUSY_URLS = ['https://shop.example/hooks/orders', HOURLY_URL, 'https://mail.example/outbox/flush'];
 
-export async function writeLivelyPast(dataDir: string): Promise<void> {
+export async function writeSampleHistory(dataDir: string): Promise<void> {
   const settings = readControlSettings({ flags: {}, env: await storeSettings(dataDir) });
   const store = await openStore(settings, { exclusive: false, create: false, node: NODE });
   try {

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { Icon, type IconName } from './icon.tsx';
 
-export function Empty({
+export function EmptyState({
   icon,
   title,
   children,

@@ -1,9 +1,9 @@
 /** What is hidden from everyone, shown to an admin who asks for it, which is written to the audit log. */
 import { useState } from 'preact/hooks';
-import type { Revealed } from '../../../src/control/http/data-contract.ts';
+import type { Revealed } from '#src/control/http/data-contract.ts';
 import { post } from '../api.ts';
-import { bytes, plural } from '../format.ts';
-import { inProject, may } from '../session.ts';
+import { formatBytes, plural } from '../format.ts';
+import { apiPath, hasRole } from '../session.ts';
 import { Button } from './button.tsx';
 import { CopyBlock } from './copy.tsx';
 import { Confirm } from './dialog.tsx';
@@ -29,7 +29,7 @@ export function PayloadCard({ title, path, headerNames, hasBody }: PayloadProps)
           <Button kind="quiet" onClick={() => setRevealed(null)}>
             Hide again
           </Button>
-        ) : may('admin') ? (
+        ) : hasRole('admin') ? (
           <Button kind="quiet" icon="eye" onClick={() => setAsking(true)}>
             Reveal…
           </Button>
@@ -37,15 +37,15 @@ export function PayloadCard({ title, path, headerNames, hasBody }: PayloadProps)
       }
     >
       {revealed === null ? (
-        <Hidden headerNames={headerNames} hasBody={hasBody} />
+        <HiddenPayload headerNames={headerNames} hasBody={hasBody} />
       ) : (
-        <Shown revealed={revealed} hasBody={hasBody} />
+        <RevealedPayload revealed={revealed} hasBody={hasBody} />
       )}
       {isAsking ? (
         <Confirm
           title={hasBody ? 'Reveal headers and body' : 'Reveal headers'}
           action="Reveal"
-          onConfirm={async () => setRevealed(await post<Revealed>(inProject(`${path}/reveal`)))}
+          onConfirm={async () => setRevealed(await post<Revealed>(apiPath(`${path}/reveal`)))}
           onClose={() => setAsking(false)}
         >
           <p>Values are shown in full on this page, to you alone, until you leave it.</p>
@@ -56,7 +56,7 @@ export function PayloadCard({ title, path, headerNames, hasBody }: PayloadProps)
   );
 }
 
-function Hidden({
+function HiddenPayload({
   headerNames,
   hasBody,
 }: {
@@ -77,12 +77,12 @@ function Hidden({
         </ul>
       )}
       {hasBody ? <p class="text-dim">The body, if it has one, is encrypted at rest and hidden.</p> : null}
-      {may('admin') ? null : <p class="text-sm text-dim">An admin can reveal them.</p>}
+      {hasRole('admin') ? null : <p class="text-sm text-dim">An admin can reveal them.</p>}
     </div>
   );
 }
 
-function Shown({ revealed, hasBody }: { readonly revealed: Revealed; readonly hasBody: boolean }) {
+function RevealedPayload({ revealed, hasBody }: { readonly revealed: Revealed; readonly hasBody: boolean }) {
   const headers = Object.entries(revealed.headers);
   return (
     <div class="space-y-3">
@@ -97,7 +97,7 @@ function Shown({ revealed, hasBody }: { readonly revealed: Revealed; readonly ha
       {!hasBody ? null : revealed.body === null ? (
         <p class="text-dim">No body.</p>
       ) : (
-        <CopyBlock label={`Body, ${bytes(new Blob([revealed.body]).size)}`} text={revealed.body} />
+        <CopyBlock label={`Body, ${formatBytes(new Blob([revealed.body]).size)}`} text={revealed.body} />
       )}
     </div>
   );

@@ -2,18 +2,18 @@
 import type { ComponentChildren } from 'preact';
 import { Page } from '../../components/page.tsx';
 import { type TabLink, TabLinks } from '../../components/tabs.tsx';
-import { path, to } from '../../router.ts';
-import { may, place, toPage } from '../../session.ts';
+import { hrefTo, path } from '../../router.ts';
+import { hasRole, hrefInProject, scope } from '../../session.ts';
 
 function tabs(): readonly TabLink[] {
-  const here = to(path.value);
-  const ofProject = place.value === null ? [] : (['keys', 'secrets'] as const);
+  const here = hrefTo(path.value);
+  const ofProject = scope.value === null ? [] : (['keys', 'secrets'] as const);
   const ofAll = (['account', 'people', 'projects', 'audit', 'about'] as const).filter(
-    (name) => may('admin') || (name !== 'people' && name !== 'audit'),
+    (name) => hasRole('admin') || (name !== 'people' && name !== 'audit'),
   );
   return [
-    ...ofProject.map((name) => ({ href: toPage(`settings/${name}`), label: LABELS[name] })),
-    ...ofAll.map((name) => ({ href: to(`settings/${name}`), label: LABELS[name] })),
+    ...ofProject.map((name) => ({ href: hrefInProject(`settings/${name}`), label: LABELS[name] })),
+    ...ofAll.map((name) => ({ href: hrefTo(`settings/${name}`), label: LABELS[name] })),
   ].map((tab) => ({ ...tab, isCurrent: tab.href === here }));
 }
 
@@ -34,7 +34,7 @@ export interface SettingsProps {
   readonly children: ComponentChildren;
 }
 
-export function Settings({ title, lead, actions, children }: SettingsProps) {
+export function SettingsPage({ title, lead, actions, children }: SettingsProps) {
   return (
     <>
       <TabLinks label="Settings" tabs={tabs()} />
