@@ -5,6 +5,7 @@
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { PeriodicTask } from '#src/ports/periodic-task.ts';
 import type { Timers } from '#src/ports/system.ts';
 
 /** A client takes something of its answer within this time. */
@@ -17,29 +18,24 @@ interface Progress {
 }
 
 export class UntakenAnswers {
-  readonly #timers: Timers;
   readonly #connections = new Map<Socket, Progress>();
-  #callOff = () => {};
+  readonly #check: PeriodicTask;
 
   constructor(timers: Timers) {
-    this.#timers = timers;
+    this.#check = new PeriodicTask(timers, () => {
+      for (const [socket, progress] of this.#connections) look(socket, progress);
+      return LOOK_MS;
+    });
   }
 
   watch(server: Server): void {
     server.on('connection', (socket) => {
-      if (this.#connections.size === 0) this.#lookLater();
+      if (this.#connections.size === 0) this.#check.runWithin(LOOK_MS);
       this.#connections.set(socket, { takenBytes: 0, idleMs: 0 });
       socket.once('close', () => {
         this.#connections.delete(socket);
-        if (this.#connections.size === 0) this.#callOff();
+        if (this.#connections.size === 0) this.#check.cancel();
       });
-    });
-  }
-
-  #lookLater(): void {
-    this.#callOff = this.#timers.after(LOOK_MS, () => {
-      this.#lookLater();
-      for (const [socket, progress] of this.#connections) look(socket, progress);
     });
   }
 }

@@ -1,7 +1,8 @@
 /** Removes what is over of people: sessions, invitations, failed logins, and audit entries past the retention. */
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { PeopleStore } from '#src/ports/people-store.ts';
-import type { Clock, Timers } from '#src/ports/system.ts';
+import { PeriodicTask } from '#src/ports/periodic-task.ts';
+import { type Clock, pause, type Timers } from '#src/ports/system.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import { FAILURE_MS_MAX, FAMILIAR_MS } from './login-throttle.ts';
 import { IDLE_MS_MAX } from './sessions.ts';
@@ -25,61 +26,61 @@ export interface PeopleCleanerDependencies {
 export class PeopleCleaner {
   readonly #dependencies: PeopleCleanerDependencies;
   readonly #retentionMs: number;
-  #callOff: (() => void) | null = null;
-  #isStopped = false;
+  readonly #task: PeriodicTask;
   #roundAt: Instant;
-  #round: Promise<void> = Promise.resolve();
+  /** The wait before the next round. */
+  #waitMs = FIRST_AFTER_MS;
 
   /** A retention of 0 keeps the audit log for ever. */
   constructor(dependencies: PeopleCleanerDependencies, retentionMs: number) {
     this.#dependencies = dependencies;
     this.#retentionMs = retentionMs;
     this.#roundAt = dependencies.clock.now();
+    this.#task = new PeriodicTask(
+      dependencies.timers,
+      () => this.#round(),
+      (error) => {
+        dependencies.log.warn(
+          { error: String(error) },
+          'old sessions and audit entries could not be removed',
+        );
+        return EVERY_MS;
+      },
+    );
   }
 
   start(): void {
     this.#roundAt = this.#dependencies.clock.now();
-    this.#in(FIRST_AFTER_MS);
+    this.#task.runWithin(FIRST_AFTER_MS);
   }
 
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    this.#callOff?.();
-    await this.#round;
+  stop(): Promise<void> {
+    return this.#task.stop();
   }
 
-  #in(ms: number): void {
-    if (this.#isStopped) return;
-    this.#callOff = this.#dependencies.timers.after(ms, () => {
-      const now = this.#dependencies.clock.now();
-      const hasJumped = now - this.#roundAt > ms + STEP_MS;
-      this.#roundAt = now;
-      this.#round = this.#tidy(hasJumped).finally(() => this.#in(EVERY_MS));
-    });
+  async #round(): Promise<number> {
+    const now = this.#dependencies.clock.now();
+    const hasJumped = now - this.#roundAt > this.#waitMs + STEP_MS;
+    this.#roundAt = now;
+    this.#waitMs = EVERY_MS;
+    await this.#prune(hasJumped);
+    return EVERY_MS;
   }
 
-  async #tidy(hasJumped: boolean): Promise<void> {
-    const { people, clock, log } = this.#dependencies;
+  async #prune(hasJumped: boolean): Promise<void> {
+    const { people, clock, timers } = this.#dependencies;
     const ago = (ms: number) => instant(Math.max(clock.now() - ms, 0));
     const auditBefore = this.#retentionMs === 0 || hasJumped ? null : ago(this.#retentionMs);
-    try {
-      for (let parts = 0; parts < PARTS_MAX && !this.#isStopped; parts++) {
-        const answer = await people.prunePeople(
-          clock.now(),
-          ago(IDLE_MS_MAX),
-          ago(FAILURE_MS_MAX),
-          ago(FAMILIAR_MS),
-          auditBefore,
-        );
-        if (answer === 'done') return;
-        await this.#pause();
-      }
-    } catch (error) {
-      log.warn({ error: String(error) }, 'old sessions and audit entries could not be removed');
+    for (let parts = 0; parts < PARTS_MAX && !this.#task.isStopped; parts++) {
+      const answer = await people.prunePeople(
+        clock.now(),
+        ago(IDLE_MS_MAX),
+        ago(FAILURE_MS_MAX),
+        ago(FAMILIAR_MS),
+        auditBefore,
+      );
+      if (answer === 'done') return;
+      await pause(timers, PAUSE_MS);
     }
-  }
-
-  #pause(): Promise<void> {
-    return new Promise((resolve) => void this.#dependencies.timers.after(PAUSE_MS, resolve));
   }
 }

@@ -42,8 +42,3 @@ export interface ClusterDependencies {
   readonly peers: Peers;
   readonly metrics: ClusterMetrics;
 }
-
-/** Resolves after this time. */
-export function pause(timers: Timers, ms: number): Promise<void> {
-  return new Promise((resolve) => void timers.after(ms, resolve));
-}

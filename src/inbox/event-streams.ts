@@ -6,6 +6,7 @@
  * everything. Each event carries the present state and not the change, so receiving it twice does no harm.
  */
 import type { ServerResponse } from 'node:http';
+import { PeriodicTask } from '#src/ports/periodic-task.ts';
 import type { Timers } from '#src/ports/system.ts';
 
 const STREAMS_MAX = 32;
@@ -24,13 +25,15 @@ export interface StreamEvent {
 
 export class EventStreams {
   readonly #runId: string;
-  readonly #timers: Timers;
   readonly #open = new Set<ServerResponse>();
-  #stopHeartbeat: (() => void) | null = null;
+  readonly #heartbeat: PeriodicTask;
 
   constructor(runId: string, timers: Timers) {
     this.#runId = runId;
-    this.#timers = timers;
+    this.#heartbeat = new PeriodicTask(timers, () => {
+      for (const response of this.#open) this.#write(response, ':\n\n');
+      return this.#open.size > 0 ? HEARTBEAT_MS : null;
+    });
   }
 
   /** Returns the version that a page with this last event id has seen, or 0 if it is of another run. */
@@ -55,7 +58,7 @@ export class EventStreams {
     this.#open.add(response);
     response.once('close', () => this.#remove(response));
     for (const event of events) this.#write(response, this.#textOf(event));
-    this.#stopHeartbeat ??= this.#scheduleHeartbeat();
+    this.#heartbeat.runWithin(HEARTBEAT_MS);
   }
 
   send(event: StreamEvent): void {
@@ -82,15 +85,6 @@ export class EventStreams {
 
   #remove(response: ServerResponse): void {
     this.#open.delete(response);
-    if (this.#open.size > 0) return;
-    this.#stopHeartbeat?.();
-    this.#stopHeartbeat = null;
-  }
-
-  #scheduleHeartbeat(): () => void {
-    return this.#timers.after(HEARTBEAT_MS, () => {
-      for (const response of this.#open) this.#write(response, ':\n\n');
-      this.#stopHeartbeat = this.#open.size > 0 ? this.#scheduleHeartbeat() : null;
-    });
+    if (this.#open.size === 0) this.#heartbeat.cancel();
   }
 }

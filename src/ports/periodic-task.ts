@@ -1,58 +1,119 @@
 /**
- * Does something again and again, never twice at one time. After each run it waits for as long as that run says, or
- * until it is asked for. A run that is asked for comes soon: in a moment, or a moment after the one under way.
+ * Runs a piece of work again and again, one run at a time. It is the only timer loop of the service: every poller,
+ * saver and cleaner is one of these.
+ *
+ * - The wait counts from the end of a run. Each run returns how long it is.
+ * - A request (`runWithin`, `runSoon`, `runNow`) brings the next run forward; many requests share one run.
+ * - A request during a run brings the next run to `SOON_MS` after its end at the earliest, so that requests in every
+ *   run cannot make it run without a pause.
+ * - A run that fails never ends the loop: `onError` reports the error and returns the wait. Requests that came in
+ *   during the failed run wait as long, so that an outage is not met with more work.
  */
 import type { Timers } from './system.ts';
 
-/** The wait from a request to its run, so that many requests share one. */
+/** The wait from a request to its run, so that many requests share one run. */
 export const SOON_MS = 20;
+
+/** The wait until the next run in milliseconds; null waits for a request. */
+export type Wait = number | null;
 
 export class PeriodicTask {
   readonly #timers: Timers;
-  readonly #run: () => Promise<number | null>;
-  #callOff: () => void = () => {};
+  readonly #run: () => Wait | Promise<Wait>;
+  readonly #onError: (error: unknown) => Wait;
+  #cancelTimer: () => void = () => {};
+  /** The wait that the timer was set for; infinite while no run is planned. */
+  #plannedMs = Number.POSITIVE_INFINITY;
+  /** The shortest wait that was requested during the current run. */
+  #requestedMs = Number.POSITIVE_INFINITY;
   #isRunning = false;
-  /** A run was asked for while another one was under way. */
-  #isWanted = false;
-  #isSoon = false;
+  /** Whether the run in progress was followed by `cancel`: then its wait does not count. */
+  #isCanceled = false;
+  /** The end of the last run, which may be in progress. */
+  #ended: Promise<void> = Promise.resolve();
   #isStopped = false;
 
-  /** The run never rejects. It answers after how many milliseconds the next one begins; null: once it is asked for. */
-  constructor(timers: Timers, run: () => Promise<number | null>) {
+  /** Without `onError`, `run` must never throw or reject. */
+  constructor(
+    timers: Timers,
+    run: () => Wait | Promise<Wait>,
+    onError: (error: unknown) => Wait = (error) => {
+      throw error;
+    },
+  ) {
     this.#timers = timers;
     this.#run = run;
+    this.#onError = onError;
   }
 
-  /** In a moment, however often it is asked for. */
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  /** Makes sure that a run begins within this time; a run that is planned earlier stays. */
+  runWithin(ms: number): void {
+    if (this.#isRunning) this.#requestedMs = Math.min(this.#requestedMs, Math.max(ms, SOON_MS));
+    else if (ms < this.#plannedMs) this.#plan(ms);
+  }
+
   runSoon(): void {
-    if (this.#isRunning) this.#isWanted = true;
-    else if (!this.#isSoon) this.#planIn(SOON_MS, true);
+    this.runWithin(SOON_MS);
   }
 
   runNow(): void {
-    if (this.#isRunning) this.#isWanted = true;
-    else this.#planIn(0, true);
+    this.runWithin(0);
   }
 
-  stop(): void {
+  /** Cancels the planned run, also the one that would follow the run in progress. The next request plans another. */
+  cancel(): void {
+    this.#isCanceled = true;
+    this.#cancelTimer();
+    this.#plannedMs = Number.POSITIVE_INFINITY;
+    this.#requestedMs = Number.POSITIVE_INFINITY;
+  }
+
+  /** No run begins from now on. Resolves when the run in progress has ended. */
+  async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#callOff();
+    this.cancel();
+    await this.#ended;
   }
 
-  #planIn(ms: number, isSoon: boolean): void {
+  #plan(ms: number): void {
     if (this.#isStopped) return;
-    this.#isSoon = isSoon;
-    this.#callOff();
-    this.#callOff = this.#timers.after(ms, () => void this.#runOnce());
+    this.#cancelTimer();
+    this.#plannedMs = ms;
+    this.#cancelTimer = this.#timers.after(ms, () => this.#beginRun());
   }
 
-  async #runOnce(): Promise<void> {
+  #beginRun(): void {
+    this.#plannedMs = Number.POSITIVE_INFINITY;
     this.#isRunning = true;
-    this.#isSoon = false;
-    this.#isWanted = false;
-    const ms = await this.#run();
+    this.#isCanceled = false;
+    try {
+      const wait = this.#run();
+      if (wait instanceof Promise) {
+        this.#ended = wait.then(
+          (waitMs) => this.#endRun(waitMs),
+          (error: unknown) => this.#failRun(error),
+        );
+      } else this.#endRun(wait);
+    } catch (error) {
+      this.#failRun(error);
+    }
+  }
+
+  #failRun(error: unknown): void {
+    const waitMs = this.#onError(error);
+    if (waitMs !== null) this.#requestedMs = Number.POSITIVE_INFINITY;
+    this.#endRun(waitMs);
+  }
+
+  #endRun(waitMs: Wait): void {
     this.#isRunning = false;
-    if (this.#isWanted) this.#planIn(Math.min(ms ?? SOON_MS, SOON_MS), true);
-    else if (ms !== null) this.#planIn(ms, false);
+    const plannedMs = this.#isCanceled ? null : waitMs;
+    const nextMs = Math.min(plannedMs ?? Number.POSITIVE_INFINITY, this.#requestedMs);
+    this.#requestedMs = Number.POSITIVE_INFINITY;
+    if (nextMs < Number.POSITIVE_INFINITY) this.#plan(nextMs);
   }
 }

@@ -25,6 +25,11 @@ export interface Timers {
   after(ms: number, act: () => void): () => void;
 }
 
+/** Resolves after at least this time. */
+export function pause(timers: Timers, ms: number): Promise<void> {
+  return new Promise((resolve) => void timers.after(ms, resolve));
+}
+
 /** The clock that timers go by. It tells how long something took, not what time it is. */
 export interface Stopwatch {
   /** Milliseconds since some beginning, with their fraction. Never goes back. */

@@ -11,6 +11,7 @@
  */
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
+import { PeriodicTask } from '#src/ports/periodic-task.ts';
 import type { Clock, MeasuredClock, Stopwatch, Timers } from '#src/ports/system.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 
@@ -53,11 +54,14 @@ export class ReferenceClock implements MeasuredClock {
   #movedAt = Number.NEGATIVE_INFINITY;
   #shown: Instant | null = null;
   #isAway = false;
-  #callOff: (() => void) | null = null;
-  #isStopped = false;
+  readonly #task: PeriodicTask;
 
   constructor(dependencies: ReferenceClockDependencies) {
     this.#dependencies = dependencies;
+    this.#task = new PeriodicTask(dependencies.timers, async () => {
+      await this.measure();
+      return this.#waitMs;
+    });
   }
 
   /** Until it was measured, the clock of this machine. */
@@ -88,18 +92,16 @@ export class ReferenceClock implements MeasuredClock {
     await this.measure();
     // A first answer may come late because everything begins at once: another one costs little.
     if (this.#best !== null) await this.measure();
-    this.#again();
+    this.#task.runWithin(this.#waitMs);
   }
 
   stop(): void {
-    this.#isStopped = true;
-    this.#callOff?.();
+    void this.#task.stop();
   }
 
-  #again(): void {
-    if (this.#isStopped) return;
-    const ms = this.isSynchronized ? MEASURE_EVERY_MS : MEASURE_AGAIN_MS;
-    this.#callOff = this.#dependencies.timers.after(ms, () => void this.measure().then(() => this.#again()));
+  /** The wait until the next measurement. */
+  get #waitMs(): number {
+    return this.isSynchronized ? MEASURE_EVERY_MS : MEASURE_AGAIN_MS;
   }
 
   /** One answer, and at once another one where it contradicts those before. */

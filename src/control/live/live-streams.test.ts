@@ -34,6 +34,7 @@ class Bench {
       timers: {
         elapsed: () => this.nowMs,
         after: (ms, act) => {
+          if (ms === 0) return systemTimers.after(0, act);
           const timer = { at: this.nowMs + ms, act };
           this.#timers.push(timer);
           return () => {

@@ -9,6 +9,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { describeError } from '#src/control/http/errors.ts';
 import type { Caller } from '#src/control/http/route.ts';
 import { Refusal } from '#src/domain/errors.ts';
+import { PeriodicTask, type Wait } from '#src/ports/periodic-task.ts';
 import { Watch, type WatchDependencies, type WatchEvent, type WatchListener } from './watch.ts';
 
 export const WATCHES_MAX = 6;
@@ -119,7 +120,7 @@ class Stream implements WatchListener {
   readonly #response: ServerResponse;
   readonly #lookUp: () => Promise<Caller>;
   readonly #onEnd: (stream: Stream) => void;
-  #callOffs: readonly (() => void)[] = [];
+  readonly #tasks: readonly PeriodicTask[];
   #isOver = false;
 
   constructor(
@@ -135,8 +136,12 @@ class Stream implements WatchListener {
     this.#lookUp = lookUp;
     this.#onEnd = onEnd;
     response.once('close', () => this.end());
-    this.#beat();
-    this.#lookLater();
+    const { timers } = dependencies;
+    const heartbeat = new PeriodicTask(timers, () => this.#beat());
+    const sessionCheck = new PeriodicTask(timers, () => this.#checkSession());
+    this.#tasks = [heartbeat, sessionCheck];
+    heartbeat.runWithin(HEARTBEAT_MS);
+    sessionCheck.runWithin(SESSION_CHECK_MS);
   }
 
   send(path: string, told: WatchEvent): void {
@@ -151,7 +156,7 @@ class Stream implements WatchListener {
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    for (const callOff of this.#callOffs) callOff();
+    for (const task of this.#tasks) void task.stop();
     this.#onEnd(this);
     this.#response.end();
   }
@@ -162,23 +167,17 @@ class Stream implements WatchListener {
     else this.#response.write(text);
   }
 
-  #beat(): void {
-    this.#after(HEARTBEAT_MS, () => {
-      this.#write(':\n\n');
-      this.#beat();
-    });
+  #beat(): number {
+    this.#write(':\n\n');
+    return HEARTBEAT_MS;
   }
 
-  #lookLater(): void {
-    this.#after(SESSION_CHECK_MS, () => void this.#look());
-  }
-
-  async #look(): Promise<void> {
+  async #checkSession(): Promise<Wait> {
     const isSame = await this.#isSame();
-    if (this.#isOver) return;
-    if (isSame) return this.#lookLater();
+    if (isSame || this.#isOver) return SESSION_CHECK_MS;
     for (const path of this.paths) this.send(path, SIGNED_OUT);
     this.end();
+    return null;
   }
 
   async #isSame(): Promise<boolean> {
@@ -189,14 +188,5 @@ class Stream implements WatchListener {
       // While the store is away nothing can be told either.
       return describeError(error, LOGGED_AS, this.#dependencies.log).status >= 500;
     }
-  }
-
-  /** At most one of each kind is ever waited for: those that are over do no harm when they are called off. */
-  #after(ms: number, act: () => void): void {
-    const callOff = this.#dependencies.timers.after(ms, () => {
-      this.#callOffs = this.#callOffs.filter((other) => other !== callOff);
-      if (!this.#isOver) act();
-    });
-    this.#callOffs = [...this.#callOffs, callOff];
   }
 }

@@ -7,6 +7,7 @@
  */
 import { describeError } from '#src/control/http/errors.ts';
 import type { Answer, Caller } from '#src/control/http/route.ts';
+import { PeriodicTask, type Wait } from '#src/ports/periodic-task.ts';
 import type { Stopwatch, Timers } from '#src/ports/system.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 
@@ -49,7 +50,7 @@ export class Watch {
   readonly #onEnd: () => void;
   readonly #listeners = new Set<WatchListener>();
   #last: Last | null = null;
-  #callOff: (() => void) | null = null;
+  readonly #task: PeriodicTask;
   #isOver = false;
 
   /** `onEnd`: nobody listens any more, or it was refused. */
@@ -57,21 +58,22 @@ export class Watch {
     this.#dependencies = dependencies;
     this.#path = path;
     this.#onEnd = onEnd;
+    this.#task = new PeriodicTask(dependencies.timers, () => this.#ask());
   }
 
   add(listener: WatchListener): void {
     this.#listeners.add(listener);
     if (this.#last !== null) listener.send(this.#path, { event: 'data', body: this.#last.body });
-    if (this.#listeners.size === 1) void this.#ask();
+    if (this.#listeners.size === 1) this.#task.runNow();
   }
 
   remove(listener: WatchListener): void {
     if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.#end();
   }
 
-  async #ask(): Promise<void> {
+  async #ask(): Promise<Wait> {
     const [first] = this.#listeners;
-    if (first === undefined) return;
+    if (first === undefined) return null;
     const { get: ask, timers, log } = this.#dependencies;
     const beganAt = timers.elapsed();
     let restMs = ASKED_EVERY_MS;
@@ -79,15 +81,14 @@ export class Watch {
       this.#take(await ask(first.caller, this.#path));
     } catch (error) {
       const { status, code } = describeError(error, LOGGED_AS, log);
-      if (status < 500) return this.#refuse(status, code);
+      if (status < 500) {
+        this.#refuse(status, code);
+        return null;
+      }
       restMs = FAILED_REST_MS;
     }
-    if (this.#isOver) return;
     const tookMs = timers.elapsed() - beganAt;
-    this.#callOff = timers.after(
-      Math.max(restMs, Math.min(REST_RATIO * tookMs, REST_MS_MAX)),
-      () => void this.#ask(),
-    );
+    return Math.max(restMs, Math.min(REST_RATIO * tookMs, REST_MS_MAX));
   }
 
   #take({ body, comparedBody: news = body }: Answer): void {
@@ -109,7 +110,7 @@ export class Watch {
   #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#callOff?.();
+    void this.#task.stop();
     this.#onEnd();
   }
 }

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import type { AttemptTiming } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
-import { pause } from '#src/engine/dependencies.ts';
 import { Engine } from '#src/engine/engine.ts';
+import { pause } from '#src/ports/system.ts';
 import { EngineHarness, OK, type Sent } from '#test/engine-harness.ts';
 
 /** An attempt whose request hangs; its claim took this long to be stored. */

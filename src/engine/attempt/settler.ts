@@ -10,9 +10,10 @@
 import { type AttemptResult, settle } from '#src/domain/delivery-lifecycle.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { completedBy } from '#src/domain/schedule-lifecycle.ts';
-import { type EngineDependencies, pause } from '#src/engine/dependencies.ts';
+import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import { OutageLog } from '#src/engine/outage-log.ts';
 import type { SettleWrite, UnsettledAttempt } from '#src/ports/store.ts';
+import { pause } from '#src/ports/system.ts';
 
 const RETRY_MS = 500;
 const BATCH_MAX = 256;

@@ -9,7 +9,8 @@
 import type { Delivery } from '#src/domain/delivery.ts';
 import { RoundRobinQueue } from '#src/domain/round-robin-queue.ts';
 import type { Draft, RequestBuilder, Unsendable } from '#src/engine/attempt/request-builder.ts';
-import { type EngineDependencies, pause } from '#src/engine/dependencies.ts';
+import type { EngineDependencies } from '#src/engine/dependencies.ts';
+import { pause } from '#src/ports/system.ts';
 
 /** A payload up to this size does not wait for larger ones. */
 const MEDIUM_BYTES_MAX = 65_536;

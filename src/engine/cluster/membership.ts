@@ -16,8 +16,9 @@
 import { instant } from '#src/domain/instant.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import { planRebalance } from '#src/domain/slot-rebalance.ts';
-import { type ClusterDependencies, type EngineDependencies, pause } from '#src/engine/dependencies.ts';
+import type { ClusterDependencies, EngineDependencies } from '#src/engine/dependencies.ts';
 import type { ClusterState, NodeLease } from '#src/ports/cluster-store.ts';
+import { pause } from '#src/ports/system.ts';
 import { FarLeases } from './far-leases.ts';
 import { OwnedSlots } from './owned-slots.ts';
 import type { SlotOwnership } from './slot-ownership.ts';

@@ -15,11 +15,11 @@ import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
-import { type EngineDependencies, pause } from '#src/engine/dependencies.ts';
+import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import { SCAN_AHEAD_MS } from '#src/engine/queue/due-queue.ts';
 import type { WorkQueue } from '#src/engine/queue/work-queue.ts';
 import type { CustomerCursor } from '#src/ports/store.ts';
-import type { Timers } from '#src/ports/system.ts';
+import { pause, type Timers } from '#src/ports/system.ts';
 import { CursorBacklog, CustomerScan, type Position, visit } from './customer-scan.ts';
 
 const PAGE_ROWS = 100;

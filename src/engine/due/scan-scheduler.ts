@@ -61,7 +61,7 @@ export class ScanScheduler {
   }
 
   stop(): void {
-    for (const task of Object.values(this.#tasks)) task.stop();
+    for (const task of Object.values(this.#tasks)) void task.stop();
   }
 
   /** Work may have become due that nobody named. */

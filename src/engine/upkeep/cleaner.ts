@@ -8,8 +8,9 @@ import type { Slot } from '#src/domain/slot.ts';
 import { HOUR_MS } from '#src/domain/stats.ts';
 import { observeClock } from '#src/domain/trusted-time.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
-import { type EngineDependencies, pause } from '#src/engine/dependencies.ts';
+import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import { PRUNABLE, type Prunable } from '#src/ports/store.ts';
+import { pause } from '#src/ports/system.ts';
 
 const EVERY_MS = 60_000;
 const FIRST_AFTER_MS = 1_000;

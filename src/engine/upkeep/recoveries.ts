@@ -4,8 +4,9 @@
  * left to close.
  */
 
-import { type EngineDependencies, pause } from '#src/engine/dependencies.ts';
+import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import { type OutageLog, warnsOfOutage } from '#src/engine/outage-log.ts';
+import { pause } from '#src/ports/system.ts';
 import type { Recovery } from './recovery.ts';
 
 const AGAIN_MS = 500;

@@ -12,10 +12,10 @@ import type { SweepCursor, UnfinishedSweep } from '#src/domain/delivery-lifecycl
 import { RoundRobinQueue } from '#src/domain/round-robin-queue.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
-import { type EngineDependencies, pause } from '#src/engine/dependencies.ts';
+import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import { type OutageLog, warnsOfOutage } from '#src/engine/outage-log.ts';
 import type { Hints } from '#src/ports/hints.ts';
-import type { Timers } from '#src/ports/system.ts';
+import { pause, type Timers } from '#src/ports/system.ts';
 import { ThrottledTimers } from '#src/ports/throttled-timers.ts';
 
 const LOOK_EVERY_MS = 4_500;

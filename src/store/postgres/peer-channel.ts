@@ -8,6 +8,7 @@
 import type { Client } from 'pg';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { Peers } from '#src/ports/hints.ts';
+import { PeriodicTask } from '#src/ports/periodic-task.ts';
 import type { Stopwatch, Timers } from '#src/ports/system.ts';
 import { ReconnectingClient } from './reconnecting-client.ts';
 
@@ -43,7 +44,7 @@ export class PeerChannel implements Peers {
   #isLook = false;
   #isSlots = false;
   #isGathering = false;
-  #callOff: (() => void) | null = null;
+  readonly #keepAlive: PeriodicTask;
 
   constructor(dependencies: PeerChannelDependencies) {
     this.#dependencies = dependencies;
@@ -52,11 +53,12 @@ export class PeerChannel implements Peers {
       timers: dependencies.timers,
       prepares: false,
     });
+    this.#keepAlive = new PeriodicTask(dependencies.timers, () => this.#stayAlive());
   }
 
   async open(): Promise<void> {
     await this.#client.open();
-    this.#stayAlive();
+    this.#keepAlive.runWithin(ALIVE_MS);
   }
 
   due(due: DueDelivery): void {
@@ -76,7 +78,7 @@ export class PeerChannel implements Peers {
   }
 
   async close(): Promise<void> {
-    this.#callOff?.();
+    await this.#keepAlive.stop();
     await this.#say();
     await this.#client.close();
   }
@@ -99,12 +101,11 @@ export class PeerChannel implements Peers {
     return client;
   }
 
-  #stayAlive(): void {
-    this.#callOff = this.#dependencies.timers.after(ALIVE_MS, () => {
-      if (this.#client.isConnected && this.#client.inFlight === 0)
-        this.#client.send('SELECT 1').catch(() => {});
-      this.#stayAlive();
-    });
+  #stayAlive(): number {
+    if (this.#client.isConnected && this.#client.inFlight === 0) {
+      this.#client.send('SELECT 1').catch(() => {});
+    }
+    return ALIVE_MS;
   }
 
   #gather(): void {

@@ -7,6 +7,7 @@
  * A server that stays silent for too long counts as gone.
  */
 import type { Client, QueryResult } from 'pg';
+import { PeriodicTask } from '#src/ports/periodic-task.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Stopwatch, Timers } from '#src/ports/system.ts';
 import { copyOut } from './copy-out.ts';
@@ -81,11 +82,12 @@ export class ReconnectingClient {
   #plannedAt = 0;
   #pauseMs = AGAIN_AFTER_MS;
   #isClosed = false;
-  #callOff: (() => void) | null = null;
+  readonly #silenceCheck: PeriodicTask;
   #waitingForUp: (() => void)[] = [];
 
   constructor(dependencies: ReconnectingClientDependencies) {
     this.#dependencies = dependencies;
+    this.#silenceCheck = new PeriodicTask(dependencies.timers, () => this.#checkSilence());
   }
 
   get isConnected(): boolean {
@@ -103,7 +105,7 @@ export class ReconnectingClient {
     if (this.#isClosed) client.connection.stream.destroy();
     else {
       this.#attend(client);
-      this.#watch();
+      this.#silenceCheck.runWithin(SILENCE_CHECK_MS);
     }
   }
 
@@ -205,18 +207,16 @@ export class ReconnectingClient {
     }
   }
 
-  #watch(): void {
-    this.#callOff = this.#dependencies.timers.after(SILENCE_CHECK_MS, () => {
-      const silentMs = this.#dependencies.timers.elapsed() - this.#silentSince;
-      if (this.#client !== null && this.#inFlight > 0 && silentMs > SILENCE_MS_MAX) this.#lose(this.#client);
-      if (!this.#isClosed) this.#watch();
-    });
+  #checkSilence(): number {
+    const silentMs = this.#dependencies.timers.elapsed() - this.#silentSince;
+    if (this.#client !== null && this.#inFlight > 0 && silentMs > SILENCE_MS_MAX) this.#lose(this.#client);
+    return SILENCE_CHECK_MS;
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#callOff?.();
+    void this.#silenceCheck.stop();
     for (const tell of this.#waitingForUp.splice(0)) tell();
     const client = this.#client;
     this.#client = null;
